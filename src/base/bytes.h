@@ -1,0 +1,81 @@
+/* Numbers in bytes of either order.
+ *
+ * Loads read memory once: a mapped file may be overwritten by others at any moment, and a number that
+ * was checked must be the number that is used.  The empty asm takes away the compiler's right to read
+ * the memory a second time. */
+#ifndef GUFO_BASE_BYTES_H
+#define GUFO_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define HOST_IS_BIG_ENDIAN (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
+/* Whether numbers in byte order `big` have to be swapped on this machine. */
+static inline bool bytes_swapped(bool big)
+{
+    return big != HOST_IS_BIG_ENDIAN;
+}
+
+static inline uint16_t load_u16(const void *at, bool swap)
+{
+    uint16_t v;
+
+    memcpy(&v, at, sizeof v);
+    __asm__("" : "+r"(v));
+    return swap ? __builtin_bswap16(v) : v;
+}
+
+static inline uint32_t load_u32(const void *at, bool swap)
+{
+    uint32_t v;
+
+    memcpy(&v, at, sizeof v);
+    __asm__("" : "+r"(v));
+    return swap ? __builtin_bswap32(v) : v;
+}
+
+static inline uint64_t load_u64(const void *at, bool swap)
+{
+    uint64_t v;
+
+    memcpy(&v, at, sizeof v);
+    __asm__("" : "+r"(v));
+    return swap ? __builtin_bswap64(v) : v;
+}
+
+static inline void store_u16(void *at, uint16_t v, bool swap)
+{
+    v = swap ? __builtin_bswap16(v) : v;
+    memcpy(at, &v, sizeof v);
+}
+
+static inline void store_u32(void *at, uint32_t v, bool swap)
+{
+    v = swap ? __builtin_bswap32(v) : v;
+    memcpy(at, &v, sizeof v);
+}
+
+static inline void store_u64(void *at, uint64_t v, bool swap)
+{
+    v = swap ? __builtin_bswap64(v) : v;
+    memcpy(at, &v, sizeof v);
+}
+
+/* Copies `count` numbers of `width` bytes (1, 2, 4 or 8), swapping each if asked. */
+static inline void copy_numbers(void *to, const void *from, uint64_t count, size_t width, bool swap)
+{
+    unsigned char *out = to;
+    const unsigned char *in = from;
+
+    if (!swap || width == 1) {
+        memcpy(out, in, (size_t)count * width);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++, in += width, out += width)
+        for (size_t byte = 0; byte < width; byte++)
+            out[byte] = in[width - 1 - byte];
+}
+
+#endif

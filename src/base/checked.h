@@ -1,0 +1,34 @@
+/* Checked arithmetic.  Every sum or product of numbers from a file goes through these helpers, and
+ * nothing else: formulas guarded by hand are where the field's size bugs came from. */
+#ifndef GUFO_BASE_CHECKED_H
+#define GUFO_BASE_CHECKED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Each stores the result and returns true, or returns false if it does not fit. */
+static inline bool checked_add(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+
+static inline bool checked_mul(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+/* The next multiple of `alignment` (not 0, not necessarily a power of two) from `value` on. */
+static inline bool checked_align(uint64_t value, uint64_t alignment, uint64_t *out)
+{
+    uint64_t rest = value % alignment;
+
+    return checked_add(value, rest == 0 ? 0 : alignment - rest, out);
+}
+
+/* Whether [offset, offset + size) lies inside [0, end). */
+static inline bool range_inside(uint64_t offset, uint64_t size, uint64_t end)
+{
+    return offset <= end && size <= end - offset;
+}
+
+#endif

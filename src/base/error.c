@@ -1,0 +1,130 @@
+/* Errors: code, offset and one sentence, in plain data that nobody has to free. */
+#include "base/error.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+static const char *const status_names[] = {
+    [GUFO_OK] = "ok",
+    [GUFO_E_MEMORY] = "out of memory",
+    [GUFO_E_IO] = "input/output",
+    [GUFO_E_ARGUMENT] = "argument",
+    [GUFO_E_NOT_GGUF] = "not GGUF",
+    [GUFO_E_VERSION] = "version",
+    [GUFO_E_TRUNCATED] = "truncated",
+    [GUFO_E_MALFORMED] = "malformed",
+    [GUFO_E_LIMIT] = "limit",
+    [GUFO_E_NOT_FOUND] = "not found",
+    [GUFO_E_TYPE] = "type",
+    [GUFO_E_RANGE] = "range",
+    [GUFO_E_EXISTS] = "exists",
+    [GUFO_E_CHANGED] = "changed",
+    [GUFO_E_SHARDS] = "shards",
+};
+
+const char *gufo_status_name(gufo_status status)
+{
+    size_t index = (size_t)status;
+
+    return index < sizeof status_names / sizeof *status_names ? status_names[index] : "unknown";
+}
+
+const char *gufo_version(void)
+{
+    return GUFO_VERSION_STRING;
+}
+
+bool gufo_str_equal(gufo_str a, gufo_str b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+static void fill(gufo_error *error, gufo_status code, int system, uint64_t offset,
+                 const char *format, va_list args)
+{
+    error->code = code;
+    error->system = system;
+    error->offset = offset;
+    error->rule = NULL;
+    (void)vsnprintf(error->message, sizeof error->message, format, args);
+}
+
+gufo_status gufo_fail(gufo_error *error, gufo_status code, uint64_t offset, const char *format, ...)
+{
+    va_list args;
+
+    if (error == NULL)
+        return code;
+    va_start(args, format);
+    fill(error, code, 0, offset, format, args);
+    va_end(args);
+    return code;
+}
+
+gufo_status gufo_fail_io(gufo_error *error, int system, const char *format, ...)
+{
+    char reason[128];
+    size_t used;
+    va_list args;
+
+    if (error == NULL)
+        return GUFO_E_IO;
+    va_start(args, format);
+    fill(error, GUFO_E_IO, system, GUFO_NO_OFFSET, format, args);
+    va_end(args);
+    if (strerror_r(system, reason, sizeof reason) != 0)
+        (void)snprintf(reason, sizeof reason, "error %d", system);
+    used = strlen(error->message);
+    (void)snprintf(error->message + used, sizeof error->message - used, ": %s", reason);
+    return GUFO_E_IO;
+}
+
+gufo_status gufo_fail_memory(gufo_error *error)
+{
+    return gufo_fail(error, GUFO_E_MEMORY, GUFO_NO_OFFSET, "out of memory");
+}
+
+/* Writes the escaped form of the character at the start of `text`; returns the bytes it took. */
+static size_t escape_one(char out[16], gufo_str text)
+{
+    uint32_t c;
+    size_t len = gufo_utf8_decode(text, &c);
+
+    if (len == 0) {
+        (void)snprintf(out, 16, "\\x%02x", (unsigned char)text.data[0]);
+        return 1;
+    }
+    if (c == '"' || c == '\\')
+        (void)snprintf(out, 16, "\\%c", (char)c);
+    else if (gufo_utf8_is_control(c))
+        (void)snprintf(out, 16, "\\u%04x", (unsigned)c);
+    else
+        (void)snprintf(out, 16, "%.*s", (int)len, text.data);
+    return len;
+}
+
+const char *gufo_quote(char out[GUFO_QUOTE_SIZE], gufo_str text)
+{
+    static const char cut[] = "...\"";
+    size_t used = 0;
+
+    out[used++] = '"';
+    for (size_t i = 0; i < text.len;) {
+        char piece[16];
+        size_t step = escape_one(piece, (gufo_str){text.data + i, text.len - i});
+        size_t len = strlen(piece);
+
+        if (used + len + sizeof cut > GUFO_QUOTE_SIZE) {
+            memcpy(out + used, cut, sizeof cut);
+            return out;
+        }
+        memcpy(out + used, piece, len);
+        used += len;
+        i += step;
+    }
+    out[used++] = '"';
+    out[used] = '\0';
+    return out;
+}

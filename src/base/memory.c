@@ -1,0 +1,26 @@
+/* The default allocator, and what every allocation shares. */
+#include "base/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void *heap_resize(void *context, void *block, size_t size)
+{
+    (void)context;
+    if (size == 0) {
+        free(block);
+        return NULL;
+    }
+    return realloc(block, size);
+}
+
+const gufo_allocator gufo_default_allocator = {heap_resize, NULL};
+
+void *gufo_mem_zero(const gufo_allocator *allocator, size_t size)
+{
+    void *block = mem_alloc(allocator, size);
+
+    if (block != NULL)
+        memset(block, 0, size);
+    return block;
+}

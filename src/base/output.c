@@ -1,0 +1,273 @@
+/* Atomic output files; output.h has the idea. */
+#include "base/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/memory.h"
+
+enum { LINKS_FOLLOWED = 40, NAMES_TRIED = 100, TEMPORARY_NAME = 32 };
+
+static char *copy_text(const gufo_allocator *allocator, const char *text, size_t len)
+{
+    char *copy = mem_alloc(allocator, len + 1);
+
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, text, len);
+    copy[len] = '\0';
+    return copy;
+}
+
+/* The length of "DIR/" in "DIR/NAME"; 0 for "NAME". */
+static size_t folder_len(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+/* ---- the target ----------------------------------------------------------------------------- */
+
+/* Replaces o->target, a symlink, by what it names. */
+static gufo_status follow_link(output *o, gufo_error *error)
+{
+    char link[PATH_MAX];
+    ssize_t len = readlink(o->target, link, sizeof link);
+    size_t folder = len > 0 && link[0] == '/' ? 0 : folder_len(o->target);
+    char *next;
+
+    if (len < 0 || (size_t)len >= sizeof link)
+        return gufo_fail_io(error, len < 0 ? errno : ENAMETOOLONG, "cannot follow symlink");
+    next = mem_alloc(o->allocator, folder + (size_t)len + 1);
+    if (next == NULL)
+        return gufo_fail_memory(error);
+    memcpy(next, o->target, folder);
+    memcpy(next + folder, link, (size_t)len);
+    next[folder + (size_t)len] = '\0';
+    mem_free(o->allocator, o->target);
+    o->target = next;
+    return GUFO_OK;
+}
+
+/* Finds the file that is to be replaced.  *exists tells whether there is one. */
+static gufo_status find_target(output *o, const char *path, struct stat *info, bool *exists,
+                               gufo_error *error)
+{
+    o->target = copy_text(o->allocator, path, strlen(path));
+    if (o->target == NULL)
+        return gufo_fail_memory(error);
+    for (int links = 0; links <= LINKS_FOLLOWED; links++) {
+        gufo_status status;
+
+        *exists = lstat(o->target, info) == 0;
+        if (!*exists && errno != ENOENT)
+            return gufo_fail_io(error, errno, "cannot examine the target");
+        if (!*exists || !S_ISLNK(info->st_mode))
+            return GUFO_OK;
+        status = follow_link(o, error);
+        if (status != GUFO_OK)
+            return status;
+    }
+    return gufo_fail_io(error, ELOOP, "cannot follow symlink");
+}
+
+static gufo_status check_target(const output *o, const struct stat *info, gufo_error *error)
+{
+    if (!S_ISREG(info->st_mode))
+        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
+                         "target exists and is no regular file");
+    if (!o->replace)
+        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+    return GUFO_OK;
+}
+
+/* ---- the temporary file --------------------------------------------------------------------- */
+
+/* Opens a file with a new name in the target's folder.  The name is short, because the target's may
+ * be as long as a name can be. */
+static gufo_status create_temporary(output *o, gufo_error *error)
+{
+    size_t folder = folder_len(o->target);
+
+    o->temporary = mem_alloc(o->allocator, folder + TEMPORARY_NAME);
+    if (o->temporary == NULL)
+        return gufo_fail_memory(error);
+    memcpy(o->temporary, o->target, folder);
+    for (int tries = 0; tries < NAMES_TRIED; tries++) {
+        (void)snprintf(o->temporary + folder, TEMPORARY_NAME, ".gufo-%016" PRIx64 ".tmp",
+                       gufo_hash_key_new().k0);
+        o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (o->fd >= 0)
+            return GUFO_OK;
+        if (errno != EEXIST)
+            break;
+    }
+    mem_free(o->allocator, o->temporary);
+    o->temporary = NULL;
+    return gufo_fail_io(error, errno, "cannot create a file in the folder of the target");
+}
+
+/* Reserves the whole size, so that lack of space shows before any work is done. */
+static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
+{
+    int failure;
+
+    if (size == 0)
+        return GUFO_OK;
+    if (size > INT64_MAX)
+        return gufo_fail_io(error, EFBIG, "cannot reserve %" PRIu64 " bytes", size);
+    do
+        failure = posix_fallocate(o->fd, 0, (off_t)size);
+    while (failure == EINTR);
+    if (failure == EINVAL || failure == EOPNOTSUPP) /* not on this file system */
+        failure = ftruncate(o->fd, (off_t)size) == 0 ? 0 : errno;
+    return failure == 0 ? GUFO_OK
+                        : gufo_fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
+}
+
+/* The new file gets the rights of the one it replaces; the owner only where that is permitted. */
+static void keep_rights(const output *o, const struct stat *info)
+{
+    if (fchown(o->fd, info->st_uid, info->st_gid) != 0 &&
+        fchown(o->fd, (uid_t)-1, info->st_gid) != 0)
+        errno = 0;
+    (void)fchmod(o->fd, info->st_mode & 07777);
+}
+
+gufo_status gufo_output_open(output *o, const char *path, bool replace, uint64_t size,
+                             const gufo_allocator *allocator, gufo_error *error)
+{
+    struct stat info;
+    bool exists;
+    gufo_status status;
+
+    *o = (output){.fd = -1, .replace = replace, .allocator = allocator};
+    status = find_target(o, path, &info, &exists, error);
+    if (status == GUFO_OK && exists)
+        status = check_target(o, &info, error);
+    if (status == GUFO_OK)
+        status = create_temporary(o, error);
+    if (status == GUFO_OK && exists)
+        keep_rights(o, &info);
+    if (status == GUFO_OK)
+        status = reserve(o, size, error);
+    if (status != GUFO_OK)
+        gufo_output_discard(o);
+    return status;
+}
+
+gufo_status gufo_output_write(const output *o, uint64_t offset, const void *data, size_t size,
+                              gufo_error *error)
+{
+    const uint8_t *bytes = data;
+
+    while (size > 0) {
+        ssize_t n = pwrite(o->fd, bytes, size, (off_t)offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return gufo_fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
+        bytes += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return GUFO_OK;
+}
+
+gufo_status gufo_write_all(int fd, const void *data, size_t size, gufo_error *error)
+{
+    const uint8_t *bytes = data;
+
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return gufo_fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return GUFO_OK;
+}
+
+/* ---- putting it in place -------------------------------------------------------------------- */
+
+/* Gives the temporary file the target's name.  A target that must not be replaced might have appeared
+ * meanwhile; link() notices that, rename() would not. */
+static gufo_status take_name(output *o, gufo_error *error)
+{
+    if (!o->replace && link(o->temporary, o->target) == 0) {
+        (void)unlink(o->temporary);
+        return GUFO_OK;
+    }
+    if (!o->replace && errno == EEXIST)
+        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+    if (rename(o->temporary, o->target) != 0)
+        return gufo_fail_io(error, errno, "cannot rename to the target");
+    return GUFO_OK;
+}
+
+/* Syncs the folder, so that the new name survives a crash.  Some file systems cannot; the file itself
+ * is safe already. */
+static void sync_folder(const output *o)
+{
+    size_t folder = folder_len(o->target);
+    char *path =
+        folder == 0 ? copy_text(o->allocator, ".", 1) : copy_text(o->allocator, o->target, folder);
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (fd >= 0) {
+        (void)fsync(fd);
+        (void)close(fd);
+    }
+    mem_free(o->allocator, path);
+}
+
+static void forget(output *o)
+{
+    mem_free(o->allocator, o->temporary);
+    mem_free(o->allocator, o->target);
+    *o = (output){.fd = -1, .allocator = o->allocator};
+}
+
+gufo_status gufo_output_commit(output *o, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    int fd = o->fd;
+
+    if (fsync(fd) != 0)
+        status = gufo_fail_io(error, errno, "cannot sync");
+    o->fd = -1;
+    if (close(fd) != 0 && status == GUFO_OK)
+        status = gufo_fail_io(error, errno, "cannot write");
+    if (status == GUFO_OK)
+        status = take_name(o, error);
+    if (status != GUFO_OK) {
+        gufo_output_discard(o);
+        return status;
+    }
+    sync_folder(o);
+    forget(o);
+    return GUFO_OK;
+}
+
+void gufo_output_discard(output *o)
+{
+    if (o->fd >= 0)
+        (void)close(o->fd);
+    if (o->temporary != NULL)
+        (void)unlink(o->temporary);
+    if (o->allocator != NULL)
+        forget(o);
+}

@@ -1,0 +1,36 @@
+/* Writing a file so that its target is the old one or the new one, and never a mixture.
+ *
+ * Bytes go to a temporary file in the target's folder.  Commit syncs it and gives it the target's
+ * name; discard removes it.  A target that is a symlink is followed: the file it names is replaced. */
+#ifndef GUFO_BASE_OUTPUT_H
+#define GUFO_BASE_OUTPUT_H
+
+#include "gufo/base.h"
+
+typedef struct output {
+    int fd;          /* -1: none */
+    char *target;    /* symlinks followed */
+    char *temporary; /* beside it */
+    bool replace;
+    const gufo_allocator *allocator;
+} output;
+
+/* Creates the temporary file and reserves `size` bytes for it, which read as zeros.  GUFO_E_EXISTS if
+ * the target exists and `replace` is false, or is no regular file.  On failure nothing is left. */
+gufo_status gufo_output_open(output *output, const char *path, bool replace, uint64_t size,
+                             const gufo_allocator *allocator, gufo_error *error);
+
+/* Writes at any place, from any thread. */
+gufo_status gufo_output_write(const output *output, uint64_t offset, const void *data, size_t size,
+                              gufo_error *error);
+
+/* Puts the file in place; on failure nothing is left. */
+gufo_status gufo_output_commit(output *output, gufo_error *error);
+
+/* Removes an output that was not committed; nothing to do for one that was, or never opened. */
+void gufo_output_discard(output *output);
+
+/* Writes all of `data` to a descriptor at its current position. */
+gufo_status gufo_write_all(int fd, const void *data, size_t size, gufo_error *error);
+
+#endif

@@ -1,0 +1,63 @@
+/* Where the bytes of a file come from: one interface for a mapping, memory, a descriptor, a pipe and
+ * a caller's range reader.
+ *
+ * Metadata is parsed in place, so the first part of the source must be contiguous in memory:
+ *
+ *     base                        have                              size
+ *     |== in memory: mapped or read ==|--- still only in the source ---|
+ *
+ * For a mapping and for memory `have` is `size` from the start.  Otherwise gufo_source_need moves
+ * `have` forward (and `base` may move), reading ahead in growing steps. */
+#ifndef GUFO_BASE_SOURCE_H
+#define GUFO_BASE_SOURCE_H
+
+#include "gufo/base.h"
+
+/* The size of a pipe before its end was seen. */
+#define SOURCE_SIZE_UNKNOWN UINT64_MAX
+
+struct source;
+
+typedef gufo_status source_fetch(struct source *source, uint64_t offset, void *buffer, size_t size,
+                                 size_t *got, gufo_error *error);
+
+typedef struct source {
+    const uint8_t *base;
+    uint64_t have;
+    uint64_t size;
+    source_fetch *fetch; /* NULL: everything is in memory */
+    uint8_t *buffer;     /* what base points to if it was read */
+    size_t capacity;
+    uint64_t buffer_limit;
+    void *mapping;
+    size_t mapping_size;
+    int fd; /* -1: none */
+    bool sequential;
+    gufo_source user;
+    const gufo_allocator *allocator;
+} source;
+
+/* Each takes over what it is given, also when it fails.  `allocator` must outlive the source;
+ * `buffer_limit` bounds the bytes that are read into memory. */
+gufo_status gufo_source_open_fd(source *source, int fd, bool map, uint64_t buffer_limit,
+                                const gufo_allocator *allocator, gufo_error *error);
+void gufo_source_open_memory(source *source, const void *data, size_t size);
+void gufo_source_open_user(source *source, const gufo_source *user, uint64_t buffer_limit,
+                           const gufo_allocator *allocator);
+void gufo_source_close(source *source);
+
+/* Makes the first `upto` bytes contiguous in memory.  On success either have >= upto, or the source
+ * is shorter than that: size is known then and below upto. */
+gufo_status gufo_source_need(source *source, uint64_t upto, gufo_error *error);
+
+/* Gives back what was read ahead but not used. */
+void gufo_source_trim(source *source, uint64_t used);
+
+/* Reads a pipe to its end and counts it; nothing to do for others. */
+gufo_status gufo_source_drain(source *source, gufo_error *error);
+
+/* Reads exactly [offset, offset + size), which must lie inside the source. */
+gufo_status gufo_source_read(const source *source, uint64_t offset, void *buffer, size_t size,
+                             gufo_error *error);
+
+#endif

@@ -1,0 +1,90 @@
+/* UTF-8 as RFC 3629 defines it.
+ *
+ *     bytes                                   code points
+ *     0xxxxxxx                                U+0000 .. U+007F
+ *     110xxxxx 10xxxxxx                       U+0080 .. U+07FF
+ *     1110xxxx 10xxxxxx 10xxxxxx              U+0800 .. U+FFFF without U+D800 .. U+DFFF
+ *     11110xxx 10xxxxxx 10xxxxxx 10xxxxxx     U+10000 .. U+10FFFF
+ *
+ * A sequence that is longer than its code point needs is invalid. */
+#include "base/utf8.h"
+
+#include <string.h>
+
+static const struct utf8_form {
+    uint8_t lead_mask, lead_bits;
+    uint32_t smallest;
+} utf8_forms[] = {
+    {0x80, 0x00, 0x0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+
+size_t gufo_utf8_decode(gufo_str text, uint32_t *code_point)
+{
+    const unsigned char *bytes = (const unsigned char *)text.data;
+
+    for (size_t form = 0; form < 4; form++) {
+        if ((bytes[0] & utf8_forms[form].lead_mask) != utf8_forms[form].lead_bits)
+            continue;
+        uint32_t value = bytes[0] & (uint8_t)~utf8_forms[form].lead_mask;
+
+        if (form >= text.len)
+            return 0;
+        for (size_t i = 1; i <= form; i++) {
+            if ((bytes[i] & 0xc0) != 0x80)
+                return 0;
+            value = value << 6 | (bytes[i] & 0x3f);
+        }
+        if (value < utf8_forms[form].smallest || value > 0x10ffff ||
+            (value >= 0xd800 && value <= 0xdfff))
+            return 0;
+        *code_point = value;
+        return form + 1;
+    }
+    return 0;
+}
+
+/* Length of the run of ASCII at `at`, eight bytes at a step: most of what is checked is ASCII. */
+static size_t ascii_run(const char *at, size_t len)
+{
+    size_t done = 0;
+
+    for (; len - done >= 8; done += 8) {
+        uint64_t word;
+
+        memcpy(&word, at + done, sizeof word);
+        if (word & 0x8080808080808080u)
+            break;
+    }
+    return done;
+}
+
+size_t gufo_utf8_valid_prefix(gufo_str text)
+{
+    size_t done = 0;
+
+    while (done < text.len) {
+        uint32_t ignored;
+        size_t step = ascii_run(text.data + done, text.len - done);
+
+        if (step == 0)
+            step = gufo_utf8_decode((gufo_str){text.data + done, text.len - done}, &ignored);
+        if (step == 0)
+            break;
+        done += step;
+    }
+    return done;
+}
+
+static const struct code_range {
+    uint32_t first, last;
+} control_ranges[] = {
+    {0x0000, 0x001f}, {0x007f, 0x009f}, {0x061c, 0x061c},
+    {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
+};
+
+bool gufo_utf8_is_control(uint32_t code_point)
+{
+    for (size_t i = 0; i < sizeof control_ranges / sizeof *control_ranges; i++)
+        if (code_point >= control_ranges[i].first && code_point <= control_ranges[i].last)
+            return true;
+    return false;
+}

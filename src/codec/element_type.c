@@ -1,0 +1,58 @@
+/* The type table: one row per element type id that ever had a name (gufo/element_types.def). */
+#include "gufo/codec.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+static const gufo_element_type element_types[] = {
+#define GUFO_ELEMENT_TYPE(id, name, elements, bytes, flags) \
+    [id] = {id, #name, elements, bytes, flags},
+#include "gufo/element_types.def"
+#undef GUFO_ELEMENT_TYPE
+};
+
+enum { ELEMENT_TYPE_COUNT = sizeof element_types / sizeof *element_types };
+
+enum {
+    ELEMENT_TYPE_ROWS = 0
+#define GUFO_ELEMENT_TYPE(id, name, elements, bytes, flags) +1
+#include "gufo/element_types.def"
+#undef GUFO_ELEMENT_TYPE
+};
+
+_Static_assert((int)ELEMENT_TYPE_ROWS == (int)ELEMENT_TYPE_COUNT, "an id is the index of its row");
+
+size_t gufo_element_type_count(void)
+{
+    return ELEMENT_TYPE_COUNT;
+}
+
+const gufo_element_type *gufo_element_type_at(size_t index)
+{
+    return index < ELEMENT_TYPE_COUNT ? &element_types[index] : NULL;
+}
+
+const gufo_element_type *gufo_element_type_by_id(uint32_t id)
+{
+    return gufo_element_type_at(id);
+}
+
+const gufo_element_type *gufo_element_type_by_name(const char *name)
+{
+    for (size_t i = 0; i < ELEMENT_TYPE_COUNT; i++)
+        if (strcmp(element_types[i].name, name) == 0)
+            return &element_types[i];
+    return NULL;
+}
+
+gufo_status gufo_element_row_size(const gufo_element_type *type, uint64_t elements, uint64_t *bytes)
+{
+    if (type->block_elements == 0)
+        return GUFO_E_TYPE;
+    if (elements % type->block_elements != 0)
+        return GUFO_E_ARGUMENT;
+    if (!checked_mul(elements / type->block_elements, type->block_bytes, bytes))
+        return GUFO_E_RANGE;
+    return GUFO_OK;
+}

@@ -1,0 +1,53 @@
+/* Finding the end of an array without recursion.
+ *
+ * Elements of fixed size are skipped at once.  Strings and arrays carry their lengths, so each has to
+ * be visited:
+ *
+ *     array  := type:u32 count:length element*
+ *     string := length byte*
+ *
+ * The machine below keeps one frame per open array.  It stops where bytes are missing and can be
+ * called again when there are more, so that the same code walks a mapping, a pipe that is still being
+ * read, and an array that is iterated over later. */
+#ifndef GUFO_FORMAT_ARRAY_H
+#define GUFO_FORMAT_ARRAY_H
+
+#include "gufo/format.h"
+
+typedef enum skip_result {
+    SKIP_DONE,
+    SKIP_SHORT,    /* needs the bytes up to `need` */
+    SKIP_BAD_TYPE, /* the element type at `position` does not exist */
+    SKIP_TOO_DEEP, /* the array that begins at `position` is one level too deep */
+} skip_result;
+
+typedef struct skip_frame {
+    gufo_value_type type;
+    uint64_t left; /* elements still to skip */
+} skip_frame;
+
+typedef struct array_skip {
+    const uint8_t *base;
+    uint64_t position, end; /* in base */
+    gufo_encoding encoding;
+    uint64_t need;     /* with SKIP_SHORT; UINT64_MAX if no file is that long */
+    uint32_t type;     /* read last; with SKIP_BAD_TYPE, the one that does not exist */
+    uint64_t bad_bool; /* position of the first bool that is neither 0 nor 1, or UINT64_MAX */
+    uint64_t count;    /* elements of the outermost array, once its header was read */
+    bool entered;      /* that header was read */
+    unsigned depth;    /* open frames */
+    skip_frame stack[GUFO_MAX_DEPTH];
+} array_skip;
+
+/* Begins at the type field of an array at `position`. */
+void gufo_array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, uint64_t end,
+                           gufo_encoding encoding);
+skip_result gufo_array_skip_run(array_skip *skip);
+
+/* The bytes of an array's type and count. */
+static inline size_t array_header_size(gufo_encoding encoding)
+{
+    return 4 + (encoding.version == 1 ? 4 : 8);
+}
+
+#endif

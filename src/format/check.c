@@ -1,0 +1,532 @@
+/* The second look: rules that a file can break and still be read with one meaning.
+ *
+ * Opening has checked what makes a file unsafe or ambiguous.  Here come the rules about characters,
+ * padding, gaps and missing keys, and what other readers refuse.  One function per rule or group of
+ * rules that look at the same thing; `gufo_file_check` walks the tables of them. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/file.h"
+
+typedef struct checker {
+    const gufo_file *file;
+    gufo_finding_fn *found;
+    void *context;
+    gufo_error *error;
+    gufo_status status; /* of reading padding */
+} checker;
+
+__attribute__((format(printf, 5, 6))) static void report(checker *c, rule_number rule,
+                                                         uint64_t offset, gufo_str subject,
+                                                         const char *format, ...)
+{
+    char message[sizeof c->error->message];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    gufo_finding_report(c->found, c->context, rule, offset, subject, message);
+}
+
+static gufo_str text_of(const char *text)
+{
+    return gufo_str_of(text);
+}
+
+/* ---- header --------------------------------------------------------------------------------- */
+
+static void check_version(checker *c)
+{
+    const gufo_file *file = c->file;
+
+    if (file->encoding.version != 3)
+        report(c, RULE_VERSION_OLD, 4, text_of("header"), "file has version %u; today's is 3",
+               file->encoding.version);
+    if (file->encoding.version == 1)
+        report(c, RULE_COMPAT_GGML, 4, text_of("header"), "ggml refuses version 1");
+    if (file->encoding.byte_order == GUFO_BIG_ENDIAN)
+        report(c, RULE_COMPAT_GGML, 4, text_of("header"),
+               "file is big-endian; ggml refuses it on little-endian machines");
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+static bool is_key_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("_.-", c) != NULL);
+}
+
+/* The first printable character that no key may have; others broke a rule at opening. */
+bool gufo_key_bad_character(gufo_str key, char *bad)
+{
+    for (size_t i = 0; i < key.len; i++)
+        if (key.data[i] > 0x1f && key.data[i] < 0x7f && !is_key_character(key.data[i])) {
+            *bad = key.data[i];
+            return true;
+        }
+    return false;
+}
+
+bool gufo_key_has_empty_segment(gufo_str key)
+{
+    char before = '.';
+
+    for (size_t i = 0; i < key.len; before = key.data[i++])
+        if (before == '.' && key.data[i] == '.')
+            return true;
+    return key.len > 0 && before == '.';
+}
+
+static bool is_lower_snake_case(gufo_str key)
+{
+    for (size_t i = 0; i < key.len; i++)
+        if ((key.data[i] >= 'A' && key.data[i] <= 'Z') || key.data[i] == '-')
+            return false;
+    return true;
+}
+
+static void check_key(checker *c, const gufo_entry *entry)
+{
+    char quoted[GUFO_QUOTE_SIZE], bad;
+
+    gufo_quote(quoted, entry->key);
+    if (gufo_key_bad_character(entry->key, &bad))
+        report(c, RULE_KEY_CHARSET, entry->offset, entry->key,
+               "key %s holds '%c'; letters, digits, '_', '.' and '-' are allowed", quoted, bad);
+    if (gufo_key_has_empty_segment(entry->key))
+        report(c, RULE_KEY_SEGMENT, entry->offset, entry->key, "key %s has an empty segment",
+               quoted);
+    if (!is_lower_snake_case(entry->key))
+        report(c, RULE_KEY_CASE, entry->offset, entry->key,
+               "key %s is not lower_snake_case: it has upper case letters or hyphens", quoted);
+}
+
+static void check_text(checker *c, const gufo_entry *entry)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_str text = entry->value.as.str;
+    size_t valid;
+
+    if (entry->value.type != GUFO_VALUE_STRING)
+        return;
+    valid = gufo_utf8_valid_prefix(text);
+    if (valid < text.len)
+        report(c, RULE_STRING_UTF8, entry->value_offset + valid, entry->key,
+               "string of key %s is not UTF-8: byte 0x%02x at position %zu",
+               gufo_quote(quoted, entry->key), (unsigned char)text.data[valid], valid);
+}
+
+typedef struct text_survey {
+    uint64_t strings, invalid;
+    const char *first; /* byte that is not UTF-8 */
+    bool nested;
+} text_survey;
+
+/* Looks at all strings of an array and of the arrays inside it; depth is bounded by opening. */
+static void survey_texts(const gufo_array *array, text_survey *survey)
+{
+    gufo_array_iter iter = gufo_array_start(array);
+    gufo_value element;
+
+    if (array->type != GUFO_VALUE_STRING && array->type != GUFO_VALUE_ARRAY)
+        return;
+    survey->nested |= array->type == GUFO_VALUE_ARRAY;
+    while (gufo_array_next(&iter, &element)) {
+        if (array->type == GUFO_VALUE_ARRAY) {
+            survey_texts(&element.as.array, survey);
+            continue;
+        }
+        size_t valid = gufo_utf8_valid_prefix(element.as.str);
+        survey->strings++;
+        if (valid < element.as.str.len && survey->invalid++ == 0)
+            survey->first = element.as.str.data + valid;
+    }
+}
+
+static void check_array(checker *c, const gufo_entry *entry)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    const gufo_array *array = &entry->value.as.array;
+    text_survey survey = {0};
+
+    if (entry->value.type != GUFO_VALUE_ARRAY)
+        return;
+    survey_texts(array, &survey);
+    gufo_quote(quoted, entry->key);
+    if (survey.invalid > 0)
+        report(c, RULE_ARRAY_UTF8,
+               entry->value_offset + (uint64_t)(survey.first - (const char *)array->data),
+               entry->key,
+               "%" PRIu64 " of %" PRIu64 " strings in the array of key %s are not UTF-8",
+               survey.invalid, survey.strings, quoted);
+    if (survey.nested)
+        report(c, RULE_COMPAT_GGML, entry->offset, entry->key,
+               "ggml refuses the array of arrays of key %s", quoted);
+}
+
+static void check_entries(checker *c)
+{
+    gufo_entry entry;
+
+    for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++) {
+        check_key(c, &entry);
+        check_text(c, &entry);
+        check_array(c, &entry);
+    }
+}
+
+static void check_architecture(checker *c)
+{
+    const char *key = "general.architecture";
+    gufo_entry entry;
+
+    if (!gufo_metadata_find(c->file, key, &entry))
+        report(c, RULE_ARCHITECTURE_MISSING, GUFO_NO_OFFSET, text_of(key),
+               "key \"general.architecture\" is missing");
+    else if (entry.value.type != GUFO_VALUE_STRING || entry.value.as.str.len == 0)
+        report(c, RULE_ARCHITECTURE_MISSING, entry.value_offset, text_of(key),
+               "key \"general.architecture\" names no architecture");
+}
+
+static void check_quantization_version(checker *c)
+{
+    const char *key = "general.quantization_version";
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_entry entry;
+    gufo_tensor tensor;
+
+    if (gufo_metadata_find(c->file, key, &entry))
+        return;
+    for (uint64_t i = 0; gufo_tensor_at(c->file, i, &tensor); i++) {
+        const gufo_element_type *type = gufo_element_type_by_id(tensor.type);
+
+        if (type == NULL || !(type->flags & GUFO_ELEMENT_QUANTIZED))
+            continue;
+        report(c, RULE_QUANTIZATION_VERSION_MISSING, GUFO_NO_OFFSET, text_of(key),
+               "key \"general.quantization_version\" is missing, but tensor %s is quantized (%s)",
+               gufo_quote(quoted, tensor.name), type->name);
+        return;
+    }
+}
+
+static void check_alignment(checker *c)
+{
+    uint32_t alignment = c->file->alignment;
+    gufo_entry entry;
+
+    if (!gufo_metadata_find(c->file, GUFO_ALIGNMENT_KEY, &entry) ||
+        (alignment >= 8 && (alignment & (alignment - 1)) == 0))
+        return;
+    report(c, RULE_ALIGNMENT_UNUSUAL, entry.value_offset, text_of(GUFO_ALIGNMENT_KEY),
+           "alignment %" PRIu32 " is legal, but ggml refuses what is no power of two, and the "
+           "specification what is no multiple of 8",
+           alignment);
+}
+
+/* ---- split keys ----------------------------------------------------------------------------- */
+
+typedef struct split_key {
+    const char *key;
+    bool present, usable;
+    uint64_t value;
+} split_key;
+
+static void read_split_key(checker *c, split_key *split)
+{
+    gufo_entry entry;
+
+    split->present = gufo_metadata_find(c->file, split->key, &entry);
+    if (!split->present)
+        return;
+    split->usable = gufo_value_u64(&entry.value, &split->value, NULL) == GUFO_OK;
+    if (!split->usable)
+        report(c, RULE_SPLIT_KEYS, entry.value_offset, text_of(split->key),
+               "key \"%s\" is no count", split->key);
+}
+
+static void check_split(checker *c)
+{
+    split_key no = {.key = "split.no"}, count = {.key = "split.count"};
+    split_key total = {.key = "split.tensors.count"};
+    split_key *all[] = {&no, &count, &total};
+    bool some = false, usable = true;
+
+    for (size_t i = 0; i < 3; i++) {
+        read_split_key(c, all[i]);
+        some |= all[i]->present;
+        usable &= all[i]->usable;
+    }
+    if (!some)
+        return;
+    for (size_t i = 0; i < 3; i++)
+        if (!all[i]->present)
+            report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, text_of(all[i]->key),
+                   "key \"%s\" is missing, although other split keys are there", all[i]->key);
+    if (!usable)
+        return;
+    if (no.value >= count.value)
+        report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, text_of(no.key),
+               "split.no is %" PRIu64 ", but split.count is %" PRIu64, no.value, count.value);
+    if (c->file->tensors.count > total.value ||
+        (count.value == 1 && c->file->tensors.count != total.value))
+        report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, text_of(total.key),
+               "split.tensors.count is %" PRIu64 ", but this file has %" PRIu64 " tensors",
+               total.value, c->file->tensors.count);
+}
+
+/* ---- tensor infos --------------------------------------------------------------------------- */
+
+static void check_name(checker *c, const gufo_tensor *tensor, const char *quoted)
+{
+    size_t valid = gufo_utf8_valid_prefix(tensor->name);
+
+    if (tensor->name.len == 0)
+        report(c, RULE_NAME_EMPTY, tensor->info_offset, tensor->name, "a tensor has an empty name");
+    if (valid < tensor->name.len)
+        report(c, RULE_NAME_UTF8, tensor->info_offset, tensor->name,
+               "tensor name %s is not UTF-8: byte 0x%02x at position %zu", quoted,
+               (unsigned char)tensor->name.data[valid], valid);
+    if (tensor->name.len == GUFO_MAX_NAME)
+        report(c, RULE_COMPAT_GGML, tensor->info_offset, tensor->name,
+               "ggml refuses tensor name %s: it has 64 bytes, ggml takes 63", quoted);
+}
+
+static void check_type(checker *c, const gufo_tensor *tensor, const char *quoted)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
+
+    if (type == NULL)
+        report(c, RULE_TYPE_UNKNOWN, tensor->info_offset, tensor->name,
+               "tensor %s has element type %" PRIu32
+               ", which is not known; its size is taken from what lies there",
+               quoted, tensor->type);
+    else if (type->flags & GUFO_ELEMENT_REMOVED)
+        report(c, RULE_TYPE_REMOVED, tensor->info_offset, tensor->name,
+               "tensor %s has element type %s, which was removed from the format", quoted,
+               type->name);
+}
+
+static void check_infos(checker *c)
+{
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; gufo_tensor_at(c->file, i, &tensor); i++) {
+        char quoted[GUFO_QUOTE_SIZE];
+
+        gufo_quote(quoted, tensor.name);
+        check_name(c, &tensor, quoted);
+        check_type(c, &tensor, quoted);
+        if (file_tensor(c->file, i)->flags & TENSOR_UNUSABLE)
+            continue;
+        if (tensor.n_dims == 0)
+            report(c, RULE_TENSOR_EMPTY, tensor.info_offset, tensor.name,
+                   "tensor %s has no dimensions: it is a scalar", quoted);
+        else if (tensor.elements == 0)
+            report(c, RULE_TENSOR_EMPTY, tensor.info_offset, tensor.name,
+                   "tensor %s has a dimension of 0, and so no elements", quoted);
+    }
+}
+
+/* ---- data ----------------------------------------------------------------------------------- */
+
+/* Reports the first byte of [from, to) that is not zero; bytes that are not there are no fault here. */
+static bool check_padding(checker *c, uint64_t from, uint64_t to, gufo_str subject)
+{
+    uint8_t bytes[4096];
+
+    if (to > c->file->source.size)
+        to = c->file->source.size;
+    while (from < to) {
+        size_t step = to - from < sizeof bytes ? (size_t)(to - from) : sizeof bytes;
+
+        c->status = gufo_file_read(c->file, from, bytes, step, c->error);
+        if (c->status != GUFO_OK)
+            return false;
+        for (size_t i = 0; i < step; i++)
+            if (bytes[i] != 0) {
+                report(c, RULE_PADDING_NONZERO, from + i, subject,
+                       "padding holds byte 0x%02x, not 0", bytes[i]);
+                return true;
+            }
+        from += step;
+    }
+    return true;
+}
+
+/* What lies between `end`, where `subject` ends, and the tensor that follows. */
+static bool check_between(checker *c, uint64_t end, gufo_str subject, const tensor_record *tensor)
+{
+    gufo_str name = gufo_tensor_name(c->file, tensor);
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t padded;
+
+    if (tensor->offset <= end || !checked_align(end, c->file->alignment, &padded))
+        return true;
+    if (tensor->offset > padded)
+        report(c, RULE_DATA_GAP, padded, name,
+               "%" PRIu64 " bytes before tensor %s belong to no tensor", tensor->offset - padded,
+               gufo_quote(quoted, name));
+    return check_padding(c, end, tensor->offset < padded ? tensor->offset : padded, subject);
+}
+
+static void check_tail(checker *c, uint64_t end, gufo_str subject)
+{
+    uint64_t size = c->file->source.size, padded;
+
+    if (!checked_align(end, c->file->alignment, &padded) || size < end ||
+        !check_padding(c, end, padded, subject))
+        return;
+    if (size > padded)
+        report(c, RULE_TRAILING_BYTES, padded, subject, "%" PRIu64 " bytes follow the last tensor",
+               size - padded);
+    if (size < padded && c->file->tensors.count > 0)
+        report(c, RULE_COMPAT_GGML, size, subject,
+               "ggml refuses the file: %" PRIu64
+               " bytes of padding behind the last tensor are missing",
+               padded - size);
+}
+
+static void check_order(checker *c)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_tensor tensor, before;
+
+    for (uint64_t i = 1; gufo_tensor_at(c->file, i, &tensor); i++) {
+        (void)gufo_tensor_at(c->file, i - 1, &before);
+        if (tensor.offset < before.offset)
+            report(c, RULE_DATA_ORDER, tensor.info_offset, tensor.name,
+                   "data of tensor %s lies before that of the tensor listed before it",
+                   gufo_quote(quoted, tensor.name));
+    }
+}
+
+static void check_spaces(checker *c, const uint32_t *order, uint64_t count)
+{
+    const gufo_file *file = c->file;
+    gufo_str subject = text_of("tensor infos");
+    uint64_t end = file->infos_end;
+
+    if (count > 0) {
+        if (!check_padding(c, end, file->data_offset, subject))
+            return;
+        end = file->data_offset;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        const tensor_record *tensor = file_tensor(file, order[i]);
+
+        if (tensor->size == 0)
+            continue;
+        if (!check_between(c, end, subject, tensor))
+            return;
+        subject = gufo_tensor_name(file, tensor);
+        if (tensor->offset + tensor->size > end)
+            end = tensor->offset + tensor->size;
+    }
+    check_tail(c, end, subject);
+}
+
+static void check_data(checker *c)
+{
+    const gufo_file *file = c->file;
+    gufo_allocator allocator = file->allocator;
+    uint32_t *order;
+
+    if (file->data_offset == 0) /* a damaged file that could not be read this far */
+        return;
+    check_order(c);
+    if (!gufo_file_has_data(file)) {
+        report(c, RULE_PADDING_UNREAD, GUFO_NO_OFFSET, text_of("padding"),
+               "padding and gaps were not checked: the data of a pipe is gone once it was read");
+        return;
+    }
+    order = mem_alloc(&allocator, (size_t)(file->tensors.count + 1) * sizeof *order);
+    if (order == NULL) {
+        c->status = gufo_fail_memory(c->error);
+        return;
+    }
+    check_spaces(c, order, gufo_order_by_offset(file, order));
+    mem_free(&allocator, order);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+/* What is missing can only be told where all metadata was read. */
+static bool all_metadata_read(const gufo_file *file)
+{
+    return file->entries.count == file->claimed_metadata;
+}
+
+gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *found, void *context,
+                            gufo_error *error)
+{
+    checker c = {.file = file, .found = found, .context = context, .error = error};
+
+    check_version(&c);
+    check_entries(&c);
+    if (all_metadata_read(file)) {
+        check_architecture(&c);
+        check_quantization_version(&c);
+        check_alignment(&c);
+        check_split(&c);
+    }
+    check_infos(&c);
+    check_data(&c);
+    return c.status;
+}
+
+/* ---- opening for it ------------------------------------------------------------------------- */
+
+static gufo_open_options validating(const gufo_open_options *options, gufo_finding_fn *found,
+                                    void *context)
+{
+    gufo_open_options own = options != NULL ? *options : (gufo_open_options){0};
+
+    own.flags |= GUFO_OPEN_LENIENT;
+    own.on_finding = found;
+    own.finding_context = context;
+    return own;
+}
+
+/* A file of which nothing could be read has been reported already, if a rule was the reason. */
+static gufo_status check_opened(gufo_file *file, const gufo_error *opening, gufo_finding_fn *found,
+                                void *context, gufo_error *error)
+{
+    gufo_status status;
+
+    if (file == NULL && opening->rule != NULL)
+        return GUFO_OK;
+    if (file == NULL) {
+        if (error != NULL)
+            *error = *opening;
+        return opening->code;
+    }
+    status = gufo_file_check(file, found, context, error);
+    gufo_close(file);
+    return status;
+}
+
+gufo_status gufo_validate(const char *path, const gufo_open_options *options,
+                          gufo_finding_fn *found, void *context, gufo_error *error)
+{
+    gufo_open_options own = validating(options, found, context);
+    gufo_error opening = {0};
+    gufo_file *file = gufo_open(path, &own, &opening);
+
+    return check_opened(file, &opening, found, context, error);
+}
+
+gufo_status gufo_validate_fd(int fd, const gufo_open_options *options, gufo_finding_fn *found,
+                             void *context, gufo_error *error)
+{
+    gufo_open_options own = validating(options, found, context);
+    gufo_error opening = {0};
+    gufo_file *file = gufo_open_fd(fd, &own, &opening);
+
+    return check_opened(file, &opening, found, context, error);
+}

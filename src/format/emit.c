@@ -1,0 +1,171 @@
+/* The output of a writer.
+ *
+ * To a path, bytes go straight to their final place from any thread; the file was reserved full of
+ * zeros, so padding needs no writing.  To a stream they go out in order, and padding is sent when the
+ * next tensor begins. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/writer.h"
+
+static gufo_status check_unopened(const gufo_writer *w, gufo_error *error)
+{
+    if (w->open)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the writer has an output already");
+    return GUFO_OK;
+}
+
+gufo_status gufo_writer_open_path(gufo_writer *w, const char *path, bool replace, gufo_error *error)
+{
+    gufo_status status = check_unopened(w, error);
+
+    if (status == GUFO_OK)
+        status = gufo_writer_layout(w, NULL, error);
+    if (status == GUFO_OK)
+        status =
+            gufo_output_open(&w->file, path, replace, w->layout.file_size, &w->allocator, error);
+    if (status != GUFO_OK)
+        return status;
+    status = gufo_output_write(&w->file, 0, w->header.out.data, w->header.out.len, error);
+    if (status != GUFO_OK)
+        gufo_output_discard(&w->file);
+    w->open = status == GUFO_OK;
+    return status;
+}
+
+const char *gufo_writer_temporary(const gufo_writer *w)
+{
+    return w->file.temporary;
+}
+
+gufo_status gufo_writer_open_fd(gufo_writer *w, int fd, gufo_error *error)
+{
+    gufo_status status = check_unopened(w, error);
+
+    if (status == GUFO_OK)
+        status = gufo_writer_layout(w, NULL, error);
+    if (status == GUFO_OK)
+        status = gufo_write_all(fd, w->header.out.data, w->header.out.len, error);
+    if (status != GUFO_OK)
+        return status;
+    w->stream = fd;
+    w->stream_position = w->header.out.len;
+    w->open = true;
+    return GUFO_OK;
+}
+
+/* Sends zeros up to `position`. */
+static gufo_status pad_stream(gufo_writer *w, uint64_t position, gufo_error *error)
+{
+    static const uint8_t zeros[4096];
+    gufo_status status = GUFO_OK;
+
+    while (w->stream_position < position && status == GUFO_OK) {
+        uint64_t rest = position - w->stream_position;
+        size_t step = rest < sizeof zeros ? (size_t)rest : sizeof zeros;
+
+        status = gufo_write_all(w->stream, zeros, step, error);
+        w->stream_position += step;
+    }
+    return status;
+}
+
+/* Whether all that lies before `position` in the stream has been sent, but for padding. */
+static bool only_padding_before(const gufo_writer *w, uint64_t index, uint64_t position)
+{
+    const planned_tensor *tensor = writer_tensor(w, index);
+
+    if (position == w->stream_position)
+        return true;
+    if (position != tensor->offset || position < w->stream_position)
+        return false;
+    for (; index > 0; index--) {
+        const planned_tensor *before = writer_tensor(w, index - 1);
+
+        if (before->size > 0)
+            return w->stream_position == before->offset + before->size;
+    }
+    return w->stream_position == w->layout.data_offset;
+}
+
+static gufo_status stream_write(gufo_writer *w, uint64_t index, uint64_t offset, const void *data,
+                                size_t size, gufo_error *error)
+{
+    uint64_t position = writer_tensor(w, index)->offset + offset;
+    gufo_status status;
+
+    if (!only_padding_before(w, index, position))
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "a stream takes data in order: byte %" PRIu64 " is next, not %" PRIu64,
+                         w->stream_position, position);
+    status = pad_stream(w, position, error);
+    if (status == GUFO_OK)
+        status = gufo_write_all(w->stream, data, size, error);
+    if (status == GUFO_OK)
+        w->stream_position += size;
+    return status;
+}
+
+gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset, const void *data,
+                              size_t size, gufo_error *error)
+{
+    planned_tensor *tensor;
+    gufo_status status;
+
+    if (!w->open)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the writer has no output");
+    if (index >= w->tensors.count)
+        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, index);
+    tensor = writer_tensor(w, index);
+    if (!range_inside(offset, size, tensor->size))
+        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "tensor %" PRIu64 " has %" PRIu64 " bytes; %zu bytes from %" PRIu64
+                         " do not fit",
+                         index, tensor->size, size, offset);
+    if (size == 0)
+        return GUFO_OK;
+    status = w->stream >= 0
+                 ? stream_write(w, index, offset, data, size, error)
+                 : gufo_output_write(&w->file, tensor->offset + offset, data, size, error);
+    if (status == GUFO_OK)
+        atomic_fetch_add(&tensor->written, size);
+    return status;
+}
+
+static gufo_status check_written(const gufo_writer *w, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    for (uint64_t i = 0; i < w->tensors.count; i++) {
+        planned_tensor *tensor = writer_tensor(w, i);
+        uint64_t written = atomic_load(&tensor->written);
+
+        if (written != tensor->size)
+            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "tensor %s got %" PRIu64 " of its %" PRIu64 " bytes",
+                             gufo_quote(quoted, gufo_planned_name(w, tensor)), written,
+                             tensor->size);
+    }
+    return GUFO_OK;
+}
+
+gufo_status gufo_writer_finish(gufo_writer *w, gufo_error *error)
+{
+    gufo_status status;
+
+    if (!w->open)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the writer has no output");
+    status = check_written(w, error);
+    if (w->stream >= 0) {
+        if (status == GUFO_OK)
+            status = pad_stream(w, w->layout.file_size, error);
+    } else if (status == GUFO_OK)
+        status = gufo_output_commit(&w->file, error);
+    else
+        gufo_output_discard(&w->file);
+    w->open = false;
+    return status;
+}

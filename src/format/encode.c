@@ -1,0 +1,152 @@
+/* Encoding; encode.h says what. */
+#include "format/encode.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/rules.h"
+#include "format/value.h"
+
+bool gufo_encode_bytes(encoder *e, const void *data, uint64_t size)
+{
+    void *to = gufo_buffer_extend(&e->out, size);
+
+    if (to == NULL)
+        return false;
+    if (size > 0)
+        memcpy(to, data, (size_t)size);
+    return true;
+}
+
+/* `count` numbers of `width` bytes that lie in memory or, if `swapped`, in the other order. */
+static bool encode_numbers(encoder *e, const void *data, uint64_t count, size_t width, bool swapped)
+{
+    uint64_t size;
+    void *to;
+
+    if (!checked_mul(count, width, &size))
+        return false;
+    to = gufo_buffer_extend(&e->out, size);
+    if (to != NULL && count > 0)
+        copy_numbers(to, data, count, width, swapped != bytes_swapped(e->big));
+    return to != NULL;
+}
+
+bool gufo_encode_u32(encoder *e, uint32_t v)
+{
+    return encode_numbers(e, &v, 1, sizeof v, false);
+}
+
+bool gufo_encode_u64(encoder *e, uint64_t v)
+{
+    return encode_numbers(e, &v, 1, sizeof v, false);
+}
+
+bool gufo_encode_string(encoder *e, gufo_str text)
+{
+    return gufo_encode_u64(e, text.len) && gufo_encode_bytes(e, text.data, text.len);
+}
+
+/* The bits of a number, in the lowest bytes. */
+static uint64_t bits_of(const gufo_value *value, const value_form *form)
+{
+    float single = (float)(form->kind == KIND_FLOAT ? value->as.f : 0);
+    uint32_t narrow;
+
+    if (form->kind == KIND_BOOL)
+        return value->as.b;
+    if (form->kind != KIND_FLOAT || form->size == 8)
+        return value->as.u; /* signed and float64 share these bits */
+    memcpy(&narrow, &single, sizeof narrow);
+    return narrow;
+}
+
+bool gufo_encode_number(encoder *e, const gufo_value *value)
+{
+    const value_form *form = gufo_value_form((uint32_t)value->type);
+    uint64_t bits = bits_of(value, form);
+    const uint8_t *low = (const uint8_t *)&bits + (HOST_IS_BIG_ENDIAN ? 8 - form->size : 0);
+
+    return encode_numbers(e, low, 1, form->size, false);
+}
+
+/* ---- arrays --------------------------------------------------------------------------------- */
+
+static bool encode_array_header(encoder *e, gufo_value_type type, uint64_t count)
+{
+    return gufo_encode_u32(e, (uint32_t)type) && gufo_encode_u64(e, count);
+}
+
+static gufo_status or_memory(bool done, gufo_error *error)
+{
+    return done ? GUFO_OK : gufo_fail_memory(error);
+}
+
+gufo_status gufo_encode_array(encoder *e, const gufo_array *array, gufo_error *error)
+{
+    gufo_array_iter iter = gufo_array_start(array);
+    size_t width = gufo_value_type_size(array->type);
+    gufo_status status = or_memory(encode_array_header(e, array->type, array->count), error);
+    gufo_value element;
+
+    if (status == GUFO_OK && width != 0)
+        return or_memory(encode_numbers(e, array->data, array->count, width,
+                                        gufo_encoding_swapped(array->encoding)),
+                         error);
+    /* Recursion: at most GUFO_MAX_DEPTH deep, since the array was opened. */
+    while (status == GUFO_OK && gufo_array_next(&iter, &element))
+        status = array->type == GUFO_VALUE_STRING
+                     ? or_memory(gufo_encode_string(e, element.as.str), error)
+                     : gufo_encode_array(e, &element.as.array, error);
+    if (status == GUFO_OK && iter.changed)
+        return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                         "array was changed while the file was open");
+    return status;
+}
+
+static bool encode_bools(encoder *e, const uint8_t *items, uint64_t count)
+{
+    uint8_t *to = gufo_buffer_extend(&e->out, count);
+
+    for (uint64_t i = 0; to != NULL && i < count; i++)
+        to[i] = items[i] != 0;
+    return to != NULL;
+}
+
+static bool encode_strings(encoder *e, const gufo_str *items, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (!gufo_encode_string(e, items[i]))
+            return false;
+    return true;
+}
+
+gufo_status gufo_encode_items(encoder *e, const gufo_items *items, unsigned depth,
+                              gufo_error *error)
+{
+    const value_form *form = gufo_value_form((uint32_t)items->type);
+    gufo_status status = GUFO_OK;
+
+    if (form == NULL)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "element type %d does not exist",
+                         (int)items->type);
+    if (depth > GUFO_MAX_DEPTH)
+        return gufo_rule_failure(error, RULE_ARRAY_DEPTH, "arrays are nested more than %d deep",
+                                 GUFO_MAX_DEPTH);
+    if (!encode_array_header(e, items->type, items->count))
+        return gufo_fail_memory(error);
+    switch (form->kind) {
+    case KIND_STRING:
+        return or_memory(encode_strings(e, items->items, items->count), error);
+    case KIND_BOOL:
+        return or_memory(encode_bools(e, items->items, items->count), error);
+    case KIND_ARRAY:
+        for (uint64_t i = 0; i < items->count && status == GUFO_OK; i++)
+            status = gufo_encode_items(e, (const gufo_items *)items->items + i, depth + 1, error);
+        return status;
+    default:
+        return or_memory(encode_numbers(e, items->items, items->count, form->size, false), error);
+    }
+}

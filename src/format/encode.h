@@ -1,0 +1,26 @@
+/* Encoding of header, metadata and tensor infos: the inverse of walk.c. */
+#ifndef GUFO_FORMAT_ENCODE_H
+#define GUFO_FORMAT_ENCODE_H
+
+#include "base/buffer.h"
+#include "gufo/format.h"
+
+/* Each appends to `out`, GGUF version 2 or 3 in byte order `big`; false without memory. */
+typedef struct encoder {
+    buffer out;
+    bool big;
+} encoder;
+
+bool gufo_encode_bytes(encoder *e, const void *data, uint64_t size);
+bool gufo_encode_u32(encoder *e, uint32_t v);
+bool gufo_encode_u64(encoder *e, uint64_t v);
+bool gufo_encode_string(encoder *e, gufo_str text);
+/* A number or bool, narrowed to its type. */
+bool gufo_encode_number(encoder *e, const gufo_value *value);
+/* An array as it lies in a file, or as it lies in memory; with its type and count.  These can also
+ * fail because the file was changed, or because arrays are nested too deep. */
+gufo_status gufo_encode_array(encoder *e, const gufo_array *array, gufo_error *error);
+gufo_status gufo_encode_items(encoder *e, const gufo_items *items, unsigned depth,
+                              gufo_error *error);
+
+#endif

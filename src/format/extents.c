@@ -1,0 +1,221 @@
+/* Where tensor data lies: from offsets to extents.
+ *
+ *     infos | padding |== a ==| padding |===== b =====|  gap  |== c ==|
+ *                     ^ data_offset = infos_end, aligned              ^ data_end
+ *
+ * Infos may name tensors in any order.  In the order of their offsets, sizes that the type does not
+ * tell are taken from the next higher offset (or the end of the file), and no extent may begin before
+ * the furthest end so far.  Tensors without bytes overlap nothing. */
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/file.h"
+
+/* Where the offset of tensor `index` is stored: the last field of its info. */
+static uint64_t offset_field(const gufo_file *file, uint64_t index)
+{
+    bool last = index + 1 == file->tensors.count;
+
+    return (last ? file->infos_end : file_tensor(file, index + 1)->info_offset) - 8;
+}
+
+/* Makes the offset of a tensor count from the start of the file. */
+static bool place_tensor(gufo_file *file, uint64_t index)
+{
+    tensor_record *tensor = file_tensor(file, index);
+    gufo_str name = gufo_tensor_name(file, tensor);
+    uint64_t relative = tensor->offset, end;
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (relative % file->alignment != 0 &&
+        !gufo_file_fault(file, RULE_OFFSET_ALIGNMENT, offset_field(file, index), name,
+                         "tensor %s has offset %" PRIu64
+                         ", which is no multiple of the alignment %" PRIu32,
+                         gufo_quote(quoted, name), relative, file->alignment))
+        return false;
+    if (checked_add(file->data_offset, relative, &tensor->offset) &&
+        checked_add(tensor->offset, tensor->size, &end))
+        return true;
+    tensor->flags |= TENSOR_UNUSABLE;
+    tensor->offset = file->data_offset;
+    return gufo_file_fault(file, RULE_DATA_TRUNCATED, offset_field(file, index), name,
+                           "tensor %s has offset %" PRIu64 ", which no file can reach",
+                           gufo_quote(quoted, name), relative);
+}
+
+/* ---- tensors in the order of their data ----------------------------------------------------- */
+
+static bool before(const gufo_file *file, uint32_t a, uint32_t b)
+{
+    uint64_t at_a = file_tensor(file, a)->offset, at_b = file_tensor(file, b)->offset;
+
+    return at_a < at_b || (at_a == at_b && a < b);
+}
+
+static void sift_down(const gufo_file *file, uint32_t *heap, uint64_t root, uint64_t count)
+{
+    for (uint64_t child; (child = 2 * root + 1) < count; root = child) {
+        uint32_t moved = heap[root];
+
+        if (child + 1 < count && before(file, heap[child], heap[child + 1]))
+            child++;
+        if (!before(file, moved, heap[child]))
+            return;
+        heap[root] = heap[child];
+        heap[child] = moved;
+    }
+}
+
+/* Heapsort: in place, and no order of the input makes it slow. */
+static void sort_by_offset(const gufo_file *file, uint32_t *order, uint64_t count)
+{
+    for (uint64_t i = count / 2; i-- > 0;)
+        sift_down(file, order, i, count);
+    for (uint64_t end = count; end-- > 1;) {
+        uint32_t largest = order[0];
+
+        order[0] = order[end];
+        order[end] = largest;
+        sift_down(file, order, 0, end);
+    }
+}
+
+/* Infos mostly are in this order already. */
+uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order)
+{
+    uint64_t count = 0;
+    bool sorted = true;
+
+    for (uint64_t i = 0; i < file->tensors.count; i++) {
+        if (file_tensor(file, i)->flags & TENSOR_UNUSABLE)
+            continue;
+        order[count] = (uint32_t)i;
+        sorted = sorted && (count == 0 || before(file, order[count - 1], order[count]));
+        count++;
+    }
+    if (!sorted)
+        sort_by_offset(file, order, count);
+    return count;
+}
+
+/* ---- sizes and overlaps --------------------------------------------------------------------- */
+
+static void infer_sizes(gufo_file *file, const uint32_t *order, uint64_t count)
+{
+    uint64_t above = file->source.size; /* the next higher offset */
+
+    for (uint64_t i = count; i-- > 0;) {
+        tensor_record *tensor = file_tensor(file, order[i]);
+
+        if (i + 1 < count && file_tensor(file, order[i + 1])->offset > tensor->offset)
+            above = file_tensor(file, order[i + 1])->offset;
+        if (above > file->source.size)
+            above = file->source.size;
+        if (tensor->flags & TENSOR_SIZE_UNKNOWN)
+            tensor->size = above > tensor->offset ? above - tensor->offset : 0;
+    }
+}
+
+static bool check_overlaps(gufo_file *file, const uint32_t *order, uint64_t count)
+{
+    uint64_t end = 0, owner = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        const tensor_record *tensor = file_tensor(file, order[i]);
+        gufo_str name = gufo_tensor_name(file, tensor);
+        char quoted[GUFO_QUOTE_SIZE], other[GUFO_QUOTE_SIZE];
+
+        if (tensor->size == 0)
+            continue;
+        if (tensor->offset < end &&
+            !gufo_file_fault(file, RULE_DATA_OVERLAP, offset_field(file, order[i]), name,
+                             "data of tensor %s begins at byte %" PRIu64
+                             ", inside that of tensor %s, which ends at %" PRIu64,
+                             gufo_quote(quoted, name), tensor->offset,
+                             gufo_quote(other, gufo_tensor_name(file, file_tensor(file, owner))),
+                             end))
+            return false;
+        if (tensor->offset + tensor->size > end) {
+            end = tensor->offset + tensor->size;
+            owner = order[i];
+        }
+    }
+    file->data_end = end;
+    return true;
+}
+
+/* ---- the end of the file -------------------------------------------------------------------- */
+
+/* Whether all bytes of a tensor are there.  One of unknown size that has elements must have bytes.
+ * An empty one may lie behind the last byte, as far as padding would have reached. */
+static bool is_complete(const gufo_file *file, const tensor_record *tensor)
+{
+    uint64_t size = file->source.size, padded;
+
+    if (tensor->flags & TENSOR_UNUSABLE)
+        return false;
+    if (tensor->flags & TENSOR_SIZE_UNKNOWN)
+        return tensor->offset < size;
+    if (tensor->size > 0)
+        return range_inside(tensor->offset, tensor->size, size);
+    if (!checked_align(size, file->alignment, &padded))
+        padded = size;
+    return tensor->offset <= padded;
+}
+
+/* One fault for all tensors that are cut: what a person wants to know is how much is missing. */
+static bool check_complete(gufo_file *file)
+{
+    uint64_t complete = 0, needed = file->data_end, first_cut = UINT64_MAX;
+    char quoted[GUFO_QUOTE_SIZE];
+
+    for (uint64_t i = 0; i < file->tensors.count; i++) {
+        const tensor_record *tensor = file_tensor(file, i);
+
+        if (is_complete(file, tensor)) {
+            complete++;
+            continue;
+        }
+        if (tensor->flags & TENSOR_UNUSABLE)
+            continue;
+        if (first_cut == UINT64_MAX)
+            first_cut = i;
+        if (tensor->offset + tensor->size > needed)
+            needed = tensor->offset + tensor->size;
+    }
+    if (first_cut == UINT64_MAX)
+        return true;
+    gufo_str name = gufo_tensor_name(file, file_tensor(file, first_cut));
+    return gufo_file_fault(file, RULE_DATA_TRUNCATED, file->source.size, name,
+                           "file ends before or inside the data of tensor %s: %" PRIu64
+                           " of %" PRIu64 " tensors complete, %" PRIu64 " bytes missing",
+                           gufo_quote(quoted, name), complete, file->tensors.count,
+                           needed - file->source.size);
+}
+
+bool gufo_find_extents(gufo_file *file)
+{
+    uint64_t count = file->tensors.count;
+    uint32_t *order;
+    bool go_on = true;
+
+    if (!checked_align(file->infos_end, file->alignment, &file->data_offset))
+        file->data_offset = file->infos_end;
+    if (count == 0)
+        return true;
+    order = mem_alloc(&file->allocator, (size_t)count * sizeof *order);
+    if (order == NULL) {
+        file->status = gufo_fail_memory(file->error);
+        return false;
+    }
+    for (uint64_t i = 0; i < count && go_on; i++)
+        go_on = place_tensor(file, i);
+    if (go_on) {
+        count = gufo_order_by_offset(file, order);
+        infer_sizes(file, order, count);
+        go_on = check_overlaps(file, order, count) && check_complete(file);
+    }
+    mem_free(&file->allocator, order);
+    return go_on;
+}

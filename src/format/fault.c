@@ -1,0 +1,42 @@
+/* Telling faults: to the error of a strict open, or to the findings of a lenient one. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "format/file.h"
+
+void gufo_finding_report(gufo_finding_fn *found, void *context, rule_number number, uint64_t offset,
+                         gufo_str subject, const char *message)
+{
+    const gufo_rule *rule = gufo_rule_at((size_t)number);
+    char text[sizeof((gufo_error *)0)->message + 128];
+    gufo_finding finding = {rule, offset, subject, text};
+
+    (void)snprintf(text, sizeof text, "%s (%s)", message, rule->clause);
+    found(context, &finding);
+}
+
+bool gufo_file_fault(gufo_file *file, rule_number number, uint64_t offset, gufo_str subject,
+                     const char *format, ...)
+{
+    const gufo_rule *rule = gufo_rule_at((size_t)number);
+    gufo_error fault = {.code = rule->status, .offset = offset, .rule = rule};
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(fault.message, sizeof fault.message, format, args);
+    va_end(args);
+    if (!file->lenient) {
+        file->status = fault.code;
+        if (file->error != NULL)
+            *file->error = fault;
+        return false;
+    }
+    if (!file->damaged)
+        file->damage = fault;
+    file->damaged = true;
+    if (file->on_finding != NULL)
+        gufo_finding_report(file->on_finding, file->finding_context, number, offset, subject,
+                            fault.message);
+    return true;
+}

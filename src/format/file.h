@@ -1,0 +1,121 @@
+/* An open file, as the room sees it.
+ *
+ * Opening goes through four stations, each in a file of its own:
+ *
+ *     walk.c     header, metadata and tensor infos, front to back: fills `entries` and `tensors`
+ *     index.c    names to numbers; keys and names that occur twice; the alignment
+ *     extents.c  where data lies: sizes, order, overlaps, the end of the file
+ *     open.c     the three in a row, for each kind of source
+ *
+ * All of them tell faults to `gufo_file_fault`, which knows whether the file is being opened strictly
+ * (the first fault ends it) or leniently (faults are collected and reading goes on). */
+#ifndef GUFO_FORMAT_FILE_H
+#define GUFO_FORMAT_FILE_H
+
+#include "base/source.h"
+#include "format/name_index.h"
+#include "format/records.h"
+#include "format/rules.h"
+
+/* One metadata entry: where its parts are.  All offsets count from the start of the file. */
+typedef struct entry_record {
+    uint64_t offset;   /* of the entry: its key's length */
+    uint64_t value_at; /* of the number, the text, the first element */
+    uint64_t end;      /* the byte after the value */
+    uint64_t count;    /* bytes of a string, elements of an array */
+    uint32_t key_len;
+    uint8_t type;         /* of gufo_value_type */
+    uint8_t element_type; /* of an array */
+} entry_record;
+
+#define GUFO_ALIGNMENT_KEY "general.alignment"
+
+enum {
+    TENSOR_UNUSABLE = 1, /* lenient only: dims or offset make no sense, so there are no extents */
+    TENSOR_SIZE_UNKNOWN = 2 /* size is what lies there */
+};
+
+typedef struct tensor_record {
+    uint64_t info_offset;
+    uint64_t dims[GUFO_MAX_DIMS];
+    uint64_t offset; /* of the data; from the start of the file once extents are known */
+    uint64_t size;
+    uint32_t name_len;
+    uint32_t type;
+    uint8_t n_dims;
+    uint8_t flags;
+} tensor_record;
+
+struct gufo_file {
+    source source;
+    gufo_allocator allocator;
+    gufo_encoding encoding;
+    uint32_t alignment;
+    uint64_t claimed_metadata, claimed_tensors; /* by the header */
+    uint64_t infos_end, data_offset, data_end;
+    records entries; /* of entry_record */
+    records tensors; /* of tensor_record */
+    name_index keys, names;
+
+    /* While opening. */
+    bool lenient;
+    uint64_t max_metadata, max_tensors;
+    gufo_finding_fn *on_finding;
+    void *finding_context;
+    gufo_error *error; /* for strict opening and for failures of the system */
+    gufo_status status;
+
+    bool damaged;
+    gufo_error damage; /* the first fault of a lenient open */
+};
+
+/* A fault at `offset` about `subject`.  Returns whether reading may go on: always when lenient;
+ * otherwise file->status and the caller's error are set. */
+__attribute__((format(printf, 5, 6))) bool gufo_file_fault(gufo_file *file, rule_number rule,
+                                                           uint64_t offset, gufo_str subject,
+                                                           const char *format, ...);
+
+/* Hands a finding to `found`: the message gets the clause of the rule appended. */
+void gufo_finding_report(gufo_finding_fn *found, void *context, rule_number rule, uint64_t offset,
+                         gufo_str subject, const char *message);
+
+/* The stations.  False: stop, with file->status telling whether that is a failure. */
+bool gufo_walk(gufo_file *file);
+bool gufo_index_keys(gufo_file *file);
+bool gufo_index_names(gufo_file *file);
+bool gufo_find_alignment(gufo_file *file);
+bool gufo_find_extents(gufo_file *file);
+
+static inline entry_record *file_entry(const gufo_file *file, uint64_t index)
+{
+    return records_at(&file->entries, index);
+}
+
+static inline tensor_record *file_tensor(const gufo_file *file, uint64_t index)
+{
+    return records_at(&file->tensors, index);
+}
+
+/* The indices of the tensors that have extents, in the order of their data, into `order`, which has
+ * room for all tensors.  Returns how many. */
+uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order);
+
+/* Names as views into the file. */
+gufo_str gufo_entry_key(const gufo_file *file, const entry_record *entry);
+gufo_str gufo_tensor_name(const gufo_file *file, const tensor_record *tensor);
+
+/* What the validator and the writer ask of a key beyond what open does. */
+bool gufo_key_bad_character(gufo_str key, char *bad);
+bool gufo_key_has_empty_segment(gufo_str key);
+
+/* Whether open accepts an alignment: a power of two or a multiple of 8, up to GUFO_MAX_ALIGNMENT. */
+bool gufo_alignment_acceptable(uint64_t alignment);
+
+/* Elements and bytes from type and dims.  False if they, or any stride, do not fit into 63 bits;
+ * dims of zero cannot hide that.  *size is 0 where the layout of the type is not known. */
+bool gufo_tensor_measure(uint32_t type, uint32_t n_dims, const uint64_t *dims, uint64_t *elements,
+                         uint64_t *size);
+/* Whether a row of dims[0] elements fills whole blocks; true where that is not known. */
+bool gufo_tensor_rows_fill_blocks(uint32_t type, uint32_t n_dims, const uint64_t *dims);
+
+#endif

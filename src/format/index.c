@@ -1,0 +1,117 @@
+/* The index of an open file: names to records, what occurs twice, and the alignment. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "format/file.h"
+#include "format/value.h"
+
+static gufo_str name_after_length(const gufo_file *file, uint64_t length_at, uint32_t len)
+{
+    uint64_t at = length_at + encoding_length_size(file->encoding);
+
+    return (gufo_str){(const char *)file->source.base + at, len};
+}
+
+gufo_str gufo_entry_key(const gufo_file *file, const entry_record *entry)
+{
+    return name_after_length(file, entry->offset, entry->key_len);
+}
+
+gufo_str gufo_tensor_name(const gufo_file *file, const tensor_record *tensor)
+{
+    return name_after_length(file, tensor->info_offset, tensor->name_len);
+}
+
+static gufo_str key_of(const void *file, uint64_t index)
+{
+    return gufo_entry_key(file, file_entry(file, index));
+}
+
+static gufo_str name_of(const void *file, uint64_t index)
+{
+    return gufo_tensor_name(file, file_tensor(file, index));
+}
+
+static uint64_t entry_offset(const gufo_file *file, uint64_t index)
+{
+    return file_entry(file, index)->offset;
+}
+
+static uint64_t info_offset(const gufo_file *file, uint64_t index)
+{
+    return file_tensor(file, index)->info_offset;
+}
+
+/* Keys and tensor names are indexed alike. */
+typedef struct named_things {
+    const char *what;
+    rule_number duplicate;
+    name_of_fn *name_of;
+    uint64_t (*offset_of)(const gufo_file *file, uint64_t index);
+} named_things;
+
+static bool index_all(gufo_file *file, name_index *index, uint64_t count,
+                      const named_things *things)
+{
+    file->status =
+        gufo_name_index_new(index, count, things->name_of, file, &file->allocator, file->error);
+    if (file->status != GUFO_OK)
+        return false;
+    for (uint64_t i = 0; i < count; i++) {
+        char quoted[GUFO_QUOTE_SIZE];
+        uint64_t first;
+
+        if (gufo_name_index_add(index, i, &first))
+            continue;
+        gufo_str name = things->name_of(file, i);
+        if (!gufo_file_fault(file, things->duplicate, things->offset_of(file, i), name,
+                             "%s %s occurs twice; the first is at byte %" PRIu64, things->what,
+                             gufo_quote(quoted, name), things->offset_of(file, first)))
+            return false;
+    }
+    return true;
+}
+
+bool gufo_index_keys(gufo_file *file)
+{
+    static const named_things keys = {"key", RULE_KEY_DUPLICATE, key_of, entry_offset};
+
+    return index_all(file, &file->keys, file->entries.count, &keys);
+}
+
+bool gufo_index_names(gufo_file *file)
+{
+    static const named_things names = {"tensor", RULE_NAME_DUPLICATE, name_of, info_offset};
+
+    return index_all(file, &file->names, file->tensors.count, &names);
+}
+
+bool gufo_alignment_acceptable(uint64_t alignment)
+{
+    bool power_of_two = (alignment & (alignment - 1)) == 0;
+
+    return alignment >= 1 && alignment <= GUFO_MAX_ALIGNMENT &&
+           (power_of_two || alignment % 8 == 0);
+}
+
+bool gufo_find_alignment(gufo_file *file)
+{
+    static const char key[] = GUFO_ALIGNMENT_KEY;
+    gufo_str subject = {key, sizeof key - 1};
+    gufo_entry entry;
+
+    file->alignment = GUFO_DEFAULT_ALIGNMENT;
+    if (!gufo_metadata_find_str(file, subject, &entry))
+        return true;
+    if (entry.value.type != GUFO_VALUE_UINT32)
+        return gufo_file_fault(file, RULE_ALIGNMENT_TYPE, entry.offset, subject,
+                               "general.alignment has type %s, not uint32",
+                               gufo_value_type_name(entry.value.type));
+    if (!gufo_alignment_acceptable(entry.value.as.u))
+        return gufo_file_fault(file, RULE_ALIGNMENT_VALUE, entry.value_offset, subject,
+                               "general.alignment is %" PRIu64
+                               "; it must be a power of two or a multiple of 8, from 1 to %u",
+                               entry.value.as.u, GUFO_MAX_ALIGNMENT);
+    file->alignment = (uint32_t)entry.value.as.u;
+    return true;
+}

@@ -1,0 +1,81 @@
+/* Names to numbers; name_index.h has the idea. */
+#include "format/name_index.h"
+
+#include "base/error.h"
+
+gufo_status gufo_name_index_new(name_index *index, uint64_t count, name_of_fn *name_of,
+                                const void *owner, const gufo_allocator *allocator,
+                                gufo_error *error)
+{
+    uint64_t slots = 8;
+
+    while (slots < count + count / 2)
+        slots *= 2;
+    *index = (name_index){
+        .mask = slots - 1, .key = gufo_hash_key_new(), .name_of = name_of, .owner = owner};
+    if (slots <= SIZE_MAX / sizeof *index->slots)
+        index->slots = gufo_mem_zero(allocator, (size_t)slots * sizeof *index->slots);
+    return index->slots != NULL ? GUFO_OK : gufo_fail_memory(error);
+}
+
+void gufo_name_index_free(name_index *index, const gufo_allocator *allocator)
+{
+    mem_free(allocator, index->slots);
+    index->slots = NULL;
+}
+
+/* The slot that holds `name`, or the empty one where it belongs. */
+static uint32_t *slot_of(const name_index *index, gufo_str name)
+{
+    uint64_t at = gufo_hash(index->key, name) & index->mask;
+
+    while (index->slots[at] != 0 &&
+           !gufo_str_equal(index->name_of(index->owner, index->slots[at] - 1), name))
+        at = (at + 1) & index->mask;
+    return &index->slots[at];
+}
+
+bool gufo_name_index_add(name_index *index, uint64_t number, uint64_t *first)
+{
+    uint32_t *slot = slot_of(index, index->name_of(index->owner, number));
+
+    if (*slot != 0) {
+        *first = *slot - 1;
+        return false;
+    }
+    *slot = (uint32_t)number + 1;
+    return true;
+}
+
+bool gufo_name_index_find(const name_index *index, gufo_str name, uint64_t *number)
+{
+    uint32_t *slot;
+
+    if (index->slots == NULL)
+        return false;
+    slot = slot_of(index, name);
+    if (*slot == 0)
+        return false;
+    *number = *slot - 1;
+    return true;
+}
+
+gufo_status gufo_name_index_grow(name_index *index, uint64_t count, const gufo_allocator *allocator,
+                                 gufo_error *error)
+{
+    name_index bigger;
+    gufo_status status;
+    uint64_t ignored;
+
+    if (index->slots != NULL && (count + 1) + (count + 1) / 2 <= index->mask + 1)
+        return GUFO_OK;
+    status = gufo_name_index_new(&bigger, 2 * (count + 1), index->name_of, index->owner, allocator,
+                                 error);
+    if (status != GUFO_OK)
+        return status;
+    for (uint64_t i = 0; i < count; i++)
+        (void)gufo_name_index_add(&bigger, i, &ignored);
+    gufo_name_index_free(index, allocator);
+    *index = bigger;
+    return GUFO_OK;
+}

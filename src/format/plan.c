@@ -1,0 +1,468 @@
+/* The plan of a file: what will be in it.
+ *
+ * Entries are encoded as they are added; a failed addition takes back what it encoded.  New content
+ * has to satisfy the specification; with GUFO_WRITER_AS_READ only what gufo_open asks for, so that
+ * any file that can be opened can be written again. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/value.h"
+#include "format/writer.h"
+
+static gufo_str planned_key_of(const void *owner, uint64_t index)
+{
+    const gufo_writer *w = owner;
+    const planned_key *key = records_at(&w->keys, index);
+
+    return (gufo_str){(const char *)w->metadata.out.data + key->at, key->len};
+}
+
+gufo_str gufo_planned_name(const gufo_writer *w, const planned_tensor *tensor)
+{
+    return (gufo_str){(const char *)w->tensor_names.data + tensor->name_at, tensor->name_len};
+}
+
+static gufo_str planned_name_of(const void *owner, uint64_t index)
+{
+    const gufo_writer *w = owner;
+
+    return gufo_planned_name(w, writer_tensor(w, index));
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static gufo_status check_options(const gufo_writer_options *options, gufo_error *error)
+{
+    if (options->version != 0 && options->version != 2 && options->version != 3)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "version %" PRIu32 " cannot be written; choose 2 or 3", options->version);
+    if (options->version == 2 && options->byte_order == GUFO_BIG_ENDIAN &&
+        !(options->flags & GUFO_WRITER_AS_READ))
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "version 2 has no big-endian files; choose 3");
+    return GUFO_OK;
+}
+
+gufo_writer *gufo_writer_new(const gufo_writer_options *options, gufo_error *error)
+{
+    static const gufo_writer_options standard = {0};
+    const gufo_allocator *allocator;
+    gufo_writer *w;
+
+    if (options == NULL)
+        options = &standard;
+    if (check_options(options, error) != GUFO_OK)
+        return NULL;
+    allocator = options->allocator != NULL ? options->allocator : &gufo_default_allocator;
+    w = gufo_mem_zero(allocator, sizeof *w);
+    if (w == NULL) {
+        (void)gufo_fail_memory(error);
+        return NULL;
+    }
+    w->allocator = *allocator;
+    w->version = options->version == 0 ? 3 : options->version;
+    w->as_read = (options->flags & GUFO_WRITER_AS_READ) != 0;
+    w->alignment = GUFO_DEFAULT_ALIGNMENT;
+    w->metadata.big = w->header.big = options->byte_order == GUFO_BIG_ENDIAN;
+    w->metadata.out.allocator = w->header.out.allocator = w->tensor_names.allocator = &w->allocator;
+    w->keys.size = sizeof(planned_key);
+    w->tensors.size = sizeof(planned_tensor);
+    w->key_index = (name_index){.name_of = planned_key_of, .owner = w};
+    w->tensor_index = (name_index){.name_of = planned_name_of, .owner = w};
+    w->file.fd = w->stream = -1;
+    return w;
+}
+
+void gufo_writer_free(gufo_writer *w)
+{
+    gufo_allocator allocator;
+
+    if (w == NULL)
+        return;
+    allocator = w->allocator;
+    gufo_output_discard(&w->file);
+    gufo_buffer_free(&w->metadata.out);
+    gufo_buffer_free(&w->header.out);
+    gufo_buffer_free(&w->tensor_names);
+    gufo_records_free(&w->keys, &allocator);
+    gufo_records_free(&w->tensors, &allocator);
+    gufo_name_index_free(&w->key_index, &allocator);
+    gufo_name_index_free(&w->tensor_index, &allocator);
+    mem_free(&allocator, w);
+}
+
+static gufo_status check_planning(const gufo_writer *w, gufo_error *error)
+{
+    if (w->laid_out)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the layout is final; nothing can be added any more");
+    return GUFO_OK;
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+/* What gufo_open asks of a key. */
+static gufo_status check_key_readable(gufo_str key, const char *quoted, gufo_error *error)
+{
+    if (key.len == 0)
+        return gufo_rule_failure(error, RULE_KEY_EMPTY, "a key is empty");
+    if (key.len > GUFO_MAX_KEY)
+        return gufo_rule_failure(error, RULE_KEY_LENGTH,
+                                 "key %s has %zu bytes, at most %d are allowed", quoted, key.len,
+                                 GUFO_MAX_KEY);
+    for (size_t i = 0; i < key.len; i++)
+        if ((unsigned char)key.data[i] < 0x20 || (unsigned char)key.data[i] > 0x7e)
+            return gufo_rule_failure(error, RULE_KEY_ASCII,
+                                     "key %s holds byte 0x%02x, which is no printable ASCII",
+                                     quoted, (unsigned char)key.data[i]);
+    return GUFO_OK;
+}
+
+static gufo_status check_key(const gufo_writer *w, gufo_str key, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE], bad;
+    gufo_status status;
+
+    gufo_quote(quoted, key);
+    status = check_key_readable(key, quoted, error);
+    if (status != GUFO_OK || w->as_read)
+        return status;
+    if (gufo_key_bad_character(key, &bad))
+        return gufo_rule_failure(error, RULE_KEY_CHARSET,
+                                 "key %s holds '%c'; letters, digits, '_', '.' and '-' are allowed",
+                                 quoted, bad);
+    if (gufo_key_has_empty_segment(key))
+        return gufo_rule_failure(error, RULE_KEY_SEGMENT, "key %s has an empty segment", quoted);
+    return GUFO_OK;
+}
+
+/* An entry that is being added, and what to go back to if that fails. */
+typedef struct new_entry {
+    size_t metadata_len; /* before it */
+    gufo_str key;
+} new_entry;
+
+/* Encodes key and type of a new entry. */
+static gufo_status begin_entry(gufo_writer *w, gufo_str key, gufo_value_type type, new_entry *entry,
+                               gufo_error *error)
+{
+    gufo_status status = check_planning(w, error);
+
+    entry->metadata_len = w->metadata.out.len;
+    entry->key = key;
+    if (status == GUFO_OK)
+        status = check_key(w, key, error);
+    if (status == GUFO_OK &&
+        !(gufo_encode_string(&w->metadata, key) && gufo_encode_u32(&w->metadata, (uint32_t)type)))
+        status = gufo_fail_memory(error);
+    return status;
+}
+
+/* Registers the key of an entry whose value is encoded.  The key is found in the encoded bytes. */
+static gufo_status register_key(gufo_writer *w, const new_entry *entry, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_status status = gufo_name_index_grow(&w->key_index, w->keys.count, &w->allocator, error);
+    planned_key *key;
+    uint64_t first;
+
+    if (status != GUFO_OK)
+        return status;
+    if (w->keys.count >= GUFO_MAX_COUNT)
+        return gufo_rule_failure(error, RULE_COUNT_LIMIT, "too many metadata entries");
+    key = gufo_records_add(&w->keys, &w->allocator);
+    if (key == NULL)
+        return gufo_fail_memory(error);
+    *key = (planned_key){entry->metadata_len + 8, entry->key.len};
+    if (gufo_name_index_add(&w->key_index, w->keys.count - 1, &first))
+        return GUFO_OK;
+    w->keys.count--;
+    return gufo_rule_failure(error, RULE_KEY_DUPLICATE, "key %s was added before",
+                             gufo_quote(quoted, entry->key));
+}
+
+/* Completes an entry, or takes back what was encoded of it. */
+static gufo_status end_entry(gufo_writer *w, const new_entry *entry, gufo_status status,
+                             gufo_error *error)
+{
+    if (status == GUFO_OK)
+        status = register_key(w, entry, error);
+    if (status != GUFO_OK && !w->laid_out)
+        w->metadata.out.len = entry->metadata_len;
+    return status;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static bool is_alignment_key(gufo_str key)
+{
+    return gufo_str_equal(key, gufo_str_of(GUFO_ALIGNMENT_KEY));
+}
+
+static gufo_status check_alignment(const gufo_writer *w, const gufo_value *value, gufo_error *error)
+{
+    uint64_t alignment = value->as.u;
+    bool acceptable;
+
+    if (value->type != GUFO_VALUE_UINT32)
+        return gufo_rule_failure(error, RULE_ALIGNMENT_TYPE,
+                                 "general.alignment has type %s, not uint32",
+                                 gufo_value_type_name(value->type));
+    acceptable = gufo_alignment_acceptable(alignment) &&
+                 (w->as_read || (alignment >= 8 && (alignment & (alignment - 1)) == 0));
+    if (!acceptable)
+        return gufo_rule_failure(error, RULE_ALIGNMENT_VALUE,
+                                 "general.alignment is %" PRIu64
+                                 "; new files need a power of two from 8 to %u",
+                                 alignment, GUFO_MAX_ALIGNMENT);
+    return GUFO_OK;
+}
+
+static gufo_status check_text(const gufo_writer *w, gufo_str key, gufo_str text, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    size_t valid = w->as_read ? text.len : gufo_utf8_valid_prefix(text);
+
+    if (valid < text.len)
+        return gufo_rule_failure(error, RULE_STRING_UTF8,
+                                 "string of key %s is not UTF-8: byte 0x%02x at position %zu",
+                                 gufo_quote(quoted, key), (unsigned char)text.data[valid], valid);
+    return GUFO_OK;
+}
+
+static gufo_status encode_value(gufo_writer *w, gufo_str key, const gufo_value *value,
+                                gufo_error *error)
+{
+    gufo_status status;
+
+    switch (gufo_value_form((uint32_t)value->type)->kind) {
+    case KIND_STRING:
+        status = check_text(w, key, value->as.str, error);
+        if (status == GUFO_OK && !gufo_encode_string(&w->metadata, value->as.str))
+            status = gufo_fail_memory(error);
+        return status;
+    case KIND_ARRAY:
+        return gufo_encode_array(&w->metadata, &value->as.array, error);
+    default:
+        return gufo_encode_number(&w->metadata, value) ? GUFO_OK : gufo_fail_memory(error);
+    }
+}
+
+gufo_status gufo_writer_add_value(gufo_writer *w, gufo_str key, const gufo_value *value,
+                                  gufo_error *error)
+{
+    bool aligns = is_alignment_key(key);
+    gufo_status status;
+    new_entry entry;
+
+    if (gufo_value_form((uint32_t)value->type) == NULL)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "value type %d does not exist",
+                         (int)value->type);
+    status = begin_entry(w, key, value->type, &entry, error);
+    if (status == GUFO_OK && aligns)
+        status = check_alignment(w, value, error);
+    if (status == GUFO_OK)
+        status = encode_value(w, key, value, error);
+    status = end_entry(w, &entry, status, error);
+    if (status == GUFO_OK && aligns)
+        w->alignment = (uint32_t)value->as.u;
+    return status;
+}
+
+gufo_status gufo_writer_add_array(gufo_writer *w, const char *key, const gufo_items *items,
+                                  gufo_error *error)
+{
+    gufo_str name = gufo_str_of(key);
+    new_entry entry;
+    gufo_status status = begin_entry(w, name, GUFO_VALUE_ARRAY, &entry, error);
+
+    if (status == GUFO_OK && is_alignment_key(name))
+        status = check_alignment(w, &(gufo_value){.type = GUFO_VALUE_ARRAY}, error);
+    if (status == GUFO_OK)
+        status = gufo_encode_items(&w->metadata, items, 1, error);
+    return end_entry(w, &entry, status, error);
+}
+
+#define DEFINE_ADDER(name, c_type, value_type, member)                                          \
+    gufo_status gufo_writer_add_##name(gufo_writer *w, const char *key, c_type v,               \
+                                       gufo_error *error)                                       \
+    {                                                                                           \
+        return gufo_writer_add_value(w, gufo_str_of(key),                                       \
+                                     &(gufo_value){.type = value_type, .as.member = v}, error); \
+    }
+
+DEFINE_ADDER(u8, uint8_t, GUFO_VALUE_UINT8, u)
+DEFINE_ADDER(i8, int8_t, GUFO_VALUE_INT8, i)
+DEFINE_ADDER(u16, uint16_t, GUFO_VALUE_UINT16, u)
+DEFINE_ADDER(i16, int16_t, GUFO_VALUE_INT16, i)
+DEFINE_ADDER(u32, uint32_t, GUFO_VALUE_UINT32, u)
+DEFINE_ADDER(i32, int32_t, GUFO_VALUE_INT32, i)
+DEFINE_ADDER(f32, float, GUFO_VALUE_FLOAT32, f)
+DEFINE_ADDER(u64, uint64_t, GUFO_VALUE_UINT64, u)
+DEFINE_ADDER(i64, int64_t, GUFO_VALUE_INT64, i)
+DEFINE_ADDER(f64, double, GUFO_VALUE_FLOAT64, f)
+DEFINE_ADDER(bool, bool, GUFO_VALUE_BOOL, b)
+DEFINE_ADDER(str, gufo_str, GUFO_VALUE_STRING, str)
+
+gufo_status gufo_writer_add_text(gufo_writer *w, const char *key, const char *text,
+                                 gufo_error *error)
+{
+    return gufo_writer_add_str(w, key, gufo_str_of(text), error);
+}
+
+/* Copies a number with its bits as they are: through a double, a signalling NaN would become quiet. */
+static gufo_status copy_number(gufo_writer *w, const gufo_file *file, const gufo_entry *entry,
+                               gufo_error *error)
+{
+    const uint8_t *at = file->source.base + entry->value_offset;
+    size_t size = gufo_value_type_size(entry->value.type);
+    uint8_t bits[8];
+    bool reversed = (file->encoding.byte_order == GUFO_BIG_ENDIAN) != w->metadata.big;
+    new_entry added;
+    gufo_status status = begin_entry(w, entry->key, entry->value.type, &added, error);
+
+    for (size_t i = 0; i < size; i++)
+        bits[i] = at[reversed ? size - 1 - i : i];
+    if (status == GUFO_OK && !gufo_encode_bytes(&w->metadata, bits, size))
+        status = gufo_fail_memory(error);
+    return end_entry(w, &added, status, error);
+}
+
+gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    gufo_entry entry;
+
+    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(file, i, &entry); i++)
+        status = gufo_value_type_size(entry.value.type) == 0 || is_alignment_key(entry.key)
+                     ? gufo_writer_add_value(w, entry.key, &entry.value, error)
+                     : copy_number(w, file, &entry, error);
+    return status;
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+static gufo_status check_name(const gufo_writer *w, gufo_str name, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    gufo_quote(quoted, name);
+    if (name.len > GUFO_MAX_NAME)
+        return gufo_rule_failure(error, RULE_NAME_LENGTH,
+                                 "tensor name %s has %zu bytes, at most %d are allowed", quoted,
+                                 name.len, GUFO_MAX_NAME);
+    if (name.len > 0 && memchr(name.data, '\0', name.len) != NULL)
+        return gufo_rule_failure(error, RULE_NAME_NUL, "tensor name %s holds a NUL byte", quoted);
+    if (w->as_read)
+        return GUFO_OK;
+    if (name.len == 0)
+        return gufo_rule_failure(error, RULE_NAME_EMPTY, "a tensor name is empty");
+    if (gufo_utf8_valid_prefix(name) < name.len)
+        return gufo_rule_failure(error, RULE_NAME_UTF8, "tensor name %s is not UTF-8", quoted);
+    return GUFO_OK;
+}
+
+/* Checks type and dims, and that `*size` is right; fills it in if it was 0 and can be computed. */
+static gufo_status check_shape(const gufo_writer *w, const char *quoted, const planned_tensor *t,
+                               uint64_t *size, gufo_error *error)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(t->type);
+    uint64_t elements, computed;
+
+    if (type != NULL && (type->flags & GUFO_ELEMENT_REMOVED) && !w->as_read)
+        return gufo_rule_failure(error, RULE_TYPE_REMOVED,
+                                 "tensor %s has element type %s, which was removed from the format",
+                                 quoted, type->name);
+    if (!gufo_tensor_measure(t->type, t->n_dims, t->dims, &elements, &computed))
+        return gufo_rule_failure(error, RULE_DIMS_OVERFLOW,
+                                 "elements or bytes of tensor %s do not fit into 63 bits", quoted);
+    if (!gufo_tensor_rows_fill_blocks(t->type, t->n_dims, t->dims))
+        return gufo_rule_failure(error, RULE_ROW_BLOCKS,
+                                 "rows of tensor %s are no multiple of %" PRIu32
+                                 " elements, the block of %s",
+                                 quoted, type->block_elements, type->name);
+    if (type == NULL || type->block_elements == 0) {
+        if ((*size == 0) == (elements == 0) && *size <= INT64_MAX)
+            return GUFO_OK;
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the size of tensor %s must be given: the layout of type %" PRIu32
+                         " is not known",
+                         quoted, t->type);
+    }
+    if (*size != 0 && *size != computed)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "tensor %s has %" PRIu64 " bytes by type and dims, not %" PRIu64, quoted,
+                         computed, *size);
+    *size = computed;
+    return GUFO_OK;
+}
+
+/* Lists a tensor whose facts are checked. */
+static gufo_status register_tensor(gufo_writer *w, gufo_str name, const planned_tensor *facts,
+                                   gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    size_t names_len = w->tensor_names.len;
+    gufo_status status =
+        gufo_name_index_grow(&w->tensor_index, w->tensors.count, &w->allocator, error);
+    planned_tensor *tensor;
+    uint64_t first;
+    void *kept;
+
+    if (status != GUFO_OK)
+        return status;
+    if (w->tensors.count >= GUFO_MAX_COUNT)
+        return gufo_rule_failure(error, RULE_COUNT_LIMIT, "too many tensors");
+    tensor = gufo_records_add(&w->tensors, &w->allocator);
+    if (tensor == NULL)
+        return gufo_fail_memory(error);
+    kept = gufo_buffer_extend(&w->tensor_names, name.len);
+    if (kept == NULL) {
+        w->tensors.count--;
+        return gufo_fail_memory(error);
+    }
+    if (name.len > 0)
+        memcpy(kept, name.data, name.len);
+    *tensor = *facts;
+    tensor->name_at = names_len;
+    tensor->name_len = name.len;
+    if (gufo_name_index_add(&w->tensor_index, w->tensors.count - 1, &first))
+        return GUFO_OK;
+    w->tensors.count--;
+    w->tensor_names.len = names_len;
+    return gufo_rule_failure(error, RULE_NAME_DUPLICATE, "tensor %s was added before",
+                             gufo_quote(quoted, name));
+}
+
+gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type, uint32_t n_dims,
+                                   const uint64_t *dims, uint64_t size, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    planned_tensor tensor = {.type = type, .n_dims = n_dims, .size = size};
+    gufo_status status = check_planning(w, error);
+
+    if (status == GUFO_OK)
+        status = check_name(w, name, error);
+    if (status != GUFO_OK)
+        return status;
+    if (n_dims > GUFO_MAX_DIMS)
+        return gufo_rule_failure(error, RULE_DIMS_COUNT,
+                                 "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
+                                 gufo_quote(quoted, name), n_dims, GUFO_MAX_DIMS);
+    for (uint32_t i = 0; i < n_dims; i++)
+        tensor.dims[i] = dims[i];
+    status = check_shape(w, gufo_quote(quoted, name), &tensor, &tensor.size, error);
+    return status == GUFO_OK ? register_tensor(w, name, &tensor, error) : status;
+}
+
+gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_file *file, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(file, i, &tensor); i++)
+        status = gufo_writer_add_tensor(w, tensor.name, tensor.type, tensor.n_dims, tensor.dims,
+                                        tensor.size, error);
+    return status;
+}

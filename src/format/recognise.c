@@ -1,0 +1,121 @@
+/* What a file is that is no GGUF file: broken downloads leave web pages, pointers and archives. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "gufo/format.h"
+
+typedef struct signature {
+    const char *bytes;
+    size_t len;
+    const char *kind;
+} signature;
+
+#define SIGNATURE(bytes, kind)        \
+    {                                 \
+        bytes, sizeof bytes - 1, kind \
+    }
+
+/* Exact first bytes. */
+static const signature signatures[] = {
+    SIGNATURE("version https://git-lfs", "a Git LFS pointer; the model itself was not downloaded"),
+    SIGNATURE("PK\003\004", "a zip archive (PyTorch checkpoints are zip archives too)"),
+    SIGNATURE("PK\005\006", "an empty zip archive"),
+    SIGNATURE("lmgg", "a legacy GGML model (unversioned)"),
+    SIGNATURE("fmgg", "a legacy GGMF model"),
+    SIGNATURE("tjgg", "a legacy GGJT model"),
+    SIGNATURE("ccgg", "a legacy GGCC model (falcon)"),
+    SIGNATURE("algg", "a legacy GGLA adapter"),
+    SIGNATURE("nsgg", "a llama.cpp session file"),
+    SIGNATURE("FUGG", "a GGUF file with its magic number swapped"),
+    SIGNATURE("\200\002", "a Python pickle (an old PyTorch checkpoint)"),
+    SIGNATURE("\200\003", "a Python pickle (an old PyTorch checkpoint)"),
+    SIGNATURE("\200\004", "a Python pickle (an old PyTorch checkpoint)"),
+    SIGNATURE("\200\005", "a Python pickle (an old PyTorch checkpoint)"),
+    SIGNATURE("\037\213", "a gzip archive"),
+    SIGNATURE("\050\265\057\375", "a Zstandard archive"),
+    SIGNATURE("7z\274\257\047\034", "a 7z archive"),
+    SIGNATURE("\3757zXZ", "an xz archive"),
+    SIGNATURE("BZh", "a bzip2 archive"),
+    SIGNATURE("Rar!", "a RAR archive"),
+    SIGNATURE("\211HDF\r\n", "an HDF5 file"),
+    SIGNATURE("\223NUMPY", "a NumPy array"),
+    SIGNATURE("%PDF", "a PDF document"),
+    SIGNATURE("\177ELF", "an ELF program"),
+    SIGNATURE("#!", "a script"),
+};
+
+/* First characters of a text, after blanks and a byte order mark, in any case. */
+static const signature texts[] = {
+    SIGNATURE("<!doctype html", "an HTML page: the download gave a web page, not the file"),
+    SIGNATURE("<html", "an HTML page: the download gave a web page, not the file"),
+    SIGNATURE("<head", "an HTML page: the download gave a web page, not the file"),
+    SIGNATURE("<!--", "an HTML page: the download gave a web page, not the file"),
+    SIGNATURE("<?xml", "an XML document, perhaps an error message of the server"),
+    SIGNATURE("{", "a JSON text, perhaps an error message of the server"),
+    SIGNATURE("[", "a JSON text, perhaps an error message of the server"),
+};
+
+static const char *match_signature(const unsigned char *data, size_t size)
+{
+    for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++)
+        if (size >= signatures[i].len && memcmp(data, signatures[i].bytes, signatures[i].len) == 0)
+            return signatures[i].kind;
+    return NULL;
+}
+
+static unsigned char lower(unsigned char c)
+{
+    return c >= 'A' && c <= 'Z' ? (unsigned char)(c - 'A' + 'a') : c;
+}
+
+static bool begins_with(const unsigned char *data, size_t size, const signature *text)
+{
+    if (size < text->len)
+        return false;
+    for (size_t i = 0; i < text->len; i++)
+        if (lower(data[i]) != (unsigned char)text->bytes[i])
+            return false;
+    return true;
+}
+
+static const char *match_text(const unsigned char *data, size_t size)
+{
+    size_t start = size >= 3 && memcmp(data, "\357\273\277", 3) == 0 ? 3 : 0;
+
+    while (start < size && memchr(" \t\r\n", data[start], 4) != NULL)
+        start++;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (begins_with(data + start, size - start, &texts[i]))
+            return texts[i].kind;
+    return NULL;
+}
+
+/* A safetensors file begins with the length of a JSON object and the object. */
+static bool is_safetensors(const unsigned char *data, size_t size)
+{
+    static const uint64_t largest_header = 100 * 1000 * 1000;
+
+    return size >= 10 && data[8] == '{' && memchr("\"} \n", data[9], 4) != NULL &&
+           load_u64(data, bytes_swapped(false)) <= largest_header;
+}
+
+/* Space that was reserved for a download that never came. */
+static bool is_zero(const unsigned char *data, size_t size)
+{
+    return data[0] == 0 && memcmp(data, data + 1, size - 1) == 0;
+}
+
+const char *gufo_recognise(const void *data, size_t size)
+{
+    const char *kind;
+
+    if (size == 0)
+        return "an empty file";
+    if (is_zero(data, size))
+        return "nothing but zeros, as an interrupted download leaves it";
+    kind = match_signature(data, size);
+    if (kind == NULL && is_safetensors(data, size))
+        kind = "a safetensors file";
+    return kind != NULL ? kind : match_text(data, size);
+}

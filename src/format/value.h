@@ -1,0 +1,43 @@
+/* Values as they lie in a file: their types, and decoding them. */
+#ifndef GUFO_FORMAT_VALUE_H
+#define GUFO_FORMAT_VALUE_H
+
+#include "gufo/format.h"
+
+typedef enum value_kind {
+    KIND_UNSIGNED,
+    KIND_SIGNED,
+    KIND_FLOAT,
+    KIND_BOOL,
+    KIND_STRING,
+    KIND_ARRAY,
+} value_kind;
+
+typedef struct value_form {
+    const char *name;
+    value_kind kind;
+    uint8_t size; /* bytes of a value; 0: not fixed */
+} value_form;
+
+/* The row for a value type as stored in a file; NULL if there is no such type. */
+const value_form *gufo_value_form(uint32_t type);
+
+/* Whether numbers in this encoding have to be swapped on this machine. */
+bool gufo_encoding_swapped(gufo_encoding encoding);
+
+/* Bytes of a count or length in this encoding: 4 in version 1, else 8. */
+static inline size_t encoding_length_size(gufo_encoding encoding)
+{
+    return encoding.version == 1 ? 4 : 8;
+}
+
+uint64_t gufo_load_length(const uint8_t *at, gufo_encoding encoding);
+
+/* The number or bool of type `type` at `at`. */
+gufo_value gufo_load_number(const uint8_t *at, gufo_value_type type, gufo_encoding encoding);
+
+/* The text of a string.  Writers of version 1 counted the terminating NUL until August 2023; one is
+ * taken off there. */
+gufo_str gufo_string_text(const uint8_t *at, uint64_t len, gufo_encoding encoding);
+
+#endif

@@ -1,0 +1,513 @@
+/* The walk: header, metadata and tensor infos of a GGUF file, once, from front to back.
+ *
+ *     "GGUF"  version:u32  tensor_count  metadata_count          the header
+ *     key:string  type:u32  value                                metadata_count times
+ *     name:string  n_dims:u32  dims...  type:u32  offset:u64     tensor_count times
+ *
+ * Counts, lengths and dims have 64 bits; in version 1, 32.  There is no other parser of these bytes:
+ * strict and lenient opening and the validator all come here, and differ in what gufo_file_fault
+ * does.  Where the position of the next field is certain (a bad key, a bool of 2) a lenient walk goes
+ * on; where it is not (a length past the end) it stops.
+ *
+ * Functions return false to stop; file->status tells whether that is a failure. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/array.h"
+#include "format/file.h"
+#include "format/value.h"
+
+/* What is being read, for messages. */
+typedef struct place {
+    rule_number rule; /* that is broken if the file ends here */
+    const char *what; /* "metadata entry" or "tensor info" */
+    uint64_t index, count;
+    uint64_t
+        name_at; /* of its key or name in the file, once that was read: reading more of a pipe */
+    size_t name_len; /* moves the bytes, so that no view of them may be kept */
+    bool named;
+} place;
+
+typedef struct walker {
+    gufo_file *file;
+    uint64_t position;
+    gufo_encoding encoding;
+    bool swap;
+    size_t width; /* of lengths */
+    place at;
+} walker;
+
+enum { HEADER_START = 8 }; /* magic and version: the same in all versions */
+
+static const uint8_t *here(const walker *w)
+{
+    return w->file->source.base + w->position;
+}
+
+/* Makes `size` bytes from the current position on available.  False if the file is shorter than
+ * that (file->status stays GUFO_OK) or cannot be read. */
+static bool have(walker *w, uint64_t size)
+{
+    source *s = &w->file->source;
+    uint64_t upto;
+
+    if (size <= s->have - w->position)
+        return true;
+    if (!checked_add(w->position, size, &upto))
+        return false;
+    w->file->status = gufo_source_need(s, upto, w->file->error);
+    return w->file->status == GUFO_OK && upto <= s->have;
+}
+
+/* The bytes from the current position to the end of the file, as far as known. */
+static uint64_t left(const walker *w)
+{
+    return w->file->source.size - w->position;
+}
+
+/* The key or name of what is being read. */
+static gufo_str subject(const walker *w)
+{
+    if (!w->at.named)
+        return (gufo_str){"header", 6};
+    return (gufo_str){(const char *)w->file->source.base + w->at.name_at, w->at.name_len};
+}
+
+static const char *quoted_subject(const walker *w, char out[GUFO_QUOTE_SIZE])
+{
+    return gufo_quote(out, subject(w));
+}
+
+/* ---- truncation ----------------------------------------------------------------------------- */
+
+static bool fail_short(walker *w, const char *field)
+{
+    const place *at = &w->at;
+
+    if (w->file->status == GUFO_OK)
+        (void)gufo_file_fault(w->file, at->rule, w->position, subject(w),
+                              "file ends inside the %s of %s %" PRIu64 " of %" PRIu64, field,
+                              at->what, at->index + 1, at->count);
+    return false;
+}
+
+static bool fail_length(walker *w, const char *field, uint64_t len)
+{
+    const place *at = &w->at;
+
+    if (w->file->status == GUFO_OK)
+        (void)gufo_file_fault(w->file, at->rule, w->position, subject(w),
+                              "%s of %s %" PRIu64 " of %" PRIu64 " has %" PRIu64
+                              " bytes, but only %" PRIu64 " are left in the file",
+                              field, at->what, at->index + 1, at->count, len,
+                              left(w) - (left(w) < w->width ? left(w) : w->width));
+    return false;
+}
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+static bool read_u32(walker *w, const char *field, uint32_t *out)
+{
+    if (!have(w, sizeof *out))
+        return fail_short(w, field);
+    *out = load_u32(here(w), w->swap);
+    w->position += sizeof *out;
+    return true;
+}
+
+static bool read_u64(walker *w, const char *field, uint64_t *out)
+{
+    if (!have(w, sizeof *out))
+        return fail_short(w, field);
+    *out = load_u64(here(w), w->swap);
+    w->position += sizeof *out;
+    return true;
+}
+
+/* A count or dimension: 32 bits in version 1, else 64. */
+static bool read_length(walker *w, const char *field, uint64_t *out)
+{
+    if (!have(w, w->width))
+        return fail_short(w, field);
+    *out = gufo_load_length(here(w), w->encoding);
+    w->position += w->width;
+    return true;
+}
+
+/* A string of any length that is there: where its text is, and how long. */
+static bool read_string(walker *w, const char *field, uint64_t *text_at, size_t *text_len)
+{
+    uint64_t start = w->position, len, whole;
+
+    if (!read_length(w, field, &len))
+        return false;
+    w->position = start;
+    if (!checked_add(w->width, len, &whole) || whole > SIZE_MAX || !have(w, whole))
+        return fail_length(w, field, len);
+    *text_at = start + w->width;
+    *text_len = gufo_string_text(here(w) + w->width, len, w->encoding).len;
+    w->position += whole;
+    return true;
+}
+
+/* The key or name that a record begins with; it becomes the subject of messages. */
+static bool read_name(walker *w, const char *field, uint32_t *len)
+{
+    if (!read_string(w, field, &w->at.name_at, &w->at.name_len))
+        return false;
+    w->at.named = true;
+    if (w->at.name_len > UINT32_MAX)
+        return fail_length(w, field, w->at.name_len);
+    *len = (uint32_t)w->at.name_len;
+    return true;
+}
+
+/* ---- header --------------------------------------------------------------------------------- */
+
+static bool read_version(walker *w)
+{
+    gufo_file *file = w->file;
+    uint32_t little, big;
+
+    if (!have(w, HEADER_START)) {
+        if (file->status == GUFO_OK)
+            (void)gufo_file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
+                                  "file ends inside the version");
+        return false;
+    }
+    little = load_u32(here(w) + 4, bytes_swapped(false));
+    big = load_u32(here(w) + 4, bytes_swapped(true));
+    if ((little < 1 || little > 3) && (big < 1 || big > 3)) {
+        (void)gufo_file_fault(file, RULE_VERSION, 4, subject(w),
+                              "version %" PRIu32 " does not exist; known are 1, 2 and 3", little);
+        return false;
+    }
+    w->encoding.byte_order = little <= 3 ? GUFO_LITTLE_ENDIAN : GUFO_BIG_ENDIAN;
+    w->encoding.version = (uint8_t)(little <= 3 ? little : big);
+    w->swap = gufo_encoding_swapped(w->encoding);
+    w->width = encoding_length_size(w->encoding);
+    file->encoding = w->encoding;
+    w->position = HEADER_START;
+    return true;
+}
+
+static bool read_magic(walker *w)
+{
+    static const char magic[4] = {'G', 'G', 'U', 'F'};
+    gufo_file *file = w->file;
+    const char *kind;
+
+    if (have(w, sizeof magic) && memcmp(here(w), magic, sizeof magic) == 0)
+        return true;
+    if (file->status != GUFO_OK || gufo_source_need(&file->source, 4096, file->error) != GUFO_OK)
+        return false;
+    kind = gufo_recognise(file->source.base, (size_t)file->source.have);
+    (void)gufo_file_fault(file, RULE_MAGIC, 0, subject(w), "this is no GGUF file: %s%s",
+                          kind != NULL ? "it is " : "it does not begin with \"GGUF\"",
+                          kind != NULL ? kind : "");
+    return false;
+}
+
+/* One count of the header against the limit and against what can be there: `least` is the size of the
+ * smallest possible record. */
+static bool check_count(walker *w, rule_number rule, const char *what, uint64_t count, uint64_t max,
+                        uint64_t least)
+{
+    uint64_t needed;
+
+    if (count > max) {
+        (void)gufo_file_fault(w->file, RULE_COUNT_LIMIT, w->position - w->width, subject(w),
+                              "header announces %" PRIu64 " %s, the limit is %" PRIu64, count, what,
+                              max);
+        return false;
+    }
+    if (!checked_mul(count, least, &needed) || needed > left(w))
+        return gufo_file_fault(w->file, rule, w->position - w->width, subject(w),
+                               "header announces %" PRIu64 " %s, which take at least %" PRIu64
+                               " bytes, but only %" PRIu64 " are left in the file",
+                               count, what, needed, left(w));
+    return true;
+}
+
+static bool read_header(walker *w)
+{
+    gufo_file *file = w->file;
+
+    if (!read_magic(w) || !read_version(w))
+        return false;
+    if (!have(w, 2 * w->width)) {
+        if (file->status == GUFO_OK)
+            (void)gufo_file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
+                                  "file ends inside the counts of the header");
+        return false;
+    }
+    file->claimed_tensors = gufo_load_length(here(w), w->encoding);
+    w->position += w->width;
+    /* name length, dimension count, type, offset */
+    if (!check_count(w, RULE_TENSOR_COUNT, "tensors", file->claimed_tensors, file->max_tensors,
+                     w->width + 4 + 4 + 8))
+        return false;
+    file->claimed_metadata = gufo_load_length(here(w), w->encoding);
+    w->position += w->width;
+    /* key length, value type, a value of one byte */
+    return check_count(w, RULE_METADATA_COUNT, "metadata entries", file->claimed_metadata,
+                       file->max_metadata, w->width + 4 + 1);
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+static bool check_key(walker *w)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_file *file = w->file;
+    gufo_str key = subject(w);
+    uint64_t at = w->at.name_at - w->width;
+
+    if (key.len == 0 && !gufo_file_fault(file, RULE_KEY_EMPTY, at, key, "a key is empty"))
+        return false;
+    if (key.len > GUFO_MAX_KEY && !gufo_file_fault(file, RULE_KEY_LENGTH, at, key,
+                                                   "key %s has %zu bytes, at most %d are allowed",
+                                                   gufo_quote(quoted, key), key.len, GUFO_MAX_KEY))
+        return false;
+    for (size_t i = 0; i < key.len; i++)
+        if ((unsigned char)key.data[i] < 0x20 || (unsigned char)key.data[i] > 0x7e)
+            return gufo_file_fault(file, RULE_KEY_ASCII, at, key,
+                                   "key %s holds byte 0x%02x, which is no printable ASCII",
+                                   gufo_quote(quoted, key), (unsigned char)key.data[i]);
+    return true;
+}
+
+static bool fail_bool(walker *w, uint64_t at)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    return gufo_file_fault(w->file, RULE_BOOL_VALUE, at, subject(w),
+                           "key %s holds a bool of %u; only 0 and 1 exist",
+                           quoted_subject(w, quoted), w->file->source.base[at]);
+}
+
+static bool fail_array(walker *w, const array_skip *skip, skip_result why)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (w->file->status != GUFO_OK)
+        return false;
+    switch (why) {
+    case SKIP_BAD_TYPE:
+        (void)gufo_file_fault(w->file, RULE_ARRAY_TYPE, skip->position, subject(w),
+                              "array of key %s has elements of type %" PRIu32
+                              ", which does not exist",
+                              quoted_subject(w, quoted), skip->type);
+        break;
+    case SKIP_TOO_DEEP:
+        (void)gufo_file_fault(w->file, RULE_ARRAY_DEPTH, skip->position, subject(w),
+                              "arrays of key %s are nested more than %d deep",
+                              quoted_subject(w, quoted), GUFO_MAX_DEPTH);
+        break;
+    default:
+        (void)gufo_file_fault(w->file, w->at.rule, skip->position, subject(w),
+                              "file ends inside the array of key %s, %s %" PRIu64 " of %" PRIu64,
+                              quoted_subject(w, quoted), w->at.what, w->at.index + 1, w->at.count);
+    }
+    return false;
+}
+
+static bool read_array(walker *w, entry_record *entry)
+{
+    source *s = &w->file->source;
+    skip_result result;
+    array_skip skip;
+
+    gufo_array_skip_start(&skip, s->base, w->position, s->have, w->encoding);
+    while ((result = gufo_array_skip_run(&skip)) == SKIP_SHORT) {
+        uint64_t had = s->have;
+
+        w->file->status = gufo_source_need(s, skip.need, w->file->error);
+        if (s->have == had)
+            break;
+        skip.base = s->base;
+        skip.end = s->have;
+    }
+    if (result != SKIP_DONE)
+        return fail_array(w, &skip, result);
+    entry->element_type = (uint8_t)skip.stack[0].type;
+    entry->count = skip.count;
+    entry->value_at = w->position + array_header_size(w->encoding);
+    w->position = skip.position;
+    return skip.bad_bool == UINT64_MAX || fail_bool(w, skip.bad_bool);
+}
+
+static bool read_text(walker *w, entry_record *entry)
+{
+    size_t len;
+
+    if (!read_string(w, "string", &entry->value_at, &len))
+        return false;
+    entry->count = len;
+    return true;
+}
+
+static bool read_number(walker *w, entry_record *entry, const value_form *form)
+{
+    if (!have(w, form->size))
+        return fail_short(w, "value");
+    entry->value_at = w->position;
+    w->position += form->size;
+    return form->kind != KIND_BOOL || w->file->source.base[entry->value_at] <= 1 ||
+           fail_bool(w, entry->value_at);
+}
+
+static bool read_value(walker *w, entry_record *entry)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    const value_form *form;
+    uint32_t type;
+
+    if (!read_u32(w, "value type", &type))
+        return false;
+    form = gufo_value_form(type);
+    if (form == NULL) {
+        (void)gufo_file_fault(w->file, RULE_VALUE_TYPE, w->position - 4, subject(w),
+                              "value of key %s has type %" PRIu32 ", which does not exist",
+                              quoted_subject(w, quoted), type);
+        return false;
+    }
+    entry->type = (uint8_t)type;
+    return form->kind == KIND_STRING  ? read_text(w, entry)
+           : form->kind == KIND_ARRAY ? read_array(w, entry)
+                                      : read_number(w, entry, form);
+}
+
+/* Keeps a copy of a record at the end of a list: memory follows what was read, not what was
+ * announced. */
+static bool keep(gufo_file *file, records *list, const void *record)
+{
+    void *room = gufo_records_add(list, &file->allocator);
+
+    if (room == NULL) {
+        file->status = gufo_fail_memory(file->error);
+        return false;
+    }
+    memcpy(room, record, list->size);
+    return true;
+}
+
+static bool read_entry(walker *w, uint64_t index)
+{
+    gufo_file *file = w->file;
+    entry_record entry = {.offset = w->position};
+
+    w->at = (place){.rule = RULE_METADATA_TRUNCATED,
+                    .what = "metadata entry",
+                    .index = index,
+                    .count = file->claimed_metadata};
+    if (!read_name(w, "key", &entry.key_len) || !check_key(w) || !read_value(w, &entry))
+        return false;
+    entry.end = w->position;
+    return keep(file, &file->entries, &entry);
+}
+
+/* ---- tensor infos --------------------------------------------------------------------------- */
+
+static bool check_name(walker *w)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_str name = subject(w);
+    uint64_t at = w->at.name_at - w->width;
+
+    if (name.len > GUFO_MAX_NAME &&
+        !gufo_file_fault(w->file, RULE_NAME_LENGTH, at, name,
+                         "tensor name %s has %zu bytes, at most %d are allowed",
+                         gufo_quote(quoted, name), name.len, GUFO_MAX_NAME))
+        return false;
+    if (memchr(name.data, '\0', name.len) != NULL)
+        return gufo_file_fault(w->file, RULE_NAME_NUL, at, name, "tensor name %s holds a NUL byte",
+                               gufo_quote(quoted, name));
+    return true;
+}
+
+static bool read_dims(walker *w, tensor_record *tensor)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    uint32_t count;
+
+    if (!read_u32(w, "dimension count", &count))
+        return false;
+    if (count > GUFO_MAX_DIMS) {
+        (void)gufo_file_fault(w->file, RULE_DIMS_COUNT, w->position - 4, subject(w),
+                              "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
+                              quoted_subject(w, quoted), count, GUFO_MAX_DIMS);
+        return false;
+    }
+    tensor->n_dims = (uint8_t)count;
+    for (uint32_t i = 0; i < count; i++)
+        if (!read_length(w, "dimensions", &tensor->dims[i]))
+            return false;
+    return true;
+}
+
+/* Sizes that follow from type and dims.  `at` is where the dims are. */
+static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t elements;
+
+    if (!gufo_tensor_measure(tensor->type, tensor->n_dims, tensor->dims, &elements,
+                             &tensor->size)) {
+        tensor->flags |= TENSOR_UNUSABLE;
+        return gufo_file_fault(w->file, RULE_DIMS_OVERFLOW, at, subject(w),
+                               "elements or bytes of tensor %s do not fit into 63 bits",
+                               quoted_subject(w, quoted));
+    }
+    if (!gufo_tensor_rows_fill_blocks(tensor->type, tensor->n_dims, tensor->dims)) {
+        tensor->flags |= TENSOR_UNUSABLE;
+        return gufo_file_fault(w->file, RULE_ROW_BLOCKS, at, subject(w),
+                               "rows of tensor %s have %" PRIu64
+                               " elements, which is no multiple of %" PRIu32 ", the block of %s",
+                               quoted_subject(w, quoted), tensor->n_dims > 0 ? tensor->dims[0] : 1,
+                               type->block_elements, type->name);
+    }
+    if (elements > 0 && (type == NULL || type->block_elements == 0))
+        tensor->flags |= TENSOR_SIZE_UNKNOWN;
+    return true;
+}
+
+static bool read_info(walker *w, uint64_t index)
+{
+    gufo_file *file = w->file;
+    tensor_record tensor = {.info_offset = w->position};
+    uint64_t dims_at;
+
+    w->at = (place){.rule = RULE_INFOS_TRUNCATED,
+                    .what = "tensor info",
+                    .index = index,
+                    .count = file->claimed_tensors};
+    if (!read_name(w, "name", &tensor.name_len) || !check_name(w))
+        return false;
+    dims_at = w->position;
+    return read_dims(w, &tensor) && read_u32(w, "element type", &tensor.type) &&
+           read_u64(w, "offset", &tensor.offset) && check_shape(w, dims_at, &tensor) &&
+           keep(file, &file->tensors, &tensor);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+bool gufo_walk(gufo_file *file)
+{
+    walker w = {.file = file};
+
+    if (!read_header(&w))
+        return false;
+    for (uint64_t i = 0; i < file->claimed_metadata; i++)
+        if (!read_entry(&w, i))
+            return false;
+    for (uint64_t i = 0; i < file->claimed_tensors; i++)
+        if (!read_info(&w, i))
+            return false;
+    file->infos_end = w.position;
+    return true;
+}
