@@ -27,9 +27,8 @@ extern "C" {
 #define GUFO_MAX_ALIGNMENT (1u << 24) /* bytes */
 #define GUFO_DEFAULT_ALIGNMENT 32u    /* where general.alignment is absent (spec, General) */
 #define GUFO_MAX_COUNT 0x7fffffffu    /* metadata entries, and tensors, of one file */
-#define GUFO_MAX_UNMAPPED \
-    (1ull << 30) /* bytes of header, metadata and tensor infos that are kept */
-                 /* in memory when the source cannot be mapped */
+/* Bytes of header, metadata and infos that are kept in memory where mapping is impossible. */
+#define GUFO_MAX_UNMAPPED (256u << 20)
 
 /* ==== Part 1: values ========================================================================= */
 

@@ -8,9 +8,14 @@
 
 static const gufo_open_options default_options = {0};
 
-static uint64_t limit_or(uint64_t limit, uint64_t standard)
+static uint64_t count_limit(uint64_t limit)
 {
-    return limit == 0 || limit > standard ? standard : limit;
+    return limit == 0 || limit > GUFO_MAX_COUNT ? GUFO_MAX_COUNT : limit;
+}
+
+static uint64_t unmapped_limit(const gufo_open_options *options)
+{
+    return options->max_unmapped == 0 ? GUFO_MAX_UNMAPPED : options->max_unmapped;
 }
 
 static const gufo_allocator *allocator_of(const gufo_open_options *options)
@@ -31,8 +36,8 @@ static gufo_file *file_new(const gufo_open_options *options, gufo_error *error)
     file->entries.size = sizeof(entry_record);
     file->tensors.size = sizeof(tensor_record);
     file->lenient = (options->flags & GUFO_OPEN_LENIENT) != 0;
-    file->max_metadata = limit_or(options->max_metadata, GUFO_MAX_COUNT);
-    file->max_tensors = limit_or(options->max_tensors, GUFO_MAX_COUNT);
+    file->max_metadata = count_limit(options->max_metadata);
+    file->max_tensors = count_limit(options->max_tensors);
     file->on_finding = options->on_finding;
     file->finding_context = options->finding_context;
     file->error = error;
@@ -108,8 +113,7 @@ static gufo_file *open_descriptor(int fd, const gufo_open_options *options, gufo
         (void)close(fd);
         return NULL;
     }
-    file->status = gufo_source_open_fd(&file->source, fd, map,
-                                       limit_or(options->max_unmapped, GUFO_MAX_UNMAPPED),
+    file->status = gufo_source_open_fd(&file->source, fd, map, unmapped_limit(options),
                                        &file->allocator, error);
     if (stopped_by_failure(file)) {
         gufo_close(file);
@@ -164,7 +168,6 @@ gufo_file *gufo_open_source(const gufo_source *user, const gufo_open_options *op
             user->close(user->context);
         return NULL;
     }
-    gufo_source_open_user(&file->source, user, limit_or(options->max_unmapped, GUFO_MAX_UNMAPPED),
-                          &file->allocator);
+    gufo_source_open_user(&file->source, user, unmapped_limit(options), &file->allocator);
     return file_read(file);
 }

@@ -1,0 +1,38 @@
+# Fuzz targets, one per fuzz/fuzz_*.c.
+#
+# Each is built as an ordinary program that runs over the files it is given (replay_*), so that the
+# seeds are a test on every machine; with GUFO_FUZZ also as a libFuzzer program (fuzz_*).
+
+set(fuzz_dir ${PROJECT_SOURCE_DIR}/fuzz)
+set(fuzz_bin ${PROJECT_BINARY_DIR}/fuzz)
+file(GLOB fuzz_targets CONFIGURE_DEPENDS fuzz/fuzz_*.c)
+
+function(add_fuzz_program name)
+    add_executable(${name} ${ARGN} ${fuzz_dir}/walk.c)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${fuzz_bin})
+    target_link_libraries(${name} PRIVATE gufo_static gufo_flags)
+endfunction()
+
+foreach(source IN LISTS fuzz_targets)
+    get_filename_component(target ${source} NAME_WE)
+    string(REPLACE "fuzz_" "replay_" replay ${target})
+    if(GUFO_FUZZ)
+        add_fuzz_program(${target} ${source})
+        target_link_options(${target} PRIVATE -fsanitize=fuzzer)
+    endif()
+    if(GUFO_BUILD_TESTS)
+        add_fuzz_program(${replay} ${source} ${fuzz_dir}/replay.c)
+        add_test(NAME fuzz.${replay} COMMAND ${replay} ${fuzz_dir}/seeds)
+        set_tests_properties(fuzz.${replay} PROPERTIES LABELS fuzz TIMEOUT 300)
+    endif()
+endforeach()
+
+# The seeds are written by a program, so that each says in source what it is.  The test compares the
+# seeds in the tree with what the program writes now: the bytes of the writer are pinned.
+if(GUFO_BUILD_TESTS AND EXISTS ${fuzz_dir}/make_seeds.c)
+    add_executable(make_seeds ${fuzz_dir}/make_seeds.c)
+    set_target_properties(make_seeds PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${fuzz_bin})
+    target_link_libraries(make_seeds PRIVATE gufo_static gufo_flags)
+    add_test(NAME fuzz.seeds COMMAND make_seeds --check ${fuzz_dir}/seeds)
+    set_tests_properties(fuzz.seeds PROPERTIES LABELS fuzz)
+endif()

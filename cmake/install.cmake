@@ -1,0 +1,52 @@
+# `cmake --install`: libraries, headers, command, pkg-config file, CMake package, documents.
+
+include(CMakePackageConfigHelpers)
+
+install(TARGETS gufo_shared gufo_static EXPORT gufo_targets)
+install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def")
+if(TARGET gufo_command)
+    install(TARGETS gufo_command)
+endif()
+
+# ---- for other projects -----------------------------------------------------------------------
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/gufo)
+configure_package_config_file(cmake/gufo-config.cmake.in ${PROJECT_BINARY_DIR}/gufo-config.cmake
+    INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/gufo-config-version.cmake
+    COMPATIBILITY ${gufo_compatibility})
+install(EXPORT gufo_targets NAMESPACE gufo:: DESTINATION ${package_dir} FILE gufo-targets.cmake)
+install(FILES ${PROJECT_BINARY_DIR}/gufo-config.cmake ${PROJECT_BINARY_DIR}/gufo-config-version.cmake
+    DESTINATION ${package_dir})
+
+# The .pc file finds its prefix from its own place, so that the installed tree can be moved.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_up ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" pc_up "${pc_up}")
+if(IS_ABSOLUTE "${CMAKE_INSTALL_LIBDIR}" OR IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+    set(pc_prefix ${CMAKE_INSTALL_PREFIX})
+    set(pc_libdir ${CMAKE_INSTALL_FULL_LIBDIR})
+    set(pc_includedir ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+else()
+    set(pc_prefix "\${pcfiledir}/${pc_up}")
+    set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
+    set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
+endif()
+configure_file(cmake/gufo.pc.in ${PROJECT_BINARY_DIR}/gufo.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/gufo.pc DESTINATION ${pkgconfig_dir})
+
+# ---- documents and completion -----------------------------------------------------------------
+
+file(GLOB man_pages CONFIGURE_DEPENDS man/*.1)
+if(man_pages)
+    install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+endif()
+foreach(document README.md CHANGELOG.md LICENSE docs/format.md)
+    if(EXISTS ${PROJECT_SOURCE_DIR}/${document})
+        install(FILES ${document} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+    endif()
+endforeach()
+install(FILES completions/gufo.bash RENAME gufo
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES completions/_gufo DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)

@@ -1,0 +1,43 @@
+# What can be switched, and the flags that everything is compiled with.
+
+option(GUFO_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(GUFO_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
+option(GUFO_BUILD_BENCH "Build the benchmarks" OFF)
+option(GUFO_FUZZ "Build the fuzz targets (clang, libFuzzer)" OFF)
+option(GUFO_WERROR "Treat warnings as errors" OFF)
+set(GUFO_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, for example address,undefined")
+set(GUFO_SHARED "${PROJECT_SOURCE_DIR}/../shared" CACHE PATH
+    "Folder with real model files; tests that need them skip when it is not there")
+set(GUFO_BENCH_GGML "" CACHE PATH "Source tree of ggml that the benchmarks compare with")
+
+get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+if(PROJECT_IS_TOP_LEVEL AND NOT multi_config AND NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+# An interface library rather than global flags, so that projects that include this one, and those
+# that this one includes, keep their own.
+add_library(gufo_flags INTERFACE)
+target_compile_features(gufo_flags INTERFACE c_std_17)
+target_compile_definitions(gufo_flags INTERFACE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
+target_compile_options(gufo_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
+    -fvisibility=hidden
+    # The same bits from the same numbers on every machine: no silent multiply-add.
+    -ffp-contract=off)
+if(GUFO_WERROR)
+    target_compile_options(gufo_flags INTERFACE -Werror)
+endif()
+if(GUFO_SANITIZE)
+    target_compile_options(gufo_flags INTERFACE
+        -fsanitize=${GUFO_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(gufo_flags INTERFACE -fsanitize=${GUFO_SANITIZE})
+endif()
+if(GUFO_FUZZ)
+    if(NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+        message(FATAL_ERROR "GUFO_FUZZ needs clang: -DCMAKE_C_COMPILER=clang")
+    endif()
+    target_compile_options(gufo_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+set(CMAKE_C_EXTENSIONS OFF)

@@ -1,0 +1,99 @@
+# Tests: unit tests (cmocka), one program per tests/ROOM/test_*.c, and command tests (bats).
+#
+# Every test finds in its environment
+#   GUFO_SHARED     folder with real model files, which may be missing
+#   GUFO_SOURCE     the source tree
+# and command tests moreover
+#   GUFO            the command
+#   GUFO_TEST_BIN   folder with the helper programs, one per tests/cli/*.c
+#   GUFO_EXAMPLES   folder with the example programs, make_sample among them
+
+set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_DIR}")
+
+# ---- unit tests -------------------------------------------------------------------------------
+
+find_path(CMOCKA_INCLUDE_DIR cmocka.h)
+find_library(CMOCKA_LIBRARY cmocka)
+mark_as_advanced(CMOCKA_INCLUDE_DIR CMOCKA_LIBRARY)
+
+file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
+file(GLOB unit_tests CONFIGURE_DEPENDS tests/base/test_*.c tests/codec/test_*.c
+    tests/format/test_*.c tests/schema/test_*.c tests/cli/test_*.c)
+
+function(add_unit_test source)
+    get_filename_component(room ${source} DIRECTORY)
+    get_filename_component(room ${room} NAME)
+    get_filename_component(name ${source} NAME_WE)
+    string(REPLACE "test_" "" name ${name})
+    add_executable(test_${room}_${name} ${source})
+    set_target_properties(test_${room}_${name} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+    target_link_libraries(test_${room}_${name} PRIVATE gufo_test_support)
+    add_test(NAME unit.${room}.${name} COMMAND test_${room}_${name})
+    # 77: the whole program found nothing to test with.
+    set_tests_properties(unit.${room}.${name} PROPERTIES
+        ENVIRONMENT "${test_environment}" LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 300)
+endfunction()
+
+if(CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY AND support_sources)
+    # Private headers are within reach.
+    add_library(gufo_test_base INTERFACE)
+    target_include_directories(gufo_test_base INTERFACE src tests ${CMOCKA_INCLUDE_DIR})
+    target_link_libraries(gufo_test_base INTERFACE gufo_static gufo_flags ${CMOCKA_LIBRARY})
+    add_library(gufo_test_support STATIC ${support_sources})
+    target_link_libraries(gufo_test_support PUBLIC gufo_test_base)
+    foreach(source IN LISTS unit_tests)
+        add_unit_test(${source})
+    endforeach()
+else()
+    message(STATUS "cmocka not found: no unit tests")
+endif()
+
+# ---- command tests ----------------------------------------------------------------------------
+
+set(test_bin ${PROJECT_BINARY_DIR}/tests)
+file(GLOB helper_sources CONFIGURE_DEPENDS tests/cli/*.c)
+list(FILTER helper_sources EXCLUDE REGEX "/test_[^/]*$")
+file(GLOB command_tests CONFIGURE_DEPENDS tests/cli/*.bats)
+find_program(BATS bats)
+mark_as_advanced(BATS)
+
+set(command_environment "GUFO=$<TARGET_FILE:gufo_command>" "GUFO_TEST_BIN=${test_bin}"
+    "GUFO_EXAMPLES=${PROJECT_BINARY_DIR}/examples")
+
+foreach(source IN LISTS helper_sources)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(${name} ${source})
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${test_bin})
+    target_include_directories(${name} PRIVATE src tests)
+    target_link_libraries(${name} PRIVATE gufo_static gufo_flags)
+endforeach()
+
+if(NOT BATS)
+    message(STATUS "bats not found: no command tests")
+elseif(CMAKE_CROSSCOMPILING)
+    message(STATUS "cross build: no command tests")
+elseif(TARGET gufo_command)
+    foreach(source IN LISTS command_tests)
+        get_filename_component(name ${source} NAME_WE)
+        add_test(NAME cli.${name} COMMAND ${BATS} ${source})
+        set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 300 ENVIRONMENT
+            "${test_environment};${command_environment}")
+    endforeach()
+endif()
+
+# ---- installed package ------------------------------------------------------------------------
+
+# A foreign project cannot link what was built with sanitizers.
+find_program(BASH bash)
+mark_as_advanced(BASH)
+if(BASH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANITIZE)
+    add_test(NAME package COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/package/run
+        ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/package ${CMAKE_C_COMPILER})
+    set_tests_properties(package PROPERTIES LABELS package)
+    if(TARGET gufo_command)
+        add_test(NAME completion COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/package/completion
+            $<TARGET_FILE:gufo_command>)
+        set_tests_properties(completion PROPERTIES LABELS package)
+    endif()
+endif()

@@ -1,0 +1,29 @@
+/* The commands of gufo: one row each in the table. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/options.h"
+
+#include <stddef.h>
+
+typedef struct command {
+    const char *name;
+    const char *summary; /* one line of `gufo --help` */
+    /* Reads its command line (argv[0] is the command's name) and does its work.  Returns the exit
+     * code. */
+    int (*run)(int argc, char **argv, shared_options *shared);
+} command;
+
+extern const command commands[];
+extern const size_t command_count;
+
+const command *command_find(const char *name);
+/* The command whose name is most like `name`; NULL if none is. */
+const command *command_nearest(const char *name);
+
+int command_show(int argc, char **argv, shared_options *shared);
+int command_get(int argc, char **argv, shared_options *shared);
+int command_validate(int argc, char **argv, shared_options *shared);
+int command_help(int argc, char **argv, shared_options *shared);
+
+#endif

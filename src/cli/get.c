@@ -1,0 +1,207 @@
+/* gufo get FILE KEY: one metadata value, for scripts.
+ *
+ *     number, bool   as text
+ *     string         as it is; on a terminal with control characters escaped, newline and tab apart
+ *     array          one element per line, arrays inside it as JSON
+ *
+ * Nothing is written before the key has been found. */
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/report.h"
+#include "cli/save.h"
+#include "cli/stdout.h"
+#include "cli/text.h"
+#include "cli/value.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct get_options {
+    command_input base;
+    input_options input;
+    bool raw;
+    const char *output; /* NULL: standard output */
+} get_options;
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+enum { OPTION_RAW = OPTION_COMMAND, OPTION_SINGLE };
+
+static const struct argp_option get_table[] = {
+    {"raw", OPTION_RAW, NULL, 0, "Write exactly the bytes of a string, without a newline", 1},
+    {"output", 'o', "OUT", 0, "Write the bytes of a string to the file OUT", 1},
+    {"single", OPTION_SINGLE, NULL, 0, "Read just FILE, even if it is the first shard of a set", 1},
+    {0},
+};
+
+static error_t parse_get(int key, char *text, struct argp_state *state)
+{
+    get_options *options = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = options->base.shared;
+        return 0;
+    case OPTION_RAW:
+        options->raw = true;
+        return 0;
+    case 'o':
+        options->raw = true;
+        options->output = text;
+        return 0;
+    case OPTION_SINGLE:
+        options->input.single = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp get_argp = {
+    .options = get_table,
+    .parser = parse_get,
+    .args_doc = "FILE KEY",
+    .doc = "Print the value of a metadata key.\v"
+           "Arrays are printed with one element per line.  With --json the key is printed with its "
+           "type and value.  Exit status 1 says that there is no such key.",
+    .children = options_children,
+};
+
+/* ---- the key that may be meant -------------------------------------------------------------- */
+
+/* Only so many keys are compared: a file may hold millions. */
+#define MAX_KEYS_COMPARED 10000
+
+/* "context_length" means "llama.context_length". */
+static bool is_last_part(gufo_str key, gufo_str part)
+{
+    return key.len > part.len && key.data[key.len - part.len - 1] == '.' &&
+           memcmp(key.data + key.len - part.len, part.data, part.len) == 0;
+}
+
+static bool find_nearest_key(const gufo_file *file, gufo_str wanted, gufo_str *nearest)
+{
+    size_t best = wanted.len / 3 + 2;
+    bool found = false;
+    gufo_entry entry;
+
+    for (uint64_t i = 0; i < MAX_KEYS_COMPARED && gufo_metadata_at(file, i, &entry); i++) {
+        size_t distance =
+            is_last_part(entry.key, wanted) ? 0 : text_distance(entry.key, wanted, best);
+        if (distance < best) {
+            best = distance;
+            *nearest = entry.key;
+            found = true;
+        }
+    }
+    return found;
+}
+
+static int report_absent(const input *in, const char *key)
+{
+    gufo_str nearest;
+
+    if (find_nearest_key(input_main(in), gufo_str_of(key), &nearest))
+        report_message(in->path, "there is no key '%s'; did you mean '%.*s'?", key,
+                       (int)nearest.len, nearest.data);
+    else
+        report_message(in->path, "there is no key '%s'", key);
+    return CODE_NO;
+}
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+/* One element, or a value that is no array. */
+static bool print_plain(const gufo_value *value, text_style style)
+{
+    json_writer j = json_writer_start(stdout);
+    bool sound = true;
+
+    if (value->type == GUFO_VALUE_ARRAY)
+        sound = value_write_json(&j, value, VALUE_ALL);
+    else if (value->type != GUFO_VALUE_STRING)
+        value_put_number(stdout, value);
+    else if (isatty(STDOUT_FILENO))
+        text_put(stdout, value->as.str, style);
+    else
+        fwrite(value->as.str.data, 1, value->as.str.len, stdout);
+    putc('\n', stdout);
+    return sound;
+}
+
+static bool print_text(const gufo_value *value)
+{
+    gufo_value element;
+    bool sound = true;
+
+    if (value->type != GUFO_VALUE_ARRAY)
+        return print_plain(value, TEXT_LINES);
+    gufo_array_iter iter = gufo_array_start(&value->as.array);
+
+    while (sound && !stdout_broken() && gufo_array_next(&iter, &element))
+        sound = print_plain(&element, TEXT_PLAIN);
+    return sound && !iter.changed;
+}
+
+static bool print_json(const gufo_entry *entry)
+{
+    json_writer j = json_writer_start(stdout);
+    bool sound = value_write_entry(&j, entry, VALUE_ALL);
+
+    json_writer_line(&j);
+    return sound;
+}
+
+static int print_raw(const gufo_entry *entry, const get_options *options)
+{
+    if (entry->value.type != GUFO_VALUE_STRING) {
+        report_message(NULL, "--raw and -o write the bytes of a string, but '%.*s' is of type %s",
+                       (int)entry->key.len, entry->key.data,
+                       gufo_value_type_name(entry->value.type));
+        return CODE_USAGE;
+    }
+    if (options->output != NULL && !input_is_stdin(options->output))
+        return save_bytes(options->output, entry->value.as.str, options->base.shared->force);
+    fwrite(entry->value.as.str.data, 1, entry->value.as.str.len, stdout);
+    return CODE_OK;
+}
+
+static int print_entry(const char *path, const gufo_entry *entry, const get_options *options)
+{
+    if (options->raw)
+        return print_raw(entry, options);
+    if (options->base.shared->json ? print_json(entry) : print_text(&entry->value))
+        return CODE_OK;
+    report_message(path, "changed while it was being read");
+    return CODE_FAILED;
+}
+
+static int get(const char *path, const char *key, const get_options *options)
+{
+    input in;
+    gufo_entry entry;
+    int code = input_open(&in, path, &options->input);
+
+    if (code != CODE_OK)
+        return code;
+    if (gufo_metadata_find(input_main(&in), key, &entry))
+        code = print_entry(path, &entry, options);
+    else
+        code = report_absent(&in, key);
+    input_close(&in);
+    return code;
+}
+
+int command_get(int argc, char **argv, shared_options *shared)
+{
+    get_options options = {.base = {shared}};
+    int code = options_parse(&get_argp, 0, argc, argv, &options.base);
+
+    if (code != 0 || shared->done)
+        return code;
+    if (shared->arg_count != 2)
+        return report_usage("get", "FILE and KEY are needed, and nothing else");
+    if (shared->json && options.raw)
+        return report_usage("get", "--json and --raw exclude each other");
+    return get(shared->args[0], shared->args[1], &options);
+}

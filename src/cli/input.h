@@ -1,0 +1,43 @@
+/* A FILE argument that is read: a path, "-" for standard input, or the first shard of a set. */
+#ifndef CLI_INPUT_H
+#define CLI_INPUT_H
+
+#include "gufo/format.h"
+
+typedef struct input_options {
+    uint32_t open_flags; /* of gufo_open_flags */
+    bool single;         /* the first shard of a set means just that file */
+} input_options;
+
+typedef struct input {
+    const char *path; /* as the user wrote it */
+    gufo_set *set;    /* or NULL, and then there is just: */
+    gufo_file *file;
+} input;
+
+/* How many shards `path` means: 0 for a file of its own.  It means a set if it is named as the first
+ * of several shards, `single` is not asked for, and all siblings are there; warns about the first one
+ * that is missing. */
+uint32_t input_set_size(const char *path, bool single);
+/* The path of shard `number`, from 1, of the set that `path` belongs to: to be freed.  NULL without
+ * memory. */
+char *input_sibling_path(const char *path, uint32_t number);
+
+/* Opens.  Returns CODE_OK, or CODE_FAILED after a report. */
+int input_open(input *in, const char *path, const input_options *options);
+void input_close(input *in);
+
+/* The file whose metadata is that of the model. */
+const gufo_file *input_main(const input *in);
+size_t input_shard_count(const input *in);
+const gufo_file *input_shard(const input *in, size_t index);
+const char *input_shard_path(const input *in, size_t index);
+
+uint64_t input_tensor_count(const input *in);
+/* Tensor `index` and the shard it is in. */
+bool input_tensor_at(const input *in, uint64_t index, gufo_tensor *out, size_t *shard);
+
+/* True if the path stands for standard input. */
+bool input_is_stdin(const char *path);
+
+#endif

@@ -1,0 +1,47 @@
+/* A streaming JSON writer.
+ *
+ *     json_writer j = json_writer_start(stdout);
+ *     json_begin_object(&j);
+ *     json_write_key(&j, "size");
+ *     json_write_u64(&j, 42);
+ *     json_end_object(&j);
+ *     json_writer_line(&j);              {"size":42} and a newline
+ *
+ * Nothing is kept but whether a comma is due, so that a value may have any length.  Integers are
+ * exact, floats as in number.h; errors of the stream stay in the stream (ferror). */
+#ifndef CLI_JSON_H
+#define CLI_JSON_H
+
+#include "gufo/base.h"
+
+#include <stdio.h>
+
+typedef struct json_writer {
+    FILE *out;
+    bool comma; /* due before the next key or value */
+} json_writer;
+
+json_writer json_writer_start(FILE *out);
+/* Ends the line, and with it a document. */
+void json_writer_line(json_writer *j);
+
+void json_begin_object(json_writer *j);
+void json_end_object(json_writer *j);
+void json_begin_array(json_writer *j);
+void json_end_array(json_writer *j);
+/* A key of ours: plain ASCII without quotes. */
+void json_write_key(json_writer *j, const char *key);
+
+void json_write_null(json_writer *j);
+void json_write_bool(json_writer *j, bool value);
+void json_write_u64(json_writer *j, uint64_t value);
+void json_write_i64(json_writer *j, int64_t value);
+/* Non-finite numbers are the strings "nan", "inf" and "-inf". */
+void json_write_f32(json_writer *j, float value);
+void json_write_f64(json_writer *j, double value);
+/* Text that is valid UTF-8 as a string; control characters of C0 and C1, DEL, bidirectional controls
+ * and line separators are escaped.  Anything else as {"base64": "..."}. */
+void json_write_str(json_writer *j, gufo_str text);
+void json_write_text(json_writer *j, const char *text);
+
+#endif

@@ -1,0 +1,157 @@
+/* The shared options.
+ *
+ * argp reads the command line and prints the help; it would also exit by itself and speak in several
+ * lines, so it is told not to: errors come back, help is asked for explicitly. */
+#include "cli/options.h"
+
+#include "cli/report.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_THREADS 1024
+
+static const struct argp_option shared_table[] = {
+    {NULL, 0, NULL, 0, "Options of all commands:", 90},
+    {"json", 'j', NULL, 0, "Write the result as JSON, one object per FILE and line", 90},
+    {"quiet", 'q', NULL, 0, "Leave out warnings and all that is not the result", 90},
+    {"verbose", 'v', NULL, 0, "Tell more", 90},
+    {"color", OPTION_COLOR, "WHEN", OPTION_ARG_OPTIONAL,
+     "Use colour: auto (on a terminal, unless NO_COLOR is set), always or never", 90},
+    {"threads", OPTION_THREADS, "N", 0, "Use N threads (default: one per core)", 90},
+    {"force", OPTION_FORCE, NULL, 0, "Replace an output file that exists", 90},
+    {"help", 'h', NULL, 0, "Print this help", 91},
+    {0},
+};
+
+static const struct {
+    const char *name;
+    color_mode mode;
+} color_modes[] = {{"auto", COLOR_AUTO}, {"always", COLOR_ALWAYS}, {"never", COLOR_NEVER}};
+
+static error_t set_color(shared_options *shared, const char *when)
+{
+    if (when == NULL)
+        when = "always";
+    for (size_t i = 0; i < sizeof color_modes / sizeof *color_modes; i++) {
+        if (strcmp(when, color_modes[i].name) == 0) {
+            shared->color = color_modes[i].mode;
+            return 0;
+        }
+    }
+    report_usage(shared->command, "--color is auto, always or never, not '%s'", when);
+    return EINVAL;
+}
+
+static error_t set_threads(shared_options *shared, const char *text)
+{
+    uint64_t threads;
+
+    if (!options_number(shared, "--threads", text, 1, MAX_THREADS, &threads))
+        return EINVAL;
+    shared->threads = (unsigned)threads;
+    return 0;
+}
+
+/* Prints the help of the whole parser and ends reading. */
+static void print_help(shared_options *shared, struct argp_state *state)
+{
+    char name[64];
+    char *own = state->name;
+
+    snprintf(name, sizeof name, "gufo%s%s", shared->command != NULL ? " " : "",
+             shared->command != NULL ? shared->command : "");
+    state->name = name;
+    argp_state_help(state, stdout, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC);
+    state->name = own;
+    shared->done = true;
+    state->next = state->argc;
+}
+
+static error_t parse_shared(int key, char *text, struct argp_state *state)
+{
+    shared_options *shared = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->err_stream = NULL; /* argp's own words; getopt's (unknown option) are one line */
+        return 0;
+    case 'j':
+        shared->json = true;
+        return 0;
+    case 'q':
+        shared->quiet = true;
+        report_quiet();
+        return 0;
+    case 'v':
+        shared->verbose++;
+        return 0;
+    case 'h':
+        print_help(shared, state);
+        return 0;
+    case OPTION_COLOR:
+        return set_color(shared, text);
+    case OPTION_THREADS:
+        return set_threads(shared, text);
+    case OPTION_FORCE:
+        shared->force = true;
+        return 0;
+    case ARGP_KEY_ARGS:
+        shared->args = state->argv + state->next;
+        shared->arg_count = state->argc - state->next;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp shared_argp = {.options = shared_table, .parser = parse_shared};
+
+const struct argp_child options_children[] = {{&shared_argp, 0, NULL, 90}, {0}};
+
+int options_parse(const struct argp *parser, unsigned flags, int argc, char **argv,
+                  command_input *input)
+{
+    static char program[] = "gufo";
+    char *own = argv[0];
+    error_t failure;
+
+    argv[0] = program; /* how getopt's messages begin */
+    failure = argp_parse(parser, argc, argv, flags | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, input);
+    argv[0] = own;
+    if (failure == ENOMEM)
+        report_message(NULL, "out of memory");
+    return failure != 0 ? CODE_USAGE : 0;
+}
+
+bool options_number(const shared_options *shared, const char *option, const char *text,
+                    uint64_t lowest, uint64_t highest, uint64_t *out)
+{
+    char *end;
+
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+
+    if (*text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && value >= lowest &&
+        value <= highest) {
+        *out = value;
+        return true;
+    }
+    report_usage(shared->command, "%s needs a whole number from %llu to %llu, not '%s'", option,
+                 (unsigned long long)lowest, (unsigned long long)highest, text);
+    return false;
+}
+
+bool options_color(const shared_options *shared)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+
+    if (shared->color != COLOR_AUTO)
+        return shared->color == COLOR_ALWAYS;
+    return isatty(STDOUT_FILENO) && (no_color == NULL || *no_color == '\0') &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}

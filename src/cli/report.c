@@ -1,0 +1,89 @@
+/* Lines on standard error. */
+#include "cli/report.h"
+
+#include "cli/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+static bool quiet;
+
+void report_quiet(void)
+{
+    quiet = true;
+}
+
+/* Results first, so that both streams on one terminal stand in order. */
+static void start_line(const char *path)
+{
+    fflush(stdout);
+    fputs("gufo: ", stderr);
+    if (path != NULL) {
+        text_put(stderr, gufo_str_of(path), TEXT_PLAIN);
+        fputs(": ", stderr);
+    }
+}
+
+/* Messages may quote arguments, and they are escaped like everything else. */
+static void put_formatted(const char *format, va_list arguments)
+{
+    char message[1024];
+
+    vsnprintf(message, sizeof message, format, arguments);
+    text_put(stderr, gufo_str_of(message), TEXT_PLAIN);
+}
+
+void report_error(const char *path, const gufo_error *error)
+{
+    start_line(path);
+    if (error->offset != GUFO_NO_OFFSET)
+        fprintf(stderr, "byte %" PRIu64 ": ", error->offset);
+    text_put(stderr, gufo_str_of(error->message), TEXT_PLAIN);
+    putc('\n', stderr);
+}
+
+void report_message(const char *path, const char *format, ...)
+{
+    va_list arguments;
+
+    start_line(path);
+    va_start(arguments, format);
+    put_formatted(format, arguments);
+    va_end(arguments);
+    putc('\n', stderr);
+}
+
+void report_system(const char *path, int error_number)
+{
+    report_message(path, "%s", strerror(error_number));
+}
+
+void report_warning(const char *path, const char *format, ...)
+{
+    va_list arguments;
+
+    if (quiet)
+        return;
+    start_line(path);
+    fputs("warning: ", stderr);
+    va_start(arguments, format);
+    put_formatted(format, arguments);
+    va_end(arguments);
+    putc('\n', stderr);
+}
+
+int report_usage(const char *command, const char *format, ...)
+{
+    va_list arguments;
+
+    start_line(NULL);
+    va_start(arguments, format);
+    put_formatted(format, arguments);
+    va_end(arguments);
+    if (command != NULL)
+        fprintf(stderr, " (see gufo help %s)\n", command);
+    else
+        fputs(" (see gufo --help)\n", stderr);
+    return CODE_USAGE;
+}

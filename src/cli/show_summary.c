@@ -1,0 +1,321 @@
+/* The facts at the top of `gufo show`: a table of lines, each of which is left out where the file does
+ * not say. */
+#include "cli/show.h"
+
+#include "cli/human.h"
+#include "cli/text.h"
+#include "gufo/schema.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LABEL_COLUMNS 18
+#define TEXT_COLUMNS 58
+
+typedef struct summary {
+    const input *in;
+    const gufo_file *file; /* the one with the metadata */
+    show_totals totals;
+} summary;
+
+/* ---- looking up ----------------------------------------------------------------------------- */
+
+/* The entry ARCHITECTURE.suffix. */
+static bool find_model_key(const summary *s, const char *suffix, gufo_entry *entry)
+{
+    char key[256];
+    gufo_str architecture;
+    size_t len = strlen(suffix);
+
+    if (gufo_get_str(s->file, "general.architecture", &architecture, NULL) != GUFO_OK ||
+        architecture.len + 1 + len > sizeof key)
+        return false;
+    memcpy(key, architecture.data, architecture.len);
+    key[architecture.len] = '.';
+    memcpy(key + architecture.len + 1, suffix, len);
+    return gufo_metadata_find_str(s->file, (gufo_str){key, architecture.len + 1 + len}, entry);
+}
+
+static void put_text_of(FILE *out, const summary *s, const char *key)
+{
+    gufo_str text;
+
+    if (gufo_get_str(s->file, key, &text, NULL) == GUFO_OK)
+        text_put_cut(out, text, TEXT_PLAIN, TEXT_COLUMNS);
+}
+
+/* A number, or the range of an array with one number per block. */
+static void put_number(FILE *out, const gufo_value *value)
+{
+    uint64_t number, low = UINT64_MAX, high = 0;
+    gufo_value element;
+
+    if (gufo_value_u64(value, &number, NULL) == GUFO_OK) {
+        fputs(human_grouped(number).text, out);
+        return;
+    }
+    if (value->type != GUFO_VALUE_ARRAY)
+        return;
+    gufo_array_iter iter = gufo_array_start(&value->as.array);
+
+    while (gufo_array_next(&iter, &element)) {
+        if (gufo_value_u64(&element, &number, NULL) != GUFO_OK)
+            return;
+        low = number < low ? number : low;
+        high = number > high ? number : high;
+    }
+    if (low == high)
+        fputs(human_grouped(low).text, out);
+    else if (low < high)
+        fprintf(out, "%s to %s, by block", human_grouped(low).text, human_grouped(high).text);
+}
+
+static void put_model_number(FILE *out, const summary *s, const char *suffix)
+{
+    gufo_entry entry;
+
+    if (find_model_key(s, suffix, &entry))
+        put_number(out, &entry.value);
+}
+
+/* "32 (8 key/value)" */
+static void put_model_pair(FILE *out, const summary *s, const char *suffix, const char *detail,
+                           const char *words)
+{
+    gufo_entry entry, more;
+
+    if (!find_model_key(s, suffix, &entry))
+        return;
+    put_number(out, &entry.value);
+    if (!find_model_key(s, detail, &more))
+        return;
+    fputs(" (", out);
+    put_number(out, &more.value);
+    fprintf(out, " %s)", words);
+}
+
+/* ---- the lines ------------------------------------------------------------------------------ */
+
+static void put_name(FILE *out, const summary *s)
+{
+    put_text_of(out, s, "general.name");
+}
+
+static void put_architecture(FILE *out, const summary *s)
+{
+    put_text_of(out, s, "general.architecture");
+}
+
+static void put_kind(FILE *out, const summary *s)
+{
+    gufo_str kind;
+
+    if (gufo_get_str(s->file, "general.type", &kind, NULL) == GUFO_OK &&
+        !gufo_str_equal(kind, gufo_str_of("model")))
+        put_text_of(out, s, "general.type");
+}
+
+static void put_parameters(FILE *out, const summary *s)
+{
+    uint64_t parameters = s->totals.parameters;
+
+    if (s->totals.tensors == 0 || parameters == UINT64_MAX)
+        return;
+    if (parameters >= 1000)
+        fprintf(out, "%s (%s)", human_count(parameters).text, human_grouped(parameters).text);
+    else
+        fprintf(out, "%" PRIu64, parameters);
+}
+
+typedef struct type_count {
+    const char *name;
+    uint64_t tensors;
+} type_count;
+
+static int by_count(const void *a, const void *b)
+{
+    const type_count *left = a, *right = b;
+
+    if (left->tensors != right->tensors)
+        return left->tensors < right->tensors ? 1 : -1;
+    return strcmp(left->name, right->name);
+}
+
+/* How many tensors have which type; all types without a name count as one.  `counts` has room for
+ * every row of the type table and one more. */
+static size_t count_types(const summary *s, type_count *counts)
+{
+    size_t rows = gufo_element_type_count();
+    gufo_tensor tensor;
+    size_t shard;
+
+    for (size_t i = 0; i < rows; i++)
+        counts[i] = (type_count){gufo_element_type_at(i)->name, 0};
+    counts[rows] = (type_count){"unknown", 0};
+    for (uint64_t t = 0; input_tensor_at(s->in, t, &tensor, &shard); t++) {
+        size_t row = 0;
+
+        while (row < rows && gufo_element_type_at(row)->id != tensor.type)
+            row++;
+        counts[row].tensors++;
+    }
+    qsort(counts, rows + 1, sizeof *counts, by_count);
+    return rows + 1;
+}
+
+/* "Q4_K_M (Q4_K 112, F32 34, Q6_K 17)" */
+static void put_quantization(FILE *out, const summary *s)
+{
+    type_count *counts = calloc(gufo_element_type_count() + 1, sizeof *counts);
+    uint64_t file_type;
+    const char *name = NULL;
+
+    if (counts == NULL)
+        return;
+    if (gufo_get_u64(s->file, "general.file_type", &file_type, NULL) == GUFO_OK)
+        name = gufo_file_type_name(file_type);
+    if (name != NULL)
+        fputs(name, out);
+    size_t rows = count_types(s, counts);
+    const char *before = name != NULL ? " (" : "";
+
+    for (size_t i = 0; i < rows && counts[i].tensors > 0; i++) {
+        fprintf(out, "%s%s %s", before, counts[i].name, human_grouped(counts[i].tensors).text);
+        before = ", ";
+    }
+    if (name != NULL && s->totals.tensors > 0)
+        putc(')', out);
+    free(counts);
+}
+
+static void put_size(FILE *out, const summary *s)
+{
+    fputs(human_bytes(s->totals.file_size).text, out);
+    if (s->totals.file_size >= 1024)
+        fprintf(out, " (%s bytes)", human_grouped(s->totals.file_size).text);
+    if (s->in->set != NULL)
+        fprintf(out, " in %zu shards", input_shard_count(s->in));
+}
+
+static void put_bits(FILE *out, const summary *s)
+{
+    const show_totals *t = &s->totals;
+
+    if (t->sizes_known && t->parameters > 0 && t->parameters < UINT64_MAX)
+        fprintf(out, "%.2f", (double)t->tensor_size * 8 / (double)t->parameters);
+}
+
+static void put_context(FILE *out, const summary *s)
+{
+    put_model_number(out, s, "context_length");
+}
+
+static void put_embedding(FILE *out, const summary *s)
+{
+    put_model_number(out, s, "embedding_length");
+}
+
+static void put_blocks(FILE *out, const summary *s)
+{
+    put_model_number(out, s, "block_count");
+}
+
+static void put_heads(FILE *out, const summary *s)
+{
+    put_model_pair(out, s, "attention.head_count", "attention.head_count_kv", "key/value");
+}
+
+static void put_experts(FILE *out, const summary *s)
+{
+    put_model_pair(out, s, "expert_count", "expert_used_count", "used");
+}
+
+/* "128,256 tokens (gpt2)" */
+static void put_vocabulary(FILE *out, const summary *s)
+{
+    gufo_array tokens;
+    gufo_str model;
+
+    if (gufo_get_array(s->file, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) !=
+        GUFO_OK)
+        return;
+    fprintf(out, "%s tokens", human_grouped(tokens.count).text);
+    if (gufo_get_str(s->file, "tokenizer.ggml.model", &model, NULL) != GUFO_OK)
+        return;
+    fputs(" (", out);
+    text_put_cut(out, model, TEXT_PLAIN, 32);
+    putc(')', out);
+}
+
+static void put_license(FILE *out, const summary *s)
+{
+    put_text_of(out, s, "general.license");
+}
+
+static void put_format(FILE *out, const summary *s)
+{
+    fprintf(out, "GGUF v%" PRIu32 ", %s-endian, alignment %" PRIu32, gufo_file_version(s->file),
+            gufo_file_byte_order(s->file) == GUFO_BIG_ENDIAN ? "big" : "little",
+            gufo_file_alignment(s->file));
+}
+
+static void put_complete(FILE *out, const summary *s)
+{
+    uint64_t claimed = 0;
+    bool damaged = false;
+
+    for (size_t i = 0; i < input_shard_count(s->in); i++) {
+        const gufo_file *file = input_shard(s->in, i);
+
+        claimed += gufo_file_claimed_tensors(file);
+        damaged = damaged || gufo_file_damage(file) != NULL;
+    }
+    if (damaged && claimed > 0)
+        fprintf(out, "%s of %s tensors: the file is damaged",
+                human_grouped(s->totals.complete).text, human_grouped(claimed).text);
+}
+
+static const struct summary_line {
+    const char *label;
+    void (*put)(FILE *out, const summary *s); /* nothing where the file does not say */
+} lines[] = {
+    {"Name", put_name},
+    {"Type", put_kind},
+    {"Architecture", put_architecture},
+    {"Parameters", put_parameters},
+    {"Quantization", put_quantization},
+    {"Size", put_size},
+    {"Bits per weight", put_bits},
+    {"Context length", put_context},
+    {"Embedding length", put_embedding},
+    {"Blocks", put_blocks},
+    {"Attention heads", put_heads},
+    {"Experts", put_experts},
+    {"Vocabulary", put_vocabulary},
+    {"License", put_license},
+    {"Format", put_format},
+    {"Complete", put_complete},
+};
+
+static void write_line(const summary *s, const struct summary_line *line)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+
+    if (out == NULL)
+        return;
+    line->put(out, s);
+    if (fclose(out) == 0 && len > 0)
+        printf("  %-*s%s\n", LABEL_COLUMNS, line->label, text);
+    free(text);
+}
+
+void show_write_summary(const input *in)
+{
+    summary s = {.in = in, .file = input_main(in), .totals = show_sum(in)};
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        write_line(&s, &lines[i]);
+}

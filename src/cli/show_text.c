@@ -1,0 +1,274 @@
+/* gufo show for people: a heading, the facts, a table of metadata and one of tensors.
+ *
+ *     model.gguf
+ *       Name              ...
+ *
+ *     Metadata (2)
+ *       general.name      string  "..."
+ *       llama.block_count uint32  16
+ *
+ *     Tensors (1)
+ *       output.weight  Q6_K  2048 x 128256     7831552  205.5 MiB
+ *
+ * Tables are walked twice: once for the width of the columns, once to write.  Long keys and names hang
+ * over rather than widen every row. */
+#include "cli/show.h"
+
+#include "cli/human.h"
+#include "cli/stdout.h"
+#include "cli/text.h"
+#include "cli/value.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define DEFAULT_ARRAY_LIMIT 8
+#define KEY_COLUMNS 44    /* the widest column that keys and names get */
+#define KEY_SHOWN 200     /* no more of a key is shown */
+#define VALUE_COLUMNS 64  /* of a value, if no terminal says how wide it is */
+#define LEAST_COLUMNS 24  /* of a value on a narrow terminal */
+#define STRING_COLUMNS 24 /* of a string inside an array */
+#define GAP 2             /* between columns, and before the first */
+
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* The columns of the terminal; 0 if standard output is none. */
+static size_t terminal_columns(void)
+{
+    struct winsize size;
+
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
+        return 0;
+    return size.ws_col;
+}
+
+static void put_heading(bool color, const char *text)
+{
+    if (color)
+        fputs("\033[1m", stdout);
+    text_put(stdout, gufo_str_of(text), TEXT_PLAIN);
+    if (color)
+        fputs("\033[0m", stdout);
+}
+
+/* "Metadata (23)", or with a pattern "Metadata (3 of 23)" */
+static void put_table_heading(bool color, const char *title, uint64_t shown, uint64_t all)
+{
+    put_heading(color, title);
+    if (shown == all)
+        printf(" (%s)\n", human_grouped(all).text);
+    else
+        printf(" (%s of %s)\n", human_grouped(shown).text, human_grouped(all).text);
+}
+
+/* A left-aligned cell and the gap behind it. */
+static void put_cell(gufo_str text, size_t columns)
+{
+    size_t used = text_put_cut(stdout, text, TEXT_PLAIN, KEY_SHOWN);
+
+    text_pad(stdout, (used < columns ? columns - used : 0) + GAP);
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+typedef struct small_text {
+    char text[96];
+} small_text;
+
+/* "uint32", "string[]" */
+static small_text value_type_text(const gufo_value *value)
+{
+    small_text t;
+    bool array = value->type == GUFO_VALUE_ARRAY;
+
+    snprintf(t.text, sizeof t.text, "%s%s",
+             gufo_value_type_name(array ? value->as.array.type : value->type), array ? "[]" : "");
+    return t;
+}
+
+typedef struct metadata_table {
+    uint64_t shown;
+    size_t key, type; /* columns */
+} metadata_table;
+
+static metadata_table measure_metadata(const gufo_file *file, const char *glob)
+{
+    metadata_table table = {0};
+    gufo_entry entry;
+
+    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
+        if (!show_matches(glob, entry.key))
+            continue;
+        gufo_str fitting = text_fit(entry.key, TEXT_PLAIN, KEY_COLUMNS);
+
+        table.shown++;
+        table.key = larger(table.key, text_columns(fitting, TEXT_PLAIN));
+        table.type = larger(table.type, strlen(value_type_text(&entry.value).text));
+    }
+    return table;
+}
+
+/* The room that is left on a terminal.  Elsewhere strings are short and arrays as long as the limit
+ * says. */
+static value_style style_of_values(const show_options *options, const metadata_table *table)
+{
+    size_t terminal = terminal_columns();
+    size_t before = table->key + table->type + 3 * GAP;
+    value_style style = {DEFAULT_ARRAY_LIMIT, VALUE_COLUMNS, SIZE_MAX / 2, STRING_COLUMNS};
+
+    if (options->limit_given)
+        style.limit = options->array_limit;
+    if (terminal > 0)
+        style.columns = terminal > before + LEAST_COLUMNS ? terminal - before : LEAST_COLUMNS;
+    if (terminal > 0 && !options->limit_given)
+        style.array_columns = style.columns;
+    return style;
+}
+
+static bool write_metadata(const input *in, const show_options *options, bool color)
+{
+    const gufo_file *file = input_main(in);
+    metadata_table table = measure_metadata(file, options->metadata_glob);
+    value_style style = style_of_values(options, &table);
+    gufo_entry entry;
+    bool sound = true;
+
+    put_table_heading(color, "Metadata", table.shown, gufo_metadata_count(file));
+    for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(file, i, &entry); i++) {
+        if (!show_matches(options->metadata_glob, entry.key))
+            continue;
+        text_pad(stdout, GAP);
+        put_cell(entry.key, table.key);
+        put_cell(gufo_str_of(value_type_text(&entry.value).text), table.type);
+        sound = value_put_line(stdout, &entry.value, &style) && sound;
+        putc('\n', stdout);
+    }
+    return sound;
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+static small_text tensor_type_text(const gufo_tensor *tensor)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
+    small_text t;
+
+    if (type != NULL)
+        snprintf(t.text, sizeof t.text, "%s", type->name);
+    else
+        snprintf(t.text, sizeof t.text, "type %" PRIu32, tensor->type);
+    return t;
+}
+
+/* "4096 x 32000" */
+static small_text dims_text(const gufo_tensor *tensor)
+{
+    small_text t = {"scalar"};
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < tensor->n_dims; i++)
+        len += (size_t)snprintf(t.text + len, sizeof t.text - len, "%s%" PRIu64, i > 0 ? " x " : "",
+                                tensor->dims[i]);
+    return t;
+}
+
+/* "205.5 MiB", and what is missing of it in a damaged file. */
+static small_text size_text(const gufo_tensor *tensor)
+{
+    small_text t;
+
+    if (tensor->available < tensor->size)
+        snprintf(t.text, sizeof t.text, "%s, %s missing", human_bytes(tensor->size).text,
+                 human_bytes(tensor->size - tensor->available).text);
+    else
+        snprintf(t.text, sizeof t.text, "%s", human_bytes(tensor->size).text);
+    return t;
+}
+
+static size_t decimal_digits(uint64_t number)
+{
+    size_t digits = 1;
+
+    for (; number >= 10; number /= 10)
+        digits++;
+    return digits;
+}
+
+typedef struct tensor_table {
+    uint64_t shown;
+    size_t name, type, dims, shard, offset, size; /* columns; no shards: 0 */
+} tensor_table;
+
+static tensor_table measure_tensors(const input *in, const char *glob)
+{
+    tensor_table table = {0};
+    gufo_tensor tensor;
+    size_t shard;
+
+    for (uint64_t i = 0; input_tensor_at(in, i, &tensor, &shard); i++) {
+        if (!show_matches(glob, tensor.name))
+            continue;
+        gufo_str fitting = text_fit(tensor.name, TEXT_PLAIN, KEY_COLUMNS);
+
+        table.shown++;
+        table.name = larger(table.name, text_columns(fitting, TEXT_PLAIN));
+        table.type = larger(table.type, strlen(tensor_type_text(&tensor).text));
+        table.dims = larger(table.dims, strlen(dims_text(&tensor).text));
+        table.offset = larger(table.offset, decimal_digits(tensor.offset));
+        table.size = larger(table.size, strlen(size_text(&tensor).text));
+    }
+    if (in->set != NULL)
+        table.shard = decimal_digits(input_shard_count(in));
+    return table;
+}
+
+static void put_tensor(const gufo_tensor *tensor, size_t shard, const tensor_table *table)
+{
+    text_pad(stdout, GAP);
+    put_cell(tensor->name, table->name);
+    put_cell(gufo_str_of(tensor_type_text(tensor).text), table->type);
+    put_cell(gufo_str_of(dims_text(tensor).text), table->dims);
+    if (table->shard > 0)
+        printf("#%-*zu  ", (int)table->shard, shard + 1);
+    printf("%*" PRIu64 "  %*s\n", (int)table->offset, tensor->offset, (int)table->size,
+           size_text(tensor).text);
+}
+
+static void write_tensors(const input *in, const show_options *options, bool color)
+{
+    tensor_table table = measure_tensors(in, options->tensor_glob);
+    gufo_tensor tensor;
+    size_t shard;
+
+    put_table_heading(color, "Tensors", table.shown, input_tensor_count(in));
+    for (uint64_t i = 0; !stdout_broken() && input_tensor_at(in, i, &tensor, &shard); i++)
+        if (show_matches(options->tensor_glob, tensor.name))
+            put_tensor(&tensor, shard, &table);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+bool show_write_text(const input *in, const show_options *options)
+{
+    bool color = options_color(options->base.shared);
+    bool sound = true;
+
+    put_heading(color, in->path);
+    putc('\n', stdout);
+    if (show_has_summary(options))
+        show_write_summary(in);
+    if (show_has_metadata(options)) {
+        putc('\n', stdout);
+        sound = write_metadata(in, options, color);
+    }
+    if (show_has_tensors(options)) {
+        putc('\n', stdout);
+        write_tensors(in, options, color);
+    }
+    return sound;
+}

@@ -1,0 +1,140 @@
+/* Signal handlers.  They may call only what is safe at any moment (write, unlink, _exit), and so the
+ * line they write is made beforehand. */
+#include "cli/signals.h"
+
+#include "cli/report.h"
+#include "cli/text.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A line that a handler may write at any time: replaced as a whole, never changed in place. */
+typedef struct prepared_line {
+    size_t len;
+    char text[];
+} prepared_line;
+
+static prepared_line *volatile reading_line;
+static const char *volatile temporary_path;
+static volatile sig_atomic_t pipe_closed;
+
+static const char unnamed_line[] =
+    "gufo: a file was changed while it was being read (truncated?)\n";
+
+static void on_bus_error(int signal_number)
+{
+    prepared_line *line = reading_line;
+    ssize_t written;
+
+    (void)signal_number;
+    if (line != NULL)
+        written = write(STDERR_FILENO, line->text, line->len);
+    else
+        written = write(STDERR_FILENO, unnamed_line, sizeof unnamed_line - 1);
+    (void)written; /* nobody is left to be told */
+    if (temporary_path != NULL)
+        unlink(temporary_path);
+    _exit(CODE_FAILED);
+}
+
+static void on_interrupt(int signal_number)
+{
+    (void)signal_number;
+    if (temporary_path != NULL)
+        unlink(temporary_path);
+    _exit(CODE_INTERRUPTED);
+}
+
+static void on_closed_pipe(int signal_number)
+{
+    (void)signal_number;
+    pipe_closed = 1;
+}
+
+static void install(int signal_number, void (*handler)(int), bool unless_ignored)
+{
+    struct sigaction action, old;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    sigfillset(&action.sa_mask);
+    /* Reads and writes go on after SIGPIPE: they fail by themselves where they have to. */
+    action.sa_flags = SA_RESTART;
+    if (unless_ignored && sigaction(signal_number, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+        return;
+    sigaction(signal_number, &action, NULL);
+}
+
+void signals_install(void)
+{
+    install(SIGBUS, on_bus_error, false);
+    install(SIGINT, on_interrupt, true);
+    install(SIGTERM, on_interrupt, true);
+    install(SIGHUP, on_interrupt, true);
+    install(SIGPIPE, on_closed_pipe, false);
+}
+
+/* "gufo: PATH: changed while ..." with the path escaped; NULL without memory. */
+static prepared_line *prepare_line(const char *path)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+
+    if (out == NULL)
+        return NULL;
+    fputs("gufo: ", out);
+    text_put(out, gufo_str_of(path), TEXT_PLAIN);
+    fputs(": changed while it was being read (truncated?)\n", out);
+    if (fclose(out) != 0)
+        return NULL;
+    prepared_line *line = malloc(sizeof *line + len);
+
+    if (line != NULL) {
+        line->len = len;
+        memcpy(line->text, text, len);
+    }
+    free(text);
+    return line;
+}
+
+void signals_reading(const char *path)
+{
+    prepared_line *old = reading_line;
+
+    reading_line = path != NULL ? prepare_line(path) : NULL;
+    free(old);
+}
+
+void signals_temporary(const char *path)
+{
+    temporary_path = path;
+}
+
+static void change_mask(int how)
+{
+    sigset_t ending;
+
+    sigemptyset(&ending);
+    sigaddset(&ending, SIGINT);
+    sigaddset(&ending, SIGTERM);
+    sigaddset(&ending, SIGHUP);
+    sigprocmask(how, &ending, NULL);
+}
+
+void signals_hold(void)
+{
+    change_mask(SIG_BLOCK);
+}
+
+void signals_release(void)
+{
+    change_mask(SIG_UNBLOCK);
+}
+
+bool signals_pipe_closed(void)
+{
+    return pipe_closed != 0;
+}

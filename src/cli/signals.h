@@ -1,0 +1,28 @@
+/* Signals: what is cleaned up, and what is said, before the command ends. */
+#ifndef CLI_SIGNALS_H
+#define CLI_SIGNALS_H
+
+#include <stdbool.h>
+
+/* Installs the handlers:
+ *     SIGBUS                     one line about the file that is being read, exit 3
+ *     SIGINT, SIGTERM, SIGHUP    removes the temporary file, exit 4; left alone if they were ignored
+ *     SIGPIPE                    nothing but signals_pipe_closed */
+void signals_install(void);
+
+/* The file that is mapped from now on, NULL: none.  A file that is truncated while it is mapped
+ * raises SIGBUS in whoever touches the lost bytes. */
+void signals_reading(const char *path);
+
+/* The file to remove when a signal ends the command, NULL: none.  The text must live on. */
+void signals_temporary(const char *path);
+
+/* Between these two, signals that would end the command wait: for a file that is being made but not
+ * registered yet. */
+void signals_hold(void);
+void signals_release(void);
+
+/* Whether a pipe that we wrote to has been closed at the other end. */
+bool signals_pipe_closed(void);
+
+#endif
