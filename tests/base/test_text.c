@@ -1,0 +1,150 @@
+/* Strings, UTF-8, names of statuses, the version. */
+#include "../support/check.h"
+
+#define VIEW(literal)                                                                              \
+    {                                                                                              \
+        literal, sizeof(literal) - 1                                                               \
+    }
+
+static void test_equal(void **state)
+{
+    static const struct {
+        gufo_str a, b;
+        bool equal;
+    } rows[] = {
+        {VIEW(""), VIEW(""), true},          {VIEW("a"), VIEW("a"), true},
+        {VIEW("a"), VIEW("b"), false},       {VIEW("a"), VIEW("ab"), false},
+        {VIEW("a\0b"), VIEW("a\0b"), true},  {VIEW("a\0b"), VIEW("a\0c"), false},
+        {VIEW("a\0"), VIEW("a"), false},     {VIEW(""), {NULL, 0}, true},
+        {{NULL, 0}, {NULL, 0}, true},        {VIEW("A"), VIEW("a"), false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        check(gufo_str_equal(rows[i].a, rows[i].b) == rows[i].equal, "row %zu", i);
+        check(gufo_str_equal(rows[i].b, rows[i].a) == rows[i].equal, "row %zu, swapped", i);
+    }
+}
+
+static void test_utf8(void **state)
+{
+    static const struct {
+        gufo_str text;
+        size_t valid;
+    } rows[] = {
+        {VIEW(""), 0},
+        {VIEW("plain"), 5},
+        {VIEW("nul\0inside"), 10},
+        {VIEW("\x7f"), 1},
+        {VIEW("\xc2\x80"), 2},
+        {VIEW("\xdf\xbf"), 2},
+        {VIEW("\xe0\xa0\x80"), 3},
+        {VIEW("\xed\x9f\xbf"), 3},
+        {VIEW("\xee\x80\x80"), 3},
+        {VIEW("\xef\xbf\xbf"), 3},
+        {VIEW("\xf0\x90\x80\x80"), 4},
+        {VIEW("\xf4\x8f\xbf\xbf"), 4},
+        {VIEW("a\x80"), 1},                   /* continuation without a start */
+        {VIEW("ab\xc0\x80"), 2},              /* overlong NUL */
+        {VIEW("\xc1\xbf"), 0},                /* overlong */
+        {VIEW("\xe0\x9f\xbf"), 0},            /* overlong */
+        {VIEW("\xf0\x8f\xbf\xbf"), 0},        /* overlong */
+        {VIEW("x\xed\xa0\x80"), 1},           /* surrogate */
+        {VIEW("\xed\xbf\xbf"), 0},            /* surrogate */
+        {VIEW("\xf4\x90\x80\x80"), 0},        /* above U+10FFFF */
+        {VIEW("\xf5\x80\x80\x80"), 0},        /* no start byte */
+        {VIEW("\xff"), 0},                    /* no start byte */
+        {VIEW("abc\xe2\x82"), 3},             /* cut */
+        {VIEW("abc\xf0\x9f\xa6"), 3},         /* cut */
+        {VIEW("\xc3"), 0},                    /* cut */
+        {VIEW("\xe2\x28\xa1"), 0},            /* no continuation */
+        {VIEW("\xe2\x82\x28"), 0},            /* no continuation */
+        {VIEW("\xf0\x9f\xa6\x89\xf0\x9f"), 4} /* good, then cut */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        char *exact = malloc(rows[i].text.len + 1);
+
+        assert_non_null(exact);
+        memcpy(exact + 1, rows[i].text.data, rows[i].text.len);
+        check_u64(gufo_utf8_valid_prefix((gufo_str){exact + 1, rows[i].text.len}), rows[i].valid,
+                  "row %zu", i);
+        free(exact);
+    }
+}
+
+/* Every code point, encoded by hand, is valid exactly if Unicode has it as a scalar value. */
+static void test_utf8_all(void **state)
+{
+    (void)state;
+    for (uint32_t c = 0x800; c < 0x120000; c += c < 0x10000 ? 1 : 37) {
+        char text[4];
+        size_t len = 0;
+        bool valid = !(c >= 0xd800 && c < 0xe000) && c < 0x110000;
+
+        if (c < 0x10000) {
+            text[len++] = (char)(0xe0 | c >> 12);
+        } else {
+            text[len++] = (char)(0xf0 | c >> 18);
+            text[len++] = (char)(0x80 | (c >> 12 & 0x3f));
+        }
+        text[len++] = (char)(0x80 | (c >> 6 & 0x3f));
+        text[len++] = (char)(0x80 | (c & 0x3f));
+        check_u64(gufo_utf8_valid_prefix((gufo_str){text, len}), valid ? len : 0, "U+%04" PRIX32,
+                  c);
+    }
+}
+
+/* Long runs, with the fault at every place, for implementations that take several bytes at once. */
+static void test_utf8_places(void **state)
+{
+    char text[100];
+
+    (void)state;
+    for (size_t len = 0; len < sizeof text; len++) {
+        memset(text, 'x', sizeof text);
+        check_u64(gufo_utf8_valid_prefix((gufo_str){text, len}), len, "length %zu", len);
+        for (size_t at = 0; at < len; at++) {
+            text[at] = (char)0x80;
+            check_u64(gufo_utf8_valid_prefix((gufo_str){text, len}), at, "length %zu", len);
+            text[at] = 'x';
+        }
+    }
+}
+
+static void test_status_names(void **state)
+{
+    (void)state;
+    for (int a = GUFO_OK; a <= GUFO_E_SHARDS; a++) {
+        const char *name = gufo_status_name((gufo_status)a);
+
+        check(name != NULL && name[0] != '\0', "status %d", a);
+        for (int b = GUFO_OK; b < a; b++)
+            check(strcmp(name, gufo_status_name((gufo_status)b)) != 0, "%d and %d: %s", a, b, name);
+    }
+    assert_string_equal(gufo_status_name(GUFO_E_TRUNCATED), "truncated");
+    assert_non_null(gufo_status_name((gufo_status)999));
+}
+
+static void test_version(void **state)
+{
+    char text[32];
+
+    (void)state;
+    snprintf(text, sizeof text, "%d.%d.%d", GUFO_VERSION_MAJOR, GUFO_VERSION_MINOR,
+             GUFO_VERSION_PATCH);
+    assert_string_equal(gufo_version(), text);
+    assert_string_equal(GUFO_VERSION_STRING, text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_equal),       cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_utf8_all),    cmocka_unit_test(test_utf8_places),
+        cmocka_unit_test(test_status_names), cmocka_unit_test(test_version),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
