@@ -23,8 +23,9 @@ target_compile_definitions(gufo_flags INTERFACE _POSIX_C_SOURCE=200809L _FILE_OF
 target_compile_options(gufo_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
     -fvisibility=hidden
-    # The same bits from the same numbers on every machine: no silent multiply-add.
-    -ffp-contract=off)
+    # The same bits from the same numbers on every machine: no silent multiply-add, and (s390x) no
+    # float that is silently a double.
+    -ffp-contract=off $<$<C_COMPILER_ID:GNU>:-fexcess-precision=fast>)
 if(GUFO_WERROR)
     target_compile_options(gufo_flags INTERFACE -Werror)
 endif()

@@ -73,9 +73,14 @@ static inline void copy_numbers(void *to, const void *from, uint64_t count, size
         memcpy(out, in, (size_t)count * width);
         return;
     }
-    for (uint64_t i = 0; i < count; i++, in += width, out += width)
-        for (size_t byte = 0; byte < width; byte++)
-            out[byte] = in[width - 1 - byte];
+    for (uint64_t i = 0; i < count; i++, in += width, out += width) {
+        if (width == 2)
+            store_u16(out, load_u16(in, true), false);
+        else if (width == 4)
+            store_u32(out, load_u32(in, true), false);
+        else
+            store_u64(out, load_u64(in, true), false);
+    }
 }
 
 #endif

@@ -203,16 +203,36 @@ gufo_status gufo_write_all(int fd, const void *data, size_t size, gufo_error *er
 
 /* ---- putting it in place -------------------------------------------------------------------- */
 
-/* Gives the temporary file the target's name.  A target that must not be replaced might have appeared
- * meanwhile; link() notices that, rename() would not. */
-static gufo_status take_name(output *o, gufo_error *error)
+/* Whether link() failed because this file system has no hard links. */
+static bool links_unsupported(int failure)
 {
-    if (!o->replace && link(o->temporary, o->target) == 0) {
+    return failure == EPERM || failure == EOPNOTSUPP || failure == ENOSYS || failure == EMLINK;
+}
+
+/* Gives the temporary file the target's name, which must not exist.  It might have appeared meanwhile:
+ * link() notices that, rename() would not. */
+static gufo_status take_new_name(const output *o, gufo_error *error)
+{
+    struct stat info;
+    int failure = link(o->temporary, o->target) == 0 ? 0 : errno;
+
+    if (failure == 0) {
         (void)unlink(o->temporary);
         return GUFO_OK;
     }
-    if (!o->replace && errno == EEXIST)
+    if (links_unsupported(failure) && lstat(o->target, &info) != 0 && errno == ENOENT)
+        failure = rename(o->temporary, o->target) == 0 ? 0 : errno;
+    else if (links_unsupported(failure))
+        failure = EEXIST;
+    if (failure == EEXIST)
         return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+    return failure == 0 ? GUFO_OK : gufo_fail_io(error, failure, "cannot name the target");
+}
+
+static gufo_status take_name(const output *o, gufo_error *error)
+{
+    if (!o->replace)
+        return take_new_name(o, error);
     if (rename(o->temporary, o->target) != 0)
         return gufo_fail_io(error, errno, "cannot rename to the target");
     return GUFO_OK;

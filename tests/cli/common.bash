@@ -1,0 +1,90 @@
+# What every test of the command begins with.
+#
+# From the environment: GUFO, the command; GUFO_TEST_BIN, the folder with make_gguf.
+# Every test runs in an empty folder of its own.
+# shellcheck shell=bash
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+    : "${GUFO:?the path of the command}" "${GUFO_TEST_BIN:?the folder of the helper programs}"
+    cd "$BATS_TEST_TMPDIR" || return 1
+    unset NO_COLOR GUFO_CPU
+    export LC_ALL=C.UTF-8
+}
+
+gufo() {
+    "$GUFO" "$@"
+}
+
+make_gguf() {
+    "$GUFO_TEST_BIN/make_gguf" "$@"
+}
+
+# same EXPECTED: the output of `run` is exactly that.
+same() {
+    if [ "$output" != "$1" ]; then
+        printf 'expected: %s\n     got: %s\n' "$1" "$output"
+        return 1
+    fi
+}
+
+# same_error EXPECTED: what went to standard error (run --separate-stderr) is exactly that.
+same_error() {
+    # shellcheck disable=SC2154
+    if [ "$stderr" != "$1" ]; then
+        printf 'expected: %s\n     got: %s\n' "$1" "$stderr"
+        return 1
+    fi
+}
+
+# has TEXT: the output contains it.
+has() {
+    if [[ "$output" != *"$1"* ]]; then
+        printf 'not found: %s\n      in: %s\n' "$1" "$output"
+        return 1
+    fi
+}
+
+lacks() {
+    if [[ "$output" == *"$1"* ]]; then
+        printf 'found: %s\n   in: %s\n' "$1" "$output"
+        return 1
+    fi
+}
+
+# A small model with a bit of everything.
+make_model() {
+    make_gguf "$1" \
+        kv general.architecture string llama \
+        kv general.name string 'Tiny' \
+        kv llama.context_length uint32 2048 \
+        kv llama.block_count uint32 2 \
+        kv llama.attention.head_count uint32 8 \
+        kv llama.attention.head_count_kv uint32 4 \
+        arr tokenizer.ggml.tokens string 10 a b c d e f g h i j \
+        kv tokenizer.ggml.model string gpt2 \
+        tensor token_embd.weight 0 32x10 1280 \
+        tensor output.weight 1 32x10 640
+}
+
+# make_shards PREFIX: two shards of one model, with one tensor each.
+make_shards() {
+    make_gguf "$1-00001-of-00002.gguf" kv general.architecture string llama \
+        kv split.no uint16 0 kv split.count uint16 2 kv split.tensors.count int32 2 \
+        tensor a 0 8 32
+    make_gguf "$1-00002-of-00002.gguf" kv general.architecture string llama \
+        kv split.no uint16 1 kv split.count uint16 2 kv split.tensors.count int32 2 \
+        tensor b 0 16 64
+}
+
+# on_terminal COMMAND...: runs it with a terminal as standard output, 80 columns wide.
+on_terminal() {
+    local quoted
+    printf -v quoted '%q ' "$@"
+    script --quiet --return --command "stty cols 80 rows 24; $quoted" /dev/null </dev/null
+}
+
+need_terminal() {
+    command -v script >/dev/null || skip "script (util-linux) is missing"
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# What goes wrong around the command: full disks, closed pipes, hostile names, signals.
+
+load common
+
+@test "robustness: a full standard output is status 3" {
+    make_model m.gguf
+    for arguments in "show m.gguf" "show --json m.gguf" "get m.gguf general.name" "validate m.gguf" \
+        "--help" "--version" "validate --list-rules"; do
+        # shellcheck disable=SC2086
+        run -3 --separate-stderr bash -c '"$0" "$@" >/dev/full' "$GUFO" $arguments
+        same_error 'gufo: standard output: No space left on device'
+    done
+}
+
+@test "robustness: a closed standard output is status 3" {
+    make_model m.gguf
+    run -3 --separate-stderr bash -c '"$0" "$@" >&-' "$GUFO" show m.gguf
+    same_error 'gufo: standard output: Bad file descriptor'
+    run -0 --separate-stderr bash -c '"$0" "$@" >&-' "$GUFO" validate -q m.gguf
+    same_error ''
+}
+
+@test "robustness: a pipe that is closed early is a quiet end" {
+    # Far more than a pipe holds.
+    make_gguf m.gguf arr l uint64 20000 $(seq 10000000000000000000 10000000000000019999)
+    for arguments in "get m.gguf l" "show --json m.gguf" "show --array-limit 20000 m.gguf"; do
+        # shellcheck disable=SC2086
+        bash -c '"$0" "$@" 2>err | head -c 1 >/dev/null; echo "${PIPESTATUS[0]}" >code' "$GUFO" $arguments
+        [ ! -s err ] || { cat err; return 1; }
+        [ "$(cat code)" -eq 0 ]
+    done
+}
+
+@test "robustness: missing files and folders" {
+    mkdir folder
+    for command in show validate; do
+        run -3 --separate-stderr gufo "$command" missing.gguf
+        same ''
+        same_error 'gufo: missing.gguf: cannot open: No such file or directory'
+        run -3 --separate-stderr gufo "$command" folder
+        [[ "$stderr" == 'gufo: folder: '*'Is a directory' ]]
+        run -3 --separate-stderr gufo "$command" ''
+        # shellcheck disable=SC2154
+        [ "${#stderr_lines[@]}" -eq 1 ]
+    done
+    run -3 --separate-stderr gufo get missing.gguf key
+    same_error 'gufo: missing.gguf: cannot open: No such file or directory'
+}
+
+@test "robustness: a file that may not be read" {
+    [ "$(id -u)" -ne 0 ] || skip "root may read everything"
+    make_model m.gguf
+    chmod 0 m.gguf
+    run -3 --separate-stderr gufo show m.gguf
+    same_error 'gufo: m.gguf: cannot open: Permission denied'
+}
+
+@test "robustness: read-only files and folders suffice for reading" {
+    mkdir folder
+    make_model folder/m.gguf
+    chmod 444 folder/m.gguf
+    chmod 555 folder
+    run -0 gufo show folder/m.gguf
+    run -0 gufo validate folder/m.gguf
+    chmod 755 folder
+}
+
+@test "robustness: several files are all treated, the highest status wins" {
+    make_model good.gguf
+    make_gguf bad.gguf kv k uint8 1 kv k uint8 1
+    run -3 --separate-stderr gufo show missing.gguf good.gguf bad.gguf good.gguf
+    [ "$(grep -c '^good.gguf$' <<<"$output")" -eq 2 ]
+    # shellcheck disable=SC2154
+    [ "${#stderr_lines[@]}" -eq 2 ]
+    [[ "${stderr_lines[0]}" == 'gufo: missing.gguf: '* ]]
+    [[ "${stderr_lines[1]}" == 'gufo: bad.gguf: byte '* ]]
+}
+
+@test "robustness: names, keys and strings cannot command the terminal" {
+    need_terminal
+    make_gguf $'m\033]0;x\007.gguf' kv general.architecture string 'a\x1b[2J' \
+        kv general.name string '\x1b]52;c;x\x07\xe2\x80\xae\xc2\x9b31m' \
+        arr tokens string 2 '\x1b[1m' '\x9b' tensor 'w\x1b[0m\x08\x0d' 0 1 4
+    for command in show validate; do
+        run on_terminal "$GUFO" "$command" --color=never -v $'m\033]0;x\007.gguf'
+        [ "$status" -le 1 ]
+        lacks $'\033'
+        lacks $'\007'
+        lacks $'\b'
+        lacks $'\302\233'
+        lacks $'\342\200\256'
+        has 'm\u{1b}]0;x\u{7}.gguf'
+    done
+    run gufo show $'m\033]0;x\007.gguf'
+    lacks $'\033'
+    has '\u{1b}]52;c;x\u{7}\u{202e}\u{9b}31m'
+    has 'w\u{1b}[0m\u{8}\r'
+    run gufo show $'missing\033[2J\n.gguf'
+    same 'gufo: missing\u{1b}[2J\n.gguf: cannot open: No such file or directory'
+    run gufo $'sh\033ow'
+    lacks $'\033'
+    run gufo show --array-limit=$'\033' x
+    lacks $'\033'
+    run gufo get --raw $'m\033]0;x\007.gguf' $'k\033'
+    lacks $'\033'
+}
+
+@test "robustness: every prefix of a file fails cleanly" {
+    make_gguf whole.gguf kv general.architecture string x arr l string 2 a b nested d tensor a 0 4 16 nopad
+    size=$(stat -c %s whole.gguf)
+    for ((len = 0; len < size; len++)); do
+        head -c "$len" whole.gguf >m.gguf
+        run gufo show m.gguf
+        [ "$status" -eq 3 ] || { echo "prefix $len: show: status $status"; return 1; }
+        run gufo validate -q m.gguf
+        [ "$status" -eq 1 ] || { echo "prefix $len: validate: status $status"; return 1; }
+        run gufo show --lenient --json m.gguf
+        [ "$status" -eq 1 ] || [ "$status" -eq 3 ] || { echo "prefix $len: lenient: $status"; return 1; }
+    done
+}
+
+@test "robustness: claims that no file could hold are refused at once" {
+    make_gguf m.gguf kv k uint8 1 entries 0x1000000000000000
+    run -3 gufo show m.gguf
+    run -1 gufo validate m.gguf
+    make_gguf m.gguf kv k uint8 1 tensors 0x1000000000000000
+    run -3 gufo show m.gguf
+    run -1 gufo validate m.gguf
+    # A string of 2^62 bytes.
+    make_gguf m.gguf kv k string text poke 37 0000000000000040
+    run -3 gufo show m.gguf
+    run -1 gufo validate m.gguf
+}
+
+@test "robustness: thousands of faults are told without end of memory" {
+    make_gguf m.gguf kv general.architecture string x arr l uint8 1 1 entries 5000 \
+        raw "$(printf '0100000000000000610700000002%.0s' {1..4998})"
+    run -1 bash -c 'ulimit -v 200000; "$0" validate --json "$1"' "$GUFO" m.gguf
+    [ "$(grep -o '"rule":"G209"' <<<"$output" | wc -l)" -eq 4998 ]
+    [ "$(grep -o '"rule":"G205"' <<<"$output" | wc -l)" -eq 4997 ]
+}
+
+@test "robustness: interrupted while it waits is status 4" {
+    mkfifo pipe
+    sleep 60 >pipe &
+    writer=$!
+    "$GUFO" show pipe 2>err &
+    reader=$!
+    sleep 0.5
+    kill -TERM "$reader"
+    code=0
+    wait "$reader" || code=$?
+    kill "$writer"
+    [ "$code" -eq 4 ]
+}
+
+@test "robustness: an output is not left behind by a signal" {
+    make_gguf m.gguf kv s string text
+    mkfifo pipe
+    "$GUFO" get -o pipe m.gguf s &
+    waiting=$!
+    sleep 0.5
+    kill -INT "$waiting" 2>/dev/null || kill -TERM "$waiting"
+    code=0
+    wait "$waiting" || code=$?
+    [ "$code" -ne 0 ]
+    [ "$(find . -name '*.tmp' | wc -l)" -eq 0 ]
+}

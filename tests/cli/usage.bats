@@ -1,0 +1,95 @@
+#!/usr/bin/env bats
+# The command line: help, version, wrong usage.
+
+load common
+
+@test "usage: --version" {
+    run -0 --separate-stderr gufo --version
+    version=$(sed -n 's/^#define GUFO_VERSION_STRING "\(.*\)"/\1/p' "$GUFO_SOURCE/include/gufo/base.h")
+    same "gufo $version"
+    same_error ''
+}
+
+@test "usage: gufo alone shows its help, as an error" {
+    run -2 --separate-stderr gufo
+    same ''
+    [[ "$stderr" == 'Usage: gufo '* ]]
+}
+
+@test "usage: --help, -h and help are the same" {
+    run -0 --separate-stderr gufo --help
+    help=$output
+    [ "${lines[0]}" = 'Usage: gufo [OPTION...] COMMAND [OPTION...] FILE...' ]
+    for command in show get validate help; do has "  $command  "; done
+    run -0 gufo -h
+    same "$help"
+    run -0 gufo help
+    same "$help"
+}
+
+@test "usage: every command explains itself" {
+    for command in show get validate help; do
+        run -0 --separate-stderr gufo help "$command"
+        help=$output
+        [[ "${lines[0]}" == "Usage: gufo $command "* ]]
+        has '--json'
+        same_error ''
+        run -0 gufo "$command" --help
+        same "$help"
+    done
+}
+
+@test "usage: an unknown command suggests the nearest" {
+    run -2 --separate-stderr gufo shwo m.gguf
+    same ''
+    same_error "gufo: there is no command 'shwo'; did you mean 'show'? (see gufo --help)"
+    run -2 --separate-stderr gufo validat
+    [[ "$stderr" == *"did you mean 'validate'?"* ]]
+    run -2 --separate-stderr gufo help gte
+    [[ "$stderr" == *"did you mean 'get'?"* ]]
+    run -2 --separate-stderr gufo xylophone
+    same_error "gufo: there is no command 'xylophone' (see gufo --help)"
+}
+
+@test "usage: an error is one line and status 2" {
+    make_model m.gguf
+    while read -r arguments; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr gufo $arguments
+        same ''
+        # shellcheck disable=SC2154
+        [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$arguments: $stderr"; return 1; }
+        [[ "$stderr" == 'gufo: '* ]]
+    done <<'END'
+--frobnicate
+show
+show --frobnicate m.gguf
+show --array-limit m.gguf
+show --array-limit=x m.gguf
+show --array-limit=-1 m.gguf
+show --array-limit=18446744073709551616 m.gguf
+show --color=blue m.gguf
+show --threads=0 m.gguf
+show --threads=many m.gguf
+get
+get m.gguf
+validate
+help show get
+END
+}
+
+@test "usage: all commands take the shared options" {
+    make_model m.gguf
+    for option in --json --quiet -q --verbose -v --color=never --threads=2 --force; do
+        run -0 gufo show "$option" m.gguf
+        run -0 gufo get "$option" m.gguf general.name
+        run -0 gufo validate "$option" m.gguf
+        run -0 gufo "$option" validate m.gguf
+    done
+}
+
+@test "usage: after -- everything is a FILE" {
+    make_model ./--json
+    run -0 gufo validate -- --json
+    same '--json: valid'
+}

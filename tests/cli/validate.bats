@@ -1,0 +1,165 @@
+#!/usr/bin/env bats
+# gufo validate
+
+load common
+
+@test "validate: a sound file" {
+    make_model m.gguf
+    run -0 --separate-stderr gufo validate m.gguf
+    same 'm.gguf: valid'
+    same_error ''
+    run -0 gufo validate --json m.gguf
+    same '{"path":"m.gguf","findings":[],"valid":true,"errors":0,"warnings":0}'
+    run -0 gufo validate -q m.gguf
+    same ''
+}
+
+@test "validate: every fault, not just the first" {
+    make_gguf m.gguf kv general.architecture string x kv dup uint8 1 kv dup uint8 2 kv b bool 2 \
+        tensor t 0 8 32 tensor t 0 8 32
+    run -1 gufo validate m.gguf
+    has ': error G205 key-duplicate: '
+    has ': error G209 bool-value: '
+    has ': error G304 name-duplicate: '
+    [ "${lines[-1]}" = 'm.gguf: invalid: 3 errors' ]
+    [ "${#lines[@]}" -eq 4 ]
+}
+
+@test "validate: findings look like a compiler's, with the byte" {
+    # Header 24; key 8+12, type 4, string 8+1; the entry of `dup` begins at 57, the second at 73.
+    make_gguf m.gguf kv general.architecture string x
+    size=$(stat -c %s m.gguf)
+    make_gguf m.gguf kv general.architecture string x kv dup uint8 1 kv dup uint8 2
+    run -1 gufo validate m.gguf
+    [[ "${lines[0]}" =~ ^'m.gguf: byte '([0-9]+)': error G205 key-duplicate: '.+ ]]
+    [ "${BASH_REMATCH[1]}" -ge $((size + 16)) ]
+    [ "${BASH_REMATCH[1]}" -lt $((size + 32)) ]
+}
+
+@test "validate --json: the findings" {
+    make_gguf m.gguf kv general.architecture string x kv dup uint8 1 kv dup uint8 2
+    run -1 gufo validate --json m.gguf
+    [[ "$output" =~ ^'{"path":"m.gguf","findings":[{"rule":"G205","name":"key-duplicate","severity":"error","offset":'[0-9]+',"subject":"dup","message":"'[^\"]+'"}],"valid":false,"errors":1,"warnings":0}'$ || "$output" == *'"subject":"dup"'*'"valid":false,"errors":1,"warnings":0}' ]]
+    [ "${#lines[@]}" -eq 1 ]
+}
+
+@test "validate: warnings do not fail, unless --strict" {
+    make_gguf m.gguf kv key uint8 1
+    run -0 gufo validate m.gguf
+    has 'warning G510 architecture-missing: '
+    [ "${lines[-1]}" = 'm.gguf: valid: 1 warning' ]
+    run -1 gufo validate --strict m.gguf
+    [ "${lines[-1]}" = 'm.gguf: invalid: 1 warning' ]
+    run -0 gufo validate --json m.gguf
+    has '"severity":"warning","offset":null,'
+    has '"valid":true,"errors":0,"warnings":1}'
+    run -1 gufo validate --strict --json m.gguf
+    has '"valid":false,"errors":0,"warnings":1}'
+}
+
+@test "validate: remarks are shown with -v, and always in JSON" {
+    make_gguf m.gguf kv general.architecture string x nested deep
+    run -0 gufo validate m.gguf
+    same 'm.gguf: valid'
+    run -0 gufo validate -v m.gguf
+    has ': info G601 compat-ggml: '
+    [ "${lines[-1]}" = 'm.gguf: valid' ]
+    run -0 gufo validate --strict m.gguf
+    run -0 gufo validate --json m.gguf
+    has '"rule":"G601","name":"compat-ggml","severity":"info"'
+    has '"valid":true,"errors":0,"warnings":0}'
+}
+
+@test "validate: a truncated file says what is there" {
+    make_gguf m.gguf kv general.architecture string x tensor a 0 8 32 tensor b 0 8 32 cut -10
+    run -1 gufo validate m.gguf
+    has '1 of 2 tensors'
+    has '10 bytes'
+}
+
+@test "validate: a file that is no GGUF is named for what it is" {
+    printf '<!DOCTYPE html>\n<html><body>404</body></html>\n' >page.gguf
+    run -1 gufo validate page.gguf
+    has 'error G101 magic: '
+    has 'HTML'
+    printf 'version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n' >lfs.gguf
+    run -1 gufo validate lfs.gguf
+    has 'LFS'
+    head -c 5000 /dev/zero >zeros.gguf
+    run -1 gufo validate zeros.gguf
+    has 'zero'
+    : >empty.gguf
+    run -1 gufo validate empty.gguf
+    has 'invalid: '
+}
+
+@test "validate: a malformed file is an answer, a missing one an error" {
+    make_model good.gguf
+    make_gguf bad.gguf kv k uint8 1 kv k uint8 1
+    run -3 --separate-stderr gufo validate missing.gguf
+    same ''
+    same_error 'gufo: missing.gguf: cannot open: No such file or directory'
+    run -3 --separate-stderr gufo validate bad.gguf missing.gguf good.gguf
+    has 'bad.gguf: invalid'
+    has 'good.gguf: valid'
+    run -1 gufo validate good.gguf bad.gguf
+    run -3 gufo validate --json missing.gguf good.gguf
+    has '"path":"good.gguf"'
+}
+
+@test "validate: a set, its shards and whether they belong together" {
+    make_shards m
+    run -0 gufo validate m-00001-of-00002.gguf
+    same 'm-00001-of-00002.gguf: valid'
+    run -0 gufo validate --json m-00001-of-00002.gguf
+    same '{"path":"m-00001-of-00002.gguf","findings":[],"shards":["m-00001-of-00002.gguf","m-00002-of-00002.gguf"],"valid":true,"errors":0,"warnings":0}'
+    make_gguf m-00002-of-00002.gguf kv general.architecture string llama kv split.no uint16 1 \
+        kv split.count uint16 2 kv split.tensors.count int32 2 kv k bool 7 tensor a 0 16 64
+    run -1 gufo validate m-00001-of-00002.gguf
+    has 'm-00002-of-00002.gguf: byte '
+    has 'error G209 bool-value'
+    has 'error G701 shard-set'
+    [ "${lines[-1]}" = 'm-00001-of-00002.gguf: invalid: 2 errors' ]
+    run -1 gufo validate --json m-00001-of-00002.gguf
+    [[ "$output" =~ '"rule":"G209"'[^}]*',"shard":2}' ]]
+    [[ "$output" =~ '"rule":"G701"'[^}]*',"shard":2}' ]]
+}
+
+@test "validate: a shard without its siblings" {
+    make_shards m
+    rm m-00002-of-00002.gguf
+    run -0 --separate-stderr gufo validate m-00001-of-00002.gguf
+    same_error 'gufo: m-00001-of-00002.gguf: warning: shard m-00002-of-00002.gguf is missing; only this file is looked at'
+    run -0 --separate-stderr gufo validate --single m-00001-of-00002.gguf
+    same_error ''
+}
+
+@test "validate --list-rules" {
+    run -0 gufo validate --list-rules
+    has 'G205  error    key-duplicate'
+    for severity in info warning error; do has "  $severity "; done
+    count=${#lines[@]}
+    run -0 gufo validate --list-rules --json
+    [ "${#lines[@]}" -eq 1 ]
+    has '{"rule":"G101","name":"magic","severity":"error","clause":"gguf_header_t.magic","summary":"'
+    [ "$(grep -o '"rule":"G' <<<"$output" | wc -l)" -eq "$count" ]
+    run -2 gufo validate --list-rules m.gguf
+}
+
+@test "validate: colour when it is asked for" {
+    make_gguf m.gguf kv k uint8 1 kv k uint8 1
+    run -1 gufo validate --color=always m.gguf
+    has $'\033[31merror\033[0m G205'
+    has $'\033[31minvalid\033[0m'
+    run -1 gufo validate m.gguf
+    lacks $'\033'
+}
+
+@test "validate: from standard input" {
+    make_model m.gguf
+    run -0 gufo validate - <m.gguf
+    same '-: valid'
+    cat m.gguf | { run -0 gufo validate -; same '-: valid'; }
+    make_gguf m.gguf tensor a 0 8 32 cut -1
+    cat m.gguf | { run -1 gufo validate -; has 'invalid: 1 error'; }
+}

@@ -1,0 +1,304 @@
+/* Writing while the system fails: each call that an output makes is made to fail in turn, with the
+ * errors that disks and folders give.  Every time the error must name the reason, the old target must
+ * be as it was, and no temporary file may be left.
+ *
+ * The calls are replaced in this program; the real ones are reached through dlsym. */
+#include "support/check.h"
+#include "support/folder.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* ---- faults --------------------------------------------------------------------------------- */
+
+/* The call that fails, which time it fails (from 0), and how. */
+static struct {
+    const char *call; /* NULL: none */
+    int nth;
+    int failure;
+    bool hit;
+} fault;
+
+static bool fails(const char *call)
+{
+    if (fault.call == NULL || strcmp(fault.call, call) != 0 || fault.nth-- != 0)
+        return false;
+    fault.hit = true;
+    errno = fault.failure;
+    return true;
+}
+
+/* Stores the function that `name` means without this program into the function pointer at `real`.
+ * (Object and function pointers are of one size wherever there is dlsym.) */
+static void find_real(const char *name, void *real)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+
+    assert_non_null(found);
+    memcpy(real, &found, sizeof found);
+}
+
+int open(const char *path, int flags, ...)
+{
+    int (*real)(const char *, int, ...);
+    mode_t mode = 0;
+    va_list args;
+
+    va_start(args, flags);
+    if (flags & O_CREAT)
+        mode = (mode_t)va_arg(args, int);
+    va_end(args);
+    find_real("open64", &real);
+    return (flags & O_CREAT) && fails("open") ? -1 : real(path, flags, mode);
+}
+
+int posix_fallocate(int fd, off_t offset, off_t len)
+{
+    int (*real)(int, off_t, off_t);
+
+    find_real("posix_fallocate64", &real);
+    return fails("posix_fallocate") ? fault.failure : real(fd, offset, len);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t size, off_t offset)
+{
+    ssize_t (*real)(int, const void *, size_t, off_t);
+
+    find_real("pwrite64", &real);
+    return fails("pwrite") ? -1 : real(fd, bytes, size, offset);
+}
+
+ssize_t write(int fd, const void *bytes, size_t size)
+{
+    ssize_t (*real)(int, const void *, size_t);
+
+    find_real("write", &real);
+    return fails("write") ? -1 : real(fd, bytes, size);
+}
+
+int fsync(int fd)
+{
+    int (*real)(int);
+
+    find_real("fsync", &real);
+    return fails("fsync") ? -1 : real(fd);
+}
+
+int close(int fd)
+{
+    int (*real)(int);
+
+    find_real("close", &real);
+    (void)real(fd);
+    return fails("close") ? -1 : 0;
+}
+
+int link(const char *from, const char *to)
+{
+    int (*real)(const char *, const char *);
+
+    find_real("link", &real);
+    return fails("link") ? -1 : real(from, to);
+}
+
+int rename(const char *from, const char *to)
+{
+    int (*real)(const char *, const char *);
+
+    find_real("rename", &real);
+    return fails("rename") ? -1 : real(from, to);
+}
+
+/* ---- the file that is written --------------------------------------------------------------- */
+
+static const uint64_t dims[] = {32};
+static const uint8_t data[128] = {1, 2, 3};
+static const char old_text[] = "what was there before";
+
+static gufo_writer *plan(void)
+{
+    gufo_writer *w = gufo_writer_new(NULL, NULL);
+
+    assert_non_null(w);
+    assert_int_equal(gufo_writer_add_text(w, "general.architecture", "test", NULL), GUFO_OK);
+    assert_int_equal(gufo_writer_add_tensor(w, gufo_str_of("a"), GUFO_TYPE_F32, 1, dims, 0, NULL),
+                     GUFO_OK);
+    assert_int_equal(gufo_writer_add_tensor(w, gufo_str_of("b"), GUFO_TYPE_F32, 1, dims, 0, NULL),
+                     GUFO_OK);
+    return w;
+}
+
+static gufo_status write_data(gufo_writer *w, gufo_error *error)
+{
+    gufo_status status = gufo_writer_write(w, 0, 0, data, sizeof data, error);
+
+    if (status == GUFO_OK)
+        status = gufo_writer_write(w, 1, 0, data, sizeof data, error);
+    return status == GUFO_OK ? gufo_writer_finish(w, error) : status;
+}
+
+static gufo_status write_path(const char *path, bool replace, gufo_error *error)
+{
+    gufo_writer *w = plan();
+    gufo_status status = gufo_writer_open_path(w, path, replace, error);
+
+    if (status == GUFO_OK)
+        status = write_data(w, error);
+    gufo_writer_free(w);
+    return status;
+}
+
+/* ---- tests ---------------------------------------------------------------------------------- */
+
+/* How often an output makes each call, up to the one after which the file is in place. */
+static const struct {
+    const char *call;
+    int times;
+    bool replacing, creating; /* with or without an old target */
+} calls[] = {
+    {"open", 1, true, true},  {"posix_fallocate", 1, true, true}, {"pwrite", 3, true, true},
+    {"fsync", 1, true, true}, {"close", 1, true, true},           {"rename", 1, true, false},
+    {"link", 1, false, true},
+};
+
+static const int failures[] = {ENOSPC, EIO, EACCES, EDQUOT, EROFS};
+
+static void check_fault(const char *call, int nth, int failure, bool replace)
+{
+    folder f = folder_new();
+    path_text target = folder_path(&f, "model.gguf");
+    gufo_error error = no_error();
+    gufo_status status;
+
+    if (replace)
+        write_file(target.text, old_text, sizeof old_text);
+    fault.hit = false;
+    fault.nth = nth;
+    fault.failure = failure;
+    fault.call = call;
+    status = write_path(target.text, replace, &error);
+    fault.call = NULL;
+    check(fault.hit, "%s %d", call, nth);
+    check_status(status, GUFO_E_IO, &error, "%s %d, %s", call, nth, strerror(failure));
+    check(error.system == failure, "%s %d: errno %d", call, nth, error.system);
+    check(strstr(error.message, strerror(failure)) != NULL, "%s: %s", call, error.message);
+    check_u64(entry_count(f.path), replace, "%s %d: files in the folder", call, nth);
+    if (replace)
+        check_file(target.text, old_text, sizeof old_text, call);
+    folder_remove(&f);
+}
+
+static void test_every_call_fails(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < COUNT_OF(calls); c++)
+        for (int nth = 0; nth < calls[c].times; nth++)
+            for (size_t e = 0; e < COUNT_OF(failures); e++) {
+                if (calls[c].replacing)
+                    check_fault(calls[c].call, nth, failures[e], true);
+                if (calls[c].creating)
+                    check_fault(calls[c].call, nth, failures[e], false);
+            }
+}
+
+/* A file system without hard links or without a way to sync a folder still takes the file. */
+static void test_missing_features(void **state)
+{
+    static const struct {
+        const char *call;
+        int nth, failure;
+        bool replace;
+    } rows[] = {
+        {"link", 0, EPERM, false},
+        {"link", 0, EOPNOTSUPP, false},
+        {"posix_fallocate", 0, EINVAL, true},
+        {"posix_fallocate", 0, EOPNOTSUPP, true},
+        {"fsync", 1, EINVAL, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        folder f = folder_new();
+        path_text target = folder_path(&f, "model.gguf");
+        gufo_error error = no_error();
+        gufo_file *file;
+
+        fault.hit = false;
+        fault.nth = rows[i].nth;
+        fault.failure = rows[i].failure;
+        fault.call = rows[i].call;
+        check_ok(write_path(target.text, rows[i].replace, &error), &error, "%s", rows[i].call);
+        fault.call = NULL;
+        check(fault.hit, "%s", rows[i].call);
+        check_u64(entry_count(f.path), 1, "%s: files in the folder", rows[i].call);
+        file = gufo_open(target.text, NULL, &error);
+        check(file != NULL, "%s: %s", rows[i].call, error.message);
+        gufo_close(file);
+        folder_remove(&f);
+    }
+}
+
+/* Without hard links, a target that appeared meanwhile is still not replaced. */
+static void test_appeared_meanwhile(void **state)
+{
+    static const int link_failures[] = {0, EPERM};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(link_failures); i++) {
+        folder f = folder_new();
+        path_text target = folder_path(&f, "model.gguf");
+        gufo_error error = no_error();
+        gufo_writer *w = plan();
+
+        check_ok(gufo_writer_open_path(w, target.text, false, &error), &error, "open");
+        write_file(target.text, old_text, sizeof old_text);
+        fault.nth = 0;
+        fault.failure = link_failures[i];
+        fault.call = link_failures[i] == 0 ? NULL : "link";
+        check_status(write_data(w, &error), GUFO_E_EXISTS, &error, "appeared");
+        fault.call = NULL;
+        gufo_writer_free(w);
+        check_u64(entry_count(f.path), 1, "files in the folder");
+        check_file(target.text, old_text, sizeof old_text, "appeared");
+        folder_remove(&f);
+    }
+}
+
+static void test_stream_fails(void **state)
+{
+    (void)state;
+    for (int nth = 0; nth < 3; nth++) {
+        gufo_error error = no_error();
+        gufo_writer *w = plan();
+        int null = open("/dev/null", O_WRONLY);
+        gufo_status status;
+
+        assert_true(null >= 0);
+        fault.hit = false;
+        fault.nth = nth;
+        fault.failure = EIO;
+        fault.call = "write";
+        status = gufo_writer_open_fd(w, null, &error);
+        if (status == GUFO_OK)
+            status = write_data(w, &error);
+        fault.call = NULL;
+        check(fault.hit, "write %d", nth);
+        check_status(status, GUFO_E_IO, &error, "write %d", nth);
+        gufo_writer_free(w);
+        (void)close(null);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_call_fails),
+        cmocka_unit_test(test_missing_features),
+        cmocka_unit_test(test_appeared_meanwhile),
+        cmocka_unit_test(test_stream_fails),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
