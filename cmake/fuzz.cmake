@@ -7,12 +7,25 @@ set(fuzz_dir ${PROJECT_SOURCE_DIR}/fuzz)
 set(fuzz_bin ${PROJECT_BINARY_DIR}/fuzz)
 file(GLOB fuzz_targets CONFIGURE_DEPENDS fuzz/fuzz_*.c)
 
+set(fuzz_support ${fuzz_dir}/walk.c)
+if(GUFO_SANITIZE MATCHES "memory")
+    list(APPEND fuzz_support ${fuzz_dir}/msan_libc.c)
+endif()
+
 function(add_fuzz_program name)
-    add_executable(${name} ${ARGN} ${fuzz_dir}/walk.c)
+    add_executable(${name} ${ARGN} ${fuzz_support})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${fuzz_bin})
     target_link_libraries(${name} PRIVATE gufo_static gufo_flags)
 endfunction()
 
+# The sweep tries the damaged forms of seeds: of all, or of a few where a processor is emulated.
+set(swept ${fuzz_dir}/seeds)
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+    set(swept ${fuzz_dir}/seeds/nested-v1-big.gguf ${fuzz_dir}/seeds/nested.gguf
+        ${fuzz_dir}/seeds/unknown-types.gguf ${fuzz_dir}/seeds/one-of-each.gguf)
+endif()
+
+set(replays "")
 foreach(source IN LISTS fuzz_targets)
     get_filename_component(target ${source} NAME_WE)
     string(REPLACE "fuzz_" "replay_" replay ${target})
@@ -23,9 +36,20 @@ foreach(source IN LISTS fuzz_targets)
     if(GUFO_BUILD_TESTS)
         add_fuzz_program(${replay} ${source} ${fuzz_dir}/replay.c)
         add_test(NAME fuzz.${replay} COMMAND ${replay} ${fuzz_dir}/seeds)
-        set_tests_properties(fuzz.${replay} PROPERTIES LABELS fuzz TIMEOUT 300)
+        add_test(NAME fuzz.${replay}_sweep COMMAND ${replay} --sweep ${swept})
+        set_tests_properties(fuzz.${replay} fuzz.${replay}_sweep PROPERTIES LABELS fuzz TIMEOUT 300)
+        list(APPEND replays $<TARGET_FILE:${replay}>)
     endif()
 endforeach()
+
+# Sanitizers reserve address space without end.
+find_program(BASH bash)
+mark_as_advanced(BASH)
+if(replays AND BASH AND TARGET gufo_command AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANITIZE)
+    add_test(NAME memory COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/memory/run
+        $<TARGET_FILE:gufo_command> ${fuzz_dir}/seeds ${replays})
+    set_tests_properties(memory PROPERTIES LABELS memory SKIP_RETURN_CODE 77 TIMEOUT 300)
+endif()
 
 # The seeds are written by a program, so that each says in source what it is.  The test compares the
 # seeds in the tree with what the program writes now: the bytes of the writer are pinned.

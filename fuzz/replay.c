@@ -1,7 +1,11 @@
-/* Runs a fuzz target over files: `replay_NAME FILE|FOLDER...`.
+/* Runs a fuzz target over files: `replay_NAME [--sweep] FILE|FOLDER...`.
  *
  * Takes the place of libFuzzer where that is not at hand, so that the seeds, and files that once
- * made a target fail, are checked on every machine and with every compiler. */
+ * made a target fail, are checked on every machine and with every compiler.
+ *
+ * With --sweep the damaged forms of each file are tried too: every byte replaced by each of nine
+ * values, and the file cut off at every byte. */
+#define _GNU_SOURCE /* MAP_ANONYMOUS */
 #include "walk.h"
 
 #include <dirent.h>
@@ -9,9 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static unsigned replayed;
+static uint64_t variants;
 
 /* The bytes of a file, in a block of just that size; NULL (with a message) if it cannot be read. */
 static uint8_t *read_file(const char *path, size_t *size)
@@ -35,10 +43,98 @@ static uint8_t *read_file(const char *path, size_t *size)
     return data;
 }
 
+/* ---- the sweep ------------------------------------------------------------------------------ */
+
+/* What is being tried.  Lies in memory shared with the child that tries it, so that it can be told
+ * after the child has died, whatever killed it. */
+typedef struct attempt {
+    uint64_t count;
+    size_t at; /* the byte that is replaced, or the length that is left */
+    int value; /* -1: cut off */
+} attempt;
+
+enum { REPLACEMENTS = 9 };
+
+/* The ends of the ranges of signed and unsigned numbers, small counts, and the neighbours. */
+static uint8_t replacement(uint8_t byte, int which)
+{
+    static const uint8_t fixed[REPLACEMENTS - 2] = {0x00, 0x01, 0x02, 0x20, 0x7f, 0x80, 0xff};
+
+    return which < REPLACEMENTS - 2 ? fixed[which]
+                                    : (uint8_t)(which == REPLACEMENTS - 2 ? byte + 1 : byte - 1);
+}
+
+static void try_replacements(uint8_t *data, size_t size, attempt *now)
+{
+    for (now->at = 0; now->at < size; now->at++) {
+        uint8_t byte = data[now->at];
+
+        for (int which = 0; which < REPLACEMENTS; which++) {
+            data[now->at] = replacement(byte, which);
+            now->value = data[now->at];
+            now->count++;
+            LLVMFuzzerTestOneInput(data, size);
+        }
+        data[now->at] = byte;
+    }
+}
+
+/* In a block of just the length that is left, so that the first byte past it is noticed. */
+static void try_cuts(const uint8_t *data, size_t size, attempt *now)
+{
+    now->value = -1;
+    for (now->at = 0; now->at < size; now->at++) {
+        uint8_t *cut = malloc(now->at ? now->at : 1);
+
+        must(cut != NULL, "the machine has enough memory");
+        memcpy(cut, data, now->at);
+        now->count++;
+        LLVMFuzzerTestOneInput(cut, now->at);
+        free(cut);
+    }
+}
+
+static bool tell_attempt(const char *path, const attempt *now, int status)
+{
+    fprintf(stderr, "%s: ", path);
+    if (now->value < 0)
+        fprintf(stderr, "cut to %zu bytes", now->at);
+    else
+        fprintf(stderr, "byte %zu replaced by 0x%02x", now->at, (unsigned)now->value);
+    fprintf(stderr, ": %s %d\n", WIFSIGNALED(status) ? "signal" : "status",
+            WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    return false;
+}
+
+static bool sweep_file(const char *path, uint8_t *data, size_t size, attempt *now)
+{
+    int status = -1;
+    pid_t child;
+
+    *now = (attempt){0};
+    child = fork();
+    if (child == 0) {
+        try_replacements(data, size, now);
+        try_cuts(data, size, now);
+        free(data);
+        exit(0); /* not _exit: a leak sanitizer has the last word */
+    }
+    if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
+        return tell_attempt(path, now, status);
+    variants += now->count;
+    return true;
+}
+
+/* ---- files and folders ---------------------------------------------------------------------- */
+
+/* Shared with the children of a sweep; NULL without one. */
+static attempt *shared;
+
 static bool replay_file(const char *path)
 {
     size_t size;
     uint8_t *data = read_file(path, &size);
+    bool good = true;
 
     if (!data)
         return false;
@@ -46,9 +142,11 @@ static bool replay_file(const char *path)
     printf("%s: %zu bytes\n", path, size);
     fflush(stdout);
     LLVMFuzzerTestOneInput(data, size);
+    if (shared)
+        good = sweep_file(path, data, size, shared);
     free(data);
     replayed++;
-    return true;
+    return good;
 }
 
 static bool replay_folder(const char *path, DIR *folder)
@@ -72,9 +170,14 @@ static bool replay_folder(const char *path, DIR *folder)
 
 int main(int argc, char **argv)
 {
-    bool good = true;
+    bool good = true, sweep = argc > 1 && strcmp(argv[1], "--sweep") == 0;
 
-    for (int i = 1; i < argc; i++) {
+    if (sweep) {
+        shared =
+            mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        must(shared != MAP_FAILED, "the machine has enough memory");
+    }
+    for (int i = sweep ? 2 : 1; i < argc; i++) {
         DIR *folder = opendir(argv[i]);
 
         if (folder) {
@@ -84,6 +187,8 @@ int main(int argc, char **argv)
             good &= replay_file(argv[i]);
         }
     }
+    if (sweep)
+        printf("%llu damaged forms of ", (unsigned long long)variants);
     printf("%u files\n", replayed);
     return good && replayed ? 0 : 1;
 }

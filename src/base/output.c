@@ -239,19 +239,18 @@ static gufo_status take_name(const output *o, gufo_error *error)
 }
 
 /* Syncs the folder, so that the new name survives a crash.  Some file systems cannot; the file itself
- * is safe already. */
-static void sync_folder(const output *o)
+ * is safe already.  Cuts o->target, which is not needed any more. */
+static void sync_folder(output *o)
 {
     size_t folder = folder_len(o->target);
-    char *path =
-        folder == 0 ? copy_text(o->allocator, ".", 1) : copy_text(o->allocator, o->target, folder);
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd;
 
+    o->target[folder] = '\0';
+    fd = open(folder == 0 ? "." : o->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
         (void)fsync(fd);
         (void)close(fd);
     }
-    mem_free(o->allocator, path);
 }
 
 static void forget(output *o)

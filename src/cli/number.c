@@ -107,6 +107,8 @@ static void shortest_slow(double value, int first, const float_width *width, dec
 
 /* ---- digits, the fast way ------------------------------------------------------------------- */
 
+#ifdef __SIZEOF_INT128__
+
 __extension__ typedef unsigned __int128 wide;
 
 /* value = mantissa * 2^-shift; every number in the comparisons below stays under 2^127. */
@@ -205,6 +207,16 @@ static bool shortest_fast(double value, const float_width *width, decimal *d)
     }
     return false;
 }
+
+#else /* machines of 32 bits */
+
+static bool shortest_fast(double value, const float_width *width, decimal *d)
+{
+    (void)value, (void)width, (void)d;
+    return false;
+}
+
+#endif
 
 /* ---- text ----------------------------------------------------------------------------------- */
 

@@ -109,6 +109,21 @@ static gufo_status stream_write(gufo_writer *w, uint64_t index, uint64_t offset,
     return status;
 }
 
+/* Notes that bytes of a tensor have been written. */
+static gufo_status note_written(gufo_writer *w, const planned_tensor *tensor, uint64_t offset,
+                                size_t size, gufo_error *error)
+{
+    uint64_t begin = tensor->offset + offset, end = begin + size;
+    bool noted;
+
+    if (offset + size == tensor->size)
+        (void)checked_align(end, w->alignment, &end);
+    (void)pthread_mutex_lock(&w->written_lock);
+    noted = gufo_ranges_add(&w->written, begin, end);
+    (void)pthread_mutex_unlock(&w->written_lock);
+    return noted ? GUFO_OK : gufo_fail_memory(error);
+}
+
 gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset, const void *data,
                               size_t size, gufo_error *error)
 {
@@ -130,9 +145,7 @@ gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset, c
     status = w->stream >= 0
                  ? stream_write(w, index, offset, data, size, error)
                  : gufo_output_write(&w->file, tensor->offset + offset, data, size, error);
-    if (status == GUFO_OK)
-        atomic_fetch_add(&tensor->written, size);
-    return status;
+    return status == GUFO_OK ? note_written(w, tensor, offset, size, error) : status;
 }
 
 static gufo_status check_written(const gufo_writer *w, gufo_error *error)
@@ -140,14 +153,12 @@ static gufo_status check_written(const gufo_writer *w, gufo_error *error)
     char quoted[GUFO_QUOTE_SIZE];
 
     for (uint64_t i = 0; i < w->tensors.count; i++) {
-        planned_tensor *tensor = writer_tensor(w, i);
-        uint64_t written = atomic_load(&tensor->written);
+        const planned_tensor *tensor = writer_tensor(w, i);
 
-        if (written != tensor->size)
+        if (!gufo_ranges_cover(&w->written, tensor->offset, tensor->offset + tensor->size))
             return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "tensor %s got %" PRIu64 " of its %" PRIu64 " bytes",
-                             gufo_quote(quoted, gufo_planned_name(w, tensor)), written,
-                             tensor->size);
+                             "tensor %s did not get all of its %" PRIu64 " bytes",
+                             gufo_quote(quoted, gufo_planned_name(w, tensor)), tensor->size);
     }
     return GUFO_OK;
 }

@@ -71,6 +71,8 @@ gufo_writer *gufo_writer_new(const gufo_writer_options *options, gufo_error *err
     w->key_index = (name_index){.name_of = planned_key_of, .owner = w};
     w->tensor_index = (name_index){.name_of = planned_name_of, .owner = w};
     w->file.fd = w->stream = -1;
+    w->written.allocator = &w->allocator;
+    w->written_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
     return w;
 }
 
@@ -82,6 +84,8 @@ void gufo_writer_free(gufo_writer *w)
         return;
     allocator = w->allocator;
     gufo_output_discard(&w->file);
+    gufo_ranges_free(&w->written);
+    (void)pthread_mutex_destroy(&w->written_lock);
     gufo_buffer_free(&w->metadata.out);
     gufo_buffer_free(&w->header.out);
     gufo_buffer_free(&w->tensor_names);

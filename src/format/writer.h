@@ -6,11 +6,12 @@
 #ifndef GUFO_FORMAT_WRITER_H
 #define GUFO_FORMAT_WRITER_H
 
-#include <stdatomic.h>
+#include <pthread.h>
 
 #include "base/output.h"
 #include "format/encode.h"
 #include "format/file.h"
+#include "format/ranges.h"
 
 /* Names are kept by their place in a buffer: of the encoded metadata, or of all tensor names. */
 typedef struct planned_key {
@@ -26,7 +27,6 @@ typedef struct planned_tensor {
     uint64_t size;
     uint32_t type;
     uint32_t n_dims;
-    _Atomic uint64_t written; /* bytes; several threads may write */
 } planned_tensor;
 
 struct gufo_writer {
@@ -48,6 +48,8 @@ struct gufo_writer {
     int stream; /* -1: none */
     uint64_t stream_position;
     bool open;
+    ranges written; /* bytes of the file; padding counts as written with what it follows */
+    pthread_mutex_t written_lock;
 };
 
 static inline planned_tensor *writer_tensor(const gufo_writer *w, uint64_t index)

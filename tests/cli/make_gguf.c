@@ -8,6 +8,7 @@
  *     arr KEY TYPE N V...  an array of N values
  *     nested KEY           an array of two uint8 arrays: [[1,2],[3]]
  *     raw HEX              bytes between the metadata entries
+ *     repeat N HEX         the same, N times
  *     align N              what tensor data is aligned to (writes no key)
  *     tensor NAME TYPE DIMS SIZE   TYPE a number, DIMS "4x2" or "-", SIZE bytes of data
  *     at N                 the relative offset of the next tensor, instead of the next free one
@@ -260,6 +261,15 @@ static void word_raw(maker *m)
     put_hex(&m->metadata, next_word(m));
 }
 
+static void word_repeat(maker *m)
+{
+    uint64_t count = next_number(m);
+    const char *hex = next_word(m);
+
+    for (; count > 0; count--)
+        put_hex(&m->metadata, hex);
+}
+
 static void word_align(maker *m)
 {
     m->alignment = next_number(m);
@@ -279,7 +289,7 @@ static void put_dims(maker *m, const char *word)
     for (const char *at = word; at != NULL && strcmp(at, "-") != 0 && count < 16;) {
         char *end;
 
-        dims[count++] = strtoull(at, &end, 0);
+        dims[count++] = strtoull(at, &end, 10);
         at = *end == 'x' ? end + 1 : NULL;
     }
     put_number(m, &m->infos, count, 4);
@@ -349,9 +359,10 @@ static const struct {
 } vocabulary[] = {
     {"version", word_version}, {"big", word_big},         {"kv", word_kv},
     {"arr", word_arr},         {"nested", word_nested},   {"raw", word_raw},
-    {"align", word_align},     {"tensor", word_tensor},   {"at", word_at},
-    {"entries", word_entries}, {"tensors", word_tensors}, {"nopad", word_nopad},
-    {"tail", word_tail},       {"poke", word_poke},       {"cut", word_cut},
+    {"repeat", word_repeat},   {"align", word_align},     {"tensor", word_tensor},
+    {"at", word_at},           {"entries", word_entries}, {"tensors", word_tensors},
+    {"nopad", word_nopad},     {"tail", word_tail},       {"poke", word_poke},
+    {"cut", word_cut},
 };
 
 static void read_word(maker *m)

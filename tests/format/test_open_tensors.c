@@ -39,7 +39,8 @@ static void check_tensor(const gufo_file *file, uint64_t index, const tensor_fac
     for (uint64_t i = 0; i < tensor.size && fact->seed >= 0; i++) {
         uint8_t byte = 0;
 
-        check_u64(data[i], pattern_byte((unsigned)fact->seed, i), "%s, %s", label, fact->name);
+        check_u64(data[i], pattern_byte((unsigned)fact->seed, (size_t)i), "%s, %s",
+                  label, fact->name);
         check_ok(gufo_tensor_read(file, &tensor, i, &byte, 1, &error), &error, "%s", label);
         check_u64(byte, data[i], "%s, %s", label, fact->name);
     }

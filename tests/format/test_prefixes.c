@@ -269,7 +269,8 @@ static void test_random_damage(void **state)
     for (int round = 0; round < 3000; round++) {
         encoding e = all_encodings[round % ENCODING_COUNT];
         builder b = good_build_named(round % 2 ? "nested arrays" : "sampler", e);
-        size_t len = random_next(&random) % 4 == 0 ? random_next(&random) % b.len : b.len;
+        size_t len =
+            random_next(&random) % 4 == 0 ? (size_t)(random_next(&random) % b.len) : b.len;
         uint8_t *copy = builder_exact_copy(&b, len);
         char label[48];
 

@@ -1,0 +1,21 @@
+/* A set of bytes, as ranges: which parts of a file have been written. */
+#ifndef GUFO_FORMAT_RANGES_H
+#define GUFO_FORMAT_RANGES_H
+
+#include "gufo/base.h"
+
+/* Ascending, and neither overlapping nor touching. */
+typedef struct ranges {
+    struct range {
+        uint64_t begin, end;
+    } * list;
+    size_t count, capacity;
+    const gufo_allocator *allocator;
+} ranges;
+
+/* Adds [begin, end); false without memory.  Writing in order keeps one range; constant time then. */
+bool gufo_ranges_add(ranges *set, uint64_t begin, uint64_t end);
+bool gufo_ranges_cover(const ranges *set, uint64_t begin, uint64_t end);
+void gufo_ranges_free(ranges *set);
+
+#endif

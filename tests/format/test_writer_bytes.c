@@ -1,0 +1,499 @@
+/* What a writer writes, byte for byte, against bytes laid out by hand. */
+#include "../support/folder.h"
+#include "../support/openers.h"
+#include "../support/walk.h"
+
+#include <pthread.h>
+
+static gufo_writer *writer_new(encoding e, unsigned flags)
+{
+    gufo_writer_options options = {.version = (uint32_t)e.version,
+                                   .byte_order = e.big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN,
+                                   .flags = flags};
+    gufo_error error = no_error();
+    gufo_writer *w = gufo_writer_new(&options, &error);
+
+    check(w != NULL, "%s: %s", encoding_name(e), error.message);
+    return w;
+}
+
+/* What may be asked of a writer for new content. */
+static const encoding written[] = {{2, false}, {3, false}, {3, true}};
+
+static void check_header(gufo_writer *w, const builder *b, const char *label)
+{
+    gufo_error error = no_error();
+    gufo_layout layout;
+    size_t size = 0, at = 0;
+    const uint8_t *header;
+
+    check(gufo_writer_header(w, &size) == NULL, "%s: header before the layout", label);
+    check_ok(gufo_writer_layout(w, &layout, &error), &error, "%s", label);
+    header = gufo_writer_header(w, &size);
+    check(header != NULL, "%s", label);
+    while (at < size && at < b->len && header[at] == b->data[at])
+        at++;
+    check(at == size && at == b->len, "%s: %zu bytes, expected %zu, first difference at %zu", label,
+          size, b->len, at);
+    check_u64(layout.data_offset, b->len, "%s", label);
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+static void add_scalars(gufo_writer *w, gufo_error *e)
+{
+    check_ok(gufo_writer_add_u8(w, "a.u8", 200, e), e, "u8");
+    check_ok(gufo_writer_add_i8(w, "a.i8", -100, e), e, "i8");
+    check_ok(gufo_writer_add_u16(w, "a.u16", 60000, e), e, "u16");
+    check_ok(gufo_writer_add_i16(w, "a.i16", -30000, e), e, "i16");
+    check_ok(gufo_writer_add_u32(w, "a.u32", 4000000000, e), e, "u32");
+    check_ok(gufo_writer_add_i32(w, "a.i32", -2000000000, e), e, "i32");
+    check_ok(gufo_writer_add_f32(w, "a.f32", 0.1f, e), e, "f32");
+    check_ok(gufo_writer_add_bool(w, "a.true", true, e), e, "bool");
+    check_ok(gufo_writer_add_bool(w, "a.false", false, e), e, "bool");
+    check_ok(gufo_writer_add_text(w, "a.text", "gr\xc3\xbc\xc3\x9f", e), e, "text");
+    check_ok(gufo_writer_add_text(w, "a.empty", "", e), e, "text");
+    check_ok(gufo_writer_add_str(w, "a.str", (gufo_str){"a\0b", 3}, e), e, "str");
+    check_ok(gufo_writer_add_u64(w, "a.u64", UINT64_MAX - 1, e), e, "u64");
+    check_ok(gufo_writer_add_i64(w, "a.i64", INT64_MIN, e), e, "i64");
+    check_ok(gufo_writer_add_f64(w, "a.f64", 0.1, e), e, "f64");
+}
+
+static void build_scalars(builder *b)
+{
+    builder_header(b, 0, 15);
+    builder_kv_u8(b, "a.u8", 200);
+    builder_key(b, "a.i8", GUFO_VALUE_INT8);
+    builder_u8(b, 156);
+    builder_kv_u16(b, "a.u16", 60000);
+    builder_key(b, "a.i16", GUFO_VALUE_INT16);
+    builder_u16(b, 35536);
+    builder_kv_u32(b, "a.u32", 4000000000);
+    builder_kv_i32(b, "a.i32", -2000000000);
+    builder_key(b, "a.f32", GUFO_VALUE_FLOAT32);
+    builder_f32(b, 0.1f);
+    builder_kv_bool(b, "a.true", true);
+    builder_kv_bool(b, "a.false", false);
+    builder_kv_str(b, "a.text", "gr\xc3\xbc\xc3\x9f");
+    builder_kv_str(b, "a.empty", "");
+    builder_kv_strn(b, "a.str", "a\0b", 3);
+    builder_kv_u64(b, "a.u64", UINT64_MAX - 1);
+    builder_key(b, "a.i64", GUFO_VALUE_INT64);
+    builder_u64(b, UINT64_C(1) << 63);
+    builder_key(b, "a.f64", GUFO_VALUE_FLOAT64);
+    builder_f64(b, 0.1);
+    builder_pad(b, 32);
+}
+
+static void test_scalars(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(written); i++) {
+        gufo_writer *w = writer_new(written[i], 0);
+        gufo_error error = no_error();
+        builder b = builder_new(written[i]);
+
+        add_scalars(w, &error);
+        build_scalars(&b);
+        check_header(w, &b, encoding_name(written[i]));
+        gufo_writer_free(w);
+        builder_free(&b);
+    }
+}
+
+static void add_arrays(gufo_writer *w, gufo_error *e)
+{
+    static const uint8_t u8[] = {1, 255};
+    static const int8_t i8[] = {1, -1};
+    static const uint16_t u16[] = {1, 65535};
+    static const int16_t i16[] = {1, -2};
+    static const uint32_t u32[] = {1, 0xfffffff0};
+    static const int32_t i32[] = {1, -3};
+    static const float f32[] = {1.5f, -0.0f};
+    static const bool bools[] = {true, false};
+    static const gufo_str texts[] = {{"one", 3}, {"", 0}, {"\xff\0", 2}};
+    static const uint64_t u64[] = {1, UINT64_MAX};
+    static const int64_t i64[] = {1, -4};
+    static const double f64[] = {1.5, 1e300};
+    static const gufo_items inner[] = {{GUFO_VALUE_UINT16, 2, u16}, {GUFO_VALUE_STRING, 3, texts},
+                                       {GUFO_VALUE_FLOAT64, 0, NULL}};
+    static const struct {
+        const char *key;
+        gufo_items items;
+    } rows[] = {
+        {"l.u8", {GUFO_VALUE_UINT8, 2, u8}},     {"l.i8", {GUFO_VALUE_INT8, 2, i8}},
+        {"l.u16", {GUFO_VALUE_UINT16, 2, u16}},  {"l.i16", {GUFO_VALUE_INT16, 2, i16}},
+        {"l.u32", {GUFO_VALUE_UINT32, 2, u32}},  {"l.i32", {GUFO_VALUE_INT32, 2, i32}},
+        {"l.f32", {GUFO_VALUE_FLOAT32, 2, f32}}, {"l.bool", {GUFO_VALUE_BOOL, 2, bools}},
+        {"l.text", {GUFO_VALUE_STRING, 3, texts}}, {"l.nested", {GUFO_VALUE_ARRAY, 3, inner}},
+        {"l.u64", {GUFO_VALUE_UINT64, 2, u64}},  {"l.i64", {GUFO_VALUE_INT64, 2, i64}},
+        {"l.f64", {GUFO_VALUE_FLOAT64, 2, f64}}, {"l.none", {GUFO_VALUE_STRING, 0, NULL}},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        check_ok(gufo_writer_add_array(w, rows[i].key, &rows[i].items, e), e, "%s", rows[i].key);
+}
+
+static void build_texts(builder *b)
+{
+    builder_str(b, "one");
+    builder_str(b, "");
+    builder_strn(b, "\xff\0", 2);
+}
+
+static void build_arrays(builder *b)
+{
+    builder_header(b, 0, 14);
+    builder_kv_array(b, "l.u8", GUFO_VALUE_UINT8, 2);
+    builder_raw(b, "\1\xff", 2);
+    builder_kv_array(b, "l.i8", GUFO_VALUE_INT8, 2);
+    builder_raw(b, "\1\xff", 2);
+    builder_kv_array(b, "l.u16", GUFO_VALUE_UINT16, 2);
+    builder_u16(b, 1);
+    builder_u16(b, 65535);
+    builder_kv_array(b, "l.i16", GUFO_VALUE_INT16, 2);
+    builder_u16(b, 1);
+    builder_u16(b, 65534);
+    builder_kv_array(b, "l.u32", GUFO_VALUE_UINT32, 2);
+    builder_u32(b, 1);
+    builder_u32(b, 0xfffffff0);
+    builder_kv_array(b, "l.i32", GUFO_VALUE_INT32, 2);
+    builder_u32(b, 1);
+    builder_u32(b, 0xfffffffd);
+    builder_kv_array(b, "l.f32", GUFO_VALUE_FLOAT32, 2);
+    builder_u32(b, 0x3fc00000);
+    builder_u32(b, 0x80000000);
+    builder_kv_array(b, "l.bool", GUFO_VALUE_BOOL, 2);
+    builder_raw(b, "\1\0", 2);
+    builder_kv_array(b, "l.text", GUFO_VALUE_STRING, 3);
+    build_texts(b);
+    builder_kv_array(b, "l.nested", GUFO_VALUE_ARRAY, 3);
+    builder_array(b, GUFO_VALUE_UINT16, 2);
+    builder_u16(b, 1);
+    builder_u16(b, 65535);
+    builder_array(b, GUFO_VALUE_STRING, 3);
+    build_texts(b);
+    builder_array(b, GUFO_VALUE_FLOAT64, 0);
+    builder_kv_array(b, "l.u64", GUFO_VALUE_UINT64, 2);
+    builder_u64(b, 1);
+    builder_u64(b, UINT64_MAX);
+    builder_kv_array(b, "l.i64", GUFO_VALUE_INT64, 2);
+    builder_u64(b, 1);
+    builder_u64(b, UINT64_MAX - 3);
+    builder_kv_array(b, "l.f64", GUFO_VALUE_FLOAT64, 2);
+    builder_f64(b, 1.5);
+    builder_f64(b, 1e300);
+    builder_kv_array(b, "l.none", GUFO_VALUE_STRING, 0);
+    builder_pad(b, 32);
+}
+
+static void test_arrays(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(written); i++) {
+        gufo_writer *w = writer_new(written[i], 0);
+        gufo_error error = no_error();
+        builder b = builder_new(written[i]);
+
+        add_arrays(w, &error);
+        build_arrays(&b);
+        check_header(w, &b, encoding_name(written[i]));
+        gufo_writer_free(w);
+        builder_free(&b);
+    }
+}
+
+/* Sixteen arrays inside each other can be written, and keys and text are copied at once. */
+static void test_deepest_and_copies(void **state)
+{
+    gufo_writer *w = writer_new((encoding){3, false}, 0);
+    gufo_error error = no_error();
+    builder b = builder_new((encoding){3, false});
+    uint8_t number = 7;
+    gufo_items levels[GUFO_MAX_DEPTH];
+    char key[] = "deep", text[] = "text";
+
+    (void)state;
+    levels[GUFO_MAX_DEPTH - 1] = (gufo_items){GUFO_VALUE_UINT8, 1, &number};
+    for (int i = GUFO_MAX_DEPTH - 2; i >= 0; i--)
+        levels[i] = (gufo_items){GUFO_VALUE_ARRAY, 1, &levels[i + 1]};
+    check_ok(gufo_writer_add_array(w, key, &levels[0], &error), &error, "depth 16");
+    check_ok(gufo_writer_add_text(w, "t", text, &error), &error, "text");
+    number = 8;
+    memset(key, 'x', 4);
+    memset(text, 'x', 4);
+    memset(levels, 0, sizeof levels);
+    builder_header(&b, 0, 2);
+    builder_key(&b, "deep", GUFO_VALUE_ARRAY);
+    for (int i = 1; i < GUFO_MAX_DEPTH; i++)
+        builder_array(&b, GUFO_VALUE_ARRAY, 1);
+    builder_array(&b, GUFO_VALUE_UINT8, 1);
+    builder_u8(&b, 7);
+    builder_kv_str(&b, "t", "text");
+    builder_pad(&b, 32);
+    check_header(w, &b, "depth 16");
+    gufo_writer_free(w);
+    builder_free(&b);
+}
+
+/* A value taken from a file of the other byte order is encoded anew. */
+static void test_add_value(void **state)
+{
+    (void)state;
+    for (size_t e = 0; e < ENCODING_COUNT; e++) {
+        builder source = builder_new(all_encodings[e]);
+        builder expected = builder_new((encoding){3, true});
+        builder *both[2] = {&source, &expected};
+        gufo_writer *w = writer_new((encoding){3, true}, 0);
+        gufo_error error = no_error();
+        gufo_file *file;
+        gufo_entry entry;
+
+        for (size_t i = 0; i < 2; i++) {
+            builder_header(both[i], 0, 3);
+            builder_kv_u32(both[i], "n", 5);
+            builder_kv_array(both[i], "list", GUFO_VALUE_ARRAY, 2);
+            builder_array(both[i], GUFO_VALUE_STRING, 2);
+            builder_str(both[i], "a");
+            builder_str(both[i], "bc");
+            builder_array(both[i], GUFO_VALUE_INT64, 1);
+            builder_u64(both[i], UINT64_MAX - 7);
+            builder_key(both[i], "f", GUFO_VALUE_FLOAT32);
+            builder_u32(both[i], 0x7fc00001); /* a NaN with a payload */
+        }
+        builder_pad(&expected, 32);
+        file = open_built(&source, "source");
+        for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
+            check_ok(gufo_writer_add_value(w, entry.key, &entry.value, &error), &error, "entry");
+        check_header(w, &expected, encoding_name(all_encodings[e]));
+        gufo_close(file);
+        gufo_writer_free(w);
+        builder_free(&source);
+        builder_free(&expected);
+    }
+}
+
+/* ---- whole files ---------------------------------------------------------------------------- */
+
+typedef struct planned {
+    const char *name;
+    uint32_t type, n_dims;
+    uint64_t dims[4], given, size; /* size given to the writer, and true size */
+} planned;
+
+static const planned tensors[] = {
+    {"token_embd.weight", GUFO_TYPE_Q4_0, 2, {64, 3}, 0, 108},
+    {"scalar", GUFO_TYPE_F32, 0, {0}, 4, 4},
+    {"empty", GUFO_TYPE_F32, 1, {0}, 0, 0},
+    {"unknown", 57, 3, {3, 5, 7}, 77, 77},
+    {"blk.0.attn_q.weight", GUFO_TYPE_F16, 4, {2, 2, 2, 2}, 0, 32},
+    {"sixty four bytes are allowed for a name and this has them all ..", GUFO_TYPE_I8, 1, {1}, 0, 1},
+};
+
+static void plan_tensors(gufo_writer *w, uint32_t alignment)
+{
+    gufo_error error = no_error();
+
+    if (alignment != 0)
+        check_ok(gufo_writer_add_u32(w, "general.alignment", alignment, &error), &error, "align");
+    check_ok(gufo_writer_add_text(w, "general.architecture", "llama", &error), &error, "key");
+    for (size_t i = 0; i < COUNT_OF(tensors); i++)
+        check_ok(gufo_writer_add_tensor(w, gufo_str_of(tensors[i].name), tensors[i].type,
+                                        tensors[i].n_dims, tensors[i].dims, tensors[i].given,
+                                        &error),
+                 &error, "%s", tensors[i].name);
+}
+
+static builder build_file(encoding e, uint32_t alignment)
+{
+    builder b = builder_new(e);
+    uint32_t a = alignment != 0 ? alignment : 32;
+    uint64_t offset = 0;
+
+    builder_header(&b, COUNT_OF(tensors), alignment != 0 ? 2 : 1);
+    if (alignment != 0)
+        builder_kv_u32(&b, "general.alignment", alignment);
+    builder_kv_str(&b, "general.architecture", "llama");
+    for (size_t i = 0; i < COUNT_OF(tensors); i++) {
+        builder_tensor(&b, tensors[i].name, tensors[i].type, tensors[i].n_dims, tensors[i].dims,
+                       offset);
+        offset += (tensors[i].size + a - 1) / a * a;
+    }
+    b.mark = b.len;
+    for (size_t i = 0; i < COUNT_OF(tensors); i++) {
+        builder_pad(&b, a);
+        builder_pattern(&b, (unsigned)i, (size_t)tensors[i].size);
+    }
+    builder_pad(&b, a);
+    return b;
+}
+
+static void check_layout(gufo_writer *w, const builder *b, uint32_t alignment, const char *label)
+{
+    uint64_t a = alignment != 0 ? alignment : 32, offset, size, next;
+    gufo_error error = no_error();
+    gufo_layout layout;
+
+    check(!gufo_writer_tensor(w, 0, &offset, &size), "%s: before the layout", label);
+    check_ok(gufo_writer_layout(w, &layout, &error), &error, "%s", label);
+    check_u64(layout.metadata_size, b->mark, "%s", label);
+    next = (b->mark + a - 1) / a * a;
+    check_u64(layout.data_offset, next, "%s", label);
+    check_u64(layout.file_size, b->len, "%s", label);
+    check_u64(layout.tensor_count, COUNT_OF(tensors), "%s", label);
+    check_u64(layout.alignment, a, "%s", label);
+    for (size_t i = 0; i < COUNT_OF(tensors); i++) {
+        check(gufo_writer_tensor(w, i, &offset, &size), "%s", label);
+        check_u64(offset, next, "%s, %s", label, tensors[i].name);
+        check_u64(size, tensors[i].size, "%s, %s", label, tensors[i].name);
+        next += (size + a - 1) / a * a;
+    }
+    check(!gufo_writer_tensor(w, COUNT_OF(tensors), &offset, &size), "%s: past the end", label);
+}
+
+/* Writes one byte after the other, from the last tensor to the first. */
+static void write_backwards(gufo_writer *w)
+{
+    gufo_error error = no_error();
+
+    for (size_t i = COUNT_OF(tensors); i-- > 0;)
+        for (uint64_t at = tensors[i].size; at-- > 0;) {
+            uint8_t byte = pattern_byte((unsigned)i, (size_t)at);
+
+            check_ok(gufo_writer_write(w, i, at, &byte, 1, &error), &error, "%s", tensors[i].name);
+        }
+}
+
+static void test_files(void **state)
+{
+    static const uint32_t alignments[] = {0, 8, 16, 32, 64, 4096};
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.gguf");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(written) * COUNT_OF(alignments); i++) {
+        encoding e = written[i % COUNT_OF(written)];
+        uint32_t alignment = alignments[i / COUNT_OF(written)];
+        gufo_writer *w = writer_new(e, 0);
+        builder b = build_file(e, alignment);
+        gufo_error error = no_error();
+        gufo_file *file;
+        char label[64];
+
+        snprintf(label, sizeof label, "alignment %" PRIu32 ", %s", alignment, encoding_name(e));
+        plan_tensors(w, alignment);
+        check_layout(w, &b, alignment, label);
+        check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "%s", label);
+        write_backwards(w);
+        check_ok(gufo_writer_finish(w, &error), &error, "%s", label);
+        gufo_writer_free(w);
+        check_file(path.text, b.data, b.len, label);
+        file = gufo_open(path.text, NULL, &error);
+        check(file != NULL, "%s: %s", label, error.message);
+        walk_file(file, NULL, 0, label);
+        gufo_close(file);
+        builder_free(&b);
+    }
+    folder_remove(&f);
+}
+
+/* The options' defaults: version 3, little-endian. */
+static void test_defaults(void **state)
+{
+    gufo_writer *w = gufo_writer_new(NULL, NULL);
+    builder b = builder_new((encoding){3, false});
+
+    (void)state;
+    assert_non_null(w);
+    builder_header(&b, 0, 0);
+    builder_pad(&b, 32);
+    check_header(w, &b, "defaults");
+    gufo_writer_free(w);
+    gufo_writer_free(NULL);
+    builder_free(&b);
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+enum { THREADS = 4, BIG_TENSORS = 16, BIG_SIZE = 40000, PIECE = 997 };
+
+typedef struct job {
+    gufo_writer *writer;
+    unsigned number;
+    gufo_status status;
+} job;
+
+/* Thread `number` writes every fourth piece of every tensor. */
+static void *write_pieces(void *context)
+{
+    job *j = context;
+    uint8_t piece[PIECE];
+    unsigned count = 0;
+
+    for (uint64_t t = 0; t < BIG_TENSORS; t++)
+        for (size_t at = 0; at < BIG_SIZE; at += PIECE) {
+            size_t size = BIG_SIZE - at < PIECE ? BIG_SIZE - at : PIECE;
+
+            if (count++ % THREADS != j->number)
+                continue;
+            for (size_t i = 0; i < size; i++)
+                piece[i] = pattern_byte((unsigned)t, at + i);
+            if (gufo_writer_write(j->writer, t, at, piece, size, NULL) != GUFO_OK)
+                j->status = GUFO_E_IO;
+        }
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.gguf");
+    gufo_writer *w = writer_new((encoding){3, false}, 0);
+    builder b = builder_new((encoding){3, false});
+    const uint64_t dims[1] = {BIG_SIZE};
+    gufo_error error = no_error();
+    pthread_t threads[THREADS];
+    job jobs[THREADS];
+    char name[32];
+
+    (void)state;
+    builder_header(&b, BIG_TENSORS, 0);
+    for (unsigned t = 0; t < BIG_TENSORS; t++) {
+        snprintf(name, sizeof name, "t%u", t);
+        check_ok(gufo_writer_add_tensor(w, gufo_str_of(name), GUFO_TYPE_I8, 1, dims, 0, &error),
+                 &error, "%s", name);
+        builder_tensor(&b, name, GUFO_TYPE_I8, 1, dims, t * (uint64_t)BIG_SIZE);
+    }
+    builder_pad(&b, 32);
+    for (unsigned t = 0; t < BIG_TENSORS; t++)
+        builder_pattern(&b, t, BIG_SIZE);
+    check_ok(gufo_writer_open_path(w, path.text, false, &error), &error, "open");
+    for (unsigned i = 0; i < THREADS; i++) {
+        jobs[i] = (job){w, i, GUFO_OK};
+        assert_int_equal(pthread_create(&threads[i], NULL, write_pieces, &jobs[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        check_u64(jobs[i].status, GUFO_OK, "thread %u", i);
+    }
+    check_ok(gufo_writer_finish(w, &error), &error, "finish");
+    gufo_writer_free(w);
+    check_file(path.text, b.data, b.len, "threads");
+    folder_remove(&f);
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_scalars),
+        cmocka_unit_test(test_arrays),
+        cmocka_unit_test(test_deepest_and_copies),
+        cmocka_unit_test(test_add_value),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_threads),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,715 @@
+/* Where a writer's bytes go: atomically to a path, in order to a stream, and nowhere on failure. */
+#include "../support/folder.h"
+#include "../support/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TENSORS = 3, TENSOR_SIZE = 100 };
+
+/* A plan of three tensors of 100 bytes. */
+static gufo_writer *planned_writer(void)
+{
+    gufo_writer *w = gufo_writer_new(NULL, NULL);
+    const uint64_t dims[1] = {TENSOR_SIZE};
+    static const char *const names[TENSORS] = {"a", "b", "c"};
+
+    for (int i = 0; w != NULL && i < TENSORS; i++)
+        if (gufo_writer_add_tensor(w, gufo_str_of(names[i]), GUFO_TYPE_I8, 1, dims, 0, NULL) !=
+            GUFO_OK)
+            return NULL;
+    return w;
+}
+
+/* The file of that plan. */
+static builder expected_file(void)
+{
+    builder b = builder_new((encoding){3, false});
+    const uint64_t dims[1] = {TENSOR_SIZE};
+
+    builder_header(&b, TENSORS, 0);
+    builder_tensor(&b, "a", GUFO_TYPE_I8, 1, dims, 0);
+    builder_tensor(&b, "b", GUFO_TYPE_I8, 1, dims, 128);
+    builder_tensor(&b, "c", GUFO_TYPE_I8, 1, dims, 256);
+    for (unsigned i = 0; i < TENSORS; i++) {
+        builder_pad(&b, 32);
+        builder_pattern(&b, i, TENSOR_SIZE);
+    }
+    builder_pad(&b, 32);
+    return b;
+}
+
+static gufo_status write_tensor(gufo_writer *w, unsigned index, gufo_error *error)
+{
+    uint8_t data[TENSOR_SIZE];
+
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = pattern_byte(index, i);
+    return gufo_writer_write(w, index, 0, data, sizeof data, error);
+}
+
+static gufo_status write_all(gufo_writer *w, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (unsigned i = 0; i < TENSORS && status == GUFO_OK; i++)
+        status = write_tensor(w, i, error);
+    return status;
+}
+
+static void check_written_file(const char *path, const char *label)
+{
+    builder b = expected_file();
+
+    check_file(path, b.data, b.len, label);
+    builder_free(&b);
+}
+
+/* ---- to a path ------------------------------------------------------------------------------ */
+
+static void test_new_file(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.gguf");
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+    struct stat facts;
+    gufo_layout layout;
+    mode_t mask = umask(027);
+
+    (void)state;
+    check(gufo_writer_temporary(w) == NULL, "temporary before opening");
+    check_ok(gufo_writer_open_path(w, path.text, false, &error), &error, "open");
+    check(gufo_writer_temporary(w) != NULL, "no temporary file");
+    check(!file_exists(path.text), "the target exists before it is finished");
+    check(stat(gufo_writer_temporary(w), &facts) == 0, "temporary");
+    check_ok(gufo_writer_layout(w, &layout, &error), &error, "layout");
+    check_u64((uint64_t)facts.st_size, layout.file_size, "space is reserved");
+    check_u64(entry_count(f.path), 1, "the temporary file lies beside the target");
+    check_ok(write_all(w, &error), &error, "write");
+    check(!file_exists(path.text), "the target exists before it is finished");
+    check_ok(gufo_writer_finish(w, &error), &error, "finish");
+    check_u64(entry_count(f.path), 1, "only the target is left");
+    gufo_writer_free(w);
+    umask(mask);
+    check(stat(path.text, &facts) == 0, "target");
+    check_u64(facts.st_mode & 07777, 0640, "mode of a new file follows the umask");
+    check_written_file(path.text, "new file");
+    folder_remove(&f);
+}
+
+static void test_replace(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.gguf");
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+    struct stat facts;
+
+    (void)state;
+    write_file(path.text, "old", 3);
+    chmod(path.text, 0604);
+    check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "open");
+    check_ok(write_all(w, &error), &error, "write");
+    check_file(path.text, "old", 3, "before finishing");
+    check_ok(gufo_writer_finish(w, &error), &error, "finish");
+    gufo_writer_free(w);
+    check_written_file(path.text, "replaced");
+    check(stat(path.text, &facts) == 0, "target");
+    check_u64(facts.st_mode & 07777, 0604, "the mode is kept");
+    check_u64(entry_count(f.path), 1, "only the target is left");
+    folder_remove(&f);
+}
+
+static void test_exists(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.gguf"), pipe_path = folder_path(&f, "pipe");
+    const char *const targets[] = {path.text, f.path, pipe_path.text};
+
+    (void)state;
+    write_file(path.text, "old", 3);
+    check(mkfifo(pipe_path.text, 0600) == 0, "pipe");
+    for (size_t i = 0; i < COUNT_OF(targets); i++)
+        for (int replace = 0; replace < (i == 0 ? 1 : 2); replace++) {
+            gufo_writer *w = planned_writer();
+            gufo_error error = no_error();
+
+            check_status(gufo_writer_open_path(w, targets[i], replace == 1, &error), GUFO_E_EXISTS,
+                         &error, "target %zu", i);
+            check_error_shape(&error, GUFO_E_EXISTS, targets[i]);
+            gufo_writer_free(w);
+            check_u64(entry_count(f.path), 2, "target %zu: nothing new", i);
+        }
+    check_file(path.text, "old", 3, "not replaced");
+    folder_remove(&f);
+}
+
+/* A target that somebody else makes meanwhile is not replaced unasked. */
+static void test_exists_meanwhile(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.gguf");
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+
+    (void)state;
+    check_ok(gufo_writer_open_path(w, path.text, false, &error), &error, "open");
+    check_ok(write_all(w, &error), &error, "write");
+    write_file(path.text, "other", 5);
+    check_status(gufo_writer_finish(w, &error), GUFO_E_EXISTS, &error, "finish");
+    gufo_writer_free(w);
+    check_file(path.text, "other", 5, "meanwhile");
+    check_u64(entry_count(f.path), 1, "no temporary file");
+    folder_remove(&f);
+}
+
+/* Links lead to the file that is replaced; they themselves stay. */
+static void test_symlinks(void **state)
+{
+    folder f = folder_new();
+    path_text inner = folder_path(&f, "inner"), target = folder_path(&f, "inner/file.gguf");
+    path_text link = folder_path(&f, "link"), chain = folder_path(&f, "chain");
+    path_text absolute = folder_path(&f, "absolute");
+    const char *const names[] = {link.text, chain.text, absolute.text};
+    struct stat facts;
+
+    (void)state;
+    check(mkdir(inner.text, 0755) == 0 && symlink("inner/file.gguf", link.text) == 0 &&
+              symlink("link", chain.text) == 0 && symlink(target.text, absolute.text) == 0,
+          "test files");
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        gufo_writer *w = planned_writer();
+        gufo_error error = no_error();
+
+        write_file(target.text, "old", 3);
+        check_status(gufo_writer_open_path(w, names[i], false, &error), GUFO_E_EXISTS, &error,
+                     "%s", names[i]);
+        check_ok(gufo_writer_open_path(w, names[i], true, &error), &error, "%s", names[i]);
+        check_ok(write_all(w, &error), &error, "%s", names[i]);
+        check_u64(entry_count(f.path), 4, "the temporary file lies beside the file");
+        check_ok(gufo_writer_finish(w, &error), &error, "%s", names[i]);
+        gufo_writer_free(w);
+        check(lstat(names[i], &facts) == 0 && S_ISLNK(facts.st_mode), "%s: no link", names[i]);
+        check(lstat(target.text, &facts) == 0 && S_ISREG(facts.st_mode), "%s", names[i]);
+        check_written_file(target.text, names[i]);
+        check_u64(entry_count(f.path), 4, "%s", names[i]);
+        check_u64(entry_count(inner.text), 1, "%s", names[i]);
+    }
+    folder_remove(&f);
+}
+
+static void test_link_loop(void **state)
+{
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+
+    (void)state;
+    check(symlink("b", a.text) == 0 && symlink("a", b.text) == 0, "test files");
+    check_status(gufo_writer_open_path(w, a.text, true, &error), GUFO_E_IO, &error, "loop");
+    check_error_shape(&error, GUFO_E_IO, "loop");
+    gufo_writer_free(w);
+    check_u64(entry_count(f.path), 2, "loop");
+    folder_remove(&f);
+}
+
+static void test_missing_folder(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "no/such/out.gguf");
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+
+    (void)state;
+    check_status(gufo_writer_open_path(w, path.text, true, &error), GUFO_E_IO, &error, "missing");
+    check_error_shape(&error, GUFO_E_IO, "missing");
+    check_u64((unsigned)error.system, ENOENT, "missing");
+    gufo_writer_free(w);
+    check_u64(entry_count(f.path), 0, "missing");
+    folder_remove(&f);
+}
+
+/* A name as long as a name can be leaves no room for a longer temporary one. */
+static void test_longest_name(void **state)
+{
+    folder f = folder_new();
+    char name[256];
+    path_text path;
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+
+    (void)state;
+    memset(name, 'n', 255);
+    name[255] = '\0';
+    path = folder_path(&f, name);
+    check_ok(gufo_writer_open_path(w, path.text, false, &error), &error, "255 bytes");
+    check_ok(write_all(w, &error), &error, "255 bytes");
+    check_ok(gufo_writer_finish(w, &error), &error, "255 bytes");
+    gufo_writer_free(w);
+    check_written_file(path.text, "255 bytes");
+    folder_remove(&f);
+}
+
+static void test_relative_path(void **state)
+{
+    folder f = folder_new();
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+    int here = open(".", O_RDONLY);
+
+    (void)state;
+    check(here >= 0 && chdir(f.path) == 0, "test folder");
+    check_ok(gufo_writer_open_path(w, "out.gguf", false, &error), &error, "relative");
+    check_ok(write_all(w, &error), &error, "relative");
+    check_ok(gufo_writer_finish(w, &error), &error, "relative");
+    gufo_writer_free(w);
+    check_written_file("out.gguf", "relative");
+    check_u64(entry_count("."), 1, "relative");
+    check(fchdir(here) == 0, "back");
+    close(here);
+    folder_remove(&f);
+}
+
+/* ---- unfinished ----------------------------------------------------------------------------- */
+
+static void test_abandoned(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.gguf");
+
+    (void)state;
+    write_file(path.text, "old", 3);
+    for (unsigned written = 0; written <= TENSORS; written++) {
+        gufo_writer *w = planned_writer();
+        gufo_error error = no_error();
+
+        check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "open");
+        for (unsigned i = 0; i < written; i++)
+            check_ok(write_tensor(w, i, &error), &error, "write");
+        gufo_writer_free(w);
+        check_file(path.text, "old", 3, "abandoned");
+        check_u64(entry_count(f.path), 1, "abandoned");
+    }
+    folder_remove(&f);
+}
+
+/* Pieces of tensor b (100 bytes) that leave something out. */
+typedef struct piece {
+    uint64_t offset;
+    size_t size;
+} piece;
+
+static const piece incomplete[][3] = {
+    {{0, 0}, {0, 0}, {0, 0}},     /* nothing */
+    {{0, 99}, {0, 0}, {0, 0}},    /* all but the last byte */
+    {{1, 99}, {0, 0}, {0, 0}},    /* all but the first */
+    {{0, 40}, {60, 40}, {0, 0}},  /* a hole */
+    {{0, 50}, {0, 50}, {0, 0}},   /* as many bytes as there are, but the same ones twice */
+    {{0, 60}, {20, 40}, {50, 10}} /* overlapping pieces */
+};
+
+static void test_incomplete_data(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.gguf");
+    uint8_t data[TENSOR_SIZE] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(incomplete); i++) {
+        gufo_writer *w = planned_writer();
+        gufo_error error = no_error();
+
+        write_file(path.text, "old", 3);
+        check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "row %zu", i);
+        check_ok(write_tensor(w, 0, &error), &error, "row %zu", i);
+        check_ok(write_tensor(w, 2, &error), &error, "row %zu", i);
+        for (size_t p = 0; p < 3; p++)
+            check_ok(gufo_writer_write(w, 1, incomplete[i][p].offset, data, incomplete[i][p].size,
+                                       &error),
+                     &error, "row %zu", i);
+        check_status(gufo_writer_finish(w, &error), GUFO_E_ARGUMENT, &error, "row %zu", i);
+        check_error_shape(&error, GUFO_E_ARGUMENT, "incomplete");
+        check(strstr(error.message, "\"b\"") != NULL, "row %zu names the tensor: %s", i,
+              error.message);
+        gufo_writer_free(w);
+        check_file(path.text, "old", 3, "incomplete");
+        check_u64(entry_count(f.path), 1, "row %zu: temporary file", i);
+    }
+    folder_remove(&f);
+}
+
+/* Bytes may be written again, as somebody who tries once more does: the last ones count. */
+static void test_rewritten_data(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.gguf");
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+    uint8_t data[TENSOR_SIZE] = {0};
+
+    (void)state;
+    check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "open");
+    check_ok(gufo_writer_write(w, 0, 0, data, 60, &error), &error, "a piece");
+    check_ok(gufo_writer_write(w, 0, 40, data, 60, &error), &error, "an overlapping one");
+    check_ok(gufo_writer_write(w, 1, 0, data, TENSOR_SIZE, &error), &error, "all of b");
+    check_ok(write_all(w, &error), &error, "everything again");
+    check_ok(gufo_writer_finish(w, &error), &error, "finish");
+    gufo_writer_free(w);
+    check_written_file(path.text, "rewritten");
+    folder_remove(&f);
+}
+
+static void test_write_ranges(void **state)
+{
+    static const struct {
+        uint64_t index, offset;
+        size_t size;
+        bool good;
+    } rows[] = {
+        {0, 0, 100, true},  {0, 100, 0, true},          {0, 100, 1, false},
+        {0, 0, 101, false}, {0, 101, 0, false},         {0, UINT64_MAX, 2, false},
+        {0, 1, SIZE_MAX, false}, {TENSORS, 0, 1, false}, {UINT64_MAX, 0, 1, false},
+    };
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.gguf");
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+    uint8_t data[128] = {0};
+
+    (void)state;
+    check_status(gufo_writer_write(w, 0, 0, data, 1, &error), GUFO_E_ARGUMENT, &error, "no output");
+    check_status(gufo_writer_finish(w, &error), GUFO_E_ARGUMENT, &error, "no output");
+    check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "open");
+    check_status(gufo_writer_open_path(w, path.text, true, &error), GUFO_E_ARGUMENT, &error,
+                 "a second output");
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        check_status(
+            gufo_writer_write(w, rows[i].index, rows[i].offset, data, rows[i].size, &error),
+            rows[i].good ? GUFO_OK : GUFO_E_RANGE, &error, "row %zu", i);
+    gufo_writer_free(w);
+    check_u64(entry_count(f.path), 0, "ranges");
+    folder_remove(&f);
+}
+
+/* ---- to a stream ---------------------------------------------------------------------------- */
+
+typedef struct drain {
+    int fd;
+    uint8_t data[4096];
+    size_t len;
+} drain;
+
+static void *drain_pipe(void *context)
+{
+    drain *d = context;
+    ssize_t got;
+
+    while (d->len < sizeof d->data &&
+           (got = read(d->fd, d->data + d->len, sizeof d->data - d->len)) > 0)
+        d->len += (size_t)got;
+    return NULL;
+}
+
+static void test_stream(void **state)
+{
+    gufo_writer *w = planned_writer();
+    builder b = expected_file();
+    gufo_error error = no_error();
+    static drain d;
+    pthread_t thread;
+    int ends[2];
+
+    (void)state;
+    check(pipe(ends) == 0, "pipe");
+    d = (drain){.fd = ends[0]};
+    assert_int_equal(pthread_create(&thread, NULL, drain_pipe, &d), 0);
+    check_ok(gufo_writer_open_fd(w, ends[1], &error), &error, "open");
+    check(gufo_writer_temporary(w) == NULL, "a stream has no temporary file");
+    for (unsigned t = 0; t < TENSORS; t++)
+        for (uint64_t at = 0; at < TENSOR_SIZE; at += 20) {
+            uint8_t data[20];
+
+            for (size_t i = 0; i < sizeof data; i++)
+                data[i] = pattern_byte(t, (size_t)at + i);
+            check_ok(gufo_writer_write(w, t, at, data, sizeof data, &error), &error, "write");
+        }
+    check_ok(gufo_writer_finish(w, &error), &error, "finish");
+    gufo_writer_free(w);
+    check(write(ends[1], "!", 1) == 1, "the descriptor stays the caller's");
+    close(ends[1]);
+    pthread_join(thread, NULL);
+    close(ends[0]);
+    check_u64(d.len, b.len + 1, "bytes in the pipe");
+    assert_memory_equal(d.data, b.data, b.len);
+    builder_free(&b);
+}
+
+/* Every write but the next one is refused, and does not disturb the stream. */
+static void test_stream_order(void **state)
+{
+    static const struct {
+        uint64_t index, offset;
+        size_t size;
+    } wrong[] = {{1, 0, 100}, {2, 0, 1}, {0, 50, 50}, {0, 1, 1}};
+    folder f = folder_new();
+    path_text path = folder_path(&f, "stream");
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+    uint8_t data[TENSOR_SIZE] = {0};
+    int fd = open(path.text, O_WRONLY | O_CREAT, 0600);
+
+    (void)state;
+    check_ok(gufo_writer_open_fd(w, fd, &error), &error, "open");
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        check_status(
+            gufo_writer_write(w, wrong[i].index, wrong[i].offset, data, wrong[i].size, &error),
+            GUFO_E_ARGUMENT, &error, "row %zu", i);
+        check_error_shape(&error, GUFO_E_ARGUMENT, "order");
+    }
+    check_ok(write_tensor(w, 0, &error), &error, "first");
+    check_status(write_tensor(w, 0, &error), GUFO_E_ARGUMENT, &error, "first again");
+    check_status(write_tensor(w, 2, &error), GUFO_E_ARGUMENT, &error, "third too early");
+    check_ok(write_tensor(w, 1, &error), &error, "second");
+    check_ok(write_tensor(w, 2, &error), &error, "third");
+    check_ok(gufo_writer_finish(w, &error), &error, "finish");
+    gufo_writer_free(w);
+    close(fd);
+    check_written_file(path.text, "stream");
+    folder_remove(&f);
+}
+
+static void test_stream_incomplete(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "stream");
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+    int fd = open(path.text, O_WRONLY | O_CREAT, 0600);
+
+    (void)state;
+    check_ok(gufo_writer_open_fd(w, fd, &error), &error, "open");
+    check_ok(write_tensor(w, 0, &error), &error, "first");
+    check_status(gufo_writer_finish(w, &error), GUFO_E_ARGUMENT, &error, "finish");
+    gufo_writer_free(w);
+    close(fd);
+    folder_remove(&f);
+}
+
+static void test_closed_pipe(void **state)
+{
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+    gufo_status status;
+    int ends[2];
+    void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+
+    (void)state;
+    check(pipe(ends) == 0, "pipe");
+    close(ends[0]);
+    status = gufo_writer_open_fd(w, ends[1], &error);
+    if (status == GUFO_OK)
+        status = write_all(w, &error);
+    if (status == GUFO_OK)
+        status = gufo_writer_finish(w, &error);
+    check_status(status, GUFO_E_IO, &error, "closed pipe");
+    check_error_shape(&error, GUFO_E_IO, "closed pipe");
+    check_u64((unsigned)error.system, EPIPE, "closed pipe");
+    gufo_writer_free(w);
+    close(ends[1]);
+    signal(SIGPIPE, before);
+}
+
+static void test_full_device(void **state)
+{
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+    gufo_status status;
+    int fd = open("/dev/full", O_WRONLY);
+
+    (void)state;
+    if (fd < 0) {
+        gufo_writer_free(w);
+        print_message("skipped: no /dev/full here\n");
+        skip();
+    }
+    status = gufo_writer_open_fd(w, fd, &error);
+    if (status == GUFO_OK)
+        status = write_all(w, &error);
+    if (status == GUFO_OK)
+        status = gufo_writer_finish(w, &error);
+    check_status(status, GUFO_E_IO, &error, "full device");
+    check_u64((unsigned)error.system, ENOSPC, "full device");
+    gufo_writer_free(w);
+    close(fd);
+}
+
+/* ---- a system that refuses ------------------------------------------------------------------ */
+
+/* In a child: opening or writing fails with `system`, nothing new is left in the folder.  The number
+ * of the step that went wrong, 0 for none. */
+static int fails_cleanly(const char *directory, const char *path, int system)
+{
+    size_t before = entry_count(directory);
+    gufo_writer *w = planned_writer();
+    gufo_error error = no_error();
+    gufo_status status = gufo_writer_open_path(w, path, true, &error);
+
+    if (status == GUFO_OK)
+        status = write_all(w, &error);
+    if (status == GUFO_OK)
+        status = gufo_writer_finish(w, &error);
+    gufo_writer_free(w);
+    if (status != GUFO_E_IO)
+        return 10;
+    if (error.system != system)
+        return 11;
+    if (entry_count(directory) != before)
+        return 12;
+    return 0;
+}
+
+typedef struct place {
+    folder f;
+    path_text path;
+} place;
+
+static int write_as_nobody(void *context)
+{
+    const place *p = context;
+
+    if (geteuid() == 0 && (setegid(65534) != 0 || seteuid(65534) != 0))
+        return CHILD_SKIP;
+    return fails_cleanly(p->f.path, p->path.text, EACCES);
+}
+
+static place place_with_old_file(void)
+{
+    place p;
+
+    p.f = folder_new();
+    p.path = folder_path(&p.f, "out.gguf");
+    write_file(p.path.text, "old", 3);
+    return p;
+}
+
+static void check_child(place *p, int result, const char *why_skipped)
+{
+    if (result == CHILD_SKIP) {
+        folder_remove(&p->f);
+        print_message("skipped: %s\n", why_skipped);
+        skip();
+    }
+    check_file(p->path.text, "old", 3, "old target");
+    folder_remove(&p->f);
+    assert_int_equal(result, 0);
+}
+
+static void test_read_only_folder(void **state)
+{
+    place p = place_with_old_file();
+
+    (void)state;
+    chmod(p.f.path, 0555);
+    check_child(&p, run_in_child(write_as_nobody, &p), "cannot become another user here");
+}
+
+/* A file that may not grow is the nearest thing to a full disk that needs no rights. */
+static int write_with_limit(void *context)
+{
+    const place *p = context;
+    struct rlimit limit = {300, 300}; /* less than the file takes, more than its header */
+
+    signal(SIGXFSZ, SIG_IGN);
+    if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        return CHILD_SKIP;
+    return fails_cleanly(p->f.path, p->path.text, EFBIG);
+}
+
+static void test_file_size_limit(void **state)
+{
+    place p = place_with_old_file();
+
+    (void)state;
+    check_child(&p, run_in_child(write_with_limit, &p), "no limit of file sizes here");
+}
+
+#ifdef __linux__
+#include <sched.h>
+#include <sys/mount.h>
+
+enum { FULL_TENSOR = 1 << 20 };
+
+/* A plan that does not fit into the 64 KiB of the file system. */
+static int write_to_small_disk(void *context)
+{
+    const place *p = context;
+    path_text path = path_join(p->f.path, "small.gguf");
+    gufo_writer *w = gufo_writer_new(NULL, NULL);
+    const uint64_t dims[1] = {FULL_TENSOR};
+    gufo_error error = no_error();
+    gufo_status status;
+
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+        mount("tmpfs", p->f.path, "tmpfs", 0, "size=64k") != 0)
+        return CHILD_SKIP;
+    write_file(path.text, "old", 3);
+    if (gufo_writer_add_tensor(w, gufo_str_of("t"), GUFO_TYPE_I8, 1, dims, 0, NULL) != GUFO_OK)
+        return 1;
+    status = gufo_writer_open_path(w, path.text, true, &error);
+    gufo_writer_free(w);
+    if (status != GUFO_E_IO || error.system != ENOSPC)
+        return 2; /* lack of space has to show at once */
+    return entry_count(p->f.path) == 1 ? 0 : 3;
+}
+
+static void test_full_disk(void **state)
+{
+    place p = place_with_old_file();
+
+    (void)state;
+    check_child(&p, run_in_child(write_to_small_disk, &p), "cannot mount a small disk here");
+}
+#else
+static void test_full_disk(void **state)
+{
+    (void)state;
+    print_message("skipped: needs Linux\n");
+    skip();
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_new_file),
+        cmocka_unit_test(test_replace),
+        cmocka_unit_test(test_exists),
+        cmocka_unit_test(test_exists_meanwhile),
+        cmocka_unit_test(test_symlinks),
+        cmocka_unit_test(test_link_loop),
+        cmocka_unit_test(test_missing_folder),
+        cmocka_unit_test(test_longest_name),
+        cmocka_unit_test(test_relative_path),
+        cmocka_unit_test(test_abandoned),
+        cmocka_unit_test(test_incomplete_data),
+        cmocka_unit_test(test_rewritten_data),
+        cmocka_unit_test(test_write_ranges),
+        cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_stream_order),
+        cmocka_unit_test(test_stream_incomplete),
+        cmocka_unit_test(test_closed_pipe),
+        cmocka_unit_test(test_full_device),
+        cmocka_unit_test(test_read_only_folder),
+        cmocka_unit_test(test_file_size_limit),
+        cmocka_unit_test(test_full_disk),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

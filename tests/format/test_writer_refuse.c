@@ -1,0 +1,418 @@
+/* What a writer refuses, and that a refusal changes nothing. */
+#include "../support/builder.h"
+
+static gufo_writer *writer_new(unsigned flags)
+{
+    gufo_writer_options options = {.flags = flags};
+    gufo_writer *w = gufo_writer_new(&options, NULL);
+
+    assert_non_null(w);
+    return w;
+}
+
+/* The bytes that the plan takes: unchanged by whatever was refused.  Ends the plan. */
+static uint64_t planned_bytes(gufo_writer *w)
+{
+    gufo_error error = no_error();
+    gufo_layout layout;
+
+    check_ok(gufo_writer_layout(w, &layout, &error), &error, "layout");
+    return layout.metadata_size;
+}
+
+static void check_rule(gufo_status status, gufo_status expected, const gufo_error *error,
+                       const char *rule, const char *label)
+{
+    check_status(status, expected, error, "%s", label);
+    check_error_shape(error, expected, label);
+    check(error->rule != NULL && strcmp(error->rule->name, rule) == 0, "%s: rule %s, not %s", label,
+          error->rule != NULL ? error->rule->name : "none", rule);
+}
+
+/* ---- options -------------------------------------------------------------------------------- */
+
+static void test_options(void **state)
+{
+    static const struct {
+        uint32_t version;
+        gufo_byte_order order;
+        unsigned flags;
+        bool good;
+    } rows[] = {
+        {0, GUFO_LITTLE_ENDIAN, 0, true},  {3, GUFO_LITTLE_ENDIAN, 0, true},
+        {3, GUFO_BIG_ENDIAN, 0, true},     {0, GUFO_BIG_ENDIAN, 0, true},
+        {2, GUFO_LITTLE_ENDIAN, 0, true},  {2, GUFO_BIG_ENDIAN, 0, false},
+        {2, GUFO_BIG_ENDIAN, GUFO_WRITER_AS_READ, true},
+        {1, GUFO_LITTLE_ENDIAN, 0, false}, {1, GUFO_LITTLE_ENDIAN, GUFO_WRITER_AS_READ, false},
+        {4, GUFO_LITTLE_ENDIAN, 0, false}, {UINT32_MAX, GUFO_LITTLE_ENDIAN, 0, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_writer_options options = {
+            .version = rows[i].version, .byte_order = rows[i].order, .flags = rows[i].flags};
+        gufo_error error = no_error();
+        gufo_writer *w = gufo_writer_new(&options, &error);
+
+        check((w != NULL) == rows[i].good, "row %zu: %s", i, error.message);
+        if (w == NULL)
+            check(error.code == GUFO_E_ARGUMENT || error.code == GUFO_E_MALFORMED ||
+                      error.code == GUFO_E_VERSION,
+                  "row %zu: %s", i, gufo_status_name(error.code));
+        gufo_writer_free(w);
+    }
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *key;
+    bool in_file; /* whether gufo_open accepts it, so that it can be copied */
+    gufo_status status;
+    const char *rule;
+} bad_keys[] = {
+    {"", false, GUFO_E_MALFORMED, "key-empty"},
+    {"a\nb", false, GUFO_E_MALFORMED, "key-ascii"},
+    {"\x7f", false, GUFO_E_MALFORMED, "key-ascii"},
+    {"schl\xc3\xbcssel", false, GUFO_E_MALFORMED, "key-ascii"},
+    {"with space", true, GUFO_E_MALFORMED, "key-charset"},
+    {"a/b", true, GUFO_E_MALFORMED, "key-charset"},
+    {"a\\b", true, GUFO_E_MALFORMED, "key-charset"},
+    {"~", true, GUFO_E_MALFORMED, "key-charset"},
+    {".", true, GUFO_E_MALFORMED, "key-segment"},
+    {".a", true, GUFO_E_MALFORMED, "key-segment"},
+    {"a.", true, GUFO_E_MALFORMED, "key-segment"},
+    {"a..b", true, GUFO_E_MALFORMED, "key-segment"},
+};
+
+static void test_keys(void **state)
+{
+    gufo_writer *strict = writer_new(0), *as_read = writer_new(GUFO_WRITER_AS_READ);
+    uint64_t expected = 24;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bad_keys); i++) {
+        gufo_error error = no_error();
+        gufo_status status = gufo_writer_add_u8(strict, bad_keys[i].key, 1, &error);
+
+        check_rule(status, bad_keys[i].status, &error, bad_keys[i].rule, bad_keys[i].key);
+        error = no_error();
+        status = gufo_writer_add_u8(as_read, bad_keys[i].key, 1, &error);
+        if (bad_keys[i].in_file) {
+            check_ok(status, &error, "%s", bad_keys[i].key);
+            expected += 8 + strlen(bad_keys[i].key) + 4 + 1;
+        } else {
+            check_rule(status, bad_keys[i].status, &error, bad_keys[i].rule, bad_keys[i].key);
+        }
+    }
+    check_u64(planned_bytes(strict), 24, "strict");
+    check_u64(planned_bytes(as_read), expected, "as read");
+    gufo_writer_free(strict);
+    gufo_writer_free(as_read);
+}
+
+static void test_good_keys(void **state)
+{
+    static const char *const keys[] = {"a", "general.architecture", "Upper.Case", "with-hyphen",
+                                       "_", "0.1.2", "tokenizer.ggml.eot_token_id"};
+    gufo_writer *w = writer_new(0);
+    gufo_error error = no_error();
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        check_ok(gufo_writer_add_u8(w, keys[i], 1, &error), &error, "%s", keys[i]);
+    gufo_writer_free(w);
+}
+
+static void test_key_length(void **state)
+{
+    gufo_writer *w = writer_new(0);
+    gufo_error error = no_error();
+    char key[GUFO_MAX_KEY + 2];
+
+    (void)state;
+    memset(key, 'k', sizeof key);
+    key[GUFO_MAX_KEY + 1] = '\0';
+    check_rule(gufo_writer_add_u8(w, key, 1, &error), GUFO_E_LIMIT, &error, "key-length", "65536");
+    key[GUFO_MAX_KEY] = '\0';
+    check_ok(gufo_writer_add_u8(w, key, 1, &error), &error, "65535");
+    check_u64(planned_bytes(w), 24 + 8 + 65535 + 4 + 1, "65535");
+    gufo_writer_free(w);
+}
+
+static void test_duplicates(void **state)
+{
+    gufo_writer *w = writer_new(0);
+    gufo_error error = no_error();
+    const uint64_t dims[1] = {4};
+    uint64_t expected = 24 + (8 + 1 + 4 + 1) + (8 + 1 + 4 + 8 + 4 + 8);
+    gufo_status status;
+
+    (void)state;
+    check_ok(gufo_writer_add_u8(w, "a", 1, &error), &error, "a");
+    status = gufo_writer_add_text(w, "a", "again", &error);
+    check_rule(status, GUFO_E_MALFORMED, &error, "key-duplicate", "a");
+    check_ok(gufo_writer_add_tensor(w, gufo_str_of("a"), GUFO_TYPE_F32, 1, dims, 0, &error),
+             &error, "tensor a");
+    status = gufo_writer_add_tensor(w, gufo_str_of("a"), GUFO_TYPE_F16, 1, dims, 0, &error);
+    check_rule(status, GUFO_E_MALFORMED, &error, "name-duplicate", "tensor a");
+    check_u64(planned_bytes(w), expected, "duplicates");
+    gufo_writer_free(w);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static void test_text(void **state)
+{
+    gufo_writer *w = writer_new(0), *as_read = writer_new(GUFO_WRITER_AS_READ);
+    const gufo_str raw[] = {{"\xff\xfe", 2}};
+    const gufo_items tokens = {GUFO_VALUE_STRING, 1, raw};
+    gufo_error error = no_error();
+    gufo_status status = gufo_writer_add_text(w, "t", "\xff", &error);
+
+    (void)state;
+    check_rule(status, GUFO_E_MALFORMED, &error, "string-utf8", "text");
+    status = gufo_writer_add_str(w, "t", (gufo_str){"ab\xe2\x82", 4}, &error);
+    check_rule(status, GUFO_E_MALFORMED, &error, "string-utf8", "str");
+    check_ok(gufo_writer_add_text(as_read, "t", "\xff", &error), &error, "as read");
+    check_ok(gufo_writer_add_array(w, "tokens", &tokens, &error), &error, "raw tokens");
+    check_u64(planned_bytes(w), 24 + 8 + 6 + 4 + 4 + 8 + 8 + 2, "only the array");
+    gufo_writer_free(w);
+    gufo_writer_free(as_read);
+}
+
+static void test_depth(void **state)
+{
+    gufo_writer *w = writer_new(0);
+    gufo_items levels[GUFO_MAX_DEPTH + 1];
+    gufo_error error = no_error();
+    uint8_t number = 1;
+
+    (void)state;
+    levels[GUFO_MAX_DEPTH] = (gufo_items){GUFO_VALUE_UINT8, 1, &number};
+    for (int i = GUFO_MAX_DEPTH - 1; i >= 0; i--)
+        levels[i] = (gufo_items){GUFO_VALUE_ARRAY, 1, &levels[i + 1]};
+    check_rule(gufo_writer_add_array(w, "deep", &levels[0], &error), GUFO_E_LIMIT, &error,
+               "array-depth", "depth 17");
+    check_ok(gufo_writer_add_array(w, "deep", &levels[1], &error), &error, "depth 16");
+    check_u64(planned_bytes(w), 24 + 8 + 4 + 4 + 16 * 12 + 1, "depth 16");
+    gufo_writer_free(w);
+}
+
+static void test_value_types(void **state)
+{
+    gufo_writer *w = writer_new(0);
+    const gufo_items items = {(gufo_value_type)13, 0, NULL};
+    const gufo_items inner = {GUFO_VALUE_ARRAY, 1, &items};
+    gufo_error error = no_error();
+
+    (void)state;
+    check(gufo_writer_add_array(w, "a", &items, &error) != GUFO_OK, "type 13");
+    check(gufo_writer_add_array(w, "b", &inner, &error) != GUFO_OK, "type 13 inside");
+    check_u64(planned_bytes(w), 24, "nothing");
+    gufo_writer_free(w);
+}
+
+static void test_alignment(void **state)
+{
+    static const struct {
+        uint32_t value;
+        bool strict, as_read;
+    } rows[] = {{0, false, false},  {1, false, true},  {2, false, true},      {4, false, true},
+                {7, false, false},  {8, true, true},   {12, false, false},    {16, true, true},
+                {24, false, true},  {32, true, true},  {33, false, false},    {40, false, true},
+                {64, true, true},   {1 << 24, true, true}, {(1 << 24) + 8, false, false},
+                {1 << 25, false, false}, {1u << 31, false, false}, {UINT32_MAX, false, false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows) * 2; i++) {
+        bool as_read = i % 2 == 1, good = as_read ? rows[i / 2].as_read : rows[i / 2].strict;
+        gufo_writer *w = writer_new(as_read ? GUFO_WRITER_AS_READ : 0);
+        gufo_error error = no_error();
+        gufo_status status =
+            gufo_writer_add_u32(w, "general.alignment", rows[i / 2].value, &error);
+        gufo_layout layout;
+
+        if (good)
+            check_ok(status, &error, "alignment %" PRIu32, rows[i / 2].value);
+        else
+            check_rule(status, GUFO_E_MALFORMED, &error, "alignment-value", "alignment");
+        check_ok(gufo_writer_layout(w, &layout, &error), &error, "alignment");
+        check_u64(layout.alignment, good ? rows[i / 2].value : 32, "alignment");
+        gufo_writer_free(w);
+    }
+}
+
+static void test_alignment_type(void **state)
+{
+    gufo_writer *w = writer_new(GUFO_WRITER_AS_READ);
+    const uint32_t number = 32;
+    const gufo_items items = {GUFO_VALUE_UINT32, 1, &number};
+    const char *key = "general.alignment";
+    gufo_error error = no_error();
+
+    (void)state;
+    check_rule(gufo_writer_add_u64(w, key, 32, &error), GUFO_E_MALFORMED, &error, "alignment-type",
+               "u64");
+    check_rule(gufo_writer_add_i32(w, key, 32, &error), GUFO_E_MALFORMED, &error, "alignment-type",
+               "i32");
+    check_rule(gufo_writer_add_text(w, key, "32", &error), GUFO_E_MALFORMED, &error,
+               "alignment-type", "text");
+    check_rule(gufo_writer_add_array(w, key, &items, &error), GUFO_E_MALFORMED, &error,
+               "alignment-type", "array");
+    check_u64(planned_bytes(w), 24, "nothing");
+    gufo_writer_free(w);
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+#define NAME65 "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+
+typedef struct tensor_row {
+    const char *label;
+    gufo_str name;
+    uint32_t type, n_dims;
+    uint64_t dims[4], size;
+    gufo_status strict, as_read;
+    const char *rule; /* of the refusals */
+} tensor_row;
+
+static const tensor_row bad_tensors[] = {
+    {"empty name", {"", 0}, GUFO_TYPE_F32, 1, {4}, 0, GUFO_E_MALFORMED, GUFO_OK, "name-empty"},
+    {"65 bytes", {NAME65, 65}, GUFO_TYPE_F32, 1, {4}, 0, GUFO_E_LIMIT, GUFO_E_LIMIT, "name-length"},
+    {"NUL", {"a\0b", 3}, GUFO_TYPE_F32, 1, {4}, 0, GUFO_E_MALFORMED, GUFO_E_MALFORMED, "name-nul"},
+    {"NUL last", {"a\0", 2}, GUFO_TYPE_F32, 1, {4}, 0, GUFO_E_MALFORMED, GUFO_E_MALFORMED,
+     "name-nul"},
+    {"not UTF-8", {"\xff", 1}, GUFO_TYPE_F32, 1, {4}, 0, GUFO_E_MALFORMED, GUFO_OK, "name-utf8"},
+    {"5 dims", {"a", 1}, GUFO_TYPE_F32, 5, {1, 1, 1, 1}, 0, GUFO_E_LIMIT, GUFO_E_LIMIT,
+     "dims-count"},
+    {"rows", {"b", 1}, GUFO_TYPE_Q4_0, 2, {33, 32}, 0, GUFO_E_MALFORMED, GUFO_E_MALFORMED,
+     "row-blocks"},
+    {"product", {"c", 1}, GUFO_TYPE_I8, 2, {UINT64_C(1) << 32, UINT64_C(1) << 32}, 0,
+     GUFO_E_MALFORMED, GUFO_E_MALFORMED, "dims-overflow"},
+    {"bytes", {"d", 1}, GUFO_TYPE_F32, 1, {UINT64_C(1) << 62}, 0, GUFO_E_MALFORMED,
+     GUFO_E_MALFORMED, "dims-overflow"},
+    {"hidden by zero", {"e", 1}, GUFO_TYPE_I8, 3, {UINT64_C(1) << 32, 0, UINT64_C(1) << 32}, 0,
+     GUFO_E_MALFORMED, GUFO_E_MALFORMED, "dims-overflow"},
+    {"removed", {"f", 1}, GUFO_TYPE_Q4_0_4_4, 1, {32}, 0, GUFO_E_MALFORMED, GUFO_OK,
+     "type-removed"},
+    {"removed, with size", {"g", 1}, 4, 1, {32}, 20, GUFO_E_MALFORMED, GUFO_OK, "type-removed"},
+};
+
+static void test_tensors(void **state)
+{
+    gufo_writer *strict = writer_new(0), *as_read = writer_new(GUFO_WRITER_AS_READ);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(bad_tensors); i++) {
+        const tensor_row *r = &bad_tensors[i];
+
+        for (int n = 0; n < 2; n++) {
+            gufo_error error = no_error();
+            gufo_status expected = n == 0 ? r->strict : r->as_read;
+            uint64_t dims[5] = {r->dims[0], r->dims[1], r->dims[2], r->dims[3], 1};
+            gufo_status status = gufo_writer_add_tensor(n == 0 ? strict : as_read, r->name, r->type,
+                                                        r->n_dims, dims, r->size, &error);
+
+            if (expected == GUFO_OK)
+                check_ok(status, &error, "%s", r->label);
+            else
+                check_rule(status, expected, &error, r->rule, r->label);
+        }
+    }
+    check_u64(planned_bytes(strict), 24, "nothing was added");
+    gufo_writer_free(strict);
+    gufo_writer_free(as_read);
+}
+
+/* A size must be given for what has no layout, and must be right for what has one. */
+static void test_sizes(void **state)
+{
+    static const struct {
+        uint32_t type;
+        uint64_t dim, size;
+        bool good;
+    } rows[] = {
+        {57, 7, 0, false},
+        {57, 7, 1, true},
+        {57, 7, 1000, true},
+        {UINT32_MAX, 7, 5, true},
+        {GUFO_TYPE_F32, 4, 0, true},
+        {GUFO_TYPE_F32, 4, 16, true},
+        {GUFO_TYPE_F32, 4, 15, false},
+        {GUFO_TYPE_F32, 4, 17, false},
+        {GUFO_TYPE_F32, 0, 1, false},
+        {GUFO_TYPE_Q8_0, 64, 68, true},
+        {GUFO_TYPE_Q8_0, 64, 64, false},
+        {57, 7, UINT64_MAX, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_writer *w = writer_new(0);
+        gufo_error error = no_error();
+        gufo_layout layout;
+        gufo_status status = gufo_writer_add_tensor(w, gufo_str_of("t"), rows[i].type, 1,
+                                                    &rows[i].dim, rows[i].size, &error);
+
+        if (status == GUFO_OK) /* what is too large may also show in the layout */
+            status = gufo_writer_layout(w, &layout, &error);
+        check((status == GUFO_OK) == rows[i].good, "row %zu: %s", i, error.message);
+        gufo_writer_free(w);
+    }
+}
+
+/* Sizes that fit one by one, but not together. */
+static void test_sum_overflow(void **state)
+{
+    gufo_writer *w = writer_new(0);
+    gufo_error error = no_error();
+    const uint64_t dims[1] = {INT64_MAX};
+    gufo_status status = GUFO_OK;
+    gufo_layout layout;
+    char name[16];
+
+    (void)state;
+    for (int i = 0; i < 3 && status == GUFO_OK; i++) {
+        snprintf(name, sizeof name, "t%d", i);
+        status = gufo_writer_add_tensor(w, gufo_str_of(name), GUFO_TYPE_I8, 1, dims, 0, &error);
+    }
+    if (status == GUFO_OK)
+        status = gufo_writer_layout(w, &layout, &error);
+    check(status != GUFO_OK, "three times 2^63 bytes");
+    check_error_shape(&error, status, "sum");
+    gufo_writer_free(w);
+}
+
+/* After the layout the plan is closed. */
+static void test_after_layout(void **state)
+{
+    gufo_writer *w = writer_new(0);
+    const uint64_t dims[1] = {4};
+    gufo_error error = no_error();
+    uint64_t before = planned_bytes(w);
+
+    (void)state;
+    check_status(gufo_writer_add_u8(w, "late", 1, &error), GUFO_E_ARGUMENT, &error, "key");
+    check_status(gufo_writer_add_text(w, "late", "x", &error), GUFO_E_ARGUMENT, &error, "text");
+    check_status(gufo_writer_add_tensor(w, gufo_str_of("t"), GUFO_TYPE_F32, 1, dims, 0, &error),
+                 GUFO_E_ARGUMENT, &error, "tensor");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "tensor");
+    check_u64(planned_bytes(w), before, "again");
+    gufo_writer_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_options),       cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_good_keys),     cmocka_unit_test(test_key_length),
+        cmocka_unit_test(test_duplicates),    cmocka_unit_test(test_text),
+        cmocka_unit_test(test_depth),         cmocka_unit_test(test_value_types),
+        cmocka_unit_test(test_alignment),     cmocka_unit_test(test_alignment_type),
+        cmocka_unit_test(test_tensors),       cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_sum_overflow),  cmocka_unit_test(test_after_layout),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
