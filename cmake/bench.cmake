@@ -20,3 +20,11 @@ foreach(source IN LISTS bench_sources)
         target_link_libraries(${name} PRIVATE ggml-base)
     endif()
 endforeach()
+
+# Whether both read the same.
+if(GUFO_BENCH_GGML)
+    add_executable(compare_ggml bench/compare_ggml.c)
+    set_target_properties(compare_ggml PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+    target_link_libraries(compare_ggml PRIVATE gufo_static gufo_flags ggml-base)
+endif()

@@ -3,12 +3,14 @@
 # Every test finds in its environment
 #   GUFO_SHARED     folder with real model files, which may be missing
 #   GUFO_SOURCE     the source tree
+#   GUFO_SANITIZE   the sanitizers that everything was built with; empty without
 # and command tests moreover
 #   GUFO            the command
 #   GUFO_TEST_BIN   folder with the helper programs, one per tests/cli/*.c
 #   GUFO_EXAMPLES   folder with the example programs, make_sample among them
 
-set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_DIR}")
+set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_DIR}"
+    "GUFO_SANITIZE=${GUFO_SANITIZE}")
 
 # ---- unit tests -------------------------------------------------------------------------------
 
@@ -77,7 +79,7 @@ elseif(TARGET gufo_command)
     foreach(source IN LISTS command_tests)
         get_filename_component(name ${source} NAME_WE)
         add_test(NAME cli.${name} COMMAND ${BATS} ${source})
-        set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 300 ENVIRONMENT
+        set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 180 ENVIRONMENT
             "${test_environment};${command_environment}")
     endforeach()
 endif()

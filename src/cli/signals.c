@@ -74,6 +74,7 @@ void signals_install(void)
     install(SIGTERM, on_interrupt, true);
     install(SIGHUP, on_interrupt, true);
     install(SIGPIPE, on_closed_pipe, false);
+    install(SIGXFSZ, SIG_IGN, false); /* the write fails, and is cleaned up after */
 }
 
 /* "gufo: PATH: changed while ..." with the path escaped; NULL without memory. */

@@ -7,7 +7,8 @@
 /* Installs the handlers:
  *     SIGBUS                     one line about the file that is being read, exit 3
  *     SIGINT, SIGTERM, SIGHUP    removes the temporary file, exit 4; left alone if they were ignored
- *     SIGPIPE                    nothing but signals_pipe_closed */
+ *     SIGPIPE                    nothing but signals_pipe_closed
+ *     SIGXFSZ                    ignored: what is too large fails when it is written */
 void signals_install(void);
 
 /* The file that is mapped from now on, NULL: none.  A file that is truncated while it is mapped

@@ -378,8 +378,9 @@ static bool check_between(checker *c, uint64_t end, gufo_str subject, const tens
 static void check_tail(checker *c, uint64_t end, gufo_str subject)
 {
     uint64_t size = c->file->source.size, padded;
+    bool data_missing = size < end && end > c->file->data_offset;
 
-    if (!checked_align(end, c->file->alignment, &padded) || size < end ||
+    if (!checked_align(end, c->file->alignment, &padded) || data_missing ||
         !check_padding(c, end, padded, subject))
         return;
     if (size > padded)
@@ -388,7 +389,7 @@ static void check_tail(checker *c, uint64_t end, gufo_str subject)
     if (size < padded && c->file->tensors.count > 0)
         report(c, RULE_COMPAT_GGML, size, subject,
                "ggml refuses the file: %" PRIu64
-               " bytes of padding behind the last tensor are missing",
+               " bytes of padding at its end are missing",
                padded - size);
 }
 
@@ -456,12 +457,6 @@ static void check_data(checker *c)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-/* What is missing can only be told where all metadata was read. */
-static bool all_metadata_read(const gufo_file *file)
-{
-    return file->entries.count == file->claimed_metadata;
-}
-
 gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *found, void *context,
                             gufo_error *error)
 {
@@ -469,7 +464,7 @@ gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *found, void 
 
     check_version(&c);
     check_entries(&c);
-    if (all_metadata_read(file)) {
+    if (file->metadata_read) { /* else what is missing cannot be told */
         check_architecture(&c);
         check_quantization_version(&c);
         check_alignment(&c);

@@ -505,6 +505,7 @@ bool gufo_walk(gufo_file *file)
     for (uint64_t i = 0; i < file->claimed_metadata; i++)
         if (!read_entry(&w, i))
             return false;
+    file->metadata_read = true;
     for (uint64_t i = 0; i < file->claimed_tensors; i++)
         if (!read_info(&w, i))
             return false;

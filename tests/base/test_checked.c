@@ -132,8 +132,10 @@ static void test_copies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sums_and_products), cmocka_unit_test(test_align),
-        cmocka_unit_test(test_range),             cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_sums_and_products),
+        cmocka_unit_test(test_align),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_copies),
     };
 

@@ -1,9 +1,9 @@
 /* Strings, UTF-8, names of statuses, the version. */
 #include "../support/check.h"
 
-#define VIEW(literal)                                                                              \
-    {                                                                                              \
-        literal, sizeof(literal) - 1                                                               \
+#define VIEW(literal)                \
+    {                                \
+        literal, sizeof(literal) - 1 \
     }
 
 static void test_equal(void **state)
@@ -12,11 +12,11 @@ static void test_equal(void **state)
         gufo_str a, b;
         bool equal;
     } rows[] = {
-        {VIEW(""), VIEW(""), true},          {VIEW("a"), VIEW("a"), true},
-        {VIEW("a"), VIEW("b"), false},       {VIEW("a"), VIEW("ab"), false},
-        {VIEW("a\0b"), VIEW("a\0b"), true},  {VIEW("a\0b"), VIEW("a\0c"), false},
-        {VIEW("a\0"), VIEW("a"), false},     {VIEW(""), {NULL, 0}, true},
-        {{NULL, 0}, {NULL, 0}, true},        {VIEW("A"), VIEW("a"), false},
+        {VIEW(""), VIEW(""), true},         {VIEW("a"), VIEW("a"), true},
+        {VIEW("a"), VIEW("b"), false},      {VIEW("a"), VIEW("ab"), false},
+        {VIEW("a\0b"), VIEW("a\0b"), true}, {VIEW("a\0b"), VIEW("a\0c"), false},
+        {VIEW("a\0"), VIEW("a"), false},    {VIEW(""), {NULL, 0}, true},
+        {{NULL, 0}, {NULL, 0}, true},       {VIEW("A"), VIEW("a"), false},
     };
 
     (void)state;
@@ -141,8 +141,8 @@ static void test_version(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal),       cmocka_unit_test(test_utf8),
-        cmocka_unit_test(test_utf8_all),    cmocka_unit_test(test_utf8_places),
+        cmocka_unit_test(test_equal),        cmocka_unit_test(test_utf8),
+        cmocka_unit_test(test_utf8_all),     cmocka_unit_test(test_utf8_places),
         cmocka_unit_test(test_status_names), cmocka_unit_test(test_version),
     };
 

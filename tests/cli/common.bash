@@ -3,6 +3,7 @@
 # From the environment: GUFO, the command; GUFO_TEST_BIN, the folder with make_gguf.
 # Every test runs in an empty folder of its own.
 # shellcheck shell=bash
+# shellcheck disable=SC2154  # bats sets output, stderr and lines
 
 bats_require_minimum_version 1.5.0
 
@@ -31,7 +32,6 @@ same() {
 
 # same_error EXPECTED: what went to standard error (run --separate-stderr) is exactly that.
 same_error() {
-    # shellcheck disable=SC2154
     if [ "$stderr" != "$1" ]; then
         printf 'expected: %s\n     got: %s\n' "$1" "$stderr"
         return 1

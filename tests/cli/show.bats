@@ -1,6 +1,9 @@
 #!/usr/bin/env bats
 # gufo show
 
+# bats sets stderr; some commands are for another shell; reading a pipe is the point of `cat |`.
+# shellcheck disable=SC2154,SC2016,SC2002
+
 load common
 
 # ---- JSON ----
@@ -213,7 +216,7 @@ load common
 }
 
 @test "show: numbers for people" {
-    make_gguf m.gguf kv general.file_type uint32 15 tensor w 1 1000x1000x1235 2470000000 cut 160
+    make_gguf m.gguf kv general.file_type uint32 15 tensor w 1 1000x1000x1235 0
     run -1 --separate-stderr gufo show --lenient m.gguf
     has '  Parameters        1.24 B (1,235,000,000)'
     has '  Quantization      Q4_K_M (F16 1)'
@@ -239,8 +242,8 @@ load common
     run -0 gufo show --tensors m.gguf
     [ "${lines[0]}" = "m.gguf" ]
     [ "${lines[1]}" = "Tensors (2)" ]
-    [ "${lines[2]}" = "  token_embd.weight  F32  32 x 10   544    1.2 KiB" ]
-    [ "${lines[3]}" = "  output.weight      F16  32 x 10  1824  640 bytes" ]
+    [ "${lines[2]}" = "  token_embd.weight  F32  32 x 10   576    1.2 KiB" ]
+    [ "${lines[3]}" = "  output.weight      F16  32 x 10  1856  640 bytes" ]
     run -0 gufo show --metadata='*count*' m.gguf
     [ "${lines[1]}" = "Metadata (3 of 8)" ]
     [ "${lines[2]}" = "  llama.block_count              uint32  2" ]

@@ -1,6 +1,9 @@
 #!/usr/bin/env bats
 # The command line: help, version, wrong usage.
 
+# bats sets stderr; some commands are for another shell; reading a pipe is the point of `cat |`.
+# shellcheck disable=SC2154,SC2016,SC2002
+
 load common
 
 @test "usage: --version" {
@@ -57,7 +60,6 @@ load common
         # shellcheck disable=SC2086
         run -2 --separate-stderr gufo $arguments
         same ''
-        # shellcheck disable=SC2154
         [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$arguments: $stderr"; return 1; }
         [[ "$stderr" == 'gufo: '* ]]
     done <<'END'

@@ -112,8 +112,8 @@ static void test_row_sizes(void **state)
         uint64_t bytes = 0;
 
         for (size_t n = 0; n < COUNT_OF(blocks) && facts[i].bytes > 0; n++) {
-            check_ok(gufo_element_row_size(type, blocks[n] * facts[i].elements, &bytes), NULL,
-                     "%s", facts[i].name);
+            check_ok(gufo_element_row_size(type, blocks[n] * facts[i].elements, &bytes), NULL, "%s",
+                     facts[i].name);
             check_u64(bytes, blocks[n] * facts[i].bytes, "%s", facts[i].name);
         }
         if (facts[i].bytes == 0)
@@ -171,8 +171,8 @@ static void test_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),      cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_unknown),    cmocka_unit_test(test_row_sizes),
+        cmocka_unit_test(test_table),          cmocka_unit_test(test_constants),
+        cmocka_unit_test(test_unknown),        cmocka_unit_test(test_row_sizes),
         cmocka_unit_test(test_partial_blocks), cmocka_unit_test(test_overflow),
     };
 

@@ -78,8 +78,8 @@ static void check_read_fails(const gufo_file *file, const char *name)
 
     check(gufo_tensor_find(file, name, &tensor), "%s", name);
     status = gufo_tensor_read(file, &tensor, 0, data, sizeof data, &error);
-    check(status == GUFO_E_TRUNCATED || status == GUFO_E_IO || status == GUFO_E_CHANGED,
-          "%s: %s", name, gufo_status_name(status));
+    check(status == GUFO_E_TRUNCATED || status == GUFO_E_IO || status == GUFO_E_CHANGED, "%s: %s",
+          name, gufo_status_name(status));
     check_error_shape(&error, status, name);
 }
 
@@ -203,7 +203,8 @@ static void test_overwritten_while_walking(void **state)
     check(!gufo_array_next(&iter, &value), "a length of 2^63-1");
     check(iter.changed, "the array does not say that it changed");
     check(!gufo_array_next(&iter, &value), "goes on after a change");
-    check_status(gufo_array_at(&tokens, 400, &value, &error), GUFO_E_CHANGED, &error, "element 400");
+    check_status(gufo_array_at(&tokens, 400, &value, &error), GUFO_E_CHANGED, &error,
+                 "element 400");
     check_error_shape(&error, GUFO_E_CHANGED, "element 400");
     gufo_close(file);
     fixture_free(&x);

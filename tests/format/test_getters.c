@@ -110,8 +110,8 @@ static void test_strings_and_arrays(void **state)
     check_status(gufo_get_array(file, "text", GUFO_VALUE_STRING, &array, &error), GUFO_E_TYPE,
                  &error, "text as array");
     check_ok(gufo_get_array(file, "list", GUFO_VALUE_UINT8, &array, &error), &error, "list");
-    check_status(gufo_get_array(file, "list", GUFO_VALUE_INT8, &array, &error), GUFO_E_TYPE,
-                 &error, "list of another type");
+    check_status(gufo_get_array(file, "list", GUFO_VALUE_INT8, &array, &error), GUFO_E_TYPE, &error,
+                 "list of another type");
     check_status(gufo_get_array(file, "k0", GUFO_VALUE_UINT8, &array, &error), GUFO_E_TYPE, &error,
                  "number as array");
     check_status(gufo_get_u64(file, "list", &u, &error), GUFO_E_TYPE, &error, "list as number");

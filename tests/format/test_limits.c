@@ -248,12 +248,9 @@ static void test_no_limit_is_the_library(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_constants),
-        cmocka_unit_test(test_format_limits),
-        cmocka_unit_test(test_long_keys),
-        cmocka_unit_test(test_name_with_counted_nul),
-        cmocka_unit_test(test_option_limits),
-        cmocka_unit_test(test_no_limit_is_the_library),
+        cmocka_unit_test(test_constants),     cmocka_unit_test(test_format_limits),
+        cmocka_unit_test(test_long_keys),     cmocka_unit_test(test_name_with_counted_nul),
+        cmocka_unit_test(test_option_limits), cmocka_unit_test(test_no_limit_is_the_library),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,8 +88,8 @@ static void test_many_tensors(void **state)
 /* Bytes and length decide, nothing else: neither case nor a NUL nor a prefix. */
 static void test_exactness(void **state)
 {
-    static const char *const keys[] = {"a", "A", "a.b", "a.b.c", "aa", "general.alignmen",
-                                       "general.alignment_"};
+    static const char *const keys[] = {
+        "a", "A", "a.b", "a.b.c", "aa", "general.alignmen", "general.alignment_"};
     builder b = builder_new((encoding){2, false});
     gufo_file *file;
     gufo_entry entry;

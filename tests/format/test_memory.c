@@ -51,8 +51,8 @@ static void test_bound(void **state)
 {
     static const struct {
         uint32_t entries, tensors;
-    } rows[] = {{0, 0},    {1, 0},     {0, 1},     {3, 3},     {17, 0},       {0, 17},
-                {1000, 0}, {0, 1000},  {1025, 0},  {0, 1025},  {2049, 2049},  {4097, 1},
+    } rows[] = {{0, 0},     {1, 0},     {0, 1},     {3, 3},     {17, 0},       {0, 17},
+                {1000, 0},  {0, 1000},  {1025, 0},  {0, 1025},  {2049, 2049},  {4097, 1},
                 {20000, 0}, {0, 20000}, {33000, 0}, {0, 33000}, {70000, 70000}};
 
     (void)state;
@@ -64,8 +64,9 @@ static void test_bound(void **state)
             counter c;
             gufo_file *file = open_counted(&b, &c, flags);
 
-            check(c.peak <= bound, "%" PRIu32 " entries, %" PRIu32 " tensors: %zu bytes, at most "
-                                   "%zu are promised",
+            check(c.peak <= bound,
+                  "%" PRIu32 " entries, %" PRIu32 " tensors: %zu bytes, at most "
+                  "%zu are promised",
                   rows[i].entries, rows[i].tensors, c.peak, bound);
             gufo_close(file);
             check_u64(c.in_use, 0, "row %zu: leak", i);
@@ -239,10 +240,13 @@ static bool work_pipe(const gufo_allocator *allocator, const void *context, gufo
 {
     const builder *b = context;
     gufo_open_options options = {.allocator = allocator};
-    feeder f = feeder_start(b->data, b->len);
-    gufo_file *file = gufo_open_fd(f.fd, &options, error);
-    bool good = file != NULL;
+    gufo_file *file;
+    feeder f;
+    bool good;
 
+    feeder_start(&f, b->data, b->len);
+    file = gufo_open_fd(f.fd, &options, error);
+    good = file != NULL;
     gufo_close(file);
     feeder_end(&f);
     return good;
@@ -328,7 +332,8 @@ static bool plan(gufo_writer *w, gufo_error *error)
     static const gufo_str texts[] = {{"one", 3}, {"two", 3}};
     static const gufo_items strings = {GUFO_VALUE_STRING, 2, texts};
     static const uint32_t numbers[] = {1, 2, 3};
-    static const gufo_items inner[] = {{GUFO_VALUE_UINT32, 3, numbers}, {GUFO_VALUE_STRING, 2, texts}};
+    static const gufo_items inner[] = {{GUFO_VALUE_UINT32, 3, numbers},
+                                       {GUFO_VALUE_STRING, 2, texts}};
     static const gufo_items nested = {GUFO_VALUE_ARRAY, 2, inner};
     static const uint64_t dims[2] = {4, 2};
     gufo_layout layout;
@@ -356,8 +361,8 @@ static bool work_write(const gufo_allocator *allocator, const void *context, guf
     gufo_writer_options options = {.allocator = allocator};
     gufo_writer *w = gufo_writer_new(&options, error);
     static const uint8_t data[32];
-    bool good = w != NULL && plan(w, error) &&
-                gufo_writer_open_path(w, context, true, error) == GUFO_OK;
+    bool good =
+        w != NULL && plan(w, error) && gufo_writer_open_path(w, context, true, error) == GUFO_OK;
 
     for (uint64_t i = 0; good && i < 50; i++)
         good = gufo_writer_write(w, 49 - i, 0, data, sizeof data, error) == GUFO_OK;
@@ -434,14 +439,10 @@ static void test_failing_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_content_is_free),
-        cmocka_unit_test(test_linear),
-        cmocka_unit_test(test_failing_open),
-        cmocka_unit_test(test_failing_files),
-        cmocka_unit_test(test_failing_set),
-        cmocka_unit_test(test_failing_writer),
-        cmocka_unit_test(test_failing_writer_keeps_target),
+        cmocka_unit_test(test_bound),          cmocka_unit_test(test_content_is_free),
+        cmocka_unit_test(test_linear),         cmocka_unit_test(test_failing_open),
+        cmocka_unit_test(test_failing_files),  cmocka_unit_test(test_failing_set),
+        cmocka_unit_test(test_failing_writer), cmocka_unit_test(test_failing_writer_keeps_target),
         cmocka_unit_test(test_failing_copy),
     };
 

@@ -2,6 +2,9 @@
 #include "../support/good.h"
 #include "../support/openers.h"
 
+/* 0.1 as a float32 has it, exactly: some machines keep more digits in the constant 0.1f. */
+#define TENTH_AS_FLOAT 0x1.99999ap-4
+
 /* Runs `test` on the good file `name` in every encoding it exists in. */
 static void for_encodings(const char *name, int first_version, int last_version,
                           void (*test)(const gufo_file *file, const char *label))
@@ -79,11 +82,11 @@ static void check_scalars(const gufo_file *file, const char *label)
         [GUFO_VALUE_UINT16] = 65534,
         [GUFO_VALUE_UINT32] = 4294967293,
         [GUFO_VALUE_UINT64] = UINT64_MAX - 3};
-    static const int64_t signed_values[GUFO_VALUE_TYPE_COUNT] = {
-        [GUFO_VALUE_INT8] = -128,
-        [GUFO_VALUE_INT16] = -32767,
-        [GUFO_VALUE_INT32] = -2147483646,
-        [GUFO_VALUE_INT64] = INT64_MIN + 3};
+    static const int64_t signed_values[GUFO_VALUE_TYPE_COUNT] = {[GUFO_VALUE_INT8] = -128,
+                                                                 [GUFO_VALUE_INT16] = -32767,
+                                                                 [GUFO_VALUE_INT32] = -2147483646,
+                                                                 [GUFO_VALUE_INT64] =
+                                                                     INT64_MIN + 3};
     gufo_entry entry;
 
     check_u64(gufo_metadata_count(file), 11, "%s", label);
@@ -96,9 +99,11 @@ static void check_scalars(const gufo_file *file, const char *label)
             check(entry.value.as.i == signed_values[type], "%s, type %d", label, (int)type);
         check_u64(entry.end - entry.value_offset, gufo_value_type_size(type), "%s", label);
     }
-    check(gufo_metadata_find(file, "test.float32", &entry) && entry.value.as.f == (double)0.1f,
+    check(gufo_metadata_find(file, "test.float32", &entry) && entry.value.as.f == TENTH_AS_FLOAT,
           "%s", label);
-    check(gufo_metadata_find(file, "test.float64", &entry) && entry.value.as.f == 0.1, "%s", label);
+    check(gufo_metadata_find(file, "test.float64", &entry) &&
+              entry.value.as.f == 0x1.999999999999ap-4,
+          "%s", label);
     check(gufo_metadata_find(file, "test.bool", &entry) && entry.value.as.b, "%s", label);
 }
 
@@ -194,14 +199,14 @@ static void check_number_arrays(const gufo_file *file, const char *label)
              label);
     check_ok(gufo_array_read(&array, 0, 3, i64, &error), &error, "%s", label);
     check(i64[0] == 0 && i64[1] == 1 && i64[2] == INT64_MIN + 3, "%s: int64", label);
-    check_ok(gufo_get_array(file, "list.float32", GUFO_VALUE_FLOAT32, &array, &error), &error,
-             "%s", label);
+    check_ok(gufo_get_array(file, "list.float32", GUFO_VALUE_FLOAT32, &array, &error), &error, "%s",
+             label);
     check_ok(gufo_array_read(&array, 2, 1, f32, &error), &error, "%s", label);
-    check(f32[0] == 0.1f, "%s: float32", label);
-    check_ok(gufo_get_array(file, "list.float64", GUFO_VALUE_FLOAT64, &array, &error), &error,
-             "%s", label);
+    check((double)f32[0] == TENTH_AS_FLOAT, "%s: float32", label);
+    check_ok(gufo_get_array(file, "list.float64", GUFO_VALUE_FLOAT64, &array, &error), &error, "%s",
+             label);
     check_ok(gufo_array_read(&array, 1, 2, f64, &error), &error, "%s", label);
-    check(f64[1] == 0.1, "%s: float64", label);
+    check(f64[1] == 0x1.999999999999ap-4, "%s: float64", label);
     check_ok(gufo_get_array(file, "list.bool", GUFO_VALUE_BOOL, &array, &error), &error, "%s",
              label);
     check_ok(gufo_array_read(&array, 0, 3, bools, &error), &error, "%s", label);
@@ -224,9 +229,9 @@ static void check_array_ranges(const gufo_file *file, const char *label)
         uint64_t first, count;
         bool inside;
     } rows[] = {
-        {0, 0, true},          {3, 0, true},          {0, 3, true},
-        {2, 1, true},          {0, 4, false},         {3, 1, false},
-        {4, 0, false},         {1, UINT64_MAX, false}, {UINT64_MAX, 1, false},
+        {0, 0, true},           {3, 0, true},           {0, 3, true},
+        {2, 1, true},           {0, 4, false},          {3, 1, false},
+        {4, 0, false},          {1, UINT64_MAX, false}, {UINT64_MAX, 1, false},
         {UINT64_MAX, 2, false}, {UINT64_MAX, 0, false}, {0, UINT64_C(1) << 62, false},
     };
     gufo_error error = no_error();
@@ -298,8 +303,8 @@ static void check_string_arrays(const gufo_file *file, const char *label)
         check_view(value.as.str, texts[i], "%s, at %zu", label, i);
     }
     check(!gufo_array_next(&iter, &value) && !iter.changed, "%s", label);
-    check_status(gufo_array_at(&array, COUNT_OF(texts), &value, &error), GUFO_E_RANGE, &error,
-                 "%s", label);
+    check_status(gufo_array_at(&array, COUNT_OF(texts), &value, &error), GUFO_E_RANGE, &error, "%s",
+                 label);
     check_status(gufo_array_read(&array, 0, 1, out, &error), GUFO_E_TYPE, &error, "%s", label);
     expect_u64(file, "after", 7, label);
 }
@@ -398,11 +403,10 @@ static void test_offsets(void **state)
         const char *key;
         uint64_t offset, value_offset, end;
     } rows[] = {
-        {"u", 24, 24 + 13, 24 + 13 + 4},      /* length 8, "u", type 4, uint32 */
-        {"str", 41, 41 + 23, 41 + 23 + 2},    /* length 8, "str", type 4, length 8, "hi" */
-        {"list", 66, 66 + 28, 66 + 28 + 6},   /* length 8, "list", type 4, type 4, count 8, 3 x 2 */
-        {"none", 100, 100 + 28, 100 + 28},
-        {"words", 128, 128 + 29, 128 + 29 + 19},
+        {"u", 24, 24 + 13, 24 + 13 + 4},    /* length 8, "u", type 4, uint32 */
+        {"str", 41, 41 + 23, 41 + 23 + 2},  /* length 8, "str", type 4, length 8, "hi" */
+        {"list", 66, 66 + 28, 66 + 28 + 6}, /* length 8, "list", type 4, type 4, count 8, 3 x 2 */
+        {"none", 100, 100 + 28, 100 + 28},  {"words", 128, 128 + 29, 128 + 29 + 19},
     };
     builder b = builder_new((encoding){3, false});
     gufo_file *file;
@@ -438,18 +442,17 @@ static void test_type_names(void **state)
     static const struct {
         const char *name;
         size_t size;
-    } types[GUFO_VALUE_TYPE_COUNT] = {
-        {"uint8", 1},   {"int8", 1}, {"uint16", 2}, {"int16", 2}, {"uint32", 4},
-        {"int32", 4},   {"float32", 4}, {"bool", 1}, {"string", 0}, {"array", 0},
-        {"uint64", 8}, {"int64", 8}, {"float64", 8}};
+    } types[GUFO_VALUE_TYPE_COUNT] = {{"uint8", 1},  {"int8", 1},  {"uint16", 2},  {"int16", 2},
+                                      {"uint32", 4}, {"int32", 4}, {"float32", 4}, {"bool", 1},
+                                      {"string", 0}, {"array", 0}, {"uint64", 8},  {"int64", 8},
+                                      {"float64", 8}};
     gufo_value_type type;
 
     (void)state;
     for (int i = 0; i < GUFO_VALUE_TYPE_COUNT; i++) {
         assert_string_equal(gufo_value_type_name((gufo_value_type)i), types[i].name);
         check_u64(gufo_value_type_size((gufo_value_type)i), types[i].size, "%s", types[i].name);
-        check(gufo_value_type_by_name(types[i].name, &type) && (int)type == i, "%s",
-              types[i].name);
+        check(gufo_value_type_by_name(types[i].name, &type) && (int)type == i, "%s", types[i].name);
     }
     assert_null(gufo_value_type_name((gufo_value_type)13));
     assert_null(gufo_value_type_name((gufo_value_type)0x7fffffff));

@@ -39,8 +39,8 @@ static void check_tensor(const gufo_file *file, uint64_t index, const tensor_fac
     for (uint64_t i = 0; i < tensor.size && fact->seed >= 0; i++) {
         uint8_t byte = 0;
 
-        check_u64(data[i], pattern_byte((unsigned)fact->seed, (size_t)i), "%s, %s",
-                  label, fact->name);
+        check_u64(data[i], pattern_byte((unsigned)fact->seed, (size_t)i), "%s, %s", label,
+                  fact->name);
         check_ok(gufo_tensor_read(file, &tensor, i, &byte, 1, &error), &error, "%s", label);
         check_u64(byte, data[i], "%s, %s", label, fact->name);
     }
@@ -315,9 +315,12 @@ static void test_read_ranges(void **state)
         size_t size;
         bool inside;
     } rows[] = {
-        {0, 0, true},      {0, 12, true},           {12, 0, true},          {11, 1, true},
-        {0, 13, false},    {12, 1, false},          {13, 0, false},         {5, 8, false},
-        {UINT64_MAX, 1, false}, {UINT64_MAX - 3, 8, false}, {1, SIZE_MAX, false},
+        {0, 0, true},           {0, 12, true},
+        {12, 0, true},          {11, 1, true},
+        {0, 13, false},         {12, 1, false},
+        {13, 0, false},         {5, 8, false},
+        {UINT64_MAX, 1, false}, {UINT64_MAX - 3, 8, false},
+        {1, SIZE_MAX, false},
     };
 
     (void)state;
@@ -348,18 +351,12 @@ static void test_read_ranges(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_dims),
-        cmocka_unit_test(test_zero_dims),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_scattered),
-        cmocka_unit_test(test_unpadded_tail),
-        cmocka_unit_test(test_alignments),
-        cmocka_unit_test(test_unknown_types),
-        cmocka_unit_test(test_unknown_out_of_order),
-        cmocka_unit_test(test_all_types),
-        cmocka_unit_test(test_largest_alignment),
-        cmocka_unit_test(test_beyond_32_bits),
-        cmocka_unit_test(test_read_ranges),
+        cmocka_unit_test(test_dims),           cmocka_unit_test(test_zero_dims),
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_scattered),
+        cmocka_unit_test(test_unpadded_tail),  cmocka_unit_test(test_alignments),
+        cmocka_unit_test(test_unknown_types),  cmocka_unit_test(test_unknown_out_of_order),
+        cmocka_unit_test(test_all_types),      cmocka_unit_test(test_largest_alignment),
+        cmocka_unit_test(test_beyond_32_bits), cmocka_unit_test(test_read_ranges),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,9 +9,9 @@ typedef struct sample {
     const char *word; /* that the answer must hold; NULL: nothing is recognised */
 } sample;
 
-#define SAMPLE(bytes, word)                                                                        \
-    {                                                                                              \
-        bytes, sizeof(bytes) - 1, word                                                             \
+#define SAMPLE(bytes, word)            \
+    {                                  \
+        bytes, sizeof(bytes) - 1, word \
     }
 
 static const sample samples[] = {
@@ -97,8 +97,8 @@ static void test_in_messages(void **state)
 
         assert_null(gufo_open_memory(samples[i].bytes, samples[i].len, NULL, &error));
         check_error_shape(&error, GUFO_E_NOT_GGUF, "no GGUF");
-        check(samples[i].word == NULL || holds(error.message, samples[i].word), "sample %zu: %s",
-              i, error.message);
+        check(samples[i].word == NULL || holds(error.message, samples[i].word), "sample %zu: %s", i,
+              error.message);
     }
 }
 

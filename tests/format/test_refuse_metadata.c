@@ -22,7 +22,7 @@ static void test_magic(void **state)
 
 static void test_version(void **state)
 {
-    static const uint32_t versions[] = {0,          4,          5,          255,       256,
+    static const uint32_t versions[] = {0,          4,          5,          255,        256,
                                         0x00030000, 0x00000300, 0x04000000, 0x03000003, 0xffffffff};
 
     (void)state;
@@ -287,9 +287,17 @@ static void test_bools_in_arrays(void **state)
 /* ---- lengths -------------------------------------------------------------------------------- */
 
 /* Lengths that are longer than what is left; the true number of bytes left is 40. */
-static const uint64_t long_lengths[] = {
-    41,         42,         1000,       UINT32_MAX - 3, UINT32_MAX,
-    UINT64_C(1) << 32, UINT64_C(1) << 60, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX - 8, UINT64_MAX};
+static const uint64_t long_lengths[] = {41,
+                                        42,
+                                        1000,
+                                        UINT32_MAX - 3,
+                                        UINT32_MAX,
+                                        UINT64_C(1) << 32,
+                                        UINT64_C(1) << 60,
+                                        INT64_MAX,
+                                        UINT64_C(1) << 63,
+                                        UINT64_MAX - 8,
+                                        UINT64_MAX};
 
 static bool fits_version(uint64_t length, encoding e)
 {
@@ -417,9 +425,23 @@ static void test_array_counts_of_others(void **state)
 
 static void test_alignment_values(void **state)
 {
-    static const uint32_t bad[] = {0,  3,  5,  6,         7,         9,         10,        12,
-                                   20, 33, 36, (1 << 24) + 1, (1 << 24) + 8, 1 << 25,  1u << 31,
-                                   UINT32_MAX, UINT32_MAX - 7};
+    static const uint32_t bad[] = {0,
+                                   3,
+                                   5,
+                                   6,
+                                   7,
+                                   9,
+                                   10,
+                                   12,
+                                   20,
+                                   33,
+                                   36,
+                                   (1 << 24) + 1,
+                                   (1 << 24) + 8,
+                                   1 << 25,
+                                   1u << 31,
+                                   UINT32_MAX,
+                                   UINT32_MAX - 7};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bad) * ENCODING_COUNT; i++) {

@@ -1,7 +1,10 @@
 /* What open refuses in tensor infos and data: one row per fault, with rule, status and offset. */
 #include "../support/refused.h"
 
-#define DIMS(...) {__VA_ARGS__}
+#define DIMS(...)   \
+    {               \
+        __VA_ARGS__ \
+    }
 
 /* A tensor info whose parts are given, and where each part lies. */
 typedef struct info {
@@ -113,7 +116,7 @@ static void test_duplicate_names(void **state)
 
 static void test_name_lengths(void **state)
 {
-    static const uint64_t lengths[] = {41,        1000, UINT32_MAX, UINT64_C(1) << 60,
+    static const uint64_t lengths[] = {41,        1000,           UINT32_MAX, UINT64_C(1) << 60,
                                        INT64_MAX, UINT64_MAX - 7, UINT64_MAX};
 
     (void)state;
@@ -245,8 +248,17 @@ static void test_offset_alignment(void **state)
     static const struct {
         uint32_t alignment;
         uint64_t offset;
-    } rows[] = {{32, 1},  {32, 16},  {32, 33},           {64, 32},          {8, 4}, {24, 8},
-                {24, 32}, {40, 64}, {2, 1}, {32, UINT64_MAX}, {32, UINT64_MAX - 30}};
+    } rows[] = {{32, 1},
+                {32, 16},
+                {32, 33},
+                {64, 32},
+                {8, 4},
+                {24, 8},
+                {24, 32},
+                {40, 64},
+                {2, 1},
+                {32, UINT64_MAX},
+                {32, UINT64_MAX - 30}};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows) * ENCODING_COUNT; i++) {
@@ -356,7 +368,10 @@ static void test_overlaps(void **state)
          {"a", GUFO_TYPE_I8, 1, {200}, 0},
          {"b", GUFO_TYPE_I8, 1, {1}, 96},
          1},
-        {"scalar on a scalar", {"a", GUFO_TYPE_F32, 0, {0}, 32}, {"b", GUFO_TYPE_F32, 0, {0}, 32}, 1},
+        {"scalar on a scalar",
+         {"a", GUFO_TYPE_F32, 0, {0}, 32},
+         {"b", GUFO_TYPE_F32, 0, {0}, 32},
+         1},
         {"known on unknown", {"a", 57, 1, {8}, 0}, {"b", GUFO_TYPE_F32, 1, {8}, 0}, 1},
         {"unknown on unknown", {"a", 57, 1, {8}, 32}, {"b", 58, 1, {8}, 32}, 1},
     };

@@ -64,15 +64,15 @@ typedef struct shard_plan {
     uint16_t no, count;
     int32_t total;
     const char *names[PER_SHARD];
-    uint32_t key_type; /* of the split keys: 0 for the usual ones, GUFO_VALUE_UINT64 ... */
+    uint32_t key_type;    /* of the split keys: 0 for the usual ones, GUFO_VALUE_UINT64 ... */
     const char *left_out; /* a key that is missing */
     bool absent;          /* no file */
     bool cut;             /* the last bytes are missing */
 } shard_plan;
 
-static const char *const good_names[SHARDS][PER_SHARD] = {
-    {"token_embd.weight", "blk.0.weight"}, {"blk.1.weight", "blk.2.weight"},
-    {"blk.3.weight", "output.weight"}};
+static const char *const good_names[SHARDS][PER_SHARD] = {{"token_embd.weight", "blk.0.weight"},
+                                                          {"blk.1.weight", "blk.2.weight"},
+                                                          {"blk.3.weight", "output.weight"}};
 
 static shard_plan good_plan(uint16_t index)
 {
@@ -157,8 +157,10 @@ static void check_good_set(const gufo_set *set, const folder *f, const char *lab
 static void test_good_sets(void **state)
 {
     static const shard_plan variants[] = {
-        {.encoding = {3, false}}, {.encoding = {3, true}},
-        {.encoding = {2, false}}, {.encoding = {1, false}},
+        {.encoding = {3, false}},
+        {.encoding = {3, true}},
+        {.encoding = {2, false}},
+        {.encoding = {1, false}},
         {.encoding = {3, false}, .alignment = 64},
         {.encoding = {3, false}, .key_type = GUFO_VALUE_UINT32},
         {.encoding = {3, false}, .key_type = GUFO_VALUE_INT64},

@@ -161,9 +161,10 @@ static void test_some_values(void **state)
     check_u64(u, 32, "block_count");
     check_ok(gufo_get_u64(file, "llama.feed_forward_length", &u, &error), &error, "ff");
     check_u64(u, 11008, "feed_forward_length");
+    /* 1e-5 as a float32 has it */
     check_ok(gufo_get_f64(file, "llama.attention.layer_norm_rms_epsilon", &f, &error), &error,
              "eps");
-    check(f == (double)1e-5f, "layer_norm_rms_epsilon is %.17g", f);
+    check(f == 0x1.4f8b58p-17, "layer_norm_rms_epsilon is %.17g", f);
     check_ok(gufo_get_bool(file, "tokenizer.ggml.add_bos_token", &b, &error), &error, "add_bos");
     check(b, "add_bos_token");
     check_ok(gufo_get_bool(file, "tokenizer.ggml.add_eos_token", &b, &error), &error, "add_eos");

@@ -297,16 +297,11 @@ static void test_max_unmapped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_result),
-        cmocka_unit_test(test_data_pointers),
-        cmocka_unit_test(test_failing_source),
-        cmocka_unit_test(test_failing_source_lenient),
-        cmocka_unit_test(test_failing_data),
-        cmocka_unit_test(test_no_close),
-        cmocka_unit_test(test_file_read),
-        cmocka_unit_test(test_system_errors),
-        cmocka_unit_test(test_read_only),
-        cmocka_unit_test(test_max_unmapped),
+        cmocka_unit_test(test_same_result),    cmocka_unit_test(test_data_pointers),
+        cmocka_unit_test(test_failing_source), cmocka_unit_test(test_failing_source_lenient),
+        cmocka_unit_test(test_failing_data),   cmocka_unit_test(test_no_close),
+        cmocka_unit_test(test_file_read),      cmocka_unit_test(test_system_errors),
+        cmocka_unit_test(test_read_only),      cmocka_unit_test(test_max_unmapped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,19 +115,19 @@ static void add_arrays(gufo_writer *w, gufo_error *e)
     static const uint64_t u64[] = {1, UINT64_MAX};
     static const int64_t i64[] = {1, -4};
     static const double f64[] = {1.5, 1e300};
-    static const gufo_items inner[] = {{GUFO_VALUE_UINT16, 2, u16}, {GUFO_VALUE_STRING, 3, texts},
-                                       {GUFO_VALUE_FLOAT64, 0, NULL}};
+    static const gufo_items inner[] = {
+        {GUFO_VALUE_UINT16, 2, u16}, {GUFO_VALUE_STRING, 3, texts}, {GUFO_VALUE_FLOAT64, 0, NULL}};
     static const struct {
         const char *key;
         gufo_items items;
     } rows[] = {
-        {"l.u8", {GUFO_VALUE_UINT8, 2, u8}},     {"l.i8", {GUFO_VALUE_INT8, 2, i8}},
-        {"l.u16", {GUFO_VALUE_UINT16, 2, u16}},  {"l.i16", {GUFO_VALUE_INT16, 2, i16}},
-        {"l.u32", {GUFO_VALUE_UINT32, 2, u32}},  {"l.i32", {GUFO_VALUE_INT32, 2, i32}},
-        {"l.f32", {GUFO_VALUE_FLOAT32, 2, f32}}, {"l.bool", {GUFO_VALUE_BOOL, 2, bools}},
+        {"l.u8", {GUFO_VALUE_UINT8, 2, u8}},       {"l.i8", {GUFO_VALUE_INT8, 2, i8}},
+        {"l.u16", {GUFO_VALUE_UINT16, 2, u16}},    {"l.i16", {GUFO_VALUE_INT16, 2, i16}},
+        {"l.u32", {GUFO_VALUE_UINT32, 2, u32}},    {"l.i32", {GUFO_VALUE_INT32, 2, i32}},
+        {"l.f32", {GUFO_VALUE_FLOAT32, 2, f32}},   {"l.bool", {GUFO_VALUE_BOOL, 2, bools}},
         {"l.text", {GUFO_VALUE_STRING, 3, texts}}, {"l.nested", {GUFO_VALUE_ARRAY, 3, inner}},
-        {"l.u64", {GUFO_VALUE_UINT64, 2, u64}},  {"l.i64", {GUFO_VALUE_INT64, 2, i64}},
-        {"l.f64", {GUFO_VALUE_FLOAT64, 2, f64}}, {"l.none", {GUFO_VALUE_STRING, 0, NULL}},
+        {"l.u64", {GUFO_VALUE_UINT64, 2, u64}},    {"l.i64", {GUFO_VALUE_INT64, 2, i64}},
+        {"l.f64", {GUFO_VALUE_FLOAT64, 2, f64}},   {"l.none", {GUFO_VALUE_STRING, 0, NULL}},
     };
 
     for (size_t i = 0; i < COUNT_OF(rows); i++)
@@ -287,7 +287,12 @@ static const planned tensors[] = {
     {"empty", GUFO_TYPE_F32, 1, {0}, 0, 0},
     {"unknown", 57, 3, {3, 5, 7}, 77, 77},
     {"blk.0.attn_q.weight", GUFO_TYPE_F16, 4, {2, 2, 2, 2}, 0, 32},
-    {"sixty four bytes are allowed for a name and this has them all ..", GUFO_TYPE_I8, 1, {1}, 0, 1},
+    {"sixty four bytes are allowed for a name and this has them all ..",
+     GUFO_TYPE_I8,
+     1,
+     {1},
+     0,
+     1},
 };
 
 static void plan_tensors(gufo_writer *w, uint32_t alignment)

@@ -188,8 +188,8 @@ static void test_symlinks(void **state)
         gufo_error error = no_error();
 
         write_file(target.text, "old", 3);
-        check_status(gufo_writer_open_path(w, names[i], false, &error), GUFO_E_EXISTS, &error,
-                     "%s", names[i]);
+        check_status(gufo_writer_open_path(w, names[i], false, &error), GUFO_E_EXISTS, &error, "%s",
+                     names[i]);
         check_ok(gufo_writer_open_path(w, names[i], true, &error), &error, "%s", names[i]);
         check_ok(write_all(w, &error), &error, "%s", names[i]);
         check_u64(entry_count(f.path), 4, "the temporary file lies beside the file");
@@ -373,8 +373,8 @@ static void test_write_ranges(void **state)
         size_t size;
         bool good;
     } rows[] = {
-        {0, 0, 100, true},  {0, 100, 0, true},          {0, 100, 1, false},
-        {0, 0, 101, false}, {0, 101, 0, false},         {0, UINT64_MAX, 2, false},
+        {0, 0, 100, true},       {0, 100, 0, true},      {0, 100, 1, false},
+        {0, 0, 101, false},      {0, 101, 0, false},     {0, UINT64_MAX, 2, false},
         {0, 1, SIZE_MAX, false}, {TENSORS, 0, 1, false}, {UINT64_MAX, 0, 1, false},
     };
     folder f = folder_new();
@@ -688,26 +688,16 @@ static void test_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_new_file),
-        cmocka_unit_test(test_replace),
-        cmocka_unit_test(test_exists),
-        cmocka_unit_test(test_exists_meanwhile),
-        cmocka_unit_test(test_symlinks),
-        cmocka_unit_test(test_link_loop),
-        cmocka_unit_test(test_missing_folder),
-        cmocka_unit_test(test_longest_name),
-        cmocka_unit_test(test_relative_path),
-        cmocka_unit_test(test_abandoned),
-        cmocka_unit_test(test_incomplete_data),
-        cmocka_unit_test(test_rewritten_data),
-        cmocka_unit_test(test_write_ranges),
-        cmocka_unit_test(test_stream),
-        cmocka_unit_test(test_stream_order),
-        cmocka_unit_test(test_stream_incomplete),
-        cmocka_unit_test(test_closed_pipe),
-        cmocka_unit_test(test_full_device),
-        cmocka_unit_test(test_read_only_folder),
-        cmocka_unit_test(test_file_size_limit),
+        cmocka_unit_test(test_new_file),         cmocka_unit_test(test_replace),
+        cmocka_unit_test(test_exists),           cmocka_unit_test(test_exists_meanwhile),
+        cmocka_unit_test(test_symlinks),         cmocka_unit_test(test_link_loop),
+        cmocka_unit_test(test_missing_folder),   cmocka_unit_test(test_longest_name),
+        cmocka_unit_test(test_relative_path),    cmocka_unit_test(test_abandoned),
+        cmocka_unit_test(test_incomplete_data),  cmocka_unit_test(test_rewritten_data),
+        cmocka_unit_test(test_write_ranges),     cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_stream_order),     cmocka_unit_test(test_stream_incomplete),
+        cmocka_unit_test(test_closed_pipe),      cmocka_unit_test(test_full_device),
+        cmocka_unit_test(test_read_only_folder), cmocka_unit_test(test_file_size_limit),
         cmocka_unit_test(test_full_disk),
     };
 

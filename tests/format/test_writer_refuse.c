@@ -39,12 +39,17 @@ static void test_options(void **state)
         unsigned flags;
         bool good;
     } rows[] = {
-        {0, GUFO_LITTLE_ENDIAN, 0, true},  {3, GUFO_LITTLE_ENDIAN, 0, true},
-        {3, GUFO_BIG_ENDIAN, 0, true},     {0, GUFO_BIG_ENDIAN, 0, true},
-        {2, GUFO_LITTLE_ENDIAN, 0, true},  {2, GUFO_BIG_ENDIAN, 0, false},
+        {0, GUFO_LITTLE_ENDIAN, 0, true},
+        {3, GUFO_LITTLE_ENDIAN, 0, true},
+        {3, GUFO_BIG_ENDIAN, 0, true},
+        {0, GUFO_BIG_ENDIAN, 0, true},
+        {2, GUFO_LITTLE_ENDIAN, 0, true},
+        {2, GUFO_BIG_ENDIAN, 0, false},
         {2, GUFO_BIG_ENDIAN, GUFO_WRITER_AS_READ, true},
-        {1, GUFO_LITTLE_ENDIAN, 0, false}, {1, GUFO_LITTLE_ENDIAN, GUFO_WRITER_AS_READ, false},
-        {4, GUFO_LITTLE_ENDIAN, 0, false}, {UINT32_MAX, GUFO_LITTLE_ENDIAN, 0, false},
+        {1, GUFO_LITTLE_ENDIAN, 0, false},
+        {1, GUFO_LITTLE_ENDIAN, GUFO_WRITER_AS_READ, false},
+        {4, GUFO_LITTLE_ENDIAN, 0, false},
+        {UINT32_MAX, GUFO_LITTLE_ENDIAN, 0, false},
     };
 
     (void)state;
@@ -113,8 +118,9 @@ static void test_keys(void **state)
 
 static void test_good_keys(void **state)
 {
-    static const char *const keys[] = {"a", "general.architecture", "Upper.Case", "with-hyphen",
-                                       "_", "0.1.2", "tokenizer.ggml.eot_token_id"};
+    static const char *const keys[] = {
+        "a",     "general.architecture",       "Upper.Case", "with-hyphen", "_",
+        "0.1.2", "tokenizer.ggml.eot_token_id"};
     gufo_writer *w = writer_new(0);
     gufo_error error = no_error();
 
@@ -152,8 +158,8 @@ static void test_duplicates(void **state)
     check_ok(gufo_writer_add_u8(w, "a", 1, &error), &error, "a");
     status = gufo_writer_add_text(w, "a", "again", &error);
     check_rule(status, GUFO_E_MALFORMED, &error, "key-duplicate", "a");
-    check_ok(gufo_writer_add_tensor(w, gufo_str_of("a"), GUFO_TYPE_F32, 1, dims, 0, &error),
-             &error, "tensor a");
+    check_ok(gufo_writer_add_tensor(w, gufo_str_of("a"), GUFO_TYPE_F32, 1, dims, 0, &error), &error,
+             "tensor a");
     status = gufo_writer_add_tensor(w, gufo_str_of("a"), GUFO_TYPE_F16, 1, dims, 0, &error);
     check_rule(status, GUFO_E_MALFORMED, &error, "name-duplicate", "tensor a");
     check_u64(planned_bytes(w), expected, "duplicates");
@@ -218,10 +224,11 @@ static void test_alignment(void **state)
     static const struct {
         uint32_t value;
         bool strict, as_read;
-    } rows[] = {{0, false, false},  {1, false, true},  {2, false, true},      {4, false, true},
-                {7, false, false},  {8, true, true},   {12, false, false},    {16, true, true},
-                {24, false, true},  {32, true, true},  {33, false, false},    {40, false, true},
-                {64, true, true},   {1 << 24, true, true}, {(1 << 24) + 8, false, false},
+    } rows[] = {{0, false, false},       {1, false, true},         {2, false, true},
+                {4, false, true},        {7, false, false},        {8, true, true},
+                {12, false, false},      {16, true, true},         {24, false, true},
+                {32, true, true},        {33, false, false},       {40, false, true},
+                {64, true, true},        {1 << 24, true, true},    {(1 << 24) + 8, false, false},
                 {1 << 25, false, false}, {1u << 31, false, false}, {UINT32_MAX, false, false}};
 
     (void)state;
@@ -229,8 +236,7 @@ static void test_alignment(void **state)
         bool as_read = i % 2 == 1, good = as_read ? rows[i / 2].as_read : rows[i / 2].strict;
         gufo_writer *w = writer_new(as_read ? GUFO_WRITER_AS_READ : 0);
         gufo_error error = no_error();
-        gufo_status status =
-            gufo_writer_add_u32(w, "general.alignment", rows[i / 2].value, &error);
+        gufo_status status = gufo_writer_add_u32(w, "general.alignment", rows[i / 2].value, &error);
         gufo_layout layout;
 
         if (good)
@@ -281,20 +287,69 @@ static const tensor_row bad_tensors[] = {
     {"empty name", {"", 0}, GUFO_TYPE_F32, 1, {4}, 0, GUFO_E_MALFORMED, GUFO_OK, "name-empty"},
     {"65 bytes", {NAME65, 65}, GUFO_TYPE_F32, 1, {4}, 0, GUFO_E_LIMIT, GUFO_E_LIMIT, "name-length"},
     {"NUL", {"a\0b", 3}, GUFO_TYPE_F32, 1, {4}, 0, GUFO_E_MALFORMED, GUFO_E_MALFORMED, "name-nul"},
-    {"NUL last", {"a\0", 2}, GUFO_TYPE_F32, 1, {4}, 0, GUFO_E_MALFORMED, GUFO_E_MALFORMED,
+    {"NUL last",
+     {"a\0", 2},
+     GUFO_TYPE_F32,
+     1,
+     {4},
+     0,
+     GUFO_E_MALFORMED,
+     GUFO_E_MALFORMED,
      "name-nul"},
     {"not UTF-8", {"\xff", 1}, GUFO_TYPE_F32, 1, {4}, 0, GUFO_E_MALFORMED, GUFO_OK, "name-utf8"},
-    {"5 dims", {"a", 1}, GUFO_TYPE_F32, 5, {1, 1, 1, 1}, 0, GUFO_E_LIMIT, GUFO_E_LIMIT,
+    {"5 dims",
+     {"a", 1},
+     GUFO_TYPE_F32,
+     5,
+     {1, 1, 1, 1},
+     0,
+     GUFO_E_LIMIT,
+     GUFO_E_LIMIT,
      "dims-count"},
-    {"rows", {"b", 1}, GUFO_TYPE_Q4_0, 2, {33, 32}, 0, GUFO_E_MALFORMED, GUFO_E_MALFORMED,
+    {"rows",
+     {"b", 1},
+     GUFO_TYPE_Q4_0,
+     2,
+     {33, 32},
+     0,
+     GUFO_E_MALFORMED,
+     GUFO_E_MALFORMED,
      "row-blocks"},
-    {"product", {"c", 1}, GUFO_TYPE_I8, 2, {UINT64_C(1) << 32, UINT64_C(1) << 32}, 0,
-     GUFO_E_MALFORMED, GUFO_E_MALFORMED, "dims-overflow"},
-    {"bytes", {"d", 1}, GUFO_TYPE_F32, 1, {UINT64_C(1) << 62}, 0, GUFO_E_MALFORMED,
-     GUFO_E_MALFORMED, "dims-overflow"},
-    {"hidden by zero", {"e", 1}, GUFO_TYPE_I8, 3, {UINT64_C(1) << 32, 0, UINT64_C(1) << 32}, 0,
-     GUFO_E_MALFORMED, GUFO_E_MALFORMED, "dims-overflow"},
-    {"removed", {"f", 1}, GUFO_TYPE_Q4_0_4_4, 1, {32}, 0, GUFO_E_MALFORMED, GUFO_OK,
+    {"product",
+     {"c", 1},
+     GUFO_TYPE_I8,
+     2,
+     {UINT64_C(1) << 32, UINT64_C(1) << 32},
+     0,
+     GUFO_E_MALFORMED,
+     GUFO_E_MALFORMED,
+     "dims-overflow"},
+    {"bytes",
+     {"d", 1},
+     GUFO_TYPE_F32,
+     1,
+     {UINT64_C(1) << 62},
+     0,
+     GUFO_E_MALFORMED,
+     GUFO_E_MALFORMED,
+     "dims-overflow"},
+    {"hidden by zero",
+     {"e", 1},
+     GUFO_TYPE_I8,
+     3,
+     {UINT64_C(1) << 32, 0, UINT64_C(1) << 32},
+     0,
+     GUFO_E_MALFORMED,
+     GUFO_E_MALFORMED,
+     "dims-overflow"},
+    {"removed",
+     {"f", 1},
+     GUFO_TYPE_Q4_0_4_4,
+     1,
+     {32},
+     0,
+     GUFO_E_MALFORMED,
+     GUFO_OK,
      "type-removed"},
     {"removed, with size", {"g", 1}, 4, 1, {32}, 20, GUFO_E_MALFORMED, GUFO_OK, "type-removed"},
 };
@@ -405,13 +460,13 @@ static void test_after_layout(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),       cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_good_keys),     cmocka_unit_test(test_key_length),
-        cmocka_unit_test(test_duplicates),    cmocka_unit_test(test_text),
-        cmocka_unit_test(test_depth),         cmocka_unit_test(test_value_types),
-        cmocka_unit_test(test_alignment),     cmocka_unit_test(test_alignment_type),
-        cmocka_unit_test(test_tensors),       cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_sum_overflow),  cmocka_unit_test(test_after_layout),
+        cmocka_unit_test(test_options),      cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_good_keys),    cmocka_unit_test(test_key_length),
+        cmocka_unit_test(test_duplicates),   cmocka_unit_test(test_text),
+        cmocka_unit_test(test_depth),        cmocka_unit_test(test_value_types),
+        cmocka_unit_test(test_alignment),    cmocka_unit_test(test_alignment_type),
+        cmocka_unit_test(test_tensors),      cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_sum_overflow), cmocka_unit_test(test_after_layout),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

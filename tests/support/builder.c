@@ -1,7 +1,7 @@
 /* The bytes of a GGUF file, one field after the other; see builder.h. */
 #include "builder.h"
 
-const encoding all_encodings[ENCODING_COUNT] = {{1, false}, {1, true}, {2, false},
+const encoding all_encodings[ENCODING_COUNT] = {{1, false}, {1, true},  {2, false},
                                                 {2, true},  {3, false}, {3, true}};
 
 const char *encoding_name(encoding e)
@@ -39,7 +39,7 @@ static uint8_t *extend(builder *b, size_t len)
 {
     uint8_t *at;
 
-    if (b->len + len > b->capacity) {
+    if (b->data == NULL || b->len + len > b->capacity) {
         size_t capacity = b->capacity * 2 + len + 256;
         uint8_t *data = realloc(b->data, capacity);
 

@@ -54,8 +54,7 @@ void check_bytes_at(const char *file, int line, const char *what, gufo_str got, 
 {
     va_list arguments;
 
-    if (got.len == expected.len &&
-        (got.len == 0 || memcmp(got.data, expected.data, got.len) == 0))
+    if (got.len == expected.len && (got.len == 0 || memcmp(got.data, expected.data, got.len) == 0))
         return;
     va_start(arguments, label);
     print_label(label, arguments);

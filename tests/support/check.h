@@ -27,26 +27,26 @@
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* check(condition, "row %s", name): fails the test with the condition and the formatted label. */
-#define check(condition, ...)                                                                      \
-    do {                                                                                           \
-        if (!(condition))                                                                          \
-            check_failed(__FILE__, __LINE__, #condition, __VA_ARGS__);                             \
+#define check(condition, ...)                                          \
+    do {                                                               \
+        if (!(condition))                                              \
+            check_failed(__FILE__, __LINE__, #condition, __VA_ARGS__); \
     } while (0)
 
 /* check_u64(got, expected, "row %s", name): two unsigned numbers are equal. */
-#define check_u64(got, expected, ...)                                                              \
+#define check_u64(got, expected, ...) \
     check_u64_at(__FILE__, __LINE__, #got, (uint64_t)(got), (uint64_t)(expected), __VA_ARGS__)
 
 /* check_str(view, "text", "row"): a gufo_str has exactly the bytes of a C string. */
-#define check_str(got, expected, ...)                                                              \
+#define check_str(got, expected, ...) \
     check_bytes_at(__FILE__, __LINE__, #got, got, gufo_str_of(expected), __VA_ARGS__)
-#define check_view(got, expected, ...)                                                             \
+#define check_view(got, expected, ...) \
     check_bytes_at(__FILE__, __LINE__, #got, got, expected, __VA_ARGS__)
 
 /* check_status(status, expected, &error, "row"): a status, showing the error's message if not. */
-#define check_status(got, expected, error, ...)                                                    \
+#define check_status(got, expected, error, ...) \
     check_status_at(__FILE__, __LINE__, #got, got, expected, error, __VA_ARGS__)
-#define check_ok(got, error, ...)                                                                  \
+#define check_ok(got, error, ...) \
     check_status_at(__FILE__, __LINE__, #got, got, GUFO_OK, error, __VA_ARGS__)
 
 __attribute__((noreturn, format(printf, 4, 5))) void check_failed(const char *file, int line,

@@ -67,6 +67,7 @@ size_t findings_of_severity(const findings *f, gufo_severity severity)
 void findings_print(const findings *f)
 {
     for (size_t i = 0; i < f->count; i++)
-        print_error("    %s %s at %" PRIu64 ": %s\n", gufo_severity_name(f->items[i].rule->severity),
-                    f->items[i].rule->name, f->items[i].offset, f->items[i].message);
+        print_error("    %s %s at %" PRIu64 ": %s\n",
+                    gufo_severity_name(f->items[i].rule->severity), f->items[i].rule->name,
+                    f->items[i].offset, f->items[i].message);
 }

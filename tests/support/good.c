@@ -178,8 +178,9 @@ static void build_odd_keys(builder *b, uint32_t number)
 
 static void build_names(builder *b, uint32_t number)
 {
-    static const char *const names[] = {"a", GOOD_LONG_NAME, "gr\xc3\xbc\xc3\x9f", "\xff\xfe", "",
-                                        "with space \x1b[31m", "general.architecture"};
+    static const char *const names[] = {
+        "a", GOOD_LONG_NAME,        "gr\xc3\xbc\xc3\x9f",  "\xff\xfe",
+        "",  "with space \x1b[31m", "general.architecture"};
 
     (void)number;
     builder_header(b, COUNT_OF(names), 1);

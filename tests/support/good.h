@@ -5,9 +5,10 @@
 #include "builder.h"
 
 typedef enum good_flags {
-    GOOD_V1 = 1,        /* exists in version 1 */
-    GOOD_V2_V3 = 2,     /* exists in versions 2 and 3 */
-    GOOD_CANONICAL = 4, /* data in order, no gaps, zero padding everywhere: a writer gives it back */
+    GOOD_V1 = 1,    /* exists in version 1 */
+    GOOD_V2_V3 = 2, /* exists in versions 2 and 3 */
+    GOOD_CANONICAL =
+        4, /* data in order, no gaps, zero padding everywhere: a writer gives it back */
 } good_flags;
 
 #define GOOD_ALL (GOOD_V1 | GOOD_V2_V3)

@@ -94,8 +94,9 @@ static void open_from_file(opened *o, way w, const void *data, size_t len,
 static void open_from_pipe(opened *o, const void *data, size_t len,
                            const gufo_open_options *options)
 {
-    feeder f = feeder_start(data, len);
+    feeder f;
 
+    feeder_start(&f, data, len);
     o->file = gufo_open_fd(f.fd, options, &o->error);
     feeder_end(&f);
 }

@@ -1,4 +1,4 @@
-/* Forked children. */
+/* Forked children and feeding threads. */
 #include "process.h"
 
 #include <errno.h>
@@ -29,39 +29,40 @@ int run_in_child(int (*work)(void *context), void *context)
     return wait_for(child);
 }
 
-feeder feeder_start(const void *data, size_t len)
+/* Writes in small pieces.  Whoever reads may stop early: that is no signal here, but an error. */
+static void *feed(void *context)
 {
-    const uint8_t *at = data;
-    int ends[2];
-    pid_t child;
+    feeder *f = context;
+    sigset_t pipe_signal;
 
-    fflush(NULL);
+    sigemptyset(&pipe_signal);
+    sigaddset(&pipe_signal, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
+    for (size_t at = 0; at < f->len;) {
+        size_t left = f->len - at;
+        ssize_t done = write(f->write_end, f->data + at, left < 1000 ? left : 1000);
+
+        if (done <= 0)
+            break;
+        at += (size_t)done;
+    }
+    close(f->write_end);
+    return NULL;
+}
+
+void feeder_start(feeder *f, const void *data, size_t len)
+{
+    int ends[2];
+
     if (pipe(ends) != 0)
         abort();
-    child = fork();
-    if (child < 0)
+    *f = (feeder){.fd = ends[0], .write_end = ends[1], .data = data, .len = len};
+    if (pthread_create(&f->thread, NULL, feed, f) != 0)
         abort();
-    if (child == 0) {
-        signal(SIGPIPE, SIG_IGN);
-        close(ends[0]);
-        while (len > 0) {
-            ssize_t done = write(ends[1], at, len < 1000 ? len : 1000);
-
-            if (done <= 0)
-                _exit(1);
-            at += done;
-            len -= (size_t)done;
-        }
-        _exit(0);
-    }
-    close(ends[1]);
-    return (feeder){ends[0], child};
 }
 
 void feeder_end(feeder *f)
 {
-    if (f->fd >= 0)
-        close(f->fd);
-    f->fd = -1;
-    (void)wait_for((pid_t)f->child);
+    close(f->fd);
+    pthread_join(f->thread, NULL);
 }

@@ -22,9 +22,8 @@ static void check_fault(const gufo_error *error, const expectation *e, const cha
           error->message, gufo_status_name(e->status), e->rule);
     check_u64(error->rule->status, e->status, "%s, %s", e->label, how);
     check(error->rule->fatal && error->rule->severity == GUFO_ERROR, "%s, %s", e->label, how);
-    check(error->offset == e->offset,
-          "%s, %s: at byte %" PRIu64 ", expected %" PRIu64 " (\"%s\")", e->label, how,
-          error->offset, e->offset, error->message);
+    check(error->offset == e->offset, "%s, %s: at byte %" PRIu64 ", expected %" PRIu64 " (\"%s\")",
+          e->label, how, error->offset, e->offset, error->message);
     check_error_shape(error, e->status, e->label);
 }
 
@@ -72,8 +71,7 @@ static void check_other_ways(const builder *b, const expectation *e)
 static bool was_reported(const findings *found, const expectation *e)
 {
     for (size_t i = 0; i < found->count; i++)
-        if (strcmp(found->items[i].rule->name, e->rule) == 0 &&
-            found->items[i].offset == e->offset)
+        if (strcmp(found->items[i].rule->name, e->rule) == 0 && found->items[i].offset == e->offset)
             return true;
     return false;
 }

@@ -19,7 +19,8 @@ static void touch(const bounds *in, const void *data, uint64_t len)
         return;
     check(data != NULL, "%s: view without bytes", in->label);
     if (in->start != NULL) {
-        check(at >= in->start && at <= in->start + in->size, "%s: view outside the file", in->label);
+        check(at >= in->start && at <= in->start + in->size, "%s: view outside the file",
+              in->label);
         check(len <= (uint64_t)(in->start + in->size - at), "%s: view past the end", in->label);
     }
     for (uint64_t i = 0; i < len; i++)
@@ -191,8 +192,8 @@ static void walk_tensor(const bounds *in, const gufo_file *file, const gufo_tens
         check_status(gufo_tensor_read(file, tensor, tensor->size, &byte, 1, &error), GUFO_E_RANGE,
                      &error, "%s: byte past the tensor", in->label);
     else
-        check(gufo_tensor_read(file, tensor, 0, &byte, 1, &error) != GUFO_OK,
-              "%s: data of a pipe", in->label);
+        check(gufo_tensor_read(file, tensor, 0, &byte, 1, &error) != GUFO_OK, "%s: data of a pipe",
+              in->label);
     if (tensor->size > 0 && gufo_file_has_data(file))
         check((gufo_tensor_read(file, tensor, tensor->size - 1, &byte, 1, &error) == GUFO_OK) ==
                   (tensor->available == tensor->size),
@@ -360,8 +361,9 @@ char *dump_file(const gufo_file *file, unsigned parts)
         abort();
     fprintf(out, "alignment %" PRIu32 "\n", gufo_file_alignment(file));
     if (parts & DUMP_LAYOUT)
-        fprintf(out, "version %" PRIu32 " order %d size %" PRIu64 " infos end %" PRIu64
-                     " data %" PRIu64 "+%" PRIu64 " claims %" PRIu64 " %" PRIu64 "\n",
+        fprintf(out,
+                "version %" PRIu32 " order %d size %" PRIu64 " infos end %" PRIu64 " data %" PRIu64
+                "+%" PRIu64 " claims %" PRIu64 " %" PRIu64 "\n",
                 gufo_file_version(file), (int)gufo_file_byte_order(file), gufo_file_size(file),
                 gufo_file_infos_end(file), gufo_file_data_offset(file), gufo_file_data_size(file),
                 gufo_file_claimed_metadata(file), gufo_file_claimed_tensors(file));

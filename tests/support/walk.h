@@ -14,8 +14,8 @@ void walk_file(const gufo_file *file, const void *start, size_t size, const char
 void walk_unsteady(const gufo_file *file);
 
 typedef enum dump_parts {
-    DUMP_LAYOUT = 1,     /* version, byte order, alignment, every offset */
-    DUMP_DATA = 2,       /* a digest of each tensor's data, by gufo_tensor_read */
+    DUMP_LAYOUT = 1,       /* version, byte order, alignment, every offset */
+    DUMP_DATA = 2,         /* a digest of each tensor's data, by gufo_tensor_read */
     DUMP_UNKNOWN_SIZE = 4, /* sizes of tensors whose type's layout is unknown */
 } dump_parts;
 
