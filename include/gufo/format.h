@@ -386,9 +386,10 @@ typedef struct gufo_items {
 
 /* Adds an entry; entries keep the order of the calls.  Text and elements are copied.
  * general.alignment sets the alignment of the file: it must be a uint32, a power of two from 8 to
- * GUFO_MAX_ALIGNMENT.  GUFO_E_MALFORMED with the rule for what no reader would accept: a key twice,
- * a key that is empty, too long, not of [a-zA-Z0-9_.-] or with an empty segment, text that is not
- * UTF-8 (strings inside arrays may be any bytes: raw tokens occur), arrays nested too deep. */
+ * GUFO_MAX_ALIGNMENT.  What no reader would accept is refused with the rule and its status: a key
+ * twice, empty, too long, not of [a-zA-Z0-9_.-] or with an empty segment, text that is not UTF-8
+ * (strings inside arrays may be any bytes: raw tokens occur), arrays nested too deep.  A refused
+ * addition leaves the plan as it was. */
 GUFO_API gufo_status gufo_writer_add_u8(gufo_writer *w, const char *key, uint8_t v, gufo_error *e);
 GUFO_API gufo_status gufo_writer_add_i8(gufo_writer *w, const char *key, int8_t v, gufo_error *e);
 GUFO_API gufo_status gufo_writer_add_u16(gufo_writer *w, const char *key, uint16_t v,
@@ -417,9 +418,10 @@ GUFO_API gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *
                                                gufo_error *e);
 
 /* Adds a tensor; data lies in the order of the calls.  `size` may be 0 for a type whose layout is
- * known and must be given for any other.  GUFO_E_MALFORMED with the rule for: a name twice, empty,
+ * known and must be given for any other.  Refused with the rule and its status: a name twice, empty,
  * over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill blocks; sizes that
- * overflow; removed types.  (With GUFO_WRITER_AS_READ, only what gufo_open refuses.) */
+ * overflow; removed types.  (With GUFO_WRITER_AS_READ, only what gufo_open refuses.)  A size that
+ * contradicts type and dims is GUFO_E_ARGUMENT. */
 GUFO_API gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type,
                                             uint32_t n_dims, const uint64_t *dims, uint64_t size,
                                             gufo_error *e);
@@ -456,8 +458,8 @@ GUFO_API const char *gufo_writer_temporary(const gufo_writer *w);
  * come in order; padding is added. */
 GUFO_API gufo_status gufo_writer_open_fd(gufo_writer *w, int fd, gufo_error *e);
 
-/* Writes bytes [offset, offset + size) of tensor `index`.  From any thread, in any order, to a path;
- * in order to a stream.  GUFO_E_RANGE outside the tensor. */
+/* Writes bytes [offset, offset + size) of tensor `index`.  To a path from any thread, in any order, and
+ * again where that is wanted; to a stream in order.  GUFO_E_RANGE outside the tensor. */
 GUFO_API gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset,
                                        const void *data, size_t size, gufo_error *e);
 /* Pads, checks that every tensor got all its bytes (GUFO_E_ARGUMENT names one that did not), syncs

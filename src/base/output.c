@@ -97,23 +97,23 @@ static gufo_status check_target(const output *o, const struct stat *info, gufo_e
 static gufo_status create_temporary(output *o, gufo_error *error)
 {
     size_t folder = folder_len(o->target);
+    int failure = EEXIST;
 
     o->temporary = mem_alloc(o->allocator, folder + TEMPORARY_NAME);
     if (o->temporary == NULL)
         return gufo_fail_memory(error);
     memcpy(o->temporary, o->target, folder);
-    for (int tries = 0; tries < NAMES_TRIED; tries++) {
+    for (int tries = 0; tries < NAMES_TRIED && failure == EEXIST; tries++) {
         (void)snprintf(o->temporary + folder, TEMPORARY_NAME, ".gufo-%016" PRIx64 ".tmp",
                        gufo_hash_key_new().k0);
         o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (o->fd >= 0)
             return GUFO_OK;
-        if (errno != EEXIST)
-            break;
+        failure = errno;
     }
     mem_free(o->allocator, o->temporary);
     o->temporary = NULL;
-    return gufo_fail_io(error, errno, "cannot create a file in the folder of the target");
+    return gufo_fail_io(error, failure, "cannot create a file in the folder of the target");
 }
 
 /* Reserves the whole size, so that lack of space shows before any work is done. */
@@ -147,7 +147,7 @@ gufo_status gufo_output_open(output *o, const char *path, bool replace, uint64_t
                              const gufo_allocator *allocator, gufo_error *error)
 {
     struct stat info;
-    bool exists;
+    bool exists = false;
     gufo_status status;
 
     *o = (output){.fd = -1, .replace = replace, .allocator = allocator};

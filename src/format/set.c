@@ -23,11 +23,16 @@ typedef struct shard {
 
 struct gufo_set {
     gufo_allocator allocator;
-    shard *shards;
-    size_t count;
+    records shards; /* of shard: those that were opened */
+    size_t count;   /* of all, by the name of the first */
     uint64_t tensors;
     name_index names;
 };
+
+static shard *set_shard(const gufo_set *set, size_t index)
+{
+    return records_at(&set->shards, index);
+}
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
@@ -120,12 +125,12 @@ static gufo_status compare_layout(const gufo_file *first, const gufo_file *file,
 
 static gufo_status check_shard(const gufo_set *set, size_t index, gufo_error *error)
 {
-    const gufo_file *file = set->shards[index].file;
+    const gufo_file *file = set_shard(set, index)->file;
     gufo_status status = expect_key(file, "split.no", index, error);
 
     if (status == GUFO_OK)
         status = expect_key(file, "split.count", set->count, error);
-    return status == GUFO_OK ? compare_layout(set->shards[0].file, file, error) : status;
+    return status == GUFO_OK ? compare_layout(set_shard(set, 0)->file, file, error) : status;
 }
 
 static gufo_status check_total(const gufo_set *set, size_t index, gufo_error *error)
@@ -133,7 +138,8 @@ static gufo_status check_total(const gufo_set *set, size_t index, gufo_error *er
     uint64_t total;
     gufo_error reason;
 
-    if (gufo_get_u64(set->shards[index].file, "split.tensors.count", &total, &reason) != GUFO_OK)
+    if (gufo_get_u64(set_shard(set, index)->file, "split.tensors.count", &total, &reason) !=
+        GUFO_OK)
         return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
                          reason.message);
     if (total != set->tensors)
@@ -154,7 +160,7 @@ static size_t shard_of(const gufo_set *set, uint64_t index)
     while (high - low > 1) {
         size_t middle = low + (high - low) / 2;
 
-        if (set->shards[middle].first <= index)
+        if (set_shard(set, middle)->first <= index)
             low = middle;
         else
             high = middle;
@@ -165,7 +171,7 @@ static size_t shard_of(const gufo_set *set, uint64_t index)
 static gufo_str set_name_of(const void *owner, uint64_t index)
 {
     const gufo_set *set = owner;
-    const shard *s = &set->shards[shard_of(set, index)];
+    const shard *s = set_shard(set, shard_of(set, index));
 
     return gufo_tensor_name(s->file, file_tensor(s->file, index - s->first));
 }
@@ -185,11 +191,12 @@ static gufo_status index_tensors(gufo_set *set, size_t *failed, gufo_error *erro
         *failed = shard_of(set, i);
         if (shard_of(set, first) == *failed) /* a lenient open has told of it */
             continue;
-        status = gufo_fail(
-            error, GUFO_E_SHARDS,
-            file_tensor(set->shards[*failed].file, i - set->shards[*failed].first)->info_offset,
-            "tensor %s is in shard %zu already", gufo_quote(quoted, set_name_of(set, i)),
-            shard_of(set, first) + 1);
+        status =
+            gufo_fail(error, GUFO_E_SHARDS,
+                      file_tensor(set_shard(set, *failed)->file, i - set_shard(set, *failed)->first)
+                          ->info_offset,
+                      "tensor %s is in shard %zu already", gufo_quote(quoted, set_name_of(set, i)),
+                      shard_of(set, first) + 1);
     }
     return status;
 }
@@ -199,7 +206,7 @@ static gufo_status index_tensors(gufo_set *set, size_t *failed, gufo_error *erro
 static gufo_status open_shard(gufo_set *set, size_t index, const gufo_open_options *options,
                               gufo_error *error)
 {
-    shard *s = &set->shards[index];
+    shard *s = set_shard(set, index);
     gufo_error reason = {0};
 
     s->file = gufo_open(s->path, options, &reason);
@@ -216,6 +223,17 @@ static gufo_status open_shard(gufo_set *set, size_t index, const gufo_open_optio
     return reason.code;
 }
 
+/* Lists one more shard; memory follows what was opened, not what the name announces. */
+static gufo_status add_shard(gufo_set *set, const char *first, size_t prefix_len, gufo_error *error)
+{
+    size_t number = (size_t)set->shards.count + 1;
+    shard *added = gufo_records_add(&set->shards, &set->allocator);
+
+    if (added != NULL)
+        added->path = shard_path(set, first, prefix_len, number);
+    return added != NULL && added->path != NULL ? GUFO_OK : gufo_fail_memory(error);
+}
+
 /* Opens and checks all shards; *failed receives the one that a failure is about. */
 static gufo_status open_all(gufo_set *set, const char *first, size_t prefix_len,
                             const gufo_open_options *options, size_t *failed, gufo_error *error)
@@ -224,10 +242,9 @@ static gufo_status open_all(gufo_set *set, const char *first, size_t prefix_len,
 
     for (size_t i = 0; i < set->count && status == GUFO_OK; i++) {
         *failed = i;
-        set->shards[i].path = shard_path(set, first, prefix_len, i + 1);
-        if (set->shards[i].path == NULL)
-            return gufo_fail_memory(error);
-        status = open_shard(set, i, options, error);
+        status = add_shard(set, first, prefix_len, error);
+        if (status == GUFO_OK)
+            status = open_shard(set, i, options, error);
         if (status == GUFO_OK && set->count > 1)
             status = check_shard(set, i, error);
     }
@@ -238,10 +255,11 @@ static gufo_status open_all(gufo_set *set, const char *first, size_t prefix_len,
     return status == GUFO_OK ? index_tensors(set, failed, error) : status;
 }
 
+/* A copy that the caller frees with free(); NULL of NULL, or without memory. */
 static char *heap_copy(const char *text)
 {
-    size_t size = strlen(text) + 1;
-    char *copy = malloc(size);
+    size_t size = text == NULL ? 0 : strlen(text) + 1;
+    char *copy = size == 0 ? NULL : malloc(size);
 
     if (copy != NULL)
         memcpy(copy, text, size);
@@ -256,11 +274,7 @@ static gufo_set *set_new(const gufo_allocator *allocator, size_t count)
         return NULL;
     set->allocator = *allocator;
     set->count = count;
-    set->shards = gufo_mem_zero(allocator, count * sizeof *set->shards);
-    if (set->shards == NULL) {
-        mem_free(allocator, set);
-        return NULL;
-    }
+    set->shards.size = sizeof(shard);
     return set;
 }
 
@@ -286,8 +300,7 @@ gufo_set *gufo_set_open(const char *path, const gufo_open_options *options, char
     if (open_all(set, path, prefix_len, options, &failed, error) == GUFO_OK)
         return set;
     if (failed_path != NULL)
-        *failed_path =
-            heap_copy(set->shards[failed].path != NULL ? set->shards[failed].path : path);
+        *failed_path = heap_copy(gufo_set_shard_path(set, failed));
     gufo_set_close(set);
     return NULL;
 }
@@ -299,12 +312,12 @@ void gufo_set_close(gufo_set *set)
     if (set == NULL)
         return;
     allocator = set->allocator;
-    for (size_t i = 0; i < set->count; i++) {
-        gufo_close(set->shards[i].file);
-        mem_free(&allocator, set->shards[i].path);
+    for (size_t i = 0; i < set->shards.count; i++) {
+        gufo_close(set_shard(set, i)->file);
+        mem_free(&allocator, set_shard(set, i)->path);
     }
     gufo_name_index_free(&set->names, &allocator);
-    mem_free(&allocator, set->shards);
+    gufo_records_free(&set->shards, &allocator);
     mem_free(&allocator, set);
 }
 
@@ -317,12 +330,12 @@ size_t gufo_set_shard_count(const gufo_set *set)
 
 const gufo_file *gufo_set_shard(const gufo_set *set, size_t index)
 {
-    return index < set->count ? set->shards[index].file : NULL;
+    return index < set->shards.count ? set_shard(set, index)->file : NULL;
 }
 
 const char *gufo_set_shard_path(const gufo_set *set, size_t index)
 {
-    return index < set->count ? set->shards[index].path : NULL;
+    return index < set->shards.count ? set_shard(set, index)->path : NULL;
 }
 
 uint64_t gufo_set_tensor_count(const gufo_set *set)
@@ -339,7 +352,7 @@ bool gufo_set_tensor_at(const gufo_set *set, uint64_t index, gufo_tensor *out, s
     owner = shard_of(set, index);
     if (shard_index != NULL)
         *shard_index = owner;
-    return gufo_tensor_at(set->shards[owner].file, index - set->shards[owner].first, out);
+    return gufo_tensor_at(set_shard(set, owner)->file, index - set_shard(set, owner)->first, out);
 }
 
 bool gufo_set_tensor_find(const gufo_set *set, const char *name, gufo_tensor *out,

@@ -114,8 +114,7 @@ static void no_faults(void)
 
 enum { FIRST_READ = 64 * 1024, ENTRIES = 6, DATA_SIZE = 200000 };
 
-/* The first entry is a string that makes the end of the first read fall `before` bytes before the
- * end of the metadata that follows it: keys, values of each kind and a tensor info. */
+/* A string of `length` bytes, then keys, values of each kind and a tensor info: the rest. */
 static builder build_file(size_t length)
 {
     builder b = builder_new((encoding){3, false});

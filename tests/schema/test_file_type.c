@@ -1,0 +1,47 @@
+/* Names of file types, against literal facts. */
+#include "../support/check.h"
+
+static void test_names(void **state)
+{
+    static const struct {
+        uint64_t number;
+        const char *name;
+    } rows[] = {
+        {0, "F32"},     {1, "F16"},     {2, "Q4_0"},    {3, "Q4_1"},
+        {7, "Q8_0"},    {10, "Q2_K"},   {12, "Q3_K_M"}, {14, "Q4_K_S"},
+        {15, "Q4_K_M"}, {17, "Q5_K_M"}, {18, "Q6_K"},   {19, "IQ2_XXS"},
+        {25, "IQ4_NL"}, {30, "IQ4_XS"}, {32, "BF16"},   {38, "MXFP4_MOE"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        check_str(gufo_str_of(gufo_file_type_name(rows[i].number)), rows[i].name, "%" PRIu64,
+                  rows[i].number);
+}
+
+/* Names are given to a first range of numbers, all different, and to none above. */
+static void test_range(void **state)
+{
+    uint64_t known = 0;
+
+    (void)state;
+    while (gufo_file_type_name(known) != NULL)
+        known++;
+    check(known > 38 && known < 1000, "%" PRIu64, known);
+    for (uint64_t i = 0; i < known; i++)
+        for (uint64_t j = 0; j < i; j++)
+            check(strcmp(gufo_file_type_name(i), gufo_file_type_name(j)) != 0, "%" PRIu64, i);
+    check(gufo_file_type_name(1000) == NULL, "1000");
+    check(gufo_file_type_name(UINT64_C(1) << 32) == NULL, "2^32: no number is cut to 32 bits");
+    check(gufo_file_type_name(UINT64_MAX) == NULL, "2^64 - 1");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_range),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
