@@ -37,9 +37,10 @@ as_root() {
 
 # Names those of the given packages that are not installed.
 missing_packages() {
-    local package
+    local package states
     for package in "$@"; do
-        if ! dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed; then
+        states=$(dpkg-query -W -f '${db:Status-Status}\n' "$package" 2>/dev/null) || true
+        if ! grep -qx installed <<<"$states"; then
             echo "$package"
         fi
     done

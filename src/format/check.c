@@ -388,8 +388,7 @@ static void check_tail(checker *c, uint64_t end, gufo_str subject)
                size - padded);
     if (size < padded && c->file->tensors.count > 0)
         report(c, RULE_COMPAT_GGML, size, subject,
-               "ggml refuses the file: %" PRIu64
-               " bytes of padding at its end are missing",
+               "ggml refuses the file: %" PRIu64 " bytes of padding at its end are missing",
                padded - size);
 }
 

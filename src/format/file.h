@@ -54,8 +54,8 @@ struct gufo_file {
     uint64_t claimed_metadata, claimed_tensors; /* by the header */
     uint64_t infos_end, data_offset, data_end;
     bool metadata_read; /* all of it */
-    records entries; /* of entry_record */
-    records tensors; /* of tensor_record */
+    records entries;    /* of entry_record */
+    records tensors;    /* of tensor_record */
     name_index keys, names;
 
     /* While opening. */

@@ -82,7 +82,8 @@ make_shards() {
 on_terminal() {
     local quoted
     printf -v quoted '%q ' "$@"
-    script --quiet --return --command "stty cols 80 rows 24; $quoted" /dev/null </dev/null
+    # The shell that quoted must be the one that reads it.
+    SHELL=$BASH script --quiet --return --command "stty cols 80 rows 24; $quoted" /dev/null </dev/null
 }
 
 need_terminal() {

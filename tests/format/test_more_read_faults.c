@@ -241,22 +241,30 @@ static void test_failing_read(void **state)
     }
 }
 
-/* Metadata of a pipe is there; the rest, which is only counted, cannot be read. */
+/* Every read of a pipe fails in turn: those of metadata, and those that only count the rest.  How many
+ * there are is up to the system. */
 static void test_failing_drain(void **state)
 {
     builder b = build_file(10);
-    opened o;
+    bool done = false;
+    size_t n = 0;
 
     (void)state;
-    for (size_t n = 1; n < 4; n++) {
+    while (!done) {
+        opened o;
+
+        check(++n < 100000, "no end");
         no_faults();
         fault.on = true;
         fault.most = 32 * 1024;
-        fault.fail_at = 1 + n;
+        fault.fail_at = n;
         open_way(&o, WAY_PIPE, b.data, b.len, NULL);
-        check_io_error(&o, EIO, "pipe");
+        done = o.file != NULL;
+        if (!done)
+            check_io_error(&o, EIO, "pipe");
         close_way(&o);
     }
+    check(n > DATA_SIZE / fault.most, "%zu reads", n);
     no_faults();
     builder_free(&b);
 }
