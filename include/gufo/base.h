@@ -45,11 +45,11 @@ typedef struct gufo_str {
 /* The view of a C string, without its terminator. */
 static inline gufo_str gufo_str_of(const char *text)
 {
-    size_t len = 0;
+    gufo_str view = {text, 0};
 
-    while (text[len] != '\0')
-        len++;
-    return (gufo_str){text, len};
+    while (text[view.len] != '\0')
+        view.len++;
+    return view;
 }
 
 /* Equal in length and bytes.  Any thread. */
@@ -90,7 +90,7 @@ typedef struct gufo_error {
     int system;                   /* errno of a GUFO_E_IO, else 0 */
     uint64_t offset;              /* where in the file, or GUFO_NO_OFFSET */
     const struct gufo_rule *rule; /* the rule of the format that is broken, or NULL; static */
-    char message[512];            /* one English sentence, no newline, control characters escaped */
+    char message[768];            /* one English sentence, no newline, control characters escaped */
 } gufo_error;
 
 /* A short name for a status, e.g. "truncated".  Static; any thread. */

@@ -157,7 +157,8 @@ typedef struct gufo_open_options {
 /* Opens a file, reads its header, metadata and tensor infos once, checks them (part 4 lists the
  * rules) and builds the index.  The file is mapped and read-only; strings and arrays stay in it.
  * Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.  Where mapping
- * is impossible (a pipe, a device), metadata is kept in memory and a pipe is read to its end.
+ * is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped bytes, and a pipe is
+ * read to its end: one without an end never returns.
  * Changing the file while it is open is noticed as GUFO_E_CHANGED or as wrong content; truncating it
  * raises SIGBUS in whoever touches the lost bytes (see GUFO_OPEN_NO_MAP).
  * `options` may be NULL.  The result is closed with gufo_close; NULL on failure. */
@@ -178,6 +179,7 @@ GUFO_API void gufo_close(gufo_file *file);
 GUFO_API uint32_t gufo_file_version(const gufo_file *file);
 GUFO_API gufo_byte_order gufo_file_byte_order(const gufo_file *file);
 GUFO_API uint64_t gufo_file_size(const gufo_file *file); /* bytes that are there */
+/* The default if a lenient open found a general.alignment that makes no sense. */
 GUFO_API uint32_t gufo_file_alignment(const gufo_file *file);
 /* Where tensor data begins: the end of the tensor infos, aligned.  0 if a lenient open could not
  * read that far. */
@@ -229,7 +231,8 @@ typedef struct gufo_tensor {
     uint32_t n_dims;              /* 0 (a scalar) to 4 */
     uint64_t dims[GUFO_MAX_DIMS]; /* in the file's order: dims[0] is the row; 1 beyond n_dims */
     uint64_t elements;            /* product of dims */
-    uint64_t offset;              /* of the data, from the start of the file */
+    uint64_t offset;              /* of the data, from the start of the file; GUFO_NO_OFFSET if a
+                                   * lenient open could not tell */
     uint64_t size;                /* bytes of data */
     uint64_t available;           /* bytes that are there: less than size in a truncated file */
     uint64_t info_offset;         /* of the tensor info in the file */
@@ -273,7 +276,8 @@ typedef struct gufo_set gufo_set;
  * order, alignment, no tensor twice.  Any other path is a set of one.
  * GUFO_E_SHARDS if a shard is missing or the shards do not belong together; otherwise as gufo_open.
  * `failed_path`, if not NULL, receives the path that the error is about, to be freed with free().
- * Lenient opening and on_finding apply to each file; checks between files stay strict. */
+ * Lenient opening and on_finding apply to each file (findings do not tell which: open shards one by one
+ * for that); checks between files stay strict. */
 GUFO_API gufo_set *gufo_set_open(const char *path, const gufo_open_options *options,
                                  char **failed_path, gufo_error *error);
 GUFO_API void gufo_set_close(gufo_set *set);
@@ -445,7 +449,7 @@ GUFO_API bool gufo_writer_tensor(const gufo_writer *w, uint64_t index, uint64_t 
  * writer; NULL before gufo_writer_layout. */
 GUFO_API const void *gufo_writer_header(const gufo_writer *w, size_t *size);
 
-/* Opens the output.  The file is made under a temporary name beside `path`, its full size is reserved
+/* Opens the output; a writer has one output in its life.  The file is made under a temporary name beside `path`, its full size is reserved
  * (lack of space shows now), and gufo_writer_finish syncs and renames it: a crash leaves the old
  * file or the new one.  The target of a symlink is replaced, not the link; mode and, where permitted,
  * owner are kept.  GUFO_E_EXISTS if the target exists and `replace` is false, or if it is no regular

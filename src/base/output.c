@@ -94,7 +94,7 @@ static gufo_status check_target(const output *o, const struct stat *info, gufo_e
 
 /* Opens a file with a new name in the target's folder.  The name is short, because the target's may
  * be as long as a name can be. */
-static gufo_status create_temporary(output *o, gufo_error *error)
+static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
 {
     size_t folder = folder_len(o->target);
     int failure = EEXIST;
@@ -106,7 +106,7 @@ static gufo_status create_temporary(output *o, gufo_error *error)
     for (int tries = 0; tries < NAMES_TRIED && failure == EEXIST; tries++) {
         (void)snprintf(o->temporary + folder, TEMPORARY_NAME, ".gufo-%016" PRIx64 ".tmp",
                        gufo_hash_key_new().k0);
-        o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (o->fd >= 0)
             return GUFO_OK;
         failure = errno;
@@ -134,13 +134,18 @@ static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
                         : gufo_fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
 }
 
-/* The new file gets the rights of the one it replaces; the owner only where that is permitted. */
+/* The new file gets the rights of the one it replaces.  Owner and group only where that is permitted;
+ * rights that were meant for others than its own are then not given. */
 static void keep_rights(const output *o, const struct stat *info)
 {
-    if (fchown(o->fd, info->st_uid, info->st_gid) != 0 &&
-        fchown(o->fd, (uid_t)-1, info->st_gid) != 0)
-        errno = 0;
-    (void)fchmod(o->fd, info->st_mode & 07777);
+    mode_t mode = info->st_mode & 07777;
+
+    if (fchown(o->fd, info->st_uid, info->st_gid) != 0) {
+        mode &= 0777; /* no set-user-id for another user */
+        if (fchown(o->fd, (uid_t)-1, info->st_gid) != 0)
+            mode &= (mode_t)~070;
+    }
+    (void)fchmod(o->fd, mode);
 }
 
 gufo_status gufo_output_open(output *o, const char *path, bool replace, uint64_t size,
@@ -155,7 +160,7 @@ gufo_status gufo_output_open(output *o, const char *path, bool replace, uint64_t
     if (status == GUFO_OK && exists)
         status = check_target(o, &info, error);
     if (status == GUFO_OK)
-        status = create_temporary(o, error);
+        status = create_temporary(o, exists ? 0600 : 0666, error);
     if (status == GUFO_OK && exists)
         keep_rights(o, &info);
     if (status == GUFO_OK)

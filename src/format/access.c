@@ -168,12 +168,18 @@ gufo_status gufo_get_array(const gufo_file *file, const char *key, gufo_value_ty
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
+/* Where data begins is not known in a damaged file that could not be read so far. */
+static bool has_place(const gufo_file *file, const tensor_record *tensor)
+{
+    return file->data_offset != 0 && !(tensor->flags & TENSOR_UNPLACED);
+}
+
 /* How many of the tensor's bytes the file has. */
 static uint64_t available_bytes(const gufo_file *file, const tensor_record *tensor)
 {
     uint64_t behind = file->source.size > tensor->offset ? file->source.size - tensor->offset : 0;
 
-    if ((tensor->flags & TENSOR_UNUSABLE) || file->data_offset == 0)
+    if ((tensor->flags & TENSOR_UNUSABLE) || !has_place(file, tensor))
         return 0;
     return tensor->size < behind ? tensor->size : behind;
 }
@@ -196,7 +202,7 @@ bool gufo_tensor_at(const gufo_file *file, uint64_t index, gufo_tensor *out)
                          .type = tensor->type,
                          .n_dims = tensor->n_dims,
                          .elements = elements,
-                         .offset = tensor->offset,
+                         .offset = has_place(file, tensor) ? tensor->offset : GUFO_NO_OFFSET,
                          .size = tensor->size,
                          .available = available_bytes(file, tensor),
                          .info_offset = tensor->info_offset,

@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "format/file.h"
+#include "format/names.h"
 
 typedef struct checker {
     const gufo_file *file;
@@ -33,11 +34,6 @@ __attribute__((format(printf, 5, 6))) static void report(checker *c, rule_number
     gufo_finding_report(c->found, c->context, rule, offset, subject, message);
 }
 
-static gufo_str text_of(const char *text)
-{
-    return gufo_str_of(text);
-}
-
 /* ---- header --------------------------------------------------------------------------------- */
 
 static void check_version(checker *c)
@@ -45,42 +41,24 @@ static void check_version(checker *c)
     const gufo_file *file = c->file;
 
     if (file->encoding.version != 3)
-        report(c, RULE_VERSION_OLD, 4, text_of("header"), "file has version %u; today's is 3",
+        report(c, RULE_VERSION_OLD, 4, gufo_str_of("header"), "file has version %u; today's is 3",
                file->encoding.version);
     if (file->encoding.version == 1)
-        report(c, RULE_COMPAT_GGML, 4, text_of("header"), "ggml refuses version 1");
+        report(c, RULE_COMPAT_GGML, 4, gufo_str_of("header"), "ggml refuses version 1");
     if (file->encoding.byte_order == GUFO_BIG_ENDIAN)
-        report(c, RULE_COMPAT_GGML, 4, text_of("header"),
+        report(c, RULE_COMPAT_GGML, 4, gufo_str_of("header"),
                "file is big-endian; ggml refuses it on little-endian machines");
 }
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-static bool is_key_character(char c)
+static void check_name_rules(checker *c, gufo_str name, uint64_t offset, const name_rule *rules)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("_.-", c) != NULL);
-}
+    char message[sizeof c->error->message];
 
-/* The first printable character that no key may have; others broke a rule at opening. */
-bool gufo_key_bad_character(gufo_str key, char *bad)
-{
-    for (size_t i = 0; i < key.len; i++)
-        if (key.data[i] > 0x1f && key.data[i] < 0x7f && !is_key_character(key.data[i])) {
-            *bad = key.data[i];
-            return true;
-        }
-    return false;
-}
-
-bool gufo_key_has_empty_segment(gufo_str key)
-{
-    char before = '.';
-
-    for (size_t i = 0; i < key.len; before = key.data[i++])
-        if (before == '.' && key.data[i] == '.')
-            return true;
-    return key.len > 0 && before == '.';
+    for (; rules->broken != NULL; rules++)
+        if (rules->broken(name, message, sizeof message))
+            report(c, rules->rule, offset, name, "%s", message);
 }
 
 static bool is_lower_snake_case(gufo_str key)
@@ -93,18 +71,13 @@ static bool is_lower_snake_case(gufo_str key)
 
 static void check_key(checker *c, const gufo_entry *entry)
 {
-    char quoted[GUFO_QUOTE_SIZE], bad;
+    char quoted[GUFO_QUOTE_SIZE];
 
-    gufo_quote(quoted, entry->key);
-    if (gufo_key_bad_character(entry->key, &bad))
-        report(c, RULE_KEY_CHARSET, entry->offset, entry->key,
-               "key %s holds '%c'; letters, digits, '_', '.' and '-' are allowed", quoted, bad);
-    if (gufo_key_has_empty_segment(entry->key))
-        report(c, RULE_KEY_SEGMENT, entry->offset, entry->key, "key %s has an empty segment",
-               quoted);
+    check_name_rules(c, entry->key, entry->offset, gufo_key_extra_rules);
     if (!is_lower_snake_case(entry->key))
         report(c, RULE_KEY_CASE, entry->offset, entry->key,
-               "key %s is not lower_snake_case: it has upper case letters or hyphens", quoted);
+               "key %s is not lower_snake_case: it has upper case letters or hyphens",
+               gufo_quote(quoted, entry->key));
 }
 
 static void check_text(checker *c, const gufo_entry *entry)
@@ -128,18 +101,20 @@ typedef struct text_survey {
     bool nested;
 } text_survey;
 
-/* Looks at all strings of an array and of the arrays inside it; depth is bounded by opening. */
-static void survey_texts(const gufo_array *array, text_survey *survey)
+/* Looks at all strings of an array and of the arrays inside it.  The depth was checked at opening, but
+ * the file may have been changed since. */
+static void survey_texts(const gufo_array *array, unsigned depth, text_survey *survey)
 {
     gufo_array_iter iter = gufo_array_start(array);
     gufo_value element;
 
-    if (array->type != GUFO_VALUE_STRING && array->type != GUFO_VALUE_ARRAY)
+    if ((array->type != GUFO_VALUE_STRING && array->type != GUFO_VALUE_ARRAY) ||
+        depth > GUFO_MAX_DEPTH)
         return;
     survey->nested |= array->type == GUFO_VALUE_ARRAY;
     while (gufo_array_next(&iter, &element)) {
         if (array->type == GUFO_VALUE_ARRAY) {
-            survey_texts(&element.as.array, survey);
+            survey_texts(&element.as.array, depth + 1, survey);
             continue;
         }
         size_t valid = gufo_utf8_valid_prefix(element.as.str);
@@ -157,7 +132,7 @@ static void check_array(checker *c, const gufo_entry *entry)
 
     if (entry->value.type != GUFO_VALUE_ARRAY)
         return;
-    survey_texts(array, &survey);
+    survey_texts(array, 1, &survey);
     gufo_quote(quoted, entry->key);
     if (survey.invalid > 0)
         report(c, RULE_ARRAY_UTF8,
@@ -187,10 +162,10 @@ static void check_architecture(checker *c)
     gufo_entry entry;
 
     if (!gufo_metadata_find(c->file, key, &entry))
-        report(c, RULE_ARCHITECTURE_MISSING, GUFO_NO_OFFSET, text_of(key),
+        report(c, RULE_ARCHITECTURE_MISSING, GUFO_NO_OFFSET, gufo_str_of(key),
                "key \"general.architecture\" is missing");
     else if (entry.value.type != GUFO_VALUE_STRING || entry.value.as.str.len == 0)
-        report(c, RULE_ARCHITECTURE_MISSING, entry.value_offset, text_of(key),
+        report(c, RULE_ARCHITECTURE_MISSING, entry.value_offset, gufo_str_of(key),
                "key \"general.architecture\" names no architecture");
 }
 
@@ -208,7 +183,7 @@ static void check_quantization_version(checker *c)
 
         if (type == NULL || !(type->flags & GUFO_ELEMENT_QUANTIZED))
             continue;
-        report(c, RULE_QUANTIZATION_VERSION_MISSING, GUFO_NO_OFFSET, text_of(key),
+        report(c, RULE_QUANTIZATION_VERSION_MISSING, GUFO_NO_OFFSET, gufo_str_of(key),
                "key \"general.quantization_version\" is missing, but tensor %s is quantized (%s)",
                gufo_quote(quoted, tensor.name), type->name);
         return;
@@ -220,13 +195,23 @@ static void check_alignment(checker *c)
     uint32_t alignment = c->file->alignment;
     gufo_entry entry;
 
-    if (!gufo_metadata_find(c->file, GUFO_ALIGNMENT_KEY, &entry) ||
-        (alignment >= 8 && (alignment & (alignment - 1)) == 0))
+    if (!c->file->alignment_known || !gufo_metadata_find(c->file, GUFO_ALIGNMENT_KEY, &entry))
         return;
-    report(c, RULE_ALIGNMENT_UNUSUAL, entry.value_offset, text_of(GUFO_ALIGNMENT_KEY),
-           "alignment %" PRIu32 " is legal, but ggml refuses what is no power of two, and the "
-           "specification what is no multiple of 8",
-           alignment);
+    if (alignment % 8 != 0)
+        report(c, RULE_ALIGNMENT_UNUSUAL, entry.value_offset, entry.key,
+               "general.alignment is %" PRIu32 ", which is no multiple of 8", alignment);
+    else if ((alignment & (alignment - 1)) != 0)
+        report(c, RULE_ALIGNMENT_UNUSUAL, entry.value_offset, entry.key,
+               "general.alignment is %" PRIu32 ", which is no power of two; ggml refuses it",
+               alignment);
+}
+
+/* Only the first shard of a set describes the model; the others have hardly more than split keys. */
+static bool is_later_shard(const gufo_file *file)
+{
+    uint64_t number;
+
+    return gufo_get_u64(file, "split.no", &number, NULL) == GUFO_OK && number > 0;
 }
 
 /* ---- split keys ----------------------------------------------------------------------------- */
@@ -246,7 +231,7 @@ static void read_split_key(checker *c, split_key *split)
         return;
     split->usable = gufo_value_u64(&entry.value, &split->value, NULL) == GUFO_OK;
     if (!split->usable)
-        report(c, RULE_SPLIT_KEYS, entry.value_offset, text_of(split->key),
+        report(c, RULE_SPLIT_KEYS, entry.value_offset, gufo_str_of(split->key),
                "key \"%s\" is no count", split->key);
 }
 
@@ -266,16 +251,16 @@ static void check_split(checker *c)
         return;
     for (size_t i = 0; i < 3; i++)
         if (!all[i]->present)
-            report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, text_of(all[i]->key),
+            report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, gufo_str_of(all[i]->key),
                    "key \"%s\" is missing, although other split keys are there", all[i]->key);
     if (!usable)
         return;
     if (no.value >= count.value)
-        report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, text_of(no.key),
+        report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, gufo_str_of(no.key),
                "split.no is %" PRIu64 ", but split.count is %" PRIu64, no.value, count.value);
     if (c->file->tensors.count > total.value ||
         (count.value == 1 && c->file->tensors.count != total.value))
-        report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, text_of(total.key),
+        report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, gufo_str_of(total.key),
                "split.tensors.count is %" PRIu64 ", but this file has %" PRIu64 " tensors",
                total.value, c->file->tensors.count);
 }
@@ -284,14 +269,7 @@ static void check_split(checker *c)
 
 static void check_name(checker *c, const gufo_tensor *tensor, const char *quoted)
 {
-    size_t valid = gufo_utf8_valid_prefix(tensor->name);
-
-    if (tensor->name.len == 0)
-        report(c, RULE_NAME_EMPTY, tensor->info_offset, tensor->name, "a tensor has an empty name");
-    if (valid < tensor->name.len)
-        report(c, RULE_NAME_UTF8, tensor->info_offset, tensor->name,
-               "tensor name %s is not UTF-8: byte 0x%02x at position %zu", quoted,
-               (unsigned char)tensor->name.data[valid], valid);
+    check_name_rules(c, tensor->name, tensor->info_offset, gufo_name_extra_rules);
     if (tensor->name.len == GUFO_MAX_NAME)
         report(c, RULE_COMPAT_GGML, tensor->info_offset, tensor->name,
                "ggml refuses tensor name %s: it has 64 bytes, ggml takes 63", quoted);
@@ -406,10 +384,30 @@ static void check_order(checker *c)
     }
 }
 
+/* ggml wants data back to back in the order of the infos.  Where that of a tensor without bytes lies
+ * is seen neither as a gap nor as wrong order. */
+static void check_empty_places(checker *c)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t expected = c->file->data_offset;
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; gufo_tensor_at(c->file, i, &tensor); i++) {
+        if (tensor.size == 0 && tensor.offset != expected)
+            report(c, RULE_COMPAT_GGML, tensor.info_offset, tensor.name,
+                   "ggml refuses the file: tensor %s has no bytes, but lies at byte %" PRIu64
+                   ", not at %" PRIu64,
+                   gufo_quote(quoted, tensor.name), tensor.offset, expected);
+        if (tensor.size > 0 &&
+            !checked_align(tensor.offset + tensor.size, c->file->alignment, &expected))
+            return;
+    }
+}
+
 static void check_spaces(checker *c, const uint32_t *order, uint64_t count)
 {
     const gufo_file *file = c->file;
-    gufo_str subject = text_of("tensor infos");
+    gufo_str subject = gufo_str_of("tensor infos");
     uint64_t end = file->infos_end;
 
     if (count > 0) {
@@ -431,17 +429,26 @@ static void check_spaces(checker *c, const uint32_t *order, uint64_t count)
     check_tail(c, end, subject);
 }
 
+static bool some_tensor_unusable(const gufo_file *file)
+{
+    for (uint64_t i = 0; i < file->tensors.count; i++)
+        if (file_tensor(file, i)->flags & TENSOR_UNUSABLE)
+            return true;
+    return false;
+}
+
 static void check_data(checker *c)
 {
     const gufo_file *file = c->file;
     gufo_allocator allocator = file->allocator;
     uint32_t *order;
 
-    if (file->data_offset == 0) /* a damaged file that could not be read this far */
-        return;
+    if (file->data_offset == 0 || some_tensor_unusable(file))
+        return; /* a damaged file: what belongs to which tensor is not known */
     check_order(c);
+    check_empty_places(c);
     if (!gufo_file_has_data(file)) {
-        report(c, RULE_PADDING_UNREAD, GUFO_NO_OFFSET, text_of("padding"),
+        report(c, RULE_PADDING_UNREAD, GUFO_NO_OFFSET, gufo_str_of("padding"),
                "padding and gaps were not checked: the data of a pipe is gone once it was read");
         return;
     }
@@ -464,10 +471,12 @@ gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *found, void 
     check_version(&c);
     check_entries(&c);
     if (file->metadata_read) { /* else what is missing cannot be told */
-        check_architecture(&c);
-        check_quantization_version(&c);
         check_alignment(&c);
         check_split(&c);
+    }
+    if (file->metadata_read && !is_later_shard(file)) {
+        check_architecture(&c);
+        check_quantization_version(&c);
     }
     check_infos(&c);
     check_data(&c);

@@ -12,9 +12,9 @@
 
 static gufo_status check_unopened(const gufo_writer *w, gufo_error *error)
 {
-    if (w->open)
+    if (w->used)
         return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the writer has an output already");
+                         "the writer has an output already, or has had one");
     return GUFO_OK;
 }
 
@@ -32,7 +32,7 @@ gufo_status gufo_writer_open_path(gufo_writer *w, const char *path, bool replace
     status = gufo_output_write(&w->file, 0, w->header.out.data, w->header.out.len, error);
     if (status != GUFO_OK)
         gufo_output_discard(&w->file);
-    w->open = status == GUFO_OK;
+    w->used = w->open = status == GUFO_OK;
     return status;
 }
 
@@ -53,7 +53,7 @@ gufo_status gufo_writer_open_fd(gufo_writer *w, int fd, gufo_error *error)
         return status;
     w->stream = fd;
     w->stream_position = w->header.out.len;
-    w->open = true;
+    w->used = w->open = true;
     return GUFO_OK;
 }
 

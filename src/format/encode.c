@@ -84,22 +84,44 @@ static gufo_status or_memory(bool done, gufo_error *error)
     return done ? GUFO_OK : gufo_fail_memory(error);
 }
 
-gufo_status gufo_encode_array(encoder *e, const gufo_array *array, gufo_error *error)
+static gufo_status check_depth(unsigned depth, gufo_error *error)
+{
+    if (depth > GUFO_MAX_DEPTH)
+        return gufo_rule_failure(error, RULE_ARRAY_DEPTH, "arrays are nested more than %d deep",
+                                 GUFO_MAX_DEPTH);
+    return GUFO_OK;
+}
+
+/* Elements of fixed size are copied as they are: through a double, a signalling NaN would not
+ * survive. */
+static gufo_status encode_fixed(encoder *e, const gufo_array *array, size_t width,
+                                gufo_error *error)
+{
+    for (uint64_t i = 0; array->type == GUFO_VALUE_BOOL && i < array->count; i++)
+        if (array->data[i] > 1)
+            return gufo_rule_failure(error, RULE_BOOL_VALUE,
+                                     "a bool is %u; only 0 and 1 can be written", array->data[i]);
+    return or_memory(
+        encode_numbers(e, array->data, array->count, width, gufo_encoding_swapped(array->encoding)),
+        error);
+}
+
+gufo_status gufo_encode_array(encoder *e, const gufo_array *array, unsigned depth,
+                              gufo_error *error)
 {
     gufo_array_iter iter = gufo_array_start(array);
     size_t width = gufo_value_type_size(array->type);
-    gufo_status status = or_memory(encode_array_header(e, array->type, array->count), error);
+    gufo_status status = check_depth(depth, error);
     gufo_value element;
 
+    if (status == GUFO_OK)
+        status = or_memory(encode_array_header(e, array->type, array->count), error);
     if (status == GUFO_OK && width != 0)
-        return or_memory(encode_numbers(e, array->data, array->count, width,
-                                        gufo_encoding_swapped(array->encoding)),
-                         error);
-    /* Recursion: at most GUFO_MAX_DEPTH deep, since the array was opened. */
+        return encode_fixed(e, array, width, error);
     while (status == GUFO_OK && gufo_array_next(&iter, &element))
         status = array->type == GUFO_VALUE_STRING
                      ? or_memory(gufo_encode_string(e, element.as.str), error)
-                     : gufo_encode_array(e, &element.as.array, error);
+                     : gufo_encode_array(e, &element.as.array, depth + 1, error);
     if (status == GUFO_OK && iter.changed)
         return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
                          "array was changed while the file was open");
@@ -127,14 +149,13 @@ gufo_status gufo_encode_items(encoder *e, const gufo_items *items, unsigned dept
                               gufo_error *error)
 {
     const value_form *form = gufo_value_form((uint32_t)items->type);
-    gufo_status status = GUFO_OK;
+    gufo_status status = check_depth(depth, error);
 
     if (form == NULL)
         return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "element type %d does not exist",
                          (int)items->type);
-    if (depth > GUFO_MAX_DEPTH)
-        return gufo_rule_failure(error, RULE_ARRAY_DEPTH, "arrays are nested more than %d deep",
-                                 GUFO_MAX_DEPTH);
+    if (status != GUFO_OK)
+        return status;
     if (!encode_array_header(e, items->type, items->count))
         return gufo_fail_memory(error);
     switch (form->kind) {

@@ -37,8 +37,7 @@ static bool place_tensor(gufo_file *file, uint64_t index)
     if (checked_add(file->data_offset, relative, &tensor->offset) &&
         checked_add(tensor->offset, tensor->size, &end))
         return true;
-    tensor->flags |= TENSOR_UNUSABLE;
-    tensor->offset = file->data_offset;
+    tensor->flags |= TENSOR_UNUSABLE | TENSOR_UNPLACED;
     return gufo_file_fault(file, RULE_DATA_TRUNCATED, offset_field(file, index), name,
                            "tensor %s has offset %" PRIu64 ", which no file can reach",
                            gufo_quote(quoted, name), relative);
@@ -103,15 +102,19 @@ uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order)
 
 static void infer_sizes(gufo_file *file, const uint32_t *order, uint64_t count)
 {
-    uint64_t above = file->source.size; /* the next higher offset */
+    uint64_t end = file->source.size, padded_end;
+    uint64_t above = end; /* the next higher offset */
 
+    if (!checked_align(end, file->alignment, &padded_end))
+        padded_end = end;
     for (uint64_t i = count; i-- > 0;) {
         tensor_record *tensor = file_tensor(file, order[i]);
 
         if (i + 1 < count && file_tensor(file, order[i + 1])->offset > tensor->offset)
             above = file_tensor(file, order[i + 1])->offset;
-        if (above > file->source.size)
-            above = file->source.size;
+        if (above > end &&
+            above <= padded_end) /* an empty tensor behind padding that is not there */
+            above = end;
         if (tensor->flags & TENSOR_SIZE_UNKNOWN)
             tensor->size = above > tensor->offset ? above - tensor->offset : 0;
     }
@@ -155,13 +158,18 @@ static bool is_complete(const gufo_file *file, const tensor_record *tensor)
 
     if (tensor->flags & TENSOR_UNUSABLE)
         return false;
-    if (tensor->flags & TENSOR_SIZE_UNKNOWN)
-        return tensor->offset < size;
+    if ((tensor->flags & TENSOR_SIZE_UNKNOWN) && tensor->size == 0)
+        return false;
     if (tensor->size > 0)
         return range_inside(tensor->offset, tensor->size, size);
     if (!checked_align(size, file->alignment, &padded))
         padded = size;
     return tensor->offset <= padded;
+}
+
+static uint64_t least_size(const tensor_record *tensor)
+{
+    return (tensor->flags & TENSOR_SIZE_UNKNOWN) && tensor->size == 0 ? 1 : tensor->size;
 }
 
 /* One fault for all tensors that are cut: what a person wants to know is how much is missing. */
@@ -181,8 +189,8 @@ static bool check_complete(gufo_file *file)
             continue;
         if (first_cut == UINT64_MAX)
             first_cut = i;
-        if (tensor->offset + tensor->size > needed)
-            needed = tensor->offset + tensor->size;
+        if (tensor->offset + least_size(tensor) > needed)
+            needed = tensor->offset + least_size(tensor);
     }
     if (first_cut == UINT64_MAX)
         return true;

@@ -32,7 +32,8 @@ typedef struct entry_record {
 
 enum {
     TENSOR_UNUSABLE = 1, /* lenient only: dims or offset make no sense, so there are no extents */
-    TENSOR_SIZE_UNKNOWN = 2 /* size is what lies there */
+    TENSOR_SIZE_UNKNOWN = 2, /* size is what lies there */
+    TENSOR_UNPLACED = 4      /* lenient only: the offset is not known */
 };
 
 typedef struct tensor_record {
@@ -51,6 +52,7 @@ struct gufo_file {
     gufo_allocator allocator;
     gufo_encoding encoding;
     uint32_t alignment;
+    bool alignment_known; /* false: lenient, and general.alignment makes no sense */
     uint64_t claimed_metadata, claimed_tensors; /* by the header */
     uint64_t infos_end, data_offset, data_end;
     bool metadata_read; /* all of it */
@@ -104,10 +106,6 @@ uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order);
 /* Names as views into the file. */
 gufo_str gufo_entry_key(const gufo_file *file, const entry_record *entry);
 gufo_str gufo_tensor_name(const gufo_file *file, const tensor_record *tensor);
-
-/* What the validator and the writer ask of a key beyond what open does. */
-bool gufo_key_bad_character(gufo_str key, char *bad);
-bool gufo_key_has_empty_segment(gufo_str key);
 
 /* Whether open accepts an alignment: a power of two or a multiple of 8, up to GUFO_MAX_ALIGNMENT. */
 bool gufo_alignment_acceptable(uint64_t alignment);

@@ -101,8 +101,10 @@ bool gufo_find_alignment(gufo_file *file)
     gufo_entry entry;
 
     file->alignment = GUFO_DEFAULT_ALIGNMENT;
+    file->alignment_known = true;
     if (!gufo_metadata_find_str(file, subject, &entry))
         return true;
+    file->alignment_known = false;
     if (entry.value.type != GUFO_VALUE_UINT32)
         return gufo_file_fault(file, RULE_ALIGNMENT_TYPE, entry.offset, subject,
                                "general.alignment has type %s, not uint32",
@@ -113,5 +115,6 @@ bool gufo_find_alignment(gufo_file *file)
                                "; it must be a power of two or a multiple of 8, from 1 to %u",
                                entry.value.as.u, GUFO_MAX_ALIGNMENT);
     file->alignment = (uint32_t)entry.value.as.u;
+    file->alignment_known = true;
     return true;
 }

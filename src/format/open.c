@@ -81,7 +81,7 @@ static void read_file(gufo_file *file)
     if (!gufo_index_keys(file) || !gufo_find_alignment(file) || !gufo_index_names(file) ||
         !drain(file))
         return;
-    if (whole && gufo_find_extents(file))
+    if (whole && file->alignment_known && gufo_find_extents(file))
         gufo_source_trim(&file->source, file->infos_end);
 }
 

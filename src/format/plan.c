@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/names.h"
 #include "format/value.h"
 #include "format/writer.h"
 
@@ -106,39 +107,22 @@ static gufo_status check_planning(const gufo_writer *w, gufo_error *error)
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-/* What gufo_open asks of a key. */
-static gufo_status check_key_readable(gufo_str key, const char *quoted, gufo_error *error)
+/* Checks a key or tensor name: what opening asks for and, for new content, the rest. */
+static gufo_status check_rules(gufo_str name, const name_rule *rules, gufo_error *error)
 {
-    if (key.len == 0)
-        return gufo_rule_failure(error, RULE_KEY_EMPTY, "a key is empty");
-    if (key.len > GUFO_MAX_KEY)
-        return gufo_rule_failure(error, RULE_KEY_LENGTH,
-                                 "key %s has %zu bytes, at most %d are allowed", quoted, key.len,
-                                 GUFO_MAX_KEY);
-    for (size_t i = 0; i < key.len; i++)
-        if ((unsigned char)key.data[i] < 0x20 || (unsigned char)key.data[i] > 0x7e)
-            return gufo_rule_failure(error, RULE_KEY_ASCII,
-                                     "key %s holds byte 0x%02x, which is no printable ASCII",
-                                     quoted, (unsigned char)key.data[i]);
+    char message[sizeof error->message];
+
+    for (; rules->broken != NULL; rules++)
+        if (rules->broken(name, message, sizeof message))
+            return gufo_rule_failure(error, rules->rule, "%s", message);
     return GUFO_OK;
 }
 
 static gufo_status check_key(const gufo_writer *w, gufo_str key, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE], bad;
-    gufo_status status;
+    gufo_status status = check_rules(key, gufo_key_rules, error);
 
-    gufo_quote(quoted, key);
-    status = check_key_readable(key, quoted, error);
-    if (status != GUFO_OK || w->as_read)
-        return status;
-    if (gufo_key_bad_character(key, &bad))
-        return gufo_rule_failure(error, RULE_KEY_CHARSET,
-                                 "key %s holds '%c'; letters, digits, '_', '.' and '-' are allowed",
-                                 quoted, bad);
-    if (gufo_key_has_empty_segment(key))
-        return gufo_rule_failure(error, RULE_KEY_SEGMENT, "key %s has an empty segment", quoted);
-    return GUFO_OK;
+    return status != GUFO_OK || w->as_read ? status : check_rules(key, gufo_key_extra_rules, error);
 }
 
 /* An entry that is being added, and what to go back to if that fails. */
@@ -247,7 +231,7 @@ static gufo_status encode_value(gufo_writer *w, gufo_str key, const gufo_value *
             status = gufo_fail_memory(error);
         return status;
     case KIND_ARRAY:
-        return gufo_encode_array(&w->metadata, &value->as.array, error);
+        return gufo_encode_array(&w->metadata, &value->as.array, 1, error);
     default:
         return gufo_encode_number(&w->metadata, value) ? GUFO_OK : gufo_fail_memory(error);
     }
@@ -328,6 +312,9 @@ static gufo_status copy_number(gufo_writer *w, const gufo_file *file, const gufo
 
     for (size_t i = 0; i < size; i++)
         bits[i] = at[reversed ? size - 1 - i : i];
+    if (status == GUFO_OK && entry->value.type == GUFO_VALUE_BOOL && bits[0] > 1)
+        status = gufo_rule_failure(error, RULE_BOOL_VALUE,
+                                   "a bool is %u; only 0 and 1 can be written", bits[0]);
     if (status == GUFO_OK && !gufo_encode_bytes(&w->metadata, bits, size))
         status = gufo_fail_memory(error);
     return end_entry(w, &added, status, error);
@@ -349,22 +336,10 @@ gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file, guf
 
 static gufo_status check_name(const gufo_writer *w, gufo_str name, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
+    gufo_status status = check_rules(name, gufo_name_rules, error);
 
-    gufo_quote(quoted, name);
-    if (name.len > GUFO_MAX_NAME)
-        return gufo_rule_failure(error, RULE_NAME_LENGTH,
-                                 "tensor name %s has %zu bytes, at most %d are allowed", quoted,
-                                 name.len, GUFO_MAX_NAME);
-    if (name.len > 0 && memchr(name.data, '\0', name.len) != NULL)
-        return gufo_rule_failure(error, RULE_NAME_NUL, "tensor name %s holds a NUL byte", quoted);
-    if (w->as_read)
-        return GUFO_OK;
-    if (name.len == 0)
-        return gufo_rule_failure(error, RULE_NAME_EMPTY, "a tensor name is empty");
-    if (gufo_utf8_valid_prefix(name) < name.len)
-        return gufo_rule_failure(error, RULE_NAME_UTF8, "tensor name %s is not UTF-8", quoted);
-    return GUFO_OK;
+    return status != GUFO_OK || w->as_read ? status
+                                           : check_rules(name, gufo_name_extra_rules, error);
 }
 
 /* Checks type and dims, and that `*size` is right; fills it in if it was 0 and can be computed. */

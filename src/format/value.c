@@ -138,10 +138,8 @@ gufo_str gufo_string_text(const uint8_t *at, uint64_t len, gufo_encoding encodin
 
 static gufo_status wrong_type(const gufo_value *value, const char *wanted, gufo_error *error)
 {
-    const char *name = gufo_value_type_name(value->type);
-
     return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value has type %s, not %s",
-                     name != NULL ? name : "unknown", wanted);
+                     value_forms[value->type].name, wanted);
 }
 
 static value_kind kind_of(const gufo_value *value)

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "format/array.h"
 #include "format/file.h"
+#include "format/names.h"
 #include "format/value.h"
 
 /* What is being read, for messages. */
@@ -38,6 +39,7 @@ typedef struct walker {
     bool swap;
     size_t width; /* of lengths */
     place at;
+    bool told; /* why the next bytes cannot be had */
 } walker;
 
 enum { HEADER_START = 8 }; /* magic and version: the same in all versions */
@@ -45,27 +47,6 @@ enum { HEADER_START = 8 }; /* magic and version: the same in all versions */
 static const uint8_t *here(const walker *w)
 {
     return w->file->source.base + w->position;
-}
-
-/* Makes `size` bytes from the current position on available.  False if the file is shorter than
- * that (file->status stays GUFO_OK) or cannot be read. */
-static bool have(walker *w, uint64_t size)
-{
-    source *s = &w->file->source;
-    uint64_t upto;
-
-    if (size <= s->have - w->position)
-        return true;
-    if (!checked_add(w->position, size, &upto))
-        return false;
-    w->file->status = gufo_source_need(s, upto, w->file->error);
-    return w->file->status == GUFO_OK && upto <= s->have;
-}
-
-/* The bytes from the current position to the end of the file, as far as known. */
-static uint64_t left(const walker *w)
-{
-    return w->file->source.size - w->position;
 }
 
 /* The key or name of what is being read. */
@@ -81,13 +62,59 @@ static const char *quoted_subject(const walker *w, char out[GUFO_QUOTE_SIZE])
     return gufo_quote(out, subject(w));
 }
 
+/* Tries to make the bytes before `upto` available.  Those of a source that cannot be mapped are kept in
+ * memory, which has a limit. */
+static void fetch(walker *w, uint64_t upto)
+{
+    gufo_file *file = w->file;
+    gufo_error reason;
+
+    if (w->told)
+        return;
+    file->status = gufo_source_need(&file->source, upto, &reason);
+    if (file->status == GUFO_E_LIMIT) {
+        file->status = GUFO_OK;
+        w->told = true;
+        (void)gufo_file_fault(file, RULE_MEMORY_LIMIT, reason.offset, subject(w), "%s",
+                              reason.message);
+    } else if (file->status != GUFO_OK && file->error != NULL)
+        *file->error = reason;
+}
+
+/* Makes `size` bytes from the current position on available.  False if the file is shorter than
+ * that (file->status stays GUFO_OK) or cannot be read. */
+static bool have(walker *w, uint64_t size)
+{
+    source *s = &w->file->source;
+    uint64_t upto;
+
+    if (size <= s->have - w->position)
+        return true;
+    if (!checked_add(w->position, size, &upto))
+        return false;
+    fetch(w, upto);
+    return w->file->status == GUFO_OK && upto <= s->have;
+}
+
+/* Whether a field that could not be had is the file's fault, and not yet told. */
+static bool ends_here(const walker *w)
+{
+    return w->file->status == GUFO_OK && !w->told;
+}
+
+/* The bytes from the current position to the end of the file, as far as known. */
+static uint64_t left(const walker *w)
+{
+    return w->file->source.size - w->position;
+}
+
 /* ---- truncation ----------------------------------------------------------------------------- */
 
 static bool fail_short(walker *w, const char *field)
 {
     const place *at = &w->at;
 
-    if (w->file->status == GUFO_OK)
+    if (ends_here(w))
         (void)gufo_file_fault(w->file, at->rule, w->position, subject(w),
                               "file ends inside the %s of %s %" PRIu64 " of %" PRIu64, field,
                               at->what, at->index + 1, at->count);
@@ -98,7 +125,7 @@ static bool fail_length(walker *w, const char *field, uint64_t len)
 {
     const place *at = &w->at;
 
-    if (w->file->status == GUFO_OK)
+    if (ends_here(w))
         (void)gufo_file_fault(w->file, at->rule, w->position, subject(w),
                               "%s of %s %" PRIu64 " of %" PRIu64 " has %" PRIu64
                               " bytes, but only %" PRIu64 " are left in the file",
@@ -259,24 +286,17 @@ static bool read_header(walker *w)
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-static bool check_key(walker *w)
+/* Checks the key or name that was read last. */
+static bool check_subject(walker *w, const name_rule *rules)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-    gufo_file *file = w->file;
-    gufo_str key = subject(w);
-    uint64_t at = w->at.name_at - w->width;
+    for (; rules->broken != NULL; rules++) {
+        char message[sizeof((gufo_error *)0)->message];
 
-    if (key.len == 0 && !gufo_file_fault(file, RULE_KEY_EMPTY, at, key, "a key is empty"))
-        return false;
-    if (key.len > GUFO_MAX_KEY && !gufo_file_fault(file, RULE_KEY_LENGTH, at, key,
-                                                   "key %s has %zu bytes, at most %d are allowed",
-                                                   gufo_quote(quoted, key), key.len, GUFO_MAX_KEY))
-        return false;
-    for (size_t i = 0; i < key.len; i++)
-        if ((unsigned char)key.data[i] < 0x20 || (unsigned char)key.data[i] > 0x7e)
-            return gufo_file_fault(file, RULE_KEY_ASCII, at, key,
-                                   "key %s holds byte 0x%02x, which is no printable ASCII",
-                                   gufo_quote(quoted, key), (unsigned char)key.data[i]);
+        if (rules->broken(subject(w), message, sizeof message) &&
+            !gufo_file_fault(w->file, rules->rule, w->at.name_at - w->width, subject(w), "%s",
+                             message))
+            return false;
+    }
     return true;
 }
 
@@ -293,7 +313,7 @@ static bool fail_array(walker *w, const array_skip *skip, skip_result why)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    if (w->file->status != GUFO_OK)
+    if (!ends_here(w))
         return false;
     switch (why) {
     case SKIP_BAD_TYPE:
@@ -325,7 +345,7 @@ static bool read_array(walker *w, entry_record *entry)
     while ((result = gufo_array_skip_run(&skip)) == SKIP_SHORT) {
         uint64_t had = s->have;
 
-        w->file->status = gufo_source_need(s, skip.need, w->file->error);
+        fetch(w, skip.need);
         if (s->have == had)
             break;
         skip.base = s->base;
@@ -404,7 +424,8 @@ static bool read_entry(walker *w, uint64_t index)
                     .what = "metadata entry",
                     .index = index,
                     .count = file->claimed_metadata};
-    if (!read_name(w, "key", &entry.key_len) || !check_key(w) || !read_value(w, &entry))
+    if (!read_name(w, "key", &entry.key_len) || !check_subject(w, gufo_key_rules) ||
+        !read_value(w, &entry))
         return false;
     entry.end = w->position;
     return keep(file, &file->entries, &entry);
@@ -412,40 +433,37 @@ static bool read_entry(walker *w, uint64_t index)
 
 /* ---- tensor infos --------------------------------------------------------------------------- */
 
-static bool check_name(walker *w)
+/* A lenient walk passes over more dimensions than are allowed, if they are few enough to be meant; the
+ * tensor cannot be used. */
+static bool check_dims_count(walker *w, uint32_t count, tensor_record *tensor)
 {
+    enum { MEANT_AT_MOST = 64 };
     char quoted[GUFO_QUOTE_SIZE];
-    gufo_str name = subject(w);
-    uint64_t at = w->at.name_at - w->width;
 
-    if (name.len > GUFO_MAX_NAME &&
-        !gufo_file_fault(w->file, RULE_NAME_LENGTH, at, name,
-                         "tensor name %s has %zu bytes, at most %d are allowed",
-                         gufo_quote(quoted, name), name.len, GUFO_MAX_NAME))
-        return false;
-    if (memchr(name.data, '\0', name.len) != NULL)
-        return gufo_file_fault(w->file, RULE_NAME_NUL, at, name, "tensor name %s holds a NUL byte",
-                               gufo_quote(quoted, name));
-    return true;
+    if (count <= GUFO_MAX_DIMS)
+        return true;
+    tensor->flags |= TENSOR_UNUSABLE;
+    return gufo_file_fault(w->file, RULE_DIMS_COUNT, w->position - 4, subject(w),
+                           "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
+                           quoted_subject(w, quoted), count, GUFO_MAX_DIMS) &&
+           count <= MEANT_AT_MOST;
 }
 
 static bool read_dims(walker *w, tensor_record *tensor)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     uint32_t count;
 
-    if (!read_u32(w, "dimension count", &count))
+    if (!read_u32(w, "dimension count", &count) || !check_dims_count(w, count, tensor))
         return false;
-    if (count > GUFO_MAX_DIMS) {
-        (void)gufo_file_fault(w->file, RULE_DIMS_COUNT, w->position - 4, subject(w),
-                              "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
-                              quoted_subject(w, quoted), count, GUFO_MAX_DIMS);
-        return false;
-    }
-    tensor->n_dims = (uint8_t)count;
-    for (uint32_t i = 0; i < count; i++)
-        if (!read_length(w, "dimensions", &tensor->dims[i]))
+    tensor->n_dims = (uint8_t)(count < GUFO_MAX_DIMS ? count : GUFO_MAX_DIMS);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t dim;
+
+        if (!read_length(w, "dimensions", &dim))
             return false;
+        if (i < GUFO_MAX_DIMS)
+            tensor->dims[i] = dim;
+    }
     return true;
 }
 
@@ -456,6 +474,8 @@ static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
     char quoted[GUFO_QUOTE_SIZE];
     uint64_t elements;
 
+    if (tensor->flags & TENSOR_UNUSABLE)
+        return true;
     if (!gufo_tensor_measure(tensor->type, tensor->n_dims, tensor->dims, &elements,
                              &tensor->size)) {
         tensor->flags |= TENSOR_UNUSABLE;
@@ -486,7 +506,7 @@ static bool read_info(walker *w, uint64_t index)
                     .what = "tensor info",
                     .index = index,
                     .count = file->claimed_tensors};
-    if (!read_name(w, "name", &tensor.name_len) || !check_name(w))
+    if (!read_name(w, "name", &tensor.name_len) || !check_subject(w, gufo_name_rules))
         return false;
     dims_at = w->position;
     return read_dims(w, &tensor) && read_u32(w, "element type", &tensor.type) &&
@@ -496,19 +516,44 @@ static bool read_info(walker *w, uint64_t index)
 
 /* ---- the walk ------------------------------------------------------------------------------- */
 
+static bool walk_records(walker *w)
+{
+    gufo_file *file = w->file;
+
+    for (uint64_t i = 0; i < file->claimed_metadata; i++)
+        if (!read_entry(w, i))
+            return false;
+    file->metadata_read = true;
+    for (uint64_t i = 0; i < file->claimed_tensors; i++)
+        if (!read_info(w, i))
+            return false;
+    file->infos_end = w->position;
+    return true;
+}
+
+/* A lenient walk that had to stop says what it has not seen. */
+static void report_unread(walker *w)
+{
+    gufo_file *file = w->file;
+    uint64_t entries = file->claimed_metadata - file->entries.count;
+    uint64_t tensors = file->claimed_tensors - file->tensors.count;
+
+    if (file->status != GUFO_OK || !file->lenient)
+        return;
+    (void)gufo_file_fault(file, RULE_UNREAD, w->position, (gufo_str){"header", 6},
+                          "%" PRIu64 " of %" PRIu64 " metadata entries and %" PRIu64 " of %" PRIu64
+                          " tensor infos could not be read",
+                          entries, file->claimed_metadata, tensors, file->claimed_tensors);
+}
+
 bool gufo_walk(gufo_file *file)
 {
     walker w = {.file = file};
 
     if (!read_header(&w))
         return false;
-    for (uint64_t i = 0; i < file->claimed_metadata; i++)
-        if (!read_entry(&w, i))
-            return false;
-    file->metadata_read = true;
-    for (uint64_t i = 0; i < file->claimed_tensors; i++)
-        if (!read_info(&w, i))
-            return false;
-    file->infos_end = w.position;
-    return true;
+    if (walk_records(&w))
+        return true;
+    report_unread(&w);
+    return false;
 }

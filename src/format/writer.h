@@ -47,7 +47,8 @@ struct gufo_writer {
     output file;
     int stream; /* -1: none */
     uint64_t stream_position;
-    bool open;
+    bool open;      /* has an output that takes data */
+    bool used;      /* has had one */
     ranges written; /* bytes of the file; padding counts as written with what it follows */
     pthread_mutex_t written_lock;
 };

@@ -110,6 +110,36 @@ static void test_ends_before_data(void **state)
     builder_free(&b);
 }
 
+/* A tensor without bytes may be said to lie anywhere; ggml wants it where the next one would be. */
+static void test_empty_tensor_elsewhere(void **state)
+{
+    static const struct {
+        uint64_t offsets[3];
+        size_t refused;
+    } rows[] = {{{0, 0, 64}, 0}, {{0, 0, 32}, 1}, {{32, 0, 64}, 1}, {{64, 0, 0}, 2}};
+    const uint64_t none[1] = {0}, some[1] = {40};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        builder b = builder_new((encoding){3, false});
+        findings found;
+
+        builder_header(&b, 3, 1);
+        builder_kv_str(&b, "general.architecture", "llama");
+        builder_tensor(&b, "before", GUFO_TYPE_F32, 1, none, rows[i].offsets[0]);
+        builder_tensor(&b, "some", GUFO_TYPE_I8, 1, some, rows[i].offsets[1]);
+        builder_tensor(&b, "behind", GUFO_TYPE_F32, 1, none, rows[i].offsets[2]);
+        builder_pad(&b, 32);
+        builder_pattern(&b, 1, 40);
+        builder_pad(&b, 32);
+        check_built(&b, &found, "empty tensors");
+        check_u64(findings_of(&found, "compat-ggml"), rows[i].refused, "row %zu", i);
+        check_u64(findings_of(&found, "tensor-empty"), 2, "row %zu", i);
+        findings_free(&found);
+        builder_free(&b);
+    }
+}
+
 /* Nobody has to take the error. */
 static void test_no_error_wanted(void **state)
 {
@@ -321,6 +351,7 @@ int main(void)
         cmocka_unit_test(test_architecture_is_no_name),
         cmocka_unit_test(test_split_total),
         cmocka_unit_test(test_ends_before_data),
+        cmocka_unit_test(test_empty_tensor_elsewhere),
         cmocka_unit_test(test_no_error_wanted),
         cmocka_unit_test(test_source_without_close),
         cmocka_unit_test(test_no_such_type),

@@ -605,8 +605,9 @@ static void test_rules(void **state)
     }
 }
 
-/* Rules that no single file can break: between files, and about what a pipe does not show. */
-static const char *const not_of_a_file[] = {"shard-set", "padding-unread"};
+/* Rules that no file that opens can break: between files, about what a pipe does not show, and about
+ * what a lenient walk could not read. */
+static const char *const not_of_a_file[] = {"shard-set", "padding-unread", "unread"};
 
 /* Every other rule that open leaves to the validator has a row above. */
 static void test_rows_are_complete(void **state)
@@ -646,10 +647,10 @@ static void test_check_of_open_file(void **state)
 /* ---- several findings ----------------------------------------------------------------------- */
 
 static const char *const all_of_them[] = {
-    "key-ascii",       "bool-value",   "key-empty",   "string-utf8",    "key-duplicate",
-    "alignment-value", "key-charset",  "name-nul",    "name-duplicate", "offset-alignment",
-    "data-overlap",    "type-removed", "name-utf8",   "key-case",       "tensor-empty",
-    "dims-overflow",   "row-blocks",   "name-length",
+    "key-ascii",    "bool-value",  "key-empty",      "string-utf8",      "key-duplicate",
+    "key-charset",  "name-nul",    "name-duplicate", "offset-alignment", "data-overlap",
+    "type-removed", "name-utf8",   "key-case",       "tensor-empty",     "dims-overflow",
+    "row-blocks",   "name-length",
 };
 
 static builder file_with_everything(void)
@@ -659,7 +660,7 @@ static builder file_with_everything(void)
 
     memset(long_name, 'n', 65);
     long_name[65] = '\0';
-    builder_header(&b, 9, 9);
+    builder_header(&b, 9, 8);
     builder_kv_str(&b, "general.architecture", "llama");
     builder_kv_u8(&b, "esc\x1b", 1);
     builder_key(&b, "flag", GUFO_VALUE_BOOL);
@@ -667,7 +668,6 @@ static builder file_with_everything(void)
     builder_kv_u8(&b, "", 1);
     builder_kv_str(&b, "text", "\xff");
     builder_kv_u8(&b, "text", 1);
-    builder_kv_u32(&b, "general.alignment", 33);
     builder_kv_u8(&b, "a b", 1);
     builder_kv_u8(&b, "Case", 1);
     builder_tensorn(&b, "a\0b", 3, GUFO_TYPE_F32, 1, DIMS(8), 0);
@@ -720,8 +720,77 @@ static void test_stop(void **state)
     check_u64(findings_of(&found, "string-utf8"), 1, "before");
     check_u64(findings_of(&found, "key-charset"), 1, "before");
     check_u64(findings_of(&found, "architecture-missing"), 0, "unknown");
+    check_u64(findings_of(&found, "unread"), 1, "what was not read");
+    check(strstr(findings_get(&found, "unread", 0)->message,
+                 "1 of 3 metadata entries and 0 of 0 tensor infos") != NULL,
+          "%s", findings_get(&found, "unread", 0)->message);
     findings_free(&found);
     builder_free(&b);
+}
+
+/* One fault is one finding: what follows from it is not told as if it were another. */
+static void test_no_follow_ups(void **state)
+{
+    static const struct {
+        const char *rule;
+        uint32_t alignment, n_dims;
+        uint64_t dims[5];
+    } rows_of_faults[] = {
+        {"alignment-value", 0, 1, {8}},
+        {"alignment-value", 12, 1, {8}},
+        {"alignment-value", (1u << 24) + 8, 1, {8}},
+        {"dims-overflow", 32, 2, {1ull << 62, 1ull << 62}},
+        {"dims-count", 32, 5, {1, 1, 1, 1, 1}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows_of_faults); i++) {
+        builder b = builder_new((encoding){3, false});
+        findings found;
+
+        builder_header(&b, 2, 2);
+        builder_kv_str(&b, "general.architecture", "llama");
+        builder_kv_u32(&b, "general.alignment", rows_of_faults[i].alignment);
+        builder_tensor(&b, "faulty", GUFO_TYPE_F32, rows_of_faults[i].n_dims,
+                       rows_of_faults[i].dims, 0);
+        builder_tensor(&b, "other", GUFO_TYPE_F32, 1, DIMS(8), 128);
+        builder_pad(&b, 32);
+        builder_pattern(&b, 1, 160);
+        validate_path(&b, NULL, &found);
+        if (found.count != 1)
+            findings_print(&found);
+        check_u64(found.count, 1, "%s %zu", rows_of_faults[i].rule, i);
+        check_u64(findings_of(&found, rows_of_faults[i].rule), 1, "%s", rows_of_faults[i].rule);
+        findings_free(&found);
+        builder_free(&b);
+    }
+}
+
+/* The later shards of a set have no architecture of their own. */
+static void test_later_shard(void **state)
+{
+    (void)state;
+    for (uint16_t number = 0; number < 2; number++) {
+        builder b = builder_new((encoding){3, false});
+        findings found;
+
+        builder_header(&b, 1, 3);
+        builder_key(&b, "split.no", GUFO_VALUE_UINT16);
+        builder_u16(&b, number);
+        builder_key(&b, "split.count", GUFO_VALUE_UINT16);
+        builder_u16(&b, 2);
+        builder_kv_u32(&b, "split.tensors.count", 2);
+        builder_tensor(&b, "t", GUFO_TYPE_Q4_0, 1, DIMS(32), 0);
+        builder_pad(&b, 32);
+        builder_pattern(&b, 1, 18);
+        builder_pad(&b, 32);
+        validate_path(&b, NULL, &found);
+        check_u64(findings_of(&found, "architecture-missing"), number == 0, "shard %u", number);
+        check_u64(findings_of(&found, "quantization-version-missing"), number == 0, "shard %u",
+                  number);
+        findings_free(&found);
+        builder_free(&b);
+    }
 }
 
 /* ---- truncated, and not GGUF ---------------------------------------------------------------- */
@@ -897,6 +966,8 @@ int main(void)
         cmocka_unit_test(test_check_of_open_file),
         cmocka_unit_test(test_everything_at_once),
         cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_no_follow_ups),
+        cmocka_unit_test(test_later_shard),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_not_gguf),
         cmocka_unit_test(test_missing_file),

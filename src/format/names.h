@@ -1,0 +1,20 @@
+/* The rules about keys and tensor names, as tables: the walk, the validator and the writer all look
+ * names up here. */
+#ifndef GUFO_FORMAT_NAMES_H
+#define GUFO_FORMAT_NAMES_H
+
+#include "format/rules.h"
+
+typedef struct name_rule {
+    rule_number rule;
+    /* Whether the name breaks the rule; then `message`, of the size of gufo_error's, says how. */
+    bool (*broken)(gufo_str name, char *message, size_t size);
+} name_rule;
+
+/* Each ends with a row without function. */
+extern const name_rule gufo_key_rules[];       /* what opening asks of a key */
+extern const name_rule gufo_key_extra_rules[]; /* what new files have to keep too */
+extern const name_rule gufo_name_rules[];      /* the same for tensor names */
+extern const name_rule gufo_name_extra_rules[];
+
+#endif
