@@ -99,7 +99,7 @@ static size_t escape_one(char out[16], gufo_str text)
     if (c == '"' || c == '\\')
         (void)snprintf(out, 16, "\\%c", (char)c);
     else if (gufo_utf8_is_control(c))
-        (void)snprintf(out, 16, "\\u%04x", (unsigned)c);
+        (void)snprintf(out, 16, "\\u{%x}", (unsigned)c);
     else
         (void)snprintf(out, 16, "%.*s", (int)len, text.data);
     return len;

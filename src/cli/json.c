@@ -78,6 +78,15 @@ void json_write_null(json_writer *j)
     fputs("null", j->out);
 }
 
+void json_write_offset(json_writer *j, uint64_t offset)
+{
+    json_write_key(j, "offset");
+    if (offset != GUFO_NO_OFFSET)
+        json_write_u64(j, offset);
+    else
+        json_write_null(j);
+}
+
 void json_write_bool(json_writer *j, bool value)
 {
     start_item(j);

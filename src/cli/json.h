@@ -33,6 +33,8 @@ void json_end_array(json_writer *j);
 void json_write_key(json_writer *j, const char *key);
 
 void json_write_null(json_writer *j);
+/* "offset": the number, or null for GUFO_NO_OFFSET. */
+void json_write_offset(json_writer *j, uint64_t offset);
 void json_write_bool(json_writer *j, bool value);
 void json_write_u64(json_writer *j, uint64_t value);
 void json_write_i64(json_writer *j, int64_t value);

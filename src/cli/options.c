@@ -7,6 +7,8 @@
 #include "cli/report.h"
 #include "cli/text.h"
 
+#include "base/utf8.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,13 +114,43 @@ static const struct argp shared_argp = {.options = shared_table, .parser = parse
 
 const struct argp_child options_children[] = {{&shared_argp, 0, NULL, 90}, {0}};
 
+/* getopt prints an unknown option as it is.  No option has control characters in its name, so that one
+ * that has is refused before getopt sees it; its escaped form is printed. */
+static bool has_control_characters(const char *argument)
+{
+    bool is_long = argument[0] == '-' && argument[1] == '-';
+    gufo_str name = {argument, is_long ? strcspn(argument, "=") : strnlen(argument, 2)};
+    uint32_t code_point;
+    size_t step;
+
+    if (argument[0] != '-')
+        return false;
+    for (; name.len > 0; name.data += step, name.len -= step) {
+        step = gufo_utf8_decode(name, &code_point);
+        if (step == 0 || gufo_utf8_is_control(code_point))
+            return true;
+    }
+    return false;
+}
+
+static const char *first_strange_option(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (has_control_characters(argv[i]))
+            return argv[i];
+    return NULL;
+}
+
 int options_parse(const struct argp *parser, unsigned flags, int argc, char **argv,
                   command_input *input)
 {
     static char program[] = "gufo";
+    const char *strange = first_strange_option(argc, argv);
     char *own = argv[0];
     error_t failure;
 
+    if (strange != NULL)
+        return report_usage(input->shared->command, "there is no option '%s'", strange);
     argv[0] = program; /* how getopt's messages begin */
     failure = argp_parse(parser, argc, argv, flags | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, input);
     argv[0] = own;

@@ -53,11 +53,7 @@ static void write_damage(json_writer *j, const input *in)
         return;
     json_write_key(j, "damaged");
     json_begin_object(j);
-    json_write_key(j, "offset");
-    if (damage->offset != GUFO_NO_OFFSET)
-        json_write_u64(j, damage->offset);
-    else
-        json_write_null(j);
+    json_write_offset(j, damage->offset);
     json_write_key(j, "message");
     json_write_text(j, damage->message);
     if (in->set != NULL) {
@@ -104,8 +100,7 @@ static void write_tensor(json_writer *j, const gufo_tensor *tensor)
     json_end_array(j);
     json_write_key(j, "elements");
     json_write_u64(j, tensor->elements);
-    json_write_key(j, "offset");
-    json_write_u64(j, tensor->offset);
+    json_write_offset(j, tensor->offset);
     json_write_key(j, "size");
     json_write_u64(j, tensor->size);
 }

@@ -45,54 +45,58 @@ static void put_text_of(FILE *out, const summary *s, const char *key)
         text_put_cut(out, text, TEXT_PLAIN, TEXT_COLUMNS);
 }
 
-/* A number, or the range of an array with one number per block. */
-static void put_number(FILE *out, const gufo_value *value)
+typedef struct number_text {
+    char text[96];
+} number_text;
+
+/* A number, or the range of an array with one number per block; "" for anything else. */
+static number_text describe_number(const gufo_value *value)
 {
     uint64_t number, low = UINT64_MAX, high = 0;
     gufo_value element;
+    number_text t = {""};
 
-    if (gufo_value_u64(value, &number, NULL) == GUFO_OK) {
-        fputs(human_grouped(number).text, out);
-        return;
-    }
+    if (gufo_value_u64(value, &number, NULL) == GUFO_OK)
+        snprintf(t.text, sizeof t.text, "%s", human_grouped(number).text);
     if (value->type != GUFO_VALUE_ARRAY)
-        return;
+        return t;
     gufo_array_iter iter = gufo_array_start(&value->as.array);
 
     while (gufo_array_next(&iter, &element)) {
         if (gufo_value_u64(&element, &number, NULL) != GUFO_OK)
-            return;
+            return t;
         low = number < low ? number : low;
         high = number > high ? number : high;
     }
     if (low == high)
-        fputs(human_grouped(low).text, out);
+        snprintf(t.text, sizeof t.text, "%s", human_grouped(low).text);
     else if (low < high)
-        fprintf(out, "%s to %s, by block", human_grouped(low).text, human_grouped(high).text);
+        snprintf(t.text, sizeof t.text, "%s to %s, by block", human_grouped(low).text,
+                 human_grouped(high).text);
+    return t;
+}
+
+static number_text model_number(const summary *s, const char *suffix)
+{
+    gufo_entry entry;
+
+    return find_model_key(s, suffix, &entry) ? describe_number(&entry.value) : (number_text){""};
 }
 
 static void put_model_number(FILE *out, const summary *s, const char *suffix)
 {
-    gufo_entry entry;
-
-    if (find_model_key(s, suffix, &entry))
-        put_number(out, &entry.value);
+    fputs(model_number(s, suffix).text, out);
 }
 
 /* "32 (8 key/value)" */
 static void put_model_pair(FILE *out, const summary *s, const char *suffix, const char *detail,
                            const char *words)
 {
-    gufo_entry entry, more;
+    number_text number = model_number(s, suffix), more = model_number(s, detail);
 
-    if (!find_model_key(s, suffix, &entry))
-        return;
-    put_number(out, &entry.value);
-    if (!find_model_key(s, detail, &more))
-        return;
-    fputs(" (", out);
-    put_number(out, &more.value);
-    fprintf(out, " %s)", words);
+    fputs(number.text, out);
+    if (number.text[0] != '\0' && more.text[0] != '\0')
+        fprintf(out, " (%s %s)", more.text, words);
 }
 
 /* ---- the lines ------------------------------------------------------------------------------ */

@@ -56,7 +56,7 @@ static void put_heading(bool color, const char *text)
         fputs("\033[0m", stdout);
 }
 
-/* "Metadata (23)", or with a pattern "Metadata (3 of 23)" */
+/* "Metadata (23)"; with a pattern, or if not all could be read, "Metadata (3 of 23)" */
 static void put_table_heading(bool color, const char *title, uint64_t shown, uint64_t all)
 {
     put_heading(color, title);
@@ -138,7 +138,7 @@ static bool write_metadata(const input *in, const show_options *options, bool co
     gufo_entry entry;
     bool sound = true;
 
-    put_table_heading(color, "Metadata", table.shown, gufo_metadata_count(file));
+    put_table_heading(color, "Metadata", table.shown, gufo_file_claimed_metadata(file));
     for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(file, i, &entry); i++) {
         if (!show_matches(options->metadata_glob, entry.key))
             continue;
@@ -174,6 +174,16 @@ static small_text dims_text(const gufo_tensor *tensor)
     for (uint32_t i = 0; i < tensor->n_dims; i++)
         len += (size_t)snprintf(t.text + len, sizeof t.text - len, "%s%" PRIu64, i > 0 ? " x " : "",
                                 tensor->dims[i]);
+    return t;
+}
+
+/* "?" where a damaged file does not tell. */
+static small_text offset_text(const gufo_tensor *tensor)
+{
+    small_text t = {"?"};
+
+    if (tensor->offset != GUFO_NO_OFFSET)
+        snprintf(t.text, sizeof t.text, "%" PRIu64, tensor->offset);
     return t;
 }
 
@@ -219,7 +229,7 @@ static tensor_table measure_tensors(const input *in, const char *glob)
         table.name = larger(table.name, text_columns(fitting, TEXT_PLAIN));
         table.type = larger(table.type, strlen(tensor_type_text(&tensor).text));
         table.dims = larger(table.dims, strlen(dims_text(&tensor).text));
-        table.offset = larger(table.offset, decimal_digits(tensor.offset));
+        table.offset = larger(table.offset, strlen(offset_text(&tensor).text));
         table.size = larger(table.size, strlen(size_text(&tensor).text));
     }
     if (in->set != NULL)
@@ -235,8 +245,18 @@ static void put_tensor(const gufo_tensor *tensor, size_t shard, const tensor_tab
     put_cell(gufo_str_of(dims_text(tensor).text), table->dims);
     if (table->shard > 0)
         printf("#%-*zu  ", (int)table->shard, shard + 1);
-    printf("%*" PRIu64 "  %*s\n", (int)table->offset, tensor->offset, (int)table->size,
+    printf("%*s  %*s\n", (int)table->offset, offset_text(tensor).text, (int)table->size,
            size_text(tensor).text);
+}
+
+/* What the headers announce; of a damaged file not all may have been read. */
+static uint64_t claimed_tensors(const input *in)
+{
+    uint64_t claimed = 0;
+
+    for (size_t i = 0; i < input_shard_count(in); i++)
+        claimed += gufo_file_claimed_tensors(input_shard(in, i));
+    return claimed;
 }
 
 static void write_tensors(const input *in, const show_options *options, bool color)
@@ -245,7 +265,7 @@ static void write_tensors(const input *in, const show_options *options, bool col
     gufo_tensor tensor;
     size_t shard;
 
-    put_table_heading(color, "Tensors", table.shown, input_tensor_count(in));
+    put_table_heading(color, "Tensors", table.shown, claimed_tensors(in));
     for (uint64_t i = 0; !stdout_broken() && input_tensor_at(in, i, &tensor, &shard); i++)
         if (show_matches(options->tensor_glob, tensor.name))
             put_tensor(&tensor, shard, &table);

@@ -128,15 +128,6 @@ static void begin_object(report *r)
     json_begin_array(&r->j);
 }
 
-static void write_offset(json_writer *j, uint64_t offset)
-{
-    json_write_key(j, "offset");
-    if (offset != GUFO_NO_OFFSET)
-        json_write_u64(j, offset);
-    else
-        json_write_null(j);
-}
-
 static void write_finding(report *r, const gufo_finding *finding)
 {
     json_writer *j = &r->j;
@@ -149,7 +140,7 @@ static void write_finding(report *r, const gufo_finding *finding)
     json_write_text(j, finding->rule->name);
     json_write_key(j, "severity");
     json_write_text(j, gufo_severity_name(finding->rule->severity));
-    write_offset(j, finding->offset);
+    json_write_offset(j, finding->offset);
     json_write_key(j, "subject");
     json_write_str(j, finding->subject);
     json_write_key(j, "message");

@@ -100,20 +100,28 @@ uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order)
 
 /* ---- sizes and overlaps --------------------------------------------------------------------- */
 
+static bool has_bytes(const tensor_record *tensor)
+{
+    return tensor->size > 0 || (tensor->flags & TENSOR_SIZE_UNKNOWN);
+}
+
+/* From the back: `above` is the next higher offset.  If only empty tensors lie above, in padding that is
+ * not there, the end of the file is meant. */
 static void infer_sizes(gufo_file *file, const uint32_t *order, uint64_t count)
 {
-    uint64_t end = file->source.size, padded_end;
-    uint64_t above = end; /* the next higher offset */
+    uint64_t end = file->source.size, padded_end, above = end;
+    bool bytes_above = false;
 
     if (!checked_align(end, file->alignment, &padded_end))
         padded_end = end;
     for (uint64_t i = count; i-- > 0;) {
         tensor_record *tensor = file_tensor(file, order[i]);
+        const tensor_record *next = i + 1 < count ? file_tensor(file, order[i + 1]) : NULL;
 
-        if (i + 1 < count && file_tensor(file, order[i + 1])->offset > tensor->offset)
-            above = file_tensor(file, order[i + 1])->offset;
-        if (above > end &&
-            above <= padded_end) /* an empty tensor behind padding that is not there */
+        if (next != NULL && next->offset > tensor->offset)
+            above = next->offset;
+        bytes_above |= next != NULL && has_bytes(next);
+        if (!bytes_above && above > end && above <= padded_end)
             above = end;
         if (tensor->flags & TENSOR_SIZE_UNKNOWN)
             tensor->size = above > tensor->offset ? above - tensor->offset : 0;

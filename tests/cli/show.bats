@@ -315,3 +315,23 @@ load common
     same "$whole"
     cat m.gguf | { run -0 gufo show --json -; same "$whole"; }
 }
+
+@test "show: an offset that a damaged file does not tell is null, and what is unread is counted" {
+    make_gguf model.gguf kv general.architecture string llama tensor a 0 8 32 tensor b 0 8 32 cut 120
+    run --separate-stderr gufo show --lenient --json model.gguf
+    [ "$status" -eq 1 ]
+    has '"name":"a","type":"F32","dims":[8],"elements":8,"offset":null'
+    run --separate-stderr gufo show --lenient model.gguf
+    [ "$status" -eq 1 ]
+    has 'Tensors (1 of 2)'
+}
+
+@test "show: what is no number leaves no hole in the summary" {
+    make_gguf model.gguf kv general.architecture string llama \
+        kv llama.attention.head_count uint32 4 arr llama.attention.head_count_kv uint32 0 \
+        kv llama.expert_count string many kv llama.expert_used_count uint32 2
+    run gufo show model.gguf
+    [ "$status" -eq 0 ]
+    lacks '('' key/value)'
+    lacks '(2 used)'
+}

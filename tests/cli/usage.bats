@@ -95,3 +95,9 @@ END
     run -0 gufo validate -- --json
     same '--json: valid'
 }
+
+@test "usage: an unknown option cannot act on the terminal" {
+    run --separate-stderr gufo show $'--\033[31mred'
+    [ "$status" -eq 2 ]
+    same_error "gufo: there is no option '--\\u{1b}[31mred' (see gufo --help)"
+}

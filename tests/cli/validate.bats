@@ -166,3 +166,25 @@ load common
     make_gguf m.gguf tensor a 0 8 32 cut -1
     cat m.gguf | { run -1 gufo validate -; has 'invalid: 1 error'; }
 }
+
+@test "validate: what a pipe claims beyond the limit of memory is an answer, too" {
+    # A string of 2^40 bytes, of which 300 million come.
+    make_gguf head.gguf entries 1 raw 01000000000000006b080000000000000000010000
+    run bash -c '(head -c 45 head.gguf; head -c 300000000 /dev/zero) | "$GUFO" validate --json -' \
+        env GUFO="$GUFO"
+    [ "$status" -eq 1 ]
+    has '"name":"memory-limit"'
+    has '"valid":false'
+}
+
+@test "validate: a good set has no warnings" {
+    make_gguf m-00001-of-00002.gguf kv general.architecture string llama \
+        kv general.quantization_version uint32 2 \
+        kv split.no uint16 0 kv split.count uint16 2 kv split.tensors.count int32 2 \
+        tensor a 2 32 18
+    make_gguf m-00002-of-00002.gguf kv split.no uint16 1 kv split.count uint16 2 \
+        kv split.tensors.count int32 2 tensor b 2 32 18
+    run gufo validate --strict m-00001-of-00002.gguf
+    [ "$status" -eq 0 ]
+    same 'm-00001-of-00002.gguf: valid'
+}
