@@ -25,12 +25,11 @@ typedef struct get_options {
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_RAW = OPTION_COMMAND, OPTION_SINGLE };
+enum { OPTION_RAW = OPTION_COMMAND };
 
 static const struct argp_option get_table[] = {
     {"raw", OPTION_RAW, NULL, 0, "Write exactly the bytes of a string, without a newline", 1},
     {"output", 'o', "OUT", 0, "Write the bytes of a string to the file OUT", 1},
-    {"single", OPTION_SINGLE, NULL, 0, "Read just FILE, even if it is the first shard of a set", 1},
     {0},
 };
 
@@ -41,6 +40,7 @@ static error_t parse_get(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = options->base.shared;
+        state->child_inputs[1] = &options->input;
         return 0;
     case OPTION_RAW:
         options->raw = true;
@@ -48,9 +48,6 @@ static error_t parse_get(int key, char *text, struct argp_state *state)
     case 'o':
         options->raw = true;
         options->output = text;
-        return 0;
-    case OPTION_SINGLE:
-        options->input.single = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -64,7 +61,7 @@ static const struct argp get_argp = {
     .doc = "Print the value of a metadata key.\v"
            "Arrays are printed with one element per line.  With --json the key is printed with its "
            "type and value.  Exit status 1 says that there is no such key.",
-    .children = options_children,
+    .children = input_children,
 };
 
 /* ---- the key that may be meant -------------------------------------------------------------- */

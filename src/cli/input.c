@@ -12,6 +12,31 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* ---- options -------------------------------------------------------------------------------- */
+
+static const struct argp_option input_table[] = {
+    {"single", OPTION_SINGLE, NULL, 0, "Take just FILE, even if it is the first shard of a set", 1},
+    {0},
+};
+
+static error_t parse_input(int key, char *text, struct argp_state *state)
+{
+    input_options *options = state->input;
+
+    (void)text;
+    if (key != OPTION_SINGLE)
+        return ARGP_ERR_UNKNOWN;
+    options->single = true;
+    return 0;
+}
+
+static const struct argp input_argp = {.options = input_table, .parser = parse_input};
+
+const struct argp_child input_children[] = {
+    {&options_shared, 0, NULL, 90}, {&input_argp, 0, NULL, 0}, {0}};
+
+/* ---- shards --------------------------------------------------------------------------------- */
+
 bool input_is_stdin(const char *path)
 {
     return strcmp(path, "-") == 0;
@@ -64,6 +89,8 @@ uint32_t input_set_size(const char *path, bool single)
     }
     return count;
 }
+
+/* ---- opening -------------------------------------------------------------------------------- */
 
 static int open_set(input *in, const gufo_open_options *options)
 {

@@ -2,12 +2,18 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
+#include "cli/options.h"
+
 #include "gufo/format.h"
 
 typedef struct input_options {
     uint32_t open_flags; /* of gufo_open_flags */
     bool single;         /* the first shard of a set means just that file */
 } input_options;
+
+/* For the `children` of a command that reads FILE arguments.  At ARGP_KEY_INIT it sets
+ * `state->child_inputs[0]` to the shared options and `[1]` to its input_options. */
+extern const struct argp_child input_children[];
 
 typedef struct input {
     const char *path; /* as the user wrote it */

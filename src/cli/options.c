@@ -110,9 +110,9 @@ static error_t parse_shared(int key, char *text, struct argp_state *state)
     }
 }
 
-static const struct argp shared_argp = {.options = shared_table, .parser = parse_shared};
+const struct argp options_shared = {.options = shared_table, .parser = parse_shared};
 
-const struct argp_child options_children[] = {{&shared_argp, 0, NULL, 90}, {0}};
+const struct argp_child options_children[] = {{&options_shared, 0, NULL, 90}, {0}};
 
 /* getopt prints an unknown option as it is.  No option has control characters in its name, so that one
  * that has is refused before getopt sees it; its escaped form is printed. */

@@ -32,11 +32,15 @@ enum {
     OPTION_THREADS,
     OPTION_FORCE,
     OPTION_VERSION,
+    OPTION_SINGLE,
     OPTION_COMMAND, /* the first one that a command may use for its own */
 };
 
-/* The argp child with the shared options, for the `children` of a command's parser, which sets
- * `state->child_inputs[0]` to the shared options at ARGP_KEY_INIT. */
+/* The parser of the shared options; its input is a shared_options. */
+extern const struct argp options_shared;
+
+/* It alone, for the `children` of a command's parser, which sets `state->child_inputs[0]` to the shared
+ * options at ARGP_KEY_INIT. */
 extern const struct argp_child options_children[];
 
 /* Reads a command line: `argv[0]` is not looked at.  Returns 0, or CODE_USAGE after a report. */

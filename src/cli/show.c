@@ -15,13 +15,7 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum {
-    OPTION_METADATA = OPTION_COMMAND,
-    OPTION_TENSORS,
-    OPTION_ARRAY_LIMIT,
-    OPTION_LENIENT,
-    OPTION_SINGLE
-};
+enum { OPTION_METADATA = OPTION_COMMAND, OPTION_TENSORS, OPTION_ARRAY_LIMIT, OPTION_LENIENT };
 
 static const struct argp_option show_table[] = {
     {"metadata", OPTION_METADATA, "GLOB", OPTION_ARG_OPTIONAL,
@@ -32,7 +26,6 @@ static const struct argp_option show_table[] = {
      "At most N elements of each array (default: 8; with --json: all)", 1},
     {"lenient", OPTION_LENIENT, NULL, 0,
      "Show a damaged file as far as it can be read, and exit with status 1", 1},
-    {"single", OPTION_SINGLE, NULL, 0, "Show just FILE, even if it is the first shard of a set", 1},
     {0},
 };
 
@@ -43,6 +36,7 @@ static error_t parse_show(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = options->base.shared;
+        state->child_inputs[1] = &options->input;
         return 0;
     case OPTION_METADATA:
         options->only_metadata = true;
@@ -61,9 +55,6 @@ static error_t parse_show(int key, char *text, struct argp_state *state)
     case OPTION_LENIENT:
         options->input.open_flags |= GUFO_OPEN_LENIENT;
         return 0;
-    case OPTION_SINGLE:
-        options->input.single = true;
-        return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }
@@ -76,7 +67,7 @@ static const struct argp show_argp = {
     .doc = "Show what a model file is, its metadata and its tensors.\v"
            "FILE may be '-' for standard input.  The first shard of a set "
            "(NAME-00001-of-000NN.gguf) stands for the whole set.",
-    .children = options_children,
+    .children = input_children,
 };
 
 /* ---- what the parts share ------------------------------------------------------------------- */

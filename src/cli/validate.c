@@ -23,19 +23,17 @@
 typedef struct validate_options {
     command_input base;
     bool strict;
-    bool single;
+    input_options input;
     bool list_rules;
 } validate_options;
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_STRICT = OPTION_COMMAND, OPTION_LIST_RULES, OPTION_SINGLE };
+enum { OPTION_STRICT = OPTION_COMMAND, OPTION_LIST_RULES };
 
 static const struct argp_option validate_table[] = {
     {"strict", OPTION_STRICT, NULL, 0, "Warnings make a file invalid, too", 1},
     {"list-rules", OPTION_LIST_RULES, NULL, 0, "List all rules that are checked", 1},
-    {"single", OPTION_SINGLE, NULL, 0, "Check just FILE, even if it is the first shard of a set",
-     1},
     {0},
 };
 
@@ -47,15 +45,13 @@ static error_t parse_validate(int key, char *text, struct argp_state *state)
     switch (key) {
     case ARGP_KEY_INIT:
         state->child_inputs[0] = options->base.shared;
+        state->child_inputs[1] = &options->input;
         return 0;
     case OPTION_STRICT:
         options->strict = true;
         return 0;
     case OPTION_LIST_RULES:
         options->list_rules = true;
-        return 0;
-    case OPTION_SINGLE:
-        options->single = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -69,7 +65,7 @@ static const struct argp validate_argp = {
     .doc = "Check files against the GGUF format and tell every fault.\v"
            "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  Remarks on "
            "what other tools refuse are shown with -v.  With -q only the exit status tells.",
-    .children = options_children,
+    .children = input_children,
 };
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -309,7 +305,7 @@ static int validate(const char *path, const validate_options *options, bool colo
 {
     const shared_options *shared = options->base.shared;
     report r = {.options = options, .path = path, .color = color};
-    uint32_t shards = input_set_size(path, options->single);
+    uint32_t shards = input_set_size(path, options->input.single);
     int code;
 
     r.j = json_writer_start(stdout);
