@@ -358,7 +358,7 @@ GUFO_API const char *gufo_recognise(const void *data, size_t size);
  *
  *     plan    gufo_writer_new, gufo_writer_add_*, gufo_writer_copy_*
  *     layout  gufo_writer_layout (or the first gufo_writer_open_*), after which nothing can be added
- *     data    gufo_writer_open_path / _fd / _sink, gufo_writer_write ..., gufo_writer_finish
+ *     data    gufo_writer_open_path / _fd, gufo_writer_write ..., gufo_writer_finish
  *
  * Planning is for one thread at a time. */
 typedef struct gufo_writer gufo_writer;
