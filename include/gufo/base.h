@@ -113,7 +113,8 @@ typedef struct gufo_source {
     void *context;
     uint64_t size; /* bytes in all */
     /* Fills buffer with the `size` bytes from `offset` on, which lie inside the source.  Less than
-     * all is a failure.  May be called from several threads if the file is used from several. */
+     * all is a failure; *error (never NULL) may say why.  May be called from several threads if the
+     * file is used from several. */
     gufo_status (*read)(void *context, uint64_t offset, void *buffer, size_t size,
                         gufo_error *error);
     void (*close)(void *context); /* called once, when the file is closed; may be NULL */

@@ -53,11 +53,27 @@ static gufo_status fetch_descriptor(source *s, uint64_t offset, void *buffer, si
     return read_descriptor(s->fd, s->sequential, offset, buffer, size, got, error);
 }
 
+/* A caller's reader need not say why it failed. */
+static gufo_status read_user(const source *s, uint64_t offset, void *buffer, size_t size,
+                             gufo_error *error)
+{
+    gufo_error reason;
+    gufo_status status;
+
+    (void)gufo_fail(&reason, GUFO_E_IO, offset, "the source cannot be read");
+    status = s->user.read(s->user.context, offset, buffer, size, &reason);
+    if (status != GUFO_OK && error != NULL) {
+        *error = reason;
+        error->code = status;
+    }
+    return status;
+}
+
 static gufo_status fetch_user(source *s, uint64_t offset, void *buffer, size_t size, size_t *got,
                               gufo_error *error)
 {
     *got = size;
-    return s->user.read(s->user.context, offset, buffer, size, error);
+    return read_user(s, offset, buffer, size, error);
 }
 
 /* Maps the whole file; false where that is impossible. */
@@ -224,7 +240,7 @@ gufo_status gufo_source_read(const source *s, uint64_t offset, void *buffer, siz
         memcpy(buffer, s->base + offset, size);
         return GUFO_OK;
     } else if (s->user.read != NULL)
-        status = s->user.read(s->user.context, offset, buffer, size, error);
+        status = read_user(s, offset, buffer, size, error);
     else
         return gufo_fail(error, GUFO_E_ARGUMENT, offset,
                          "data of a pipe is gone once it was read; give a file");

@@ -179,6 +179,25 @@ static void test_no_close(void **state)
     gufo_close(NULL);
 }
 
+/* A reader that fails without a word. */
+static gufo_status silent_failure(void *context, uint64_t offset, void *buffer, size_t size,
+                                  gufo_error *error)
+{
+    (void)context, (void)offset, (void)buffer, (void)size, (void)error;
+    return GUFO_E_CHANGED;
+}
+
+static void test_silent_source(void **state)
+{
+    const gufo_source source = {.size = 1000, .read = silent_failure};
+    gufo_error error = no_error();
+
+    (void)state;
+    assert_null(gufo_open_source(&source, NULL, &error));
+    check_error_shape(&error, GUFO_E_CHANGED, "silent");
+    assert_null(gufo_open_source(&source, NULL, NULL));
+}
+
 static void test_file_read(void **state)
 {
     builder b = good_build_named("sampler", (encoding){3, true});
@@ -300,8 +319,9 @@ int main(void)
         cmocka_unit_test(test_same_result),    cmocka_unit_test(test_data_pointers),
         cmocka_unit_test(test_failing_source), cmocka_unit_test(test_failing_source_lenient),
         cmocka_unit_test(test_failing_data),   cmocka_unit_test(test_no_close),
-        cmocka_unit_test(test_file_read),      cmocka_unit_test(test_system_errors),
-        cmocka_unit_test(test_read_only),      cmocka_unit_test(test_max_unmapped),
+        cmocka_unit_test(test_silent_source),  cmocka_unit_test(test_file_read),
+        cmocka_unit_test(test_system_errors),  cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_max_unmapped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
