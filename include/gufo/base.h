@@ -90,7 +90,7 @@ typedef struct gufo_error {
     int system;                   /* errno of a GUFO_E_IO, else 0 */
     uint64_t offset;              /* where in the file, or GUFO_NO_OFFSET */
     const struct gufo_rule *rule; /* the rule of the format that is broken, or NULL; static */
-    char message[768];            /* one English sentence, no newline, control characters escaped */
+    char message[1024];           /* one English sentence, no newline, control characters escaped */
 } gufo_error;
 
 /* A short name for a status, e.g. "truncated".  Static; any thread. */

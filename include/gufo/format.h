@@ -118,7 +118,7 @@ GUFO_API gufo_array_iter gufo_array_start(const gufo_array *array);
 GUFO_API bool gufo_array_next(gufo_array_iter *iter, gufo_value *out);
 
 /* Element `index`.  Constant time for numbers and bools, linear for strings and arrays.
- * GUFO_E_RANGE past the end, GUFO_E_CHANGED as above. */
+ * GUFO_E_RANGE past the end, GUFO_E_CHANGED as above; *out may then be overwritten. */
 GUFO_API gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *out,
                                    gufo_error *error);
 
@@ -169,7 +169,8 @@ GUFO_API gufo_file *gufo_open_fd(int fd, const gufo_open_options *options, gufo_
 /* The same from memory, which must outlive the file and stay as it is. */
 GUFO_API gufo_file *gufo_open_memory(const void *data, size_t size,
                                      const gufo_open_options *options, gufo_error *error);
-/* The same from a source; its `close` is called by gufo_close, and on failure before returning. */
+/* The same from a source; the struct is copied, its context must outlive the file.  Its `close` is called
+ * by gufo_close, and on failure before returning. */
 GUFO_API gufo_file *gufo_open_source(const gufo_source *source, const gufo_open_options *options,
                                      gufo_error *error);
 /* Releases everything; all views die.  NULL is allowed. */
@@ -179,18 +180,18 @@ GUFO_API void gufo_close(gufo_file *file);
 GUFO_API uint32_t gufo_file_version(const gufo_file *file);
 GUFO_API gufo_byte_order gufo_file_byte_order(const gufo_file *file);
 GUFO_API uint64_t gufo_file_size(const gufo_file *file); /* bytes that are there */
-/* The default if a lenient open found a general.alignment that makes no sense. */
+/* The default if a lenient open did not find it, or found one that makes no sense. */
 GUFO_API uint32_t gufo_file_alignment(const gufo_file *file);
 /* Where tensor data begins: the end of the tensor infos, aligned.  0 if a lenient open could not
  * read that far. */
 GUFO_API uint64_t gufo_file_data_offset(const gufo_file *file);
 /* Bytes from the data offset to the end of the last tensor; 0 without tensors. */
 GUFO_API uint64_t gufo_file_data_size(const gufo_file *file);
-/* Where the tensor infos end, before the padding. */
+/* Where the tensor infos end, before the padding; 0 if a lenient open did not reach it. */
 GUFO_API uint64_t gufo_file_infos_end(const gufo_file *file);
 /* The first fault that a lenient open met; NULL if there was none.  Lives as long as the file. */
 GUFO_API const gufo_error *gufo_file_damage(const gufo_file *file);
-/* What the header claims, whatever was readable. */
+/* What the header announces; more than there are in a damaged file. */
 GUFO_API uint64_t gufo_file_claimed_metadata(const gufo_file *file);
 GUFO_API uint64_t gufo_file_claimed_tensors(const gufo_file *file);
 
@@ -204,7 +205,8 @@ typedef struct gufo_entry {
 } gufo_entry;
 
 /* The number of entries; entry `index` in file order (false past the end); the entry with this key
- * (false if there is none), found in constant time.  Views live as long as the file.  Any thread. */
+ * (false if there is none; the first of several, which only a lenient open lets in), found in constant
+ * time.  Views live as long as the file.  Any thread. */
 GUFO_API uint64_t gufo_metadata_count(const gufo_file *file);
 GUFO_API bool gufo_metadata_at(const gufo_file *file, uint64_t index, gufo_entry *out);
 GUFO_API bool gufo_metadata_find(const gufo_file *file, const char *key, gufo_entry *out);
@@ -230,14 +232,16 @@ typedef struct gufo_tensor {
     uint32_t type;                /* id; gufo_element_type_by_id may not know it */
     uint32_t n_dims;              /* 0 (a scalar) to 4 */
     uint64_t dims[GUFO_MAX_DIMS]; /* in the file's order: dims[0] is the row; 1 beyond n_dims */
-    uint64_t elements;            /* product of dims */
-    uint64_t offset;              /* of the data, from the start of the file; GUFO_NO_OFFSET if a
+    uint64_t elements;    /* product of dims; 0 if a lenient open found dims that make no sense
+                                   * (of more than four, the first four are shown) */
+    uint64_t offset;      /* of the data, from the start of the file; GUFO_NO_OFFSET if a
                                    * lenient open could not tell */
-    uint64_t size;                /* bytes of data */
-    uint64_t available;           /* bytes that are there: less than size in a truncated file */
-    uint64_t info_offset;         /* of the tensor info in the file */
-    bool size_known;              /* false: the type's layout is unknown, and size reaches to the
-                                      * next higher offset or the end of the file */
+    uint64_t size;        /* bytes of data */
+    uint64_t available;   /* bytes that are there: less than size in a truncated file */
+    uint64_t info_offset; /* of the tensor info in the file */
+    bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
+                                   * higher offset of a tensor with bytes, or to the end of the file */
+    bool complete;        /* all bytes are there; always after a strict open */
 } gufo_tensor;
 
 /* As for metadata: count, file order, constant-time search by name. */
@@ -256,7 +260,7 @@ GUFO_API gufo_status gufo_tensor_read(const gufo_file *file, const gufo_tensor *
                                       uint64_t offset, void *buffer, size_t size,
                                       gufo_error *error);
 
-/* The same for any bytes of the file. */
+/* The same for any bytes of the file.  Of a pipe, only what was kept of its metadata. */
 GUFO_API gufo_status gufo_file_read(const gufo_file *file, uint64_t offset, void *buffer,
                                     size_t size, gufo_error *error);
 /* Whether gufo_file_read can reach tensor data: false for a pipe. */
@@ -275,14 +279,15 @@ typedef struct gufo_set gufo_set;
  * checked: numbering and count (split.no, split.count), total (split.tensors.count), version, byte
  * order, alignment, no tensor twice.  Any other path is a set of one.
  * GUFO_E_SHARDS if a shard is missing or the shards do not belong together; otherwise as gufo_open.
- * `failed_path`, if not NULL, receives the path that the error is about, to be freed with free().
+ * `failed_path`, if not NULL, receives the path that the error is about (NULL if none or without memory),
+ * to be freed with free().
  * Lenient opening and on_finding apply to each file (findings do not tell which: open shards one by one
  * for that); checks between files stay strict. */
 GUFO_API gufo_set *gufo_set_open(const char *path, const gufo_open_options *options,
                                  char **failed_path, gufo_error *error);
 GUFO_API void gufo_set_close(gufo_set *set);
 
-/* The number of shards (1 for an ordinary file), shard `index` from 0 and its path.  The metadata of
+/* The number of shards (1 for an ordinary file), shard `index` from 0 and its path (NULL past the end).  The metadata of
  * the model is that of shard 0.  Everything belongs to the set. */
 GUFO_API size_t gufo_set_shard_count(const gufo_set *set);
 GUFO_API const gufo_file *gufo_set_shard(const gufo_set *set, size_t index);
@@ -319,8 +324,8 @@ typedef struct gufo_rule {
 } gufo_rule;
 
 GUFO_API size_t gufo_rule_count(void);
-GUFO_API const gufo_rule *gufo_rule_at(size_t index); /* NULL past the end */
-GUFO_API const gufo_rule *gufo_rule_by_id(const char *id_or_name);
+GUFO_API const gufo_rule *gufo_rule_at(size_t index);              /* NULL past the end */
+GUFO_API const gufo_rule *gufo_rule_by_id(const char *id_or_name); /* NULL if there is none */
 
 /* One place where a file breaks a rule.  Lives only during the call that hands it over. */
 typedef struct gufo_finding {
@@ -334,13 +339,14 @@ typedef void gufo_finding_fn(void *context, const gufo_finding *finding);
 
 /* Checks the rules that open does not look at (UTF-8, key characters, padding, gaps ...) on an open
  * file.  Reads padding bytes, never tensor data.  Findings come in the order of metadata, tensor
- * infos, data.  Fails only for I/O and memory. */
+ * infos, data.  Fails only for I/O, memory, and a file that is truncated meanwhile. */
 GUFO_API gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *found, void *context,
                                      gufo_error *error);
 
 /* Opens leniently and reports every finding of every rule.  A file so broken that nothing can be
- * read (not GGUF at all) is a finding too.  `options->flags` and `on_finding` are replaced; the rest
- * is used.  Fails only for I/O and memory. */
+ * read (not GGUF at all) is a finding too.  GUFO_OPEN_LENIENT is added to `options->flags`, on_finding and
+ * its context are replaced; the rest is used; NULL is allowed.  Fails only for I/O, memory, and a file that
+ * is truncated meanwhile. */
 GUFO_API gufo_status gufo_validate(const char *path, const gufo_open_options *options,
                                    gufo_finding_fn *found, void *context, gufo_error *error);
 GUFO_API gufo_status gufo_validate_fd(int fd, const gufo_open_options *options,
@@ -376,6 +382,7 @@ typedef struct gufo_writer_options {
     const gufo_allocator *allocator; /* NULL: malloc */
 } gufo_writer_options;
 
+/* `options` may be NULL.  GUFO_E_ARGUMENT for a version that cannot be written. */
 GUFO_API gufo_writer *gufo_writer_new(const gufo_writer_options *options, gufo_error *error);
 /* Releases the writer; an unfinished output is removed and its target left as it was. */
 GUFO_API void gufo_writer_free(gufo_writer *writer);
@@ -414,7 +421,8 @@ GUFO_API gufo_status gufo_writer_add_str(gufo_writer *w, const char *key, gufo_s
                                          gufo_error *e);
 GUFO_API gufo_status gufo_writer_add_array(gufo_writer *w, const char *key, const gufo_items *items,
                                            gufo_error *e);
-/* Any value, a view into an open file among them (re-encoded in this writer's byte order). */
+/* Any value, a view into an open file among them (re-encoded in this writer's byte order).  GUFO_E_RANGE
+ * for an integer that does not fit its type; a float32 is rounded to nearest. */
 GUFO_API gufo_status gufo_writer_add_value(gufo_writer *w, gufo_str key, const gufo_value *value,
                                            gufo_error *e);
 /* All entries of a file, in order.  The alignment comes along. */
@@ -429,7 +437,8 @@ GUFO_API gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *
 GUFO_API gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type,
                                             uint32_t n_dims, const uint64_t *dims, uint64_t size,
                                             gufo_error *e);
-/* All tensors of a file, in order, with their names, types, dims and sizes; no data. */
+/* All tensors of a file, in order, with their names, types, dims and sizes; no data.  GUFO_E_MALFORMED for
+ * one whose dims or offset make no sense, which only a lenient open gives. */
 GUFO_API gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_file *file, gufo_error *e);
 
 typedef struct gufo_layout {
@@ -440,7 +449,8 @@ typedef struct gufo_layout {
     uint32_t alignment;
 } gufo_layout;
 
-/* Ends planning and tells the layout. */
+/* Ends planning and tells the layout; `out` may be NULL.  GUFO_E_RANGE if the file would be larger than
+ * any file can be. */
 GUFO_API gufo_status gufo_writer_layout(gufo_writer *w, gufo_layout *out, gufo_error *e);
 /* Where tensor `index` goes; after gufo_writer_layout.  False past the end. */
 GUFO_API bool gufo_writer_tensor(const gufo_writer *w, uint64_t index, uint64_t *offset,
@@ -456,18 +466,22 @@ GUFO_API const void *gufo_writer_header(const gufo_writer *w, size_t *size);
  * file. */
 GUFO_API gufo_status gufo_writer_open_path(gufo_writer *w, const char *path, bool replace,
                                            gufo_error *e);
-/* The name of the temporary file, for a signal handler that wants to unlink it; NULL if none. */
+/* The name of the temporary file, for a signal handler that wants to unlink it; NULL if none.  It is freed
+ * by gufo_writer_finish and gufo_writer_free: keep the signals blocked during those. */
 GUFO_API const char *gufo_writer_temporary(const gufo_writer *w);
-/* Streams to a descriptor (a pipe, a socket, a terminal), which stays the caller's.  Data must then
- * come in order; padding is added. */
+/* Streams to a descriptor (a pipe, a socket, a terminal), which stays the caller's and must block.  Data
+ * must then come in order; padding is added.  A write that fails ends the output.  A pipe that is closed
+ * raises SIGPIPE unless the program ignores it. */
 GUFO_API gufo_status gufo_writer_open_fd(gufo_writer *w, int fd, gufo_error *e);
 
 /* Writes bytes [offset, offset + size) of tensor `index`.  To a path from any thread, in any order, and
- * again where that is wanted; to a stream in order.  GUFO_E_RANGE outside the tensor. */
+ * again where that is wanted; to a stream in order.  GUFO_E_RANGE outside the tensor, GUFO_E_ARGUMENT
+ * without an output or out of order. */
 GUFO_API gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset,
                                        const void *data, size_t size, gufo_error *e);
 /* Pads, checks that every tensor got all its bytes (GUFO_E_ARGUMENT names one that did not), syncs
- * and puts the file in place.  On failure nothing is left behind.  One thread. */
+ * and puts the file in place.  On failure nothing is left behind (but what a stream has sent).  One
+ * thread. */
 GUFO_API gufo_status gufo_writer_finish(gufo_writer *w, gufo_error *e);
 
 #ifdef __cplusplus

@@ -18,8 +18,8 @@ __attribute__((format(printf, 3, 4))) gufo_status gufo_fail_io(gufo_error *error
 
 gufo_status gufo_fail_memory(gufo_error *error);
 
-/* Room for a quoted name: 64 bytes of name escape to at most 256, longer names are cut. */
-#define GUFO_QUOTE_SIZE 280
+/* Room for a quoted name: 64 bytes of name escape to at most 384, longer names are cut. */
+#define GUFO_QUOTE_SIZE 400
 
 /* Writes `text` in double quotes into `out` and returns it.  Control characters, bidi controls,
  * quotes, backslashes and bytes that are not UTF-8 are escaped; what does not fit is cut, with "...". */

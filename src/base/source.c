@@ -172,7 +172,8 @@ static gufo_status read_ahead(source *s, gufo_error *error)
     gufo_status status;
     size_t got;
 
-    if (goal <= s->have)
+    s->over_limit = goal <= s->have;
+    if (s->over_limit)
         return gufo_fail(error, GUFO_E_LIMIT, s->have,
                          "metadata goes on beyond %" PRIu64 " bytes, the limit for input that "
                          "cannot be mapped",

@@ -29,6 +29,7 @@ typedef struct source {
     uint8_t *buffer;     /* what base points to if it was read */
     size_t capacity;
     uint64_t buffer_limit;
+    bool over_limit; /* a need failed because of it */
     void *mapping;
     size_t mapping_size;
     int fd; /* -1: none */

@@ -91,7 +91,7 @@ show_totals show_sum(const input *in)
     for (; input_tensor_at(in, totals.tensors, &tensor, &shard); totals.tensors++) {
         totals.parameters = saturating_add(totals.parameters, tensor.elements);
         totals.tensor_size = saturating_add(totals.tensor_size, tensor.size);
-        totals.complete += tensor.available == tensor.size;
+        totals.complete += tensor.complete;
         totals.sizes_known = totals.sizes_known && tensor.size_known;
     }
     return totals;

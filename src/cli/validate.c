@@ -274,31 +274,39 @@ static int check_each_shard(report *r, uint32_t shards)
 static void set_finding(report *r, const char *path, const gufo_error *error)
 {
     const gufo_rule *rule = gufo_rule_by_id("shard-set");
-    gufo_finding finding = {rule, error->offset, gufo_str_of("shards"), error->message};
+    char message[sizeof error->message + 128];
+    gufo_finding finding = {rule, error->offset, gufo_str_of("shards"), message};
     size_t prefix_len;
     uint32_t number, count;
 
+    snprintf(message, sizeof message, "%s (%s)", error->message, rule->clause);
     r->shard_path = path;
     r->shard = gufo_shard_path_parse(path, &prefix_len, &number, &count) ? number : 0;
     on_finding(r, &finding);
 }
 
 /* Whether the shards belong together.  Faults inside of them have been told before, and so they are
- * opened leniently. */
-static void check_set(report *r)
+ * opened leniently; of one that is no GGUF file at all, there is nothing to compare. */
+static int check_set(report *r)
 {
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error;
     char *failed_path = NULL;
+    int code = CODE_OK;
 
     signals_reading(r->path);
     gufo_set *set = gufo_set_open(r->path, &lenient, &failed_path, &error);
 
     signals_reading(NULL);
-    if (set == NULL && error.code == GUFO_E_SHARDS)
+    if (set == NULL && error.code == GUFO_E_SHARDS) {
         set_finding(r, failed_path != NULL ? failed_path : r->path, &error);
+    } else if (set == NULL && error.rule == NULL) {
+        report_error(failed_path != NULL ? failed_path : r->path, &error);
+        code = CODE_FAILED;
+    }
     free(failed_path);
     gufo_set_close(set);
+    return code;
 }
 
 static int validate(const char *path, const validate_options *options, bool color)
@@ -311,7 +319,7 @@ static int validate(const char *path, const validate_options *options, bool colo
     r.j = json_writer_start(stdout);
     code = shards > 0 ? check_each_shard(&r, shards) : check_file(&r, path, 0);
     if (shards > 0)
-        check_set(&r);
+        code = worst_code(code, check_set(&r));
     if (shared->json && (code == CODE_OK || r.begun))
         end_object(&r, shards, code == CODE_OK);
     else if (code == CODE_OK && !shared->quiet && !shared->json)

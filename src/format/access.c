@@ -192,21 +192,25 @@ uint64_t gufo_tensor_count(const gufo_file *file)
 bool gufo_tensor_at(const gufo_file *file, uint64_t index, gufo_tensor *out)
 {
     const tensor_record *tensor;
-    uint64_t elements = 0, ignored;
+    uint64_t elements, ignored;
 
     if (index >= file->tensors.count)
         return false;
     tensor = file_tensor(file, index);
-    (void)gufo_tensor_measure(tensor->type, tensor->n_dims, tensor->dims, &elements, &ignored);
-    *out = (gufo_tensor){.name = gufo_tensor_name(file, tensor),
-                         .type = tensor->type,
-                         .n_dims = tensor->n_dims,
-                         .elements = elements,
-                         .offset = has_place(file, tensor) ? tensor->offset : GUFO_NO_OFFSET,
-                         .size = tensor->size,
-                         .available = available_bytes(file, tensor),
-                         .info_offset = tensor->info_offset,
-                         .size_known = (tensor->flags & TENSOR_SIZE_UNKNOWN) == 0};
+    if ((tensor->flags & TENSOR_UNUSABLE) ||
+        !gufo_tensor_measure(tensor->type, tensor->n_dims, tensor->dims, &elements, &ignored))
+        elements = 0;
+    *out =
+        (gufo_tensor){.name = gufo_tensor_name(file, tensor),
+                      .type = tensor->type,
+                      .n_dims = tensor->n_dims,
+                      .elements = elements,
+                      .offset = has_place(file, tensor) ? tensor->offset : GUFO_NO_OFFSET,
+                      .size = tensor->size,
+                      .available = available_bytes(file, tensor),
+                      .info_offset = tensor->info_offset,
+                      .size_known = (tensor->flags & (TENSOR_SIZE_UNKNOWN | TENSOR_UNUSABLE)) == 0,
+                      .complete = has_place(file, tensor) && gufo_tensor_complete(file, tensor)};
     for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
         out->dims[i] = i < tensor->n_dims ? tensor->dims[i] : 1;
     return true;

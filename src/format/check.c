@@ -2,7 +2,7 @@
  *
  * Opening has checked what makes a file unsafe or ambiguous.  Here come the rules about characters,
  * padding, gaps and missing keys, and what other readers refuse.  One function per rule or group of
- * rules that look at the same thing; `gufo_file_check` walks the tables of them. */
+ * rules that look at the same thing; `gufo_file_check` calls them all. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -219,7 +219,7 @@ static bool is_later_shard(const gufo_file *file)
 typedef struct split_key {
     const char *key;
     bool present, usable;
-    uint64_t value;
+    uint64_t value, offset;
 } split_key;
 
 static void read_split_key(checker *c, split_key *split)
@@ -229,6 +229,7 @@ static void read_split_key(checker *c, split_key *split)
     split->present = gufo_metadata_find(c->file, split->key, &entry);
     if (!split->present)
         return;
+    split->offset = entry.value_offset;
     split->usable = gufo_value_u64(&entry.value, &split->value, NULL) == GUFO_OK;
     if (!split->usable)
         report(c, RULE_SPLIT_KEYS, entry.value_offset, gufo_str_of(split->key),
@@ -240,12 +241,12 @@ static void check_split(checker *c)
     split_key no = {.key = "split.no"}, count = {.key = "split.count"};
     split_key total = {.key = "split.tensors.count"};
     split_key *all[] = {&no, &count, &total};
-    bool some = false, usable = true;
+    uint64_t tensors = c->file->claimed_tensors;
+    bool some = false;
 
     for (size_t i = 0; i < 3; i++) {
         read_split_key(c, all[i]);
         some |= all[i]->present;
-        usable &= all[i]->usable;
     }
     if (!some)
         return;
@@ -253,16 +254,14 @@ static void check_split(checker *c)
         if (!all[i]->present)
             report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, gufo_str_of(all[i]->key),
                    "key \"%s\" is missing, although other split keys are there", all[i]->key);
-    if (!usable)
-        return;
-    if (no.value >= count.value)
-        report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, gufo_str_of(no.key),
+    if (no.usable && count.usable && no.value >= count.value)
+        report(c, RULE_SPLIT_KEYS, no.offset, gufo_str_of(no.key),
                "split.no is %" PRIu64 ", but split.count is %" PRIu64, no.value, count.value);
-    if (c->file->tensors.count > total.value ||
-        (count.value == 1 && c->file->tensors.count != total.value))
-        report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, gufo_str_of(total.key),
+    if (total.usable &&
+        (tensors > total.value || (count.usable && count.value == 1 && tensors != total.value)))
+        report(c, RULE_SPLIT_KEYS, total.offset, gufo_str_of(total.key),
                "split.tensors.count is %" PRIu64 ", but this file has %" PRIu64 " tensors",
-               total.value, c->file->tensors.count);
+               total.value, tensors);
 }
 
 /* ---- tensor infos --------------------------------------------------------------------------- */
@@ -362,8 +361,8 @@ static void check_tail(checker *c, uint64_t end, gufo_str subject)
         !check_padding(c, end, padded, subject))
         return;
     if (size > padded)
-        report(c, RULE_TRAILING_BYTES, padded, subject, "%" PRIu64 " bytes follow the last tensor",
-               size - padded);
+        report(c, RULE_TRAILING_BYTES, padded, subject,
+               "%" PRIu64 " bytes follow the end of the model", size - padded);
     if (size < padded && c->file->tensors.count > 0)
         report(c, RULE_COMPAT_GGML, size, subject,
                "ggml refuses the file: %" PRIu64 " bytes of padding at its end are missing",
@@ -373,14 +372,17 @@ static void check_tail(checker *c, uint64_t end, gufo_str subject)
 static void check_order(checker *c)
 {
     char quoted[GUFO_QUOTE_SIZE];
-    gufo_tensor tensor, before;
+    uint64_t before = 0; /* the offset of the last tensor that has bytes */
+    gufo_tensor tensor;
 
-    for (uint64_t i = 1; gufo_tensor_at(c->file, i, &tensor); i++) {
-        (void)gufo_tensor_at(c->file, i - 1, &before);
-        if (tensor.offset < before.offset)
+    for (uint64_t i = 0; gufo_tensor_at(c->file, i, &tensor); i++) {
+        if (tensor.elements == 0)
+            continue;
+        if (tensor.offset < before)
             report(c, RULE_DATA_ORDER, tensor.info_offset, tensor.name,
                    "data of tensor %s lies before that of the tensor listed before it",
                    gufo_quote(quoted, tensor.name));
+        before = tensor.offset;
     }
 }
 
@@ -393,7 +395,7 @@ static void check_empty_places(checker *c)
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_tensor_at(c->file, i, &tensor); i++) {
-        if (tensor.size == 0 && tensor.offset != expected)
+        if (tensor.elements == 0 && tensor.offset != expected)
             report(c, RULE_COMPAT_GGML, tensor.info_offset, tensor.name,
                    "ggml refuses the file: tensor %s has no bytes, but lies at byte %" PRIu64
                    ", not at %" PRIu64,

@@ -41,20 +41,30 @@ const char *gufo_writer_temporary(const gufo_writer *w)
     return w->file.temporary;
 }
 
+/* Sends bytes to the stream.  How many of them arrived before a failure is not known, so that nothing can
+ * follow it. */
+static gufo_status send(gufo_writer *w, const void *data, size_t size, gufo_error *error)
+{
+    gufo_status status = gufo_write_all(w->stream, data, size, error);
+
+    if (status == GUFO_OK)
+        w->stream_position += size;
+    else
+        w->open = false;
+    return status;
+}
+
 gufo_status gufo_writer_open_fd(gufo_writer *w, int fd, gufo_error *error)
 {
     gufo_status status = check_unopened(w, error);
 
     if (status == GUFO_OK)
         status = gufo_writer_layout(w, NULL, error);
-    if (status == GUFO_OK)
-        status = gufo_write_all(fd, w->header.out.data, w->header.out.len, error);
     if (status != GUFO_OK)
         return status;
     w->stream = fd;
-    w->stream_position = w->header.out.len;
     w->used = w->open = true;
-    return GUFO_OK;
+    return send(w, w->header.out.data, w->header.out.len, error);
 }
 
 /* Sends zeros up to `position`. */
@@ -67,8 +77,7 @@ static gufo_status pad_stream(gufo_writer *w, uint64_t position, gufo_error *err
         uint64_t rest = position - w->stream_position;
         size_t step = rest < sizeof zeros ? (size_t)rest : sizeof zeros;
 
-        status = gufo_write_all(w->stream, zeros, step, error);
-        w->stream_position += step;
+        status = send(w, zeros, step, error);
     }
     return status;
 }
@@ -102,11 +111,13 @@ static gufo_status stream_write(gufo_writer *w, uint64_t index, uint64_t offset,
                          "a stream takes data in order: byte %" PRIu64 " is next, not %" PRIu64,
                          w->stream_position, position);
     status = pad_stream(w, position, error);
-    if (status == GUFO_OK)
-        status = gufo_write_all(w->stream, data, size, error);
-    if (status == GUFO_OK)
-        w->stream_position += size;
-    return status;
+    return status == GUFO_OK ? send(w, data, size, error) : status;
+}
+
+static const char *no_output(const gufo_writer *w)
+{
+    return w->used ? "the output of the writer has ended, or failed before"
+                   : "the writer has no output";
 }
 
 /* Notes that bytes of a tensor have been written. */
@@ -131,7 +142,7 @@ gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset, c
     gufo_status status;
 
     if (!w->open)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the writer has no output");
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s", no_output(w));
     if (index >= w->tensors.count)
         return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, index);
     tensor = writer_tensor(w, index);
@@ -168,7 +179,7 @@ gufo_status gufo_writer_finish(gufo_writer *w, gufo_error *error)
     gufo_status status;
 
     if (!w->open)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the writer has no output");
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s", no_output(w));
     status = check_written(w, error);
     if (w->stream >= 0) {
         if (status == GUFO_OK)

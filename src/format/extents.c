@@ -87,7 +87,7 @@ uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order)
     bool sorted = true;
 
     for (uint64_t i = 0; i < file->tensors.count; i++) {
-        if (file_tensor(file, i)->flags & TENSOR_UNUSABLE)
+        if (file_tensor(file, i)->flags & TENSOR_UNPLACED)
             continue;
         order[count] = (uint32_t)i;
         sorted = sorted && (count == 0 || before(file, order[count - 1], order[count]));
@@ -100,31 +100,28 @@ uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order)
 
 /* ---- sizes and overlaps --------------------------------------------------------------------- */
 
+/* Whether there must be bytes at the tensor's offset. */
 static bool has_bytes(const tensor_record *tensor)
 {
-    return tensor->size > 0 || (tensor->flags & TENSOR_SIZE_UNKNOWN);
+    return tensor->size > 0 || (tensor->flags & (TENSOR_SIZE_UNKNOWN | TENSOR_UNUSABLE));
 }
 
-/* From the back: `above` is the next higher offset.  If only empty tensors lie above, in padding that is
- * not there, the end of the file is meant. */
+/* From the back: `above` is the next higher offset of a tensor that has bytes. */
 static void infer_sizes(gufo_file *file, const uint32_t *order, uint64_t count)
 {
-    uint64_t end = file->source.size, padded_end, above = end;
-    bool bytes_above = false;
+    uint64_t above = file->source.size, bound = above;
 
-    if (!checked_align(end, file->alignment, &padded_end))
-        padded_end = end;
     for (uint64_t i = count; i-- > 0;) {
         tensor_record *tensor = file_tensor(file, order[i]);
-        const tensor_record *next = i + 1 < count ? file_tensor(file, order[i + 1]) : NULL;
+        bool next_is_higher =
+            i + 1 < count && file_tensor(file, order[i + 1])->offset > tensor->offset;
 
-        if (next != NULL && next->offset > tensor->offset)
-            above = next->offset;
-        bytes_above |= next != NULL && has_bytes(next);
-        if (!bytes_above && above > end && above <= padded_end)
-            above = end;
+        if (next_is_higher)
+            above = bound;
         if (tensor->flags & TENSOR_SIZE_UNKNOWN)
             tensor->size = above > tensor->offset ? above - tensor->offset : 0;
+        if (has_bytes(tensor))
+            bound = tensor->offset;
     }
 }
 
@@ -160,7 +157,7 @@ static bool check_overlaps(gufo_file *file, const uint32_t *order, uint64_t coun
 
 /* Whether all bytes of a tensor are there.  One of unknown size that has elements must have bytes.
  * An empty one may lie behind the last byte, as far as padding would have reached. */
-static bool is_complete(const gufo_file *file, const tensor_record *tensor)
+bool gufo_tensor_complete(const gufo_file *file, const tensor_record *tensor)
 {
     uint64_t size = file->source.size, padded;
 
@@ -175,39 +172,40 @@ static bool is_complete(const gufo_file *file, const tensor_record *tensor)
     return tensor->offset <= padded;
 }
 
-static uint64_t least_size(const tensor_record *tensor)
+/* Where the tensor ends at the earliest: one of unknown size has at least a byte. */
+static uint64_t least_end(const tensor_record *tensor)
 {
-    return (tensor->flags & TENSOR_SIZE_UNKNOWN) && tensor->size == 0 ? 1 : tensor->size;
+    uint64_t size = tensor->size == 0 && has_bytes(tensor) ? 1 : tensor->size, end;
+
+    return checked_add(tensor->offset, size, &end) ? end : UINT64_MAX;
 }
 
 /* One fault for all tensors that are cut: what a person wants to know is how much is missing. */
 static bool check_complete(gufo_file *file)
 {
-    uint64_t complete = 0, needed = file->data_end, first_cut = UINT64_MAX;
+    uint64_t complete = 0, needed = file->source.size, first_cut = UINT64_MAX;
     char quoted[GUFO_QUOTE_SIZE];
+    bool guessed = false;
 
     for (uint64_t i = 0; i < file->tensors.count; i++) {
         const tensor_record *tensor = file_tensor(file, i);
 
-        if (is_complete(file, tensor)) {
-            complete++;
+        complete += gufo_tensor_complete(file, tensor);
+        if (gufo_tensor_complete(file, tensor) || (tensor->flags & TENSOR_UNUSABLE))
             continue;
-        }
-        if (tensor->flags & TENSOR_UNUSABLE)
-            continue;
-        if (first_cut == UINT64_MAX)
-            first_cut = i;
-        if (tensor->offset + least_size(tensor) > needed)
-            needed = tensor->offset + least_size(tensor);
+        first_cut = first_cut == UINT64_MAX ? i : first_cut;
+        needed = least_end(tensor) > needed ? least_end(tensor) : needed;
+        guessed |= (tensor->flags & TENSOR_SIZE_UNKNOWN) != 0;
     }
     if (first_cut == UINT64_MAX)
         return true;
     gufo_str name = gufo_tensor_name(file, file_tensor(file, first_cut));
     return gufo_file_fault(file, RULE_DATA_TRUNCATED, file->source.size, name,
                            "file ends before or inside the data of tensor %s: %" PRIu64
-                           " of %" PRIu64 " tensors complete, %" PRIu64 " bytes missing",
+                           " of %" PRIu64 " tensors complete, %s%" PRIu64 " byte%s missing",
                            gufo_quote(quoted, name), complete, file->tensors.count,
-                           needed - file->source.size);
+                           guessed ? "at least " : "", needed - file->source.size,
+                           needed - file->source.size == 1 ? "" : "s");
 }
 
 bool gufo_find_extents(gufo_file *file)

@@ -99,9 +99,12 @@ static inline tensor_record *file_tensor(const gufo_file *file, uint64_t index)
     return records_at(&file->tensors, index);
 }
 
-/* The indices of the tensors that have extents, in the order of their data, into `order`, which has
- * room for all tensors.  Returns how many. */
+/* The indices of the tensors whose place is known, in the order of their data, into `order`, which has room
+ * for all tensors.  Returns how many. */
 uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order);
+
+/* Whether all bytes of a tensor are there. */
+bool gufo_tensor_complete(const gufo_file *file, const tensor_record *tensor);
 
 /* Names as views into the file. */
 gufo_str gufo_entry_key(const gufo_file *file, const entry_record *entry);

@@ -94,6 +94,15 @@ bool gufo_alignment_acceptable(uint64_t alignment)
            (power_of_two || alignment % 8 == 0);
 }
 
+static bool occurs_twice(const gufo_file *file, gufo_str key)
+{
+    unsigned times = 0;
+
+    for (uint64_t i = 0; i < file->entries.count; i++)
+        times += gufo_str_equal(key_of(file, i), key);
+    return times > 1;
+}
+
 bool gufo_find_alignment(gufo_file *file)
 {
     static const char key[] = GUFO_ALIGNMENT_KEY;
@@ -105,6 +114,8 @@ bool gufo_find_alignment(gufo_file *file)
     if (!gufo_metadata_find_str(file, subject, &entry))
         return true;
     file->alignment_known = false;
+    if (file->damaged && occurs_twice(file, subject))
+        return true; /* told already; which one is meant is not known */
     if (entry.value.type != GUFO_VALUE_UINT32)
         return gufo_file_fault(file, RULE_ALIGNMENT_TYPE, entry.offset, subject,
                                "general.alignment has type %s, not uint32",

@@ -14,8 +14,8 @@
 
 enum { HEADER_SIZE = 4 + 4 + 8 + 8 };
 
-/* Largest size of a file: what off_t holds. */
-static bool place(uint64_t *end, uint64_t size, uint64_t alignment)
+/* Moves `end` past `size` bytes and padding; false beyond the largest size of a file, what off_t holds. */
+static bool advance(uint64_t *end, uint64_t size, uint64_t alignment)
 {
     return checked_add(*end, size, end) && checked_align(*end, alignment, end) && *end <= INT64_MAX;
 }
@@ -34,14 +34,14 @@ static bool place_all(gufo_writer *w)
     for (uint64_t i = 0; i < w->tensors.count; i++)
         end += info_size(writer_tensor(w, i));
     layout->metadata_size = end;
-    if (!place(&end, 0, w->alignment))
+    if (!advance(&end, 0, w->alignment))
         return false;
     layout->data_offset = end;
     for (uint64_t i = 0; i < w->tensors.count; i++) {
         planned_tensor *tensor = writer_tensor(w, i);
 
         tensor->offset = end;
-        if (!place(&end, tensor->size, w->alignment))
+        if (!advance(&end, tensor->size, w->alignment))
             return false;
     }
     layout->file_size = end;

@@ -202,8 +202,9 @@ static gufo_status check_alignment(const gufo_writer *w, const gufo_value *value
     if (!acceptable)
         return gufo_rule_failure(error, RULE_ALIGNMENT_VALUE,
                                  "general.alignment is %" PRIu64
-                                 "; new files need a power of two from 8 to %u",
-                                 alignment, GUFO_MAX_ALIGNMENT);
+                                 "; it must be a power of two%s, from %d to %u",
+                                 alignment, w->as_read ? " or a multiple of 8" : "",
+                                 w->as_read ? 1 : 8, GUFO_MAX_ALIGNMENT);
     return GUFO_OK;
 }
 
@@ -219,9 +220,23 @@ static gufo_status check_text(const gufo_writer *w, gufo_str key, gufo_str text,
     return GUFO_OK;
 }
 
+/* Whether an integer fits into its type. */
+static bool number_fits(const gufo_value *value)
+{
+    const value_form *form = gufo_value_form((uint32_t)value->type);
+    unsigned bits = 8 * (unsigned)form->size;
+
+    if (bits == 64 || (form->kind != KIND_UNSIGNED && form->kind != KIND_SIGNED))
+        return true;
+    if (form->kind == KIND_UNSIGNED)
+        return value->as.u >> bits == 0;
+    return value->as.i >= -((int64_t)1 << (bits - 1)) && value->as.i < (int64_t)1 << (bits - 1);
+}
+
 static gufo_status encode_value(gufo_writer *w, gufo_str key, const gufo_value *value,
                                 gufo_error *error)
 {
+    char quoted[GUFO_QUOTE_SIZE];
     gufo_status status;
 
     switch (gufo_value_form((uint32_t)value->type)->kind) {
@@ -233,6 +248,10 @@ static gufo_status encode_value(gufo_writer *w, gufo_str key, const gufo_value *
     case KIND_ARRAY:
         return gufo_encode_array(&w->metadata, &value->as.array, 1, error);
     default:
+        if (!number_fits(value))
+            return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                             "the number for key %s does not fit into %s", gufo_quote(quoted, key),
+                             gufo_value_type_name(value->type));
         return gufo_encode_number(&w->metadata, value) ? GUFO_OK : gufo_fail_memory(error);
     }
 }
@@ -437,11 +456,16 @@ gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type,
 
 gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_file *file, gufo_error *error)
 {
+    char quoted[GUFO_QUOTE_SIZE];
     gufo_status status = GUFO_OK;
     gufo_tensor tensor;
 
     for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(file, i, &tensor); i++)
-        status = gufo_writer_add_tensor(w, tensor.name, tensor.type, tensor.n_dims, tensor.dims,
-                                        tensor.size, error);
+        status = file_tensor(file, i)->flags & TENSOR_UNUSABLE
+                     ? gufo_fail(error, GUFO_E_MALFORMED, tensor.info_offset,
+                                 "tensor %s is damaged and cannot be copied",
+                                 gufo_quote(quoted, tensor.name))
+                     : gufo_writer_add_tensor(w, tensor.name, tensor.type, tensor.n_dims,
+                                              tensor.dims, tensor.size, error);
     return status;
 }

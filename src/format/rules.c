@@ -17,7 +17,10 @@ static const char *const severity_names[] = {
 
 const char *gufo_severity_name(gufo_severity severity)
 {
-    return severity_names[severity];
+    size_t index = (size_t)severity;
+
+    return index < sizeof severity_names / sizeof *severity_names ? severity_names[index]
+                                                                  : "unknown";
 }
 
 size_t gufo_rule_count(void)

@@ -111,7 +111,7 @@ static gufo_status compare_layout(const gufo_file *first, const gufo_file *file,
     } facts[] = {
         {"version", first->encoding.version, file->encoding.version},
         {"byte order", first->encoding.byte_order, file->encoding.byte_order},
-        {"alignment", first->alignment, file->alignment},
+        {"alignment", first->alignment, file->alignment_known ? file->alignment : first->alignment},
     };
 
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
@@ -223,6 +223,15 @@ static gufo_status open_shard(gufo_set *set, size_t index, const gufo_open_optio
     return reason.code;
 }
 
+/* Of a damaged shard not all infos may be there; what they add up to is then not known. */
+static bool all_infos_read(const gufo_set *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (gufo_file_infos_end(set_shard(set, i)->file) == 0)
+            return false;
+    return set->count > 1;
+}
+
 /* Lists one more shard; memory follows what was opened, not what the name announces. */
 static gufo_status add_shard(gufo_set *set, const char *first, size_t prefix_len, gufo_error *error)
 {
@@ -248,7 +257,7 @@ static gufo_status open_all(gufo_set *set, const char *first, size_t prefix_len,
         if (status == GUFO_OK && set->count > 1)
             status = check_shard(set, i, error);
     }
-    for (size_t i = 0; i < set->count && status == GUFO_OK && set->count > 1; i++) {
+    for (size_t i = 0; i < set->count && status == GUFO_OK && all_infos_read(set); i++) {
         *failed = i;
         status = check_total(set, i, error);
     }

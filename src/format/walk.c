@@ -21,15 +21,15 @@
 #include "format/names.h"
 #include "format/value.h"
 
-/* What is being read, for messages. */
+/* What is being read, for messages.  The key or name of it is kept by its place in the file: reading more
+ * of a pipe moves the bytes, so that no view of them may be kept. */
 typedef struct place {
     rule_number rule; /* that is broken if the file ends here */
     const char *what; /* "metadata entry" or "tensor info" */
     uint64_t index, count;
-    uint64_t
-        name_at; /* of its key or name in the file, once that was read: reading more of a pipe */
-    size_t name_len; /* moves the bytes, so that no view of them may be kept */
-    bool named;
+    uint64_t name_at;
+    size_t name_len;
+    bool named; /* the key or name has been read */
 } place;
 
 typedef struct walker {
@@ -42,6 +42,8 @@ typedef struct walker {
     bool told; /* why the next bytes cannot be had */
 } walker;
 
+static const gufo_str header = {"header", 6};
+
 enum { HEADER_START = 8 }; /* magic and version: the same in all versions */
 
 static const uint8_t *here(const walker *w)
@@ -53,7 +55,7 @@ static const uint8_t *here(const walker *w)
 static gufo_str subject(const walker *w)
 {
     if (!w->at.named)
-        return (gufo_str){"header", 6};
+        return header;
     return (gufo_str){(const char *)w->file->source.base + w->at.name_at, w->at.name_len};
 }
 
@@ -64,7 +66,7 @@ static const char *quoted_subject(const walker *w, char out[GUFO_QUOTE_SIZE])
 
 /* Tries to make the bytes before `upto` available.  Those of a source that cannot be mapped are kept in
  * memory, which has a limit. */
-static void fetch(walker *w, uint64_t upto)
+static void make_available(walker *w, uint64_t upto)
 {
     gufo_file *file = w->file;
     gufo_error reason;
@@ -72,7 +74,7 @@ static void fetch(walker *w, uint64_t upto)
     if (w->told)
         return;
     file->status = gufo_source_need(&file->source, upto, &reason);
-    if (file->status == GUFO_E_LIMIT) {
+    if (file->source.over_limit) {
         file->status = GUFO_OK;
         w->told = true;
         (void)gufo_file_fault(file, RULE_MEMORY_LIMIT, reason.offset, subject(w), "%s",
@@ -92,7 +94,7 @@ static bool have(walker *w, uint64_t size)
         return true;
     if (!checked_add(w->position, size, &upto))
         return false;
-    fetch(w, upto);
+    make_available(w, upto);
     return w->file->status == GUFO_OK && upto <= s->have;
 }
 
@@ -124,13 +126,13 @@ static bool fail_short(walker *w, const char *field)
 static bool fail_length(walker *w, const char *field, uint64_t len)
 {
     const place *at = &w->at;
+    uint64_t behind = left(w) - (left(w) < w->width ? left(w) : w->width);
 
     if (ends_here(w))
         (void)gufo_file_fault(w->file, at->rule, w->position, subject(w),
                               "%s of %s %" PRIu64 " of %" PRIu64 " has %" PRIu64
                               " bytes, but only %" PRIu64 " are left in the file",
-                              field, at->what, at->index + 1, at->count, len,
-                              left(w) - (left(w) < w->width ? left(w) : w->width));
+                              field, at->what, at->index + 1, at->count, len, behind);
     return false;
 }
 
@@ -172,7 +174,10 @@ static bool read_string(walker *w, const char *field, uint64_t *text_at, size_t 
     if (!read_length(w, field, &len))
         return false;
     w->position = start;
-    if (!checked_add(w->width, len, &whole) || whole > SIZE_MAX || !have(w, whole))
+    if (!checked_add(w->width, len, &whole))
+        whole = UINT64_MAX -
+                start; /* more than any file has: reads to the end of a pipe, to count it */
+    if (!have(w, whole) || whole > SIZE_MAX)
         return fail_length(w, field, len);
     *text_at = start + w->width;
     *text_len = gufo_string_text(here(w) + w->width, len, w->encoding).len;
@@ -186,9 +191,7 @@ static bool read_name(walker *w, const char *field, uint32_t *len)
     if (!read_string(w, field, &w->at.name_at, &w->at.name_len))
         return false;
     w->at.named = true;
-    if (w->at.name_len > UINT32_MAX)
-        return fail_length(w, field, w->at.name_len);
-    *len = (uint32_t)w->at.name_len;
+    *len = w->at.name_len > UINT32_MAX ? UINT32_MAX : (uint32_t)w->at.name_len;
     return true;
 }
 
@@ -200,7 +203,7 @@ static bool read_version(walker *w)
     uint32_t little, big;
 
     if (!have(w, HEADER_START)) {
-        if (file->status == GUFO_OK)
+        if (ends_here(w))
             (void)gufo_file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
                                   "file ends inside the version");
         return false;
@@ -229,8 +232,9 @@ static bool read_magic(walker *w)
 
     if (have(w, sizeof magic) && memcmp(here(w), magic, sizeof magic) == 0)
         return true;
-    if (file->status != GUFO_OK || gufo_source_need(&file->source, 4096, file->error) != GUFO_OK)
+    if (!ends_here(w) && file->source.have < sizeof magic)
         return false;
+    (void)gufo_source_need(&file->source, 4096, NULL); /* as much as can be had */
     kind = gufo_recognise(file->source.base, (size_t)file->source.have);
     (void)gufo_file_fault(file, RULE_MAGIC, 0, subject(w), "this is no GGUF file: %s%s",
                           kind != NULL ? "it is " : "it does not begin with \"GGUF\"",
@@ -240,19 +244,19 @@ static bool read_magic(walker *w)
 
 /* One count of the header against the limit and against what can be there: `least` is the size of the
  * smallest possible record. */
-static bool check_count(walker *w, rule_number rule, const char *what, uint64_t count, uint64_t max,
-                        uint64_t least)
+static bool check_count(walker *w, rule_number rule, uint64_t at, const char *what, uint64_t count,
+                        uint64_t max, uint64_t least)
 {
     uint64_t needed;
 
     if (count > max) {
-        (void)gufo_file_fault(w->file, RULE_COUNT_LIMIT, w->position - w->width, subject(w),
+        (void)gufo_file_fault(w->file, RULE_COUNT_LIMIT, at, subject(w),
                               "header announces %" PRIu64 " %s, the limit is %" PRIu64, count, what,
                               max);
         return false;
     }
     if (!checked_mul(count, least, &needed) || needed > left(w))
-        return gufo_file_fault(w->file, rule, w->position - w->width, subject(w),
+        return gufo_file_fault(w->file, rule, at, subject(w),
                                "header announces %" PRIu64 " %s, which take at least %" PRIu64
                                " bytes, but only %" PRIu64 " are left in the file",
                                count, what, needed, left(w));
@@ -266,22 +270,20 @@ static bool read_header(walker *w)
     if (!read_magic(w) || !read_version(w))
         return false;
     if (!have(w, 2 * w->width)) {
-        if (file->status == GUFO_OK)
+        if (ends_here(w))
             (void)gufo_file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
                                   "file ends inside the counts of the header");
         return false;
     }
     file->claimed_tensors = gufo_load_length(here(w), w->encoding);
-    w->position += w->width;
-    /* name length, dimension count, type, offset */
-    if (!check_count(w, RULE_TENSOR_COUNT, "tensors", file->claimed_tensors, file->max_tensors,
-                     w->width + 4 + 4 + 8))
-        return false;
-    file->claimed_metadata = gufo_load_length(here(w), w->encoding);
-    w->position += w->width;
-    /* key length, value type, a value of one byte */
-    return check_count(w, RULE_METADATA_COUNT, "metadata entries", file->claimed_metadata,
-                       file->max_metadata, w->width + 4 + 1);
+    file->claimed_metadata = gufo_load_length(here(w) + w->width, w->encoding);
+    w->position += 2 * w->width;
+    /* The smallest records: name length, dimension count, type and offset; key length, value type and
+     * a value of one byte. */
+    return check_count(w, RULE_TENSOR_COUNT, HEADER_START, "tensors", file->claimed_tensors,
+                       file->max_tensors, w->width + 4 + 4 + 8) &&
+           check_count(w, RULE_METADATA_COUNT, HEADER_START + w->width, "metadata entries",
+                       file->claimed_metadata, file->max_metadata, w->width + 4 + 1);
 }
 
 /* ---- metadata ------------------------------------------------------------------------------- */
@@ -345,7 +347,7 @@ static bool read_array(walker *w, entry_record *entry)
     while ((result = gufo_array_skip_run(&skip)) == SKIP_SHORT) {
         uint64_t had = s->have;
 
-        fetch(w, skip.need);
+        make_available(w, skip.need);
         if (s->have == had)
             break;
         skip.base = s->base;
@@ -485,6 +487,7 @@ static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
     }
     if (!gufo_tensor_rows_fill_blocks(tensor->type, tensor->n_dims, tensor->dims)) {
         tensor->flags |= TENSOR_UNUSABLE;
+        tensor->size = 0;
         return gufo_file_fault(w->file, RULE_ROW_BLOCKS, at, subject(w),
                                "rows of tensor %s have %" PRIu64
                                " elements, which is no multiple of %" PRIu32 ", the block of %s",
@@ -540,7 +543,7 @@ static void report_unread(walker *w)
 
     if (file->status != GUFO_OK || !file->lenient)
         return;
-    (void)gufo_file_fault(file, RULE_UNREAD, w->position, (gufo_str){"header", 6},
+    (void)gufo_file_fault(file, RULE_UNREAD, w->position, header,
                           "%" PRIu64 " of %" PRIu64 " metadata entries and %" PRIu64 " of %" PRIu64
                           " tensor infos could not be read",
                           entries, file->claimed_metadata, tensors, file->claimed_tensors);

@@ -88,4 +88,5 @@ on_terminal() {
 
 need_terminal() {
     command -v script >/dev/null || skip "script (util-linux) is missing"
+    script --quiet --return --command true /dev/null </dev/null >/dev/null || skip "no terminal can be had"
 }

@@ -91,8 +91,8 @@ static void test_unknown_type_cut(void **state)
     a = tensor_named(file, "a");
     check_u64(a.size, 64, "size");
     check_u64(a.available, 40, "available");
-    check(strstr(gufo_file_damage(file)->message, "0 of 3 tensors complete, 88 bytes missing") !=
-              NULL,
+    check(strstr(gufo_file_damage(file)->message,
+                 "0 of 3 tensors complete, at least 88 bytes missing") != NULL,
           "%s", gufo_file_damage(file)->message);
     gufo_close(file);
     builder_free(&b);

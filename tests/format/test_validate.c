@@ -809,8 +809,8 @@ static void test_truncated(void **state)
 
         b.len -= 16 + cuts[i].missing; /* 16 of padding */
         validate_path(&b, NULL, &found);
-        snprintf(expected, sizeof expected, "%zu of 5 tensors complete, %zu bytes missing",
-                 cuts[i].complete, cuts[i].missing);
+        snprintf(expected, sizeof expected, "%zu of 5 tensors complete, %zu byte%s missing",
+                 cuts[i].complete, cuts[i].missing, cuts[i].missing == 1 ? "" : "s");
         check_u64(findings_of(&found, "data-truncated"), 1, "%s", expected);
         check(strstr(findings_get(&found, "data-truncated", 0)->message, expected) != NULL,
               "\"%s\" is not in \"%s\"", expected,
