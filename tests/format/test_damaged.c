@@ -1,6 +1,7 @@
 /* What a lenient open tells of a damaged file, and what a writer makes of it. */
 #include "support/builder.h"
 #include "support/check.h"
+#include "support/folder.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -169,6 +170,74 @@ static void test_bools_are_not_copied(void **state)
         }
 }
 
+/* A tensor whose dims make no sense is not copied as if they did. */
+static void test_damaged_tensors_are_not_copied(void **state)
+{
+    static const uint64_t dims[] = {2, 2, 2, 2, 2};
+
+    (void)state;
+    for (uint32_t n_dims = 4; n_dims <= 5; n_dims++) {
+        const gufo_writer_options options = {.flags = GUFO_WRITER_AS_READ};
+        builder b = builder_new((encoding){3, false});
+        gufo_writer *w = gufo_writer_new(&options, NULL);
+        gufo_error error = no_error();
+        gufo_file *file;
+
+        builder_header(&b, 1, 0);
+        builder_tensor(&b, "t", GUFO_TYPE_F32, n_dims, dims, 0);
+        builder_pad(&b, 32);
+        builder_zeros(&b, 128);
+        file = open_lenient(&b);
+        check_u64(tensor_named(file, "t").elements, n_dims == 4 ? 16 : 0, "elements");
+        check(tensor_named(file, "t").complete == (n_dims == 4), "complete");
+        check_status(gufo_writer_copy_tensors(w, file, &error),
+                     n_dims == 4 ? GUFO_OK : GUFO_E_MALFORMED, &error, "%u dims", n_dims);
+        gufo_writer_free(w);
+        gufo_close(file);
+        builder_free(&b);
+    }
+}
+
+/* Of two alignments neither is meant. */
+static void test_two_alignments(void **state)
+{
+    builder b = builder_new((encoding){3, false});
+    gufo_file *file;
+
+    (void)state;
+    builder_header(&b, 1, 2);
+    builder_kv_u32(&b, "general.alignment", 64);
+    builder_kv_u32(&b, "general.alignment", 32);
+    builder_tensor(&b, "t", GUFO_TYPE_F32, 1, DIMS(8), 32);
+    builder_pad(&b, 32);
+    builder_zeros(&b, 64);
+    file = open_lenient(&b);
+    check(strcmp(gufo_file_damage(file)->rule->name, "key-duplicate") == 0, "rule");
+    check_u64(tensor_named(file, "t").offset, GUFO_NO_OFFSET, "offset");
+    gufo_close(file);
+    builder_free(&b);
+}
+
+/* What is no GGUF file stays one, however little of it may be read. */
+static void test_tiny_limits(void **state)
+{
+    uint8_t text[5000];
+
+    (void)state;
+    memset(text, 'x', sizeof text);
+    for (uint64_t limit = 1; limit < 200; limit++) {
+        const gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP, .max_unmapped = limit};
+        gufo_error error = no_error();
+        folder f = folder_new();
+        path_text path = folder_path(&f, "text");
+
+        write_file(path.text, text, sizeof text);
+        assert_null(gufo_open(path.text, &options, &error));
+        check_error_shape(&error, limit < 4 ? GUFO_E_LIMIT : GUFO_E_NOT_GGUF, "tiny limit");
+        folder_remove(&f);
+    }
+}
+
 /* A writer has one output: a second one would be taken for complete. */
 static void test_one_output(void **state)
 {
@@ -192,10 +261,16 @@ static void test_one_output(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unknown_offsets),  cmocka_unit_test(test_unreachable_offset),
-        cmocka_unit_test(test_unknown_type_cut), cmocka_unit_test(test_unknown_type_before_empty),
-        cmocka_unit_test(test_many_dims),        cmocka_unit_test(test_bools_are_not_copied),
+        cmocka_unit_test(test_unknown_offsets),
+        cmocka_unit_test(test_unreachable_offset),
+        cmocka_unit_test(test_unknown_type_cut),
+        cmocka_unit_test(test_unknown_type_before_empty),
+        cmocka_unit_test(test_many_dims),
+        cmocka_unit_test(test_bools_are_not_copied),
         cmocka_unit_test(test_one_output),
+        cmocka_unit_test(test_damaged_tensors_are_not_copied),
+        cmocka_unit_test(test_two_alignments),
+        cmocka_unit_test(test_tiny_limits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,6 +286,10 @@ static void test_stream_fails(void **state)
         fault.call = NULL;
         check(fault.hit, "write %d", nth);
         check_status(status, GUFO_E_IO, &error, "write %d", nth);
+        /* Part of the data may have arrived: sending it again would not repair the stream. */
+        check_status(gufo_writer_write(w, 0, 0, data, sizeof data, &error), GUFO_E_ARGUMENT, &error,
+                     "again after write %d", nth);
+        check_status(gufo_writer_finish(w, &error), GUFO_E_ARGUMENT, &error, "write %d", nth);
         gufo_writer_free(w);
         (void)close(null);
     }

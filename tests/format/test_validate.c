@@ -766,6 +766,44 @@ static void test_no_follow_ups(void **state)
     }
 }
 
+/* Only data that is there has an order. */
+static void test_order_of_empty_tensors(void **state)
+{
+    builder b = builder_new((encoding){3, false});
+    findings found;
+
+    (void)state;
+    builder_header(&b, 3, 1);
+    builder_kv_str(&b, "general.architecture", "llama");
+    builder_tensor(&b, "empty", GUFO_TYPE_F32, 1, DIMS(0), 64);
+    builder_tensor(&b, "a", GUFO_TYPE_F32, 1, DIMS(8), 0);
+    builder_tensor(&b, "b", GUFO_TYPE_F32, 1, DIMS(8), 32);
+    builder_pad(&b, 32);
+    builder_pattern(&b, 1, 64);
+    validate_path(&b, NULL, &found);
+    check_u64(findings_of(&found, "data-order"), 0, "order");
+    check_u64(findings_of(&found, "tensor-empty"), 1, "empty");
+    findings_free(&found);
+    builder_free(&b);
+}
+
+/* Split keys are compared as far as they are there. */
+static void test_some_split_keys(void **state)
+{
+    builder b = builder_new((encoding){3, false});
+    findings found;
+
+    (void)state;
+    builder_header(&b, 0, 3);
+    builder_kv_str(&b, "general.architecture", "llama");
+    builder_kv_u32(&b, "split.no", 5);
+    builder_kv_u32(&b, "split.count", 3);
+    validate_path(&b, NULL, &found);
+    check_u64(findings_of(&found, "split-keys"), 2, "a missing key, and a number too high");
+    findings_free(&found);
+    builder_free(&b);
+}
+
 /* The later shards of a set have no architecture of their own. */
 static void test_later_shard(void **state)
 {
@@ -968,6 +1006,8 @@ int main(void)
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_no_follow_ups),
         cmocka_unit_test(test_later_shard),
+        cmocka_unit_test(test_order_of_empty_tensors),
+        cmocka_unit_test(test_some_split_keys),
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_not_gguf),
         cmocka_unit_test(test_missing_file),

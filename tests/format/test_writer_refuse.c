@@ -457,16 +457,50 @@ static void test_after_layout(void **state)
     gufo_writer_free(w);
 }
 
+/* A number that its type cannot hold is refused, not cut. */
+static void test_numbers_do_not_fit(void **state)
+{
+    static const struct {
+        gufo_value value;
+        gufo_status expected;
+    } numbers[] = {
+        {{GUFO_VALUE_UINT8, {.u = 255}}, GUFO_OK},
+        {{GUFO_VALUE_UINT8, {.u = 256}}, GUFO_E_RANGE},
+        {{GUFO_VALUE_UINT16, {.u = 65536}}, GUFO_E_RANGE},
+        {{GUFO_VALUE_UINT32, {.u = UINT32_MAX}}, GUFO_OK},
+        {{GUFO_VALUE_UINT32, {.u = 1ull << 32}}, GUFO_E_RANGE},
+        {{GUFO_VALUE_UINT64, {.u = UINT64_MAX}}, GUFO_OK},
+        {{GUFO_VALUE_INT8, {.i = -128}}, GUFO_OK},
+        {{GUFO_VALUE_INT8, {.i = -129}}, GUFO_E_RANGE},
+        {{GUFO_VALUE_INT8, {.i = 128}}, GUFO_E_RANGE},
+        {{GUFO_VALUE_INT16, {.i = 32768}}, GUFO_E_RANGE},
+        {{GUFO_VALUE_INT32, {.i = INT32_MIN}}, GUFO_OK},
+        {{GUFO_VALUE_INT32, {.i = (int64_t)INT32_MIN - 1}}, GUFO_E_RANGE},
+        {{GUFO_VALUE_INT64, {.i = INT64_MIN}}, GUFO_OK},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        gufo_writer *w = gufo_writer_new(NULL, NULL);
+        gufo_error error = no_error();
+
+        check_status(gufo_writer_add_value(w, gufo_str_of("k"), &numbers[i].value, &error),
+                     numbers[i].expected, &error, "number %zu", i);
+        gufo_writer_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_options),      cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_good_keys),    cmocka_unit_test(test_key_length),
-        cmocka_unit_test(test_duplicates),   cmocka_unit_test(test_text),
-        cmocka_unit_test(test_depth),        cmocka_unit_test(test_value_types),
-        cmocka_unit_test(test_alignment),    cmocka_unit_test(test_alignment_type),
-        cmocka_unit_test(test_tensors),      cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_sum_overflow), cmocka_unit_test(test_after_layout),
+        cmocka_unit_test(test_options),        cmocka_unit_test(test_numbers_do_not_fit),
+        cmocka_unit_test(test_keys),           cmocka_unit_test(test_good_keys),
+        cmocka_unit_test(test_key_length),     cmocka_unit_test(test_duplicates),
+        cmocka_unit_test(test_text),           cmocka_unit_test(test_depth),
+        cmocka_unit_test(test_value_types),    cmocka_unit_test(test_alignment),
+        cmocka_unit_test(test_alignment_type), cmocka_unit_test(test_tensors),
+        cmocka_unit_test(test_sizes),          cmocka_unit_test(test_sum_overflow),
+        cmocka_unit_test(test_after_layout),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
