@@ -99,8 +99,9 @@ GUFO_API const char *gufo_status_name(gufo_status status);
 /* ---- memory --------------------------------------------------------------------------------- */
 
 /* Where an object gets its memory.  `resize` behaves like realloc: `block` NULL allocates, `size` 0
- * frees and returns NULL, failure returns NULL and leaves the block as it was.  The struct is copied;
- * `context` must outlive the object.  Objects used from several threads need a thread-safe one. */
+ * frees and returns NULL, failure returns NULL and leaves the block as it was.  The struct is
+ * copied; `context` must outlive the object.  Objects used from several threads need a thread-safe
+ * one. */
 typedef struct gufo_allocator {
     void *(*resize)(void *context, void *block, size_t size);
     void *context;

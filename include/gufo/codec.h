@@ -1,7 +1,8 @@
 /* Floor 1: the element types of tensors.
  *
- * A tensor's rows (dimension 0) are sequences of blocks; every block holds `block_elements` elements
- * in `block_bytes` bytes, and blocks never cross rows.  Plain number types have blocks of one. */
+ * A tensor's rows (dimension 0) are sequences of blocks; every block holds `block_elements`
+ * elements in `block_bytes` bytes, and blocks never cross rows.  Plain number types have blocks of
+ * one. */
 #ifndef GUFO_CODEC_H
 #define GUFO_CODEC_H
 

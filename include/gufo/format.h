@@ -122,8 +122,8 @@ GUFO_API bool gufo_array_next(gufo_array_iter *iter, gufo_value *out);
 GUFO_API gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *out,
                                    gufo_error *error);
 
-/* Copies elements [first, first + count) of an array of numbers or bools to `out`, in the byte order
- * of this machine and in the C type of the element type (uint8_t for bool).  GUFO_E_TYPE for
+/* Copies elements [first, first + count) of an array of numbers or bools to `out`, in the byte
+ * order of this machine and in the C type of the element type (uint8_t for bool).  GUFO_E_TYPE for
  * strings and arrays, GUFO_E_RANGE past the end. */
 GUFO_API gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t count,
                                      void *out, gufo_error *error);
@@ -156,12 +156,12 @@ typedef struct gufo_open_options {
 
 /* Opens a file, reads its header, metadata and tensor infos once, checks them (part 4 lists the
  * rules) and builds the index.  The file is mapped and read-only; strings and arrays stay in it.
- * Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.  Where mapping
- * is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped bytes, and a pipe is
- * read to its end: one without an end never returns.
- * Changing the file while it is open is noticed as GUFO_E_CHANGED or as wrong content; truncating it
- * raises SIGBUS in whoever touches the lost bytes (see GUFO_OPEN_NO_MAP).
- * `options` may be NULL.  The result is closed with gufo_close; NULL on failure. */
+ * Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.  Where
+ * mapping is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped bytes,
+ * and a pipe is read to its end: one without an end never returns. Changing the file while it is
+ * open is noticed as GUFO_E_CHANGED or as wrong content; truncating it raises SIGBUS in whoever
+ * touches the lost bytes (see GUFO_OPEN_NO_MAP). `options` may be NULL.  The result is closed with
+ * gufo_close; NULL on failure. */
 GUFO_API gufo_file *gufo_open(const char *path, const gufo_open_options *options,
                               gufo_error *error);
 /* The same from a file descriptor, which stays the caller's and may be closed right after. */
@@ -169,8 +169,8 @@ GUFO_API gufo_file *gufo_open_fd(int fd, const gufo_open_options *options, gufo_
 /* The same from memory, which must outlive the file and stay as it is. */
 GUFO_API gufo_file *gufo_open_memory(const void *data, size_t size,
                                      const gufo_open_options *options, gufo_error *error);
-/* The same from a source; the struct is copied, its context must outlive the file.  Its `close` is called
- * by gufo_close, and on failure before returning. */
+/* The same from a source; the struct is copied, its context must outlive the file.  Its `close` is
+ * called by gufo_close, and on failure before returning. */
 GUFO_API gufo_file *gufo_open_source(const gufo_source *source, const gufo_open_options *options,
                                      gufo_error *error);
 /* Releases everything; all views die.  NULL is allowed. */
@@ -205,8 +205,8 @@ typedef struct gufo_entry {
 } gufo_entry;
 
 /* The number of entries; entry `index` in file order (false past the end); the entry with this key
- * (false if there is none; the first of several, which only a lenient open lets in), found in constant
- * time.  Views live as long as the file.  Any thread. */
+ * (false if there is none; the first of several, which only a lenient open lets in), found in
+ * constant time.  Views live as long as the file.  Any thread. */
 GUFO_API uint64_t gufo_metadata_count(const gufo_file *file);
 GUFO_API bool gufo_metadata_at(const gufo_file *file, uint64_t index, gufo_entry *out);
 GUFO_API bool gufo_metadata_find(const gufo_file *file, const char *key, gufo_entry *out);
@@ -240,7 +240,7 @@ typedef struct gufo_tensor {
     uint64_t available;   /* bytes that are there: less than size in a truncated file */
     uint64_t info_offset; /* of the tensor info in the file */
     bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
-                                   * higher offset of a tensor with bytes, or to the end of the file */
+                                   * offset of a tensor with bytes, or to the end of the file */
     bool complete;        /* all bytes are there; always after a strict open */
 } gufo_tensor;
 
@@ -277,18 +277,17 @@ typedef struct gufo_set gufo_set;
 
 /* Opens a model.  If `path` is named as the first of several shards, all shards are opened and
  * checked: numbering and count (split.no, split.count), total (split.tensors.count), version, byte
- * order, alignment, no tensor twice.  Any other path is a set of one.
- * GUFO_E_SHARDS if a shard is missing or the shards do not belong together; otherwise as gufo_open.
- * `failed_path`, if not NULL, receives the path that the error is about (NULL if none or without memory),
- * to be freed with free().
- * Lenient opening and on_finding apply to each file (findings do not tell which: open shards one by one
- * for that); checks between files stay strict. */
+ * order, alignment, no tensor twice.  Any other path is a set of one. GUFO_E_SHARDS if a shard is
+ * missing or the shards do not belong together; otherwise as gufo_open. `failed_path`, if not NULL,
+ * receives the path that the error is about (NULL if none or without memory), to be freed with
+ * free(). Lenient opening and on_finding apply to each file (findings do not tell which: open
+ * shards one by one for that); checks between files stay strict. */
 GUFO_API gufo_set *gufo_set_open(const char *path, const gufo_open_options *options,
                                  char **failed_path, gufo_error *error);
 GUFO_API void gufo_set_close(gufo_set *set);
 
-/* The number of shards (1 for an ordinary file), shard `index` from 0 and its path (NULL past the end).  The metadata of
- * the model is that of shard 0.  Everything belongs to the set. */
+/* The number of shards (1 for an ordinary file), shard `index` from 0 and its path (NULL past the
+ * end).  The metadata of the model is that of shard 0.  Everything belongs to the set. */
 GUFO_API size_t gufo_set_shard_count(const gufo_set *set);
 GUFO_API const gufo_file *gufo_set_shard(const gufo_set *set, size_t index);
 GUFO_API const char *gufo_set_shard_path(const gufo_set *set, size_t index);
@@ -344,23 +343,23 @@ GUFO_API gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *fou
                                      gufo_error *error);
 
 /* Opens leniently and reports every finding of every rule.  A file so broken that nothing can be
- * read (not GGUF at all) is a finding too.  GUFO_OPEN_LENIENT is added to `options->flags`, on_finding and
- * its context are replaced; the rest is used; NULL is allowed.  Fails only for I/O, memory, and a file that
- * is truncated meanwhile. */
+ * read (not GGUF at all) is a finding too.  GUFO_OPEN_LENIENT is added to `options->flags`,
+ * on_finding and its context are replaced; the rest is used; NULL is allowed.  Fails only for I/O,
+ * memory, and a file that is truncated meanwhile. */
 GUFO_API gufo_status gufo_validate(const char *path, const gufo_open_options *options,
                                    gufo_finding_fn *found, void *context, gufo_error *error);
 GUFO_API gufo_status gufo_validate_fd(int fd, const gufo_open_options *options,
                                       gufo_finding_fn *found, void *context, gufo_error *error);
 
-/* What a file that is no GGUF file is, from its first bytes: "an HTML page", "a Git LFS pointer" ...;
- * NULL if nothing is recognised.  4096 bytes are enough.  Static; any thread. */
+/* What a file that is no GGUF file is, from its first bytes: "an HTML page", "a Git LFS pointer"
+ * ...; NULL if nothing is recognised.  4096 bytes are enough.  Static; any thread. */
 GUFO_API const char *gufo_recognise(const void *data, size_t size);
 
 /* ==== Part 5: writer ========================================================================= */
 
-/* A writer is a plan first: add metadata and tensors, then ask for the layout, which is final: every
- * offset and the size of the file are known before a byte of data exists.  Then open an output and
- * write data, in any order and from any thread.
+/* A writer is a plan first: add metadata and tensors, then ask for the layout, which is final:
+ * every offset and the size of the file are known before a byte of data exists.  Then open an
+ * output and write data, in any order and from any thread.
  *
  *     plan    gufo_writer_new, gufo_writer_add_*, gufo_writer_copy_*
  *     layout  gufo_writer_layout (or the first gufo_writer_open_*), after which nothing can be added
@@ -421,8 +420,8 @@ GUFO_API gufo_status gufo_writer_add_str(gufo_writer *w, const char *key, gufo_s
                                          gufo_error *e);
 GUFO_API gufo_status gufo_writer_add_array(gufo_writer *w, const char *key, const gufo_items *items,
                                            gufo_error *e);
-/* Any value, a view into an open file among them (re-encoded in this writer's byte order).  GUFO_E_RANGE
- * for an integer that does not fit its type; a float32 is rounded to nearest. */
+/* Any value, a view into an open file among them (re-encoded in this writer's byte order).
+ * GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to nearest. */
 GUFO_API gufo_status gufo_writer_add_value(gufo_writer *w, gufo_str key, const gufo_value *value,
                                            gufo_error *e);
 /* All entries of a file, in order.  The alignment comes along. */
@@ -430,15 +429,15 @@ GUFO_API gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *
                                                gufo_error *e);
 
 /* Adds a tensor; data lies in the order of the calls.  `size` may be 0 for a type whose layout is
- * known and must be given for any other.  Refused with the rule and its status: a name twice, empty,
- * over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill blocks; sizes that
- * overflow; removed types.  (With GUFO_WRITER_AS_READ, only what gufo_open refuses.)  A size that
- * contradicts type and dims is GUFO_E_ARGUMENT. */
+ * known and must be given for any other.  Refused with the rule and its status: a name twice,
+ * empty, over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill blocks; sizes
+ * that overflow; removed types.  (With GUFO_WRITER_AS_READ, only what gufo_open refuses.)  A size
+ * that contradicts type and dims is GUFO_E_ARGUMENT. */
 GUFO_API gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type,
                                             uint32_t n_dims, const uint64_t *dims, uint64_t size,
                                             gufo_error *e);
-/* All tensors of a file, in order, with their names, types, dims and sizes; no data.  GUFO_E_MALFORMED for
- * one whose dims or offset make no sense, which only a lenient open gives. */
+/* All tensors of a file, in order, with their names, types, dims and sizes; no data.
+ * GUFO_E_MALFORMED for one whose dims or offset make no sense, which only a lenient open gives. */
 GUFO_API gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_file *file, gufo_error *e);
 
 typedef struct gufo_layout {
@@ -449,8 +448,8 @@ typedef struct gufo_layout {
     uint32_t alignment;
 } gufo_layout;
 
-/* Ends planning and tells the layout; `out` may be NULL.  GUFO_E_RANGE if the file would be larger than
- * any file can be. */
+/* Ends planning and tells the layout; `out` may be NULL.  GUFO_E_RANGE if the file would be larger
+ * than any file can be. */
 GUFO_API gufo_status gufo_writer_layout(gufo_writer *w, gufo_layout *out, gufo_error *e);
 /* Where tensor `index` goes; after gufo_writer_layout.  False past the end. */
 GUFO_API bool gufo_writer_tensor(const gufo_writer *w, uint64_t index, uint64_t *offset,
@@ -459,24 +458,24 @@ GUFO_API bool gufo_writer_tensor(const gufo_writer *w, uint64_t index, uint64_t 
  * writer; NULL before gufo_writer_layout. */
 GUFO_API const void *gufo_writer_header(const gufo_writer *w, size_t *size);
 
-/* Opens the output; a writer has one output in its life.  The file is made under a temporary name beside `path`, its full size is reserved
- * (lack of space shows now), and gufo_writer_finish syncs and renames it: a crash leaves the old
- * file or the new one.  The target of a symlink is replaced, not the link; mode and, where permitted,
- * owner are kept.  GUFO_E_EXISTS if the target exists and `replace` is false, or if it is no regular
- * file. */
+/* Opens the output; a writer has one output in its life.  The file is made under a temporary name
+ * beside `path`, its full size is reserved (lack of space shows now), and gufo_writer_finish syncs
+ * and renames it: a crash leaves the old file or the new one.  The target of a symlink is replaced,
+ * not the link; mode and, where permitted, owner are kept.  GUFO_E_EXISTS if the target exists and
+ * `replace` is false, or if it is no regular file. */
 GUFO_API gufo_status gufo_writer_open_path(gufo_writer *w, const char *path, bool replace,
                                            gufo_error *e);
-/* The name of the temporary file, for a signal handler that wants to unlink it; NULL if none.  It is freed
- * by gufo_writer_finish and gufo_writer_free: keep the signals blocked during those. */
+/* The name of the temporary file, for a signal handler that wants to unlink it; NULL if none.  It
+ * is freed by gufo_writer_finish and gufo_writer_free: keep the signals blocked during those. */
 GUFO_API const char *gufo_writer_temporary(const gufo_writer *w);
-/* Streams to a descriptor (a pipe, a socket, a terminal), which stays the caller's and must block.  Data
- * must then come in order; padding is added.  A write that fails ends the output.  A pipe that is closed
- * raises SIGPIPE unless the program ignores it. */
+/* Streams to a descriptor (a pipe, a socket, a terminal), which stays the caller's and must block.
+ * Data must then come in order; padding is added.  A write that fails ends the output.  A pipe that
+ * is closed raises SIGPIPE unless the program ignores it. */
 GUFO_API gufo_status gufo_writer_open_fd(gufo_writer *w, int fd, gufo_error *e);
 
-/* Writes bytes [offset, offset + size) of tensor `index`.  To a path from any thread, in any order, and
- * again where that is wanted; to a stream in order.  GUFO_E_RANGE outside the tensor, GUFO_E_ARGUMENT
- * without an output or out of order. */
+/* Writes bytes [offset, offset + size) of tensor `index`.  To a path from any thread, in any order,
+ * and again where that is wanted; to a stream in order.  GUFO_E_RANGE outside the tensor,
+ * GUFO_E_ARGUMENT without an output or out of order. */
 GUFO_API gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset,
                                        const void *data, size_t size, gufo_error *e);
 /* Pads, checks that every tensor got all its bytes (GUFO_E_ARGUMENT names one that did not), syncs

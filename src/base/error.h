@@ -22,7 +22,8 @@ gufo_status gufo_fail_memory(gufo_error *error);
 #define GUFO_QUOTE_SIZE 400
 
 /* Writes `text` in double quotes into `out` and returns it.  Control characters, bidi controls,
- * quotes, backslashes and bytes that are not UTF-8 are escaped; what does not fit is cut, with "...". */
+ * quotes, backslashes and bytes that are not UTF-8 are escaped; what does not fit is cut, with
+ * "...". */
 const char *gufo_quote(char out[GUFO_QUOTE_SIZE], gufo_str text);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * Look-up tables are filled with names that strangers chose.  With a known hash they could choose
  * names that all fall into one slot, and a linear algorithm would become quadratic; a keyed hash
- * (SipHash-1-3, Aumasson and Bernstein 2012) takes that away.  The key never influences a result. */
+ * (SipHash-1-3, Aumasson and Bernstein 2012) takes that away.  The key never influences a result.
+ */
 #ifndef GUFO_BASE_HASH_H
 #define GUFO_BASE_HASH_H
 
@@ -12,7 +13,8 @@ typedef struct hash_key {
     uint64_t k0, k1;
 } hash_key;
 
-/* A key that nobody can guess; where the system gives no random bytes, one that is hard to guess. */
+/* A key that nobody can guess; where the system gives no random bytes, one that is hard to guess.
+ */
 hash_key gufo_hash_key_new(void);
 
 uint64_t gufo_hash(hash_key key, gufo_str text);

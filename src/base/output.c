@@ -134,8 +134,8 @@ static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
                         : gufo_fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
 }
 
-/* The new file gets the rights of the one it replaces.  Owner and group only where that is permitted;
- * rights that were meant for others than its own are then not given. */
+/* The new file gets the rights of the one it replaces.  Owner and group only where that is
+ * permitted; rights that were meant for others than its own are then not given. */
 static void keep_rights(const output *o, const struct stat *info)
 {
     mode_t mode = info->st_mode & 07777;
@@ -214,8 +214,8 @@ static bool links_unsupported(int failure)
     return failure == EPERM || failure == EOPNOTSUPP || failure == ENOSYS || failure == EMLINK;
 }
 
-/* Gives the temporary file the target's name, which must not exist.  It might have appeared meanwhile:
- * link() notices that, rename() would not. */
+/* Gives the temporary file the target's name, which must not exist.  It might have appeared
+ * meanwhile: link() notices that, rename() would not. */
 static gufo_status take_new_name(const output *o, gufo_error *error)
 {
     struct stat info;
@@ -243,8 +243,8 @@ static gufo_status take_name(const output *o, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Syncs the folder, so that the new name survives a crash.  Some file systems cannot; the file itself
- * is safe already.  Cuts o->target, which is not needed any more. */
+/* Syncs the folder, so that the new name survives a crash.  Some file systems cannot; the file
+ * itself is safe already.  Cuts o->target, which is not needed any more. */
 static void sync_folder(output *o)
 {
     size_t folder = folder_len(o->target);

@@ -1,7 +1,8 @@
 /* Writing a file so that its target is the old one or the new one, and never a mixture.
  *
  * Bytes go to a temporary file in the target's folder.  Commit syncs it and gives it the target's
- * name; discard removes it.  A target that is a symlink is followed: the file it names is replaced. */
+ * name; discard removes it.  A target that is a symlink is followed: the file it names is replaced.
+ */
 #ifndef GUFO_BASE_OUTPUT_H
 #define GUFO_BASE_OUTPUT_H
 
@@ -15,8 +16,9 @@ typedef struct output {
     const gufo_allocator *allocator;
 } output;
 
-/* Creates the temporary file and reserves `size` bytes for it, which read as zeros.  GUFO_E_EXISTS if
- * the target exists and `replace` is false, or is no regular file.  On failure nothing is left. */
+/* Creates the temporary file and reserves `size` bytes for it, which read as zeros.  GUFO_E_EXISTS
+ * if the target exists and `replace` is false, or is no regular file.  On failure nothing is left.
+ */
 gufo_status gufo_output_open(output *output, const char *path, bool replace, uint64_t size,
                              const gufo_allocator *allocator, gufo_error *error);
 

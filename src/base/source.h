@@ -1,5 +1,5 @@
-/* Where the bytes of a file come from: one interface for a mapping, memory, a descriptor, a pipe and
- * a caller's range reader.
+/* Where the bytes of a file come from: one interface for a mapping, memory, a descriptor, a pipe
+ * and a caller's range reader.
  *
  * Metadata is parsed in place, so the first part of the source must be contiguous in memory:
  *

@@ -52,7 +52,8 @@ static const char after_options[] =
     "Exit status: 0 done; 1 the answer is no (invalid, not found); 2 wrong usage; 3 a file could "
     "not be read or written, or is malformed; 4 interrupted.";
 
-/* The text around the options, the table of commands in it: to be freed.  (argp would sort them.) */
+/* The text around the options, the table of commands in it: to be freed.  (argp would sort them.)
+ */
 static char *top_doc(void)
 {
     char *text = NULL;

@@ -60,8 +60,8 @@ char *input_sibling_path(const char *path, uint32_t number)
     return text;
 }
 
-/* Whether this sibling is missing.  One that is there but cannot be read is not: opening it will tell
- * why. */
+/* Whether this sibling is missing.  One that is there but cannot be read is not: opening it will
+ * tell why. */
 static bool is_missing(const char *path)
 {
     struct stat status;

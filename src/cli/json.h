@@ -41,8 +41,8 @@ void json_write_i64(json_writer *j, int64_t value);
 /* Non-finite numbers are the strings "nan", "inf" and "-inf". */
 void json_write_f32(json_writer *j, float value);
 void json_write_f64(json_writer *j, double value);
-/* Text that is valid UTF-8 as a string; control characters of C0 and C1, DEL, bidirectional controls
- * and line separators are escaped.  Anything else as {"base64": "..."}. */
+/* Text that is valid UTF-8 as a string; control characters of C0 and C1, DEL, bidirectional
+ * controls and line separators are escaped.  Anything else as {"base64": "..."}. */
 void json_write_str(json_writer *j, gufo_str text);
 void json_write_text(json_writer *j, const char *text);
 

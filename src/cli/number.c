@@ -3,20 +3,20 @@
  * A float stands for all reals between the midpoints to its neighbours; any decimal in there reads
  * back to it.  For p = 1, 2, 3 ... digits the decimal closest to the value is tried until one reads
  * back.  That finds the fewest digits and the closest decimal, with one exception: below a power of
- * two the neighbours lie half as far away as above it, so that the closest decimal with p digits can
- * miss (too low) while the next one above still hits.
+ * two the neighbours lie half as far away as above it, so that the closest decimal with p digits
+ * can miss (too low) while the next one above still hits.
  *
  *                  2^k
  *     |-+-|-+-|-+-|-+-|---+---|---+---|        | a float   + a midpoint
  *                   x <-- closest, misses
  *                        y <-- next above, hits
  *
- * With up to 6 digits (15 for float64) every decimal has a float of its own, so the search can start
- * there and drop trailing zeros; the subnormal numbers at the bottom have less precision, and start
- * at one digit.
+ * With up to 6 digits (15 for float64) every decimal has a float of its own, so the search can
+ * start there and drop trailing zeros; the subnormal numbers at the bottom have less precision, and
+ * start at one digit.
  *
- * Numbers of a moderate size are m * 2^e with so few bits that candidates and midpoints are exact in
- * 128-bit integers.  The others go through printf and strtod, which are exact too, but slow. */
+ * Numbers of a moderate size are m * 2^e with so few bits that candidates and midpoints are exact
+ * in 128-bit integers.  The others go through printf and strtod, which are exact too, but slow. */
 #include "cli/number.h"
 
 #include <float.h>
@@ -282,7 +282,8 @@ static size_t number_float(char *out, double value, const float_width *width)
         return put_word(out, value < 0 ? "-inf" : "inf");
     if (size == 0)
         return put_word(out, signbit(value) ? "-0.0" : "0");
-    /* Below 2^mantissa every whole number is a float, and no shorter decimal than itself is near. */
+    /* Below 2^mantissa every whole number is a float, and no shorter decimal than itself is near.
+     */
     if (size == floor(size) && size < (width->single ? 0x1p24 : 0x1p53))
         return number_i64(out, (int64_t)value);
     if (!shortest_fast(size, width, &d))

@@ -1,7 +1,7 @@
 /* The shared options.
  *
- * argp reads the command line and prints the help; it would also exit by itself and speak in several
- * lines, so it is told not to: errors come back, help is asked for explicitly. */
+ * argp reads the command line and prints the help; it would also exit by itself and speak in
+ * several lines, so it is told not to: errors come back, help is asked for explicitly. */
 #include "cli/options.h"
 
 #include "cli/report.h"
@@ -115,8 +115,8 @@ const struct argp options_shared = {.options = shared_table, .parser = parse_sha
 
 const struct argp_child options_children[] = {{&options_shared, 0, NULL, 90}, {0}};
 
-/* getopt prints an unknown option as it is.  No option has control characters in its name, so that one
- * that has is refused before getopt sees it; its escaped form is printed. */
+/* getopt prints an unknown option as it is.  No option has control characters in its name, so that
+ * one that has is refused before getopt sees it; its escaped form is printed. */
 static bool has_control_characters(const char *argument)
 {
     bool is_long = argument[0] == '-' && argument[1] == '-';

@@ -39,8 +39,8 @@ enum {
 /* The parser of the shared options; its input is a shared_options. */
 extern const struct argp options_shared;
 
-/* It alone, for the `children` of a command's parser, which sets `state->child_inputs[0]` to the shared
- * options at ARGP_KEY_INIT. */
+/* It alone, for the `children` of a command's parser, which sets `state->child_inputs[0]` to the
+ * shared options at ARGP_KEY_INIT. */
 extern const struct argp_child options_children[];
 
 /* Reads a command line: `argv[0]` is not looked at.  Returns 0, or CODE_USAGE after a report. */

@@ -105,7 +105,8 @@ bool show_matches(const char *glob, gufo_str name)
         return true;
     if (name.len >= sizeof copy)
         return false;
-    /* fnmatch takes C strings: a NUL inside must not cut the name, and is matched by `*` and `?`. */
+    /* fnmatch takes C strings: a NUL inside must not cut the name, and is matched by `*` and `?`.
+     */
     for (size_t i = 0; i < name.len; i++)
         copy[i] = name.data[i] != '\0' ? name.data[i] : '\1';
     copy[name.len] = '\0';

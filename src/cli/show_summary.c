@@ -1,5 +1,5 @@
-/* The facts at the top of `gufo show`: a table of lines, each of which is left out where the file does
- * not say. */
+/* The facts at the top of `gufo show`: a table of lines, each of which is left out where the file
+ * does not say. */
 #include "cli/show.h"
 
 #include "cli/human.h"

@@ -10,8 +10,8 @@
  *     Tensors (1)
  *       output.weight  Q6_K  2048 x 128256     7831552  205.5 MiB
  *
- * Tables are walked twice: once for the width of the columns, once to write.  Long keys and names hang
- * over rather than widen every row. */
+ * Tables are walked twice: once for the width of the columns, once to write.  Long keys and names
+ * hang over rather than widen every row. */
 #include "cli/show.h"
 
 #include "cli/human.h"

@@ -1,5 +1,5 @@
-/* Signal handlers.  They may call only what is safe at any moment (write, unlink, _exit), and so the
- * line they write is made beforehand. */
+/* Signal handlers.  They may call only what is safe at any moment (write, unlink, _exit), and so
+ * the line they write is made beforehand. */
 #include "cli/signals.h"
 
 #include "cli/report.h"

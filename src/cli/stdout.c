@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A closed descriptor would be given to the next file that is opened, and reports would end up in it.
- * Opened the wrong way round, so that using it still fails. */
+/* A closed descriptor would be given to the next file that is opened, and reports would end up in
+ * it. Opened the wrong way round, so that using it still fails. */
 static void occupy_standard_descriptors(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)

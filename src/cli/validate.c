@@ -1,7 +1,7 @@
 /* gufo validate FILE...: every fault of a file, not just the first.
  *
- * The library finds; this file prints each finding as it comes, so that a file with a million faults
- * needs no more memory than a good one.  Text looks like a compiler's:
+ * The library finds; this file prints each finding as it comes, so that a file with a million
+ * faults needs no more memory than a good one.  Text looks like a compiler's:
  *
  *     FILE: byte 1234: error G205 key-duplicate: message
  *     FILE: invalid: 1 error
@@ -111,7 +111,8 @@ static void print_finding(const report *r, const gufo_finding *finding)
     putc('\n', stdout);
 }
 
-/* The object begins with its first finding, or at the end: a file that cannot be read gives none. */
+/* The object begins with its first finding, or at the end: a file that cannot be read gives none.
+ */
 static void begin_object(report *r)
 {
     if (r->begun)

@@ -1,14 +1,14 @@
 /* Finding the end of an array without recursion.
  *
- * Elements of fixed size are skipped at once.  Strings and arrays carry their lengths, so each has to
- * be visited:
+ * Elements of fixed size are skipped at once.  Strings and arrays carry their lengths, so each has
+ * to be visited:
  *
  *     array  := type:u32 count:length element*
  *     string := length byte*
  *
  * The machine below keeps one frame per open array.  It stops where bytes are missing and can be
- * called again when there are more, so that the same code walks a mapping, a pipe that is still being
- * read, and an array that is iterated over later. */
+ * called again when there are more, so that the same code walks a mapping, a pipe that is still
+ * being read, and an array that is iterated over later. */
 #ifndef GUFO_FORMAT_ARRAY_H
 #define GUFO_FORMAT_ARRAY_H
 

@@ -101,8 +101,8 @@ typedef struct text_survey {
     bool nested;
 } text_survey;
 
-/* Looks at all strings of an array and of the arrays inside it.  The depth was checked at opening, but
- * the file may have been changed since. */
+/* Looks at all strings of an array and of the arrays inside it.  The depth was checked at opening,
+ * but the file may have been changed since. */
 static void survey_texts(const gufo_array *array, unsigned depth, text_survey *survey)
 {
     gufo_array_iter iter = gufo_array_start(array);
@@ -206,7 +206,8 @@ static void check_alignment(checker *c)
                alignment);
 }
 
-/* Only the first shard of a set describes the model; the others have hardly more than split keys. */
+/* Only the first shard of a set describes the model; the others have hardly more than split keys.
+ */
 static bool is_later_shard(const gufo_file *file)
 {
     uint64_t number;
@@ -312,7 +313,8 @@ static void check_infos(checker *c)
 
 /* ---- data ----------------------------------------------------------------------------------- */
 
-/* Reports the first byte of [from, to) that is not zero; bytes that are not there are no fault here. */
+/* Reports the first byte of [from, to) that is not zero; bytes that are not there are no fault
+ * here. */
 static bool check_padding(checker *c, uint64_t from, uint64_t to, gufo_str subject)
 {
     uint8_t bytes[4096];
@@ -386,8 +388,8 @@ static void check_order(checker *c)
     }
 }
 
-/* ggml wants data back to back in the order of the infos.  Where that of a tensor without bytes lies
- * is seen neither as a gap nor as wrong order. */
+/* ggml wants data back to back in the order of the infos.  Where that of a tensor without bytes
+ * lies is seen neither as a gap nor as wrong order. */
 static void check_empty_places(checker *c)
 {
     char quoted[GUFO_QUOTE_SIZE];

@@ -1,8 +1,8 @@
 /* The output of a writer.
  *
  * To a path, bytes go straight to their final place from any thread; the file was reserved full of
- * zeros, so padding needs no writing.  To a stream they go out in order, and padding is sent when the
- * next tensor begins. */
+ * zeros, so padding needs no writing.  To a stream they go out in order, and padding is sent when
+ * the next tensor begins. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -41,8 +41,8 @@ const char *gufo_writer_temporary(const gufo_writer *w)
     return w->file.temporary;
 }
 
-/* Sends bytes to the stream.  How many of them arrived before a failure is not known, so that nothing can
- * follow it. */
+/* Sends bytes to the stream.  How many of them arrived before a failure is not known, so that
+ * nothing can follow it. */
 static gufo_status send(gufo_writer *w, const void *data, size_t size, gufo_error *error)
 {
     gufo_status status = gufo_write_all(w->stream, data, size, error);

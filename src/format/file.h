@@ -7,8 +7,8 @@
  *     extents.c  where data lies: sizes, order, overlaps, the end of the file
  *     open.c     the three in a row, for each kind of source
  *
- * All of them tell faults to `gufo_file_fault`, which knows whether the file is being opened strictly
- * (the first fault ends it) or leniently (faults are collected and reading goes on). */
+ * All of them tell faults to `gufo_file_fault`, which knows whether the file is being opened
+ * strictly (the first fault ends it) or leniently (faults are collected and reading goes on). */
 #ifndef GUFO_FORMAT_FILE_H
 #define GUFO_FORMAT_FILE_H
 
@@ -99,8 +99,8 @@ static inline tensor_record *file_tensor(const gufo_file *file, uint64_t index)
     return records_at(&file->tensors, index);
 }
 
-/* The indices of the tensors whose place is known, in the order of their data, into `order`, which has room
- * for all tensors.  Returns how many. */
+/* The indices of the tensors whose place is known, in the order of their data, into `order`, which
+ * has room for all tensors.  Returns how many. */
 uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order);
 
 /* Whether all bytes of a tensor are there. */
@@ -110,7 +110,8 @@ bool gufo_tensor_complete(const gufo_file *file, const tensor_record *tensor);
 gufo_str gufo_entry_key(const gufo_file *file, const entry_record *entry);
 gufo_str gufo_tensor_name(const gufo_file *file, const tensor_record *tensor);
 
-/* Whether open accepts an alignment: a power of two or a multiple of 8, up to GUFO_MAX_ALIGNMENT. */
+/* Whether open accepts an alignment: a power of two or a multiple of 8, up to GUFO_MAX_ALIGNMENT.
+ */
 bool gufo_alignment_acceptable(uint64_t alignment);
 
 /* Elements and bytes from type and dims.  False if they, or any stride, do not fit into 63 bits;

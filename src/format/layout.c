@@ -3,8 +3,8 @@
  *     header | entries | tensor infos | padding | data | padding | data | padding
  *                                     ^ metadata_size  ^ each offset aligned    ^ file_size
  *
- * Data lies in the order of the infos.  Padding also follows the last tensor: the specification does
- * not ask for it, but ggml does. */
+ * Data lies in the order of the infos.  Padding also follows the last tensor: the specification
+ * does not ask for it, but ggml does. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@
 
 enum { HEADER_SIZE = 4 + 4 + 8 + 8 };
 
-/* Moves `end` past `size` bytes and padding; false beyond the largest size of a file, what off_t holds. */
+/* Moves `end` past `size` bytes and padding; false beyond the largest size of a file, what off_t
+ * holds. */
 static bool advance(uint64_t *end, uint64_t size, uint64_t alignment)
 {
     return checked_add(*end, size, end) && checked_align(*end, alignment, end) && *end <= INT64_MAX;

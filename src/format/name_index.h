@@ -28,8 +28,8 @@ void gufo_name_index_free(name_index *index, const gufo_allocator *allocator);
 gufo_status gufo_name_index_grow(name_index *index, uint64_t count, const gufo_allocator *allocator,
                                  gufo_error *error);
 
-/* Adds name number `number`.  If an equal name is there already, *first receives its number, nothing
- * is added and the result is false. */
+/* Adds name number `number`.  If an equal name is there already, *first receives its number,
+ * nothing is added and the result is false. */
 bool gufo_name_index_add(name_index *index, uint64_t number, uint64_t *first);
 bool gufo_name_index_find(const name_index *index, gufo_str name, uint64_t *number);
 

@@ -1,4 +1,5 @@
-/* Keys and tensor names: what they may look like (spec, gguf_metadata_kv_t and gguf_tensor_info_t). */
+/* Keys and tensor names: what they may look like (spec, gguf_metadata_kv_t and gguf_tensor_info_t).
+ */
 #include "format/names.h"
 
 #include <stdio.h>
@@ -10,8 +11,10 @@
 
 static bool key_empty(gufo_str key, char *message, size_t size)
 {
+    if (key.len > 0)
+        return false;
     (void)snprintf(message, size, "a key is empty");
-    return key.len == 0;
+    return true;
 }
 
 static bool key_too_long(gufo_str key, char *message, size_t size)
@@ -118,8 +121,10 @@ static bool name_holds_nul(gufo_str name, char *message, size_t size)
 
 static bool name_empty(gufo_str name, char *message, size_t size)
 {
+    if (name.len > 0)
+        return false;
     (void)snprintf(message, size, "a tensor has an empty name");
-    return name.len == 0;
+    return true;
 }
 
 static bool name_not_utf8(gufo_str name, char *message, size_t size)

@@ -318,7 +318,8 @@ gufo_status gufo_writer_add_text(gufo_writer *w, const char *key, const char *te
     return gufo_writer_add_str(w, key, gufo_str_of(text), error);
 }
 
-/* Copies a number with its bits as they are: through a double, a signalling NaN would become quiet. */
+/* Copies a number with its bits as they are: through a double, a signalling NaN would become quiet.
+ */
 static gufo_status copy_number(gufo_writer *w, const gufo_file *file, const gufo_entry *entry,
                                gufo_error *error)
 {

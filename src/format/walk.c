@@ -4,10 +4,10 @@
  *     key:string  type:u32  value                                metadata_count times
  *     name:string  n_dims:u32  dims...  type:u32  offset:u64     tensor_count times
  *
- * Counts, lengths and dims have 64 bits; in version 1, 32.  There is no other parser of these bytes:
- * strict and lenient opening and the validator all come here, and differ in what gufo_file_fault
- * does.  Where the position of the next field is certain (a bad key, a bool of 2) a lenient walk goes
- * on; where it is not (a length past the end) it stops.
+ * Counts, lengths and dims have 64 bits; in version 1, 32.  There is no other parser of these
+ * bytes: strict and lenient opening and the validator all come here, and differ in what
+ * gufo_file_fault does.  Where the position of the next field is certain (a bad key, a bool of 2) a
+ * lenient walk goes on; where it is not (a length past the end) it stops.
  *
  * Functions return false to stop; file->status tells whether that is a failure. */
 #include <inttypes.h>
@@ -21,8 +21,8 @@
 #include "format/names.h"
 #include "format/value.h"
 
-/* What is being read, for messages.  The key or name of it is kept by its place in the file: reading more
- * of a pipe moves the bytes, so that no view of them may be kept. */
+/* What is being read, for messages.  The key or name of it is kept by its place in the file:
+ * reading more of a pipe moves the bytes, so that no view of them may be kept. */
 typedef struct place {
     rule_number rule; /* that is broken if the file ends here */
     const char *what; /* "metadata entry" or "tensor info" */
@@ -64,8 +64,8 @@ static const char *quoted_subject(const walker *w, char out[GUFO_QUOTE_SIZE])
     return gufo_quote(out, subject(w));
 }
 
-/* Tries to make the bytes before `upto` available.  Those of a source that cannot be mapped are kept in
- * memory, which has a limit. */
+/* Tries to make the bytes before `upto` available.  Those of a source that cannot be mapped are
+ * kept in memory, which has a limit. */
 static void make_available(walker *w, uint64_t upto)
 {
     gufo_file *file = w->file;
@@ -232,7 +232,7 @@ static bool read_magic(walker *w)
 
     if (have(w, sizeof magic) && memcmp(here(w), magic, sizeof magic) == 0)
         return true;
-    if (!ends_here(w) && file->source.have < sizeof magic)
+    if (!ends_here(w))
         return false;
     (void)gufo_source_need(&file->source, 4096, NULL); /* as much as can be had */
     kind = gufo_recognise(file->source.base, (size_t)file->source.have);
@@ -242,8 +242,8 @@ static bool read_magic(walker *w)
     return false;
 }
 
-/* One count of the header against the limit and against what can be there: `least` is the size of the
- * smallest possible record. */
+/* One count of the header against the limit and against what can be there: `least` is the size of
+ * the smallest possible record. */
 static bool check_count(walker *w, rule_number rule, uint64_t at, const char *what, uint64_t count,
                         uint64_t max, uint64_t least)
 {
@@ -278,8 +278,8 @@ static bool read_header(walker *w)
     file->claimed_tensors = gufo_load_length(here(w), w->encoding);
     file->claimed_metadata = gufo_load_length(here(w) + w->width, w->encoding);
     w->position += 2 * w->width;
-    /* The smallest records: name length, dimension count, type and offset; key length, value type and
-     * a value of one byte. */
+    /* The smallest records: name length, dimension count, type and offset; key length, value type
+     * and a value of one byte. */
     return check_count(w, RULE_TENSOR_COUNT, HEADER_START, "tensors", file->claimed_tensors,
                        file->max_tensors, w->width + 4 + 4 + 8) &&
            check_count(w, RULE_METADATA_COUNT, HEADER_START + w->width, "metadata entries",
@@ -435,8 +435,8 @@ static bool read_entry(walker *w, uint64_t index)
 
 /* ---- tensor infos --------------------------------------------------------------------------- */
 
-/* A lenient walk passes over more dimensions than are allowed, if they are few enough to be meant; the
- * tensor cannot be used. */
+/* A lenient walk passes over more dimensions than are allowed, if they are few enough to be meant;
+ * the tensor cannot be used. */
 static bool check_dims_count(walker *w, uint32_t count, tensor_record *tensor)
 {
     enum { MEANT_AT_MOST = 64 };
