@@ -273,6 +273,12 @@ GUFO_API bool gufo_file_has_data(const gufo_file *file);
 GUFO_API bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32_t *number,
                                     uint32_t *count);
 
+/* The inverse: the path of shard `number` of `count` (both below 100000) whose path begins with the
+ * first `prefix_len` bytes of `path`.  Writes at most `size` bytes with the terminator and returns the
+ * bytes that are needed without it, like snprintf. */
+GUFO_API size_t gufo_shard_path_format(char *out, size_t size, const char *path, size_t prefix_len,
+                                       uint32_t number, uint32_t count);
+
 typedef struct gufo_set gufo_set;
 
 /* Opens a model.  If `path` is named as the first of several shards, all shards are opened and

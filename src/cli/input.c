@@ -5,7 +5,6 @@
 #include "cli/signals.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,19 +43,15 @@ bool input_is_stdin(const char *path)
 
 char *input_sibling_path(const char *path, uint32_t number)
 {
-    size_t prefix_len, size;
+    size_t prefix_len, size = strlen(path) + 1;
     uint32_t own_number, count;
+    char *text;
 
     if (!gufo_shard_path_parse(path, &prefix_len, &own_number, &count))
         return NULL;
-    size = prefix_len + sizeof "-4294967295-of-4294967295.gguf";
-    char *text = malloc(size);
-
-    if (text != NULL) {
-        memcpy(text, path, prefix_len);
-        snprintf(text + prefix_len, size - prefix_len, "-%05" PRIu32 "-of-%05" PRIu32 ".gguf",
-                 number, count);
-    }
+    text = malloc(size);
+    if (text != NULL)
+        (void)gufo_shard_path_format(text, size, path, prefix_len, number, count);
     return text;
 }
 

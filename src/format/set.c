@@ -67,8 +67,17 @@ bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32_t *numbe
     return true;
 }
 
+size_t gufo_shard_path_format(char *out, size_t size, const char *path, size_t prefix_len,
+                              uint32_t number, uint32_t count)
+{
+    int len = snprintf(out, size, "%.*s-%05" PRIu32 "-of-%05" PRIu32 ".gguf", (int)prefix_len, path,
+                       number, count);
+
+    return len < 0 ? 0 : (size_t)len;
+}
+
 /* The path of shard `number` beside the first; of a set of one, the path itself. */
-static char *shard_path(const gufo_set *set, const char *first, size_t prefix_len, size_t number)
+static char *shard_path(const gufo_set *set, const char *first, size_t prefix_len, uint32_t number)
 {
     size_t size = strlen(first) + 1;
     char *path = mem_alloc(&set->allocator, size);
@@ -77,8 +86,7 @@ static char *shard_path(const gufo_set *set, const char *first, size_t prefix_le
         return NULL;
     memcpy(path, first, size);
     if (set->count > 1)
-        (void)snprintf(path + prefix_len, size - prefix_len, "-%05zu-of-%05zu.gguf", number,
-                       set->count);
+        (void)gufo_shard_path_format(path, size, first, prefix_len, number, (uint32_t)set->count);
     return path;
 }
 
@@ -235,7 +243,7 @@ static bool all_infos_read(const gufo_set *set)
 /* Lists one more shard; memory follows what was opened, not what the name announces. */
 static gufo_status add_shard(gufo_set *set, const char *first, size_t prefix_len, gufo_error *error)
 {
-    size_t number = (size_t)set->shards.count + 1;
+    uint32_t number = (uint32_t)set->shards.count + 1;
     shard *added = gufo_records_add(&set->shards, &set->allocator);
 
     if (added != NULL)

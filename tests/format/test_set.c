@@ -5,6 +5,19 @@ enum { SHARDS = 3, PER_SHARD = 2 };
 
 /* ---- paths ---------------------------------------------------------------------------------- */
 
+/* Each path that can be taken apart can be put together again. */
+static void test_path_format(void **state)
+{
+    char text[64];
+
+    (void)state;
+    check_u64(gufo_shard_path_format(text, sizeof text, "dir/m-00001-of-00012.gguf", 5, 7, 12), 25,
+              "length");
+    check(strcmp(text, "dir/m-00007-of-00012.gguf") == 0, "%s", text);
+    check_u64(gufo_shard_path_format(text, 8, "dir/model", 9, 1, 2), 29, "length that is needed");
+    check(strcmp(text, "dir/mod") == 0, "%s", text);
+}
+
 static void test_paths(void **state)
 {
     static const struct {
@@ -422,9 +435,10 @@ static void test_lenient(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_paths),         cmocka_unit_test(test_good_sets),
-        cmocka_unit_test(test_sets_of_one),   cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_first_missing), cmocka_unit_test(test_lenient),
+        cmocka_unit_test(test_paths),     cmocka_unit_test(test_path_format),
+        cmocka_unit_test(test_good_sets), cmocka_unit_test(test_sets_of_one),
+        cmocka_unit_test(test_faults),    cmocka_unit_test(test_first_missing),
+        cmocka_unit_test(test_lenient),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
