@@ -348,6 +348,10 @@ typedef void gufo_finding_fn(void *context, const gufo_finding *finding);
 GUFO_API gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *found, void *context,
                                      gufo_error *error);
 
+/* Checks the rules that only a set as a whole can break: a key that the first shard lacks and the
+ * tensors of another one need.  Each shard is checked by itself with gufo_file_check. */
+GUFO_API void gufo_set_check(const gufo_set *set, gufo_finding_fn *found, void *context);
+
 /* Opens leniently and reports every finding of every rule.  A file so broken that nothing can be
  * read (not GGUF at all) is a finding too.  GUFO_OPEN_LENIENT is added to `options->flags`,
  * on_finding and its context are replaced; the rest is used; NULL is allowed.  Fails only for I/O,

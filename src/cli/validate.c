@@ -304,6 +304,10 @@ static int check_set(report *r)
     } else if (set == NULL && error.rule == NULL) {
         report_error(failed_path != NULL ? failed_path : r->path, &error);
         code = CODE_FAILED;
+    } else if (set != NULL) {
+        r->shard_path = r->path;
+        r->shard = 1;
+        gufo_set_check(set, on_finding, r);
     }
     free(failed_path);
     gufo_set_close(set);

@@ -169,25 +169,40 @@ static void check_architecture(checker *c)
                "key \"general.architecture\" names no architecture");
 }
 
+static bool has_quantization_version(const gufo_file *file)
+{
+    gufo_entry entry;
+
+    return gufo_metadata_find(file, "general.quantization_version", &entry);
+}
+
+static bool find_quantized(const gufo_file *file, gufo_tensor *tensor)
+{
+    for (uint64_t i = 0; gufo_tensor_at(file, i, tensor); i++) {
+        const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
+
+        if (type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED))
+            return true;
+    }
+    return false;
+}
+
+static void report_quantized(checker *c, const gufo_tensor *tensor)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    report(c, RULE_QUANTIZATION_VERSION_MISSING, GUFO_NO_OFFSET,
+           gufo_str_of("general.quantization_version"),
+           "key \"general.quantization_version\" is missing, but tensor %s is quantized (%s)",
+           gufo_quote(quoted, tensor->name), gufo_element_type_by_id(tensor->type)->name);
+}
+
 static void check_quantization_version(checker *c)
 {
-    const char *key = "general.quantization_version";
-    char quoted[GUFO_QUOTE_SIZE];
-    gufo_entry entry;
     gufo_tensor tensor;
 
-    if (gufo_metadata_find(c->file, key, &entry))
-        return;
-    for (uint64_t i = 0; gufo_tensor_at(c->file, i, &tensor); i++) {
-        const gufo_element_type *type = gufo_element_type_by_id(tensor.type);
-
-        if (type == NULL || !(type->flags & GUFO_ELEMENT_QUANTIZED))
-            continue;
-        report(c, RULE_QUANTIZATION_VERSION_MISSING, GUFO_NO_OFFSET, gufo_str_of(key),
-               "key \"general.quantization_version\" is missing, but tensor %s is quantized (%s)",
-               gufo_quote(quoted, tensor.name), type->name);
-        return;
-    }
+    if (!has_quantization_version(c->file) && find_quantized(c->file, &tensor))
+        report_quantized(c, &tensor);
 }
 
 static void check_alignment(checker *c)
@@ -485,6 +500,22 @@ gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *found, void 
     check_infos(&c);
     check_data(&c);
     return c.status;
+}
+
+void gufo_set_check(const gufo_set *set, gufo_finding_fn *found, void *context)
+{
+    const gufo_file *first = gufo_set_shard(set, 0);
+    checker c = {.file = first, .found = found, .context = context};
+    gufo_tensor tensor;
+
+    /* A first shard with quantized tensors has been told of by itself. */
+    if (has_quantization_version(first) || find_quantized(first, &tensor))
+        return;
+    for (size_t i = 1; i < gufo_set_shard_count(set); i++)
+        if (find_quantized(gufo_set_shard(set, i), &tensor)) {
+            report_quantized(&c, &tensor);
+            return;
+        }
 }
 
 /* ---- opening for it ------------------------------------------------------------------------- */

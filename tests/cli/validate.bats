@@ -188,3 +188,14 @@ load common
     [ "$status" -eq 0 ]
     same 'm-00001-of-00002.gguf: valid'
 }
+
+@test "validate: a set is quantized if any of its shards is" {
+    make_gguf m-00001-of-00002.gguf kv general.architecture string llama \
+        kv split.no uint16 0 kv split.count uint16 2 kv split.tensors.count int32 1
+    make_gguf m-00002-of-00002.gguf kv split.no uint16 1 kv split.count uint16 2 \
+        kv split.tensors.count int32 1 tensor b 2 32 18
+    run gufo validate --strict m-00001-of-00002.gguf
+    [ "$status" -eq 1 ]
+    has 'm-00001-of-00002.gguf: warning G511 quantization-version-missing'
+    has 'm-00001-of-00002.gguf: invalid: 1 warning'
+}
