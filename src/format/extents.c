@@ -106,7 +106,8 @@ static bool has_bytes(const tensor_record *tensor)
     return tensor->size > 0 || (tensor->flags & (TENSOR_SIZE_UNKNOWN | TENSOR_UNUSABLE));
 }
 
-/* From the back: `above` is the next higher offset of a tensor that has bytes. */
+/* From the back: `bound` is the lowest offset so far of a tensor that has bytes; `above` the lowest
+ * that is higher than the tensor at hand, which may share its offset with others. */
 static void infer_sizes(gufo_file *file, const uint32_t *order, uint64_t count)
 {
     uint64_t above = file->source.size, bound = above;

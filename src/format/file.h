@@ -1,11 +1,11 @@
 /* An open file, as the room sees it.
  *
- * Opening goes through four stations, each in a file of its own:
+ * Opening goes through three stations, each in a file of its own:
  *
  *     walk.c     header, metadata and tensor infos, front to back: fills `entries` and `tensors`
  *     index.c    names to numbers; keys and names that occur twice; the alignment
  *     extents.c  where data lies: sizes, order, overlaps, the end of the file
- *     open.c     the three in a row, for each kind of source
+ *     open.c     all of them in a row, for each kind of source
  *
  * All of them tell faults to `gufo_file_fault`, which knows whether the file is being opened
  * strictly (the first fault ends it) or leniently (faults are collected and reading goes on). */

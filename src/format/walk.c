@@ -174,9 +174,9 @@ static bool read_string(walker *w, const char *field, uint64_t *text_at, size_t 
     if (!read_length(w, field, &len))
         return false;
     w->position = start;
+    /* No file is that long, but the end of a pipe has to be found to say how long it is. */
     if (!checked_add(w->width, len, &whole))
-        whole = UINT64_MAX -
-                start; /* more than any file has: reads to the end of a pipe, to count it */
+        whole = UINT64_MAX - start;
     if (!have(w, whole) || whole > SIZE_MAX)
         return fail_length(w, field, len);
     *text_at = start + w->width;
