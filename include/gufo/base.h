@@ -77,6 +77,7 @@ typedef enum gufo_status {
     GUFO_E_EXISTS,    /* the output exists and replacing it was not asked for */
     GUFO_E_CHANGED,   /* the file was changed by somebody else while it was open */
     GUFO_E_SHARDS,    /* a shard is missing, or the shards do not belong together */
+    GUFO_E_STOPPED,   /* the caller asked to stop */
 } gufo_status;
 
 /* No offset applies to this error. */

@@ -22,6 +22,7 @@ static const char *const status_names[] = {
     [GUFO_E_EXISTS] = "exists",
     [GUFO_E_CHANGED] = "changed",
     [GUFO_E_SHARDS] = "shards",
+    [GUFO_E_STOPPED] = "stopped",
 };
 
 const char *gufo_status_name(gufo_status status)

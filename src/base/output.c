@@ -58,20 +58,21 @@ static gufo_status follow_link(output *o, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Finds the file that is to be replaced.  *exists tells whether there is one. */
-static gufo_status find_target(output *o, const char *path, struct stat *info, bool *exists,
-                               gufo_error *error)
+/* Finds the file that is to be replaced.  o->exists tells whether there is one. */
+static gufo_status find_target(output *o, const char *path, struct stat *info, gufo_error *error)
 {
+    if (*path == '\0')
+        return gufo_fail_io(error, ENOENT, "an empty name is no target");
     o->target = copy_text(o->allocator, path, strlen(path));
     if (o->target == NULL)
         return gufo_fail_memory(error);
     for (int links = 0; links <= LINKS_FOLLOWED; links++) {
         gufo_status status;
 
-        *exists = lstat(o->target, info) == 0;
-        if (!*exists && errno != ENOENT)
+        o->exists = lstat(o->target, info) == 0;
+        if (!o->exists && errno != ENOENT)
             return gufo_fail_io(error, errno, "cannot examine the target");
-        if (!*exists || !S_ISLNK(info->st_mode))
+        if (!o->exists || !S_ISLNK(info->st_mode))
             return GUFO_OK;
         status = follow_link(o, error);
         if (status != GUFO_OK)
@@ -134,40 +135,76 @@ static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
                         : gufo_fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
 }
 
-/* The new file gets the rights of the one it replaces.  Owner and group only where that is
- * permitted; rights that were meant for others than its own are then not given. */
-static void keep_rights(const output *o, const struct stat *info)
+/* Finds and checks the target. */
+static gufo_status find_replaceable(output *o, const char *path, gufo_error *error)
 {
-    mode_t mode = info->st_mode & 07777;
+    struct stat info;
+    gufo_status status = find_target(o, path, &info, error);
 
-    if (fchown(o->fd, info->st_uid, info->st_gid) != 0) {
-        mode &= 0777; /* no set-user-id for another user */
-        if (fchown(o->fd, (uid_t)-1, info->st_gid) != 0)
-            mode &= (mode_t)~070;
-    }
-    (void)fchmod(o->fd, mode);
+    return status == GUFO_OK && o->exists ? check_target(o, &info, error) : status;
 }
 
 gufo_status gufo_output_open(output *o, const char *path, bool replace, uint64_t size,
                              const gufo_allocator *allocator, gufo_error *error)
 {
-    struct stat info;
-    bool exists = false;
     gufo_status status;
 
     *o = (output){.fd = -1, .replace = replace, .allocator = allocator};
-    status = find_target(o, path, &info, &exists, error);
-    if (status == GUFO_OK && exists)
-        status = check_target(o, &info, error);
+    status = find_replaceable(o, path, error);
     if (status == GUFO_OK)
-        status = create_temporary(o, exists ? 0600 : 0666, error);
-    if (status == GUFO_OK && exists)
-        keep_rights(o, &info);
+        status = create_temporary(o, o->exists ? 0600 : 0666, error);
     if (status == GUFO_OK)
         status = reserve(o, size, error);
     if (status != GUFO_OK)
         gufo_output_discard(o);
     return status;
+}
+
+/* ---- an output that lasts ------------------------------------------------------------------- */
+
+gufo_status gufo_output_find(output *o, const char *path, bool replace,
+                             const gufo_allocator *allocator, gufo_error *error)
+{
+    gufo_status status;
+
+    *o = (output){.fd = -1, .replace = replace, .allocator = allocator};
+    status = find_replaceable(o, path, error);
+    if (status != GUFO_OK)
+        gufo_output_discard(o);
+    return status;
+}
+
+char *gufo_output_beside(const output *o, const char *suffix)
+{
+    size_t len = strlen(o->target), suffix_len = strlen(suffix);
+    char *path = mem_alloc(o->allocator, len + suffix_len + 1);
+
+    if (path == NULL)
+        return NULL;
+    memcpy(path, o->target, len);
+    memcpy(path + len, suffix, suffix_len + 1);
+    return path;
+}
+
+gufo_status gufo_output_open_part(output *o, bool again, uint64_t size, gufo_error *error)
+{
+    char *path = gufo_output_beside(o, ".part");
+
+    if (path == NULL)
+        return gufo_fail_memory(error);
+    /* Nobody is to lead us to another file by a link of that name. */
+    o->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (again ? 0 : O_EXCL),
+                 o->exists ? 0600 : 0666);
+    if (o->fd < 0) {
+        int failure = errno;
+
+        mem_free(o->allocator, path);
+        return gufo_fail_io(error, failure, "cannot create a file in the folder of the target");
+    }
+    o->temporary = path;
+    if (again && ftruncate(o->fd, (off_t)size) != 0) /* it may be longer */
+        return gufo_fail_io(error, errno, "cannot reserve %" PRIu64 " bytes", size);
+    return reserve(o, size, error);
 }
 
 gufo_status gufo_output_write(const output *o, uint64_t offset, const void *data, size_t size,
@@ -258,6 +295,24 @@ static void sync_folder(output *o)
     }
 }
 
+/* The new file gets the rights of the one it replaces.  Owner and group only where that is
+ * permitted; rights that were meant for others than its own are then not given. */
+static void keep_rights(const output *o)
+{
+    struct stat info;
+    mode_t mode;
+
+    if (!o->exists || lstat(o->target, &info) != 0)
+        return;
+    mode = info.st_mode & 07777;
+    if (fchown(o->fd, info.st_uid, info.st_gid) != 0) {
+        mode &= 0777; /* no set-user-id for another user */
+        if (fchown(o->fd, (uid_t)-1, info.st_gid) != 0)
+            mode &= (mode_t)~070;
+    }
+    (void)fchmod(o->fd, mode);
+}
+
 static void forget(output *o)
 {
     mem_free(o->allocator, o->temporary);
@@ -270,6 +325,7 @@ gufo_status gufo_output_commit(output *o, gufo_error *error)
     gufo_status status = GUFO_OK;
     int fd = o->fd;
 
+    keep_rights(o);
     if (fsync(fd) != 0)
         status = gufo_fail_io(error, errno, "cannot sync");
     o->fd = -1;
@@ -290,7 +346,7 @@ void gufo_output_discard(output *o)
 {
     if (o->fd >= 0)
         (void)close(o->fd);
-    if (o->temporary != NULL)
+    if (o->temporary != NULL && !o->keep)
         (void)unlink(o->temporary);
     if (o->allocator != NULL)
         forget(o);

@@ -2,6 +2,11 @@
  *
  * Bytes go to a temporary file in the target's folder.  Commit syncs it and gives it the target's
  * name; discard removes it.  A target that is a symlink is followed: the file it names is replaced.
+ *
+ * Long work names its temporary file after the target, so that it can be found and continued:
+ *
+ *     gufo_output_find          which file is meant, and may it be replaced?
+ *     gufo_output_open_part     TARGET.part, new or as it was left
  */
 #ifndef GUFO_BASE_OUTPUT_H
 #define GUFO_BASE_OUTPUT_H
@@ -13,6 +18,8 @@ typedef struct output {
     char *target;    /* symlinks followed */
     char *temporary; /* beside it */
     bool replace;
+    bool keep;   /* discard, and a commit that fails, leave the temporary file */
+    bool exists; /* there is a target, which gives its rights to the new file */
     const gufo_allocator *allocator;
 } output;
 
@@ -22,6 +29,15 @@ typedef struct output {
 gufo_status gufo_output_open(output *output, const char *path, bool replace, uint64_t size,
                              const gufo_allocator *allocator, gufo_error *error);
 
+/* Finds the file that is meant and checks as above, but makes nothing yet. */
+gufo_status gufo_output_find(output *output, const char *path, bool replace,
+                             const gufo_allocator *allocator, gufo_error *error);
+/* The target's path with `suffix` appended: to be freed with the allocator; NULL without memory. */
+char *gufo_output_beside(const output *output, const char *suffix);
+/* Opens TARGET.part: one that is there if `again`, else it must not exist.  Reserves `size` bytes.
+ */
+gufo_status gufo_output_open_part(output *output, bool again, uint64_t size, gufo_error *error);
+
 /* Writes at any place, from any thread. */
 gufo_status gufo_output_write(const output *output, uint64_t offset, const void *data, size_t size,
                               gufo_error *error);
@@ -29,7 +45,8 @@ gufo_status gufo_output_write(const output *output, uint64_t offset, const void 
 /* Puts the file in place; on failure nothing is left. */
 gufo_status gufo_output_commit(output *output, gufo_error *error);
 
-/* Removes an output that was not committed; nothing to do for one that was, or never opened. */
+/* Removes an output that was not committed (unless `keep` is set); nothing to do for one that was,
+ * or never opened. */
 void gufo_output_discard(output *output);
 
 /* Writes all of `data` to a descriptor at its current position. */

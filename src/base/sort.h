@@ -1,0 +1,14 @@
+/* Sorting of numbers that stand for something else: the indices of records. */
+#ifndef GUFO_BASE_SORT_H
+#define GUFO_BASE_SORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether record `a` of `owner` comes before record `b`: a strict order of all records. */
+typedef bool sort_before(const void *owner, uint32_t a, uint32_t b);
+
+/* Puts indices in order: in place, without memory, and no order of the input makes it slow. */
+void gufo_sort_indices(uint32_t *indices, uint64_t count, sort_before *before, const void *owner);
+
+#endif
