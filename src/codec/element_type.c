@@ -6,8 +6,11 @@
 #include "base/checked.h"
 
 static const gufo_element_type element_types[] = {
-#define GUFO_ELEMENT_TYPE(id, name, elements, bytes, flags) \
-    [id] = {id, #name, elements, bytes, flags},
+#define NONE 0
+#define DECODED GUFO_ELEMENT_DECODES
+#define CODED (GUFO_ELEMENT_DECODES | GUFO_ELEMENT_ENCODES)
+#define GUFO_ELEMENT_TYPE(id, name, elements, bytes, flags, coding) \
+    [id] = {id, #name, elements, bytes, (flags) | (coding)},
 #include "gufo/element_types.def"
 #undef GUFO_ELEMENT_TYPE
 };
@@ -16,7 +19,7 @@ enum { ELEMENT_TYPE_COUNT = sizeof element_types / sizeof *element_types };
 
 enum {
     ELEMENT_TYPE_ROWS = 0
-#define GUFO_ELEMENT_TYPE(id, name, elements, bytes, flags) +1
+#define GUFO_ELEMENT_TYPE(id, name, elements, bytes, flags, coding) +1
 #include "gufo/element_types.def"
 #undef GUFO_ELEMENT_TYPE
 };
