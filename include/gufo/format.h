@@ -434,7 +434,10 @@ GUFO_API gufo_status gufo_writer_add_array(gufo_writer *w, const char *key, cons
  * GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to nearest. */
 GUFO_API gufo_status gufo_writer_add_value(gufo_writer *w, gufo_str key, const gufo_value *value,
                                            gufo_error *e);
-/* All entries of a file, in order.  The alignment comes along. */
+/* Entry `index` of a file with its bits as they are; all entries, in order.  The alignment comes
+ * along. */
+GUFO_API gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_file *file, uint64_t index,
+                                            gufo_error *e);
 GUFO_API gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file,
                                                gufo_error *e);
 

@@ -10,6 +10,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "format/file.h"
 
 /* Where the offset of tensor `index` is stored: the last field of its info. */
@@ -45,39 +46,12 @@ static bool place_tensor(gufo_file *file, uint64_t index)
 
 /* ---- tensors in the order of their data ----------------------------------------------------- */
 
-static bool before(const gufo_file *file, uint32_t a, uint32_t b)
+static bool before(const void *owner, uint32_t a, uint32_t b)
 {
+    const gufo_file *file = owner;
     uint64_t at_a = file_tensor(file, a)->offset, at_b = file_tensor(file, b)->offset;
 
     return at_a < at_b || (at_a == at_b && a < b);
-}
-
-static void sift_down(const gufo_file *file, uint32_t *heap, uint64_t root, uint64_t count)
-{
-    for (uint64_t child; (child = 2 * root + 1) < count; root = child) {
-        uint32_t moved = heap[root];
-
-        if (child + 1 < count && before(file, heap[child], heap[child + 1]))
-            child++;
-        if (!before(file, moved, heap[child]))
-            return;
-        heap[root] = heap[child];
-        heap[child] = moved;
-    }
-}
-
-/* Heapsort: in place, and no order of the input makes it slow. */
-static void sort_by_offset(const gufo_file *file, uint32_t *order, uint64_t count)
-{
-    for (uint64_t i = count / 2; i-- > 0;)
-        sift_down(file, order, i, count);
-    for (uint64_t end = count; end-- > 1;) {
-        uint32_t largest = order[0];
-
-        order[0] = order[end];
-        order[end] = largest;
-        sift_down(file, order, 0, end);
-    }
 }
 
 /* Infos mostly are in this order already. */
@@ -94,7 +68,7 @@ uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order)
         count++;
     }
     if (!sorted)
-        sort_by_offset(file, order, count);
+        gufo_sort_indices(order, count, before, file);
     return count;
 }
 

@@ -340,15 +340,24 @@ static gufo_status copy_number(gufo_writer *w, const gufo_file *file, const gufo
     return end_entry(w, &added, status, error);
 }
 
+gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_file *file, uint64_t index,
+                                   gufo_error *error)
+{
+    gufo_entry entry;
+
+    if (!gufo_metadata_at(file, index, &entry))
+        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no metadata entry %" PRIu64, index);
+    if (gufo_value_type_size(entry.value.type) == 0 || is_alignment_key(entry.key))
+        return gufo_writer_add_value(w, entry.key, &entry.value, error);
+    return copy_number(w, file, &entry, error);
+}
+
 gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
-    gufo_entry entry;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(file, i, &entry); i++)
-        status = gufo_value_type_size(entry.value.type) == 0 || is_alignment_key(entry.key)
-                     ? gufo_writer_add_value(w, entry.key, &entry.value, error)
-                     : copy_number(w, file, &entry, error);
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(file); i++)
+        status = gufo_writer_copy_entry(w, file, i, error);
     return status;
 }
 

@@ -1,22 +1,55 @@
-/* general.file_type: the mixture of element types that most tensors of a file have (spec, General
- * metadata; numbers above 18 as the field uses them). */
+/* The table of file types: general.file_type (spec, General metadata; numbers above 18 as the field
+ * uses them). */
 #include "gufo/schema.h"
 
-#include <stddef.h>
+#include "gufo/codec.h"
 
-static const char *const file_types[] = {
-    [0] = "F32",       [1] = "F16",     [2] = "Q4_0",    [3] = "Q4_1",       [4] = "Q4_1_SOME_F16",
-    [5] = "Q4_2",      [6] = "Q4_3",    [7] = "Q8_0",    [8] = "Q5_0",       [9] = "Q5_1",
-    [10] = "Q2_K",     [11] = "Q3_K_S", [12] = "Q3_K_M", [13] = "Q3_K_L",    [14] = "Q4_K_S",
-    [15] = "Q4_K_M",   [16] = "Q5_K_S", [17] = "Q5_K_M", [18] = "Q6_K",      [19] = "IQ2_XXS",
-    [20] = "IQ2_XS",   [21] = "Q2_K_S", [22] = "IQ3_XS", [23] = "IQ3_XXS",   [24] = "IQ1_S",
-    [25] = "IQ4_NL",   [26] = "IQ3_S",  [27] = "IQ3_M",  [28] = "IQ2_S",     [29] = "IQ2_M",
-    [30] = "IQ4_XS",   [31] = "IQ1_M",  [32] = "BF16",   [33] = "Q4_0_4_4",  [34] = "Q4_0_4_8",
-    [35] = "Q4_0_8_8", [36] = "TQ1_0",  [37] = "TQ2_0",  [38] = "MXFP4_MOE", [39] = "NVFP4",
-    [40] = "Q1_0",     [41] = "Q2_0",
+#include <string.h>
+
+static const gufo_file_type file_types[] = {
+#define GUFO_FILE_TYPE(id, name, base, flags) [id] = {id, #name, GUFO_TYPE_##base, flags},
+#include "gufo/file_types.def"
+#undef GUFO_FILE_TYPE
 };
+
+enum { FILE_TYPE_COUNT = sizeof file_types / sizeof *file_types };
+
+enum {
+    FILE_TYPE_ROWS = 0
+#define GUFO_FILE_TYPE(id, name, base, flags) +1
+#include "gufo/file_types.def"
+#undef GUFO_FILE_TYPE
+};
+
+_Static_assert((int)FILE_TYPE_COUNT == (int)FILE_TYPE_ROWS,
+               "ids run from 0 without a gap: the index is the id");
+
+size_t gufo_file_type_count(void)
+{
+    return FILE_TYPE_COUNT;
+}
+
+const gufo_file_type *gufo_file_type_at(size_t index)
+{
+    return index < FILE_TYPE_COUNT ? &file_types[index] : NULL;
+}
+
+const gufo_file_type *gufo_file_type_by_id(uint64_t id)
+{
+    return id < FILE_TYPE_COUNT ? &file_types[id] : NULL;
+}
+
+const gufo_file_type *gufo_file_type_by_name(const char *name)
+{
+    for (size_t i = 0; i < FILE_TYPE_COUNT; i++)
+        if (strcmp(file_types[i].name, name) == 0)
+            return &file_types[i];
+    return NULL;
+}
 
 const char *gufo_file_type_name(uint64_t file_type)
 {
-    return file_type < sizeof file_types / sizeof *file_types ? file_types[file_type] : NULL;
+    const gufo_file_type *type = gufo_file_type_by_id(file_type);
+
+    return type != NULL ? type->name : NULL;
 }

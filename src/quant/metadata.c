@@ -1,0 +1,252 @@
+/* The metadata of the output: the input's, in its order, but for what quantizing changes and what
+ * the user wants.
+ *
+ *     entry of the input        in the output
+ *     ------------------        -------------
+ *     overridden by the user    the user's value, in its place
+ *     set by quantizing         the new value, in its place
+ *     split.*                   nothing, if the output is one file
+ *     an array over layers      without the elements of layers that are left out
+ *     anything else             bit for bit
+ *
+ * New keys follow at the end. */
+#include "quant/quantizer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+
+enum { QUANTIZATION_VERSION = 2, MOST_SETTINGS = 8, KEY_SIZE = 256 };
+
+/* The values that differ from the input's.  Later ones win. */
+typedef struct settings {
+    gufo_quantize_override *list;
+    size_t count;
+    char block_count_key[KEY_SIZE];
+} settings;
+
+static void set_value(settings *s, const char *key, gufo_value value)
+{
+    s->list[s->count++] = (gufo_quantize_override){gufo_str_of(key), value};
+}
+
+static void set_u32(settings *s, const char *key, uint64_t number)
+{
+    set_value(s, key, (gufo_value){.type = GUFO_VALUE_UINT32, .as.u = number});
+}
+
+static void set_str(settings *s, const char *key, gufo_str text)
+{
+    set_value(s, key, (gufo_value){.type = GUFO_VALUE_STRING, .as.str = text});
+}
+
+static const gufo_quantize_override *find_setting(const settings *s, gufo_str key)
+{
+    for (size_t i = s->count; i-- > 0;)
+        if (gufo_str_equal(s->list[i].key, key))
+            return &s->list[i];
+    return NULL;
+}
+
+/* ---- what quantizing sets ------------------------------------------------------------------- */
+
+static void set_importance(settings *s, const gufo_quantize_options *options)
+{
+    const gufo_imatrix *imatrix = options->importance;
+    uint64_t chunks = gufo_imatrix_chunk_count(imatrix);
+    gufo_str dataset;
+
+    if (options->importance_path.len > 0)
+        set_str(s, "quantize.imatrix.file", options->importance_path);
+    if (gufo_imatrix_dataset_at(imatrix, 0, &dataset))
+        set_str(s, "quantize.imatrix.dataset", dataset);
+    set_u32(s, "quantize.imatrix.entries_count", gufo_imatrix_entry_count(imatrix));
+    if (chunks > 0)
+        set_u32(s, "quantize.imatrix.chunks_count", chunks);
+}
+
+/* The key with the number of layers; false if the model has none. */
+static bool block_count_key(const gufo_file *file, char key[KEY_SIZE], uint64_t *layers)
+{
+    gufo_str architecture;
+    int len;
+
+    if (gufo_get_str(file, "general.architecture", &architecture, NULL) != GUFO_OK ||
+        architecture.len >= KEY_SIZE)
+        return false;
+    len = snprintf(key, KEY_SIZE, "%.*s.block_count", (int)architecture.len, architecture.data);
+    return len < KEY_SIZE && gufo_get_u64(file, key, layers, NULL) == GUFO_OK;
+}
+
+/* The number of layers that is left. */
+static void set_block_count(settings *s, const gufo_file *file, const layer_list *pruned)
+{
+    uint64_t layers;
+
+    if (block_count_key(file, s->block_count_key, &layers))
+        set_u32(s, s->block_count_key, gufo_layer_renumbered(pruned, layers));
+}
+
+/* The number of tensors of a set, in the type that it has. */
+static void set_tensor_count(settings *s, const gufo_quantizer *q, size_t index)
+{
+    static const char key[] = "split.tensors.count";
+    gufo_entry entry;
+
+    if (!gufo_metadata_find(gufo_set_shard(q->input, index), key, &entry))
+        return;
+    if (entry.value.type == GUFO_VALUE_UINT64 || entry.value.type == GUFO_VALUE_UINT32 ||
+        entry.value.type == GUFO_VALUE_UINT16)
+        entry.value.as.u = q->tensor_count;
+    else
+        entry.value = (gufo_value){.type = GUFO_VALUE_INT32, .as.i = (int64_t)q->tensor_count};
+    set_value(s, key, entry.value);
+}
+
+static void collect_settings(settings *s, const gufo_quantizer *q, size_t index,
+                             const layer_list *pruned)
+{
+    const gufo_quantize_options *options = &q->options;
+    const gufo_quantize_target *target = &options->recipe.target;
+
+    set_u32(s, "general.quantization_version", QUANTIZATION_VERSION);
+    if (target->file_type != NULL)
+        set_u32(s, "general.file_type", target->file_type->id);
+    if (options->importance != NULL)
+        set_importance(s, options);
+    if (pruned->count > 0)
+        set_block_count(s, gufo_set_shard(q->input, 0), pruned);
+    if (options->flags & GUFO_QUANTIZE_KEEP_SPLIT)
+        set_tensor_count(s, q, index);
+    for (size_t i = 0; i < options->override_count; i++)
+        s->list[s->count++] = options->overrides[i];
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+/* What the output must not say: which shard it is if it is none, and a file type that is not its
+ * own. */
+static bool is_dropped(const gufo_quantizer *q, gufo_str key)
+{
+    static const char *const split_keys[] = {"split.no", "split.count", "split.tensors.count"};
+    const gufo_quantize_target *target = &q->options.recipe.target;
+
+    if (!(q->options.flags & GUFO_QUANTIZE_KEEP_SPLIT))
+        for (size_t i = 0; i < sizeof split_keys / sizeof *split_keys; i++)
+            if (gufo_str_equal(key, gufo_str_of(split_keys[i])))
+                return true;
+    return target->base_type != NULL && target->file_type == NULL &&
+           gufo_str_equal(key, gufo_str_of("general.file_type"));
+}
+
+/* Whether the value has one number per layer: its key begins with the architecture, its length is
+ * the number of layers. */
+static bool is_array_over_layers(const gufo_file *file, const gufo_entry *entry)
+{
+    const gufo_array *array = &entry->value.as.array;
+    char key[KEY_SIZE];
+    uint64_t layers;
+    size_t prefix;
+
+    if (entry->value.type != GUFO_VALUE_ARRAY || gufo_value_type_size(array->type) == 0 ||
+        !block_count_key(file, key, &layers) || array->count != layers)
+        return false;
+    prefix = strlen(key) - strlen("block_count");
+    return entry->key.len > prefix && memcmp(entry->key.data, key, prefix) == 0;
+}
+
+/* Writes the elements of the layers that stay. */
+static gufo_status add_pruned_array(gufo_writer *w, const gufo_allocator *allocator,
+                                    const gufo_entry *entry, const layer_list *pruned,
+                                    gufo_error *error)
+{
+    const gufo_array *array = &entry->value.as.array;
+    size_t width = gufo_value_type_size(array->type);
+    gufo_value view = {.type = GUFO_VALUE_ARRAY, .as.array = *array};
+    uint8_t *elements = mem_alloc(allocator, (size_t)array->size + 1);
+    uint64_t kept = 0;
+    gufo_status status;
+
+    if (elements == NULL)
+        return gufo_fail_memory(error);
+    for (uint64_t i = 0; i < array->count; i++)
+        if (!gufo_layer_is_listed(pruned, i))
+            memcpy(elements + kept++ * width, array->data + i * width, width);
+    view.as.array.data = elements;
+    view.as.array.count = kept;
+    view.as.array.size = kept * width;
+    status = gufo_writer_add_value(w, entry->key, &view, error);
+    mem_free(allocator, elements);
+    return status;
+}
+
+/* What cannot be written is a mistake of the caller, not of the file. */
+static gufo_status add_setting(gufo_writer *w, const gufo_quantize_override *setting,
+                               gufo_error *error)
+{
+    gufo_status status = gufo_writer_add_value(w, setting->key, &setting->value, error);
+
+    if (status == GUFO_OK || status == GUFO_E_MEMORY)
+        return status;
+    if (error != NULL)
+        error->code = GUFO_E_ARGUMENT;
+    return GUFO_E_ARGUMENT;
+}
+
+static gufo_status add_entry(const gufo_quantizer *q, const gufo_file *file, uint64_t number,
+                             gufo_writer *w, const settings *s, const layer_list *pruned,
+                             gufo_error *error)
+{
+    const gufo_quantize_override *setting;
+    gufo_entry entry;
+
+    (void)gufo_metadata_at(file, number, &entry);
+    setting = find_setting(s, entry.key);
+    if (setting != NULL)
+        return add_setting(w, setting, error);
+    if (is_dropped(q, entry.key))
+        return GUFO_OK;
+    if (pruned->count > 0 && is_array_over_layers(file, &entry))
+        return add_pruned_array(w, &q->allocator, &entry, pruned, error);
+    return gufo_writer_copy_entry(w, file, number, error);
+}
+
+/* Settings whose keys the input does not have. */
+static gufo_status add_new(gufo_writer *w, const gufo_file *file, const settings *s,
+                           gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    gufo_entry entry;
+
+    for (size_t i = 0; i < s->count && status == GUFO_OK; i++) {
+        gufo_str key = s->list[i].key;
+
+        if (find_setting(s, key) == &s->list[i] && !gufo_metadata_find_str(file, key, &entry))
+            status = add_setting(w, &s->list[i], error);
+    }
+    return status;
+}
+
+gufo_status gufo_quantizer_plan_metadata(const gufo_quantizer *q, size_t index,
+                                         const layer_list *pruned, gufo_error *error)
+{
+    const gufo_file *file = gufo_set_shard(q->input, index);
+    gufo_writer *w = q->outputs[index].writer;
+    gufo_status status = GUFO_OK;
+    settings s = {0};
+    uint64_t size;
+
+    if (!checked_mul(q->options.override_count + MOST_SETTINGS, sizeof *s.list, &size) ||
+        size > SIZE_MAX || (s.list = mem_alloc(&q->allocator, (size_t)size)) == NULL)
+        return gufo_fail_memory(error);
+    collect_settings(&s, q, index, pruned);
+    for (uint64_t i = 0; i < gufo_metadata_count(file) && status == GUFO_OK; i++)
+        status = add_entry(q, file, i, w, &s, pruned, error);
+    if (status == GUFO_OK && index == 0) /* the metadata of a model is that of its first shard */
+        status = add_new(w, file, &s, error);
+    mem_free(&q->allocator, s.list);
+    return status;
+}

@@ -1,0 +1,285 @@
+/* The files that are written: OUT, or one per shard of the input.
+ *
+ * The writer's plan says what a file is to hold and where; bytes go to OUT.part.  Before anything
+ * is touched it is made sure that no file that will be written or removed is one that is read. */
+#include "quant/quantizer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "format/file.h"
+
+/* ---- paths ---------------------------------------------------------------------------------- */
+
+/* The bytes of `path` before the part that tells the shard. */
+static size_t set_prefix_len(const char *path, size_t shards)
+{
+    static const char suffix[] = ".gguf";
+    size_t len = strlen(path), suffix_len = sizeof suffix - 1, prefix_len;
+    uint32_t number, count;
+
+    if (gufo_shard_path_parse(path, &prefix_len, &number, &count) && number == 1 && count == shards)
+        return prefix_len;
+    if (len > suffix_len && strcmp(path + len - suffix_len, suffix) == 0)
+        return len - suffix_len;
+    return len;
+}
+
+/* The path of output `index`: to be freed; NULL without memory. */
+static char *path_of_output(const gufo_quantizer *q, const char *path, size_t index)
+{
+    uint32_t number = (uint32_t)index + 1, count = (uint32_t)q->output_count;
+    size_t prefix_len = set_prefix_len(path, count), size = strlen(path) + 1;
+    char *out;
+
+    if (count > 1)
+        size = gufo_shard_path_format(NULL, 0, path, prefix_len, number, count) + 1;
+    out = mem_alloc(&q->allocator, size);
+    if (out != NULL && count > 1)
+        (void)gufo_shard_path_format(out, size, path, prefix_len, number, count);
+    else if (out != NULL)
+        memcpy(out, path, size);
+    return out;
+}
+
+static gufo_status find_output(gufo_quantizer *q, const char *path, size_t index, gufo_error *error)
+{
+    quant_output *out = &q->outputs[index];
+
+    out->path = path_of_output(q, path, index);
+    if (out->path == NULL)
+        return gufo_fail_memory(error);
+    q->failed_path = out->path;
+    return gufo_output_find(&out->file, out->path, true, &q->allocator, error);
+}
+
+/* ---- inputs must not be outputs ------------------------------------------------------------- */
+
+static bool is_input(const gufo_quantizer *q, const char *path)
+{
+    struct stat written, read;
+
+    if (stat(path, &written) != 0)
+        return false;
+    for (size_t i = 0; i < gufo_set_shard_count(q->input); i++) {
+        int fd = gufo_set_shard(q->input, i)->source.fd;
+
+        if (fd >= 0 && fstat(fd, &read) == 0 && read.st_dev == written.st_dev &&
+            read.st_ino == written.st_ino)
+            return true;
+    }
+    return false;
+}
+
+/* Checks TARGET, TARGET.part and TARGET.part.journal. */
+static gufo_status check_not_input(const gufo_quantizer *q, const quant_output *out,
+                                   gufo_error *error)
+{
+    static const char *const suffixes[] = {"", ".part", ".part.journal"};
+
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        char *path = gufo_output_beside(&out->file, suffixes[i]);
+        bool same;
+
+        if (path == NULL)
+            return gufo_fail_memory(error);
+        same = is_input(q, path);
+        mem_free(&q->allocator, path);
+        if (same)
+            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "%s%s is the input; it would be lost",
+                             i == 0 ? "the output" : "the output with ", suffixes[i]);
+    }
+    return GUFO_OK;
+}
+
+gufo_status gufo_outputs_find(gufo_quantizer *q, const char *path, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++) {
+        status = find_output(q, path, i, error);
+        if (status == GUFO_OK)
+            status = check_not_input(q, &q->outputs[i], error);
+    }
+    if (status != GUFO_OK)
+        return status;
+    q->failed_path = NULL;
+    q->journal_path = gufo_output_beside(&q->outputs[0].file, ".part.journal");
+    return q->journal_path != NULL ? GUFO_OK : gufo_fail_memory(error);
+}
+
+/* ---- what is there already ------------------------------------------------------------------ */
+
+/* Checks one that is to be written. */
+static gufo_status check_target(gufo_quantizer *q, quant_output *out, gufo_error *error)
+{
+    out->file.replace = (q->options.flags & GUFO_QUANTIZE_REPLACE) != 0;
+    if (!out->file.exists || out->file.replace)
+        return GUFO_OK;
+    q->failed_path = out->path;
+    return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+}
+
+gufo_status gufo_outputs_check_targets(gufo_quantizer *q, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++)
+        status = check_target(q, &q->outputs[i], error);
+    return status;
+}
+
+/* Looks for the .part file; *info are its facts. */
+static gufo_status find_part(const quant_output *out, bool *exists, struct stat *info,
+                             gufo_error *error)
+{
+    char *path = gufo_output_beside(&out->file, ".part");
+
+    if (path == NULL)
+        return gufo_fail_memory(error);
+    *exists = lstat(path, info) == 0;
+    mem_free(out->file.allocator, path);
+    return GUFO_OK;
+}
+
+static gufo_status clear_part(const gufo_quantizer *q, const quant_output *out, gufo_error *error)
+{
+    char *path = gufo_output_beside(&out->file, ".part");
+    gufo_status status = GUFO_OK;
+
+    if (path == NULL)
+        return gufo_fail_memory(error);
+    if (q->options.flags & GUFO_QUANTIZE_REPLACE) {
+        if (unlink(path) != 0 && errno != ENOENT)
+            status = gufo_fail_io(error, errno, "cannot remove the old .part file");
+    } else if (access(path, F_OK) == 0) {
+        status = gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "its .part file exists already");
+    }
+    mem_free(&q->allocator, path);
+    return status;
+}
+
+gufo_status gufo_outputs_clear_parts(gufo_quantizer *q, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++) {
+        status = clear_part(q, &q->outputs[i], error);
+        if (status != GUFO_OK)
+            q->failed_path = q->outputs[i].path;
+    }
+    return status;
+}
+
+static gufo_status check_part(const quant_output *out, bool exists, const struct stat *info,
+                              gufo_error *error)
+{
+    if (exists && S_ISREG(info->st_mode) && (uint64_t)info->st_size == out->layout.file_size)
+        return GUFO_OK;
+    return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "cannot resume: its .part file is missing or has another size");
+}
+
+gufo_status gufo_outputs_check_parts(gufo_quantizer *q, gufo_error *error)
+{
+    for (size_t i = 0; i < q->output_count; i++) {
+        const quant_output *out = &q->outputs[i];
+        gufo_status status;
+        struct stat info;
+        bool exists;
+
+        q->failed_path = out->path;
+        status = find_part(out, &exists, &info, error);
+        if (status == GUFO_OK)
+            status = check_part(out, exists, &info, error);
+        if (status != GUFO_OK)
+            return status;
+    }
+    q->failed_path = NULL;
+    return GUFO_OK;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static gufo_status open_output(quant_output *out, bool again, gufo_error *error)
+{
+    gufo_status status = gufo_output_open_part(&out->file, again, out->layout.file_size, error);
+    const void *header;
+    size_t size;
+
+    if (status != GUFO_OK)
+        return status;
+    header = gufo_writer_header(out->writer, &size);
+    return gufo_output_write(&out->file, 0, header, size, error);
+}
+
+gufo_status gufo_outputs_open(gufo_quantizer *q, bool again, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++) {
+        status = open_output(&q->outputs[i], again, error);
+        if (status != GUFO_OK)
+            q->failed_path = q->outputs[i].path;
+    }
+    return status;
+}
+
+gufo_status gufo_outputs_open_complete(gufo_quantizer *q, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++) {
+        quant_output *out = &q->outputs[i];
+        struct stat info;
+        bool exists;
+
+        q->failed_path = out->path;
+        status = find_part(out, &exists, &info, error);
+        if (status == GUFO_OK && (exists || !out->file.exists))
+            status = check_part(out, exists, &info, error);
+        if (status == GUFO_OK && exists)
+            status = check_target(q, out, error);
+        if (status == GUFO_OK && exists)
+            status = open_output(out, true, error);
+    }
+    if (status == GUFO_OK)
+        q->failed_path = NULL;
+    return status;
+}
+
+gufo_status gufo_outputs_sync(const gufo_quantizer *q, gufo_error *error)
+{
+    for (size_t i = 0; i < q->output_count; i++)
+        if (q->outputs[i].file.fd >= 0 && fdatasync(q->outputs[i].file.fd) != 0)
+            return gufo_fail_io(error, errno, "cannot write");
+    return GUFO_OK;
+}
+
+gufo_status gufo_outputs_commit(gufo_quantizer *q, bool keep, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = q->output_count; i-- > 0 && status == GUFO_OK;) {
+        if (q->outputs[i].file.fd < 0)
+            continue;
+        q->outputs[i].file.keep = keep;
+        status = gufo_output_commit(&q->outputs[i].file, error);
+        if (status != GUFO_OK)
+            q->failed_path = q->outputs[i].path;
+    }
+    return status;
+}
+
+void gufo_outputs_close(gufo_quantizer *q, bool keep)
+{
+    for (size_t i = 0; i < q->output_count; i++) {
+        q->outputs[i].file.keep = keep;
+        gufo_output_discard(&q->outputs[i].file);
+    }
+}

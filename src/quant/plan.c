@@ -1,0 +1,492 @@
+/* The plan: which tensors the output has, what each becomes, and where it goes. */
+#include "quant/quantizer.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "codec/interleaved.h"
+#include "format/name_index.h"
+
+/* What only planning needs. */
+typedef struct planning {
+    gufo_quantizer *q;
+    layer_list pruned;
+    uint64_t *layers;   /* owned: what `pruned` points to */
+    gufo_tensor *infos; /* of the output: what recipes look at */
+    gufo_recipe_choice *choices;
+    size_t names_len;
+    name_index index; /* of the tensors of the output, by name */
+} planning;
+
+static void *new_array(const gufo_allocator *allocator, uint64_t count, size_t size,
+                       gufo_error *error)
+{
+    uint64_t bytes;
+    void *array = NULL;
+
+    if (checked_mul(count + 1, size, &bytes) && bytes <= SIZE_MAX)
+        array = gufo_mem_zero(allocator, (size_t)bytes);
+    if (array == NULL)
+        (void)gufo_fail_memory(error);
+    return array;
+}
+
+/* ---- layers that are left out --------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+static gufo_status list_layers(planning *p, gufo_error *error)
+{
+    const gufo_quantize_options *options = &p->q->options;
+    size_t kept = 0;
+
+    p->layers = new_array(&p->q->allocator, options->pruned_count, sizeof *p->layers, error);
+    if (p->layers == NULL)
+        return GUFO_E_MEMORY;
+    if (options->pruned_count > 0)
+        memcpy(p->layers, options->pruned_layers, options->pruned_count * sizeof *p->layers);
+    qsort(p->layers, options->pruned_count, sizeof *p->layers, compare_numbers);
+    for (size_t i = 0; i < options->pruned_count; i++)
+        if (kept == 0 || p->layers[i] != p->layers[kept - 1])
+            p->layers[kept++] = p->layers[i];
+    p->pruned = (layer_list){p->layers, kept};
+    return GUFO_OK;
+}
+
+/* A number that no tensor has is a mistake. */
+static gufo_status check_layers(const planning *p, gufo_error *error)
+{
+    const gufo_set *input = p->q->input;
+    gufo_tensor tensor;
+    uint64_t layer;
+    size_t at, len;
+
+    for (size_t i = 0; i < p->pruned.count; i++) {
+        bool found = false;
+
+        for (uint64_t t = 0; !found && gufo_set_tensor_at(input, t, &tensor, NULL); t++)
+            found = gufo_layer_find(tensor.name, &layer, &at, &len) && layer == p->pruned.layers[i];
+        if (!found)
+            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "there is no layer %" PRIu64 " to be left out", p->pruned.layers[i]);
+    }
+    return GUFO_OK;
+}
+
+static bool is_pruned(const planning *p, gufo_str name)
+{
+    uint64_t layer;
+    size_t at, len;
+
+    return gufo_layer_find(name, &layer, &at, &len) && gufo_layer_is_listed(&p->pruned, layer);
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+/* Copies a name: the input may be mapped, and a mapped file that is truncated raises SIGBUS. */
+static gufo_str keep_name(planning *p, gufo_str name)
+{
+    char *kept = p->q->names + p->names_len;
+
+    if (name.len > 0)
+        memcpy(kept, name.data, name.len);
+    p->names_len += name.len;
+    return (gufo_str){kept, name.len};
+}
+
+/* The name in the output.  Renumbering only makes numbers smaller. */
+static gufo_str output_name(planning *p, gufo_str name)
+{
+    char digits[24];
+    uint64_t layer;
+    size_t at, len;
+    gufo_str kept;
+
+    if (p->pruned.count == 0 || !gufo_layer_find(name, &layer, &at, &len))
+        return name;
+    (void)snprintf(digits, sizeof digits, "%" PRIu64, gufo_layer_renumbered(&p->pruned, layer));
+    kept = keep_name(p, (gufo_str){name.data, at});
+    kept.len += keep_name(p, gufo_str_of(digits)).len;
+    kept.len += keep_name(p, (gufo_str){name.data + at + len, name.len - at - len}).len;
+    return kept;
+}
+
+static gufo_status add_tensor(planning *p, const gufo_tensor *source, size_t shard,
+                              gufo_error *error)
+{
+    gufo_quantizer *q = p->q;
+    quant_tensor *tensor = &q->tensors[q->tensor_count];
+    uint64_t first;
+
+    tensor->source = *source;
+    tensor->source.name = keep_name(p, source->name);
+    tensor->name = output_name(p, tensor->source.name);
+    tensor->shard = shard;
+    tensor->output = q->output_count > 1 ? shard : 0;
+    p->infos[q->tensor_count] = tensor->source;
+    p->infos[q->tensor_count].name = tensor->name;
+    if (gufo_name_index_grow(&p->index, q->tensor_count, &q->allocator, error) != GUFO_OK)
+        return GUFO_E_MEMORY;
+    if (!gufo_name_index_add(&p->index, q->tensor_count, &first)) {
+        char quoted[GUFO_QUOTE_SIZE];
+
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "two tensors would have the name %s", gufo_quote(quoted, tensor->name));
+    }
+    q->tensor_count++;
+    q->source_bytes += source->size;
+    return GUFO_OK;
+}
+
+/* Bytes of all names, those that are renumbered twice. */
+static uint64_t all_names_len(const gufo_set *input)
+{
+    gufo_tensor tensor;
+    uint64_t len = 0;
+
+    for (uint64_t i = 0; gufo_set_tensor_at(input, i, &tensor, NULL); i++)
+        len += 2 * (uint64_t)tensor.name.len;
+    return len;
+}
+
+static gufo_status list_tensors(planning *p, gufo_error *error)
+{
+    gufo_quantizer *q = p->q;
+    const gufo_allocator *allocator = &q->allocator;
+    uint64_t count = gufo_set_tensor_count(q->input);
+    gufo_status status = GUFO_OK;
+    gufo_tensor source;
+    size_t shard;
+
+    q->tensors = new_array(allocator, count, sizeof *q->tensors, error);
+    q->names = new_array(allocator, all_names_len(q->input), 1, error);
+    p->infos = new_array(allocator, count, sizeof *p->infos, error);
+    p->choices = new_array(allocator, count, sizeof *p->choices, error);
+    if (q->tensors == NULL || q->names == NULL || p->infos == NULL || p->choices == NULL)
+        return GUFO_E_MEMORY;
+    for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
+        (void)gufo_set_tensor_at(q->input, i, &source, &shard);
+        if (!is_pruned(p, source.name))
+            status = add_tensor(p, &source, shard, error);
+    }
+    return status;
+}
+
+static gufo_str name_of_tensor(const void *owner, uint64_t index)
+{
+    return ((const gufo_quantizer *)owner)->tensors[index].name;
+}
+
+/* ---- importance ----------------------------------------------------------------------------- */
+
+static gufo_status match_importance(const gufo_quantizer *q, quant_tensor *tensor,
+                                    gufo_error *error)
+{
+    const uint64_t *dims = tensor->source.dims;
+    uint64_t matrices;
+
+    if (!checked_mul(dims[2], dims[3], &matrices))
+        return GUFO_E_RANGE; /* not of a tensor with so many elements as fit into a file */
+    return gufo_imatrix_match(q->options.importance, tensor->source.name, dims[0], matrices,
+                              &tensor->importance_index, error);
+}
+
+static void find_importance(gufo_quantizer *q)
+{
+    for (uint64_t i = 0; i < q->tensor_count && q->options.importance != NULL; i++) {
+        gufo_status status = match_importance(q, &q->tensors[i], NULL);
+
+        q->tensors[i].has_importance = status == GUFO_OK;
+        q->tensors[i].unfit_importance = status != GUFO_OK && status != GUFO_E_NOT_FOUND;
+    }
+}
+
+/* Whether the recipes may count on importance: of one that does not fit a token embedding, nothing
+ * is used. */
+static bool has_importance(void *context, gufo_str name)
+{
+    const planning *p = context;
+    uint64_t index;
+
+    return gufo_name_index_find(&p->index, name, &index) && p->q->tensors[index].has_importance;
+}
+
+/* Importance that does not fit belongs to another model; but the token embedding, which is looked
+ * up and not multiplied, often has some that does not fit. */
+static gufo_status check_importance(const gufo_quantizer *q, quant_tensor *tensor,
+                                    gufo_error *error)
+{
+    if (tensor->unfit_importance && tensor->cut.method == METHOD_CONVERT &&
+        !gufo_recipe_is_token_embedding(tensor->name))
+        return match_importance(q, tensor, error);
+    return GUFO_OK;
+}
+
+/* ---- choices -------------------------------------------------------------------------------- */
+
+/* Facts about the model that the user overrides count for the recipes, too. */
+static void override_model(const gufo_quantizer *q, gufo_recipe_model *model)
+{
+    const struct {
+        const char *name;
+        uint64_t *fact;
+    } facts[] = {{"block_count", &model->layers},
+                 {"attention.head_count", &model->heads},
+                 {"attention.head_count_kv", &model->key_value_heads},
+                 {"expert_count", &model->experts}};
+    gufo_str architecture = model->architecture;
+
+    for (size_t i = 0; i < q->options.override_count; i++) {
+        const gufo_quantize_override *override = &q->options.overrides[i];
+        gufo_str key = override->key;
+
+        if (key.len <= architecture.len || key.data[architecture.len] != '.' ||
+            memcmp(key.data, architecture.data, architecture.len) != 0)
+            continue;
+        key.data += architecture.len + 1;
+        key.len -= architecture.len + 1;
+        for (size_t f = 0; f < sizeof facts / sizeof *facts; f++)
+            if (gufo_str_equal(key, gufo_str_of(facts[f].name)))
+                (void)gufo_value_u64(&override->value, facts[f].fact, NULL);
+    }
+}
+
+static quant_method method_of(const gufo_recipe_choice *choice)
+{
+    if (choice->flags & GUFO_RECIPE_REPACKS)
+        return METHOD_REPACK;
+    return choice->flags & GUFO_RECIPE_CONVERTS ? METHOD_CONVERT : METHOD_COPY;
+}
+
+/* Interleaved types merge rows of one matrix. */
+static gufo_status check_groups(const quant_tensor *tensor, gufo_error *error)
+{
+    const interleaved *merged = gufo_interleaved_find(tensor->source.type);
+    uint64_t rows = tensor->source.dims[1];
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (merged == NULL || tensor->cut.method == METHOD_COPY || rows % merged->rows == 0)
+        return GUFO_OK;
+    return gufo_fail(error, GUFO_E_ARGUMENT, tensor->source.info_offset,
+                     "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
+                     gufo_quote(quoted, tensor->source.name), rows, tensor->from->name,
+                     merged->rows);
+}
+
+static gufo_status choose(planning *p, gufo_error *error)
+{
+    gufo_quantizer *q = p->q;
+    gufo_recipe_options *recipe = &q->options.recipe;
+    gufo_recipe_model model;
+    gufo_status status;
+
+    gufo_recipe_model_read(gufo_set_shard(q->input, 0), &model);
+    override_model(q, &model);
+    recipe->has_importance = q->options.importance != NULL ? has_importance : NULL;
+    recipe->importance_context = p;
+    recipe->allocator = &q->allocator;
+    status =
+        gufo_recipe_choose(recipe, &model, p->infos, (size_t)q->tensor_count, p->choices, error);
+    recipe->has_importance = NULL;
+    for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
+        quant_tensor *tensor = &q->tensors[i];
+
+        tensor->choice = p->choices[i];
+        tensor->from = gufo_element_type_by_id(tensor->source.type);
+        tensor->to = gufo_element_type_by_id(tensor->choice.type);
+        tensor->cut.method = method_of(&tensor->choice);
+        status = check_groups(tensor, error);
+        if (status == GUFO_OK)
+            status = check_importance(q, tensor, error);
+    }
+    return status;
+}
+
+static void cut_all(gufo_quantizer *q)
+{
+    for (uint64_t i = 0; i < q->tensor_count; i++) {
+        gufo_unit_cut(&q->tensors[i], q->unit_count);
+        q->unit_count += q->tensors[i].cut.units;
+    }
+}
+
+/* ---- outputs -------------------------------------------------------------------------------- */
+
+static gufo_status check_input(const gufo_quantizer *q, gufo_error *error)
+{
+    for (size_t i = 0; i < gufo_set_shard_count(q->input); i++)
+        if (!gufo_file_has_data(gufo_set_shard(q->input, i)))
+            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "the data of a pipe cannot be quantized; give a file");
+    return GUFO_OK;
+}
+
+static gufo_status plan_output(planning *p, size_t index, gufo_error *error)
+{
+    gufo_quantizer *q = p->q;
+    quant_output *out = &q->outputs[index];
+    gufo_writer_options options = {.byte_order =
+                                       gufo_file_byte_order(gufo_set_shard(q->input, index)),
+                                   .flags = GUFO_WRITER_AS_READ,
+                                   .allocator = &q->allocator};
+    gufo_status status;
+    uint64_t added = 0;
+
+    out->writer = gufo_writer_new(&options, error);
+    if (out->writer == NULL)
+        return GUFO_E_MEMORY;
+    status = gufo_quantizer_plan_metadata(q, index, &p->pruned, error);
+    for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
+        quant_tensor *tensor = &q->tensors[i];
+        const gufo_tensor *source = &tensor->source;
+
+        if (tensor->output != index)
+            continue;
+        tensor->output_index = added++;
+        status = gufo_writer_add_tensor(out->writer, tensor->name, tensor->choice.type,
+                                        source->n_dims, source->dims, tensor->choice.size, error);
+    }
+    return status == GUFO_OK ? gufo_writer_layout(out->writer, &out->layout, error) : status;
+}
+
+/* For errors. */
+static gufo_status keep_importance_path(gufo_quantizer *q, gufo_error *error)
+{
+    gufo_str path = q->options.importance_path;
+
+    if (path.len == 0)
+        return GUFO_OK;
+    q->importance_path = new_array(&q->allocator, path.len, 1, error);
+    if (q->importance_path == NULL)
+        return GUFO_E_MEMORY;
+    memcpy(q->importance_path, path.data, path.len);
+    return GUFO_OK;
+}
+
+static gufo_status plan(planning *p, gufo_error *error)
+{
+    gufo_quantizer *q = p->q;
+    bool keep_split = (q->options.flags & GUFO_QUANTIZE_KEEP_SPLIT) != 0;
+    size_t outputs = keep_split ? gufo_set_shard_count(q->input) : 1;
+    gufo_status status = check_input(q, error);
+
+    if (status != GUFO_OK)
+        return status;
+    q->outputs = new_array(&q->allocator, outputs, sizeof *q->outputs, error);
+    if (q->outputs == NULL)
+        return GUFO_E_MEMORY;
+    for (q->output_count = 0; q->output_count < outputs; q->output_count++)
+        q->outputs[q->output_count].file.fd = -1;
+    status = keep_importance_path(q, error);
+    if (status == GUFO_OK)
+        status = list_layers(p, error);
+    if (status == GUFO_OK)
+        status = check_layers(p, error);
+    if (status == GUFO_OK)
+        status = list_tensors(p, error);
+    if (status != GUFO_OK)
+        return status;
+    find_importance(q);
+    status = choose(p, error);
+    if (status != GUFO_OK)
+        return status;
+    cut_all(q);
+    for (size_t i = 0; i < outputs && status == GUFO_OK; i++)
+        status = plan_output(p, i, error);
+    return status;
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+gufo_quantizer *gufo_quantizer_new(const gufo_set *input, const gufo_quantize_options *options,
+                                   gufo_error *error)
+{
+    const gufo_allocator *allocator =
+        options->allocator != NULL ? options->allocator : &gufo_default_allocator;
+    gufo_quantizer *q = gufo_mem_zero(allocator, sizeof *q);
+    planning p = {.q = q, .index = {.name_of = name_of_tensor, .owner = q}};
+    gufo_status status;
+
+    if (q == NULL) {
+        (void)gufo_fail_memory(error);
+        return NULL;
+    }
+    q->allocator = *allocator;
+    q->input = input;
+    q->options = *options;
+    q->options.allocator = &q->allocator;
+    status = plan(&p, error);
+    mem_free(&q->allocator, p.layers);
+    mem_free(&q->allocator, p.infos);
+    mem_free(&q->allocator, p.choices);
+    gufo_name_index_free(&p.index, &q->allocator);
+    if (status == GUFO_OK)
+        return q;
+    gufo_quantizer_free(q);
+    return NULL;
+}
+
+void gufo_quantizer_free(gufo_quantizer *q)
+{
+    gufo_allocator allocator;
+
+    if (q == NULL)
+        return;
+    allocator = q->allocator;
+    for (size_t i = 0; i < q->output_count; i++) {
+        gufo_writer_free(q->outputs[i].writer);
+        mem_free(&allocator, q->outputs[i].path);
+    }
+    for (size_t i = 0; q->encoders != NULL && i < gufo_element_type_count(); i++)
+        gufo_encoder_free(q->encoders[i]);
+    mem_free(&allocator, q->journal_path);
+    mem_free(&allocator, q->importance_path);
+    mem_free(&allocator, q->encoders);
+    mem_free(&allocator, q->outputs);
+    mem_free(&allocator, q->tensors);
+    mem_free(&allocator, q->names);
+    mem_free(&allocator, q);
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+bool gufo_quantizer_tensor_at(const gufo_quantizer *q, uint64_t index, gufo_quantizer_tensor *out)
+{
+    const quant_tensor *tensor;
+
+    if (index >= q->tensor_count)
+        return false;
+    tensor = &q->tensors[index];
+    *out = (gufo_quantizer_tensor){.name = tensor->name,
+                                   .source = &tensor->source,
+                                   .shard = tensor->shard,
+                                   .choice = tensor->choice,
+                                   .has_importance = tensor->has_importance,
+                                   .unfit_importance = tensor->unfit_importance,
+                                   .loss = tensor->loss};
+    return true;
+}
+
+uint64_t gufo_quantizer_output_size(const gufo_quantizer *q)
+{
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < q->output_count; i++)
+        size += q->outputs[i].layout.file_size;
+    return size;
+}
+
+const char *gufo_quantizer_failed_path(const gufo_quantizer *q)
+{
+    return q->failed_path;
+}
