@@ -9,6 +9,9 @@ const command commands[] = {
     {"show", "Show what a model file is and what it holds", command_show},
     {"get", "Print one metadata value", command_get},
     {"validate", "Check files and tell every fault", command_validate},
+    {"stats", "Show what numbers the tensors hold", command_stats},
+    {"quantize", "Change the element types of a model", command_quantize},
+    {"imatrix", "Show, merge and convert importance matrices", command_imatrix},
     {"help", "Explain a command", command_help},
 };
 

@@ -24,6 +24,9 @@ const command *command_nearest(const char *name);
 int command_show(int argc, char **argv, shared_options *shared);
 int command_get(int argc, char **argv, shared_options *shared);
 int command_validate(int argc, char **argv, shared_options *shared);
+int command_stats(int argc, char **argv, shared_options *shared);
+int command_quantize(int argc, char **argv, shared_options *shared);
+int command_imatrix(int argc, char **argv, shared_options *shared);
 int command_help(int argc, char **argv, shared_options *shared);
 
 #endif

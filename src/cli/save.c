@@ -11,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Devices, pipes and sockets take bytes as they come and cannot be replaced by a file. */
-static bool takes_a_stream(const char *path)
+bool save_is_stream(const char *path)
 {
     struct stat status;
 
@@ -39,7 +38,7 @@ static int save_stream(const char *path, gufo_str bytes)
     return written ? CODE_OK : CODE_FAILED;
 }
 
-static int report_failure(const char *path, const gufo_error *error)
+int save_report(const char *path, const gufo_error *error)
 {
     if (error->code != GUFO_E_EXISTS) {
         report_error(path, error);
@@ -78,9 +77,9 @@ int save_bytes(const char *path, gufo_str bytes, bool force)
 {
     gufo_error error;
 
-    if (takes_a_stream(path))
+    if (save_is_stream(path))
         return save_stream(path, bytes);
     if (save_file(path, bytes, force, &error) != GUFO_OK)
-        return report_failure(path, &error);
+        return save_report(path, &error);
     return CODE_OK;
 }

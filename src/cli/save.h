@@ -4,6 +4,14 @@
 
 #include "gufo/base.h"
 
+/* Whether the path stands for something that takes bytes as they come and cannot be replaced by a
+ * file: a device, a pipe, a socket. */
+bool save_is_stream(const char *path);
+
+/* Reports why the output `path` could not be written.  Returns the exit code: CODE_USAGE where it
+ * exists and --force was not given, CODE_FAILED for anything else. */
+int save_report(const char *path, const gufo_error *error);
+
 /* Writes `bytes` to the file `path`: all of it or nothing.  A file that exists is replaced only if
  * `force` is set; what exists and is no regular file (a pipe, /dev/null) is written directly.
  * Returns the exit code: CODE_USAGE where the file exists, CODE_FAILED for other failures, both

@@ -6,6 +6,7 @@
 #include "cli/text.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +20,7 @@ typedef struct prepared_line {
 static prepared_line *volatile reading_line;
 static const char *volatile temporary_path;
 static volatile sig_atomic_t pipe_closed;
+static atomic_bool deferred, stopped; /* other threads ask, too */
 
 static const char unnamed_line[] =
     "gufo: a file was changed while it was being read (truncated?)\n";
@@ -42,6 +44,10 @@ static void on_bus_error(int signal_number)
 static void on_interrupt(int signal_number)
 {
     (void)signal_number;
+    if (deferred && !stopped) {
+        stopped = true;
+        return;
+    }
     if (temporary_path != NULL)
         unlink(temporary_path);
     _exit(CODE_INTERRUPTED);
@@ -133,6 +139,16 @@ void signals_hold(void)
 void signals_release(void)
 {
     change_mask(SIG_UNBLOCK);
+}
+
+void signals_defer(void)
+{
+    deferred = true;
+}
+
+bool signals_stopped(void)
+{
+    return stopped;
 }
 
 bool signals_pipe_closed(void)

@@ -23,6 +23,11 @@ void signals_temporary(const char *path);
 void signals_hold(void);
 void signals_release(void);
 
+/* Work that stops in good order by itself: from now on the first signal that would end the command
+ * makes signals_stopped true and nothing more.  The next one ends it. */
+void signals_defer(void);
+bool signals_stopped(void);
+
 /* Whether a pipe that we wrote to has been closed at the other end. */
 bool signals_pipe_closed(void);
 

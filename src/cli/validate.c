@@ -6,14 +6,19 @@
  *     FILE: byte 1234: error G205 key-duplicate: message
  *     FILE: invalid: 1 error
  *
- * JSON is one object per FILE, its counts after the findings. */
+ * JSON is one object per FILE, its counts after the findings.  Tensor data is read only with
+ * --data. */
 #include "cli/commands.h"
+#include "cli/cpu.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/stdout.h"
 #include "cli/text.h"
+
+#include "gufo/quant.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,14 +30,18 @@ typedef struct validate_options {
     bool strict;
     input_options input;
     bool list_rules;
+    bool data;
+    gufo_cpu cpu; /* with `data` */
 } validate_options;
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_STRICT = OPTION_COMMAND, OPTION_LIST_RULES };
+enum { OPTION_STRICT = OPTION_COMMAND, OPTION_LIST_RULES, OPTION_DATA };
 
 static const struct argp_option validate_table[] = {
     {"strict", OPTION_STRICT, NULL, 0, "Warnings make a file invalid, too", 1},
+    {"data", OPTION_DATA, NULL, 0,
+     "Read all tensor data, too, and look for values and scales that are infinite or NaN", 1},
     {"list-rules", OPTION_LIST_RULES, NULL, 0, "List all rules that are checked", 1},
     {0},
 };
@@ -52,6 +61,9 @@ static error_t parse_validate(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_LIST_RULES:
         options->list_rules = true;
+        return 0;
+    case OPTION_DATA:
+        options->data = true;
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -236,22 +248,69 @@ static void end_object(report *r, uint32_t shards, bool complete)
 
 /* ---- checking ------------------------------------------------------------------------------- */
 
-static int check_file(report *r, const char *path, size_t shard)
+static bool on_progress(void *context, uint64_t done, uint64_t total)
 {
+    progress_update(context, done, total);
+    return true;
+}
+
+/* Rules about tensor data, of which findings may come at any time: the bar is for those who see
+ * none of them on the same screen. */
+static int check_data(report *r, const gufo_file *file)
+{
+    const shared_options *shared = r->options->base.shared;
+    progress bar;
+    gufo_stats_options scan = {.cpu = r->options->cpu,
+                               .threads = shared->threads,
+                               .progress = on_progress,
+                               .progress_context = &bar};
     gufo_error error;
     gufo_status status;
+
+    progress_start(&bar, shared->quiet || isatty(STDOUT_FILENO));
+    status = gufo_file_check_data(file, &scan, on_finding, r, &error);
+    progress_end(&bar);
+    if (status == GUFO_OK)
+        return CODE_OK;
+    report_error(r->shard_path, &error);
+    return status == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
+}
+
+static int check_opened(report *r, const gufo_file *file)
+{
+    gufo_error error;
+
+    if (gufo_file_check(file, on_finding, r, &error) == GUFO_OK)
+        return r->options->data ? check_data(r, file) : CODE_OK;
+    report_error(r->shard_path, &error);
+    return CODE_FAILED;
+}
+
+/* A file that cannot be opened because it breaks a rule has been told of. */
+static int check_file(report *r, const char *path, size_t shard)
+{
+    gufo_open_options lenient = {
+        .flags = GUFO_OPEN_LENIENT, .on_finding = on_finding, .finding_context = r};
+    int code = CODE_OK;
+    gufo_error error;
+    gufo_file *file;
 
     r->shard_path = path;
     r->shard = shard;
     signals_reading(path);
     if (input_is_stdin(path))
-        status = gufo_validate_fd(STDIN_FILENO, NULL, on_finding, r, &error);
+        file = gufo_open_fd(STDIN_FILENO, &lenient, &error);
     else
-        status = gufo_validate(path, NULL, on_finding, r, &error);
-    signals_reading(NULL);
-    if (status != GUFO_OK)
+        file = gufo_open(path, &lenient, &error);
+    if (file != NULL) {
+        code = check_opened(r, file);
+    } else if (error.rule == NULL) {
         report_error(path, &error);
-    return status != GUFO_OK ? CODE_FAILED : CODE_OK;
+        code = CODE_FAILED;
+    }
+    gufo_close(file);
+    signals_reading(NULL);
+    return code;
 }
 
 static int check_each_shard(report *r, uint32_t shards)
@@ -408,6 +467,8 @@ int command_validate(int argc, char **argv, shared_options *shared)
         return list_rules(shared);
     if (shared->arg_count == 0)
         return report_usage("validate", "no FILE is given");
+    if (options.data && (code = cpu_from_environment(&options.cpu)) != CODE_OK)
+        return code;
     bool color = options_color(shared);
 
     for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)

@@ -1,0 +1,338 @@
+/* gufo imatrix: importance matrices.
+ *
+ *     gufo imatrix show FILE...         what is in them (imatrix_show.c)
+ *     gufo imatrix merge OUT IN...      the sum of several
+ *     gufo imatrix convert IN OUT       the other format
+ *
+ * To convert is to merge one. */
+#include "cli/imatrix.h"
+
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/report.h"
+#include "cli/save.h"
+#include "cli/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+enum { OPTION_FORMAT = OPTION_COMMAND, OPTION_CHUNK_SIZE };
+
+static const struct argp_option imatrix_table[] = {
+    {"format", OPTION_FORMAT, "FORMAT", 0,
+     "Write gguf or dat (default: dat if the name of OUT ends in .dat, else gguf)", 1},
+    {"chunk-size", OPTION_CHUNK_SIZE, "N", 0,
+     "Tokens of a chunk where a file does not say, which no .dat does (default: 512)", 1},
+    {0},
+};
+
+static error_t set_chunk_size(imatrix_options *options, const char *text)
+{
+    uint64_t size;
+
+    if (!options_number(options->base.shared, "--chunk-size", text, 1, UINT32_MAX, &size))
+        return EINVAL;
+    options->chunk_size = (uint32_t)size;
+    return 0;
+}
+
+static error_t parse_imatrix(int key, char *text, struct argp_state *state)
+{
+    imatrix_options *options = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = options->base.shared;
+        return 0;
+    case OPTION_FORMAT:
+        options->format = text;
+        return 0;
+    case OPTION_CHUNK_SIZE:
+        return set_chunk_size(options, text);
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp imatrix_argp = {
+    .options = imatrix_table,
+    .parser = parse_imatrix,
+    .args_doc = "show FILE...\nmerge OUT IN...\nconvert IN OUT",
+    .doc =
+        "Show, merge and convert importance matrices.\v"
+        "'show' tells for every tensor how much text went into it, which experts never saw any, "
+        "and what cannot be used.  'merge' writes the sum of several, 'convert' one in the other "
+        "format: GGUF, or the old one of imatrix.dat.  OUT may be '-' for standard output.",
+    .children = options_children,
+};
+
+/* ---- formats -------------------------------------------------------------------------------- */
+
+static const char *const format_names[] = {
+    [GUFO_IMATRIX_GGUF] = "gguf",
+    [GUFO_IMATRIX_LEGACY] = "dat",
+};
+
+enum { FORMAT_COUNT = sizeof format_names / sizeof *format_names };
+
+const char *imatrix_format_name(gufo_imatrix_format format)
+{
+    return format_names[format];
+}
+
+static bool find_format(const char *name, gufo_imatrix_format *out)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        if (strcmp(format_names[i], name) == 0) {
+            *out = (gufo_imatrix_format)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static gufo_imatrix_format format_of_path(const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    return dot != NULL && strcmp(dot, ".dat") == 0 ? GUFO_IMATRIX_LEGACY : GUFO_IMATRIX_GGUF;
+}
+
+/* ---- input ---------------------------------------------------------------------------------- */
+
+/* NULL after a report; *code is then the exit code. */
+static gufo_imatrix *open_imatrix(const char *path, const imatrix_options *options, int *code)
+{
+    gufo_imatrix_options open_options = {.chunk_size = options->chunk_size};
+    gufo_error error;
+    gufo_imatrix *imatrix =
+        gufo_imatrix_open(input_is_stdin(path) ? "/dev/stdin" : path, &open_options, &error);
+
+    if (imatrix == NULL) {
+        report_error(path, &error);
+        *code = error.code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
+    }
+    return imatrix;
+}
+
+static int show_all(const imatrix_options *options, char **paths, int count)
+{
+    int worst = CODE_OK;
+
+    for (int i = 0; i < count; i++) {
+        int code = CODE_OK;
+        gufo_imatrix *imatrix = open_imatrix(paths[i], options, &code);
+
+        if (imatrix != NULL)
+            code = imatrix_show(paths[i], imatrix, options);
+        gufo_imatrix_close(imatrix);
+        worst = worst_code(worst, code);
+    }
+    return worst;
+}
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+bool imatrix_is_unreached(float count)
+{
+    return count >= 0 && count < 0.5f;
+}
+
+/* Entries that no token reached: the old format leaves them out, GGUF none. */
+static uint64_t count_left_out(const gufo_imatrix *imatrix, gufo_imatrix_format format)
+{
+    gufo_imatrix_entry entry;
+    uint64_t left_out = 0;
+
+    if (format != GUFO_IMATRIX_LEGACY)
+        return 0;
+    for (uint64_t i = 0; gufo_imatrix_entry_at(imatrix, i, &entry); i++) {
+        bool reached = false;
+
+        for (uint64_t k = 0; k < entry.matrices && !reached; k++) {
+            float count;
+
+            reached = gufo_imatrix_read_counts(imatrix, i, k, 1, &count, NULL) != GUFO_OK ||
+                      !imatrix_is_unreached(count);
+        }
+        left_out += !reached;
+    }
+    return left_out;
+}
+
+static void warn_of_loss(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
+                         uint64_t left_out)
+{
+    gufo_str dataset;
+
+    if (left_out > 0)
+        report_warning(path,
+                       "%" PRIu64 " entries without data are left out: the old format has no "
+                       "place for them",
+                       left_out);
+    if (format == GUFO_IMATRIX_LEGACY && gufo_imatrix_dataset_at(imatrix, 1, &dataset))
+        report_warning(path, "the old format keeps the name of one dataset, the last");
+}
+
+static gufo_imatrix_output *open_output(const char *path, int *fd, const gufo_imatrix *imatrix,
+                                        gufo_imatrix_format format, bool force, gufo_error *error)
+{
+    if (input_is_stdin(path))
+        return gufo_imatrix_output_open_fd(imatrix, format, STDOUT_FILENO, error);
+    if (!save_is_stream(path))
+        return gufo_imatrix_output_open(imatrix, format, path, force, error);
+    *fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (*fd >= 0)
+        return gufo_imatrix_output_open_fd(imatrix, format, *fd, error);
+    *error = (gufo_error){.code = GUFO_E_IO, .system = errno, .offset = GUFO_NO_OFFSET};
+    snprintf(error->message, sizeof error->message, "cannot open: %s", strerror(errno));
+    return NULL;
+}
+
+/* Signals wait while the temporary file is made, and while it gets its final name or is removed. */
+static gufo_status write_output(const char *path, int *fd, const gufo_imatrix *imatrix,
+                                gufo_imatrix_format format, bool force, gufo_error *error)
+{
+    gufo_imatrix_output *output;
+    gufo_status status;
+
+    signals_hold();
+    output = open_output(path, fd, imatrix, format, force, error);
+    if (output != NULL)
+        signals_temporary(gufo_imatrix_output_temporary(output));
+    signals_release();
+    if (output == NULL)
+        return error->code;
+    status = gufo_imatrix_output_write(output, error);
+    signals_hold();
+    signals_temporary(NULL);
+    if (status == GUFO_OK)
+        status = gufo_imatrix_output_finish(output, error);
+    gufo_imatrix_output_free(output);
+    signals_release();
+    return status;
+}
+
+/* A pipe whose reader went away has seen what it wanted. */
+static int save(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
+                bool force)
+{
+    gufo_error error;
+    int fd = -1;
+    gufo_status status = write_output(path, &fd, imatrix, format, force, &error);
+
+    if (fd >= 0 && close(fd) != 0 && status == GUFO_OK) {
+        report_system(path, errno);
+        return CODE_FAILED;
+    }
+    return status == GUFO_OK || signals_pipe_closed() ? CODE_OK : save_report(path, &error);
+}
+
+static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
+                         uint64_t entries)
+{
+    json_writer j = json_writer_start(stdout);
+
+    json_begin_object(&j);
+    json_write_key(&j, "path");
+    json_write_text(&j, path);
+    json_write_key(&j, "format");
+    json_write_text(&j, imatrix_format_name(format));
+    json_write_key(&j, "entry_count");
+    json_write_u64(&j, entries);
+    json_write_key(&j, "chunk_count");
+    json_write_u64(&j, gufo_imatrix_chunk_count(imatrix));
+    json_write_key(&j, "chunk_size");
+    json_write_u64(&j, gufo_imatrix_chunk_size(imatrix));
+    json_end_object(&j);
+    json_writer_line(&j);
+}
+
+/* ---- merging -------------------------------------------------------------------------------- */
+
+static int merge_opened(const char *path, const gufo_imatrix *const *inputs, size_t count,
+                        gufo_imatrix_format format, const imatrix_options *options)
+{
+    gufo_error error;
+    gufo_imatrix *sum = gufo_imatrix_merge(inputs, count, NULL, &error);
+    uint64_t left_out;
+    int code;
+
+    if (sum == NULL) {
+        report_error(NULL, &error);
+        return CODE_FAILED;
+    }
+    left_out = count_left_out(sum, format);
+    warn_of_loss(path, sum, format, left_out);
+    code = save(path, sum, format, options->base.shared->force);
+    if (code == CODE_OK && options->base.shared->json)
+        print_result(path, sum, format, gufo_imatrix_entry_count(sum) - left_out);
+    gufo_imatrix_close(sum);
+    return code;
+}
+
+static int merge(const char *path, char **inputs, int count, const imatrix_options *options)
+{
+    gufo_imatrix_format format = format_of_path(path);
+    gufo_imatrix **opened = calloc((size_t)count, sizeof(gufo_imatrix *));
+    int code = opened != NULL ? CODE_OK : CODE_FAILED;
+
+    if (opened == NULL)
+        report_message(NULL, "out of memory");
+    if (options->format != NULL)
+        (void)find_format(options->format, &format);
+    for (int i = 0; i < count && code == CODE_OK; i++)
+        opened[i] = open_imatrix(inputs[i], options, &code);
+    if (code == CODE_OK)
+        code =
+            merge_opened(path, (const gufo_imatrix *const *)opened, (size_t)count, format, options);
+    for (int i = 0; i < count && opened != NULL; i++)
+        gufo_imatrix_close(opened[i]);
+    free(opened);
+    return code;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int run_merge(const char *path, char **inputs, int count, const imatrix_options *options)
+{
+    if (input_is_stdin(path) && options->base.shared->json)
+        return report_usage("imatrix", "--json and '-' as output exclude each other");
+    return merge(path, inputs, count, options);
+}
+
+static int run(const char *action, char **args, int count, const imatrix_options *options)
+{
+    if (strcmp(action, "show") == 0)
+        return count > 0 ? show_all(options, args, count)
+                         : report_usage("imatrix", "show: FILE is missing");
+    if (strcmp(action, "merge") == 0)
+        return count > 1 ? run_merge(args[0], args + 1, count - 1, options)
+                         : report_usage("imatrix", "merge: OUT and IN are needed");
+    if (strcmp(action, "convert") == 0)
+        return count == 2 ? run_merge(args[1], args, 1, options)
+                          : report_usage("imatrix", "convert: IN and OUT are needed, no more");
+    return report_usage("imatrix", "'%s' is none of show, merge and convert", action);
+}
+
+int command_imatrix(int argc, char **argv, shared_options *shared)
+{
+    imatrix_options options = {.base = {shared}};
+    int code = options_parse(&imatrix_argp, 0, argc, argv, &options.base);
+    gufo_imatrix_format format;
+
+    if (code != 0 || shared->done)
+        return code;
+    if (options.format != NULL && !find_format(options.format, &format))
+        return report_usage("imatrix", "--format is gguf or dat, not '%s'", options.format);
+    if (shared->arg_count == 0)
+        return report_usage("imatrix", "show, merge or convert is missing");
+    return run(shared->args[0], shared->args + 1, shared->arg_count - 1, &options);
+}

@@ -1,0 +1,24 @@
+/* gufo imatrix, as its files see it. */
+#ifndef CLI_IMATRIX_H
+#define CLI_IMATRIX_H
+
+#include "cli/options.h"
+
+#include "gufo/quant.h"
+
+typedef struct imatrix_options {
+    command_input base;
+    const char *format; /* --format; NULL: by the name of the output */
+    uint32_t chunk_size;
+} imatrix_options;
+
+/* "gguf", "dat". */
+const char *imatrix_format_name(gufo_imatrix_format format);
+
+/* Whether a matrix with this count was never reached: counts are rounded to whole numbers. */
+bool imatrix_is_unreached(float count);
+
+/* Prints one importance matrix, as text or JSON.  Returns the exit code. */
+int imatrix_show(const char *path, const gufo_imatrix *imatrix, const imatrix_options *options);
+
+#endif

@@ -1,0 +1,332 @@
+/* gufo imatrix show: a heading, the facts, and a table with one line per tensor.
+ *
+ *     imatrix.gguf
+ *       Format      gguf
+ *       Chunks      125 of 512 tokens
+ *       Datasets    calibration.txt
+ *       Experts     1,021 of 1,024 reached
+ *
+ *     Entries (2)
+ *       name                        shape       chunks     min      mean  max   top
+ *       blk.0.attn_q.weight         4096        125        0.001    0.2   31    17
+ *       blk.0.ffn_down_exps.weight  1024 x 128  0 to 41    ...
+ *         never reached: 3 of 128 (5, 17, 88)
+ *
+ * Shape is columns and matrices; min, mean and max are of the means, top tells where max is.
+ * All values are read: what cannot be used is told below its tensor. */
+#include "cli/imatrix.h"
+
+#include "cli/human.h"
+#include "cli/json.h"
+#include "cli/report.h"
+#include "cli/stdout.h"
+#include "cli/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_COLUMNS 44
+#define UNREACHED_SHOWN 16 /* numbers of experts in one line */
+#define DATASET_COLUMNS 58
+#define CHUNKS_COLUMNS 14
+
+/* Of all entries. */
+typedef struct totals {
+    uint64_t matrices, unreached; /* of the stacks of experts */
+    uint64_t unusable;            /* entries that encoding refuses */
+    size_t name, dims;            /* columns of the table */
+} totals;
+
+typedef struct small_text {
+    char text[64];
+} small_text;
+
+/* "4096 x 128", the matrices only where there are several */
+static small_text dims_text(const gufo_imatrix_entry *entry)
+{
+    small_text t;
+    int len = snprintf(t.text, sizeof t.text, "%" PRIu64, entry->values / entry->matrices);
+
+    if (entry->matrices > 1)
+        snprintf(t.text + len, sizeof t.text - (size_t)len, " x %" PRIu64, entry->matrices);
+    return t;
+}
+
+static bool is_unusable(const gufo_imatrix_statistics *s)
+{
+    return s->nonfinite + s->negative + s->bad_counts > 0;
+}
+
+static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *error)
+{
+    gufo_imatrix_entry entry;
+    gufo_imatrix_statistics s;
+    gufo_status status = GUFO_OK;
+
+    *t = (totals){.name = strlen("name"), .dims = strlen("shape")};
+    for (uint64_t i = 0; status == GUFO_OK && gufo_imatrix_entry_at(imatrix, i, &entry); i++) {
+        size_t name = text_columns(text_fit(entry.name, TEXT_PLAIN, NAME_COLUMNS), TEXT_PLAIN);
+        size_t dims = strlen(dims_text(&entry).text);
+
+        status = gufo_imatrix_scan(imatrix, i, &s, error);
+        t->matrices += entry.matrices > 1 ? entry.matrices : 0;
+        t->unreached += entry.matrices > 1 ? s.unreached : 0;
+        t->unusable += is_unusable(&s);
+        t->name = name > t->name ? name : t->name;
+        t->dims = dims > t->dims ? dims : t->dims;
+    }
+    return status;
+}
+
+/* Calls `tell` with the number of every matrix that no token reached. */
+static gufo_status for_each_unreached(const gufo_imatrix *imatrix, uint64_t index,
+                                      void (*tell)(void *context, uint64_t matrix), void *context,
+                                      gufo_error *error)
+{
+    gufo_imatrix_entry entry = {.matrices = 0};
+    gufo_status status = GUFO_OK;
+    float count;
+
+    (void)gufo_imatrix_entry_at(imatrix, index, &entry);
+    for (uint64_t i = 0; i < entry.matrices && status == GUFO_OK; i++) {
+        status = gufo_imatrix_read_counts(imatrix, index, i, 1, &count, error);
+        if (status == GUFO_OK && imatrix_is_unreached(count))
+            tell(context, i);
+    }
+    return status;
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void put_label(const char *label)
+{
+    printf("  %-12s", label);
+}
+
+static void put_facts(const gufo_imatrix *imatrix, const totals *t)
+{
+    gufo_str dataset;
+
+    put_label("Format");
+    puts(imatrix_format_name(gufo_imatrix_format_of(imatrix)));
+    if (gufo_imatrix_chunk_count(imatrix) > 0) {
+        put_label("Chunks");
+        printf("%s of %s tokens\n", human_grouped(gufo_imatrix_chunk_count(imatrix)).text,
+               human_grouped(gufo_imatrix_chunk_size(imatrix)).text);
+    }
+    for (uint64_t i = 0; !stdout_broken() && gufo_imatrix_dataset_at(imatrix, i, &dataset); i++) {
+        put_label(i == 0 ? "Datasets" : "");
+        text_put_cut(stdout, dataset, TEXT_PLAIN, DATASET_COLUMNS);
+        putchar('\n');
+    }
+    if (t->matrices > 0) {
+        put_label("Experts");
+        printf("%s of %s reached\n", human_grouped(t->matrices - t->unreached).text,
+               human_grouped(t->matrices).text);
+    }
+    if (t->unusable > 0) {
+        put_label("Unusable");
+        printf("%s of %s entries\n", human_grouped(t->unusable).text,
+               human_grouped(gufo_imatrix_entry_count(imatrix)).text);
+    }
+}
+
+/* Chunks with one digit after the point where they are few. */
+static small_text chunks_text(const gufo_imatrix *imatrix, const gufo_imatrix_statistics *s)
+{
+    double size = gufo_imatrix_chunk_size(imatrix);
+    small_text t;
+
+    if (s->lowest_count == s->highest_count)
+        snprintf(t.text, sizeof t.text, "%.4g", (double)s->highest_count / size);
+    else
+        snprintf(t.text, sizeof t.text, "%.3g to %.4g", (double)s->lowest_count / size,
+                 (double)s->highest_count / size);
+    return t;
+}
+
+static void put_number(void *context, uint64_t matrix)
+{
+    uint64_t *told = context;
+
+    if (*told < UNREACHED_SHOWN)
+        printf("%s%" PRIu64, *told > 0 ? ", " : "", matrix);
+    else if (*told == UNREACHED_SHOWN)
+        fputs(", ...", stdout);
+    ++*told;
+}
+
+static void put_trouble(const char *what, uint64_t count)
+{
+    if (count > 0)
+        printf("    %s: %s\n", what, human_grouped(count).text);
+}
+
+static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,
+                                const gufo_imatrix_entry *entry, const gufo_imatrix_statistics *s,
+                                gufo_error *error)
+{
+    uint64_t told = 0;
+    gufo_status status;
+
+    put_trouble("values that are NaN or infinite", s->nonfinite);
+    put_trouble("values that are negative", s->negative);
+    put_trouble("counts that are NaN, infinite or negative", s->bad_counts);
+    if (s->unreached == 0)
+        return GUFO_OK;
+    printf("    never reached: %s of %s (", human_grouped(s->unreached).text,
+           human_grouped(entry->matrices).text);
+    status = for_each_unreached(imatrix, index, put_number, &told, error);
+    puts(")");
+    return status;
+}
+
+/* One line of the table. */
+static void put_row(const totals *t, gufo_str name, const char *dims, const char *chunks,
+                    const char *minimum, const char *mean, const char *maximum, const char *top)
+{
+    fputs("  ", stdout);
+    text_pad(stdout, t->name - text_put_cut(stdout, name, TEXT_PLAIN, t->name));
+    printf("  %-*s  %-*s  %-10s %-10s %-10s %s\n", (int)t->dims, dims, CHUNKS_COLUMNS, chunks,
+           minimum, mean, maximum, top);
+}
+
+static small_text number_text(double number)
+{
+    small_text t;
+
+    snprintf(t.text, sizeof t.text, "%.3g", number);
+    return t;
+}
+
+static gufo_status put_entry(const gufo_imatrix *imatrix, uint64_t index, const totals *t,
+                             gufo_error *error)
+{
+    gufo_imatrix_entry entry;
+    gufo_imatrix_statistics s;
+    gufo_status status = gufo_imatrix_scan(imatrix, index, &s, error);
+
+    if (status != GUFO_OK || !gufo_imatrix_entry_at(imatrix, index, &entry))
+        return status;
+    put_row(t, entry.name, dims_text(&entry).text, chunks_text(imatrix, &s).text,
+            number_text((double)s.minimum).text, number_text(s.mean).text,
+            number_text((double)s.maximum).text, human_grouped(s.top).text);
+    return put_troubles(imatrix, index, &entry, &s, error);
+}
+
+static gufo_status show_text(const char *path, const gufo_imatrix *imatrix, gufo_error *error)
+{
+    uint64_t count = gufo_imatrix_entry_count(imatrix);
+    totals t;
+    gufo_status status = add_up(imatrix, &t, error);
+
+    if (status != GUFO_OK)
+        return status;
+    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
+    putchar('\n');
+    put_facts(imatrix, &t);
+    printf("\nEntries (%s)\n", human_grouped(count).text);
+    put_row(&t, gufo_str_of("name"), "shape", "chunks", "min", "mean", "max", "top");
+    for (uint64_t i = 0; i < count && status == GUFO_OK && !stdout_broken(); i++)
+        status = put_entry(imatrix, i, &t, error);
+    return status;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void write_u64(json_writer *j, const char *key, uint64_t value)
+{
+    json_write_key(j, key);
+    json_write_u64(j, value);
+}
+
+static void write_f32(json_writer *j, const char *key, float value)
+{
+    json_write_key(j, key);
+    json_write_f32(j, value);
+}
+
+static void write_number(void *context, uint64_t matrix)
+{
+    json_write_u64(context, matrix);
+}
+
+static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint64_t index,
+                               gufo_error *error)
+{
+    gufo_imatrix_entry entry;
+    gufo_imatrix_statistics s;
+    gufo_status status = gufo_imatrix_scan(imatrix, index, &s, error);
+
+    if (status != GUFO_OK || !gufo_imatrix_entry_at(imatrix, index, &entry))
+        return status;
+    json_begin_object(j);
+    json_write_key(j, "name");
+    json_write_str(j, entry.name);
+    write_u64(j, "columns", entry.values / entry.matrices);
+    write_u64(j, "matrices", entry.matrices);
+    write_f32(j, "lowest_count", s.lowest_count);
+    write_f32(j, "highest_count", s.highest_count);
+    json_write_key(j, "unreached");
+    json_begin_array(j);
+    status = for_each_unreached(imatrix, index, write_number, j, error);
+    json_end_array(j);
+    write_u64(j, "bad_counts", s.bad_counts);
+    write_u64(j, "nonfinite", s.nonfinite);
+    write_u64(j, "negative", s.negative);
+    write_u64(j, "zeros", s.zeros);
+    write_f32(j, "minimum", s.minimum);
+    write_f32(j, "maximum", s.maximum);
+    json_write_key(j, "mean");
+    json_write_f64(j, s.mean);
+    write_u64(j, "top", s.top);
+    json_end_object(j);
+    return status;
+}
+
+static void write_datasets(json_writer *j, const gufo_imatrix *imatrix)
+{
+    gufo_str dataset;
+
+    json_write_key(j, "datasets");
+    json_begin_array(j);
+    for (uint64_t i = 0; gufo_imatrix_dataset_at(imatrix, i, &dataset); i++)
+        json_write_str(j, dataset);
+    json_end_array(j);
+}
+
+static gufo_status show_json(const char *path, const gufo_imatrix *imatrix, gufo_error *error)
+{
+    json_writer j = json_writer_start(stdout);
+    gufo_status status = GUFO_OK;
+
+    json_begin_object(&j);
+    json_write_key(&j, "path");
+    json_write_text(&j, path);
+    json_write_key(&j, "format");
+    json_write_text(&j, imatrix_format_name(gufo_imatrix_format_of(imatrix)));
+    write_u64(&j, "chunk_count", gufo_imatrix_chunk_count(imatrix));
+    write_u64(&j, "chunk_size", gufo_imatrix_chunk_size(imatrix));
+    write_datasets(&j, imatrix);
+    json_write_key(&j, "entries");
+    json_begin_array(&j);
+    for (uint64_t i = 0; i < gufo_imatrix_entry_count(imatrix) && status == GUFO_OK; i++)
+        status = write_entry(&j, imatrix, i, error);
+    json_end_array(&j);
+    json_end_object(&j);
+    json_writer_line(&j);
+    return status;
+}
+
+int imatrix_show(const char *path, const gufo_imatrix *imatrix, const imatrix_options *options)
+{
+    gufo_error error;
+    gufo_status status = options->base.shared->json ? show_json(path, imatrix, &error)
+                                                    : show_text(path, imatrix, &error);
+
+    if (status == GUFO_OK)
+        return CODE_OK;
+    report_error(path, &error);
+    return CODE_FAILED;
+}

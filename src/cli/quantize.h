@@ -1,0 +1,80 @@
+/* gufo quantize, as its files see it.
+ *
+ *     quantize.c           the command line, and the work
+ *     quantize_values.c    what stands in options: types, sizes, layers, overrides
+ *     quantize_report.c    what is told: tables, JSON, CSV, warnings */
+#ifndef CLI_QUANTIZE_H
+#define CLI_QUANTIZE_H
+
+#include "cli/options.h"
+#include "cli/pattern.h"
+
+#include "gufo/quant.h"
+
+/* --tensor-type PATTERN=TYPE */
+typedef struct type_rule {
+    pattern *pattern;
+    const gufo_element_type *type;
+} type_rule;
+
+/* --override-kv KEY=TYPE:VALUE.  What integer type an "int" gets depends on the input. */
+typedef struct override_text {
+    char *key; /* owned, and what the others point into */
+    const char *type, *value;
+} override_text;
+
+typedef struct quantize_options {
+    command_input base;
+    const char *input, *output, *type; /* `output` may be NULL with --dry-run */
+    char *default_output;              /* owned: `output` if none was given */
+    gufo_quantize_target target;
+    bool allow_requantize, leave_output, pure, keep_split, dry_run;
+    bool no_fallback, resume, keep_nonfinite;
+    const gufo_element_type *output_type, *embedding_type;
+    const char *imatrix, *report;
+    const char **included, **excluded; /* parts of names */
+    size_t included_count, excluded_count;
+    type_rule *rules;
+    size_t rule_count;
+    const type_rule *costly; /* one whose pattern took too many steps, or NULL */
+    override_text *overrides;
+    size_t override_count;
+    uint64_t *pruned;
+    size_t pruned_count;
+    uint64_t memory;
+    gufo_effort effort;
+} quantize_options;
+
+/* `list` with room for one more of its `count` elements; NULL after a report. */
+void *quantize_grow(void *list, size_t count, size_t size);
+
+/* ---- quantize_values.c: each returns false after a report ----------------------------------- */
+
+/* An element type that can be encoded, in upper or lower case. */
+bool quantize_read_type(const char *option, const char *text, const gufo_element_type **out);
+/* "512M" */
+bool quantize_read_size(const char *option, const char *text, uint64_t *out);
+/* "1,2,3", added to the list. */
+bool quantize_read_layers(quantize_options *options, const char *text);
+/* "PATTERN=TYPE", and a file with many of them. */
+bool quantize_read_rule(quantize_options *options, const char *text);
+bool quantize_read_rule_file(quantize_options *options, const char *path);
+/* "KEY=TYPE:VALUE" */
+bool quantize_read_override(quantize_options *options, const char *text);
+/* The value of an override for this input. */
+bool quantize_make_override(const override_text *text, const gufo_file *file,
+                            gufo_quantize_override *out);
+/* TYPE into options->target. */
+bool quantize_read_target(quantize_options *options);
+
+/* ---- quantize_report.c ---------------------------------------------------------------------- */
+
+void quantize_warn(const gufo_quantizer *q, const quantize_options *options);
+/* The plan (--dry-run), or what has been done. */
+void quantize_print_plan(const gufo_quantizer *q, const quantize_options *options);
+void quantize_print_result(const gufo_quantizer *q, const quantize_options *options);
+void quantize_write_json(const gufo_quantizer *q, const quantize_options *options);
+/* The CSV file of --report.  Returns the exit code. */
+int quantize_save_report(const gufo_quantizer *q, const quantize_options *options);
+
+#endif

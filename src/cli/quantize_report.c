@@ -1,0 +1,493 @@
+/* What gufo quantize tells: before (the plan), after (the result), and what to be warned of.
+ *
+ *     tables and JSON to standard output, warnings to standard error, CSV to a file */
+#include "cli/quantize.h"
+
+#include "cli/human.h"
+#include "cli/json.h"
+#include "cli/number.h"
+#include "cli/report.h"
+#include "cli/save.h"
+#include "cli/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "Q4_K", or "type 57" for one that nobody knows. */
+typedef struct type_text {
+    char text[32];
+} type_text;
+
+static type_text type_name(uint32_t id)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(id);
+    type_text name;
+
+    if (type != NULL)
+        snprintf(name.text, sizeof name.text, "%s", type->name);
+    else
+        snprintf(name.text, sizeof name.text, "type %" PRIu32, id);
+    return name;
+}
+
+/* "4096 x 128256" */
+typedef struct shape_text {
+    char text[GUFO_MAX_DIMS * (NUMBER_SIZE + 3)];
+} shape_text;
+
+static shape_text shape_of(const gufo_tensor *tensor, const char *separator)
+{
+    shape_text shape;
+    size_t len = 0;
+
+    snprintf(shape.text, sizeof shape.text, "%s", tensor->n_dims == 0 ? "scalar" : "");
+    for (uint32_t i = 0; i < tensor->n_dims; i++)
+        len += (size_t)snprintf(shape.text + len, sizeof shape.text - len, "%s%" PRIu64,
+                                i > 0 ? separator : "", tensor->dims[i]);
+    return shape;
+}
+
+/* Why a tensor gets its type, in words. */
+typedef struct why_text {
+    char text[192];
+} why_text;
+
+static why_text why(const gufo_recipe_choice *choice)
+{
+    const char *reason = gufo_recipe_reason_text(choice->reason);
+    char rule[64] = "", fallback[64] = "";
+    why_text out;
+
+    if (choice->rule != NULL)
+        snprintf(rule, sizeof rule, " (%s)", choice->rule);
+    if (choice->flags & GUFO_RECIPE_FELL_BACK)
+        snprintf(fallback, sizeof fallback, "; rows do not fill blocks of %s",
+                 type_name(choice->wanted).text);
+    snprintf(out.text, sizeof out.text, "%s%s%s", reason, rule, fallback);
+    return out;
+}
+
+/* ---- sums over tensors of a type ------------------------------------------------------------ */
+
+typedef struct type_sum {
+    uint32_t type;
+    uint64_t tensors, bytes, weights;
+    gufo_quantize_loss loss;
+} type_sum;
+
+typedef struct type_sums {
+    type_sum *list; /* in the order of first appearance */
+    size_t count;
+    type_sum all;
+    uint64_t bytes_before;
+} type_sums;
+
+static type_sum *sum_of(type_sums *sums, uint32_t type)
+{
+    type_sum *larger;
+
+    for (size_t i = 0; i < sums->count; i++)
+        if (sums->list[i].type == type)
+            return &sums->list[i];
+    larger = realloc(sums->list, (sums->count + 1) * sizeof *larger);
+    if (larger == NULL)
+        return NULL;
+    sums->list = larger;
+    sums->list[sums->count] = (type_sum){.type = type};
+    return &sums->list[sums->count++];
+}
+
+static void add_to_sum(type_sum *sum, const gufo_quantizer_tensor *tensor)
+{
+    sum->tensors++;
+    sum->bytes += tensor->choice.size;
+    sum->weights += tensor->source->elements;
+    gufo_quantize_loss_add(&sum->loss, &tensor->loss);
+}
+
+/* False without memory. */
+static bool sum_up(const gufo_quantizer *q, type_sums *sums)
+{
+    gufo_quantizer_tensor tensor;
+
+    *sums = (type_sums){0};
+    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
+        type_sum *sum = sum_of(sums, tensor.choice.type);
+
+        if (sum == NULL) {
+            report_message(NULL, "out of memory");
+            free(sums->list);
+            return false;
+        }
+        add_to_sum(sum, &tensor);
+        add_to_sum(&sums->all, &tensor);
+        sums->bytes_before += tensor.source->size;
+    }
+    return true;
+}
+
+static double bits_per_weight(uint64_t bytes, uint64_t weights)
+{
+    return weights > 0 ? 8 * (double)bytes / (double)weights : 0;
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static void print_sum(const char *name, const type_sum *sum, bool with_loss)
+{
+    printf("%-8s %7" PRIu64 " %10s %12.2f", name, sum->tensors, human_bytes(sum->bytes).text,
+           bits_per_weight(sum->bytes, sum->weights));
+    if (with_loss && sum->loss.count > 0)
+        printf(" %14.3g %14.3g", gufo_quantize_loss_relative(&sum->loss),
+               (double)sum->loss.largest_error);
+    else if (with_loss)
+        printf(" %14s %14s", "-", "-");
+    putchar('\n');
+}
+
+static void print_sums(const type_sums *sums, bool with_loss)
+{
+    printf("%-8s %7s %10s %12s", "Type", "Tensors", "Size", "Bits/weight");
+    if (with_loss)
+        printf(" %14s %14s", "Relative RMSE", "Largest error");
+    putchar('\n');
+    for (size_t i = 0; i < sums->count; i++)
+        print_sum(type_name(sums->list[i].type).text, &sums->list[i], with_loss);
+    print_sum("all", &sums->all, with_loss);
+}
+
+/* "model.gguf as Q4_K_M: 477.1 MiB of tensors become 150.2 MiB" */
+static void print_headline(const type_sums *sums, const quantize_options *options)
+{
+    text_put(stdout, gufo_str_of(options->input), TEXT_PLAIN);
+    printf(" as %s: %s of tensors become %s\n", options->target.name,
+           human_bytes(sums->bytes_before).text, human_bytes(sums->all.bytes).text);
+}
+
+static void print_row(const gufo_quantizer_tensor *tensor, size_t name_width, int shape_width)
+{
+    text_put(stdout, tensor->name, TEXT_PLAIN);
+    text_pad(stdout, name_width - text_columns(tensor->name, TEXT_PLAIN));
+    printf("  %-*s  %-7s  %-7s  %12" PRIu64 "  %s\n", shape_width,
+           shape_of(tensor->source, " x ").text, type_name(tensor->source->type).text,
+           type_name(tensor->choice.type).text, tensor->choice.size, why(&tensor->choice).text);
+}
+
+static void print_rows(const gufo_quantizer *q)
+{
+    gufo_quantizer_tensor tensor;
+    size_t name_width = strlen("Tensor");
+    int shape_width = (int)strlen("Shape");
+
+    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
+        size_t width = text_columns(tensor.name, TEXT_PLAIN);
+        int shape = (int)strlen(shape_of(tensor.source, " x ").text);
+
+        name_width = width > name_width ? width : name_width;
+        shape_width = shape > shape_width ? shape : shape_width;
+    }
+    printf("%-*s  %-*s  %-7s  %-7s  %12s  %s\n", (int)name_width, "Tensor", shape_width, "Shape",
+           "From", "To", "Bytes", "Why");
+    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
+        print_row(&tensor, name_width, shape_width);
+}
+
+void quantize_print_plan(const gufo_quantizer *q, const quantize_options *options)
+{
+    type_sums sums;
+
+    if (!sum_up(q, &sums))
+        return;
+    print_rows(q);
+    putchar('\n');
+    print_headline(&sums, options);
+    print_sums(&sums, false);
+    free(sums.list);
+}
+
+void quantize_print_result(const gufo_quantizer *q, const quantize_options *options)
+{
+    type_sums sums;
+
+    if (!sum_up(q, &sums))
+        return;
+    print_headline(&sums, options);
+    print_sums(&sums, true);
+    free(sums.list);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void write_loss(json_writer *j, const gufo_quantize_loss *loss)
+{
+    json_write_key(j, "relative_rmse");
+    if (loss->count > 0)
+        json_write_f64(j, gufo_quantize_loss_relative(loss));
+    else
+        json_write_null(j);
+    json_write_key(j, "largest_error");
+    if (loss->count > 0)
+        json_write_f32(j, loss->largest_error);
+    else
+        json_write_null(j);
+}
+
+static void write_choice(json_writer *j, const gufo_recipe_choice *choice)
+{
+    json_write_key(j, "to");
+    json_write_text(j, type_name(choice->type).text);
+    json_write_key(j, "wanted");
+    json_write_text(j, type_name(choice->wanted).text);
+    json_write_key(j, "fallback_bytes");
+    json_write_i64(j, choice->fallback_cost);
+    json_write_key(j, "why");
+    json_write_text(j, why(choice).text);
+}
+
+static void write_tensor(json_writer *j, const gufo_quantizer_tensor *tensor)
+{
+    json_begin_object(j);
+    json_write_key(j, "name");
+    json_write_str(j, tensor->name);
+    json_write_key(j, "dims");
+    json_begin_array(j);
+    for (uint32_t i = 0; i < tensor->source->n_dims; i++)
+        json_write_u64(j, tensor->source->dims[i]);
+    json_end_array(j);
+    json_write_key(j, "from");
+    json_write_text(j, type_name(tensor->source->type).text);
+    write_choice(j, &tensor->choice);
+    json_write_key(j, "importance");
+    json_write_bool(j, tensor->has_importance);
+    json_write_key(j, "size_before");
+    json_write_u64(j, tensor->source->size);
+    json_write_key(j, "size");
+    json_write_u64(j, tensor->choice.size);
+    write_loss(j, &tensor->loss);
+    json_end_object(j);
+}
+
+static void write_sum(json_writer *j, const type_sum *sum)
+{
+    json_begin_object(j);
+    json_write_key(j, "type");
+    json_write_text(j, type_name(sum->type).text);
+    json_write_key(j, "tensors");
+    json_write_u64(j, sum->tensors);
+    json_write_key(j, "size");
+    json_write_u64(j, sum->bytes);
+    json_write_key(j, "bits_per_weight");
+    json_write_f64(j, bits_per_weight(sum->bytes, sum->weights));
+    write_loss(j, &sum->loss);
+    json_end_object(j);
+}
+
+static void write_head(json_writer *j, const type_sums *sums, const gufo_quantizer *q,
+                       const quantize_options *options)
+{
+    json_write_key(j, "path");
+    json_write_text(j, options->input);
+    json_write_key(j, "output");
+    if (options->output != NULL && !options->dry_run)
+        json_write_text(j, options->output);
+    else
+        json_write_null(j);
+    json_write_key(j, "type");
+    json_write_text(j, options->target.name);
+    json_write_key(j, "output_size");
+    json_write_u64(j, gufo_quantizer_output_size(q));
+    json_write_key(j, "size_before");
+    json_write_u64(j, sums->bytes_before);
+    json_write_key(j, "size");
+    json_write_u64(j, sums->all.bytes);
+    json_write_key(j, "bits_per_weight");
+    json_write_f64(j, bits_per_weight(sums->all.bytes, sums->all.weights));
+    write_loss(j, &sums->all.loss);
+}
+
+void quantize_write_json(const gufo_quantizer *q, const quantize_options *options)
+{
+    json_writer j = json_writer_start(stdout);
+    gufo_quantizer_tensor tensor;
+    type_sums sums;
+
+    if (!sum_up(q, &sums))
+        return;
+    json_begin_object(&j);
+    write_head(&j, &sums, q, options);
+    json_write_key(&j, "types");
+    json_begin_array(&j);
+    for (size_t i = 0; i < sums.count; i++)
+        write_sum(&j, &sums.list[i]);
+    json_end_array(&j);
+    json_write_key(&j, "tensors");
+    json_begin_array(&j);
+    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
+        write_tensor(&j, &tensor);
+    json_end_array(&j);
+    json_end_object(&j);
+    json_writer_line(&j);
+    free(sums.list);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------ */
+
+/* RFC 4180: always in quotes, and quotes doubled. */
+static void put_quoted(FILE *out, gufo_str text)
+{
+    putc('"', out);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.data[i] == '"')
+            putc('"', out);
+        putc(text.data[i], out);
+    }
+    putc('"', out);
+}
+
+static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor)
+{
+    const gufo_recipe_choice *choice = &tensor->choice;
+    char number[NUMBER_SIZE];
+
+    put_quoted(out, tensor->name);
+    fprintf(out, ",%s,%s,", shape_of(tensor->source, "x").text,
+            type_name(tensor->source->type).text);
+    fprintf(out, "%s,%s,", type_name(choice->type).text, type_name(choice->wanted).text);
+    put_quoted(out, gufo_str_of(why(choice).text));
+    fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64, tensor->has_importance,
+            tensor->source->size, choice->size, choice->fallback_cost);
+    if (tensor->loss.count > 0) {
+        number_f64(number, gufo_quantize_loss_relative(&tensor->loss));
+        fprintf(out, ",%s", number);
+        number_f32(number, tensor->loss.largest_error);
+        fprintf(out, ",%s\r\n", number);
+    } else {
+        fputs(",,\r\n", out);
+    }
+}
+
+int quantize_save_report(const gufo_quantizer *q, const quantize_options *options)
+{
+    gufo_quantizer_tensor tensor;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+    int code = CODE_FAILED;
+
+    if (out != NULL) {
+        fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,"
+              "relative_rmse,largest_error\r\n",
+              out);
+        for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
+            put_csv_row(out, &tensor);
+    }
+    if (out != NULL && fclose(out) == 0)
+        code = save_bytes(options->report, (gufo_str){text, len}, options->base.shared->force);
+    else
+        report_message(NULL, "out of memory");
+    free(text);
+    return code;
+}
+
+/* ---- warnings ------------------------------------------------------------------------------- */
+
+/* Tensors that fell back from one type to another. */
+typedef struct fallback {
+    uint32_t wanted, type;
+    uint64_t tensors;
+    int64_t bytes;
+} fallback;
+
+static void add_fallback(fallback *list, size_t *count, size_t room,
+                         const gufo_recipe_choice *choice)
+{
+    size_t i = 0;
+
+    while (i < *count && (list[i].wanted != choice->wanted || list[i].type != choice->type))
+        i++;
+    if (i == room)
+        return;
+    if (i == *count)
+        list[(*count)++] = (fallback){.wanted = choice->wanted, .type = choice->type};
+    list[i].tensors++;
+    list[i].bytes += choice->fallback_cost;
+}
+
+static void warn_of_fallback(const fallback *f, const char *path)
+{
+    bool more = f->bytes >= 0;
+    uint64_t bytes = more ? (uint64_t)f->bytes : 0 - (uint64_t)f->bytes;
+
+    report_warning(path,
+                   "%" PRIu64 " %s %s instead of %s, whose blocks the rows do not fill: "
+                   "%s bytes %s",
+                   f->tensors, f->tensors == 1 ? "tensor gets" : "tensors get",
+                   type_name(f->type).text, type_name(f->wanted).text, human_grouped(bytes).text,
+                   more ? "more" : "less");
+}
+
+static void warn_of_fallbacks(const gufo_quantizer *q, const char *path)
+{
+    enum { ROOM = 64 }; /* more than there are pairs */
+    fallback list[ROOM];
+    size_t count = 0;
+    gufo_quantizer_tensor tensor;
+
+    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
+        if (tensor.choice.flags & GUFO_RECIPE_FELL_BACK)
+            add_fallback(list, &count, ROOM, &tensor.choice);
+    for (size_t i = 0; i < count; i++)
+        warn_of_fallback(&list[i], path);
+}
+
+/* Tensors that some condition holds for: how many, and the first of them. */
+typedef struct affected {
+    uint64_t tensors;
+    gufo_str first;
+} affected;
+
+static void note_affected(affected *a, gufo_str name)
+{
+    if (a->tensors++ == 0)
+        a->first = name;
+}
+
+static void warn_of(const affected *a, const char *path, const char *what)
+{
+    if (a->tensors > 0)
+        report_warning(path, "%.*s%s: %s", (int)a->first.len, a->first.data,
+                       a->tensors > 1 ? " and others" : "", what);
+}
+
+static bool could_use_importance(const gufo_quantizer_tensor *tensor)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->choice.type);
+
+    return (tensor->choice.flags & GUFO_RECIPE_CONVERTS) != 0 && type != NULL &&
+           (type->flags & GUFO_ELEMENT_WEIGHS) != 0;
+}
+
+void quantize_warn(const gufo_quantizer *q, const quantize_options *options)
+{
+    affected impossible = {0}, poor = {0}, unfit = {0}, missing = {0};
+    gufo_quantizer_tensor tensor;
+
+    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
+        if (tensor.choice.flags & GUFO_RECIPE_IMPOSSIBLE)
+            note_affected(&impossible, tensor.name);
+        else if (tensor.choice.flags & GUFO_RECIPE_POOR)
+            note_affected(&poor, tensor.name);
+        else if (tensor.unfit_importance)
+            note_affected(&unfit, tensor.name);
+        else if (options->imatrix != NULL && !tensor.has_importance &&
+                 could_use_importance(&tensor))
+            note_affected(&missing, tensor.name);
+    }
+    warn_of_fallbacks(q, options->input);
+    warn_of(&impossible, options->input,
+            "this type cannot be made without importance data (--imatrix)");
+    warn_of(&poor, options->input, "a type this small is poor without importance data (--imatrix)");
+    warn_of(&unfit, options->input, "the importance data has another length and is ignored");
+    warn_of(&missing, options->input, "the importance matrix does not have it");
+}

@@ -1,0 +1,353 @@
+/* What stands in the options of gufo quantize. */
+#include "cli/quantize.h"
+
+#include "cli/report.h"
+#include "cli/text.h"
+
+#include "base/checked.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *quantize_grow(void *list, size_t count, size_t size)
+{
+    void *larger = realloc(list, (count + 1) * size);
+
+    if (larger == NULL)
+        report_message(NULL, "out of memory");
+    return larger;
+}
+
+/* ---- types ---------------------------------------------------------------------------------- */
+
+enum { NAME_SIZE = 32 };
+
+/* `text` in upper case; false if it is too long to be a name. */
+static bool upper_case(const char *text, char out[NAME_SIZE])
+{
+    size_t len = strlen(text);
+
+    if (len >= NAME_SIZE)
+        return false;
+    for (size_t i = 0; i <= len; i++)
+        out[i] = (char)toupper((unsigned char)text[i]);
+    return true;
+}
+
+static bool can_be_made(const gufo_element_type *type)
+{
+    return type != NULL && (type->flags & GUFO_ELEMENT_ENCODES) != 0;
+}
+
+static const char *made_type_name(size_t index)
+{
+    const gufo_element_type *type = gufo_element_type_at(index);
+
+    return type == NULL ? NULL : can_be_made(type) ? type->name : "";
+}
+
+/* The name that is most like `name`; NULL if none is. */
+static const char *nearest(const char *name, const char *(*name_at)(size_t index))
+{
+    size_t best = strlen(name) / 2 + 1;
+    const char *found = NULL, *candidate;
+
+    for (size_t i = 0; (candidate = name_at(i)) != NULL; i++) {
+        size_t distance = text_distance(gufo_str_of(candidate), gufo_str_of(name), best);
+
+        if (*candidate != '\0' && distance < best) {
+            best = distance;
+            found = candidate;
+        }
+    }
+    return found;
+}
+
+static void report_unknown(const char *what, const char *text, const char *upper,
+                           const char *(*name_at)(size_t index))
+{
+    const char *like = upper != NULL ? nearest(upper, name_at) : NULL;
+
+    if (like != NULL)
+        report_usage("quantize", "%sthere is no type '%s'; did you mean '%s'?", what, text, like);
+    else
+        report_usage("quantize", "%sthere is no type '%s'", what, text);
+}
+
+bool quantize_read_type(const char *option, const char *text, const gufo_element_type **out)
+{
+    char name[NAME_SIZE], what[64];
+    bool fits = upper_case(text, name);
+
+    *out = fits ? gufo_element_type_by_name(name) : NULL;
+    if (can_be_made(*out))
+        return true;
+    snprintf(what, sizeof what, "%s: ", option);
+    if (*out != NULL)
+        report_usage("quantize", "%s%s cannot be made any more", what, (*out)->name);
+    else
+        report_unknown(what, text, fits ? name : NULL, made_type_name);
+    return false;
+}
+
+bool quantize_read_target(quantize_options *options)
+{
+    char name[NAME_SIZE];
+
+    if (gufo_quantize_target_by_name(options->type, options->pure, &options->target))
+        return true;
+    report_unknown("", options->type, upper_case(options->type, name) ? name : NULL,
+                   gufo_quantize_target_name);
+    return false;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* Digits at *text into *out, moving past them. */
+static bool read_digits(const char **text, uint64_t *out)
+{
+    const char *at = *text;
+
+    *out = 0;
+    for (; isdigit((unsigned char)*at); at++)
+        if (!checked_mul(*out, 10, out) || !checked_add(*out, (uint64_t)(*at - '0'), out))
+            return false;
+    if (at == *text)
+        return false;
+    *text = at;
+    return true;
+}
+
+bool quantize_read_size(const char *option, const char *text, uint64_t *out)
+{
+    static const char units[] = "KMGT";
+    const char *at = text;
+    bool good = read_digits(&at, out);
+    const char *unit = good && *at != '\0' ? strchr(units, toupper((unsigned char)*at)) : NULL;
+
+    if (unit != NULL) {
+        good = checked_mul(*out, UINT64_C(1) << (10 * (unit - units + 1)), out);
+        at++;
+        if (*at == 'i')
+            at++;
+    }
+    if (good && *at == 'B')
+        at++;
+    if (good && *at == '\0' && *out > 0)
+        return true;
+    report_usage("quantize", "%s needs a size such as 512M or 2G, not '%s'", option, text);
+    return false;
+}
+
+bool quantize_read_layers(quantize_options *options, const char *text)
+{
+    const char *at = text;
+    uint64_t layer;
+
+    for (;;) {
+        uint64_t *larger;
+
+        if (!read_digits(&at, &layer) || (*at != ',' && *at != '\0')) {
+            report_usage("quantize", "--prune-layers needs numbers with commas, not '%s'", text);
+            return false;
+        }
+        larger = quantize_grow(options->pruned, options->pruned_count, sizeof *larger);
+        if (larger == NULL)
+            return false;
+        options->pruned = larger;
+        options->pruned[options->pruned_count++] = layer;
+        if (*at++ == '\0')
+            return true;
+    }
+}
+
+/* ---- types of tensors ----------------------------------------------------------------------- */
+
+/* The last "=" divides: a pattern may hold others. */
+static bool read_rule(quantize_options *options, const char *option, const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    char message[PATTERN_MESSAGE];
+    type_rule rule, *larger;
+
+    if (equals == NULL || equals == text) {
+        report_usage("quantize", "%s needs PATTERN=TYPE, not '%s'", option, text);
+        return false;
+    }
+    if (!quantize_read_type(option, equals + 1, &rule.type))
+        return false;
+    larger = quantize_grow(options->rules, options->rule_count, sizeof *larger);
+    char *regex = strndup(text, (size_t)(equals - text));
+
+    if (larger != NULL)
+        options->rules = larger;
+    rule.pattern = regex != NULL ? pattern_new(regex, message) : NULL;
+    if (rule.pattern == NULL && regex != NULL)
+        report_message(NULL, "%s: pattern '%s': %s", option, regex, message);
+    free(regex);
+    if (larger == NULL || rule.pattern == NULL) {
+        pattern_free(rule.pattern);
+        return false;
+    }
+    options->rules[options->rule_count++] = rule;
+    return true;
+}
+
+bool quantize_read_rule(quantize_options *options, const char *text)
+{
+    return read_rule(options, "--tensor-type", text);
+}
+
+bool quantize_read_rule_file(quantize_options *options, const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char *line = NULL, *rest;
+    size_t room = 0;
+    bool good = in != NULL;
+
+    if (in == NULL)
+        report_system(path, errno);
+    while (good && getline(&line, &room, in) >= 0)
+        for (char *word = strtok_r(line, " \t\r\n\v\f", &rest); good && word != NULL;
+             word = strtok_r(NULL, " \t\r\n\v\f", &rest))
+            good = read_rule(options, "--tensor-type-file", word);
+    if (good && ferror(in)) {
+        report_system(path, errno);
+        good = false;
+    }
+    free(line);
+    if (in != NULL)
+        fclose(in);
+    return good;
+}
+
+/* ---- overrides ------------------------------------------------------------------------------ */
+
+bool quantize_read_override(quantize_options *options, const char *text)
+{
+    const char *equals = strchr(text, '=');
+    const char *colon = equals != NULL ? strchr(equals, ':') : NULL;
+    override_text override, *larger;
+
+    if (colon == NULL || equals == text) {
+        report_usage("quantize", "--override-kv needs KEY=TYPE:VALUE, not '%s'", text);
+        return false;
+    }
+    larger = quantize_grow(options->overrides, options->override_count, sizeof *larger);
+    if (larger == NULL)
+        return false;
+    options->overrides = larger;
+    override.key = strdup(text);
+    if (override.key == NULL) {
+        report_message(NULL, "out of memory");
+        return false;
+    }
+    override.key[equals - text] = override.key[colon - text] = '\0';
+    override.type = override.key + (equals - text) + 1;
+    override.value = override.key + (colon - text) + 1;
+    options->overrides[options->override_count++] = override;
+    return true;
+}
+
+/* Whether a whole number fits into an integer type of the format. */
+static bool fits_integer(gufo_value_type type, bool negative, uint64_t size)
+{
+    static const struct {
+        gufo_value_type type;
+        uint64_t lowest, highest; /* how far below and above zero */
+    } ranges[] = {
+        {GUFO_VALUE_UINT8, 0, UINT8_MAX},
+        {GUFO_VALUE_UINT16, 0, UINT16_MAX},
+        {GUFO_VALUE_UINT32, 0, UINT32_MAX},
+        {GUFO_VALUE_UINT64, 0, UINT64_MAX},
+        {GUFO_VALUE_INT8, (uint64_t)INT8_MAX + 1, INT8_MAX},
+        {GUFO_VALUE_INT16, (uint64_t)INT16_MAX + 1, INT16_MAX},
+        {GUFO_VALUE_INT32, (uint64_t)INT32_MAX + 1, INT32_MAX},
+        {GUFO_VALUE_INT64, (uint64_t)INT64_MAX + 1, INT64_MAX},
+    };
+
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (ranges[i].type == type)
+            return size <= (negative ? ranges[i].lowest : ranges[i].highest);
+    return false;
+}
+
+/* A whole number, in `wanted` if that is an integer type that holds it, else in the first of the
+ * usual ones that does. */
+static bool make_integer(const char *text, gufo_value_type wanted, gufo_value *out)
+{
+    static const gufo_value_type usual[] = {GUFO_VALUE_UINT32, GUFO_VALUE_INT32, GUFO_VALUE_UINT64,
+                                            GUFO_VALUE_INT64};
+    bool negative = *text == '-';
+    const char *at = text + (negative || *text == '+' ? 1 : 0);
+    uint64_t size;
+
+    if (!read_digits(&at, &size) || *at != '\0')
+        return false;
+    for (size_t i = 0; !fits_integer(wanted, negative, size); i++) {
+        if (i == sizeof usual / sizeof *usual)
+            return false;
+        wanted = usual[i];
+    }
+    out->type = wanted;
+    out->as.u = negative ? 0 - size : size; /* `as.i` has the same bits */
+    return true;
+}
+
+static bool make_float(const char *text, gufo_value_type wanted, gufo_value *out)
+{
+    bool wide = wanted == GUFO_VALUE_FLOAT64, fits;
+    char *end;
+
+    errno = 0;
+    out->type = wide ? GUFO_VALUE_FLOAT64 : GUFO_VALUE_FLOAT32;
+    out->as.f = strtod(text, &end);
+    fits = isinf(out->as.f) ? errno != ERANGE : wide || !isinf((float)out->as.f);
+    return fits && end != text && *end == '\0';
+}
+
+static bool make_bool(const char *text, gufo_value_type wanted, gufo_value *out)
+{
+    (void)wanted;
+    *out = (gufo_value){.type = GUFO_VALUE_BOOL, .as.b = strcmp(text, "true") == 0};
+    return out->as.b || strcmp(text, "false") == 0;
+}
+
+static bool make_string(const char *text, gufo_value_type wanted, gufo_value *out)
+{
+    (void)wanted;
+    *out = (gufo_value){.type = GUFO_VALUE_STRING, .as.str = gufo_str_of(text)};
+    return true;
+}
+
+bool quantize_make_override(const override_text *text, const gufo_file *file,
+                            gufo_quantize_override *out)
+{
+    static const struct {
+        const char *name;
+        bool (*make)(const char *text, gufo_value_type wanted, gufo_value *out);
+    } kinds[] = {
+        {"int", make_integer}, {"float", make_float}, {"bool", make_bool}, {"str", make_string}};
+    gufo_value_type wanted = GUFO_VALUE_ARRAY; /* none */
+    gufo_entry entry;
+
+    if (gufo_metadata_find(file, text->key, &entry))
+        wanted = entry.value.type;
+    out->key = gufo_str_of(text->key);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kinds[i].name, text->type) != 0)
+            continue;
+        if (kinds[i].make(text->value, wanted, &out->value))
+            return true;
+        report_usage("quantize", "--override-kv %s: '%s' is no value of type %s", text->key,
+                     text->value, text->type);
+        return false;
+    }
+    report_usage("quantize", "--override-kv %s: the type is int, float, bool or str, not '%s'",
+                 text->key, text->type);
+    return false;
+}

@@ -1,0 +1,69 @@
+/* gufo stats, as its files see it.
+ *
+ *     stats.c         the command line, and the work
+ *     stats_text.c    tables and histograms
+ *     stats_json.c    one object per FILE */
+#ifndef CLI_STATS_H
+#define CLI_STATS_H
+
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/options.h"
+
+#include "gufo/quant.h"
+
+typedef struct stats_options {
+    command_input base;
+    input_options input;
+    const char **globs; /* --tensors; none: all */
+    size_t glob_count;
+    gufo_cpu cpu;
+} stats_options;
+
+/* Sums over the tensors that are shown. */
+typedef struct stats_totals {
+    uint64_t tensors;
+    uint64_t undecoded; /* of them: nothing is known of their values */
+    uint64_t elements, finite, zeros, bad_scales, outliers;
+} stats_totals;
+
+/* One FILE argument on its way through. */
+typedef struct stats_report {
+    const stats_options *options;
+    const input *in;
+    uint64_t selected; /* tensors */
+    uint64_t bytes;    /* of them that are there */
+    stats_totals totals;
+    size_t name, type, shape; /* columns of the table */
+    bool apart;               /* the line before is empty */
+    json_writer j;
+} stats_report;
+
+/* One tensor. */
+typedef struct stats_row {
+    gufo_tensor tensor;
+    size_t shard;
+    bool decoded;
+    gufo_stats stats;
+    gufo_error failure; /* if it is not decoded: why */
+} stats_row;
+
+/* Whether a tensor is asked for. */
+bool stats_selects(const stats_options *options, gufo_str name);
+
+/* Each writes its part; rows come in between. */
+void stats_text_begin(stats_report *r);
+void stats_text_row(stats_report *r, const stats_row *row);
+void stats_text_end(const stats_report *r);
+
+void stats_json_begin(stats_report *r);
+void stats_json_row(stats_report *r, const stats_row *row);
+void stats_json_end(stats_report *r);
+
+/* The number of values that are infinite or NaN. */
+static inline uint64_t stats_nonfinite(const gufo_stats *s)
+{
+    return s->elements - s->finite;
+}
+
+#endif
