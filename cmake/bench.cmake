@@ -1,5 +1,7 @@
-# Benchmarks, one per bench/bench_*.c.  With GUFO_BENCH_GGML=DIR the base library of that ggml tree is
-# built along (C++ is needed then) and measured on the same files in the same run.
+# Benchmarks, one per bench/bench_*.c, and what they need beside gufo.  With GUFO_BENCH_GGML=DIR the
+# base library of that ggml tree is built along (C++ is needed then) and measured in the same run.
+
+set(bench_folder ${PROJECT_BINARY_DIR}/bench)
 
 if(GUFO_BENCH_GGML)
     enable_language(CXX)
@@ -9,22 +11,46 @@ if(GUFO_BENCH_GGML)
     add_subdirectory(${GUFO_BENCH_GGML} ${PROJECT_BINARY_DIR}/ggml EXCLUDE_FROM_ALL SYSTEM)
 endif()
 
-file(GLOB bench_sources CONFIGURE_DEPENDS bench/bench_*.c)
-foreach(source IN LISTS bench_sources)
-    get_filename_component(name ${source} NAME_WE)
-    add_executable(${name} ${source})
-    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-    target_link_libraries(${name} PRIVATE gufo_static gufo_flags)
+# ggml-base once more, with flags of our own and as an object that is loaded at run time: so two
+# builds of it fit into one program.  Semantic interposition would keep functions from being
+# inlined.
+function(add_ggml_module name)
+    get_target_property(sources ggml-base SOURCES)
+    get_target_property(folder ggml-base SOURCE_DIR)
+    list(TRANSFORM sources PREPEND ${folder}/)
+    add_library(${name} MODULE EXCLUDE_FROM_ALL ${sources})
+    foreach(property COMPILE_DEFINITIONS INCLUDE_DIRECTORIES LINK_LIBRARIES)
+        get_target_property(value ggml-base ${property})
+        if(value)
+            set_target_properties(${name} PROPERTIES ${property} "${value}")
+        endif()
+    endforeach()
+    set_target_properties(${name} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${bench_folder})
+    target_compile_features(${name} PRIVATE c_std_11 cxx_std_17)
+    target_compile_options(${name} PRIVATE
+        -w -DNDEBUG -D_GNU_SOURCE -fno-semantic-interposition ${ARGN})
+endfunction()
+
+function(add_bench name)
+    add_executable(${name} bench/${name}.c)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${bench_folder})
+    target_link_libraries(${name} PRIVATE gufo_static gufo_flags m)
     if(GUFO_BENCH_GGML)
         target_compile_definitions(${name} PRIVATE GUFO_BENCH_GGML)
         target_link_libraries(${name} PRIVATE ggml-base)
     endif()
-endforeach()
+endfunction()
 
-# Whether both read the same.
+add_bench(bench_open)
+add_bench(bench_codec)
+add_bench(make_llama)
 if(GUFO_BENCH_GGML)
-    add_executable(compare_ggml bench/compare_ggml.c)
-    set_target_properties(compare_ggml PROPERTIES
-        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
-    target_link_libraries(compare_ggml PRIVATE gufo_static gufo_flags ggml-base)
+    add_bench(compare_ggml) # whether both read the same
+    add_ggml_module(ggml_native -O3 -march=native -ffp-contract=fast)
+    add_ggml_module(ggml_plain -O2 -ffp-contract=off)
+    add_dependencies(bench_codec ggml_native ggml_plain)
+    target_compile_definitions(bench_codec PRIVATE
+        GUFO_BENCH_GGML_NATIVE="$<TARGET_FILE:ggml_native>"
+        GUFO_BENCH_GGML_PLAIN="$<TARGET_FILE:ggml_plain>")
+    target_link_libraries(bench_codec PRIVATE ${CMAKE_DL_LIBS})
 endif()

@@ -32,6 +32,12 @@ target_compile_options(gufo_flags INTERFACE
     # The same bits from the same numbers on every machine: no silent multiply-add, and (s390x) no
     # float that is silently a double.
     -ffp-contract=off $<$<C_COMPILER_ID:GNU>:-fexcess-precision=fast>)
+# 32-bit x86 has to be told to compute floats as floats.
+include(CheckCSourceCompiles)
+check_c_source_compiles("#ifndef __i386__\n#error\n#endif\nint main(void) { return 0; }" GUFO_I386)
+if(GUFO_I386)
+    target_compile_options(gufo_flags INTERFACE -msse2 -mfpmath=sse)
+endif()
 if(GUFO_WERROR)
     target_compile_options(gufo_flags INTERFACE -Werror)
 endif()

@@ -20,7 +20,7 @@ mark_as_advanced(CMOCKA_INCLUDE_DIR CMOCKA_LIBRARY)
 
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
 file(GLOB unit_tests CONFIGURE_DEPENDS tests/base/test_*.c tests/codec/test_*.c
-    tests/format/test_*.c tests/schema/test_*.c tests/cli/test_*.c)
+    tests/format/test_*.c tests/schema/test_*.c tests/quant/test_*.c tests/cli/test_*.c)
 
 function(add_unit_test source)
     get_filename_component(room ${source} DIRECTORY)

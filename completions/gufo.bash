@@ -6,13 +6,21 @@ _gufo_options() {
     case $1 in
     show) echo --metadata --tensors --array-limit --lenient --single ;;
     get) echo --raw --output --single ;;
-    validate) echo --strict --list-rules --single ;;
+    validate) echo --strict --data --list-rules --single ;;
+    stats) echo --tensors --lenient --single ;;
+    quantize)
+        echo --allow-requantize --leave-output-tensor --pure --imatrix --include-weights \
+            --exclude-weights --output-tensor-type --token-embedding-type --tensor-type \
+            --tensor-type-file --prune-layers --keep-split --override-kv --dry-run --no-fallback \
+            --effort --keep-nonfinite --memory --resume --report
+        ;;
+    imatrix) echo --format --chunk-size ;;
     esac
     echo --json --quiet --verbose --color --threads --force --help
 }
 
 _gufo() {
-    local commands="show get validate help"
+    local commands="show get validate stats quantize imatrix help"
     local word=${COMP_WORDS[COMP_CWORD]} previous="" command="" i
     ((COMP_CWORD > 0)) && previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
@@ -31,11 +39,19 @@ _gufo() {
         previous=${COMP_WORDS[COMP_CWORD - 2]}
     fi
     case $previous in
+    --format)
+        mapfile -t COMPREPLY < <(compgen -W "gguf dat" -- "$word")
+        return
+        ;;
     --color)
         mapfile -t COMPREPLY < <(compgen -W "auto always never" -- "$word")
         return
         ;;
-    --array-limit | --threads) return ;;
+    --effort)
+        mapfile -t COMPREPLY < <(compgen -W "reference high" -- "$word")
+        return
+        ;;
+    --array-limit | --threads | --chunk-size | --memory | --prune-layers | --override-kv | --tensor-type) return ;;
     esac
 
     if [[ $word == -* ]]; then
@@ -46,6 +62,11 @@ _gufo() {
         mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
     elif [[ ! $command || $command == help ]]; then
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
+    elif [[ $command == imatrix && $previous == imatrix ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "show merge convert" -- "$word")
+    elif [[ $command == imatrix ]]; then
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
     else
         # Folders, to go into, and model files; any file where there is no model.
         compopt -o filenames 2>/dev/null

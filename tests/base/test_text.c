@@ -116,7 +116,7 @@ static void test_utf8_places(void **state)
 static void test_status_names(void **state)
 {
     (void)state;
-    for (int a = GUFO_OK; a <= GUFO_E_SHARDS; a++) {
+    for (int a = GUFO_OK; a <= GUFO_E_STOPPED; a++) {
         const char *name = gufo_status_name((gufo_status)a);
 
         check(name != NULL && name[0] != '\0', "status %d", a);

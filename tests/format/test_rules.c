@@ -54,6 +54,9 @@ static const struct {
     {"G513", "type-unknown", GUFO_WARNING, false},
     {"G514", "name-empty", GUFO_WARNING, false},
     {"G601", "compat-ggml", GUFO_INFO, false},
+    {"G801", "data-nonfinite", GUFO_ERROR, false},
+    {"G802", "scale-nonfinite", GUFO_ERROR, false},
+    {"G803", "data-unchecked", GUFO_INFO, false},
 };
 
 static void test_known_rules(void **state)

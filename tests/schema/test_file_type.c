@@ -36,11 +36,30 @@ static void test_range(void **state)
     check(gufo_file_type_name(UINT64_MAX) == NULL, "2^64 - 1");
 }
 
+/* The table by number, by name and by place. */
+static void test_table(void **state)
+{
+    const gufo_file_type *type = gufo_file_type_by_name("IQ2_M");
+
+    (void)state;
+    check(type != NULL && type->id == 29 && type->base_type == GUFO_TYPE_IQ2_S, "IQ2_M");
+    check(gufo_file_type_by_id(29) == type, "29");
+    check(type->flags == 0, "it can be made");
+    check(gufo_file_type_by_id(33)->flags & GUFO_FILE_TYPE_REMOVED, "Q4_0_4_4");
+    check(gufo_file_type_by_id(39)->flags == GUFO_FILE_TYPE_NOT_MADE, "NVFP4");
+    check(gufo_file_type_by_id(UINT64_C(29) + (UINT64_C(1) << 32)) == NULL, "more than 32 bits");
+    check(gufo_file_type_by_name("iq2_m") == NULL && gufo_file_type_by_name("") == NULL, "exact");
+    for (size_t i = 0; i < gufo_file_type_count(); i++)
+        check(gufo_file_type_at(i) == gufo_file_type_by_id(i), "%zu", i);
+    check(gufo_file_type_at(gufo_file_type_count()) == NULL, "past the end");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),
         cmocka_unit_test(test_range),
+        cmocka_unit_test(test_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

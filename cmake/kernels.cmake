@@ -1,0 +1,55 @@
+# The kernels of the codec: src/codec/kernels/*.c, compiled once per processor level.
+#
+# Sets kernel_objects, and kernel_definitions that tell the rest of the library which levels there
+# are.
+
+file(GLOB kernel_sources CONFIGURE_DEPENDS src/codec/kernels/*.c)
+set(kernel_objects "")
+set(kernel_definitions "")
+
+# Checks of undefined behaviour make the largest kernels twenty times slower to compile.  Only plain C
+# has them, which is made from the same source.  (A library, because options come in the order of these.)
+add_library(gufo_fewer_checks INTERFACE)
+target_compile_options(gufo_fewer_checks INTERFACE -fno-sanitize=undefined)
+
+# add_kernels(LEVEL OPTION...): LEVEL is the suffix of the functions' names.
+function(add_kernels level)
+    string(TOUPPER ${level} upper)
+    add_library(gufo_kernels_${level} OBJECT ${kernel_sources})
+    set_target_properties(gufo_kernels_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(gufo_kernels_${level} PRIVATE include src)
+    target_link_libraries(gufo_kernels_${level} PRIVATE gufo_flags)
+    target_compile_definitions(gufo_kernels_${level} PRIVATE
+        GUFO_KERNELS=${level} GUFO_KERNELS_${upper})
+    # gcc leaves short loops over the elements of a group alone at -O2; math functions set no errno
+    # here that anybody reads, and without it a square root is one instruction.
+    target_compile_options(gufo_kernels_${level} PRIVATE ${ARGN} -fno-math-errno
+        $<$<C_COMPILER_ID:GNU>:-fpeel-loops>)
+    if(GUFO_SANITIZE)
+        target_compile_options(gufo_kernels_${level} PRIVATE -O1)
+    endif()
+    if(GUFO_SANITIZE AND NOT level STREQUAL portable)
+        target_link_libraries(gufo_kernels_${level} PRIVATE gufo_fewer_checks)
+    endif()
+    list(APPEND kernel_objects $<TARGET_OBJECTS:gufo_kernels_${level}>)
+    set(kernel_objects ${kernel_objects} PARENT_SCOPE)
+endfunction()
+
+# Seen by the compiler, not by the name of the machine: a 32-bit build on a 64-bit one has none.
+include(CheckCSourceCompiles)
+check_c_source_compiles("#ifndef __x86_64__\n#error\n#endif\nint main(void) { return 0; }"
+    GUFO_X86_64)
+check_c_source_compiles("#if !defined(__aarch64__) || !defined(__AARCH64EL__)\n#error\n#endif
+int main(void) { return 0; }" GUFO_AARCH64)
+
+add_kernels(portable)
+if(GUFO_X86_64)
+    add_kernels(avx2 -mavx2 -mf16c)
+    # Without optimisation gcc's intrinsics are macros, and these warn.
+    add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512
+        -Wno-sign-conversion)
+    list(APPEND kernel_definitions GUFO_HAVE_X86_KERNELS)
+elseif(GUFO_AARCH64)
+    add_kernels(neon)
+    list(APPEND kernel_definitions GUFO_HAVE_NEON_KERNELS)
+endif()

@@ -1,0 +1,224 @@
+/* The parallel loop: whatever the threads do, the result is that of one thread. */
+#include "../support/allocator.h"
+
+#include "base/memory.h"
+#include "base/threads.h"
+
+#include <stdatomic.h>
+#include <time.h>
+
+enum { PARTS = 3000 };
+
+/* Work with a wanted failure or two. */
+typedef struct job {
+    uint64_t fail_at[2]; /* parts whose work fails; UINT64_MAX: none */
+    uint64_t refuse_at;  /* part whose result is refused */
+    atomic_uint_fast64_t begun;
+    atomic_uint at_once, most_at_once;
+    atomic_bool twice; /* two results were taken at once, or out of order */
+    atomic_bool taking;
+    uint64_t taken; /* parts */
+    uint64_t next;  /* part to be taken */
+    double sum;     /* depends on the order */
+} job;
+
+typedef struct part_result {
+    uint64_t index, zero;
+} part_result;
+
+static gufo_status do_part(void *context, unsigned thread, uint64_t index, void *result,
+                           gufo_error *error)
+{
+    job *j = context;
+    part_result *r = result;
+    unsigned now = atomic_fetch_add(&j->at_once, 1) + 1;
+
+    (void)thread;
+    if (now > atomic_load(&j->most_at_once))
+        atomic_store(&j->most_at_once, now);
+    atomic_fetch_add(&j->begun, 1);
+    if (index % 97 == 0) { /* parts end in another order than they begin */
+        struct timespec moment = {0, 100000};
+
+        nanosleep(&moment, NULL);
+    }
+    r->zero = r->index;
+    r->index = index;
+    atomic_fetch_sub(&j->at_once, 1);
+    if (index != j->fail_at[0] && index != j->fail_at[1])
+        return GUFO_OK;
+    error->code = GUFO_E_IO;
+    snprintf(error->message, sizeof error->message, "part %" PRIu64, index);
+    return GUFO_E_IO;
+}
+
+static gufo_status take_part(void *context, uint64_t index, const void *result, gufo_error *error)
+{
+    const part_result *r = result;
+    job *j = context;
+
+    if (atomic_exchange(&j->taking, true) || index != j->next || r->index != index || r->zero != 0)
+        atomic_store(&j->twice, true);
+    j->next = index + 1;
+    j->taken++;
+    j->sum = j->sum / 3 + (double)index;
+    atomic_store(&j->taking, false);
+    if (index != j->refuse_at)
+        return GUFO_OK;
+    error->code = GUFO_E_STOPPED;
+    return GUFO_E_STOPPED;
+}
+
+static job new_job(void)
+{
+    return (job){.fail_at = {UINT64_MAX, UINT64_MAX}, .refuse_at = UINT64_MAX};
+}
+
+static gufo_status run_job(job *j, unsigned threads, uint64_t begin, uint64_t end,
+                           gufo_error *error)
+{
+    parallel_loop loop = {.begin = begin,
+                          .end = end,
+                          .threads = threads,
+                          .result_size = sizeof(part_result),
+                          .context = j,
+                          .work = do_part,
+                          .hand_over = take_part};
+
+    j->next = begin;
+    return gufo_parallel(&loop, &gufo_default_allocator, error);
+}
+
+static const unsigned thread_counts[] = {0, 1, 2, 3, 8, 50};
+
+static void test_order(void **state)
+{
+    double expected = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i < PARTS; i++)
+        expected = expected / 3 + (double)i;
+    for (size_t t = 0; t < COUNT_OF(thread_counts); t++) {
+        gufo_error error = no_error();
+        job j = new_job();
+
+        check_ok(run_job(&j, thread_counts[t], 0, PARTS, &error), &error, "%u", thread_counts[t]);
+        check_u64(j.taken, PARTS, "%u threads", thread_counts[t]);
+        check_u64(atomic_load(&j.begun), PARTS, "%u threads", thread_counts[t]);
+        check(!atomic_load(&j.twice), "%u threads: order", thread_counts[t]);
+        check(j.sum == expected, "%u threads: %g, not %g", thread_counts[t], j.sum, expected);
+        check(atomic_load(&j.most_at_once) <= (thread_counts[t] == 0 ? 1 : thread_counts[t]),
+              "%u threads: more at once", thread_counts[t]);
+    }
+}
+
+static void test_ranges(void **state)
+{
+    static const uint64_t ranges[][2] = {
+        {0, 0}, {5, 5}, {5, 3}, {0, 1}, {7, 8}, {10, 13}, {UINT64_MAX - 3, UINT64_MAX}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(ranges); i++) {
+        uint64_t begin = ranges[i][0], end = ranges[i][1];
+        gufo_error error = no_error();
+        job j = new_job();
+
+        check_ok(run_job(&j, 4, begin, end, &error), &error, "range %zu", i);
+        check_u64(j.taken, end > begin ? end - begin : 0, "range %zu", i);
+        check(!atomic_load(&j.twice), "range %zu: order", i);
+    }
+}
+
+/* Of two failures the first one counts, and everything before it is handed over. */
+static void test_failures(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < COUNT_OF(thread_counts); t++) {
+        gufo_error error = no_error();
+        job j = new_job();
+
+        j.fail_at[0] = 1200;
+        j.fail_at[1] = 1201;
+        check_status(run_job(&j, thread_counts[t], 0, PARTS, &error), GUFO_E_IO, &error, "%u",
+                     thread_counts[t]);
+        check(strcmp(error.message, "part 1200") == 0, "%s", error.message);
+        check_u64(j.taken, 1200, "%u threads", thread_counts[t]);
+        check(!atomic_load(&j.twice), "%u threads: order", thread_counts[t]);
+        check(atomic_load(&j.begun) < PARTS, "%u threads went on", thread_counts[t]);
+    }
+}
+
+/* Refusing a result stops the loop, too; a later failure of work does not hide it. */
+static void test_refusal(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < COUNT_OF(thread_counts); t++) {
+        gufo_error error = no_error();
+        job j = new_job();
+
+        j.refuse_at = 700;
+        j.fail_at[0] = 705;
+        check_status(run_job(&j, thread_counts[t], 0, PARTS, &error), GUFO_E_STOPPED, &error, "%u",
+                     thread_counts[t]);
+        check_u64(j.taken, 701, "%u threads", thread_counts[t]);
+    }
+}
+
+static gufo_status only_count(void *context, unsigned thread, uint64_t index, void *result,
+                              gufo_error *error)
+{
+    (void)thread, (void)index, (void)result, (void)error;
+    atomic_fetch_add((atomic_uint_fast64_t *)context, 1);
+    return GUFO_OK;
+}
+
+static void test_without_results(void **state)
+{
+    atomic_uint_fast64_t count = 0;
+    parallel_loop loop = {.end = PARTS, .threads = 4, .context = &count, .work = only_count};
+    gufo_error error = no_error();
+
+    (void)state;
+    check_ok(gufo_parallel(&loop, &gufo_default_allocator, &error), &error, "loop");
+    check_u64(atomic_load(&count), PARTS, "parts");
+}
+
+static void test_without_memory(void **state)
+{
+    counter c;
+
+    (void)state;
+    for (size_t fail_at = 1; fail_at <= 3; fail_at++) {
+        atomic_uint_fast64_t count = 0;
+        parallel_loop loop = {
+            .end = PARTS, .threads = 4, .result_size = 8, .context = &count, .work = only_count};
+        gufo_error error = no_error();
+
+        counter_init(&c);
+        c.fail_at = fail_at;
+        gufo_allocator allocator = counter_allocator(&c);
+
+        check_status(gufo_parallel(&loop, &allocator, &error), GUFO_E_MEMORY, &error, "request %zu",
+                     fail_at);
+        check_u64(c.in_use, 0, "request %zu: leak", fail_at);
+        check_u64(atomic_load(&count), 0, "request %zu: work", fail_at);
+    }
+}
+
+static void test_default_count(void **state)
+{
+    (void)state;
+    check(gufo_thread_default_count() >= 1, "none");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order),           cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_failures),        cmocka_unit_test(test_refusal),
+        cmocka_unit_test(test_without_results), cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_default_count),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,429 @@
+#!/usr/bin/env bats
+# gufo quantize.
+
+# bats sets stderr and stderr_lines.
+# shellcheck disable=SC2154
+
+load common
+
+sample() {
+    "$GUFO_EXAMPLES/make_sample" sample.gguf
+}
+
+# type_of FILE TENSOR: its element type.
+type_of() {
+    gufo show --json "$1" | tr '{' '\n' | sed -n "s/^\"name\":\"$2\",\"type\":\"\([^\"]*\)\".*/\1/p"
+}
+
+# is_type FILE TENSOR TYPE
+is_type() {
+    local type
+    type=$(type_of "$1" "$2")
+    [ "$type" = "$3" ] || { echo "$2 is $type, not $3"; return 1; }
+}
+
+# files NAME...: exactly these are in the folder.
+files() {
+    same_list "$(printf '%s\n' "$@" | sort)" "$(find . -mindepth 1 -printf '%P\n' | sort)"
+}
+
+same_list() {
+    [ "$1" = "$2" ] || { printf 'expected: %s\n     got: %s\n' "$1" "$2"; return 1; }
+}
+
+need_patterns() {
+    run gufo quantize --dry-run --tensor-type 'a=Q8_0' sample.gguf Q4_0
+    [[ "$output" != *PCRE2* ]] || skip "built without PCRE2"
+}
+
+@test "quantize: makes a valid file of the type" {
+    sample
+    run -0 --separate-stderr gufo quantize sample.gguf out.gguf Q8_0
+    [ "${#stderr_lines[@]}" -eq 0 ]
+    has 'sample.gguf as Q8_0: 234.0 KiB of tensors become'
+    has 'Relative RMSE'
+    run -0 gufo validate out.gguf
+    same 'out.gguf: valid'
+    is_type out.gguf blk.0.attn_q.weight Q8_0
+    is_type out.gguf blk.0.attn_norm.weight F32
+    run -0 gufo get out.gguf general.file_type
+    same 7
+    run -0 gufo get out.gguf general.quantization_version
+    same 2
+    files sample.gguf out.gguf
+}
+
+@test "quantize: type names, numbers and case" {
+    sample
+    for type in q8_0 7 Q8_0; do
+        run -0 gufo quantize -q --force sample.gguf out.gguf "$type"
+        same ''
+        is_type out.gguf blk.0.attn_q.weight Q8_0
+    done
+    run -0 gufo quantize -q --force --pure sample.gguf out.gguf Q4_0
+    is_type out.gguf output.weight Q4_0
+    run -0 gufo quantize -q --force sample.gguf out.gguf F32
+    is_type out.gguf output.weight F32
+}
+
+@test "quantize: arguments as llama-quantize reads them" {
+    mkdir models
+    sample
+    mv sample.gguf models/m.gguf
+    run -0 gufo quantize -q models/m.gguf Q8_0
+    [ -f models/ggml-model-Q8_0.gguf ]
+    run -0 gufo quantize -q models/m.gguf q4_0 2
+    [ -f models/ggml-model-Q4_0.gguf ]
+    run -0 gufo quantize -q models/m.gguf out.gguf Q5_1 2
+    run -2 --separate-stderr gufo quantize models/m.gguf out2.gguf Q5_1 two
+    [[ "$stderr" == "gufo: THREADS needs a whole number"* ]]
+    run -2 --separate-stderr gufo quantize models/m.gguf out2.gguf Q5_1 2 3
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run -2 --separate-stderr gufo quantize models/m.gguf
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run -2 --separate-stderr gufo quantize - out2.gguf Q8_0
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run -2 --separate-stderr gufo quantize models/m.gguf - Q8_0
+    [ "${#stderr_lines[@]}" -eq 1 ]
+}
+
+@test "quantize: unknown words and the nearest known one" {
+    sample
+    run -2 --separate-stderr gufo quantize sample.gguf out.gguf Q4_X_M
+    same_error "gufo: there is no type 'Q4_X_M'; did you mean 'Q4_K_M'? (see gufo help quantize)"
+    run -2 --separate-stderr gufo quantize --output-tensor-type q8_k0 sample.gguf out.gguf Q8_0
+    [[ "$stderr" == "gufo: --output-tensor-type: there is no type 'q8_k0'; did you mean 'Q8_"* ]]
+    run -2 --separate-stderr gufo quantize --output-tensor-type Q4_2 sample.gguf out.gguf Q8_0
+    [[ "$stderr" == *"Q4_2 cannot be made any more"* ]]
+    run -2 --separate-stderr gufo quantize sample.gguf out.gguf nothing_like_a_type
+    [[ "$stderr" != *"did you mean"* ]]
+    for wrong in "--effort=much" "--memory=much" "--memory=0" "--memory=12X" "--prune-layers=1,x" \
+        "--prune-layers=" "--override-kv=key" "--override-kv=key=5" "--override-kv==int:5"; do
+        run -2 --separate-stderr gufo quantize "$wrong" sample.gguf out.gguf Q8_0
+        [ "${#stderr_lines[@]}" -eq 1 ]
+    done
+    files sample.gguf
+}
+
+@test "quantize: an output that exists, and one that is the input" {
+    sample
+    echo precious >out.gguf
+    run -2 --separate-stderr gufo quantize sample.gguf out.gguf Q8_0
+    same_error 'gufo: out.gguf: target exists already (--force replaces it)'
+    [ "$(cat out.gguf)" = precious ]
+    cp sample.gguf before
+    ln sample.gguf hard.gguf
+    ln -s sample.gguf soft.gguf
+    for same in sample.gguf hard.gguf soft.gguf; do
+        run -2 --separate-stderr gufo quantize --force sample.gguf "$same" Q8_0
+        [[ "$stderr" == "gufo: $same: the output is the input"* ]]
+    done
+    cmp before sample.gguf
+    run -0 gufo quantize -q --force sample.gguf out.gguf Q8_0
+    files sample.gguf before hard.gguf soft.gguf out.gguf
+}
+
+@test "quantize: rows that do not fill blocks" {
+    sample
+    run -0 --separate-stderr gufo quantize -q sample.gguf quiet.gguf Q4_K_M
+    same_error ''
+    run -0 --separate-stderr gufo quantize sample.gguf out.gguf Q4_K_M
+    [[ "${stderr_lines[0]}" == "gufo: sample.gguf: warning: 13 tensors get Q5_0 instead of Q4_K, "*" bytes more" ]]
+    is_type out.gguf blk.0.attn_q.weight Q5_0
+    run -2 --separate-stderr gufo quantize --no-fallback sample.gguf other.gguf Q4_K_M
+    [[ "$stderr" == 'gufo: sample.gguf: tensor "token_embd.weight" has rows of 64'* ]]
+    [ ! -e other.gguf ]
+}
+
+@test "quantize: what is quantized already" {
+    sample
+    gufo quantize -q sample.gguf q.gguf Q8_0
+    run -2 --separate-stderr gufo quantize q.gguf out.gguf Q4_0
+    [[ "$stderr" == *'is quantized already'*'(--allow-requantize)' ]]
+    run -0 gufo quantize -q --allow-requantize q.gguf out.gguf Q4_0
+    is_type out.gguf blk.0.attn_q.weight Q4_0
+    run -0 gufo quantize -q --allow-requantize q.gguf f.gguf F16
+    is_type f.gguf blk.0.attn_q.weight F16
+    # A copy is the same tensors again.
+    run -0 gufo quantize -q q.gguf copy.gguf COPY
+    cmp <(tail -c 60000 q.gguf) <(tail -c 60000 copy.gguf)
+}
+
+@test "quantize: types by name" {
+    sample
+    need_patterns
+    run -0 gufo quantize -q --tensor-type 'attn_[qk]\.=Q4_1' --tensor-type 'attn_q=Q5_1' \
+        --tensor-type '^ATTN=F16' --output-tensor-type f16 --token-embedding-type q5_0 \
+        sample.gguf out.gguf Q4_0
+    is_type out.gguf blk.0.attn_q.weight Q4_1
+    is_type out.gguf blk.1.attn_k.weight Q4_1
+    is_type out.gguf blk.0.attn_v.weight Q4_0
+    is_type out.gguf output.weight F16
+    is_type out.gguf token_embd.weight Q5_0
+    printf 'attn_q=Q5_1\n\n  attn_k=Q8_0 \t ffn(?=_up)=F16\n' >types
+    run -0 gufo quantize -q --tensor-type-file types sample.gguf two.gguf Q4_0
+    is_type two.gguf blk.0.attn_q.weight Q5_1
+    is_type two.gguf blk.0.attn_k.weight Q8_0
+    is_type two.gguf blk.0.ffn_up.weight F16
+    is_type two.gguf blk.0.ffn_gate.weight Q4_0
+    run -0 gufo quantize -q --leave-output-tensor sample.gguf three.gguf Q4_0
+    is_type three.gguf output.weight F16
+    run -2 --separate-stderr gufo quantize --tensor-type 'a(=Q8_0' sample.gguf four.gguf Q4_0
+    [[ "$stderr" == "gufo: --tensor-type: pattern 'a(': "*"at character 3" ]]
+    run -2 --separate-stderr gufo quantize --tensor-type 'a' sample.gguf four.gguf Q4_0
+    [[ "$stderr" == "gufo: --tensor-type needs PATTERN=TYPE"* ]]
+    run -2 --separate-stderr gufo quantize --tensor-type 'a=' sample.gguf four.gguf Q4_0
+    same_error "gufo: --tensor-type: there is no type '' (see gufo help quantize)"
+    printf 'attn_q=Q5_1\r\nattn_k\r\n' >types
+    run -2 --separate-stderr gufo quantize --tensor-type-file types sample.gguf four.gguf Q4_0
+    same_error "gufo: --tensor-type-file needs PATTERN=TYPE, not 'attn_k' (see gufo help quantize)"
+    run -2 --separate-stderr gufo quantize --tensor-type-file missing sample.gguf four.gguf Q4_0
+    same_error 'gufo: missing: No such file or directory'
+    run -2 --separate-stderr gufo quantize \
+        --tensor-type '^(([a-z0-9_.])+)+[!?]=Q8_0' sample.gguf four.gguf Q4_0
+    [[ "$stderr" == *"takes too many steps"* ]]
+    [ ! -e four.gguf ]
+}
+
+@test "quantize: metadata that is overridden" {
+    sample
+    run -0 gufo quantize -q --override-kv general.name=str:New:name=x \
+        --override-kv llama.context_length=int:77 --override-kv my.float=float:0.5 \
+        --override-kv my.bool=bool:true --override-kv my.negative=int:-5 \
+        --override-kv my.large=int:5000000000 sample.gguf out.gguf Q8_0
+    for pair in "general.name New:name=x" "llama.context_length 77" "my.float 0.5" "my.bool true" \
+        "my.negative -5" "my.large 5000000000"; do
+        run -0 gufo get out.gguf "${pair%% *}"
+        same "${pair#* }"
+    done
+    run -0 gufo get --json out.gguf llama.context_length
+    has '"type":"uint32"'
+    run -0 gufo get --json out.gguf my.negative
+    has '"type":"int32"'
+    for wrong in a=int:x a=bool:yes a=float:1x a=float:1e300 a=float:1e999 \
+        a=int:99999999999999999999 a=word:1; do
+        run -2 --separate-stderr gufo quantize --override-kv "$wrong" sample.gguf two.gguf Q8_0
+        [[ "$stderr" == "gufo: --override-kv a: "* ]]
+    done
+    run -2 --separate-stderr gufo quantize --override-kv general.alignment=int:7 \
+        sample.gguf two.gguf Q8_0
+    [[ "$stderr" == "gufo: sample.gguf: general.alignment is 7; "* ]]
+    files sample.gguf out.gguf
+}
+
+@test "quantize: layers that are left out" {
+    sample
+    run -0 gufo quantize -q --prune-layers 0 sample.gguf out.gguf Q8_0
+    run -0 gufo get out.gguf llama.block_count
+    same 1
+    is_type out.gguf blk.0.attn_q.weight Q8_0
+    run gufo show --tensors='blk.1.*' out.gguf
+    lacks 'blk.1'
+    run -2 --separate-stderr gufo quantize --prune-layers 9 sample.gguf two.gguf Q8_0
+    same_error 'gufo: sample.gguf: there is no layer 9 to be left out'
+}
+
+@test "quantize: a dry run writes nothing" {
+    sample
+    run -0 --separate-stderr gufo quantize --dry-run sample.gguf Q4_K_M
+    has 'Why'
+    has 'blk.0.attn_q.weight       64 x 64   F16      Q5_0'
+    has 'rows do not fill blocks of Q4_K'
+    run -0 gufo quantize --dry-run sample.gguf out.gguf Q4_K_M
+    run -0 gufo quantize --dry-run --json sample.gguf Q8_0
+    has '"output":null'
+    files sample.gguf
+}
+
+@test "quantize: JSON and the report" {
+    sample
+    run -0 --separate-stderr gufo quantize --json --report r.csv sample.gguf out.gguf Q8_0
+    has '{"path":"sample.gguf","output":"out.gguf","type":"Q8_0","output_size":'
+    has '"types":[{"type":"Q8_0","tensors":16,'
+    has '{"name":"blk.0.attn_norm.weight","dims":[64],"from":"F32","to":"F32","wanted":"F32",'
+    [ "$(wc -l <r.csv)" -eq 22 ]
+    grep -q '^"blk.0.attn_q.weight",64x64,F16,Q8_0,Q8_0,"[^"]*",0,8192,4352,0,0\.00' r.csv
+    run -2 --separate-stderr gufo quantize --report r.csv sample.gguf two.gguf Q8_0
+    same_error 'gufo: r.csv: target exists already (--force replaces it)'
+    for report in sample.gguf two.gguf ./two.gguf; do
+        run -2 --separate-stderr gufo quantize --force --report "$report" sample.gguf two.gguf Q8_0
+        same_error 'gufo: two of the files are the same (see gufo help quantize)'
+        [ ! -e two.gguf ]
+    done
+    run -3 --separate-stderr gufo quantize --report none/r.csv sample.gguf two.gguf Q8_0
+    same_error 'gufo: none/r.csv: No such file or directory'
+    [ ! -e two.gguf ]
+    run -0 gufo quantize -q --report /dev/stdout --dry-run sample.gguf Q8_0
+    has 'tensor,shape,from,to'
+    run -0 gufo validate sample.gguf
+}
+
+@test "quantize: GUFO_CPU" {
+    sample
+    GUFO_CPU=portable run -0 gufo quantize -q sample.gguf a.gguf Q8_0
+    GUFO_CPU='' run -0 gufo quantize -q sample.gguf b.gguf Q8_0
+    cmp a.gguf b.gguf
+    GUFO_CPU=fast run -2 --separate-stderr gufo quantize sample.gguf c.gguf Q8_0
+    [[ "$stderr" == "gufo: GUFO_CPU is portable, avx2, avx512, neon or best, not 'fast'" ]]
+    [ ! -e c.gguf ]
+}
+
+@test "quantize: threads and memory change nothing" {
+    sample
+    gufo quantize -q --threads 1 sample.gguf a.gguf Q4_0
+    gufo quantize -q --threads 5 --memory 64M sample.gguf b.gguf Q4_0
+    cmp a.gguf b.gguf
+    run -2 --separate-stderr gufo quantize --memory 1M sample.gguf c.gguf Q4_0
+    [[ "$stderr" == *"bytes of memory, the limit is 1048576 (--memory)" ]]
+}
+
+@test "quantize: values that are not finite" {
+    make_gguf m.gguf tensor a.weight 0 64x4 1024
+    size=$(stat -c %s m.gguf)
+    make_gguf m.gguf tensor a.weight 0 64x4 1024 poke $((size - 1024 + 4 * (64 + 5))) 0000c07f
+    run -3 --separate-stderr gufo quantize m.gguf out.gguf Q8_0
+    same_error "gufo: m.gguf: tensor \"a.weight\": the value in row 1, column 5 is NaN (--keep-nonfinite lets it pass)"
+    files m.gguf
+    run -0 gufo quantize -q --keep-nonfinite m.gguf out.gguf Q8_0
+}
+
+@test "quantize: a value that is too large for its new type" {
+    # 3e38 in the second block of row 2: the other values of the block are lost with it.
+    make_gguf m.gguf tensor a.weight 0 64x4 1024
+    size=$(stat -c %s m.gguf)
+    make_gguf m.gguf tensor a.weight 0 64x4 1024 poke $((size - 1024 + 4 * (128 + 37))) e6b1617f
+    run -3 --separate-stderr gufo quantize m.gguf out.gguf Q8_0
+    same_error 'gufo: m.gguf: tensor "a.weight": the value 3.00000001e+38 in row 2, column 37 is too large for Q8_0 (--keep-nonfinite lets it pass)'
+    files m.gguf
+}
+
+@test "quantize: interleaved rows that are no whole groups" {
+    make_gguf m.gguf tensor a.weight 31 32x6 108
+    run -2 --separate-stderr gufo quantize m.gguf out.gguf COPY
+    same_error 'gufo: m.gguf: tensor "a.weight" has 6 rows; Q4_0_4_4 merges 4 at a time'
+    make_gguf m.gguf tensor a.weight 31 32x8 144
+    run -0 gufo quantize -q m.gguf out.gguf COPY
+    is_type out.gguf a.weight Q4_0
+}
+
+@test "quantize: errors of the importance matrix name it" {
+    make_gguf m.gguf tensor a.weight 0 32x4 512
+    "$GUFO_TEST_BIN/make_imatrix" bad.dat dat chunks 1 entry a.weight 1 "nan$(printf ',1%.0s' {1..31})"
+    run -3 --separate-stderr gufo quantize --imatrix bad.dat m.gguf out.gguf Q4_0
+    [[ "$stderr" == 'gufo: bad.dat: the importance of column 0 '*'"a.weight" is nan' ]]
+    files m.gguf bad.dat
+}
+
+@test "quantize: a set of shards" {
+    make_gguf s-00001-of-00002.gguf kv general.name string set \
+        kv split.no uint16 0 kv split.count uint16 2 kv split.tensors.count int32 2 \
+        tensor a.weight 0 64x4 1024
+    make_gguf s-00002-of-00002.gguf \
+        kv split.no uint16 1 kv split.count uint16 2 kv split.tensors.count int32 2 \
+        tensor b.weight 0 64x8 2048
+    run -0 gufo quantize -q s-00001-of-00002.gguf one.gguf Q8_0
+    is_type one.gguf b.weight Q8_0
+    run -1 gufo get one.gguf split.count
+    run -0 gufo quantize -q --keep-split s-00001-of-00002.gguf two.gguf Q8_0
+    run -0 gufo validate two-00001-of-00002.gguf
+    run -2 gufo quantize --force --report s-00002-of-00002.gguf s-00001-of-00002.gguf x.gguf Q8_0
+    run -0 gufo validate s-00001-of-00002.gguf
+    rm s-00002-of-00002.gguf
+    run -3 --separate-stderr gufo quantize s-00001-of-00002.gguf three.gguf Q8_0
+    [[ "$stderr" == "gufo: s-00002-of-00002.gguf: "* ]]
+    make_gguf s-00001-of-00001.gguf \
+        kv split.no uint16 0 kv split.count uint16 1 kv split.tensors.count int32 2 \
+        tensor blk.0.a.weight 0 64x4 1024 tensor blk.1.a.weight 0 64x4 1024
+    run -0 gufo quantize -q --keep-split --prune-layers 0 s-00001-of-00001.gguf four.gguf Q8_0
+    run -0 gufo get four.gguf split.tensors.count
+    same 1
+}
+
+@test "quantize: missing and damaged input" {
+    run -3 --separate-stderr gufo quantize missing.gguf out.gguf Q8_0
+    same_error 'gufo: missing.gguf: cannot open: No such file or directory'
+    sample
+    head -c 100000 sample.gguf >half.gguf
+    run -3 --separate-stderr gufo quantize half.gguf out.gguf Q8_0
+    [[ "$stderr" == "gufo: half.gguf: byte 100000: "* ]]
+    run -3 --separate-stderr gufo quantize --imatrix missing sample.gguf out.gguf Q8_0
+    [[ "$stderr" == "gufo: missing: "*"No such file or directory" ]]
+    run -2 --separate-stderr gufo quantize --include-weights a --exclude-weights b \
+        sample.gguf out.gguf Q8_0
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run -3 --separate-stderr gufo quantize sample.gguf none/out.gguf Q8_0
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run -3 gufo quantize sample.gguf '' Q8_0
+    files sample.gguf half.gguf
+    mkdir folder
+    for wrong in folder /dev/null; do
+        run -2 --separate-stderr gufo quantize sample.gguf "$wrong" Q8_0
+        same_error "gufo: $wrong: target exists and is no regular file"
+    done
+    echo mine >out.gguf.part
+    run -2 --separate-stderr gufo quantize -q --resume sample.gguf out.gguf Q8_0
+    same_error 'gufo: out.gguf: its .part file exists already (--force replaces it)'
+    files sample.gguf half.gguf folder out.gguf.part
+}
+
+@test "quantize: no progress bar unless on a terminal" {
+    sample
+    run -0 --separate-stderr gufo quantize sample.gguf out.gguf Q8_0
+    same_error ''
+    need_terminal
+    run -0 on_terminal sh -c "'$GUFO' quantize --force sample.gguf out.gguf Q8_0 >/dev/null"
+    has ' % ['
+    has ' of 234.0 KiB'
+    run -0 on_terminal sh -c "'$GUFO' quantize -q --force sample.gguf out.gguf Q8_0"
+    lacks ' % ['
+}
+
+# A gigabyte that takes no room on the disk, and a while to read.
+make_large() {
+    make_gguf large.gguf nopad tensor a.weight 0 4096x65536 0
+    truncate -s +1073741824 large.gguf
+}
+
+# interrupt SIGNAL: quantizes large.gguf until it has begun, then sends the signal; the exit status.
+interrupt() {
+    set -m # without job control SIGINT is ignored in the background
+    "$GUFO" quantize --threads 1 large.gguf out.gguf Q4_0 2>stderr &
+    local job=$! status=0
+    for ((i = 0; i < 1000; i++)); do
+        [ ! -s out.gguf.part.journal ] || break
+        sleep 0.01
+    done
+    sleep 0.05
+    kill -s "$1" "$job"
+    wait "$job" || status=$?
+    return "$status"
+}
+
+@test "quantize: a signal leaves what can be resumed" {
+    [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
+    make_large
+    gufo quantize -q large.gguf other.gguf Q4_0
+    for signal in INT TERM; do
+        run -4 interrupt "$signal"
+        [ "$(cat stderr)" = "gufo: out.gguf: interrupted; what is done is kept beside it, and the same command with --resume goes on" ]
+        files large.gguf other.gguf stderr out.gguf.part out.gguf.part.journal
+        run -2 --separate-stderr gufo quantize large.gguf out.gguf Q4_0
+        same_error 'gufo: out.gguf.part.journal: an interrupted run has left this journal (--resume goes on with it, --force starts over)'
+        run -2 --separate-stderr gufo quantize --resume large.gguf out.gguf Q4_1
+        same_error 'gufo: out.gguf.part.journal: cannot resume: begun with other options, or another importance matrix'
+        run -0 gufo quantize -q --resume large.gguf out.gguf Q4_0
+        files large.gguf other.gguf stderr out.gguf
+        cmp out.gguf other.gguf
+        rm out.gguf
+    done
+}
+
+@test "quantize: a kill leaves what can be resumed" {
+    [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
+    make_large
+    run -137 interrupt KILL
+    files large.gguf stderr out.gguf.part out.gguf.part.journal
+    run -0 gufo quantize -q --resume large.gguf out.gguf Q4_0
+    run -0 gufo quantize -q large.gguf other.gguf Q4_0
+    cmp out.gguf other.gguf
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# gufo validate --data
+
+# bats sets stderr; some commands are for another shell; reading a pipe is the point of `cat |`.
+# shellcheck disable=SC2154,SC2016,SC2002
+
+load common
+
+# make_data OUT TYPE DIMS SIZE OFFSET HEX: a model with a tensor `t` whose data, bytes of 1, has HEX at
+# OFFSET.  Its data begins at $data.
+make_data() {
+    local out=$1 offset=$5 hex=$6 padded
+    local words=(kv general.architecture string x kv general.quantization_version uint32 2
+        tensor t "$2" "$3" "$4")
+    padded=$((($4 + 31) / 32 * 32))
+    make_gguf "$out" "${words[@]}"
+    data=$(($(stat -c %s "$out") - padded))
+    make_gguf "$out" "${words[@]}" poke $((data + offset)) "$hex"
+}
+
+@test "validate --data: values that are not finite" {
+    make_data m.gguf 0 4x4 64 24 0000c07f0000807f
+    run -0 gufo validate --strict m.gguf
+    same 'm.gguf: valid'
+    run -1 --separate-stderr gufo validate --data m.gguf
+    same_error ''
+    same "m.gguf: byte $((data + 24)): error G801 data-nonfinite: tensor \"t\": 2 values are infinite or NaN; the first, in row 1, column 2, is NaN (gguf_file_t.tensor_data)
+m.gguf: invalid: 1 error"
+    run -1 gufo validate --data --json m.gguf
+    has "{\"rule\":\"G801\",\"name\":\"data-nonfinite\",\"severity\":\"error\",\"offset\":$((data + 24)),\"subject\":\"t\","
+    has '"valid":false,"errors":1,"warnings":0}'
+    run -1 gufo validate --data -q m.gguf
+    same ''
+}
+
+@test "validate --data: a sound file" {
+    make_data m.gguf 0 4x4 64 0 00000000
+    run -0 --separate-stderr gufo validate --data m.gguf
+    same 'm.gguf: valid'
+    same_error ''
+    run -0 gufo validate --data - <m.gguf
+    same '-: valid'
+}
+
+@test "validate --data: scales that are not finite" {
+    make_data m.gguf 8 64x2 136 68 007c
+    run -1 gufo validate --data m.gguf
+    [ "${lines[0]}" = "m.gguf: byte $((data + 68)): error G802 scale-nonfinite: tensor \"t\" (Q8_0): 1 block has a scale that is infinite or NaN, in row 1, column 0; 32 values of the tensor are infinite or NaN (gguf_file_t.tensor_data)" ]
+    make_data m.gguf 39 32x2 34 17 ff
+    run -1 gufo validate --data m.gguf
+    has "byte $((data + 17)): error G802 scale-nonfinite: tensor \"t\" (MXFP4): 1 block has "
+    make_data m.gguf 40 64 36 0 ffffffff
+    run -0 gufo validate --data m.gguf
+}
+
+@test "validate --data: each shard, told by its name" {
+    make_shards m
+    size=$(stat -c %s m-00002-of-00002.gguf)
+    printf '\0\0\200\377' | dd of=m-00002-of-00002.gguf bs=1 seek=$((size - 4)) conv=notrunc status=none
+    run -0 gufo validate m-00001-of-00002.gguf
+    run -1 gufo validate --data m-00001-of-00002.gguf
+    has "m-00002-of-00002.gguf: byte $((size - 4)): error G801 data-nonfinite: tensor \"b\": the value in row 0, column 15 is negative infinity"
+    run -1 gufo validate --data --json m-00001-of-00002.gguf
+    [[ "$output" =~ '"rule":"G801"'[^}]*',"shard":2}' ]]
+}
+
+@test "validate --data: a truncated file is looked at as far as it goes" {
+    make_data m.gguf 0 16 64 0 0000c07f
+    truncate -s -20 m.gguf
+    run -1 gufo validate --data m.gguf
+    has 'error G309 data-truncated: '
+    has 'error G801 data-nonfinite: tensor "t": the value in row 0, column 0 is NaN'
+}
+
+@test "validate --data: what cannot be decoded is told with -v" {
+    make_gguf m.gguf kv general.architecture string x tensor odd 57 4 8
+    run -0 gufo validate --data m.gguf
+    lacks 'G803'
+    run -0 gufo validate --data -v m.gguf
+    has 'info G803 data-unchecked: tensor "odd" has element type 57, which is not known: its data was not checked'
+}
+
+@test "validate --data: a pipe is wrong usage" {
+    make_data m.gguf 0 4x4 64 0 00000000
+    cat m.gguf | {
+        run -2 --separate-stderr gufo validate --data -
+        same ''
+        same_error 'gufo: -: the data of a pipe cannot be checked: it is gone once it was read'
+    }
+    cat m.gguf | { run -0 gufo validate -; }
+}
+
+@test "validate --data: a file that is none" {
+    printf 'nothing' >m.gguf
+    run -1 gufo validate --data m.gguf
+    has 'error G101 magic: '
+    run -3 gufo validate --data missing.gguf
+    GUFO_CPU=abacus run -2 gufo validate --data m.gguf
+}
+
+@test "validate: without --data it is never read" {
+    # A terabyte that takes no room.
+    make_gguf m.gguf kv general.architecture string x tensor t 24 1099511627776 0
+    truncate -s 1099511627808 m.gguf 2>/dev/null || skip "no large files here"
+    truncate -s "$(($(gufo show --lenient --json m.gguf | grep -o '"data_offset":[0-9]*' | cut -d: -f2) + 1099511627776))" m.gguf
+    run -0 timeout 20 "$GUFO" validate m.gguf
+    same 'm.gguf: valid'
+}

@@ -1,0 +1,386 @@
+/* The plan of the quantizer: metadata, layers that are left out, alignment; and that looking at a
+ * plan writes nothing. */
+#include "../support/allocator.h"
+#include "../support/quantize.h"
+
+enum { LAYERS = 4 };
+
+static const test_tensor tensors[] = {
+    {"token_embd.weight", GUFO_TYPE_F32, 2, {64, 10}},
+    {"blk.0.attn_v.weight", GUFO_TYPE_F32, 2, {64, 8}},
+    {"blk.1.attn_v.weight", GUFO_TYPE_F32, 2, {64, 9}},
+    {"blk.2.attn_v.weight", GUFO_TYPE_F32, 2, {64, 10}},
+    {"blk.3.attn_v.weight", GUFO_TYPE_F32, 2, {64, 11}},
+    {"v.blk.10.attn_v.weight", GUFO_TYPE_F32, 2, {64, 12}},
+};
+
+static void add_metadata(builder *b)
+{
+    builder_kv_str(b, "general.architecture", "llama");
+    builder_kv_u32(b, "general.file_type", 1);
+    builder_kv_u32(b, "general.alignment", 128);
+    builder_kv_u32(b, "llama.block_count", LAYERS);
+    builder_kv_array(b, "llama.attention.head_count_kv", GUFO_VALUE_UINT32, LAYERS);
+    for (uint32_t i = 0; i < LAYERS; i++)
+        builder_u32(b, 10 + i);
+    builder_kv_array(b, "llama.other", GUFO_VALUE_UINT32, LAYERS + 1);
+    for (uint32_t i = 0; i <= LAYERS; i++)
+        builder_u32(b, 20 + i);
+    builder_kv_str(b, "some.unknown.key", "kept");
+    builder_key(b, "some.nan", GUFO_VALUE_FLOAT32);
+    builder_u32(b, 0x7f812345); /* a signalling NaN: its bits stay */
+}
+
+static const test_model model = {.encoding = {3, false},
+                                 .alignment = 128,
+                                 .metadata = add_metadata,
+                                 .entries = 8,
+                                 .tensors = tensors,
+                                 .tensor_count = COUNT_OF(tensors)};
+
+/* A model, and what quantizing it gave. */
+typedef struct place {
+    folder f;
+    path_text in, out;
+    gufo_file *file; /* the result */
+} place;
+
+static place quantized(const gufo_quantize_options *options, const char *label)
+{
+    place p = {.f = folder_new()};
+
+    p.in = folder_path(&p.f, "in.gguf");
+    p.out = folder_path(&p.f, "out.gguf");
+    write_model(p.in.text, &model);
+    quantize_well(p.in.text, p.out.text, options, label);
+    p.file = open_path(p.out.text);
+    return p;
+}
+
+static void place_end(place *p)
+{
+    gufo_close(p->file);
+    folder_remove(&p->f);
+}
+
+static void check_keys(const gufo_file *file, const char *const *keys, size_t count)
+{
+    gufo_entry entry;
+
+    check_u64(gufo_metadata_count(file), count, "entries");
+    for (size_t i = 0; i < count; i++) {
+        check(gufo_metadata_at(file, i, &entry), "entry %zu", i);
+        check_str(entry.key, keys[i], "entry %zu", i);
+    }
+}
+
+static uint64_t number(const gufo_file *file, const char *key)
+{
+    gufo_error error = no_error();
+    uint64_t value;
+
+    check_ok(gufo_get_u64(file, key, &value, &error), &error, "%s", key);
+    return value;
+}
+
+static void check_numbers(const gufo_file *file, const char *key, const uint32_t *expected,
+                          size_t count)
+{
+    gufo_error error = no_error();
+    uint32_t values[8];
+    gufo_array array;
+
+    check_ok(gufo_get_array(file, key, GUFO_VALUE_UINT32, &array, &error), &error, "%s", key);
+    check_u64(array.count, count, "%s", key);
+    check_ok(gufo_array_read(&array, 0, count, values, &error), &error, "%s", key);
+    for (size_t i = 0; i < count; i++)
+        check_u64(values[i], expected[i], "%s: element %zu", key, i);
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+static void test_metadata(void **state)
+{
+    static const char *const keys[] = {"general.architecture",
+                                       "general.file_type",
+                                       "general.alignment",
+                                       "llama.block_count",
+                                       "llama.attention.head_count_kv",
+                                       "llama.other",
+                                       "some.unknown.key",
+                                       "some.nan",
+                                       "general.quantization_version"};
+    gufo_quantize_options options = quantize_to("Q4_0");
+    place p = quantized(&options, "Q4_0");
+    gufo_entry entry;
+    uint8_t bits[4];
+
+    (void)state;
+    check_keys(p.file, keys, COUNT_OF(keys));
+    check_u64(number(p.file, "general.file_type"), 2, "file type");
+    check_u64(number(p.file, "general.quantization_version"), 2, "version");
+    check(gufo_metadata_find(p.file, "general.quantization_version", &entry) &&
+              entry.value.type == GUFO_VALUE_UINT32,
+          "type");
+    check_u64(gufo_file_alignment(p.file), 128, "alignment");
+    check_u64(gufo_file_data_offset(p.file) % 128, 0, "data");
+    check(gufo_metadata_find(p.file, "some.nan", &entry), "NaN");
+    check(gufo_file_read(p.file, entry.value_offset, bits, 4, NULL) == GUFO_OK, "NaN");
+    check(memcmp(bits, "\x45\x23\x81\x7f", 4) == 0, "NaN: other bits");
+    place_end(&p);
+}
+
+/* An element type that is no file type: the old file type would be wrong. */
+static void test_no_file_type(void **state)
+{
+    gufo_quantize_options options = quantize_to("Q8_1");
+    gufo_quantize_options copy = quantize_to("COPY");
+    place p = quantized(&options, "Q8_1");
+    gufo_entry entry;
+
+    (void)state;
+    check(!gufo_metadata_find(p.file, "general.file_type", &entry), "Q8_1");
+    place_end(&p);
+    p = quantized(&copy, "COPY");
+    check_u64(number(p.file, "general.file_type"), 1, "COPY");
+    place_end(&p);
+}
+
+static void test_overrides(void **state)
+{
+    static const gufo_quantize_override overrides[] = {
+        {{"some.unknown.key", 16}, {.type = GUFO_VALUE_INT16, .as.i = -3}},
+        {{"new.key", 7}, {.type = GUFO_VALUE_BOOL, .as.b = true}},
+        {{"general.file_type", 17}, {.type = GUFO_VALUE_UINT32, .as.u = 77}},
+        {{"general.alignment", 17}, {.type = GUFO_VALUE_UINT32, .as.u = 64}},
+        {{"new.key", 7}, {.type = GUFO_VALUE_UINT8, .as.u = 9}}, /* the last one counts */
+    };
+    static const char *const keys[] = {"general.architecture",
+                                       "general.file_type",
+                                       "general.alignment",
+                                       "llama.block_count",
+                                       "llama.attention.head_count_kv",
+                                       "llama.other",
+                                       "some.unknown.key",
+                                       "some.nan",
+                                       "general.quantization_version",
+                                       "new.key"};
+    gufo_quantize_options options = quantize_to("Q4_0");
+    gufo_error error = no_error();
+    int64_t negative;
+
+    (void)state;
+    options.overrides = overrides;
+    options.override_count = COUNT_OF(overrides);
+    place p = quantized(&options, "overrides");
+
+    check_keys(p.file, keys, COUNT_OF(keys));
+    check_ok(gufo_get_i64(p.file, "some.unknown.key", &negative, &error), &error, "number");
+    check(negative == -3, "number");
+    check_u64(number(p.file, "general.file_type"), 77, "file type");
+    check_u64(number(p.file, "new.key"), 9, "new key");
+    check_u64(gufo_file_alignment(p.file), 64, "alignment");
+    place_end(&p);
+}
+
+/* What the user says about the model counts for the recipe, too: with eight experts it keeps keys
+ * and values in Q8_0. */
+static void test_overridden_facts(void **state)
+{
+    static const gufo_quantize_override overrides[] = {
+        {{"llama.expert_count", 18}, {.type = GUFO_VALUE_UINT32, .as.u = 8}},
+        {{"llamas.block_count", 18}, {.type = GUFO_VALUE_UINT32, .as.u = 8}},
+    };
+    gufo_quantize_options options = quantize_to("Q4_0");
+    gufo_tensor tensor;
+
+    (void)state;
+    place p = quantized(&options, "as it is");
+
+    check(gufo_tensor_find(p.file, "blk.1.attn_v.weight", &tensor), "tensor");
+    check_u64(tensor.type, GUFO_TYPE_Q4_0, "as it is");
+    place_end(&p);
+    options.overrides = overrides;
+    options.override_count = COUNT_OF(overrides);
+    p = quantized(&options, "eight experts");
+    check(gufo_tensor_find(p.file, "blk.1.attn_v.weight", &tensor), "tensor");
+    check_u64(tensor.type, GUFO_TYPE_Q8_0, "eight experts");
+    place_end(&p);
+}
+
+static void test_bad_override(void **state)
+{
+    static const gufo_quantize_override override = {{"general.alignment", 17},
+                                                    {.type = GUFO_VALUE_UINT32, .as.u = 3}};
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf");
+    gufo_quantize_options options = quantize_to("Q4_0");
+    gufo_error error = no_error();
+
+    (void)state;
+    write_model(in.text, &model);
+    options.overrides = &override;
+    options.override_count = 1;
+    check_status(quantize_file(in.text, folder_path(&f, "out.gguf").text, &options, 0, &error),
+                 GUFO_E_ARGUMENT, &error, "alignment 3");
+    check_u64(entry_count(f.path), 1, "files");
+    folder_remove(&f);
+}
+
+/* ---- layers --------------------------------------------------------------------------------- */
+
+static void test_pruned_layers(void **state)
+{
+    static const uint64_t pruned[] = {2, 0, 2};
+    static const char *const names[] = {"token_embd.weight", "blk.0.attn_v.weight",
+                                        "blk.1.attn_v.weight", "v.blk.8.attn_v.weight"};
+    static const uint64_t rows[] = {10, 9, 11, 12};
+    static const uint32_t heads[] = {11, 13}, other[] = {20, 21, 22, 23, 24};
+    gufo_quantize_options options = quantize_to("Q8_0");
+    gufo_tensor tensor;
+
+    (void)state;
+    options.pruned_layers = pruned;
+    options.pruned_count = COUNT_OF(pruned);
+    place p = quantized(&options, "without layers");
+
+    check_u64(gufo_tensor_count(p.file), COUNT_OF(names), "tensors");
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        check(gufo_tensor_at(p.file, i, &tensor), "tensor %zu", i);
+        check_str(tensor.name, names[i], "tensor %zu", i);
+        check_u64(tensor.dims[1], rows[i], "tensor %zu", i);
+    }
+    check_u64(number(p.file, "llama.block_count"), 2, "layers");
+    check_numbers(p.file, "llama.attention.head_count_kv", heads, COUNT_OF(heads));
+    check_numbers(p.file, "llama.other", other, COUNT_OF(other));
+    place_end(&p);
+}
+
+static void test_no_such_layer(void **state)
+{
+    static const uint64_t pruned[] = {0, 7};
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf");
+    gufo_quantize_options options = quantize_to("Q8_0");
+    gufo_error error = no_error();
+
+    (void)state;
+    write_model(in.text, &model);
+    options.pruned_layers = pruned;
+    options.pruned_count = COUNT_OF(pruned);
+    check_status(quantize_file(in.text, folder_path(&f, "out.gguf").text, &options, 0, &error),
+                 GUFO_E_ARGUMENT, &error, "layer 7");
+    check(strstr(error.message, "layer 7") != NULL, "%s", error.message);
+    folder_remove(&f);
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+static void test_looking_writes_nothing(void **state)
+{
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf"), out = folder_path(&f, "out.gguf");
+    gufo_quantize_options options = quantize_to("Q8_0");
+    gufo_error error = no_error();
+    gufo_quantizer_tensor tensor;
+    gufo_quantizer *q;
+    gufo_set *input;
+    uint64_t size;
+    size_t len;
+
+    (void)state;
+    write_model(in.text, &model);
+    input = gufo_set_open(in.text, NULL, NULL, &error);
+    q = gufo_quantizer_new(input, &options, &error);
+    check(q != NULL, "%s", error.message);
+    for (size_t i = 0; i < COUNT_OF(tensors); i++) {
+        check(gufo_quantizer_tensor_at(q, i, &tensor), "tensor %zu", i);
+        check_str(tensor.name, tensors[i].name, "tensor %zu", i);
+        check_u64(tensor.choice.size, tensor.source->elements / 32 * 34, "%s", tensors[i].name);
+        check(!tensor.has_importance && !tensor.unfit_importance, "%s", tensors[i].name);
+    }
+    check(!gufo_quantizer_tensor_at(q, COUNT_OF(tensors), &tensor), "past the end");
+    check_u64(entry_count(f.path), 1, "files");
+    size = gufo_quantizer_output_size(q);
+    check_ok(gufo_quantizer_run(q, out.text, NULL, NULL, &error), &error, "run");
+    free(read_file(out.text, &len));
+    check_u64(len, size, "size");
+    gufo_quantizer_free(q);
+    gufo_set_close(input);
+    folder_remove(&f);
+}
+
+static void test_no_tensors(void **state)
+{
+    static const uint8_t bytes[] = "GGUF\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
+    gufo_quantize_options options = quantize_to("Q8_0");
+    gufo_error error = no_error();
+    folder f = folder_new();
+    path_text path = folder_path(&f, "empty.gguf");
+
+    (void)state;
+    write_file(path.text, bytes, sizeof bytes);
+    gufo_set *input = gufo_set_open(path.text, NULL, NULL, &error);
+
+    check(input != NULL, "%s", error.message);
+    gufo_quantizer *q = gufo_quantizer_new(input, &options, &error);
+
+    check(q != NULL, "a model without tensors: %s", error.message);
+    check_ok(gufo_quantizer_run(q, folder_path(&f, "out.gguf").text, NULL, NULL, &error), &error,
+             "a model without tensors");
+    gufo_quantizer_free(q);
+    gufo_set_close(input);
+    folder_remove(&f);
+}
+
+/* Every request for memory fails once: no leak, no file. */
+static void test_without_memory(void **state)
+{
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf"), out = folder_path(&f, "out.gguf");
+    gufo_error error = no_error();
+    gufo_set *input;
+    size_t failed = 0;
+
+    (void)state;
+    write_model(in.text, &model);
+    input = gufo_set_open(in.text, NULL, NULL, &error);
+    for (size_t fail_at = 1;; fail_at++) {
+        gufo_quantize_options options = quantize_to("Q4_1");
+        counter c;
+        gufo_status status;
+
+        counter_init(&c);
+        c.fail_at = fail_at;
+        gufo_allocator allocator = counter_allocator(&c);
+
+        options.allocator = &allocator;
+        options.threads = 2;
+        gufo_quantizer *q = gufo_quantizer_new(input, &options, &error);
+
+        status = q == NULL ? error.code : gufo_quantizer_run(q, out.text, NULL, NULL, &error);
+        gufo_quantizer_free(q);
+        check_u64(c.in_use, 0, "request %zu: leak", fail_at);
+        if (status == GUFO_OK && c.denied == 0)
+            break;
+        check_status(status, GUFO_E_MEMORY, &error, "request %zu", fail_at);
+        check_u64(entry_count(f.path), 1, "request %zu: files", fail_at);
+        failed++;
+    }
+    check(failed > 20, "only %zu requests", failed);
+    gufo_set_close(input);
+    folder_remove(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_metadata),      cmocka_unit_test(test_no_file_type),
+        cmocka_unit_test(test_overrides),     cmocka_unit_test(test_overridden_facts),
+        cmocka_unit_test(test_bad_override),  cmocka_unit_test(test_pruned_layers),
+        cmocka_unit_test(test_no_such_layer), cmocka_unit_test(test_looking_writes_nothing),
+        cmocka_unit_test(test_no_tensors),    cmocka_unit_test(test_without_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,1040 @@
+/* Statistics of tensor data: every figure against one that is computed here in the simplest way,
+ * from numbers that gufo_decode gives. */
+#include "../support/allocator.h"
+#include "../support/codec.h"
+#include "../support/findings.h"
+#include "../support/openers.h"
+
+#include "base/bytes.h"
+
+#include <math.h>
+
+/* A file with one tensor. */
+typedef struct sample {
+    builder b;
+    uint64_t data_at; /* where its data begins */
+    uint8_t *bytes;   /* the data, little-endian */
+    uint64_t size;
+    const gufo_element_type *type;
+    uint64_t dims[3];
+    bool big;
+    gufo_file *file;
+    gufo_tensor tensor;
+} sample;
+
+static sample sample_new(uint32_t type, uint64_t columns, uint64_t rows, uint64_t matrices)
+{
+    sample s = {.type = gufo_element_type_by_id(type), .dims = {columns, rows, matrices}};
+    uint64_t row_size;
+
+    check(gufo_element_row_size(s.type, columns, &row_size) == GUFO_OK, "%s", s.type->name);
+    s.size = row_size * rows * matrices;
+    s.bytes = calloc((size_t)s.size + 1, 1);
+    check(s.bytes != NULL, "memory");
+    return s;
+}
+
+/* Builds the file from what is in `bytes`, and opens it. */
+static void sample_open(sample *s)
+{
+    gufo_error error = no_error();
+
+    s->b = builder_new((encoding){3, s->big});
+    builder_header(&s->b, 1, 0);
+    builder_tensor(&s->b, "t", s->type->id, 3, s->dims, 0);
+    builder_pad(&s->b, 32);
+    s->data_at = s->b.len;
+    builder_raw(&s->b, s->bytes, (size_t)s->size);
+    if (s->big)
+        check_ok(gufo_swap_blocks(s->type, s->b.data + s->data_at, s->size / s->type->block_bytes,
+                                  &error),
+                 &error, "%s", s->type->name);
+    s->file = gufo_open_memory(s->b.data, s->b.len, NULL, &error);
+    check(s->file != NULL, "%s: %s", s->type->name, error.message);
+    check(gufo_tensor_at(s->file, 0, &s->tensor), "%s", s->type->name);
+}
+
+static void sample_close(sample *s)
+{
+    gufo_close(s->file);
+    builder_free(&s->b);
+    free(s->bytes);
+}
+
+static uint64_t sample_count(const sample *s)
+{
+    return s->dims[0] * s->dims[1] * s->dims[2];
+}
+
+static gufo_stats scan_with(const sample *s, gufo_stats_options options)
+{
+    gufo_error error = no_error();
+    gufo_stats stats;
+
+    check_ok(gufo_stats_scan(s->file, &s->tensor, &options, &stats, &error), &error, "%s",
+             s->type->name);
+    return stats;
+}
+
+static gufo_stats scan(const sample *s)
+{
+    return scan_with(s, (gufo_stats_options){.threads = 2});
+}
+
+static void fill_with_random_bytes(sample *s, uint64_t seed)
+{
+    for (uint64_t i = 0; i < s->size; i++)
+        s->bytes[i] = (uint8_t)(random_next(&seed) >> 24);
+}
+
+static double random_double(uint64_t *seed)
+{
+    double fraction = (double)(int64_t)random_next(seed) * 0x1p-63;
+
+    return fraction * (random_next(seed) % 2 == 0 ? 1e-9 : 1e200);
+}
+
+static void put_f32(sample *s, uint64_t index, float value)
+{
+    memcpy(s->bytes + 4 * index, &value, sizeof value);
+    floats_from_little_endian(s->bytes + 4 * index, 1);
+}
+
+static void put_f64(sample *s, uint64_t index, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    store_u64(s->bytes + 8 * index, bits, HOST_IS_BIG_ENDIAN);
+}
+
+/* ---- expected figures ----------------------------------------------------------------------- */
+
+/* All values in the order of elements, to be freed. */
+static double *values_of(const sample *s)
+{
+    uint64_t count = sample_count(s);
+    double *values = malloc((size_t)count * sizeof *values + 1);
+    float *floats = malloc((size_t)count * sizeof *floats + 1);
+    gufo_error error = no_error();
+
+    check(values != NULL && floats != NULL, "memory");
+    check_ok(gufo_decode(s->type, s->bytes, s->dims[1] * s->dims[2], s->dims[0], floats,
+                         GUFO_CPU_PORTABLE, &error),
+             &error, "%s", s->type->name);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint8_t *at = s->bytes + i * s->type->block_bytes;
+        bool swap = HOST_IS_BIG_ENDIAN;
+
+        values[i] = (double)floats[i];
+        if (s->type->id == GUFO_TYPE_I32)
+            values[i] = (int32_t)load_u32(at, swap);
+        else if (s->type->id == GUFO_TYPE_I64)
+            values[i] = (double)(int64_t)load_u64(at, swap);
+        else if (s->type->id == GUFO_TYPE_F64)
+            copy_numbers(&values[i], at, 1, 8, swap);
+    }
+    free(floats);
+    return values;
+}
+
+/* What is expected; and whether the order of the data is that of elements. */
+typedef struct expected {
+    uint64_t finite, zeros, nan, positive, negative;
+    uint64_t first_nan, first_positive, first_negative, minimum_at, maximum_at;
+    double mean, deviation;
+    bool in_order;
+} expected;
+
+static void count_value(expected *e, const double *values, uint64_t i)
+{
+    double v = values[i];
+
+    if (isnan(v)) {
+        e->first_nan = e->nan++ == 0 ? i : e->first_nan;
+    } else if (isinf(v) && v > 0) {
+        e->first_positive = e->positive++ == 0 ? i : e->first_positive;
+    } else if (isinf(v)) {
+        e->first_negative = e->negative++ == 0 ? i : e->first_negative;
+    } else {
+        if (e->finite == 0 || v < values[e->minimum_at])
+            e->minimum_at = i;
+        if (e->finite == 0 || v > values[e->maximum_at])
+            e->maximum_at = i;
+        e->zeros += v == 0;
+        e->finite++;
+    }
+}
+
+static expected expect(const sample *s, const double *values)
+{
+    expected e = {.in_order = (s->type->flags & GUFO_ELEMENT_REMOVED) == 0};
+    uint64_t count = sample_count(s);
+    long double sum = 0, squares = 0;
+
+    for (uint64_t i = 0; i < count; i++) {
+        count_value(&e, values, i);
+        sum += isfinite(values[i]) ? (long double)values[i] : 0;
+    }
+    if (e.finite == 0)
+        return e;
+    sum /= e.finite;
+    for (uint64_t i = 0; i < count; i++)
+        if (isfinite(values[i]))
+            squares += ((long double)values[i] - sum) * ((long double)values[i] - sum);
+    e.mean = (double)sum;
+    e.deviation = (double)sqrtl(squares / e.finite);
+    return e;
+}
+
+static void check_find(const gufo_stats_find *find, uint64_t count, uint64_t first, bool in_order,
+                       const char *name, const char *label)
+{
+    check_u64(find->count, count, "%s: %s", label, name);
+    if (count > 0 && in_order)
+        check_u64(find->first, first, "%s: %s", label, name);
+}
+
+static void check_near(double got, double wanted, double scale, const char *name, const char *label)
+{
+    check(fabs(got - wanted) <= 1e-12 * scale, "%s: %s is %.17g, not %.17g", label, name, got,
+          wanted);
+}
+
+/* A value within rounding of the edge of a bin may be on either side of it. */
+static void check_bins(const gufo_stats *got, const double *values, uint64_t count,
+                       const char *label)
+{
+    uint64_t sure[GUFO_STATS_BINS] = {0}, maybe[GUFO_STATS_BINS + 1] = {0}, below = 0, above = 0;
+    double reach = GUFO_STATS_OUTLIER * got->deviation, width = got->high - got->low;
+    uint64_t sum = got->outliers_below + got->outliers_above;
+
+    for (uint64_t i = 0; i < count; i++) {
+        double at = width > 0 ? (values[i] - got->low) / width * GUFO_STATS_BINS : 0;
+
+        if (!isfinite(values[i]))
+            continue;
+        if (values[i] < got->mean - reach)
+            below++;
+        else if (values[i] > got->mean + reach)
+            above++;
+        else if (fabs(at - nearbyint(at)) < 1e-6)
+            maybe[(size_t)nearbyint(at)]++;
+        else
+            sure[(size_t)at]++;
+    }
+    check_u64(got->outliers_below, below, "%s", label);
+    check_u64(got->outliers_above, above, "%s", label);
+    for (size_t i = 0; i < GUFO_STATS_BINS; i++) {
+        sum += got->bins[i];
+        check(got->bins[i] >= sure[i] && got->bins[i] <= sure[i] + maybe[i] + maybe[i + 1],
+              "%s: bin %zu has %" PRIu64 ", not %" PRIu64, label, i, got->bins[i], sure[i]);
+    }
+    check_u64(sum, got->finite, "%s", label);
+}
+
+static void check_stats(const sample *s, const gufo_stats *got, const char *label)
+{
+    double *values = values_of(s);
+    expected e = expect(s, values);
+
+    check_u64(got->elements, sample_count(s), "%s", label);
+    check_u64(got->finite, e.finite, "%s", label);
+    check_find(&got->nan, e.nan, e.first_nan, e.in_order, "NaN", label);
+    check_find(&got->positive_infinite, e.positive, e.first_positive, e.in_order, "inf", label);
+    check_find(&got->negative_infinite, e.negative, e.first_negative, e.in_order, "-inf", label);
+    if (e.finite > 0) {
+        double size = fmax(fabs(values[e.minimum_at]), fabs(values[e.maximum_at]));
+
+        check_u64(got->zeros, e.zeros, "%s", label);
+        check(got->minimum == values[e.minimum_at], "%s: minimum %g", label, got->minimum);
+        check(got->maximum == values[e.maximum_at], "%s: maximum %g", label, got->maximum);
+        check(values[got->minimum_at] == got->minimum, "%s: place of the minimum", label);
+        check(values[got->maximum_at] == got->maximum, "%s: place of the maximum", label);
+        if (e.in_order) {
+            check_u64(got->minimum_at, e.minimum_at, "%s", label);
+            check_u64(got->maximum_at, e.maximum_at, "%s", label);
+        }
+        check_near(got->mean, e.mean, size, "mean", label);
+        check_near(got->deviation, e.deviation, e.deviation + size * 1e-3, "deviation", label);
+        check_bins(got, values, sample_count(s), label);
+    }
+    free(values);
+}
+
+/* ---- figures -------------------------------------------------------------------------------- */
+
+/* Any bytes, in every type and byte order: infinite and NaN values are among them. */
+static void test_every_type(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * gufo_element_type_count(); i++) {
+        const gufo_element_type *type = gufo_element_type_at(i / 2);
+        sample s;
+        gufo_stats stats;
+
+        if ((type->flags & GUFO_ELEMENT_DECODES) == 0 || type->id == GUFO_TYPE_F64)
+            continue;
+        s = sample_new(type->id, 768, 8, 1);
+        s.big = i % 2 == 1;
+        fill_with_random_bytes(&s, i / 2 + 1);
+        sample_open(&s);
+        stats = scan(&s);
+        check_stats(&s, &stats, type->name);
+        sample_close(&s);
+    }
+}
+
+/* Lengths around those of pieces and chunks; more than one chunk. */
+static void test_every_length(void **state)
+{
+    static const struct {
+        uint32_t type;
+        uint64_t columns, rows, matrices;
+    } shapes[] = {
+        {GUFO_TYPE_F32, 1, 1, 1},          {GUFO_TYPE_F32, 7, 1, 1},
+        {GUFO_TYPE_F32, 2047, 1, 1},       {GUFO_TYPE_F32, 2049, 1, 1},
+        {GUFO_TYPE_F32, 3, 87383, 1},      {GUFO_TYPE_F16, 600001, 1, 1},
+        {GUFO_TYPE_Q8_0, 96, 71, 40},      {GUFO_TYPE_Q4_0_8_8, 96, 2736, 1},
+        {GUFO_TYPE_Q4_0_4_4, 4128, 4, 17}, {GUFO_TYPE_IQ4_NL_4_4, 32, 8, 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(shapes); i++) {
+        sample s =
+            sample_new(shapes[i].type, shapes[i].columns, shapes[i].rows, shapes[i].matrices);
+        gufo_stats stats;
+
+        fill_with_random_bytes(&s, i + 1);
+        sample_open(&s);
+        stats = scan(&s);
+        check_stats(&s, &stats, s.type->name);
+        sample_close(&s);
+    }
+}
+
+/* Numbers that a float cannot hold are no infinities, and are told exactly. */
+static void test_wide_numbers(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F64, 100, 41, 1);
+    uint64_t seed = 1;
+    gufo_stats stats;
+
+    (void)state;
+    for (uint64_t i = 0; i < sample_count(&s); i++)
+        put_f64(&s, i, random_double(&seed));
+    put_f64(&s, 4000, -1e300);
+    put_f64(&s, 123, 0x1.123456789abcdp+800);
+    sample_open(&s);
+    stats = scan(&s);
+    check(stats.minimum == -1e300 && stats.maximum == 0x1.123456789abcdp+800, "extremes");
+    check_u64(stats.minimum_at, 4000, "minimum");
+    check_u64(stats.finite, 4100, "finite");
+    sample_close(&s);
+
+    s = sample_new(GUFO_TYPE_F64, 100, 41, 1);
+    for (uint64_t i = 0; i < sample_count(&s); i++)
+        put_f64(&s, i, random_double(&seed) * (i % 7 == 0 ? 1e-150 : 1e-60));
+    sample_open(&s);
+    stats = scan(&s);
+    check_stats(&s, &stats, "F64");
+    sample_close(&s);
+}
+
+/* Sums that no double can hold. */
+static void test_beyond_the_range(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F64, 100, 50, 1);
+    gufo_stats stats;
+    uint64_t sum = 0;
+
+    (void)state;
+    for (uint64_t i = 0; i < sample_count(&s); i++)
+        put_f64(&s, i, i % 10 == 0 ? -1.7e308 : 1.7e308);
+    sample_open(&s);
+    stats = scan(&s);
+    check_u64(stats.finite, 5000, "finite");
+    check(stats.minimum == -1.7e308 && stats.maximum == 1.7e308, "extremes");
+    for (size_t i = 0; i < GUFO_STATS_BINS; i++)
+        sum += stats.bins[i];
+    check_u64(sum + stats.outliers_below + stats.outliers_above, 5000, "bins");
+    sample_close(&s);
+}
+
+static void test_constant(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F32, 1000, 600, 1);
+    gufo_stats stats;
+
+    (void)state;
+    for (uint64_t i = 0; i < sample_count(&s); i++)
+        put_f32(&s, i, 0.1f);
+    sample_open(&s);
+    stats = scan(&s);
+    check(stats.mean == (double)0.1f && stats.deviation == 0, "mean %.17g, deviation %.17g",
+          stats.mean, stats.deviation);
+    check_u64(stats.bins[0], sample_count(&s), "bins");
+    check_u64(stats.minimum_at + stats.maximum_at + stats.zeros, 0, "places");
+    sample_close(&s);
+}
+
+/* Extremes are found in every place, and 0 is none of them where it does not occur. */
+static void test_extremes(void **state)
+{
+    enum { COUNT = 2051 };
+
+    (void)state;
+    for (uint64_t at = 0; at < COUNT; at += at < 24 || at > 2029 ? 1 : 59) {
+        for (int sign = -1; sign <= 1; sign += 2) {
+            sample s = sample_new(GUFO_TYPE_F32, COUNT, 1, 1);
+            gufo_stats stats;
+
+            for (uint64_t i = 0; i < COUNT; i++)
+                put_f32(&s, i, (float)sign * (i == at ? 3.0f : 2.0f));
+            sample_open(&s);
+            stats = scan(&s);
+            check(stats.minimum == (sign < 0 ? -3 : 2), "%g at %" PRIu64, stats.minimum, at);
+            check(stats.maximum == (sign < 0 ? -2 : 3), "%g at %" PRIu64, stats.maximum, at);
+            check_u64(sign < 0 ? stats.minimum_at : stats.maximum_at, at, "place");
+            check_u64(sign < 0 ? stats.maximum_at : stats.minimum_at, at == 0, "the other's");
+            sample_close(&s);
+        }
+    }
+}
+
+/* Whole numbers from 0 to 63 have a bin each. */
+static void test_bins(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_I8, 64, 65, 1);
+    gufo_stats stats;
+
+    (void)state;
+    for (uint64_t row = 0; row < 65; row++)
+        for (uint64_t i = 0; i < 64; i++)
+            s.bytes[row * 64 + i] = (uint8_t)(i < row ? i : 0);
+    sample_open(&s);
+    stats = scan(&s);
+    check(stats.low == 0 && stats.high == 63, "range");
+    check_u64(stats.zeros, stats.bins[0], "zeros");
+    for (uint64_t i = 1; i < 64; i++)
+        check_u64(stats.bins[i], 64 - i, "bin");
+    sample_close(&s);
+}
+
+/* Values of 1 and -1, and a few far away. */
+static void test_outliers(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F32, 10000, 10, 1);
+    gufo_stats stats;
+
+    (void)state;
+    for (uint64_t i = 0; i < sample_count(&s); i++)
+        put_f32(&s, i, i % 2 == 0 ? 1.0f : -1.0f);
+    put_f32(&s, 20, 7);
+    put_f32(&s, 22, 8);
+    put_f32(&s, 99999, -7);
+    put_f32(&s, 5, 5.5f);
+    sample_open(&s);
+    stats = scan(&s);
+    check_u64(stats.outliers_above, 2, "above");
+    check_u64(stats.outliers_below, 1, "below");
+    check(stats.high == stats.mean + 6 * stats.deviation && stats.high < 7, "high %g", stats.high);
+    check(stats.low == stats.mean - 6 * stats.deviation && stats.low > -7, "low %g", stats.low);
+    check(stats.minimum == -7 && stats.maximum == 8, "extremes");
+    check_stats(&s, &stats, "outliers");
+    sample_close(&s);
+}
+
+/* The first of each kind, in a later chunk; the others are counted. */
+static void test_nonfinite(void **state)
+{
+    static const struct {
+        uint64_t index;
+        float value;
+    } planted[] = {{262144, INFINITY}, {262145, NAN},   {262143, -INFINITY},
+                   {300000, NAN},      {300001, 1e30f}, {599999, INFINITY}};
+    sample s = sample_new(GUFO_TYPE_F32, 1000, 200, 3);
+    gufo_stats_place place;
+    gufo_stats stats;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(planted); i++)
+        put_f32(&s, planted[i].index, planted[i].value);
+    sample_open(&s);
+    stats = scan(&s);
+    check_stats(&s, &stats, "nonfinite");
+    check_u64(stats.nan.count, 2, "NaN");
+    check_u64(stats.nan.offset, s.data_at + 4 * 262145, "offset");
+    check_u64(stats.positive_infinite.offset, s.data_at + 4 * 262144, "offset");
+    check_u64(stats.negative_infinite.offset, s.data_at + 4 * 262143, "offset");
+    check(stats.maximum == (double)1e30f, "maximum");
+    check_u64(stats.finite, 600000 - 5, "finite");
+    check_u64(stats.zeros, 600000 - 6, "zeros");
+    place = gufo_stats_place_of(&s.tensor, stats.maximum_at);
+    check_u64(place.matrix, 1, "matrix");
+    check_u64(place.row, 100, "row");
+    check_u64(place.column, 1, "column");
+    sample_close(&s);
+}
+
+static void test_nothing_finite(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F16, 50, 50, 1);
+    gufo_stats stats;
+
+    (void)state;
+    memset(s.bytes, 0xff, (size_t)s.size);
+    sample_open(&s);
+    stats = scan(&s);
+    check_u64(stats.nan.count, 2500, "NaN");
+    check_u64(stats.finite + stats.bins[0] + stats.outliers_above, 0, "finite");
+    check(stats.mean == 0 && stats.deviation == 0 && stats.minimum == 0, "figures");
+    sample_close(&s);
+}
+
+/* ---- the same whatever works ---------------------------------------------------------------- */
+
+static void test_same_with_all_threads_and_kernels(void **state)
+{
+    static const uint32_t types[] = {GUFO_TYPE_F32, GUFO_TYPE_Q4_K, GUFO_TYPE_Q4_0_4_8};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(types); i++) {
+        sample s = sample_new(types[i], 256, 4600, 1);
+        gufo_stats first, other;
+
+        fill_with_random_bytes(&s, 99);
+        sample_open(&s);
+        first = scan_with(&s, (gufo_stats_options){.threads = 1, .cpu = GUFO_CPU_PORTABLE});
+        for (unsigned threads = 0; threads < 9; threads++) {
+            other =
+                scan_with(&s, (gufo_stats_options){.threads = threads,
+                                                   .cpu = cpu_level(threads % cpu_level_count())});
+            check_view(((gufo_str){(const char *)&other, sizeof other}),
+                       ((gufo_str){(const char *)&first, sizeof first}), "%s: %u threads",
+                       s.type->name, threads);
+        }
+        other = scan_with(&s, (gufo_stats_options){.flags = GUFO_STATS_ONE_PASS});
+        check(other.mean == first.mean && other.deviation == first.deviation, "one pass");
+        check(other.high == 0 && other.bins[0] == 0, "one pass");
+        sample_close(&s);
+    }
+}
+
+/* ---- scales --------------------------------------------------------------------------------- */
+
+/* A block is bad if and only if it decodes to something that is not finite, but for the types where
+ * finite scales can give infinite values, and MXFP4, where 255 decodes to numbers. */
+static bool scale_shows_in_values(uint32_t type)
+{
+    return type != GUFO_TYPE_Q8_K && type != GUFO_TYPE_MXFP4 && type != GUFO_TYPE_NVFP4;
+}
+
+/* Block `b`, counted in the order of elements. */
+static bool block_is_finite(const sample *s, const double *values, uint64_t b)
+{
+    uint32_t elements = s->type->block_elements;
+
+    for (uint64_t i = b * elements; i < (b + 1) * elements; i++)
+        if (!isfinite(values[i]))
+            return false;
+    return true;
+}
+
+static void test_scales_show_in_values(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < gufo_element_type_count(); i++) {
+        const gufo_element_type *type = gufo_element_type_at(i);
+        uint64_t bad = 0, first = 0;
+        sample s;
+        double *values;
+        gufo_stats stats;
+
+        if ((type->flags & GUFO_ELEMENT_QUANTIZED) == 0 || !scale_shows_in_values(type->id) ||
+            (type->flags & GUFO_ELEMENT_DECODES) == 0)
+            continue;
+        s = sample_new(type->id, 1024, 200, 1);
+        fill_with_random_bytes(&s, 77 + i);
+        sample_open(&s);
+        stats = scan(&s);
+        values = values_of(&s);
+        for (uint64_t b = 0; b < sample_count(&s) / type->block_elements; b++)
+            if (!block_is_finite(&s, values, b) && bad++ == 0)
+                first = b;
+        check(bad > 0, "%s: nothing to find", type->name);
+        check_u64(stats.bad_scales.count, bad, "%s", type->name);
+        if ((type->flags & GUFO_ELEMENT_REMOVED) == 0)
+            check_u64(stats.bad_scales.first, first * type->block_elements, "%s", type->name);
+        free(values);
+        sample_close(&s);
+    }
+}
+
+/* Where scales are. */
+static const struct scale_place {
+    uint32_t type;
+    uint32_t offset; /* in the block; of a group of interleaved blocks */
+    const char *bytes;
+    uint32_t size;
+    uint32_t row; /* of the block, if they are interleaved */
+} scale_places[] = {
+    {GUFO_TYPE_Q4_0, 0, "\x00\x7c", 2, 0},
+    {GUFO_TYPE_Q4_1, 0, "\x01\xfc", 2, 0},
+    {GUFO_TYPE_Q4_1, 2, "\x00\x7c", 2, 0},
+    {GUFO_TYPE_Q5_1, 2, "\x00\xfe", 2, 0},
+    {GUFO_TYPE_Q8_0, 0, "\xff\xff", 2, 0},
+    {GUFO_TYPE_Q2_K, 80, "\x00\x7c", 2, 0},
+    {GUFO_TYPE_Q2_K, 82, "\x00\x7c", 2, 0},
+    {GUFO_TYPE_Q3_K, 108, "\x00\x7c", 2, 0},
+    {GUFO_TYPE_Q4_K, 2, "\x00\x7c", 2, 0},
+    {GUFO_TYPE_Q6_K, 208, "\x00\x7c", 2, 0},
+    {GUFO_TYPE_Q8_K, 0, "\x00\x00\x80\x7f", 4, 0},
+    {GUFO_TYPE_IQ1_M, 48, "\x00\x00\x00\x00\x00\xc0\x00\x70", 8, 0},
+    {GUFO_TYPE_TQ1_0, 52, "\x00\x7c", 2, 0},
+    {GUFO_TYPE_TQ2_0, 64, "\x00\x7c", 2, 0},
+    {GUFO_TYPE_MXFP4, 0, "\xff", 1, 0},
+    {GUFO_TYPE_Q4_0_4_4, 4, "\x00\x7c", 2, 2},
+    {GUFO_TYPE_Q4_0_8_8, 14, "\x00\xfc", 2, 7},
+    {GUFO_TYPE_IQ4_NL_4_4, 0, "\x01\x7c", 2, 0},
+};
+
+/* Blocks of 512 columns, and rows of the interleaved types in groups of 8. */
+static void test_places_of_scales(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2 * COUNT_OF(scale_places); i++) {
+        const struct scale_place *p = &scale_places[i / 2];
+        sample s = sample_new(p->type, 512, 560, 1);
+        bool merged = (s.type->flags & GUFO_ELEMENT_REMOVED) != 0;
+        uint64_t rows = !merged ? 1 : p->type == GUFO_TYPE_Q4_0_8_8 ? 8 : 4;
+        uint64_t group_bytes = rows * s.type->block_bytes, in_row = 512 / s.type->block_elements;
+        uint64_t row = 552, group = row / rows * in_row + 1; /* the second one of that row */
+        gufo_stats stats;
+
+        s.big = i % 2 == 1;
+        memcpy(s.bytes + group * group_bytes + p->offset, p->bytes, p->size);
+        /* A later one, whose second scale is wrong, too, counts as one. */
+        memset(s.bytes + (group + 1) * group_bytes, rows == 1 ? 0xff : 0, (size_t)group_bytes);
+        sample_open(&s);
+        stats = scan(&s);
+        check_u64(stats.bad_scales.count, rows == 1 ? 2 : 1, "%s", s.type->name);
+        check_u64(stats.bad_scales.first, (row + p->row) * 512 + s.type->block_elements, "%s",
+                  s.type->name);
+        check_u64(stats.bad_scales.offset, s.data_at + group * group_bytes + p->offset, "%s",
+                  s.type->name);
+        sample_close(&s);
+    }
+}
+
+static void test_every_scale_of_nvfp4_is_a_number(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_NVFP4, 256, 16, 1);
+    gufo_stats stats;
+
+    (void)state;
+    memset(s.bytes, 0xff, (size_t)s.size);
+    sample_open(&s);
+    stats = scan(&s);
+    check_u64(stats.bad_scales.count, 0, "NVFP4");
+    sample_close(&s);
+}
+
+/* ---- what cannot be looked through ---------------------------------------------------------- */
+
+static void check_refused(const sample *s, const gufo_stats_options *options, gufo_status status,
+                          const char *part)
+{
+    gufo_error error = no_error();
+    gufo_stats stats;
+
+    check_status(gufo_stats_scan(s->file, &s->tensor, options, &stats, &error), status, &error,
+                 "%s", part);
+    check(strstr(error.message, part) != NULL, "'%s' lacks '%s'", error.message, part);
+}
+
+static void test_refused(void **state)
+{
+    static const gufo_element_type unknown = {57, "57", 1, 1, 0};
+    static const gufo_element_type forgotten = {GUFO_TYPE_Q4_2, "Q4_2", 1, 1, 0};
+    sample s = sample_new(GUFO_TYPE_I8, 64, 1, 1);
+
+    (void)state;
+    s.type = &unknown;
+    sample_open(&s);
+    check_refused(&s, NULL, GUFO_E_TYPE, "type 57, which is not known");
+    sample_close(&s);
+    s = sample_new(GUFO_TYPE_I8, 64, 1, 1);
+    s.type = &forgotten;
+    sample_open(&s);
+    check_refused(&s, NULL, GUFO_E_TYPE, "Q4_2, which cannot be decoded");
+    sample_close(&s);
+    s = sample_new(GUFO_TYPE_Q4_0_4_4, 64, 6, 1);
+    sample_open(&s);
+    check_refused(&s, NULL, GUFO_E_ARGUMENT, "6 rows; Q4_0_4_4 merges 4");
+    sample_close(&s);
+    s = sample_new(GUFO_TYPE_I8, 64, 1, 1);
+    sample_open(&s);
+    check_refused(&s, &(gufo_stats_options){.cpu = (gufo_cpu)99}, GUFO_E_ARGUMENT, "");
+    sample_close(&s);
+}
+
+/* Of a truncated tensor all whole blocks. */
+static void test_truncated(void **state)
+{
+    static const struct {
+        uint32_t type;
+        uint64_t cut, elements;
+    } cuts[] = {{GUFO_TYPE_F32, 41, 1024 * 600 - 11},
+                {GUFO_TYPE_Q8_0, 41, 1024 * 600 - 64},
+                {GUFO_TYPE_Q4_0_8_8, 1, 1024 * 600 - 256},
+                {GUFO_TYPE_F32, 1024 * 600 * 4, 0}};
+    gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cuts); i++) {
+        sample s = sample_new(cuts[i].type, 1024, 600, 1);
+        gufo_error error = no_error();
+        gufo_stats stats;
+
+        fill_with_random_bytes(&s, 5);
+        sample_open(&s);
+        gufo_close(s.file);
+        s.file = gufo_open_memory(s.b.data, s.b.len - (size_t)cuts[i].cut, &lenient, &error);
+        check(s.file != NULL && gufo_tensor_at(s.file, 0, &s.tensor), "%s", error.message);
+        stats = scan(&s);
+        check_u64(stats.elements, cuts[i].elements, "%s", s.type->name);
+        sample_close(&s);
+    }
+}
+
+static void test_empty(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F32, 32, 0, 1);
+    gufo_stats stats;
+
+    (void)state;
+    sample_open(&s);
+    stats = scan(&s);
+    check_u64(stats.elements + stats.finite, 0, "empty");
+    check_u64(gufo_stats_place_of(&s.tensor, 3).column, 3, "empty");
+    sample_close(&s);
+}
+
+/* Data of a pipe is gone. */
+static void test_pipe(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F32, 32, 1, 1);
+    gufo_error error = no_error();
+    gufo_stats stats;
+    gufo_tensor tensor;
+    findings found;
+    opened o;
+
+    (void)state;
+    sample_open(&s);
+    open_way(&o, WAY_PIPE, s.b.data, s.b.len, NULL);
+    check(o.file != NULL && gufo_tensor_at(o.file, 0, &tensor), "%s", o.error.message);
+    check_status(gufo_stats_scan(o.file, &tensor, NULL, &stats, &error), GUFO_E_ARGUMENT, &error,
+                 "pipe");
+    findings_init(&found);
+    error = no_error();
+    check_status(gufo_file_check_data(o.file, NULL, findings_add, &found, &error), GUFO_E_ARGUMENT,
+                 &error, "pipe");
+    check_u64(found.count, 0, "pipe");
+    findings_free(&found);
+    close_way(&o);
+    sample_close(&s);
+}
+
+/* Progress comes in order and ends at the total; whoever asks gets a stop. */
+typedef struct watch {
+    uint64_t calls, stop_at, done, total;
+    bool sound;
+} watch;
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+    watch *w = context;
+
+    w->sound = w->sound && done > w->done && done <= total && (w->calls == 0 || total == w->total);
+    w->done = done;
+    w->total = total;
+    return ++w->calls != w->stop_at;
+}
+
+static void test_progress(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F16, 1000, 600, 1);
+    watch w = {.sound = true};
+    gufo_stats_options options = {.threads = 3, .progress = on_progress, .progress_context = &w};
+
+    (void)state;
+    sample_open(&s);
+    (void)scan_with(&s, options);
+    check(w.sound && w.done == w.total, "progress");
+    check_u64(w.total, 2 * s.size, "two passes");
+    check_u64(w.calls, 6, "three chunks, twice");
+    for (uint64_t stop = 1; stop <= 6; stop++) {
+        w = (watch){.sound = true, .stop_at = stop};
+        check_refused(&s, &options, GUFO_E_STOPPED, "stopped");
+        check_u64(w.calls, stop, "stop");
+    }
+    sample_close(&s);
+}
+
+/* Every failure to read, and every one to get memory. */
+static void test_failures(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F16, 1000, 600, 1);
+    counter c;
+    gufo_allocator allocator;
+    gufo_stats_options options = {.threads = 2};
+    gufo_error error = no_error();
+    size_t reads, calls;
+    gufo_stats stats;
+    opened o;
+
+    (void)state;
+    sample_open(&s);
+    open_way(&o, WAY_SOURCE, s.b.data, s.b.len, NULL);
+    check(o.file != NULL, "%s", o.error.message);
+    reads = o.source.calls;
+    for (size_t n = 1; n <= 6; n++) {
+        o.source.calls = reads;
+        o.source.fail_at = reads + n;
+        options.threads = 1;
+        check_status(gufo_stats_scan(o.file, &s.tensor, &options, &stats, &error), GUFO_E_IO,
+                     &error, "read %zu", n);
+    }
+    check_u64(o.source.bad, 0, "reads outside the file");
+    close_way(&o);
+
+    counter_init(&c);
+    allocator = counter_allocator(&c);
+    options = (gufo_stats_options){.threads = 2, .allocator = &allocator};
+    (void)scan_with(&s, options);
+    calls = c.calls;
+    for (size_t n = 1; n <= calls; n++) {
+        c.calls = 0;
+        c.fail_at = n;
+        check_status(gufo_stats_scan(s.file, &s.tensor, &options, &stats, &error), GUFO_E_MEMORY,
+                     &error, "request %zu", n);
+        check_u64(c.in_use, 0, "memory is left");
+    }
+    sample_close(&s);
+}
+
+/* Memory does not depend on the tensor, a single long row among them. */
+static void test_memory(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F32, 3000000, 1, 1);
+    counter c;
+    gufo_allocator allocator;
+    gufo_stats_options options = {.threads = 2, .allocator = &allocator};
+
+    (void)state;
+    counter_init(&c);
+    allocator = counter_allocator(&c);
+    sample_open(&s);
+    (void)scan_with(&s, options);
+    check(c.peak < 3 << 20, "%zu bytes", c.peak);
+    sample_close(&s);
+}
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+static findings check_sample(const sample *s, const gufo_stats_options *options)
+{
+    gufo_error error = no_error();
+    findings found;
+
+    findings_init(&found);
+    check_ok(gufo_file_check_data(s->file, options, findings_add, &found, &error), &error, "%s",
+             s->type->name);
+    return found;
+}
+
+static void check_finding(const findings *found, const char *rule, uint64_t offset,
+                          const char *message)
+{
+    const kept_finding *f = findings_get(found, rule, 0);
+
+    check_u64(found->count, 1, "%s", rule);
+    check(f != NULL, "no %s", rule);
+    check_u64(f->offset, offset, "%s", rule);
+    check(strcmp(f->subject, "t") == 0, "%s", f->subject);
+    check(strcmp(f->message, message) == 0, "'%s'\nis not\n'%s'", f->message, message);
+}
+
+static void test_findings(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F32, 10, 20, 3);
+    findings found;
+
+    (void)state;
+    sample_open(&s);
+    found = check_sample(&s, NULL);
+    check_u64(found.count, 0, "all is well");
+    findings_free(&found);
+    sample_close(&s);
+
+    s = sample_new(GUFO_TYPE_F32, 10, 20, 3);
+    put_f32(&s, 10 * 20 + 10 * 7 + 9, -INFINITY);
+    sample_open(&s);
+    found = check_sample(&s, NULL);
+    check_finding(&found, "data-nonfinite", s.data_at + 4 * 279,
+                  "tensor \"t\": the value in matrix 1, row 7, column 9 is negative infinity "
+                  "(gguf_file_t.tensor_data)");
+    findings_free(&found);
+    sample_close(&s);
+
+    s = sample_new(GUFO_TYPE_F32, 10, 20, 3);
+    put_f32(&s, 30, INFINITY);
+    put_f32(&s, 29, NAN);
+    sample_open(&s);
+    found = check_sample(&s, NULL);
+    check_finding(&found, "data-nonfinite", s.data_at + 4 * 29,
+                  "tensor \"t\": 2 values are infinite or NaN; the first, in matrix 0, row 2, "
+                  "column 9, is NaN (gguf_file_t.tensor_data)");
+    findings_free(&found);
+    sample_close(&s);
+}
+
+/* Scales come before the values that they spoil. */
+static void test_findings_of_scales(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_Q8_0, 64, 2, 1);
+    findings found;
+
+    (void)state;
+    memcpy(s.bytes + 34, "\x00\x7c\x01\xff", 4);
+    memset(s.bytes + 34 + 4, 1, 30);
+    memcpy(s.bytes + 3 * 34, "\x00\x7e", 2);
+    sample_open(&s);
+    found = check_sample(&s, NULL);
+    check_finding(&found, "scale-nonfinite", s.data_at + 34,
+                  "tensor \"t\" (Q8_0): 2 blocks have a scale that is infinite or NaN, the first "
+                  "in matrix 0, row 0, column 32; 64 values of the tensor are infinite or NaN "
+                  "(gguf_file_t.tensor_data)");
+    findings_free(&found);
+    sample_close(&s);
+
+    s = sample_new(GUFO_TYPE_Q4_0, 64, 1, 1);
+    memcpy(s.bytes + 18, "\x00\x7c", 2);
+    sample_open(&s);
+    found = check_sample(&s, NULL);
+    check_finding(&found, "scale-nonfinite", s.data_at + 18,
+                  "tensor \"t\" (Q4_0): 1 block has a scale that is infinite or NaN, in matrix 0, "
+                  "row 0, column 32; 32 values of the tensor are infinite or NaN "
+                  "(gguf_file_t.tensor_data)");
+    findings_free(&found);
+    sample_close(&s);
+
+    /* 6 * 2^127, of a scale that is not wrong. */
+    s = sample_new(GUFO_TYPE_MXFP4, 32, 1, 1);
+    s.bytes[0] = 254;
+    s.bytes[3] = 0x07;
+    sample_open(&s);
+    found = check_sample(&s, NULL);
+    check_finding(&found, "data-nonfinite", s.data_at,
+                  "tensor \"t\": the value in matrix 0, row 0, column 2 is infinity "
+                  "(gguf_file_t.tensor_data)");
+    findings_free(&found);
+    sample_close(&s);
+
+    /* Of several in one block the first value. */
+    s = sample_new(GUFO_TYPE_MXFP4, 32, 1, 1);
+    s.bytes[0] = 254;
+    s.bytes[3] = 0x0f;
+    s.bytes[4] = 0x07;
+    sample_open(&s);
+    found = check_sample(&s, NULL);
+    check_finding(&found, "data-nonfinite", s.data_at,
+                  "tensor \"t\": 2 values are infinite or NaN; the first, in matrix 0, row 0, "
+                  "column 2, is negative infinity (gguf_file_t.tensor_data)");
+    findings_free(&found);
+    sample_close(&s);
+}
+
+static void test_finding_of_what_is_unchecked(void **state)
+{
+    static const gufo_element_type unknown = {57, "57", 1, 1, 0};
+    sample s = sample_new(GUFO_TYPE_I8, 64, 1, 1);
+    findings found;
+
+    (void)state;
+    s.type = &unknown;
+    sample_open(&s);
+    found = check_sample(&s, NULL);
+    check_finding(&found, "data-unchecked", s.data_at,
+                  "tensor \"t\" has element type 57, which is not known: its data was not checked "
+                  "(gguf_file_t.tensor_data)");
+    findings_free(&found);
+    sample_close(&s);
+}
+
+/* One bar for all tensors; a stop ends the check. */
+static void test_check_progress(void **state)
+{
+    enum { COLUMNS = 300000, TENSORS = 3 };
+    watch w = {.sound = true};
+    gufo_stats_options options = {.threads = 2, .progress = on_progress, .progress_context = &w};
+    builder b = builder_new((encoding){3, false});
+    gufo_error error = no_error();
+    gufo_file *file;
+    findings found;
+
+    (void)state;
+    builder_header(&b, TENSORS, 0);
+    for (uint64_t i = 0; i < TENSORS; i++)
+        builder_tensor(&b, (const char *[]){"a", "b", "c"}[i], i == 1 ? 57 : GUFO_TYPE_I8, 1,
+                       (uint64_t[]){COLUMNS}, i * COLUMNS);
+    builder_pad(&b, 32);
+    builder_fill(&b, 1, TENSORS * COLUMNS);
+    file = open_built(&b, "progress");
+    findings_init(&found);
+    check_ok(gufo_file_check_data(file, &options, findings_add, &found, &error), &error, "check");
+    check(w.sound && w.done == TENSORS * COLUMNS && w.total == w.done, "progress");
+    check_u64(w.calls, 4, "two chunks each of the two that can be decoded");
+    check_u64(found.count, 1, "one is unknown");
+    w = (watch){.sound = true, .stop_at = 3};
+    check_status(gufo_file_check_data(file, &options, findings_add, &found, &error), GUFO_E_STOPPED,
+                 &error, "stop");
+    findings_free(&found);
+    gufo_close(file);
+    builder_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_type),
+        cmocka_unit_test(test_every_length),
+        cmocka_unit_test(test_wide_numbers),
+        cmocka_unit_test(test_beyond_the_range),
+        cmocka_unit_test(test_constant),
+        cmocka_unit_test(test_extremes),
+        cmocka_unit_test(test_bins),
+        cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_nonfinite),
+        cmocka_unit_test(test_nothing_finite),
+        cmocka_unit_test(test_same_with_all_threads_and_kernels),
+        cmocka_unit_test(test_scales_show_in_values),
+        cmocka_unit_test(test_places_of_scales),
+        cmocka_unit_test(test_every_scale_of_nvfp4_is_a_number),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_pipe),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_findings),
+        cmocka_unit_test(test_findings_of_scales),
+        cmocka_unit_test(test_finding_of_what_is_unchecked),
+        cmocka_unit_test(test_check_progress),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
