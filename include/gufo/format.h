@@ -266,6 +266,10 @@ GUFO_API gufo_status gufo_file_read(const gufo_file *file, uint64_t offset, void
 /* Whether gufo_file_read can reach tensor data: false for a pipe. */
 GUFO_API bool gufo_file_has_data(const gufo_file *file);
 
+/* GUFO_E_CHANGED if the file has another size or time of change than when it was opened: what was
+ * read since then may be of both.  Nothing can be said of memory, pipes and other sources. */
+GUFO_API gufo_status gufo_file_unchanged(const gufo_file *file, gufo_error *error);
+
 /* ==== Part 3: shard sets ===================================================================== */
 
 /* Splits "DIR/NAME-00002-of-00005.gguf" into the length of "DIR/NAME", the number (from 1) and the
@@ -491,6 +495,13 @@ GUFO_API gufo_status gufo_writer_open_fd(gufo_writer *w, int fd, gufo_error *e);
  * GUFO_E_ARGUMENT without an output or out of order. */
 GUFO_API gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset,
                                        const void *data, size_t size, gufo_error *e);
+/* Copies bytes [offset, offset + size) of a tensor in a file to the same place of tensor `index`: the
+ * kernel shares or moves them where both are files and it can, else they are read and written.
+ * Threads and errors as in gufo_writer_write and gufo_tensor_read; *read_failed tells which of the
+ * two failed. */
+GUFO_API gufo_status gufo_writer_copy_data(gufo_writer *w, uint64_t index, uint64_t offset,
+                                           const gufo_file *file, const gufo_tensor *tensor,
+                                           uint64_t size, bool *read_failed, gufo_error *e);
 /* Pads, checks that every tensor got all its bytes (GUFO_E_ARGUMENT names one that did not), syncs
  * and puts the file in place.  On failure nothing is left behind (but what a stream has sent).  One
  * thread. */

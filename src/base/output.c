@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -107,7 +108,7 @@ static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
     for (int tries = 0; tries < NAMES_TRIED && failure == EEXIST; tries++) {
         (void)snprintf(o->temporary + folder, TEMPORARY_NAME, ".gufo-%016" PRIx64 ".tmp",
                        gufo_hash_key_new().k0);
-        o->fd = open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        o->fd = disk_open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (o->fd >= 0)
             return GUFO_OK;
         failure = errno;
@@ -127,10 +128,10 @@ static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
     if (size > INT64_MAX)
         return gufo_fail_io(error, EFBIG, "cannot reserve %" PRIu64 " bytes", size);
     do
-        failure = posix_fallocate(o->fd, 0, (off_t)size);
+        failure = disk_reserve(o->fd, size) == 0 ? 0 : errno;
     while (failure == EINTR);
     if (failure == EINVAL || failure == EOPNOTSUPP) /* not on this file system */
-        failure = ftruncate(o->fd, (off_t)size) == 0 ? 0 : errno;
+        failure = disk_resize(o->fd, size) == 0 ? 0 : errno;
     return failure == 0 ? GUFO_OK
                         : gufo_fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
 }
@@ -193,8 +194,8 @@ gufo_status gufo_output_open_part(output *o, bool again, uint64_t size, gufo_err
     if (path == NULL)
         return gufo_fail_memory(error);
     /* Nobody is to lead us to another file by a link of that name. */
-    o->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (again ? 0 : O_EXCL),
-                 o->exists ? 0600 : 0666);
+    o->fd = disk_open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (again ? 0 : O_EXCL),
+                      o->exists ? 0600 : 0666);
     if (o->fd < 0) {
         int failure = errno;
 
@@ -202,7 +203,7 @@ gufo_status gufo_output_open_part(output *o, bool again, uint64_t size, gufo_err
         return gufo_fail_io(error, failure, "cannot create a file in the folder of the target");
     }
     o->temporary = path;
-    if (again && ftruncate(o->fd, (off_t)size) != 0) /* it may be longer */
+    if (again && disk_resize(o->fd, size) != 0) /* it may be longer */
         return gufo_fail_io(error, errno, "cannot reserve %" PRIu64 " bytes", size);
     return reserve(o, size, error);
 }
@@ -210,10 +211,15 @@ gufo_status gufo_output_open_part(output *o, bool again, uint64_t size, gufo_err
 gufo_status gufo_output_write(const output *o, uint64_t offset, const void *data, size_t size,
                               gufo_error *error)
 {
+    return gufo_write_at(o->fd, offset, data, size, error);
+}
+
+gufo_status gufo_write_at(int fd, uint64_t offset, const void *data, size_t size, gufo_error *error)
+{
     const uint8_t *bytes = data;
 
     while (size > 0) {
-        ssize_t n = pwrite(o->fd, bytes, size, (off_t)offset);
+        ssize_t n = disk_write(fd, bytes, size, offset);
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -256,14 +262,14 @@ static bool links_unsupported(int failure)
 static gufo_status take_new_name(const output *o, gufo_error *error)
 {
     struct stat info;
-    int failure = link(o->temporary, o->target) == 0 ? 0 : errno;
+    int failure = disk_link(o->temporary, o->target) == 0 ? 0 : errno;
 
     if (failure == 0) {
-        (void)unlink(o->temporary);
+        (void)disk_unlink(o->temporary);
         return GUFO_OK;
     }
     if (links_unsupported(failure) && lstat(o->target, &info) != 0 && errno == ENOENT)
-        failure = rename(o->temporary, o->target) == 0 ? 0 : errno;
+        failure = disk_rename(o->temporary, o->target) == 0 ? 0 : errno;
     else if (links_unsupported(failure))
         failure = EEXIST;
     if (failure == EEXIST)
@@ -275,7 +281,7 @@ static gufo_status take_name(const output *o, gufo_error *error)
 {
     if (!o->replace)
         return take_new_name(o, error);
-    if (rename(o->temporary, o->target) != 0)
+    if (disk_rename(o->temporary, o->target) != 0)
         return gufo_fail_io(error, errno, "cannot rename to the target");
     return GUFO_OK;
 }
@@ -290,7 +296,7 @@ static void sync_folder(output *o)
     o->target[folder] = '\0';
     fd = open(folder == 0 ? "." : o->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0) {
-        (void)fsync(fd);
+        (void)disk_sync_folder(fd);
         (void)close(fd);
     }
 }
@@ -326,7 +332,7 @@ gufo_status gufo_output_commit(output *o, gufo_error *error)
     int fd = o->fd;
 
     keep_rights(o);
-    if (fsync(fd) != 0)
+    if (disk_sync(fd) != 0)
         status = gufo_fail_io(error, errno, "cannot sync");
     o->fd = -1;
     if (close(fd) != 0 && status == GUFO_OK)
@@ -347,7 +353,7 @@ void gufo_output_discard(output *o)
     if (o->fd >= 0)
         (void)close(o->fd);
     if (o->temporary != NULL && !o->keep)
-        (void)unlink(o->temporary);
+        (void)disk_unlink(o->temporary);
     if (o->allocator != NULL)
         forget(o);
 }

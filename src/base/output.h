@@ -49,7 +49,10 @@ gufo_status gufo_output_commit(output *output, gufo_error *error);
  * or never opened. */
 void gufo_output_discard(output *output);
 
-/* Writes all of `data` to a descriptor at its current position. */
+/* Writes all of `data` to a descriptor: at that byte of a file, from any thread; at its current
+ * position. */
+gufo_status gufo_write_at(int fd, uint64_t offset, const void *data, size_t size,
+                          gufo_error *error);
 gufo_status gufo_write_all(int fd, const void *data, size_t size, gufo_error *error);
 
 #endif

@@ -104,6 +104,7 @@ gufo_status gufo_source_open_fd(source *s, int fd, bool map, uint64_t buffer_lim
     if (S_ISDIR(info.st_mode))
         return gufo_fail_io(error, EISDIR, "cannot read");
     s->fetch = fetch_descriptor;
+    s->modified = info.st_mtim;
     end = S_ISREG(info.st_mode)   ? info.st_size
           : S_ISBLK(info.st_mode) ? lseek(fd, 0, SEEK_END)
                                   : -1;
@@ -249,4 +250,20 @@ gufo_status gufo_source_read(const source *s, uint64_t offset, void *buffer, siz
         return gufo_fail(error, GUFO_E_TRUNCATED, offset + got,
                          "the file was truncated while it was being read");
     return status;
+}
+
+gufo_status gufo_source_unchanged(const source *s, gufo_error *error)
+{
+    struct stat info;
+
+    if (s->fd < 0 || s->sequential)
+        return GUFO_OK;
+    if (fstat(s->fd, &info) != 0)
+        return gufo_fail_io(error, errno, "cannot examine");
+    if (!S_ISREG(info.st_mode) ||
+        ((uint64_t)info.st_size == s->size && info.st_mtim.tv_sec == s->modified.tv_sec &&
+         info.st_mtim.tv_nsec == s->modified.tv_nsec))
+        return GUFO_OK;
+    return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                     "the file was changed while it was being read");
 }

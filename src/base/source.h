@@ -11,6 +11,8 @@
 #ifndef GUFO_BASE_SOURCE_H
 #define GUFO_BASE_SOURCE_H
 
+#include <time.h>
+
 #include "gufo/base.h"
 
 /* The size of a pipe before its end was seen. */
@@ -34,6 +36,7 @@ typedef struct source {
     size_t mapping_size;
     int fd; /* -1: none */
     bool sequential;
+    struct timespec modified; /* the file of `fd`, when it was opened */
     gufo_source user;
     const gufo_allocator *allocator;
 } source;
@@ -56,6 +59,9 @@ void gufo_source_trim(source *source, uint64_t used);
 
 /* Reads a pipe to its end and counts it; nothing to do for others. */
 gufo_status gufo_source_drain(source *source, gufo_error *error);
+
+/* GUFO_E_CHANGED if a regular file has another size or time of change than when it was opened. */
+gufo_status gufo_source_unchanged(const source *source, gufo_error *error);
 
 /* Reads exactly [offset, offset + size), which must lie inside the source. */
 gufo_status gufo_source_read(const source *source, uint64_t offset, void *buffer, size_t size,

@@ -240,20 +240,30 @@ const void *gufo_tensor_data(const gufo_file *file, const gufo_tensor *tensor)
     return s->base + tensor->offset;
 }
 
-gufo_status gufo_tensor_read(const gufo_file *file, const gufo_tensor *tensor, uint64_t offset,
-                             void *buffer, size_t size, gufo_error *error)
+gufo_status gufo_tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
+                                    gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
     if (!range_inside(offset, size, tensor->size))
         return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "tensor %s has %" PRIu64 " bytes; %zu bytes from %" PRIu64
+                         "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
                          " were asked for",
                          gufo_quote(quoted, tensor->name), tensor->size, size, offset);
     if (!range_inside(offset, size, tensor->available))
         return gufo_fail(error, GUFO_E_TRUNCATED, tensor->offset + tensor->available,
                          "only %" PRIu64 " of %" PRIu64 " bytes of tensor %s are there",
                          tensor->available, tensor->size, gufo_quote(quoted, tensor->name));
+    return GUFO_OK;
+}
+
+gufo_status gufo_tensor_read(const gufo_file *file, const gufo_tensor *tensor, uint64_t offset,
+                             void *buffer, size_t size, gufo_error *error)
+{
+    gufo_status status = gufo_tensor_check_range(tensor, offset, size, error);
+
+    if (status != GUFO_OK)
+        return status;
     /* An empty tensor may lie behind the last byte of the file. */
     return size ? gufo_file_read(file, tensor->offset + offset, buffer, size, error) : GUFO_OK;
 }
@@ -273,4 +283,9 @@ gufo_status gufo_file_read(const gufo_file *file, uint64_t offset, void *buffer,
 bool gufo_file_has_data(const gufo_file *file)
 {
     return !file->source.sequential;
+}
+
+gufo_status gufo_file_unchanged(const gufo_file *file, gufo_error *error)
+{
+    return gufo_source_unchanged(&file->source, error);
 }

@@ -8,6 +8,8 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/move.h"
 #include "format/writer.h"
 
 static gufo_status check_unopened(const gufo_writer *w, gufo_error *error)
@@ -122,7 +124,7 @@ static const char *no_output(const gufo_writer *w)
 
 /* Notes that bytes of a tensor have been written. */
 static gufo_status note_written(gufo_writer *w, const planned_tensor *tensor, uint64_t offset,
-                                size_t size, gufo_error *error)
+                                uint64_t size, gufo_error *error)
 {
     uint64_t begin = tensor->offset + offset, end = begin + size;
     bool noted;
@@ -135,11 +137,11 @@ static gufo_status note_written(gufo_writer *w, const planned_tensor *tensor, ui
     return noted ? GUFO_OK : gufo_fail_memory(error);
 }
 
-gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset, const void *data,
-                              size_t size, gufo_error *error)
+/* Whether bytes [offset, offset + size) of tensor `index` can be taken. */
+static gufo_status check_place(const gufo_writer *w, uint64_t index, uint64_t offset, uint64_t size,
+                               gufo_error *error)
 {
-    planned_tensor *tensor;
-    gufo_status status;
+    const planned_tensor *tensor;
 
     if (!w->open)
         return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s", no_output(w));
@@ -148,16 +150,92 @@ gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset, c
     tensor = writer_tensor(w, index);
     if (!range_inside(offset, size, tensor->size))
         return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "tensor %" PRIu64 " has %" PRIu64 " bytes; %zu bytes from %" PRIu64
+                         "tensor %" PRIu64 " has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
                          " do not fit",
                          index, tensor->size, size, offset);
-    if (size == 0)
-        return GUFO_OK;
+    return GUFO_OK;
+}
+
+gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset, const void *data,
+                              size_t size, gufo_error *error)
+{
+    gufo_status status = check_place(w, index, offset, size, error);
+    const planned_tensor *tensor;
+
+    if (status != GUFO_OK || size == 0)
+        return status;
+    tensor = writer_tensor(w, index);
     status = w->stream >= 0
                  ? stream_write(w, index, offset, data, size, error)
                  : gufo_output_write(&w->file, tensor->offset + offset, data, size, error);
     return status == GUFO_OK ? note_written(w, tensor, offset, size, error) : status;
 }
+
+/* ---- copies --------------------------------------------------------------------------------- */
+
+enum { COPY_STEP = 1 << 20 };
+
+/* Bytes of a tensor in `file`, which go to the same place of tensor `index`. */
+typedef struct data_copy {
+    uint64_t index;
+    uint64_t offset, size;
+    const gufo_file *file;
+    const gufo_tensor *tensor;
+    void *space; /* of COPY_STEP bytes */
+    bool *read_failed;
+} data_copy;
+
+/* Reads and sends, because a stream takes nothing but writes. */
+static gufo_status copy_to_stream(gufo_writer *w, const data_copy *copy, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t done = 0; done < copy->size && status == GUFO_OK;) {
+        uint64_t at = copy->offset + done, rest = copy->size - done;
+        size_t step = rest < COPY_STEP ? (size_t)rest : COPY_STEP;
+
+        status = gufo_tensor_read(copy->file, copy->tensor, at, copy->space, step, error);
+        *copy->read_failed = status != GUFO_OK;
+        if (status == GUFO_OK)
+            status = gufo_writer_write(w, copy->index, at, copy->space, step, error);
+        done += step;
+    }
+    return status;
+}
+
+static gufo_status copy_to_file(gufo_writer *w, const data_copy *copy, gufo_error *error)
+{
+    const planned_tensor *planned = writer_tensor(w, copy->index);
+    gufo_status status =
+        gufo_move(&copy->file->source, copy->tensor->offset + copy->offset, copy->size, w->file.fd,
+                  planned->offset + copy->offset, copy->space, COPY_STEP, copy->read_failed, error);
+
+    return status == GUFO_OK ? note_written(w, planned, copy->offset, copy->size, error) : status;
+}
+
+gufo_status gufo_writer_copy_data(gufo_writer *w, uint64_t index, uint64_t offset,
+                                  const gufo_file *file, const gufo_tensor *tensor, uint64_t size,
+                                  bool *read_failed, gufo_error *error)
+{
+    data_copy copy = {index, offset, size, file, tensor, NULL, read_failed};
+    gufo_status status = check_place(w, index, offset, size, error);
+
+    *read_failed = false;
+    if (status != GUFO_OK || size == 0)
+        return status;
+    status = gufo_tensor_check_range(tensor, offset, size, error);
+    *read_failed = status != GUFO_OK;
+    if (status != GUFO_OK)
+        return status;
+    copy.space = mem_alloc(&w->allocator, COPY_STEP);
+    if (copy.space == NULL)
+        return gufo_fail_memory(error);
+    status = (w->stream >= 0 ? copy_to_stream : copy_to_file)(w, &copy, error);
+    mem_free(&w->allocator, copy.space);
+    return status;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
 
 static gufo_status check_written(const gufo_writer *w, gufo_error *error)
 {

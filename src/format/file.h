@@ -82,6 +82,10 @@ __attribute__((format(printf, 5, 6))) bool gufo_file_fault(gufo_file *file, rule
 void gufo_finding_report(gufo_finding_fn *found, void *context, rule_number rule, uint64_t offset,
                          gufo_str subject, const char *message);
 
+/* Whether bytes [offset, offset + size) of the tensor's data exist, and are there. */
+gufo_status gufo_tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
+                                    gufo_error *error);
+
 /* The stations.  False: stop, with file->status telling whether that is a failure. */
 bool gufo_walk(gufo_file *file);
 bool gufo_index_keys(gufo_file *file);
