@@ -5,10 +5,10 @@
  *
  * One line per element type and direction (encoding plainly, encoding with importance, decoding),
  * one column per instruction set that this processor has.  Numbers are gaussian with a standard
- * deviation of 0.02, importance is log-normal.  There are 4096 rows of 1024, or 16 MB, which fits
- * into the caches of a current processor; slow encoders are given fewer rows.  A figure is the
- * median of five repetitions or more in thread CPU time, after tables were built and memory was
- * touched.
+ * deviation of 0.02, importance is log-normal.  There are 64 rows of 1024, or 256 KB, which the
+ * cache of one processor holds: `gufo quantize`, too, works on no more at a time.  They are taken up
+ * to 64 times in a repetition, fewer times or in part by slow encoders.  A figure is the median of
+ * five repetitions or more in thread CPU time, after tables were built and memory was touched.
  *
  * Built with -DGUFO_BENCH_GGML=DIR the same work is done by ggml, in turns with gufo, so that what
  * disturbs the machine disturbs both.  There are two builds of it: `ggml` with -O3 -march=native,
@@ -40,9 +40,9 @@
 
 enum {
     COLUMNS = 1024,
-    ROWS = 4096,
-    SAMPLE_ROWS = 64, /* for comparing results, and as a pattern that fills larger buffers */
-    MIN_ROWS = 8,     /* the interleaved types take their rows by eight */
+    ROWS = 64,       /* that there are; also a pattern that fills larger buffers */
+    MAX_ROWS = 4096, /* in a repetition */
+    MIN_ROWS = 8,    /* the interleaved types take their rows by eight */
     MIN_RUNS = 5,
     MAX_RUNS = 25,
     MAX_CONTENDERS = 6,
@@ -61,7 +61,8 @@ _Noreturn static void die(const char *what, const char *message)
 /* Memory that was written to: fresh pages are all one page of zeros, which is quick to read. */
 static void *allocate(size_t size)
 {
-    void *block = malloc(size);
+    enum { CACHE_LINE = 64 };
+    void *block = aligned_alloc(CACHE_LINE, (size + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE);
 
     if (!block)
         die("memory", "there is not enough");
@@ -345,6 +346,8 @@ static double time_once(contender *c, const job *j, uint64_t rows)
 {
     double start = seconds_now();
 
+    for (; rows > ROWS; rows -= ROWS)
+        c->run(c, j, ROWS);
     c->run(c, j, rows);
     return seconds_now() - start;
 }
@@ -358,16 +361,16 @@ static void fill_blocks(const gufo_element_type *type, unsigned char *blocks, ui
     size_t pattern;
 
     gufo_element_row_size(type, COLUMNS, &j.row_bytes);
-    pattern = SAMPLE_ROWS * j.row_bytes;
+    pattern = ROWS * j.row_bytes;
     for (int i = contender_count - 1; i >= 0; i--) {
         contender *c = &contenders[i];
 
         if (!c->start(c, &j))
             continue;
-        c->run(c, &j, SAMPLE_ROWS);
+        c->run(c, &j, ROWS);
         if (blocks != encoded)
             memcpy(blocks, encoded, pattern);
-        for (uint64_t row = SAMPLE_ROWS; row < rows; row += SAMPLE_ROWS)
+        for (uint64_t row = ROWS; row < rows; row += ROWS)
             memcpy(blocks + row * j.row_bytes, blocks, pattern);
         return;
     }
@@ -379,18 +382,18 @@ static uint64_t choose_rows(contender *c, const job *j)
     uint64_t rows = MIN_ROWS;
 
     c->run(c, j, rows);
-    while (rows < ROWS) {
+    while (rows < MAX_ROWS) {
         double seconds = time_once(c, j, rows);
 
         if (seconds > run_seconds / 8) {
             double wanted = (double)rows * run_seconds / seconds;
 
-            rows = wanted < ROWS ? (uint64_t)wanted / MIN_ROWS * MIN_ROWS : ROWS;
+            rows = wanted < MAX_ROWS ? (uint64_t)wanted / MIN_ROWS * MIN_ROWS : MAX_ROWS;
             return rows > MIN_ROWS ? rows : MIN_ROWS;
         }
         rows *= 2;
     }
-    return ROWS;
+    return MAX_ROWS;
 }
 
 /* Encoders compare with one build of ggml only. */
@@ -449,8 +452,7 @@ static double speed_ratio(const job *j)
 /* Whether every instruction set gives what `ggml -O2` gives: "yes", "no"; "-" if nobody knows. */
 static const char *same_results(const job *j)
 {
-    size_t size =
-        SAMPLE_ROWS * (j->direction == DECODE ? sizeof(float) * COLUMNS : (size_t)j->row_bytes);
+    size_t size = ROWS * (j->direction == DECODE ? sizeof(float) * COLUMNS : (size_t)j->row_bytes);
     void *out = j->direction == DECODE ? (void *)decoded : (void *)encoded;
     contender *plain = ggml_plain();
     const char *answer = "-";
@@ -458,7 +460,7 @@ static const char *same_results(const job *j)
 
     if (!plain || contenders[0].effort == GUFO_EFFORT_HIGH || !plain->start(plain, j))
         return answer;
-    plain->run(plain, j, SAMPLE_ROWS);
+    plain->run(plain, j, ROWS);
     expected = memcpy(allocate(size), out, size);
     for (int i = 0; i < gufo_count && strcmp(answer, "no") != 0; i++) {
         contender *c = &contenders[i];
@@ -466,7 +468,7 @@ static const char *same_results(const job *j)
         if (!c->takes_part)
             continue;
         memset(out, 0, size);
-        c->run(c, j, SAMPLE_ROWS);
+        c->run(c, j, ROWS);
         answer = memcmp(out, expected, size) == 0 ? "yes" : "no";
     }
     free(expected);
@@ -483,11 +485,11 @@ static double encoding_error(const job *j, gufo_effort effort)
     c.encoder = NULL;
     if (!c.start(&c, j))
         return 0;
-    c.run(&c, j, SAMPLE_ROWS);
+    c.run(&c, j, ROWS);
     gufo_encoder_free(c.encoder);
-    if (gufo_decode(j->type, encoded, SAMPLE_ROWS, COLUMNS, decoded, c.cpu, NULL) != GUFO_OK)
+    if (gufo_decode(j->type, encoded, ROWS, COLUMNS, decoded, c.cpu, NULL) != GUFO_OK)
         return 0;
-    for (size_t i = 0; i < (size_t)SAMPLE_ROWS * COLUMNS; i++) {
+    for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++) {
         double weight = j->direction == IMPORTANCE ? (double)importance[i % COLUMNS] : 1.0;
         double difference = (double)numbers[i] - (double)decoded[i];
 

@@ -37,6 +37,25 @@ _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "floats are comput
 #include "codec/lanes_portable.h"
 #endif
 
+/* ---- bits ----------------------------------------------------------------------------------- */
+
+/* Zeros come in; `bits` is below 32. */
+static inline ints shift_right(ints v, int bits)
+{
+    return (ints)((unsigned_ints)v >> (uint32_t)bits);
+}
+
+static inline ints shift_left(ints v, int bits)
+{
+    return (ints)((unsigned_ints)v << (uint32_t)bits);
+}
+
+/* The sum modulo 2^32. */
+static inline ints wrapping_sum(ints a, ints b)
+{
+    return (ints)((unsigned_ints)a + (unsigned_ints)b);
+}
+
 /* ---- rounding ------------------------------------------------------------------------------- */
 
 /* Limits v to [low, high]; NaN becomes low. */

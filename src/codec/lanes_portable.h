@@ -8,6 +8,7 @@
 
 typedef float floats;
 typedef int32_t ints;
+typedef uint32_t unsigned_ints;
 typedef bool mask;
 
 static inline floats floats_of(float v)
@@ -98,16 +99,6 @@ static inline floats bits_float(ints v)
 }
 
 /* Shifts in zeros from above. */
-static inline ints shift_right(ints v, int bits)
-{
-    return (int32_t)((uint32_t)v >> bits);
-}
-
-static inline ints shift_left(ints v, int bits)
-{
-    return (int32_t)((uint32_t)v << bits);
-}
-
 static inline mask less(floats a, floats b)
 {
     return a < b;

@@ -89,7 +89,7 @@ static void test_all_places(void **state)
         assert_int_equal(ftruncate(f->to, 0), 0);
         assert_int_equal(move(f, place[0], place[2], place[1], &read_failed, NULL), GUFO_OK);
         assert_int_equal(pread(f->to, got, SIZE, (off_t)place[1]), (ssize_t)place[2]);
-        assert_memory_equal(got, f->bytes + place[0], place[2]);
+        assert_memory_equal(got, f->bytes + place[0], (size_t)place[2]);
     }
 }
 

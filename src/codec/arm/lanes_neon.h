@@ -8,6 +8,7 @@
 
 typedef float32x4_t floats;
 typedef int32_t ints __attribute__((vector_size(16)));
+typedef uint32_t unsigned_ints __attribute__((vector_size(16)));
 typedef uint32x4_t mask; /* all bits of a lane, or none */
 
 static inline floats floats_of(float v)
@@ -98,16 +99,6 @@ static inline ints float_bits(floats v)
 static inline floats bits_float(ints v)
 {
     return vreinterpretq_f32_s32((int32x4_t)v);
-}
-
-static inline ints shift_right(ints v, int bits)
-{
-    return (ints)vshlq_u32((uint32x4_t)v, vdupq_n_s32(-bits));
-}
-
-static inline ints shift_left(ints v, int bits)
-{
-    return (ints)vshlq_u32((uint32x4_t)v, vdupq_n_s32(bits));
 }
 
 static inline mask less(floats a, floats b)

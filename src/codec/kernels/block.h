@@ -23,27 +23,74 @@ static inline float block_largest(const float *x, size_t n)
     return highest(largest);
 }
 
+/* The least and the largest element; lanes hold those of different blocks, or of parts of one. */
 typedef struct block_range {
-    float low, high;
+    floats low, high;
 } block_range;
 
-/* The least and the largest element.  Of zeros that differ in sign the first one counts, whatever
- * the lanes are.  NaN does not count. */
-static inline block_range block_range_of(const float *x, size_t n)
+/* From the ranges of LANES blocks, whose lanes are parts of that block, one with a block per lane. */
+static inline block_range ranges_turned(const block_range *parts)
 {
-    floats low = floats_of(FLT_MAX), high = floats_of(-FLT_MAX);
+    block_range range = parts[0];
+#if LANES > 1
+    floats lows[LANES], highs[LANES];
 
-    for (size_t i = 0; i < n; i += LANES) {
-        floats v = floats_load(x + i);
-        low = minimum(v, low);
-        high = maximum(v, high);
+    for (size_t j = 0; j < LANES; j++) {
+        lows[j] = parts[j].low;
+        highs[j] = parts[j].high;
     }
-    block_range range = {-highest(-low), highest(high)};
-    for (size_t i = n; range.low == 0 && i-- > 0;)
-        if (x[i] == 0)
-            range.low = x[i];
-    if (!(range.high > range.low))
-        range.high = range.low;
+    transpose(lows);
+    transpose(highs);
+    range = (block_range){lows[0], highs[0]};
+    for (size_t j = 1; j < LANES; j++) {
+        range.low = minimum(lows[j], range.low);
+        range.high = maximum(highs[j], range.high);
+    }
+#endif
+    return range;
+}
+
+/* Those of `count` blocks of `n` elements, one per lane, which are not above `low` and not below
+ * `high`.  Of zeros that differ in sign any may be given.  NaN does not count. */
+static inline block_range blocks_range(const float *x, size_t count, size_t n, float low,
+                                       float high)
+{
+    block_range parts[LANES];
+
+    for (size_t j = 0; j < LANES; j++) {
+        const float *block = x + (j < count ? j : count - 1) * n;
+        parts[j] = (block_range){floats_of(low), floats_of(high)};
+        for (size_t i = 0; i < n; i += LANES) {
+            floats v = floats_load(block + i);
+            parts[j].low = minimum(v, parts[j].low);
+            parts[j].high = maximum(v, parts[j].high);
+        }
+    }
+    return ranges_turned(parts);
+}
+
+static inline float first_zero(const float *x)
+{
+    while (*x != 0)
+        x++;
+    return *x;
+}
+
+/* Where codes with an offset begin and end, for `count` blocks.  Of zeros that differ in sign the
+ * first one counts, whatever the lanes are. */
+static inline block_range blocks_span(const float *x, size_t count, size_t n)
+{
+    block_range range = blocks_range(x, count, n, FLT_MAX, -FLT_MAX);
+
+    if (any(equal(range.low, floats_of(0)))) {
+        float low[LANES];
+        floats_store(low, range.low);
+        for (size_t j = 0; j < count; j++)
+            if (low[j] == 0)
+                low[j] = first_zero(x + j * n);
+        range.low = floats_load(low);
+    }
+    range.high = select(greater(range.high, range.low), range.high, range.low);
     return range;
 }
 
@@ -67,12 +114,46 @@ static inline float block_extreme(const float *x, size_t n)
     return 0;
 }
 
+/* The same for `count` blocks, one per lane. */
+static inline floats blocks_extreme(const float *x, size_t count, size_t n)
+{
+    block_range range = blocks_range(x, count, n, 0, 0);
+    floats below = -range.low, extreme = select(greater(range.high, below), range.high, range.low);
+    mask same = equal(range.high, below);
+
+    if (any(same)) {
+        float each[LANES];
+        floats_store(each, extreme);
+        for (size_t j = 0; j < count; j++)
+            if (mask_bits(same) >> j & 1)
+                each[j] = block_extreme(x + j * n, n);
+        extreme = floats_load(each);
+    }
+    return extreme;
+}
+
 /* What divides by a scale; 0 for a scale so small that this would be infinite. */
 static inline float inverse_of(float scale)
 {
     float inverse = 1 / scale;
 
     return isinf(inverse) ? 0 : inverse;
+}
+
+/* The same for a scale per lane. */
+static inline floats inverses_of(floats scales)
+{
+    floats inverse = floats_of(1) / scales;
+
+    return select(greater(absolute(inverse), floats_of(FLT_MAX)), floats_of(0), inverse);
+}
+
+/* One binary16 number per lane, as store_half would write it. */
+static inline void scales_store(uint8_t *to, floats scales)
+{
+    floats nan = bits_float(ints_of(0x7fc00000)); /* processors differ in its sign */
+
+    halves_store(to, select(equal(scales, scales), scales, nan));
 }
 
 /* The sum of q e^2, e being the error of the decoded element, q 1 if NULL: sixteen sums, whatever

@@ -72,10 +72,9 @@ static floats floats_from_bfloats(ints words)
 static ints bfloats_from(floats v)
 {
     ints bits = float_bits(v), upper = shift_right(bits, 16);
-    mask number = equal(v, v);
-    ints rounded = ints_select(number, bits, ints_of(0)) + ((upper & 1) + 0x7fff);
+    ints rounded = wrapping_sum(bits, (upper & 1) + 0x7fff);
 
-    return ints_select(number, shift_right(rounded, 16), upper | 0x40);
+    return ints_select(equal(v, v), shift_right(rounded, 16), upper | 0x40);
 }
 
 void KERNEL(decode_BF16)(const uint8_t *blocks, uint64_t elements, float *values)
@@ -90,14 +89,15 @@ void KERNEL(decode_BF16)(const uint8_t *blocks, uint64_t elements, float *values
 
 void KERNEL(encode_BF16)(const encode_row *row, uint8_t *blocks)
 {
+    const float *values = row->values;
     uint64_t whole = row->columns - row->columns % LANES;
     size_t rest = (size_t)(row->columns - whole);
     float last[LANES] = {0};
     uint8_t words[2 * LANES];
 
     for (uint64_t i = 0; i < whole; i += LANES)
-        words_store(blocks + 2 * i, bfloats_from(floats_load(row->values + i)));
-    memcpy(last, row->values + whole, rest * sizeof *last);
+        words_store(blocks + 2 * i, bfloats_from(floats_load(values + i)));
+    memcpy(last, values + whole, rest * sizeof *last);
     words_store(words, bfloats_from(floats_load(last)));
     memcpy(blocks + 2 * whole, words, 2 * rest);
 }

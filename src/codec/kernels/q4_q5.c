@@ -88,12 +88,13 @@ static inline void decode_blocks(layout type, const uint8_t *blocks, uint64_t el
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-static inline void store_block(layout type, float scale, float offset, const uint8_t *codes,
-                               uint8_t *block)
+/* Scale and offset are binary16 already. */
+static inline void store_block(layout type, const uint8_t *scale, const uint8_t *offset,
+                               const uint8_t *codes, uint8_t *block)
 {
-    store_half(block, scale);
+    memcpy(block, scale, 2);
     if (type.offset)
-        store_half(block + 2, offset);
+        memcpy(block + 2, offset, 2);
     block += codes_at(type);
     if (type.bits == 5) {
         uint32_t fifth = 0;
@@ -105,27 +106,35 @@ static inline void store_block(layout type, float scale, float offset, const uin
     nibbles_store(block, codes);
 }
 
-/* The scale spreads the codes from the least element to the largest, or from zero to the one of
- * largest magnitude. */
-static inline void encode_block(layout type, const float *x, uint8_t *block)
+/* Encodes `count` blocks, one per lane.  The scale spreads the codes from the least element to the
+ * largest, or from zero to the one of largest magnitude. */
+static inline void encode_spread(layout type, const float *x, size_t count, uint8_t *blocks)
 {
-    uint8_t codes[ELEMENTS];
-    float scale, origin = 0;
+    floats scale, origin = floats_of(0);
+    float inverse[LANES], first[LANES];
+    uint8_t scales[2 * LANES], offsets[2 * LANES];
 
     if (type.offset) {
-        block_range range = block_range_of(x, ELEMENTS);
-        origin = range.low;
-        scale = (range.high - range.low) / (float)largest_code(type);
+        block_range span = blocks_span(x, count, ELEMENTS);
+        origin = span.low;
+        scale = (span.high - span.low) / floats_of((float)largest_code(type));
     } else {
-        scale = block_extreme(x, ELEMENTS) / (float)-zero_code(type);
+        scale = blocks_extreme(x, count, ELEMENTS) / floats_of((float)-zero_code(type));
     }
-    float inverse = inverse_of(scale), middle = (float)zero_code(type) + 0.5f;
-    for (size_t i = 0; i < ELEMENTS; i += LANES) {
-        floats above = floats_load(x + i) - floats_of(origin);
-        floats code = above * floats_of(inverse) + floats_of(middle);
-        bytes_store(codes + i, ints_from(clamp(code, 0, (float)largest_code(type))));
+    floats_store(inverse, inverses_of(scale));
+    floats_store(first, origin);
+    scales_store(scales, scale);
+    scales_store(offsets, origin);
+    for (size_t j = 0; j < count; j++, x += ELEMENTS, blocks += block_bytes(type)) {
+        floats middle = floats_of((float)zero_code(type) + 0.5f);
+        uint8_t codes[ELEMENTS];
+        for (size_t i = 0; i < ELEMENTS; i += LANES) {
+            floats code =
+                (floats_load(x + i) - floats_of(first[j])) * floats_of(inverse[j]) + middle;
+            bytes_store(codes + i, ints_from(clamp(code, 0, (float)largest_code(type))));
+        }
+        store_block(type, scales + 2 * j, offsets + 2 * j, codes, blocks);
     }
-    store_block(type, scale, origin, codes, block);
 }
 
 /* The mean square of a row. */
@@ -147,8 +156,7 @@ static inline void encode_weighted(layout type, const float *values, const float
     static const fit_search search = {-0.9f, 0.05f, 36, false};
     floats x[ELEMENTS], w[ELEMENTS], codes[ELEMENTS];
     fit_line line = {floats_of(0), floats_of(0)};
-    uint8_t bytes[LANES * ELEMENTS];
-    float scale[LANES], offset[LANES];
+    uint8_t bytes[LANES * ELEMENTS], scales[2 * LANES], offsets[2 * LANES];
 
     groups_load(values, count, ELEMENTS, x);
     groups_load(importance, count, ELEMENTS, w);
@@ -163,10 +171,10 @@ static inline void encode_weighted(layout type, const float *values, const float
             codes[i] = codes[i] + floats_of((float)zero_code(type));
     }
     groups_store_bytes(codes, ELEMENTS, bytes);
-    floats_store(scale, line.scale);
-    floats_store(offset, line.offset);
+    scales_store(scales, line.scale);
+    scales_store(offsets, line.offset);
     for (size_t j = 0; j < count; j++, blocks += block_bytes(type))
-        store_block(type, scale[j], offset[j], bytes + j * ELEMENTS, blocks);
+        store_block(type, scales + 2 * j, offsets + 2 * j, bytes + j * ELEMENTS, blocks);
 }
 
 /* ---- high effort ---------------------------------------------------------------------------- */
@@ -200,13 +208,15 @@ static inline void encode_nearest(layout type, const float *x, float scale, floa
 {
     floats inverse = floats_of(inverse_of(scale));
     float zero = (float)zero_code(type), top = (float)largest_code(type);
-    uint8_t codes[ELEMENTS];
+    uint8_t codes[ELEMENTS], scale_half[2], offset_half[2];
 
     for (size_t i = 0; i < ELEMENTS; i += LANES) {
         floats scaled = (floats_load(x + i) - floats_of(offset)) * inverse;
         bytes_store(codes + i, ints_from(fit_code(scaled, -zero, top - zero)) + zero_code(type));
     }
-    store_block(type, scale, offset, codes, block);
+    store_half(scale_half, scale);
+    store_half(offset_half, offset);
+    store_block(type, scale_half, offset_half, codes, block);
 }
 
 static inline void refine(layout type, decode_kernel *decode, const float *values,
@@ -240,8 +250,8 @@ static inline void encode(layout type, decode_kernel *decode, const encode_row *
         const float *x = row->values + at, *importance = importance_at(row->importance, at);
         if (weighted)
             encode_weighted(type, x, importance, count, row_square, blocks);
-        for (size_t j = 0; j < count && !weighted; j++)
-            encode_block(type, x + j * ELEMENTS, blocks + j * block_bytes(type));
+        else
+            encode_spread(type, x, count, blocks);
         if (row->effort == GUFO_EFFORT_HIGH)
             refine(type, decode, x, importance, count, blocks);
         blocks += count * block_bytes(type);

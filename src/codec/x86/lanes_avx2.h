@@ -8,6 +8,7 @@
 
 typedef __m256 floats;
 typedef int32_t ints __attribute__((vector_size(32)));
+typedef uint32_t unsigned_ints __attribute__((vector_size(32)));
 typedef __m256 mask; /* all bits of a lane, or none */
 
 static inline floats floats_of(float v)
@@ -98,16 +99,6 @@ static inline ints float_bits(floats v)
 static inline floats bits_float(ints v)
 {
     return _mm256_castsi256_ps((__m256i)v);
-}
-
-static inline ints shift_right(ints v, int bits)
-{
-    return (ints)_mm256_srl_epi32((__m256i)v, _mm_cvtsi32_si128(bits));
-}
-
-static inline ints shift_left(ints v, int bits)
-{
-    return (ints)_mm256_sll_epi32((__m256i)v, _mm_cvtsi32_si128(bits));
 }
 
 static inline mask less(floats a, floats b)
@@ -214,7 +205,7 @@ static inline floats lookup16(const float table[16], ints index)
     __m256 high = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table + 8), (__m256i)index);
 
     /* the sign bit of a lane chooses: bit 3 of the index */
-    return _mm256_blendv_ps(low, high, bits_float(shift_left(index, 28)));
+    return _mm256_blendv_ps(low, high, bits_float((ints)((unsigned_ints)index << 28)));
 }
 
 static inline floats lookup4(const float table[4], ints index)

@@ -8,6 +8,7 @@
 
 typedef __m512 floats;
 typedef int32_t ints __attribute__((vector_size(64)));
+typedef uint32_t unsigned_ints __attribute__((vector_size(64)));
 typedef __mmask16 mask;
 
 static inline floats floats_of(float v)
@@ -88,16 +89,6 @@ static inline ints float_bits(floats v)
 static inline floats bits_float(ints v)
 {
     return _mm512_castsi512_ps((__m512i)v);
-}
-
-static inline ints shift_right(ints v, int bits)
-{
-    return (ints)_mm512_srl_epi32((__m512i)v, _mm_cvtsi32_si128(bits));
-}
-
-static inline ints shift_left(ints v, int bits)
-{
-    return (ints)_mm512_sll_epi32((__m512i)v, _mm_cvtsi32_si128(bits));
 }
 
 static inline mask less(floats a, floats b)
