@@ -513,6 +513,74 @@ static void version_4(bytes *b)
     header(b, 0, 0);
 }
 
+/* ---- seeds: importance matrices ------------------------------------------------------------- */
+
+/* A whole number up to 2^24 as a float. */
+static void whole_f32(bytes *b, uint32_t value)
+{
+    float f = (float)value;
+    uint32_t bits;
+
+    memcpy(&bits, &f, sizeof bits);
+    u32(b, bits);
+}
+
+static void whole_f32s(bytes *b, uint32_t count, const uint32_t *values)
+{
+    pad(b, 32, 0);
+    for (uint32_t i = 0; i < count; i++)
+        whole_f32(b, values[i]);
+}
+
+/* A plain tensor, and three experts of which no token reached the second. */
+static void imatrix(bytes *b)
+{
+    header(b, 4, 4);
+    text_entry(b, "general.type", "imatrix");
+    array_entry(b, "imatrix.datasets", GUFO_VALUE_STRING, 2);
+    text(b, "a.txt");
+    text(b, "b.txt");
+    u32_entry(b, "imatrix.chunk_count", 4);
+    u32_entry(b, "imatrix.chunk_size", 512);
+    info(b, "q.weight.in_sum2", 2, (uint64_t[]){3, 1}, GUFO_TYPE_F32, 0);
+    info(b, "q.weight.counts", 2, (uint64_t[]){1, 1}, GUFO_TYPE_F32, 32);
+    info(b, "exps.weight.in_sum2", 2, (uint64_t[]){2, 3}, GUFO_TYPE_F32, 64);
+    info(b, "exps.weight.counts", 2, (uint64_t[]){1, 3}, GUFO_TYPE_F32, 96);
+    whole_f32s(b, 3, (uint32_t[]){1024, 3072, 4608});
+    whole_f32s(b, 1, (uint32_t[]){2048});
+    whole_f32s(b, 6, (uint32_t[]){1000, 2000, 0, 0, 3, 4});
+    whole_f32s(b, 3, (uint32_t[]){1000, 0, 1});
+    pad(b, 32, 0);
+}
+
+static void legacy_text(bytes *b, const char *s)
+{
+    u32(b, (uint32_t)strlen(s));
+    put(b, s, strlen(s));
+}
+
+static void legacy_entry(bytes *b, const char *name, uint32_t calls, uint32_t count,
+                         const uint32_t *values)
+{
+    legacy_text(b, name);
+    u32(b, calls);
+    u32(b, count);
+    for (uint32_t i = 0; i < count; i++)
+        whole_f32(b, values[i]);
+}
+
+/* The format that came before. */
+static void legacy_imatrix(bytes *b)
+{
+    u32(b, 2);
+    legacy_entry(b, "q.weight", 4, 3, (uint32_t[]){2, 6, 9});
+    legacy_entry(b, "exps.weight", 0, 2, (uint32_t[]){1, 0});
+    u32(b, 4);
+    legacy_text(b, "a.txt");
+}
+
+/* ---- seeds: no files of the format ---------------------------------------------------------- */
+
 static void magic_only(bytes *b)
 {
     put(b, "GGUF", 4);
@@ -647,6 +715,9 @@ static const struct {
     {"bad-offsets", bad_offsets, 3, false},
     {"bad-names", bad_names, 3, false},
     {"version-4", version_4, 3, false},
+    {"imatrix", imatrix, 3, false},
+    {"imatrix-big", imatrix, 3, true},
+    {"imatrix.dat", legacy_imatrix, 3, false},
     {"magic-only", magic_only, 3, false},
     {"web-page", web_page, 3, false},
     {"lfs-pointer", lfs_pointer, 3, false},
@@ -696,7 +767,8 @@ int main(int argc, char **argv)
 
         b = (bytes){.version = seeds[i].version, .big = seeds[i].big};
         seeds[i].make(&b);
-        snprintf(path, sizeof path, "%s/%s.gguf", argv[argc - 1], seeds[i].name);
+        snprintf(path, sizeof path, "%s/%s%s", argv[argc - 1], seeds[i].name,
+                 strchr(seeds[i].name, '.') != NULL ? "" : ".gguf");
         good &= check ? check_seed(path, &b) : write_seed(path, &b);
     }
     return good ? 0 : 1;

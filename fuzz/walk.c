@@ -1,6 +1,7 @@
 /* What the fuzz targets share; see walk.h. */
 #include "walk.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,8 +192,40 @@ static void walk_data(const gufo_file *file, const gufo_tensor *tensor, bool str
              "no data is read past the end of a tensor");
 }
 
+/* The figures agree with each other. */
+static void check_stats(const gufo_stats *s)
+{
+    uint64_t nonfinite = s->nan.count + s->positive_infinite.count + s->negative_infinite.count;
+    uint64_t counted = s->outliers_below + s->outliers_above;
+
+    for (size_t i = 0; i < GUFO_STATS_BINS; i++)
+        counted += s->bins[i];
+    must(s->finite + nonfinite == s->elements, "a value is finite or it is not");
+    must(counted == s->finite, "bins and outliers add up");
+    must(s->zeros <= s->finite, "zeros are finite");
+    must(s->finite == 0 || (s->minimum <= s->mean && s->mean <= s->maximum),
+         "the mean is between the extremes");
+    must(isfinite(s->deviation) && s->deviation >= 0, "there is a deviation");
+    must(s->finite == 0 || (s->low <= s->high && s->minimum <= s->low && s->high <= s->maximum),
+         "the histogram is between the extremes");
+}
+
+static void walk_stats(const gufo_file *file, const gufo_tensor *tensor, bool strict)
+{
+    gufo_stats_options options = {.threads = 1};
+    gufo_stats stats;
+    gufo_status status = gufo_stats_scan(file, tensor, &options, &stats, NULL);
+
+    if (status != GUFO_OK)
+        return;
+    must(stats.elements <= tensor->elements, "no more values than the tensor has");
+    must(!strict || stats.elements == tensor->elements, "all values are looked at");
+    check_stats(&stats);
+}
+
 static void walk_tensors(const gufo_file *file, bool strict)
 {
+    enum { MOST_STATS = 2, MOST_BYTES = 65536 }; /* scans are slow */
     gufo_tensor tensor, found;
     uint64_t count = gufo_tensor_count(file), size = gufo_file_size(file);
 
@@ -215,6 +248,8 @@ static void walk_tensors(const gufo_file *file, bool strict)
             must(tensor.available == tensor.size, "all data is available");
         }
         walk_data(file, &tensor, strict);
+        if (i < MOST_STATS && tensor.available <= MOST_BYTES)
+            walk_stats(file, &tensor, strict);
     }
     must(!gufo_tensor_at(file, count, &tensor), "there is no tensor past the count");
 }

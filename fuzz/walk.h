@@ -20,7 +20,7 @@ static inline void must(bool holds, const char *promise)
 }
 
 /* Reads every entry, every element of every array, every tensor and its data through each getter,
- * looks each up by name, and checks that what comes back is consistent. `strict`: the file was
+ * looks each up by name, looks through the data of the first tensors, and checks that what comes back is consistent. `strict`: the file was
  * opened without GUFO_OPEN_LENIENT, and promises more. */
 void walk_file(const gufo_file *file, bool strict);
 

@@ -180,13 +180,14 @@ typedef struct gufo_imatrix_merge_options {
     bool (*keep)(void *context, gufo_str name);
     void *keep_context;
     const gufo_allocator *allocator; /* NULL: malloc */
+    size_t *failed; /* gets the index of the input that a failure is about; may be NULL */
 } gufo_imatrix_merge_options;
 
 /* The sum of several importance matrices, or a selection from one: it reads them when it is read,
  * so they must outlive it.  Sums and counts add up; entries keep the order of their first
  * appearance; an entry with one count is added to one with a count per matrix by using that for
- * every matrix. `options` may be NULL.  GUFO_E_ARGUMENT where entries of one name differ in length,
- * or `count` is 0. */
+ * every matrix. `options` may be NULL.  GUFO_E_ARGUMENT where an entry differs in length from that of
+ * the same name before, or `count` is 0. */
 GUFO_API gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count,
                                           const gufo_imatrix_merge_options *options,
                                           gufo_error *error);
@@ -273,7 +274,8 @@ GUFO_API gufo_imatrix_output *gufo_imatrix_output_open_fd(const gufo_imatrix *im
                                                           gufo_error *error);
 /* The name of the temporary file, for a signal handler; NULL if none.  As gufo_writer_temporary. */
 GUFO_API const char *gufo_imatrix_output_temporary(const gufo_imatrix_output *output);
-/* Writes everything. */
+/* Writes everything.  GUFO_E_RANGE for a sum that became too large for a float; GUFO_E_IO,
+ * GUFO_E_CHANGED. */
 GUFO_API gufo_status gufo_imatrix_output_write(gufo_imatrix_output *output, gufo_error *error);
 /* Syncs and puts the file in place; on failure nothing is left behind. */
 GUFO_API gufo_status gufo_imatrix_output_finish(gufo_imatrix_output *output, gufo_error *error);
@@ -314,7 +316,8 @@ typedef enum gufo_quantize_flags {
 typedef struct gufo_quantize_options {
     gufo_recipe_options recipe;     /* but has_importance: `importance` tells */
     const gufo_imatrix *importance; /* NULL: none */
-    gufo_str importance_path;       /* for quantize.imatrix.file; may be empty */
+    gufo_str importance_path;       /* for errors and, if it is UTF-8, quantize.imatrix.file; may be
+                                     * empty */
     const gufo_quantize_override *overrides;
     size_t override_count;
     const uint64_t
@@ -332,7 +335,7 @@ typedef struct gufo_quantize_options {
 /* Plans.  The input, and what the options point to, must outlive the quantizer.  NULL on failure:
  * as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have importance data that
  * does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without data (a pipe), layers
- * that do not exist, an override that cannot be written. */
+ * that do not exist, an override that a new file may not have (gufo_writer_add_value). */
 GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_set *input,
                                             const gufo_quantize_options *options,
                                             gufo_error *error);
@@ -386,6 +389,7 @@ typedef bool gufo_quantize_progress_fn(void *context, uint64_t done, uint64_t to
  *   GUFO_E_ARGUMENT   the output is the input; what was left was begun otherwise
  *   GUFO_E_RANGE      a value that is not finite, or becomes so: with tensor, row and column
  *   GUFO_E_LIMIT      a row of a tensor does not fit into the memory that may be used
+ *   GUFO_E_CHANGED    the input was written to since it was opened
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
 GUFO_API gufo_status gufo_quantizer_run(gufo_quantizer *quantizer, const char *path,
                                         gufo_quantize_progress_fn *progress, void *context,
@@ -424,7 +428,7 @@ typedef struct gufo_stats_find {
 
 /* The numbers that a tensor decodes to.  Indices count elements in the order of dims; of several
  * equal ones the first in the order of the data counts.  Values are those of gufo_decode; F64, I32
- * and I64 are taken as doubles.  Sums beyond the range of a double are infinite. */
+ * and I64 are taken as doubles. */
 typedef struct gufo_stats {
     uint64_t elements; /* that were looked at: all, unless the file is truncated */
     uint64_t finite;   /* of these; what follows is about them, and 0 if there is none */

@@ -173,10 +173,10 @@ static void warn_of_loss(const char *path, const gufo_imatrix *imatrix, gufo_ima
     gufo_str dataset;
 
     if (left_out > 0)
-        report_warning(path,
-                       "%" PRIu64 " entries without data are left out: the old format has no "
-                       "place for them",
-                       left_out);
+        report_warning(path, "%" PRIu64 " %s left out: the old format has no place for %s",
+                       left_out,
+                       left_out == 1 ? "entry without data is" : "entries without data are",
+                       left_out == 1 ? "it" : "them");
     if (format == GUFO_IMATRIX_LEGACY && gufo_imatrix_dataset_at(imatrix, 1, &dataset))
         report_warning(path, "the old format keeps the name of one dataset, the last");
 }
@@ -257,16 +257,18 @@ static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_ima
 
 /* ---- merging -------------------------------------------------------------------------------- */
 
-static int merge_opened(const char *path, const gufo_imatrix *const *inputs, size_t count,
-                        gufo_imatrix_format format, const imatrix_options *options)
+static int merge_opened(const char *path, char **inputs, const gufo_imatrix *const *opened,
+                        size_t count, gufo_imatrix_format format, const imatrix_options *options)
 {
+    size_t failed = count;
+    gufo_imatrix_merge_options merging = {.failed = &failed};
     gufo_error error;
-    gufo_imatrix *sum = gufo_imatrix_merge(inputs, count, NULL, &error);
+    gufo_imatrix *sum = gufo_imatrix_merge(opened, count, &merging, &error);
     uint64_t left_out;
     int code;
 
     if (sum == NULL) {
-        report_error(NULL, &error);
+        report_error(failed < count ? inputs[failed] : NULL, &error);
         return CODE_FAILED;
     }
     left_out = count_left_out(sum, format);
@@ -291,8 +293,8 @@ static int merge(const char *path, char **inputs, int count, const imatrix_optio
     for (int i = 0; i < count && code == CODE_OK; i++)
         opened[i] = open_imatrix(inputs[i], options, &code);
     if (code == CODE_OK)
-        code =
-            merge_opened(path, (const gufo_imatrix *const *)opened, (size_t)count, format, options);
+        code = merge_opened(path, inputs, (const gufo_imatrix *const *)opened, (size_t)count,
+                            format, options);
     for (int i = 0; i < count && opened != NULL; i++)
         gufo_imatrix_close(opened[i]);
     free(opened);

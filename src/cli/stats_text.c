@@ -60,8 +60,8 @@ static small_text percent_text(uint64_t part, uint64_t whole)
         snprintf(t.text, sizeof t.text, "%d %%", part == 0 ? 0 : 100);
     else if (percent < 0.01)
         snprintf(t.text, sizeof t.text, "<0.01 %%");
-    else if (percent > 99.99)
-        snprintf(t.text, sizeof t.text, ">99.99 %%");
+    else if (percent > 99.9)
+        snprintf(t.text, sizeof t.text, ">99.9 %%");
     else
         snprintf(t.text, sizeof t.text, "%.3g %%", percent);
     return t;
@@ -264,10 +264,11 @@ void stats_text_end(const stats_report *r)
 {
     const stats_totals *t = &r->totals;
 
-    printf("%s%s %s, %s values: %s infinite or NaN, %s outliers, %s zeros\n", r->apart ? "" : "\n",
+    printf("%s%s %s, %s %s: %s infinite or NaN, %s %s, %s zeros\n", r->apart ? "" : "\n",
            human_grouped(t->tensors).text, t->tensors == 1 ? "tensor" : "tensors",
-           human_grouped(t->elements).text, human_grouped(t->elements - t->finite).text,
-           human_grouped(t->outliers).text, percent_text(t->zeros, t->finite).text);
+           human_grouped(t->elements).text, t->elements == 1 ? "value" : "values",
+           human_grouped(t->elements - t->finite).text, human_grouped(t->outliers).text,
+           t->outliers == 1 ? "outlier" : "outliers", percent_text(t->zeros, t->finite).text);
     if (t->bad_scales > 0)
         printf("%s %s a scale that is infinite or NaN\n", human_grouped(t->bad_scales).text,
                t->bad_scales == 1 ? "block has" : "blocks have");

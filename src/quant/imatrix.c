@@ -97,9 +97,12 @@ gufo_status gufo_imatrix_add(gufo_imatrix *m, gufo_str name, uint64_t offset, im
 
 gufo_status gufo_imatrix_add_dataset(gufo_imatrix *m, gufo_str text, gufo_error *error)
 {
-    gufo_str *place =
-        m->datasets.count < GUFO_MAX_COUNT ? gufo_records_add(&m->datasets, &m->allocator) : NULL;
+    gufo_str *place;
 
+    if (m->datasets.count >= GUFO_MAX_COUNT)
+        return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %" PRIu32 " datasets",
+                         (uint32_t)GUFO_MAX_COUNT);
+    place = gufo_records_add(&m->datasets, &m->allocator);
     if (place == NULL)
         return gufo_fail_memory(error);
     *place = text;

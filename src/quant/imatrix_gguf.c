@@ -52,7 +52,10 @@ static gufo_status check_pair(const gufo_tensor *sums, const gufo_tensor *counts
         return gufo_fail(error, GUFO_E_MALFORMED, sums->info_offset,
                          "sums and counts of %s are not both of type F32",
                          gufo_quote(quoted, name));
-    if (sums->elements == 0 || counts->elements == 0 || sums->elements % counts->elements != 0)
+    if (sums->elements == 0 || counts->elements == 0)
+        return gufo_fail(error, GUFO_E_MALFORMED, sums->info_offset, "%s has no %s",
+                         gufo_quote(quoted, name), sums->elements == 0 ? "sums" : "counts");
+    if (sums->elements % counts->elements != 0)
         return gufo_fail(error, GUFO_E_MALFORMED, sums->info_offset,
                          "%s has %" PRIu64 " sums, which is no multiple of its %" PRIu64 " counts",
                          gufo_quote(quoted, name), sums->elements, counts->elements);

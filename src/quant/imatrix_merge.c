@@ -20,10 +20,11 @@ static gufo_status join(imatrix_entry *entry, const imatrix_entry *more, gufo_er
     if (entry->values != more->values ||
         (entry->matrices != more->matrices && entry->matrices != 1 && more->matrices != 1))
         return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "entries for %s differ in length: %" PRIu64 " values in %" PRIu64
-                         " matrices, and %" PRIu64 " in %" PRIu64,
-                         gufo_quote(quoted, entry->name), entry->values, entry->matrices,
-                         more->values, more->matrices);
+                         "the entry for %s has %" PRIu64 " values in %" PRIu64
+                         " matrices, but %" PRIu64 " in %" PRIu64
+                         " before: these importance matrices were made from different models",
+                         gufo_quote(quoted, entry->name), more->values, more->matrices,
+                         entry->values, entry->matrices);
     if (more->matrices > entry->matrices)
         entry->matrices = more->matrices;
     return GUFO_OK;
@@ -100,6 +101,8 @@ static gufo_status fill(gufo_imatrix *m, const gufo_imatrix_merge_options *optio
         status = take_entries(m, m->inputs[i], options, error);
         if (status == GUFO_OK)
             status = take_datasets(m, m->inputs[i], error);
+        if (status != GUFO_OK && options->failed != NULL)
+            *options->failed = i;
     }
     return status;
 }

@@ -5,6 +5,7 @@
  * becomes what it was: sum and count are then value * size and calls * size for a chunk of any
  * size. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -23,13 +24,25 @@ struct gufo_imatrix_output {
     uint32_t entries;        /* old format: those that have data */
 };
 
-static void put_float(uint8_t *at, double value)
+/* As floats.  A finite number that none can hold is refused: infinity would make the entry useless.
+ */
+static gufo_status store_floats(const gufo_imatrix *m, uint64_t index, const double *numbers,
+                                size_t count, uint8_t *bytes, gufo_error *error)
 {
-    float number = (float)value;
-    uint32_t bits;
+    char quoted[GUFO_QUOTE_SIZE];
 
-    memcpy(&bits, &number, sizeof bits);
-    store_u32(at, bits, bytes_swapped(false));
+    for (size_t i = 0; i < count; i++, bytes += sizeof(float)) {
+        float number = (float)numbers[i];
+        uint32_t bits;
+
+        if (isinf(number) && isfinite(numbers[i]))
+            return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                             "a number of the entry for %s is %g, beyond the range of a float",
+                             gufo_quote(quoted, imatrix_entry_at(m, index)->name), numbers[i]);
+        memcpy(&bits, &number, sizeof bits);
+        store_u32(bytes, bits, bytes_swapped(false));
+    }
+    return GUFO_OK;
 }
 
 /* ---- GGUF ----------------------------------------------------------------------------------- */
@@ -118,8 +131,8 @@ static gufo_status write_tensor(gufo_imatrix_output *o, uint64_t tensor, uint64_
     for (uint64_t first = 0; first < count && status == GUFO_OK; first += n) {
         n = count - first < IMATRIX_CHUNK ? (size_t)(count - first) : IMATRIX_CHUNK;
         status = read(o->imatrix, index, first, n, numbers, error);
-        for (size_t i = 0; i < n && status == GUFO_OK; i++)
-            put_float(bytes + i * sizeof(float), numbers[i]);
+        if (status == GUFO_OK)
+            status = store_floats(o->imatrix, index, numbers, n, bytes, error);
         if (status == GUFO_OK)
             status = gufo_writer_write(o->writer, tensor, first * sizeof(float), bytes,
                                        n * sizeof(float), error);
@@ -149,6 +162,16 @@ static gufo_status check_number(uint64_t number, const char *what, gufo_error *e
     if (number > INT32_MAX)
         return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "%" PRIu64 " %s are more than the format can count", number, what);
+    return GUFO_OK;
+}
+
+/* No longer than what can be read again. */
+static gufo_status check_dataset(gufo_str dataset, gufo_error *error)
+{
+    if (dataset.len > GUFO_MAX_KEY)
+        return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+                         "the name of the last dataset has %zu bytes, more than %d", dataset.len,
+                         GUFO_MAX_KEY);
     return GUFO_OK;
 }
 
@@ -185,6 +208,8 @@ static gufo_status plan_legacy(gufo_imatrix_output *o, gufo_error *error)
     gufo_status status = check_number(m->chunk_count, "chunks", error);
     uint64_t calls;
 
+    if (status == GUFO_OK)
+        status = check_dataset(last_dataset(m), error);
     o->size = 4 + 4 + 4 + last_dataset(m).len;
     for (uint64_t i = 0; i < m->entries.count && status == GUFO_OK; i++) {
         const imatrix_entry *entry = imatrix_entry_at(m, i);
@@ -245,8 +270,9 @@ static gufo_status put_matrix(gufo_imatrix_output *o, uint64_t index, uint64_t m
         n = columns - done < IMATRIX_CHUNK ? (size_t)(columns - done) : IMATRIX_CHUNK;
         status = gufo_imatrix_sums(o->imatrix, index, matrix * columns + done, n, numbers, error);
         for (size_t i = 0; i < n && status == GUFO_OK; i++)
-            put_float(bytes + i * sizeof(float),
-                      count > 0 ? numbers[i] * (double)calls / count : (double)calls);
+            numbers[i] = count > 0 ? numbers[i] * (double)calls / count : (double)calls;
+        if (status == GUFO_OK)
+            status = store_floats(o->imatrix, index, numbers, n, bytes, error);
         if (status == GUFO_OK)
             status = put(o, bytes, n * sizeof(float), error);
     }

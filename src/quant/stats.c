@@ -11,7 +11,8 @@
  *     squares = squares_n + squares_k + d d n k / (n + k)
  *
  * (Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances,
- * 1979.)  Parts are joined in the order of the data. */
+ * 1979.)  Parts are joined in the order of the data.  Of doubles so large that squares would
+ * overflow, both are kept in units of a power of two. */
 #include "quant/stats.h"
 
 #include <math.h>
@@ -106,13 +107,32 @@ static uint64_t zeros_of(const double *values, uint64_t count)
 typedef struct moments {
     uint64_t looked_at, finite, zeros;
     double mean, squares; /* sum of the squares of differences from the mean */
+    int exponent;         /* both are those of values / 2^exponent */
     double minimum, maximum;
     uint64_t minimum_at, maximum_at;
     gufo_stats_find nan, positive_infinite, negative_infinite, bad_scales;
 } moments;
 
-static void join(moments *m, const moments *more)
+/* For numbers whose magnitudes are up to `largest`: 0 unless sums of their squares may overflow. */
+static int exponent_for(double largest)
 {
+    return largest < 0x1p400 ? 0 : ilogb(largest);
+}
+
+static void change_exponent(moments *m, int exponent)
+{
+    m->mean = ldexp(m->mean, m->exponent - exponent);
+    m->squares = ldexp(m->squares, 2 * (m->exponent - exponent));
+    m->exponent = exponent;
+}
+
+/* Of `more` mean and squares are changed, too. */
+static void join(moments *m, moments *more)
+{
+    if (m->exponent < more->exponent)
+        change_exponent(m, more->exponent);
+    if (more->exponent < m->exponent)
+        change_exponent(more, m->exponent);
     double n = (double)m->finite, k = (double)more->finite, d = more->mean - m->mean;
 
     m->looked_at += more->looked_at;
@@ -180,24 +200,38 @@ static void note_extremes(moments *m, const moments *all, const stats_piece *pie
         m->maximum_at = index_of(piece, e.high);
 }
 
+/* Divides them by 2^exponent, into `scaled`. */
+static const double *scale(const double *values, uint64_t count, int exponent, double *scaled)
+{
+    for (uint64_t i = 0; i < count; i++)
+        scaled[i] = ldexp(values[i], -exponent);
+    return scaled;
+}
+
 static void measure_piece(const void *context, const stats_piece *piece, void *result)
 {
-    double finite[STATS_PIECE];
+    double others[STATS_PIECE];
     const double *values = piece->values;
     moments *all = result, m = {.looked_at = piece->count, .finite = piece->count};
     double sum = sum_of(values, piece->count);
 
     (void)context;
     if (!isfinite(sum)) { /* one value that is not finite makes the sum such */
-        m.finite = sort_out(&m, piece, finite);
-        values = finite;
-        sum = m.finite > 0 ? sum_of(values, m.finite) : 0;
+        m.finite = sort_out(&m, piece, others);
+        values = others;
     }
     if (m.finite > 0) {
+        extremes e = extremes_of(values, m.finite);
+
+        note_extremes(&m, all, piece, e);
+        m.zeros = zeros_of(values, m.finite);
+        m.exponent = exponent_for(fmax(fabs(e.low), fabs(e.high)));
+        if (m.exponent != 0)
+            values = scale(values, m.finite, m.exponent, others);
+        if (values == others)
+            sum = sum_of(values, m.finite);
         m.mean = sum / (double)m.finite;
         m.squares = squares_of(values, m.finite, m.mean);
-        m.zeros = zeros_of(values, m.finite);
-        note_extremes(&m, all, piece, extremes_of(values, m.finite));
     }
     gufo_stats_scales_count(piece, &m.bad_scales);
     join(all, &m);
@@ -205,14 +239,18 @@ static void measure_piece(const void *context, const stats_piece *piece, void *r
 
 static void take_moments(void *context, const void *result)
 {
-    join(context, result);
+    moments more = *(const moments *)result;
+
+    join(context, &more);
 }
 
 /* ---- second pass ---------------------------------------------------------------------------- */
 
 /* Bins from `low` to `high`. */
 typedef struct range {
-    double low, high, bins_per_unit;
+    double low, high;
+    double factor; /* the power of two that makes numbers of about 1 of the differences */
+    double bins;   /* per such a number */
 } range;
 
 typedef struct bins {
@@ -225,20 +263,23 @@ typedef struct distribution {
     bins bins;
 } distribution;
 
-/* All values but outliers.  (fmax and fmin do not take a NaN where there is a number.) */
-static range choose_range(const moments *m, double deviation)
+/* All values but outliers. */
+static range choose_range(const gufo_stats *s)
 {
-    double reach = GUFO_STATS_OUTLIER * deviation;
-    range r = {.low = fmax(m->minimum, m->mean - reach), .high = fmin(m->maximum, m->mean + reach)};
+    double reach = GUFO_STATS_OUTLIER * s->deviation, half;
+    range r = {.low = fmax(s->minimum, s->mean - reach), .high = fmin(s->maximum, s->mean + reach)};
 
-    r.bins_per_unit = r.high > r.low ? GUFO_STATS_BINS / (r.high - r.low) : 0;
+    if (!(r.high > r.low))
+        return r;
+    half = r.high / 2 - r.low / 2; /* the difference itself may overflow */
+    r.factor = ldexp(1, half < 0x1p1000 ? -ilogb(half) : -1000);
+    r.bins = GUFO_STATS_BINS / (r.high * r.factor - r.low * r.factor);
     return r;
 }
 
-/* What is no number is in the last bin. */
 static size_t bin_of(const range *r, double value)
 {
-    double bin = (value - r->low) * r->bins_per_unit;
+    double bin = (value * r->factor - r->low * r->factor) * r->bins;
 
     return bin < GUFO_STATS_BINS ? (size_t)bin : GUFO_STATS_BINS - 1;
 }
@@ -280,13 +321,15 @@ static void fill_first(gufo_stats *out, const moments *m)
                         .maximum = m->maximum + 0.0,
                         .minimum_at = m->minimum_at,
                         .maximum_at = m->maximum_at,
-                        .mean = m->mean,
+                        .mean = ldexp(m->mean, m->exponent),
                         .nan = m->nan,
                         .positive_infinite = m->positive_infinite,
                         .negative_infinite = m->negative_infinite,
                         .bad_scales = m->bad_scales};
-    if (m->finite > 0)
-        out->deviation = sqrt(m->squares / (double)m->finite);
+    if (m->finite == 0)
+        return;
+    out->mean = fmin(fmax(out->mean, out->minimum), out->maximum); /* it may have been rounded up */
+    out->deviation = ldexp(sqrt(m->squares / (double)m->finite), m->exponent);
 }
 
 static void fill_second(gufo_stats *out, const distribution *d)
@@ -324,7 +367,7 @@ gufo_status gufo_stats_scan(const gufo_file *file, const gufo_tensor *tensor,
     fill_first(out, &m);
     if (status != GUFO_OK || !both || m.finite == 0)
         return status;
-    d.range = choose_range(&m, out->deviation);
+    d.range = choose_range(out);
     pass.bytes_before = bytes;
     pass.context = &d;
     pass.result_size = sizeof d.bins;

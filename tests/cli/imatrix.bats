@@ -105,7 +105,7 @@ Entries (1)
 @test "imatrix convert: what the old format cannot hold is told" {
     make_imatrix m.gguf gguf chunks 1 dataset a dataset b entry none 0 1 entry some 512 512
     run -0 --separate-stderr gufo imatrix convert m.gguf m.dat
-    same_error 'gufo: m.dat: warning: 1 entries without data are left out: the old format has no place for them
+    same_error 'gufo: m.dat: warning: 1 entry without data is left out: the old format has no place for it
 gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
     make_imatrix expected.dat dat chunks 1 dataset b entry some 1 1
     cmp m.dat expected.dat
@@ -146,8 +146,22 @@ gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
     make_imatrix a.gguf gguf entry w 512 1,2,3
     make_imatrix b.gguf gguf entry w 512 1,2,3,4
     run -3 gufo imatrix merge sum.gguf a.gguf b.gguf
-    same 'gufo: entries for "w" differ in length: 3 values in 1 matrices, and 4 in 1'
+    same 'gufo: b.gguf: the entry for "w" has 4 values in 1 matrices, but 3 in 1 before: these importance matrices were made from different models'
     [ ! -e sum.gguf ]
+}
+
+@test "imatrix: what would become infinite or could not be read again is refused" {
+    make_imatrix m.gguf gguf entry w 512 3e38
+    run -3 gufo imatrix merge sum.gguf m.gguf m.gguf
+    same 'gufo: sum.gguf: a number of the entry for "w" is 6e+38, beyond the range of a float'
+    make_imatrix m.dat dat entry w 1 1e38
+    run -3 gufo imatrix convert m.dat sum.gguf
+    has 'beyond the range of a float'
+    make_imatrix long.gguf gguf dataset "$(printf 'd%.0s' {1..65536})" entry w 512 1
+    run -3 gufo imatrix convert long.gguf long.dat
+    same 'gufo: long.dat: the name of the last dataset has 65536 bytes, more than 65535'
+    run ls -A
+    same $'long.gguf\nm.dat\nm.gguf'
 }
 
 @test "imatrix: an output that exists is kept, or replaced as a whole" {

@@ -63,6 +63,27 @@ value() {
 '
 }
 
+@test "stats: figures that are nearly, but not quite, all or nothing" {
+    make_gguf m.gguf tensor a 24 10000 10000
+    at=$(($(stat -c %s m.gguf) - 10016))
+    make_gguf m.gguf tensor a 24 10000 10000 poke $at "$(printf '00%.0s' {1..9996})"
+    run -0 gufo stats m.gguf
+    has '  >99.9 %'
+    lacks '100 %'
+    make_gguf m.gguf tensor a 0 1 4
+    run -0 gufo stats m.gguf
+    has '1 tensor, 1 value: '
+    # -0 is 0
+    at=$(($(stat -c %s m.gguf) - 32))
+    make_gguf m.gguf tensor a 0 1 4 poke $at 00000080
+    run -0 gufo stats m.gguf
+    lacks '-0 '
+    lacks $'-0\n'
+    run -0 gufo stats --json m.gguf
+    has '"minimum":0,'
+    has '"low":0,"high":0,'
+}
+
 @test "stats: histograms of many tensors only with -v" {
     make_gguf m.gguf tensor a 24 4 4 tensor b 24 4 4 tensor c 24 4 4 tensor d 24 4 4 tensor e 24 4 4
     run -0 gufo stats m.gguf

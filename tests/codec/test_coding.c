@@ -59,6 +59,8 @@ static const struct {
     {"F32", UINT64_C(1) << 40, UINT64_C(1) << 40, GUFO_E_RANGE, NULL},
     {"I8", 1, UINT64_MAX, GUFO_E_RANGE, NULL},
     {"Q8_0", UINT64_MAX, 32, GUFO_E_RANGE, NULL},
+    {"TQ2_0", UINT64_C(1) << 57, 256, GUFO_E_RANGE, NULL}, /* bytes fit, but not the elements */
+    {"Q1_0", UINT64_C(1) << 55, 128, GUFO_E_RANGE, NULL},  /* nor the bytes of their floats */
 };
 
 static void test_refused_decodes(void **state)
@@ -227,6 +229,9 @@ static void test_interleaved(void **state)
     assert_int_equal(gufo_repack(type_of("Q4_0_8_8"), plain, 4, COLUMNS, back,
                                  &(const gufo_element_type *){NULL}, NULL),
                      GUFO_E_ARGUMENT);
+    assert_int_equal(gufo_repack(type_of("Q4_0_8_8"), plain, 0, COLUMNS, back,
+                                 &(const gufo_element_type *){NULL}, NULL),
+                     GUFO_OK);
 }
 
 /* ---- narrower targets ----------------------------------------------------------------------- */

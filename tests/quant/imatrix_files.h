@@ -36,7 +36,7 @@ static inline builder make_legacy(void)
 
     builder_u32(&b, 2);
     legacy_entry(&b, PLAIN, 4, 3, (const float[]){2, 6, 9});
-    legacy_entry(&b, EXPERTS, 3, 6, (const float[]){1.0f / 3, 6, 3, 3, 1e-39f, 3e38f});
+    legacy_entry(&b, EXPERTS, 3, 6, (const float[]){1.0f / 3, 6, 3, 3, 1e-39f, 1e35f});
     builder_u32(&b, 4);
     legacy_text(&b, "calibration.txt");
     return b;

@@ -3,7 +3,10 @@
 
 #include "../support/allocator.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
@@ -29,7 +32,7 @@ static void test_legacy(void **state)
     check(!gufo_imatrix_dataset_at(m, 1, &text), "one dataset");
     check_importance(m, PLAIN, 3, 0, (const float[]){0.5f, 1.5f, 2.25f}, "plain");
     check_importance(m, EXPERTS, 2, 0, (const float[]){1.0f / 3 / 3, 2}, "first matrix");
-    check_importance(m, EXPERTS, 2, 2, (const float[]){1e-39f / 3, 3e38f / 3}, "third matrix");
+    check_importance(m, EXPERTS, 2, 2, (const float[]){1e-39f / 3, 1e35f / 3}, "third matrix");
     check_ok(gufo_imatrix_read_counts(m, 0, 0, 1, counts, &error), &error, "counts");
     check(counts[0] == 4 * 512, "count %g", (double)counts[0]);
     check_ok(gufo_imatrix_read_sums(m, 0, 1, 2, sums, &error), &error, "sums");
@@ -438,6 +441,138 @@ static void test_output_refused(void **state)
     builder_free(&long_name);
 }
 
+/* One entry "a" in GGUF: so many matrices of one column each. */
+static builder make_column(uint64_t matrices, const float *sums, const float *counts)
+{
+    builder b = builder_new((encoding){3, false});
+
+    gguf_head(&b, 1, 2);
+    builder_tensor(&b, "a.in_sum2", GUFO_TYPE_F32, 2, (uint64_t[]){1, matrices}, 0);
+    builder_tensor(&b, "a.counts", GUFO_TYPE_F32, 2, (uint64_t[]){1, matrices}, 32);
+    gguf_floats(&b, matrices, sums);
+    gguf_floats(&b, matrices, counts);
+    builder_pad(&b, 32);
+    return b;
+}
+
+/* Numbers that are finite in the input, and would not be in the output. */
+static void test_too_large(void **state)
+{
+    static const struct {
+        const char *label;
+        float sums[2], counts[2];
+        gufo_status twice, legacy; /* added to itself, in GGUF; alone in the old format */
+    } rows[] = {
+        {"small", {1e38f, 1}, {512, 512}, GUFO_OK, GUFO_OK},
+        {"a sum", {1, 3e38f}, {512, 512}, GUFO_E_RANGE, GUFO_OK},
+        {"a mean times calls", {1e38f, 1}, {1, 5120}, GUFO_OK, GUFO_E_RANGE},
+        {"infinity as it was", {INFINITY, 1}, {512, 512}, GUFO_OK, GUFO_OK},
+    };
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        builder b = make_column(2, rows[i].sums, rows[i].counts);
+        gufo_imatrix *m = imatrix_of(&b, rows[i].label);
+        gufo_error error = no_error();
+        gufo_imatrix *sum = gufo_imatrix_merge((const gufo_imatrix *[]){m, m}, 2, NULL, &error);
+
+        for (unsigned format = 0; format < 2; format++) {
+            gufo_imatrix_output *o = gufo_imatrix_output_open(
+                format == 0 ? sum : m, (gufo_imatrix_format)format, path.text, true, &error);
+            gufo_status expected = format == 0 ? rows[i].twice : rows[i].legacy;
+
+            check(o != NULL, "%s: %s", rows[i].label, error.message);
+            check_status(gufo_imatrix_output_write(o, &error), expected, &error, "%s",
+                         rows[i].label);
+            check(expected == GUFO_OK || strstr(error.message, "\"a\"") != NULL, "%s",
+                  error.message);
+            gufo_imatrix_output_free(o);
+            check_u64(entry_count(f.path), 0, "%s: nothing is left", rows[i].label);
+        }
+        gufo_imatrix_close(sum);
+        gufo_imatrix_close(m);
+        builder_free(&b);
+    }
+    folder_remove(&f);
+}
+
+/* What is written can be read again: no longer a dataset than that. */
+static void test_long_dataset(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out.dat");
+
+    (void)state;
+    for (size_t len = GUFO_MAX_KEY; len <= GUFO_MAX_KEY + 1; len++) {
+        builder b = builder_new((encoding){3, false});
+        gufo_error error = no_error();
+        gufo_str text;
+
+        builder_header(&b, 2, 1);
+        builder_kv_array(&b, "imatrix.datasets", GUFO_VALUE_STRING, 1);
+        builder_length(&b, len);
+        builder_fill(&b, 'd', len);
+        builder_tensor(&b, "a.in_sum2", GUFO_TYPE_F32, 1, (uint64_t[]){1}, 0);
+        builder_tensor(&b, "a.counts", GUFO_TYPE_F32, 1, (uint64_t[]){1}, 32);
+        gguf_floats(&b, 1, (const float[]){1});
+        gguf_floats(&b, 1, (const float[]){1});
+        builder_pad(&b, 32);
+        gufo_imatrix *m = imatrix_of(&b, "long dataset");
+        gufo_imatrix_output *o =
+            gufo_imatrix_output_open(m, GUFO_IMATRIX_LEGACY, path.text, true, &error);
+        check((o != NULL) == (len == GUFO_MAX_KEY), "%zu: %s", len, error.message);
+        if (o == NULL) {
+            check_error_shape(&error, GUFO_E_LIMIT, "long dataset");
+        } else {
+            check_ok(gufo_imatrix_output_write(o, &error), &error, "write");
+            check_ok(gufo_imatrix_output_finish(o, &error), &error, "finish");
+            gufo_imatrix *again = gufo_imatrix_open(path.text, NULL, &error);
+            check(again != NULL, "%s", error.message);
+            check(gufo_imatrix_dataset_at(again, 0, &text) && text.len == len, "%zu", len);
+            gufo_imatrix_close(again);
+        }
+        gufo_imatrix_output_free(o);
+        gufo_imatrix_close(m);
+        builder_free(&b);
+    }
+    folder_remove(&f);
+}
+
+/* More chunks than the numbers of a format can tell. */
+static void test_too_many_chunks(void **state)
+{
+    builder b = builder_new((encoding){3, false});
+    const gufo_imatrix *inputs[9];
+    gufo_error error = no_error();
+
+    (void)state;
+    builder_header(&b, 2, 2);
+    builder_kv_u32(&b, "imatrix.chunk_count", UINT32_MAX);
+    builder_kv_u32(&b, "imatrix.chunk_size", UINT32_MAX);
+    builder_tensor(&b, "a.in_sum2", GUFO_TYPE_F32, 1, (uint64_t[]){1}, 0);
+    builder_tensor(&b, "a.counts", GUFO_TYPE_F32, 1, (uint64_t[]){1}, 32);
+    gguf_floats(&b, 1, (const float[]){1});
+    gguf_floats(&b, 1, (const float[]){1});
+    builder_pad(&b, 32);
+    gufo_imatrix *m = imatrix_of(&b, "chunks");
+    for (size_t i = 0; i < COUNT_OF(inputs); i++)
+        inputs[i] = m;
+    check(gufo_imatrix_output_open_fd(m, GUFO_IMATRIX_LEGACY, 1, &error) == NULL, "signed");
+    check_error_shape(&error, GUFO_E_RANGE, "signed");
+    for (size_t count = 2; count <= COUNT_OF(inputs); count += 7) {
+        gufo_imatrix *sum = gufo_imatrix_merge(inputs, count, NULL, &error);
+
+        check(sum != NULL && gufo_imatrix_chunk_count(sum) > UINT32_MAX, "%zu", count);
+        check(gufo_imatrix_output_open_fd(sum, GUFO_IMATRIX_GGUF, 1, &error) == NULL, "%zu", count);
+        check_error_shape(&error, GUFO_E_RANGE, "chunks");
+        gufo_imatrix_close(sum);
+    }
+    gufo_imatrix_close(m);
+    builder_free(&b);
+}
+
 static void test_stream(void **state)
 {
     builder gguf = make_gguf(false), legacy = make_legacy();
@@ -461,6 +596,39 @@ static void test_stream(void **state)
         check_view(((gufo_str){(char *)bytes, len}),
                    ((gufo_str){(char *)files[format]->data, files[format]->len}), "%u", format);
         fclose(file);
+        gufo_imatrix_close(m);
+    }
+    builder_free(&gguf);
+    builder_free(&legacy);
+}
+
+/* A stream that takes so many bytes and no more, for every number of bytes. */
+static void test_no_space(void **state)
+{
+    builder gguf = make_gguf(false), legacy = make_legacy();
+    const builder *files[] = {[GUFO_IMATRIX_GGUF] = &gguf, [GUFO_IMATRIX_LEGACY] = &legacy};
+
+    (void)state;
+    for (unsigned format = 0; format < 2; format++) {
+        gufo_imatrix *m = imatrix_of(files[format], "no space");
+
+        for (size_t space = 0; space <= files[format]->len; space++) {
+            int fd = memfd_create("gufo-test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+            gufo_error error = no_error();
+
+            check(fd >= 0 && ftruncate(fd, (off_t)space) == 0 &&
+                      fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) == 0,
+                  "a file that does not grow");
+            gufo_imatrix_output *o =
+                gufo_imatrix_output_open_fd(m, (gufo_imatrix_format)format, fd, &error);
+            gufo_status status = o != NULL ? gufo_imatrix_output_write(o, &error) : error.code;
+            if (status == GUFO_OK)
+                status = gufo_imatrix_output_finish(o, &error);
+            check_status(status, space < files[format]->len ? GUFO_E_IO : GUFO_OK, &error,
+                         "%u: %zu bytes", format, space);
+            gufo_imatrix_output_free(o);
+            close(fd);
+        }
         gufo_imatrix_close(m);
     }
     builder_free(&gguf);
@@ -511,6 +679,8 @@ static void test_merge(void **state)
     gufo_imatrix_close(m);
     check(gufo_imatrix_merge(inputs, 0, NULL, &error) == NULL, "nothing");
     check_error_shape(&error, GUFO_E_ARGUMENT, "nothing");
+    check(gufo_imatrix_merge(inputs, SIZE_MAX, NULL, &error) == NULL, "more than memory holds");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "more than memory holds");
     for (size_t i = 0; i < COUNT_OF(inputs); i++)
         gufo_imatrix_close((gufo_imatrix *)(uintptr_t)inputs[i]);
     builder_free(&gguf);
@@ -554,15 +724,19 @@ static void test_merge_lengths(void **state)
         builder second = make_one(rows[i].name, rows[i].columns, rows[i].matrices, 300);
         gufo_imatrix *a = imatrix_of(&first, "first"), *b = imatrix_of(&second, "second");
         gufo_error error = no_error();
+        size_t failed = 99;
+        gufo_imatrix_merge_options options = {.failed = &failed};
         gufo_imatrix *m = gufo_imatrix_merge((const gufo_imatrix *[]){a, b}, 2, NULL, &error);
-        gufo_imatrix *back = gufo_imatrix_merge((const gufo_imatrix *[]){b, a}, 2, NULL, &error);
+        gufo_imatrix *back =
+            gufo_imatrix_merge((const gufo_imatrix *[]){b, b, a}, 3, &options, &error);
 
         check((m != NULL) == rows[i].good && (back != NULL) == rows[i].good, "row %zu", i);
+        check_u64(failed, rows[i].good ? 99 : 2, "the input that does not fit, row %zu", i);
         if (m == NULL)
             check_error_shape(&error, GUFO_E_ARGUMENT, "lengths");
         if (m != NULL) {
             check_u64(gufo_imatrix_chunk_count(m), 10 + 30, "chunks of 100");
-            check_u64(gufo_imatrix_chunk_count(back), 4 + 10, "chunks of 300, one not full");
+            check_u64(gufo_imatrix_chunk_count(back), 4 + 2 * 10, "chunks of 300, one not full");
         }
         gufo_imatrix_close(m);
         gufo_imatrix_close(back);
@@ -576,12 +750,12 @@ static void test_merge_lengths(void **state)
 /* ---- memory --------------------------------------------------------------------------------- */
 
 /* Opens, merges and writes both formats; any request for memory may fail. */
-static gufo_status work(const builder *b, const char *path, const gufo_allocator *allocator,
+static gufo_status work(const char *input, const char *path, const gufo_allocator *allocator,
                         gufo_error *error)
 {
     gufo_imatrix_options options = {.allocator = allocator};
     gufo_imatrix_merge_options merging = {.allocator = allocator};
-    gufo_imatrix *m = gufo_imatrix_open_memory(b->data, b->len, &options, error);
+    gufo_imatrix *m = gufo_imatrix_open(input, &options, error);
     const gufo_imatrix *inputs[] = {m, m};
     gufo_imatrix *both = m != NULL ? gufo_imatrix_merge(inputs, 2, &merging, error) : NULL;
     gufo_status status = both != NULL ? GUFO_OK : error->code;
@@ -600,11 +774,29 @@ static gufo_status work(const builder *b, const char *path, const gufo_allocator
     return status;
 }
 
+/* So many that lists and the index of names grow. */
+static builder make_many_entries(void)
+{
+    enum { ENTRIES = 40 };
+    builder b = builder_new((encoding){3, false});
+
+    builder_u32(&b, ENTRIES);
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "blk.%u", i);
+        legacy_entry(&b, name, 1, 1, (const float[]){1});
+    }
+    builder_u32(&b, 1);
+    legacy_text(&b, "x");
+    return b;
+}
+
 static void test_memory(void **state)
 {
-    builder files[] = {make_legacy(), make_gguf(false)};
-    folder f = folder_new();
-    path_text path = folder_path(&f, "out");
+    builder files[] = {make_legacy(), make_gguf(false), make_many_entries()};
+    folder inputs = folder_new(), f = folder_new();
+    path_text input = folder_path(&inputs, "in"), path = folder_path(&f, "out");
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(files); i++) {
@@ -613,12 +805,13 @@ static void test_memory(void **state)
 
         counter_init(&c);
         gufo_allocator allocator = counter_allocator(&c);
-        check_ok(work(&files[i], path.text, &allocator, &error), &error, "enough");
+        write_file(input.text, files[i].data, files[i].len);
+        check_ok(work(input.text, path.text, &allocator, &error), &error, "enough");
         for (size_t at = 1, calls = c.calls; at <= calls; at++) {
             c.calls = 0;
             c.denied = 0;
             c.fail_at = at;
-            gufo_status status = work(&files[i], path.text, &allocator, &error);
+            gufo_status status = work(input.text, path.text, &allocator, &error);
             if (c.denied > 0)
                 check_status(status, GUFO_E_MEMORY, &error, "%zu of %zu", at, calls);
             check_u64(c.in_use, 0, "%zu", at);
@@ -626,22 +819,25 @@ static void test_memory(void **state)
         }
         builder_free(&files[i]);
     }
+    folder_remove(&inputs);
     folder_remove(&f);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_legacy),         cmocka_unit_test(test_gguf),
-        cmocka_unit_test(test_paths),          cmocka_unit_test(test_chunk_size),
-        cmocka_unit_test(test_match),          cmocka_unit_test(test_ranges),
-        cmocka_unit_test(test_long_entry),     cmocka_unit_test(test_statistics),
-        cmocka_unit_test(test_bad_values),     cmocka_unit_test(test_bad_counts),
-        cmocka_unit_test(test_round_trips),    cmocka_unit_test(test_round_trip_values),
-        cmocka_unit_test(test_gguf_to_legacy), cmocka_unit_test(test_no_data),
-        cmocka_unit_test(test_output_refused), cmocka_unit_test(test_stream),
-        cmocka_unit_test(test_merge),          cmocka_unit_test(test_merge_lengths),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_legacy),          cmocka_unit_test(test_gguf),
+        cmocka_unit_test(test_paths),           cmocka_unit_test(test_chunk_size),
+        cmocka_unit_test(test_match),           cmocka_unit_test(test_ranges),
+        cmocka_unit_test(test_long_entry),      cmocka_unit_test(test_statistics),
+        cmocka_unit_test(test_bad_values),      cmocka_unit_test(test_bad_counts),
+        cmocka_unit_test(test_round_trips),     cmocka_unit_test(test_round_trip_values),
+        cmocka_unit_test(test_gguf_to_legacy),  cmocka_unit_test(test_no_data),
+        cmocka_unit_test(test_output_refused),  cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_merge),           cmocka_unit_test(test_merge_lengths),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_no_space),        cmocka_unit_test(test_long_dataset),
+        cmocka_unit_test(test_too_many_chunks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

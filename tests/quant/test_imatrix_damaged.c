@@ -157,8 +157,13 @@ static void test_gguf_damage(void **state)
          {6, 3},
          "no importance matrix"},
         {"not even", {"a.in_sum2", "a.counts"}, {0, 0}, {6, 4}, "no multiple"},
-        {"empty sums", {"a.in_sum2", "a.counts"}, {0, 0}, {0, 3}, "no multiple"},
-        {"empty counts", {"a.in_sum2", "a.counts"}, {0, 0}, {6, 0}, "no multiple"},
+        {"empty sums", {"a.in_sum2", "a.counts"}, {0, 0}, {0, 3}, "has no sums"},
+        {"empty counts", {"a.in_sum2", "a.counts"}, {0, 0}, {6, 0}, "has no counts"},
+        {"counts whose sums no name could have",
+         {"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn.counts", "b"},
+         {0, 0},
+         {6, 3},
+         "no sums"},
         {"sums of another type", {"a.in_sum2", "a.counts"}, {GUFO_TYPE_F16, 0}, {6, 3}, "type F32"},
         {"counts of another type",
          {"a.in_sum2", "a.counts"},
@@ -189,6 +194,34 @@ static void test_gguf_damage(void **state)
         gufo_imatrix_close(m);
         builder_free(&b);
     }
+}
+
+/* A chunk size of 0 says nothing, nor does a dataset without a name. */
+static void test_zero_metadata(void **state)
+{
+    builder b = builder_new((encoding){3, false}), legacy = builder_new((encoding){3, false});
+    gufo_str text;
+
+    (void)state;
+    builder_header(&b, 2, 1);
+    builder_kv_u32(&b, "imatrix.chunk_size", 0);
+    builder_tensor(&b, "a.in_sum2", GUFO_TYPE_F32, 1, (uint64_t[]){1}, 0);
+    builder_tensor(&b, "a.counts", GUFO_TYPE_F32, 1, (uint64_t[]){1}, 32);
+    builder_pad(&b, 32);
+    builder_zeros(&b, 64);
+    gufo_imatrix *m = imatrix_of(&b, "chunk size");
+    check_u64(gufo_imatrix_chunk_size(m), 512, "chunk size");
+    gufo_imatrix_close(m);
+
+    builder_u32(&legacy, 1);
+    legacy_entry(&legacy, "a", 1, 1, (const float[]){1});
+    builder_u32(&legacy, 0);
+    legacy_text(&legacy, "");
+    m = imatrix_of(&legacy, "dataset");
+    check(!gufo_imatrix_dataset_at(m, 0, &text), "no dataset");
+    gufo_imatrix_close(m);
+    builder_free(&b);
+    builder_free(&legacy);
 }
 
 /* Facts of other types say nothing. */
@@ -283,14 +316,69 @@ static void test_truncated_meanwhile(void **state)
     folder_remove(&f);
 }
 
+/* An input that becomes shorter after merging: reading, looking through and writing fail. */
+static void test_merged_truncated_meanwhile(void **state)
+{
+    folder f = folder_new(), outputs = folder_new();
+    path_text path = folder_path(&f, "imatrix"), out = folder_path(&outputs, "out");
+
+    (void)state;
+    for (unsigned gguf = 0; gguf < 2; gguf++) {
+        builder b = gguf ? make_gguf(false) : make_legacy();
+        gufo_error error = no_error();
+        gufo_imatrix_statistics s;
+        float numbers[3];
+
+        write_file(path.text, b.data, b.len);
+        gufo_imatrix *m = gufo_imatrix_open(path.text, NULL, &error);
+        check(m != NULL, "%s", error.message);
+        gufo_imatrix *sum = gufo_imatrix_merge((const gufo_imatrix *[]){m, m}, 2, NULL, &error);
+        check(sum != NULL, "%s", error.message);
+        for (unsigned format = 0; format < 2; format++) {
+            write_file(path.text, b.data, b.len);
+            gufo_imatrix_output *o =
+                gufo_imatrix_output_open(sum, (gufo_imatrix_format)format, out.text, true, &error);
+            check(o != NULL, "%s", error.message);
+            write_file(path.text, b.data, 20);
+            check_status(gufo_imatrix_output_write(o, &error), GUFO_E_TRUNCATED, &error, "write");
+            gufo_imatrix_output_free(o);
+            check_u64(entry_count(outputs.path), 0, "nothing is left");
+        }
+        check_status(gufo_imatrix_importance(sum, 0, 3, 0, numbers, &error), GUFO_E_TRUNCATED,
+                     &error, "importance");
+        check_status(gufo_imatrix_read_sums(sum, 0, 0, 3, numbers, &error), GUFO_E_TRUNCATED,
+                     &error, "sums");
+        check_status(gufo_imatrix_scan(sum, 1, &s, &error), GUFO_E_TRUNCATED, &error, "scan");
+        if (gguf) { /* the other format has its counts in memory */
+            check_status(gufo_imatrix_read_counts(sum, 0, 0, 1, numbers, &error), GUFO_E_TRUNCATED,
+                         &error, "counts");
+            check(gufo_imatrix_output_open(sum, GUFO_IMATRIX_LEGACY, out.text, true, &error) ==
+                      NULL,
+                  "planning needs counts");
+            check_error_shape(&error, GUFO_E_TRUNCATED, "planning");
+        }
+        gufo_imatrix_close(sum);
+        gufo_imatrix_close(m);
+        builder_free(&b);
+    }
+    folder_remove(&f);
+    folder_remove(&outputs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_legacy_damage),       cmocka_unit_test(test_duplicate),
-        cmocka_unit_test(test_long_name),           cmocka_unit_test(test_legacy_prefixes),
-        cmocka_unit_test(test_something_else),      cmocka_unit_test(test_gguf_damage),
-        cmocka_unit_test(test_odd_metadata),        cmocka_unit_test(test_changed_bytes),
+        cmocka_unit_test(test_legacy_damage),
+        cmocka_unit_test(test_duplicate),
+        cmocka_unit_test(test_long_name),
+        cmocka_unit_test(test_legacy_prefixes),
+        cmocka_unit_test(test_something_else),
+        cmocka_unit_test(test_gguf_damage),
+        cmocka_unit_test(test_odd_metadata),
+        cmocka_unit_test(test_zero_metadata),
+        cmocka_unit_test(test_changed_bytes),
         cmocka_unit_test(test_truncated_meanwhile),
+        cmocka_unit_test(test_merged_truncated_meanwhile),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

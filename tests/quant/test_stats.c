@@ -341,23 +341,75 @@ static void test_wide_numbers(void **state)
     sample_close(&s);
 }
 
-/* Sums that no double can hold. */
+static bool is_near(double got, double wanted)
+{
+    return fabs(got - wanted) <= fabs(wanted) * 1e-12;
+}
+
+/* Sums and squares that no double can hold; the same numbers a power of two smaller are the
+ * measure.  Small ones come first: pieces of both kinds are joined. */
 static void test_beyond_the_range(void **state)
 {
-    sample s = sample_new(GUFO_TYPE_F64, 100, 50, 1);
+    static const int exponents[] = {0, 390, 420, 1000, 1023};
+    gufo_stats wanted = {0};
+
+    (void)state;
+    for (size_t k = 0; k < COUNT_OF(exponents); k++) {
+        sample s = sample_new(GUFO_TYPE_F64, 100, 90, 1);
+        double unit = ldexp(1, exponents[k]);
+        gufo_stats stats;
+
+        for (uint64_t i = 0; i < sample_count(&s); i++)
+            put_f64(&s, i,
+                    i < 4500 ? ldexp((double)i, exponents[k] - 100)
+                             : (i % 10 == 0 ? -1.5 : 1.875) * unit);
+        sample_open(&s);
+        stats = scan(&s);
+        wanted = k == 0 ? stats : wanted;
+        check_u64(stats.finite, 9000, "finite");
+        check(stats.minimum == -1.5 * unit && stats.maximum == 1.875 * unit, "extremes");
+        check(is_near(stats.mean / unit, wanted.mean), "%d: mean %g", exponents[k], stats.mean);
+        check(is_near(stats.deviation / unit, wanted.deviation), "%d: deviation %g", exponents[k],
+              stats.deviation);
+        check(memcmp(stats.bins, wanted.bins, sizeof stats.bins) == 0, "%d: bins", exponents[k]);
+        check_u64(stats.bins[0], 450, "lowest");
+        check_u64(stats.bins[GUFO_STATS_BINS - 1], 4050, "highest");
+        sample_close(&s);
+    }
+}
+
+/* Constant, at the end of the range: the mean is not rounded out of it. */
+static void test_largest(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F64, 1000, 7, 1);
     gufo_stats stats;
-    uint64_t sum = 0;
 
     (void)state;
     for (uint64_t i = 0; i < sample_count(&s); i++)
-        put_f64(&s, i, i % 10 == 0 ? -1.7e308 : 1.7e308);
+        put_f64(&s, i, -0x1.fffffffffffffp+1023);
     sample_open(&s);
     stats = scan(&s);
-    check_u64(stats.finite, 5000, "finite");
-    check(stats.minimum == -1.7e308 && stats.maximum == 1.7e308, "extremes");
-    for (size_t i = 0; i < GUFO_STATS_BINS; i++)
-        sum += stats.bins[i];
-    check_u64(sum + stats.outliers_below + stats.outliers_above, 5000, "bins");
+    check(stats.mean == -0x1.fffffffffffffp+1023, "mean %a", stats.mean);
+    check(stats.deviation < 1e295, "deviation %g", stats.deviation);
+    check_u64(stats.outliers_above + stats.outliers_below, 0, "outliers");
+    sample_close(&s);
+}
+
+/* -0 is told as 0. */
+static void test_negative_zero(void **state)
+{
+    sample s = sample_new(GUFO_TYPE_F32, 64, 1, 1);
+    gufo_stats stats;
+
+    (void)state;
+    for (uint64_t i = 0; i < 64; i++)
+        put_f32(&s, i, -0.0f);
+    sample_open(&s);
+    stats = scan(&s);
+    check_u64(stats.zeros, 64, "zeros");
+    check_u64(stats.bins[0], 64, "bins");
+    check(!signbit(stats.minimum) && !signbit(stats.maximum) && !signbit(stats.mean), "extremes");
+    check(!signbit(stats.low) && !signbit(stats.high), "histogram");
     sample_close(&s);
 }
 
@@ -957,6 +1009,84 @@ static void test_findings_of_scales(void **state)
     sample_close(&s);
 }
 
+/* Several kinds in one block, whose offset they share: the first element is told. */
+static void test_finding_inside_a_block(void **state)
+{
+    static const struct {
+        int8_t first, second;
+        const char *kind;
+    } rows[] = {{127, -127, "infinity"}, {-127, 127, "negative infinity"}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        enum { CODES = 4 }; /* of Q8_K, behind the scale */
+        sample s = sample_new(GUFO_TYPE_Q8_K, 256, 2, 1);
+        char message[200];
+        findings found;
+
+        put_f32(&s, 0, 3e38f);
+        s.bytes[CODES + 7] = (uint8_t)rows[i].first;
+        s.bytes[CODES + 9] = (uint8_t)rows[i].second;
+        sample_open(&s);
+        found = check_sample(&s, NULL);
+        snprintf(message, sizeof message,
+                 "tensor \"t\": 2 values are infinite or NaN; the first, in matrix 0, row 0, "
+                 "column 7, is %s (gguf_file_t.tensor_data)",
+                 rows[i].kind);
+        check_finding(&found, "data-nonfinite", s.data_at, message);
+        findings_free(&found);
+        sample_close(&s);
+    }
+}
+
+/* Of two dimensions no matrix is told. */
+static void test_finding_in_a_matrix(void **state)
+{
+    builder b = builder_new((encoding){3, false});
+    findings found;
+    gufo_error error = no_error();
+    gufo_file *file;
+
+    (void)state;
+    builder_header(&b, 1, 0);
+    builder_tensor(&b, "t", GUFO_TYPE_F32, 2, (uint64_t[]){2, 2}, 0);
+    builder_pad(&b, 32);
+    for (int i = 0; i < 4; i++)
+        builder_f32(&b, i == 3 ? NAN : 0);
+    file = open_built(&b, "matrix");
+    findings_init(&found);
+    check_ok(gufo_file_check_data(file, NULL, findings_add, &found, &error), &error, "check");
+    check_finding(&found, "data-nonfinite", b.len - 4,
+                  "tensor \"t\": the value in row 1, column 1 is NaN (gguf_file_t.tensor_data)");
+    findings_free(&found);
+    gufo_close(file);
+    builder_free(&b);
+}
+
+/* Places are asked for of any tensor, those without dimensions among them. */
+static void test_places(void **state)
+{
+    static const struct {
+        uint64_t dims[4], index;
+        gufo_stats_place place;
+    } rows[] = {
+        {{3, 2, 2, 1}, 11, {1, 1, 2}}, {{3, 2, 2, 2}, 23, {3, 1, 2}}, {{7, 1, 1, 1}, 6, {0, 0, 6}},
+        {{0, 0, 0, 0}, 0, {0, 0, 0}},  {{4, 0, 1, 1}, 3, {0, 0, 3}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_tensor tensor = {.type = GUFO_TYPE_F32};
+        gufo_stats_place got;
+
+        memcpy(tensor.dims, rows[i].dims, sizeof tensor.dims);
+        got = gufo_stats_place_of(&tensor, rows[i].index);
+        check_u64(got.matrix, rows[i].place.matrix, "row %zu", i);
+        check_u64(got.row, rows[i].place.row, "row %zu", i);
+        check_u64(got.column, rows[i].place.column, "row %zu", i);
+    }
+}
+
 static void test_finding_of_what_is_unchecked(void **state)
 {
     static const gufo_element_type unknown = {57, "57", 1, 1, 0};
@@ -1013,6 +1143,8 @@ int main(void)
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_wide_numbers),
         cmocka_unit_test(test_beyond_the_range),
+        cmocka_unit_test(test_largest),
+        cmocka_unit_test(test_negative_zero),
         cmocka_unit_test(test_constant),
         cmocka_unit_test(test_extremes),
         cmocka_unit_test(test_bins),
@@ -1032,6 +1164,9 @@ int main(void)
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_findings_of_scales),
+        cmocka_unit_test(test_finding_inside_a_block),
+        cmocka_unit_test(test_finding_in_a_matrix),
+        cmocka_unit_test(test_places),
         cmocka_unit_test(test_finding_of_what_is_unchecked),
         cmocka_unit_test(test_check_progress),
     };
