@@ -284,18 +284,25 @@ static bool same_place(const char *a, const char *b)
 static int check_report(const quantize_options *o)
 {
     const char *name;
+    struct stat info;
     char *folder;
     int code = CODE_OK;
 
-    if (o->report == NULL || save_is_stream(o->report))
+    if (o->report == NULL)
+        return CODE_OK;
+    if (stat(o->report, &info) == 0 && S_ISDIR(info.st_mode)) {
+        report_message(o->report, "target exists and is no regular file");
+        return CODE_USAGE;
+    }
+    if (save_is_stream(o->report))
         return CODE_OK;
     if (!o->base.shared->force && access(o->report, F_OK) == 0) {
         report_message(o->report, "target exists already (--force replaces it)");
         return CODE_USAGE;
     }
     folder = folder_of(o->report, &name);
-    if (folder != NULL && access(folder, W_OK) != 0) {
-        report_system(o->report, errno);
+    if (folder != NULL && (*name == '\0' || access(folder, W_OK) != 0)) {
+        report_system(o->report, *name == '\0' ? ENOENT : errno);
         code = CODE_FAILED;
     }
     free(folder);

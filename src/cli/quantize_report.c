@@ -8,45 +8,12 @@
 #include "cli/number.h"
 #include "cli/report.h"
 #include "cli/save.h"
+#include "cli/tensor_text.h"
 #include "cli/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* "Q4_K", or "type 57" for one that nobody knows. */
-typedef struct type_text {
-    char text[32];
-} type_text;
-
-static type_text type_name(uint32_t id)
-{
-    const gufo_element_type *type = gufo_element_type_by_id(id);
-    type_text name;
-
-    if (type != NULL)
-        snprintf(name.text, sizeof name.text, "%s", type->name);
-    else
-        snprintf(name.text, sizeof name.text, "type %" PRIu32, id);
-    return name;
-}
-
-/* "4096 x 128256" */
-typedef struct shape_text {
-    char text[GUFO_MAX_DIMS * (NUMBER_SIZE + 3)];
-} shape_text;
-
-static shape_text shape_of(const gufo_tensor *tensor, const char *separator)
-{
-    shape_text shape;
-    size_t len = 0;
-
-    snprintf(shape.text, sizeof shape.text, "%s", tensor->n_dims == 0 ? "scalar" : "");
-    for (uint32_t i = 0; i < tensor->n_dims; i++)
-        len += (size_t)snprintf(shape.text + len, sizeof shape.text - len, "%s%" PRIu64,
-                                i > 0 ? separator : "", tensor->dims[i]);
-    return shape;
-}
 
 /* Why a tensor gets its type, in words. */
 typedef struct why_text {
@@ -56,14 +23,14 @@ typedef struct why_text {
 static why_text why(const gufo_recipe_choice *choice)
 {
     const char *reason = gufo_recipe_reason_text(choice->reason);
-    char rule[64] = "", fallback[64] = "";
+    char rule[64] = "", fallback[128] = "";
     why_text out;
 
     if (choice->rule != NULL)
         snprintf(rule, sizeof rule, " (%s)", choice->rule);
     if (choice->flags & GUFO_RECIPE_FELL_BACK)
         snprintf(fallback, sizeof fallback, "; rows do not fill blocks of %s",
-                 type_name(choice->wanted).text);
+                 tensor_type_text(choice->wanted).text);
     snprintf(out.text, sizeof out.text, "%s%s%s", reason, rule, fallback);
     return out;
 }
@@ -134,9 +101,16 @@ static double bits_per_weight(uint64_t bytes, uint64_t weights)
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-static void print_sum(const char *name, const type_sum *sum, bool with_loss)
+static int wider(int width, const char *text)
 {
-    printf("%-8s %7" PRIu64 " %10s %12.2f", name, sum->tensors, human_bytes(sum->bytes).text,
+    int other = (int)strlen(text);
+
+    return other > width ? other : width;
+}
+
+static void print_sum(const char *name, int width, const type_sum *sum, bool with_loss)
+{
+    printf("%-*s %7" PRIu64 " %10s %12.2f", width, name, sum->tensors, human_bytes(sum->bytes).text,
            bits_per_weight(sum->bytes, sum->weights));
     if (with_loss && sum->loss.count > 0)
         printf(" %14.3g %14.3g", gufo_quantize_loss_relative(&sum->loss),
@@ -148,13 +122,17 @@ static void print_sum(const char *name, const type_sum *sum, bool with_loss)
 
 static void print_sums(const type_sums *sums, bool with_loss)
 {
-    printf("%-8s %7s %10s %12s", "Type", "Tensors", "Size", "Bits/weight");
+    int width = 8;
+
+    for (size_t i = 0; i < sums->count; i++)
+        width = wider(width, tensor_type_text(sums->list[i].type).text);
+    printf("%-*s %7s %10s %12s", width, "Type", "Tensors", "Size", "Bits/weight");
     if (with_loss)
         printf(" %14s %14s", "Relative RMSE", "Largest error");
     putchar('\n');
     for (size_t i = 0; i < sums->count; i++)
-        print_sum(type_name(sums->list[i].type).text, &sums->list[i], with_loss);
-    print_sum("all", &sums->all, with_loss);
+        print_sum(tensor_type_text(sums->list[i].type).text, width, &sums->list[i], with_loss);
+    print_sum("all", width, &sums->all, with_loss);
 }
 
 /* "model.gguf as Q4_K_M: 477.1 MiB of tensors become 150.2 MiB" */
@@ -165,32 +143,48 @@ static void print_headline(const type_sums *sums, const quantize_options *option
            human_bytes(sums->bytes_before).text, human_bytes(sums->all.bytes).text);
 }
 
-static void print_row(const gufo_quantizer_tensor *tensor, size_t name_width, int shape_width)
+/* Columns of the table of tensors. */
+typedef struct row_widths {
+    size_t name;
+    int shape, from, to;
+} row_widths;
+
+static row_widths measure_rows(const gufo_quantizer *q)
+{
+    row_widths w = {.name = strlen("Tensor"), .shape = (int)strlen("Shape"), .from = 7, .to = 7};
+    gufo_quantizer_tensor tensor;
+
+    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
+        size_t name = text_columns(tensor.name, TEXT_PLAIN);
+
+        w.name = name > w.name ? name : w.name;
+        w.shape = wider(w.shape, tensor_shape_text(tensor.source, " x ").text);
+        w.from = wider(w.from, tensor_type_text(tensor.source->type).text);
+        w.to = wider(w.to, tensor_type_text(tensor.choice.type).text);
+    }
+    return w;
+}
+
+static void print_row(const gufo_quantizer_tensor *tensor, const row_widths *w)
 {
     text_put(stdout, tensor->name, TEXT_PLAIN);
-    text_pad(stdout, name_width - text_columns(tensor->name, TEXT_PLAIN));
-    printf("  %-*s  %-7s  %-7s  %12" PRIu64 "  %s\n", shape_width,
-           shape_of(tensor->source, " x ").text, type_name(tensor->source->type).text,
-           type_name(tensor->choice.type).text, tensor->choice.size, why(&tensor->choice).text);
+    text_pad(stdout, w->name - text_columns(tensor->name, TEXT_PLAIN));
+    printf("  %-*s  %-*s  %-*s  %12" PRIu64 "  %s\n", w->shape,
+           tensor_shape_text(tensor->source, " x ").text, w->from,
+           tensor_type_text(tensor->source->type).text, w->to,
+           tensor_type_text(tensor->choice.type).text, tensor->choice.size,
+           why(&tensor->choice).text);
 }
 
 static void print_rows(const gufo_quantizer *q)
 {
+    row_widths w = measure_rows(q);
     gufo_quantizer_tensor tensor;
-    size_t name_width = strlen("Tensor");
-    int shape_width = (int)strlen("Shape");
 
-    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
-        size_t width = text_columns(tensor.name, TEXT_PLAIN);
-        int shape = (int)strlen(shape_of(tensor.source, " x ").text);
-
-        name_width = width > name_width ? width : name_width;
-        shape_width = shape > shape_width ? shape : shape_width;
-    }
-    printf("%-*s  %-*s  %-7s  %-7s  %12s  %s\n", (int)name_width, "Tensor", shape_width, "Shape",
-           "From", "To", "Bytes", "Why");
+    printf("%-*s  %-*s  %-*s  %-*s  %12s  %s\n", (int)w.name, "Tensor", w.shape, "Shape", w.from,
+           "From", w.to, "To", "Bytes", "Why");
     for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
-        print_row(&tensor, name_width, shape_width);
+        print_row(&tensor, &w);
 }
 
 void quantize_print_plan(const gufo_quantizer *q, const quantize_options *options)
@@ -236,9 +230,9 @@ static void write_loss(json_writer *j, const gufo_quantize_loss *loss)
 static void write_choice(json_writer *j, const gufo_recipe_choice *choice)
 {
     json_write_key(j, "to");
-    json_write_text(j, type_name(choice->type).text);
+    json_write_text(j, tensor_type_text(choice->type).text);
     json_write_key(j, "wanted");
-    json_write_text(j, type_name(choice->wanted).text);
+    json_write_text(j, tensor_type_text(choice->wanted).text);
     json_write_key(j, "fallback_bytes");
     json_write_i64(j, choice->fallback_cost);
     json_write_key(j, "why");
@@ -256,7 +250,7 @@ static void write_tensor(json_writer *j, const gufo_quantizer_tensor *tensor)
         json_write_u64(j, tensor->source->dims[i]);
     json_end_array(j);
     json_write_key(j, "from");
-    json_write_text(j, type_name(tensor->source->type).text);
+    json_write_text(j, tensor_type_text(tensor->source->type).text);
     write_choice(j, &tensor->choice);
     json_write_key(j, "importance");
     json_write_bool(j, tensor->has_importance);
@@ -272,7 +266,7 @@ static void write_sum(json_writer *j, const type_sum *sum)
 {
     json_begin_object(j);
     json_write_key(j, "type");
-    json_write_text(j, type_name(sum->type).text);
+    json_write_text(j, tensor_type_text(sum->type).text);
     json_write_key(j, "tensors");
     json_write_u64(j, sum->tensors);
     json_write_key(j, "size");
@@ -351,9 +345,10 @@ static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor)
     char number[NUMBER_SIZE];
 
     put_quoted(out, tensor->name);
-    fprintf(out, ",%s,%s,", shape_of(tensor->source, "x").text,
-            type_name(tensor->source->type).text);
-    fprintf(out, "%s,%s,", type_name(choice->type).text, type_name(choice->wanted).text);
+    fprintf(out, ",%s,%s,", tensor_shape_text(tensor->source, "x").text,
+            tensor_type_text(tensor->source->type).text);
+    fprintf(out, "%s,%s,", tensor_type_text(choice->type).text,
+            tensor_type_text(choice->wanted).text);
     put_quoted(out, gufo_str_of(why(choice).text));
     fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64, tensor->has_importance,
             tensor->source->size, choice->size, choice->fallback_cost);
@@ -423,8 +418,8 @@ static void warn_of_fallback(const fallback *f, const char *path)
                    "%" PRIu64 " %s %s instead of %s, whose blocks the rows do not fill: "
                    "%s bytes %s",
                    f->tensors, f->tensors == 1 ? "tensor gets" : "tensors get",
-                   type_name(f->type).text, type_name(f->wanted).text, human_grouped(bytes).text,
-                   more ? "more" : "less");
+                   tensor_type_text(f->type).text, tensor_type_text(f->wanted).text,
+                   human_grouped(bytes).text, more ? "more" : "less");
 }
 
 static void warn_of_fallbacks(const gufo_quantizer *q, const char *path)
@@ -470,7 +465,7 @@ static bool could_use_importance(const gufo_quantizer_tensor *tensor)
 
 void quantize_warn(const gufo_quantizer *q, const quantize_options *options)
 {
-    affected impossible = {0}, poor = {0}, unfit = {0}, missing = {0};
+    affected impossible = {0}, poor = {0}, unfit = {0}, missing = {0}, unknown = {0};
     gufo_quantizer_tensor tensor;
 
     for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
@@ -483,6 +478,8 @@ void quantize_warn(const gufo_quantizer *q, const quantize_options *options)
         else if (options->imatrix != NULL && !tensor.has_importance &&
                  could_use_importance(&tensor))
             note_affected(&missing, tensor.name);
+        else if (tensor.choice.reason == GUFO_REASON_UNKNOWN_TYPE)
+            note_affected(&unknown, tensor.name);
     }
     warn_of_fallbacks(q, options->input);
     warn_of(&impossible, options->input,
@@ -490,4 +487,5 @@ void quantize_warn(const gufo_quantizer *q, const quantize_options *options)
     warn_of(&poor, options->input, "a type this small is poor without importance data (--imatrix)");
     warn_of(&unfit, options->input, "the importance data has another length and is ignored");
     warn_of(&missing, options->input, "the importance matrix does not have it");
+    warn_of(&unknown, options->input, "its type cannot be decoded, so that it is kept");
 }

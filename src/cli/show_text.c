@@ -16,6 +16,7 @@
 
 #include "cli/human.h"
 #include "cli/stdout.h"
+#include "cli/tensor_text.h"
 #include "cli/text.h"
 #include "cli/value.h"
 
@@ -153,30 +154,6 @@ static bool write_metadata(const input *in, const show_options *options, bool co
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-static small_text tensor_type_text(const gufo_tensor *tensor)
-{
-    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
-    small_text t;
-
-    if (type != NULL)
-        snprintf(t.text, sizeof t.text, "%s", type->name);
-    else
-        snprintf(t.text, sizeof t.text, "type %" PRIu32, tensor->type);
-    return t;
-}
-
-/* "4096 x 32000" */
-static small_text dims_text(const gufo_tensor *tensor)
-{
-    small_text t = {"scalar"};
-    size_t len = 0;
-
-    for (uint32_t i = 0; i < tensor->n_dims; i++)
-        len += (size_t)snprintf(t.text + len, sizeof t.text - len, "%s%" PRIu64, i > 0 ? " x " : "",
-                                tensor->dims[i]);
-    return t;
-}
-
 /* "?" where a damaged file does not tell. */
 static small_text offset_text(const gufo_tensor *tensor)
 {
@@ -227,8 +204,8 @@ static tensor_table measure_tensors(const input *in, const char *glob)
 
         table.shown++;
         table.name = larger(table.name, text_columns(fitting, TEXT_PLAIN));
-        table.type = larger(table.type, strlen(tensor_type_text(&tensor).text));
-        table.dims = larger(table.dims, strlen(dims_text(&tensor).text));
+        table.type = larger(table.type, strlen(tensor_type_text(tensor.type).text));
+        table.dims = larger(table.dims, strlen(tensor_shape_text(&tensor, " x ").text));
         table.offset = larger(table.offset, strlen(offset_text(&tensor).text));
         table.size = larger(table.size, strlen(size_text(&tensor).text));
     }
@@ -241,8 +218,8 @@ static void put_tensor(const gufo_tensor *tensor, size_t shard, const tensor_tab
 {
     text_pad(stdout, GAP);
     put_cell(tensor->name, table->name);
-    put_cell(gufo_str_of(tensor_type_text(tensor).text), table->type);
-    put_cell(gufo_str_of(dims_text(tensor).text), table->dims);
+    put_cell(gufo_str_of(tensor_type_text(tensor->type).text), table->type);
+    put_cell(gufo_str_of(tensor_shape_text(tensor, " x ").text), table->dims);
     if (table->shard > 0)
         printf("#%-*zu  ", (int)table->shard, shard + 1);
     printf("%*s  %*s\n", (int)table->offset, offset_text(tensor).text, (int)table->size,

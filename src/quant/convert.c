@@ -22,13 +22,14 @@
 static void describe_place(char *out, size_t size, const quant_tensor *tensor, uint64_t row,
                            uint64_t column)
 {
-    const uint64_t *dims = tensor->source.dims;
+    gufo_stats_place place =
+        gufo_stats_place_of(&tensor->source, row * tensor->source.dims[0] + column);
+    int len = 0;
 
-    if (tensor->source.elements / dims[0] == dims[1])
-        (void)snprintf(out, size, "row %" PRIu64 ", column %" PRIu64, row, column);
-    else
-        (void)snprintf(out, size, "matrix %" PRIu64 ", row %" PRIu64 ", column %" PRIu64,
-                       row / dims[1], row % dims[1], column);
+    if (tensor->source.n_dims > 2)
+        len = snprintf(out, size, "matrix %" PRIu64 ", ", place.matrix);
+    (void)snprintf(out + len, size - (size_t)len, "row %" PRIu64 ", column %" PRIu64, place.row,
+                   place.column);
 }
 
 static const char *kind_of(float value)

@@ -46,13 +46,16 @@ static gufo_status chain_shard(uint64_t *hash, const gufo_file *file, gufo_error
     return status;
 }
 
-gufo_status gufo_identity_input(const gufo_quantizer *q, uint64_t *out, gufo_error *error)
+gufo_status gufo_identity_input(gufo_quantizer *q, uint64_t *out, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     *out = 0;
-    for (size_t i = 0; i < gufo_set_shard_count(q->input) && status == GUFO_OK; i++)
+    for (size_t i = 0; i < gufo_set_shard_count(q->input) && status == GUFO_OK; i++) {
         status = chain_shard(out, gufo_set_shard(q->input, i), error);
+        if (status != GUFO_OK)
+            q->failed_path = gufo_set_shard_path(q->input, i);
+    }
     return status;
 }
 

@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/output.h"
 
 enum {
     VERSION_SIZE = 24,
@@ -106,20 +108,11 @@ static bool decode_mark(const uint8_t *at, journal_mark *mark, uint64_t number)
 static gufo_status write_at(const journal *j, uint64_t offset, const void *data, size_t size,
                             gufo_error *error)
 {
-    const uint8_t *bytes = data;
+    gufo_error reason;
 
-    while (size > 0) {
-        ssize_t n = pwrite(j->fd, bytes, size, (off_t)offset);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return gufo_fail_io(error, n < 0 ? errno : ENOSPC, "cannot write the journal");
-        bytes += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return GUFO_OK;
+    if (gufo_write_at(j->fd, offset, data, size, &reason) == GUFO_OK)
+        return GUFO_OK;
+    return gufo_fail_io(error, reason.system, "cannot write the journal");
 }
 
 /* Reads up to `size` bytes; less at the end of the file. */
@@ -143,7 +136,7 @@ static gufo_status read_at(const journal *j, uint64_t offset, uint8_t *bytes, si
 
 static gufo_status sync_journal(const journal *j, gufo_error *error)
 {
-    return fdatasync(j->fd) == 0 ? GUFO_OK : gufo_fail_io(error, errno, "cannot sync the journal");
+    return disk_sync(j->fd) == 0 ? GUFO_OK : gufo_fail_io(error, errno, "cannot sync the journal");
 }
 
 /* Where locks are not supported there are none. */
@@ -160,7 +153,7 @@ void gufo_journal_close(journal *j, bool keep)
 {
     if (j->fd >= 0) {
         if (!keep)
-            (void)unlink(j->path);
+            (void)disk_unlink(j->path);
         (void)close(j->fd);
     }
     *j = (journal){.fd = -1};
@@ -173,11 +166,11 @@ static gufo_status remove_old(journal *j, gufo_error *error)
 {
     gufo_status status;
 
-    j->fd = open(j->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    j->fd = disk_open(j->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
     if (j->fd < 0)
         return errno == ENOENT ? GUFO_OK : gufo_fail_io(error, errno, "cannot open the journal");
     status = lock(j, error);
-    if (status == GUFO_OK && unlink(j->path) != 0)
+    if (status == GUFO_OK && disk_unlink(j->path) != 0)
         status = gufo_fail_io(error, errno, "cannot remove the journal");
     (void)close(j->fd);
     j->fd = -1;
@@ -186,7 +179,7 @@ static gufo_status remove_old(journal *j, gufo_error *error)
 
 static gufo_status create_file(journal *j, gufo_error *error)
 {
-    j->fd = open(j->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    j->fd = disk_open(j->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (j->fd >= 0)
         return lock(j, error);
     if (errno == EEXIST)
@@ -273,33 +266,44 @@ static gufo_status read_marks(journal *j, void (*visit)(void *context, const jou
 /* Takes off what comes after the last good mark: later ones are not to make it look good. */
 static gufo_status cut(const journal *j, gufo_error *error)
 {
-    if (ftruncate(j->fd, (off_t)(HEADER_SIZE + j->marks * MARK_SIZE)) != 0)
+    if (disk_resize(j->fd, HEADER_SIZE + j->marks * MARK_SIZE) != 0)
         return gufo_fail_io(error, errno, "cannot write the journal");
     return sync_journal(j, error);
+}
+
+/* Reads and checks the header.  *found is false if the run was stopped while it was written, before
+ * anything else was: the file is removed then. */
+static gufo_status read_header(const journal *j, const journal_identity *identity, bool *found,
+                               gufo_error *error)
+{
+    uint8_t header[HEADER_SIZE];
+    size_t got;
+    gufo_status status = read_at(j, 0, header, sizeof header, &got, error);
+
+    if (status != GUFO_OK)
+        return status;
+    *found = got == sizeof header;
+    if (*found)
+        return compare_header(header, identity, error);
+    return disk_unlink(j->path) == 0 ? GUFO_OK
+                                     : gufo_fail_io(error, errno, "cannot remove the journal");
 }
 
 gufo_status gufo_journal_open(journal *j, const char *path, const journal_identity *identity,
                               void (*visit)(void *context, const journal_mark *mark), void *context,
                               bool *found, gufo_error *error)
 {
-    uint8_t header[HEADER_SIZE];
     gufo_status status;
-    size_t got = 0;
 
     *j = (journal){.fd = -1, .path = path};
-    j->fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    j->fd = disk_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
     *found = j->fd >= 0;
     status =
         *found || errno == ENOENT ? GUFO_OK : gufo_fail_io(error, errno, "cannot open the journal");
-    if (*found) {
+    if (*found)
         status = lock(j, error);
-        if (status == GUFO_OK)
-            status = read_at(j, 0, header, sizeof header, &got, error);
-        if (status == GUFO_OK && got < sizeof header) /* stopped while this was written */
-            *found = unlink(path) != 0;
-        else if (status == GUFO_OK)
-            status = compare_header(header, identity, error);
-    }
+    if (status == GUFO_OK && *found)
+        status = read_header(j, identity, found, error);
     if (status == GUFO_OK && *found)
         status = read_marks(j, visit, context, error);
     if (status == GUFO_OK && *found)

@@ -18,6 +18,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/utf8.h"
 
 enum { QUANTIZATION_VERSION = 2, MOST_SETTINGS = 8, KEY_SIZE = 256 };
 
@@ -43,6 +44,13 @@ static void set_str(settings *s, const char *key, gufo_str text)
     set_value(s, key, (gufo_value){.type = GUFO_VALUE_STRING, .as.str = text});
 }
 
+/* A path may be any bytes, a string of metadata is UTF-8: one that is not goes unsaid. */
+static void set_str_if_valid(settings *s, const char *key, gufo_str text)
+{
+    if (text.len > 0 && gufo_utf8_valid_prefix(text) == text.len)
+        set_str(s, key, text);
+}
+
 static const gufo_quantize_override *find_setting(const settings *s, gufo_str key)
 {
     for (size_t i = s->count; i-- > 0;)
@@ -59,10 +67,9 @@ static void set_importance(settings *s, const gufo_quantize_options *options)
     uint64_t chunks = gufo_imatrix_chunk_count(imatrix);
     gufo_str dataset;
 
-    if (options->importance_path.len > 0)
-        set_str(s, "quantize.imatrix.file", options->importance_path);
+    set_str_if_valid(s, "quantize.imatrix.file", options->importance_path);
     if (gufo_imatrix_dataset_at(imatrix, 0, &dataset))
-        set_str(s, "quantize.imatrix.dataset", dataset);
+        set_str_if_valid(s, "quantize.imatrix.dataset", dataset);
     set_u32(s, "quantize.imatrix.entries_count", gufo_imatrix_entry_count(imatrix));
     if (chunks > 0)
         set_u32(s, "quantize.imatrix.chunks_count", chunks);
@@ -196,6 +203,21 @@ static gufo_status add_setting(gufo_writer *w, const gufo_quantize_override *set
     return GUFO_E_ARGUMENT;
 }
 
+/* What the user sets is new: it has to keep the stricter rules, which bind no entry that is only
+ * copied.  A writer for new files knows them. */
+static gufo_status check_overrides(const gufo_quantizer *q, const settings *s, gufo_error *error)
+{
+    gufo_writer_options options = {.allocator = &q->allocator};
+    gufo_writer *strict = gufo_writer_new(&options, error);
+    gufo_status status = strict != NULL ? GUFO_OK : GUFO_E_MEMORY;
+
+    for (size_t i = s->count - q->options.override_count; i < s->count && status == GUFO_OK; i++)
+        if (find_setting(s, s->list[i].key) == &s->list[i])
+            status = add_setting(strict, &s->list[i], error);
+    gufo_writer_free(strict);
+    return status;
+}
+
 static gufo_status add_entry(const gufo_quantizer *q, const gufo_file *file, uint64_t number,
                              gufo_writer *w, const settings *s, const layer_list *pruned,
                              gufo_error *error)
@@ -235,7 +257,7 @@ gufo_status gufo_quantizer_plan_metadata(const gufo_quantizer *q, size_t index,
 {
     const gufo_file *file = gufo_set_shard(q->input, index);
     gufo_writer *w = q->outputs[index].writer;
-    gufo_status status = GUFO_OK;
+    gufo_status status;
     settings s = {0};
     uint64_t size;
 
@@ -243,6 +265,7 @@ gufo_status gufo_quantizer_plan_metadata(const gufo_quantizer *q, size_t index,
         size > SIZE_MAX || (s.list = mem_alloc(&q->allocator, (size_t)size)) == NULL)
         return gufo_fail_memory(error);
     collect_settings(&s, q, index, pruned);
+    status = check_overrides(q, &s, error);
     for (uint64_t i = 0; i < gufo_metadata_count(file) && status == GUFO_OK; i++)
         status = add_entry(q, file, i, w, &s, pruned, error);
     if (status == GUFO_OK && index == 0) /* the metadata of a model is that of its first shard */

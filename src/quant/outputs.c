@@ -5,10 +5,12 @@
 #include "quant/quantizer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/file.h"
@@ -155,7 +157,7 @@ static gufo_status clear_part(const gufo_quantizer *q, const quant_output *out, 
     if (path == NULL)
         return gufo_fail_memory(error);
     if (q->options.flags & GUFO_QUANTIZE_REPLACE) {
-        if (unlink(path) != 0 && errno != ENOENT)
+        if (disk_unlink(path) != 0 && errno != ENOENT)
             status = gufo_fail_io(error, errno, "cannot remove the old .part file");
     } else if (access(path, F_OK) == 0) {
         status = gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "its .part file exists already");
@@ -206,6 +208,26 @@ gufo_status gufo_outputs_check_parts(gufo_quantizer *q, gufo_error *error)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
+/* Whether a file has the size and the header of the output. */
+static bool holds_header(const quant_output *out, int fd)
+{
+    enum { PIECE = 4096 };
+    uint8_t bytes[PIECE];
+    struct stat info;
+    size_t size, step;
+    const uint8_t *header = gufo_writer_header(out->writer, &size);
+
+    if (fstat(fd, &info) != 0 || (uint64_t)info.st_size != out->layout.file_size)
+        return false;
+    for (size_t at = 0; at < size; at += step) {
+        step = size - at < PIECE ? size - at : PIECE;
+        if (pread(fd, bytes, step, (off_t)at) != (ssize_t)step ||
+            memcmp(bytes, header + at, step) != 0)
+            return false;
+    }
+    return true;
+}
+
 static gufo_status open_output(quant_output *out, bool again, gufo_error *error)
 {
     gufo_status status = gufo_output_open_part(&out->file, again, out->layout.file_size, error);
@@ -230,23 +252,58 @@ gufo_status gufo_outputs_open(gufo_quantizer *q, bool again, gufo_error *error)
     return status;
 }
 
+/* Whether the target is the output that was made: it has its name already. */
+static bool is_named(const quant_output *out)
+{
+    int fd = open(out->file.target, O_RDONLY | O_CLOEXEC);
+    bool named = fd >= 0 && holds_header(out, fd);
+
+    if (fd >= 0)
+        (void)close(fd);
+    return named;
+}
+
+/* Stopped between the two steps of naming, a file has both names. */
+static gufo_status drop_second_name(const quant_output *out, const struct stat *part, bool *exists,
+                                    gufo_error *error)
+{
+    struct stat target;
+    char *path;
+
+    if (!*exists || stat(out->file.target, &target) != 0 || target.st_dev != part->st_dev ||
+        target.st_ino != part->st_ino)
+        return GUFO_OK;
+    path = gufo_output_beside(&out->file, ".part");
+    if (path == NULL)
+        return gufo_fail_memory(error);
+    *exists = disk_unlink(path) != 0;
+    mem_free(out->file.allocator, path);
+    return GUFO_OK;
+}
+
+static gufo_status open_complete(gufo_quantizer *q, quant_output *out, gufo_error *error)
+{
+    struct stat info;
+    bool exists;
+    gufo_status status = find_part(out, &exists, &info, error);
+
+    if (status == GUFO_OK)
+        status = drop_second_name(out, &info, &exists, error);
+    if (status != GUFO_OK || (!exists && is_named(out)))
+        return status;
+    status = check_part(out, exists, &info, error);
+    if (status == GUFO_OK)
+        status = check_target(q, out, error);
+    return status == GUFO_OK ? open_output(out, true, error) : status;
+}
+
 gufo_status gufo_outputs_open_complete(gufo_quantizer *q, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++) {
-        quant_output *out = &q->outputs[i];
-        struct stat info;
-        bool exists;
-
-        q->failed_path = out->path;
-        status = find_part(out, &exists, &info, error);
-        if (status == GUFO_OK && (exists || !out->file.exists))
-            status = check_part(out, exists, &info, error);
-        if (status == GUFO_OK && exists)
-            status = check_target(q, out, error);
-        if (status == GUFO_OK && exists)
-            status = open_output(out, true, error);
+        q->failed_path = q->outputs[i].path;
+        status = open_complete(q, &q->outputs[i], error);
     }
     if (status == GUFO_OK)
         q->failed_path = NULL;
@@ -256,7 +313,7 @@ gufo_status gufo_outputs_open_complete(gufo_quantizer *q, gufo_error *error)
 gufo_status gufo_outputs_sync(const gufo_quantizer *q, gufo_error *error)
 {
     for (size_t i = 0; i < q->output_count; i++)
-        if (q->outputs[i].file.fd >= 0 && fdatasync(q->outputs[i].file.fd) != 0)
+        if (q->outputs[i].file.fd >= 0 && disk_sync(q->outputs[i].file.fd) != 0)
             return gufo_fail_io(error, errno, "cannot write");
     return GUFO_OK;
 }

@@ -193,12 +193,11 @@ static gufo_status match_importance(const gufo_quantizer *q, quant_tensor *tenso
                                     gufo_error *error)
 {
     const uint64_t *dims = tensor->source.dims;
-    uint64_t matrices;
 
-    if (!checked_mul(dims[2], dims[3], &matrices))
-        return GUFO_E_RANGE; /* not of a tensor with so many elements as fit into a file */
-    return gufo_imatrix_match(q->options.importance, tensor->source.name, dims[0], matrices,
-                              &tensor->importance_index, error);
+    if (tensor->source.elements == 0) /* nothing to weigh; and dims may be of any size then */
+        return GUFO_E_NOT_FOUND;
+    return gufo_imatrix_match(q->options.importance, tensor->source.name, dims[0],
+                              dims[2] * dims[3], &tensor->importance_index, error);
 }
 
 static void find_importance(gufo_quantizer *q)
@@ -221,6 +220,19 @@ static bool has_importance(void *context, gufo_str name)
     return gufo_name_index_find(&p->index, name, &index) && p->q->tensors[index].has_importance;
 }
 
+/* The reason why importance does not fit, and whose it is. */
+static gufo_status fail_unfit(const gufo_quantizer *q, quant_tensor *tensor, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_error reason;
+    gufo_status status = match_importance(q, tensor, &reason);
+
+    if (q->importance_path == NULL)
+        return gufo_fail(error, status, GUFO_NO_OFFSET, "%s", reason.message);
+    return gufo_fail(error, status, GUFO_NO_OFFSET, "importance matrix %s: %s",
+                     gufo_quote(quoted, q->options.importance_path), reason.message);
+}
+
 /* Importance that does not fit belongs to another model; but the token embedding, which is looked
  * up and not multiplied, often has some that does not fit. */
 static gufo_status check_importance(const gufo_quantizer *q, quant_tensor *tensor,
@@ -228,7 +240,7 @@ static gufo_status check_importance(const gufo_quantizer *q, quant_tensor *tenso
 {
     if (tensor->unfit_importance && tensor->cut.method == METHOD_CONVERT &&
         !gufo_recipe_is_token_embedding(tensor->name))
-        return match_importance(q, tensor, error);
+        return fail_unfit(q, tensor, error);
     return GUFO_OK;
 }
 

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "format/file.h"
 #include "quant/identity.h"
 #include "quant/keeper.h"
 
@@ -347,12 +348,26 @@ static gufo_status work(run *r, gufo_error *error)
 
 /* ---- ending --------------------------------------------------------------------------------- */
 
+/* An input that somebody has written to meanwhile may have been read half old and half new. */
+static gufo_status check_unchanged(gufo_quantizer *q, gufo_error *error)
+{
+    for (size_t i = 0; i < gufo_set_shard_count(q->input); i++) {
+        gufo_status status = gufo_source_unchanged(&gufo_set_shard(q->input, i)->source, error);
+
+        if (status != GUFO_OK) {
+            q->failed_path = gufo_set_shard_path(q->input, i);
+            return status;
+        }
+    }
+    return GUFO_OK;
+}
+
 /* All data is on disk, and noted to be, before the first file gets its name. */
 static gufo_status finish(run *r, bool keep, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    gufo_status status = r->complete ? GUFO_OK : check_unchanged(r->q, error);
 
-    if (!r->complete) {
+    if (!r->complete && status == GUFO_OK) {
         status = gufo_keeper_note(&r->keeper, &(journal_mark){.tensor = MARK_COMPLETE}, error);
         if (status == GUFO_OK)
             status = gufo_keeper_save(&r->keeper, error);

@@ -208,7 +208,21 @@ need_patterns() {
     run -2 --separate-stderr gufo quantize --override-kv general.alignment=int:7 \
         sample.gguf two.gguf Q8_0
     [[ "$stderr" == "gufo: sample.gguf: general.alignment is 7; "* ]]
+    run -2 --separate-stderr gufo quantize --override-kv 'bad key=int:7' sample.gguf two.gguf Q8_0
+    [[ "$stderr" == 'gufo: sample.gguf: key "bad key" holds'* ]]
     files sample.gguf out.gguf
+}
+
+@test "quantize: a type that cannot be decoded" {
+    make_gguf m.gguf tensor a.weight 37 64x4 160 tensor b.weight 0 64x4 1024
+    run -0 --separate-stderr gufo quantize m.gguf out.gguf Q8_0
+    same_error 'gufo: m.gguf: warning: a.weight: its type cannot be decoded, so that it is kept'
+    [ "${lines[1]}" = 'Type       Tensors       Size  Bits/weight  Relative RMSE  Largest error' ]
+    [[ "${lines[2]}" == 'IQ4_NL_4_8       1  160 bytes '* ]]
+    run -0 gufo quantize -q --dry-run m.gguf Q8_0
+    [ "${lines[0]}" = 'Tensor    Shape   From        To                 Bytes  Why' ]
+    [ "${lines[1]}" = 'a.weight  64 x 4  IQ4_NL_4_8  IQ4_NL_4_8           160  unknown type' ]
+    [ "${lines[2]}" = 'b.weight  64 x 4  F32         Q8_0                 272  target' ]
 }
 
 @test "quantize: layers that are left out" {
@@ -235,6 +249,17 @@ need_patterns() {
     files sample.gguf
 }
 
+# What cannot be made can be looked at: that does not take an importance matrix yet.
+@test "quantize: a dry run of what needs importance" {
+    make_gguf m.gguf tensor a.weight 0 256x4 4096
+    run -0 --separate-stderr gufo quantize --dry-run m.gguf IQ1_S
+    same_error 'gufo: m.gguf: warning: a.weight: this type cannot be made without importance data (--imatrix)'
+    [[ "${lines[1]}" == 'a.weight  256 x 4  F32      IQ1_S '* ]]
+    run -2 --separate-stderr gufo quantize m.gguf out.gguf IQ1_S
+    [[ "$stderr" == 'gufo: m.gguf: tensor "a.weight" cannot become IQ1_S: '*' (--imatrix)' ]]
+    files m.gguf
+}
+
 @test "quantize: JSON and the report" {
     sample
     run -0 --separate-stderr gufo quantize --json --report r.csv sample.gguf out.gguf Q8_0
@@ -245,6 +270,14 @@ need_patterns() {
     grep -q '^"blk.0.attn_q.weight",64x64,F16,Q8_0,Q8_0,"[^"]*",0,8192,4352,0,0\.00' r.csv
     run -2 --separate-stderr gufo quantize --report r.csv sample.gguf two.gguf Q8_0
     same_error 'gufo: r.csv: target exists already (--force replaces it)'
+    mkdir folder
+    for report in folder folder/; do
+        run -2 --separate-stderr gufo quantize --force --report "$report" sample.gguf two.gguf Q8_0
+        same_error "gufo: $report: target exists and is no regular file"
+        [ ! -e two.gguf ]
+    done
+    run -3 --separate-stderr gufo quantize --force --report '' sample.gguf two.gguf Q8_0
+    [ ! -e two.gguf ]
     for report in sample.gguf two.gguf ./two.gguf; do
         run -2 --separate-stderr gufo quantize --force --report "$report" sample.gguf two.gguf Q8_0
         same_error 'gufo: two of the files are the same (see gufo help quantize)'
@@ -312,6 +345,10 @@ need_patterns() {
     run -3 --separate-stderr gufo quantize --imatrix bad.dat m.gguf out.gguf Q4_0
     [[ "$stderr" == 'gufo: bad.dat: the importance of column 0 '*'"a.weight" is nan' ]]
     files m.gguf bad.dat
+    "$GUFO_TEST_BIN/make_imatrix" other.dat dat chunks 1 entry a.weight 1 1,2,3
+    run -2 --separate-stderr gufo quantize --imatrix other.dat m.gguf out.gguf Q4_0
+    [[ "$stderr" == 'gufo: m.gguf: importance matrix "other.dat": the entry for "a.weight" has 3 values'* ]]
+    files m.gguf bad.dat other.dat
 }
 
 @test "quantize: a set of shards" {

@@ -257,29 +257,6 @@ static void test_runs_once(void **state)
 
 /* ---- importance ----------------------------------------------------------------------------- */
 
-/* An importance matrix in the old format, which has no magic and is always little-endian: entries
- * with name, calls and means. */
-static void write_old_imatrix(const char *path, const char *const *names, const uint64_t *counts,
-                              float **values, size_t count)
-{
-    builder b = builder_new((encoding){3, false});
-
-    builder_u32(&b, (uint32_t)count);
-    for (size_t i = 0; i < count; i++) {
-        builder_u32(&b, (uint32_t)strlen(names[i]));
-        builder_raw(&b, names[i], strlen(names[i]));
-        builder_u32(&b, 1);
-        builder_u32(&b, (uint32_t)counts[i]);
-        for (uint64_t j = 0; j < counts[i]; j++)
-            builder_f32(&b, values[i][j]);
-    }
-    builder_u32(&b, 9); /* chunks */
-    builder_u32(&b, 8);
-    builder_raw(&b, "text.txt", 8);
-    write_file(path, b.data, b.len);
-    builder_free(&b);
-}
-
 static float *random_importance(uint64_t count, uint64_t seed)
 {
     number_source source = {seed};
@@ -296,6 +273,7 @@ static void test_importance(void **state)
     static const char *const names[] = {"blk.0.ffn_down_exps.weight", "blk.0.ffn_up.weight",
                                         "token_embd.weight"};
     static const uint64_t counts[] = {256 * 7, 512, 100}; /* the last one does not fit */
+    importance_entry entries[3];
     float *values[3];
     folder f = folder_new();
     path_text in = folder_path(&f, "in.gguf"), out = folder_path(&f, "out.gguf");
@@ -307,9 +285,11 @@ static void test_importance(void **state)
 
     (void)state;
     write_model(in.text, &model);
-    for (size_t i = 0; i < COUNT_OF(names); i++)
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
         values[i] = random_importance(counts[i], i + 1);
-    write_old_imatrix(matrix.text, names, counts, values, COUNT_OF(names));
+        entries[i] = (importance_entry){names[i], values[i], counts[i]};
+    }
+    write_importance(matrix.text, entries, COUNT_OF(entries), "text.txt");
     options.importance = gufo_imatrix_open(matrix.text, NULL, &error);
     check(options.importance != NULL, "%s", error.message);
     options.importance_path = gufo_str_of("some/imatrix.dat");
@@ -340,9 +320,8 @@ static void test_importance(void **state)
 /* Importance of another model: named, before anything is written. */
 static void test_importance_that_does_not_fit(void **state)
 {
-    static const char *const names[] = {"blk.0.ffn_up.weight"};
-    static const uint64_t counts[] = {511};
-    float *values[1] = {random_importance(511, 1)};
+    float *values = random_importance(511, 1);
+    importance_entry entry = {"blk.0.ffn_up.weight", values, 511};
     folder f = folder_new();
     path_text in = folder_path(&f, "in.gguf"), out = folder_path(&f, "out.gguf");
     path_text matrix = folder_path(&f, "imatrix.dat");
@@ -351,7 +330,7 @@ static void test_importance_that_does_not_fit(void **state)
 
     (void)state;
     write_model(in.text, &model);
-    write_old_imatrix(matrix.text, names, counts, values, 1);
+    write_importance(matrix.text, &entry, 1, "text.txt");
     options.importance = gufo_imatrix_open(matrix.text, NULL, &error);
     check(options.importance != NULL, "%s", error.message);
     options.recipe.allow_requantize = true;
@@ -359,9 +338,15 @@ static void test_importance_that_does_not_fit(void **state)
                  "other model");
     check(strstr(error.message, "blk.0.ffn_up.weight") != NULL, "%s", error.message);
     check(strstr(error.message, "511") != NULL, "%s", error.message);
+    check(strstr(error.message, "\"other.dat\"") == NULL, "%s", error.message);
+    options.importance_path = gufo_str_of("other.dat");
+    check_status(quantize_file(in.text, out.text, &options, 0, &error), GUFO_E_ARGUMENT, &error,
+                 "other model, with its path");
+    check(strstr(error.message, "importance matrix \"other.dat\": the entry for") != NULL, "%s",
+          error.message);
     check_u64(entry_count(f.path), 2, "files");
     gufo_imatrix_close((gufo_imatrix *)options.importance);
-    free(values[0]);
+    free(values);
     folder_remove(&f);
 }
 

@@ -301,6 +301,42 @@ static void test_truncated_meanwhile(void **state)
     folder_remove(&p.f);
 }
 
+/* The input is written to while it is read: what was made of it may be half old and half new. */
+static bool touch_input(void *context, uint64_t done, uint64_t total)
+{
+    const struct timespec times[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    const place *p = context;
+
+    (void)done, (void)total;
+    return utimensat(AT_FDCWD, p->in.text, times, 0) == 0;
+}
+
+static void test_changed_meanwhile(void **state)
+{
+    place p = place_new("Q8_0");
+    gufo_error error = no_error();
+
+    (void)state;
+    for (uint32_t flags = 0; flags <= GUFO_QUANTIZE_RESUME; flags += GUFO_QUANTIZE_RESUME) {
+        gufo_set *input;
+        gufo_quantizer *q;
+
+        write_model(p.in.text, &model);
+        input = gufo_set_open(p.in.text, NULL, NULL, &error);
+        p.options.flags = flags;
+        q = gufo_quantizer_new(input, &p.options, &error);
+        check(q != NULL, "%s", error.message);
+        check_status(gufo_quantizer_run(q, p.out.text, touch_input, &p, &error), GUFO_E_CHANGED,
+                     &error, "changed");
+        check(strcmp(gufo_quantizer_failed_path(q), p.in.text) == 0, "path");
+        check_u64(entry_count(p.f.path), flags != 0 ? 3 : 1, "files");
+        check(!file_exists(p.out.text), "output");
+        gufo_quantizer_free(q);
+        gufo_set_close(input);
+    }
+    folder_remove(&p.f);
+}
+
 /* A copy that ends early, through the buffer as well as by the system. */
 static void test_truncated_copy(void **state)
 {
@@ -463,6 +499,7 @@ int main(void)
         cmocka_unit_test(test_error_with_resume),
         cmocka_unit_test(test_memory_limit),
         cmocka_unit_test(test_truncated_meanwhile),
+        cmocka_unit_test(test_changed_meanwhile),
         cmocka_unit_test(test_truncated_copy),
         cmocka_unit_test(test_set_to_one_file),
         cmocka_unit_test(test_keep_split),

@@ -3,6 +3,8 @@
 #include "../support/allocator.h"
 #include "../support/quantize.h"
 
+#include "quant/quantizer.h"
+
 enum { LAYERS = 4 };
 
 static const test_tensor tensors[] = {
@@ -227,7 +229,310 @@ static void test_bad_override(void **state)
     folder_remove(&f);
 }
 
+/* What the user sets has to keep the rules for new files, which the input need not. */
+static void test_overrides_are_strict(void **state)
+{
+    static const struct {
+        gufo_quantize_override override;
+        const char *words;
+    } cases[] = {
+        {{{"bad key", 7}, {.type = GUFO_VALUE_BOOL}}, "bad key"},
+        {{{"", 0}, {.type = GUFO_VALUE_BOOL}}, "key"},
+        {{{"general.alignment", 17}, {.type = GUFO_VALUE_UINT32, .as.u = 24}}, "24"},
+        {{{"a.text", 6}, {.type = GUFO_VALUE_STRING, .as.str = {"\xff", 1}}}, "UTF-8"},
+        {{{"a.number", 8}, {.type = GUFO_VALUE_UINT8, .as.u = 256}}, "does not fit"},
+        {{{"a.number", 8}, {.type = (gufo_value_type)99}}, "99"},
+    };
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf");
+    gufo_error error = no_error();
+
+    (void)state;
+    write_model(in.text, &model);
+    gufo_set *input = gufo_set_open(in.text, NULL, NULL, &error);
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        gufo_quantize_options options = quantize_to("Q8_0");
+
+        options.overrides = &cases[i].override;
+        options.override_count = 1;
+        check(gufo_quantizer_new(input, &options, &error) == NULL, "case %zu", i);
+        check_u64(error.code, GUFO_E_ARGUMENT, "case %zu", i);
+        check(strstr(error.message, cases[i].words) != NULL, "case %zu: %s", i, error.message);
+    }
+    gufo_set_close(input);
+    folder_remove(&f);
+}
+
+/* ---- importance ----------------------------------------------------------------------------- */
+
+/* Plans with the importance matrix of all ones for a tensor, and gives the plan's file. */
+static place with_importance(const char *dataset, const char *path)
+{
+    static float ones[64];
+    static const importance_entry entry = {"blk.0.attn_v.weight", ones, COUNT_OF(ones)};
+    gufo_quantize_options options = quantize_to("Q4_0");
+    gufo_error error = no_error();
+    folder f = folder_new();
+    path_text matrix = folder_path(&f, "imatrix.dat");
+    gufo_imatrix *imatrix;
+    place p;
+
+    for (size_t i = 0; i < COUNT_OF(ones); i++)
+        ones[i] = 1;
+    write_importance(matrix.text, &entry, 1, dataset);
+    imatrix = gufo_imatrix_open(matrix.text, NULL, &error);
+    check(imatrix != NULL, "%s", error.message);
+    options.importance = imatrix;
+    options.importance_path = gufo_str_of(path);
+    p = quantized(&options, "importance");
+    gufo_imatrix_close(imatrix);
+    folder_remove(&f);
+    return p;
+}
+
+/* What is not known, or is no text, is not told. */
+static void test_told_of_importance(void **state)
+{
+    static const struct {
+        const char *dataset, *path;
+        bool tells_dataset, tells_path, tells_chunks;
+    } cases[] = {
+        {"text", "imatrix.dat", true, true, true},
+        {NULL, "", false, false, false},
+        {"t\xff", "\xc3(", false, false, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        place p = with_importance(cases[i].dataset, cases[i].path);
+        gufo_entry entry;
+
+        check(gufo_metadata_find(p.file, "quantize.imatrix.file", &entry) == cases[i].tells_path,
+              "case %zu: path", i);
+        check(gufo_metadata_find(p.file, "quantize.imatrix.dataset", &entry) ==
+                  cases[i].tells_dataset,
+              "case %zu: dataset", i);
+        check(gufo_metadata_find(p.file, "quantize.imatrix.chunks_count", &entry) ==
+                  cases[i].tells_chunks,
+              "case %zu: chunks", i);
+        check_u64(number(p.file, "quantize.imatrix.entries_count"), 1, "case %zu", i);
+        place_end(&p);
+    }
+}
+
+/* A plan that was only to be looked at may hold what cannot be made. */
+static void test_impossible(void **state)
+{
+    static const test_tensor wide[] = {{"a.weight", GUFO_TYPE_F32, 2, {256, 4}}};
+    static const test_model wide_model = {
+        .encoding = {3, false}, .tensors = wide, .tensor_count = 1};
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf"), out = folder_path(&f, "out.gguf");
+    gufo_quantize_options options = quantize_to("IQ1_S");
+    gufo_error error = no_error();
+
+    (void)state;
+    write_model(in.text, &wide_model);
+    check_status(quantize_file(in.text, out.text, &options, 0, &error), GUFO_E_NOT_FOUND, &error,
+                 "planned");
+    options.recipe.plan_only = true;
+    check_status(quantize_file(in.text, out.text, &options, 0, &error), GUFO_E_ARGUMENT, &error,
+                 "run");
+    check(strstr(error.message, "\"a.weight\" cannot become IQ1_S") != NULL, "%s", error.message);
+    check_u64(entry_count(f.path), 1, "files");
+    folder_remove(&f);
+}
+
 /* ---- layers --------------------------------------------------------------------------------- */
+
+static void test_layer_names(void **state)
+{
+    static const struct {
+        const char *name;
+        bool found;
+        uint64_t layer;
+        size_t at, len;
+    } cases[] = {
+        {"blk.7.a.weight", true, 7, 4, 1},
+        {"v.blk.12.", true, 12, 6, 2},
+        {"blk.x.blk.3.a", true, 3, 10, 1},
+        {"blk.18446744073709551615.a", true, UINT64_MAX, 4, 20},
+        {"blk.18446744073709551616.a", false, 0, 0, 0},
+        {"blk.99999999999999999999999.a", false, 0, 0, 0},
+        {"blk.007.a", true, 7, 4, 3},
+        {"blk.", false, 0, 0, 0},
+        {"blk..a", false, 0, 0, 0},
+        {"blk.5", false, 0, 0, 0},
+        {"blk.5a.b", false, 0, 0, 0},
+        {"blk./.a", false, 0, 0, 0},
+        {"blk.:.a", false, 0, 0, 0},
+        {"", false, 0, 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        uint64_t layer = 0;
+        size_t at = 0, len = 0;
+
+        check(gufo_layer_find(gufo_str_of(cases[i].name), &layer, &at, &len) == cases[i].found,
+              "%s", cases[i].name);
+        if (!cases[i].found)
+            continue;
+        check_u64(layer, cases[i].layer, "%s", cases[i].name);
+        check_u64(at, cases[i].at, "%s", cases[i].name);
+        check_u64(len, cases[i].len, "%s", cases[i].name);
+    }
+}
+
+/* A model that does not say what it is, or what nobody can be: no number of layers to change. */
+static char long_name[300];
+
+static void add_long_architecture(builder *b)
+{
+    builder_kv_str(b, "general.architecture", long_name);
+}
+
+static void add_architecture_only(builder *b)
+{
+    builder_kv_str(b, "general.architecture", "llama");
+}
+
+static void add_longest_architecture(builder *b)
+{
+    builder_kv_strn(b, "general.architecture", long_name, 250);
+}
+
+static void add_arrays(builder *b)
+{
+    builder_kv_str(b, "general.architecture", "llama");
+    builder_kv_u32(b, "llama.block_count", 2);
+    builder_kv_array(b, "llama.names", GUFO_VALUE_STRING, 2);
+    for (int i = 0; i < 2; i++) {
+        builder_length(b, 1);
+        builder_raw(b, "x", 1);
+    }
+    builder_kv_array(b, "other.numbers.of.two", GUFO_VALUE_UINT8, 2);
+    builder_raw(b, "ab", 2);
+    builder_kv_array(b, "short", GUFO_VALUE_UINT8, 2);
+    builder_raw(b, "ab", 2);
+}
+
+static void test_pruned_without_facts(void **state)
+{
+    static const struct {
+        void (*metadata)(builder *b);
+        uint64_t entries;
+    } cases[] = {{NULL, 0},
+                 {add_long_architecture, 1},
+                 {add_longest_architecture, 1},
+                 {add_architecture_only, 1},
+                 {add_arrays, 5}};
+    static const uint64_t pruned[] = {1};
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf"), out = folder_path(&f, "out.gguf");
+
+    (void)state;
+    memset(long_name, 'a', sizeof long_name - 1);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        test_model plain = {.encoding = {3, false},
+                            .metadata = cases[i].metadata,
+                            .entries = cases[i].entries,
+                            .tensors = tensors,
+                            .tensor_count = COUNT_OF(tensors)};
+        gufo_quantize_options options = quantize_to("COPY");
+
+        options.pruned_layers = pruned;
+        options.pruned_count = COUNT_OF(pruned);
+        options.flags = GUFO_QUANTIZE_REPLACE;
+        write_model(in.text, &plain);
+        quantize_well(in.text, out.text, &options, "pruned");
+        gufo_file *file = open_path(out.text);
+        gufo_entry entry;
+
+        check_u64(gufo_tensor_count(file), COUNT_OF(tensors) - 1, "case %zu", i);
+        check_u64(gufo_metadata_count(file), cases[i].entries + 1, "case %zu", i);
+        for (uint64_t e = 0; gufo_metadata_at(file, e, &entry); e++)
+            check(entry.value.type != GUFO_VALUE_ARRAY || entry.value.as.array.count == 2,
+                  "case %zu: entry %" PRIu64, i, e);
+        gufo_close(file);
+    }
+    folder_remove(&f);
+}
+
+static uint32_t count_type;
+
+static void add_tensor_count(builder *b)
+{
+    builder_key(b, "split.tensors.count", count_type);
+    builder_number(b, COUNT_OF(tensors), count_type == GUFO_VALUE_UINT16 ? 2 : 8);
+}
+
+/* The number of tensors keeps its type, if that is one that it can have. */
+static void test_tensor_count_of_set(void **state)
+{
+    static const struct {
+        uint32_t type, expected;
+    } cases[] = {{GUFO_VALUE_UINT16, GUFO_VALUE_UINT16},
+                 {GUFO_VALUE_UINT64, GUFO_VALUE_UINT64},
+                 {GUFO_VALUE_INT64, GUFO_VALUE_INT32},
+                 {GUFO_VALUE_FLOAT64, GUFO_VALUE_INT32}};
+    static const uint64_t pruned[] = {1};
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf"), out = folder_path(&f, "out.gguf");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        test_model counted = {.encoding = {3, false},
+                              .metadata = add_tensor_count,
+                              .entries = 1,
+                              .tensors = tensors,
+                              .tensor_count = COUNT_OF(tensors)};
+        gufo_quantize_options options = quantize_to("COPY");
+        gufo_entry entry;
+
+        count_type = cases[i].type;
+        options.pruned_layers = pruned;
+        options.pruned_count = COUNT_OF(pruned);
+        options.flags = GUFO_QUANTIZE_KEEP_SPLIT | GUFO_QUANTIZE_REPLACE;
+        write_model(in.text, &counted);
+        quantize_well(in.text, out.text, &options, "counted");
+        gufo_file *file = open_path(out.text);
+
+        check(gufo_metadata_find(file, "split.tensors.count", &entry), "case %zu", i);
+        check_u64((uint64_t)entry.value.type, cases[i].expected, "case %zu", i);
+        check_u64(number(file, "split.tensors.count"), COUNT_OF(tensors) - 1, "case %zu", i);
+        gufo_close(file);
+    }
+    folder_remove(&f);
+}
+
+/* Two layers must not get one name. */
+static void test_pruned_to_the_same_name(void **state)
+{
+    static const test_tensor twins[] = {{"blk.0.a.weight", GUFO_TYPE_F32, 2, {64, 2}},
+                                        {"blk.1.a.weight", GUFO_TYPE_F32, 2, {64, 2}},
+                                        {"blk.01.a.weight", GUFO_TYPE_F32, 2, {64, 2}}};
+    static const test_model twin_model = {
+        .encoding = {3, false}, .tensors = twins, .tensor_count = COUNT_OF(twins)};
+    static const uint64_t pruned[] = {0};
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf"), out = folder_path(&f, "out.gguf");
+    gufo_quantize_options options = quantize_to("Q8_0");
+    gufo_error error = no_error();
+
+    (void)state;
+    write_model(in.text, &twin_model);
+    quantize_well(in.text, out.text, &options, "all layers");
+    options.pruned_layers = pruned;
+    options.pruned_count = COUNT_OF(pruned);
+    check_status(quantize_file(in.text, folder_path(&f, "b.gguf").text, &options, 0, &error),
+                 GUFO_E_ARGUMENT, &error, "twins");
+    check(strstr(error.message, "two tensors would have the name \"blk.0.a.weight\"") != NULL, "%s",
+          error.message);
+    check_u64(entry_count(f.path), 2, "files");
+    folder_remove(&f);
+}
 
 static void test_pruned_layers(void **state)
 {
@@ -375,11 +680,23 @@ static void test_without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_metadata),      cmocka_unit_test(test_no_file_type),
-        cmocka_unit_test(test_overrides),     cmocka_unit_test(test_overridden_facts),
-        cmocka_unit_test(test_bad_override),  cmocka_unit_test(test_pruned_layers),
-        cmocka_unit_test(test_no_such_layer), cmocka_unit_test(test_looking_writes_nothing),
-        cmocka_unit_test(test_no_tensors),    cmocka_unit_test(test_without_memory),
+        cmocka_unit_test(test_metadata),
+        cmocka_unit_test(test_no_file_type),
+        cmocka_unit_test(test_overrides),
+        cmocka_unit_test(test_overridden_facts),
+        cmocka_unit_test(test_bad_override),
+        cmocka_unit_test(test_pruned_layers),
+        cmocka_unit_test(test_overrides_are_strict),
+        cmocka_unit_test(test_told_of_importance),
+        cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_layer_names),
+        cmocka_unit_test(test_pruned_without_facts),
+        cmocka_unit_test(test_pruned_to_the_same_name),
+        cmocka_unit_test(test_tensor_count_of_set),
+        cmocka_unit_test(test_no_such_layer),
+        cmocka_unit_test(test_looking_writes_nothing),
+        cmocka_unit_test(test_no_tensors),
+        cmocka_unit_test(test_without_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -253,20 +253,49 @@ static void stop_at_the_end(const place *p)
     gufo_journal_close(&j, true);
 }
 
-/* The run was stopped before, or after, the file got its name. */
+static int name_nothing(const char *part, const char *out)
+{
+    (void)part, (void)out;
+    return 0;
+}
+
+/* The run was stopped before the file got its name, while it had both, and after. */
 static void test_stopped_at_the_end(void **state)
 {
+    static int (*const naming[])(const char *part, const char *out) = {name_nothing, link, rename};
     place p = place_new();
     gufo_error error = no_error();
 
     (void)state;
-    for (int named = 0; named < 2; named++) {
+    for (size_t i = 0; i < COUNT_OF(naming); i++) {
         stop_at_the_end(&p);
-        if (named)
-            check(rename(p.part.text, p.out.text) == 0, "name");
-        check_ok(resume(&p, 1, 0, &error), &error, "named: %d", named);
+        check(naming[i](p.part.text, p.out.text) == 0, "name %zu", i);
+        check_ok(resume(&p, 1, 0, &error), &error, "naming %zu", i);
         check_result(&p, "stopped at the end");
     }
+    folder_remove(&p.f);
+}
+
+/* A journal that says that all is there, beside another file of that name. */
+static void test_complete_but_another(void **state)
+{
+    place p = place_new();
+    gufo_error error = no_error();
+    size_t len;
+    uint8_t *bytes = read_file(p.expected.text, &len);
+
+    (void)state;
+    stop_at_the_end(&p);
+    check(unlink(p.part.text) == 0, "part");
+    p.options.flags = GUFO_QUANTIZE_REPLACE;
+    bytes[40] ^= 1; /* in the header */
+    for (int cut = 0; cut < 2; cut++) {
+        write_file(p.out.text, bytes, cut ? 50 : len);
+        check_status(resume(&p, 1, 0, &error), GUFO_E_ARGUMENT, &error, "cut: %d", cut);
+        check(strstr(error.message, "cannot resume") != NULL, "%s", error.message);
+        check_file(p.out.text, bytes, cut ? 50 : len, "left as it was");
+    }
+    free(bytes);
     folder_remove(&p.f);
 }
 
@@ -411,22 +440,15 @@ static void test_refused(void **state)
     }
 }
 
-/* One entry of the old format of importance matrices, all of whose means are `mean`. */
-static void write_imatrix(const char *path, float mean)
+/* One entry, all of whose means are `mean`. */
+static void write_constant_importance(const char *path, float mean)
 {
-    static const char name[] = "c.weight";
-    enum { VALUES = 128 * 3 };
-    builder b = builder_new((encoding){3, false});
+    float means[128 * 3];
+    importance_entry entry = {"c.weight", means, COUNT_OF(means)};
 
-    builder_u32(&b, 1);
-    builder_u32(&b, sizeof name - 1);
-    builder_raw(&b, name, sizeof name - 1);
-    builder_u32(&b, 1);
-    builder_u32(&b, VALUES);
-    for (int i = 0; i < VALUES; i++)
-        builder_f32(&b, mean);
-    write_file(path, b.data, b.len);
-    builder_free(&b);
+    for (size_t i = 0; i < COUNT_OF(means); i++)
+        means[i] = mean;
+    write_importance(path, &entry, 1, NULL);
 }
 
 static gufo_status resume_with_importance(place *p, const char *path, uint64_t stop_at,
@@ -449,8 +471,8 @@ static void test_importance_is_the_same(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    write_imatrix(first.text, 1.5f);
-    write_imatrix(other.text, 2.5f);
+    write_constant_importance(first.text, 1.5f);
+    write_constant_importance(other.text, 2.5f);
     check_status(resume_with_importance(&p, first.text, 2, &error), GUFO_E_STOPPED, &error, "stop");
     check_status(resume_with_importance(&p, other.text, 0, &error), GUFO_E_ARGUMENT, &error,
                  "another importance matrix");
@@ -528,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_damaged_marks),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_stopped_at_the_end),
+        cmocka_unit_test(test_complete_but_another),
         cmocka_unit_test(test_longer_part),
         cmocka_unit_test(test_complete_but_cut),
         cmocka_unit_test(test_refused),

@@ -84,6 +84,29 @@ void write_model(const char *path, const test_model *model)
     builder_free(&b);
 }
 
+void write_importance(const char *path, const importance_entry *entries, size_t count,
+                      const char *dataset)
+{
+    builder b = builder_new((encoding){3, false});
+
+    builder_u32(&b, (uint32_t)count);
+    for (size_t i = 0; i < count; i++) {
+        builder_u32(&b, (uint32_t)strlen(entries[i].name));
+        builder_raw(&b, entries[i].name, strlen(entries[i].name));
+        builder_u32(&b, 1);
+        builder_u32(&b, (uint32_t)entries[i].count);
+        for (uint64_t j = 0; j < entries[i].count; j++)
+            builder_f32(&b, entries[i].means[j]);
+    }
+    if (dataset != NULL) {
+        builder_u32(&b, 9);
+        builder_u32(&b, (uint32_t)strlen(dataset));
+        builder_raw(&b, dataset, strlen(dataset));
+    }
+    write_file(path, b.data, b.len);
+    builder_free(&b);
+}
+
 /* ---- runs ----------------------------------------------------------------------------------- */
 
 gufo_quantize_options quantize_to(const char *type)

@@ -23,6 +23,16 @@ typedef struct test_model {
 } test_model;
 
 void write_model(const char *path, const test_model *model);
+/* Writes an importance matrix in the old format, which has no magic and is always little-endian.
+ * With a dataset, it tells the number of chunks, too: 9. */
+typedef struct importance_entry {
+    const char *name;
+    const float *means;
+    uint64_t count;
+} importance_entry;
+
+void write_importance(const char *path, const importance_entry *entries, size_t count,
+                      const char *dataset);
 /* The weights of a tensor before they are encoded, to be freed. */
 float *test_weights(const test_tensor *tensor, uint64_t *count);
 
