@@ -141,6 +141,18 @@ typedef enum gufo_open_flags {
     /* Read metadata into memory instead of mapping the file: slower, but a file that somebody
      * truncates while it is open cannot raise SIGBUS. */
     GUFO_OPEN_NO_MAP = 2,
+    /* Do not ask whether tensor data is there: extents are compared neither with the end of the file
+     * nor with each other, and gufo_file_data_size is 0.  For files that hold metadata only, and for
+     * programs that check extents themselves: without that, a tensor may claim bytes that belong to
+     * another tensor or to nobody.  gufo_tensor.available and .complete still tell. */
+    GUFO_OPEN_METADATA_ONLY = 4,
+    /* Accept what ggml's reader accepts although the specification forbids it: keys of any bytes and
+     * any length (G203, G204), a bool other than 0 and 1 (G209), as alignment any power of two
+     * (G211).  Keys may then hold NUL bytes: compare them as gufo_str. */
+    GUFO_OPEN_AS_GGML = 8,
+    /* Read no byte beyond those that are needed, for a gufo_source whose `size` is only an upper
+     * bound; many small reads instead of a few large ones. */
+    GUFO_OPEN_NO_READ_AHEAD = 16,
 } gufo_open_flags;
 
 typedef struct gufo_open_options {

@@ -1,10 +1,11 @@
 /* The calls of disk.h, as this system has them. */
-#define _GNU_SOURCE /* copy_file_range, fallocate */
+#define _GNU_SOURCE /* copy_file_range, fallocate, F_SETLEASE */
 
 #include "base/disk.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -12,7 +13,9 @@
 #ifdef __linux__
 #include <linux/falloc.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sys/ioctl.h>
+#include <sys/vfs.h>
 #endif
 
 /* The largest single request: beyond this Linux transfers less than was asked for anyway. */
@@ -64,6 +67,34 @@ int disk_insert(int fd, uint64_t offset, uint64_t size)
     return fallocate(fd, FALLOC_FL_INSERT_RANGE, (off_t)offset, (off_t)size);
 }
 
+/* Trying it where it must fail would tell, too, but changes the file's time. */
+bool disk_may_insert(int fd)
+{
+    static const long able[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
+    struct statfs info;
+
+    if (fstatfs(fd, &info) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof able / sizeof *able; i++)
+        if ((long)info.f_type == able[i])
+            return true;
+    return false;
+}
+
+int disk_collapse(int fd, uint64_t offset, uint64_t size)
+{
+    return fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, (off_t)offset, (off_t)size);
+}
+
+/* Somebody who waits for the lease makes the system send a signal, which by default would end the
+ * process; this one is ignored by default. */
+int disk_lease(int fd, bool take)
+{
+    if (take && fcntl(fd, F_SETSIG, SIGURG) != 0)
+        return -1;
+    return fcntl(fd, F_SETLEASE, take ? F_WRLCK : F_UNLCK);
+}
+
 #else
 
 static int unsupported(void)
@@ -90,11 +121,34 @@ int disk_insert(int fd, uint64_t offset, uint64_t size)
     return unsupported();
 }
 
+bool disk_may_insert(int fd)
+{
+    (void)fd;
+    return false;
+}
+
+int disk_collapse(int fd, uint64_t offset, uint64_t size)
+{
+    (void)fd, (void)offset, (void)size;
+    return unsupported();
+}
+
+int disk_lease(int fd, bool take)
+{
+    (void)fd, (void)take;
+    return unsupported();
+}
+
 #endif
 
 int disk_sync(int fd)
 {
     return fsync(fd);
+}
+
+int disk_sync_data(int fd)
+{
+    return fdatasync(fd);
 }
 
 int disk_sync_folder(int fd)

@@ -29,8 +29,19 @@ int disk_resize(int fd, uint64_t size);
 /* Shifts everything from `offset` on back by `size` bytes and puts zeros there.  Both are multiples
  * of the file system's block. */
 int disk_insert(int fd, uint64_t offset, uint64_t size);
+/* Whether that is worth trying: the file system knows how, though this file may not let it. */
+bool disk_may_insert(int fd);
+/* The inverse of disk_insert: takes those bytes out, and what follows moves to `offset`. */
+int disk_collapse(int fd, uint64_t offset, uint64_t size);
+/* Takes the file for us alone: fails if anybody else has it open or mapped; whoever opens it
+ * afterwards waits until the lease is given back (`take` false, or the descriptor is closed) or the
+ * system loses patience (45 seconds on Linux). */
+int disk_lease(int fd, bool take);
 
 int disk_sync(int fd);
+/* The same for the bytes and all that is needed to find them, but not for times and rights: much
+ * quicker where bytes were written over others. */
+int disk_sync_data(int fd);
 /* What was linked, renamed and unlinked in the folder that `fd` is. */
 int disk_sync_folder(int fd);
 

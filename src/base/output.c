@@ -326,7 +326,7 @@ static void forget(output *o)
     *o = (output){.fd = -1, .allocator = o->allocator};
 }
 
-gufo_status gufo_output_commit(output *o, gufo_error *error)
+gufo_status gufo_output_close(output *o, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
     int fd = o->fd;
@@ -337,6 +337,13 @@ gufo_status gufo_output_commit(output *o, gufo_error *error)
     o->fd = -1;
     if (close(fd) != 0 && status == GUFO_OK)
         status = gufo_fail_io(error, errno, "cannot write");
+    return status;
+}
+
+gufo_status gufo_output_commit(output *o, gufo_error *error)
+{
+    gufo_status status = o->fd >= 0 ? gufo_output_close(o, error) : GUFO_OK;
+
     if (status == GUFO_OK)
         status = take_name(o, error);
     if (status != GUFO_OK) {

@@ -42,6 +42,10 @@ gufo_status gufo_output_open_part(output *output, bool again, uint64_t size, guf
 gufo_status gufo_output_write(const output *output, uint64_t offset, const void *data, size_t size,
                               gufo_error *error);
 
+/* Gives the file its rights, syncs and closes it, so that commit has nothing left to do but to name
+ * it: for several files that are named together. */
+gufo_status gufo_output_close(output *output, gufo_error *error);
+
 /* Puts the file in place; on failure nothing is left. */
 gufo_status gufo_output_commit(output *output, gufo_error *error);
 

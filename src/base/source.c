@@ -160,16 +160,17 @@ static gufo_status resize_buffer(source *s, uint64_t capacity, gufo_error *error
  * claims before the bytes have arrived. */
 static uint64_t next_goal(const source *s)
 {
-    uint64_t goal = s->have == 0 ? FIRST_READ : s->have * 2;
+    uint64_t goal = s->have < FIRST_READ / 2 ? FIRST_READ : s->have * 2;
 
     if (goal > s->size)
         goal = s->size;
     return goal > s->buffer_limit ? s->buffer_limit : goal;
 }
 
-static gufo_status read_ahead(source *s, gufo_error *error)
+/* Reads on, towards `upto` at least. */
+static gufo_status read_on(source *s, uint64_t upto, gufo_error *error)
 {
-    uint64_t goal = next_goal(s);
+    uint64_t room = next_goal(s), goal = s->no_read_ahead && upto < room ? upto : room;
     gufo_status status;
     size_t got;
 
@@ -179,7 +180,7 @@ static gufo_status read_ahead(source *s, gufo_error *error)
                          "metadata goes on beyond %" PRIu64 " bytes, the limit for input that "
                          "cannot be mapped",
                          s->buffer_limit);
-    if (goal > s->capacity && (status = resize_buffer(s, goal, error)) != GUFO_OK)
+    if (goal > s->capacity && (status = resize_buffer(s, room, error)) != GUFO_OK)
         return status;
     status = s->fetch(s, s->have, s->buffer + s->have, (size_t)(goal - s->have), &got, error);
     if (status != GUFO_OK)
@@ -193,7 +194,7 @@ static gufo_status read_ahead(source *s, gufo_error *error)
 gufo_status gufo_source_need(source *s, uint64_t upto, gufo_error *error)
 {
     while (s->have < upto && s->have < s->size && upto <= s->size) {
-        gufo_status status = read_ahead(s, error);
+        gufo_status status = read_on(s, upto, error);
 
         if (status != GUFO_OK)
             return status;

@@ -31,7 +31,8 @@ typedef struct source {
     uint8_t *buffer;     /* what base points to if it was read */
     size_t capacity;
     uint64_t buffer_limit;
-    bool over_limit; /* a need failed because of it */
+    bool over_limit;    /* a need failed because of it */
+    bool no_read_ahead; /* fetch nothing beyond what is needed */
     void *mapping;
     size_t mapping_size;
     int fd; /* -1: none */

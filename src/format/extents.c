@@ -191,20 +191,18 @@ bool gufo_find_extents(gufo_file *file)
 
     if (!checked_align(file->infos_end, file->alignment, &file->data_offset))
         file->data_offset = file->infos_end;
-    if (count == 0)
-        return true;
+    for (uint64_t i = 0; i < count && go_on; i++)
+        go_on = place_tensor(file, i);
+    if (count == 0 || !go_on || file->metadata_only)
+        return go_on;
     order = mem_alloc(&file->allocator, (size_t)count * sizeof *order);
     if (order == NULL) {
         file->status = gufo_fail_memory(file->error);
         return false;
     }
-    for (uint64_t i = 0; i < count && go_on; i++)
-        go_on = place_tensor(file, i);
-    if (go_on) {
-        count = gufo_order_by_offset(file, order);
-        infer_sizes(file, order, count);
-        go_on = check_overlaps(file, order, count) && check_complete(file);
-    }
+    count = gufo_order_by_offset(file, order);
+    infer_sizes(file, order, count);
+    go_on = check_overlaps(file, order, count) && check_complete(file);
     mem_free(&file->allocator, order);
     return go_on;
 }

@@ -16,6 +16,13 @@ void gufo_finding_report(gufo_finding_fn *found, void *context, rule_number numb
     found(context, &finding);
 }
 
+/* What GUFO_OPEN_AS_GGML lets through. */
+static bool is_tolerated(const gufo_file *file, rule_number rule)
+{
+    return file->as_ggml &&
+           (rule == RULE_KEY_LENGTH || rule == RULE_KEY_ASCII || rule == RULE_BOOL_VALUE);
+}
+
 bool gufo_file_fault(gufo_file *file, rule_number number, uint64_t offset, gufo_str subject,
                      const char *format, ...)
 {
@@ -23,6 +30,8 @@ bool gufo_file_fault(gufo_file *file, rule_number number, uint64_t offset, gufo_
     gufo_error fault = {.code = rule->status, .offset = offset, .rule = rule};
     va_list args;
 
+    if (is_tolerated(file, number))
+        return true;
     va_start(args, format);
     (void)vsnprintf(fault.message, sizeof fault.message, format, args);
     va_end(args);

@@ -61,7 +61,7 @@ struct gufo_file {
     name_index keys, names;
 
     /* While opening. */
-    bool lenient;
+    bool lenient, metadata_only, as_ggml; /* of gufo_open_flags */
     uint64_t max_metadata, max_tensors;
     gufo_finding_fn *on_finding;
     void *finding_context;

@@ -94,6 +94,13 @@ bool gufo_alignment_acceptable(uint64_t alignment)
            (power_of_two || alignment % 8 == 0);
 }
 
+/* ggml takes any power of two that a uint32 can hold. */
+static bool alignment_accepted(const gufo_file *file, uint64_t alignment)
+{
+    return gufo_alignment_acceptable(alignment) ||
+           (file->as_ggml && alignment != 0 && (alignment & (alignment - 1)) == 0);
+}
+
 static bool occurs_twice(const gufo_file *file, gufo_str key)
 {
     unsigned times = 0;
@@ -120,7 +127,7 @@ bool gufo_find_alignment(gufo_file *file)
         return gufo_file_fault(file, RULE_ALIGNMENT_TYPE, entry.offset, subject,
                                "general.alignment has type %s, not uint32",
                                gufo_value_type_name(entry.value.type));
-    if (!gufo_alignment_acceptable(entry.value.as.u))
+    if (!alignment_accepted(file, entry.value.as.u))
         return gufo_file_fault(file, RULE_ALIGNMENT_VALUE, entry.value_offset, subject,
                                "general.alignment is %" PRIu64
                                "; it must be a power of two or a multiple of 8, from 1 to %u",

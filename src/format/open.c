@@ -36,6 +36,8 @@ static gufo_file *file_new(const gufo_open_options *options, gufo_error *error)
     file->entries.size = sizeof(entry_record);
     file->tensors.size = sizeof(tensor_record);
     file->lenient = (options->flags & GUFO_OPEN_LENIENT) != 0;
+    file->metadata_only = (options->flags & GUFO_OPEN_METADATA_ONLY) != 0;
+    file->as_ggml = (options->flags & GUFO_OPEN_AS_GGML) != 0;
     file->max_metadata = count_limit(options->max_metadata);
     file->max_tensors = count_limit(options->max_tensors);
     file->on_finding = options->on_finding;
@@ -169,5 +171,6 @@ gufo_file *gufo_open_source(const gufo_source *user, const gufo_open_options *op
         return NULL;
     }
     gufo_source_open_user(&file->source, user, unmapped_limit(options), &file->allocator);
+    file->source.no_read_ahead = (options->flags & GUFO_OPEN_NO_READ_AHEAD) != 0;
     return file_read(file);
 }

@@ -18,5 +18,38 @@ unsigned disk_call_count(void);
 
 /* The kernel neither moves nor shares bytes, and inserts no blocks: as on file systems that cannot. */
 void disk_without_help(bool without);
+/* Syncing succeeds and does nothing: for tests that write many small files and lose no power. */
+void disk_without_sync(bool without);
+
+/* Any file system can insert and take out blocks of 4096 bytes, and nothing is synced, which takes
+ * most of the time otherwise.  Leases are given unless disk_refuse_lease says so; bytes are neither
+ * moved nor shared by the kernel. */
+void disk_simulate(bool simulate);
+void disk_refuse_lease(bool refuse);
+
+typedef enum disk_call_kind {
+    DISK_CREATE, /* a file that was not there */
+    DISK_WRITE,
+    DISK_RESIZE,
+    DISK_INSERT,
+    DISK_COLLAPSE,
+    DISK_SYNC,
+    DISK_SYNC_FOLDER,
+    DISK_RENAME,
+    DISK_LINK,
+    DISK_UNLINK,
+} disk_call_kind;
+
+/* A call that has succeeded. */
+typedef struct disk_call {
+    disk_call_kind kind;
+    int fd;                /* -1: none */
+    const char *path, *to; /* of those without fd, and of DISK_CREATE */
+    const void *data;      /* of DISK_WRITE */
+    uint64_t offset, size;
+} disk_call;
+
+/* Is told of every call from now on; NULL: nobody is. */
+void disk_observe(void (*observer)(void *context, const disk_call *call), void *context);
 
 #endif
