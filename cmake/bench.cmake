@@ -8,7 +8,9 @@ if(GUFO_BENCH_GGML)
     set(BUILD_SHARED_LIBS OFF)
     set(GGML_NATIVE OFF CACHE BOOL "")
     set(GGML_OPENMP OFF CACHE BOOL "")
-    add_subdirectory(${GUFO_BENCH_GGML} ${PROJECT_BINARY_DIR}/ggml EXCLUDE_FROM_ALL SYSTEM)
+    if(NOT TARGET ggml-base) # the tests of libgguf may have added it already
+        add_subdirectory(${GUFO_BENCH_GGML} ${PROJECT_BINARY_DIR}/ggml EXCLUDE_FROM_ALL SYSTEM)
+    endif()
 endif()
 
 # ggml-base once more, with flags of our own and as an object that is loaded at run time: so two

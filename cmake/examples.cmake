@@ -1,9 +1,15 @@
 # Example programs, one per examples/*.c.  They use the public headers only.
 
 file(GLOB example_sources CONFIGURE_DEPENDS examples/*.c)
+if(NOT TARGET gguf_static)
+    list(FILTER example_sources EXCLUDE REGEX "/metadata.c$")
+endif()
 foreach(source IN LISTS example_sources)
     get_filename_component(name ${source} NAME_WE)
     add_executable(${name} ${source})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
     target_link_libraries(${name} PRIVATE gufo_static gufo_flags)
 endforeach()
+if(TARGET gguf_static)
+    target_link_libraries(metadata PRIVATE gguf_static)
+endif()

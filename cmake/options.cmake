@@ -4,10 +4,14 @@ option(GUFO_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_BUILD_BENCH "Build the benchmarks" OFF)
 option(GUFO_FUZZ "Build the fuzz targets (clang, libFuzzer)" OFF)
+option(GUFO_COMPAT "Build the room compat: libgguf, the documented C API" ON)
+option(GUFO_DIGEST "Build the room digest: hashes, manifests, signatures" ON)
 option(GUFO_WERROR "Treat warnings as errors" OFF)
 set(GUFO_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, for example address,undefined")
 set(GUFO_SHARED "${PROJECT_SOURCE_DIR}/../shared" CACHE PATH
     "Folder with real model files; tests that need them skip when it is not there")
+set(GUFO_GGML_DIR "" CACHE PATH
+    "Source tree of ggml: build libgguf-dropin.a against its headers, and test it with that ggml")
 set(GUFO_BENCH_GGML "" CACHE PATH "Source tree of ggml that the benchmarks compare with")
 
 get_property(multi_config GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)

@@ -2,12 +2,17 @@
  *
  * This header includes the header of every room.  Read them from the bottom up: base.h (errors,
  * strings, where bytes come from), codec.h (element types of tensors), format.h (the file itself),
- * schema.h (what the values mean), quant.h (making models smaller). */
+ * schema.h (what the values mean), quant.h (making models smaller), edit.h (changing files),
+ * compare.h (how two models differ).  digest.h (hashes and signatures) belongs to a library of its
+ * own. */
 #ifndef GUFO_H
 #define GUFO_H
 
 #include "gufo/base.h"
 #include "gufo/codec.h"
+#include "gufo/compare.h"
+#include "gufo/digest.h"
+#include "gufo/edit.h"
 #include "gufo/format.h"
 #include "gufo/quant.h"
 #include "gufo/schema.h"

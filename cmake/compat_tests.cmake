@@ -1,0 +1,58 @@
+# Tests of libgguf beside its unit tests: with failing memory, and against a real ggml.
+
+if(TARGET test_compat_memory)
+    target_link_options(test_compat_memory PRIVATE
+        LINKER:--wrap=malloc LINKER:--wrap=calloc LINKER:--wrap=realloc)
+endif()
+
+# ---- against ggml -----------------------------------------------------------------------------
+
+# Builds that ggml, with its processor backend, for its own test of this interface.
+if(NOT GUFO_GGML_DIR OR NOT TARGET gguf_dropin)
+    return()
+endif()
+if(NOT TARGET ggml-base)
+    set(BUILD_SHARED_LIBS OFF)
+    set(GGML_NATIVE OFF CACHE BOOL "")
+    set(GGML_OPENMP OFF CACHE BOOL "")
+    add_subdirectory(${GUFO_GGML_DIR} ${PROJECT_BINARY_DIR}/ggml EXCLUDE_FROM_ALL SYSTEM)
+endif()
+
+set(peer_folder ${PROJECT_BINARY_DIR}/tests/peer)
+
+# One program, three libraries: ggml alone, ggml with gguf.cpp replaced, and without any ggml.
+function(add_transcript name)
+    add_executable(${name} tests/compat/peer/transcript.c)
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${peer_folder})
+    target_compile_features(${name} PRIVATE c_std_17)
+    target_compile_definitions(${name} PRIVATE _POSIX_C_SOURCE=200809L)
+    target_compile_options(${name} PRIVATE -Wall -Wextra)
+    target_link_libraries(${name} PRIVATE ${ARGN})
+endfunction()
+add_transcript(transcript_ggml ggml-base)
+add_transcript(transcript_dropin gguf_dropin ggml-base)
+add_transcript(transcript_standalone gguf_static)
+
+find_program(BASH bash)
+mark_as_advanced(BASH)
+add_test(NAME compat.transcripts COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/compat/peer/run
+    $<TARGET_FILE:transcript_ggml> $<TARGET_FILE:transcript_dropin>
+    $<TARGET_FILE:transcript_standalone> ${PROJECT_SOURCE_DIR}/fuzz/seeds
+    ${PROJECT_BINARY_DIR}/tests/peer)
+set_tests_properties(compat.transcripts PROPERTIES LABELS compat TIMEOUT 1200)
+
+# ggml's own test is in the tree of llama.cpp, whose folder ggml it wants.
+set(ggml_test ${GUFO_GGML_DIR}/../tests/test-gguf.cpp)
+if(EXISTS ${ggml_test} AND TARGET ggml)
+    add_executable(test_gguf_dropin ${ggml_test})
+    set_target_properties(test_gguf_dropin PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${peer_folder})
+    target_compile_features(test_gguf_dropin PRIVATE cxx_std_17)
+    target_link_libraries(test_gguf_dropin PRIVATE gguf_dropin ggml ggml-base)
+    foreach(seed RANGE 1 5)
+        add_test(NAME compat.test_gguf_${seed} COMMAND test_gguf_dropin ${seed})
+        set_tests_properties(compat.test_gguf_${seed} PROPERTIES LABELS compat
+            FAIL_REGULAR_EXPRESSION "FAIL" PASS_REGULAR_EXPRESSION "88/88 tests passed")
+    endforeach()
+else()
+    message(STATUS "no llama.cpp around ${GUFO_GGML_DIR}: its test-gguf is not run")
+endif()

@@ -1,0 +1,53 @@
+/* Comparing two models, as the files that do it see it.
+ *
+ *     compare.c            pairs of tensors, notes, sums
+ *     compare_metadata.c   keys and values
+ *     compare_data.c       bytes
+ *     compare_values.c     numbers
+ */
+#ifndef EDIT_COMPARE_H
+#define EDIT_COMPARE_H
+
+#include "gufo/compare.h"
+
+#include <stdatomic.h>
+
+typedef struct comparing {
+    const gufo_set *sets[2]; /* a, b */
+    const gufo_compare_options *options;
+    gufo_comparison *result;
+    const gufo_allocator *allocator;
+    uint64_t done, total; /* bytes of a's tensors that have one of that name in b */
+    uint64_t shown;       /* what was told of it last */
+    atomic_uint failed;   /* the side that could not be read; the latest of several */
+} comparing;
+
+/* One of two tensors. */
+typedef struct compared_side {
+    unsigned number; /* 0: a, 1: b */
+    size_t shard;
+    const gufo_file *file;
+    const gufo_tensor *tensor;
+    const gufo_element_type *type; /* NULL: not known */
+    uint32_t rows;                 /* that are interleaved: 1, 4 or 8 */
+    bool big;                      /* blocks are big-endian */
+} compared_side;
+
+/* Reads bytes of a tensor; a failure is noted for this side. */
+gufo_status gufo_compare_read(comparing *c, const compared_side *side, uint64_t offset,
+                              void *buffer, uint64_t size, gufo_error *error);
+
+/* The differences between keys, and between the data of two tensors. */
+gufo_status gufo_compare_metadata(comparing *c, gufo_error *error);
+gufo_status gufo_compare_bytes(comparing *c, const compared_side sides[2],
+                               gufo_tensor_difference *difference, gufo_error *error);
+gufo_status gufo_compare_values(comparing *c, const compared_side sides[2],
+                                gufo_tensor_difference *difference, gufo_error *error);
+
+/* Tells how much of the tensor that is looked at is done, in bytes of a. */
+gufo_status gufo_compare_progress(comparing *c, uint64_t part, gufo_error *error);
+
+/* Threads that use so many bytes each: as many as are asked for, in bounded memory. */
+unsigned gufo_compare_threads(const comparing *c, size_t bytes, uint64_t parts);
+
+#endif

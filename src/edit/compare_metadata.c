@@ -1,0 +1,153 @@
+/* Comparing metadata: values, not bytes, for they may be written in another order or version. */
+#include "edit/compare.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+/* They say how a model lies in files. */
+static bool is_ignored(gufo_str key)
+{
+    static const char *const families[] = {"split.", "gufo.split.", "gufo.padding."};
+    static const char padding[] = "gufo.padding";
+
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        size_t len = strlen(families[i]);
+
+        if (key.len >= len && memcmp(key.data, families[i], len) == 0)
+            return true;
+    }
+    return key.len == sizeof padding - 1 && memcmp(key.data, padding, key.len) == 0;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static bool same_bits(double a, double b)
+{
+    uint64_t bits_a, bits_b;
+
+    memcpy(&bits_a, &a, sizeof a);
+    memcpy(&bits_b, &b, sizeof b);
+    return bits_a == bits_b;
+}
+
+/* Whether both lie in their files in the same bytes. */
+static bool same_bytes(const gufo_array *a, const gufo_array *b)
+{
+    return a->encoding.version == b->encoding.version &&
+           a->encoding.byte_order == b->encoding.byte_order && a->size == b->size &&
+           (a->size == 0 || memcmp(a->data, b->data, (size_t)a->size) == 0);
+}
+
+static bool same_values(const gufo_value *a, const gufo_value *b, bool *changed);
+
+/* The index of the first element that differs: their count if none does. */
+static uint64_t first_difference(const gufo_array *a, const gufo_array *b, bool *changed)
+{
+    gufo_array_iter at_a = gufo_array_start(a), at_b = gufo_array_start(b);
+    uint64_t index = 0;
+    gufo_value value_a, value_b;
+
+    while (index < a->count && index < b->count && gufo_array_next(&at_a, &value_a) &&
+           gufo_array_next(&at_b, &value_b) && same_values(&value_a, &value_b, changed))
+        index++;
+    *changed = *changed || at_a.changed || at_b.changed;
+    return index;
+}
+
+static bool same_arrays(const gufo_array *a, const gufo_array *b, bool *changed)
+{
+    if (a->type != b->type || a->count != b->count)
+        return false;
+    return same_bytes(a, b) || first_difference(a, b, changed) == a->count;
+}
+
+static bool same_values(const gufo_value *a, const gufo_value *b, bool *changed)
+{
+    if (a->type != b->type)
+        return false;
+    switch (a->type) {
+    case GUFO_VALUE_STRING:
+        return gufo_str_equal(a->as.str, b->as.str);
+    case GUFO_VALUE_ARRAY:
+        return same_arrays(&a->as.array, &b->as.array, changed);
+    case GUFO_VALUE_BOOL:
+        return a->as.b == b->as.b;
+    case GUFO_VALUE_FLOAT32:
+    case GUFO_VALUE_FLOAT64:
+        return same_bits(a->as.f, b->as.f);
+    default:
+        return a->as.u == b->as.u; /* signed ones have the same bits there */
+    }
+}
+
+/* ---- differences ---------------------------------------------------------------------------- */
+
+static void report(comparing *c, const gufo_entry_difference *difference)
+{
+    c->result->entries[difference->kind]++;
+    if (difference->kind != GUFO_DIFFERENCE_NONE && c->options->entry != NULL)
+        c->options->entry(c->options->context, difference);
+}
+
+static gufo_status compare_entry(comparing *c, gufo_entry_difference *d, gufo_error *error)
+{
+    const gufo_value *a = &d->a.value, *b = &d->b.value;
+    bool changed = false;
+
+    if (!same_values(a, b, &changed)) {
+        d->kind = GUFO_DIFFERENCE_CHANGED;
+        d->has_first = a->type == GUFO_VALUE_ARRAY && b->type == GUFO_VALUE_ARRAY &&
+                       a->as.array.type == b->as.array.type;
+        if (d->has_first)
+            d->first = first_difference(&a->as.array, &b->as.array, &changed);
+    }
+    if (changed)
+        return gufo_fail(error, GUFO_E_CHANGED, d->a.offset,
+                         "an array was changed while it was compared");
+    report(c, d);
+    return GUFO_OK;
+}
+
+/* Keys of a: what b has of them, in the same order? */
+static gufo_status compare_entries(comparing *c, const gufo_file *a, const gufo_file *b,
+                                   gufo_error *error)
+{
+    uint64_t latest = 0;
+    gufo_status status = GUFO_OK;
+    gufo_entry entry;
+
+    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(a, i, &entry); i++) {
+        gufo_entry_difference d = {.a = entry};
+
+        if (is_ignored(entry.key))
+            continue;
+        if (!gufo_metadata_find_str(b, entry.key, &d.b)) {
+            d.kind = GUFO_DIFFERENCE_REMOVED;
+            report(c, &d);
+            continue;
+        }
+        if (d.b.offset < latest)
+            c->result->notes |= GUFO_NOTE_KEY_ORDER;
+        latest = d.b.offset;
+        status = compare_entry(c, &d, error);
+    }
+    return status;
+}
+
+gufo_status gufo_compare_metadata(comparing *c, gufo_error *error)
+{
+    const gufo_file *a = gufo_set_shard(c->sets[0], 0), *b = gufo_set_shard(c->sets[1], 0);
+    gufo_status status = compare_entries(c, a, b, error);
+    gufo_entry entry, other;
+
+    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(b, i, &entry); i++) {
+        gufo_entry_difference d = {.kind = GUFO_DIFFERENCE_ADDED, .b = entry};
+
+        if (!is_ignored(entry.key) && !gufo_metadata_find_str(a, entry.key, &other))
+            report(c, &d);
+    }
+    return status;
+}

@@ -1,0 +1,218 @@
+/* Measuring how far the numbers of two tensors of one shape are apart.
+ *
+ * The elements are cut into tiles: so many columns of a band of rows.  A band is one row, and that is
+ * the whole tensor, unless a type interleaves rows: then it is 4 or 8 rows of the tensor.
+ *
+ *     a, Q4_0_8_8    | 8 rows interleaved: groups of blocks |   decoded in one go
+ *     b, Q6_K        | 8 rows, one after the other          |   decoded row by row
+ *
+ * Columns of a tile are a multiple of every block's.  Sums are made element by element in a tile, and
+ * tile by tile: they do not depend on the threads. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "edit/compare.h"
+
+enum { TILE_ELEMENTS = 32 * 1024, WIDEST_NUMBER = 8 };
+
+/* What a thread works with. */
+typedef struct value_worker {
+    uint8_t blocks[TILE_ELEMENTS * WIDEST_NUMBER];
+    float floats[TILE_ELEMENTS];
+    double values[2][TILE_ELEMENTS];
+} value_worker;
+
+typedef struct value_walk {
+    comparing *c;
+    const compared_side *sides;
+    uint64_t rows, columns; /* of a band */
+    uint64_t tile_columns, tiles_per_band, tiles;
+    value_worker *workers;
+    gufo_value_difference *sum;
+} value_walk;
+
+typedef struct tile {
+    uint64_t band, column; /* the first ones */
+    uint64_t columns;
+} tile;
+
+/* ---- decoding ------------------------------------------------------------------------------- */
+
+static double double_from_bits(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Numbers that a float cannot hold. */
+static bool widen(uint32_t type, const uint8_t *from, uint64_t count, double *values)
+{
+    const bool swap = HOST_IS_BIG_ENDIAN;
+
+    if (type != GUFO_TYPE_F64 && type != GUFO_TYPE_I64 && type != GUFO_TYPE_I32)
+        return false;
+    for (uint64_t i = 0; i < count; i++)
+        values[i] = type == GUFO_TYPE_F64   ? double_from_bits(load_u64(from + i * 8, swap))
+                    : type == GUFO_TYPE_I64 ? (double)(int64_t)load_u64(from + i * 8, swap)
+                                            : (double)(int32_t)load_u32(from + i * 4, swap);
+    return true;
+}
+
+/* Rows of a tile that lie together, from row `row` of its band on. */
+static gufo_status decode_rows(const value_walk *w, const compared_side *s, const tile *t,
+                               uint64_t row, value_worker *worker, double *values,
+                               gufo_error *error)
+{
+    const gufo_element_type *type = s->type;
+    uint64_t group_bytes = (uint64_t)s->rows * type->block_bytes;
+    uint64_t blocks = t->columns / type->block_elements, count = s->rows * t->columns;
+    uint64_t before = (t->band * w->rows + row) / s->rows * (w->columns / type->block_elements) +
+                      t->column / type->block_elements;
+    gufo_status status = gufo_compare_read(w->c, s, before * group_bytes, worker->blocks,
+                                           blocks * group_bytes, error);
+
+    if (status == GUFO_OK && s->big)
+        status = gufo_swap_blocks(type, worker->blocks, blocks * s->rows, error);
+    if (status != GUFO_OK || widen(type->id, worker->blocks, count, values))
+        return status;
+    status = gufo_decode(type, worker->blocks, s->rows, t->columns, worker->floats,
+                         w->c->options->cpu, error);
+    for (uint64_t i = 0; status == GUFO_OK && i < count; i++)
+        values[i] = (double)worker->floats[i];
+    return status;
+}
+
+static gufo_status decode_tile(const value_walk *w, size_t side, const tile *t,
+                               value_worker *worker, gufo_error *error)
+{
+    const compared_side *s = &w->sides[side];
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t row = 0; row < w->rows && status == GUFO_OK; row += s->rows)
+        status = decode_rows(w, s, t, row, worker, worker->values[side] + row * t->columns, error);
+    return status;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------ */
+
+/* The index in the tensor of value `at` of a tile. */
+static uint64_t index_of(const value_walk *w, const tile *t, uint64_t at)
+{
+    uint64_t row = t->band * w->rows + at / t->columns;
+
+    return row * w->columns + t->column + at % t->columns;
+}
+
+static void measure_tile(const value_walk *w, const tile *t, const value_worker *worker,
+                         gufo_value_difference *out)
+{
+    for (uint64_t i = 0; i < w->rows * t->columns; i++) {
+        double a = worker->values[0][i], b = worker->values[1][i], difference = fabs(a - b);
+
+        out->unequal += a != b && !(isnan(a) && isnan(b));
+        if (!isfinite(a) || !isfinite(b)) {
+            out->nonfinite++;
+            continue;
+        }
+        out->compared++;
+        out->square_difference += difference * difference;
+        out->square_a += a * a;
+        out->square_b += b * b;
+        out->product += a * b;
+        if (difference > out->largest) {
+            out->largest = difference;
+            out->largest_at = index_of(w, t, i);
+        }
+    }
+}
+
+static gufo_status look_at_tile(void *context, unsigned thread, uint64_t index, void *result,
+                                gufo_error *error)
+{
+    value_walk *w = context;
+    value_worker *worker = &w->workers[thread];
+    tile t = {.band = index / w->tiles_per_band,
+              .column = index % w->tiles_per_band * w->tile_columns};
+    gufo_status status;
+
+    t.columns = w->columns - t.column < w->tile_columns ? w->columns - t.column : w->tile_columns;
+    status = decode_tile(w, 0, &t, worker, error);
+    if (status == GUFO_OK)
+        status = decode_tile(w, 1, &t, worker, error);
+    if (status == GUFO_OK)
+        measure_tile(w, &t, worker, result);
+    return status;
+}
+
+static gufo_status take_tile(void *context, uint64_t index, const void *result, gufo_error *error)
+{
+    value_walk *w = context;
+    gufo_value_difference *sum = w->sum;
+    const gufo_value_difference *more = result;
+    double part = (double)(index + 1) / (double)w->tiles;
+
+    sum->compared += more->compared;
+    sum->unequal += more->unequal;
+    sum->nonfinite += more->nonfinite;
+    sum->square_difference += more->square_difference;
+    sum->square_a += more->square_a;
+    sum->square_b += more->square_b;
+    sum->product += more->product;
+    if (more->largest > sum->largest) {
+        sum->largest = more->largest;
+        sum->largest_at = more->largest_at;
+    }
+    return gufo_compare_progress(w->c, (uint64_t)(part * (double)w->sides[0].tensor->size), error);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+static bool can_decode(const compared_side *s)
+{
+    const gufo_tensor *t = s->tensor;
+
+    return s->type != NULL && (s->type->flags & GUFO_ELEMENT_DECODES) != 0 &&
+           t->dims[0] % s->type->block_elements == 0 && t->elements / t->dims[0] % s->rows == 0;
+}
+
+static gufo_status run(value_walk *w, gufo_error *error)
+{
+    parallel_loop loop = {.end = w->tiles,
+                          .threads = gufo_compare_threads(w->c, sizeof *w->workers, w->tiles),
+                          .result_size = sizeof(gufo_value_difference),
+                          .context = w,
+                          .work = look_at_tile,
+                          .hand_over = take_tile};
+    gufo_status status;
+
+    w->workers = mem_alloc(w->c->allocator, loop.threads * sizeof *w->workers);
+    if (w->workers == NULL)
+        return gufo_fail_memory(error);
+    status = gufo_parallel(&loop, w->c->allocator, error);
+    mem_free(w->c->allocator, w->workers);
+    return status;
+}
+
+gufo_status gufo_compare_values(comparing *c, const compared_side sides[2],
+                                gufo_tensor_difference *difference, gufo_error *error)
+{
+    const gufo_tensor *tensor = sides[0].tensor;
+    value_walk w = {.c = c, .sides = sides, .sum = &difference->values};
+
+    if (tensor->elements == 0 || !can_decode(&sides[0]) || !can_decode(&sides[1]))
+        return GUFO_OK;
+    w.rows = sides[0].rows > sides[1].rows ? sides[0].rows : sides[1].rows;
+    w.columns = w.rows > 1 ? tensor->dims[0] : tensor->elements;
+    w.tile_columns = TILE_ELEMENTS / w.rows;
+    w.tiles_per_band = (w.columns - 1) / w.tile_columns + 1;
+    w.tiles = tensor->elements / (w.rows * w.columns) * w.tiles_per_band;
+    difference->has_values = true;
+    return run(&w, error);
+}

@@ -1,0 +1,134 @@
+/* What a copy will not keep: everything that could have been written in several ways.
+ *
+ * The validator looks for most of it already, so that its findings are asked for. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "edit/copy.h"
+#include "format/file.h"
+
+static const struct {
+    gufo_normalised kind;
+    const char *rule; /* of the validator; NULL: found here */
+    const char *text;
+} kinds[] = {
+    {GUFO_NORMALISED_VERSION, NULL, "the version becomes 3"},
+    {GUFO_NORMALISED_ORDER, "data-order", "data is put in the order of the tensor infos"},
+    {GUFO_NORMALISED_GAPS, "data-gap", "gaps between tensors are closed"},
+    {GUFO_NORMALISED_PADDING, "padding-nonzero", "padding becomes zeros"},
+    {GUFO_NORMALISED_TAIL, NULL, "padding at the end is added"},
+    {GUFO_NORMALISED_TRAILING, "trailing-bytes", "bytes behind the end of the model are dropped"},
+    {GUFO_NORMALISED_SPLIT_KEYS, NULL, "keys of a split are dropped from what was no shard"},
+    {GUFO_NORMALISED_METADATA, NULL,
+     "metadata of shards after the first is dropped where the first one differs"},
+};
+
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+const char *gufo_normalised_text(gufo_normalised kind)
+{
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (kinds[i].kind == kind)
+            return kinds[i].text;
+    return NULL;
+}
+
+static void on_finding(void *context, const gufo_finding *finding)
+{
+    uint32_t *found = context;
+
+    for (size_t i = 0; i < KIND_COUNT; i++)
+        if (kinds[i].rule != NULL && strcmp(finding->rule->name, kinds[i].rule) == 0)
+            *found |= kinds[i].kind;
+}
+
+/* Whether a tensor without bytes lies anywhere but where it would be written; of others the
+ * validator tells. */
+static bool empty_misplaced(const gufo_file *file)
+{
+    uint64_t expected = gufo_file_data_offset(file);
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++) {
+        if (tensor.size == 0 && tensor.offset != expected)
+            return true;
+        if (tensor.size > 0)
+            (void)checked_align(tensor.offset + tensor.size, gufo_file_alignment(file), &expected);
+    }
+    return false;
+}
+
+static bool lacks_tail(const gufo_file *file)
+{
+    uint64_t end = gufo_file_data_offset(file) + gufo_file_data_size(file);
+
+    return checked_align(end, gufo_file_alignment(file), &end) && gufo_file_size(file) < end;
+}
+
+static gufo_status note_file(gufo_copy *c, const gufo_file *file, gufo_error *error)
+{
+    gufo_status status = gufo_file_check(file, on_finding, &c->normalised, error);
+
+    if (gufo_file_version(file) != c->encoding.version)
+        c->normalised |= GUFO_NORMALISED_VERSION;
+    if (empty_misplaced(file))
+        c->normalised |= GUFO_NORMALISED_ORDER;
+    if (lacks_tail(file))
+        c->normalised |= GUFO_NORMALISED_TAIL;
+    return status;
+}
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static bool has_split_keys(const gufo_file *file)
+{
+    gufo_entry entry;
+
+    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
+        if (!gufo_is_no_split_key(entry.key))
+            return true;
+    return false;
+}
+
+/* Whether both entries have the same bytes: shards of a set have one byte order and version. */
+static bool same_entry(const gufo_file *a, const gufo_entry *in_a, const gufo_file *b,
+                       const gufo_entry *in_b)
+{
+    uint64_t size = in_a->end - in_a->offset;
+
+    return in_b->end - in_b->offset == size &&
+           memcmp(a->source.base + in_a->offset, b->source.base + in_b->offset, (size_t)size) == 0;
+}
+
+/* Whether a later shard says something that the first does not say. */
+static bool has_own_metadata(const gufo_file *first, const gufo_file *later)
+{
+    gufo_entry entry, in_first;
+
+    for (uint64_t i = 0; gufo_metadata_at(later, i, &entry); i++) {
+        if (!gufo_is_no_split_key(entry.key) ||
+            gufo_str_equal(entry.key, gufo_str_of(GUFO_ALIGNMENT_KEY)))
+            continue;
+        if (!gufo_metadata_find_str(first, entry.key, &in_first) ||
+            !same_entry(first, &in_first, later, &entry))
+            return true;
+    }
+    return false;
+}
+
+gufo_status gufo_copy_note_normalised(gufo_copy *c, gufo_error *error)
+{
+    const gufo_file *first = gufo_set_shard(c->input, 0), *file;
+    size_t count = gufo_set_shard_count(c->input);
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; status == GUFO_OK && i < count; i++) {
+        file = gufo_set_shard(c->input, i);
+        status = note_file(c, file, error);
+        if (i > 0 && !c->shard_to_shard && has_own_metadata(first, file))
+            c->normalised |= GUFO_NORMALISED_METADATA;
+    }
+    if (count == 1 && c->adds_split_keys && has_split_keys(first))
+        c->normalised |= GUFO_NORMALISED_SPLIT_KEYS;
+    return status;
+}

@@ -1,0 +1,164 @@
+/* The headers of npy and safetensors files. */
+#include "edit/extract.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+enum { NUMPY_ALIGNMENT = 64, NUMPY_BEFORE = 10, SAFETENSORS_ALIGNMENT = 8, LENGTH = 8 };
+
+bool gufo_buffer_print(buffer *out, const char *format, ...)
+{
+    char text[128];
+    va_list arguments;
+    int len;
+    void *room;
+
+    va_start(arguments, format);
+    len = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (len < 0 || (size_t)len >= sizeof text)
+        return false;
+    room = gufo_buffer_extend(out, (uint64_t)len);
+    if (room != NULL)
+        memcpy(room, text, (size_t)len);
+    return room != NULL;
+}
+
+/* Spaces until `out` and `more` further bytes fill whole multiples of `alignment`. */
+static bool pad(buffer *out, size_t more, size_t alignment)
+{
+    bool padded = true;
+
+    while ((out->len + more) % alignment != 0 && padded)
+        padded = gufo_buffer_print(out, " ");
+    return padded;
+}
+
+/* From the outermost dimension to the row. */
+static bool print_shape(buffer *out, const gufo_tensor *tensor, const char *separator)
+{
+    bool printed = true;
+
+    for (uint32_t i = tensor->n_dims; i > 0 && printed; i--)
+        printed =
+            gufo_buffer_print(out, "%" PRIu64 "%s", tensor->dims[i - 1], i > 1 ? separator : "");
+    return printed;
+}
+
+/* ---- npy ------------------------------------------------------------------------------------ */
+
+gufo_status gufo_extract_numpy_header(gufo_copy *c, buffer *out, gufo_error *error)
+{
+    static const uint8_t magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 0, 0};
+    const piece *p = &c->pieces[0];
+    const char *type = gufo_number_type(p->target)->numpy;
+    void *room = gufo_buffer_extend(out, sizeof magic);
+    bool printed = room != NULL;
+
+    if (printed)
+        memcpy(room, magic, sizeof magic);
+    printed = printed &&
+              gufo_buffer_print(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", type) &&
+              print_shape(out, &p->source, ", ") &&
+              /* a tuple of one has a comma */
+              gufo_buffer_print(out, "%s), }", p->source.n_dims == 1 ? "," : "") &&
+              pad(out, 1, NUMPY_ALIGNMENT) && gufo_buffer_print(out, "\n");
+    if (!printed)
+        return gufo_fail_memory(error);
+    store_u16(out->data + NUMPY_BEFORE - 2, (uint16_t)(out->len - NUMPY_BEFORE),
+              bytes_swapped(false));
+    return GUFO_OK;
+}
+
+/* ---- safetensors ---------------------------------------------------------------------------- */
+
+/* Larger numbers first, so that all of them are aligned; else as they were. */
+static int by_width(const void *a, const void *b)
+{
+    const piece *first = a, *second = b;
+    uint32_t width_a = gufo_element_type_by_id(first->target)->block_bytes;
+    uint32_t width_b = gufo_element_type_by_id(second->target)->block_bytes;
+
+    if (width_a != width_b)
+        return width_a > width_b ? -1 : 1;
+    if (first->shard != second->shard)
+        return first->shard < second->shard ? -1 : 1;
+    return first->source.info_offset < second->source.info_offset ? -1 : 1;
+}
+
+/* A JSON string. */
+static bool print_string(buffer *out, gufo_str text)
+{
+    bool printed = gufo_buffer_print(out, "\"");
+
+    for (size_t i = 0; i < text.len && printed; i++) {
+        unsigned char byte = (unsigned char)text.data[i];
+
+        if (byte < 0x20 || byte == 0x7f)
+            printed = gufo_buffer_print(out, "\\u%04x", byte);
+        else
+            printed = gufo_buffer_print(out, "%s%c", byte == '"' || byte == '\\' ? "\\" : "", byte);
+    }
+    return printed && gufo_buffer_print(out, "\"");
+}
+
+static gufo_status check_name(const gufo_tensor *tensor, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (gufo_utf8_valid_prefix(tensor->name) == tensor->name.len &&
+        !gufo_str_equal(tensor->name, gufo_str_of("__metadata__")))
+        return GUFO_OK;
+    return gufo_fail(error, GUFO_E_ARGUMENT, tensor->info_offset,
+                     "%s cannot be the name of a tensor in a safetensors file",
+                     gufo_quote(quoted, tensor->name));
+}
+
+/* "name":{"dtype":"F32","shape":[4,3],"data_offsets":[0,48]} */
+static bool print_tensor(buffer *out, const piece *p, uint64_t offset)
+{
+    return print_string(out, p->source.name) &&
+           gufo_buffer_print(out, ":{\"dtype\":\"%s\",\"shape\":[",
+                             gufo_number_type(p->target)->safetensors) &&
+           print_shape(out, &p->source, ",") &&
+           gufo_buffer_print(out, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", offset,
+                             offset + p->size);
+}
+
+static gufo_status print_tensors(const gufo_copy *c, buffer *out, gufo_error *error)
+{
+    uint64_t offset = 0;
+
+    for (uint64_t i = 0; i < c->piece_count; i++) {
+        const piece *p = &c->pieces[i];
+        gufo_status status = check_name(&p->source, error);
+
+        if (status != GUFO_OK)
+            return status;
+        if ((i > 0 && !gufo_buffer_print(out, ",")) || !print_tensor(out, p, offset))
+            return gufo_fail_memory(error);
+        offset += p->size;
+    }
+    return GUFO_OK;
+}
+
+gufo_status gufo_extract_safetensors_header(gufo_copy *c, buffer *out, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    qsort(c->pieces, (size_t)c->piece_count, sizeof *c->pieces, by_width);
+    if (gufo_buffer_extend(out, LENGTH) == NULL || !gufo_buffer_print(out, "{"))
+        return gufo_fail_memory(error);
+    status = print_tensors(c, out, error);
+    if (status != GUFO_OK)
+        return status;
+    if (!gufo_buffer_print(out, "}") || !pad(out, 0, SAFETENSORS_ALIGNMENT))
+        return gufo_fail_memory(error);
+    store_u64(out->data, out->len - LENGTH, bytes_swapped(false));
+    return GUFO_OK;
+}

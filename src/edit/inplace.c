@@ -1,0 +1,183 @@
+/* Ways 1 and 2: the new metadata goes where the old one is.
+ *
+ *     journal: write, sync          nothing has changed yet
+ *     way 2: insert zeros, sync     0000 .... GGUF old | tensor data
+ *     way 1: clear magic, sync      0000 old           | tensor data
+ *     all but magic: write, sync    0000 new           | tensor data
+ *     magic: write, sync            GGUF new           | tensor data
+ *     journal: remove
+ *
+ * Each step waits for the one before to be on disk.  From the second to the last one the file begins
+ * with zeros, which no reader takes for a GGUF file.  What fails is taken back by the same steps with
+ * the old metadata. */
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/output.h"
+#include "edit/edit.h"
+#include "edit/journal.h"
+
+enum { MAGIC_SIZE = 4 };
+
+static gufo_status sync_file(int fd, gufo_error *error)
+{
+    return disk_sync_data(fd) == 0 ? GUFO_OK : gufo_fail_io(error, errno, "cannot sync");
+}
+
+static gufo_status write_synced(int fd, uint64_t offset, const void *data, uint64_t size,
+                                gufo_error *error)
+{
+    gufo_status status = gufo_write_at(fd, offset, data, (size_t)size, error);
+
+    return status == GUFO_OK ? sync_file(fd, error) : status;
+}
+
+static gufo_status clear_magic(int fd, gufo_error *error)
+{
+    static const uint8_t zeros[MAGIC_SIZE];
+
+    return write_synced(fd, 0, zeros, MAGIC_SIZE, error);
+}
+
+/* For a file whose magic is cleared. */
+static gufo_status put_cleared(int fd, const uint8_t *header, uint64_t size, gufo_error *error)
+{
+    gufo_status status =
+        write_synced(fd, MAGIC_SIZE, header + MAGIC_SIZE, size - MAGIC_SIZE, error);
+
+    return status == GUFO_OK ? write_synced(fd, 0, header, MAGIC_SIZE, error) : status;
+}
+
+gufo_status gufo_edit_put_header(int fd, const uint8_t *header, uint64_t size, gufo_error *error)
+{
+    gufo_status status = clear_magic(fd, error);
+
+    return status == GUFO_OK ? put_cleared(fd, header, size, error) : status;
+}
+
+/* ---- taking it back ------------------------------------------------------------------------- */
+
+/* The old metadata goes behind the inserted bytes, where it was, and these are taken out again. */
+static gufo_status take_out(int fd, const edit_journal *j)
+{
+    gufo_status status = clear_magic(fd, NULL);
+
+    if (status == GUFO_OK)
+        status = write_synced(fd, j->inserted, j->old_header, j->old_size, NULL);
+    if (status == GUFO_OK && disk_collapse(fd, 0, j->inserted) != 0)
+        status = GUFO_E_IO;
+    return status == GUFO_OK ? sync_file(fd, NULL) : status;
+}
+
+/* Makes the file the old one again.  The old metadata comes from the journal: the mapping shows what
+ * is in the file now. */
+static bool roll_back(const gufo_edit *edit, const char *journal_path)
+{
+    journal_state state;
+    edit_journal j;
+    struct stat info;
+    bool back;
+
+    if (gufo_edit_journal_read(&j, journal_path, &edit->allocator, &state, NULL) != GUFO_OK ||
+        state != JOURNAL_COMPLETE)
+        return false;
+    if (fstat(edit->fd, &info) != 0)
+        back = false;
+    else if ((uint64_t)info.st_size == j.file_size)
+        back = gufo_edit_put_header(edit->fd, j.old_header, j.old_size, NULL) == GUFO_OK;
+    else
+        back = take_out(edit->fd, &j) == GUFO_OK;
+    gufo_edit_journal_close(&j);
+    return back && gufo_edit_journal_remove(journal_path, NULL) == GUFO_OK;
+}
+
+/* ---- the edit ------------------------------------------------------------------------------- */
+
+/* What the journal says of this edit. */
+static edit_journal describe(const gufo_edit *edit, const new_header *h, const gufo_edit_plan *plan)
+{
+    return (edit_journal){.file_size = gufo_file_size(edit->file),
+                          .inserted = plan->data_offset - plan->old_data_offset,
+                          .old_size = plan->old_data_offset,
+                          .new_size = plan->data_offset,
+                          .old_header = edit->file->source.base,
+                          .new_header = h->out.out.data};
+}
+
+/* *refused: the file is as it was. */
+static gufo_status insert_synced(const gufo_edit *edit, uint64_t size, bool *refused,
+                                 gufo_error *error)
+{
+    struct stat info;
+    gufo_status status;
+
+    if (disk_insert(edit->fd, 0, size) == 0)
+        return sync_file(edit->fd, error);
+    status = gufo_fail_io(error, errno, "cannot insert blocks");
+    *refused = fstat(edit->fd, &info) == 0 && (uint64_t)info.st_size == gufo_file_size(edit->file);
+    return status;
+}
+
+/* Everything between the journal's two ends. */
+static gufo_status change_file(const gufo_edit *edit, const new_header *h,
+                               const gufo_edit_plan *plan, bool *refused, gufo_error *error)
+{
+    uint64_t inserted = plan->data_offset - plan->old_data_offset;
+    gufo_status status;
+
+    *refused = false;
+    if (inserted == 0)
+        return gufo_edit_put_header(edit->fd, h->out.out.data, plan->data_offset, error);
+    status = insert_synced(edit, inserted, refused, error);
+    return status == GUFO_OK ? put_cleared(edit->fd, h->out.out.data, plan->data_offset, error)
+                             : status;
+}
+
+/* With the journal on disk. */
+static gufo_status change_and_settle(const gufo_edit *edit, const new_header *h,
+                                     const gufo_edit_plan *plan, const char *journal_path,
+                                     in_place_outcome *outcome, gufo_error *error)
+{
+    bool refused, settled;
+    gufo_status status = change_file(edit, h, plan, &refused, error);
+
+    if (status == GUFO_OK) {
+        status = gufo_edit_journal_remove(journal_path, error);
+        *outcome = status == GUFO_OK ? IN_PLACE_DONE : IN_PLACE_BROKEN;
+        return status;
+    }
+    settled = refused ? gufo_edit_journal_remove(journal_path, NULL) == GUFO_OK
+                      : roll_back(edit, journal_path);
+    if (settled)
+        *outcome = refused ? IN_PLACE_CLOSED : IN_PLACE_UNTOUCHED;
+    else
+        *outcome = IN_PLACE_BROKEN;
+    return status;
+}
+
+gufo_status gufo_edit_write_in_place(gufo_edit *edit, const new_header *h,
+                                     const gufo_edit_plan *plan, in_place_outcome *outcome,
+                                     gufo_error *error)
+{
+    edit_journal j = describe(edit, h, plan);
+    char *path = gufo_edit_journal_path(edit->real_path, &edit->allocator);
+    gufo_status status;
+    bool created = true;
+
+    *outcome = IN_PLACE_UNTOUCHED;
+    if (path == NULL)
+        return gufo_fail_memory(error);
+    status = gufo_file_unchanged(edit->file, error);
+    if (status == GUFO_OK)
+        status = gufo_edit_journal_write(&j, path, &created, error);
+    if (!created)
+        *outcome = IN_PLACE_CLOSED;
+    else if (status == GUFO_OK)
+        status = change_and_settle(edit, h, plan, path, outcome, error);
+    mem_free(&edit->allocator, path);
+    return status;
+}

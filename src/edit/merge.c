@@ -1,0 +1,71 @@
+/* A shard set into one file.
+ *
+ * Opening a set has checked numbers, counts, totals, version, byte order, alignment and names of
+ * tensors already.  What is left is whether it is a set at all, and one that was made in one go. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "edit/copy.h"
+
+/* A single file may be a shard that was renamed, or was never one. */
+static gufo_status check_count(const gufo_set *input, gufo_error *error)
+{
+    size_t shards = gufo_set_shard_count(input);
+    uint64_t count, number = 0;
+    gufo_error reason;
+
+    if (gufo_get_u64(gufo_set_shard(input, 0), SPLIT_COUNT_KEY, &count, &reason) != GUFO_OK)
+        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
+                         reason.message);
+    if (count == 0) /* how llama-gguf-split marks what it merged */
+        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+                         "not part of a set: split.count is 0, the file was merged already");
+    (void)gufo_get_u64(gufo_set_shard(input, 0), SPLIT_NO_KEY, &number, NULL);
+    if (count != shards)
+        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+                         "this is shard %" PRIu64 " of %" PRIu64
+                         "; a set is merged by the name of its first one, "
+                         "NAME-00001-of-%05" PRIu64 ".gguf",
+                         number + 1, count, count);
+    return GUFO_OK;
+}
+
+static bool find_id(const gufo_file *file, uint64_t *id)
+{
+    return gufo_get_u64(file, SPLIT_ID_KEY, id, NULL) == GUFO_OK;
+}
+
+static gufo_status check_ids(const gufo_set *input, gufo_error *error)
+{
+    uint64_t first = 0, own = 0;
+    bool expected = find_id(gufo_set_shard(input, 0), &first);
+
+    for (size_t i = 1; i < gufo_set_shard_count(input); i++) {
+        bool found = find_id(gufo_set_shard(input, i), &own);
+
+        if (found != expected || (found && own != first))
+            return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+                             "shard %zu is of another set: its gufo.split.id is not that of the "
+                             "first",
+                             i + 1);
+    }
+    return GUFO_OK;
+}
+
+gufo_copy *gufo_copy_merge(const gufo_set *input, const gufo_allocator *allocator,
+                           gufo_error *error)
+{
+    gufo_status status = check_count(input, error);
+    gufo_copy *c = NULL;
+
+    if (status == GUFO_OK)
+        status = check_ids(input, error);
+    if (status == GUFO_OK)
+        c = gufo_copy_new(input, allocator, error);
+    if (c == NULL)
+        return NULL;
+    status = gufo_copy_add_all_pieces(c, PIECE_MOVE, error);
+    if (status == GUFO_OK)
+        status = gufo_copy_add_output(c, c->piece_count, error);
+    return gufo_copy_planned(c, status, error);
+}

@@ -1,0 +1,214 @@
+/* The file that is edited: opened, locked, and asked who else uses it. */
+#define _GNU_SOURCE /* flock, realpath */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "edit/edit.h"
+#include "edit/journal.h"
+
+/* ---- opening and locking -------------------------------------------------------------------- */
+
+/* One edit at a time.  File systems without locks have none. */
+static gufo_status lock(int fd, gufo_error *error)
+{
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return GUFO_OK;
+    return gufo_fail_io(error, EBUSY, "another process is editing the file");
+}
+
+/* Whoever waited for this file may have got one that has lost its name meanwhile. */
+static gufo_status check_name(const char *path, int fd, gufo_error *error)
+{
+    struct stat opened, named;
+
+    if (fstat(fd, &opened) != 0 || stat(path, &named) != 0)
+        return gufo_fail_io(error, errno, "cannot examine");
+    if (!S_ISREG(opened.st_mode))
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "only a regular file can be edited");
+    if (opened.st_dev != named.st_dev || opened.st_ino != named.st_ino)
+        return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                         "the file was replaced by another process");
+    return GUFO_OK;
+}
+
+static bool may_only_be_read(int failure)
+{
+    return failure == EACCES || failure == EPERM || failure == EROFS || failure == ETXTBSY;
+}
+
+gufo_status gufo_edit_open_locked(const char *path, int *fd, bool *writable, gufo_error *error)
+{
+    /* Not to wait: neither for a pipe, nor for a lease that another edit holds. */
+    const int flags = O_CLOEXEC | O_NONBLOCK;
+    gufo_status status;
+
+    *fd = disk_open(path, O_RDWR | flags, 0);
+    *writable = *fd >= 0;
+    if (*fd < 0 && may_only_be_read(errno))
+        *fd = open(path, O_RDONLY | flags);
+    if (*fd < 0 && errno == EWOULDBLOCK)
+        return gufo_fail_io(error, EBUSY, "another process is editing the file");
+    if (*fd < 0)
+        return gufo_fail_io(error, errno, "cannot open");
+    status = check_name(path, *fd, error);
+    if (status == GUFO_OK)
+        status = lock(*fd, error);
+    if (status == GUFO_OK)
+        status = check_name(path, *fd, error);
+    if (status == GUFO_OK)
+        return GUFO_OK;
+    (void)close(*fd);
+    *fd = -1;
+    return status;
+}
+
+/* ---- an edit -------------------------------------------------------------------------------- */
+
+static gufo_status check_recovered(const gufo_edit *edit, gufo_error *error)
+{
+    if (gufo_edit_pending(edit->path))
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "an edit of the file was interrupted and has to be recovered first");
+    return GUFO_OK;
+}
+
+static char *copy_text(const gufo_allocator *allocator, const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = mem_alloc(allocator, size);
+
+    if (copy != NULL)
+        memcpy(copy, text, size);
+    return copy;
+}
+
+static gufo_status keep_paths(gufo_edit *edit, const char *path, gufo_error *error)
+{
+    char *real = realpath(path, NULL);
+
+    if (real == NULL)
+        return gufo_fail_io(error, errno, "cannot open");
+    edit->path = copy_text(&edit->allocator, path);
+    edit->real_path = copy_text(&edit->allocator, real);
+    free(real);
+    return edit->path != NULL && edit->real_path != NULL ? GUFO_OK : gufo_fail_memory(error);
+}
+
+static gufo_status open_file(gufo_edit *edit, bool read_only, gufo_error *error)
+{
+    const gufo_open_options options = {.allocator = &edit->allocator};
+    gufo_status status =
+        read_only ? GUFO_OK : gufo_edit_open_locked(edit->path, &edit->fd, &edit->writable, error);
+
+    if (status == GUFO_OK)
+        status = check_recovered(edit, error);
+    if (status != GUFO_OK)
+        return status;
+    /* Through the same descriptor, so that our own mapping does not stand against the lease. */
+    edit->file = read_only ? gufo_open(edit->path, &options, error)
+                           : gufo_open_fd(edit->fd, &options, error);
+    if (edit->file == NULL)
+        return GUFO_E_IO; /* the error says more */
+    return gufo_edit_load(edit, error);
+}
+
+gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options, gufo_error *error)
+{
+    static const gufo_edit_options standard = {0};
+    const gufo_allocator *allocator;
+    gufo_edit *edit;
+    gufo_status status;
+
+    if (options == NULL)
+        options = &standard;
+    allocator = options->allocator != NULL ? options->allocator : &gufo_default_allocator;
+    edit = gufo_mem_zero(allocator, sizeof *edit);
+    if (edit == NULL) {
+        (void)gufo_fail_memory(error);
+        return NULL;
+    }
+    edit->allocator = *allocator;
+    edit->fd = -1;
+    status = keep_paths(edit, path, error);
+    if (status == GUFO_OK)
+        status = open_file(edit, (options->flags & GUFO_EDIT_READ_ONLY) != 0, error);
+    if (status == GUFO_OK)
+        return edit;
+    gufo_edit_close(edit);
+    return NULL;
+}
+
+void gufo_edit_close(gufo_edit *edit)
+{
+    gufo_allocator allocator;
+
+    if (edit == NULL)
+        return;
+    allocator = edit->allocator;
+    gufo_edit_give_back(edit);
+    if (edit->file != NULL)
+        gufo_edit_unload(edit);
+    gufo_close(edit->file);
+    if (edit->fd >= 0)
+        (void)close(edit->fd);
+    mem_free(&allocator, edit->path);
+    mem_free(&allocator, edit->real_path);
+    mem_free(&allocator, edit);
+}
+
+const gufo_file *gufo_edit_file(const gufo_edit *edit)
+{
+    return edit->file;
+}
+
+const char *gufo_edit_path(const gufo_edit *edit)
+{
+    return edit->real_path;
+}
+
+/* ---- who else uses it ----------------------------------------------------------------------- */
+
+static const char *take_lease(gufo_edit *edit, char room[160])
+{
+    if (disk_lease(edit->fd, true) == 0) {
+        edit->leased = true;
+        return NULL;
+    }
+    if (errno == EAGAIN)
+        return "somebody else has the file open or mapped";
+    snprintf(room, 160, "whether somebody else has the file open cannot be told (%s)",
+             strerror(errno));
+    return room;
+}
+
+const char *gufo_edit_obstacle(gufo_edit *edit, char room[160])
+{
+    struct stat info;
+
+    if (lstat(edit->path, &info) == 0 && S_ISLNK(info.st_mode))
+        return "it is reached through a symlink";
+    if (fstat(edit->fd, &info) == 0 && info.st_nlink != 1) {
+        snprintf(room, 160, "it has %ju hard links", (uintmax_t)info.st_nlink);
+        return room;
+    }
+    return edit->leased ? NULL : take_lease(edit, room);
+}
+
+void gufo_edit_give_back(gufo_edit *edit)
+{
+    if (edit->leased)
+        (void)disk_lease(edit->fd, false);
+    edit->leased = false;
+}

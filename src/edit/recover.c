@@ -1,0 +1,219 @@
+/* After an interruption.
+ *
+ * The journal says which bytes the edit was about to write.  Each byte at the beginning of the file
+ * is therefore an old one or a new one, or a zero of the cleared magic, wherever the edit, or the
+ * disk under it, has stopped; anything else was written by somebody else, and is left alone.
+ *
+ *     size of the file    first bytes      what is done
+ *     as before, way 2    all old          nothing: the blocks were never inserted
+ *     any                 all new          nothing: only the journal was left
+ *     any                 all old          nothing: the edit had not begun
+ *     any                 a mixture        the new ones are written, magic last */
+#define _GNU_SOURCE /* realpath */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/disk.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "edit/edit.h"
+#include "edit/journal.h"
+
+enum { MAGIC_SIZE = 4, PIECE = 1 << 16 };
+
+/* ---- pending -------------------------------------------------------------------------------- */
+
+/* The path of the journal of the file that `path` names: to be freed; NULL without such a file. */
+static char *find_journal(const char *path)
+{
+    char *real = realpath(path, NULL);
+    char *journal = real != NULL ? gufo_edit_journal_path(real, &gufo_default_allocator) : NULL;
+
+    free(real);
+    return journal;
+}
+
+bool gufo_edit_pending(const char *path)
+{
+    char *journal_path = find_journal(path);
+    journal_state state = JOURNAL_NONE;
+    bool pending = false;
+    edit_journal j;
+
+    if (journal_path != NULL)
+        /* One that we may not read is somebody else's, and most likely complete. */
+        pending = gufo_edit_journal_read(&j, journal_path, &gufo_default_allocator, &state, NULL) !=
+                      GUFO_OK ||
+                  state == JOURNAL_COMPLETE;
+    if (state == JOURNAL_COMPLETE)
+        gufo_edit_journal_close(&j);
+    mem_free(&gufo_default_allocator, journal_path);
+    return pending;
+}
+
+/* ---- the state of the file ------------------------------------------------------------------ */
+
+/* What the bytes of the file are so far; several may hold. */
+typedef struct likeness {
+    bool all_old, all_new, all_either;
+} likeness;
+
+/* The byte that was at `at` before anything was written: inserted bytes are zeros. */
+static uint8_t old_byte(const edit_journal *j, bool inserted, uint64_t at)
+{
+    if (!inserted)
+        return j->old_header[at];
+    return at < j->inserted ? 0 : j->old_header[at - j->inserted];
+}
+
+static void compare(const edit_journal *j, bool inserted, const uint8_t *bytes, uint64_t offset,
+                    size_t size, likeness *like)
+{
+    for (size_t i = 0; i < size; i++) {
+        uint64_t at = offset + i;
+        bool is_old = bytes[i] == old_byte(j, inserted, at);
+        bool is_new = bytes[i] == j->new_header[at];
+        bool is_cleared = at < MAGIC_SIZE && bytes[i] == 0;
+
+        like->all_old = like->all_old && is_old;
+        like->all_new = like->all_new && is_new;
+        like->all_either = like->all_either && (is_old || is_new || is_cleared);
+    }
+}
+
+static gufo_status read_likeness(const edit_journal *j, int fd, bool inserted, uint64_t size,
+                                 likeness *like, gufo_error *error)
+{
+    uint8_t *bytes = mem_alloc(&gufo_default_allocator, PIECE);
+    gufo_status status = bytes != NULL ? GUFO_OK : gufo_fail_memory(error);
+
+    *like = (likeness){true, true, true};
+    for (uint64_t at = 0; status == GUFO_OK && at < size;) {
+        size_t ask = size - at < PIECE ? (size_t)(size - at) : PIECE;
+        ssize_t got = pread(fd, bytes, ask, (off_t)at);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            status = gufo_fail_io(error, got < 0 ? errno : EIO, "cannot read");
+            break;
+        }
+        compare(j, inserted, bytes, at, (size_t)got, like);
+        at += (uint64_t)got;
+    }
+    mem_free(&gufo_default_allocator, bytes);
+    return status;
+}
+
+static gufo_status sync_file(int fd, gufo_error *error)
+{
+    return disk_sync_data(fd) == 0 ? GUFO_OK : gufo_fail_io(error, errno, "cannot sync");
+}
+
+static gufo_status fail_changed(gufo_error *error)
+{
+    return gufo_fail(
+        error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+        "the file was changed or replaced after the edit that has left a journal; if it "
+        "is as it should be, remove the file of the same name with .gufo-journal at the "
+        "end");
+}
+
+/* ---- recovery ------------------------------------------------------------------------------- */
+
+/* Blocks were to be inserted, and were not: nothing else can have been written. */
+static gufo_status check_untouched(const edit_journal *j, int fd, gufo_error *error)
+{
+    likeness like;
+    gufo_status status = GUFO_OK;
+    edit_journal before = *j;
+
+    before.new_header = j->old_header;
+    status = read_likeness(&before, fd, false, j->old_size, &like, error);
+    if (status == GUFO_OK && !like.all_old)
+        return fail_changed(error);
+    return status;
+}
+
+static gufo_status complete(const edit_journal *j, int fd, gufo_edit_recovery *out,
+                            gufo_error *error)
+{
+    likeness like;
+    struct stat info;
+    gufo_status status;
+
+    /* What is read below may be in memory only.  Until it is on disk the journal is needed, and
+     * nothing may be written that could get there before. */
+    status = sync_file(fd, error);
+    if (status == GUFO_OK && fstat(fd, &info) != 0)
+        status = gufo_fail_io(error, errno, "cannot examine");
+    if (status != GUFO_OK)
+        return status;
+    *out = GUFO_EDIT_RECOVERED_OLD;
+    if (j->inserted > 0 && (uint64_t)info.st_size == j->file_size)
+        return check_untouched(j, fd, error);
+    if ((uint64_t)info.st_size != j->file_size + j->inserted)
+        return fail_changed(error);
+    status = read_likeness(j, fd, j->inserted > 0, j->new_size, &like, error);
+    if (status == GUFO_OK && !like.all_either)
+        status = fail_changed(error);
+    if (status != GUFO_OK)
+        return status;
+    if (like.all_old && j->inserted == 0)
+        return GUFO_OK;
+    *out = GUFO_EDIT_RECOVERED_NEW;
+    return like.all_new ? GUFO_OK : gufo_edit_put_header(fd, j->new_header, j->new_size, error);
+}
+
+/* With the file locked. */
+static gufo_status recover_locked(int fd, bool writable, const char *journal_path,
+                                  gufo_edit_recovery *out, gufo_error *error)
+{
+    journal_state state;
+    edit_journal j;
+    gufo_status status =
+        gufo_edit_journal_read(&j, journal_path, &gufo_default_allocator, &state, error);
+
+    if (status != GUFO_OK || state == JOURNAL_NONE)
+        return status;
+    *out = GUFO_EDIT_RECOVERED_OLD;
+    if (state == JOURNAL_COMPLETE) {
+        status = writable ? complete(&j, fd, out, error)
+                          : gufo_fail_io(error, EACCES, "cannot open for writing");
+        gufo_edit_journal_close(&j);
+    }
+    return status == GUFO_OK ? gufo_edit_journal_remove(journal_path, error) : status;
+}
+
+gufo_status gufo_edit_recover(const char *path, gufo_edit_recovery *out, gufo_error *error)
+{
+    gufo_edit_recovery ignored;
+    char *journal_path;
+    struct stat info;
+    gufo_status status;
+    bool writable;
+    int fd;
+
+    if (out == NULL)
+        out = &ignored;
+    *out = GUFO_EDIT_RECOVERED_NOTHING;
+    journal_path = find_journal(path);
+    if (journal_path == NULL)
+        return stat(path, &info) != 0 ? gufo_fail_io(error, errno, "cannot open")
+                                      : gufo_fail_memory(error);
+    if (lstat(journal_path, &info) != 0) {
+        mem_free(&gufo_default_allocator, journal_path);
+        return GUFO_OK;
+    }
+    status = gufo_edit_open_locked(path, &fd, &writable, error);
+    if (status == GUFO_OK) {
+        status = recover_locked(fd, writable, journal_path, out, error);
+        (void)close(fd);
+    }
+    mem_free(&gufo_default_allocator, journal_path);
+    return status;
+}

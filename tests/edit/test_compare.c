@@ -1,0 +1,506 @@
+/* Comparing models. */
+#include "../support/folder.h"
+
+#include "gufo/compare.h"
+
+#include <math.h>
+
+/* ---- what is told --------------------------------------------------------------------------- */
+
+/* Differences as text: "+key -key !key[3]", tensors after a bar with t (type), s (shape) and the
+ * first byte that differs. */
+typedef struct told {
+    char text[512];
+    gufo_value_difference values; /* of the last tensor that has some */
+    bool has_values;
+} told;
+
+__attribute__((format(printf, 2, 3))) static void tell(told *t, const char *format, ...)
+{
+    size_t len = strlen(t->text);
+    va_list arguments;
+
+    if (len > 0)
+        t->text[len++] = ' ';
+    va_start(arguments, format);
+    vsnprintf(t->text + len, sizeof t->text - len, format, arguments);
+    va_end(arguments);
+}
+
+static const char marks[] = {[GUFO_DIFFERENCE_NONE] = '?',
+                             [GUFO_DIFFERENCE_ADDED] = '+',
+                             [GUFO_DIFFERENCE_REMOVED] = '-',
+                             [GUFO_DIFFERENCE_CHANGED] = '!'};
+
+static void on_entry(void *context, const gufo_entry_difference *d)
+{
+    gufo_str key = d->kind == GUFO_DIFFERENCE_ADDED ? d->b.key : d->a.key;
+
+    if (d->has_first)
+        tell(context, "%c%.*s[%" PRIu64 "]", marks[d->kind], (int)key.len, key.data, d->first);
+    else
+        tell(context, "%c%.*s", marks[d->kind], (int)key.len, key.data);
+}
+
+static void on_tensor(void *context, const gufo_tensor_difference *d)
+{
+    gufo_str name = d->kind == GUFO_DIFFERENCE_ADDED ? d->b.name : d->a.name;
+    told *t = context;
+
+    tell(t, "%c|%.*s%s%s", marks[d->kind], (int)name.len, name.data, d->type ? ":t" : "",
+         d->shape ? ":s" : "");
+    if (d->data)
+        tell(t, d->unordered ? "unordered" : "at %" PRIu64, d->first);
+    if (d->has_values) {
+        t->values = d->values;
+        t->has_values = true;
+    }
+}
+
+static gufo_comparison compare_with(const char *a, const char *b, uint32_t flags, unsigned threads,
+                                    told *t)
+{
+    gufo_error error = no_error();
+    gufo_set *set_a = gufo_set_open(a, NULL, NULL, &error);
+    gufo_set *set_b = set_a != NULL ? gufo_set_open(b, NULL, NULL, &error) : NULL;
+    gufo_compare_options options = {
+        .flags = flags, .threads = threads, .entry = on_entry, .tensor = on_tensor, .context = t};
+    gufo_comparison result;
+
+    *t = (told){.text = ""};
+    check(set_b != NULL, "%s", error.message);
+    check_ok(gufo_compare(set_a, set_b, &options, &result, &error), &error, "%s", a);
+    gufo_set_close(set_a);
+    gufo_set_close(set_b);
+    check_u64(gufo_comparison_same(&result), t->text[0] == '\0', "%s", t->text);
+    return result;
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+static void array_of_u32(builder *b, const char *key, uint64_t count, uint64_t odd)
+{
+    builder_kv_array(b, key, GUFO_VALUE_UINT32, count);
+    for (uint64_t i = 0; i < count; i++)
+        builder_u32(b, i == odd ? 99 : (uint32_t)i);
+}
+
+static void array_of_text(builder *b, const char *key, const char *last)
+{
+    builder_kv_array(b, key, GUFO_VALUE_STRING, 2);
+    builder_str(b, "x");
+    builder_str(b, last);
+}
+
+static void nested(builder *b, const char *key, uint8_t last)
+{
+    builder_kv_array(b, key, GUFO_VALUE_ARRAY, 2);
+    builder_array(b, GUFO_VALUE_UINT8, 1);
+    builder_u8(b, 1);
+    builder_array(b, GUFO_VALUE_UINT8, 1);
+    builder_u8(b, last);
+}
+
+static void kv_f32(builder *b, const char *key, float value)
+{
+    builder_key(b, key, GUFO_VALUE_FLOAT32);
+    builder_f32(b, value);
+}
+
+/* Both files have four keys of each pair, or what a row makes of them. */
+static void write_metadata(const char *path, encoding e, bool other)
+{
+    builder b = builder_new(e);
+
+    builder_header(&b, 0, 11);
+    if (other)
+        builder_kv_u32(&b, "added", 1);
+    builder_kv_u32(&b, "same", 7);
+    if (!other)
+        builder_kv_u32(&b, "removed", 1);
+    builder_kv_u32(&b, "number", other ? 2 : 1);
+    if (other)
+        builder_kv_u64(&b, "type", 5);
+    else
+        builder_kv_u32(&b, "type", 5);
+    kv_f32(&b, "zero", other ? -0.0F : 0.0F);
+    kv_f32(&b, "nan", NAN);
+    builder_kv_str(&b, "text", other ? "b" : "a");
+    array_of_u32(&b, "long", 1000, other ? 777 : UINT64_MAX);
+    array_of_u32(&b, "count", other ? 6 : 5, UINT64_MAX);
+    array_of_text(&b, "texts", other ? "z" : "y");
+    nested(&b, "nested", other ? 3 : 2);
+    write_file(path, b.data, b.len);
+    builder_free(&b);
+}
+
+static void metadata_differs(void **state)
+{
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
+
+    (void)state;
+    for (size_t i = 2; i < ENCODING_COUNT; i++) {
+        for (size_t j = 2; j < ENCODING_COUNT; j++) {
+            told t;
+            gufo_comparison result;
+
+            write_metadata(a.text, all_encodings[i], false);
+            write_metadata(b.text, all_encodings[j], false);
+            result = compare_with(a.text, b.text, 0, 1, &t);
+            check_str(gufo_str_of(t.text), "", "%zu and %zu", i, j);
+            check_u64((result.notes & GUFO_NOTE_BYTE_ORDER) != 0, i % 2 != j % 2, "notes");
+            check_u64((result.notes & GUFO_NOTE_VERSION) != 0, i / 2 != j / 2, "notes");
+            write_metadata(b.text, all_encodings[j], true);
+            result = compare_with(a.text, b.text, 0, 1, &t);
+            check_str(gufo_str_of(t.text),
+                      "-removed !number !type !zero !text !long[777] !count[5] !texts[1] "
+                      "!nested[1] +added",
+                      "%zu and %zu", i, j);
+            check_u64(result.entries[GUFO_DIFFERENCE_NONE], 2, "same");
+            check_u64(result.entries[GUFO_DIFFERENCE_CHANGED], 8, "changed");
+        }
+    }
+    folder_remove(&f);
+}
+
+static void order_and_housekeeping_are_no_difference(void **state)
+{
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
+    builder first = builder_new(all_encodings[4]), second = builder_new(all_encodings[4]);
+    told t;
+    gufo_comparison result;
+
+    (void)state;
+    builder_header(&first, 0, 3);
+    builder_kv_u32(&first, "x", 1);
+    builder_kv_u32(&first, "y", 2);
+    builder_kv_u32(&first, "gufo.padding", 2);
+    builder_header(&second, 0, 5);
+    builder_kv_u16(&second, "split.no", 0);
+    builder_kv_u32(&second, "y", 2);
+    builder_kv_str(&second, "gufo.split.id", "00");
+    builder_kv_str(&second, "gufo.padding.1", "00");
+    builder_kv_u32(&second, "x", 1);
+    write_file(a.text, first.data, first.len);
+    write_file(b.text, second.data, second.len);
+    result = compare_with(a.text, b.text, 0, 1, &t);
+    check_str(gufo_str_of(t.text), "", "told");
+    check_u64(result.notes, GUFO_NOTE_KEY_ORDER, "notes");
+    check_u64(result.entries[GUFO_DIFFERENCE_NONE], 2, "same");
+    builder_free(&first);
+    builder_free(&second);
+    folder_remove(&f);
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+typedef struct tensor_row {
+    const char *name;
+    uint32_t type;
+    uint64_t rows, columns;
+    const void *data; /* as a little-endian file has it */
+    size_t size;
+} tensor_row;
+
+/* Tensors [first, end) of `rows`; as shard `number` of `count` unless that is 0. */
+static void write_tensors(const char *path, encoding e, const tensor_row *rows, size_t total,
+                          size_t first, size_t end, uint16_t number, uint16_t count)
+{
+    builder b = builder_new(e);
+    uint64_t offset = 0;
+
+    builder_header(&b, end - first, count > 0 ? 3 : 0);
+    if (count > 0) {
+        builder_kv_u16(&b, "split.no", number);
+        builder_kv_u16(&b, "split.count", count);
+        builder_kv_i32(&b, "split.tensors.count", (int32_t)total);
+    }
+    for (size_t i = first; i < end; i++) {
+        uint64_t dims[2] = {rows[i].columns, rows[i].rows};
+
+        builder_tensor(&b, rows[i].name, rows[i].type, 2, dims, offset);
+        offset = (offset + rows[i].size + 31) / 32 * 32;
+    }
+    builder_pad(&b, 32);
+    for (size_t i = first; i < end; i++) {
+        const gufo_element_type *type = gufo_element_type_by_id(rows[i].type);
+        uint8_t *data = malloc(rows[i].size);
+
+        memcpy(data, rows[i].data, rows[i].size);
+        if (e.big && type != NULL)
+            check_ok(gufo_swap_blocks(type, data, rows[i].size / type->block_bytes, NULL), NULL,
+                     "%s", rows[i].name);
+        builder_raw(&b, data, rows[i].size);
+        builder_pad(&b, 32);
+        free(data);
+    }
+    write_file(path, b.data, b.len);
+    builder_free(&b);
+}
+
+static const uint8_t some_bytes[64] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
+static const uint8_t more_bytes[64] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 17};
+
+static void tensors_differ(void **state)
+{
+    static const tensor_row first[] = {
+        {"same", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"gone", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"bytes", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"type", GUFO_TYPE_I16, 1, 8, some_bytes, 16},
+        {"shape", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"size", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"unknown", 57, 2, 8, some_bytes, 16},
+    };
+    static const tensor_row second[] = {
+        {"new", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"same", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"bytes", GUFO_TYPE_I8, 2, 8, more_bytes, 16},
+        {"type", GUFO_TYPE_F16, 1, 8, some_bytes, 16},
+        {"size", GUFO_TYPE_I8, 2, 16, some_bytes, 32},
+        {"shape", GUFO_TYPE_I8, 8, 2, some_bytes, 16},
+        {"unknown", 57, 2, 8, some_bytes, 16},
+    };
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
+    told t;
+    gufo_comparison result;
+
+    (void)state;
+    write_tensors(a.text, all_encodings[4], first, 7, 0, 7, 0, 0);
+    write_tensors(b.text, all_encodings[4], second, 7, 0, 7, 0, 0);
+    result = compare_with(a.text, b.text, 0, 2, &t);
+    check_str(gufo_str_of(t.text), "-|gone !|bytes at 15 !|type:t !|shape:s !|size:s +|new",
+              "told");
+    check_u64(result.notes, GUFO_NOTE_TENSOR_ORDER, "notes");
+    check_u64(result.tensors[GUFO_DIFFERENCE_NONE], 2, "same");
+    write_tensors(b.text, all_encodings[5], first, 7, 0, 7, 0, 0);
+    result = compare_with(a.text, b.text, 0, 2, &t);
+    check_str(gufo_str_of(t.text), "!|unknown unordered", "other byte order");
+    check_u64(result.notes, GUFO_NOTE_BYTE_ORDER, "notes");
+    folder_remove(&f);
+}
+
+/* A set equals the whole model, and the byte orders of every type equal each other. */
+static void sets_and_byte_orders_are_no_difference(void **state)
+{
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), one = folder_path(&f, "b-00001-of-00002.gguf"),
+              two = folder_path(&f, "b-00002-of-00002.gguf");
+    tensor_row rows[64];
+    size_t count = 0;
+    uint8_t *data = malloc(1 << 16);
+    uint64_t random = 1;
+    told t;
+
+    (void)state;
+    for (size_t i = 0; i < 1 << 16; i++)
+        data[i] = (uint8_t)random_next(&random);
+    for (size_t i = 0; i < gufo_element_type_count() && count < COUNT_OF(rows); i++) {
+        const gufo_element_type *type = gufo_element_type_at(i);
+
+        if (type->block_bytes > 0)
+            rows[count++] = (tensor_row){
+                type->name, type->id, 8, type->block_elements, data, 8 * (size_t)type->block_bytes};
+    }
+    write_tensors(a.text, all_encodings[4], rows, count, 0, count, 0, 0);
+    for (size_t e = 4; e < ENCODING_COUNT; e++) {
+        gufo_comparison result;
+
+        write_tensors(one.text, all_encodings[e], rows, count, 0, 5, 0, 2);
+        write_tensors(two.text, all_encodings[e], rows, count, 5, count, 1, 2);
+        result = compare_with(a.text, one.text, GUFO_COMPARE_VALUES, 2, &t);
+        check_str(gufo_str_of(t.text), "", "told");
+        check_u64(result.notes, GUFO_NOTE_SHARDS | (e == 5 ? GUFO_NOTE_BYTE_ORDER : 0U), "notes");
+        check_u64(result.tensors[GUFO_DIFFERENCE_NONE], count, "same");
+    }
+    free(data);
+    folder_remove(&f);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static void check_near(double got, double expected, const char *what)
+{
+    if (!(fabs(got - expected) <= 1e-12 * fabs(expected)))
+        check(false, "%s is %.17g, expected %.17g", what, got, expected);
+}
+
+/* Differences by hand: 1 2 3 -4 against 1 2 4 -2, as F32 and F64. */
+static void values_are_measured(void **state)
+{
+    static const float first[] = {1, 2, 3, -4};
+    static const double second[] = {1, 2, 4, -2};
+    static const float zeros[4] = {0};
+    tensor_row a = {"t", GUFO_TYPE_F32, 2, 2, first, sizeof first};
+    tensor_row b = {"t", GUFO_TYPE_F64, 2, 2, second, sizeof second};
+    tensor_row z = {"t", GUFO_TYPE_F32, 2, 2, zeros, sizeof zeros};
+    folder f = folder_new();
+    path_text path_a = folder_path(&f, "a"), path_b = folder_path(&f, "b");
+    uint8_t bytes[sizeof second];
+    told t;
+
+    (void)state;
+    /* Rows are little-endian, whatever this machine is. */
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t bits;
+
+        memcpy(&bits, &second[i], sizeof bits);
+        for (size_t j = 0; j < 8; j++)
+            bytes[8 * i + j] = (uint8_t)(bits >> (8 * j));
+    }
+    b.data = bytes;
+    uint8_t narrow[sizeof first];
+    for (size_t i = 0; i < 4; i++) {
+        uint32_t bits;
+
+        memcpy(&bits, &first[i], sizeof bits);
+        for (size_t j = 0; j < 4; j++)
+            narrow[4 * i + j] = (uint8_t)(bits >> (8 * j));
+    }
+    a.data = narrow;
+    write_tensors(path_a.text, all_encodings[4], &a, 1, 0, 1, 0, 0);
+    write_tensors(path_b.text, all_encodings[5], &b, 1, 0, 1, 0, 0);
+    compare_with(path_a.text, path_b.text, GUFO_COMPARE_VALUES, 2, &t);
+    check_str(gufo_str_of(t.text), "!|t:t", "told");
+    assert_true(t.has_values);
+    check_u64(t.values.compared, 4, "compared");
+    check_u64(t.values.unequal, 2, "unequal");
+    check_u64(t.values.largest_at, 3, "place");
+    check_near(t.values.largest, 2, "largest");
+    check_near(gufo_value_difference_rmse(&t.values), sqrt(5.0 / 4), "RMSE");
+    check_near(gufo_value_difference_relative(&t.values), sqrt(5.0 / 30), "relative RMSE");
+    check_near(gufo_value_difference_cosine(&t.values), 25.0 / (sqrt(30) * 5), "cosine");
+    write_tensors(path_b.text, all_encodings[4], &z, 1, 0, 1, 0, 0);
+    compare_with(path_a.text, path_b.text, GUFO_COMPARE_VALUES, 1, &t);
+    check_near(gufo_value_difference_relative(&t.values), 1, "relative RMSE to zeros");
+    check_near(gufo_value_difference_cosine(&t.values), 0, "cosine with zeros");
+    compare_with(path_b.text, path_a.text, GUFO_COMPARE_VALUES, 1, &t);
+    assert_true(isinf(gufo_value_difference_relative(&t.values)));
+    compare_with(path_a.text, path_b.text, 0, 1, &t);
+    assert_false(t.has_values);
+    folder_remove(&f);
+}
+
+/* Every pair of types that decode: sums as gufo_decode gives them, the same with any threads.  Rows
+ * are so long that there are several tiles, whose columns end in the middle of a row. */
+enum { ROWS = 16, COLUMNS = 256 * 41 };
+
+static float *decoded(const gufo_element_type *type, const uint8_t *blocks)
+{
+    float *values = malloc((size_t)ROWS * COLUMNS * sizeof *values);
+    gufo_error error = no_error();
+
+    check_ok(gufo_decode(type, blocks, ROWS, COLUMNS, values, GUFO_CPU_BEST, &error), &error, "%s",
+             type->name);
+    return values;
+}
+
+static void check_pair(folder *f, const gufo_element_type *type_a, const gufo_element_type *type_b,
+                       const uint8_t *blocks, bool big)
+{
+    size_t size_a = (size_t)ROWS * COLUMNS / type_a->block_elements * type_a->block_bytes;
+    size_t size_b = (size_t)ROWS * COLUMNS / type_b->block_elements * type_b->block_bytes;
+    tensor_row a = {"t", type_a->id, ROWS, COLUMNS, blocks, size_a};
+    tensor_row b = {"t", type_b->id, ROWS, COLUMNS, blocks + 8, size_b};
+    path_text path_a = folder_path(f, "a"), path_b = folder_path(f, "b");
+    float *values_a = decoded(type_a, blocks), *values_b = decoded(type_b, blocks + 8);
+    uint64_t nonfinite = 0, compared = 0;
+    double largest = 0, sum = 0;
+    told t, again;
+
+    write_tensors(path_a.text, all_encodings[4], &a, 1, 0, 1, 0, 0);
+    write_tensors(path_b.text, all_encodings[big ? 5 : 4], &b, 1, 0, 1, 0, 0);
+    compare_with(path_a.text, path_b.text, GUFO_COMPARE_VALUES, 1, &t);
+    compare_with(path_a.text, path_b.text, GUFO_COMPARE_VALUES, 4, &again);
+    check(t.has_values && memcmp(&t.values, &again.values, sizeof t.values) == 0, "%s and %s",
+          type_a->name, type_b->name);
+    for (size_t i = 0; i < (size_t)ROWS * COLUMNS; i++) {
+        double difference = fabs((double)values_a[i] - (double)values_b[i]);
+
+        if (!isfinite(values_a[i]) || !isfinite(values_b[i])) {
+            nonfinite++;
+            continue;
+        }
+        compared++;
+        largest = difference > largest ? difference : largest;
+        sum += difference * difference;
+    }
+    check_u64(t.values.compared, compared, "%s and %s", type_a->name, type_b->name);
+    check_u64(t.values.nonfinite, nonfinite, "%s and %s", type_a->name, type_b->name);
+    check_near(t.values.largest, largest, type_a->name);
+    check(fabs(t.values.square_difference - sum) <= 1e-9 * sum, "%s and %s", type_a->name,
+          type_b->name);
+    free(values_a);
+    free(values_b);
+}
+
+static void values_of_every_type(void **state)
+{
+    /* A plain one, rows of blocks, and interleaved ones of 4 and 8 rows. */
+    static const char *const partners[] = {"F32", "Q6_K", "Q4_0_4_4", "Q4_0_8_8"};
+    folder f = folder_new();
+    size_t size = (size_t)ROWS * COLUMNS * 8 + 8;
+    uint8_t *blocks = malloc(size);
+    uint64_t random = 7;
+
+    (void)state;
+    /* Small exponents: sums must not overflow. */
+    for (size_t i = 0; i < size; i++)
+        blocks[i] = (uint8_t)(random_next(&random) >> 32 & 0x37);
+    for (size_t i = 0; i < gufo_element_type_count(); i++) {
+        const gufo_element_type *type = gufo_element_type_at(i);
+
+        if ((type->flags & GUFO_ELEMENT_DECODES) == 0 || type->id == GUFO_TYPE_F64 ||
+            type->id == GUFO_TYPE_I64 || type->id == GUFO_TYPE_I32)
+            continue;
+        check_pair(&f, type, gufo_element_type_by_name(partners[i % COUNT_OF(partners)]), blocks,
+                   i % 3 == 0);
+    }
+    free(blocks);
+    folder_remove(&f);
+}
+
+static bool stop_at_once(void *context, uint64_t done, uint64_t total)
+{
+    (void)context;
+    (void)done;
+    (void)total;
+    return false;
+}
+
+static void stops_when_asked(void **state)
+{
+    tensor_row row = {"t", GUFO_TYPE_I8, 2, 8, some_bytes, 16};
+    folder f = folder_new();
+    path_text path = folder_path(&f, "a");
+    gufo_compare_options options = {.progress = stop_at_once};
+    gufo_comparison result;
+    gufo_error error = no_error();
+
+    (void)state;
+    write_tensors(path.text, all_encodings[4], &row, 1, 0, 1, 0, 0);
+    gufo_set *set = gufo_set_open(path.text, NULL, NULL, NULL);
+
+    check_status(gufo_compare(set, set, &options, &result, &error), GUFO_E_STOPPED, &error, "stop");
+    check_ok(gufo_compare(set, set, NULL, &result, &error), &error, "without options");
+    gufo_set_close(set);
+    folder_remove(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(metadata_differs),
+        cmocka_unit_test(order_and_housekeeping_are_no_difference),
+        cmocka_unit_test(tensors_differ),
+        cmocka_unit_test(sets_and_byte_orders_are_no_difference),
+        cmocka_unit_test(values_are_measured),
+        cmocka_unit_test(values_of_every_type),
+        cmocka_unit_test(stops_when_asked),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
