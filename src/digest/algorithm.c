@@ -1,0 +1,282 @@
+/* The algorithms: one row each in a table, and behind a row the library that does the work.
+ *
+ *     xxh64                          xxHash
+ *     sha1, sha256, blake2b, uuid    OpenSSL's libcrypto
+ *
+ * A UUID of version 5 is the first half of a SHA-1 hash of its namespace and the bytes, with six bits
+ * that say so. */
+#include "digest/algorithm.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifdef GUFO_XXHASH
+#include <xxhash.h>
+#endif
+#ifdef GUFO_LIBCRYPTO
+#include <openssl/evp.h>
+#endif
+
+/* Each returns false on failure, which only libcrypto knows. */
+typedef struct backend {
+    void *(*open)(const char *name);
+    bool (*begin)(void *state);
+    bool (*add)(void *state, const void *data, size_t size);
+    bool (*finish)(void *state, uint8_t *digest);
+    void (*close)(void *state);
+} backend;
+
+typedef struct algorithm {
+    gufo_digest_kind kind;
+    const backend *backend; /* NULL: not built in */
+    const char *internal;   /* its name there */
+    uint8_t prefix[16];     /* what is hashed before everything else */
+    size_t prefix_size;
+} algorithm;
+
+/* ---- xxHash --------------------------------------------------------------------------------- */
+
+#ifdef GUFO_XXHASH
+static void *open_xxh64(const char *name)
+{
+    (void)name;
+    return XXH64_createState();
+}
+
+static bool begin_xxh64(void *state)
+{
+    return XXH64_reset(state, 0) == XXH_OK;
+}
+
+static bool add_xxh64(void *state, const void *data, size_t size)
+{
+    return XXH64_update(state, data, size) == XXH_OK;
+}
+
+static bool finish_xxh64(void *state, uint8_t *digest)
+{
+    XXH64_canonical_t canonical;
+
+    XXH64_canonicalFromHash(&canonical, XXH64_digest(state));
+    memcpy(digest, canonical.digest, sizeof canonical.digest);
+    return true;
+}
+
+static void close_xxh64(void *state)
+{
+    (void)XXH64_freeState(state);
+}
+
+static const backend xxhash = {open_xxh64, begin_xxh64, add_xxh64, finish_xxh64, close_xxh64};
+#define XXHASH &xxhash
+#else
+#define XXHASH NULL
+#endif
+
+/* ---- libcrypto ------------------------------------------------------------------------------ */
+
+#ifdef GUFO_LIBCRYPTO
+typedef struct evp_state {
+    EVP_MD_CTX *context;
+    EVP_MD *digest;
+} evp_state;
+
+static void close_evp(void *state)
+{
+    evp_state *evp = state;
+
+    EVP_MD_CTX_free(evp->context);
+    EVP_MD_free(evp->digest);
+    free(evp);
+}
+
+static void *open_evp(const char *name)
+{
+    evp_state *evp = calloc(1, sizeof *evp);
+
+    if (evp == NULL)
+        return NULL;
+    evp->digest = EVP_MD_fetch(NULL, name, NULL);
+    evp->context = EVP_MD_CTX_new();
+    if (evp->digest != NULL && evp->context != NULL)
+        return evp;
+    close_evp(evp);
+    return NULL;
+}
+
+static bool begin_evp(void *state)
+{
+    evp_state *evp = state;
+
+    return EVP_DigestInit_ex2(evp->context, evp->digest, NULL) == 1;
+}
+
+static bool add_evp(void *state, const void *data, size_t size)
+{
+    return EVP_DigestUpdate(((evp_state *)state)->context, data, size) == 1;
+}
+
+static bool finish_evp(void *state, uint8_t *digest)
+{
+    return EVP_DigestFinal_ex(((evp_state *)state)->context, digest, NULL) == 1;
+}
+
+static const backend libcrypto = {open_evp, begin_evp, add_evp, finish_evp, close_evp};
+#define LIBCRYPTO &libcrypto
+#else
+#define LIBCRYPTO NULL
+#endif
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+#define BY_XXHASH "xxHash", "libxxhash-dev"
+#define BY_LIBCRYPTO "libcrypto", "libssl-dev"
+
+static const algorithm algorithms[GUFO_DIGEST_COUNT] = {
+    [GUFO_DIGEST_XXH64] = {.kind = {"xxh64", 8, false, BY_XXHASH}, .backend = XXHASH},
+    [GUFO_DIGEST_SHA1] = {.kind = {"sha1", 20, false, BY_LIBCRYPTO},
+                          .backend = LIBCRYPTO,
+                          .internal = "SHA1"},
+    [GUFO_DIGEST_SHA256] = {.kind = {"sha256", 32, false, BY_LIBCRYPTO},
+                            .backend = LIBCRYPTO,
+                            .internal = "SHA256"},
+    [GUFO_DIGEST_BLAKE2B] = {.kind = {"blake2b", 64, false, BY_LIBCRYPTO},
+                             .backend = LIBCRYPTO,
+                             .internal = "BLAKE2B-512"},
+    [GUFO_DIGEST_UUID] = {.kind = {"uuid", 16, true, BY_LIBCRYPTO},
+                          .backend = LIBCRYPTO,
+                          .internal = "SHA1",
+                          .prefix = {0xef, 0x00, 0x12, 0x06, 0xda, 0xdc, 0x5f, 0x6d, 0xa1, 0x5f,
+                                     0x33, 0x59, 0xe5, 0x77, 0xd4, 0xe5},
+                          .prefix_size = 16},
+};
+
+static const algorithm *find(gufo_digest_algorithm id)
+{
+    return (unsigned)id < GUFO_DIGEST_COUNT ? &algorithms[id] : NULL;
+}
+
+const gufo_digest_kind *gufo_digest_kind_of(gufo_digest_algorithm id)
+{
+    const algorithm *a = find(id);
+
+    return a != NULL ? &a->kind : NULL;
+}
+
+bool gufo_digest_by_name(gufo_str name, gufo_digest_algorithm *id)
+{
+    for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++) {
+        if (gufo_str_equal(name, gufo_str_of(algorithms[i].kind.name))) {
+            *id = (gufo_digest_algorithm)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool gufo_digest_available(gufo_digest_algorithm id)
+{
+    const algorithm *a = find(id);
+
+    return a != NULL && a->backend != NULL;
+}
+
+size_t gufo_digest_text(gufo_digest_algorithm id, const uint8_t *digest,
+                        char text[GUFO_DIGEST_TEXT])
+{
+    static const char digits[] = "0123456789abcdef";
+    const algorithm *a = find(id);
+    size_t length = 0;
+
+    for (size_t i = 0; a != NULL && i < a->kind.size; i++) {
+        if (id == GUFO_DIGEST_UUID && (i == 4 || i == 6 || i == 8 || i == 10))
+            text[length++] = '-';
+        text[length++] = digits[digest[i] >> 4];
+        text[length++] = digits[digest[i] & 15];
+    }
+    text[length] = '\0';
+    return length;
+}
+
+/* ---- hashers -------------------------------------------------------------------------------- */
+
+static gufo_status fail_library(const algorithm *a, gufo_error *error)
+{
+    return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "%s does not give %s on this machine",
+                     a->kind.library, a->kind.name);
+}
+
+static gufo_status begin(hasher *h, gufo_error *error)
+{
+    const algorithm *a = find(h->algorithm);
+
+    if (a->backend->begin(h->state) && a->backend->add(h->state, a->prefix, a->prefix_size))
+        return GUFO_OK;
+    return fail_library(a, error);
+}
+
+gufo_status gufo_hasher_open(hasher *h, gufo_digest_algorithm id, gufo_error *error)
+{
+    const algorithm *a = find(id);
+
+    *h = (hasher){.algorithm = id};
+    if (a == NULL)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%u is no algorithm",
+                         (unsigned)id);
+    if (a->backend == NULL)
+        return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+                         "%s is not available: this library was built without %s (Debian package "
+                         "%s)",
+                         a->kind.name, a->kind.library, a->kind.package);
+    h->state = a->backend->open(a->internal);
+    if (h->state == NULL)
+        return fail_library(a, error);
+    return begin(h, error);
+}
+
+gufo_status gufo_hasher_add(hasher *h, const void *data, size_t size, gufo_error *error)
+{
+    const algorithm *a = find(h->algorithm);
+
+    return a->backend->add(h->state, data, size) ? GUFO_OK : fail_library(a, error);
+}
+
+gufo_status gufo_hasher_finish(hasher *h, uint8_t *digest, gufo_error *error)
+{
+    const algorithm *a = find(h->algorithm);
+    uint8_t full[GUFO_DIGEST_SIZE] = {0};
+
+    if (!a->backend->finish(h->state, full))
+        return fail_library(a, error);
+    if (h->algorithm == GUFO_DIGEST_UUID) {
+        full[6] = (uint8_t)((full[6] & 0x0f) | 0x50); /* version 5 */
+        full[8] = (uint8_t)((full[8] & 0x3f) | 0x80); /* variant 10 */
+    }
+    memset(digest, 0, GUFO_DIGEST_SIZE);
+    memcpy(digest, full, a->kind.size);
+    return begin(h, error);
+}
+
+void gufo_hasher_close(hasher *h)
+{
+    if (h->state != NULL)
+        find(h->algorithm)->backend->close(h->state);
+    *h = (hasher){0};
+}
+
+gufo_status gufo_digest_bytes(gufo_digest_algorithm id, const void *data, size_t size,
+                              uint8_t *digest, gufo_error *error)
+{
+    hasher h;
+    gufo_status status = gufo_hasher_open(&h, id, error);
+
+    if (status == GUFO_OK)
+        status = gufo_hasher_add(&h, data, size, error);
+    if (status == GUFO_OK)
+        status = gufo_hasher_finish(&h, digest, error);
+    gufo_hasher_close(&h);
+    return status;
+}

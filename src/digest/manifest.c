@@ -1,0 +1,302 @@
+/* Reading manifests.
+ *
+ *     sha256    7dd641b32f59b60dbd4b5420c4b0f6321ccf48f58f6ae201a3dbc4a58a27c6e4  tiny model.gguf
+ *     word      word                                                             rest of the line
+ *
+ * Two spaces stand before the name, which may begin with spaces of its own; any other space or tab
+ * between the words does as well.  The text is copied once; escapes are taken out of names in place,
+ * where they only become shorter. */
+#include "digest/manifest.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* Where reading is. */
+typedef struct reader {
+    gufo_manifest *manifest;
+    char *at, *end;  /* of the line that is read */
+    uint64_t number; /* of it */
+    uint64_t offset; /* in the text */
+    gufo_error *error;
+} reader;
+
+static gufo_status malformed(const reader *r, const char *what)
+{
+    return gufo_fail(r->error, GUFO_E_MALFORMED, r->offset, "line %" PRIu64 ": %s", r->number,
+                     what);
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static void skip_spaces(reader *r)
+{
+    while (r->at < r->end && is_space(*r->at))
+        r->at++;
+}
+
+static gufo_str take_word(reader *r)
+{
+    char *begin = r->at;
+
+    while (r->at < r->end && !is_space(*r->at))
+        r->at++;
+    return (gufo_str){begin, (size_t)(r->at - begin)};
+}
+
+/* The value of a hex digit of either case, or -1. */
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+/* The hash in the form that gufo_digest_text gives it, or with upper-case digits. */
+static bool parse_digest(gufo_str word, gufo_digest_algorithm algorithm, uint8_t *digest)
+{
+    size_t size = gufo_digest_kind_of(algorithm)->size;
+    char text[GUFO_DIGEST_TEXT];
+    size_t digits = 0;
+
+    memset(digest, 0, GUFO_DIGEST_SIZE);
+    /* The text of the zeros shows where dashes belong. */
+    if (word.len != gufo_digest_text(algorithm, digest, text))
+        return false;
+    for (size_t i = 0; i < word.len; i++) {
+        int value = hex_value(word.data[i]);
+
+        if (text[i] == '-' && word.data[i] == '-')
+            continue;
+        if (text[i] == '-' || value < 0 || digits / 2 >= size)
+            return false;
+        digest[digits / 2] = (uint8_t)(digest[digits / 2] << 4 | value);
+        digits++;
+    }
+    return true;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static size_t put_utf8(char *out, uint32_t code_point)
+{
+    static const uint8_t leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t length = code_point < 0x80 ? 1 : code_point < 0x800 ? 2 : code_point < 0x10000 ? 3 : 4;
+
+    for (size_t i = length; i-- > 1; code_point >>= 6)
+        out[i] = (char)(0x80 | (code_point & 0x3f));
+    out[0] = length == 1 ? (char)code_point : (char)(leads[length] | code_point);
+    return length;
+}
+
+/* Reads up to `most` hex digits; returns how many there were. */
+static size_t take_hex(reader *r, size_t most, uint32_t *value)
+{
+    size_t count = 0;
+
+    *value = 0;
+    for (; count < most && r->at < r->end && hex_value(*r->at) >= 0; count++)
+        *value = *value << 4 | (uint32_t)hex_value(*r->at++);
+    return count;
+}
+
+/* What follows `\u`: "{1b}". */
+static bool unescape_character(reader *r, char **out)
+{
+    uint32_t value;
+
+    if (r->at == r->end || *r->at++ != '{' || take_hex(r, 6, &value) == 0 || r->at == r->end ||
+        *r->at++ != '}' || value > 0x10ffff)
+        return false;
+    *out += put_utf8(*out, value);
+    return true;
+}
+
+/* One escape, whose backslash has been read; what it stands for is never longer. */
+static bool unescape(reader *r, char **out)
+{
+    static const char names[] = "nrt\\\"", values[] = "\n\r\t\\\"";
+    const char *found;
+    uint32_t value;
+    char kind;
+
+    if (r->at == r->end)
+        return false;
+    kind = *r->at++;
+    if (kind == 'u')
+        return unescape_character(r, out);
+    if (kind == 'x') {
+        if (take_hex(r, 2, &value) != 2)
+            return false;
+        *(*out)++ = (char)value;
+        return true;
+    }
+    found = kind != '\0' ? strchr(names, kind) : NULL;
+    if (found != NULL)
+        *(*out)++ = values[found - names];
+    return found != NULL;
+}
+
+static gufo_status take_name(reader *r, bool escaped, gufo_str *name)
+{
+    char *begin = r->at, *out = r->at;
+
+    if (!escaped) {
+        *name = (gufo_str){begin, (size_t)(r->end - begin)};
+        return GUFO_OK;
+    }
+    while (r->at < r->end) {
+        char c = *r->at++;
+
+        if (c != '\\')
+            *out++ = c;
+        else if (!unescape(r, &out))
+            return malformed(r, "an escape in the name is none of \\n, \\r, \\t, \\\\, \\\", \\xHH "
+                                "and \\u{HEX}");
+    }
+    *name = (gufo_str){begin, (size_t)(out - begin)};
+    return GUFO_OK;
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static gufo_status add_line(gufo_manifest *m, const gufo_manifest_line *line, gufo_error *error)
+{
+    if (m->count == m->capacity) {
+        uint64_t capacity = m->capacity == 0 ? 64 : m->capacity * 2;
+        gufo_manifest_line *longer =
+            capacity <= SIZE_MAX / sizeof *longer
+                ? mem_resize(m->allocator, m->lines, (size_t)capacity * sizeof *longer)
+                : NULL;
+
+        if (longer == NULL)
+            return gufo_fail_memory(error);
+        m->lines = longer;
+        m->capacity = capacity;
+    }
+    m->lines[m->count++] = *line;
+    return GUFO_OK;
+}
+
+static gufo_status fail_algorithm(const reader *r, gufo_str word)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    return gufo_fail(r->error, GUFO_E_MALFORMED, r->offset,
+                     "line %" PRIu64 ": %s is no algorithm; a line is ALGORITHM HASH NAME, with "
+                     "xxh64, sha1, sha256, blake2b or uuid",
+                     r->number, gufo_quote(quoted, word));
+}
+
+static gufo_status read_line(reader *r)
+{
+    gufo_manifest_line line = {.number = r->number};
+    gufo_str word;
+    bool escaped;
+    gufo_status status;
+
+    skip_spaces(r);
+    if (r->at == r->end)
+        return GUFO_OK;
+    escaped = *r->at == '\\';
+    r->at += escaped;
+    word = take_word(r);
+    if (!gufo_digest_by_name(word, &line.algorithm))
+        return fail_algorithm(r, word);
+    skip_spaces(r);
+    if (!parse_digest(take_word(r), line.algorithm, line.digest))
+        return malformed(r, "the second word is no hash of this algorithm");
+    for (int i = 0; i < 2 && r->at < r->end && is_space(*r->at); i++)
+        r->at++;
+    if (r->at == r->end)
+        return malformed(r, "the name is missing");
+    status = take_name(r, escaped, &line.name);
+    return status == GUFO_OK ? add_line(r->manifest, &line, r->error) : status;
+}
+
+static gufo_status read_lines(gufo_manifest *m, size_t size, gufo_error *error)
+{
+    reader r = {.manifest = m, .at = m->names, .error = error};
+    char *text_end = m->names + size;
+
+    for (char *begin = m->names; begin < text_end;) {
+        char *newline = memchr(begin, '\n', (size_t)(text_end - begin));
+        char *next = newline != NULL ? newline + 1 : text_end;
+        gufo_status status;
+
+        r.number++;
+        r.offset = (uint64_t)(begin - m->names);
+        r.at = begin;
+        r.end = newline != NULL ? newline : text_end;
+        if (r.end > begin && r.end[-1] == '\r')
+            r.end--;
+        status = read_line(&r);
+        if (status != GUFO_OK)
+            return status;
+        begin = next;
+    }
+    if (m->count == 0)
+        return gufo_fail(error, GUFO_E_MALFORMED, 0, "this manifest has no line with a hash");
+    return GUFO_OK;
+}
+
+gufo_manifest *gufo_manifest_parse(gufo_str text, const gufo_allocator *allocator,
+                                   gufo_error *error)
+{
+    gufo_manifest *m;
+
+    if (allocator == NULL)
+        allocator = &gufo_default_allocator;
+    m = gufo_mem_zero(allocator, sizeof *m);
+    if (m == NULL) {
+        (void)gufo_fail_memory(error);
+        return NULL;
+    }
+    m->allocator = allocator;
+    m->names = mem_alloc(allocator, text.len + 1);
+    if (m->names == NULL) {
+        (void)gufo_fail_memory(error);
+        gufo_manifest_free(m);
+        return NULL;
+    }
+    if (text.len > 0)
+        memcpy(m->names, text.data, text.len);
+    if (read_lines(m, text.len, error) != GUFO_OK) {
+        gufo_manifest_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+void gufo_manifest_free(gufo_manifest *m)
+{
+    if (m == NULL)
+        return;
+    mem_free(m->allocator, m->lines);
+    mem_free(m->allocator, m->names);
+    mem_free(m->allocator, m);
+}
+
+uint64_t gufo_manifest_count(const gufo_manifest *m)
+{
+    return m->count;
+}
+
+bool gufo_manifest_at(const gufo_manifest *m, uint64_t index, gufo_manifest_line *out)
+{
+    if (index >= m->count)
+        return false;
+    *out = m->lines[index];
+    return true;
+}

@@ -1,0 +1,396 @@
+/* Hashing the data of a model while it streams by.
+ *
+ * Bytes are read once, in the order of the infos, into a ring of slots.  Every algorithm goes over
+ * them on two lanes: one makes the hashes of the tensors, one that of everything.  A lane takes
+ * chunk after chunk; lanes are independent of each other, and a slot is free again when all have
+ * passed:
+ *
+ *     chunks           | a | a | a | b | c | c | d |         in order: tensors a, b, c, d
+ *     lane sha256      ------------^                         everything
+ *     lane sha256      --------^                             tensors
+ *     lane xxh64       --------------------^
+ *     slots                    [           being read    ]
+ *
+ * Threads have no fixed work: each takes the lane that is farthest behind and has a chunk waiting,
+ * or else reads the next chunk.  The longest chain is one hash over everything, so that more threads
+ * than lanes and readers could not make it faster.  What comes out does not depend on who did what.
+ *
+ * Results of a tensor wait in the slot of its last chunk, and are handed on when that is freed. */
+#include "gufo/digest.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "digest/algorithm.h"
+
+enum { CHUNK_BYTES = 256 * 1024, SLOTS = 64, MOST_LANES = 2 * GUFO_DIGEST_COUNT };
+
+/* Where a chunk comes from. */
+typedef struct place {
+    size_t file;
+    uint64_t index;  /* of the tensor in its file */
+    uint64_t offset; /* in the tensor */
+} place;
+
+typedef struct slot {
+    uint8_t *data;
+    place place;
+    gufo_tensor tensor;
+    size_t size;
+    bool last;    /* of its tensor */
+    bool loaded;  /* all bytes are there */
+    unsigned due; /* lanes that have not passed */
+    gufo_digests digests;
+} slot;
+
+typedef struct lane {
+    hasher hasher;
+    bool whole;    /* over everything; else one hash per tensor */
+    bool busy;     /* some thread is at it */
+    uint64_t next; /* chunk */
+} lane;
+
+/* What is below the lock changes while threads run, and is guarded by it; a slot that is being read
+ * belongs to who reads it, a lane that is busy to who is at it. */
+typedef struct stream {
+    const gufo_digest_input *input;
+    const gufo_digest_options *options;
+    uint64_t total; /* bytes */
+    gufo_digests *all;
+    uint8_t *memory;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    slot slots[SLOTS];
+    lane lanes[MOST_LANES];
+    unsigned lane_count;
+    place next;       /* chunk to read */
+    uint64_t claimed; /* chunks that are read or were */
+    uint64_t freed;
+    uint64_t done; /* bytes of freed chunks */
+    uint64_t tensors;
+    bool exhausted; /* nothing is left to read */
+    gufo_status status;
+    uint64_t failed_chunk;
+    size_t failed_file;
+    gufo_error error;
+} stream;
+
+static slot *slot_of(stream *s, uint64_t chunk)
+{
+    return &s->slots[chunk % SLOTS];
+}
+
+/* Of several failures that of the first chunk counts. */
+static void note_failure(stream *s, uint64_t chunk, gufo_status status, const gufo_error *error)
+{
+    if (s->status != GUFO_OK && s->failed_chunk <= chunk)
+        return;
+    s->status = status;
+    s->failed_chunk = chunk;
+    s->failed_file = slot_of(s, chunk)->place.file;
+    s->error = *error;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Moves on to a file that has a tensor there; false if there is none any more. */
+static bool find_tensor(stream *s, gufo_tensor *tensor)
+{
+    for (; s->next.file < s->input->count; s->next = (place){.file = s->next.file + 1})
+        if (gufo_tensor_at(s->input->files[s->next.file], s->next.index, tensor))
+            return true;
+    return false;
+}
+
+/* Prepares the slot of the next chunk; false if there is none. */
+static bool claim(stream *s)
+{
+    slot *to = slot_of(s, s->claimed);
+    gufo_tensor tensor;
+
+    if (!find_tensor(s, &tensor)) {
+        s->exhausted = true;
+        return false;
+    }
+    to->tensor = tensor;
+    to->place = s->next;
+    to->size = tensor.size - s->next.offset < CHUNK_BYTES ? (size_t)(tensor.size - s->next.offset)
+                                                          : CHUNK_BYTES;
+    to->last = s->next.offset + to->size == tensor.size;
+    to->loaded = false;
+    to->due = s->lane_count;
+    s->next.offset += to->size;
+    if (to->last)
+        s->next = (place){.file = to->place.file, .index = to->place.index + 1};
+    s->claimed++;
+    return true;
+}
+
+/* Reads the next chunk if there is one; without the lock meanwhile. */
+static void read_next(stream *s)
+{
+    uint64_t chunk = s->claimed;
+    slot *to = slot_of(s, chunk);
+    gufo_status status;
+    gufo_error error;
+
+    if (!claim(s))
+        return;
+    (void)pthread_mutex_unlock(&s->lock);
+    status = gufo_tensor_read(s->input->files[to->place.file], &to->tensor, to->place.offset,
+                              to->data, to->size, &error);
+    (void)pthread_mutex_lock(&s->lock);
+    to->loaded = status == GUFO_OK;
+    if (status != GUFO_OK)
+        note_failure(s, chunk, status, &error);
+}
+
+/* ---- handing on ----------------------------------------------------------------------------- */
+
+static bool hand_on(stream *s, const slot *from)
+{
+    const gufo_digest_options *o = s->options;
+
+    s->done += from->size;
+    if (from->last && o->tensor != NULL &&
+        !o->tensor(o->context, s->tensors, &from->tensor, &from->digests))
+        return false;
+    s->tensors += from->last;
+    return o->progress == NULL || o->progress(o->context, s->done, s->total);
+}
+
+/* Frees slots that all lanes have passed, in order. */
+static void free_slots(stream *s)
+{
+    while (s->status == GUFO_OK && s->freed < s->claimed) {
+        slot *from = slot_of(s, s->freed);
+        gufo_error error;
+
+        if (!from->loaded || from->due > 0)
+            return;
+        if (!hand_on(s, from))
+            note_failure(s, s->freed, gufo_fail(&error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped"),
+                         &error);
+        s->freed++;
+    }
+}
+
+/* ---- lanes ---------------------------------------------------------------------------------- */
+
+/* The lane that is farthest behind, of those that can go on; NULL if none can. */
+static lane *find_lane(stream *s)
+{
+    lane *found = NULL;
+
+    for (unsigned i = 0; i < s->lane_count; i++) {
+        lane *l = &s->lanes[i];
+
+        if (!l->busy && l->next < s->claimed && slot_of(s, l->next)->loaded &&
+            (found == NULL || l->next < found->next))
+            found = l;
+    }
+    return found;
+}
+
+static gufo_status hash_slot(lane *l, slot *from, gufo_error *error)
+{
+    gufo_status status = gufo_hasher_add(&l->hasher, from->data, from->size, error);
+
+    if (status != GUFO_OK || l->whole || !from->last)
+        return status;
+    return gufo_hasher_finish(&l->hasher, from->digests.bytes[l->hasher.algorithm], error);
+}
+
+/* One chunk of a lane; without the lock meanwhile. */
+static void advance(stream *s, lane *l)
+{
+    slot *from = slot_of(s, l->next);
+    gufo_status status;
+    gufo_error error;
+
+    l->busy = true;
+    (void)pthread_mutex_unlock(&s->lock);
+    status = hash_slot(l, from, &error);
+    (void)pthread_mutex_lock(&s->lock);
+    l->busy = false;
+    if (status != GUFO_OK)
+        note_failure(s, l->next, status, &error);
+    l->next++;
+    from->due--;
+    free_slots(s);
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+static bool is_over(const stream *s)
+{
+    return s->status != GUFO_OK || (s->exhausted && s->freed == s->claimed);
+}
+
+static gufo_status run_thread(void *context, unsigned thread, uint64_t index, void *result,
+                              gufo_error *error)
+{
+    stream *s = context;
+
+    (void)thread;
+    (void)index;
+    (void)result;
+    (void)error;
+    (void)pthread_mutex_lock(&s->lock);
+    while (!is_over(s)) {
+        lane *l = find_lane(s);
+
+        if (l != NULL)
+            advance(s, l);
+        else if (!s->exhausted && s->claimed - s->freed < SLOTS)
+            read_next(s);
+        else {
+            (void)pthread_cond_wait(&s->changed, &s->lock);
+            continue;
+        }
+        (void)pthread_cond_broadcast(&s->changed);
+    }
+    (void)pthread_mutex_unlock(&s->lock);
+    return GUFO_OK;
+}
+
+static unsigned thread_count(const stream *s)
+{
+    unsigned wanted = s->options->threads;
+    unsigned useful = s->lane_count + 2; /* two that read */
+
+    if (wanted == 0)
+        wanted = gufo_thread_default_count();
+    return wanted < useful ? wanted : useful;
+}
+
+static gufo_status run_threads(stream *s, const gufo_allocator *allocator, gufo_error *error)
+{
+    parallel_loop loop = {.threads = thread_count(s), .context = s, .work = run_thread};
+    gufo_status status;
+
+    loop.end = loop.threads;
+    (void)pthread_mutex_init(&s->lock, NULL);
+    (void)pthread_cond_init(&s->changed, NULL);
+    status = gufo_parallel(&loop, allocator, error);
+    (void)pthread_cond_destroy(&s->changed);
+    (void)pthread_mutex_destroy(&s->lock);
+    if (status != GUFO_OK || s->status == GUFO_OK)
+        return status;
+    if (error != NULL)
+        *error = s->error;
+    return s->status;
+}
+
+/* ---- setting up ----------------------------------------------------------------------------- */
+
+static gufo_status open_lane(stream *s, unsigned algorithm, bool whole, gufo_error *error)
+{
+    lane *l = &s->lanes[s->lane_count];
+    gufo_status status = gufo_hasher_open(&l->hasher, (gufo_digest_algorithm)algorithm, error);
+
+    l->whole = whole;
+    s->lane_count++;
+    return status;
+}
+
+static gufo_status open_lanes(stream *s, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    if (s->options->algorithms == 0 || s->options->algorithms >> GUFO_DIGEST_COUNT != 0)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "no set of algorithms: 0x%" PRIx32,
+                         s->options->algorithms);
+    for (unsigned i = 0; i < GUFO_DIGEST_COUNT && status == GUFO_OK; i++) {
+        bool tensors =
+            s->options->tensor != NULL && !gufo_digest_kind_of((gufo_digest_algorithm)i)->file_only;
+
+        if ((s->options->algorithms >> i & 1) == 0)
+            continue;
+        status = open_lane(s, i, true, error);
+        if (status == GUFO_OK && tensors)
+            status = open_lane(s, i, false, error);
+    }
+    return status;
+}
+
+static gufo_status open_slots(stream *s, const gufo_allocator *allocator, gufo_error *error)
+{
+    s->memory = mem_alloc(allocator, (size_t)SLOTS * CHUNK_BYTES);
+    if (s->memory == NULL)
+        return gufo_fail_memory(error);
+    for (size_t i = 0; i < SLOTS; i++)
+        s->slots[i].data = s->memory + i * CHUNK_BYTES;
+    return GUFO_OK;
+}
+
+/* Adds up the bytes, and refuses what cannot be read. */
+static gufo_status measure(stream *s, gufo_error *error)
+{
+    gufo_tensor tensor;
+
+    for (size_t i = 0; i < s->input->count; i++) {
+        const gufo_file *file = s->input->files[i];
+
+        s->failed_file = i;
+        if (!gufo_file_has_data(file))
+            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "the data of a pipe is gone when it could be hashed");
+        for (uint64_t t = 0; gufo_tensor_at(file, t, &tensor); t++)
+            if (!checked_add(s->total, tensor.size, &s->total))
+                return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                                 "the tensors have more bytes together than can be counted");
+    }
+    s->failed_file = 0;
+    return GUFO_OK;
+}
+
+static gufo_status finish_lanes(stream *s, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (unsigned i = 0; i < s->lane_count && status == GUFO_OK; i++)
+        if (s->lanes[i].whole)
+            status = gufo_hasher_finish(&s->lanes[i].hasher,
+                                        s->all->bytes[s->lanes[i].hasher.algorithm], error);
+    return status;
+}
+
+gufo_status gufo_digest_run(const gufo_digest_input *input, const gufo_digest_options *options,
+                            gufo_digests *all, size_t *failed, gufo_error *error)
+{
+    const gufo_allocator *allocator =
+        options->allocator != NULL ? options->allocator : &gufo_default_allocator;
+    stream *s = gufo_mem_zero(allocator, sizeof *s);
+    gufo_status status;
+
+    memset(all, 0, sizeof *all);
+    if (failed != NULL)
+        *failed = 0;
+    if (s == NULL)
+        return gufo_fail_memory(error);
+    s->input = input;
+    s->options = options;
+    s->all = all;
+    status = measure(s, error);
+    if (status == GUFO_OK)
+        status = open_lanes(s, error);
+    if (status == GUFO_OK)
+        status = open_slots(s, allocator, error);
+    if (status == GUFO_OK)
+        status = run_threads(s, allocator, error);
+    if (status == GUFO_OK)
+        status = finish_lanes(s, error);
+    if (failed != NULL)
+        *failed = s->failed_file;
+    for (unsigned i = 0; i < s->lane_count; i++)
+        gufo_hasher_close(&s->lanes[i].hasher);
+    mem_free(allocator, s->memory);
+    mem_free(allocator, s);
+    return status;
+}
