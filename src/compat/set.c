@@ -1,0 +1,131 @@
+/* Changing the metadata of a context.
+ *
+ * A new entry is complete before the old one with its key goes: key and value may point into it. */
+#include "compat/context.h"
+
+#include <string.h>
+
+/* The alignment must be one that offsets can keep. */
+static void check_key(const char *key, enum gguf_type type, bool is_array, const void *values)
+{
+    uint32_t alignment;
+
+    if (key == NULL || key[0] == '\0')
+        GGML_ABORT("a key must not be empty");
+    if (strcmp(key, GGUF_KEY_GENERAL_ALIGNMENT) != 0)
+        return;
+    if (type != GGUF_TYPE_UINT32 || is_array)
+        GGML_ABORT("%s must be of type u32", key);
+    memcpy(&alignment, values, sizeof alignment);
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0)
+        GGML_ABORT("%s must be a power of two, not %u", key, (unsigned)alignment);
+}
+
+/* Puts a complete entry at the end, in place of one with the same key. */
+static void put(struct gguf_context *ctx, entry *e)
+{
+    int64_t old = compat_entries_find(ctx, e->key);
+
+    if (!compat_entries_add(ctx, e)) {
+        compat_entry_free(e);
+        ctx->incomplete = true;
+    } else if (old >= 0)
+        compat_entries_remove(ctx, (size_t)old);
+}
+
+static void set_plain(struct gguf_context *ctx, const char *key, enum gguf_type type, bool is_array,
+                      const void *values, size_t count)
+{
+    uint8_t *bytes;
+    entry e;
+
+    check_key(key, type, is_array, values);
+    if (!compat_entry_new(&e, gufo_str_of(key), type, is_array, count, 0)) {
+        ctx->incomplete = true;
+        return;
+    }
+    bytes = e.values;
+    if (count > 0)
+        memcpy(bytes, values, compat_entry_size(&e));
+    for (size_t i = 0; type == GGUF_TYPE_BOOL && i < count; i++)
+        bytes[i] = bytes[i] != 0;
+    put(ctx, &e);
+}
+
+#define DEFINE_SETTER(name, c_type, value_type)                                     \
+    void gguf_set_val_##name(struct gguf_context *ctx, const char *key, c_type val) \
+    {                                                                               \
+        set_plain(ctx, key, value_type, false, &val, 1);                            \
+    }
+
+DEFINE_SETTER(u8, uint8_t, GGUF_TYPE_UINT8)
+DEFINE_SETTER(i8, int8_t, GGUF_TYPE_INT8)
+DEFINE_SETTER(u16, uint16_t, GGUF_TYPE_UINT16)
+DEFINE_SETTER(i16, int16_t, GGUF_TYPE_INT16)
+DEFINE_SETTER(u32, uint32_t, GGUF_TYPE_UINT32)
+DEFINE_SETTER(i32, int32_t, GGUF_TYPE_INT32)
+DEFINE_SETTER(f32, float, GGUF_TYPE_FLOAT32)
+DEFINE_SETTER(u64, uint64_t, GGUF_TYPE_UINT64)
+DEFINE_SETTER(i64, int64_t, GGUF_TYPE_INT64)
+DEFINE_SETTER(f64, double, GGUF_TYPE_FLOAT64)
+
+void gguf_set_val_bool(struct gguf_context *ctx, const char *key, bool val)
+{
+    set_plain(ctx, key, GGUF_TYPE_BOOL, false, &(uint8_t){val}, 1);
+}
+
+void gguf_set_arr_data(struct gguf_context *ctx, const char *key, enum gguf_type type,
+                       const void *data, size_t n)
+{
+    if (gufo_value_type_size((gufo_value_type)type) == 0)
+        GGML_ABORT("key \"%s\" cannot be set to an array of type %d", key, (int)type);
+    set_plain(ctx, key, type, true, data, n);
+}
+
+static void set_strings(struct gguf_context *ctx, const char *key, bool is_array,
+                        const char *const *strings, size_t count)
+{
+    uint64_t text = 0;
+    char *at;
+    entry e;
+
+    check_key(key, GGUF_TYPE_STRING, is_array, NULL);
+    for (size_t i = 0; i < count; i++) {
+        if (strings[i] == NULL)
+            GGML_ABORT("string %zu for key \"%s\" is NULL", i, key);
+        text += strlen(strings[i]) + 1;
+    }
+    if (!compat_entry_new(&e, gufo_str_of(key), GGUF_TYPE_STRING, is_array, count, text)) {
+        ctx->incomplete = true;
+        return;
+    }
+    at = compat_entry_text(&e);
+    for (size_t i = 0; i < count; i++)
+        at = compat_entry_add_text(&e, i, at, gufo_str_of(strings[i]));
+    put(ctx, &e);
+}
+
+void gguf_set_val_str(struct gguf_context *ctx, const char *key, const char *val)
+{
+    set_strings(ctx, key, false, &val, 1);
+}
+
+void gguf_set_arr_str(struct gguf_context *ctx, const char *key, const char **data, size_t n)
+{
+    set_strings(ctx, key, true, data, n);
+}
+
+int64_t gguf_remove_key(struct gguf_context *ctx, const char *key)
+{
+    int64_t id = compat_entries_find(ctx, key);
+
+    if (id >= 0)
+        compat_entries_remove(ctx, (size_t)id);
+    return id;
+}
+
+void gguf_set_kv(struct gguf_context *ctx, const struct gguf_context *src)
+{
+    if (ctx != src && !compat_entries_take_all(ctx, src))
+        ctx->incomplete = true;
+}

@@ -1,0 +1,164 @@
+/* Making a context: an empty one, and from whatever bytes can come from. */
+#include "compat/context.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+/* Bytes of metadata that are read into memory at most. */
+#define MAX_METADATA ((uint64_t)1 << 30)
+
+struct gguf_context *gguf_init_empty(void)
+{
+    struct gguf_context *ctx = calloc(1, sizeof *ctx);
+
+    if (ctx == NULL)
+        return NULL;
+    ctx->version = GGUF_VERSION;
+    ctx->alignment = GGUF_DEFAULT_ALIGNMENT;
+    ctx->tensors.size = sizeof(tensor_info);
+    return ctx;
+}
+
+void gguf_free(struct gguf_context *ctx)
+{
+    if (ctx == NULL)
+        return;
+    compat_entries_free(ctx);
+    gufo_records_free(&ctx->tensors, &gufo_default_allocator);
+    gufo_name_index_free(&ctx->names, &gufo_default_allocator);
+    free(ctx);
+}
+
+/* Reads what was opened, and closes it. */
+static struct gguf_context *read_and_close(gufo_file *file, const char *path, uint64_t start,
+                                           struct gguf_init_params params, uint64_t *end,
+                                           gufo_error *error)
+{
+    struct gguf_context *ctx = NULL;
+
+    if (file != NULL)
+        ctx = compat_read(file, start, params, end, error);
+    if (ctx == NULL)
+        compat_report(path, error);
+    gufo_close(file);
+    return ctx;
+}
+
+struct gguf_context *gguf_init_from_file(const char *fname, struct gguf_init_params params)
+{
+    gufo_open_options options = {.flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA};
+    gufo_error error;
+    uint64_t end;
+
+    return read_and_close(gufo_open(fname, &options, &error), fname, 0, params, &end, &error);
+}
+
+struct gguf_context *gguf_init_from_buffer(const void *data, size_t size,
+                                           struct gguf_init_params params)
+{
+    gufo_open_options options = {.flags = COMPAT_OPEN_FLAGS};
+    gufo_error error;
+    uint64_t end;
+
+    if (data == NULL || size == 0)
+        return NULL;
+    return read_and_close(gufo_open_memory(data, size, &options, &error), NULL, 0, params, &end,
+                          &error);
+}
+
+/* ---- a FILE --------------------------------------------------------------------------------- */
+
+typedef struct file_source {
+    FILE *file;
+    uint64_t start;
+} file_source;
+
+static gufo_status read_file(void *context, uint64_t offset, void *buffer, size_t size,
+                             gufo_error *error)
+{
+    const file_source *from = context;
+
+    if (fseeko(from->file, (off_t)(from->start + offset), SEEK_SET) != 0)
+        return gufo_fail_io(error, errno, "cannot seek");
+    if (fread(buffer, 1, size, from->file) == size)
+        return GUFO_OK;
+    if (ferror(from->file))
+        return gufo_fail_io(error, errno, "cannot read");
+    return gufo_fail(error, GUFO_E_TRUNCATED, offset, "the file was truncated while it was read");
+}
+
+/* The range from the current position to the end; false if the file cannot seek. */
+static bool measure(FILE *file, uint64_t *start, uint64_t *size)
+{
+    off_t from = ftello(file), to;
+
+    if (from < 0 || fseeko(file, 0, SEEK_END) != 0)
+        return false;
+    to = ftello(file);
+    if (to < 0 || fseeko(file, from, SEEK_SET) != 0)
+        return false;
+    *start = (uint64_t)from;
+    *size = to > from ? (uint64_t)(to - from) : 0;
+    return true;
+}
+
+struct gguf_context *gguf_init_from_file_ptr(FILE *file, struct gguf_init_params params)
+{
+    gufo_open_options options = {.flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA};
+    file_source from = {.file = file};
+    gufo_source source = {.context = &from, .read = read_file};
+    struct gguf_context *ctx;
+    gufo_error error;
+    uint64_t end;
+
+    if (file == NULL || !measure(file, &from.start, &source.size))
+        return NULL;
+    ctx = read_and_close(gufo_open_source(&source, &options, &error), NULL, from.start, params,
+                         &end, &error);
+    if (ctx != NULL)
+        (void)fseeko(file, (off_t)end, SEEK_SET);
+    return ctx;
+}
+
+/* ---- a callback ----------------------------------------------------------------------------- */
+
+typedef struct callback_source {
+    gguf_reader_callback_t callback;
+    void *userdata;
+    size_t max_chunk;
+} callback_source;
+
+static gufo_status read_callback(void *context, uint64_t offset, void *buffer, size_t size,
+                                 gufo_error *error)
+{
+    const callback_source *from = context;
+
+    for (size_t at = 0, step; at < size; at += step) {
+        step = size - at < from->max_chunk ? size - at : from->max_chunk;
+        if (from->callback(from->userdata, (char *)buffer + at, offset + at, step) != step)
+            return gufo_fail(error, GUFO_E_TRUNCATED, offset + at,
+                             "the source ends before what the file announces");
+    }
+    return GUFO_OK;
+}
+
+struct gguf_context *gguf_init_from_callback(gguf_reader_callback_t callback, void *userdata,
+                                             size_t max_chunk_read, uint64_t max_expected_size,
+                                             struct gguf_init_params params)
+{
+    /* The source may be shorter than is expected, and may give nothing where less is left than is
+     * asked for. */
+    gufo_open_options options = {.flags = COMPAT_OPEN_FLAGS | GUFO_OPEN_NO_READ_AHEAD,
+                                 .max_unmapped = MAX_METADATA};
+    callback_source from = {callback, userdata, max_chunk_read > 0 ? max_chunk_read : SIZE_MAX};
+    gufo_source source = {.context = &from, .size = max_expected_size, .read = read_callback};
+    gufo_error error;
+    uint64_t end;
+
+    if (callback == NULL)
+        return NULL;
+    return read_and_close(gufo_open_source(&source, &options, &error), NULL, 0, params, &end,
+                          &error);
+}

@@ -1,0 +1,132 @@
+/* The tensors of a context: their infos, in file order.  Data stays with whoever has it. */
+#include "compat/context.h"
+
+#include <string.h>
+
+static const tensor_info *tensor_at(const struct gguf_context *ctx, int64_t id)
+{
+    if (id < 0 || (uint64_t)id >= ctx->tensors.count)
+        GGML_ABORT("tensor id %lld does not exist; there are %llu tensors", (long long)id,
+                   (unsigned long long)ctx->tensors.count);
+    return compat_tensor(ctx, (uint64_t)id);
+}
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+int64_t gguf_get_n_tensors(const struct gguf_context *ctx)
+{
+    return (int64_t)ctx->tensors.count;
+}
+
+int64_t gguf_find_tensor(const struct gguf_context *ctx, const char *name)
+{
+    uint64_t found;
+
+    return gufo_name_index_find(&ctx->names, gufo_str_of(name), &found) ? (int64_t)found : -1;
+}
+
+size_t gguf_get_tensor_offset(const struct gguf_context *ctx, int64_t tensor_id)
+{
+    return (size_t)tensor_at(ctx, tensor_id)->offset;
+}
+
+const char *gguf_get_tensor_name(const struct gguf_context *ctx, int64_t tensor_id)
+{
+    return tensor_at(ctx, tensor_id)->tensor.name;
+}
+
+const int64_t *gguf_get_tensor_ne(const struct gguf_context *ctx, int64_t tensor_id)
+{
+    return tensor_at(ctx, tensor_id)->tensor.ne;
+}
+
+enum ggml_type gguf_get_tensor_type(const struct gguf_context *ctx, int64_t tensor_id)
+{
+    return tensor_at(ctx, tensor_id)->tensor.type;
+}
+
+size_t gguf_get_tensor_size(const struct gguf_context *ctx, int64_t tensor_id)
+{
+    return ggml_nbytes(&tensor_at(ctx, tensor_id)->tensor);
+}
+
+/* ---- changing ------------------------------------------------------------------------------- */
+
+static gufo_str name_of(const void *owner, uint64_t index)
+{
+    return gufo_str_of(compat_tensor(owner, index)->tensor.name);
+}
+
+bool compat_tensors_add(struct gguf_context *ctx, const struct ggml_tensor *tensor, uint64_t offset)
+{
+    uint64_t count = ctx->tensors.count, first;
+    tensor_info *added;
+
+    ctx->names.name_of = name_of;
+    ctx->names.owner = ctx;
+    if (count >= GUFO_MAX_COUNT ||
+        gufo_name_index_grow(&ctx->names, count, &gufo_default_allocator, NULL) != GUFO_OK ||
+        (added = gufo_records_add(&ctx->tensors, &gufo_default_allocator)) == NULL)
+        return false;
+    *added = (tensor_info){*tensor, offset};
+    (void)gufo_name_index_add(&ctx->names, count, &first);
+    return true;
+}
+
+/* Where the tensor behind this one goes. */
+static uint64_t offset_behind(const struct gguf_context *ctx, const tensor_info *info)
+{
+    return info->offset + GGML_PAD(ggml_nbytes(&info->tensor), ctx->alignment);
+}
+
+void gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor)
+{
+    uint64_t count = ctx->tensors.count;
+
+    GGML_ASSERT(tensor != NULL);
+    if (gguf_find_tensor(ctx, tensor->name) >= 0)
+        GGML_ABORT("there is a tensor \"%s\" already", tensor->name);
+    if (!compat_tensors_add(ctx, tensor,
+                            count > 0 ? offset_behind(ctx, compat_tensor(ctx, count - 1)) : 0))
+        ctx->incomplete = true;
+}
+
+static tensor_info *named_tensor(struct gguf_context *ctx, const char *name)
+{
+    int64_t id = gguf_find_tensor(ctx, name);
+
+    if (id < 0)
+        GGML_ABORT("there is no tensor \"%s\"", name);
+    return compat_tensor(ctx, (uint64_t)id);
+}
+
+void compat_set_strides(struct ggml_tensor *tensor)
+{
+    tensor->nb[0] = ggml_type_size(tensor->type);
+    tensor->nb[1] = tensor->nb[0] * (size_t)(tensor->ne[0] / ggml_blck_size(tensor->type));
+    for (int i = 2; i < GGML_MAX_DIMS; i++)
+        tensor->nb[i] = tensor->nb[i - 1] * (size_t)tensor->ne[i - 1];
+}
+
+void gguf_set_tensor_type(struct gguf_context *ctx, const char *name, enum ggml_type type)
+{
+    struct ggml_tensor *tensor = &named_tensor(ctx, name)->tensor;
+    int64_t block;
+
+    if ((unsigned)type >= GGML_TYPE_COUNT)
+        GGML_ABORT("type %d does not exist", (int)type);
+    block = ggml_blck_size(type);
+    if (block == 0 || tensor->ne[0] % block != 0)
+        GGML_ABORT("rows of tensor \"%s\" have %lld elements, which fill no blocks of %lld", name,
+                   (long long)tensor->ne[0], (long long)block);
+    tensor->type = type;
+    compat_set_strides(tensor);
+    for (uint64_t i = 1; i < ctx->tensors.count; i++)
+        compat_tensor(ctx, i)->offset = offset_behind(ctx, compat_tensor(ctx, i - 1));
+}
+
+void gguf_set_tensor_data(struct gguf_context *ctx, const char *name, const void *data)
+{
+    /* The field's type comes from ggml; nothing is ever written there. */
+    memcpy(&named_tensor(ctx, name)->tensor.data, &data, sizeof data);
+}

@@ -1,0 +1,276 @@
+/* Writing a context: to bytes, to a FILE, to a path.
+ *
+ *     header | entries | tensor infos | padding | data | padding | data | padding
+ *
+ * All ways of writing go through compat_write, so that they give the same bytes. */
+#include "compat/context.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/output.h"
+#include "format/encode.h"
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+static bool encode_values(encoder *e, const entry *item)
+{
+    const gufo_str *strings = item->values;
+
+    if (item->type != GGUF_TYPE_STRING)
+        return gufo_encode_bytes(e, item->values, compat_entry_size(item));
+    for (size_t i = 0; i < item->count; i++)
+        if (!gufo_encode_string(e, strings[i]))
+            return false;
+    return true;
+}
+
+static bool encode_entry(encoder *e, const entry *item)
+{
+    bool done = gufo_encode_string(e, (gufo_str){item->key, item->key_len});
+
+    if (item->is_array)
+        done = done && gufo_encode_u32(e, GGUF_TYPE_ARRAY) &&
+               gufo_encode_u32(e, (uint32_t)item->type) && gufo_encode_u64(e, item->count);
+    else
+        done = done && gufo_encode_u32(e, (uint32_t)item->type);
+    return done && encode_values(e, item);
+}
+
+/* Without trailing dimensions of 1.  ggml_n_dims would take a 0 for one, and make an empty tensor
+ * full of bytes that are not there. */
+static uint32_t written_dims(const struct ggml_tensor *tensor)
+{
+    uint32_t n = GGML_MAX_DIMS;
+
+    while (n > 1 && tensor->ne[n - 1] == 1)
+        n--;
+    return n;
+}
+
+static bool encode_info(encoder *e, const tensor_info *info)
+{
+    const struct ggml_tensor *tensor = &info->tensor;
+    uint32_t n_dims = written_dims(tensor);
+    bool done = gufo_encode_string(e, gufo_str_of(tensor->name)) && gufo_encode_u32(e, n_dims);
+
+    for (uint32_t i = 0; i < n_dims && done; i++)
+        done = gufo_encode_u64(e, (uint64_t)tensor->ne[i]);
+    return done && gufo_encode_u32(e, (uint32_t)tensor->type) && gufo_encode_u64(e, info->offset);
+}
+
+static encoder new_encoder(void)
+{
+    /* Contexts are written in the byte order of this machine. */
+    return (encoder){.out.allocator = &gufo_default_allocator, .big = HOST_IS_BIG_ENDIAN};
+}
+
+/* Everything before the data but the padding, which a file may have asked to be huge. */
+static bool encode_meta(const struct gguf_context *ctx, encoder *e)
+{
+    bool done = !ctx->incomplete && gufo_encode_bytes(e, GGUF_MAGIC, 4) &&
+                gufo_encode_u32(e, ctx->version) && gufo_encode_u64(e, ctx->tensors.count) &&
+                gufo_encode_u64(e, ctx->entry_count);
+
+    for (size_t i = 0; i < ctx->entry_count && done; i++)
+        done = encode_entry(e, &ctx->entries[i]);
+    for (uint64_t i = 0; i < ctx->tensors.count && done; i++)
+        done = encode_info(e, compat_tensor(ctx, i));
+    return done;
+}
+
+static size_t padding_behind(size_t size, size_t alignment)
+{
+    return GGML_PAD(size, alignment) - size;
+}
+
+size_t gguf_get_meta_size(const struct gguf_context *ctx)
+{
+    encoder e = new_encoder();
+    size_t size = encode_meta(ctx, &e) ? GGML_PAD(e.out.len, ctx->alignment) : 0;
+
+    gufo_buffer_free(&e.out);
+    return size;
+}
+
+void gguf_get_meta_data(const struct gguf_context *ctx, void *data)
+{
+    encoder e = new_encoder();
+
+    if (encode_meta(ctx, &e)) {
+        memcpy(data, e.out.data, e.out.len);
+        memset((char *)data + e.out.len, 0, padding_behind(e.out.len, ctx->alignment));
+    }
+    gufo_buffer_free(&e.out);
+}
+
+/* ---- data ----------------------------------------------------------------------------------- */
+
+enum { CHUNK = 1 << 20 };
+
+/* All tensors must have data that can be written. */
+static void check_data(const struct gguf_context *ctx)
+{
+    for (uint64_t i = 0; i < ctx->tensors.count; i++) {
+        const struct ggml_tensor *tensor = &compat_tensor(ctx, i)->tensor;
+
+        if (!ggml_is_contiguous(tensor))
+            GGML_ABORT("tensor \"%s\" is not contiguous", tensor->name);
+        if (tensor->buffer == NULL && tensor->data == NULL && ggml_nbytes(tensor) > 0)
+            GGML_ABORT("tensor \"%s\" has no data", tensor->name);
+    }
+}
+
+/* `chunk` is scratch space of CHUNK bytes. */
+static bool write_zeros(size_t size, void *chunk, compat_sink *sink, void *to)
+{
+    memset(chunk, 0, size < CHUNK ? size : CHUNK);
+    for (size_t step; size > 0; size -= step) {
+        step = size < CHUNK ? size : CHUNK;
+        if (!sink(to, chunk, step))
+            return false;
+    }
+    return true;
+}
+
+static bool write_tensor(const struct ggml_tensor *tensor, size_t alignment, void *chunk,
+                         compat_sink *sink, void *to)
+{
+    size_t size = ggml_nbytes(tensor);
+
+    for (size_t at = 0, step; at < size; at += step) {
+        step = size - at < CHUNK ? size - at : CHUNK;
+        if (!sink(to, compat_tensor_bytes(tensor, at, step, chunk), step))
+            return false;
+    }
+    return write_zeros(padding_behind(size, alignment), chunk, sink, to);
+}
+
+static bool write_tensors(const struct gguf_context *ctx, void *chunk, compat_sink *sink, void *to)
+{
+    for (uint64_t i = 0; i < ctx->tensors.count; i++)
+        if (!write_tensor(&compat_tensor(ctx, i)->tensor, ctx->alignment, chunk, sink, to))
+            return false;
+    return true;
+}
+
+bool compat_write(const struct gguf_context *ctx, bool only_meta, compat_sink *sink, void *to)
+{
+    encoder e = new_encoder();
+    void *chunk = malloc(CHUNK);
+    bool done;
+
+    if (!only_meta)
+        check_data(ctx);
+    done = chunk != NULL && encode_meta(ctx, &e) && sink(to, e.out.data, e.out.len) &&
+           write_zeros(padding_behind(e.out.len, ctx->alignment), chunk, sink, to) &&
+           (only_meta || write_tensors(ctx, chunk, sink, to));
+    free(chunk);
+    gufo_buffer_free(&e.out);
+    return done;
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+typedef struct stream_sink {
+    FILE *file;
+    int failure; /* errno; 0: what was missing was memory */
+} stream_sink;
+
+static bool to_stream(void *to, const void *data, size_t size)
+{
+    stream_sink *sink = to;
+
+    if (fwrite(data, 1, size, sink->file) == size)
+        return true;
+    sink->failure = errno;
+    return false;
+}
+
+static bool write_stream(const struct gguf_context *ctx, FILE *file, bool only_meta,
+                         gufo_error *error)
+{
+    stream_sink sink = {file, 0};
+
+    if (compat_write(ctx, only_meta, to_stream, &sink))
+        return true;
+    if (sink.failure != 0)
+        (void)gufo_fail_io(error, sink.failure, "cannot write");
+    else
+        (void)gufo_fail_memory(error);
+    return false;
+}
+
+bool gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file, bool only_meta)
+{
+    gufo_error error;
+
+    GGML_ASSERT(file != NULL);
+    if (write_stream(ctx, file, only_meta, &error))
+        return true;
+    compat_report(NULL, &error);
+    return false;
+}
+
+/* What is no regular file (a device, a pipe), or lies in a folder where no file can be made, is
+ * written as it is. */
+static bool write_in_place(const struct gguf_context *ctx, const char *fname, bool only_meta,
+                           gufo_error *error)
+{
+    FILE *file = fopen(fname, "wb");
+    bool done;
+
+    if (file == NULL)
+        return gufo_fail_io(error, errno, "cannot open for writing") == GUFO_OK;
+    done = write_stream(ctx, file, only_meta, error);
+    if (fclose(file) != 0 && done)
+        return gufo_fail_io(error, errno, "cannot write") == GUFO_OK;
+    return done;
+}
+
+typedef struct path_sink {
+    output output;
+    uint64_t written;
+    gufo_error error;
+} path_sink;
+
+static bool to_output(void *to, const void *data, size_t size)
+{
+    path_sink *sink = to;
+
+    if (gufo_output_write(&sink->output, sink->written, data, size, &sink->error) != GUFO_OK)
+        return false;
+    sink->written += size;
+    return true;
+}
+
+static bool write_path(const struct gguf_context *ctx, const char *fname, bool only_meta,
+                       gufo_error *error)
+{
+    path_sink sink = {.written = 0};
+    bool done;
+
+    if (gufo_output_open(&sink.output, fname, true, 0, &gufo_default_allocator, NULL) != GUFO_OK)
+        return write_in_place(ctx, fname, only_meta, error);
+    (void)gufo_fail_memory(&sink.error); /* unless it is something else */
+    done = compat_write(ctx, only_meta, to_output, &sink) &&
+           gufo_output_commit(&sink.output, &sink.error) == GUFO_OK;
+    gufo_output_discard(&sink.output);
+    *error = sink.error;
+    return done;
+}
+
+bool gguf_write_to_file(const struct gguf_context *ctx, const char *fname, bool only_meta)
+{
+    gufo_error error;
+
+    if (!only_meta)
+        check_data(ctx); /* before there is a file that aborting would leave behind */
+    if (write_path(ctx, fname, only_meta, &error))
+        return true;
+    compat_report(fname, &error);
+    return false;
+}
