@@ -14,13 +14,28 @@ _gufo_options() {
             --tensor-type-file --prune-layers --keep-split --override-kv --dry-run --no-fallback \
             --effort --keep-nonfinite --memory --resume --report
         ;;
+    edit)
+        echo --set --set-string --set-file --set-json --remove --rename --rename-tensor --copy-from \
+            --output --in-place --reserve --dry-run --recover
+        ;;
+    split) echo --max-size --max-tensors --no-tensor-first-split --dry-run ;;
+    merge) echo --dry-run ;;
+    endian) echo --to --dry-run ;;
+    extract) echo --format --dtype --output ;;
+    strip) echo --vocab-only --no-tensors --tensors --dry-run --output ;;
     imatrix) echo --format --chunk-size ;;
+    diff) echo --values ;;
+    hash) echo --xxh64 --sha1 --sha256 --blake2b --uuid --all --no-tensors --single ;;
+    verify) echo --key --signature --single ;;
+    sign)
+        echo --key --password-file --comment --output --generate --no-password --single
+        ;;
     esac
     echo --json --quiet --verbose --color --threads --force --help
 }
 
 _gufo() {
-    local commands="show get validate stats quantize imatrix help"
+    local commands="show get validate stats quantize edit imatrix diff hash verify sign split merge endian extract strip help"
     local word=${COMP_WORDS[COMP_CWORD]} previous="" command="" i
     ((COMP_CWORD > 0)) && previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
@@ -40,7 +55,26 @@ _gufo() {
     fi
     case $previous in
     --format)
-        mapfile -t COMPREPLY < <(compgen -W "gguf dat" -- "$word")
+        local formats="gguf dat"
+        [[ $command != extract ]] || formats="raw npy safetensors"
+        mapfile -t COMPREPLY < <(compgen -W "$formats" -- "$word")
+        return
+        ;;
+    --dtype)
+        mapfile -t COMPREPLY < <(compgen -W "f32 f16 bf16" -- "$word")
+        return
+        ;;
+    --to)
+        mapfile -t COMPREPLY < <(compgen -W "little big other" -- "$word")
+        return
+        ;;
+    --in-place)
+        mapfile -t COMPREPLY < <(compgen -W "auto yes no" -- "$word")
+        return
+        ;;
+    --key | --signature | --password-file)
+        compopt -o filenames 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
     --color)
@@ -51,7 +85,7 @@ _gufo() {
         mapfile -t COMPREPLY < <(compgen -W "reference high" -- "$word")
         return
         ;;
-    --array-limit | --threads | --chunk-size | --memory | --prune-layers | --override-kv | --tensor-type) return ;;
+    --array-limit | --max-size | --max-tensors | --threads | --chunk-size | --memory | --prune-layers | --override-kv | --tensor-type) return ;;
     esac
 
     if [[ $word == -* ]]; then
@@ -64,7 +98,7 @@ _gufo() {
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
     elif [[ $command == imatrix && $previous == imatrix ]]; then
         mapfile -t COMPREPLY < <(compgen -W "show merge convert" -- "$word")
-    elif [[ $command == imatrix ]]; then
+    elif [[ $command == imatrix || $command == verify || $command == sign ]]; then
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
     else

@@ -11,7 +11,17 @@ const command commands[] = {
     {"validate", "Check files and tell every fault", command_validate},
     {"stats", "Show what numbers the tensors hold", command_stats},
     {"quantize", "Change the element types of a model", command_quantize},
+    {"edit", "Change the metadata of a model", command_edit},
     {"imatrix", "Show, merge and convert importance matrices", command_imatrix},
+    {"diff", "Tell how two models differ", command_diff},
+    {"hash", "Hash the tensor data of models", command_hash},
+    {"verify", "Compare a model with a manifest of its hashes", command_verify},
+    {"sign", "Sign a manifest", command_sign},
+    {"split", "Divide a model into several files", command_split},
+    {"merge", "Make one file of several", command_merge},
+    {"endian", "Write a model in the other byte order", command_endian},
+    {"extract", "Write tensors to files of other formats", command_extract},
+    {"strip", "Write a model without its tensors", command_strip},
     {"help", "Explain a command", command_help},
 };
 

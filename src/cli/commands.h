@@ -26,7 +26,17 @@ int command_get(int argc, char **argv, shared_options *shared);
 int command_validate(int argc, char **argv, shared_options *shared);
 int command_stats(int argc, char **argv, shared_options *shared);
 int command_quantize(int argc, char **argv, shared_options *shared);
+int command_edit(int argc, char **argv, shared_options *shared);
 int command_imatrix(int argc, char **argv, shared_options *shared);
+int command_diff(int argc, char **argv, shared_options *shared);
+int command_hash(int argc, char **argv, shared_options *shared);
+int command_verify(int argc, char **argv, shared_options *shared);
+int command_sign(int argc, char **argv, shared_options *shared);
+int command_split(int argc, char **argv, shared_options *shared);
+int command_merge(int argc, char **argv, shared_options *shared);
+int command_endian(int argc, char **argv, shared_options *shared);
+int command_extract(int argc, char **argv, shared_options *shared);
+int command_strip(int argc, char **argv, shared_options *shared);
 int command_help(int argc, char **argv, shared_options *shared);
 
 #endif

@@ -4,6 +4,8 @@
 #include "cli/report.h"
 #include "cli/signals.h"
 
+#include "gufo/edit.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,47 +87,92 @@ uint32_t input_set_size(const char *path, bool single)
     return count;
 }
 
-/* ---- opening -------------------------------------------------------------------------------- */
+/* ---- interrupted edits ---------------------------------------------------------------------- */
 
-static int open_set(input *in, const gufo_open_options *options)
+static bool file_is_pending(const char *path)
 {
-    gufo_error error;
-    char *failed_path = NULL;
+    bool pending = !input_is_stdin(path) && gufo_edit_pending(path);
 
-    in->set = gufo_set_open(in->path, options, &failed_path, &error);
-    if (in->set == NULL)
-        report_error(failed_path != NULL ? failed_path : in->path, &error);
-    free(failed_path);
-    return in->set != NULL ? CODE_OK : CODE_FAILED;
+    if (pending)
+        report_message(path, "an edit of it was interrupted; 'gufo edit --recover %s' repairs it",
+                       path);
+    return pending;
 }
 
-static int open_file(input *in, const gufo_open_options *options)
+bool input_is_pending(const char *path)
 {
-    gufo_error error;
+    bool pending = file_is_pending(path);
+    size_t prefix_len;
+    uint32_t number, count;
 
-    if (input_is_stdin(in->path))
-        in->file = gufo_open_fd(STDIN_FILENO, options, &error);
+    if (!gufo_shard_path_parse(path, &prefix_len, &number, &count) || number != 1)
+        return pending;
+    for (number = 2; number <= count && !pending; number++) {
+        char *sibling = input_sibling_path(path, number);
+
+        pending = sibling != NULL && file_is_pending(sibling);
+        free(sibling);
+    }
+    return pending;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+gufo_set *input_open_set(const char *path, uint32_t open_flags)
+{
+    gufo_open_options options = {.flags = open_flags};
+    char *failed_path = NULL;
+    gufo_error error;
+    gufo_set *set;
+
+    if (input_is_pending(path))
+        return NULL;
+    signals_reading(path);
+    set = gufo_set_open(path, &options, &failed_path, &error);
+    if (set == NULL) {
+        report_error(failed_path != NULL ? failed_path : path, &error);
+        signals_reading(NULL);
+    }
+    free(failed_path);
+    return set;
+}
+
+static gufo_file *open_file(const char *path, uint32_t open_flags)
+{
+    gufo_open_options options = {.flags = open_flags};
+    gufo_error error;
+    gufo_file *file;
+
+    if (file_is_pending(path))
+        return NULL;
+    signals_reading(path);
+    file = input_is_stdin(path) ? gufo_open_fd(STDIN_FILENO, &options, &error)
+                                : gufo_open(path, &options, &error);
+    if (file == NULL) {
+        report_error(path, &error);
+        signals_reading(NULL);
+    }
+    return file;
+}
+
+static int open_as(input *in, const char *path, uint32_t open_flags, bool set)
+{
+    *in = (input){.path = path};
+    if (set)
+        in->set = input_open_set(path, open_flags);
     else
-        in->file = gufo_open(in->path, options, &error);
-    if (in->file == NULL)
-        report_error(in->path, &error);
-    return in->file != NULL ? CODE_OK : CODE_FAILED;
+        in->file = open_file(path, open_flags);
+    return in->set != NULL || in->file != NULL ? CODE_OK : CODE_FAILED;
 }
 
 int input_open(input *in, const char *path, const input_options *options)
 {
-    gufo_open_options open_options = {.flags = options->open_flags};
-    int code;
+    return open_as(in, path, options->open_flags, input_set_size(path, options->single) > 0);
+}
 
-    *in = (input){.path = path};
-    signals_reading(path);
-    if (input_set_size(path, options->single) > 0)
-        code = open_set(in, &open_options);
-    else
-        code = open_file(in, &open_options);
-    if (code != CODE_OK)
-        signals_reading(NULL);
-    return code;
+int input_open_whole(input *in, const char *path, const input_options *options)
+{
+    return open_as(in, path, options->open_flags, !options->single && !input_is_stdin(path));
 }
 
 void input_close(input *in)

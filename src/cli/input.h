@@ -31,7 +31,12 @@ char *input_sibling_path(const char *path, uint32_t number);
 
 /* Opens.  Returns CODE_OK, or CODE_FAILED after a report. */
 int input_open(input *in, const char *path, const input_options *options);
+/* For commands that need the data: all shards of a set have to be there. */
+int input_open_whole(input *in, const char *path, const input_options *options);
 void input_close(input *in);
+
+/* Opens the set that `path` begins, or just that file.  NULL after a report. */
+gufo_set *input_open_set(const char *path, uint32_t open_flags);
 
 /* The file whose metadata is that of the model. */
 const gufo_file *input_main(const input *in);
@@ -42,6 +47,10 @@ const char *input_shard_path(const input *in, size_t index);
 uint64_t input_tensor_count(const input *in);
 /* Tensor `index` and the shard it is in. */
 bool input_tensor_at(const input *in, uint64_t index, gufo_tensor *out, size_t *shard);
+
+/* Whether an interrupted edit has left the file, or a shard of the set that it begins, as it must not
+ * be read; says so, and what helps. */
+bool input_is_pending(const char *path);
 
 /* True if the path stands for standard input. */
 bool input_is_stdin(const char *path);

@@ -377,20 +377,6 @@ typedef struct work {
     progress bar;
 } work;
 
-static int open_input(work *w)
-{
-    const char *path = w->options->input;
-    char *failed_path = NULL;
-    gufo_error error;
-
-    signals_reading(path);
-    w->input = gufo_set_open(path, NULL, &failed_path, &error);
-    if (w->input == NULL)
-        report_error(failed_path != NULL ? failed_path : path, &error);
-    free(failed_path);
-    return w->input != NULL ? CODE_OK : CODE_FAILED;
-}
-
 /* The report must not replace what is read. */
 static int compare_report(const work *w)
 {
@@ -594,11 +580,9 @@ static int tell(const work *w)
 
 static int quantize(quantize_options *options)
 {
-    work w = {.options = options};
-    int code = open_input(&w);
+    work w = {.options = options, .input = input_open_set(options->input, 0)};
+    int code = w.input != NULL ? compare_report(&w) : CODE_FAILED;
 
-    if (code == CODE_OK)
-        code = compare_report(&w);
     if (code == CODE_OK)
         code = open_imatrix(&w);
     if (code == CODE_OK)

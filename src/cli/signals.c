@@ -19,11 +19,24 @@ typedef struct prepared_line {
 
 static prepared_line *volatile reading_line;
 static const char *volatile temporary_path;
+static const char *volatile const *volatile temporary_list;
+static volatile size_t temporary_count;
 static volatile sig_atomic_t pipe_closed;
 static atomic_bool deferred, stopped; /* other threads ask, too */
 
 static const char unnamed_line[] =
     "gufo: a file was changed while it was being read (truncated?)\n";
+
+static void remove_temporaries(void)
+{
+    const char *volatile const *list = temporary_list;
+
+    if (temporary_path != NULL)
+        unlink(temporary_path);
+    for (size_t i = 0; list != NULL && i < temporary_count; i++)
+        if (list[i] != NULL)
+            unlink(list[i]);
+}
 
 static void on_bus_error(int signal_number)
 {
@@ -36,8 +49,7 @@ static void on_bus_error(int signal_number)
     else
         written = write(STDERR_FILENO, unnamed_line, sizeof unnamed_line - 1);
     (void)written; /* nobody is left to be told */
-    if (temporary_path != NULL)
-        unlink(temporary_path);
+    remove_temporaries();
     _exit(CODE_FAILED);
 }
 
@@ -48,8 +60,7 @@ static void on_interrupt(int signal_number)
         stopped = true;
         return;
     }
-    if (temporary_path != NULL)
-        unlink(temporary_path);
+    remove_temporaries();
     _exit(CODE_INTERRUPTED);
 }
 
@@ -118,6 +129,13 @@ void signals_reading(const char *path)
 void signals_temporary(const char *path)
 {
     temporary_path = path;
+}
+
+void signals_temporaries(const char *volatile const *paths, size_t count)
+{
+    temporary_list = NULL;
+    temporary_count = count;
+    temporary_list = paths;
 }
 
 static void change_mask(int how)

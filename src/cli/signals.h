@@ -3,6 +3,7 @@
 #define CLI_SIGNALS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Installs the handlers:
  *     SIGBUS                     one line about the file that is being read, exit 3
@@ -17,6 +18,10 @@ void signals_reading(const char *path);
 
 /* The file to remove when a signal ends the command, NULL: none.  The text must live on. */
 void signals_temporary(const char *path);
+
+/* Likewise for a list of `count` files, of which some may be NULL; the list may change meanwhile and
+ * must live on.  NULL: none. */
+void signals_temporaries(const char *volatile const *paths, size_t count);
 
 /* Between these two, signals that would end the command wait: for a file that is being made but not
  * registered yet. */

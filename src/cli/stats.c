@@ -81,26 +81,6 @@ bool stats_selects(const stats_options *options, gufo_str name)
 
 /* ---- input ---------------------------------------------------------------------------------- */
 
-/* Unlike commands that only look at metadata, this one needs all shards of a set. */
-static int open_model(input *in, const char *path, const input_options *options)
-{
-    gufo_open_options open_options = {.flags = options->open_flags};
-    char *failed_path = NULL;
-    gufo_error error;
-
-    if (options->single || input_is_stdin(path))
-        return input_open(in, path, options);
-    *in = (input){.path = path};
-    signals_reading(path);
-    in->set = gufo_set_open(path, &open_options, &failed_path, &error);
-    if (in->set == NULL) {
-        report_error(failed_path != NULL ? failed_path : path, &error);
-        signals_reading(NULL);
-    }
-    free(failed_path);
-    return in->set != NULL ? CODE_OK : CODE_FAILED;
-}
-
 static bool has_data(const input *in)
 {
     for (size_t i = 0; i < input_shard_count(in); i++)
@@ -245,7 +225,7 @@ static int report_all(const input *in, const stats_options *options)
 static int stats(const char *path, const stats_options *options)
 {
     input in;
-    int code = open_model(&in, path, &options->input);
+    int code = input_open_whole(&in, path, &options->input);
 
     if (code != CODE_OK)
         return code;

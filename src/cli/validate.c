@@ -380,6 +380,8 @@ static int validate(const char *path, const validate_options *options, bool colo
     uint32_t shards = input_set_size(path, options->input.single);
     int code;
 
+    if (input_is_pending(path))
+        return CODE_FAILED;
     r.j = json_writer_start(stdout);
     code = shards > 0 ? check_each_shard(&r, shards) : check_file(&r, path, 0);
     if (shards > 0)

@@ -78,6 +78,17 @@ make_shards() {
         tensor b 0 16 64
 }
 
+# make_whole PREFIX: whole.gguf, the model that make_shards has made shards of.
+make_whole() {
+    local first second
+    first=$(tail -c 32 "$1-00001-of-00002.gguf" | od -An -v -tx1 | tr -d ' \n')
+    second=$(tail -c 64 "$1-00002-of-00002.gguf" | od -An -v -tx1 | tr -d ' \n')
+    make_gguf whole.gguf kv general.architecture string llama tensor a 0 8 32 tensor b 0 16 64
+    local at=$(($(stat -c %s whole.gguf) - 96))
+    make_gguf whole.gguf kv general.architecture string llama tensor a 0 8 32 tensor b 0 16 64 \
+        poke "$at" "$first" poke $((at + 32)) "$second"
+}
+
 # on_terminal COMMAND...: runs it with a terminal as standard output, 80 columns wide.
 on_terminal() {
     local quoted

@@ -1,0 +1,300 @@
+/* Commands that write a model again; copying.h has the idea. */
+#include "cli/copying.h"
+
+#include "cli/cpu.h"
+#include "cli/human.h"
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/report.h"
+#include "cli/save.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- arguments and input -------------------------------------------------------------------- */
+
+bool copying_read_two(copying *job, const char *names)
+{
+    const shared_options *shared = job->shared;
+
+    if (shared->arg_count != 2) {
+        report_usage(shared->command, "%s are needed", names);
+        return false;
+    }
+    job->input = shared->args[0];
+    job->output = shared->args[1];
+    return true;
+}
+
+/* The data of a pipe is gone once its metadata was read. */
+static int check_data(const copying *job)
+{
+    for (size_t i = 0; i < gufo_set_shard_count(job->set); i++) {
+        const gufo_file *file = gufo_set_shard(job->set, i);
+
+        if (gufo_tensor_count(file) == 0 || gufo_file_has_data(file))
+            continue;
+        report_message(job->input, "tensor data cannot be read from a pipe");
+        return CODE_USAGE;
+    }
+    return CODE_OK;
+}
+
+int copying_open(copying *job)
+{
+    if (input_is_stdin(job->input))
+        return report_usage(job->shared->command, "the input must be a file, not '-'");
+    job->set = input_open_set(job->input, 0);
+    return job->set != NULL ? check_data(job) : CODE_FAILED;
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+/* What a plan refuses is wrong usage, but for a broken set. */
+static int report_no_plan(const copying *job, const gufo_error *error)
+{
+    static const gufo_status usage[] = {GUFO_E_ARGUMENT, GUFO_E_TYPE, GUFO_E_LIMIT};
+    const char *hint = error->code == GUFO_E_TYPE ? job->type_hint : NULL;
+
+    if (hint != NULL)
+        report_message(job->input, "%s (%s)", error->message, hint);
+    else
+        report_error(job->input, error);
+    for (size_t i = 0; i < sizeof usage / sizeof *usage; i++)
+        if (error->code == usage[i])
+            return CODE_USAGE;
+    return CODE_FAILED;
+}
+
+static int report_failure(const copying *job, const gufo_error *error)
+{
+    const char *path = gufo_copy_failed_path(job->copy);
+
+    if (path == NULL)
+        path = job->output;
+    switch (error->code) {
+    case GUFO_E_STOPPED:
+        report_message(job->output, "interrupted; nothing was written");
+        return CODE_INTERRUPTED;
+    case GUFO_E_ARGUMENT:
+        report_error(path, error);
+        return CODE_USAGE;
+    case GUFO_E_EXISTS:
+        if (!save_is_stream(path))
+            return save_report(path, error);
+        report_error(path, error);
+        return CODE_USAGE;
+    default:
+        report_error(path, error);
+        return CODE_FAILED;
+    }
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+    copying *job = context;
+
+    progress_update(&job->bar, done, total);
+    return !signals_stopped();
+}
+
+static bool is_standard_output(const copying *job)
+{
+    return strcmp(job->output, "-") == 0;
+}
+
+static gufo_status write_stream(copying *job, const gufo_copy_run_options *options,
+                                gufo_error *error)
+{
+    int fd = is_standard_output(job) ? STDOUT_FILENO : open(job->output, O_WRONLY | O_CLOEXEC);
+    gufo_status status;
+
+    if (fd < 0) {
+        *error = (gufo_error){.code = GUFO_E_IO, .system = errno, .offset = GUFO_NO_OFFSET};
+        snprintf(error->message, sizeof error->message, "cannot open: %s", strerror(errno));
+        return error->code;
+    }
+    status = gufo_copy_stream(job->copy, fd, options, error);
+    if (fd != STDOUT_FILENO)
+        (void)close(fd);
+    return status;
+}
+
+/* Something that takes bytes as they come, if there is one file to write. */
+static bool goes_to_stream(const copying *job)
+{
+    return is_standard_output(job) ||
+           (gufo_copy_output_count(job->copy) == 1 && save_is_stream(job->output));
+}
+
+/* Of what was made nothing is left when a signal comes.  A stream has nothing to clean up, and may
+ * wait for its reader for ever: there the first signal ends everything. */
+static gufo_status write_files(copying *job, const gufo_copy_run_options *options,
+                               gufo_error *error)
+{
+    gufo_status status;
+
+    signals_temporaries(gufo_copy_temporaries(job->copy), gufo_copy_output_count(job->copy));
+    signals_defer();
+    status = gufo_copy_run(job->copy, job->output, options, error);
+    signals_temporaries(NULL, 0);
+    return status;
+}
+
+static gufo_status write_copy(copying *job, gufo_cpu cpu, gufo_error *error)
+{
+    gufo_copy_run_options options = {.replace = job->shared->force,
+                                     .cpu = cpu,
+                                     .threads = job->shared->threads,
+                                     .progress = on_progress,
+                                     .progress_context = job};
+    gufo_status status;
+
+    progress_start(&job->bar, job->shared->quiet);
+    status = goes_to_stream(job) ? write_stream(job, &options, error)
+                                 : write_files(job, &options, error);
+    progress_end(&job->bar);
+    return status;
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+/* The path of an output: to be freed; NULL without memory. */
+static char *path_of(const copying *job, size_t index)
+{
+    size_t size = gufo_copy_output_path(job->copy, job->output, index, NULL, 0) + 1;
+    char *path = malloc(size);
+
+    if (path != NULL)
+        (void)gufo_copy_output_path(job->copy, job->output, index, path, size);
+    return path;
+}
+
+static void print_output(const copying *job, size_t index)
+{
+    gufo_copy_output out = {0};
+    char *path = path_of(job, index);
+
+    (void)gufo_copy_output_at(job->copy, index, &out);
+    if (path != NULL)
+        text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
+    printf(": %s, %s %s\n", human_bytes(out.size).text, human_grouped(out.tensor_count).text,
+           out.tensor_count == 1 ? "tensor" : "tensors");
+    free(path);
+}
+
+static void write_output(json_writer *j, const copying *job, size_t index)
+{
+    gufo_copy_output out = {0};
+    char *path = path_of(job, index);
+
+    (void)gufo_copy_output_at(job->copy, index, &out);
+    json_begin_object(j);
+    json_write_key(j, "path");
+    json_write_text(j, path != NULL ? path : "");
+    json_write_key(j, "size");
+    json_write_u64(j, out.size);
+    json_write_key(j, "tensors");
+    json_write_u64(j, out.tensor_count);
+    json_end_object(j);
+    free(path);
+}
+
+/* Calls `tell` for every way in which the copy differs from its input. */
+static void for_each_normalised(const copying *job, void (*tell)(void *, const char *),
+                                void *context)
+{
+    for (uint32_t kind = 1; kind != 0; kind <<= 1)
+        if (gufo_copy_normalised(job->copy) & kind)
+            tell(context, gufo_normalised_text((gufo_normalised)kind));
+}
+
+static void write_normalised(void *context, const char *text)
+{
+    json_write_text(context, text);
+}
+
+static void write_json(const copying *job)
+{
+    json_writer j = json_writer_start(stdout);
+
+    json_begin_object(&j);
+    json_write_key(&j, "path");
+    json_write_text(&j, job->input);
+    json_write_key(&j, "dry_run");
+    json_write_bool(&j, job->dry_run);
+    json_write_key(&j, "outputs");
+    json_begin_array(&j);
+    for (size_t i = 0; i < gufo_copy_output_count(job->copy); i++)
+        write_output(&j, job, i);
+    json_end_array(&j);
+    json_write_key(&j, "normalised");
+    json_begin_array(&j);
+    for_each_normalised(job, write_normalised, &j);
+    json_end_array(&j);
+    json_end_object(&j);
+    json_writer_line(&j);
+}
+
+static void warn_normalised(void *context, const char *text)
+{
+    const copying *job = context;
+
+    report_warning(job->input, "not written the way a GGUF file is written today: %s", text);
+}
+
+/* Standard output may be the file itself. */
+static void tell(copying *job)
+{
+    for_each_normalised(job, warn_normalised, job);
+    if (is_standard_output(job) && !job->dry_run)
+        return;
+    if (job->shared->json)
+        write_json(job);
+    for (size_t i = 0; i < gufo_copy_output_count(job->copy); i++)
+        if (!job->shared->json && !job->shared->quiet)
+            print_output(job, i);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static int write_and_report(copying *job)
+{
+    gufo_cpu cpu;
+    gufo_error error;
+    int code = cpu_from_environment(&cpu);
+
+    if (code != CODE_OK || write_copy(job, cpu, &error) == GUFO_OK)
+        return code;
+    /* Whoever closes a pipe has seen what it wanted. */
+    if (is_standard_output(job) && error.system == EPIPE && signals_pipe_closed())
+        return CODE_OK;
+    return report_failure(job, &error);
+}
+
+static int carry_out(copying *job)
+{
+    int code = job->dry_run ? CODE_OK : write_and_report(job);
+
+    if (code == CODE_OK)
+        tell(job);
+    return code;
+}
+
+int copying_finish(copying *job, int code, const gufo_error *error)
+{
+    if (code == CODE_OK)
+        code = job->copy != NULL ? carry_out(job) : report_no_plan(job, error);
+    gufo_copy_free(job->copy);
+    gufo_set_close(job->set);
+    signals_reading(NULL);
+    return code;
+}

@@ -1,0 +1,160 @@
+/* gufo diff A B: how two models differ.
+ *
+ * The library compares; this file opens both and hands on what comes. */
+#include "cli/diff.h"
+
+#include "cli/commands.h"
+#include "cli/cpu.h"
+#include "cli/input.h"
+#include "cli/report.h"
+#include "cli/signals.h"
+#include "cli/stdout.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+enum { OPTION_VALUES = OPTION_COMMAND };
+
+static const struct argp_option diff_table[] = {
+    {"values", OPTION_VALUES, NULL, 0,
+     "Decode tensors that differ, whatever their types, and tell how far their numbers are apart",
+     1},
+    {0},
+};
+
+static error_t parse_diff(int key, char *text, struct argp_state *state)
+{
+    diff_options *options = state->input;
+
+    (void)text;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = options->base.shared;
+        return 0;
+    case OPTION_VALUES:
+        options->values = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp diff_argp = {
+    .options = diff_table,
+    .parser = parse_diff,
+    .args_doc = "A B",
+    .doc = "Tell how two models differ: metadata, and tensors with their data.\v"
+           "How a model lies in files makes no difference: shards, byte order, version, padding, "
+           "the order of keys and tensors.  Exit status 0 says that they are the same, 1 that "
+           "something differs.",
+    .children = options_children,
+};
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+static void on_entry(void *context, const gufo_entry_difference *d)
+{
+    diff_report *r = context;
+
+    progress_end(&r->bar);
+    if (r->options->base.shared->json)
+        diff_json_entry(r, d);
+    else if (!r->options->base.shared->quiet)
+        diff_text_entry(r, d);
+}
+
+static void on_tensor(void *context, const gufo_tensor_difference *d)
+{
+    diff_report *r = context;
+
+    progress_end(&r->bar);
+    if (r->options->base.shared->json)
+        diff_json_tensor(r, d);
+    else if (!r->options->base.shared->quiet)
+        diff_text_tensor(r, d);
+}
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+    progress_update(&((diff_report *)context)->bar, done, total);
+    return !stdout_broken();
+}
+
+static int compare(diff_report *r)
+{
+    const shared_options *shared = r->options->base.shared;
+    gufo_compare_options options = {.flags = r->options->values ? GUFO_COMPARE_VALUES : 0,
+                                    .cpu = r->options->cpu,
+                                    .threads = shared->threads,
+                                    .entry = on_entry,
+                                    .tensor = on_tensor,
+                                    .progress = on_progress,
+                                    .context = r};
+    gufo_comparison result;
+    gufo_error error;
+
+    /* One line of JSON on a terminal would be torn by the bar. */
+    progress_start(&r->bar, shared->quiet || (shared->json && isatty(STDOUT_FILENO)));
+    if (shared->json)
+        diff_json_begin(r);
+    gufo_status status = gufo_compare(r->sets[0], r->sets[1], &options, &result, &error);
+
+    progress_end(&r->bar);
+    if (shared->json)
+        diff_json_end(r, &result, status == GUFO_OK ? NULL : &error);
+    else if (status == GUFO_OK && !shared->quiet)
+        diff_text_end(r, &result);
+    if (status == GUFO_E_STOPPED) /* nobody reads the output */
+        return CODE_OK;
+    if (status != GUFO_OK) {
+        report_error(gufo_set_shard_path(r->sets[result.failed_in_b], result.failed_shard), &error);
+        return CODE_FAILED;
+    }
+    return gufo_comparison_same(&result) ? CODE_OK : CODE_NO;
+}
+
+/* Both are mapped: what is said of a file that is truncated meanwhile names the second. */
+static int diff(diff_report *r)
+{
+    gufo_set *a, *b = NULL;
+    int code = CODE_FAILED;
+
+    a = input_open_set(r->paths[0], 0);
+    if (a != NULL)
+        b = input_open_set(r->paths[1], 0);
+    if (b != NULL) {
+        r->sets[0] = a;
+        r->sets[1] = b;
+        code = compare(r);
+    }
+    gufo_set_close(a);
+    gufo_set_close(b);
+    signals_reading(NULL);
+    return code;
+}
+
+int command_diff(int argc, char **argv, shared_options *shared)
+{
+    diff_options options = {.base = {shared}};
+    diff_report r = {.options = &options, .j = json_writer_start(stdout)};
+    int code = options_parse(&diff_argp, 0, argc, argv, &options.base);
+
+    if (code != CODE_OK || shared->done)
+        return code;
+    if (shared->arg_count != 2)
+        return report_usage("diff", "two models are compared, and %d %s given", shared->arg_count,
+                            shared->arg_count == 1 ? "is" : "are");
+    code = cpu_from_environment(&options.cpu);
+    if (code != CODE_OK)
+        return code;
+    for (int i = 0; i < 2; i++) {
+        r.paths[i] = shared->args[i];
+        if (input_is_stdin(r.paths[i])) {
+            report_message(r.paths[i], "the data of a pipe cannot be compared; give a file");
+            return CODE_USAGE;
+        }
+    }
+    return diff(&r);
+}

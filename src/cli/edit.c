@@ -1,0 +1,402 @@
+/* gufo edit [OPTION...] FILE: other metadata, at once.
+ *
+ * The library keeps the list of changes and writes; this file reads the command line and says what
+ * went wrong.  The options that change something are kept in their order, which matters. */
+#include "cli/edit.h"
+
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/save.h"
+#include "cli/signals.h"
+
+#include "base/checked.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+enum {
+    OPTION_SET = OPTION_COMMAND,
+    OPTION_SET_STRING,
+    OPTION_SET_FILE,
+    OPTION_SET_JSON,
+    OPTION_REMOVE,
+    OPTION_RENAME,
+    OPTION_RENAME_TENSOR,
+    OPTION_COPY_FROM,
+    OPTION_DRY_RUN,
+    OPTION_IN_PLACE,
+    OPTION_RESERVE,
+    OPTION_RECOVER,
+};
+
+static const struct argp_option edit_table[] = {
+    {NULL, 0, NULL, 0, "Changes, made in the order given:", 1},
+    {"set", OPTION_SET, "KEY=[TYPE:]VALUE", 0,
+     "Set a number, bool or string; a key that exists keeps its type unless TYPE is given", 1},
+    {"set-string", OPTION_SET_STRING, "KEY=TEXT", 0, "Set a string, whatever it looks like", 1},
+    {"set-file", OPTION_SET_FILE, "KEY=PATH", 0, "Set a string to the bytes of a file", 1},
+    {"set-json", OPTION_SET_JSON, "KEY=TYPE:JSON", 0,
+     "Set an array, as in KEY=uint32:[1,2]; TYPE is that of its elements", 1},
+    {"remove", OPTION_REMOVE, "GLOB", 0, "Remove keys", 1},
+    {"rename", OPTION_RENAME, "OLD=NEW", 0, "Rename a key", 1},
+    {"rename-tensor", OPTION_RENAME_TENSOR, "OLD=NEW", 0, "Rename a tensor", 1},
+    {"copy-from", OPTION_COPY_FROM, "OTHER GLOB", 0, "Set keys as they are in another file", 1},
+    {NULL, 0, NULL, 0, "How it is written:", 2},
+    {"output", 'o', "OUT", 0, "Write a new file and leave FILE as it is", 2},
+    {"in-place", OPTION_IN_PLACE, "WHEN", 0,
+     "Change FILE itself: auto (where that is safe), yes, or no (always a new file)", 2},
+    {"reserve", OPTION_RESERVE, "SIZE", 0, "Leave room for later edits where the file grows", 2},
+    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show the differences and change nothing", 2},
+    {"recover", OPTION_RECOVER, NULL, 0, "Complete an edit that was interrupted", 2},
+    {0},
+};
+
+static bool read_in_place(edit_options *o, const char *text)
+{
+    static const char *const names[] = {[GUFO_EDIT_IN_PLACE_IF_SAFE] = "auto",
+                                        [GUFO_EDIT_IN_PLACE_ALWAYS] = "yes",
+                                        [GUFO_EDIT_IN_PLACE_NEVER] = "no"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(names[i], text) == 0) {
+            o->in_place = (gufo_edit_in_place)i;
+            return true;
+        }
+    }
+    report_usage("edit", "--in-place is auto, yes or no, not '%s'", text);
+    return false;
+}
+
+/* "512K", "64Mi" */
+static bool read_size(edit_options *o, const char *text)
+{
+    static const char units[] = "KMG";
+    const char *at = text, *unit;
+    uint64_t size = 0, factor = 1;
+    bool good = isdigit((unsigned char)*at);
+
+    for (; good && isdigit((unsigned char)*at); at++)
+        good = checked_mul(size, 10, &size) && checked_add(size, (uint64_t)(*at - '0'), &size);
+    unit = *at != '\0' ? strchr(units, *at) : NULL;
+    if (unit != NULL) {
+        bool binary = *++at == 'i';
+
+        at += binary;
+        for (const char *each = units; each <= unit; each++)
+            factor *= binary ? 1024 : 1000;
+    }
+    if (good && *at == '\0' && checked_mul(size, factor, &o->reserve))
+        return true;
+    report_usage("edit", "--reserve needs a size such as 64K or 1Mi, not '%s'", text);
+    return false;
+}
+
+static bool add_operation(edit_options *o, edit_operation_kind kind, const char *text,
+                          const char *glob)
+{
+    edit_operation *larger = realloc(o->operations, (o->count + 1) * sizeof *larger);
+
+    if (larger == NULL) {
+        report_message(NULL, "out of memory");
+        return false;
+    }
+    o->operations = larger;
+    o->operations[o->count++] = (edit_operation){.kind = kind, .text = text, .glob = glob};
+    return true;
+}
+
+/* The option has two arguments, of which argp reads one. */
+static bool add_copy(edit_options *o, const char *text, struct argp_state *state)
+{
+    if (state->next >= state->argc) {
+        report_usage("edit", "--copy-from needs a file and a pattern for keys");
+        return false;
+    }
+    return add_operation(o, EDIT_COPY, text, state->argv[state->next++]);
+}
+
+static bool parse_change(edit_options *o, int key, const char *text)
+{
+    static const struct {
+        int key;
+        edit_operation_kind kind;
+    } kinds[] = {{OPTION_SET, EDIT_SET},
+                 {OPTION_SET_STRING, EDIT_SET_STRING},
+                 {OPTION_SET_FILE, EDIT_SET_FILE},
+                 {OPTION_SET_JSON, EDIT_SET_JSON},
+                 {OPTION_REMOVE, EDIT_REMOVE},
+                 {OPTION_RENAME, EDIT_RENAME},
+                 {OPTION_RENAME_TENSOR, EDIT_RENAME_TENSOR}};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (kinds[i].key == key)
+            return add_operation(o, kinds[i].kind, text, NULL);
+    return false;
+}
+
+static error_t parse_edit(int key, char *text, struct argp_state *state)
+{
+    edit_options *o = state->input;
+    bool good = true;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = o->base.shared;
+        return 0;
+    case 'o':
+        o->output = text;
+        return 0;
+    case OPTION_DRY_RUN:
+        return o->dry_run = true, 0;
+    case OPTION_RECOVER:
+        return o->recover = true, 0;
+    case OPTION_IN_PLACE:
+        good = read_in_place(o, text);
+        break;
+    case OPTION_RESERVE:
+        good = read_size(o, text);
+        break;
+    case OPTION_COPY_FROM:
+        good = add_copy(o, text, state);
+        break;
+    default:
+        if (key < OPTION_SET || key > OPTION_RENAME_TENSOR)
+            return ARGP_ERR_UNKNOWN;
+        good = parse_change(o, key, text);
+    }
+    return good ? 0 : EINVAL;
+}
+
+static const struct argp edit_argp = {
+    .options = edit_table,
+    .parser = parse_edit,
+    .args_doc = "FILE",
+    .doc =
+        "Change the metadata of a model.\v"
+        "Tensor data is not written: the new metadata goes over the old one, or into blocks that "
+        "the file system inserts in front (ext4, XFS).  Where neither is possible or safe, a new "
+        "file takes the name, its data shared or copied by the system.  -v tells which.\n\n"
+        "Without TYPE a new key is a bool (true, false), an integer, a float32 or a string, as "
+        "its value looks.  An edit that was interrupted is completed by --recover FILE, or by "
+        "the next edit.",
+    .children = options_children,
+};
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+static int report_failure(const edit_options *o, const gufo_error *error)
+{
+    const char *path = o->output != NULL ? o->output : o->path;
+
+    if (error->code == GUFO_E_STOPPED) {
+        report_message(path, "interrupted; nothing was changed");
+        return CODE_INTERRUPTED;
+    }
+    if (error->code == GUFO_E_EXISTS)
+        return save_report(path, error);
+    report_error(error->code == GUFO_E_ARGUMENT || o->output == NULL ? o->path : path, error);
+    return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
+}
+
+static int recover(const edit_options *o, bool asked)
+{
+    static const char *const results[] = {
+        [GUFO_EDIT_RECOVERED_NOTHING] = "there is nothing to recover",
+        [GUFO_EDIT_RECOVERED_OLD] = "the interrupted edit had changed nothing; the file is as it "
+                                    "was before",
+        [GUFO_EDIT_RECOVERED_NEW] = "the interrupted edit is complete now",
+    };
+    gufo_edit_recovery recovery;
+    gufo_error error;
+
+    if (gufo_edit_recover(o->path, &recovery, &error) != GUFO_OK) {
+        report_error(o->path, &error);
+        return CODE_FAILED;
+    }
+    if (asked && !o->base.shared->quiet)
+        printf("%s: %s\n", o->path, results[recovery]);
+    else if (!asked && recovery != GUFO_EDIT_RECOVERED_NOTHING)
+        report_warning(o->path, "%s", results[recovery]);
+    return CODE_OK;
+}
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+    progress_update(context, done, total);
+    return !signals_stopped();
+}
+
+static gufo_edit_target make_target(const edit_options *o, progress *bar)
+{
+    return (gufo_edit_target){.output = o->output,
+                              .replace = o->base.shared->force,
+                              .in_place = o->in_place,
+                              .reserve = o->reserve,
+                              .progress = on_progress,
+                              .progress_context = bar};
+}
+
+static bool is_stream(const edit_options *o)
+{
+    return o->output != NULL && (input_is_stdin(o->output) || save_is_stream(o->output));
+}
+
+/* To standard output, a pipe or a device, which take bytes as they come. */
+static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target *target)
+{
+    bool standard = input_is_stdin(o->output);
+    int fd = standard ? STDOUT_FILENO : open(o->output, O_WRONLY | O_CLOEXEC);
+    gufo_error error;
+    int code = CODE_OK;
+
+    if (fd < 0) {
+        report_system(o->output, errno);
+        return CODE_FAILED;
+    }
+    if (gufo_edit_stream(edit, fd, target, &error) != GUFO_OK)
+        code = report_failure(o, &error);
+    if (!standard && close(fd) != 0 && code == CODE_OK) {
+        report_system(o->output, errno);
+        code = CODE_FAILED;
+    }
+    return code;
+}
+
+static int write_file(const edit_options *o, gufo_edit *edit, const edit_report *report,
+                      const gufo_edit_target *target)
+{
+    gufo_edit_plan plan = {0};
+    gufo_error error;
+    bool broken;
+
+    if (gufo_edit_apply(edit, target, &plan, &broken, &error) != GUFO_OK) {
+        int code = report_failure(o, &error);
+
+        if (broken)
+            report_message(o->path, "the edit is half done; 'gufo edit --recover %s' repairs it",
+                           o->path);
+        return broken ? CODE_FAILED : code;
+    }
+    edit_report_print(report, &plan, o);
+    return CODE_OK;
+}
+
+/* With all changes made. */
+static int finish(const edit_options *o, gufo_edit *edit, const edit_report *report)
+{
+    progress bar;
+    gufo_edit_target target = make_target(o, &bar);
+    gufo_edit_plan plan = {0};
+    gufo_error error;
+    int code;
+
+    if (o->dry_run) {
+        if (gufo_edit_plan_for(edit, &target, &plan, &error) != GUFO_OK)
+            return report_failure(o, &error);
+        edit_report_print(report, &plan, o);
+        return CODE_OK;
+    }
+    signals_defer();
+    progress_start(&bar, o->base.shared->quiet);
+    code = is_stream(o) ? stream(o, edit, &target) : write_file(o, edit, report, &target);
+    progress_end(&bar);
+    return code;
+}
+
+/* Caches give blobs the name of their hash, and link to them. */
+static void warn_of_names(const edit_options *o, const gufo_edit *edit)
+{
+    struct stat info;
+
+    if (o->output == NULL && lstat(o->path, &info) == 0 && S_ISLNK(info.st_mode))
+        report_warning(o->path, "this is a symlink; what changes is %s", gufo_edit_path(edit));
+}
+
+static int edit_opened(edit_options *o, gufo_edit *edit)
+{
+    edit_report report = {0};
+    int code = edit_apply_operations(edit, o);
+
+    if (code == CODE_OK)
+        code = edit_check_changes(edit, o);
+    if (code == CODE_OK)
+        code = edit_report_changes(&report, edit, o);
+    if (code == CODE_OK && gufo_file_version(gufo_edit_file(edit)) == 1)
+        report_warning(o->path, "a file of version 1 becomes one of version 3");
+    if (code == CODE_OK)
+        code = finish(o, edit, &report);
+    free(report.text);
+    return code;
+}
+
+static int edit_file(edit_options *o)
+{
+    gufo_edit_options options = {.flags = o->output != NULL ? GUFO_EDIT_READ_ONLY : 0};
+    gufo_edit *edit;
+    gufo_error error;
+    int code = CODE_OK;
+
+    if (o->dry_run || o->output != NULL)
+        code = input_is_pending(o->path) ? CODE_FAILED : CODE_OK;
+    else
+        code = recover(o, false);
+    if (code != CODE_OK)
+        return code;
+    signals_reading(o->path);
+    edit = gufo_edit_open(o->path, &options, &error);
+    if (edit == NULL) {
+        signals_reading(NULL);
+        return report_failure(&(edit_options){.path = o->path, .base = o->base}, &error);
+    }
+    warn_of_names(o, edit);
+    code = edit_opened(o, edit);
+    gufo_edit_close(edit);
+    signals_reading(NULL);
+    return code;
+}
+
+static int check_arguments(const edit_options *o)
+{
+    if (input_is_stdin(o->path))
+        return report_usage("edit", "FILE must be a file, not '-'");
+    if (o->recover && (o->count > 0 || o->output != NULL || o->dry_run))
+        return report_usage("edit", "--recover is for a file alone, without changes");
+    if (o->output != NULL && o->in_place == GUFO_EDIT_IN_PLACE_ALWAYS)
+        return report_usage("edit", "-o and --in-place=yes exclude each other");
+    if (!o->recover && o->count == 0 && o->output == NULL && o->reserve == 0 &&
+        o->in_place != GUFO_EDIT_IN_PLACE_NEVER)
+        return report_usage("edit", "there is nothing to change");
+    if (is_stream(o) && o->base.shared->json && !o->dry_run)
+        return report_usage("edit", "--json needs an output that is a file");
+    return CODE_OK;
+}
+
+int command_edit(int argc, char **argv, shared_options *shared)
+{
+    edit_options options = {.base = {shared}};
+    int code = options_parse(&edit_argp, 0, argc, argv, &options.base);
+
+    if (code == 0 && !shared->done) {
+        if (shared->arg_count != 1)
+            code = report_usage("edit", "one FILE is needed, and nothing else");
+        else {
+            options.path = shared->args[0];
+            code = check_arguments(&options);
+            if (code == CODE_OK)
+                code = options.recover ? recover(&options, true) : edit_file(&options);
+        }
+    }
+    for (size_t i = 0; i < options.count; i++)
+        gufo_close(options.operations[i].source);
+    free(options.operations);
+    return code;
+}

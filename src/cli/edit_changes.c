@@ -1,0 +1,347 @@
+/* The changes that the options ask for, in their order, and what is said against them. */
+#include "cli/edit.h"
+
+#include "cli/input.h"
+#include "cli/report.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- reading the options -------------------------------------------------------------------- */
+
+/* "KEY=REST" into an own copy of KEY; NULL after a report. */
+static char *split(const char *option, const char *text, const char **rest)
+{
+    const char *equals = strchr(text, '=');
+    char *key;
+
+    if (equals == NULL || equals == text) {
+        report_usage("edit", "%s needs a name, = and a value, not '%s'", option, text);
+        return NULL;
+    }
+    *rest = equals + 1;
+    key = strndup(text, (size_t)(equals - text));
+    if (key == NULL)
+        report_message(NULL, "out of memory");
+    return key;
+}
+
+/* What the library says of an option.  Returns the exit code. */
+static int check(const edit_options *options, const char *option, const char *text,
+                 gufo_status status, const gufo_error *error)
+{
+    if (status == GUFO_OK)
+        return CODE_OK;
+    report_message(options->path, "%s %s: %s", option, text, error->message);
+    return status == GUFO_E_MEMORY ? CODE_FAILED : CODE_USAGE;
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+static int report_unfit(const char *text, edit_value_result result, gufo_value_type type)
+{
+    if (result == EDIT_VALUE_ARRAY)
+        return report_usage("edit", "--set %s: arrays are given with --set-json", text);
+    return report_usage("edit", "--set %s: that is no value of type %s", text,
+                        gufo_value_type_name(type));
+}
+
+static int set(gufo_edit *edit, const edit_options *options, const char *text)
+{
+    const char *rest;
+    char *key = split("--set", text, &rest);
+    edit_value_result result;
+    gufo_value old, value;
+    gufo_value_type type;
+    gufo_error error;
+    int code;
+
+    if (key == NULL)
+        return CODE_USAGE;
+    result = edit_read_value(rest, gufo_edit_find(edit, key, &old) ? &old : NULL, &value, &type);
+    if (result != EDIT_VALUE_GOOD)
+        code = report_unfit(text, result, type);
+    else
+        code = check(options, "--set", text, gufo_edit_set(edit, key, &value, &error), &error);
+    free(key);
+    return code;
+}
+
+static int set_text(gufo_edit *edit, const edit_options *options, const char *option,
+                    const char *key, gufo_str text)
+{
+    const gufo_value value = {.type = GUFO_VALUE_STRING, .as.str = text};
+    gufo_error error;
+
+    return check(options, option, key, gufo_edit_set(edit, key, &value, &error), &error);
+}
+
+static int set_string(gufo_edit *edit, const edit_options *options, const char *text)
+{
+    const char *rest;
+    char *key = split("--set-string", text, &rest);
+    int code = CODE_USAGE;
+
+    if (key != NULL)
+        code = set_text(edit, options, "--set-string", key, gufo_str_of(rest));
+    free(key);
+    return code;
+}
+
+/* The bytes of a file; false after a report. */
+static bool read_file(const char *path, char **bytes, size_t *len)
+{
+    FILE *in = fopen(path, "rb"), *out;
+    char piece[1 << 14];
+    size_t got;
+    bool good = false;
+
+    *bytes = NULL;
+    out = in != NULL ? open_memstream(bytes, len) : NULL;
+    if (out != NULL) {
+        while ((got = fread(piece, 1, sizeof piece, in)) > 0)
+            (void)fwrite(piece, 1, got, out);
+        good = !ferror(in) && !ferror(out);
+        good = fclose(out) == 0 && good;
+    }
+    if (!good)
+        report_system(path, errno);
+    if (in != NULL)
+        fclose(in);
+    return good;
+}
+
+static int set_file(gufo_edit *edit, const edit_options *options, const char *text)
+{
+    const char *path;
+    char *key = split("--set-file", text, &path), *bytes;
+    size_t len;
+    int code = CODE_USAGE;
+
+    if (key != NULL) {
+        code = CODE_FAILED;
+        if (read_file(path, &bytes, &len))
+            code = set_text(edit, options, "--set-file", key, (gufo_str){bytes, len});
+        free(bytes);
+    }
+    free(key);
+    return code;
+}
+
+/* TYPE: before JSON; NULL after a report. */
+static const char *read_json_type(const char *text, const char *rest, gufo_value_type *type)
+{
+    const char *colon = strchr(rest, ':');
+    char name[16];
+
+    snprintf(name, sizeof name, "%.*s", colon != NULL ? (int)(colon - rest) : 0, rest);
+    if (colon != NULL && gufo_value_type_by_name(name, type) && *type != GUFO_VALUE_ARRAY)
+        return colon + 1;
+    report_usage("edit",
+                 "--set-json %s: the type of the values has to stand before the JSON, as in "
+                 "KEY=uint32:[1,2]",
+                 text);
+    return NULL;
+}
+
+static int set_json(gufo_edit *edit, const edit_options *options, const char *text)
+{
+    char message[EDIT_JSON_MESSAGE];
+    const char *rest, *json_text;
+    char *key = split("--set-json", text, &rest);
+    gufo_value_type type;
+    gufo_error error;
+    edit_json json;
+    int code = CODE_USAGE;
+
+    json_text = key != NULL ? read_json_type(text, rest, &type) : NULL;
+    if (json_text != NULL && !edit_json_read(type, json_text, &json, message))
+        report_usage("edit", "--set-json %s: %s", key, message);
+    else if (json_text != NULL) {
+        code = check(options, "--set-json", key,
+                     json.is_array ? gufo_edit_set_array(edit, key, &json.array, &error)
+                                   : gufo_edit_set(edit, key, &json.value, &error),
+                     &error);
+        edit_json_free(&json);
+    }
+    free(key);
+    return code;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* `context` points to the pattern. */
+static bool matches(void *context, gufo_str key)
+{
+    const char *const *glob = context;
+    char *text = strndup(key.data, key.len);
+    bool match = text != NULL && fnmatch(*glob, text, 0) == 0;
+
+    free(text);
+    return match;
+}
+
+static int remove_keys(gufo_edit *edit, const edit_options *options, const char *glob)
+{
+    uint64_t removed;
+
+    gufo_edit_remove(edit, matches, &glob, &removed);
+    if (removed == 0)
+        report_warning(options->path, "--remove %s: there is no such key", glob);
+    return CODE_OK;
+}
+
+static int rename_key(gufo_edit *edit, const edit_options *options, const char *text)
+{
+    const char *to;
+    char *from = split("--rename", text, &to);
+    gufo_error error;
+    int code = CODE_USAGE;
+
+    if (from != NULL)
+        code = check(options, "--rename", text, gufo_edit_rename(edit, from, to, &error), &error);
+    free(from);
+    return code;
+}
+
+static int rename_tensor(gufo_edit *edit, const edit_options *options, const char *text)
+{
+    const char *to;
+    char *from = split("--rename-tensor", text, &to);
+    gufo_error error;
+    int code = CODE_USAGE;
+
+    if (from != NULL)
+        code = check(options, "--rename-tensor", text,
+                     gufo_edit_rename_tensor(edit, from, to, &error), &error);
+    free(from);
+    return code;
+}
+
+static int copy_keys(gufo_edit *edit, const edit_options *options, edit_operation *operation)
+{
+    gufo_error error;
+    uint64_t copied;
+    int code;
+
+    if (input_is_pending(operation->text))
+        return CODE_FAILED;
+    operation->source = gufo_open(operation->text, NULL, &error);
+    if (operation->source == NULL) {
+        report_error(operation->text, &error);
+        return CODE_FAILED;
+    }
+    code =
+        check(options, "--copy-from", operation->text,
+              gufo_edit_copy(edit, operation->source, matches, &operation->glob, &copied, &error),
+              &error);
+    if (code == CODE_OK && copied == 0)
+        report_warning(operation->text, "there is no key '%s'", operation->glob);
+    return code;
+}
+
+static int apply_operation(gufo_edit *edit, const edit_options *options, edit_operation *operation)
+{
+    static int (*const simple[])(gufo_edit *, const edit_options *, const char *) = {
+        [EDIT_SET] = set,
+        [EDIT_SET_STRING] = set_string,
+        [EDIT_SET_FILE] = set_file,
+        [EDIT_SET_JSON] = set_json,
+        [EDIT_REMOVE] = remove_keys,
+        [EDIT_RENAME] = rename_key,
+        [EDIT_RENAME_TENSOR] = rename_tensor,
+    };
+
+    if (operation->kind == EDIT_COPY)
+        return copy_keys(edit, options, operation);
+    return simple[operation->kind](edit, options, operation->text);
+}
+
+int edit_apply_operations(gufo_edit *edit, edit_options *options)
+{
+    int code = CODE_OK;
+
+    for (size_t i = 0; i < options->count && code == CODE_OK; i++)
+        code = apply_operation(edit, options, &options->operations[i]);
+    return code;
+}
+
+/* ---- what is said against them -------------------------------------------------------------- */
+
+/* What the changes touch. */
+typedef struct touched {
+    char split_key[64]; /* the first one; empty: none */
+    bool alignment;
+} touched;
+
+static void look_at(touched *t, gufo_str name)
+{
+    static const char prefix[] = "split.";
+
+    if (name.len >= sizeof prefix - 1 && memcmp(name.data, prefix, sizeof prefix - 1) == 0 &&
+        t->split_key[0] == '\0')
+        snprintf(t->split_key, sizeof t->split_key, "%.*s", (int)name.len, name.data);
+    t->alignment = t->alignment || gufo_str_equal(name, gufo_str_of("general.alignment"));
+}
+
+static void look_at_change(void *context, const gufo_edit_change *change)
+{
+    if (change->kind == GUFO_EDIT_TENSOR_RENAMED)
+        return;
+    look_at(context, change->old_name);
+    look_at(context, change->new_name);
+}
+
+/* Keys without which a model cannot be used. */
+static void warn_of_losses(const gufo_edit *edit, const char *path)
+{
+    static const char *const needed[] = {"general.architecture", "tokenizer.ggml.model",
+                                         "tokenizer.ggml.tokens"};
+    gufo_entry entry;
+    gufo_value value;
+
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (gufo_metadata_find(gufo_edit_file(edit), needed[i], &entry) &&
+            !gufo_edit_find(edit, needed[i], &value))
+            report_warning(path, "without key '%s' programs will not load the model", needed[i]);
+}
+
+/* The number of shards of the set that the file belongs to; 1 for a file of its own. */
+static uint64_t shard_count(const gufo_edit *edit, const char *path, uint32_t *number)
+{
+    uint64_t keyed = 1;
+    size_t prefix_len;
+    uint32_t count;
+
+    if (gufo_shard_path_parse(path, &prefix_len, number, &count))
+        return count;
+    *number = 1;
+    return gufo_get_u64(gufo_edit_file(edit), "split.count", &keyed, NULL) == GUFO_OK ? keyed : 1;
+}
+
+int edit_check_changes(const gufo_edit *edit, const edit_options *options)
+{
+    touched t = {0};
+    gufo_error error = {0};
+    uint32_t number;
+    uint64_t shards = shard_count(edit, options->path, &number);
+
+    if (gufo_edit_changes(edit, look_at_change, &t, &error) != GUFO_OK) {
+        report_error(options->path, &error);
+        return CODE_FAILED;
+    }
+    if (t.split_key[0] != '\0' && !options->base.shared->force)
+        return report_usage("edit", "'%s' ties the shards of a set together; --force changes it",
+                            t.split_key);
+    if (t.alignment && shards > 1)
+        return report_usage("edit", "all shards of a set have the same 'general.alignment', and "
+                                    "this would change one of them; merge them first");
+    if (shards > 1)
+        report_warning(options->path, "this is shard %u of %ju; only its own metadata is changed",
+                       (unsigned)number, (uintmax_t)shards);
+    warn_of_losses(edit, options->path);
+    return CODE_OK;
+}

@@ -1,0 +1,231 @@
+/* What is told of an edit: the differences, and the way they take into the file. */
+#include "cli/edit.h"
+
+#include "cli/json.h"
+#include "cli/report.h"
+#include "cli/text.h"
+#include "cli/value.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Elements of an array that JSON shows. */
+#define ARRAY_LIMIT 64
+
+static const value_style line_style = {
+    .limit = 8, .columns = 60, .array_columns = 60, .string_columns = 20};
+
+/* Where differences are written to. */
+typedef struct telling {
+    FILE *out;
+    json_writer json;
+    uint64_t count;
+} telling;
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void put_value(FILE *out, const gufo_value *value)
+{
+    if (value->type != GUFO_VALUE_ARRAY)
+        fprintf(out, "%s ", gufo_value_type_name(value->type));
+    else
+        fprintf(out, "array of %s ", gufo_value_type_name(value->as.array.type));
+    (void)value_put_line(out, value, &line_style);
+}
+
+/*     + new.key: uint32 1
+ *     - old.key: string "text"
+ *     ~ key: uint32 1 -> uint32 2
+ *     > old.name -> new.name */
+static void tell_text(void *context, const gufo_edit_change *change)
+{
+    static const char signs[] = {[GUFO_EDIT_REMOVED] = '-',
+                                 [GUFO_EDIT_RENAMED] = '>',
+                                 [GUFO_EDIT_CHANGED] = '~',
+                                 [GUFO_EDIT_ADDED] = '+',
+                                 [GUFO_EDIT_TENSOR_RENAMED] = '>'};
+    telling *t = context;
+    bool both = change->old_value != NULL && change->new_value != NULL;
+
+    t->count++;
+    fprintf(t->out, "%c %s", signs[change->kind],
+            change->kind == GUFO_EDIT_TENSOR_RENAMED ? "tensor " : "");
+    text_put(t->out, change->old_name, TEXT_PLAIN);
+    if (change->old_value != NULL || change->new_value != NULL)
+        fputs(": ", t->out);
+    if (change->old_value != NULL)
+        put_value(t->out, change->old_value);
+    if (both || (change->old_value == NULL && change->new_value == NULL))
+        fputs(" -> ", t->out);
+    if (change->new_value != NULL)
+        put_value(t->out, change->new_value);
+    else if (change->old_value == NULL)
+        text_put(t->out, change->new_name, TEXT_PLAIN);
+    putc('\n', t->out);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void write_name(json_writer *j, const char *member, gufo_str name)
+{
+    json_write_key(j, member);
+    json_write_str(j, name);
+}
+
+static void write_entry(json_writer *j, const char *member, gufo_str name, const gufo_value *value)
+{
+    const gufo_entry entry = {.key = name, .value = value != NULL ? *value : (gufo_value){0}};
+
+    json_write_key(j, member);
+    if (value != NULL)
+        (void)value_write_entry(j, &entry, ARRAY_LIMIT);
+    else
+        json_write_null(j);
+}
+
+static void tell_json(void *context, const gufo_edit_change *change)
+{
+    static const char *const names[] = {[GUFO_EDIT_REMOVED] = "removed",
+                                        [GUFO_EDIT_RENAMED] = "renamed",
+                                        [GUFO_EDIT_CHANGED] = "changed",
+                                        [GUFO_EDIT_ADDED] = "added",
+                                        [GUFO_EDIT_TENSOR_RENAMED] = "tensor-renamed"};
+    telling *t = context;
+    json_writer *j = &t->json;
+
+    t->count++;
+    json_begin_object(j);
+    json_write_key(j, "change");
+    json_write_text(j, names[change->kind]);
+    if (change->kind == GUFO_EDIT_RENAMED || change->kind == GUFO_EDIT_TENSOR_RENAMED) {
+        write_name(j, "from", change->old_name);
+        write_name(j, "to", change->new_name);
+    } else {
+        write_entry(j, "old", change->old_name, change->old_value);
+        write_entry(j, "new", change->new_name, change->new_value);
+    }
+    json_end_object(j);
+}
+
+/* ---- the differences ------------------------------------------------------------------------ */
+
+int edit_report_changes(edit_report *report, const gufo_edit *edit, const edit_options *options)
+{
+    bool json = options->base.shared->json;
+    telling t = {.out = open_memstream(&report->text, &report->len)};
+    gufo_status status;
+    gufo_error error = {0};
+
+    if (t.out == NULL) {
+        report_message(NULL, "out of memory");
+        return CODE_FAILED;
+    }
+    t.json = json_writer_start(t.out);
+    status = gufo_edit_changes(edit, json ? tell_json : tell_text, &t, &error);
+    report->changes = t.count;
+    if (fclose(t.out) != 0 && status == GUFO_OK) {
+        report_message(NULL, "out of memory");
+        return CODE_FAILED;
+    }
+    if (status == GUFO_OK)
+        return CODE_OK;
+    report_error(options->path, &error);
+    return CODE_FAILED;
+}
+
+/* ---- the way -------------------------------------------------------------------------------- */
+
+static void print_way(const gufo_edit_plan *plan)
+{
+    switch (plan->way) {
+    case GUFO_EDIT_NOTHING:
+        puts("nothing: the file is like that already");
+        return;
+    case GUFO_EDIT_OVERWRITE:
+        printf("overwrite: the metadata is written over the old one; tensor data stays at byte "
+               "%" PRIu64 "\n",
+               plan->data_offset);
+        return;
+    case GUFO_EDIT_INSERT:
+        printf("insert: %" PRIu64 " bytes are inserted in front, and the metadata is written; "
+               "tensor data is at byte %" PRIu64 "\n",
+               plan->data_offset - plan->old_data_offset, plan->data_offset);
+        break;
+    case GUFO_EDIT_REWRITE:
+        printf("rewrite: a new file of %" PRIu64 " bytes, tensor data from byte %" PRIu64 "%s\n",
+               plan->file_size, plan->data_offset,
+               plan->relaid ? ", laid out for the new alignment" : "");
+        break;
+    }
+    printf("  no overwrite: %s\n", plan->not_overwritten);
+    if (plan->way == GUFO_EDIT_REWRITE)
+        printf("  no insert: %s\n", plan->not_inserted);
+}
+
+static void write_reason(json_writer *j, const char *member, const char *reason)
+{
+    json_write_key(j, member);
+    if (reason[0] != '\0')
+        json_write_text(j, reason);
+    else
+        json_write_null(j);
+}
+
+static void write_plan(json_writer *j, const gufo_edit_plan *plan)
+{
+    json_write_key(j, "way");
+    json_write_text(j, gufo_edit_way_name(plan->way));
+    json_write_key(j, "old_data_offset");
+    json_write_u64(j, plan->old_data_offset);
+    json_write_key(j, "data_offset");
+    json_write_u64(j, plan->data_offset);
+    json_write_key(j, "size");
+    json_write_u64(j, plan->file_size);
+    json_write_key(j, "padding");
+    json_write_u64(j, plan->padding);
+    write_reason(j, "no_overwrite", plan->not_overwritten);
+    write_reason(j, "no_insert", plan->not_inserted);
+}
+
+/* The array of changes has been written down already. */
+static void print_json(const edit_report *report, const gufo_edit_plan *plan,
+                       const edit_options *options)
+{
+    json_writer j = json_writer_start(stdout);
+
+    json_begin_object(&j);
+    json_write_key(&j, "path");
+    json_write_text(&j, options->path);
+    json_write_key(&j, "output");
+    if (options->output != NULL)
+        json_write_text(&j, options->output);
+    else
+        json_write_null(&j);
+    json_write_key(&j, "dry_run");
+    json_write_bool(&j, options->dry_run);
+    write_plan(&j, plan);
+    json_write_key(&j, "changes");
+    json_begin_array(&j);
+    fwrite(report->text, 1, report->len, stdout);
+    json_end_array(&j);
+    json_end_object(&j);
+    json_writer_line(&j);
+}
+
+void edit_report_print(const edit_report *report, const gufo_edit_plan *plan,
+                       const edit_options *options)
+{
+    const shared_options *shared = options->base.shared;
+
+    if (plan->warning[0] != '\0')
+        report_warning(options->path, "edited in place although %s", plan->warning);
+    if (shared->json) {
+        print_json(report, plan, options);
+        return;
+    }
+    if (!options->dry_run && shared->verbose == 0)
+        return;
+    fwrite(report->text, 1, report->len, stdout);
+    print_way(plan);
+}

@@ -1,0 +1,211 @@
+/* gufo hash FILE...: a manifest of a model.
+ *
+ * The library hashes; this file writes lines, or JSON, while hashes come in. */
+#include "cli/hash.h"
+
+#include "cli/commands.h"
+#include "cli/report.h"
+#include "cli/stdout.h"
+
+#include <unistd.h>
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+typedef struct hash_options {
+    command_input base;
+    input_options input;
+    uint32_t algorithms; /* a bit for each */
+    bool no_tensors;
+} hash_options;
+
+enum {
+    OPTION_ALGORITHM = OPTION_COMMAND, /* and those that follow it, one per algorithm */
+    OPTION_ALL = OPTION_ALGORITHM + GUFO_DIGEST_COUNT,
+    OPTION_NO_TENSORS,
+};
+
+static const struct argp_option hash_table[] = {
+    {"xxh64", OPTION_ALGORITHM + GUFO_DIGEST_XXH64, NULL, 0, "XXH64: fast; the default", 1},
+    {"sha1", OPTION_ALGORITHM + GUFO_DIGEST_SHA1, NULL, 0, "SHA-1", 1},
+    {"sha256", OPTION_ALGORITHM + GUFO_DIGEST_SHA256, NULL, 0, "SHA-256", 1},
+    {"blake2b", OPTION_ALGORITHM + GUFO_DIGEST_BLAKE2B, NULL, 0, "BLAKE2b-512", 1},
+    {"uuid", OPTION_ALGORITHM + GUFO_DIGEST_UUID, NULL, 0,
+     "A UUID of version 5 that names the data of the whole file", 1},
+    {"all", OPTION_ALL, NULL, 0, "All of these", 1},
+    {"no-tensors", OPTION_NO_TENSORS, NULL, 0, "Only all tensors together, no single ones", 2},
+    {0},
+};
+
+static error_t parse_hash(int key, char *text, struct argp_state *state)
+{
+    hash_options *options = state->input;
+
+    (void)text;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = options->base.shared;
+        state->child_inputs[1] = &options->input;
+        return 0;
+    case OPTION_ALL:
+        options->algorithms = (UINT32_C(1) << GUFO_DIGEST_COUNT) - 1;
+        return 0;
+    case OPTION_NO_TENSORS:
+        options->no_tensors = true;
+        return 0;
+    default:
+        if (key < OPTION_ALGORITHM || key >= OPTION_ALL)
+            return ARGP_ERR_UNKNOWN;
+        options->algorithms |= UINT32_C(1) << (key - OPTION_ALGORITHM);
+        return 0;
+    }
+}
+
+static const struct argp hash_argp = {
+    .options = hash_table,
+    .parser = parse_hash,
+    .args_doc = "FILE...",
+    .doc = "Hash the tensor data of models.\v"
+           "A line for each tensor and one for the data of all tensors, in the form that "
+           "llama-gguf-hash writes and gufo verify reads: a manifest.  Metadata and padding do not "
+           "count.  The lines of a set bear the path of its first shard.",
+    .children = input_children,
+};
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+typedef struct work {
+    const hash_options *options;
+    const char *path;
+    uint32_t algorithms;
+    progress bar;
+    json_writer j;
+} work;
+
+static void write_digests(json_writer *j, uint32_t algorithms, const gufo_digests *digests,
+                          bool whole)
+{
+    char text[GUFO_DIGEST_TEXT];
+
+    for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++) {
+        const gufo_digest_kind *kind = gufo_digest_kind_of((gufo_digest_algorithm)i);
+
+        if ((algorithms >> i & 1) == 0 || (kind->file_only && !whole))
+            continue;
+        (void)gufo_digest_text((gufo_digest_algorithm)i, digests->bytes[i], text);
+        json_write_key(j, kind->name);
+        json_write_text(j, text);
+    }
+}
+
+static bool on_tensor(void *context, uint64_t index, const gufo_tensor *tensor,
+                      const gufo_digests *digests)
+{
+    work *w = context;
+
+    (void)index;
+    progress_end(&w->bar);
+    if (w->options->base.shared->json) {
+        json_begin_object(&w->j);
+        json_write_key(&w->j, "name");
+        json_write_str(&w->j, tensor->name);
+        write_digests(&w->j, w->algorithms, digests, false);
+        json_end_object(&w->j);
+    } else {
+        hash_put_lines(stdout, w->algorithms, digests, w->path, &tensor->name);
+    }
+    return !stdout_broken();
+}
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+    progress_update(&((work *)context)->bar, done, total);
+    return true;
+}
+
+static void begin_json(work *w, const hash_model *model)
+{
+    json_begin_object(&w->j);
+    json_write_key(&w->j, "path");
+    json_write_text(&w->j, w->path);
+    hash_model_write_shards(&w->j, model);
+    if (w->options->no_tensors)
+        return;
+    json_write_key(&w->j, "tensors");
+    json_begin_array(&w->j);
+}
+
+static void end_json(work *w, const gufo_digests *all, const gufo_error *failure)
+{
+    if (!w->options->no_tensors)
+        json_end_array(&w->j);
+    if (failure == NULL) {
+        write_digests(&w->j, w->algorithms, all, true);
+    } else {
+        json_write_key(&w->j, "error");
+        json_write_text(&w->j, failure->message);
+    }
+    json_end_object(&w->j);
+    json_writer_line(&w->j);
+}
+
+static int hash_open_model(work *w, const hash_model *model)
+{
+    const shared_options *shared = w->options->base.shared;
+    gufo_digest_input files = hash_model_input(model);
+    gufo_digest_options options = {.algorithms = w->algorithms,
+                                   .threads = shared->threads,
+                                   .tensor = w->options->no_tensors ? NULL : on_tensor,
+                                   .progress = on_progress,
+                                   .context = w};
+    gufo_digests all;
+    gufo_error error;
+    size_t failed;
+
+    if (shared->json)
+        begin_json(w, model);
+    /* One line of JSON on a terminal would be torn by the bar. */
+    progress_start(&w->bar, shared->quiet || (shared->json && isatty(STDOUT_FILENO)));
+    gufo_status status = gufo_digest_run(&files, &options, &all, &failed, &error);
+
+    progress_end(&w->bar);
+    if (shared->json)
+        end_json(w, &all, status == GUFO_OK ? NULL : &error);
+    else if (status == GUFO_OK)
+        hash_put_lines(stdout, w->algorithms, &all, w->path, NULL);
+    /* What stops it is an output that nobody reads. */
+    return status == GUFO_OK || status == GUFO_E_STOPPED ? CODE_OK
+                                                         : hash_report(model, failed, &error);
+}
+
+static int hash(const char *path, const hash_options *options)
+{
+    work w = {.options = options,
+              .path = path,
+              .algorithms =
+                  options->algorithms != 0 ? options->algorithms : UINT32_C(1) << GUFO_DIGEST_XXH64,
+              .j = json_writer_start(stdout)};
+    hash_model model;
+    int code = hash_check_algorithms(w.algorithms);
+
+    if (code == CODE_OK)
+        code = hash_model_open(&model, path, options->input.single);
+    if (code != CODE_OK)
+        return code;
+    code = hash_open_model(&w, &model);
+    hash_model_close(&model);
+    return code;
+}
+
+int command_hash(int argc, char **argv, shared_options *shared)
+{
+    hash_options options = {.base = {shared}};
+    int code = options_parse(&hash_argp, 0, argc, argv, &options.base);
+
+    if (code != CODE_OK || shared->done)
+        return code;
+    if (shared->arg_count == 0)
+        return report_usage("hash", "no FILE is given");
+    for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
+        code = worst_code(code, hash(shared->args[i], &options));
+    return code;
+}

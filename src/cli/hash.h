@@ -1,0 +1,70 @@
+/* What gufo hash, verify and sign share.
+ *
+ *     hash.c            gufo hash
+ *     hash_model.c      opening a model whose data is read, and hashing it
+ *     hash_line.c       lines of a manifest
+ *     hash_text.c       small text files: manifests, keys, signatures
+ *     verify.c          gufo verify
+ *     sign.c            gufo sign
+ *     sign_password.c   passwords
+ *     digest_missing.c  instead of all these where the library was left out */
+#ifndef CLI_HASH_H
+#define CLI_HASH_H
+
+#include "cli/input.h"
+#include "cli/json.h"
+#include "cli/progress.h"
+
+#include "gufo/digest.h"
+
+#include <stdio.h>
+
+/* ---- models --------------------------------------------------------------------------------- */
+
+typedef struct hash_model {
+    input in;
+    const gufo_file **files;
+    size_t count;
+} hash_model;
+
+/* Opens a model with all its shards (unless `single`).  Returns CODE_OK, or another code after a
+ * report. */
+int hash_model_open(hash_model *model, const char *path, bool single);
+void hash_model_close(hash_model *model);
+gufo_digest_input hash_model_input(const hash_model *model);
+/* "shards":[...], if there are several. */
+void hash_model_write_shards(json_writer *j, const hash_model *model);
+/* Reports why hashing has failed; returns the code. */
+int hash_report(const hash_model *model, size_t failed, const gufo_error *error);
+
+/* Looks whether the algorithms are there: CODE_OK, or CODE_USAGE after a report. */
+int hash_check_algorithms(uint32_t algorithms);
+
+/* ---- manifests ------------------------------------------------------------------------------ */
+
+/* One line of a manifest; about all data together if `tensor` is NULL. */
+void hash_put_line(FILE *out, gufo_digest_algorithm algorithm, const uint8_t *digest,
+                   const char *path, const gufo_str *tensor);
+/* The lines of a tensor, or of all data. */
+void hash_put_lines(FILE *out, uint32_t algorithms, const gufo_digests *digests, const char *path,
+                    const gufo_str *tensor);
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* A small file, "-" for standard input, to be freed with hash_text_free.  False after a report. */
+bool hash_text_read(const char *path, gufo_str *text);
+/* Overwrites it, too: it may be a key. */
+void hash_text_free(gufo_str *text);
+/* A path with something appended, to be freed; NULL after a report. */
+char *hash_path_with(const char *path, const char *suffix);
+/* Whether the file begins as a GGUF file does. */
+bool hash_is_gguf(const char *path);
+
+/* ---- passwords ------------------------------------------------------------------------------ */
+
+/* Reads a password: the first line of the file `path`, or, if that is NULL, from the terminal,
+ * without showing it and `twice` for a new one.  To be freed with hash_text_free.  False after a
+ * report. */
+bool sign_password(const char *path, bool twice, gufo_str *password);
+
+#endif

@@ -1,0 +1,93 @@
+/* Small text files. */
+#include "cli/hash.h"
+
+#include "cli/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Manifests grow with the number of tensors, never with their size. */
+#define MOST_BYTES ((size_t)1 << 30)
+
+static bool read_stream(FILE *in, const char *path, gufo_str *text)
+{
+    size_t room = 0, used = 0, got;
+    char *data = NULL;
+
+    do {
+        if (used == room) {
+            size_t more = room == 0 ? 4096 : room * 2;
+            char *longer = more <= MOST_BYTES ? realloc(data, more) : NULL;
+
+            if (longer == NULL) {
+                report_message(path, more > MOST_BYTES ? "this is too long for a manifest or a key"
+                                                       : "out of memory");
+                free(data);
+                return false;
+            }
+            data = longer;
+            room = more;
+        }
+        got = fread(data + used, 1, room - used, in);
+        used += got;
+    } while (got > 0);
+    *text = (gufo_str){data, used};
+    if (!ferror(in))
+        return true;
+    report_system(path, errno);
+    hash_text_free(text);
+    return false;
+}
+
+bool hash_text_read(const char *path, gufo_str *text)
+{
+    bool is_stdin = input_is_stdin(path);
+    FILE *in = is_stdin ? stdin : fopen(path, "re");
+    bool read;
+
+    *text = (gufo_str){0};
+    if (in == NULL) {
+        report_system(path, errno);
+        return false;
+    }
+    read = read_stream(in, path, text);
+    if (!is_stdin)
+        (void)fclose(in);
+    return read;
+}
+
+void hash_text_free(gufo_str *text)
+{
+    /* Memory that is freed at once need not be cleared, a compiler thinks. */
+    volatile char *data = (volatile char *)text->data;
+
+    for (size_t i = 0; i < text->len; i++)
+        data[i] = 0;
+    free((char *)text->data);
+    *text = (gufo_str){0};
+}
+
+char *hash_path_with(const char *path, const char *suffix)
+{
+    size_t size = strlen(path) + strlen(suffix) + 1;
+    char *longer = malloc(size);
+
+    if (longer == NULL)
+        report_message(path, "out of memory");
+    else
+        (void)snprintf(longer, size, "%s%s", path, suffix);
+    return longer;
+}
+
+bool hash_is_gguf(const char *path)
+{
+    char magic[4] = {0};
+    FILE *in = input_is_stdin(path) ? NULL : fopen(path, "re");
+    bool is = in != NULL && fread(magic, 1, sizeof magic, in) == sizeof magic &&
+              memcmp(magic, "GGUF", sizeof magic) == 0;
+
+    if (in != NULL)
+        (void)fclose(in);
+    return is;
+}

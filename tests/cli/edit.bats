@@ -1,0 +1,353 @@
+#!/usr/bin/env bats
+# gufo edit: metadata.
+
+# bats sets stderr and stderr_lines.
+# shellcheck disable=SC2154
+
+load common
+
+# data FILE: the bytes of its tensors.
+data() {
+    tail -c 1920 "$1"
+}
+
+# value KEY: what the file has there.
+value() {
+    gufo get model.gguf "$1"
+}
+
+# type KEY: its type.
+type_of() {
+    gufo get --json model.gguf "$1" | sed 's/.*"type":"\([a-z0-9]*\)".*/\1/'
+}
+
+@test "a value is changed, and the tensor data stays" {
+    make_model model.gguf
+    cp model.gguf before.gguf
+    run --separate-stderr gufo edit model.gguf --set general.name=Other
+    [ "$status" -eq 0 ] && [ -z "$output" ] && [ -z "$stderr" ]
+    [ "$(value general.name)" = Other ]
+    cmp <(data model.gguf) <(data before.gguf)
+    gufo validate -q model.gguf
+    [ "$(ls -A)" = "$(printf 'before.gguf\nmodel.gguf')" ]
+}
+
+@test "new keys get a type by what they look like" {
+    make_model model.gguf
+    gufo edit model.gguf --set a.bool=true --set a.u32=7 --set a.i32=-7 --set a.u64=4294967296 \
+        --set a.i64=-2147483649 --set a.f32=0.5 --set a.f32e=1e-5 --set a.string=hello \
+        --set a.url=http://x --set a.big=18446744073709551615 --set a.plus=+5 --set a.empty=
+    [ "$(for key in bool u32 i32 u64 i64 f32 f32e string url big plus empty; do
+        type_of "a.$key"
+    done | tr '\n' ' ')" = "bool uint32 int32 uint64 int64 float32 float32 string string uint64 string string " ]
+    [ "$(value a.i64)" = -2147483649 ] && [ "$(value a.url)" = http://x ]
+    [ "$(value a.big)" = 18446744073709551615 ]
+}
+
+@test "a type before the value counts, and an existing key keeps its own" {
+    make_model model.gguf
+    gufo edit model.gguf --set a.b=uint8:7 --set a.s=string:uint8:7 --set llama.context_length=9 \
+        --set general.name=12
+    [ "$(type_of a.b)" = uint8 ] && [ "$(value a.s)" = uint8:7 ]
+    [ "$(type_of llama.context_length)" = uint32 ] && [ "$(value llama.context_length)" = 9 ]
+    [ "$(type_of general.name)" = string ] && [ "$(value general.name)" = 12 ]
+    gufo edit model.gguf --set llama.context_length=uint64:9
+    [ "$(type_of llama.context_length)" = uint64 ]
+    # Its place is the same.
+    run gufo show --json model.gguf
+    [[ "$output" == *'"llama.context_length"'*'"llama.block_count"'* ]]
+}
+
+@test "a value that does not fit is wrong usage, and nothing is touched" {
+    make_model model.gguf
+    cp model.gguf before.gguf
+    for change in llama.context_length=-1 llama.context_length=x llama.context_length=4294967296 \
+        a.b=uint8:256 a.b=int8:-129 a.b=float32:1e39 a.b=bool:1 tokenizer.ggml.tokens=5 \
+        a.b=array:5 =5 nothing 'bad key=5' gufo.padding=x; do
+        run --separate-stderr gufo edit model.gguf --set "$change"
+        [ "$status" -eq 2 ] || { echo "$change: $status"; return 1; }
+        [ "${#stderr_lines[@]}" -le 2 ]
+    done
+    cmp model.gguf before.gguf
+}
+
+@test "text, files and JSON" {
+    make_model model.gguf
+    printf 'line\nother\n' >text
+    gufo edit model.gguf --set-string a.text=uint8:5 --set-file a.file=text \
+        --set-json 'a.big=uint64:[18446744073709551615, 0]' \
+        --set-json 'a.nested=int8:[[1],[],[-128,127]]' --set-json 'a.empty=string:[]' \
+        --set-json 'a.tokens=string:["a\u00e9\ud83d\ude00\n", {"base64": "/w=="}]' \
+        --set-json 'a.float=float32:[1.5, "nan", "-inf"]' --set-json 'a.bool=bool:[true,false]' \
+        --set-json 'a.scalar=string:"x"'
+    [ "$(value a.text)" = uint8:5 ]
+    gufo get --raw model.gguf a.file | cmp - text
+    [ "$(value a.big | tr '\n' ' ')" = "18446744073709551615 0 " ]
+    run gufo get --json model.gguf a.nested
+    has '"values":[{"type":"array","element_type":"int8","count":1,"values":[1]}'
+    run gufo get --json model.gguf a.tokens
+    has '"values":["aé😀\n",{"base64":"/w=="}]'
+    run gufo get --json model.gguf a.float
+    has '"values":[1.5,"nan","-inf"]'
+    [ "$(type_of a.scalar)" = string ]
+}
+
+@test "JSON that is none" {
+    make_model model.gguf
+    cp model.gguf before.gguf
+    for change in 'a=uint8:[256]' 'a=uint8:[1,]' 'a=uint8:[1' 'a=uint8:[1] 2' 'a=uint8:[[1],2]' \
+        'a=string:["x]' 'a=string:["\x"]' 'a=string:["\ud800"]' 'a=string:[1]' 'a=[1]' 'a=array:[1]' \
+        'a=string:[{"base64":"?"}]' 'a=bool:[1]' 'a=uint8:' "a=uint8:$(printf '[%.0s' {1..40})"; do
+        run --separate-stderr gufo edit model.gguf --set-json "$change"
+        [ "$status" -eq 2 ] || { echo "$change: $status"; return 1; }
+    done
+    cmp model.gguf before.gguf
+}
+
+@test "keys and tensors are removed and renamed, in the order given" {
+    make_model model.gguf
+    gufo edit model.gguf --set a.x=1 --set b.x=2 --remove 'a.*' --rename b.x=a.x \
+        --rename-tensor output.weight=out.weight
+    [ "$(value a.x)" = 2 ]
+    run gufo get model.gguf b.x
+    [ "$status" -eq 1 ]
+    run gufo show model.gguf
+    has out.weight
+    lacks output.weight
+    run --separate-stderr gufo edit model.gguf --rename a.x=general.name
+    [ "$status" -eq 2 ]
+    same_error 'gufo: model.gguf: --rename a.x=general.name: there is a key "general.name" already'
+    run --separate-stderr gufo edit model.gguf --rename-tensor x=y
+    [ "$status" -eq 2 ]
+    run --separate-stderr gufo edit model.gguf --remove 'nothing*'
+    [ "$status" -eq 0 ]
+    same_error "gufo: model.gguf: warning: --remove nothing*: there is no such key"
+}
+
+@test "keys are copied from another file" {
+    make_model model.gguf
+    make_gguf other.gguf kv general.name string Copy kv general.license string mit kv x.y uint8 1
+    gufo edit --copy-from other.gguf 'general.*' model.gguf
+    [ "$(value general.name)" = Copy ] && [ "$(value general.license)" = mit ]
+    run gufo get model.gguf x.y
+    [ "$status" -eq 1 ]
+    run gufo edit model.gguf --copy-from other.gguf
+    [ "$status" -eq 2 ]
+}
+
+@test "a dry run shows the differences and changes nothing" {
+    make_model model.gguf
+    cp -p model.gguf before.gguf
+    run --separate-stderr gufo edit model.gguf --dry-run --set llama.context_length=4096 \
+        --set a.b=true --remove general.name --rename llama.block_count=llama.blocks \
+        --in-place=no --rename-tensor output.weight=o
+    [ "$status" -eq 0 ]
+    has '- general.name: string "Tiny"'
+    has '~ llama.context_length: uint32 2048 -> uint32 4096'
+    has '> llama.block_count -> llama.blocks'
+    has '+ a.b: bool true'
+    has '> tensor output.weight -> o'
+    has 'rewrite: a new file of'
+    cmp model.gguf before.gguf
+    [ "$(stat -c %Y model.gguf)" = "$(stat -c %Y before.gguf)" ]
+    run gufo edit model.gguf --json --dry-run --in-place=no --set a.b=true
+    has '"dry_run":true,"way":"rewrite"'
+    has '"changes":[{"change":"added","old":null,"new":{"key":"a.b","type":"bool","value":true}}]'
+}
+
+@test "-v tells the way" {
+    make_model model.gguf
+    run --separate-stderr gufo edit -v model.gguf --set llama.context_length=4096
+    [ "$status" -eq 0 ]
+    [[ "$output" == *overwrite:* || "$output" == *rewrite:* ]] # leases are not to be had everywhere
+    run gufo edit -v model.gguf --set llama.context_length=4096
+    has "nothing: the file is like that already"
+    run gufo edit -v model.gguf --in-place=no --set llama.context_length=1
+    has "no overwrite: a new file was asked for"
+}
+
+@test "another alignment lays every tensor out anew" {
+    make_model model.gguf
+    cp model.gguf before.gguf
+    gufo edit model.gguf --set general.alignment=256
+    gufo validate -q model.gguf
+    gufo edit model.gguf --remove general.alignment
+    gufo edit model.gguf --in-place=no # takes padding out
+    cmp model.gguf before.gguf
+    run --separate-stderr gufo edit model.gguf --set general.alignment=7
+    [ "$status" -eq 2 ]
+}
+
+@test "outputs: new files, streams, and what is refused" {
+    make_model model.gguf
+    cp model.gguf before.gguf
+    gufo edit model.gguf -o new.gguf --set a.b=1
+    cmp model.gguf before.gguf
+    [ "$(gufo get new.gguf a.b)" = 1 ]
+    cmp <(data new.gguf) <(data model.gguf)
+    run --separate-stderr gufo edit model.gguf -o new.gguf --set a.b=2
+    [ "$status" -eq 2 ]
+    gufo edit --force model.gguf -o new.gguf --set a.b=2
+    gufo edit model.gguf -o - --set a.b=2 | cmp - new.gguf
+    mkfifo pipe
+    cat pipe >streamed &
+    gufo edit model.gguf -o pipe --set a.b=2
+    wait
+    cmp streamed new.gguf
+    run --separate-stderr gufo edit --force model.gguf -o model.gguf --set a.b=2
+    [ "$status" -eq 2 ]
+    same_error "gufo: model.gguf: output and input are the same file"
+    run gufo edit pipe --set a.b=2
+    [ "$status" -eq 2 ]
+    run gufo edit - --set a.b=2
+    [ "$status" -eq 2 ]
+    run gufo edit model.gguf
+    [ "$status" -eq 2 ]
+    run gufo edit missing.gguf --set a.b=2
+    [ "$status" -eq 3 ]
+    cmp model.gguf before.gguf
+}
+
+@test "a file that may not be written is replaced, keeping its rights" {
+    make_model model.gguf
+    chmod 0440 model.gguf
+    gufo edit model.gguf --in-place=no --set a.b=1
+    [ "$(stat -c %a model.gguf)" = 440 ]
+    [ "$(value a.b)" = 1 ]
+    [ "$(ls -A)" = model.gguf ]
+}
+
+@test "hard links and symlinks" {
+    make_model model.gguf
+    ln model.gguf other.gguf
+    cp model.gguf before.gguf
+    gufo edit model.gguf --set a.b=1
+    cmp other.gguf before.gguf
+    [ "$(value a.b)" = 1 ]
+    ln -s model.gguf link.gguf
+    run --separate-stderr gufo edit link.gguf --set a.b=2
+    [ "$status" -eq 0 ] && [ -L link.gguf ] && [ "$(value a.b)" = 2 ]
+    [[ "$stderr" == *"warning: this is a symlink; what changes is "*/model.gguf ]]
+}
+
+@test "room that is reserved is used, and the padding goes again" {
+    make_model model.gguf
+    gufo edit model.gguf --in-place=no --reserve 4Ki --set a.b=1
+    size=$(stat -c %s model.gguf)
+    [ "$(gufo get --raw model.gguf gufo.padding | tr -d ' ' | wc -c)" = 0 ]
+    gufo edit model.gguf --in-place=yes --set a.text="$(printf '%3000s' x)"
+    [ "$(stat -c %s model.gguf)" = "$size" ]
+    gufo edit model.gguf --in-place=no --remove a.text
+    run gufo get model.gguf gufo.padding
+    [ "$status" -eq 1 ]
+    run gufo edit model.gguf --reserve 4X --set a.b=1
+    [ "$status" -eq 2 ]
+}
+
+@test "shards" {
+    make_shards set
+    run --separate-stderr gufo edit set-00001-of-00002.gguf --set split.count=3
+    [ "$status" -eq 2 ]
+    run --separate-stderr gufo edit set-00001-of-00002.gguf --set general.alignment=64
+    [ "$status" -eq 2 ]
+    run --separate-stderr gufo edit set-00001-of-00002.gguf --set general.name=Set
+    [ "$status" -eq 0 ]
+    same_error "gufo: set-00001-of-00002.gguf: warning: this is shard 1 of 2; only its own metadata is changed"
+    gufo validate -q set-00001-of-00002.gguf
+    gufo edit -q --force set-00002-of-00002.gguf --rename split.no=split.number
+    run gufo edit set-00001-of-00002.gguf --remove general.architecture
+    has "without key 'general.architecture' programs will not load the model"
+}
+
+@test "one edit at a time" {
+    make_model model.gguf
+    run --separate-stderr flock model.gguf "$GUFO" edit model.gguf --set a.b=1
+    [ "$status" -eq 3 ]
+    same_error "gufo: model.gguf: another process is editing the file: Device or resource busy"
+}
+
+# half_edit FILE: leaves the file and the journal of an edit that was killed in between.
+half_edit() {
+    cp "$1" whole
+    while [ ! -e "$1.gufo-journal" ] || [ "$(head -c 4 "$1" | tr -d '\0')" = GGUF ]; do
+        cp whole "$1"
+        rm -f "$1.gufo-journal"
+        "$GUFO" edit -q "$1" --set general.name="$(printf '%3000s' x)" &
+        local pid=$!
+        read -rt "0.00$((RANDOM % 10))$((RANDOM % 10))" <>"$BATS_TEST_TMPDIR/never" || true
+        kill -9 "$pid" 2>/dev/null || true
+        wait "$pid" 2>/dev/null || true
+    done
+}
+
+@test "commands that read a half edited file name what repairs it, and the next edit does" {
+    local command words
+    mkfifo "$BATS_TEST_TMPDIR/never"
+    make_model model.gguf
+    half_edit model.gguf
+    for command in "show" "validate" "stats" "edit --dry-run --set a.b=1"; do
+        read -ra words <<<"$command"
+        run --separate-stderr gufo "${words[@]}" model.gguf
+        [ "$status" -eq 3 ] || { echo "$command: $status"; return 1; }
+        same_error "gufo: model.gguf: an edit of it was interrupted; 'gufo edit --recover model.gguf' repairs it"
+    done
+    run --separate-stderr gufo quantize model.gguf q.gguf Q8_0
+    [ "$status" -eq 3 ]
+    run --separate-stderr gufo edit model.gguf --set a.b=1
+    [ "$status" -eq 0 ]
+    same_error "gufo: model.gguf: warning: the interrupted edit is complete now"
+    [ "$(value general.name)" = "$(printf '%3000s' x)" ] && [ "$(value a.b)" = 1 ]
+    [ ! -e model.gguf.gufo-journal ]
+    gufo validate -q model.gguf
+}
+
+# kill_at_random NAME: an edit that is killed at a random moment.
+kill_at_random() {
+    "$GUFO" edit -q model.gguf --set general.name="$1" &
+    local pid=$!
+    read -rt "0.00$((RANDOM % 10))$((RANDOM % 10))" <>"$BATS_TEST_TMPDIR/never" || true
+    kill -9 "$pid" 2>/dev/null || true
+    wait "$pid" 2>/dev/null || true
+}
+
+@test "killed at any moment, the file is the old or the new one after recovery" {
+    local name other end=$((SECONDS + 5)) moment pending=0
+    mkfifo "$BATS_TEST_TMPDIR/never"
+    make_model model.gguf
+    cp model.gguf before.gguf
+    name=$(value general.name)
+    for ((moment = 0; moment < 200 && SECONDS < end; moment++)); do
+        other=$(printf '%*s' $((RANDOM % 6000 + 1)) "$moment")
+        kill_at_random "$other"
+        if [ -e model.gguf.gufo-journal ]; then
+            run --separate-stderr gufo show model.gguf
+            if [ "$status" -eq 3 ]; then
+                pending=$((pending + 1))
+                same_error "gufo: model.gguf: an edit of it was interrupted; 'gufo edit --recover model.gguf' repairs it"
+            fi
+            gufo edit --recover model.gguf >/dev/null
+        fi
+        now=$(value general.name)
+        [ "$now" = "$name" ] || [ "$now" = "$other" ]
+        name=$now
+        [ ! -e model.gguf.gufo-journal ]
+        cmp <(data model.gguf) <(data before.gguf)
+    done
+    echo "# $moment moments, $pending times to be recovered"
+    gufo validate -q model.gguf
+}
+
+@test "recovery of nothing, of a torn journal, and of a file that was replaced" {
+    make_model model.gguf
+    run gufo edit --recover model.gguf
+    [ "$status" -eq 0 ]
+    same "model.gguf: there is nothing to recover"
+    head -c 100 /dev/urandom >model.gguf.gufo-journal
+    gufo show model.gguf >/dev/null
+    run gufo edit --recover model.gguf
+    [ "$status" -eq 0 ] && [ ! -e model.gguf.gufo-journal ]
+    run gufo edit --recover missing.gguf
+    [ "$status" -eq 3 ]
+    run gufo edit --recover model.gguf --set a.b=1
+    [ "$status" -eq 2 ]
+}

@@ -1,0 +1,132 @@
+#!/usr/bin/env bats
+# gufo sign, and gufo verify --key
+
+# bats sets stderr; some commands are for another shell.
+# shellcheck disable=SC2154,SC2016
+
+load common
+
+make_signed() {
+    gufo sign --generate k --no-password >/dev/null || skip "built without libsodium"
+    make_gguf m.gguf tensor a 24 640 640 tensor b 24 64 64
+    gufo hash --sha256 m.gguf >manifest || skip "built without libcrypto"
+}
+
+need_minisign() {
+    command -v minisign >/dev/null || skip "minisign is missing"
+}
+
+@test "sign: a manifest, and what is changed afterwards" {
+    make_signed
+    run -0 gufo sign --key k.key manifest
+    same 'manifest: signed in manifest.minisig'
+    run -0 gufo verify --key k.pub m.gguf manifest
+    [[ ${lines[0]} == 'manifest: good signature of key '*'file:manifest\thashed' ]]
+    [ "${lines[1]}" = 'm.gguf: 2 tensors as in the manifest; all data together is the same  (sha256)' ]
+    run -0 gufo verify --key k.pub manifest
+    [ "${#lines[@]}" -eq 1 ]
+    run -0 gufo verify --json --key k.pub m.gguf manifest
+    has '"signature":{"verdict":"good","key":"'
+    run -2 --separate-stderr gufo sign --key k.key manifest
+    [[ $stderr == *'--force replaces it'* ]]
+    # The model is not looked at if the manifest is not what was signed.
+    echo >>manifest
+    run -1 --separate-stderr gufo verify --key k.pub nothing.gguf manifest
+    same_error 'gufo: manifest: this is not what was signed in manifest.minisig'
+    same ''
+    run -1 gufo verify --json --key k.pub nothing.gguf manifest
+    has '"signature":{"verdict":"bad"'
+}
+
+@test "sign: a model gets a manifest of its own" {
+    make_signed
+    run -0 gufo sign --key k.key --comment 'first release' m.gguf
+    same 'm.gguf.manifest: signed in m.gguf.manifest.minisig'
+    cmp manifest m.gguf.manifest
+    run -0 gufo verify --key k.pub m.gguf
+    [[ ${lines[0]} == *': first release' ]]
+    printf x | dd of=m.gguf bs=1 seek=$(($(stat -c %s m.gguf) - 10)) conv=notrunc status=none
+    run -1 gufo verify --key k.pub m.gguf
+    has 'differs  b  (sha256)'
+    run -2 gufo sign --key k.key m.gguf
+}
+
+@test "sign: keys are private, and not replaced" {
+    make_signed
+    [ "$(stat -c %a k.key)" = 600 ]
+    run -2 gufo sign --generate k --no-password
+    chmod 644 k.key
+    gufo sign --force --generate k --no-password >/dev/null
+    [ "$(stat -c %a k.key)" = 600 ]
+    run -0 gufo sign --json --generate other --no-password
+    [[ $output =~ ^'{"key":"'[0-9A-F]{16}'","secret":"other.key","public":"other.pub"}'$ ]]
+    gufo sign --key k.key manifest
+    run -1 --separate-stderr gufo verify --key other.pub m.gguf manifest
+    [[ $stderr == 'gufo: manifest.minisig: this signature was made with key '* ]]
+    run -3 --separate-stderr gufo verify --key k.key m.gguf manifest
+    same_error 'gufo: k.key: this is no minisign public key'
+    run -3 gufo sign --key k.pub --force manifest
+    run -3 gufo verify --key k.pub --signature manifest m.gguf manifest
+    run -3 gufo verify --key k.pub --signature nothing m.gguf manifest
+}
+
+@test "sign: the trusted comment is signed, too" {
+    make_signed
+    gufo sign --key k.key --comment honest -o sig manifest
+    run -0 gufo verify --key k.pub --signature sig manifest
+    run -0 bash -c '"$GUFO" verify --key k.pub --signature sig m.gguf - <manifest'
+    sed -i 's/honest/forged/' sig
+    run -1 --separate-stderr gufo verify --key k.pub --signature sig manifest
+    same_error 'gufo: sig: the trusted comment is not what was signed'
+    same ''
+}
+
+@test "sign: with a password" {
+    make_signed
+    echo secret >right && echo wrong >wrong
+    gufo sign --generate p --password-file right
+    run -0 gufo sign --key p.key --password-file right manifest
+    run -0 gufo verify --key p.pub manifest
+    run -3 --separate-stderr gufo sign --force --key p.key --password-file wrong manifest
+    same_error 'gufo: p.key: the password of this secret key is another one'
+    # Without a terminal nobody can be asked.
+    run -3 --separate-stderr setsid "$GUFO" sign --force --key p.key manifest
+    same_error 'gufo: there is no terminal to ask for the password; give --password-file'
+}
+
+@test "sign: minisign accepts our keys and signatures" {
+    make_signed
+    need_minisign
+    gufo sign --key k.key m.gguf manifest
+    minisign -V -q -p k.pub -m m.gguf.manifest
+    minisign -V -q -p k.pub -m manifest
+    minisign -S -s k.key -m manifest
+    run -0 gufo verify --key k.pub m.gguf manifest
+    echo >>manifest
+    run ! minisign -V -q -p k.pub -m manifest
+}
+
+@test "sign: we accept those of minisign" {
+    make_signed
+    need_minisign
+    minisign -G -W -p their.pub -s their.key
+    minisign -S -s their.key -m manifest -t 'new kind'
+    run -0 gufo verify --key their.pub m.gguf manifest
+    has ': new kind'
+    minisign -S -l -s their.key -m manifest -t 'old kind'
+    run -0 gufo verify --key their.pub m.gguf manifest
+    has ': old kind'
+    gufo sign --force --key their.key manifest
+    minisign -V -q -p their.pub -m manifest
+}
+
+@test "sign: wrong usage" {
+    run -2 gufo sign
+    run -2 gufo sign manifest
+    run -2 gufo sign --key k.key
+    run -2 gufo sign --generate
+    run -2 gufo sign --generate a b
+    run -2 gufo sign --generate --key k.key a
+    run -2 gufo sign --key k.key -
+    run -2 gufo sign --key k.key -o out a b
+}

@@ -1,0 +1,224 @@
+#!/usr/bin/env bats
+# gufo split.
+
+# bats sets stderr and stderr_lines.
+# shellcheck disable=SC2154
+
+load common
+
+sample() {
+    "$GUFO_EXAMPLES/make_sample" sample.gguf
+}
+
+# files NAME...: exactly these are in the folder.
+files() {
+    [ "$(printf '%s\n' "$@" | sort)" = "$(find . -mindepth 1 -printf '%P\n' | sort)" ] || {
+        find . -mindepth 1
+        return 1
+    }
+}
+
+@test "split: by tensors and by size, and the sizes it tells" {
+    sample
+    run -0 gufo split sample.gguf s --max-tensors 8
+    [ "${#lines[@]}" -eq 3 ]
+    [[ "${lines[0]}" == "s-00001-of-00003.gguf: "*" KiB, 8 tensors" ]]
+    [[ "${lines[2]}" == *", 5 tensors" ]]
+    run -0 gufo validate s-0000?-of-00003.gguf
+    run -0 gufo split --json sample.gguf b --max-size 60K
+    has '{"path":"b-00001-of-00005.gguf","size":57088,"tensors":5}'
+    has '"normalised":[]'
+    for shard in b-*.gguf; do
+        [ "$(stat -c %s "$shard")" -le 60000 ]
+    done
+    run -0 gufo get b-00002-of-00005.gguf split.no --single
+    same 1
+}
+
+@test "split: --dry-run writes nothing and tells the same" {
+    sample
+    run -0 gufo split --dry-run sample.gguf s --max-size 100Ki
+    expected=$output
+    files sample.gguf
+    run -0 gufo split sample.gguf s --max-size 100Ki
+    same "$expected"
+}
+
+@test "split: units" {
+    sample
+    for pair in 61440:60Ki 60000:60K 1000000:1M 1048576:1Mi 1000000000:1G 1073741824:1Gi; do
+        run -0 gufo split --dry-run sample.gguf s --max-size "${pair%:*}"
+        expected=$output
+        run -0 gufo split --dry-run sample.gguf s --max-size "${pair#*:}"
+        same "$expected"
+    done
+    for wrong in '' 0 K 1T 1.5G -1 60KiB 99999999999999999999 99999999999G; do
+        run -2 --separate-stderr gufo split sample.gguf s "--max-size=$wrong"
+        [ "${#stderr_lines[@]}" -eq 1 ]
+    done
+    files sample.gguf
+}
+
+@test "split: a first shard without tensors" {
+    sample
+    run -0 gufo split sample.gguf s --max-tensors 20 --no-tensor-first-split
+    [[ "${lines[0]}" == "s-00001-of-00003.gguf: "*", 0 tensors" ]]
+    [[ "${lines[1]}" == *", 20 tensors" ]]
+    [[ "${lines[2]}" == *", 1 tensor" ]]
+}
+
+@test "split: a set as source" {
+    sample
+    gufo split -q sample.gguf a --max-tensors 3
+    gufo split -q a-00001-of-00007.gguf b --max-tensors 10
+    gufo split -q sample.gguf c --max-tensors 10
+    for i in 1 2 3; do
+        cmp "b-0000$i-of-00003.gguf" "c-0000$i-of-00003.gguf"
+    done
+    rm a-00004-of-00007.gguf
+    run -3 --separate-stderr gufo split a-00001-of-00007.gguf d --max-tensors 10
+    same_error 'gufo: a-00004-of-00007.gguf: shard 4 of 7 is missing'
+}
+
+@test "split: wrong usage" {
+    sample
+    run -2 --separate-stderr gufo split sample.gguf s
+    same_error 'gufo: either --max-size or --max-tensors is needed (see gufo help split)'
+    run -2 --separate-stderr gufo split sample.gguf s --max-size 1M --max-tensors 3
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    run -2 --separate-stderr gufo split sample.gguf --max-size 1M
+    same_error 'gufo: FILE and OUTPREFIX are needed (see gufo help split)'
+    run -2 --separate-stderr gufo split - s --max-size 1M
+    run -2 --separate-stderr gufo split sample.gguf - --max-size 1M
+    files sample.gguf
+}
+
+@test "split: outputs that exist, and the input" {
+    sample
+    echo precious >s-00002-of-00003.gguf
+    run -2 --separate-stderr gufo split sample.gguf s --max-tensors 8
+    same_error 'gufo: s-00002-of-00003.gguf: target exists already (--force replaces it)'
+    files sample.gguf s-00002-of-00003.gguf
+    [ "$(cat s-00002-of-00003.gguf)" = precious ]
+    run -0 gufo split -q --force sample.gguf s --max-tensors 8
+    files sample.gguf s-0000{1,2,3}-of-00003.gguf
+    rm s-*
+    mv sample.gguf s-00001-of-00003.gguf
+    run -3 gufo split --force s-00001-of-00003.gguf s --max-tensors 8
+    mv s-00001-of-00003.gguf in.gguf
+    for name in 1 3; do
+        ln -s in.gguf "s-0000$name-of-00003.gguf"
+        run -2 --separate-stderr gufo split --force in.gguf s --max-tensors 8
+        same_error "gufo: s-0000$name-of-00003.gguf: the output is the input; it would be lost"
+        rm "s-0000$name-of-00003.gguf"
+    done
+    files in.gguf
+}
+
+@test "split: targets that are no files" {
+    sample
+    mkfifo s-00002-of-00003.gguf
+    run -2 --separate-stderr gufo split --force sample.gguf s --max-tensors 8
+    same_error 'gufo: s-00002-of-00003.gguf: target exists and is no regular file'
+    rm s-00002-of-00003.gguf
+    mkdir s-00003-of-00003.gguf
+    run -2 --separate-stderr gufo split --force sample.gguf s --max-tensors 8
+    same_error 'gufo: s-00003-of-00003.gguf: target exists and is no regular file'
+    rmdir s-00003-of-00003.gguf
+    run -3 --separate-stderr gufo split sample.gguf missing/s --max-tensors 8
+    [[ "$stderr" == 'gufo: missing/s-00001-of-00003.gguf: '*'No such file or directory' ]]
+    files sample.gguf
+}
+
+@test "split: a truncated file" {
+    sample
+    head -c 200000 sample.gguf >cut.gguf
+    run -3 --separate-stderr gufo split cut.gguf s --max-tensors 8
+    [[ "$stderr" == 'gufo: cut.gguf: byte '* ]]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    files sample.gguf cut.gguf
+}
+
+@test "split: a pipe has no data to divide" {
+    sample
+    mkfifo pipe
+    cat sample.gguf >pipe &
+    run -2 --separate-stderr gufo split pipe s --max-tensors 8
+    same_error 'gufo: pipe: tensor data cannot be read from a pipe'
+    wait
+    files sample.gguf pipe
+}
+
+@test "split: says what was normalised" {
+    make_gguf old.gguf version 1 kv general.architecture string llama tensor a 0 8 32 nopad
+    run -0 --separate-stderr gufo split old.gguf s --max-tensors 1
+    has 's-00001-of-00001.gguf'
+    [ "$stderr" = 'gufo: old.gguf: warning: not written the way a GGUF file is written today: the version becomes 3' ]
+    make_gguf dirty.gguf kv general.architecture string llama tensor a 0 9 36 tail ff00
+    run -0 --separate-stderr gufo split dirty.gguf d --max-tensors 1
+    [[ "$stderr" == *'bytes behind the end of the model are dropped' ]]
+    run -0 --separate-stderr gufo split -q --force dirty.gguf d --max-tensors 1
+    same_error ''
+}
+
+@test "split: a signal leaves nothing" {
+    local status=0 job
+    make_gguf m.gguf kv general.architecture string llama tensor a 24 20000000 20000000 \
+        tensor b 24 20000000 20000000
+    set -m # without job control SIGINT is ignored in the background
+    "$GUFO" split m.gguf s --max-tensors 1 2>stderr >/dev/null &
+    job=$!
+    for ((i = 0; i < 1000; i++)); do
+        [ -z "$(find . -name '.gufo-*')" ] || break
+        sleep 0.001
+    done
+    kill -s INT "$job"
+    wait "$job" || status=$?
+    if [ "$status" -eq 0 ]; then # it was faster
+        files m.gguf stderr s-0000{1,2}-of-00002.gguf
+    else
+        [ "$status" -eq 4 ]
+        [ "$(cat stderr)" = 'gufo: s: interrupted; nothing was written' ]
+        files m.gguf stderr
+    fi
+}
+
+# kill_at_random MICROSECONDS ARGUMENT...: starts gufo, and kills it within that time.
+kill_at_random() {
+    local job
+    "$GUFO" "${@:2}" >/dev/null 2>&1 &
+    job=$!
+    sleep "$(printf '0.%06d' $((RANDOM * 30 % ($1 * 5 / 4))))"
+    kill -9 "$job" 2>/dev/null || true
+    wait "$job" 2>/dev/null || true
+}
+
+# How long a split takes here, in microseconds.
+microseconds() {
+    local begun=${EPOCHREALTIME/[.,]/}
+    "$GUFO" "$@" >/dev/null
+    echo $((${EPOCHREALTIME/[.,]/} - begun))
+}
+
+@test "split and merge: kills leave whole files under final names, and a rerun goes through" {
+    [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
+    local attempt shard time
+    sample
+    time=$(microseconds split sample.gguf whole --max-tensors 4)
+    for ((attempt = 0; attempt < 40; attempt++)); do
+        kill_at_random "$time" split sample.gguf s --max-tensors 4
+        for shard in s-*.gguf; do
+            [ ! -e "$shard" ] || cmp "$shard" "whole${shard#s}"
+        done
+        # A whole set is in the way, anything less is not.
+        [ -e s-00001-of-00006.gguf ] || gufo split -q sample.gguf s --max-tensors 4
+        rm -f s-*.gguf
+        kill_at_random "$time" merge whole-00001-of-00006.gguf m.gguf
+        [ ! -e m.gguf ] || cmp m.gguf sample.gguf
+        [ -e m.gguf ] || gufo merge -q whole-00001-of-00006.gguf m.gguf
+        rm -f m.gguf
+    done
+    # What kills left are temporary files, and nothing else.
+    [ -z "$(find . -name '*.gguf' ! -name 'whole-*' ! -name sample.gguf)" ]
+    [ -z "$(find . -mindepth 1 ! -name '*.gguf' ! -name '.gufo-*.tmp')" ]
+}

@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# gufo verify
+
+# bats sets stderr; some commands are for another shell.
+# shellcheck disable=SC2154,SC2016
+
+load common
+
+make_verified() {
+    make_gguf m.gguf kv general.architecture string llama \
+        tensor 'tok:en' 0 32x10 1280 tensor 'out put' 1 32x10 640
+    gufo hash --xxh64 m.gguf >manifest || skip "built without xxHash"
+}
+
+# damage FILE: changes the last tensor.
+damage() {
+    printf x | dd of="$1" bs=1 seek=$(($(stat -c %s "$1") - 10)) conv=notrunc status=none
+}
+
+@test "verify: the same" {
+    make_verified
+    run -0 --separate-stderr gufo verify m.gguf manifest
+    same_error ''
+    same 'm.gguf: 2 tensors as in the manifest; all data together is the same  (xxh64)'
+    run -0 gufo verify -q m.gguf manifest
+    same ''
+    run -0 gufo verify -v m.gguf manifest
+    same 'same     tok:en
+same     out put
+same     all data together
+m.gguf: 2 tensors as in the manifest; all data together is the same  (xxh64)'
+    mv m.gguf renamed.gguf
+    run -0 gufo verify renamed.gguf manifest
+    run -0 bash -c '"$GUFO" verify renamed.gguf - <manifest'
+    sed -i 's/$/\r/' manifest
+    run -0 gufo verify renamed.gguf manifest
+}
+
+@test "verify: what differs, is missing or is new" {
+    make_verified
+    sed -i '/out put/d' manifest
+    damage m.gguf
+    run -1 gufo verify m.gguf manifest
+    same 'new      out put
+differs  all data together  (xxh64)
+m.gguf: 1 tensor as in the manifest, 1 new; all data together differs  (xxh64)'
+    echo 'xxh64     8be2aab20fbed7f9  m.gguf:out put' >>manifest
+    echo 'xxh64     8be2aab20fbed7f9  m.gguf:gone' >>manifest
+    run -1 gufo verify m.gguf manifest
+    same 'differs  out put  (xxh64)
+missing  gone
+differs  all data together  (xxh64)
+m.gguf: 1 tensor as in the manifest, 1 differ, 1 missing; all data together differs  (xxh64)'
+    run -1 gufo verify -q m.gguf manifest
+    same ''
+    run -1 gufo verify --json m.gguf manifest
+    same '{"path":"m.gguf","manifest":"manifest","results":[{"tensor":"out put","verdict":"differs","algorithms":["xxh64"]},{"tensor":"gone","verdict":"missing"},{"tensor":null,"verdict":"differs","algorithms":["xxh64"]}],"file":"m.gguf","algorithms":["xxh64"],"tensors":{"same":1,"differs":1,"missing":1,"new":0},"all_data":"differs","agrees":false}'
+}
+
+@test "verify: every algorithm of a manifest" {
+    make_verified
+    gufo hash --all m.gguf >manifest 2>/dev/null || skip "built without libcrypto"
+    run -0 gufo verify m.gguf manifest
+    has '(xxh64, sha1, sha256, blake2b, uuid)'
+    for algorithm in xxh64 sha1 sha256 blake2b uuid; do
+        # One digit of one line is another one.
+        awk -v a="$algorithm" '$1 == a { line = NR } { all[NR] = $0 } END {
+            for (i = 1; i <= NR; i++) {
+                if (i == line) {
+                    c = substr(all[i], 12, 1)
+                    all[i] = substr(all[i], 1, 11) (c == "0" ? "1" : "0") substr(all[i], 13)
+                }
+                print all[i]
+            }
+        }' manifest >other
+        run -1 gufo verify m.gguf other
+        has "differs  all data together  ($algorithm)"
+    done
+}
+
+@test "verify: a set against the manifest of the whole" {
+    make_shards s
+    make_whole s
+    gufo hash whole.gguf >manifest || skip "built without xxHash"
+    run -0 gufo verify s-00001-of-00002.gguf manifest
+    has '2 tensors as in the manifest'
+    has 'all data together is the same'
+}
+
+@test "verify: several files in one manifest" {
+    make_verified
+    make_gguf n.gguf tensor a 24 4 4
+    gufo hash n.gguf m.gguf >both
+    run -0 gufo verify m.gguf both
+    run -0 gufo verify n.gguf both
+    mkdir d && cp m.gguf d
+    run -0 gufo verify d/m.gguf both
+    cp m.gguf o.gguf
+    run -1 --separate-stderr gufo verify o.gguf both
+    same_error 'gufo: both: the manifest is about several files, and none is named "o.gguf"'
+}
+
+@test "verify: bad manifests and wrong usage" {
+    make_verified
+    echo 'md5 00 m.gguf' >>manifest
+    run -3 --separate-stderr gufo verify m.gguf manifest
+    same_error 'gufo: manifest: byte 120: line 4: "md5" is no algorithm; a line is ALGORITHM HASH NAME, with xxh64, sha1, sha256, blake2b or uuid'
+    : >empty
+    run -3 --separate-stderr gufo verify m.gguf empty
+    same_error 'gufo: empty: byte 0: this manifest has no line with a hash'
+    run -3 gufo verify m.gguf m.gguf
+    run -3 gufo verify m.gguf nothing
+    run -2 gufo verify
+    run -2 --separate-stderr gufo verify m.gguf
+    same_error "gufo: no MANIFEST is given (see gufo help verify)"
+    run -2 gufo verify m.gguf manifest manifest
+    run -2 gufo verify --signature x m.gguf manifest
+}
