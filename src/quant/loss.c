@@ -1,45 +1,102 @@
 /* How much encoding has lost.
  *
- * Sums are kept in lanes, value i in lane i % LANES, and the lanes added up in a fixed order: the
- * compiler may use vectors, and every machine gets the same bits. */
+ * Value i belongs to lane i % LANES.  A lane adds up the squares of PIECE / LANES values as floats,
+ * and these sums as doubles: the order is fixed, so that every machine gets the same bits.  The
+ * vectors are the compiler's own, of a size that all machines with vectors have. */
 #include "quant/quantizer.h"
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
-enum { LANES = 8 };
+enum { LANES = 16, PIECE = 256, WIDTH = 4, VECTORS = LANES / WIDTH };
 
+typedef float floats __attribute__((vector_size(WIDTH * sizeof(float))));
+typedef int32_t ints __attribute__((vector_size(WIDTH * sizeof(int32_t))));
+
+/* The sums of a piece. */
 typedef struct lanes {
-    double square_value[LANES], square_error[LANES];
-    float largest_error[LANES];
+    floats square_value[VECTORS], square_error[VECTORS];
 } lanes;
 
-/* Compares `count` values, at most LANES. */
-static inline void add_lanes(lanes *sums, const float *values, const float *decoded, size_t count)
+static inline floats load(const float *from)
 {
-    for (size_t i = 0; i < count; i++) {
-        double value = values[i];
-        float difference = values[i] - decoded[i];
-        double error = difference;
-        float size = difference < 0 ? -difference : difference;
+    floats v;
 
-        sums->square_value[i] += value * value;
-        sums->square_error[i] += error * error;
-        sums->largest_error[i] = size > sums->largest_error[i] ? size : sums->largest_error[i];
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+/* The larger magnitudes, as bits: those of floats that are not negative order as integers do. */
+static inline ints larger(ints largest, floats error)
+{
+    ints size = (ints)error & INT32_MAX, mask = size > largest;
+
+    return (size & mask) | (largest & ~mask);
+}
+
+/* Compares PIECE values.  The vectors of a step do not wait for each other. */
+static inline lanes compare(const float *values, const float *decoded, ints *largest)
+{
+    lanes sums = {0};
+
+    for (size_t i = 0; i < PIECE; i += LANES) {
+#pragma GCC unroll 4
+        for (size_t v = 0; v < VECTORS; v++) {
+            floats value = load(values + i + v * WIDTH);
+            floats error = value - load(decoded + i + v * WIDTH);
+
+            sums.square_value[v] += value * value;
+            sums.square_error[v] += error * error;
+            largest[v] = larger(largest[v], error);
+        }
+    }
+    return sums;
+}
+
+static void add_sums(gufo_quantize_loss *loss, const lanes *sums)
+{
+    for (size_t v = 0; v < VECTORS; v++) {
+        for (size_t i = 0; i < WIDTH; i++) {
+            loss->square_value += (double)sums->square_value[v][i];
+            loss->square_error += (double)sums->square_error[v][i];
+        }
     }
 }
 
-static void fold(gufo_quantize_loss *loss, const lanes *sums)
+static float largest_of(const ints *largest)
 {
-    for (size_t i = 0; i < LANES; i++) {
-        loss->square_value += sums->square_value[i];
-        loss->square_error += sums->square_error[i];
-        if (sums->largest_error[i] > loss->largest_error)
-            loss->largest_error = sums->largest_error[i];
-    }
+    float size[LANES], most = 0;
+
+    memcpy(size, largest, sizeof size);
+    for (size_t i = 0; i < LANES; i++)
+        most = size[i] > most ? size[i] : most;
+    return most;
 }
 
-/* The slow way, which leaves out what is not finite, and in which no difference is too large. */
+/* The fast way. */
+static gufo_quantize_loss measure(const float *values, const float *decoded, uint64_t count)
+{
+    gufo_quantize_loss loss = {.count = count};
+    float last_values[PIECE] = {0}, last_decoded[PIECE] = {0};
+    uint64_t whole = count - count % PIECE;
+    size_t rest = (size_t)(count - whole) * sizeof(float);
+    ints largest[VECTORS] = {{0}};
+    lanes sums;
+
+    for (uint64_t i = 0; i < whole; i += PIECE) {
+        sums = compare(values + i, decoded + i, largest);
+        add_sums(&loss, &sums);
+    }
+    memcpy(last_values, values + whole, rest);
+    memcpy(last_decoded, decoded + whole, rest);
+    sums = compare(last_values, last_decoded, largest);
+    add_sums(&loss, &sums);
+    loss.largest_error = largest_of(largest);
+    return loss;
+}
+
+/* The slow way, which leaves out what is not finite, and in which nothing is too large or too small. */
 static void measure_finite(gufo_quantize_loss *loss, const float *values, const float *decoded,
                            uint64_t count)
 {
@@ -56,19 +113,22 @@ static void measure_finite(gufo_quantize_loss *loss, const float *values, const 
     }
 }
 
+/* Whether floats could hold the squares: none is too large or NaN, and not all are so small that
+ * much was lost. */
+static bool squares_fit(const gufo_quantize_loss *loss)
+{
+    const double least = 0x1p-80 * (double)loss->count; /* of a mean square; errors are smaller */
+
+    return isfinite(loss->square_value) && isfinite(loss->square_error) &&
+           loss->square_value >= least;
+}
+
 bool gufo_loss_measure(gufo_quantize_loss *loss, const float *values, const float *decoded,
                        uint64_t count)
 {
-    lanes sums = {0};
-    gufo_quantize_loss fresh = {.count = count};
-    uint64_t whole = count - count % LANES;
+    gufo_quantize_loss fresh = measure(values, decoded, count);
 
-    for (uint64_t i = 0; i < whole; i += LANES)
-        add_lanes(&sums, values + i, decoded + i, LANES);
-    add_lanes(&sums, values + whole, decoded + whole, (size_t)(count - whole));
-    fold(&fresh, &sums);
-    /* What is not finite makes a sum that is not. */
-    if (!isfinite(fresh.square_value) || !isfinite(fresh.square_error)) {
+    if (!squares_fit(&fresh)) {
         fresh = (gufo_quantize_loss){0};
         measure_finite(&fresh, values, decoded, count);
     }

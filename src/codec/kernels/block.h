@@ -69,6 +69,14 @@ static inline block_range blocks_range(const float *x, size_t count, size_t n, f
     return ranges_turned(parts);
 }
 
+/* The largest magnitudes of `count` blocks, one per lane.  NaN does not count. */
+static inline floats blocks_largest(const float *x, size_t count, size_t n)
+{
+    block_range range = blocks_range(x, count, n, 0, 0);
+
+    return absolute(maximum(range.high, -range.low));
+}
+
 static inline float first_zero(const float *x)
 {
     while (*x != 0)

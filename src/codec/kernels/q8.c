@@ -52,16 +52,12 @@ void KERNEL(decode_Q8_K)(const uint8_t *blocks, uint64_t elements, float *values
     }
 }
 
-/* Writes the 32 codes of x and returns the scale. */
-static float encode_codes(const float *x, uint8_t *codes)
+static inline void store_codes(const float *x, float inverse, uint8_t *codes)
 {
-    float scale = block_largest(x, Q8_ELEMENTS) / 127, inverse = inverse_of(scale);
-
     for (size_t i = 0; i < Q8_ELEMENTS; i += LANES) {
         floats scaled = floats_load(x + i) * floats_of(inverse);
         bytes_store(codes + i, round_away(clamp(scaled, -127, 127)));
     }
-    return scale;
 }
 
 static int sum_of_codes(const uint8_t *codes, size_t n)
@@ -73,16 +69,36 @@ static int sum_of_codes(const uint8_t *codes, size_t n)
     return sum;
 }
 
+/* Encodes `count` blocks, with a scale per lane. */
+static inline void encode_blocks(const float *x, size_t count, uint8_t *blocks)
+{
+    floats scale = blocks_largest(x, count, Q8_ELEMENTS) / floats_of(127);
+    float inverse[LANES];
+    uint8_t scales[2 * LANES];
+
+    floats_store(inverse, inverses_of(scale));
+    scales_store(scales, scale);
+    for (size_t j = 0; j < count; j++, x += Q8_ELEMENTS, blocks += Q8_0_BYTES) {
+        memcpy(blocks, scales + 2 * j, 2);
+        store_codes(x, inverse[j], blocks + Q8_0_CODES);
+    }
+}
+
 void KERNEL(encode_Q8_0)(const encode_row *row, uint8_t *blocks)
 {
-    for (uint64_t i = 0; i < row->columns; i += Q8_ELEMENTS, blocks += Q8_0_BYTES)
-        store_half(blocks, encode_codes(row->values + i, blocks + Q8_0_CODES));
+    for (uint64_t i = 0; i < row->columns; i += LANES * Q8_ELEMENTS) {
+        size_t count = lanes_filled((row->columns - i) / Q8_ELEMENTS);
+        encode_blocks(row->values + i, count, blocks);
+        blocks += count * Q8_0_BYTES;
+    }
 }
 
 void KERNEL(encode_Q8_1)(const encode_row *row, uint8_t *blocks)
 {
     for (uint64_t i = 0; i < row->columns; i += Q8_ELEMENTS, blocks += Q8_1_BYTES) {
-        float scale = encode_codes(row->values + i, blocks + Q8_1_CODES);
+        const float *x = row->values + i;
+        float scale = block_largest(x, Q8_ELEMENTS) / 127;
+        store_codes(x, inverse_of(scale), blocks + Q8_1_CODES);
         store_half(blocks, scale);
         store_half(blocks + Q8_1_SUM,
                    (float)sum_of_codes(blocks + Q8_1_CODES, Q8_ELEMENTS) * scale);
