@@ -70,13 +70,13 @@ int disk_insert(int fd, uint64_t offset, uint64_t size)
 /* Trying it where it must fail would tell, too, but changes the file's time. */
 bool disk_may_insert(int fd)
 {
-    static const long able[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
+    static const uint32_t able[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
     struct statfs info;
 
     if (fstatfs(fd, &info) != 0)
         return false;
     for (size_t i = 0; i < sizeof able / sizeof *able; i++)
-        if ((long)info.f_type == able[i])
+        if ((uint32_t)info.f_type == able[i])
             return true;
     return false;
 }
