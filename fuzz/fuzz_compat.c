@@ -57,7 +57,7 @@ static void look_at_context(const struct gguf_context *ctx)
     for (int64_t i = 0; i < gguf_get_n_tensors(ctx); i++) {
         must(gguf_find_tensor(ctx, gguf_get_tensor_name(ctx, i)) == i, "every tensor is found");
         must(gguf_get_tensor_offset(ctx, i) == expected, "data is back to back");
-        must(gguf_get_tensor_size(ctx, i) <= INT64_MAX, "sizes do not wrap");
+        must((uint64_t)gguf_get_tensor_size(ctx, i) <= INT64_MAX, "sizes do not wrap");
         expected += GGML_PAD(gguf_get_tensor_size(ctx, i), gguf_get_alignment(ctx));
     }
 }

@@ -141,7 +141,7 @@ static int choose(extract_options *o, const copying *job, bool *chosen)
 
 static int choose_all(extract_options *o, const copying *job)
 {
-    uint64_t count = gufo_set_tensor_count(job->set);
+    size_t count = (size_t)gufo_set_tensor_count(job->set); /* in memory, so it fits */
     bool *chosen = calloc(count + 1, sizeof *chosen);
     int code = CODE_FAILED;
 

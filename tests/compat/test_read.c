@@ -272,19 +272,19 @@ static void check_string_array(const struct gguf_context *ctx, int64_t id, const
 {
     for (uint64_t j = 0; j < array->count; j++) {
         gufo_value element;
-        const char *text = gguf_get_arr_str(ctx, id, j);
+        const char *text = gguf_get_arr_str(ctx, id, (size_t)j);
 
         check_ok(gufo_array_at(array, j, &element, NULL), NULL, "%s", label);
         check(memcmp(text, element.as.str.data, element.as.str.len) == 0, "%s", label);
         check(text[element.as.str.len] == '\0', "%s", label);
     }
-    check(gguf_get_arr_str(ctx, id, array->count) == NULL, "%s", label);
+    check(gguf_get_arr_str(ctx, id, (size_t)array->count) == NULL, "%s", label);
 }
 
 static void check_array(const struct gguf_context *ctx, int64_t id, const gufo_array *array,
                         const char *label)
 {
-    size_t size = array->count * gufo_value_type_size(array->type);
+    size_t size = (size_t)array->count * gufo_value_type_size(array->type);
     void *values;
 
     check_u64(gguf_get_kv_type(ctx, id), GGUF_TYPE_ARRAY, "%s", label);

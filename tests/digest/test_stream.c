@@ -32,7 +32,7 @@ static void write_part(const char *path, size_t first, size_t end)
     }
     builder_pad(&b, 32);
     for (size_t i = first; i < end; i++) {
-        builder_pattern(&b, (unsigned)i + 1, sizes[i]);
+        builder_pattern(&b, (unsigned)i + 1, (size_t)sizes[i]);
         builder_pad(&b, 32);
     }
     write_file(path, b.data, b.len);
@@ -54,11 +54,11 @@ static void make_expected(unsigned algorithms, expected *e)
     for (size_t i = 0; i < TENSORS; i++) {
         size_t begin = everything.len;
 
-        builder_pattern(&everything, (unsigned)i + 1, sizes[i]);
+        builder_pattern(&everything, (unsigned)i + 1, (size_t)sizes[i]);
         for (unsigned a = 0; a < GUFO_DIGEST_COUNT; a++)
             if ((algorithms >> a & 1) != 0 && a != GUFO_DIGEST_UUID)
                 check_ok(gufo_digest_bytes((gufo_digest_algorithm)a, everything.data + begin,
-                                           sizes[i], e->tensors[i].bytes[a], &error),
+                                           (size_t)sizes[i], e->tensors[i].bytes[a], &error),
                          &error, "tensor %zu", i);
     }
     for (unsigned a = 0; a < GUFO_DIGEST_COUNT; a++)

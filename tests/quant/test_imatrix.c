@@ -442,7 +442,7 @@ static void test_output_refused(void **state)
 }
 
 /* One entry "a" in GGUF: so many matrices of one column each. */
-static builder make_column(uint64_t matrices, const float *sums, const float *counts)
+static builder make_column(size_t matrices, const float *sums, const float *counts)
 {
     builder b = builder_new((encoding){3, false});
 

@@ -147,8 +147,8 @@ enum { BLOCK = 4096 };
 /* Moves what follows `from` to `to`. */
 static int shift(int fd, uint64_t from, uint64_t to)
 {
+    size_t size, gap = to > from ? (size_t)(to - from) : 0;
     struct stat info;
-    uint64_t size;
     char *rest;
     int result = -1;
 
@@ -157,14 +157,14 @@ static int shift(int fd, uint64_t from, uint64_t to)
         errno = EINVAL;
         return -1;
     }
-    size = (uint64_t)info.st_size - from;
-    rest = calloc(1, size + (to > from ? to - from : 0));
+    size = (size_t)((uint64_t)info.st_size - from);
+    rest = calloc(1, size + gap);
     if (rest != NULL && pread(fd, rest, size, (off_t)from) == (ssize_t)size) {
         ssize_t moved = pwrite(fd, rest, size, (off_t)to);
 
         memset(rest, 0, size);
-        if (to > from && moved == (ssize_t)size)
-            moved = pwrite(fd, rest, to - from, (off_t)from) > 0 ? moved : -1;
+        if (gap > 0 && moved == (ssize_t)size)
+            moved = pwrite(fd, rest, gap, (off_t)from) > 0 ? moved : -1;
         if (moved == (ssize_t)size)
             result = ftruncate(fd, (off_t)(to + size));
     }

@@ -90,9 +90,9 @@ static void note(void *context, const disk_call *call)
     if (call->to != NULL)
         snprintf(c->to, sizeof c->to, "%s", base_name(call->to));
     if (call->kind == DISK_WRITE) {
-        c->data = malloc(call->size);
+        c->data = malloc((size_t)call->size);
         check(c->data != NULL, "memory");
-        memcpy(c->data, call->data, call->size);
+        memcpy(c->data, call->data, (size_t)call->size);
     }
 }
 
