@@ -48,17 +48,19 @@ static void look_at_value(const struct gguf_context *ctx, int64_t id)
 
 static void look_at_context(const struct gguf_context *ctx)
 {
-    size_t expected = 0;
+    uint64_t expected = 0;
 
     for (int64_t i = 0; i < gguf_get_n_kv(ctx); i++) {
         must(gguf_find_key(ctx, gguf_get_key(ctx, i)) == i, "every key is found");
         look_at_value(ctx, i);
     }
     for (int64_t i = 0; i < gguf_get_n_tensors(ctx); i++) {
+        uint64_t size = gguf_get_tensor_size(ctx, i);
+
         must(gguf_find_tensor(ctx, gguf_get_tensor_name(ctx, i)) == i, "every tensor is found");
         must(gguf_get_tensor_offset(ctx, i) == expected, "data is back to back");
-        must((uint64_t)gguf_get_tensor_size(ctx, i) <= INT64_MAX, "sizes do not wrap");
-        expected += GGML_PAD(gguf_get_tensor_size(ctx, i), gguf_get_alignment(ctx));
+        must(size <= INT64_MAX, "sizes do not wrap");
+        expected += GGML_PAD(size, gguf_get_alignment(ctx));
     }
 }
 

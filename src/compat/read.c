@@ -166,14 +166,15 @@ static bool tensor_failure(const reader *r, const gufo_tensor *from, const char 
                      gufo_quote(quoted, from->name), what) == GUFO_OK;
 }
 
-/* Whether sizes that ggml computes from this shape stay within 63 bits.  A dim of zero must not
+/* Whether sizes that ggml computes from this shape stay within those of memory.  A dim of zero must not
  * hide that others overflow. */
 static bool sizes_fit(const gufo_tensor *from, uint64_t block_bytes)
 {
     uint64_t bytes = block_bytes;
 
     for (int i = 0; i < GGML_MAX_DIMS; i++)
-        if (!checked_mul(bytes, from->dims[i] > 0 ? from->dims[i] : 1, &bytes) || bytes > INT64_MAX)
+        if (!checked_mul(bytes, from->dims[i] > 0 ? from->dims[i] : 1, &bytes) ||
+            bytes > PTRDIFF_MAX)
             return false;
     return true;
 }
@@ -212,8 +213,9 @@ static bool read_tensor(reader *r, const gufo_tensor *from)
     if (offset != r->data_size)
         return tensor_failure(r, from, "does not begin where the tensor before it ends");
     if (!checked_add(r->data_size, ggml_nbytes(&tensor), &r->data_size) ||
-        !checked_align(r->data_size, r->ctx->alignment, &r->data_size) || r->data_size > INT64_MAX)
-        return tensor_failure(r, from, "ends where no file can reach");
+        !checked_align(r->data_size, r->ctx->alignment, &r->data_size) ||
+        r->data_size > PTRDIFF_MAX)
+        return tensor_failure(r, from, "is too large, with those before it");
     return compat_tensors_add(r->ctx, &tensor, offset) || out_of_memory(r);
 }
 

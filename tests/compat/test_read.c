@@ -571,7 +571,7 @@ static void test_refused(void **state)
         {"same key twice", "occurs twice", same_key_twice},
         {"product wraps", "do not fit into 63 bits", product_wraps},
         {"padding wraps", "63 bits", padding_wraps},
-        {"sum wraps", "no file can reach", sum_wraps},
+        {"sum wraps", "is too large", sum_wraps},
         {"bytes of a row wrap", "is too large", row_bytes_wrap},
     };
 
