@@ -5,7 +5,7 @@
 
 set(digest_libraries "")
 if(NOT GUFO_DIGEST)
-    list(FILTER command_sources EXCLUDE REGEX "/(hash|hash_[a-z]+|verify|sign|sign_[a-z]+)\\.c$")
+    list(FILTER command_sources EXCLUDE REGEX "/(hash|hash_[a-z]+|verify|verify_[a-z]+|sign|sign_[a-z]+)\\.c$")
     return()
 endif()
 list(FILTER command_sources EXCLUDE REGEX "/digest_missing\\.c$")

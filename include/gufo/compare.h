@@ -33,7 +33,8 @@ typedef struct gufo_entry_difference {
 } gufo_entry_difference;
 
 /* How far the numbers of two tensors are apart: the sums, and what they come to.  Pairs in which one
- * is infinite or NaN are counted and left out of everything else. */
+ * is infinite or NaN are counted and left out of everything else.  Numbers are compared as doubles:
+ * int64 of more than 53 bits are rounded, and the squares of float64 beyond 1e154 are infinite. */
 typedef struct gufo_value_difference {
     uint64_t compared;        /* pairs of finite values */
     uint64_t unequal;         /* of all pairs; NaN equals NaN */
@@ -45,7 +46,8 @@ typedef struct gufo_value_difference {
 } gufo_value_difference;
 
 /* Root mean square of the differences; the same divided by that of a (infinite where a is all zeros
- * and b is not); cosine of the angle between them (1 if both are all zeros, 0 if one is). */
+ * and b is not); cosine of the angle between them (1 if both are all zeros, 0 if one is).
+ * The last two are NaN if a square sum is infinite. */
 GUFO_API double gufo_value_difference_rmse(const gufo_value_difference *d);
 GUFO_API double gufo_value_difference_relative(const gufo_value_difference *d);
 GUFO_API double gufo_value_difference_cosine(const gufo_value_difference *d);

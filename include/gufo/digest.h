@@ -195,7 +195,7 @@ typedef struct gufo_secret_key {
 
 #define GUFO_KEY_TEXT 1536        /* the text of a key, with the terminator */
 #define GUFO_SIGNATURE_TEXT 10240 /* of a signature */
-#define GUFO_TRUSTED_COMMENT 8192 /* bytes of a trusted comment */
+#define GUFO_TRUSTED_COMMENT 8173 /* bytes of a trusted comment; minisign reads no more */
 
 /* How hard it is to guess a password: those of crypto_pwhash_scryptsalsa208sha256; 0 for what
  * minisign takes, a second of work in 1 GiB of memory. */
@@ -216,7 +216,7 @@ GUFO_API gufo_status gufo_key_generate(gufo_public_key *public_key, gufo_secret_
 GUFO_API void gufo_secret_key_wipe(gufo_secret_key *key);
 
 /* The text of a key file.  The secret key is encrypted with `password`, unless its data is NULL;
- * `effort` may be NULL. */
+ * `effort` may be NULL.  On failure `text` is empty. */
 GUFO_API gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_TEXT],
                                           gufo_error *error);
 GUFO_API gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,
@@ -233,7 +233,7 @@ GUFO_API gufo_status gufo_secret_key_parse(gufo_str text, gufo_str password, guf
 GUFO_API gufo_status gufo_secret_key_encrypted(gufo_str text, bool *encrypted, gufo_error *error);
 
 /* Signs a message into the text of a signature file.  GUFO_E_ARGUMENT for a comment that is too
- * long or has a line break. */
+ * long, or no line of printable UTF-8: minisign refuses it. */
 GUFO_API gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str message,
                                          gufo_str trusted_comment, char text[GUFO_SIGNATURE_TEXT],
                                          gufo_error *error);

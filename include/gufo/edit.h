@@ -127,6 +127,9 @@ typedef enum gufo_edit_in_place {
     GUFO_EDIT_IN_PLACE_NEVER,
 } gufo_edit_in_place;
 
+/* All metadata is in memory while it is written, padding included. */
+#define GUFO_EDIT_MAX_RESERVE (UINT64_C(64) << 20)
+
 /* How far a rewrite is, in bytes.  False stops it. */
 typedef bool gufo_edit_progress_fn(void *context, uint64_t done, uint64_t total);
 
@@ -135,7 +138,7 @@ typedef struct gufo_edit_target {
     bool replace;       /* the output may exist */
     gufo_edit_in_place in_place;
     uint64_t reserve; /* bytes of gufo.padding at least, for later edits, where the file grows or is
-                       * rewritten */
+                       * rewritten; at most GUFO_EDIT_MAX_RESERVE */
     gufo_edit_progress_fn *progress; /* may be NULL */
     void *progress_context;
 } gufo_edit_target;

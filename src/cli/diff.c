@@ -110,7 +110,7 @@ static int compare(diff_report *r)
         return CODE_OK;
     if (status != GUFO_OK) {
         report_error(gufo_set_shard_path(r->sets[result.failed_in_b], result.failed_shard), &error);
-        return CODE_FAILED;
+        return error.code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED; /* a pipe */
     }
     return gufo_comparison_same(&result) ? CODE_OK : CODE_NO;
 }

@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Bytes of a file that become a value, which is kept in memory. */
+#define LARGEST_VALUE (UINT64_C(256) << 20)
+
 /* ---- reading the options -------------------------------------------------------------------- */
 
 /* "KEY=REST" into an own copy of KEY; NULL after a report. */
@@ -91,23 +94,36 @@ static int set_string(gufo_edit *edit, const edit_options *options, const char *
     return code;
 }
 
+/* Copies all of `in`, unless it is too large for a value, as a device without an end is. */
+static bool copy_value(FILE *in, FILE *out, bool *too_large)
+{
+    char piece[1 << 14];
+    uint64_t total = 0;
+    size_t got;
+
+    while (total <= LARGEST_VALUE && (got = fread(piece, 1, sizeof piece, in)) > 0) {
+        (void)fwrite(piece, 1, got, out);
+        total += got;
+    }
+    *too_large = total > LARGEST_VALUE;
+    return !*too_large && !ferror(in) && !ferror(out);
+}
+
 /* The bytes of a file; false after a report. */
 static bool read_file(const char *path, char **bytes, size_t *len)
 {
     FILE *in = fopen(path, "rb"), *out;
-    char piece[1 << 14];
-    size_t got;
-    bool good = false;
+    bool good = false, too_large = false;
 
     *bytes = NULL;
     out = in != NULL ? open_memstream(bytes, len) : NULL;
     if (out != NULL) {
-        while ((got = fread(piece, 1, sizeof piece, in)) > 0)
-            (void)fwrite(piece, 1, got, out);
-        good = !ferror(in) && !ferror(out);
+        good = copy_value(in, out, &too_large);
         good = fclose(out) == 0 && good;
     }
-    if (!good)
+    if (too_large)
+        report_message(path, "there are more than 256 MiB, too many for the value of a key");
+    else if (!good)
         report_system(path, errno);
     if (in != NULL)
         fclose(in);

@@ -4,9 +4,8 @@
  *     hash_model.c      opening a model whose data is read, and hashing it
  *     hash_line.c       lines of a manifest
  *     hash_text.c       small text files: manifests, keys, signatures
- *     verify.c          gufo verify
- *     sign.c            gufo sign
- *     sign_password.c   passwords
+ *     verify*.c         gufo verify (verify.h)
+ *     sign*.c           gufo sign (sign.h)
  *     digest_missing.c  instead of all these where the library was left out */
 #ifndef CLI_HASH_H
 #define CLI_HASH_H
@@ -55,16 +54,11 @@ void hash_put_lines(FILE *out, uint32_t algorithms, const gufo_digests *digests,
 bool hash_text_read(const char *path, gufo_str *text);
 /* Overwrites it, too: it may be a key. */
 void hash_text_free(gufo_str *text);
+/* Overwrites bytes that were secret. */
+void hash_wipe(void *data, size_t size);
 /* A path with something appended, to be freed; NULL after a report. */
 char *hash_path_with(const char *path, const char *suffix);
-/* Whether the file begins as a GGUF file does. */
+/* Whether this is a regular file that begins as a GGUF file does. */
 bool hash_is_gguf(const char *path);
-
-/* ---- passwords ------------------------------------------------------------------------------ */
-
-/* Reads a password: the first line of the file `path`, or, if that is NULL, from the terminal,
- * without showing it and `twice` for a new one.  To be freed with hash_text_free.  False after a
- * report. */
-bool sign_password(const char *path, bool twice, gufo_str *password);
 
 #endif

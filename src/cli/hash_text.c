@@ -2,6 +2,7 @@
 #include "cli/hash.h"
 
 #include "cli/report.h"
+#include "cli/save.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,19 +52,25 @@ bool hash_text_read(const char *path, gufo_str *text)
         report_system(path, errno);
         return false;
     }
+    (void)setvbuf(in, NULL, _IONBF, 0); /* no second copy, which nobody would wipe */
     read = read_stream(in, path, text);
     if (!is_stdin)
         (void)fclose(in);
     return read;
 }
 
+void hash_wipe(void *data, size_t size)
+{
+    /* What nobody reads afterwards need not be cleared, a compiler thinks. */
+    volatile char *bytes = data;
+
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = 0;
+}
+
 void hash_text_free(gufo_str *text)
 {
-    /* Memory that is freed at once need not be cleared, a compiler thinks. */
-    volatile char *data = (volatile char *)text->data;
-
-    for (size_t i = 0; i < text->len; i++)
-        data[i] = 0;
+    hash_wipe((char *)text->data, text->len);
     free((char *)text->data);
     *text = (gufo_str){0};
 }
@@ -83,7 +90,8 @@ char *hash_path_with(const char *path, const char *suffix)
 bool hash_is_gguf(const char *path)
 {
     char magic[4] = {0};
-    FILE *in = input_is_stdin(path) ? NULL : fopen(path, "re");
+    /* What is read of a pipe would be missing afterwards. */
+    FILE *in = input_is_stdin(path) || save_is_stream(path) ? NULL : fopen(path, "re");
     bool is = in != NULL && fread(magic, 1, sizeof magic, in) == sizeof magic &&
               memcmp(magic, "GGUF", sizeof magic) == 0;
 

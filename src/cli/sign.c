@@ -2,8 +2,11 @@
  *
  * Of a model not the file is signed but its manifest, which is written beside it: it can be checked
  * before gigabytes are read, and says which tensor is wrong. */
-#include "cli/hash.h"
+#include "cli/sign.h"
 
+#include "base/memory.h"
+#include "base/output.h"
+#include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "cli/save.h"
@@ -14,19 +17,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
-
-typedef struct sign_options {
-    command_input base;
-    input_options input;
-    const char *key;
-    const char *password_file;
-    const char *comment;
-    const char *output;
-    bool generate;
-    bool no_password;
-} sign_options;
 
 enum {
     OPTION_GENERATE = OPTION_COMMAND,
@@ -89,136 +82,25 @@ static const struct argp sign_argp = {
     .children = input_children,
 };
 
-/* ---- keys ----------------------------------------------------------------------------------- */
+/* ---- targets -------------------------------------------------------------------------------- */
 
-static int fail(const char *path, const gufo_error *error)
+int sign_check_target(const char *path, bool force)
 {
-    report_error(path, error);
-    return CODE_FAILED;
-}
-
-static int save_text(const char *path, const char *text, bool force)
-{
-    return save_bytes(path, gufo_str_of(text), force);
-}
-
-/* Nobody else may read the secret key. */
-static int save_secret(const char *path, const char *text, bool force)
-{
-    mode_t before = umask(077);
-
-    /* A file that is replaced hands on its rights. */
-    if (force)
-        (void)chmod(path, S_IRUSR | S_IWUSR);
-    int code = save_text(path, text, force);
-
-    (void)umask(before);
-    return code;
-}
-
-static void tell_pair(const shared_options *shared, const char *secret_path,
-                      const char *public_path, const gufo_public_key *key)
-{
-    json_writer j = json_writer_start(stdout);
-    char id[17];
-
-    gufo_key_id_text(key->id, id);
-    if (shared->json) {
-        json_begin_object(&j);
-        json_write_key(&j, "key");
-        json_write_text(&j, id);
-        json_write_key(&j, "secret");
-        json_write_text(&j, secret_path);
-        json_write_key(&j, "public");
-        json_write_text(&j, public_path);
-        json_end_object(&j);
-        json_writer_line(&j);
-    } else if (!shared->quiet) {
-        printf("key %s: ", id);
-        text_put(stdout, gufo_str_of(secret_path), TEXT_PLAIN);
-        fputs(" (keep it secret), ", stdout);
-        text_put(stdout, gufo_str_of(public_path), TEXT_PLAIN);
-        putc('\n', stdout);
-    }
-}
-
-/* The text of both keys. */
-typedef struct pair {
-    gufo_public_key public_key;
-    char public_text[GUFO_KEY_TEXT], secret_text[GUFO_KEY_TEXT];
-} pair;
-
-static gufo_status make_pair(pair *p, gufo_str password, gufo_error *error)
-{
-    gufo_secret_key secret;
-    gufo_status status = gufo_key_generate(&p->public_key, &secret, error);
-
-    if (status == GUFO_OK)
-        status = gufo_public_key_text(&p->public_key, p->public_text, error);
-    if (status == GUFO_OK)
-        status = gufo_secret_key_text(&secret, password, NULL, p->secret_text, error);
-    gufo_secret_key_wipe(&secret);
-    return status;
-}
-
-static int save_pair(const char *name, const pair *p, const shared_options *shared)
-{
-    char *secret_path = hash_path_with(name, ".key"), *public_path = hash_path_with(name, ".pub");
-    int code = CODE_FAILED;
-
-    if (secret_path != NULL && public_path != NULL)
-        code = save_secret(secret_path, p->secret_text, shared->force);
-    if (code == CODE_OK)
-        code = save_text(public_path, p->public_text, shared->force);
-    if (code == CODE_OK)
-        tell_pair(shared, secret_path, public_path, &p->public_key);
-    free(secret_path);
-    free(public_path);
-    return code;
-}
-
-static int generate(const char *name, const sign_options *options)
-{
-    gufo_str password = {0};
-    gufo_error error;
-    pair p;
-    int code;
-
-    if (!options->no_password && !sign_password(options->password_file, true, &password))
-        return CODE_FAILED;
-    code = make_pair(&p, password, &error) == GUFO_OK ? save_pair(name, &p, options->base.shared)
-                                                      : fail(name, &error);
-    memset(p.secret_text, 0, sizeof p.secret_text);
-    hash_text_free(&password);
-    return code;
-}
-
-static int parse_key(gufo_str text, const sign_options *options, gufo_secret_key *key)
-{
-    gufo_str password = {0};
-    bool encrypted;
+    output target;
     gufo_error error;
 
-    if (gufo_secret_key_encrypted(text, &encrypted, &error) != GUFO_OK)
-        return fail(options->key, &error);
-    if (encrypted && !sign_password(options->password_file, false, &password))
-        return CODE_FAILED;
-    gufo_status status = gufo_secret_key_parse(text, password, key, &error);
-
-    hash_text_free(&password);
-    return status == GUFO_OK ? CODE_OK : fail(options->key, &error);
+    if (save_is_stream(path))
+        return CODE_OK;
+    if (gufo_output_find(&target, path, force, &gufo_default_allocator, &error) != GUFO_OK)
+        return save_report(path, &error);
+    gufo_output_discard(&target);
+    return CODE_OK;
 }
 
-static int read_key(const sign_options *options, gufo_secret_key *key)
+void sign_remove(const char *path)
 {
-    gufo_str text;
-    int code;
-
-    if (!hash_text_read(options->key, &text))
-        return CODE_FAILED;
-    code = parse_key(text, options, key);
-    hash_text_free(&text);
-    return code;
+    if (!save_is_stream(path))
+        (void)unlink(path);
 }
 
 /* ---- manifests ------------------------------------------------------------------------------ */
@@ -295,17 +177,28 @@ static int make_manifest(const char *path, const sign_options *options, gufo_str
 
 /* ---- signing -------------------------------------------------------------------------------- */
 
-/* As minisign's: the time, and the last component of the path. */
+/* As minisign's: the time, and the last component of the path.  What a comment cannot have becomes a
+ * question mark. */
 static void default_comment(const char *path, char *comment, size_t size)
 {
     const char *slash = strrchr(path, '/');
-    int length = snprintf(comment, size, "timestamp:%lld\tfile:%s\thashed", (long long)time(NULL),
-                          slash != NULL ? slash + 1 : path);
+    int length = snprintf(comment, size, "timestamp:%lld\tfile:", (long long)time(NULL));
+    gufo_str name = gufo_str_of(slash != NULL ? slash + 1 : path);
+    char *at = comment + length, *end = comment + size - sizeof "\thashed";
 
-    /* A comment is one line. */
-    for (int i = 0; i < length && comment[i] != '\0'; i++)
-        if (comment[i] == '\n' || comment[i] == '\r')
-            comment[i] = '?';
+    for (size_t step; name.len > 0 && at < end; name.data += step, name.len -= step) {
+        uint32_t character;
+
+        step = gufo_utf8_decode(name, &character);
+        if (step == 0 || step > (size_t)(end - at) || gufo_utf8_is_control(character)) {
+            *at++ = '?';
+            step = step == 0 ? 1 : step;
+        } else {
+            memcpy(at, name.data, step);
+            at += step;
+        }
+    }
+    memcpy(at, "\thashed", sizeof "\thashed");
 }
 
 static void tell_signature(const shared_options *shared, const char *path,
@@ -329,57 +222,112 @@ static void tell_signature(const shared_options *shared, const char *path,
     }
 }
 
-static int save_signature(const char *path, const char *text, const sign_options *options)
-{
-    char *beside = options->output == NULL ? hash_path_with(path, ".minisig") : NULL;
-    const char *target = options->output != NULL ? options->output : beside;
-    int code = target != NULL ? save_text(target, text, options->base.shared->force) : CODE_FAILED;
+/* What is signed, and where the result goes. */
+typedef struct signing {
+    const char *path; /* of the message */
+    const char *signature_path;
+    const gufo_secret_key *key;
+    const sign_options *options;
+} signing;
 
-    if (code == CODE_OK)
-        tell_signature(options->base.shared, path, target);
-    free(beside);
-    return code;
-}
-
-static int sign_text(const char *path, gufo_str message, const gufo_secret_key *key,
-                     const sign_options *options)
+static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIGNATURE_TEXT])
 {
-    char text[GUFO_SIGNATURE_TEXT], comment[GUFO_TRUSTED_COMMENT];
+    const char *given = s->options->comment;
+    char comment[GUFO_TRUSTED_COMMENT];
     gufo_error error;
 
-    default_comment(path, comment, sizeof comment);
-    if (gufo_signature_make(key, message,
-                            gufo_str_of(options->comment != NULL ? options->comment : comment),
-                            text, &error) == GUFO_OK)
-        return save_signature(path, text, options);
+    default_comment(s->path, comment, sizeof comment);
+    if (gufo_signature_make(s->key, message, gufo_str_of(given != NULL ? given : comment), text,
+                            &error) == GUFO_OK)
+        return CODE_OK;
     report_error(NULL, &error);
     return error.code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
 }
 
-static int sign_manifest(const char *path, const gufo_secret_key *key, const sign_options *options)
+static int save_signature(const signing *s, const char *text)
 {
-    gufo_str text;
-    int code;
+    const shared_options *shared = s->options->base.shared;
+    int code = save_bytes(s->signature_path, gufo_str_of(text), shared->force);
 
-    if (!hash_text_read(path, &text))
-        return CODE_FAILED;
-    code = sign_text(path, text, key, options);
-    hash_text_free(&text);
+    if (code == CODE_OK)
+        tell_signature(shared, s->path, s->signature_path);
     return code;
 }
 
-static int sign_model(const char *path, const gufo_secret_key *key, const sign_options *options)
+static int sign_manifest(const signing *s)
 {
-    char *manifest_path = hash_path_with(path, ".manifest");
+    char signature[GUFO_SIGNATURE_TEXT];
+    gufo_str text;
+    int code;
+
+    if (!hash_text_read(s->path, &text))
+        return CODE_FAILED;
+    code = make_signature(s, text, signature);
+    hash_text_free(&text);
+    return code == CODE_OK ? save_signature(s, signature) : code;
+}
+
+/* The manifest of a model and its signature: both or none. */
+static int sign_model(const signing *s, const char *model_path)
+{
+    bool force = s->options->base.shared->force;
+    char signature[GUFO_SIGNATURE_TEXT];
     gufo_str text = {0};
-    int code = manifest_path != NULL ? make_manifest(path, options, &text) : CODE_FAILED;
+    int code = sign_check_target(s->path, force);
 
     if (code == CODE_OK)
-        code = save_bytes(manifest_path, text, options->base.shared->force);
+        code = sign_check_target(s->signature_path, force);
     if (code == CODE_OK)
-        code = sign_text(manifest_path, text, key, options);
+        code = make_manifest(model_path, s->options, &text);
+    if (code == CODE_OK)
+        code = make_signature(s, text, signature);
+    if (code == CODE_OK)
+        code = save_bytes(s->path, text, force);
     hash_text_free(&text);
-    free(manifest_path);
+    if (code != CODE_OK)
+        return code;
+    code = save_signature(s, signature);
+    if (code != CODE_OK)
+        sign_remove(s->path);
+    return code;
+}
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return strcmp(a, b) == 0 ||
+           (stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
+            first.st_dev == second.st_dev && first.st_ino == second.st_ino);
+}
+
+static int check_output(const signing *s, const char *path)
+{
+    const char *const needed[] = {path, s->path, s->options->key};
+
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (same_file(needed[i], s->signature_path)) {
+            report_message(s->signature_path, "the signature would replace what it is made from");
+            return CODE_USAGE;
+        }
+    return CODE_OK;
+}
+
+static int sign(const char *path, const gufo_secret_key *key, const sign_options *options)
+{
+    bool is_model = hash_is_gguf(path);
+    char *manifest = is_model ? hash_path_with(path, ".manifest") : NULL, *beside = NULL;
+    signing s = {is_model ? manifest : path, options->output, key, options};
+    int code = CODE_FAILED;
+
+    if (s.path != NULL && options->output == NULL)
+        s.signature_path = beside = hash_path_with(s.path, ".minisig");
+    if (s.path != NULL && s.signature_path != NULL)
+        code = check_output(&s, path);
+    if (code == CODE_OK)
+        code = is_model ? sign_model(&s, path) : sign_manifest(&s);
+    free(beside);
+    free(manifest);
     return code;
 }
 
@@ -387,14 +335,10 @@ static int sign_all(const sign_options *options)
 {
     const shared_options *shared = options->base.shared;
     gufo_secret_key key;
-    int code = read_key(options, &key);
+    int code = sign_read_key(options, &key);
 
-    for (int i = 0; code != CODE_FAILED && i < shared->arg_count; i++) {
-        const char *path = shared->args[i];
-
-        code = worst_code(code, hash_is_gguf(path) ? sign_model(path, &key, options)
-                                                   : sign_manifest(path, &key, options));
-    }
+    for (int i = 0; code != CODE_FAILED && i < shared->arg_count; i++)
+        code = worst_code(code, sign(shared->args[i], &key, options));
     gufo_secret_key_wipe(&key);
     return code;
 }
@@ -438,5 +382,5 @@ int command_sign(int argc, char **argv, shared_options *shared)
                              "(Debian package libsodium-dev)");
         return CODE_USAGE;
     }
-    return options.generate ? generate(shared->args[0], &options) : sign_all(&options);
+    return options.generate ? sign_generate(shared->args[0], &options) : sign_all(&options);
 }

@@ -1,5 +1,5 @@
 /* Passwords: from a file, or typed where nobody can read along. */
-#include "cli/hash.h"
+#include "cli/sign.h"
 
 #include "cli/report.h"
 #include "cli/signals.h"
@@ -93,8 +93,8 @@ static bool ask_all(int terminal, bool twice, gufo_str *password)
         report_message(NULL, "these are two different passwords");
     else
         taken = take(first, len, password);
-    memset(first, 0, sizeof first);
-    memset(second, 0, sizeof second);
+    hash_wipe(first, sizeof first);
+    hash_wipe(second, sizeof second);
     return taken;
 }
 

@@ -95,10 +95,21 @@ static const struct argp split_argp = {
     .children = options_children,
 };
 
+/* A folder alone would give files named "-00001-of-000NN.gguf". */
+static bool is_prefix(const char *path)
+{
+    size_t len = strlen(path);
+
+    return len > 0 && path[len - 1] != '/';
+}
+
 static int check_options(const split_options *o, const copying *job)
 {
     if (strcmp(job->output, "-") == 0)
         return report_usage("split", "several files cannot go to standard output");
+    if (!is_prefix(job->output))
+        return report_usage(
+            "split", "OUTPREFIX has to end in the beginning of a file name, not '%s'", job->output);
     if ((o->bounds.max_size > 0) == (o->bounds.max_tensors > 0))
         return report_usage("split", "either --max-size or --max-tensors is needed");
     return CODE_OK;

@@ -126,6 +126,6 @@ int64_t gguf_remove_key(struct gguf_context *ctx, const char *key)
 
 void gguf_set_kv(struct gguf_context *ctx, const struct gguf_context *src)
 {
-    if (ctx != src && !compat_entries_take_all(ctx, src))
+    if (ctx != src && (!compat_entries_take_all(ctx, src) || src->incomplete))
         ctx->incomplete = true;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "digest/base64.h"
 
 enum { KIND_SIZE = 2, ID_SIZE = 8, ED25519_SIZE = 64, HASH_SIZE = 64 };
@@ -53,10 +54,14 @@ static gufo_status check_comment(gufo_str comment, gufo_error *error)
         return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "a trusted comment has at most %d bytes, and this one has %zu",
                          GUFO_TRUSTED_COMMENT, comment.len);
-    for (size_t i = 0; i < comment.len; i++)
-        if (comment.data[i] == '\n' || comment.data[i] == '\r' || comment.data[i] == '\0')
+    for (size_t step; comment.len > 0; comment.data += step, comment.len -= step) {
+        uint32_t character = 0;
+
+        step = gufo_utf8_decode(comment, &character);
+        if (step == 0 || (character != '\t' && gufo_utf8_is_control(character)))
             return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "a trusted comment is one line");
+                             "a trusted comment is one line of UTF-8 without control characters");
+    }
     return GUFO_OK;
 }
 

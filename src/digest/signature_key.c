@@ -194,21 +194,28 @@ static gufo_status close_secret(uint8_t *bytes, const gufo_secret_key *key, gufo
     return apply_password(bytes, password, error);
 }
 
+static void put_secret(const uint8_t *bytes, char text[GUFO_KEY_TEXT])
+{
+    int length = snprintf(text, GUFO_KEY_TEXT, UNTRUSTED "minisign %ssecret key\n",
+                          bytes[2] != 0 ? "encrypted " : "");
+
+    length += (int)gufo_base64_write(text + length, bytes, SECRET_SIZE);
+    memcpy(text + length, "\n", 2);
+}
+
 gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,
                                  const gufo_key_effort *effort, char text[GUFO_KEY_TEXT],
                                  gufo_error *error)
 {
     uint8_t bytes[SECRET_SIZE] = {0};
     gufo_status status;
-    int length;
 
+    text[0] = '\0';
     if (sodium_init() < 0)
         return gufo_signature_missing(error);
     status = close_secret(bytes, key, password, effort, error);
-    length = snprintf(text, GUFO_KEY_TEXT, UNTRUSTED "minisign %ssecret key\n",
-                      password.data != NULL ? "encrypted " : "");
-    length += (int)gufo_base64_write(text + length, bytes, sizeof bytes);
-    memcpy(text + length, "\n", 2);
+    if (status == GUFO_OK)
+        put_secret(bytes, text);
     sodium_memzero(bytes, sizeof bytes);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "edit/edit.h"
+#include "format/name_index.h"
 
 /* ---- slots ---------------------------------------------------------------------------------- */
 
@@ -103,6 +104,17 @@ static gufo_status check_ours(const char *key, gufo_error *error)
 
 /* ---- values --------------------------------------------------------------------------------- */
 
+/* Puts a new value in the place of the slot that has its key. */
+static void replace_slot(const gufo_edit *edit, slot *old, const slot *value)
+{
+    uint64_t origin = old->origin;
+
+    mem_free(&edit->allocator, old->name);
+    /* A renamed origin shows by comparing names, which are those of the values from now on. */
+    *old = *value;
+    old->origin = origin;
+}
+
 /* Puts an entry of an open file under its own name: in the place of the key if it exists. */
 static gufo_status put(gufo_edit *edit, const gufo_file *from, uint64_t index, gufo_error *error)
 {
@@ -111,10 +123,7 @@ static gufo_status put(gufo_edit *edit, const gufo_file *from, uint64_t index, g
 
     if (old == NULL)
         return add_slot(edit, &value, error);
-    mem_free(&edit->allocator, old->name);
-    value.origin = old->origin;
-    /* A renamed origin shows by comparing names, which are those of the values from now on. */
-    *old = value;
+    replace_slot(edit, old, &value);
     return GUFO_OK;
 }
 
@@ -180,19 +189,46 @@ gufo_status gufo_edit_set_array(gufo_edit *edit, const char *key, const gufo_ite
     return status;
 }
 
+static gufo_str key_of_slot(const void *owner, uint64_t index)
+{
+    return gufo_edit_entry(edit_slot(owner, index)).key;
+}
+
+/* Like put, with an index of all slots: a file may have very many keys. */
+static gufo_status put_indexed(gufo_edit *edit, name_index *keys, const gufo_file *from,
+                               uint64_t index, gufo_error *error)
+{
+    slot value = {from, index, NO_ORIGIN, NULL};
+    gufo_status status;
+    uint64_t old;
+
+    if (gufo_name_index_find(keys, gufo_edit_entry(&value).key, &old)) {
+        replace_slot(edit, edit_slot(edit, old), &value);
+        return GUFO_OK;
+    }
+    status = gufo_name_index_grow(keys, edit->slots.count, &edit->allocator, error);
+    if (status == GUFO_OK)
+        status = add_slot(edit, &value, error);
+    if (status == GUFO_OK)
+        (void)gufo_name_index_add(keys, edit->slots.count - 1, &old);
+    return status;
+}
+
 gufo_status gufo_edit_copy(gufo_edit *edit, const gufo_file *other, gufo_edit_select_fn *select,
                            void *context, uint64_t *copied, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    name_index keys = {.name_of = key_of_slot, .owner = edit};
+    gufo_status status = gufo_name_index_grow(&keys, edit->slots.count, &edit->allocator, error);
     gufo_entry entry;
 
     *copied = 0;
     for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(other, i, &entry); i++) {
         if (is_made_by_us(&entry) || !select(context, entry.key))
             continue;
-        status = put(edit, other, i, error);
+        status = put_indexed(edit, &keys, other, i, error);
         *copied += status == GUFO_OK;
     }
+    gufo_name_index_free(&keys, &edit->allocator);
     return status;
 }
 

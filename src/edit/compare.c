@@ -239,6 +239,8 @@ double gufo_value_difference_relative(const gufo_value_difference *d)
 {
     if (d->square_difference == 0)
         return 0;
+    if (isinf(d->square_a))
+        return NAN;
     return sqrt(d->square_difference / d->square_a);
 }
 
@@ -246,5 +248,7 @@ double gufo_value_difference_cosine(const gufo_value_difference *d)
 {
     if (d->square_a == 0 || d->square_b == 0)
         return d->square_a == d->square_b ? 1 : 0;
+    if (isinf(d->square_a) || isinf(d->square_b))
+        return NAN;
     return d->product / (sqrt(d->square_a) * sqrt(d->square_b));
 }

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -143,8 +144,9 @@ gufo_status gufo_edit_journal_write(const edit_journal *j, const char *path, boo
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Whether the bytes are those of a whole journal. */
-static bool decode(edit_journal *j)
+/* Whether the bytes are the first ones of a journal that has the size of its file.  These are enough
+ * to refuse anything else, however large it is. */
+static bool decode_head(edit_journal *j)
 {
     const uint8_t *head = j->bytes.base;
     uint64_t headers;
@@ -156,13 +158,46 @@ static bool decode(edit_journal *j)
     j->inserted = get_u64(head + AT_INSERTED);
     j->old_size = get_u64(head + AT_OLD_SIZE);
     j->new_size = get_u64(head + AT_NEW_SIZE);
-    j->old_header = head + HEAD_SIZE;
-    if (!checked_add(j->old_size, j->new_size, &headers) || headers != j->bytes.have - HEAD_SIZE ||
+    if (!checked_add(j->old_size, j->new_size, &headers) || headers != j->bytes.size - HEAD_SIZE ||
         j->old_size > j->file_size || j->new_size - j->old_size != j->inserted || j->old_size < 4)
         return false;
+    return true;
+}
+
+/* The same for all of them. */
+static bool decode_all(edit_journal *j)
+{
+    const uint8_t *head = j->bytes.base;
+
+    j->old_header = head + HEAD_SIZE;
     j->new_header = j->old_header + j->old_size;
     return get_u64(head + AT_OLD_CHECK) == check_of(j->old_header, j->old_size) &&
            get_u64(head + AT_NEW_CHECK) == check_of(j->new_header, j->new_size);
+}
+
+/* Reads, and does not map: nobody can take the end of the file away. */
+static gufo_status read_journal(edit_journal *j, int fd, const gufo_allocator *allocator,
+                                journal_state *state, gufo_error *error)
+{
+    struct stat info;
+    gufo_status status;
+
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        (void)close(fd);
+        return gufo_fail(error, GUFO_E_IO, GUFO_NO_OFFSET, "the journal is no regular file");
+    }
+    status = gufo_source_open_fd(&j->bytes, fd, false, SIZE_MAX, allocator, error);
+    if (status != GUFO_OK)
+        return status;
+    *state = JOURNAL_TORN;
+    if (j->bytes.size >= HEAD_SIZE)
+        status = gufo_source_need(&j->bytes, HEAD_SIZE, error);
+    if (status != GUFO_OK || !decode_head(j))
+        return status;
+    status = gufo_source_need(&j->bytes, j->bytes.size, error);
+    if (status == GUFO_OK && decode_all(j))
+        *state = JOURNAL_COMPLETE;
+    return status;
 }
 
 gufo_status gufo_edit_journal_read(edit_journal *j, const char *path,
@@ -175,12 +210,8 @@ gufo_status gufo_edit_journal_read(edit_journal *j, const char *path,
     *state = JOURNAL_NONE;
     if (fd < 0)
         return errno == ENOENT ? GUFO_OK : gufo_fail_io(error, errno, "cannot read the journal");
-    /* Read, not mapped: nobody can take its end away. */
-    status = gufo_source_open_fd(&j->bytes, fd, false, SIZE_MAX, allocator, error);
-    if (status == GUFO_OK)
-        status = gufo_source_need(&j->bytes, j->bytes.size, error);
-    if (status == GUFO_OK)
-        *state = decode(j) ? JOURNAL_COMPLETE : JOURNAL_TORN;
+    j->bytes = (source){.fd = -1};
+    status = read_journal(j, fd, allocator, state, error);
     if (*state != JOURNAL_COMPLETE)
         gufo_edit_journal_close(j);
     return status;

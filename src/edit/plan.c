@@ -202,6 +202,9 @@ gufo_status gufo_edit_choose(gufo_edit *edit, new_header *h, const gufo_edit_tar
     gufo_status status;
     bool nothing;
 
+    if (target->reserve > GUFO_EDIT_MAX_RESERVE)
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "at most 64 MiB can be reserved for later edits");
     *plan = begin_plan(edit, h);
     status = changes_nothing(&c, &nothing, error);
     if (status != GUFO_OK || nothing)

@@ -5,6 +5,8 @@
  *
  *     header and keys | info | info | ... | padding | data | padding | data | padding
  *     fixed             grows with names     to the alignment of the model               */
+#include <inttypes.h>
+
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -124,6 +126,22 @@ static gufo_status distribute(gufo_copy *c, fill *f, gufo_error *error)
     return status == GUFO_OK ? end_shard(c, f, error) : status;
 }
 
+/* One shard alone would become a set that looks like a whole model. */
+static gufo_status check_whole(const gufo_set *input, gufo_error *error)
+{
+    uint64_t count = 0;
+
+    if (gufo_set_shard_count(input) == 1 &&
+        gufo_get_u64(gufo_set_shard(input, 0), SPLIT_COUNT_KEY, &count, NULL) == GUFO_OK &&
+        count > 1)
+        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+                         "this is one shard of %" PRIu64
+                         "; a set is divided anew by the name of its "
+                         "first one, NAME-00001-of-%05" PRIu64 ".gguf",
+                         count, count);
+    return GUFO_OK;
+}
+
 static gufo_status check_options(const gufo_split_options *options, const gufo_set *input,
                                  gufo_error *error)
 {
@@ -133,7 +151,7 @@ static gufo_status check_options(const gufo_split_options *options, const gufo_s
     if (gufo_set_tensor_count(input) > INT32_MAX)
         return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "split.tensors.count cannot hold so many tensors");
-    return GUFO_OK;
+    return check_whole(input, error);
 }
 
 gufo_copy *gufo_copy_split(const gufo_set *input, const gufo_split_options *options,

@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # gufo diff
 
-# bats sets stderr.
-# shellcheck disable=SC2154
+# bats sets stderr; some commands are for another shell.
+# shellcheck disable=SC2154,SC2016
 
 load common
 
@@ -105,4 +105,5 @@ tensors: 1 same, 1 added, 1 removed, 3 changed'
     run -2 gufo diff
     run -2 --separate-stderr gufo diff a.gguf -
     same_error 'gufo: -: the data of a pipe cannot be compared; give a file'
+    run -2 bash -c '"$GUFO" diff a.gguf <(cat a.gguf)'
 }

@@ -242,6 +242,22 @@ type_of() {
     [ "$status" -eq 1 ]
     run gufo edit model.gguf --reserve 4X --set a.b=1
     [ "$status" -eq 2 ]
+    cp model.gguf before.gguf
+    run --separate-stderr gufo edit model.gguf --in-place=no --reserve 20G
+    [ "$status" -eq 2 ]
+    same_error "gufo: model.gguf: at most 64 MiB can be reserved for later edits"
+    cmp model.gguf before.gguf
+}
+
+@test "a file without an end is no value" {
+    make_model model.gguf
+    cp model.gguf before.gguf
+    run --separate-stderr gufo edit model.gguf --set-file a.b=/dev/zero
+    [ "$status" -eq 3 ]
+    same_error "gufo: /dev/zero: there are more than 256 MiB, too many for the value of a key"
+    cmp model.gguf before.gguf
+    gufo edit model.gguf --set-file a.b=/dev/null --set-file a.c=<(printf text)
+    [ "$(value a.b)" = "" ] && [ "$(value a.c)" = text ]
 }
 
 @test "shards" {
@@ -311,7 +327,7 @@ kill_at_random() {
 }
 
 @test "killed at any moment, the file is the old or the new one after recovery" {
-    local name other end=$((SECONDS + 5)) moment pending=0
+    local name other end=$((SECONDS + 15)) moment pending=0
     mkfifo "$BATS_TEST_TMPDIR/never"
     make_model model.gguf
     cp model.gguf before.gguf
@@ -346,6 +362,14 @@ kill_at_random() {
     gufo show model.gguf >/dev/null
     run gufo edit --recover model.gguf
     [ "$status" -eq 0 ] && [ ! -e model.gguf.gufo-journal ]
+    truncate -s 1T model.gguf.gufo-journal # nothing but its first bytes is read
+    gufo show model.gguf >/dev/null
+    gufo edit -q --recover model.gguf && [ ! -e model.gguf.gufo-journal ]
+    mkdir model.gguf.gufo-journal
+    run --separate-stderr gufo edit --recover model.gguf
+    [ "$status" -eq 3 ]
+    same_error "gufo: model.gguf: the journal is no regular file"
+    rmdir model.gguf.gufo-journal
     run gufo edit --recover missing.gguf
     [ "$status" -eq 3 ]
     run gufo edit --recover model.gguf --set a.b=1

@@ -70,6 +70,56 @@ need_minisign() {
     run -3 gufo verify --key k.pub --signature nothing m.gguf manifest
 }
 
+@test "sign: nothing is left of half a pair, or of a manifest without signature" {
+    make_signed
+    touch half.pub whole.key m.gguf.manifest.minisig
+    run -2 --separate-stderr gufo sign --generate half --no-password
+    same_error 'gufo: half.pub: target exists already (--force replaces it)'
+    [ ! -e half.key ]
+    run -2 gufo sign --generate whole --no-password
+    [ ! -e whole.pub ] && [ ! -s whole.key ]
+    mkdir folder.key
+    run -3 gufo sign --generate folder --no-password --force
+    [ ! -e folder.pub ] && [ "$(stat -c %a folder.key)" != 600 ]
+    run -2 gufo sign --key k.key m.gguf
+    [ ! -e m.gguf.manifest ] && [ ! -s m.gguf.manifest.minisig ]
+    run -3 gufo sign --key k.key -o /dev/full m.gguf
+    [ ! -e m.gguf.manifest ]
+    run -2 gufo sign --key k.key --comment $'two\nlines' -o sig m.gguf
+    [ ! -e m.gguf.manifest ] && [ ! -e sig ]
+    # What is signed, or signed with, is not replaced, not even with --force.
+    for target in k.key manifest; do
+        cp "$target" before
+        run -2 --separate-stderr gufo sign --force --key k.key -o "$target" manifest
+        same_error "gufo: $target: the signature would replace what it is made from"
+        cmp before "$target"
+    done
+    run -2 gufo sign --force --key k.key -o m.gguf m.gguf
+    [ "$(head -c 4 m.gguf)" = GGUF ]
+}
+
+@test "sign: a manifest that comes through a pipe is signed from its first byte" {
+    make_signed
+    run -0 bash -c '"$GUFO" sign --key k.key -o sig <(cat manifest)'
+    run -0 gufo verify --key k.pub --signature sig manifest
+    run -0 bash -c '"$GUFO" verify --key k.pub --signature sig <(cat manifest)'
+}
+
+@test "sign: comments as long as minisign reads them, and of its characters" {
+    make_signed
+    need_minisign
+    longest=$(printf %08173d 0)
+    gufo sign --key k.key --comment "$longest" manifest
+    minisign -V -q -p k.pub -m manifest
+    for bad in "${longest}0" $'\e[31m' $'\xff'; do
+        run -2 gufo sign --force --key k.key --comment "$bad" manifest
+    done
+    cp manifest $'odd\e\xff\u00e9'
+    run -0 gufo sign --key k.key $'odd\e\xff\u00e9'
+    run -0 gufo verify --key k.pub $'odd\e\xff\u00e9'
+    has $'file:odd??\u00e9'
+}
+
 @test "sign: the trusted comment is signed, too" {
     make_signed
     gufo sign --key k.key --comment honest -o sig manifest

@@ -35,6 +35,20 @@ files() {
     same 1
 }
 
+@test "split: a folder is no prefix, one shard is no model" {
+    sample
+    mkdir out
+    for wrong in '' out/; do
+        run -2 --separate-stderr gufo split sample.gguf "$wrong" --max-tensors 8
+        same_error "gufo: OUTPREFIX has to end in the beginning of a file name, not '$wrong' (see gufo help split)"
+    done
+    files out sample.gguf
+    gufo split -q sample.gguf out/s --max-tensors 8
+    run -3 --separate-stderr gufo split out/s-00002-of-00003.gguf t --max-tensors 1
+    same_error 'gufo: out/s-00002-of-00003.gguf: this is one shard of 3; a set is divided anew by the name of its first one, NAME-00001-of-00003.gguf'
+    [ -z "$(find . -name 't-*')" ]
+}
+
 @test "split: --dry-run writes nothing and tells the same" {
     sample
     run -0 gufo split --dry-run sample.gguf s --max-size 100Ki
@@ -202,10 +216,10 @@ microseconds() {
 
 @test "split and merge: kills leave whole files under final names, and a rerun goes through" {
     [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
-    local attempt shard time
+    local attempt shard time end=$((SECONDS + 15))
     sample
     time=$(microseconds split sample.gguf whole --max-tensors 4)
-    for ((attempt = 0; attempt < 40; attempt++)); do
+    for ((attempt = 0; attempt < 200 && SECONDS < end; attempt++)); do
         kill_at_random "$time" split sample.gguf s --max-tensors 4
         for shard in s-*.gguf; do
             [ ! -e "$shard" ] || cmp "$shard" "whole${shard#s}"
@@ -218,6 +232,7 @@ microseconds() {
         [ -e m.gguf ] || gufo merge -q whole-00001-of-00006.gguf m.gguf
         rm -f m.gguf
     done
+    echo "# $attempt moments of each"
     # What kills left are temporary files, and nothing else.
     [ -z "$(find . -name '*.gguf' ! -name 'whole-*' ! -name sample.gguf)" ]
     [ -z "$(find . -mindepth 1 ! -name '*.gguf' ! -name '.gufo-*.tmp')" ]

@@ -98,6 +98,8 @@ m.gguf: 1 tensor as in the manifest, 1 differ, 1 missing; all data together diff
     cp m.gguf o.gguf
     run -1 --separate-stderr gufo verify o.gguf both
     same_error 'gufo: both: the manifest is about several files, and none is named "o.gguf"'
+    run -1 --separate-stderr gufo verify --json o.gguf both
+    has '"results":[],"error":"the manifest is about several files, and none is named \"o.gguf\""}'
 }
 
 @test "verify: bad manifests and wrong usage" {

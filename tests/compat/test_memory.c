@@ -116,6 +116,20 @@ static struct gguf_context *with_keys(unsigned from, unsigned count)
     return ctx;
 }
 
+static void what_is_taken_from_an_incomplete_one_is_incomplete(void **state)
+{
+    struct gguf_context *other = with_keys(0, 1), *ctx = with_keys(10, 1);
+
+    (void)state;
+    start(1);
+    gguf_set_val_str(other, "lost", "for lack of memory");
+    assert_true(reached());
+    gguf_set_kv(ctx, other);
+    check(!gguf_write_to_file(ctx, "/dev/null", true), "a key is missing");
+    gguf_free(other);
+    gguf_free(ctx);
+}
+
 static void check_change(change *make, const char *label)
 {
     struct gguf_context *other = with_keys(10, 20);
@@ -195,6 +209,7 @@ static void test_writing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_taken_from_an_incomplete_one_is_incomplete),
         cmocka_unit_test(test_reading),
         cmocka_unit_test(test_changing),
         cmocka_unit_test(test_writing),

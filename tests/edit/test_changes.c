@@ -216,6 +216,47 @@ static void test_copies(void **state)
     folder_remove(&f);
 }
 
+/* More keys than any first index has room for: new ones, and then the same ones again. */
+static void test_many_copies(void **state)
+{
+    enum { KEYS = 1000 };
+    const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY};
+    folder f = folder_new();
+    gufo_edit *edit = open_model(&f, (encoding){3, false});
+    uint64_t before = gufo_metadata_count(gufo_edit_file(edit)), copied, number;
+    gufo_error error = no_error();
+    gufo_writer *writer = gufo_writer_new(NULL, &error);
+    gufo_file *other, *file;
+    char key[32];
+    const void *bytes;
+    size_t size;
+
+    (void)state;
+    for (uint32_t i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof key, "many.%u", i);
+        check_ok(gufo_writer_add_u32(writer, key, i, &error), &error, "%s", key);
+    }
+    check_ok(gufo_writer_layout(writer, NULL, &error), &error, "layout");
+    bytes = gufo_writer_header(writer, &size);
+    other = gufo_open_memory(bytes, size, &options, &error);
+    check(other != NULL, "%s", error.message);
+    for (int round = 0; round < 2; round++) {
+        check_ok(gufo_edit_copy(edit, other, is_any, NULL, &copied, &error), &error, "copy");
+        check_u64(copied, KEYS, "round %d", round);
+    }
+    file = apply_and_open(edit, &f);
+    check_u64(gufo_metadata_count(file), before + KEYS, "keys");
+    for (uint32_t i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof key, "many.%u", i);
+        check_ok(gufo_get_u64(file, key, &number, &error), &error, "%s", key);
+        check_u64(number, i, "%s", key);
+    }
+    gufo_close(file);
+    gufo_close(other);
+    gufo_writer_free(writer);
+    folder_remove(&f);
+}
+
 /* Every good file edited and edited back, in every way: its content is the same. */
 static void edit_and_back(const good_file *good, const builder *b, const char *label, void *context)
 {
@@ -416,9 +457,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order_and_places), cmocka_unit_test(test_refused),
         cmocka_unit_test(test_differences),      cmocka_unit_test(test_copies),
-        cmocka_unit_test(test_there_and_back),   cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_stream),           cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_many_copies),      cmocka_unit_test(test_there_and_back),
+        cmocka_unit_test(test_alignment),        cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_stopped),          cmocka_unit_test(test_no_memory),
     };
 
     disk_simulate(true);

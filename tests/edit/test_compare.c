@@ -384,6 +384,25 @@ static void values_are_measured(void **state)
     folder_remove(&f);
 }
 
+/* Squares of float64 may be more than a double can hold. */
+static void infinite_sums_have_no_quotient(void **state)
+{
+    gufo_value_difference d = {.compared = 2,
+                               .square_difference = INFINITY,
+                               .square_a = INFINITY,
+                               .square_b = INFINITY,
+                               .product = -INFINITY};
+
+    (void)state;
+    assert_true(isinf(gufo_value_difference_rmse(&d)));
+    assert_true(isnan(gufo_value_difference_relative(&d)));
+    assert_true(isnan(gufo_value_difference_cosine(&d)));
+    assert_false(signbit(gufo_value_difference_relative(&d))); /* which would be printed */
+    assert_false(signbit(gufo_value_difference_cosine(&d)));
+    d.square_b = 4;
+    assert_true(isnan(gufo_value_difference_cosine(&d)));
+}
+
 /* Every pair of types that decode: sums as gufo_decode gives them, the same with any threads.  Rows
  * are so long that there are several tiles, whose columns end in the middle of a row. */
 enum { ROWS = 16, COLUMNS = 256 * 41 };
@@ -498,6 +517,7 @@ int main(void)
         cmocka_unit_test(tensors_differ),
         cmocka_unit_test(sets_and_byte_orders_are_no_difference),
         cmocka_unit_test(values_are_measured),
+        cmocka_unit_test(infinite_sums_have_no_quotient),
         cmocka_unit_test(values_of_every_type),
         cmocka_unit_test(stops_when_asked),
     };

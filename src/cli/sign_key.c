@@ -1,0 +1,151 @@
+/* Keys for signatures: making pairs, and reading the secret one. */
+#include "cli/sign.h"
+
+#include "cli/report.h"
+#include "cli/save.h"
+#include "cli/text.h"
+
+#include <stdlib.h>
+#include <sys/stat.h>
+
+static int fail(const char *path, const gufo_error *error)
+{
+    report_error(path, error);
+    return CODE_FAILED;
+}
+
+/* ---- a new pair ------------------------------------------------------------------------------ */
+
+/* Nobody else may read the secret key. */
+static int save_secret(const char *path, const char *text, bool force)
+{
+    mode_t before = umask(077);
+
+    /* A file that is replaced hands on its rights. */
+    if (force && !save_is_stream(path))
+        (void)chmod(path, S_IRUSR | S_IWUSR);
+    int code = save_bytes(path, gufo_str_of(text), force);
+
+    (void)umask(before);
+    return code;
+}
+
+static void tell_pair(const shared_options *shared, const char *secret_path,
+                      const char *public_path, const gufo_public_key *key)
+{
+    json_writer j = json_writer_start(stdout);
+    char id[17];
+
+    gufo_key_id_text(key->id, id);
+    if (shared->json) {
+        json_begin_object(&j);
+        json_write_key(&j, "key");
+        json_write_text(&j, id);
+        json_write_key(&j, "secret");
+        json_write_text(&j, secret_path);
+        json_write_key(&j, "public");
+        json_write_text(&j, public_path);
+        json_end_object(&j);
+        json_writer_line(&j);
+    } else if (!shared->quiet) {
+        printf("key %s: ", id);
+        text_put(stdout, gufo_str_of(secret_path), TEXT_PLAIN);
+        fputs(" (keep it secret), ", stdout);
+        text_put(stdout, gufo_str_of(public_path), TEXT_PLAIN);
+        putc('\n', stdout);
+    }
+}
+
+/* The text of both keys. */
+typedef struct pair {
+    gufo_public_key public_key;
+    char public_text[GUFO_KEY_TEXT], secret_text[GUFO_KEY_TEXT];
+} pair;
+
+static gufo_status make_pair(pair *p, gufo_str password, gufo_error *error)
+{
+    gufo_secret_key secret;
+    gufo_status status = gufo_key_generate(&p->public_key, &secret, error);
+
+    if (status == GUFO_OK)
+        status = gufo_public_key_text(&p->public_key, p->public_text, error);
+    if (status == GUFO_OK)
+        status = gufo_secret_key_text(&secret, password, NULL, p->secret_text, error);
+    gufo_secret_key_wipe(&secret);
+    return status;
+}
+
+/* Both or none: the public key alone is worth nothing. */
+static int save_both(const char *secret_path, const char *public_path, const pair *p, bool force)
+{
+    int code = sign_check_target(secret_path, force);
+
+    if (code == CODE_OK)
+        code = save_bytes(public_path, gufo_str_of(p->public_text), force);
+    if (code != CODE_OK)
+        return code;
+    code = save_secret(secret_path, p->secret_text, force);
+    if (code != CODE_OK)
+        sign_remove(public_path);
+    return code;
+}
+
+static int save_pair(const char *name, const pair *p, const shared_options *shared)
+{
+    char *secret_path = hash_path_with(name, ".key"), *public_path = hash_path_with(name, ".pub");
+    int code = CODE_FAILED;
+
+    if (secret_path != NULL && public_path != NULL)
+        code = save_both(secret_path, public_path, p, shared->force);
+    if (code == CODE_OK)
+        tell_pair(shared, secret_path, public_path, &p->public_key);
+    free(secret_path);
+    free(public_path);
+    return code;
+}
+
+int sign_generate(const char *name, const sign_options *options)
+{
+    gufo_str password = {0};
+    gufo_error error;
+    pair p;
+    int code;
+
+    if (!options->no_password && !sign_password(options->password_file, true, &password))
+        return CODE_FAILED;
+    code = make_pair(&p, password, &error) == GUFO_OK ? save_pair(name, &p, options->base.shared)
+                                                      : fail(name, &error);
+    hash_wipe(p.secret_text, sizeof p.secret_text);
+    hash_text_free(&password);
+    return code;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int parse_key(gufo_str text, const sign_options *options, gufo_secret_key *key)
+{
+    gufo_str password = {0};
+    bool encrypted;
+    gufo_error error;
+
+    if (gufo_secret_key_encrypted(text, &encrypted, &error) != GUFO_OK)
+        return fail(options->key, &error);
+    if (encrypted && !sign_password(options->password_file, false, &password))
+        return CODE_FAILED;
+    gufo_status status = gufo_secret_key_parse(text, password, key, &error);
+
+    hash_text_free(&password);
+    return status == GUFO_OK ? CODE_OK : fail(options->key, &error);
+}
+
+int sign_read_key(const sign_options *options, gufo_secret_key *key)
+{
+    gufo_str text;
+    int code;
+
+    if (!hash_text_read(options->key, &text))
+        return CODE_FAILED;
+    code = parse_key(text, options, key);
+    hash_text_free(&text);
+    return code;
+}

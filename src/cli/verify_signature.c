@@ -1,0 +1,112 @@
+/* Whether a manifest is what was signed. */
+#include "cli/verify.h"
+
+#include "cli/report.h"
+#include "cli/text.h"
+
+#include <stdlib.h>
+
+static const char *const verdict_names[] = {[GUFO_SIGNATURE_GOOD] = "good",
+                                            [GUFO_SIGNATURE_OTHER_KEY] = "other key",
+                                            [GUFO_SIGNATURE_BAD] = "bad",
+                                            [GUFO_SIGNATURE_BAD_COMMENT] = "bad comment"};
+
+static int report_verdict(const char *path, const char *signature_path, const gufo_public_key *key,
+                          const gufo_signature_result *result)
+{
+    char own[17], other[17];
+
+    gufo_key_id_text(key->id, own);
+    gufo_key_id_text(result->key_id, other);
+    switch (result->verdict) {
+    case GUFO_SIGNATURE_GOOD:
+        return CODE_OK;
+    case GUFO_SIGNATURE_OTHER_KEY:
+        report_message(signature_path, "this signature was made with key %s, not with %s", other,
+                       own);
+        break;
+    case GUFO_SIGNATURE_BAD_COMMENT:
+        report_message(signature_path, "the trusted comment is not what was signed");
+        break;
+    default:
+        report_message(path, "this is not what was signed in %s", signature_path);
+        break;
+    }
+    return CODE_NO;
+}
+
+static int check_parts(const char *path, gufo_str message, const verify_options *options,
+                       const char *signature_path, signed_text *s)
+{
+    gufo_str key_text;
+    gufo_public_key key;
+    gufo_error error;
+
+    if (!hash_text_read(options->key, &key_text))
+        return CODE_FAILED;
+    gufo_status status = gufo_public_key_parse(key_text, &key, &error);
+
+    hash_text_free(&key_text);
+    if (status != GUFO_OK) {
+        report_error(options->key, &error);
+        return CODE_FAILED;
+    }
+    if (!hash_text_read(signature_path, &s->text))
+        return CODE_FAILED;
+    if (gufo_signature_check(&key, message, s->text, &s->result, &error) != GUFO_OK) {
+        report_error(signature_path, &error);
+        return CODE_FAILED;
+    }
+    s->checked = true;
+    return report_verdict(path, signature_path, &key, &s->result);
+}
+
+int verify_signature(const char *path, gufo_str message, const verify_options *options,
+                     signed_text *s)
+{
+    char *beside = NULL;
+    int code = CODE_FAILED;
+
+    if (!gufo_signature_available()) {
+        report_message(NULL, "signatures are not available: this gufo was built without libsodium "
+                             "(Debian package libsodium-dev)");
+        return CODE_USAGE;
+    }
+    if (options->signature == NULL && input_is_stdin(path))
+        return report_usage("verify", "a manifest from standard input needs --signature");
+    if (options->signature == NULL)
+        beside = hash_path_with(path, ".minisig");
+    if (options->signature != NULL || beside != NULL)
+        code = check_parts(path, message, options, beside != NULL ? beside : options->signature, s);
+    free(beside);
+    return code;
+}
+
+void verify_put_signature(const char *path, const signed_text *s)
+{
+    char id[17];
+
+    gufo_key_id_text(s->result.key_id, id);
+    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
+    printf(": good signature of key %s: ", id);
+    text_put(stdout, s->result.trusted_comment, TEXT_PLAIN);
+    putc('\n', stdout);
+}
+
+void verify_write_signature(json_writer *j, const signed_text *s)
+{
+    char id[17];
+
+    gufo_key_id_text(s->result.key_id, id);
+    json_write_key(j, "signature");
+    json_begin_object(j);
+    json_write_key(j, "verdict");
+    json_write_text(j, verdict_names[s->result.verdict]);
+    json_write_key(j, "key");
+    json_write_text(j, id);
+    if (s->result.verdict == GUFO_SIGNATURE_GOOD) {
+        json_write_key(j, "trusted_comment");
+        json_write_str(j, s->result.trusted_comment);
+    }
+    json_end_object(j);
+}
