@@ -43,7 +43,9 @@ check_c_source_compiles("#if !defined(__aarch64__) || !defined(__AARCH64EL__)\n#
 int main(void) { return 0; }" GUFO_AARCH64)
 
 add_kernels(portable)
-if(GUFO_X86_64)
+if(NOT GUFO_VECTOR_KERNELS)
+    message(STATUS "codec: plain C only")
+elseif(GUFO_X86_64)
     add_kernels(avx2 -mavx2 -mf16c)
     # Without optimisation gcc's intrinsics are macros, and these warn.
     add_kernels(avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mf16c -mprefer-vector-width=512

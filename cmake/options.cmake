@@ -7,6 +7,7 @@ option(GUFO_FUZZ "Build the fuzz targets (clang, libFuzzer)" OFF)
 option(GUFO_COMPAT "Build the room compat: libgguf, the documented C API" ON)
 option(GUFO_DIGEST "Build the room digest: hashes, manifests, signatures" ON)
 option(GUFO_WERROR "Treat warnings as errors" OFF)
+option(GUFO_VECTOR_KERNELS "Build kernels for instruction sets beside plain C" ON)
 set(GUFO_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, for example address,undefined")
 set(GUFO_SHARED "${PROJECT_SOURCE_DIR}/../shared" CACHE PATH
     "Folder with real model files; tests that need them skip when it is not there")
