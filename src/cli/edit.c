@@ -211,8 +211,7 @@ static int recover(const edit_options *o, bool asked)
 {
     static const char *const results[] = {
         [GUFO_EDIT_RECOVERED_NOTHING] = "there is nothing to recover",
-        [GUFO_EDIT_RECOVERED_OLD] = "the interrupted edit had changed nothing; the file is as it "
-                                    "was before",
+        [GUFO_EDIT_RECOVERED_OLD] = "the file is as it was before the interrupted edit",
         [GUFO_EDIT_RECOVERED_NEW] = "the interrupted edit is complete now",
     };
     gufo_edit_recovery recovery;
