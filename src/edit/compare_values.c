@@ -12,10 +12,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "codec/wide.h"
 #include "edit/compare.h"
 
 enum { TILE_ELEMENTS = 32 * 1024, WIDEST_NUMBER = 8 };
@@ -43,28 +43,6 @@ typedef struct tile {
 
 /* ---- decoding ------------------------------------------------------------------------------- */
 
-static double double_from_bits(uint64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Numbers that a float cannot hold. */
-static bool widen(uint32_t type, const uint8_t *from, uint64_t count, double *values)
-{
-    const bool swap = HOST_IS_BIG_ENDIAN;
-
-    if (type != GUFO_TYPE_F64 && type != GUFO_TYPE_I64 && type != GUFO_TYPE_I32)
-        return false;
-    for (uint64_t i = 0; i < count; i++)
-        values[i] = type == GUFO_TYPE_F64   ? double_from_bits(load_u64(from + i * 8, swap))
-                    : type == GUFO_TYPE_I64 ? (double)(int64_t)load_u64(from + i * 8, swap)
-                                            : (double)(int32_t)load_u32(from + i * 4, swap);
-    return true;
-}
-
 /* Rows of a tile that lie together, from row `row` of its band on. */
 static gufo_status decode_rows(const value_walk *w, const compared_side *s, const tile *t,
                                uint64_t row, value_worker *worker, double *values,
@@ -72,7 +50,7 @@ static gufo_status decode_rows(const value_walk *w, const compared_side *s, cons
 {
     const gufo_element_type *type = s->type;
     uint64_t group_bytes = (uint64_t)s->rows * type->block_bytes;
-    uint64_t blocks = t->columns / type->block_elements, count = s->rows * t->columns;
+    uint64_t blocks = t->columns / type->block_elements;
     uint64_t before = (t->band * w->rows + row) / s->rows * (w->columns / type->block_elements) +
                       t->column / type->block_elements;
     gufo_status status = gufo_compare_read(w->c, s, before * group_bytes, worker->blocks,
@@ -80,13 +58,9 @@ static gufo_status decode_rows(const value_walk *w, const compared_side *s, cons
 
     if (status == GUFO_OK && s->big)
         status = gufo_swap_blocks(type, worker->blocks, blocks * s->rows, error);
-    if (status != GUFO_OK || widen(type->id, worker->blocks, count, values))
-        return status;
-    status = gufo_decode(type, worker->blocks, s->rows, t->columns, worker->floats,
-                         w->c->options->cpu, error);
-    for (uint64_t i = 0; status == GUFO_OK && i < count; i++)
-        values[i] = (double)worker->floats[i];
-    return status;
+    return status != GUFO_OK ? status
+                             : gufo_decode_wide(type, worker->blocks, s->rows, t->columns,
+                                                worker->floats, values, w->c->options->cpu, error);
 }
 
 static gufo_status decode_tile(const value_walk *w, size_t side, const tile *t,

@@ -139,6 +139,9 @@ gufo_status gufo_edit_write_in_place(gufo_edit *edit, const new_header *h,
                                      const gufo_edit_plan *plan, in_place_outcome *outcome,
                                      gufo_error *error);
 
+enum { MAGIC_SIZE = 4 }; /* without them it is no GGUF file */
+
+gufo_status gufo_edit_sync(int fd, gufo_error *error);
 /* Writes the first `size` bytes of a file, in such an order that it is no GGUF file before all of
  * them are on disk. */
 gufo_status gufo_edit_put_header(int fd, const uint8_t *header, uint64_t size, gufo_error *error);

@@ -21,9 +21,7 @@
 #include "edit/edit.h"
 #include "edit/journal.h"
 
-enum { MAGIC_SIZE = 4 };
-
-static gufo_status sync_file(int fd, gufo_error *error)
+gufo_status gufo_edit_sync(int fd, gufo_error *error)
 {
     return disk_sync_data(fd) == 0 ? GUFO_OK : gufo_fail_io(error, errno, "cannot sync");
 }
@@ -33,7 +31,7 @@ static gufo_status write_synced(int fd, uint64_t offset, const void *data, uint6
 {
     gufo_status status = gufo_write_at(fd, offset, data, (size_t)size, error);
 
-    return status == GUFO_OK ? sync_file(fd, error) : status;
+    return status == GUFO_OK ? gufo_edit_sync(fd, error) : status;
 }
 
 static gufo_status clear_magic(int fd, gufo_error *error)
@@ -70,7 +68,7 @@ static gufo_status take_out(int fd, const edit_journal *j)
         status = write_synced(fd, j->inserted, j->old_header, j->old_size, NULL);
     if (status == GUFO_OK && disk_collapse(fd, 0, j->inserted) != 0)
         status = GUFO_E_IO;
-    return status == GUFO_OK ? sync_file(fd, NULL) : status;
+    return status == GUFO_OK ? gufo_edit_sync(fd, NULL) : status;
 }
 
 /* Makes the file the old one again.  The old metadata comes from the journal: the mapping shows what
@@ -116,7 +114,7 @@ static gufo_status insert_synced(const gufo_edit *edit, uint64_t size, bool *ref
     gufo_status status;
 
     if (disk_insert(edit->fd, 0, size) == 0)
-        return sync_file(edit->fd, error);
+        return gufo_edit_sync(edit->fd, error);
     status = gufo_fail_io(error, errno, "cannot insert blocks");
     *refused = fstat(edit->fd, &info) == 0 && (uint64_t)info.st_size == gufo_file_size(edit->file);
     return status;

@@ -23,7 +23,7 @@
 #include "edit/edit.h"
 #include "edit/journal.h"
 
-enum { MAGIC_SIZE = 4, PIECE = 1 << 16 };
+enum { PIECE = 1 << 16 };
 
 /* ---- pending -------------------------------------------------------------------------------- */
 
@@ -109,11 +109,6 @@ static gufo_status read_likeness(const edit_journal *j, int fd, bool inserted, u
     return status;
 }
 
-static gufo_status sync_file(int fd, gufo_error *error)
-{
-    return disk_sync_data(fd) == 0 ? GUFO_OK : gufo_fail_io(error, errno, "cannot sync");
-}
-
 static gufo_status fail_changed(gufo_error *error)
 {
     return gufo_fail(
@@ -148,7 +143,7 @@ static gufo_status complete(const edit_journal *j, int fd, gufo_edit_recovery *o
 
     /* What is read below may be in memory only.  Until it is on disk the journal is needed, and
      * nothing may be written that could get there before. */
-    status = sync_file(fd, error);
+    status = gufo_edit_sync(fd, error);
     if (status == GUFO_OK && fstat(fd, &info) != 0)
         status = gufo_fail_io(error, errno, "cannot examine");
     if (status != GUFO_OK)

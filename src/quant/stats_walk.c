@@ -9,11 +9,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "codec/interleaved.h"
+#include "codec/wide.h"
 
 enum { CHUNK_ELEMENTS = 256 * 1024 };
 
@@ -124,47 +124,15 @@ typedef struct walk {
     uint64_t groups_done;
 } walk;
 
-static double double_from_bits(uint64_t bits)
-{
-    double value;
-
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-/* Numbers that a float cannot hold. */
-static bool widen_numbers(uint32_t type, const uint8_t *from, uint64_t count, double *values)
-{
-    bool swap = HOST_IS_BIG_ENDIAN;
-
-    for (uint64_t i = 0; i < count; i++) {
-        if (type == GUFO_TYPE_F64)
-            values[i] = double_from_bits(load_u64(from + i * 8, swap));
-        else if (type == GUFO_TYPE_I64)
-            values[i] = (double)(int64_t)load_u64(from + i * 8, swap);
-        else if (type == GUFO_TYPE_I32)
-            values[i] = (double)(int32_t)load_u32(from + i * 4, swap);
-        else
-            return false;
-    }
-    return true;
-}
-
 static gufo_status decode_piece(const walk *w, stats_worker *worker, stats_piece *piece,
                                 gufo_error *error)
 {
     const stats_layout *layout = piece->layout;
-    gufo_status status;
 
     piece->values = worker->values;
     piece->count = piece->groups * layout->group_elements;
-    if (widen_numbers(layout->type->id, piece->blocks, piece->count, worker->values))
-        return GUFO_OK;
-    status = gufo_decode(layout->type, piece->blocks, layout->rows, piece->count / layout->rows,
-                         worker->floats, w->cpu, error);
-    for (uint64_t i = 0; i < piece->count && status == GUFO_OK; i++)
-        worker->values[i] = (double)worker->floats[i];
-    return status;
+    return gufo_decode_wide(layout->type, piece->blocks, layout->rows, piece->count / layout->rows,
+                            worker->floats, worker->values, w->cpu, error);
 }
 
 /* ---- chunks --------------------------------------------------------------------------------- */
