@@ -10,6 +10,19 @@
 #include "cli/signals.h"
 #include "cli/stdout.h"
 
+#include <sys/resource.h>
+
+/* A set of shards is open as a whole, and may have more files than are allowed by default. */
+static void allow_many_files(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
+        return;
+    files.rlim_cur = files.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &files);
+}
+
 static int run(int argc, char **argv)
 {
     shared_options shared = {0};
@@ -33,6 +46,7 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
     signals_install();
+    allow_many_files();
     stdout_start();
     if (argc < 1) /* execve allows that, argp does not */
         return CODE_USAGE;

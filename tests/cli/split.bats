@@ -237,3 +237,17 @@ microseconds() {
     [ -z "$(find . -name '*.gguf' ! -name 'whole-*' ! -name sample.gguf)" ]
     [ -z "$(find . -mindepth 1 ! -name '*.gguf' ! -name '.gufo-*.tmp')" ]
 }
+
+@test "split and merge: more shards than files may be open by default" {
+    local arguments=()
+    for ((i = 0; i < 300; i++)); do
+        arguments+=(tensor "t$i" 0 8 32)
+    done
+    make_gguf m.gguf kv general.architecture string x "${arguments[@]}"
+    (
+        ulimit -Sn 200
+        gufo split -q m.gguf s --max-tensors 1
+        gufo merge -q s-00001-of-00300.gguf out.gguf
+    )
+    cmp m.gguf out.gguf
+}
