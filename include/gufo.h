@@ -2,13 +2,15 @@
  *
  * This header includes the header of every room.  Read them from the bottom up: base.h (errors,
  * strings, where bytes come from), codec.h (element types of tensors), format.h (the file itself),
- * schema.h (what the values mean), quant.h (making models smaller), edit.h (changing files),
- * compare.h (how two models differ).  digest.h (hashes and signatures) belongs to a library of its
+ * schema.h (what the values mean), check.h (whether a model is complete and agrees with itself),
+ * name.h (names of files), quant.h (making models smaller), edit.h (changing files), compare.h (how
+ * two models differ).  digest.h (hashes and signatures) belongs to a library of its
  * own. */
 #ifndef GUFO_H
 #define GUFO_H
 
 #include "gufo/base.h"
+#include "gufo/check.h"
 #include "gufo/codec.h"
 #include "gufo/compare.h"
 #include "gufo/digest.h"

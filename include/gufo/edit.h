@@ -83,6 +83,13 @@ GUFO_API gufo_status gufo_edit_copy(gufo_edit *edit, const gufo_file *other,
                                     gufo_edit_select_fn *select, void *context, uint64_t *copied,
                                     gufo_error *error);
 
+/* Gives every tensor its place anew, in the order of the infos: no gaps, zeros for padding, nothing
+ * behind the end, version 3.  That takes a rewrite. */
+GUFO_API void gufo_edit_lay_anew(gufo_edit *edit);
+
+/* Does what a finding says is the one right answer (format.h); nothing if there is none. */
+GUFO_API gufo_status gufo_edit_fix(gufo_edit *edit, const gufo_fix *fix, gufo_error *error);
+
 /* The value that a key has after all changes so far. */
 GUFO_API bool gufo_edit_find(const gufo_edit *edit, const char *key, gufo_value *out);
 
@@ -150,7 +157,7 @@ typedef struct gufo_edit_plan {
     uint64_t data_offset; /* a rewrite may choose a later one, so that blocks can be shared */
     uint64_t file_size;
     uint64_t padding; /* bytes of the entry gufo.padding */
-    bool relaid;      /* the alignment changes, and with it the place of every tensor */
+    bool relaid; /* every tensor gets another place: the alignment changes, or it was asked for */
     /* One sentence each, empty if there is nothing to say: why the ways before were not taken, and
      * what GUFO_EDIT_IN_PLACE_ALWAYS goes ahead against. */
     char not_overwritten[160], not_inserted[160], warning[160];

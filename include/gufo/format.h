@@ -25,6 +25,7 @@ extern "C" {
 #define GUFO_MAX_NAME 64              /* bytes of a tensor name (spec, gguf_tensor_info_t) */
 #define GUFO_MAX_DIMS 4               /* dimensions of a tensor (spec, gguf_tensor_info_t) */
 #define GUFO_MAX_ALIGNMENT (1u << 24) /* bytes */
+#define GUFO_QUANTIZATION_VERSION 2u  /* general.quantization_version of today */
 #define GUFO_DEFAULT_ALIGNMENT 32u    /* where general.alignment is absent (spec, General) */
 #define GUFO_MAX_COUNT 0x7fffffffu    /* metadata entries, and tensors, of one file */
 /* Bytes of header, metadata and infos that are kept in memory where mapping is impossible. */
@@ -348,12 +349,30 @@ GUFO_API size_t gufo_rule_count(void);
 GUFO_API const gufo_rule *gufo_rule_at(size_t index);              /* NULL past the end */
 GUFO_API const gufo_rule *gufo_rule_by_id(const char *id_or_name); /* NULL if there is none */
 
+typedef enum gufo_fix_kind {
+    GUFO_FIX_NONE,
+    GUFO_FIX_REWRITE, /* writing the file anew mends it: padding, gaps */
+    GUFO_FIX_SET,     /* key `key` gets `value` */
+    GUFO_FIX_RENAME,  /* key `key` becomes `value` (a string) */
+    GUFO_FIX_SHORTEN, /* the array `key` keeps its first `value` (an unsigned number) elements */
+} gufo_fix_kind;
+
+/* The one right answer to a finding. */
+typedef struct gufo_fix {
+    gufo_fix_kind kind;
+    gufo_str key;
+    gufo_value value;
+} gufo_fix;
+
 /* One place where a file breaks a rule.  Lives only during the call that hands it over. */
 typedef struct gufo_finding {
     const gufo_rule *rule;
     uint64_t offset;     /* in the file, or GUFO_NO_OFFSET */
     gufo_str subject;    /* the key, the tensor name, "header" ...: raw bytes from the file */
     const char *message; /* one sentence that cites the clause; control characters escaped */
+    const char *hint;    /* what may be done about it, one clause; NULL if nothing is known */
+    gufo_fix fix;        /* GUFO_FIX_NONE if there is no one right answer */
+    size_t shard;        /* index of the file in its set; 0 for a single file */
 } gufo_finding;
 
 typedef void gufo_finding_fn(void *context, const gufo_finding *finding);

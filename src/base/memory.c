@@ -24,3 +24,15 @@ void *gufo_mem_zero(const gufo_allocator *allocator, size_t size)
         memset(block, 0, size);
     return block;
 }
+
+char *gufo_mem_text(const gufo_allocator *allocator, gufo_str text)
+{
+    char *copy = mem_alloc(allocator, text.len + 1);
+
+    if (copy == NULL)
+        return NULL;
+    if (text.len > 0)
+        memcpy(copy, text.data, text.len);
+    copy[text.len] = '\0';
+    return copy;
+}

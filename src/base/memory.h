@@ -26,4 +26,7 @@ static inline void mem_free(const gufo_allocator *allocator, void *block)
 /* Zeroed memory. */
 void *gufo_mem_zero(const gufo_allocator *allocator, size_t size);
 
+/* A terminated copy of text. */
+char *gufo_mem_text(const gufo_allocator *allocator, gufo_str text);
+
 #endif

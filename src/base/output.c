@@ -17,17 +17,6 @@
 
 enum { LINKS_FOLLOWED = 40, NAMES_TRIED = 100, TEMPORARY_NAME = 32 };
 
-static char *copy_text(const gufo_allocator *allocator, const char *text, size_t len)
-{
-    char *copy = mem_alloc(allocator, len + 1);
-
-    if (copy == NULL)
-        return NULL;
-    memcpy(copy, text, len);
-    copy[len] = '\0';
-    return copy;
-}
-
 /* The length of "DIR/" in "DIR/NAME"; 0 for "NAME". */
 static size_t folder_len(const char *path)
 {
@@ -64,7 +53,7 @@ static gufo_status find_target(output *o, const char *path, struct stat *info, g
 {
     if (*path == '\0')
         return gufo_fail_io(error, ENOENT, "an empty name is no target");
-    o->target = copy_text(o->allocator, path, strlen(path));
+    o->target = gufo_mem_text(o->allocator, gufo_str_of(path));
     if (o->target == NULL)
         return gufo_fail_memory(error);
     for (int links = 0; links <= LINKS_FOLLOWED; links++) {

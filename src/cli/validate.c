@@ -335,7 +335,10 @@ static void set_finding(report *r, const char *path, const gufo_error *error)
 {
     const gufo_rule *rule = gufo_rule_by_id("shard-set");
     char message[sizeof error->message + 128];
-    gufo_finding finding = {rule, error->offset, gufo_str_of("shards"), message};
+    gufo_finding finding = {.rule = rule,
+                            .offset = error->offset,
+                            .subject = gufo_str_of("shards"),
+                            .message = message};
     size_t prefix_len;
     uint32_t number, count;
 

@@ -6,6 +6,7 @@
  *     plan.c      which way to write them
  *     inplace.c   ways 1 and 2, with journal.c
  *     rewrite.c   way 3, and streams
+ *     fix.c       findings that have one right answer
  *     recover.c   after an interruption */
 #ifndef GUFO_EDIT_EDIT_H
 #define GUFO_EDIT_EDIT_H
@@ -43,6 +44,7 @@ struct gufo_edit {
     records slots;       /* of slot, in the order of the result */
     records values;      /* of new_value */
     char **tensor_names; /* new ones, by index; NULL without any, and for those that stay */
+    bool lay_anew;       /* asked for */
     bool applied;
 };
 
@@ -77,8 +79,8 @@ typedef struct new_header {
     uint64_t alignment;
     uint32_t version;
     uint64_t padding; /* bytes of the entry */
-    /* The alignment changes, and all offsets with it: then there are no infos in here, and a writer
-     * takes the entries. */
+    /* The alignment changes, and all offsets with it, or that was asked for: then there are no infos
+     * in here, and a writer takes the entries. */
     bool relaid;
 } new_header;
 

@@ -106,8 +106,9 @@ gufo_status gufo_new_header_make(new_header *h, const gufo_edit *edit, gufo_erro
     gufo_status status;
     bool done;
 
-    *h = (new_header){.alignment = find_alignment(edit), .version = version < 2 ? 3 : version};
-    h->relaid = h->alignment != gufo_file_alignment(edit->file);
+    *h = (new_header){.alignment = find_alignment(edit),
+                      .version = version < 2 || edit->lay_anew ? 3 : version};
+    h->relaid = edit->lay_anew || h->alignment != gufo_file_alignment(edit->file);
     h->out.out.allocator = h->infos.out.allocator = &edit->allocator;
     h->out.big = h->infos.big = gufo_file_byte_order(edit->file) == GUFO_BIG_ENDIAN;
     h->entry_count = edit->slots.count;

@@ -84,24 +84,14 @@ static gufo_status check_recovered(const gufo_edit *edit, gufo_error *error)
     return GUFO_OK;
 }
 
-static char *copy_text(const gufo_allocator *allocator, const char *text)
-{
-    size_t size = strlen(text) + 1;
-    char *copy = mem_alloc(allocator, size);
-
-    if (copy != NULL)
-        memcpy(copy, text, size);
-    return copy;
-}
-
 static gufo_status keep_paths(gufo_edit *edit, const char *path, gufo_error *error)
 {
     char *real = realpath(path, NULL);
 
     if (real == NULL)
         return gufo_fail_io(error, errno, "cannot open");
-    edit->path = copy_text(&edit->allocator, path);
-    edit->real_path = copy_text(&edit->allocator, real);
+    edit->path = gufo_mem_text(&edit->allocator, gufo_str_of(path));
+    edit->real_path = gufo_mem_text(&edit->allocator, gufo_str_of(real));
     free(real);
     return edit->path != NULL && edit->real_path != NULL ? GUFO_OK : gufo_fail_memory(error);
 }

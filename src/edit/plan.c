@@ -52,7 +52,8 @@ static const char *impossible(const choice *c)
     if (c->target->output != NULL)
         return "the result goes to another file";
     if (c->plan->relaid)
-        return "the alignment changes, and every tensor with it";
+        return c->edit->lay_anew ? "tensors are laid out anew"
+                                 : "the alignment changes, and every tensor with it";
     if (!c->edit->writable)
         return "the file cannot be opened for writing";
     if (gufo_file_size(file) < gufo_file_data_offset(file))
@@ -160,8 +161,8 @@ static gufo_status changes_nothing(const choice *c, bool *nothing, gufo_error *e
     uint64_t changes = 0;
     gufo_status status = gufo_edit_changes(c->edit, count_change, &changes, error);
 
-    *nothing = changes == 0 && c->target->output == NULL && c->target->reserve == 0 &&
-               c->target->in_place != GUFO_EDIT_IN_PLACE_NEVER;
+    *nothing = changes == 0 && !c->plan->relaid && c->target->output == NULL &&
+               c->target->reserve == 0 && c->target->in_place != GUFO_EDIT_IN_PLACE_NEVER;
     return status;
 }
 

@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 
-enum { QUANTIZATION_VERSION = 2, MOST_SETTINGS = 8, KEY_SIZE = 256 };
+enum { MOST_SETTINGS = 8, KEY_SIZE = 256 };
 
 /* The values that differ from the input's.  Later ones win. */
 typedef struct settings {
@@ -119,7 +119,7 @@ static void collect_settings(settings *s, const gufo_quantizer *q, size_t index,
     const gufo_quantize_options *options = &q->options;
     const gufo_quantize_target *target = &options->recipe.target;
 
-    set_u32(s, "general.quantization_version", QUANTIZATION_VERSION);
+    set_u32(s, "general.quantization_version", GUFO_QUANTIZATION_VERSION);
     if (target->file_type != NULL)
         set_u32(s, "general.file_type", target->file_type->id);
     if (options->importance != NULL)

@@ -1,0 +1,44 @@
+# Tables: registry/NAME.tsv becomes NAME.inc in the build tree, ROW("first column", "second", ...) for
+# each line that is no comment.  The sources say what a ROW is:
+#
+#     #define ROW(id, name) {id, name},
+#     #include "registry/NAME.inc"
+#     #undef ROW
+#
+# The tables are text, so that other programs can read them as well; nothing but cmake is needed to
+# build from them.
+#
+# As a script, `cmake -DTABLE=FILE.tsv -DOUT=FILE.inc -DCOLUMNS=N -P tables.cmake` makes one of them.
+
+if(CMAKE_SCRIPT_MODE_FILE)
+    file(READ ${TABLE} rows)
+    string(REPLACE "\\" "\\\\" rows "${rows}")
+    string(REPLACE "\"" "\\\"" rows "${rows}")
+    # A line begins behind a line end.
+    string(REGEX REPLACE "\n#[^\n]*" "" rows "\n${rows}")
+    set(column "[^\t\n]*")
+    string(REPEAT "\t${column}" ${COLUMNS} columns)
+    string(SUBSTRING "${columns}" 1 -1 columns)
+    string(REGEX REPLACE "\n(${columns})" "\nROW(\"\\1\")" rows "${rows}")
+    string(REPLACE "\t" "\", \"" rows "${rows}")
+    string(REGEX REPLACE "\nROW\\([^\n]*\"\\)" "" left "${rows}")
+    if(NOT left STREQUAL "\n")
+        message(FATAL_ERROR "${TABLE}: not every line has ${COLUMNS} columns:${left}")
+    endif()
+    file(WRITE ${OUT} "${rows}")
+    return()
+endif()
+
+set(table_script ${CMAKE_CURRENT_LIST_FILE})
+set(table_folder ${PROJECT_BINARY_DIR}/tables) # to be included from
+set(table_files "")
+
+# gufo_table(NAME COLUMNS): appends the file that is made to table_files.
+function(gufo_table name columns)
+    set(table ${PROJECT_SOURCE_DIR}/registry/${name}.tsv)
+    set(out ${table_folder}/registry/${name}.inc)
+    add_custom_command(OUTPUT ${out}
+        COMMAND ${CMAKE_COMMAND} -DTABLE=${table} -DOUT=${out} -DCOLUMNS=${columns} -P ${table_script}
+        DEPENDS ${table} ${table_script} VERBATIM COMMENT "Table ${name}")
+    set(table_files ${table_files} ${out} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,209 @@
+/* The second level of validation: what kind of file it is, and which checks that kind gets.
+ *
+ * The table of checks is the order of the findings.  A check looks at one thing and knows nothing of
+ * the others, so that one fault gives one finding wherever that is possible. */
+#include "schema/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+static const struct {
+    gufo_rule rule;
+    gufo_level level;
+} rules[] = {
+#define RULE(constant, id, name, severity, level, clause, summary) \
+    {{id, name, GUFO_##severity, false, GUFO_E_MALFORMED, clause, summary}, GUFO_LEVEL_##level},
+#include "schema/rules.def"
+#undef RULE
+};
+
+static const char *const level_names[] = {[GUFO_LEVEL_STRUCTURE] = "structure",
+                                          [GUFO_LEVEL_STANDARD] = "standard",
+                                          [GUFO_LEVEL_MODEL] = "model"};
+
+enum { LEVEL_COUNT = sizeof level_names / sizeof *level_names };
+
+const char *gufo_level_name(gufo_level level)
+{
+    return (size_t)level < LEVEL_COUNT ? level_names[level] : "unknown";
+}
+
+bool gufo_level_by_name(const char *name, gufo_level *level)
+{
+    for (size_t i = 0; i < LEVEL_COUNT; i++)
+        if (strcmp(level_names[i], name) == 0) {
+            *level = (gufo_level)i;
+            return true;
+        }
+    return false;
+}
+
+size_t gufo_schema_rule_count(void)
+{
+    return SCHEMA_RULE_COUNT;
+}
+
+const gufo_rule *gufo_schema_rule_at(size_t index)
+{
+    return index < SCHEMA_RULE_COUNT ? &rules[index].rule : NULL;
+}
+
+const gufo_rule *gufo_schema_rule_by_id(const char *id_or_name)
+{
+    for (size_t i = 0; i < SCHEMA_RULE_COUNT; i++)
+        if (strcmp(rules[i].rule.id, id_or_name) == 0 ||
+            strcmp(rules[i].rule.name, id_or_name) == 0)
+            return &rules[i].rule;
+    return NULL;
+}
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+finding_place gufo_place_entry(const gufo_entry *entry)
+{
+    return (finding_place){.offset = entry->offset, .subject = entry->key};
+}
+
+finding_place gufo_place_tensor(const gufo_tensor *tensor, size_t shard)
+{
+    return (finding_place){.offset = tensor->info_offset, .subject = tensor->name, .shard = shard};
+}
+
+finding_place gufo_place_missing(const char *subject)
+{
+    return (finding_place){.offset = GUFO_NO_OFFSET, .subject = gufo_str_of(subject)};
+}
+
+void gufo_check_report(checker *c, schema_rule number, finding_place place, const char *format, ...)
+{
+    const gufo_rule *rule = &rules[number].rule;
+    char message[sizeof c->error->message], text[sizeof message + 128];
+    gufo_finding finding = {.rule = rule,
+                            .offset = place.offset,
+                            .subject = place.subject,
+                            .message = text,
+                            .hint = place.hint,
+                            .fix = place.fix,
+                            .shard = place.shard};
+    va_list args;
+
+    if (rules[number].level > c->options->level)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    (void)snprintf(text, sizeof text, "%s (%s)", message, rule->clause);
+    c->found(c->context, &finding);
+}
+
+/* ---- what is checked ------------------------------------------------------------------------ */
+
+uint64_t gufo_check_tensor_count(const checker *c)
+{
+    return c->set != NULL ? gufo_set_tensor_count(c->set) : gufo_tensor_count(c->file);
+}
+
+bool gufo_check_tensor_at(const checker *c, uint64_t index, gufo_tensor *out, size_t *shard)
+{
+    *shard = 0;
+    return c->set != NULL ? gufo_set_tensor_at(c->set, index, out, shard)
+                          : gufo_tensor_at(c->file, index, out);
+}
+
+bool gufo_check_tensor_find(const checker *c, const char *name, gufo_tensor *out, size_t *shard)
+{
+    *shard = 0;
+    return c->set != NULL ? gufo_set_tensor_find(c->set, name, out, shard)
+                          : gufo_tensor_find(c->file, name, out);
+}
+
+bool gufo_check_arch_entry(const checker *c, const char *name, gufo_entry *out)
+{
+    char key[256];
+    int len = snprintf(key, sizeof key, "%.*s.%s", (int)(c->architecture.len & 0xff),
+                       c->architecture.data, name);
+
+    return c->architecture.len < 128 && len > 0 && (size_t)len < sizeof key &&
+           gufo_metadata_find_str(c->file, (gufo_str){key, (size_t)len}, out);
+}
+
+static gufo_str text_of(const gufo_file *file, const char *key)
+{
+    gufo_str text;
+
+    return gufo_get_str(file, key, &text, NULL) == GUFO_OK ? text : (gufo_str){"", 0};
+}
+
+static subject_kind kind_of(const checker *c)
+{
+    static const struct {
+        const char *type;
+        subject_kind kind;
+    } kinds[] = {{"adapter", KIND_ADAPTER}, {"imatrix", KIND_IMATRIX}, {"mmproj", KIND_PROJECTOR}};
+    gufo_str type = text_of(c->file, "general.type");
+
+    if (gufo_check_tensor_count(c) == 0 && !c->options->single)
+        return KIND_VOCABULARY;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (gufo_str_equal(type, gufo_str_of(kinds[i].type)))
+            return kinds[i].kind;
+    return gufo_str_equal(c->architecture, gufo_str_of("clip")) ? KIND_PROJECTOR : KIND_MODEL;
+}
+
+/* ---- the checks ----------------------------------------------------------------------------- */
+
+static const struct {
+    void (*check)(checker *c);
+    gufo_level level;
+    unsigned kinds; /* of subject_kind */
+} checks[] = {
+    {gufo_check_general, GUFO_LEVEL_STANDARD, KIND_ANY},
+    {gufo_check_keys, GUFO_LEVEL_STANDARD, KIND_ANY},
+    {gufo_check_templates, GUFO_LEVEL_STANDARD, KIND_ANY},
+    {gufo_check_tokenizer, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY},
+    {gufo_check_architecture, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY},
+    {gufo_check_tensors, GUFO_LEVEL_MODEL, KIND_MODEL},
+    {gufo_check_adapter, GUFO_LEVEL_MODEL, KIND_ADAPTER},
+    {gufo_check_imatrix, GUFO_LEVEL_MODEL, KIND_IMATRIX},
+    {gufo_check_shards, GUFO_LEVEL_MODEL, KIND_ANY},
+    {gufo_check_name, GUFO_LEVEL_MODEL, KIND_ANY},
+};
+
+static gufo_status run_checks(checker *c)
+{
+    gufo_error ignored;
+
+    if (c->error == NULL)
+        c->error = &ignored;
+    c->architecture = text_of(c->file, "general.architecture");
+    c->kind = kind_of(c);
+    for (size_t i = 0; c->status == GUFO_OK && i < sizeof checks / sizeof *checks; i++)
+        if (checks[i].level <= c->options->level && (checks[i].kinds & c->kind) != 0)
+            checks[i].check(c);
+    return c->status;
+}
+
+gufo_status gufo_check(const gufo_file *file, const gufo_check_options *options,
+                       gufo_finding_fn *found, void *context, gufo_error *error)
+{
+    checker c = {
+        .file = file, .options = options, .found = found, .context = context, .error = error};
+
+    return run_checks(&c);
+}
+
+gufo_status gufo_check_set(const gufo_set *set, const gufo_check_options *options,
+                           gufo_finding_fn *found, void *context, gufo_error *error)
+{
+    checker c = {.file = gufo_set_shard(set, 0),
+                 .set = set,
+                 .options = options,
+                 .found = found,
+                 .context = context,
+                 .error = error};
+
+    return run_checks(&c);
+}

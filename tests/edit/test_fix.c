@@ -1,0 +1,214 @@
+/* Mending: what a finding says is the one right answer becomes a change. */
+#include "../support/disk.h"
+#include "../support/edit.h"
+#include "../support/openers.h"
+
+#include <string.h>
+
+typedef struct mending {
+    folder f;
+    path_text in, out;
+    gufo_edit *edit;
+} mending;
+
+static mending begin(encoding e)
+{
+    mending m = {.f = folder_new()};
+    gufo_error error = no_error();
+
+    m.in = folder_path(&m.f, "model.gguf");
+    m.out = folder_path(&m.f, "out.gguf");
+    write_small_model(m.in.text, e);
+    m.edit = gufo_edit_open(m.in.text, NULL, &error);
+    check(m.edit != NULL, "%s", error.message);
+    return m;
+}
+
+static gufo_fix fix_of(gufo_fix_kind kind, const char *key, gufo_value value)
+{
+    return (gufo_fix){.kind = kind, .key = gufo_str_of(key), .value = value};
+}
+
+static gufo_value number(uint64_t u)
+{
+    return (gufo_value){.type = GUFO_VALUE_UINT32, .as.u = u};
+}
+
+static gufo_value text(const char *s)
+{
+    return (gufo_value){.type = GUFO_VALUE_STRING, .as.str = gufo_str_of(s)};
+}
+
+static void mend(const mending *m, gufo_fix fix)
+{
+    gufo_error error = no_error();
+
+    check_ok(gufo_edit_fix(m->edit, &fix, &error), &error, "fix");
+}
+
+static void refuse(const mending *m, gufo_fix fix, gufo_status expected, const char *message)
+{
+    gufo_error error = no_error();
+
+    check_u64(gufo_edit_fix(m->edit, &fix, &error), expected, "%s", message);
+    check(strstr(error.message, message) != NULL, "%s is not in: %s", message, error.message);
+}
+
+/* Writes the result and opens it. */
+static gufo_file *finish(const mending *m)
+{
+    const gufo_edit_target target = {.output = m->out.text};
+    gufo_error error = no_error();
+    gufo_file *file;
+
+    check_ok(gufo_edit_apply(m->edit, &target, NULL, NULL, &error), &error, "apply");
+    file = gufo_open(m->out.text, NULL, &error);
+    check(file != NULL, "%s", error.message);
+    return file;
+}
+
+static void end(mending *m, gufo_file *file)
+{
+    gufo_close(file);
+    gufo_edit_close(m->edit);
+    folder_remove(&m->f);
+}
+
+static void check_list(const gufo_file *file, int16_t last)
+{
+    gufo_array list;
+    int16_t values[2];
+    gufo_error error = no_error();
+
+    check_ok(gufo_get_array(file, "list", GUFO_VALUE_INT16, &list, &error), &error, "list");
+    check_u64(list.count, 2, "elements");
+    check_ok(gufo_array_read(&list, 0, 2, values, &error), &error, "read");
+    check_u64((uint64_t)values[0], 1, "the first stays");
+    check_u64((uint64_t)values[1], (uint64_t)last, "the second stays");
+}
+
+/* All kinds together, in every encoding. */
+static void test_changes(void **state)
+{
+    (void)state;
+    for (size_t e = 0; e < ENCODING_COUNT; e++) {
+        mending m = begin(all_encodings[e]);
+        gufo_file *file;
+        uint64_t u;
+        gufo_str s;
+
+        mend(&m, (gufo_fix){.kind = GUFO_FIX_NONE});
+        mend(&m, fix_of(GUFO_FIX_SET, "answer", number(43)));
+        mend(&m, fix_of(GUFO_FIX_SET, "new", number(7)));
+        mend(&m, fix_of(GUFO_FIX_RENAME, "general.name", text("general.title")));
+        mend(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(2)));
+        file = finish(&m);
+        check_u64(gufo_metadata_count(file), 5, "entries");
+        check_u64(gufo_get_u64(file, "answer", &u, NULL), GUFO_OK, "answer");
+        check_u64(u, 43, "answer");
+        check_u64(gufo_get_u64(file, "new", &u, NULL), GUFO_OK, "new");
+        check_u64(u, 7, "new");
+        check_u64(gufo_get_str(file, "general.title", &s, NULL), GUFO_OK, "title");
+        check_u64(s.len, 2000, "title");
+        check_list(file, 2);
+        end(&m, file);
+    }
+}
+
+/* Shortening to nothing and to all. */
+static void test_bounds(void **state)
+{
+    static const uint64_t counts[] = {0, 3};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        mending m = begin(all_encodings[0]);
+        gufo_file *file;
+        gufo_array list;
+
+        mend(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(counts[i])));
+        file = finish(&m);
+        check_u64(gufo_get_array(file, "list", GUFO_VALUE_INT16, &list, NULL), GUFO_OK, "list");
+        check_u64(list.count, counts[i], "elements");
+        end(&m, file);
+    }
+}
+
+static void test_refused(void **state)
+{
+    mending m = begin(all_encodings[0]);
+
+    (void)state;
+    refuse(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(4)), GUFO_E_ARGUMENT, "no elements");
+    refuse(&m, fix_of(GUFO_FIX_SHORTEN, "answer", number(0)), GUFO_E_ARGUMENT, "no elements");
+    refuse(&m, fix_of(GUFO_FIX_SHORTEN, "nothing", number(0)), GUFO_E_NOT_FOUND, "nothing");
+    refuse(&m, fix_of(GUFO_FIX_RENAME, "nothing", text("something")), GUFO_E_NOT_FOUND, "nothing");
+    refuse(&m, fix_of(GUFO_FIX_RENAME, "answer", text("list")), GUFO_E_EXISTS, "list");
+    end(&m, NULL);
+}
+
+/* Two tensors with a gap between them, in the wrong order, and bytes behind. */
+static void write_loose_file(const char *path)
+{
+    builder b = builder_new(all_encodings[ENCODING_COUNT - 1]);
+    const uint64_t dims[1] = {8};
+
+    builder_header(&b, 2, 1);
+    builder_kv_str(&b, "general.architecture", "llama");
+    builder_tensor(&b, "late", GUFO_TYPE_I8, 1, dims, 96);
+    builder_tensor(&b, "early", GUFO_TYPE_I8, 1, dims, 0);
+    builder_pad(&b, 32);
+    builder_pattern(&b, 1, 8);
+    builder_fill(&b, 0xee, 88);
+    builder_pattern(&b, 2, 8);
+    builder_fill(&b, 0xee, 100);
+    write_file(path, b.data, b.len);
+    builder_free(&b);
+}
+
+static void test_lay_anew(void **state)
+{
+    mending m = {.f = folder_new()};
+    gufo_error error = no_error();
+    uint8_t before[8], after[8];
+    gufo_edit_plan plan;
+    gufo_tensor tensor;
+    gufo_file *file;
+
+    (void)state;
+    m.in = folder_path(&m.f, "loose.gguf");
+    m.out = folder_path(&m.f, "out.gguf");
+    write_loose_file(m.in.text);
+    m.edit = gufo_edit_open(m.in.text, NULL, &error);
+    check(m.edit != NULL, "%s", error.message);
+    mend(&m, (gufo_fix){.kind = GUFO_FIX_REWRITE});
+    check_ok(gufo_edit_plan_for(m.edit, NULL, &plan, &error), &error, "plan");
+    check_u64(plan.way, GUFO_EDIT_REWRITE, "without any change of a key, too");
+    check(strstr(plan.not_overwritten, "laid out anew") != NULL, "%s", plan.not_overwritten);
+    file = finish(&m);
+    check_u64(gufo_file_size(file) - gufo_file_data_offset(file), 64, "two tensors, padded");
+    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++) {
+        gufo_tensor old;
+
+        check_u64(tensor.offset - gufo_file_data_offset(file), 32 * i, "place %d", (int)i);
+        check(gufo_tensor_find_str(gufo_edit_file(m.edit), tensor.name, &old), "old");
+        check_ok(gufo_tensor_read(gufo_edit_file(m.edit), &old, 0, before, 8, &error), &error,
+                 "read");
+        check_ok(gufo_tensor_read(file, &tensor, 0, after, 8, &error), &error, "read");
+        check(memcmp(before, after, 8) == 0, "bytes of tensor %d", (int)i);
+    }
+    end(&m, file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_lay_anew),
+    };
+
+    disk_simulate(true);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
