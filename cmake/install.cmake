@@ -47,6 +47,11 @@ if(TARGET gguf_static)
     install(FILES ${PROJECT_BINARY_DIR}/gguf.pc DESTINATION ${pkgconfig_dir})
 endif()
 
+# ---- the registry, for other programs ---------------------------------------------------------
+
+install(DIRECTORY registry/ DESTINATION ${CMAKE_INSTALL_DATADIR}/gufo/registry
+    FILES_MATCHING PATTERN "*.tsv" PATTERN "README.md")
+
 # ---- documents and completion -----------------------------------------------------------------
 
 file(GLOB man_pages CONFIGURE_DEPENDS man/*.1)

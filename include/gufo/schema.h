@@ -87,6 +87,10 @@ GUFO_API bool gufo_key_accepts(const gufo_key_info *info, const gufo_value *valu
  * "mpt.attention.clip_kqv"), NULL if there is none.  registry/key_aliases.tsv */
 GUFO_API const gufo_key_info *gufo_key_replacement(const gufo_key_info *info);
 
+/* Whether every reader in use knows the replacement, with the same meaning of the value: renaming
+ * the key then mends the file.  False if there is none. */
+GUFO_API bool gufo_key_rename_is_safe(const gufo_key_info *info);
+
 /* ==== Architectures ========================================================================== */
 
 /* A value of general.architecture.  registry/architectures.tsv */
@@ -119,9 +123,9 @@ GUFO_API const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count);
 
 /* ==== Tensors ================================================================================ */
 
-/* A tensor, or a family: "{bid}" stands for the number of a block.  Names end in ".weight" or
- * ".bias", which the template leaves out, or in nothing.  Shapes: see gufo_shape.
- * registry/tensors.tsv; spec, Standardized tensor names. */
+/* A tensor, or a family: "{bid}" stands for the number of a block, "{xid}" for a second number in the
+ * name.  Names end in ".weight" or ".bias", which the template leaves out, or in nothing.  Shapes: see
+ * gufo_shape_evaluate.  registry/tensors.tsv; spec, Standardized tensor names. */
 typedef struct gufo_tensor_info {
     const char *name; /* "blk.{bid}.attn_q" */
     const char *summary;
@@ -141,14 +145,21 @@ typedef struct gufo_tensor_match {
 
 GUFO_API size_t gufo_tensor_info_count(void);
 GUFO_API const gufo_tensor_info *gufo_tensor_info_at(size_t index); /* NULL past the end */
+
+/* The row that a name in a file belongs to: the longest template that the name begins with, in whole
+ * segments, so that the suffix is ".weight" for "blk.0.attn_q.weight", ".weight.lora_a" in an adapter
+ * and whatever else follows.  False if there is none; *out is then left alone.  Any bytes. */
 GUFO_API bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out);
 
 /* A tensor that an architecture has.  registry/arch_tensors.tsv */
 typedef struct gufo_arch_tensor {
     const char *arch;
     const char *name;               /* template, as in gufo_tensor_info */
-    gufo_need need;                 /* of the weight */
-    const char *shape, *bias_shape; /* where they differ from the general ones; "" where not */
+    gufo_need need;                 /* of the weight, in every block if it has a block */
+    const char *shape, *bias_shape; /* where they differ from the general ones; "" where not, "-"
+                                       where the general one is wrong and no other is known */
+    const char *instead;            /* templates, with blanks between; a block that has one of them
+                                       needs no tensor of this row: experts, a fused projection */
 } gufo_arch_tensor;
 
 GUFO_API const gufo_arch_tensor *gufo_arch_tensors(const char *arch, size_t *count);
@@ -166,7 +177,8 @@ GUFO_API const gufo_arch_tensor *gufo_arch_tensors(const char *arch, size_t *cou
  *
  * gufo_shape_evaluate computes the dimensions for one block.  `lookup` gives the value of a name for
  * `block` (a per-layer array's element), and false if it is not known.  The return value is the
- * number of dimensions, or 0 if something in it is not known, does not divide, or is no shape. */
+ * number of dimensions, or 0 if something in it is not known, does not divide, does not fit into 64
+ * bits, or is no shape ("" and "-").  A file may leave out dimensions of 1 at the end. */
 typedef bool gufo_shape_lookup(void *context, gufo_str name, uint64_t block, uint64_t *out);
 GUFO_API unsigned gufo_shape_evaluate(const char *shape, uint64_t block, gufo_shape_lookup *lookup,
                                       void *context, uint64_t dims[4]);
