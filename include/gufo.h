@@ -16,6 +16,7 @@
 #include "gufo/digest.h"
 #include "gufo/edit.h"
 #include "gufo/format.h"
+#include "gufo/name.h"
 #include "gufo/quant.h"
 #include "gufo/schema.h"
 

@@ -22,6 +22,9 @@ const command commands[] = {
     {"endian", "Write a model in the other byte order", command_endian},
     {"extract", "Write tensors to files of other formats", command_extract},
     {"strip", "Write a model without its tensors", command_strip},
+    {"name", "Tell what the names of files say, and mend them", command_name},
+    {"explain", "Tell what a key, a tensor, a type or a rule is", command_explain},
+    {"list", "List the keys, architectures, tensors, types and rules that are known", command_list},
     {"help", "Explain a command", command_help},
 };
 

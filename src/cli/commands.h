@@ -37,6 +37,9 @@ int command_merge(int argc, char **argv, shared_options *shared);
 int command_endian(int argc, char **argv, shared_options *shared);
 int command_extract(int argc, char **argv, shared_options *shared);
 int command_strip(int argc, char **argv, shared_options *shared);
+int command_name(int argc, char **argv, shared_options *shared);
+int command_explain(int argc, char **argv, shared_options *shared);
+int command_list(int argc, char **argv, shared_options *shared);
 int command_help(int argc, char **argv, shared_options *shared);
 
 #endif

@@ -1,0 +1,183 @@
+/* gufo name FILE...: whether the names of files conform to the naming convention, and what their
+ * parts say. */
+#include "cli/name.h"
+
+#include "cli/commands.h"
+#include "cli/report.h"
+#include "cli/stdout.h"
+#include "cli/text.h"
+
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+enum { OPTION_SUGGEST = OPTION_COMMAND, OPTION_RENAME };
+
+static const struct argp_option name_table[] = {
+    {"suggest", OPTION_SUGGEST, NULL, 0,
+     "Make a conforming name from the metadata and the tensors of FILE", 1},
+    {"rename", OPTION_RENAME, NULL, 0,
+     "Give FILE that name; of a set of shards, which its first one stands for, all get theirs", 1},
+    {0},
+};
+
+static error_t parse_name(int key, char *text, struct argp_state *state)
+{
+    name_options *o = state->input;
+
+    (void)text;
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = o->base.shared;
+        state->child_inputs[1] = &o->input;
+        return 0;
+    case OPTION_SUGGEST:
+        o->suggest = true;
+        return 0;
+    case OPTION_RENAME:
+        o->rename = true;
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp name_argp = {
+    .options = name_table,
+    .parser = parse_name,
+    .args_doc = "FILE...",
+    .doc = "Tell what the names of model files say.\v"
+           "Without options no file is opened, and none has to be there.  Exit status 1 says that "
+           "a name does not conform to the naming convention of GGUF files, and the output why.  "
+           "A file that has the new name already is replaced only with --force.",
+    .children = input_children,
+};
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+static const struct part {
+    const char *key, *label;
+    size_t offset; /* of the gufo_str in gufo_name */
+} parts[] = {
+    {"sidecar", "sidecar", offsetof(gufo_name, sidecar)},
+    {"base_name", "base name", offsetof(gufo_name, base_name)},
+    {"size_label", "size label", offsetof(gufo_name, size_label)},
+    {"fine_tune", "fine tune", offsetof(gufo_name, fine_tune)},
+    {"version", "version", offsetof(gufo_name, version)},
+    {"encoding", "encoding", offsetof(gufo_name, encoding)},
+    {"type", "type", offsetof(gufo_name, type)},
+    {"shard", "shard", offsetof(gufo_name, shard)},
+};
+
+enum { PART_COUNT = sizeof parts / sizeof *parts };
+
+static gufo_str part_of(const gufo_name *name, size_t index)
+{
+    gufo_str part;
+
+    memcpy(&part, (const char *)name + parts[index].offset, sizeof part);
+    return part;
+}
+
+gufo_str name_of_path(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return gufo_str_of(slash != NULL ? slash + 1 : path);
+}
+
+/* Whether the argument is more than a name: a file that is there, or the way to one. */
+static bool is_path(const char *text)
+{
+    struct stat info;
+
+    return strchr(text, '/') != NULL || lstat(text, &info) == 0;
+}
+
+void name_begin_json(json_writer *j, const char *path, bool with_path)
+{
+    gufo_str name = name_of_path(path);
+    gufo_error error = {0};
+    gufo_name parsed;
+    bool conforming = gufo_name_explain(name, &parsed, &error) == GUFO_OK;
+
+    json_begin_object(j);
+    if (with_path) {
+        json_write_key(j, "path");
+        json_write_text(j, path);
+    }
+    json_write_key(j, "name");
+    json_write_str(j, name);
+    json_write_key(j, "conforming");
+    json_write_bool(j, conforming);
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        gufo_str part = part_of(&parsed, i);
+
+        json_write_key(j, parts[i].key);
+        if (part.data != NULL)
+            json_write_str(j, part);
+        else
+            json_write_null(j);
+    }
+    if (conforming)
+        return;
+    json_write_key(j, "reason");
+    json_write_text(j, error.message);
+}
+
+static void print_parts(const gufo_name *parsed, bool conforming)
+{
+    for (size_t i = 0; i < PART_COUNT; i++) {
+        gufo_str part = part_of(parsed, i);
+
+        if (part.data == NULL)
+            continue;
+        printf("  %-10s  ", parts[i].label);
+        text_put(stdout, part, TEXT_PLAIN);
+        puts(!conforming && strcmp(parts[i].key, "version") == 0 ? " (assumed)" : "");
+    }
+}
+
+static int explain(const char *path, const shared_options *shared)
+{
+    gufo_str name = name_of_path(path);
+    gufo_name parsed;
+    gufo_error error;
+    bool conforming = gufo_name_explain(name, &parsed, &error) == GUFO_OK;
+
+    if (shared->json) {
+        json_writer j = json_writer_start(stdout);
+
+        name_begin_json(&j, path, is_path(path));
+        json_end_object(&j);
+        json_writer_line(&j);
+    } else {
+        text_put(stdout, name, TEXT_PLAIN);
+        if (conforming)
+            puts(": conforms");
+        else
+            printf(": does not conform: %s\n", error.message);
+        print_parts(&parsed, conforming);
+    }
+    return conforming ? CODE_OK : CODE_NO;
+}
+
+int command_name(int argc, char **argv, shared_options *shared)
+{
+    name_options options = {.base = {shared}};
+    int code = options_parse(&name_argp, 0, argc, argv, &options.base);
+    bool opens = options.suggest || options.rename;
+
+    if (code != 0 || shared->done)
+        return code;
+    if (shared->arg_count == 0)
+        return report_usage("name", "no FILE is given");
+    if (options.input.single && (options.rename || !opens))
+        return report_usage("name", "--single is for --suggest alone");
+    for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
+        code = worst_code(code, opens ? name_suggest(shared->args[i], &options)
+                                      : explain(shared->args[i], shared));
+    return code;
+}

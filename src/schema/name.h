@@ -1,0 +1,56 @@
+/* What the files about names share: the classes of characters, and the shapes of single parts. */
+#ifndef SCHEMA_NAME_H
+#define SCHEMA_NAME_H
+
+#include "gufo/name.h"
+
+/* As in the expression: ASCII alone, whatever the locale. */
+static inline bool name_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool name_is_letter(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* Letters, digits and blanks (\s): what a base name and a fine tune are made of. */
+static inline bool name_is_plain(char c)
+{
+    return name_is_letter(c) || name_is_digit(c) || c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* text[from, to) */
+static inline gufo_str name_slice(gufo_str text, size_t from, size_t to)
+{
+    return (gufo_str){text.data + from, to - from};
+}
+
+static inline bool name_is(gufo_str text, const char *word)
+{
+    return gufo_str_equal(text, gufo_str_of(word));
+}
+
+#define NAME_EXTENSION ".gguf"
+#define NAME_DEFAULT_VERSION "v1.0"
+
+/* The length of the component (the text up to the next '-') that begins at `from`. */
+size_t gufo_name_component(gufo_str text, size_t from);
+/* The length of "mmproj-" or "mtp-" at the beginning; 0 if there is none. */
+size_t gufo_name_sidecar(gufo_str text);
+/* The name without its extension; false if it has another or none. */
+bool gufo_name_stem(gufo_str name, gufo_str *stem);
+/* As gufo_name_match, for a stem that lacks its version. */
+bool gufo_name_match_versionless(gufo_str stem, gufo_name *out);
+
+/* Whether a component may stand in a base name; `first`: as its first one. */
+bool gufo_name_is_base(gufo_str component, bool first);
+bool gufo_name_is_size(gufo_str component);      /* "8x7B", "3.8B" */
+bool gufo_name_is_attribute(gufo_str component); /* "A3B", "ContextLength4k": after a size */
+bool gufo_name_is_version(gufo_str component);   /* "v1.0" */
+bool gufo_name_is_encoding(gufo_str component);  /* any that is well-formed */
+bool gufo_name_is_type(gufo_str component);      /* "LoRA", "vocab" */
+bool gufo_name_is_shard(gufo_str text);          /* "00001-of-00003": three components */
+
+#endif

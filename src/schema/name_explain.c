@@ -1,0 +1,217 @@
+/* Why a file name does not conform: the first part, from the left, that is missing or refused. */
+#include "schema/name.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+
+/* What is looked at. */
+typedef struct inquiry {
+    gufo_str name;
+    gufo_str stem; /* without sidecar and extension */
+    gufo_error *error;
+} inquiry;
+
+/* One quoted piece of the name. */
+typedef struct quoted {
+    char text[GUFO_QUOTE_SIZE];
+} quoted;
+
+static const char *quote(quoted *q, gufo_str text)
+{
+    return gufo_quote(q->text, text);
+}
+
+/* The byte of the name where a view into it begins. */
+static uint64_t place(const inquiry *q, gufo_str part)
+{
+    return (uint64_t)(part.data - q->name.data);
+}
+
+/* The component that begins at `from`. */
+static gufo_str component_at(gufo_str text, size_t from)
+{
+    return name_slice(text, from, from + gufo_name_component(text, from));
+}
+
+/* The first character that neither a base name nor a fine tune can hold; empty if there is none. */
+static gufo_str find_refused(gufo_str text, bool hyphens)
+{
+    size_t at = 0;
+
+    while (at < text.len && (name_is_plain(text.data[at]) || (hyphens && text.data[at] == '-')))
+        at++;
+    return name_slice(text, at, at < text.len ? at + 1 : at);
+}
+
+/* ---- after the version ---------------------------------------------------------------------- */
+
+/* What follows the version is not in its order, or is none of the parts that can be there. */
+static gufo_status fail_after_version(const inquiry *q, gufo_str rest)
+{
+    static bool (*const tests[])(gufo_str) = {gufo_name_is_encoding, gufo_name_is_type};
+    gufo_str part = component_at(rest, 0);
+    quoted text;
+
+    for (size_t i = 0; i < sizeof tests / sizeof *tests && part.len < rest.len; i++) {
+        if (!tests[i](part))
+            continue;
+        rest = name_slice(rest, part.len + 1, rest.len);
+        part = component_at(rest, 0);
+    }
+    if (part.len == 0)
+        return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, part),
+                         "a part after the version is empty: one '-' too many at byte %" PRIu64,
+                         place(q, part));
+    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, part),
+                     "%s at byte %" PRIu64
+                     " cannot be there: after the version come an encoding, LoRA or vocab, and a "
+                     "shard such as 00001-of-00003, in this order",
+                     quote(&text, part), place(q, part));
+}
+
+/* ---- between size label and version --------------------------------------------------------- */
+
+/* Finds the last version from byte `from` on; false if there is none. */
+static bool find_version(gufo_str stem, size_t from, gufo_str *version)
+{
+    bool found = false;
+
+    for (size_t at = from; at <= stem.len; at += gufo_name_component(stem, at) + 1) {
+        gufo_str part = component_at(stem, at);
+
+        if (gufo_name_is_version(part)) {
+            *version = part;
+            found = true;
+        }
+    }
+    return found;
+}
+
+static gufo_status fail_refused(const inquiry *q, gufo_str refused, const char *besides)
+{
+    quoted text;
+
+    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, refused),
+                     "%s at byte %" PRIu64
+                     " is refused: a fine tune holds letters, digits, blanks and '-'%s",
+                     quote(&text, refused), place(q, refused), besides);
+}
+
+/* `after` is where the size label ends. */
+static gufo_status fail_after_size(const inquiry *q, size_t after)
+{
+    gufo_str stem = q->stem, version, refused;
+    bool found = after < stem.len && find_version(stem, after + 1, &version);
+    size_t end = found ? (size_t)(version.data - stem.data) : stem.len;
+
+    refused = find_refused(name_slice(stem, after, end), true);
+    if (refused.len > 0)
+        return fail_refused(q, refused, found ? "" : "; and there is no version such as v1.0");
+    if (!found)
+        return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, stem) + stem.len,
+                         "the version is missing, such as v1.0");
+    if (end == after + 2)
+        return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, stem) + after + 1,
+                         "the fine tune is empty: one '-' too many at byte %" PRIu64,
+                         place(q, stem) + after + 1);
+    size_t version_end = end + version.len;
+
+    return fail_after_version(q, name_slice(stem, version_end + 1, stem.len));
+}
+
+/* ---- base name and size label --------------------------------------------------------------- */
+
+static gufo_status fail_base(const inquiry *q, gufo_str refused)
+{
+    quoted text;
+
+    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, refused),
+                     "%s at byte %" PRIu64
+                     " is refused: a base name begins with letters, digits and blanks",
+                     quote(&text, refused), place(q, refused));
+}
+
+/* The component `part` is the first one that the base name cannot hold, and it is no size label. */
+static gufo_status fail_size(const inquiry *q, gufo_str part)
+{
+    gufo_str refused = find_refused(part, false);
+    quoted text, character;
+
+    if (gufo_name_is_version(part))
+        return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, part),
+                         "the size label is missing before the version, such as 7B or 8x7B");
+    if (refused.len == 0)
+        return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, part),
+                         "%s at byte %" PRIu64
+                         " is neither a size label such as 7B, 3.8B or 8x7B nor part of a base "
+                         "name, where what begins with a digit has no letters",
+                         quote(&text, part), place(q, part));
+    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, refused),
+                     "%s at byte %" PRIu64
+                     " is refused: %s is no size label such as 7B, 3.8B or 8x7B, and a base name "
+                     "holds letters, digits, blanks and '-'",
+                     quote(&character, refused), place(q, refused), quote(&text, part));
+}
+
+static gufo_status fail_unsized(const inquiry *q)
+{
+    gufo_str version;
+
+    if (find_version(q->stem, 0, &version))
+        return fail_size(q, version);
+    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, q->stem) + q->stem.len,
+                     "there is no size label such as 7B or 8x7B, and no version such as v1.0");
+}
+
+static gufo_status fail_parts(const inquiry *q)
+{
+    gufo_str stem = q->stem, part = component_at(stem, 0);
+    size_t after;
+
+    if (!gufo_name_is_base(part, true))
+        return fail_base(q, find_refused(part, false));
+    do {
+        size_t next = (size_t)(part.data - stem.data) + part.len + 1;
+
+        if (next > stem.len)
+            return fail_unsized(q);
+        part = component_at(stem, next);
+    } while (gufo_name_is_base(part, false));
+    if (!gufo_name_is_size(part))
+        return fail_size(q, part);
+    after = (size_t)(part.data - stem.data) + part.len;
+    part = after < stem.len ? component_at(stem, after + 1) : part;
+    if (gufo_name_is_attribute(part))
+        after += 1 + part.len;
+    return fail_after_size(q, after);
+}
+
+/* ---- the whole name ------------------------------------------------------------------------- */
+
+/* Only the version is missing; it belongs after the part that comes last before the encoding. */
+static gufo_status fail_version(const inquiry *q, const gufo_name *parts)
+{
+    gufo_str last = parts->fine_tune.data != NULL ? parts->fine_tune : parts->size_label;
+    quoted text;
+
+    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, last) + last.len,
+                     "the version is missing after %s; %s is assumed", quote(&text, last),
+                     NAME_DEFAULT_VERSION);
+}
+
+gufo_status gufo_name_explain(gufo_str name, gufo_name *out, gufo_error *error)
+{
+    inquiry q = {.name = name, .error = error};
+    gufo_str version;
+
+    if (gufo_name_match(name, out))
+        return GUFO_OK;
+    if (!gufo_name_stem(name, &q.stem))
+        return gufo_fail(error, GUFO_E_MALFORMED, name.len, "the name does not end in .gguf");
+    if (gufo_name_match_versionless(q.stem, out) && !find_version(out->fine_tune, 0, &version))
+        return fail_version(&q, out);
+    *out = (gufo_name){0};
+    q.stem = name_slice(q.stem, gufo_name_sidecar(q.stem), q.stem.len);
+    return fail_parts(&q);
+}

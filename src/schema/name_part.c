@@ -1,0 +1,154 @@
+/* The shapes of the single parts of a name.
+ *
+ * No part but the base name, the fine tune and the shard holds a '-', and all parts have '-' around
+ * them: each test is about a whole component. */
+#include "schema/name.h"
+
+#include <string.h>
+
+size_t gufo_name_component(gufo_str text, size_t from)
+{
+    const char *end = from < text.len ? memchr(text.data + from, '-', text.len - from) : NULL;
+
+    return end != NULL ? (size_t)(end - text.data) - from : text.len - from;
+}
+
+size_t gufo_name_sidecar(gufo_str text)
+{
+    static const char *const sidecars[] = {"mmproj-", "mtp-"};
+
+    for (size_t i = 0; i < sizeof sidecars / sizeof *sidecars; i++) {
+        gufo_str sidecar = gufo_str_of(sidecars[i]);
+
+        if (text.len >= sidecar.len && memcmp(text.data, sidecar.data, sidecar.len) == 0)
+            return sidecar.len;
+    }
+    return 0;
+}
+
+bool gufo_name_stem(gufo_str name, gufo_str *stem)
+{
+    size_t extension = sizeof NAME_EXTENSION - 1;
+
+    if (name.len < extension ||
+        !name_is(name_slice(name, name.len - extension, name.len), NAME_EXTENSION))
+        return false;
+    *stem = name_slice(name, 0, name.len - extension);
+    return true;
+}
+
+/* Each goes on from `at` as far as the class reaches. */
+static size_t skip_digits(gufo_str text, size_t at)
+{
+    while (at < text.len && name_is_digit(text.data[at]))
+        at++;
+    return at;
+}
+
+static size_t skip_letters(gufo_str text, size_t at)
+{
+    while (at < text.len && name_is_letter(text.data[at]))
+        at++;
+    return at;
+}
+
+static bool has_at(gufo_str text, size_t at, char c)
+{
+    return at < text.len && text.data[at] == c;
+}
+
+/* Digits, with a fraction or without: the end of them, `at` if there are none. */
+static size_t skip_number(gufo_str text, size_t at)
+{
+    size_t end = skip_digits(text, at);
+    size_t fraction = has_at(text, end, '.') ? skip_digits(text, end + 1) : 0;
+
+    if (end == at)
+        return at;
+    return fraction > end + 1 ? fraction : end;
+}
+
+/* [A-Za-z0-9\s]* for the first; [A-Za-z\s][A-Za-z0-9\s]* or [0-9\s]* for the others: what begins
+ * with a digit has no letters. */
+bool gufo_name_is_base(gufo_str component, bool first)
+{
+    bool digits_only = !first && component.len > 0 && name_is_digit(component.data[0]);
+
+    for (size_t i = 0; i < component.len; i++)
+        if (!name_is_plain(component.data[i]) || (digits_only && name_is_letter(component.data[i])))
+            return false;
+    return true;
+}
+
+/* (\d+x)?(\d+\.)?\d+[A-Za-z] */
+bool gufo_name_is_size(gufo_str component)
+{
+    size_t experts = skip_digits(component, 0), at = 0;
+
+    if (experts > 0 && has_at(component, experts, 'x') && experts + 1 < component.len)
+        at = experts + 1;
+    size_t end = skip_number(component, at);
+
+    return end > at && end + 1 == component.len && name_is_letter(component.data[end]);
+}
+
+/* [A-Za-z]+(\d+\.)?\d+[A-Za-z]+ */
+bool gufo_name_is_attribute(gufo_str component)
+{
+    size_t number = skip_letters(component, 0), end = skip_number(component, number);
+
+    return number > 0 && end > number && end < component.len &&
+           skip_letters(component, end) == component.len;
+}
+
+/* v\d+(\.\d+)* */
+bool gufo_name_is_version(gufo_str component)
+{
+    size_t at = 0;
+
+    if (!has_at(component, 0, 'v'))
+        return false;
+    do {
+        size_t end = skip_digits(component, at + 1);
+
+        if (end == at + 1)
+            return false;
+        at = end;
+    } while (has_at(component, at, '.'));
+    return at == component.len;
+}
+
+static bool begins_with(gufo_str text, const char *word)
+{
+    size_t len = strlen(word);
+
+    return text.len >= len && memcmp(text.data, word, len) == 0;
+}
+
+/* (?!LoRA|vocab)\w+ */
+bool gufo_name_is_encoding(gufo_str component)
+{
+    for (size_t i = 0; i < component.len; i++) {
+        char c = component.data[i];
+
+        if (!name_is_letter(c) && !name_is_digit(c) && c != '_')
+            return false;
+    }
+    return component.len > 0 && !begins_with(component, "LoRA") && !begins_with(component, "vocab");
+}
+
+bool gufo_name_is_type(gufo_str component)
+{
+    return name_is(component, "LoRA") || name_is(component, "vocab");
+}
+
+/* \d{5}-of-\d{5} */
+bool gufo_name_is_shard(gufo_str text)
+{
+    static const char shape[] = "ddddd-of-ddddd";
+
+    for (size_t i = 0; i < sizeof shape - 1 && text.len == sizeof shape - 1; i++)
+        if (shape[i] == 'd' ? !name_is_digit(text.data[i]) : text.data[i] != shape[i])
+            return false;
+    return text.len == sizeof shape - 1;
+}

@@ -1,0 +1,192 @@
+/* The size label of a model, counted from its tensors as the converters of the field do it:
+ *
+ *     8x7B     of a mixture of experts: the number of experts, and the parameters that are shared
+ *              plus those of one expert
+ *     3.8B     of any other model: all parameters
+ *
+ * The experts of a layer are one tensor ("blk.0.ffn_up_exps.weight", the last dimension counts
+ * them), or in old files a tensor each ("blk.0.ffn_up.7.weight").  Of an adapter (LoRA) the
+ * parameters are those of the matrices that it changes: A has their columns, B their rows. */
+#include "schema/name_suggest.h"
+
+#include "base/checked.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct census {
+    uint64_t shared;   /* parameters of no expert */
+    uint64_t expert;   /* of one expert, in tensors that hold all of them */
+    uint64_t separate; /* of all experts, in tensors that hold one each */
+    uint64_t experts;
+    bool overflow;
+} census;
+
+static void add(census *c, uint64_t *sum, uint64_t count)
+{
+    c->overflow = c->overflow || !checked_add(*sum, count, sum);
+}
+
+/* Where `part` begins in the text; false if it is not there. */
+static bool find(gufo_str text, const char *part, size_t *at)
+{
+    size_t len = strlen(part);
+
+    for (*at = 0; *at + len <= text.len; (*at)++)
+        if (memcmp(text.data + *at, part, len) == 0)
+            return true;
+    return false;
+}
+
+static bool ends_with(gufo_str text, const char *end)
+{
+    size_t len = strlen(end);
+
+    return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
+}
+
+/* ---- adapters ------------------------------------------------------------------------------- */
+
+#define LORA_A ".lora_a"
+#define LORA_B ".lora_b"
+
+static bool find_tensor(const name_model *model, const char *name, gufo_tensor *out)
+{
+    return model->set != NULL ? gufo_set_tensor_find(model->set, name, out, NULL)
+                              : gufo_tensor_find(model->file, name, out);
+}
+
+/* The parameters of the matrix that A and B together change; 0 where there is no A. */
+static uint64_t changed_parameters(census *c, const name_model *model, const gufo_tensor *b)
+{
+    char name[GUFO_MAX_NAME + 1];
+    gufo_tensor a;
+    uint64_t count;
+
+    if (b->name.len > GUFO_MAX_NAME || b->dims[0] == 0)
+        return 0;
+    memcpy(name, b->name.data, b->name.len);
+    name[b->name.len] = '\0';
+    name[b->name.len - 1] = 'a';
+    if (!find_tensor(model, name, &a))
+        return 0;
+    if (checked_mul(b->elements / b->dims[0], a.dims[0], &count))
+        return count;
+    c->overflow = true;
+    return 0;
+}
+
+/* ---- experts -------------------------------------------------------------------------------- */
+
+/* The number of the expert in "blk.0.ffn_up.7.weight". */
+static bool expert_number(gufo_str name, uint64_t *number)
+{
+    static const char *const kinds[] = {".ffn_gate.", ".ffn_up.", ".ffn_down."};
+    size_t at, from;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!find(name, kinds[i], &at))
+            continue;
+        *number = 0;
+        from = at += strlen(kinds[i]);
+        for (; at < name.len && at < from + 6 && name_is_digit(name.data[at]); at++)
+            *number = *number * 10 + (uint64_t)(name.data[at] - '0');
+        return at > from && at < name.len && name.data[at] == '.';
+    }
+    return false;
+}
+
+static void see_experts(census *c, uint64_t experts)
+{
+    c->experts = experts > c->experts ? experts : c->experts;
+}
+
+static void count_tensor(census *c, const name_model *model, const gufo_tensor *tensor)
+{
+    uint64_t elements = tensor->elements, number;
+    size_t at;
+
+    if (ends_with(tensor->name, LORA_A))
+        return;
+    if (ends_with(tensor->name, LORA_B))
+        elements = changed_parameters(c, model, tensor);
+    if (find(tensor->name, "_exps.", &at) && tensor->n_dims > 1 &&
+        tensor->dims[tensor->n_dims - 1] > 0) {
+        see_experts(c, tensor->dims[tensor->n_dims - 1]);
+        add(c, &c->expert, elements / tensor->dims[tensor->n_dims - 1]);
+    } else if (expert_number(tensor->name, &number)) {
+        see_experts(c, number + 1);
+        add(c, &c->separate, elements);
+    } else {
+        add(c, &c->shared, elements);
+    }
+}
+
+void gufo_name_count_size(const name_model *model, name_text *out)
+{
+    census c = {0};
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; gufo_name_tensor_at(model, i, &tensor); i++)
+        count_tensor(&c, model, &tensor);
+    if (c.experts > 0)
+        add(&c, &c.shared, c.separate / c.experts);
+    add(&c, &c.shared, c.expert);
+    *out = (name_text){0};
+    if (!c.overflow && c.shared > 0)
+        gufo_name_write_size(c.experts, c.shared, out);
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static const struct unit {
+    char letter;
+    uint64_t parameters;
+} units[] = {
+    {'K', UINT64_C(1000)},          {'M', UINT64_C(1000000)},          {'B', UINT64_C(1000000000)},
+    {'T', UINT64_C(1000000000000)}, {'Q', UINT64_C(1000000000000000)},
+};
+
+enum { UNIT_COUNT = sizeof units / sizeof *units };
+
+/* The parameters in `step`s, rounded to the nearest. */
+static uint64_t rounded(uint64_t parameters, uint64_t step)
+{
+    return parameters / step + (parameters % step >= step - step / 2 ? 1 : 0);
+}
+
+/* How finely a number of parameters is told: two digits, or all before the point. */
+static uint64_t fraction_of(uint64_t parameters, uint64_t unit)
+{
+    uint64_t fraction = 1;
+
+    for (uint64_t least = parameters; least < 10 * unit && fraction < 1000; least *= 10)
+        fraction *= 10;
+    return fraction;
+}
+
+void gufo_name_write_size(uint64_t experts, uint64_t parameters, name_text *out)
+{
+    char mixture[24] = "", point[24] = "";
+    size_t i = 0;
+
+    /* 999.6M is 1000M, that is 1B. */
+    while (i + 1 < UNIT_COUNT && rounded(parameters, units[i].parameters) >= 1000)
+        i++;
+    uint64_t fraction = fraction_of(parameters, units[i].parameters);
+    uint64_t number = rounded(parameters, units[i].parameters / fraction);
+
+    for (; fraction > 1 && number % 10 == 0; fraction /= 10)
+        number /= 10;
+    if (fraction > 1)
+        snprintf(point, sizeof point, ".%0*" PRIu64,
+                 fraction == 10    ? 1
+                 : fraction == 100 ? 2
+                                   : 3,
+                 number % fraction);
+    if (experts > 0)
+        snprintf(mixture, sizeof mixture, "%" PRIu64 "x", experts);
+    out->len = (size_t)snprintf(out->data, sizeof out->data, "%s%" PRIu64 "%s%c", mixture,
+                                number / fraction, point, units[i].letter);
+}

@@ -1,0 +1,327 @@
+/* The conforming name of a file, from what it says about itself. */
+#include "schema/name_suggest.h"
+
+#include "gufo/codec.h"
+#include "gufo/schema.h"
+
+#include "base/error.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- a name from parts ---------------------------------------------------------------------- */
+
+/* Like snprintf: what does not fit is counted. */
+static void put(char *out, size_t size, size_t *len, gufo_str text)
+{
+    for (size_t i = 0; i < text.len; i++, (*len)++)
+        if (*len + 1 < size)
+            out[*len] = text.data[i];
+}
+
+size_t gufo_name_format(char *out, size_t size, const gufo_name *name)
+{
+    const gufo_str optional[] = {name->fine_tune, name->version, name->encoding, name->type,
+                                 name->shard};
+    const gufo_str hyphen = gufo_str_of("-");
+    size_t len = 0;
+
+    if (name->sidecar.data != NULL) {
+        put(out, size, &len, name->sidecar);
+        put(out, size, &len, hyphen);
+    }
+    put(out, size, &len, name->base_name);
+    put(out, size, &len, hyphen); /* also where there is no size label */
+    put(out, size, &len, name->size_label);
+    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
+        if (optional[i].data == NULL)
+            continue;
+        put(out, size, &len, hyphen);
+        put(out, size, &len, optional[i]);
+    }
+    put(out, size, &len, gufo_str_of(NAME_EXTENSION));
+    if (size > 0)
+        out[len < size ? len : size - 1] = '\0';
+    return len;
+}
+
+gufo_str gufo_name_text(const name_text *text)
+{
+    return text->len > 0 ? (gufo_str){text->data, text->len} : (gufo_str){0};
+}
+
+/* ---- what the model says -------------------------------------------------------------------- */
+
+uint64_t gufo_name_tensor_count(const name_model *model)
+{
+    return model->set != NULL ? gufo_set_tensor_count(model->set) : gufo_tensor_count(model->file);
+}
+
+bool gufo_name_tensor_at(const name_model *model, uint64_t index, gufo_tensor *out)
+{
+    return model->set != NULL ? gufo_set_tensor_at(model->set, index, out, NULL)
+                              : gufo_tensor_at(model->file, index, out);
+}
+
+/* The text of a key; absent if there is none. */
+static gufo_str text_of(const name_model *model, const char *key)
+{
+    gufo_str text;
+
+    return gufo_get_str(model->file, key, &text, NULL) == GUFO_OK ? text : (gufo_str){0};
+}
+
+static bool text_is(const name_model *model, const char *key, const char *expected)
+{
+    return name_is(text_of(model, key), expected);
+}
+
+/* The parts as they are made. */
+typedef struct draft {
+    const name_model *model;
+    const char *sidecar; /* or NULL */
+    const char *type;    /* or NULL */
+    bool counts_tensors; /* all tensors are there, and their number says how large the model is */
+    name_title title;    /* what general.name holds */
+    name_text base, size, fine_tune, version;
+    const char *encoding; /* or NULL */
+} draft;
+
+/* A file with the multi-token prediction of a model, and not its other layers. */
+static bool has_only_nextn(const name_model *model)
+{
+    gufo_tensor tensor;
+    bool nextn = false;
+
+    for (uint64_t i = 0; gufo_name_tensor_at(model, i, &tensor); i++) {
+        if (tensor.name.len > 6 && memcmp(tensor.name.data, "blk.0.", 6) == 0)
+            return false;
+        for (size_t at = 0; at + 7 <= tensor.name.len && !nextn; at++)
+            nextn = memcmp(tensor.name.data + at, ".nextn.", 7) == 0;
+    }
+    return nextn;
+}
+
+static void find_kind(draft *d)
+{
+    const name_model *model = d->model;
+
+    if (text_is(model, "general.type", "mmproj") || text_is(model, "general.architecture", "clip"))
+        d->sidecar = "mmproj";
+    else if (has_only_nextn(model))
+        d->sidecar = "mtp";
+    if (text_is(model, "general.type", "adapter"))
+        d->type = "LoRA";
+    else if (gufo_name_tensor_count(model) == 0)
+        d->type = "vocab";
+}
+
+/* "mmproj-..." would be read as a sidecar. */
+static void drop_sidecar(name_text *base)
+{
+    size_t len;
+
+    while ((len = gufo_name_sidecar(gufo_name_text(base))) > 0) {
+        memmove(base->data, base->data + len, base->len - len + 1);
+        base->len -= len;
+    }
+}
+
+static void make_base(draft *d)
+{
+    gufo_str basename = text_of(d->model, "general.basename");
+    name_title title = d->title;
+
+    if (basename.len > 0)
+        gufo_name_read_title(basename, &title);
+    d->base = title.base;
+    drop_sidecar(&d->base);
+    if (d->base.len == 0)
+        gufo_name_add(&d->base, text_of(d->model, "general.architecture"), true);
+    if (d->base.len == 0)
+        gufo_name_add(&d->base, gufo_str_of("model"), true);
+}
+
+static bool is_size_label(gufo_str text)
+{
+    size_t first = gufo_name_component(text, 0);
+
+    if (!gufo_name_is_size(name_slice(text, 0, first)))
+        return false;
+    return first == text.len || gufo_name_is_attribute(name_slice(text, first + 1, text.len));
+}
+
+static void make_size(draft *d)
+{
+    gufo_str label = text_of(d->model, "general.size_label");
+
+    if (label.len <= NAME_PART_MAX && is_size_label(label)) {
+        memcpy(d->size.data, label.data, label.len);
+        d->size.len = label.len;
+    } else if (d->counts_tensors) {
+        gufo_name_count_size(d->model, &d->size);
+    }
+    if (d->size.len == 0)
+        d->size = d->title.size;
+}
+
+/* Only what has a size label can have a fine tune; without one it goes to the base name. */
+static void make_fine_tune(draft *d)
+{
+    gufo_str fine_tune = text_of(d->model, "general.finetune");
+    name_text made = {0};
+
+    gufo_name_add(&made, fine_tune, false);
+    if (made.len == 0)
+        made = d->title.fine_tune;
+    if (d->size.len > 0)
+        d->fine_tune = made;
+    else if (made.len > 0)
+        gufo_name_add(&d->base, gufo_name_text(&made), true);
+}
+
+static void make_version(draft *d)
+{
+    gufo_str given = text_of(d->model, "general.version");
+    size_t prefix = given.len > 0 && (given.data[0] == 'v' || given.data[0] == 'V');
+    name_text made = {0};
+
+    if (given.len < NAME_PART_MAX && given.len > prefix) {
+        made.len = 1 + given.len - prefix;
+        made.data[0] = 'v';
+        memcpy(made.data + 1, given.data + prefix, given.len - prefix);
+    }
+    if (!gufo_name_is_version(gufo_name_text(&made)))
+        made = d->title.version;
+    if (made.len == 0)
+        made = (name_text){.data = NAME_DEFAULT_VERSION, .len = strlen(NAME_DEFAULT_VERSION)};
+    d->version = made;
+}
+
+/* ---- encoding ------------------------------------------------------------------------------- */
+
+/* The name of the type that most elements have; NULL if there are none, or nobody knows it. */
+static const char *dominant_type(const name_model *model)
+{
+    const gufo_element_type *best = NULL;
+    uint64_t most = 0;
+
+    for (size_t i = 0; i < gufo_element_type_count(); i++) {
+        const gufo_element_type *type = gufo_element_type_at(i);
+        uint64_t sum = 0;
+        gufo_tensor tensor;
+
+        for (uint64_t j = 0; gufo_name_tensor_at(model, j, &tensor); j++)
+            if (tensor.type == type->id && sum < UINT64_MAX - tensor.elements)
+                sum += tensor.elements;
+        if (sum > most) {
+            most = sum;
+            best = type;
+        }
+    }
+    return best != NULL ? best->name : NULL;
+}
+
+/* A file type that was guessed is marked so. */
+#define FILE_TYPE_GUESSED UINT64_C(1024)
+
+static const char *encoding_of(const name_model *model)
+{
+    uint64_t number;
+
+    if (gufo_name_tensor_count(model) == 0)
+        return NULL;
+    if (gufo_get_u64(model->file, "general.file_type", &number, NULL) == GUFO_OK &&
+        gufo_file_type_name(number & ~FILE_TYPE_GUESSED) != NULL)
+        return gufo_file_type_name(number & ~FILE_TYPE_GUESSED);
+    return dominant_type(model);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static gufo_str optional(const char *text)
+{
+    return text != NULL ? gufo_str_of(text) : (gufo_str){0};
+}
+
+/* `shard`, from 1, of `shards`: none below 2. */
+static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
+                              char out[GUFO_NAME_SIZE], gufo_error *error)
+{
+    char number[48] = "";
+    gufo_name parts = {.sidecar = optional(d->sidecar),
+                       .base_name = gufo_name_text(&d->base),
+                       .size_label = gufo_name_text(&d->size),
+                       .fine_tune = gufo_name_text(&d->fine_tune),
+                       .version = gufo_name_text(&d->version),
+                       .encoding = optional(d->encoding),
+                       .type = optional(d->type)};
+
+    if (shards > 1) {
+        snprintf(number, sizeof number, "%05" PRIu64 "-of-%05" PRIu64, shard, shards);
+        parts.shard = gufo_str_of(number);
+    }
+    size_t len = gufo_name_format(out, GUFO_NAME_SIZE, &parts);
+
+    if (len < GUFO_NAME_SIZE && gufo_name_match(gufo_str_of(out), &parts))
+        return GUFO_OK;
+    return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                     "the naming convention has no room for shard %" PRIu64 " of %" PRIu64, shard,
+                     shards);
+}
+
+static void make(draft *d)
+{
+    find_kind(d);
+    d->counts_tensors = d->counts_tensors && d->sidecar == NULL;
+    gufo_name_read_title(text_of(d->model, "general.name"), &d->title);
+    make_base(d);
+    make_size(d);
+    make_fine_tune(d);
+    make_version(d);
+    d->encoding = encoding_of(d->model);
+}
+
+/* What split.no and split.count say; a file without them is the only one. */
+static uint64_t split_number(const gufo_file *file, const char *key, uint64_t otherwise)
+{
+    uint64_t number;
+
+    return gufo_get_u64(file, key, &number, NULL) == GUFO_OK ? number : otherwise;
+}
+
+gufo_status gufo_name_suggest(const gufo_file *file, char out[GUFO_NAME_SIZE], gufo_error *error)
+{
+    name_model model = {.file = file};
+    uint64_t number = split_number(file, "split.no", 0);
+    uint64_t count = split_number(file, "split.count", 1);
+    draft d = {.model = &model, .counts_tensors = count < 2};
+
+    if (number > 0)
+        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+                         "this is not the first shard of its set, which has the metadata that a "
+                         "name is made from");
+    make(&d);
+    if (d.size.len == 0 && count > 1 && d.sidecar == NULL && d.type == NULL)
+        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+                         "there is no general.size_label, and the size cannot be counted from one "
+                         "shard of %" PRIu64,
+                         count);
+    return write_name(&d, number + 1, count, out, error);
+}
+
+gufo_status gufo_name_suggest_shard(const gufo_set *set, size_t index, char out[GUFO_NAME_SIZE],
+                                    gufo_error *error)
+{
+    size_t count = gufo_set_shard_count(set);
+    name_model model = {.file = gufo_set_shard(set, 0), .set = set};
+    draft d = {.model = &model, .counts_tensors = true};
+
+    if (index >= count)
+        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no shard %zu", index + 1);
+    if (count == 1)
+        return gufo_name_suggest(model.file, out, error);
+    make(&d);
+    return write_name(&d, index + 1, count, out, error);
+}

@@ -1,0 +1,43 @@
+/* What the files that make a name share. */
+#ifndef SCHEMA_NAME_SUGGEST_H
+#define SCHEMA_NAME_SUGGEST_H
+
+#include "schema/name.h"
+
+/* The longest part; what is longer is cut. */
+#define NAME_PART_MAX 64
+
+typedef struct name_text {
+    char data[NAME_PART_MAX + 1]; /* terminated */
+    size_t len;
+} name_text;
+
+/* The view of it; absent if it is empty. */
+gufo_str gufo_name_text(const name_text *text);
+
+/* A file, or a shard set that is taken as one. */
+typedef struct name_model {
+    const gufo_file *file; /* that with the metadata */
+    const gufo_set *set;   /* or NULL */
+} name_model;
+
+uint64_t gufo_name_tensor_count(const name_model *model);
+bool gufo_name_tensor_at(const name_model *model, uint64_t index, gufo_tensor *out);
+
+/* "8x7B" from the tensors; empty if there is nothing to count. */
+void gufo_name_count_size(const name_model *model, name_text *out);
+/* "8x7B", "3.8B", "0.35K": at least two digits count, zeros at the end of a fraction are left out.
+ * `experts` is 0 for a model without. */
+void gufo_name_write_size(uint64_t experts, uint64_t parameters, name_text *out);
+
+/* What a text such as general.name holds: "Mistral 7B Instruct v0.2". */
+typedef struct name_title {
+    name_text base, size, fine_tune, version;
+} name_title;
+
+void gufo_name_read_title(gufo_str text, name_title *out);
+/* Adds `text` with '-' in place of what is neither letter nor digit.  `as_base`: so that it can be a
+ * part of a base name. */
+void gufo_name_add(name_text *out, gufo_str text, bool as_base);
+
+#endif

@@ -1,0 +1,102 @@
+/* Names for people, such as general.name, as parts of a file name.
+ *
+ *     Mistral-Nemo 12B Instruct v0.2     base name Mistral-Nemo, size 12B, fine tune Instruct,
+ *                                        version v0.2
+ *     Llama 3.1                          base name Llama-3-1
+ *     SQLCoder 4bit                      base name SQLCoder-4-bit: a component that begins with a
+ *                                        digit cannot have letters
+ *
+ * Everything but letters, digits and '.' divides words. */
+#include "schema/name_suggest.h"
+
+#include <string.h>
+
+static bool is_word(char c)
+{
+    return name_is_letter(c) || name_is_digit(c) || c == '.';
+}
+
+static void append(name_text *out, char c)
+{
+    if (out->len < NAME_PART_MAX)
+        out->data[out->len++] = c;
+    out->data[out->len] = '\0';
+}
+
+/* A '-' that ends a text that was cut divides nothing. */
+static void trim(name_text *text)
+{
+    while (text->len > 0 && text->data[text->len - 1] == '-')
+        text->len--;
+    text->data[text->len] = '\0';
+}
+
+void gufo_name_add(name_text *out, gufo_str text, bool as_base)
+{
+    bool first = out->len == 0, divide = !first, digits = false;
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+
+        if (!name_is_letter(c) && !name_is_digit(c)) {
+            divide = out->len > 0;
+            continue;
+        }
+        /* "4bit" has to be divided; but what the base name begins with may be "01ai". */
+        if (as_base && !first && !divide && digits && name_is_letter(c))
+            divide = true;
+        if (divide) {
+            append(out, '-');
+            first = false;
+        }
+        digits = divide || i == 0 ? name_is_digit(c) : digits;
+        divide = false;
+        append(out, c);
+    }
+    trim(out);
+}
+
+/* A size label, and no "4k", which is a length of context. */
+static bool is_weight_class(gufo_str word)
+{
+    return gufo_name_is_size(word) && strchr("MBTQmbtq", word.data[word.len - 1]) != NULL;
+}
+
+/* Cuts the next word off the front: empty at the end. */
+static gufo_str next_word(gufo_str *text)
+{
+    size_t from = 0, to;
+    gufo_str word;
+
+    while (from < text->len && !is_word(text->data[from]))
+        from++;
+    for (to = from; to < text->len && is_word(text->data[to]);)
+        to++;
+    word = name_slice(*text, from, to);
+    *text = name_slice(*text, to, text->len);
+    return word;
+}
+
+static void read_word(name_title *title, gufo_str word)
+{
+    bool sized = title->size.len > 0;
+
+    if (!sized && title->base.len > 0 && word.len <= NAME_PART_MAX && is_weight_class(word)) {
+        memcpy(title->size.data, word.data, word.len);
+        title->size.len = word.len;
+    } else if (sized && word.len <= NAME_PART_MAX && gufo_name_is_version(word)) {
+        title->version = (name_text){.len = word.len};
+        memcpy(title->version.data, word.data, word.len);
+    } else {
+        gufo_name_add(sized ? &title->fine_tune : &title->base, word, !sized);
+    }
+}
+
+void gufo_name_read_title(gufo_str text, name_title *out)
+{
+    gufo_str word;
+
+    *out = (name_title){0};
+    while ((word = next_word(&text)).len > 0)
+        read_word(out, word);
+}

@@ -1,0 +1,203 @@
+/* Renaming several files: all or none, whatever call of the disk fails. */
+#include "support/disk.h"
+#include "support/folder.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The command is no library: its file is taken in as it is. */
+#include "cli/rename.c"
+
+enum { FILES = 3 };
+
+typedef struct case_of_names {
+    folder f;
+    path_text from[FILES], to[FILES];
+    rename_move moves[FILES];
+} case_of_names;
+
+/* Three files of which each holds its name; `taken` of the new names are taken. */
+static case_of_names begin(size_t taken)
+{
+    case_of_names c = {.f = folder_new()};
+    char name[16];
+
+    for (size_t i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "old%zu", i);
+        c.from[i] = folder_path(&c.f, name);
+        write_file(c.from[i].text, name, strlen(name));
+        snprintf(name, sizeof name, "new%zu", i);
+        c.to[i] = folder_path(&c.f, name);
+        if (i < taken)
+            write_file(c.to[i].text, name, strlen(name));
+    }
+    return c;
+}
+
+static gufo_status run(case_of_names *c, bool force, gufo_error *error)
+{
+    const char *failed_path = NULL;
+
+    for (size_t i = 0; i < FILES; i++)
+        c->moves[i] = (rename_move){.from = c->from[i].text, .to = c->to[i].text};
+    gufo_status status = rename_all(c->moves, FILES, force, &failed_path, error);
+
+    check(status == GUFO_OK || failed_path != NULL, "a failure is about a file");
+    rename_free(c->moves, FILES);
+    return status;
+}
+
+/* Every file has its new name, and nothing else is there. */
+static void check_renamed(const case_of_names *c, const char *label)
+{
+    char content[16];
+
+    for (size_t i = 0; i < FILES; i++) {
+        snprintf(content, sizeof content, "old%zu", i);
+        check_file(c->to[i].text, content, strlen(content), label);
+        check(!file_exists(c->from[i].text), "%s: the old name is gone", label);
+    }
+    check_u64(entry_count(c->f.path), FILES, "%s", label);
+}
+
+/* All is as it was. */
+static void check_untouched(const case_of_names *c, size_t taken, const char *label)
+{
+    char content[16];
+
+    for (size_t i = 0; i < FILES; i++) {
+        snprintf(content, sizeof content, "old%zu", i);
+        check_file(c->from[i].text, content, strlen(content), label);
+        snprintf(content, sizeof content, "new%zu", i);
+        if (i < taken)
+            check_file(c->to[i].text, content, strlen(content), label);
+    }
+    check_u64(entry_count(c->f.path), FILES + taken, "%s", label);
+}
+
+static void test_rename(void **state)
+{
+    (void)state;
+    for (size_t taken = 0; taken <= FILES; taken++) {
+        case_of_names c = begin(taken);
+        gufo_error error = no_error();
+
+        if (taken > 0) {
+            check_status(run(&c, false, &error), GUFO_E_EXISTS, &error, "%zu taken", taken);
+            check_untouched(&c, taken, "without force");
+        }
+        check_ok(run(&c, true, &error), &error, "%zu taken", taken);
+        check_renamed(&c, "renamed");
+        folder_remove(&c.f);
+    }
+}
+
+static void test_refused(void **state)
+{
+    case_of_names c = begin(0);
+    gufo_error error = no_error();
+
+    (void)state;
+    assert_int_equal(mkdir(c.to[2].text, 0700), 0);
+    check_status(run(&c, true, &error), GUFO_E_ARGUMENT, &error, "a folder is not replaced");
+    assert_int_equal(rmdir(c.to[2].text), 0);
+    check_untouched(&c, 0, "a folder");
+    assert_int_equal(unlink(c.from[2].text), 0);
+    check_status(run(&c, true, &error), GUFO_E_IO, &error, "a file is gone");
+    check(file_exists(c.from[0].text) && file_exists(c.from[1].text), "the others are back");
+    check_u64(entry_count(c.f.path), 2, "and nothing else");
+    folder_remove(&c.f);
+}
+
+/* A link is renamed, not what it points to; a hard link to the file itself is a name that is taken. */
+static void test_links(void **state)
+{
+    case_of_names c = begin(0);
+    gufo_error error = no_error();
+    struct stat info;
+
+    (void)state;
+    assert_int_equal(unlink(c.from[0].text), 0);
+    assert_int_equal(symlink("nowhere", c.from[0].text), 0);
+    assert_int_equal(link(c.from[1].text, c.to[1].text), 0);
+    check_status(run(&c, false, &error), GUFO_E_EXISTS, &error, "its own second name");
+    check_ok(run(&c, true, &error), &error, "forced");
+    check(lstat(c.to[0].text, &info) == 0 && S_ISLNK(info.st_mode), "the link");
+    check_file(c.to[1].text, "old1", 4, "the file with two names");
+    check_u64(entry_count(c.f.path), FILES, "no other names");
+    folder_remove(&c.f);
+}
+
+/* Each call of the disk fails once.  Only what is put aside can be left, and only when all files have
+ * their new names. */
+static void fail_each_call(size_t taken, int failure)
+{
+    bool done = false;
+
+    for (unsigned call = 0; !done; call++) {
+        case_of_names c = begin(taken);
+        gufo_error error = no_error();
+
+        check(call < 100, "it ends");
+        disk_fail_once(call, failure);
+        gufo_status status = run(&c, true, &error);
+
+        done = disk_call_count() <= call;
+        disk_fail_never();
+        if (status != GUFO_OK)
+            check_untouched(&c, taken, error.message);
+        for (size_t i = 0; i < FILES && status == GUFO_OK; i++)
+            check(file_exists(c.to[i].text) && !file_exists(c.from[i].text), "call %u", call);
+        folder_remove(&c.f);
+    }
+}
+
+static void test_faults(void **state)
+{
+    (void)state;
+    fail_each_call(0, EIO);
+    fail_each_call(2, EIO);
+    fail_each_call(2, EEXIST);
+}
+
+/* File systems without hard links: names are given by rename alone. */
+static void test_without_links(void **state)
+{
+    (void)state;
+    fail_each_call(0, EPERM);
+    fail_each_call(2, EOPNOTSUPP);
+}
+
+/* Nothing works any more in the middle: every file is still there, and the message says where. */
+static void test_stranded(void **state)
+{
+    (void)state;
+    for (unsigned call = 0; call < 16; call++) {
+        case_of_names c = begin(2);
+        gufo_error error = no_error();
+
+        disk_fail_from(call, EIO);
+        gufo_status status = run(&c, true, &error);
+
+        disk_fail_never();
+        check(entry_count(c.f.path) >= FILES, "call %u", call);
+        if (status != GUFO_OK) {
+            check(entry_count(c.f.path) >= FILES + 2, "call %u: nothing is lost", call);
+            check(call < 2 || strstr(error.message, "the file is now") != NULL, "%u: %s", call,
+                  error.message);
+        }
+        folder_remove(&c.f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rename),        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_links),         cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_without_links), cmocka_unit_test(test_stranded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
