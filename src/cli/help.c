@@ -117,19 +117,8 @@ int help_unknown_command(const char *name)
 
 /* ---- gufo help COMMAND ---------------------------------------------------------------------- */
 
-static error_t parse_help(int key, char *text, struct argp_state *state)
-{
-    command_input *input = state->input;
-
-    (void)text;
-    if (key != ARGP_KEY_INIT)
-        return ARGP_ERR_UNKNOWN;
-    state->child_inputs[0] = input->shared;
-    return 0;
-}
-
 static const struct argp help_argp = {
-    .parser = parse_help,
+    .parser = options_parse_none,
     .args_doc = "[COMMAND]",
     .doc = "Explain a command, or gufo itself.",
     .children = options_children,

@@ -141,6 +141,17 @@ static const char *first_strange_option(int argc, char **argv)
     return NULL;
 }
 
+error_t options_parse_none(int key, char *text, struct argp_state *state)
+{
+    command_input *input = state->input;
+
+    (void)text;
+    if (key != ARGP_KEY_INIT)
+        return ARGP_ERR_UNKNOWN;
+    state->child_inputs[0] = input->shared;
+    return 0;
+}
+
 int options_parse(const struct argp *parser, unsigned flags, int argc, char **argv,
                   command_input *input)
 {

@@ -43,6 +43,9 @@ extern const struct argp options_shared;
  * shared options at ARGP_KEY_INIT. */
 extern const struct argp_child options_children[];
 
+/* The parser of a command without options of its own. */
+error_t options_parse_none(int key, char *text, struct argp_state *state);
+
 /* Reads a command line: `argv[0]` is not looked at.  Returns 0, or CODE_USAGE after a report. */
 int options_parse(const struct argp *parser, unsigned flags, int argc, char **argv,
                   command_input *input);

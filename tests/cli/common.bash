@@ -53,6 +53,15 @@ lacks() {
     fi
 }
 
+same_list() {
+    [ "$1" = "$2" ] || { printf 'expected: %s\n     got: %s\n' "$1" "$2"; return 1; }
+}
+
+# files NAME...: exactly these are in the folder.
+files() {
+    same_list "$(printf '%s\n' "$@" | sort)" "$(find . -mindepth 1 -printf '%P\n' | sort)"
+}
+
 # A small model with a bit of everything.
 make_model() {
     make_gguf "$1" \

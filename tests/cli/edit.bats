@@ -28,7 +28,7 @@ type_of() {
     [ "$status" -eq 0 ] && [ -z "$output" ] && [ -z "$stderr" ]
     [ "$(value general.name)" = Other ]
     cmp <(data model.gguf) <(data before.gguf)
-    gufo validate -q model.gguf
+    gufo validate --level structure -q model.gguf
     [ "$(ls -A)" = "$(printf 'before.gguf\nmodel.gguf')" ]
 }
 
@@ -170,7 +170,7 @@ type_of() {
     make_model model.gguf
     cp model.gguf before.gguf
     gufo edit model.gguf --set general.alignment=256
-    gufo validate -q model.gguf
+    gufo validate --level structure -q model.gguf
     gufo edit model.gguf --remove general.alignment
     gufo edit model.gguf --in-place=no # takes padding out
     cmp model.gguf before.gguf
@@ -269,7 +269,7 @@ type_of() {
     run --separate-stderr gufo edit set-00001-of-00002.gguf --set general.name=Set
     [ "$status" -eq 0 ]
     same_error "gufo: set-00001-of-00002.gguf: warning: this is shard 1 of 2; only its own metadata is changed"
-    gufo validate -q set-00001-of-00002.gguf
+    gufo validate --level structure -q set-00001-of-00002.gguf
     gufo edit -q --force set-00002-of-00002.gguf --rename split.no=split.number
     run gufo edit set-00001-of-00002.gguf --remove general.architecture
     has "without key 'general.architecture' programs will not load the model"
@@ -317,7 +317,7 @@ half_edit() {
     same_error "gufo: model.gguf: warning: the interrupted edit is complete now"
     [ "$(value general.name)" = "$(printf '%3000s' x)" ] && [ "$(value a.b)" = 1 ]
     [ ! -e model.gguf.gufo-journal ]
-    gufo validate -q model.gguf
+    gufo validate --level structure -q model.gguf
 }
 
 # kill_at_random NAME: an edit that is killed at a random moment.
@@ -353,7 +353,7 @@ kill_at_random() {
         cmp <(data model.gguf) <(data before.gguf)
     done
     echo "# $moment moments, $pending times to be recovered"
-    gufo validate -q model.gguf
+    gufo validate --level structure -q model.gguf
 }
 
 @test "recovery of nothing, of a torn journal, and of a file that was replaced" {

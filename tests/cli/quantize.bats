@@ -22,15 +22,6 @@ is_type() {
     [ "$type" = "$3" ] || { echo "$2 is $type, not $3"; return 1; }
 }
 
-# files NAME...: exactly these are in the folder.
-files() {
-    same_list "$(printf '%s\n' "$@" | sort)" "$(find . -mindepth 1 -printf '%P\n' | sort)"
-}
-
-same_list() {
-    [ "$1" = "$2" ] || { printf 'expected: %s\n     got: %s\n' "$1" "$2"; return 1; }
-}
-
 need_patterns() {
     run gufo quantize --dry-run --tensor-type 'a=Q8_0' sample.gguf Q4_0
     [[ "$output" != *PCRE2* ]] || skip "built without PCRE2"
@@ -42,7 +33,7 @@ need_patterns() {
     [ "${#stderr_lines[@]}" -eq 0 ]
     has 'sample.gguf as Q8_0: 234.0 KiB of tensors become'
     has 'Relative RMSE'
-    run -0 gufo validate out.gguf
+    run -0 gufo validate --level structure out.gguf
     same 'out.gguf: valid'
     is_type out.gguf blk.0.attn_q.weight Q8_0
     is_type out.gguf blk.0.attn_norm.weight F32
@@ -288,7 +279,7 @@ need_patterns() {
     [ ! -e two.gguf ]
     run -0 gufo quantize -q --report /dev/stdout --dry-run sample.gguf Q8_0
     has 'tensor,shape,from,to'
-    run -0 gufo validate sample.gguf
+    run -0 gufo validate --level structure sample.gguf
 }
 
 @test "quantize: GUFO_CPU" {
@@ -362,9 +353,9 @@ need_patterns() {
     is_type one.gguf b.weight Q8_0
     run -1 gufo get one.gguf split.count
     run -0 gufo quantize -q --keep-split s-00001-of-00002.gguf two.gguf Q8_0
-    run -0 gufo validate two-00001-of-00002.gguf
+    run -0 gufo validate --level structure two-00001-of-00002.gguf
     run -2 gufo quantize --force --report s-00002-of-00002.gguf s-00001-of-00002.gguf x.gguf Q8_0
-    run -0 gufo validate s-00001-of-00002.gguf
+    run -0 gufo validate --level structure s-00001-of-00002.gguf
     rm s-00002-of-00002.gguf
     run -3 --separate-stderr gufo quantize s-00001-of-00002.gguf three.gguf Q8_0
     [[ "$stderr" == "gufo: s-00002-of-00002.gguf: "* ]]

@@ -20,7 +20,7 @@ load common
     make_model m.gguf
     run -3 --separate-stderr bash -c '"$0" "$@" >&-' "$GUFO" show m.gguf
     same_error 'gufo: standard output: Bad file descriptor'
-    run -0 --separate-stderr bash -c '"$0" "$@" >&-' "$GUFO" validate -q m.gguf
+    run -0 --separate-stderr bash -c '"$0" "$@" >&-' "$GUFO" validate --level structure -q m.gguf
     same_error ''
 }
 
@@ -64,7 +64,7 @@ load common
     chmod 444 folder/m.gguf
     chmod 555 folder
     run -0 gufo show folder/m.gguf
-    run -0 gufo validate folder/m.gguf
+    run -0 gufo validate --level structure folder/m.gguf
     chmod 755 folder
 }
 

@@ -85,14 +85,14 @@ END
     for option in --json --quiet -q --verbose -v --color=never --threads=2 --force; do
         run -0 gufo show "$option" m.gguf
         run -0 gufo get "$option" m.gguf general.name
-        run -0 gufo validate "$option" m.gguf
-        run -0 gufo "$option" validate m.gguf
+        run -0 gufo validate --level structure "$option" m.gguf
+        run -0 gufo "$option" validate --level structure m.gguf
     done
 }
 
 @test "usage: after -- everything is a FILE" {
     make_model ./--json
-    run -0 gufo validate -- --json
+    run -0 gufo validate --level structure -- --json
     same '--json: valid'
 }
 

@@ -1,0 +1,57 @@
+/* What gufo list and gufo explain know: the tables of the library, all in one shape. */
+#ifndef CLI_CATALOGUE_H
+#define CLI_CATALOGUE_H
+
+#include "cli/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CATALOGUE_CELLS = 9 };
+
+/* A column.  The first one of a catalogue is what a row is called. */
+typedef struct catalogue_column {
+    const char *name; /* in JSON */
+    bool is_number;
+} catalogue_column;
+
+/* The cells of a row, "" where there is nothing.  Static, but for numbers. */
+typedef struct catalogue_row {
+    const char *cells[CATALOGUE_CELLS];
+    char numbers[CATALOGUE_CELLS][24];
+} catalogue_row;
+
+typedef struct catalogue {
+    const char *name;    /* "keys" */
+    const char *one;     /* "key" */
+    const char *heading; /* "metadata key": what explain says that it is */
+    catalogue_column columns[CATALOGUE_CELLS + 1]; /* the last one has no name */
+    /* Row `index`; false past the end. */
+    bool (*row)(size_t index, catalogue_row *out);
+    /* The row that a word names; NULL: the one that is called so. */
+    bool (*find)(const char *word, size_t *index);
+    /* Hands over the architectures that use a row; NULL where that is not asked. */
+    void (*users)(size_t index, void (*use)(void *context, const char *arch), void *context);
+    const char *example_before, *example_after; /* a command, around the word */
+} catalogue;
+
+extern const catalogue catalogues[];
+extern const size_t catalogue_count;
+
+/* By its name ("keys"), NULL if there is none. */
+const catalogue *catalogue_find(const char *name);
+
+/* The row that a word names, be it by a name that stands for many. */
+bool catalogue_lookup(const catalogue *c, const char *word, size_t *index);
+
+/* The rows of a catalogue that an architecture has, with what it needs of them: keys and tensors.
+ * False past the end, or if the catalogue has none of that kind. */
+bool catalogue_arch_row(const catalogue *c, const char *arch, size_t index, catalogue_row *out);
+/* The columns of those rows. */
+const catalogue_column *catalogue_arch_columns(const catalogue *c);
+
+/* The cells of a row as members of a JSON object. */
+void catalogue_write_cells(json_writer *j, const catalogue_column *columns,
+                           const catalogue_row *row);
+
+#endif

@@ -1,0 +1,188 @@
+/* gufo explain WORD...: what a key, a tensor, a type, an architecture or a rule is.
+ *
+ *     llama.context_length  metadata key
+ *       key      {arch}.context_length
+ *       type     uint32
+ *       ...
+ *       used by  llama, falcon ...
+ *       example  gufo get FILE llama.context_length
+ *
+ * A word may be several things: each is told. */
+#include "cli/catalogue.h"
+#include "cli/commands.h"
+#include "cli/report.h"
+#include "cli/stdout.h"
+#include "cli/text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_COLUMNS = 14, LINE_COLUMNS = 96 };
+
+static const struct argp explain_argp = {
+    .parser = options_parse_none,
+    .args_doc = "KEY|TENSOR|TYPE|ARCH|TOKENIZER|RULE...",
+    .doc = "Tell what a key, a tensor, a type, an architecture, a tokenizer or a rule is.\v"
+           "Names may be those of a file (llama.context_length, blk.3.attn_q.weight) or those of "
+           "'gufo list' ({arch}.context_length).",
+    .children = options_children,
+};
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void put_name(const char *name)
+{
+    printf("  %-*s", NAME_COLUMNS, name);
+}
+
+/* A list of words that goes on below itself. */
+typedef struct word_list {
+    const char *name; /* of the list; NULL once it has begun */
+    size_t column;
+} word_list;
+
+static void put_word(void *context, const char *word)
+{
+    word_list *list = context;
+    size_t len = strlen(word);
+
+    if (list->name != NULL) {
+        put_name(list->name);
+        list->name = NULL;
+        list->column = NAME_COLUMNS + 2;
+    } else if (list->column + len + 2 > LINE_COLUMNS) {
+        printf(",\n%*s", NAME_COLUMNS + 2, "");
+        list->column = NAME_COLUMNS + 2;
+    } else {
+        fputs(", ", stdout);
+        list->column += 2;
+    }
+    fputs(word, stdout);
+    list->column += len;
+}
+
+static void print_match(const catalogue *c, size_t index, const char *word)
+{
+    word_list users = {.name = "used by"};
+    catalogue_row row;
+
+    (void)c->row(index, &row);
+    text_put(stdout, gufo_str_of(word), TEXT_PLAIN);
+    printf("  %s\n", c->heading);
+    for (size_t i = 0; c->columns[i].name != NULL; i++)
+        if (*row.cells[i] != '\0') {
+            put_name(c->columns[i].name);
+            printf("%s\n", row.cells[i]);
+        }
+    if (c->users != NULL)
+        c->users(index, put_word, &users);
+    if (users.name == NULL)
+        putc('\n', stdout);
+    put_name("example");
+    fputs(c->example_before, stdout);
+    text_put(stdout, gufo_str_of(word), TEXT_PLAIN);
+    printf("%s\n", c->example_after);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void write_word(void *context, const char *word)
+{
+    json_write_text(context, word);
+}
+
+static void write_match(json_writer *j, const catalogue *c, size_t index, const char *word)
+{
+    char example[512];
+    catalogue_row row;
+
+    (void)c->row(index, &row);
+    json_begin_object(j);
+    json_write_key(j, "kind");
+    json_write_text(j, c->one);
+    catalogue_write_cells(j, c->columns, &row);
+    if (c->users != NULL) {
+        json_write_key(j, "used_by");
+        json_begin_array(j);
+        c->users(index, write_word, j);
+        json_end_array(j);
+    }
+    snprintf(example, sizeof example, "%s%.400s%s", c->example_before, word, c->example_after);
+    json_write_key(j, "example");
+    json_write_text(j, example);
+    json_end_object(j);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+/* The name of any row that is nearest to a word; NULL if none is near. */
+static const char *find_nearest(const char *word)
+{
+    size_t best = strlen(word) / 3 + 1;
+    const char *nearest = NULL;
+    catalogue_row row;
+
+    for (size_t i = 0; i < catalogue_count; i++)
+        for (size_t index = 0; catalogues[i].row(index, &row); index++) {
+            size_t distance = text_distance(gufo_str_of(row.cells[0]), gufo_str_of(word), best);
+
+            if (distance < best) {
+                best = distance;
+                nearest = row.cells[0];
+            }
+        }
+    return nearest;
+}
+
+static int report_unknown(const char *word)
+{
+    const char *nearest = find_nearest(word);
+
+    if (nearest != NULL)
+        report_message(NULL, "nothing is known of '%s'; did you mean '%s'?", word, nearest);
+    else
+        report_message(NULL, "nothing is known of '%s'", word);
+    return CODE_NO;
+}
+
+static int explain(const char *word, bool json)
+{
+    json_writer j = json_writer_start(stdout);
+    size_t index, matches = 0;
+
+    if (json) {
+        json_begin_object(&j);
+        json_write_key(&j, "word");
+        json_write_text(&j, word);
+        json_write_key(&j, "matches");
+        json_begin_array(&j);
+    }
+    for (size_t i = 0; i < catalogue_count; i++) {
+        if (!catalogue_lookup(&catalogues[i], word, &index))
+            continue;
+        matches++;
+        if (json)
+            write_match(&j, &catalogues[i], index, word);
+        else
+            print_match(&catalogues[i], index, word);
+    }
+    if (json) {
+        json_end_array(&j);
+        json_end_object(&j);
+        json_writer_line(&j);
+    }
+    return matches > 0 ? CODE_OK : report_unknown(word);
+}
+
+int command_explain(int argc, char **argv, shared_options *shared)
+{
+    int code = options_parse(&explain_argp, 0, argc, argv, &(command_input){shared});
+
+    if (code != 0 || shared->done)
+        return code;
+    if (shared->arg_count == 0)
+        return report_usage("explain", "no word is given");
+    for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
+        code = worst_code(code, explain(shared->args[i], shared->json));
+    return code;
+}

@@ -1,0 +1,144 @@
+/* gufo list keys|archs|tensors|...: the tables that gufo knows. */
+#include "cli/list.h"
+
+#include "cli/commands.h"
+#include "cli/report.h"
+#include "cli/stdout.h"
+
+#include "gufo/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct list_options {
+    command_input base;
+    const char *arch;
+} list_options;
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+enum { OPTION_ARCH = OPTION_COMMAND };
+
+static const struct argp_option list_table[] = {
+    {"arch", OPTION_ARCH, "ARCH", 0, "Only the keys or tensors of this architecture", 1},
+    {0},
+};
+
+static error_t parse_list(int key, char *text, struct argp_state *state)
+{
+    list_options *o = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = o->base.shared;
+        return 0;
+    case OPTION_ARCH:
+        return o->arch = text, 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp list_argp = {
+    .options = list_table,
+    .parser = parse_list,
+    .args_doc = "keys|archs|tensors|types|filetypes|tokenizers|pretokenizers|rules",
+    .doc = "List what is known of GGUF files.\v"
+           "In names of keys and tensors {arch} stands for the architecture, {id} and {bid} for a "
+           "number.  'gufo explain' tells more of each row.",
+    .children = options_children,
+};
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static bool row_at(const catalogue *c, const char *arch, size_t index, catalogue_row *out)
+{
+    return arch != NULL ? catalogue_arch_row(c, arch, index, out) : c->row(index, out);
+}
+
+static const catalogue_column *columns_of(const catalogue *c, const char *arch)
+{
+    return arch != NULL ? catalogue_arch_columns(c) : c->columns;
+}
+
+/* An empty cell is a dash, so that each line has as many words as columns. */
+static const char *shown(const char *cell)
+{
+    return *cell != '\0' ? cell : "-";
+}
+
+void list_print(const catalogue *c, const char *arch)
+{
+    const catalogue_column *columns = columns_of(c, arch);
+    int widths[CATALOGUE_CELLS] = {0};
+    catalogue_row row;
+    size_t last = 0;
+
+    while (columns[last + 1].name != NULL)
+        last++;
+    for (size_t i = 0; row_at(c, arch, i, &row); i++)
+        for (size_t cell = 0; cell < last; cell++) {
+            int len = (int)strlen(shown(row.cells[cell]));
+
+            widths[cell] = len > widths[cell] ? len : widths[cell];
+        }
+    for (size_t i = 0; row_at(c, arch, i, &row) && !stdout_broken(); i++) {
+        for (size_t cell = 0; cell < last; cell++)
+            printf("%*s  ", columns[cell].is_number ? widths[cell] : -widths[cell],
+                   shown(row.cells[cell]));
+        printf("%s\n", shown(row.cells[last]));
+    }
+}
+
+void list_write(const catalogue *c, const char *arch)
+{
+    json_writer j = json_writer_start(stdout);
+    catalogue_row row;
+
+    json_begin_object(&j);
+    json_write_key(&j, c->name);
+    json_begin_array(&j);
+    for (size_t i = 0; row_at(c, arch, i, &row); i++) {
+        json_begin_object(&j);
+        catalogue_write_cells(&j, columns_of(c, arch), &row);
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_end_object(&j);
+    json_writer_line(&j);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int check_arch(const catalogue *c, const char *arch)
+{
+    if (arch == NULL)
+        return CODE_OK;
+    if (catalogue_arch_columns(c) == NULL)
+        return report_usage("list", "--arch is for keys and tensors, not for %s", c->name);
+    if (gufo_arch_find(gufo_str_of(arch)) != NULL)
+        return CODE_OK;
+    report_message(NULL, "there is no architecture '%s'; 'gufo list archs' names all", arch);
+    return CODE_NO;
+}
+
+int command_list(int argc, char **argv, shared_options *shared)
+{
+    list_options o = {.base = {shared}};
+    const catalogue *c;
+    int code = options_parse(&list_argp, 0, argc, argv, &o.base);
+
+    if (code != 0 || shared->done)
+        return code;
+    if (shared->arg_count != 1)
+        return report_usage("list", "one of keys, archs, tensors, types, filetypes, tokenizers, "
+                                    "pretokenizers, rules is needed");
+    c = catalogue_find(shared->args[0]);
+    if (c == NULL)
+        return report_usage("list", "there is no list of '%s'", shared->args[0]);
+    code = check_arch(c, o.arch);
+    if (code != CODE_OK)
+        return code;
+    (shared->json ? list_write : list_print)(c, o.arch);
+    return CODE_OK;
+}

@@ -1,0 +1,219 @@
+/* Which checks a FILE argument of gufo validate gets.
+ *
+ * A file: the rules of the format while it is opened, those that a second look finds, then what it
+ * means.  A set: the rules of the format for each shard by itself, then whether the shards belong
+ * together, then what they mean as one model. */
+#include "cli/validate.h"
+
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/signals.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- one file ------------------------------------------------------------------------------- */
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+    progress_update(context, done, total);
+    return true;
+}
+
+/* Rules about tensor data, of which findings may come at any time: the bar is for those who see
+ * none of them on the same screen. */
+static int check_data(report *r, const gufo_file *file)
+{
+    const shared_options *shared = r->options->base.shared;
+    progress bar;
+    gufo_stats_options scan = {.cpu = r->options->cpu,
+                               .threads = shared->threads,
+                               .progress = on_progress,
+                               .progress_context = &bar};
+    gufo_error error;
+    gufo_status status;
+
+    progress_start(&bar, shared->quiet || isatty(STDOUT_FILENO));
+    status = gufo_file_check_data(file, &scan, report_finding, r, &error);
+    progress_end(&bar);
+    if (status == GUFO_OK)
+        return CODE_OK;
+    report_error(r->shard_path, &error);
+    return status == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
+}
+
+/* What could not be read would be missing everywhere. */
+static bool is_whole(const gufo_file *file)
+{
+    return gufo_metadata_count(file) == gufo_file_claimed_metadata(file) &&
+           gufo_tensor_count(file) == gufo_file_claimed_tensors(file);
+}
+
+/* Whether the file is one shard of several. */
+static bool is_shard(const gufo_file *file)
+{
+    uint64_t count;
+
+    return gufo_get_u64(file, "split.count", &count, NULL) == GUFO_OK && count > 1;
+}
+
+static gufo_check_options check_options(const report *r)
+{
+    return (gufo_check_options){.level = r->options->level,
+                                .path = input_is_stdin(r->path) ? NULL : r->path};
+}
+
+/* The second level, of a file that is no part of a set that is checked as one. */
+static int check_meaning(report *r, const gufo_file *file)
+{
+    gufo_check_options options = check_options(r);
+    gufo_error error;
+
+    options.single = is_shard(file);
+    if (r->shard != 0 || !is_whole(file) ||
+        gufo_check(file, &options, report_finding, r, &error) == GUFO_OK)
+        return CODE_OK;
+    report_error(r->shard_path, &error);
+    return CODE_FAILED;
+}
+
+static int check_opened(report *r, const gufo_file *file)
+{
+    gufo_error error;
+    int code;
+
+    if (gufo_file_check(file, report_finding, r, &error) != GUFO_OK) {
+        report_error(r->shard_path, &error);
+        return CODE_FAILED;
+    }
+    code = check_meaning(r, file);
+    return code == CODE_OK && r->options->data ? check_data(r, file) : code;
+}
+
+/* A file that cannot be opened because it breaks a rule has been told of. */
+static int check_file(report *r, const char *path, size_t shard)
+{
+    gufo_open_options lenient = {
+        .flags = GUFO_OPEN_LENIENT, .on_finding = report_finding, .finding_context = r};
+    int code = CODE_OK;
+    gufo_error error;
+    gufo_file *file;
+
+    r->shard_path = path;
+    r->shard = shard;
+    signals_reading(path);
+    if (input_is_stdin(path))
+        file = gufo_open_fd(STDIN_FILENO, &lenient, &error);
+    else
+        file = gufo_open(path, &lenient, &error);
+    if (file != NULL) {
+        code = check_opened(r, file);
+    } else if (error.rule == NULL) {
+        report_error(path, &error);
+        code = CODE_FAILED;
+    }
+    gufo_close(file);
+    signals_reading(NULL);
+    return code;
+}
+
+/* ---- a set ---------------------------------------------------------------------------------- */
+
+typedef struct set_report {
+    report *report;
+    const gufo_set *set;
+} set_report;
+
+static int check_each_shard(report *r, uint32_t shards)
+{
+    int code = CODE_OK;
+
+    for (uint32_t number = 1; number <= shards; number++) {
+        char *path = input_sibling_path(r->path, number);
+
+        if (path == NULL) {
+            report_message(r->path, "out of memory");
+            return CODE_FAILED;
+        }
+        code = worst_code(code, check_file(r, path, number));
+        free(path);
+    }
+    return code;
+}
+
+/* A failure of the set as a finding about the shard at `path`. */
+static void set_finding(report *r, const char *path, const gufo_error *error)
+{
+    const gufo_rule *rule = gufo_rule_by_id("shard-set");
+    char message[sizeof error->message + 128];
+    gufo_finding finding = {.rule = rule,
+                            .offset = error->offset,
+                            .subject = gufo_str_of("shards"),
+                            .message = message};
+    size_t prefix_len;
+    uint32_t number, count;
+
+    snprintf(message, sizeof message, "%s (%s)", error->message, rule->clause);
+    r->shard_path = path;
+    r->shard = gufo_shard_path_parse(path, &prefix_len, &number, &count) ? number : 0;
+    report_finding(r, &finding);
+}
+
+/* A finding about the set as one model: about one of its shards. */
+static void report_set_finding(void *context, const gufo_finding *finding)
+{
+    set_report *s = context;
+
+    s->report->shard_path = gufo_set_shard_path(s->set, finding->shard);
+    s->report->shard = finding->shard + 1;
+    report_finding(s->report, finding);
+}
+
+static int check_opened_set(report *r, const gufo_set *set)
+{
+    gufo_check_options options = check_options(r);
+    set_report context = {r, set};
+    bool whole = true;
+    gufo_error error;
+
+    gufo_set_check(set, report_set_finding, &context);
+    for (size_t i = 0; i < gufo_set_shard_count(set); i++)
+        whole = whole && is_whole(gufo_set_shard(set, i));
+    if (!whole || gufo_check_set(set, &options, report_set_finding, &context, &error) == GUFO_OK)
+        return CODE_OK;
+    report_error(r->path, &error);
+    return CODE_FAILED;
+}
+
+/* Whether the shards belong together.  Faults inside of them have been told before, and so they are
+ * opened leniently; of one that is no GGUF file at all, there is nothing to compare. */
+static int check_set(report *r)
+{
+    gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
+    gufo_error error;
+    char *failed_path = NULL;
+    int code = CODE_OK;
+
+    signals_reading(r->path);
+    gufo_set *set = gufo_set_open(r->path, &lenient, &failed_path, &error);
+
+    if (set == NULL && error.code == GUFO_E_SHARDS) {
+        set_finding(r, failed_path != NULL ? failed_path : r->path, &error);
+    } else if (set == NULL && error.rule == NULL) {
+        report_error(failed_path != NULL ? failed_path : r->path, &error);
+        code = CODE_FAILED;
+    } else if (set != NULL) {
+        code = check_opened_set(r, set);
+    }
+    free(failed_path);
+    gufo_set_close(set);
+    signals_reading(NULL);
+    return code;
+}
+
+int check_input(report *r, uint32_t shards)
+{
+    int code = shards > 0 ? check_each_shard(r, shards) : check_file(r, r->path, 0);
+
+    return shards > 0 ? worst_code(code, check_set(r)) : code;
+}

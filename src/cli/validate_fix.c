@@ -1,0 +1,200 @@
+/* gufo validate --fix: what has one right answer is mended in a new file. */
+#include "cli/validate.h"
+
+#include "base/memory.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cli/save.h"
+#include "cli/signals.h"
+#include "cli/text.h"
+
+#include "gufo/edit.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* ---- the list ------------------------------------------------------------------------------- */
+
+static bool same_work(const gufo_fix *a, const gufo_fix *b)
+{
+    return a->kind == b->kind && (a->kind == GUFO_FIX_REWRITE || gufo_str_equal(a->key, b->key));
+}
+
+static bool copy_text(gufo_str *text)
+{
+    text->data = gufo_mem_text(&gufo_default_allocator, *text);
+    return text->data != NULL;
+}
+
+static void free_text(const gufo_str *text)
+{
+    mem_free(&gufo_default_allocator, (char *)(uintptr_t)text->data);
+}
+
+/* A copy that outlives the finding. */
+static bool copy_fix(gufo_fix *fix)
+{
+    if (!copy_text(&fix->key))
+        return false;
+    if (fix->value.type != GUFO_VALUE_STRING || copy_text(&fix->value.as.str))
+        return true;
+    free_text(&fix->key);
+    return false;
+}
+
+void fix_list_add(fix_list *list, const gufo_fix *fix)
+{
+    gufo_fix copy = *fix, *larger;
+
+    if (fix->kind == GUFO_FIX_NONE)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        if (same_work(&list->fixes[i], fix))
+            return;
+    larger = realloc(list->fixes, (list->count + 1) * sizeof *larger);
+    if (larger != NULL)
+        list->fixes = larger;
+    if (larger == NULL || !copy_fix(&copy))
+        list->failed = true;
+    else
+        list->fixes[list->count++] = copy;
+}
+
+void fix_list_free(fix_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        free_text(&list->fixes[i].key);
+        if (list->fixes[i].value.type == GUFO_VALUE_STRING)
+            free_text(&list->fixes[i].value.as.str);
+    }
+    free(list->fixes);
+    *list = (fix_list){0};
+}
+
+/* ---- telling -------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *action; /* in JSON */
+    const char *before, *between;
+} wordings[] = {
+    [GUFO_FIX_REWRITE] = {"rewrite", "laid out anew, with nothing but zeros for padding", NULL},
+    [GUFO_FIX_SET] = {"set", "set ", " to "},
+    [GUFO_FIX_RENAME] = {"rename", "renamed ", " to "},
+    [GUFO_FIX_SHORTEN] = {"shorten", "shortened ", " to as many elements as the others: "},
+};
+
+static void put_value(const gufo_value *value)
+{
+    if (value->type == GUFO_VALUE_STRING)
+        text_put(stdout, value->as.str, TEXT_PLAIN);
+    else
+        printf("%" PRIu64, value->as.u);
+}
+
+void fix_print(const gufo_fix *fix)
+{
+    fputs(wordings[fix->kind].before, stdout);
+    if (wordings[fix->kind].between != NULL) {
+        text_put(stdout, fix->key, TEXT_PLAIN);
+        fputs(wordings[fix->kind].between, stdout);
+        put_value(&fix->value);
+    }
+    putc('\n', stdout);
+}
+
+void fix_write(json_writer *j, const gufo_fix *fix)
+{
+    json_begin_object(j);
+    json_write_key(j, "action");
+    json_write_text(j, wordings[fix->kind].action);
+    if (wordings[fix->kind].between != NULL) {
+        json_write_key(j, "key");
+        json_write_str(j, fix->key);
+        json_write_key(j, "value");
+        if (fix->value.type == GUFO_VALUE_STRING)
+            json_write_str(j, fix->value.as.str);
+        else
+            json_write_u64(j, fix->value.as.u);
+    }
+    json_end_object(j);
+}
+
+/* ---- mending -------------------------------------------------------------------------------- */
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+    progress_update(context, done, total);
+    return !signals_stopped();
+}
+
+static int write_mended(gufo_edit *edit, const report *r)
+{
+    const shared_options *shared = r->options->base.shared;
+    progress bar;
+    const gufo_edit_target target = {.output = r->options->output,
+                                     .replace = shared->force,
+                                     .progress = on_progress,
+                                     .progress_context = &bar};
+    gufo_error error;
+    gufo_status status;
+
+    signals_defer();
+    progress_start(&bar, shared->quiet);
+    status = gufo_edit_apply(edit, &target, NULL, NULL, &error);
+    progress_end(&bar);
+    if (status == GUFO_OK)
+        return CODE_OK;
+    if (status == GUFO_E_STOPPED) {
+        report_message(r->options->output, "interrupted; nothing was written");
+        return CODE_INTERRUPTED;
+    }
+    if (status == GUFO_E_ARGUMENT) {
+        report_error(r->options->output, &error);
+        return CODE_USAGE;
+    }
+    return save_report(r->options->output, &error);
+}
+
+static int make_changes(gufo_edit *edit, const report *r)
+{
+    gufo_error error;
+
+    for (size_t i = 0; i < r->fixes->count; i++)
+        if (gufo_edit_fix(edit, &r->fixes->fixes[i], &error) != GUFO_OK) {
+            report_error(r->path, &error);
+            return CODE_FAILED;
+        }
+    return CODE_OK;
+}
+
+int fix_file(const report *r, report *output)
+{
+    const shared_options *shared = r->options->base.shared;
+    const gufo_edit_options read_only = {.flags = GUFO_EDIT_READ_ONLY};
+    gufo_error error;
+    int code;
+
+    if (r->fixes->failed) {
+        report_message(r->path, "out of memory");
+        return CODE_FAILED;
+    }
+    gufo_edit *edit = gufo_edit_open(r->path, &read_only, &error);
+
+    if (edit == NULL) {
+        report_error(r->path, &error);
+        return CODE_FAILED;
+    }
+    code = make_changes(edit, r);
+    if (code == CODE_OK)
+        code = write_mended(edit, r);
+    gufo_edit_close(edit);
+    if (code != CODE_OK)
+        return code;
+    for (size_t i = 0; i < r->fixes->count && !shared->quiet && !shared->json; i++) {
+        text_put(stdout, gufo_str_of(output->path), TEXT_PLAIN);
+        fputs(": ", stdout);
+        fix_print(&r->fixes->fixes[i]);
+    }
+    output->silent = true;
+    return check_input(output, 0);
+}
