@@ -1,0 +1,87 @@
+/* Fuzz target: read anything as each kind of text that has a form of its own, and as a chat
+ * template. */
+#include "walk.h"
+
+#include "schema/form.h"
+#include "schema/template_lint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- forms ---------------------------------------------------------------------------------- */
+
+typedef gufo_form form_fn(gufo_str text);
+
+static bool ends(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+/* `repeats`: what the hint says is itself well-formed. */
+static void read_form(form_fn *read, gufo_str text, bool repeats)
+{
+    gufo_form form = read(text);
+
+    must(form.at <= text.len && form.part.len <= text.len - form.at, "the part is in the text");
+    must(form.part.len == 0 || form.part.data == text.data + form.at, "the part begins there");
+    must((form.reason != NULL) == (form.verdict != GUFO_FORM_OK), "a fault has a reason");
+    must(ends(form.hint, sizeof form.hint), "a hint fits");
+    if (repeats && form.hint[0] != '\0')
+        must(read(gufo_str_of(form.hint)).verdict == GUFO_FORM_OK, "a hint is good advice");
+}
+
+/* ---- templates ------------------------------------------------------------------------------ */
+
+typedef struct listener {
+    gufo_str text;
+    size_t count, stop_at;
+} listener;
+
+static bool listen(void *context, const gufo_template_finding *finding)
+{
+    listener *l = context;
+
+    must(finding->offset <= l->text.len && finding->text.len <= l->text.len - finding->offset,
+         "the piece is in the template");
+    must(finding->text.data == l->text.data + finding->offset, "the piece begins there");
+    must(finding->line >= 1 && finding->column >= 1 && finding->line <= finding->offset + 1 &&
+             finding->column <= finding->offset + 1,
+         "lines and columns are in the template");
+    must(finding->message[0] != '\0' && ends(finding->message, GUFO_TEMPLATE_MESSAGE),
+         "a finding says something");
+    must(gufo_utf8_valid_prefix(gufo_str_of(finding->message)) == strlen(finding->message),
+         "messages are text");
+    must(l->stop_at == 0 || l->count < l->stop_at, "who is told to stop stops");
+    l->count++;
+    return l->count != l->stop_at;
+}
+
+static void read_template(gufo_str text)
+{
+    listener all = {.text = text}, some = {.text = text};
+
+    gufo_template_lint(text, listen, &all);
+    must(all.count <= 4 * text.len, "findings are not made of nothing");
+    some.stop_at = all.count / 2 + 1;
+    gufo_template_lint(text, listen, &some);
+    must(some.count == (all.count < some.stop_at ? all.count : some.stop_at), "it is repeatable");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    /* A block of exactly this size, so that the first byte past it is noticed. */
+    char *copy = malloc(size ? size : 1);
+    gufo_str text = {copy, size};
+
+    must(copy != NULL, "the machine has enough memory");
+    if (size)
+        memcpy(copy, data, size);
+    read_form(gufo_form_license, text, false);
+    read_form(gufo_form_language, text, true);
+    read_form(gufo_form_uuid, text, true);
+    read_form(gufo_form_doi, text, true);
+    read_form(gufo_form_url, text, true);
+    read_template(text);
+    free(copy);
+    return 0;
+}
