@@ -70,18 +70,18 @@ static bool finish_product(level *l)
     return true;
 }
 
-static bool take_operator(level *l, char operator)
+static bool take_operator(level *l, char symbol)
 {
-    if (operator== '+' || operator== '-') {
-        if (!finish_product(l))
-            return false;
-        l->add = operator;
-        l->multiply = 0;
-    } else {
-        l->multiply = operator;
-    }
     if (!l->operand)
         return false;
+    if (symbol == '*' || symbol == '/') {
+        l->multiply = symbol;
+    } else {
+        if (!finish_product(l))
+            return false;
+        l->add = symbol;
+        l->multiply = 0;
+    }
     l->operand = false;
     return true;
 }

@@ -1,0 +1,269 @@
+/* Files for the rules of the schema. */
+#include "schema.h"
+
+/* ---- what a file is made of ----------------------------------------------------------------- */
+
+#define PUT(call)                            \
+    do {                                     \
+        gufo_error error = no_error();       \
+        check_ok(call, &error, "%s", #call); \
+    } while (0)
+
+void put_u32(gufo_writer *w, const char *key, uint32_t v)
+{
+    PUT(gufo_writer_add_u32(w, key, v, &error));
+}
+
+void put_i32(gufo_writer *w, const char *key, int32_t v)
+{
+    PUT(gufo_writer_add_i32(w, key, v, &error));
+}
+
+void put_f32(gufo_writer *w, const char *key, float v)
+{
+    PUT(gufo_writer_add_f32(w, key, v, &error));
+}
+
+void put_bool(gufo_writer *w, const char *key, bool v)
+{
+    PUT(gufo_writer_add_bool(w, key, v, &error));
+}
+
+void put_text(gufo_writer *w, const char *key, const char *text)
+{
+    PUT(gufo_writer_add_text(w, key, text, &error));
+}
+
+void put_array(gufo_writer *w, const char *key, gufo_value_type type, uint64_t count,
+               const void *items)
+{
+    gufo_items all = {type, count, items};
+
+    PUT(gufo_writer_add_array(w, key, &all, &error));
+}
+
+void put_texts(gufo_writer *w, const char *key, uint64_t count, const char *const texts[])
+{
+    gufo_str *views = calloc((size_t)count + 1, sizeof *views);
+
+    check(views != NULL, "%s", key);
+    for (size_t i = 0; i < count; i++)
+        views[i] = gufo_str_of(texts[i]);
+    put_array(w, key, GUFO_VALUE_STRING, count, views);
+    free(views);
+}
+
+void put_tensor(gufo_writer *w, const char *name, uint32_t type, uint64_t columns, uint64_t rows)
+{
+    uint64_t dims[] = {columns, rows};
+
+    PUT(gufo_writer_add_tensor(w, gufo_str_of(name), type, 2, dims, 0, &error));
+}
+
+/* ---- the good file -------------------------------------------------------------------------- */
+
+const char *const schema_tokens[SCHEMA_TOKENS] = {"<s>", "</s>", "a", "b", "c", "ab", "bc", "abc"};
+const int32_t schema_types[SCHEMA_TOKENS] = {3, 3, 1, 1, 1, 1, 1, 1};
+static const char *const merges[] = {"a b", "b c", "ab c"};
+
+static void put_architecture(gufo_writer *w, const char *key)
+{
+    put_text(w, key, "llama");
+}
+
+static void put_model(gufo_writer *w, const char *key)
+{
+    put_text(w, key, "gpt2");
+}
+
+static void put_pre(gufo_writer *w, const char *key)
+{
+    put_text(w, key, "llama-bpe");
+}
+
+static void put_4(gufo_writer *w, const char *key)
+{
+    put_u32(w, key, 4);
+}
+
+static void put_16(gufo_writer *w, const char *key)
+{
+    put_u32(w, key, 16);
+}
+
+static void put_epsilon(gufo_writer *w, const char *key)
+{
+    put_f32(w, key, 1e-5F);
+}
+
+static void put_first(gufo_writer *w, const char *key)
+{
+    put_u32(w, key, 0);
+}
+
+static void put_second(gufo_writer *w, const char *key)
+{
+    put_u32(w, key, 1);
+}
+
+static void put_tokens(gufo_writer *w, const char *key)
+{
+    put_texts(w, key, SCHEMA_TOKENS, schema_tokens);
+}
+
+static void put_types(gufo_writer *w, const char *key)
+{
+    put_array(w, key, GUFO_VALUE_INT32, SCHEMA_TOKENS, schema_types);
+}
+
+static void put_merges(gufo_writer *w, const char *key)
+{
+    put_texts(w, key, COUNT_OF(merges), merges);
+}
+
+static const struct {
+    const char *key;
+    void (*put)(gufo_writer *w, const char *key);
+} entries[] = {
+    {"general.architecture", put_architecture},
+    {"llama.context_length", put_16},
+    {"llama.embedding_length", put_16},
+    {"llama.block_count", put_4},
+    {"llama.feed_forward_length", put_16},
+    {"llama.rope.dimension_count", put_4},
+    {"llama.attention.head_count", put_4},
+    {"llama.attention.layer_norm_rms_epsilon", put_epsilon},
+    {"tokenizer.ggml.model", put_model},
+    {"tokenizer.ggml.pre", put_pre},
+    {"tokenizer.ggml.tokens", put_tokens},
+    {"tokenizer.ggml.token_type", put_types},
+    {"tokenizer.ggml.merges", put_merges},
+    {"tokenizer.ggml.bos_token_id", put_first},
+    {"tokenizer.ggml.eos_token_id", put_second},
+};
+
+static bool has_word(const char *words, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (const char *at = words; at != NULL && (at = strstr(at, word)) != NULL; at += len)
+        if ((at == words || at[-1] == ' ') && (at[len] == ' ' || at[len] == '\0'))
+            return true;
+    return false;
+}
+
+/* The bytes of the file; to be freed. */
+static uint8_t *build(const schema_file *f, size_t *size, const char *label)
+{
+    gufo_error error = no_error();
+    gufo_writer *w = gufo_writer_new(NULL, &error);
+    gufo_layout layout;
+    size_t header_size;
+    uint8_t *bytes;
+
+    check(w != NULL, "%s: %s", label, error.message);
+    for (size_t i = 0; i < COUNT_OF(entries); i++)
+        if (!has_word(f->without, entries[i].key))
+            entries[i].put(w, entries[i].key);
+    if (f->add != NULL)
+        f->add(w);
+    check_ok(gufo_writer_layout(w, &layout, &error), &error, "%s", label);
+    *size = (size_t)layout.file_size;
+    bytes = calloc(1, *size);
+    check(bytes != NULL, "%s", label);
+    memcpy(bytes, gufo_writer_header(w, &header_size), layout.data_offset);
+    gufo_writer_free(w);
+    return bytes;
+}
+
+/* ---- what is found -------------------------------------------------------------------------- */
+
+typedef struct finding_count {
+    const schema_row *row;
+    bool bad; /* the file is one in which something should be found */
+    size_t count;
+} finding_count;
+
+static void check_fix(const schema_row *row, const gufo_fix *fix)
+{
+    char number[32];
+
+    check_u64(fix->kind, row->fix, "%s: kind of fix", row->label);
+    if (row->fix_value == NULL)
+        return;
+    if (fix->value.type == GUFO_VALUE_STRING) {
+        check_str(fix->value.as.str, row->fix_value, "%s: fix", row->label);
+    } else {
+        (void)snprintf(number, sizeof number, "%" PRIu64, fix->value.as.u);
+        check(strcmp(number, row->fix_value) == 0, "%s: the fix is %s", row->label, number);
+    }
+}
+
+static void on_finding(void *context, const gufo_finding *finding)
+{
+    finding_count *f = context;
+    const schema_row *row = f->row;
+
+    f->count++;
+    check(f->bad && strcmp(finding->rule->name, row->rule) == 0, "%s: in the %s file also %s: %s",
+          row->label, f->bad ? "bad" : "good", finding->rule->name, finding->message);
+    check(gufo_schema_rule_by_id(finding->rule->id) == finding->rule, "%s", row->label);
+    check(strstr(finding->message, finding->rule->clause) != NULL, "%s: %s", row->label,
+          finding->message);
+    if (row->subject != NULL)
+        check_str(finding->subject, row->subject, "%s: subject", row->label);
+    check_fix(row, &finding->fix);
+}
+
+static void check_file(const schema_row *row, bool bad)
+{
+    const schema_file *f = bad ? &row->bad : &row->good;
+    gufo_check_options options = {.level = row->level != 0 ? row->level : GUFO_LEVEL_MODEL,
+                                  .path = f->path};
+    finding_count found = {.row = row, .bad = bad};
+    gufo_error error = no_error();
+    size_t size;
+    uint8_t *bytes = build(f, &size, row->label);
+    gufo_file *file = gufo_open_memory(bytes, size, NULL, &error);
+
+    check(file != NULL, "%s: %s", row->label, error.message);
+    check_ok(gufo_check(file, &options, on_finding, &found, &error), &error, "%s", row->label);
+    check(found.count == (bad ? 1 : 0), "%s: %zu findings in the %s file", row->label, found.count,
+          bad ? "bad" : "good");
+    gufo_close(file);
+    free(bytes);
+}
+
+void schema_check_rows(const schema_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        check(gufo_schema_rule_by_id(rows[i].rule) != NULL, "%s: no rule %s", rows[i].label,
+              rows[i].rule);
+        check_file(&rows[i], true);
+        check_file(&rows[i], false);
+    }
+}
+
+static bool has_row(const schema_row *rows, size_t count, const gufo_rule *rule)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].rule, rule->name) == 0)
+            return true;
+    return false;
+}
+
+void schema_check_complete(const schema_row *rows, size_t count, const char *const prefixes[],
+                           size_t prefix_count)
+{
+    const gufo_rule *rule;
+    size_t seen = 0;
+
+    for (size_t i = 0; (rule = gufo_schema_rule_at(i)) != NULL; i++)
+        for (size_t p = 0; p < prefix_count; p++) {
+            if (strncmp(rule->id, prefixes[p], strlen(prefixes[p])) != 0)
+                continue;
+            seen++;
+            check(has_row(rows, count, rule), "no row for %s %s", rule->id, rule->name);
+        }
+    check(seen > 0, "rules %s", prefixes[0]);
+}
