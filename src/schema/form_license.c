@@ -1,0 +1,329 @@
+/* SPDX license expressions.
+ *
+ *     expression = simple [WITH exception] { (AND | OR) expression } | "(" expression ")"
+ *     simple     = id ["+"] | ["DocumentRef-" name ":"] "LicenseRef-" name
+ *
+ * Whether a text has this form can be told from what stood before each word and from how many
+ * parentheses are open, so that it is read once from front to back, however deeply it is nested:
+ *
+ *     MIT OR (Apache-2.0 WITH LLVM-exception)
+ *     ^   ^  ^^          ^    ^
+ *     |   |  |license    |    exception
+ *     |   |  license, one parenthesis open
+ *     |   operator
+ *     license */
+#include "schema/form_parts.h"
+#include "schema/nearest.h"
+
+#include <string.h>
+
+/* ---- the lists ------------------------------------------------------------------------------ */
+
+typedef struct listed {
+    const char *id, *state;
+} listed;
+
+static const listed licenses[] = {
+#define ROW(id, state) {id, state},
+#include "registry/spdx_licenses.inc"
+#undef ROW
+};
+
+static const listed exceptions[] = {
+#define ROW(id, state) {id, state},
+#include "registry/spdx_exceptions.inc"
+#undef ROW
+};
+
+typedef struct list {
+    const listed *rows;
+    size_t count;
+    const char *unknown, *deprecated; /* reasons */
+} list;
+
+static const list license_list = {licenses, sizeof licenses / sizeof *licenses,
+                                  "is no SPDX license id", "is a deprecated SPDX license id"};
+static const list exception_list = {exceptions, sizeof exceptions / sizeof *exceptions,
+                                    "is no SPDX exception id", "is a deprecated SPDX exception id"};
+
+/* The rows are sorted without regard to case. */
+static const listed *find_id(const list *in, gufo_str id)
+{
+    size_t from = 0, to = in->count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        int order = str_compare_folded(id, gufo_str_of(in->rows[middle].id));
+
+        if (order == 0)
+            return &in->rows[middle];
+        if (order < 0)
+            to = middle;
+        else
+            from = middle + 1;
+    }
+    return NULL;
+}
+
+static gufo_str listed_name(const void *table, size_t index)
+{
+    return gufo_str_of(((const listed *)table)[index].id);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+typedef enum expected { LICENSE, OPERATOR, OPERATOR_NOT_WITH, EXCEPTION } expected;
+
+typedef struct reader {
+    gufo_str text;
+    size_t pos;
+    expected expected;
+    size_t open;        /* parentheses */
+    gufo_str outermost; /* of the open ones */
+    gufo_form worst;    /* the first of the worst faults that let reading go on */
+} reader;
+
+static const char no_license[] = "stands where a license id was expected";
+static const char no_exception[] = "stands where an exception id was expected";
+static const char no_operator[] = "stands where AND, OR or WITH was expected";
+static const char no_second_with[] = "stands where AND or OR was expected";
+
+static const char *const reasons[] = {
+    [LICENSE] = no_license,
+    [OPERATOR] = no_operator,
+    [OPERATOR_NOT_WITH] = no_second_with,
+    [EXCEPTION] = no_exception,
+};
+
+static void note(reader *r, gufo_form fault)
+{
+    if (fault.verdict > r->worst.verdict)
+        r->worst = fault;
+}
+
+static gufo_form malformed(const reader *r, gufo_str part, const char *reason)
+{
+    return form_fault(GUFO_FORM_MALFORMED, r->text, part, reason);
+}
+
+static bool is_name_character(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '-' || c == '.';
+}
+
+static bool is_name(gufo_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_name_character(text.data[i]))
+            return false;
+    return text.len > 0;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+/* The next word, parenthesis or foreign character; false at the end. */
+static bool next_word(reader *r, gufo_str *out)
+{
+    size_t end;
+
+    while (r->pos < r->text.len && is_blank(r->text.data[r->pos]))
+        r->pos++;
+    if (r->pos == r->text.len)
+        return false;
+    end = r->pos;
+    while (end < r->text.len && (is_name_character(r->text.data[end]) || r->text.data[end] == '+' ||
+                                 r->text.data[end] == ':'))
+        end++;
+    if (end == r->pos)
+        end++;
+    *out = (gufo_str){r->text.data + r->pos, end - r->pos};
+    r->pos = end;
+    return true;
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* Whether the word is a reference of this kind: [DocumentRef-NAME:]KIND-NAME. */
+static bool is_reference(gufo_str word, const char *kind)
+{
+    static const char document[] = "DocumentRef-";
+    const char *colon = word.len > 0 ? memchr(word.data, ':', word.len) : NULL;
+
+    if (colon != NULL) {
+        gufo_str before = {word.data, (size_t)(colon - word.data)};
+
+        if (!str_begins_folded(before, document) || !is_name(str_from(before, sizeof document - 1)))
+            return false;
+        word = str_from(word, before.len + 1);
+    }
+    return str_begins_folded(word, kind) && is_name(str_from(word, strlen(kind)));
+}
+
+/* GPL-3.0 is now GPL-3.0-only or GPL-3.0-or-later; the latter if it has a plus. */
+static void hint_successor(gufo_form *form, const listed *row, bool plus)
+{
+    char later[GUFO_FORM_HINT] = "";
+    gufo_str id = gufo_str_of(row->id);
+
+    if (id.len + sizeof "-or-later" > sizeof later)
+        return;
+    memcpy(later, row->id, id.len);
+    memcpy(later + id.len, "-or-later", sizeof "-or-later");
+    if (find_id(&license_list, gufo_str_of(later)) == NULL)
+        return;
+    if (plus)
+        form_hint(form, gufo_str_of(later));
+    else
+        form_hint_joined(form, (gufo_str[]){id, gufo_str_of("-only or "), gufo_str_of(later)}, 3);
+}
+
+static void hint_nearest(gufo_form *form, const list *in, gufo_str id)
+{
+    size_t index;
+
+    if (gufo_nearest(id, listed_name, in->rows, in->count, &index)) {
+        hint_successor(form, &in->rows[index], false);
+        if (form->hint[0] == '\0')
+            form_hint(form, gufo_str_of(in->rows[index].id));
+    } else if (in == &license_list) {
+        /* How an expression names what is not in the list. */
+        form_hint_joined(form, (gufo_str[]){gufo_str_of("LicenseRef-"), id}, 2);
+    }
+}
+
+static void look_up(reader *r, const list *in, gufo_str word, gufo_str id)
+{
+    const listed *row = find_id(in, id);
+    gufo_form fault;
+
+    if (row != NULL && row->state[0] == '\0')
+        return;
+    if (row != NULL) {
+        fault = form_fault(GUFO_FORM_DEPRECATED, r->text, word, in->deprecated);
+        hint_successor(&fault, row, word.len > id.len);
+    } else if (r->worst.verdict < GUFO_FORM_UNKNOWN) { /* the search is for the first */
+        fault = form_fault(GUFO_FORM_UNKNOWN, r->text, word, in->unknown);
+        hint_nearest(&fault, in, id);
+    } else {
+        return;
+    }
+    note(r, fault);
+}
+
+/* A license or an exception; false if the word is malformed. */
+static bool read_id(reader *r, gufo_str word, gufo_form *fault)
+{
+    bool exception = r->expected == EXCEPTION;
+    gufo_str id = word;
+
+    r->expected = exception ? OPERATOR_NOT_WITH : OPERATOR;
+    if (is_reference(word, exception ? "AdditionRef-" : "LicenseRef-"))
+        return true;
+    if (!exception && id.data[id.len - 1] == '+')
+        id.len--;
+    if (!is_name(id) || str_begins_folded(id, "LicenseRef-")) {
+        *fault = malformed(r, word, exception ? "is no exception id" : "is no license id");
+        return false;
+    }
+    look_up(r, exception ? &exception_list : &license_list, word, id);
+    return true;
+}
+
+/* ---- operators ------------------------------------------------------------------------------ */
+
+/* AND, OR, WITH in any case; NULL for other words. */
+static const char *operator_of(gufo_str word)
+{
+    static const char *const names[] = {"AND", "OR", "WITH"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_compare_folded(word, gufo_str_of(names[i])) == 0)
+            return names[i];
+    return NULL;
+}
+
+static bool read_operator(reader *r, gufo_str word, const char *name, gufo_form *fault)
+{
+    bool with = name[0] == 'W';
+
+    if (r->expected != OPERATOR && (with || r->expected != OPERATOR_NOT_WITH)) {
+        *fault = malformed(r, word, reasons[r->expected]);
+        return false;
+    }
+    if (!gufo_str_equal(word, gufo_str_of(name))) {
+        gufo_form small =
+            form_fault(GUFO_FORM_VARIANT, r->text, word, "is an operator not in capitals");
+
+        form_hint(&small, gufo_str_of(name));
+        note(r, small);
+    }
+    r->expected = with ? EXCEPTION : LICENSE;
+    return true;
+}
+
+static bool read_parenthesis(reader *r, gufo_str word, gufo_form *fault)
+{
+    bool opens = word.data[0] == '(';
+
+    if (opens ? r->expected != LICENSE : r->expected == LICENSE || r->expected == EXCEPTION) {
+        *fault = malformed(r, word, reasons[r->expected]);
+        return false;
+    }
+    if (!opens && r->open == 0) {
+        *fault = malformed(r, word, "closes no parenthesis");
+        return false;
+    }
+    if (opens && r->open == 0)
+        r->outermost = word;
+    r->open += opens ? 1 : (size_t)-1;
+    /* WITH belongs to one license, not to what stands in parentheses. */
+    r->expected = opens ? LICENSE : OPERATOR_NOT_WITH;
+    return true;
+}
+
+/* False with the fault if the expression cannot go on like this. */
+static bool read_word(reader *r, gufo_str word, gufo_form *fault)
+{
+    const char *name = operator_of(word);
+    char first = word.data[0];
+    size_t index;
+
+    if (first == '(' || first == ')')
+        return read_parenthesis(r, word, fault);
+    if (!is_name_character(first) && first != '+' && first != ':') {
+        *fault = malformed(r, word, "is no part of a license expression");
+        return false;
+    }
+    if (name != NULL)
+        return read_operator(r, word, name, fault);
+    if (r->expected == LICENSE || r->expected == EXCEPTION)
+        return read_id(r, word, fault);
+    *fault = malformed(r, word, reasons[r->expected]);
+    /* The whole may be one id with a blank in it: "Apache 2.0". */
+    if (is_name(word) && gufo_nearest(r->text, listed_name, licenses, license_list.count, &index))
+        form_hint(fault, gufo_str_of(licenses[index].id));
+    return false;
+}
+
+gufo_form gufo_form_license(gufo_str text)
+{
+    reader r = {.text = text};
+    gufo_form fault = {0};
+    gufo_str word, end = {text.data, 0};
+
+    while (next_word(&r, &word))
+        if (!read_word(&r, word, &fault))
+            return fault;
+    if (text.len > 0)
+        end = str_from(text, text.len);
+    if (r.expected == LICENSE)
+        return malformed(&r, end, r.pos == 0 ? "is empty" : "a license id is missing at the end");
+    if (r.expected == EXCEPTION)
+        return malformed(&r, end, "an exception id is missing behind WITH");
+    if (r.open > 0)
+        return malformed(&r, r.outermost, "is never closed");
+    return r.worst;
+}

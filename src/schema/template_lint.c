@@ -1,0 +1,150 @@
+/* The lint of chat templates: finds the code in the text, and reports.
+ *
+ * A template is text with code in it, {{ expressions }} and {% statements %}; only the code is
+ * looked at, never the text around it, comments {# #}, or what stands between raw and endraw:
+ *
+ *     You are an os. {{ message.content }} {# exec #} {% if x %} ... {% endif %}
+ *                    ^^^^^^^^^^^^^^^^^^^^^            ^^^^^^^^^^     ^^^^^^^^^^^
+ *
+ * template_lint_token.c cuts the code into tokens, template_lint_code.c looks at names and strings,
+ * template_lint_block.c at statements; the tables of names are in template_lint_names.c. */
+#include "schema/template_lint_parts.h"
+
+#include "schema/form_parts.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void lint_report(lint *l, gufo_template_kind kind, place at, gufo_str text, const char *format, ...)
+{
+    char message[GUFO_TEMPLATE_MESSAGE];
+    gufo_template_finding finding = {kind, at.offset, at.line, at.column, text, message};
+    va_list args;
+
+    if (l->stopped)
+        return;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    l->stopped = !l->found(l->context, &finding);
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* Where `what`, two characters, begins at or behind `at`; the end of the text if nowhere. */
+static size_t find_pair(gufo_str text, size_t at, const char *what)
+{
+    while (at < text.len) {
+        const char *next = memchr(text.data + at, what[0], text.len - at);
+
+        if (next == NULL)
+            return text.len;
+        at = (size_t)(next - text.data);
+        if (at + 1 < text.len && next[1] == what[1])
+            return at;
+        at++;
+    }
+    return text.len;
+}
+
+/* The next {{, {% or {#; the end of the text if there is none. */
+static size_t find_code(gufo_str text, size_t at)
+{
+    while (at < text.len) {
+        const char *next = memchr(text.data + at, '{', text.len - at);
+
+        if (next == NULL)
+            return text.len;
+        at = (size_t)(next - text.data);
+        if (at + 1 < text.len && (next[1] == '{' || next[1] == '%' || next[1] == '#'))
+            return at;
+        at++;
+    }
+    return text.len;
+}
+
+static void skip_comment(lint *l, const token *start)
+{
+    size_t end = find_pair(l->text, l->pos, "#}");
+
+    if (end == l->text.len) {
+        lint_report(l, GUFO_TEMPLATE_UNCLOSED, start->at, start->text, "\"{#\" is never closed");
+        l->pos = end;
+    } else {
+        l->pos = end + 2;
+    }
+}
+
+/* ---- raw ------------------------------------------------------------------------------------ */
+
+static size_t skip_blanks(gufo_str text, size_t at)
+{
+    while (at < text.len &&
+           (text.data[at] == ' ' || (text.data[at] >= '\t' && text.data[at] <= '\r')))
+        at++;
+    return at;
+}
+
+/* The end of {% NAME %} if that is what begins at `at`; 0 otherwise. */
+static size_t tag_end(gufo_str text, size_t at, const char *name)
+{
+    size_t len = strlen(name);
+
+    at += 2;
+    if (at < text.len && (text.data[at] == '-' || text.data[at] == '+'))
+        at++;
+    at = skip_blanks(text, at);
+    if (text.len - at < len || memcmp(text.data + at, name, len) != 0)
+        return 0;
+    at = skip_blanks(text, at + len);
+    if (at < text.len && (text.data[at] == '-' || text.data[at] == '+'))
+        at++;
+    return text.len - at >= 2 && memcmp(text.data + at, "%}", 2) == 0 ? at + 2 : 0;
+}
+
+/* Skips {% raw %} ... {% endraw %}; false if that is not what starts here. */
+static bool skip_raw(lint *l, const token *start)
+{
+    size_t end = tag_end(l->text, start->at.offset, "raw");
+
+    if (end == 0)
+        return false;
+    for (size_t at = end; (at = find_pair(l->text, at, "{%")) < l->text.len; at += 2) {
+        size_t after = tag_end(l->text, at, "endraw");
+
+        if (after > 0) {
+            l->pos = after;
+            return true;
+        }
+    }
+    lint_report(l, GUFO_TEMPLATE_UNCLOSED, start->at, start->text, "\"raw\" is never closed");
+    l->pos = l->text.len;
+    return true;
+}
+
+static void read_code(lint *l, const token *start)
+{
+    /* What blanks around it become. */
+    if (l->pos < l->text.len && (l->text.data[l->pos] == '-' || l->text.data[l->pos] == '+'))
+        l->pos++;
+    lint_code(l, start);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+void gufo_template_lint(gufo_str text, gufo_template_found *found, void *context)
+{
+    lint l = {.text = text, .place = {0, 1, 1}, .found = found, .context = context};
+
+    while (!l.stopped && (l.pos = find_code(text, l.pos)) < text.len) {
+        token start = {TOKEN_OPERATOR, lint_place_of(&l, l.pos), {text.data + l.pos, 2}};
+
+        l.pos += 2;
+        if (start.text.data[1] == '#')
+            skip_comment(&l, &start);
+        else if (start.text.data[1] != '%' || !skip_raw(&l, &start))
+            read_code(&l, &start);
+    }
+    lint_end_blocks(&l);
+}
