@@ -45,6 +45,7 @@ endfunction()
 
 add_bench(bench_open)
 add_bench(bench_codec)
+add_bench(bench_validate)
 add_bench(make_llama)
 if(GUFO_BENCH_GGML)
     add_bench(compare_ggml) # whether both read the same
