@@ -8,6 +8,7 @@
 #include "cli/text.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -164,6 +165,25 @@ static int explain(const char *path, const shared_options *shared)
     return conforming ? CODE_OK : CODE_NO;
 }
 
+/* Whether argument `index` is a later shard of a set that an argument before it has named as a whole:
+ * `gufo name --rename *.gguf`. */
+static bool is_treated(const shared_options *shared, int index)
+{
+    const char *path = shared->args[index];
+    size_t prefix_len;
+    uint32_t number, count;
+    bool found = false;
+
+    if (!gufo_shard_path_parse(path, &prefix_len, &number, &count) || number == 1)
+        return false;
+    char *first = input_sibling_path(path, 1);
+
+    for (int i = 0; i < index && first != NULL && !found; i++)
+        found = strcmp(shared->args[i], first) == 0;
+    free(first);
+    return found;
+}
+
 int command_name(int argc, char **argv, shared_options *shared)
 {
     name_options options = {.base = {shared}};
@@ -177,7 +197,8 @@ int command_name(int argc, char **argv, shared_options *shared)
     if (options.input.single && (options.rename || !opens))
         return report_usage("name", "--single is for --suggest alone");
     for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
-        code = worst_code(code, opens ? name_suggest(shared->args[i], &options)
-                                      : explain(shared->args[i], shared));
+        if (!opens || options.input.single || !is_treated(shared, i))
+            code = worst_code(code, opens ? name_suggest(shared->args[i], &options)
+                                          : explain(shared->args[i], shared));
     return code;
 }

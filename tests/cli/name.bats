@@ -136,6 +136,15 @@ s-00002-of-00002.gguf -> Tiny-0.024K-v1.0-F32-00002-of-00002.gguf'
     [ "$(ls -A | wc -l)" -eq 3 ]
 }
 
+@test "name: all files of a set may be named" {
+    make_unnamed_shards s
+    make_gguf z.gguf kv general.architecture string x
+    run -0 gufo name --rename *.gguf
+    [ "${#lines[@]}" -eq 3 ]
+    [ "$(ls -A | wc -l)" -eq 3 ]
+    [ -e Tiny-0.024K-v1.0-F32-00002-of-00002.gguf ]
+}
+
 @test "name: a shard that does not say enough" {
     make_unnamed_shards s
     run -3 --separate-stderr gufo name --suggest s-00002-of-00002.gguf
