@@ -225,8 +225,7 @@ gufo_status gufo_targets_commit(gufo_copy *c, gufo_error *error)
 void gufo_targets_discard(gufo_copy *c)
 {
     for (size_t i = 0; c->files != NULL && i < c->output_count; i++) {
-        if (c->temporaries != NULL)
-            c->temporaries[i] = NULL;
+        c->temporaries[i] = NULL;
         gufo_output_discard(&c->files[i]);
     }
 }

@@ -176,6 +176,8 @@ gufo_status gufo_edit_write_in_place(gufo_edit *edit, const new_header *h,
         *outcome = IN_PLACE_CLOSED;
     else if (status == GUFO_OK)
         status = change_and_settle(edit, h, plan, path, outcome, error);
+    else if (gufo_edit_pending(edit->path)) /* the journal is complete, and cannot be removed */
+        *outcome = IN_PLACE_BROKEN;
     mem_free(&edit->allocator, path);
     return status;
 }

@@ -193,7 +193,7 @@ const char *gufo_edit_obstacle(gufo_edit *edit, char room[160])
         snprintf(room, 160, "it has %ju hard links", (uintmax_t)info.st_nlink);
         return room;
     }
-    return edit->leased ? NULL : take_lease(edit, room);
+    return take_lease(edit, room);
 }
 
 void gufo_edit_give_back(gufo_edit *edit)

@@ -201,8 +201,10 @@ gufo_status gufo_edit_recover(const char *path, gufo_edit_recovery *out, gufo_er
         return stat(path, &info) != 0 ? gufo_fail_io(error, errno, "cannot open")
                                       : gufo_fail_memory(error);
     if (lstat(journal_path, &info) != 0) {
+        status =
+            errno == ENOENT ? GUFO_OK : gufo_fail_io(error, errno, "cannot examine the journal");
         mem_free(&gufo_default_allocator, journal_path);
-        return GUFO_OK;
+        return status;
     }
     status = gufo_edit_open_locked(path, &fd, &writable, error);
     if (status == GUFO_OK) {

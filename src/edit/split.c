@@ -72,16 +72,16 @@ static uint64_t info_size(const gufo_tensor *tensor)
     return 8 + tensor->name.len + 4 + 8 * (uint64_t)tensor->n_dims + 4 + 8;
 }
 
-/* Whether the shard may take a tensor; it may always take its first. */
+/* Whether the shard may take a tensor.  All but the first shard begin with one that was not asked
+ * about. */
 static bool has_room(const fill *f, size_t shard, const gufo_tensor *tensor)
 {
     const gufo_split_options *o = f->options;
     uint64_t size = f->base[shard > 0] + f->infos + info_size(tensor), data;
-    bool first = f->tensors == 0 && shard > 0;
 
     if (o->max_tensors > 0 && f->tensors >= o->max_tensors)
         return false;
-    if (o->max_size == 0 || first)
+    if (o->max_size == 0)
         return true;
     return checked_align(tensor->size, f->alignment, &data) && checked_add(data, f->data, &data) &&
            checked_align(size, f->alignment, &size) && checked_add(size, data, &size) &&

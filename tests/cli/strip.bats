@@ -10,7 +10,7 @@ load common
     make_model m.gguf
     run -0 gufo strip m.gguf -o none.gguf --no-tensors
     [[ "$output" == 'none.gguf: '*', 0 tensors' ]]
-    run -0 gufo validate none.gguf
+    run -0 gufo validate --level structure none.gguf
     run -0 gufo get none.gguf general.name
     same Tiny
     run -0 gufo strip m.gguf -o some.gguf --tensors 'out*'

@@ -4,6 +4,7 @@
 #include "gufo/compare.h"
 
 #include <math.h>
+#include <unistd.h>
 
 /* ---- what is told --------------------------------------------------------------------------- */
 
@@ -509,6 +510,350 @@ static void stops_when_asked(void **state)
     folder_remove(&f);
 }
 
+/* What sums of nothing and of zeros come to. */
+static void sums_of_nothing(void **state)
+{
+    gufo_value_difference d = {0};
+
+    (void)state;
+    check_near(gufo_value_difference_rmse(&d), 0, "RMSE of no pairs");
+    check_near(gufo_value_difference_relative(&d), 0, "relative RMSE of no pairs");
+    check_near(gufo_value_difference_cosine(&d), 1, "cosine of zeros");
+    d.square_a = 4;
+    check_near(gufo_value_difference_relative(&d), 0, "relative RMSE of the same");
+    check_near(gufo_value_difference_cosine(&d), 0, "cosine of one that is zeros");
+    d.square_b = INFINITY;
+    assert_true(isnan(gufo_value_difference_cosine(&d)));
+}
+
+/* Pairs in which one is no finite number are left out; NaN equals NaN. */
+static void nonfinite_values(void **state)
+{
+    static const uint32_t first[] = {0x7fc00000, 0x7fc00000, 0x3f800000, 0x7f800000, 0x40000000};
+    static const uint32_t second[] = {0x7fc00001, 0x3f800000, 0x7f800000, 0x7f800000, 0x40400000};
+    tensor_row rows[2];
+    uint8_t bytes[2][sizeof first];
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
+    told t;
+
+    (void)state;
+    for (size_t side = 0; side < 2; side++) {
+        for (size_t i = 0; i < COUNT_OF(first); i++)
+            for (size_t byte = 0; byte < 4; byte++)
+                bytes[side][4 * i + byte] =
+                    (uint8_t)((side == 0 ? first : second)[i] >> (8 * byte));
+        rows[side] = (tensor_row){"t", GUFO_TYPE_F32, 1, 5, bytes[side], sizeof bytes[side]};
+    }
+    write_tensors(a.text, all_encodings[4], &rows[0], 1, 0, 1, 0, 0);
+    write_tensors(b.text, all_encodings[4], &rows[1], 1, 0, 1, 0, 0);
+    compare_with(a.text, b.text, GUFO_COMPARE_VALUES, 1, &t);
+    assert_true(t.has_values);
+    check_u64(t.values.nonfinite, 4, "left out");
+    check_u64(t.values.compared, 1, "compared");
+    check_u64(t.values.unequal, 3, "unequal"); /* not two NaNs, not two infinities */
+    check_near(t.values.largest, 1, "largest");
+    check_u64(t.values.largest_at, 4, "place");
+    folder_remove(&f);
+}
+
+/* Numbers that cannot be had: types that nobody knows, rows that do not fill their groups, none. */
+static void without_values(void **state)
+{
+    static const tensor_row first[] = {
+        {"unknown", 57, 2, 8, some_bytes, 16},
+        {"group", GUFO_TYPE_Q4_0, 2, 32, some_bytes, 36},
+        {"empty", GUFO_TYPE_F32, 0, 8, some_bytes, 0},
+        {"whole", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+    };
+    static const tensor_row second[] = {
+        {"unknown", GUFO_TYPE_I8, 2, 8, some_bytes, 16},
+        {"group", GUFO_TYPE_Q4_0_4_4, 2, 32, some_bytes, 36},
+        {"empty", GUFO_TYPE_F16, 0, 8, some_bytes, 0},
+        {"whole", GUFO_TYPE_I8, 2, 8, more_bytes, 16},
+    };
+    static const char *const expected[] = {"!|unknown:t", "!|group:t", "!|empty:t",
+                                           "!|whole at 15"};
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(first); i++) {
+        for (size_t swapped = 0; swapped < 2; swapped++) {
+            told t;
+
+            write_tensors(swapped ? b.text : a.text, all_encodings[4], first, 4, i, i + 1, 0, 0);
+            write_tensors(swapped ? a.text : b.text, all_encodings[4], second, 4, i, i + 1, 0, 0);
+            compare_with(a.text, b.text, GUFO_COMPARE_VALUES, 2, &t);
+            check_str(gufo_str_of(t.text), expected[i], "row %zu", i);
+            check_u64(t.has_values, i == 3, "row %zu", i);
+        }
+        told t;
+
+        write_tensors(b.text, all_encodings[4], first, 4, i, i + 1, 0, 0);
+        write_tensors(a.text, all_encodings[4], first, 4, i, i + 1, 0, 0);
+        compare_with(a.text, b.text, GUFO_COMPARE_VALUES, 2, &t);
+        check_str(gufo_str_of(t.text), "", "row %zu with itself", i);
+    }
+    folder_remove(&f);
+}
+
+/* The size of a type that nobody knows reaches to the next tensor: padding makes no difference, more
+ * than that does. */
+static void sizes_that_are_not_known(void **state)
+{
+    static const tensor_row last[] = {{"u", 57, 2, 8, some_bytes, 16}};
+    static const tensor_row followed[] = {{"u", 57, 2, 8, some_bytes, 16},
+                                          {"v", GUFO_TYPE_I8, 2, 8, some_bytes, 16}};
+    static const tensor_row longer[] = {{"u", 57, 2, 8, some_bytes, 64}};
+    static const struct {
+        const tensor_row *a, *b;
+        size_t count_a, count_b;
+        const char *expected;
+    } rows[] = {
+        {last, followed, 1, 2, "+|v"},
+        {followed, last, 2, 1, "-|v"},
+        {last, longer, 1, 1, "!|u at 32"},
+        {longer, last, 1, 1, "!|u at 32"},
+    };
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        told t;
+
+        write_tensors(a.text, all_encodings[4], rows[i].a, rows[i].count_a, 0, rows[i].count_a, 0,
+                      0);
+        write_tensors(b.text, all_encodings[4], rows[i].b, rows[i].count_b, 0, rows[i].count_b, 0,
+                      0);
+        /* One of them ends with its last byte. */
+        if (rows[i].count_a != rows[i].count_b)
+            check(truncate(rows[i].count_a == 1 ? a.text : b.text, 96 + 16) == 0, "truncate");
+        compare_with(a.text, b.text, 0, 1, &t);
+        check_str(gufo_str_of(t.text), rows[i].expected, "row %zu", i);
+    }
+    folder_remove(&f);
+}
+
+/* Values of each type, alone and in arrays, against another value of it and against another type. */
+static void kinds_of_values_differ(void **state)
+{
+    typedef struct kind {
+        uint32_t type;
+        uint64_t a, b; /* bits */
+    } kind;
+    static const kind kinds[] = {
+        {GUFO_VALUE_UINT8, 1, 2},   {GUFO_VALUE_INT8, 0xff, 0xfe},
+        {GUFO_VALUE_UINT16, 1, 2},  {GUFO_VALUE_INT16, 0xffff, 0xfffe},
+        {GUFO_VALUE_UINT32, 1, 2},  {GUFO_VALUE_INT32, 0xffffffff, 0xfffffffe},
+        {GUFO_VALUE_FLOAT32, 1, 2}, {GUFO_VALUE_BOOL, 1, 0},
+        {GUFO_VALUE_UINT64, 1, 2},  {GUFO_VALUE_INT64, UINT64_MAX, UINT64_MAX - 1},
+        {GUFO_VALUE_FLOAT64, 1, 2},
+    };
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
+        const kind *k = &kinds[i], *other = &kinds[(i + 1) % COUNT_OF(kinds)];
+        told t;
+
+        for (size_t side = 0; side < 2; side++) {
+            builder out = builder_new(all_encodings[side == 0 ? 4 : 5]);
+            uint64_t value = side == 0 ? k->a : k->b;
+            size_t width = gufo_value_type_size((gufo_value_type)k->type);
+            size_t other_width = gufo_value_type_size((gufo_value_type)other->type);
+
+            builder_header(&out, 0, 6);
+            builder_key(&out, "alone", k->type);
+            builder_number(&out, value, width);
+            builder_kv_array(&out, "many", k->type, 2 + side);
+            for (size_t j = 0; j < 2 + side; j++)
+                builder_number(&out, j == 0 ? k->a : value, width);
+            builder_kv_array(&out, "empty", k->type, 0);
+            builder_kv_array(&out, "short", k->type, 3 - 2 * side);
+            for (size_t j = 0; j < 3 - 2 * side; j++)
+                builder_number(&out, k->a, width);
+            builder_kv_array(&out, "retyped", side == 0 ? k->type : other->type, 1);
+            builder_number(&out, 1, side == 0 ? width : other_width);
+            if (side == 0) {
+                builder_kv_array(&out, "unlike", k->type, 1);
+                builder_number(&out, k->a, width);
+            } else
+                builder_kv_str(&out, "unlike", "text");
+            write_file(side == 0 ? a.text : b.text, out.data, out.len);
+            builder_free(&out);
+        }
+        compare_with(a.text, b.text, 0, 1, &t);
+        check_str(gufo_str_of(t.text), "!alone !many[1] !short[1] !retyped !unlike",
+                  "type %" PRIu32, k->type);
+        compare_with(b.text, a.text, 0, 1, &t);
+        check_str(gufo_str_of(t.text), "!alone !many[1] !short[1] !retyped !unlike",
+                  "type %" PRIu32, k->type);
+        compare_with(a.text, a.text, 0, 1, &t);
+        check_str(gufo_str_of(t.text), "", "type %" PRIu32, k->type);
+    }
+    folder_remove(&f);
+}
+
+/* An array that is changed after it was opened is neither the same nor another one. */
+static void array_changes_meanwhile(void **state)
+{
+    folder f = folder_new();
+    path_text paths[2] = {folder_path(&f, "a"), folder_path(&f, "b")};
+
+    (void)state;
+    for (size_t changed = 0; changed < 2; changed++) {
+        gufo_error error = no_error();
+        gufo_comparison result;
+        gufo_set *sets[2];
+        uint8_t *bytes;
+        size_t len;
+
+        for (size_t side = 0; side < 2; side++) {
+            /* In two byte orders, so that elements are looked at. */
+            builder b = builder_new(all_encodings[side == 0 ? 4 : 5]);
+
+            builder_header(&b, 0, 1);
+            array_of_text(&b, "texts", "y");
+            write_file(paths[side].text, b.data, b.len);
+            builder_free(&b);
+            sets[side] = gufo_set_open(paths[side].text, NULL, NULL, &error);
+            check(sets[side] != NULL, "%s", error.message);
+        }
+        /* In place, so that it is the file which is mapped: the length of "y" reaches far beyond. */
+        bytes = read_file(paths[changed].text, &len);
+        memset(bytes + len - 9, 0x7f, 8);
+        write_file(paths[changed].text, bytes, len);
+        free(bytes);
+        check_status(gufo_compare(sets[0], sets[1], NULL, &result, &error), GUFO_E_CHANGED, &error,
+                     "changed");
+        gufo_set_close(sets[0]);
+        gufo_set_close(sets[1]);
+    }
+    folder_remove(&f);
+}
+
+/* ---- work ----------------------------------------------------------------------------------- */
+
+/* A file that is cut after it was opened: which one is told. */
+static void truncated_meanwhile(void **state)
+{
+    static const tensor_row first = {"t", GUFO_TYPE_I8, 8, 8, some_bytes, 64};
+    static const tensor_row second = {"t", GUFO_TYPE_I16, 8, 8, "\0", 128};
+    static const uint8_t zeros[128];
+    tensor_row wide = second;
+    folder f = folder_new();
+    path_text paths[2] = {folder_path(&f, "a"), folder_path(&f, "b")};
+
+    (void)state;
+    wide.data = zeros;
+    for (size_t row = 0; row < 4; row++) {
+        const gufo_compare_options options = {.flags = GUFO_COMPARE_VALUES, .threads = 2};
+        bool in_b = row % 2 == 1, as_values = row >= 2;
+        gufo_error error = no_error();
+        gufo_comparison result;
+        gufo_set *sets[2];
+
+        write_tensors(paths[0].text, all_encodings[4], &first, 1, 0, 1, 0, 0);
+        write_tensors(paths[1].text, all_encodings[5], as_values ? &wide : &first, 1, 0, 1, 0, 0);
+        for (size_t side = 0; side < 2; side++)
+            sets[side] = gufo_set_open(paths[side].text, NULL, NULL, &error);
+        check(sets[0] != NULL && sets[1] != NULL, "%s", error.message);
+        check(truncate(paths[in_b].text, 96) == 0, "truncate");
+        check_status(gufo_compare(sets[0], sets[1], &options, &result, &error), GUFO_E_TRUNCATED,
+                     &error, "row %zu", row);
+        check_u64(result.failed_in_b, in_b, "row %zu: which one", row);
+        check_u64(result.failed_shard, 0, "row %zu", row);
+        gufo_set_close(sets[0]);
+        gufo_set_close(sets[1]);
+    }
+    folder_remove(&f);
+}
+
+/* What came through a pipe cannot be read again. */
+static void pipes_are_refused(void **state)
+{
+    static const tensor_row row = {"t", GUFO_TYPE_I8, 2, 8, some_bytes, 16};
+    folder f = folder_new();
+    path_text path = folder_path(&f, "a");
+    gufo_error error = no_error();
+    gufo_comparison result;
+    gufo_set *set, *piped;
+    char name[32];
+    uint8_t *bytes;
+    size_t len;
+    int ends[2];
+
+    (void)state;
+    write_tensors(path.text, all_encodings[4], &row, 1, 0, 1, 0, 0);
+    bytes = read_file(path.text, &len);
+    check(pipe(ends) == 0 && write(ends[1], bytes, len) == (ssize_t)len, "pipe");
+    close(ends[1]);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    piped = gufo_set_open(name, NULL, NULL, &error);
+    check(piped != NULL, "%s", error.message);
+    set = gufo_set_open(path.text, NULL, NULL, &error);
+    check_status(gufo_compare(set, piped, NULL, &result, &error), GUFO_E_ARGUMENT, &error, "pipe");
+    check_str(gufo_str_of(error.message), "the data of a pipe is gone when it could be compared",
+              "message");
+    check_status(gufo_compare(piped, set, NULL, &result, &error), GUFO_E_ARGUMENT, &error, "pipe");
+    gufo_set_close(piped);
+    gufo_set_close(set);
+    close(ends[0]);
+    free(bytes);
+    folder_remove(&f);
+}
+
+typedef struct watch {
+    uint64_t last, total;
+    bool backwards;
+} watch;
+
+static bool watch_progress(void *context, uint64_t done, uint64_t total)
+{
+    watch *w = context;
+
+    w->backwards = w->backwards || done < w->last;
+    w->last = done;
+    w->total = total;
+    return true;
+}
+
+/* Progress goes up to the whole, however many threads there are to be. */
+static void progress_is_told(void **state)
+{
+    enum { SIZE = 1 << 20 };
+    uint8_t *data = calloc(1, SIZE);
+    tensor_row rows[2] = {{"same", GUFO_TYPE_I8, 1, SIZE, data, SIZE},
+                          {"other", GUFO_TYPE_I8, 2, 8, some_bytes, 16}};
+    folder f = folder_new();
+    path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
+    watch w = {0};
+    gufo_compare_options options = {
+        .flags = GUFO_COMPARE_VALUES, .threads = 1000, .progress = watch_progress, .context = &w};
+    gufo_error error = no_error();
+    gufo_comparison result;
+    gufo_set *set_a, *set_b;
+
+    (void)state;
+    write_tensors(a.text, all_encodings[4], rows, 2, 0, 2, 0, 0);
+    rows[1].data = more_bytes;
+    write_tensors(b.text, all_encodings[4], rows, 2, 0, 2, 0, 0);
+    set_a = gufo_set_open(a.text, NULL, NULL, &error);
+    set_b = gufo_set_open(b.text, NULL, NULL, &error);
+    check_ok(gufo_compare(set_a, set_b, &options, &result, &error), &error, "compare");
+    check_u64(result.tensors[GUFO_DIFFERENCE_CHANGED], 1, "changed");
+    check_u64(w.total, SIZE + 16, "all bytes");
+    check_u64(w.last, w.total, "all of them");
+    assert_false(w.backwards);
+    gufo_set_close(set_a);
+    gufo_set_close(set_b);
+    free(data);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -520,6 +865,15 @@ int main(void)
         cmocka_unit_test(infinite_sums_have_no_quotient),
         cmocka_unit_test(values_of_every_type),
         cmocka_unit_test(stops_when_asked),
+        cmocka_unit_test(sums_of_nothing),
+        cmocka_unit_test(nonfinite_values),
+        cmocka_unit_test(without_values),
+        cmocka_unit_test(sizes_that_are_not_known),
+        cmocka_unit_test(kinds_of_values_differ),
+        cmocka_unit_test(array_changes_meanwhile),
+        cmocka_unit_test(truncated_meanwhile),
+        cmocka_unit_test(pipes_are_refused),
+        cmocka_unit_test(progress_is_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -355,13 +355,14 @@ static void check_after_failure(const folder *f, bool recover, bool cleaned, con
 typedef void set_failure(unsigned call, int failure);
 
 /* Lets each call fail in turn, until there are none left. */
-static void fail_every_call(gufo_edit_in_place in_place, size_t name_len, set_failure *set,
-                            int failure)
+static void fail_every_call(gufo_edit_in_place in_place, size_t name_len, gufo_edit_way way,
+                            set_failure *set, int failure)
 {
     const gufo_edit_target target = {.in_place = in_place};
     folder f = folder_new();
     path_text path = folder_path(&f, name);
     unsigned calls = UINT32_MAX, failed = 0;
+    gufo_edit_plan plan = {.way = GUFO_EDIT_NOTHING};
 
     /* One call more each time, until there is none left to fail. */
     for (unsigned call = 0; call <= calls; call++) {
@@ -370,10 +371,12 @@ static void fail_every_call(gufo_edit_in_place in_place, size_t name_len, set_fa
         char label[64];
         bool recover;
 
+        /* With one that is left, however little of it, nothing is done in place any more. */
+        (void)unlink(journal_of(path.text).text);
         write_small_model(path.text, (encoding){3, false});
         snprintf(label, sizeof label, "way %d, call %u, errno %d", (int)in_place, call, failure);
         set(call, failure);
-        status = edit_name(path.text, name_len, &target, NULL, &recover, &error);
+        status = edit_name(path.text, name_len, &target, &plan, &recover, &error);
         calls = disk_call_count() > call ? UINT32_MAX : 0;
         disk_fail_never();
         if (status != GUFO_OK)
@@ -384,6 +387,7 @@ static void fail_every_call(gufo_edit_in_place in_place, size_t name_len, set_fa
         failed += status != GUFO_OK;
     }
     check(failed >= 3, "only %u calls failed", failed);
+    check_u64(plan.way, way, "the way when none failed");
     folder_remove(&f);
 }
 
@@ -396,9 +400,14 @@ static void test_failing_disk(void **state)
     disk_simulate(true);
     for (size_t i = 0; i < COUNT_OF(failures); i++) {
         for (size_t k = 0; k < COUNT_OF(ways); k++) {
-            fail_every_call(GUFO_EDIT_IN_PLACE_IF_SAFE, NAME_FITS, ways[k], failures[i]);
-            fail_every_call(GUFO_EDIT_IN_PLACE_IF_SAFE, NAME_GROWS, ways[k], failures[i]);
-            fail_every_call(GUFO_EDIT_IN_PLACE_NEVER, NAME_GROWS, ways[k], failures[i]);
+            fail_every_call(GUFO_EDIT_IN_PLACE_IF_SAFE, NAME_FITS, GUFO_EDIT_OVERWRITE, ways[k],
+                            failures[i]);
+            fail_every_call(GUFO_EDIT_IN_PLACE_IF_SAFE, NAME_GROWS, GUFO_EDIT_INSERT, ways[k],
+                            failures[i]);
+            fail_every_call(GUFO_EDIT_IN_PLACE_ALWAYS, NAME_GROWS, GUFO_EDIT_INSERT, ways[k],
+                            failures[i]);
+            fail_every_call(GUFO_EDIT_IN_PLACE_NEVER, NAME_GROWS, GUFO_EDIT_REWRITE, ways[k],
+                            failures[i]);
         }
     }
     disk_simulate(false);

@@ -12,7 +12,7 @@ typedef struct bench {
     gufo_split_options twos;
 } bench;
 
-static bench bench_new(void)
+static bench workshop_new(void)
 {
     bench b = {.f = folder_new(), .big = GUFO_BIG_ENDIAN, .twos = {.max_tensors = 2}};
 
@@ -167,7 +167,7 @@ static void fail_from_each(const bench *b, const work *w, int failure)
 static void check_work(const work *w, bool without_help)
 {
     static const int failures[] = {ENOSPC, EIO};
-    bench b = bench_new();
+    bench b = workshop_new();
 
     disk_without_help(without_help);
     for (size_t i = 0; i < COUNT_OF(failures); i++) {
@@ -196,7 +196,7 @@ static void test_faults(void **state)
 /* An old set is replaced: whatever fails, what can be opened is all old or all new. */
 static void test_replacing_set(void **state)
 {
-    bench b = bench_new();
+    bench b = workshop_new();
     path_text other = folder_path(&b.f, "other.gguf"), merged = folder_path(&b.f, "merged.gguf");
     path_text out = folder_path(&b.f, "out"), first = shard_of(out.text, 1, SHARDS);
     test_model model = {.encoding = {3, false},
