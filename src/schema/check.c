@@ -164,20 +164,17 @@ static const struct {
     {gufo_check_keys, GUFO_LEVEL_STANDARD, KIND_ANY},
     {gufo_check_templates, GUFO_LEVEL_STANDARD, KIND_ANY},
     {gufo_check_tokenizer, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY},
-    {gufo_check_architecture, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY},
+    {gufo_check_architecture, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY | KIND_PROJECTOR},
     {gufo_check_tensors, GUFO_LEVEL_MODEL, KIND_MODEL},
     {gufo_check_adapter, GUFO_LEVEL_MODEL, KIND_ADAPTER},
     {gufo_check_imatrix, GUFO_LEVEL_MODEL, KIND_IMATRIX},
+    {gufo_check_projector, GUFO_LEVEL_MODEL, KIND_PROJECTOR},
     {gufo_check_shards, GUFO_LEVEL_MODEL, KIND_ANY},
     {gufo_check_name, GUFO_LEVEL_MODEL, KIND_ANY},
 };
 
 static gufo_status run_checks(checker *c)
 {
-    gufo_error ignored;
-
-    if (c->error == NULL)
-        c->error = &ignored;
     c->architecture = text_of(c->file, "general.architecture");
     c->kind = kind_of(c);
     for (size_t i = 0; c->status == GUFO_OK && i < sizeof checks / sizeof *checks; i++)
@@ -189,8 +186,12 @@ static gufo_status run_checks(checker *c)
 gufo_status gufo_check(const gufo_file *file, const gufo_check_options *options,
                        gufo_finding_fn *found, void *context, gufo_error *error)
 {
-    checker c = {
-        .file = file, .options = options, .found = found, .context = context, .error = error};
+    gufo_error ignored;
+    checker c = {.file = file,
+                 .options = options,
+                 .found = found,
+                 .context = context,
+                 .error = error != NULL ? error : &ignored};
 
     return run_checks(&c);
 }
@@ -198,12 +199,13 @@ gufo_status gufo_check(const gufo_file *file, const gufo_check_options *options,
 gufo_status gufo_check_set(const gufo_set *set, const gufo_check_options *options,
                            gufo_finding_fn *found, void *context, gufo_error *error)
 {
+    gufo_error ignored;
     checker c = {.file = gufo_set_shard(set, 0),
                  .set = set,
                  .options = options,
                  .found = found,
                  .context = context,
-                 .error = error};
+                 .error = error != NULL ? error : &ignored};
 
     return run_checks(&c);
 }

@@ -73,6 +73,7 @@ void gufo_check_architecture(checker *c); /* check_architecture.c: keys of the a
 void gufo_check_tensors(checker *c);      /* check_tensors.c: names, blocks, shapes, types */
 void gufo_check_adapter(checker *c);      /* check_adapter.c */
 void gufo_check_imatrix(checker *c);      /* check_imatrix.c */
-void gufo_check_shards(checker *c);       /* check_shards.c: split.* keys */
+void gufo_check_projector(checker *c);    /* check_projector.c */
+void gufo_check_shards(checker *c);       /* check_shards.c: metadata of later shards */
 
 #endif

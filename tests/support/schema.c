@@ -181,6 +181,8 @@ static uint8_t *build(const schema_file *f, size_t *size, const char *label)
 typedef struct finding_count {
     const schema_row *row;
     bool bad; /* the file is one in which something should be found */
+    const uint8_t *bytes;
+    size_t size;
     size_t count;
 } finding_count;
 
@@ -199,6 +201,15 @@ static void check_fix(const schema_row *row, const gufo_fix *fix)
     }
 }
 
+static void check_place(const finding_count *f, uint64_t offset)
+{
+    size_t len = strlen(f->row->at);
+
+    check(offset < f->size && f->size - offset >= len &&
+              memcmp(f->bytes + offset, f->row->at, len) == 0,
+          "%s: byte %" PRIu64 " is not where %s is", f->row->label, offset, f->row->at);
+}
+
 static void on_finding(void *context, const gufo_finding *finding)
 {
     finding_count *f = context;
@@ -212,6 +223,8 @@ static void on_finding(void *context, const gufo_finding *finding)
           finding->message);
     if (row->subject != NULL)
         check_str(finding->subject, row->subject, "%s: subject", row->label);
+    if (row->at != NULL)
+        check_place(f, finding->offset);
     check_fix(row, &finding->fix);
 }
 
@@ -220,10 +233,10 @@ static void check_file(const schema_row *row, bool bad)
     const schema_file *f = bad ? &row->bad : &row->good;
     gufo_check_options options = {.level = row->level != 0 ? row->level : GUFO_LEVEL_MODEL,
                                   .path = f->path};
-    finding_count found = {.row = row, .bad = bad};
     gufo_error error = no_error();
     size_t size;
     uint8_t *bytes = build(f, &size, row->label);
+    finding_count found = {.row = row, .bad = bad, .bytes = bytes, .size = size};
     gufo_file *file = gufo_open_memory(bytes, size, NULL, &error);
 
     check(file != NULL, "%s: %s", row->label, error.message);

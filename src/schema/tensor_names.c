@@ -1,0 +1,118 @@
+/* Names of tensors: "blk." "12" ".attn_q" ".weight". */
+#include "schema/tensor_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+const block_series gufo_block_series[BLOCK_SERIES] = {
+    {"blk.", {"block_count"}},
+    {"enc.blk.", {"encoder.block_count", "block_count"}},
+    {"dec.blk.", {"decoder.block_count", "decoder_block_count", "block_count"}},
+};
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static size_t digits_at(gufo_str name, size_t at)
+{
+    size_t end = at;
+
+    while (end < name.len && is_digit(name.data[end]))
+        end++;
+    return end - at;
+}
+
+static uint64_t number_of(gufo_str digits)
+{
+    uint64_t value = 0;
+
+    for (size_t i = 0; i < digits.len; i++)
+        if (!checked_mul(value, 10, &value) ||
+            !checked_add(value, (uint64_t)(digits.data[i] - '0'), &value))
+            return UINT64_MAX;
+    return value;
+}
+
+/* Where the number begins; 0 if there is none. */
+static size_t find_number(gufo_str name, const block_series *series, size_t *digits)
+{
+    size_t prefix = strlen(series->prefix);
+
+    if (name.len <= prefix || memcmp(name.data, series->prefix, prefix) != 0)
+        return 0;
+    *digits = digits_at(name, prefix);
+    return *digits > 0 && (prefix + *digits == name.len || name.data[prefix + *digits] == '.')
+               ? prefix
+               : 0;
+}
+
+static void read_number(gufo_str name, size_t at, size_t digits, tensor_name *out)
+{
+    gufo_str rest = {name.data + at + digits, name.len - at - digits};
+    int len;
+
+    out->block = number_of((gufo_str){name.data + at, digits});
+    out->odd_number = digits > 1 && name.data[at] == '0';
+    if (!out->odd_number && out->block != UINT64_MAX)
+        return;
+    len = snprintf(out->text, sizeof out->text, "%.*s%" PRIu64, (int)at, name.data, out->block);
+    if (len > 0 && rest.len < sizeof out->text - (size_t)len) {
+        memcpy(out->text + len, rest.data, rest.len);
+        out->text[(size_t)len + rest.len] = '\0';
+    }
+}
+
+void gufo_tensor_name_read(gufo_str name, tensor_name *out)
+{
+    gufo_str whole = {out->text, name.len < GUFO_MAX_NAME ? name.len : GUFO_MAX_NAME};
+
+    *out = (tensor_name){.series = NULL};
+    memcpy(out->text, name.data, whole.len);
+    for (size_t i = 0; i < BLOCK_SERIES; i++) {
+        size_t digits, at = find_number(name, &gufo_block_series[i], &digits);
+
+        if (at == 0)
+            continue;
+        out->series = &gufo_block_series[i];
+        read_number(name, at, digits, out);
+        if (out->odd_number || out->block == UINT64_MAX)
+            whole.len = strlen(out->text);
+        break;
+    }
+    out->known = gufo_tensor_info_find(whole, &out->match);
+}
+
+bool gufo_tensor_suffix_known(const tensor_name *name)
+{
+    static const char *const others[] = {".bias", ".scale", ".scales", ".act.scales",
+                                         ".input_scale"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (gufo_str_equal(name->match.suffix, gufo_str_of(others[i])))
+            return true;
+    return gufo_tensor_is_weight(name);
+}
+
+bool gufo_tensor_is_weight(const tensor_name *name)
+{
+    gufo_str suffix = name->match.suffix;
+
+    return suffix.len == 0 || gufo_str_equal(suffix, gufo_str_of(".weight"));
+}
+
+const block_series *gufo_template_series(const char *template)
+{
+    for (size_t i = 0; i < BLOCK_SERIES; i++) {
+        size_t prefix = strlen(gufo_block_series[i].prefix);
+
+        if (strncmp(template, gufo_block_series[i].prefix, prefix) == 0 &&
+            strncmp(template + prefix, "{bid}", 5) == 0)
+            return &gufo_block_series[i];
+    }
+    return NULL;
+}

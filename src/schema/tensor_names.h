@@ -1,0 +1,35 @@
+/* How the name of a tensor is read: which block it is in, and which row of the registry it has. */
+#ifndef GUFO_SCHEMA_TENSOR_NAMES_H
+#define GUFO_SCHEMA_TENSOR_NAMES_H
+
+#include "schema/check.h"
+
+/* Blocks that are numbered together. */
+typedef struct block_series {
+    const char *prefix;    /* "blk." */
+    const char *counts[3]; /* keys, without the architecture, of which the first one counts */
+} block_series;
+
+#define BLOCK_SERIES 3
+extern const block_series gufo_block_series[BLOCK_SERIES];
+
+typedef struct tensor_name {
+    const block_series *series; /* NULL: in no block */
+    uint64_t block;             /* UINT64_MAX for any number that does not fit */
+    bool odd_number;            /* written with leading zeros */
+    bool known;
+    gufo_tensor_match match;      /* if known; its suffix points into the name */
+    char text[GUFO_MAX_NAME + 1]; /* the name with its number as it should be */
+} tensor_name;
+
+void gufo_tensor_name_read(gufo_str name, tensor_name *out);
+
+/* ".weight", ".bias", the scales, or none. */
+bool gufo_tensor_suffix_known(const tensor_name *name);
+/* What is not ".bias" or a scale: the tensor that is required. */
+bool gufo_tensor_is_weight(const tensor_name *name);
+
+/* The series of a template, "blk.{bid}.attn_q"; NULL if it has none of them. */
+const block_series *gufo_template_series(const char *template);
+
+#endif
