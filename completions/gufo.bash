@@ -6,7 +6,7 @@ _gufo_options() {
     case $1 in
     show) echo --metadata --tensors --array-limit --lenient --single ;;
     get) echo --raw --output --single ;;
-    validate) echo --strict --data --list-rules --single ;;
+    validate) echo --level --strict --data --fix --output --list-rules --single ;;
     stats) echo --tensors --lenient --single ;;
     quantize)
         echo --allow-requantize --leave-output-tensor --pure --imatrix --include-weights \
@@ -23,6 +23,8 @@ _gufo_options() {
     endian) echo --to --dry-run ;;
     extract) echo --format --dtype --output ;;
     strip) echo --vocab-only --no-tensors --tensors --dry-run --output ;;
+    name) echo --suggest --rename --single ;;
+    list) echo --arch ;;
     imatrix) echo --format --chunk-size ;;
     diff) echo --values ;;
     hash) echo --xxh64 --sha1 --sha256 --blake2b --uuid --all --no-tensors --single ;;
@@ -35,7 +37,8 @@ _gufo_options() {
 }
 
 _gufo() {
-    local commands="show get validate stats quantize edit imatrix diff hash verify sign split merge endian extract strip help"
+    local commands="show get validate stats quantize edit imatrix diff hash verify sign split merge endian extract strip name explain list help"
+    local lists="keys archs tensors types filetypes tokenizers pretokenizers rules"
     local word=${COMP_WORDS[COMP_CWORD]} previous="" command="" i
     ((COMP_CWORD > 0)) && previous=${COMP_WORDS[COMP_CWORD - 1]}
     COMPREPLY=()
@@ -68,6 +71,10 @@ _gufo() {
         mapfile -t COMPREPLY < <(compgen -W "little big other" -- "$word")
         return
         ;;
+    --level)
+        mapfile -t COMPREPLY < <(compgen -W "structure standard model" -- "$word")
+        return
+        ;;
     --in-place)
         mapfile -t COMPREPLY < <(compgen -W "auto yes no" -- "$word")
         return
@@ -85,7 +92,7 @@ _gufo() {
         mapfile -t COMPREPLY < <(compgen -W "reference high" -- "$word")
         return
         ;;
-    --array-limit | --max-size | --max-tensors | --threads | --chunk-size | --memory | --prune-layers | --override-kv | --tensor-type) return ;;
+    --array-limit | --max-size | --max-tensors | --threads | --chunk-size | --memory | --prune-layers | --override-kv | --tensor-type | --arch) return ;;
     esac
 
     if [[ $word == -* ]]; then
@@ -98,6 +105,10 @@ _gufo() {
         mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word")
     elif [[ $command == imatrix && $previous == imatrix ]]; then
         mapfile -t COMPREPLY < <(compgen -W "show merge convert" -- "$word")
+    elif [[ $command == list ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$lists" -- "$word")
+    elif [[ $command == explain ]]; then
+        :
     elif [[ $command == imatrix || $command == verify || $command == sign ]]; then
         compopt -o filenames 2>/dev/null
         mapfile -t COMPREPLY < <(compgen -f -- "$word")

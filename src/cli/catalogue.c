@@ -24,8 +24,11 @@ static bool key_row(size_t index, catalogue_row *out)
 
     if (info == NULL)
         return false;
+    const gufo_key_info *today = gufo_key_replacement(info);
+
     *out = (catalogue_row){.cells = {info->key, info->type, info->unit, info->fallback,
-                                     info->status, info->since, info->group, info->summary}};
+                                     info->status, info->since, info->group,
+                                     today != NULL ? today->key : "", info->summary}};
     return true;
 }
 
@@ -72,6 +75,8 @@ static bool arch_row(size_t index, catalogue_row *out)
     *out = (catalogue_row){.cells = {info->id, info->status, "0", "0", info->name}};
     if (gufo_arch_keys(info->id, &keys) != NULL)
         put_number(out, 2, keys);
+    else
+        out->example = "gufo list archs";
     if (gufo_arch_tensors(info->id, &tensors) != NULL)
         put_number(out, 3, tensors);
     return true;
@@ -149,6 +154,8 @@ static bool file_type_row(size_t index, catalogue_row *out)
                         ? "removed from the format"
                     : (type->flags & GUFO_FILE_TYPE_NOT_MADE) != 0 ? "converted from a checkpoint"
                                                                    : "made by gufo quantize";
+    if (type->flags != 0)
+        out->example = "gufo get FILE general.file_type";
     return true;
 }
 
@@ -185,6 +192,11 @@ static const gufo_rule *rule_at(size_t index)
                                      : gufo_schema_rule_at(index - gufo_rule_count());
 }
 
+static size_t rule_count(void)
+{
+    return gufo_rule_count() + gufo_schema_rule_count();
+}
+
 static bool rule_row(size_t index, catalogue_row *out)
 {
     const gufo_rule *rule = rule_at(index);
@@ -217,23 +229,24 @@ const catalogue catalogues[] = {
       {"unit", false},
       {"default", false},
       {"status", false},
-      {"since", false},
+      {"since", true},
       {"group", false},
+      {"instead", false},
       {"summary", false}},
+     gufo_key_count,
      key_row,
      key_find,
      key_users,
-     "gufo get FILE ",
-     ""},
+     "gufo get FILE WORD"},
     {"archs",
      "architecture",
      "architecture",
      {{"arch", false}, {"status", false}, {"keys", true}, {"tensors", true}, {"name", false}},
+     gufo_arch_count,
      arch_row,
      NULL,
      NULL,
-     "gufo list keys --arch ",
-     ""},
+     "gufo list keys --arch WORD"},
     {"tensors",
      "tensor",
      "tensor",
@@ -242,11 +255,11 @@ const catalogue catalogues[] = {
       {"shape", false},
       {"bias_shape", false},
       {"summary", false}},
+     gufo_tensor_info_count,
      tensor_row,
      tensor_find,
      tensor_users,
-     "gufo extract FILE ",
-     " -o OUT.npy --format npy"},
+     "gufo show --tensors='WORD*' FILE"},
     {"types",
      "type",
      "element type",
@@ -254,56 +267,56 @@ const catalogue catalogues[] = {
       {"id", true},
       {"block_elements", true},
       {"block_bytes", true},
-      {"kind", false}},
+      {"encoding", false}},
+     gufo_element_type_count,
      type_row,
      NULL,
      NULL,
-     "gufo quantize IN.gguf OUT.gguf ",
-     ""},
+     "gufo show --tensors FILE | grep -w WORD"},
     {"filetypes",
      "file type",
      "file type, general.file_type",
      {{"file_type", false}, {"id", true}, {"most_weights", false}, {"made", false}},
+     gufo_file_type_count,
      file_type_row,
      NULL,
      NULL,
-     "gufo quantize IN.gguf OUT.gguf ",
-     ""},
+     "gufo quantize IN.gguf OUT.gguf WORD"},
     {"tokenizers",
      "tokenizer",
      "tokenizer, tokenizer.ggml.model",
      {{"tokenizer", false},
       {"algorithm", false},
       {"arrays", false},
-      {"bos", false},
-      {"eos", false},
-      {"unknown", false},
-      {"separator", false},
-      {"padding", false},
-      {"mask", false}},
+      {"bos", true},
+      {"eos", true},
+      {"unknown", true},
+      {"separator", true},
+      {"padding", true},
+      {"mask", true}},
+     gufo_tokenizer_model_count,
      tokenizer_row,
      NULL,
      NULL,
-     "gufo edit FILE --set tokenizer.ggml.model=",
-     ""},
+     "gufo get FILE tokenizer.ggml.model"},
     {"pretokenizers",
      "pre-tokenizer",
      "pre-tokenizer, tokenizer.ggml.pre",
      {{"pretokenizer", false}, {"family", false}},
+     gufo_pretokenizer_count,
      pretokenizer_row,
      NULL,
      NULL,
-     "gufo edit FILE --set tokenizer.ggml.pre=",
-     ""},
+     "gufo get FILE tokenizer.ggml.pre"},
     {"rules",
      "rule",
      "rule of gufo validate",
      {{"rule", false}, {"severity", false}, {"name", false}, {"clause", false}, {"summary", false}},
+     rule_count,
      rule_row,
      rule_find,
      NULL,
-     "gufo validate -v FILE | grep ",
-     ""},
+     "gufo validate -v FILE | grep -w WORD"},
 };
 
 const size_t catalogue_count = sizeof catalogues / sizeof *catalogues;
@@ -337,13 +350,12 @@ static bool arch_key_row(const char *arch, size_t index, catalogue_row *out)
 {
     size_t count, at;
     const gufo_arch_key *keys = gufo_arch_keys(arch, &count);
-    char key[256];
 
     if (keys == NULL || index >= count)
         return false;
-    snprintf(key, sizeof key, "%s%s", arch_place, keys[index].key);
-    *out = (catalogue_row){.cells = {keys[index].key, need_names[keys[index].need], "", "", ""}};
-    if (key_find(key, &at)) {
+    *out = (catalogue_row){.cells = {out->name, need_names[keys[index].need], "", "", ""}};
+    snprintf(out->name, sizeof out->name, "%s.%s", arch, keys[index].key);
+    if (key_find(out->name, &at)) {
         out->cells[2] = gufo_key_at(at)->type;
         out->cells[3] = gufo_key_at(at)->fallback;
         out->cells[4] = gufo_key_at(at)->summary;
@@ -410,10 +422,10 @@ void catalogue_write_cells(json_writer *j, const catalogue_column *columns,
 {
     for (size_t i = 0; columns[i].name != NULL; i++) {
         json_write_key(j, columns[i].name);
-        if (columns[i].is_number)
-            json_write_u64(j, strtoull(row->cells[i], NULL, 10));
-        else if (*row->cells[i] == '\0')
+        if (*row->cells[i] == '\0')
             json_write_null(j);
+        else if (columns[i].is_number)
+            json_write_u64(j, strtoull(row->cells[i], NULL, 10));
         else
             json_write_text(j, row->cells[i]);
     }

@@ -1,4 +1,7 @@
-/* What gufo list and gufo explain know: the tables of the library, all in one shape. */
+/* What gufo list and gufo explain know: the tables of the library, all in one shape.
+ *
+ *     catalogue.c          the tables
+ *     catalogue_words.c    words that are near to a row, and commands as examples */
 #ifndef CLI_CATALOGUE_H
 #define CLI_CATALOGUE_H
 
@@ -15,10 +18,12 @@ typedef struct catalogue_column {
     bool is_number;
 } catalogue_column;
 
-/* The cells of a row, "" where there is nothing.  Static, but for numbers. */
+/* The cells of a row, "" where there is nothing.  Static, but for what the row itself holds. */
 typedef struct catalogue_row {
     const char *cells[CATALOGUE_CELLS];
     char numbers[CATALOGUE_CELLS][24];
+    char name[256];      /* the first cell, where it is put together */
+    const char *example; /* of this row; NULL: as for the others */
 } catalogue_row;
 
 typedef struct catalogue {
@@ -26,13 +31,14 @@ typedef struct catalogue {
     const char *one;     /* "key" */
     const char *heading; /* "metadata key": what explain says that it is */
     catalogue_column columns[CATALOGUE_CELLS + 1]; /* the last one has no name */
+    size_t (*count)(void);
     /* Row `index`; false past the end. */
     bool (*row)(size_t index, catalogue_row *out);
     /* The row that a word names; NULL: the one that is called so. */
     bool (*find)(const char *word, size_t *index);
     /* Hands over the architectures that use a row; NULL where that is not asked. */
     void (*users)(size_t index, void (*use)(void *context, const char *arch), void *context);
-    const char *example_before, *example_after; /* a command, around the word */
+    const char *example; /* a command; WORD in it stands for a name */
 } catalogue;
 
 extern const catalogue catalogues[];
@@ -53,5 +59,22 @@ const catalogue_column *catalogue_arch_columns(const catalogue *c);
 /* The cells of a row as members of a JSON object. */
 void catalogue_write_cells(json_writer *j, const catalogue_column *columns,
                            const catalogue_row *row);
+
+/* ---- catalogue_words.c ---------------------------------------------------------------------- */
+
+/* What a word that names nothing may have been meant for: `before` is kept of it, `name` follows. */
+typedef struct catalogue_hint {
+    gufo_str before;
+    const char *name;
+} catalogue_hint;
+
+/* False if nothing is near. */
+bool catalogue_nearest(const char *word, catalogue_hint *out);
+
+enum { EXAMPLE_SIZE = 512 };
+
+/* A command that has to do with a row, about the word if that can stand in a command line as it is,
+ * else about the row. */
+void catalogue_example(const catalogue *c, size_t index, const char *word, char out[EXAMPLE_SIZE]);
 
 #endif

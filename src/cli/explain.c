@@ -1,11 +1,11 @@
 /* gufo explain WORD...: what a key, a tensor, a type, an architecture or a rule is.
  *
  *     llama.context_length  metadata key
- *       key      {arch}.context_length
- *       type     uint32
+ *       key             {arch}.context_length
+ *       type            uint32
  *       ...
- *       used by  llama, falcon ...
- *       example  gufo get FILE llama.context_length
+ *       used by         afmoe, apertus ...
+ *       example         gufo get FILE llama.context_length
  *
  * A word may be several things: each is told. */
 #include "cli/catalogue.h"
@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 14, LINE_COLUMNS = 96 };
+enum { NAME_COLUMNS = 16, LINE_COLUMNS = 96, LONGEST_HINTED = 200 };
 
 static const struct argp explain_argp = {
     .parser = options_parse_none,
@@ -50,7 +50,7 @@ static void put_word(void *context, const char *word)
         put_name(list->name);
         list->name = NULL;
         list->column = NAME_COLUMNS + 2;
-    } else if (list->column + len + 2 > LINE_COLUMNS) {
+    } else if (list->column + strlen(", ") + len + strlen(",") > LINE_COLUMNS) {
         printf(",\n%*s", NAME_COLUMNS + 2, "");
         list->column = NAME_COLUMNS + 2;
     } else {
@@ -64,6 +64,7 @@ static void put_word(void *context, const char *word)
 static void print_match(const catalogue *c, size_t index, const char *word)
 {
     word_list users = {.name = "used by"};
+    char example[EXAMPLE_SIZE];
     catalogue_row row;
 
     (void)c->row(index, &row);
@@ -79,9 +80,8 @@ static void print_match(const catalogue *c, size_t index, const char *word)
     if (users.name == NULL)
         putc('\n', stdout);
     put_name("example");
-    fputs(c->example_before, stdout);
-    text_put(stdout, gufo_str_of(word), TEXT_PLAIN);
-    printf("%s\n", c->example_after);
+    catalogue_example(c, index, word, example);
+    printf("%s\n", example);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ static void write_word(void *context, const char *word)
 
 static void write_match(json_writer *j, const catalogue *c, size_t index, const char *word)
 {
-    char example[512];
+    char example[EXAMPLE_SIZE];
     catalogue_row row;
 
     (void)c->row(index, &row);
@@ -107,7 +107,7 @@ static void write_match(json_writer *j, const catalogue *c, size_t index, const 
         c->users(index, write_word, j);
         json_end_array(j);
     }
-    snprintf(example, sizeof example, "%s%.400s%s", c->example_before, word, c->example_after);
+    catalogue_example(c, index, word, example);
     json_write_key(j, "example");
     json_write_text(j, example);
     json_end_object(j);
@@ -115,33 +115,15 @@ static void write_match(json_writer *j, const catalogue *c, size_t index, const 
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* The name of any row that is nearest to a word; NULL if none is near. */
-static const char *find_nearest(const char *word)
-{
-    size_t best = strlen(word) / 3 + 1;
-    const char *nearest = NULL;
-    catalogue_row row;
-
-    for (size_t i = 0; i < catalogue_count; i++)
-        for (size_t index = 0; catalogues[i].row(index, &row); index++) {
-            size_t distance = text_distance(gufo_str_of(row.cells[0]), gufo_str_of(word), best);
-
-            if (distance < best) {
-                best = distance;
-                nearest = row.cells[0];
-            }
-        }
-    return nearest;
-}
-
 static int report_unknown(const char *word)
 {
-    const char *nearest = find_nearest(word);
+    catalogue_hint hint;
 
-    if (nearest != NULL)
-        report_message(NULL, "nothing is known of '%s'; did you mean '%s'?", word, nearest);
+    if (strlen(word) <= LONGEST_HINTED && catalogue_nearest(word, &hint))
+        report_message(NULL, "nothing is known of '%s'; did you mean '%.*s%s'?", word,
+                       (int)hint.before.len, hint.before.data, hint.name);
     else
-        report_message(NULL, "nothing is known of '%s'", word);
+        report_message(NULL, "nothing is known of '%.*s'", LONGEST_HINTED, word);
     return CODE_NO;
 }
 

@@ -44,8 +44,8 @@ static const struct argp list_argp = {
     .parser = parse_list,
     .args_doc = "keys|archs|tensors|types|filetypes|tokenizers|pretokenizers|rules",
     .doc = "List what is known of GGUF files.\v"
-           "In names of keys and tensors {arch} stands for the architecture, {id} and {bid} for a "
-           "number.  'gufo explain' tells more of each row.",
+           "In names of keys and tensors {arch} stands for the architecture, {id}, {bid} and {xid} "
+           "for numbers, {name} for any word.  'gufo explain' tells more of each row.",
     .children = options_children,
 };
 

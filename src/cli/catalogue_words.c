@@ -1,0 +1,196 @@
+/* Words that name no row, and words in examples. */
+#include "cli/catalogue.h"
+
+#include "schema/nearest.h"
+
+#include "gufo/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Stands for the architecture at the front of a key. */
+static const char arch_place[] = "{arch}.";
+enum { ARCH_PLACE_LEN = sizeof arch_place - 1 };
+
+/* ---- did you mean ... ----------------------------------------------------------------------- */
+
+/* The names of all rows, one catalogue after the other. */
+static gufo_str name_at(const void *table, size_t index)
+{
+    const catalogue *c = table;
+    catalogue_row row = {.cells = {""}};
+
+    for (; index >= c->count(); c++)
+        index -= c->count();
+    (void)c->row(index, &row);
+    return gufo_str_of(row.cells[0]);
+}
+
+static size_t count_names(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < catalogue_count; i++)
+        count += catalogues[i].count();
+    return count;
+}
+
+/* Of keys of an architecture, what follows it. */
+static gufo_str key_tail_at(const void *table, size_t index)
+{
+    const char *key = gufo_key_at(index)->key;
+
+    (void)table;
+    return gufo_str_of(strncmp(key, arch_place, ARCH_PLACE_LEN) == 0 ? key + ARCH_PLACE_LEN : "");
+}
+
+/* Keys of any architecture are meant rather than those of one, and short names rather than long. */
+static bool is_likelier(gufo_str name, gufo_str other)
+{
+    bool general = name.data[0] == '{';
+
+    if (other.data == NULL || general != (other.data[0] == '{'))
+        return other.data == NULL || general;
+    return name.len < other.len;
+}
+
+/* The name whose last segments a word is: "head_count". */
+static const char *find_by_end(const char *word, size_t count)
+{
+    gufo_str likeliest = {NULL, 0};
+    size_t len = strlen(word);
+
+    for (size_t i = 0; i < count && len > 0; i++) {
+        gufo_str name = name_at(catalogues, i);
+
+        if (name.len > len && name.data[name.len - len - 1] == '.' &&
+            strcmp(name.data + name.len - len, word) == 0 && is_likelier(name, likeliest))
+            likeliest = name;
+    }
+    return likeliest.data;
+}
+
+/* A key of an architecture, whose name may be in front of it: "llama.contxt_length". */
+static bool find_by_tail(const char *word, catalogue_hint *out)
+{
+    const char *dot = strchr(word, '.');
+    size_t index;
+
+    if (gufo_nearest(gufo_str_of(word), key_tail_at, NULL, gufo_key_count(), &index)) {
+        out->name = gufo_key_at(index)->key;
+        return true;
+    }
+    if (dot == NULL ||
+        !gufo_nearest(gufo_str_of(dot + 1), key_tail_at, NULL, gufo_key_count(), &index))
+        return false;
+    out->before.len = (size_t)(dot + 1 - word);
+    out->name = key_tail_at(NULL, index).data;
+    return true;
+}
+
+static gufo_str tensor_at(const void *table, size_t index)
+{
+    (void)table;
+    return gufo_str_of(gufo_tensor_info_at(index)->name);
+}
+
+/* A tensor of a file, with the number of a block and a suffix: "blk.3.atn_q.weight". */
+static const char *find_tensor(const char *word)
+{
+    static const char digits[] = "0123456789";
+    static const char *const suffixes[] = {".weight", ".bias"};
+    size_t number = strcspn(word, digits), after = number + strspn(word + number, digits), index;
+    char text[256];
+    int len = snprintf(text, sizeof text, "%.*s%s%s", (int)number, word,
+                       after > number ? "{bid}" : "", word + after);
+    gufo_str name = {text, (size_t)len};
+
+    if (len < 0 || name.len >= sizeof text)
+        return NULL;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t suffix = strlen(suffixes[i]);
+
+        if (name.len > suffix && strcmp(text + name.len - suffix, suffixes[i]) == 0)
+            name.len -= suffix;
+    }
+    return gufo_nearest(name, tensor_at, NULL, gufo_tensor_info_count(), &index)
+               ? gufo_tensor_info_at(index)->name
+               : NULL;
+}
+
+bool catalogue_nearest(const char *word, catalogue_hint *out)
+{
+    size_t index, count = count_names();
+
+    *out = (catalogue_hint){{word, 0}, find_by_end(word, count)};
+    if (out->name == NULL && gufo_nearest(gufo_str_of(word), name_at, catalogues, count, &index))
+        out->name = name_at(catalogues, index).data;
+    if (out->name == NULL)
+        out->name = find_tensor(word);
+    return out->name != NULL || find_by_tail(word, out);
+}
+
+/* ---- examples ------------------------------------------------------------------------------- */
+
+/* Whether a shell takes a word for just that. */
+static bool is_plain(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789._-";
+    size_t len = strlen(word);
+
+    return len > 0 && len <= 128 && word[0] != '-' && strspn(word, plain) == len;
+}
+
+static void append(char out[EXAMPLE_SIZE], const char *text, size_t len)
+{
+    size_t used = strlen(out);
+
+    snprintf(out + used, EXAMPLE_SIZE - used, "%.*s", (int)len, text);
+}
+
+static void keep_first(void *context, const char *arch)
+{
+    const char **first = context;
+
+    if (*first == NULL)
+        *first = arch;
+}
+
+/* A name that a file could have: what stands in braces is filled in. */
+static void append_filled(char out[EXAMPLE_SIZE], const catalogue *c, size_t index,
+                          const char *name)
+{
+    const char *arch = NULL, *brace;
+
+    if (c->users != NULL)
+        c->users(index, keep_first, &arch);
+    for (; (brace = strchr(name, '{')) != NULL; name = brace + strcspn(brace, "}") + 1) {
+        const char *value = strncmp(brace, arch_place, ARCH_PLACE_LEN) != 0 ? "0"
+                            : arch != NULL                                  ? arch
+                                                                            : "llama";
+
+        append(out, name, (size_t)(brace - name));
+        append(out, value, strlen(value));
+    }
+    append(out, name, strlen(name));
+}
+
+void catalogue_example(const catalogue *c, size_t index, const char *word, char out[EXAMPLE_SIZE])
+{
+    catalogue_row row;
+    const char *example, *place;
+
+    (void)c->row(index, &row);
+    example = row.example != NULL ? row.example : c->example;
+    place = strstr(example, "WORD");
+    out[0] = '\0';
+    if (place == NULL) {
+        append(out, example, strlen(example));
+        return;
+    }
+    append(out, example, (size_t)(place - example));
+    append_filled(out, c, index, is_plain(word) ? word : row.cells[0]);
+    append(out, place + strlen("WORD"), strlen(place + strlen("WORD")));
+}
