@@ -387,10 +387,10 @@ GUFO_API gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *fou
  * tensors of another one need.  Each shard is checked by itself with gufo_file_check. */
 GUFO_API void gufo_set_check(const gufo_set *set, gufo_finding_fn *found, void *context);
 
-/* Opens leniently and reports every finding of every rule.  A file so broken that nothing can be
- * read (not GGUF at all) is a finding too.  GUFO_OPEN_LENIENT is added to `options->flags`,
- * on_finding and its context are replaced; the rest is used; NULL is allowed.  Fails only for I/O,
- * memory, and a file that is truncated meanwhile. */
+/* Opens leniently and reports every finding of every rule of the format (check.h has the rules about
+ * what a file means).  A file so broken that nothing can be read (not GGUF at all) is a finding too.
+ * GUFO_OPEN_LENIENT is added to `options->flags`, on_finding and its context are replaced; the rest
+ * is used; NULL is allowed.  Fails only for I/O, memory, and a file that is truncated meanwhile. */
 GUFO_API gufo_status gufo_validate(const char *path, const gufo_open_options *options,
                                    gufo_finding_fn *found, void *context, gufo_error *error);
 GUFO_API gufo_status gufo_validate_fd(int fd, const gufo_open_options *options,

@@ -35,18 +35,41 @@ static const char *hint_of(const gufo_finding *finding)
     return finding->hint;
 }
 
+/* Writes the path as a shell reads it as one word, in double quotes unless it is plain; returns the
+ * end.  `out` has room for twice the path and two quotes. */
+static char *put_word(char *out, const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_./+@%:,-";
+    bool quoted = path[strspn(path, plain)] != '\0' || path[0] == '-' || path[0] == '\0';
+
+    if (quoted)
+        *out++ = '"';
+    for (; *path != '\0'; path++) {
+        if (quoted && strchr("\"\\$`", *path) != NULL)
+            *out++ = '\\';
+        *out++ = *path;
+    }
+    if (quoted)
+        *out++ = '"';
+    return out;
+}
+
 /* The hint with the path of the file in the place of the word FILE: to be freed; NULL without
  * memory. */
 static char *fill_in(const char *hint, const char *path)
 {
     const char *word = strstr(hint, "FILE");
-    size_t size = strlen(hint) + strlen(path) + 1;
-    char *text = malloc(size);
+    char *text = malloc(strlen(hint) + 2 * strlen(path) + 3), *at = text;
 
-    if (text != NULL && word != NULL)
-        snprintf(text, size, "%.*s%s%s", (int)(word - hint), hint, path, word + strlen("FILE"));
-    else if (text != NULL)
-        snprintf(text, size, "%s", hint);
+    if (text == NULL)
+        return NULL;
+    if (word != NULL) {
+        memcpy(text, hint, (size_t)(word - hint));
+        at = put_word(text + (word - hint), path);
+        hint = word + strlen("FILE");
+    }
+    memcpy(at, hint, strlen(hint) + 1);
     return text;
 }
 

@@ -33,9 +33,13 @@ make_mendable() {
 @test "validate: hints name the file" {
     make_mendable 'my model.gguf'
     run -0 gufo validate --level structure 'my model.gguf'
-    has "    hint: 'gufo validate --fix my model.gguf -o OUT' mends it"
+    has "    hint: 'gufo validate --fix \"my model.gguf\" -o OUT' mends it"
     run -1 gufo validate --json 'my model.gguf'
-    has "\"hint\":\"'gufo validate --fix my model.gguf -o OUT' mends it\""
+    has "\"hint\":\"'gufo validate --fix \\\"my model.gguf\\\" -o OUT' mends it\""
+    # The command may be copied: nothing in a name is run.
+    make_mendable '$(rm m.gguf)`"\.gguf'
+    run -0 gufo validate --level structure '$(rm m.gguf)`"\.gguf'
+    has "    hint: 'gufo validate --fix \"\\\$(rm m.gguf)\\\`\\\"\\\\.gguf\" -o OUT' mends it"
 }
 
 @test "validate --fix: mends what has one right answer, and tells it" {
