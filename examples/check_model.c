@@ -1,0 +1,42 @@
+/* Says what is wrong with a model, and what the keys that it has mean. */
+#include <gufo.h>
+#include <stdio.h>
+
+static void print_finding(void *context, const gufo_finding *finding)
+{
+    (void)context;
+    printf("%-7s %s: %s\n", gufo_severity_name(finding->rule->severity), finding->rule->id,
+           finding->message);
+    if (finding->hint != NULL)
+        printf("        %s\n", finding->hint);
+}
+
+static void print_keys(const gufo_file *file)
+{
+    gufo_str architecture = {"", 0};
+    gufo_entry entry;
+
+    (void)gufo_get_str(file, "general.architecture", &architecture, NULL);
+    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
+        const gufo_key_info *info = gufo_key_find(entry.key, architecture);
+
+        printf("%-44.*s %s\n", (int)entry.key.len, entry.key.data,
+               info != NULL ? info->summary : "(not known)");
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const gufo_check_options options = {.level = GUFO_LEVEL_MODEL};
+    gufo_error error;
+    gufo_file *file = gufo_open(argc > 1 ? argv[1] : "", NULL, &error);
+
+    if (file == NULL)
+        return fprintf(stderr, "%s\n", error.message), 1;
+    print_keys(file);
+    if (gufo_file_check(file, print_finding, NULL, &error) != GUFO_OK ||
+        gufo_check(file, &options, print_finding, NULL, &error) != GUFO_OK)
+        fprintf(stderr, "%s\n", error.message);
+    gufo_close(file);
+    return 0;
+}
