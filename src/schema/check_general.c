@@ -1,6 +1,265 @@
-#include "schema/check.h"
+/* The values of general.*: forms of text (licenses, languages, addresses ...), numbered groups of
+ * keys, and what is said of the tensors: quantization version, file type, alignment. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "schema/check_weights.h"
+#include "schema/form.h"
+#include "schema/form_parts.h"
+#include "schema/name.h"
+
+/* ---- forms of text -------------------------------------------------------------------------- */
+
+/* Which form the value of a key has, by the end of the key; longer ends go first. */
+static const struct {
+    const char *end;
+    gufo_form (*check)(gufo_str text);
+    schema_rule rule;
+} forms[] = {
+    {"general.license", gufo_form_license, SCHEMA_LICENSE},
+    {".license.link", gufo_form_url, SCHEMA_URL},
+    {".repo_url", gufo_form_url, SCHEMA_URL},
+    {".url", gufo_form_url, SCHEMA_URL},
+    {".doi", gufo_form_doi, SCHEMA_DOI},
+    {".uuid", gufo_form_uuid, SCHEMA_UUID},
+    {"general.languages", gufo_form_language, SCHEMA_LANGUAGE},
+};
+
+static bool ends_with(gufo_str text, const char *end)
+{
+    size_t len = strlen(end);
+
+    return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
+}
+
+static bool begins_with(gufo_str text, const char *start)
+{
+    size_t len = strlen(start);
+
+    return text.len >= len && memcmp(text.data, start, len) == 0;
+}
+
+/* `at`: where the text begins in the file. */
+static void check_form(checker *c, const gufo_entry *entry, size_t form, gufo_str text, uint64_t at)
+{
+    char quoted[GUFO_QUOTE_SIZE], part[GUFO_QUOTE_SIZE], hint[GUFO_FORM_HINT + 32];
+    gufo_form found = forms[form].check(text);
+    finding_place place = gufo_place_entry(entry);
+
+    if (found.verdict == GUFO_FORM_OK)
+        return;
+    place.offset = at + found.at;
+    if (found.hint[0] != '\0') {
+        (void)snprintf(hint, sizeof hint, "did you mean '%s'?", found.hint);
+        place.hint = hint;
+    }
+    gufo_check_report(c, forms[form].rule, place, "%s: %s %s", gufo_quote(quoted, entry->key),
+                      gufo_quote(part, found.part.len > 0 ? found.part : text), found.reason);
+}
+
+static void check_forms(checker *c, const gufo_entry *entry, size_t form)
+{
+    const gufo_array *array = &entry->value.as.array;
+    gufo_array_iter iter;
+    gufo_value element;
+
+    if (entry->value.type == GUFO_VALUE_STRING && entry->value.as.str.len > 0)
+        check_form(c, entry, form, entry->value.as.str, entry->value_offset);
+    if (entry->value.type != GUFO_VALUE_ARRAY || array->type != GUFO_VALUE_STRING)
+        return;
+    iter = gufo_array_start(array);
+    while (gufo_array_next(&iter, &element))
+        check_form(c, entry, form, element.as.str,
+                   entry->value_offset +
+                       (uint64_t)(element.as.str.data - (const char *)array->data));
+}
+
+static void check_empty(checker *c, const gufo_entry *entry)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    finding_place place = gufo_place_entry(entry);
+
+    if (entry->value.type != GUFO_VALUE_STRING || entry->value.as.str.len > 0 ||
+        gufo_str_equal(entry->key, gufo_str_of("general.architecture")))
+        return;
+    place.hint = "give it a text, or use 'gufo edit FILE --remove=KEY'";
+    gufo_check_report(c, SCHEMA_TEXT_EMPTY, place, "key %s is there, but empty",
+                      gufo_quote(quoted, entry->key));
+}
+
+static void check_texts(checker *c)
+{
+    gufo_entry entry;
+
+    for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++) {
+        if (!begins_with(entry.key, "general."))
+            continue;
+        check_empty(c, &entry);
+        for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+            if (ends_with(entry.key, forms[f].end)) {
+                check_forms(c, &entry, f);
+                break;
+            }
+    }
+}
+
+/* "8x7B", "30B-A3B": a size, and what may follow one. */
+static bool is_size_label(gufo_str label)
+{
+    size_t len = gufo_name_component(label, 0);
+
+    if (!gufo_name_is_size(name_slice(label, 0, len)))
+        return false;
+    for (size_t at = len; at < label.len; at += 1 + len) {
+        len = gufo_name_component(label, at + 1);
+        if (!gufo_name_is_attribute(name_slice(label, at + 1, at + 1 + len)))
+            return false;
+    }
+    return true;
+}
+
+static void check_size_label(checker *c)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_entry entry;
+    finding_place place;
+
+    if (!gufo_metadata_find(c->file, "general.size_label", &entry) ||
+        entry.value.type != GUFO_VALUE_STRING || entry.value.as.str.len == 0 ||
+        is_size_label(entry.value.as.str))
+        return;
+    place = gufo_place_entry(&entry);
+    place.hint = "a size is a number and a letter, as in '7B', '8x7B' or '30B-A3B'";
+    gufo_check_report(c, SCHEMA_SIZE_LABEL, place, "general.size_label %s is no size",
+                      gufo_quote(quoted, entry.value.as.str));
+}
+
+/* ---- numbered groups ------------------------------------------------------------------------ */
+
+typedef struct numbered_group {
+    const char *count;  /* "general.base_model.count" */
+    const char *prefix; /* of the numbered keys: "general.base_model." */
+} numbered_group;
+
+/* The number in "PREFIX12.name"; false for any other key. */
+static bool number_of(gufo_str key, const char *prefix, uint64_t *number)
+{
+    size_t at = strlen(prefix), start = at;
+
+    if (!begins_with(key, prefix))
+        return false;
+    for (*number = 0; at < key.len && at - start < 18 && is_digit(key.data[at]); at++)
+        *number = 10 * *number + (uint64_t)(key.data[at] - '0');
+    return at > start && at < key.len && key.data[at] == '.';
+}
+
+static void report_beyond(checker *c, const numbered_group *group, const gufo_entry *entry,
+                          bool counted, uint64_t count)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    gufo_quote(quoted, entry->key);
+    if (counted)
+        gufo_check_report(c, SCHEMA_GROUP_COUNT, gufo_place_entry(entry),
+                          "key %s is there, but %s is %" PRIu64, quoted, group->count, count);
+    else
+        gufo_check_report(c, SCHEMA_GROUP_COUNT, gufo_place_missing(group->count),
+                          "key %s is there, but %s is missing", quoted, group->count);
+}
+
+/* `seen` has a byte for each number below `count`. */
+static void check_numbers(checker *c, const numbered_group *group, const gufo_entry *counter,
+                          uint64_t count, uint8_t *seen)
+{
+    uint64_t number;
+    gufo_entry entry;
+
+    for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++) {
+        if (!number_of(entry.key, group->prefix, &number))
+            continue;
+        if (number < count) {
+            seen[number] = 1;
+            continue;
+        }
+        report_beyond(c, group, &entry, counter != NULL, count);
+        if (counter == NULL)
+            return;
+    }
+    for (number = 0; number < count; number++)
+        if (seen[number] == 0) {
+            gufo_check_report(c, SCHEMA_GROUP_COUNT, gufo_place_entry(counter),
+                              "%s is %" PRIu64 ", but no key begins with %s%" PRIu64, group->count,
+                              count, group->prefix, number);
+            return;
+        }
+}
+
+static void check_group(checker *c, const numbered_group *group)
+{
+    gufo_entry counter;
+    bool counted = gufo_metadata_find(c->file, group->count, &counter);
+    uint64_t count = 0, entries = gufo_metadata_count(c->file);
+    uint8_t *seen;
+
+    if (counted && gufo_value_u64(&counter.value, &count, NULL) != GUFO_OK)
+        return; /* its type is told elsewhere */
+    if (count > entries) {
+        gufo_check_report(c, SCHEMA_GROUP_COUNT, gufo_place_entry(&counter),
+                          "%s is %" PRIu64 ", but the file has only %" PRIu64 " keys", group->count,
+                          count, entries);
+        return;
+    }
+    seen = gufo_mem_zero(&gufo_default_allocator, (size_t)count + 1);
+    if (seen == NULL) {
+        c->status = gufo_fail_memory(c->error);
+        return;
+    }
+    check_numbers(c, group, counted ? &counter : NULL, count, seen);
+    mem_free(&gufo_default_allocator, seen);
+}
+
+static void check_groups(checker *c)
+{
+    static const numbered_group groups[] = {
+        {"general.base_model.count", "general.base_model."},
+        {"general.dataset.count", "general.dataset."},
+    };
+
+    for (size_t i = 0; c->status == GUFO_OK && i < sizeof groups / sizeof *groups; i++)
+        check_group(c, &groups[i]);
+}
+
+/* ---- alignment ------------------------------------------------------------------------------ */
+
+/* Opening has checked that the layout agrees with it. */
+static void check_alignment(checker *c)
+{
+    enum { LARGEST_PAGE = 65536 };
+    gufo_entry entry;
+    finding_place place;
+    uint64_t alignment;
+
+    if (!gufo_metadata_find(c->file, "general.alignment", &entry) ||
+        gufo_value_u64(&entry.value, &alignment, NULL) != GUFO_OK || alignment <= LARGEST_PAGE)
+        return;
+    place = gufo_place_entry(&entry);
+    place.hint = "use 'gufo edit FILE --remove=general.alignment'";
+    gufo_check_report(c, SCHEMA_ALIGNMENT_LARGE, place,
+                      "general.alignment is %" PRIu64
+                      ", more than a page of any machine: each tensor wastes half of it on padding",
+                      alignment);
+}
 
 void gufo_check_general(checker *c)
 {
-    (void)c;
+    check_texts(c);
+    check_size_label(c);
+    check_groups(c);
+    if (c->status == GUFO_OK) {
+        check_alignment(c);
+        gufo_check_weights(c);
+    }
 }

@@ -1,6 +1,338 @@
+/* Keys: the architecture's name, then each key by itself: is it known, spelt as readers want it, of the
+ * right kind of value, and, where it is not known, whose is it?
+ *
+ * A key that nobody knows is no fault: communities have their own, under their own name.  It is told
+ * where it looks like a slip of the hand (a known key is nearly the same, and not there), and where
+ * it lies in a namespace that belongs to the standard. */
 #include "schema/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "schema/form_parts.h"
+#include "schema/nearest.h"
+
+/* Looking for the nearest key costs more than all other checks of a key: after so many unknown ones
+ * nobody is helped by more. */
+enum { MOST_GUESSES = 32 };
+
+enum { KEY_SIZE = 256, HINT_SIZE = 2 * KEY_SIZE + 64 };
+
+/* ---- the architecture ----------------------------------------------------------------------- */
+
+static gufo_str architecture_at(const void *table, size_t index)
+{
+    (void)table;
+    return gufo_str_of(gufo_arch_at(index)->id);
+}
+
+static bool is_plain_name(gufo_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (!is_lower(name.data[i]) && !is_digit(name.data[i]))
+            return false;
+    return true;
+}
+
+static void check_architecture_name(checker *c)
+{
+    char quoted[GUFO_QUOTE_SIZE], hint[KEY_SIZE];
+    gufo_entry entry;
+    finding_place place;
+    size_t nearest;
+
+    if (c->architecture.len == 0 || !gufo_metadata_find(c->file, "general.architecture", &entry))
+        return;
+    gufo_quote(quoted, c->architecture);
+    place = gufo_place_entry(&entry);
+    if (!is_plain_name(c->architecture))
+        gufo_check_report(c, SCHEMA_ARCHITECTURE_CHARACTERS, place,
+                          "architecture %s has other characters than a-z and 0-9", quoted);
+    if (gufo_arch_find(c->architecture) != NULL)
+        return;
+    if (gufo_nearest(c->architecture, architecture_at, NULL, gufo_arch_count(), &nearest)) {
+        (void)snprintf(hint, sizeof hint, "did you mean '%s'?", gufo_arch_at(nearest)->id);
+        place.hint = hint;
+    }
+    gufo_check_report(c, SCHEMA_ARCHITECTURE_UNKNOWN, place, "architecture %s is not known",
+                      quoted);
+}
+
+/* ---- keys that are known -------------------------------------------------------------------- */
+
+/* The key that a row stands for in this file: "{arch}" becomes its architecture.  False where more
+ * has to be filled in, or does not fit. */
+static bool key_of_row(const gufo_key_info *info, gufo_str architecture, char out[KEY_SIZE])
+{
+    static const char placeholder[] = "{arch}";
+    size_t skip =
+        strncmp(info->key, placeholder, sizeof placeholder - 1) == 0 ? sizeof placeholder - 1 : 0;
+    size_t prefix = skip > 0 ? architecture.len : 0, rest = strlen(info->key + skip);
+
+    if (strchr(info->key + skip, '{') != NULL || (skip > 0 && architecture.len == 0) ||
+        prefix >= KEY_SIZE || rest >= KEY_SIZE - prefix)
+        return false;
+    if (prefix > 0)
+        memcpy(out, architecture.data, prefix);
+    memcpy(out + prefix, info->key + skip, rest + 1);
+    return true;
+}
+
+static const char *type_of(const gufo_value *value, char out[64])
+{
+    if (value->type == GUFO_VALUE_ARRAY)
+        (void)snprintf(out, 64, "array[%s]", gufo_value_type_name(value->as.array.type));
+    else
+        (void)snprintf(out, 64, "%s", gufo_value_type_name(value->type));
+    return out;
+}
+
+static void check_value(checker *c, const gufo_entry *entry, const gufo_key_info *info)
+{
+    char quoted[GUFO_QUOTE_SIZE], type[64];
+    int64_t number;
+
+    if (gufo_key_accepts(info, &entry->value))
+        return;
+    gufo_quote(quoted, entry->key);
+    if (gufo_value_i64(&entry->value, &number, NULL) == GUFO_OK && number < 0 &&
+        strstr(info->type, "uint") != NULL)
+        gufo_check_report(c, SCHEMA_KEY_VALUE_TYPE, gufo_place_entry(entry),
+                          "key %s is %" PRId64 ", but %s is never negative", quoted, number,
+                          info->type);
+    else
+        gufo_check_report(c, SCHEMA_KEY_VALUE_TYPE, gufo_place_entry(entry),
+                          "key %s has type %s, not %s", quoted, type_of(&entry->value, type),
+                          info->type);
+}
+
+/* Whether a name can be given on a command line as it is. */
+static bool is_typeable(gufo_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (!is_letter(name.data[i]) && !is_digit(name.data[i]) &&
+            memchr("._-", name.data[i], 3) == NULL)
+            return false;
+    return name.len < KEY_SIZE;
+}
+
+/* Numbers are equal whatever their types; of arrays only the bytes are compared. */
+static bool same_value(const gufo_value *a, const gufo_value *b)
+{
+    uint64_t u[2];
+    int64_t i[2];
+    double f[2];
+
+    if (a->type == GUFO_VALUE_STRING && b->type == GUFO_VALUE_STRING)
+        return gufo_str_equal(a->as.str, b->as.str);
+    if (a->type == GUFO_VALUE_ARRAY && b->type == GUFO_VALUE_ARRAY)
+        return a->as.array.type == b->as.array.type && a->as.array.size == b->as.array.size &&
+               memcmp(a->as.array.data, b->as.array.data, (size_t)a->as.array.size) == 0;
+    if (a->type == GUFO_VALUE_BOOL && b->type == GUFO_VALUE_BOOL)
+        return a->as.b == b->as.b;
+    if (gufo_value_u64(a, &u[0], NULL) == GUFO_OK && gufo_value_u64(b, &u[1], NULL) == GUFO_OK)
+        return u[0] == u[1];
+    if (gufo_value_i64(a, &i[0], NULL) == GUFO_OK && gufo_value_i64(b, &i[1], NULL) == GUFO_OK)
+        return i[0] == i[1];
+    return gufo_value_f64(a, &f[0], NULL) == GUFO_OK && gufo_value_f64(b, &f[1], NULL) == GUFO_OK &&
+           f[0] == f[1];
+}
+
+static void report_contradiction(checker *c, const gufo_entry *one, const gufo_entry *other)
+{
+    char quoted[GUFO_QUOTE_SIZE], again[GUFO_QUOTE_SIZE];
+    finding_place place = gufo_place_entry(one);
+
+    place.hint = "remove the wrong one with 'gufo edit FILE --remove=KEY'";
+    gufo_check_report(c, SCHEMA_KEY_CONTRADICTION, place,
+                      "keys %s and %s mean the same, but have different values",
+                      gufo_quote(quoted, one->key), gufo_quote(again, other->key));
+}
+
+/* A finding that names the right key; `offer`: renaming is right. */
+static void report_other_name(checker *c, schema_rule rule, const gufo_entry *entry,
+                              const char *relation, const char *right, bool offer)
+{
+    char quoted[GUFO_QUOTE_SIZE], wanted[GUFO_QUOTE_SIZE], hint[HINT_SIZE];
+    finding_place place = gufo_place_entry(entry);
+    gufo_str name = gufo_str_of(right);
+
+    if (offer && is_typeable(entry->key)) {
+        (void)snprintf(hint, sizeof hint, "use 'gufo edit FILE --rename=%.*s=%s'",
+                       (int)entry->key.len, entry->key.data, right);
+        place.hint = hint;
+    }
+    if (offer)
+        place.fix =
+            (gufo_fix){GUFO_FIX_RENAME, entry->key, {.type = GUFO_VALUE_STRING, .as.str = name}};
+    gufo_check_report(c, rule, place, "key %s %s %s", gufo_quote(quoted, entry->key), relation,
+                      gufo_quote(wanted, name));
+}
+
+/* Some keys have a younger name that says the same in another way: only a name that should not be
+ * used any more is told. */
+static bool is_outdated(const gufo_key_info *info)
+{
+    return gufo_key_rename_is_safe(info) || strcmp(info->status, "deprecated") == 0 ||
+           strcmp(info->status, "misspelt") == 0;
+}
+
+static void check_spelling(checker *c, const gufo_entry *entry, const gufo_key_info *info)
+{
+    const gufo_key_info *today = gufo_key_replacement(info);
+    gufo_entry other;
+    char right[KEY_SIZE];
+    bool both;
+
+    if (today == NULL || !is_outdated(info) || !key_of_row(today, c->architecture, right))
+        return;
+    both = gufo_metadata_find(c->file, right, &other);
+    if (both && !same_value(&entry->value, &other.value))
+        report_contradiction(c, entry, &other);
+    else
+        report_other_name(c, SCHEMA_KEY_OUTDATED, entry, "is an old name of", right,
+                          !both && gufo_key_rename_is_safe(info) &&
+                              gufo_key_accepts(today, &entry->value));
+}
+
+/* The specification's spelling and the one that programs write and read: both are fine, and readers
+ * take either. */
+static void check_separator(checker *c)
+{
+    gufo_entry one, other;
+
+    if (gufo_metadata_find(c->file, "tokenizer.ggml.separator_token_id", &one) &&
+        gufo_metadata_find(c->file, "tokenizer.ggml.seperator_token_id", &other) &&
+        !same_value(&one.value, &other.value))
+        report_contradiction(c, &one, &other);
+}
+
+/* ---- keys that are not known ---------------------------------------------------------------- */
+
+typedef struct key_names {
+    gufo_str architecture;
+    char *name; /* of KEY_SIZE: of the row that was asked for last */
+} key_names;
+
+static gufo_str key_at(const void *table, size_t index)
+{
+    const key_names *names = table;
+
+    return key_of_row(gufo_key_at(index), names->architecture, names->name)
+               ? gufo_str_of(names->name)
+               : (gufo_str){"", 0};
+}
+
+/* Whether one letter too many, too few or another one makes the difference, or two that changed
+ * places; capitals do not count. */
+static bool is_one_slip(gufo_str a, gufo_str b)
+{
+    size_t front = 0, back = 0, left_a, left_b;
+
+    while (front < a.len && front < b.len && to_lower(a.data[front]) == to_lower(b.data[front]))
+        front++;
+    while (back < a.len - front && back < b.len - front &&
+           to_lower(a.data[a.len - back - 1]) == to_lower(b.data[b.len - back - 1]))
+        back++;
+    left_a = a.len - front - back;
+    left_b = b.len - front - back;
+    if (left_a <= 1 && left_b <= 1)
+        return true;
+    return left_a == 2 && left_b == 2 && to_lower(a.data[front]) == to_lower(b.data[front + 1]) &&
+           to_lower(a.data[front + 1]) == to_lower(b.data[front]);
+}
+
+/* A known key that is nearly this one, fits its value and is not there itself: then this one is
+ * hardly another key of somebody's own. */
+static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
+{
+    char right[KEY_SIZE];
+    key_names names = {c->architecture, right};
+    gufo_entry other;
+    size_t nearest;
+
+    if (*guesses == 0)
+        return false;
+    --*guesses;
+    if (!gufo_nearest(entry->key, key_at, &names, gufo_key_count(), &nearest) ||
+        !key_of_row(gufo_key_at(nearest), c->architecture, right) ||
+        !gufo_key_accepts(gufo_key_at(nearest), &entry->value) ||
+        gufo_metadata_find(c->file, right, &other))
+        return false;
+    report_other_name(c, SCHEMA_KEY_MISSPELT, entry, "is not known, but is nearly", right,
+                      is_one_slip(entry->key, gufo_str_of(right)));
+    return true;
+}
+
+/* A key of another architecture than the file's.  Where that is not known, it is what is wrong. */
+static bool check_foreign(checker *c, const gufo_entry *entry, gufo_str first)
+{
+    char quoted[GUFO_QUOTE_SIZE], own[GUFO_QUOTE_SIZE];
+
+    if (c->architecture.len == 0 || first.len == entry->key.len ||
+        gufo_str_equal(first, c->architecture) || gufo_arch_find(first) == NULL ||
+        gufo_key_find(entry->key, first) == NULL)
+        return false;
+    if (gufo_arch_find(c->architecture) != NULL)
+        gufo_check_report(c, SCHEMA_KEY_FOREIGN, gufo_place_entry(entry),
+                          "key %s is of another architecture than the file, which is of %s",
+                          gufo_quote(quoted, entry->key), gufo_quote(own, c->architecture));
+    return true;
+}
+
+static void check_prefix(checker *c, const gufo_entry *entry, gufo_str first)
+{
+    static const char *const standard[] = {"general", "tokenizer", "split", "adapter", "imatrix"};
+    char quoted[GUFO_QUOTE_SIZE];
+    finding_place place = gufo_place_entry(entry);
+
+    gufo_quote(quoted, entry->key);
+    place.hint = "begin keys of your own with the name of your community, as in 'community.key'";
+    if (first.len == entry->key.len)
+        gufo_check_report(c, SCHEMA_KEY_UNPREFIXED, place,
+                          "key %s is not known and has no prefix that says whose it is", quoted);
+    for (size_t i = 0; first.len < entry->key.len && i < sizeof standard / sizeof *standard; i++)
+        if (gufo_str_equal(first, gufo_str_of(standard[i])))
+            gufo_check_report(c, SCHEMA_KEY_UNPREFIXED, place,
+                              "key %s is not known, but begins with \"%s.\", which belongs to the "
+                              "standard",
+                              quoted, standard[i]);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static gufo_str first_segment(gufo_str key)
+{
+    const char *dot = memchr(key.data, '.', key.len);
+
+    return (gufo_str){key.data, dot != NULL ? (size_t)(dot - key.data) : key.len};
+}
+
+static void check_key(checker *c, const gufo_entry *entry, unsigned *guesses)
+{
+    gufo_str first = first_segment(entry->key);
+    const gufo_key_info *info;
+
+    if (entry->key.len == 0 || check_foreign(c, entry, first))
+        return;
+    info = gufo_key_find(entry->key, c->architecture);
+    if (info != NULL) {
+        check_value(c, entry, info);
+        check_spelling(c, entry, info);
+    } else if (!check_slip(c, entry, guesses)) {
+        check_prefix(c, entry, first);
+    }
+}
 
 void gufo_check_keys(checker *c)
 {
-    (void)c;
+    unsigned guesses = MOST_GUESSES;
+    gufo_entry entry;
+
+    check_architecture_name(c);
+    for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++)
+        check_key(c, &entry, &guesses);
+    check_separator(c);
 }

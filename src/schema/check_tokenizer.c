@@ -1,6 +1,324 @@
-#include "schema/check.h"
+/* The tokenizer: its model, the lists that the model needs, token ids, pre-tokenizer.  What is in the
+ * lists is looked at in check_tokens.c.
+ *
+ * A file without a tokenizer is fine (a projector, a vision model); one with half of it is not. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "schema/check_tokens.h"
+#include "schema/nearest.h"
+
+/* What is known of the lists; the order is that of vocabulary_list. */
+static const struct {
+    const char *name; /* as in gufo_tokenizer_model.arrays */
+    const char *key;
+    bool needed;    /* no reader does without it, if the model has it */
+    bool per_token; /* one element for each token */
+} lists[LIST_COUNT] = {
+    [LIST_TOKENS] = {"tokens", "tokenizer.ggml.tokens", true, false},
+    [LIST_SCORES] = {"scores", "tokenizer.ggml.scores", false, true},
+    [LIST_TOKEN_TYPE] = {"token_type", "tokenizer.ggml.token_type", false, true},
+    [LIST_MERGES] = {"merges", "tokenizer.ggml.merges", true, false},
+};
+
+static bool is_integer(gufo_value_type type)
+{
+    return type != GUFO_VALUE_FLOAT32 && type != GUFO_VALUE_FLOAT64 && type != GUFO_VALUE_BOOL &&
+           type != GUFO_VALUE_STRING && type != GUFO_VALUE_ARRAY;
+}
+
+/* Whether a list has elements of a kind that can be looked at; another kind is told elsewhere. */
+static bool is_usable(const gufo_value *value, vocabulary_list list)
+{
+    if (value->type != GUFO_VALUE_ARRAY)
+        return false;
+    if (list == LIST_TOKENS || list == LIST_MERGES)
+        return value->as.array.type == GUFO_VALUE_STRING;
+    return list != LIST_TOKEN_TYPE || is_integer(value->as.array.type);
+}
+
+static vocabulary read_lists(const checker *c)
+{
+    vocabulary v = {.count = 0};
+
+    for (size_t i = 0; i < LIST_COUNT; i++) {
+        v.there[i] = gufo_metadata_find(c->file, lists[i].key, &v.lists[i]);
+        v.usable[i] = v.there[i] && is_usable(&v.lists[i].value, (vocabulary_list)i);
+    }
+    if (v.usable[LIST_TOKENS])
+        v.count = v.lists[LIST_TOKENS].value.as.array.count;
+    return v;
+}
+
+/* ---- model ---------------------------------------------------------------------------------- */
+
+static gufo_str model_at(const void *table, size_t index)
+{
+    (void)table;
+    return gufo_str_of(gufo_tokenizer_model_at(index)->id);
+}
+
+static gufo_str pretokenizer_at(const void *table, size_t index)
+{
+    (void)table;
+    return gufo_str_of(gufo_pretokenizer_at(index)->id);
+}
+
+/* Tells that the text of a key is not in a table of `count` rows. */
+static void report_unknown(checker *c, schema_rule rule, const gufo_entry *entry,
+                           gufo_nearest_name *name_at, size_t count)
+{
+    char quoted[GUFO_QUOTE_SIZE], hint[192];
+    finding_place place = gufo_place_entry(entry);
+    size_t nearest;
+
+    if (gufo_nearest(entry->value.as.str, name_at, NULL, count, &nearest)) {
+        (void)snprintf(hint, sizeof hint, "use 'gufo edit FILE --set-string=%.*s=%s'",
+                       (int)entry->key.len, entry->key.data, name_at(NULL, nearest).data);
+        place.hint = hint;
+    }
+    gufo_check_report(c, rule, place, "%.*s %s is not known", (int)entry->key.len, entry->key.data,
+                      gufo_quote(quoted, entry->value.as.str));
+}
+
+static void check_model(checker *c, vocabulary *v)
+{
+    static const char key[] = "tokenizer.ggml.model";
+    gufo_entry entry;
+
+    if (!gufo_metadata_find(c->file, key, &entry)) {
+        if (v->there[LIST_TOKENS])
+            gufo_check_report(c, SCHEMA_TOKENIZER_MODEL, gufo_place_missing(key),
+                              "%s is missing, although there are tokens", key);
+        return;
+    }
+    if (entry.value.type != GUFO_VALUE_STRING)
+        return;
+    v->model = gufo_tokenizer_model_find(entry.value.as.str);
+    if (v->model == NULL)
+        report_unknown(c, SCHEMA_TOKENIZER_MODEL, &entry, model_at, gufo_tokenizer_model_count());
+}
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+/* Whether `word` is one of the words in `words`. */
+static bool has_word(const char *words, const char *word)
+{
+    size_t len = strlen(word);
+
+    for (const char *at = words; *at != '\0'; at += strcspn(at, " "), at += *at == ' ')
+        if (strcspn(at, " ") == len && memcmp(at, word, len) == 0)
+            return true;
+    return false;
+}
+
+static void check_needed(checker *c, const vocabulary *v)
+{
+    for (size_t i = 0; v->model != NULL && i < LIST_COUNT; i++)
+        if (!v->there[i] && has_word(v->model->arrays, lists[i].name))
+            gufo_check_report(
+                c,
+                lists[i].needed ? SCHEMA_VOCABULARY_LIST_MISSING : SCHEMA_VOCABULARY_LIST_EXPECTED,
+                gufo_place_missing(lists[i].key),
+                "%s is missing, which tokenizer model \"%s\" uses", lists[i].key, v->model->id);
+}
+
+static void check_length(checker *c, const vocabulary *v, size_t list)
+{
+    const gufo_entry *entry = &v->lists[list];
+    uint64_t count = entry->value.as.array.count;
+    finding_place place = gufo_place_entry(entry);
+
+    if (count == v->count)
+        return;
+    if (count > v->count) {
+        place.hint = "use 'gufo validate FILE --fix -o OUT' to shorten it";
+        place.fix =
+            (gufo_fix){GUFO_FIX_SHORTEN, entry->key, {.type = GUFO_VALUE_UINT64, .as.u = v->count}};
+    }
+    gufo_check_report(c, SCHEMA_VOCABULARY_LENGTHS, place,
+                      "%s has %" PRIu64 " elements, but there are %" PRIu64 " tokens",
+                      lists[list].key, count, v->count);
+}
+
+static void check_lengths(checker *c, const vocabulary *v)
+{
+    for (size_t i = 0; v->usable[LIST_TOKENS] && i < LIST_COUNT; i++)
+        if (lists[i].per_token && v->there[i] && v->lists[i].value.type == GUFO_VALUE_ARRAY)
+            check_length(c, v, i);
+}
+
+/* ---- token ids ------------------------------------------------------------------------------ */
+
+static void check_id(checker *c, const gufo_entry *entry, uint64_t id, uint64_t tokens)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (id >= tokens)
+        gufo_check_report(c, SCHEMA_TOKEN_ID, gufo_place_entry(entry),
+                          "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
+                          gufo_quote(quoted, entry->key), id, tokens);
+}
+
+static void check_id_list(checker *c, const gufo_entry *entry, uint64_t tokens)
+{
+    char quoted[GUFO_QUOTE_SIZE], more[MORE_SIZE];
+    gufo_array_iter iter = gufo_array_start(&entry->value.as.array);
+    uint64_t wrong = 0, first = 0, id;
+    gufo_value element;
+
+    while (gufo_array_next(&iter, &element))
+        if (gufo_value_u64(&element, &id, NULL) == GUFO_OK && id >= tokens && wrong++ == 0)
+            first = id;
+    if (wrong > 0)
+        gufo_check_report(c, SCHEMA_TOKEN_ID, gufo_place_entry(entry),
+                          "%s has %" PRIu64 "%s, but there are %" PRIu64 " tokens",
+                          gufo_quote(quoted, entry->key), first, gufo_and_more(more, wrong),
+                          tokens);
+}
+
+/* Ids of another kind than numbers are told elsewhere. */
+static void check_ids_of(checker *c, const gufo_entry *entry, uint64_t tokens)
+{
+    uint64_t id;
+
+    if (gufo_value_u64(&entry->value, &id, NULL) == GUFO_OK)
+        check_id(c, entry, id, tokens);
+    else if (entry->value.type == GUFO_VALUE_ARRAY)
+        check_id_list(c, entry, tokens);
+}
+
+static void check_ids(checker *c, const vocabulary *v)
+{
+    static const char *const of_architecture[] = {"decoder_start_token_id", "mask_token_id"};
+    gufo_entry entry;
+
+    for (size_t i = 0; i < gufo_special_token_count(); i++)
+        if (gufo_metadata_find(c->file, gufo_special_token_at(i)->key, &entry))
+            check_ids_of(c, &entry, v->count);
+    if (gufo_metadata_find(c->file, "tokenizer.ggml.suppress_tokens", &entry))
+        check_ids_of(c, &entry, v->count);
+    for (size_t i = 0; i < sizeof of_architecture / sizeof *of_architecture; i++)
+        if (gufo_check_arch_entry(c, of_architecture[i], &entry))
+            check_ids_of(c, &entry, v->count);
+}
+
+static bool has_key(const checker *c, const char *key)
+{
+    gufo_entry entry;
+
+    return gufo_metadata_find(c->file, key, &entry);
+}
+
+/* A token that is to be added must be known: by its key, or by the model. */
+static void check_added(checker *c, const gufo_tokenizer_model *model)
+{
+    const struct {
+        const char *add, *id, *other; /* keys; `other`: the second spelling */
+        const char *fallback;
+    } added[] = {
+        {"tokenizer.ggml.add_bos_token", "tokenizer.ggml.bos_token_id", "", model->bos},
+        {"tokenizer.ggml.add_eos_token", "tokenizer.ggml.eos_token_id", "", model->eos},
+        {"tokenizer.ggml.add_sep_token", "tokenizer.ggml.seperator_token_id",
+         "tokenizer.ggml.separator_token_id", model->separator},
+    };
+    gufo_entry entry;
+
+    for (size_t i = 0; i < sizeof added / sizeof *added; i++)
+        if (gufo_metadata_find(c->file, added[i].add, &entry) &&
+            entry.value.type == GUFO_VALUE_BOOL && entry.value.as.b &&
+            added[i].fallback[0] == '\0' && !has_key(c, added[i].id) && !has_key(c, added[i].other))
+            gufo_check_report(c, SCHEMA_TOKEN_ADDED, gufo_place_entry(&entry),
+                              "%s is true, but %s is missing", added[i].add, added[i].id);
+}
+
+/* ---- more keys ------------------------------------------------------------------------------ */
+
+/* Models that are byte-level BPE: text is cut into words first. */
+static bool cuts_words(const gufo_tokenizer_model *model)
+{
+    static const char *const models[] = {"gpt2", "hybriddna", "whitespace"};
+
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
+        if (strcmp(model->id, models[i]) == 0)
+            return true;
+    return false;
+}
+
+static void check_pretokenizer(checker *c, const gufo_tokenizer_model *model)
+{
+    static const char key[] = "tokenizer.ggml.pre";
+    gufo_entry entry;
+    bool there = gufo_metadata_find(c->file, key, &entry);
+    finding_place place = gufo_place_missing(key);
+
+    if (!cuts_words(model) || (there && entry.value.type != GUFO_VALUE_STRING))
+        return;
+    if (there && entry.value.as.str.len > 0) {
+        if (gufo_pretokenizer_find(entry.value.as.str) == NULL)
+            report_unknown(c, SCHEMA_PRETOKENIZER_UNKNOWN, &entry, pretokenizer_at,
+                           gufo_pretokenizer_count());
+        return;
+    }
+    place.hint = "set it to what the model was trained with: 'gufo edit FILE "
+                 "--set-string=tokenizer.ggml.pre=NAME'";
+    gufo_check_report(c, SCHEMA_PRETOKENIZER_MISSING, place,
+                      "%s is %s; readers then cut text as they think best", key,
+                      there ? "empty" : "missing");
+}
+
+static void check_size(checker *c, const vocabulary *v)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_entry entry;
+    uint64_t size;
+
+    if (gufo_check_arch_entry(c, "vocab_size", &entry) &&
+        gufo_value_u64(&entry.value, &size, NULL) == GUFO_OK && size != v->count)
+        gufo_check_report(c, SCHEMA_VOCABULARY_SIZE, gufo_place_entry(&entry),
+                          "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
+                          gufo_quote(quoted, entry.key), size, v->count);
+}
+
+/* The table is SentencePiece's: the bytes of a trie (their number first, little-endian whatever the
+ * file is), then the texts that it leads to. */
+static void check_character_map(checker *c)
+{
+    static const char key[] = "tokenizer.ggml.precompiled_charsmap";
+    const gufo_array *array;
+    gufo_entry entry;
+    uint32_t trie;
+
+    if (!gufo_metadata_find(c->file, key, &entry) || entry.value.type != GUFO_VALUE_ARRAY)
+        return;
+    array = &entry.value.as.array;
+    if (gufo_value_type_size(array->type) != 1 || !is_integer(array->type) || array->count == 0)
+        return;
+    trie = array->count < sizeof trie ? UINT32_MAX : load_u32(array->data, bytes_swapped(false));
+    if (trie == 0 || trie % sizeof trie != 0 || trie > array->count - sizeof trie)
+        gufo_check_report(c, SCHEMA_CHARACTER_MAP, gufo_place_entry(&entry),
+                          "%s has %" PRIu64 " bytes, which hold no table of characters", key,
+                          array->count);
+}
 
 void gufo_check_tokenizer(checker *c)
 {
-    (void)c;
+    vocabulary v = read_lists(c);
+
+    check_model(c, &v);
+    check_needed(c, &v);
+    check_lengths(c, &v);
+    gufo_check_tokens(c, &v);
+    if (v.usable[LIST_TOKENS]) {
+        check_ids(c, &v);
+        check_size(c, &v);
+    }
+    if (v.model != NULL) {
+        check_added(c, v.model);
+        check_pretokenizer(c, v.model);
+    }
+    check_character_map(c);
 }

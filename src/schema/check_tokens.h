@@ -1,0 +1,32 @@
+/* What the checks of a tokenizer share. */
+#ifndef GUFO_SCHEMA_CHECK_TOKENS_H
+#define GUFO_SCHEMA_CHECK_TOKENS_H
+
+#include "schema/check.h"
+#include "schema/tokens.h"
+
+/* tokenizer.ggml.* lists. */
+typedef enum vocabulary_list {
+    LIST_TOKENS,
+    LIST_SCORES,
+    LIST_TOKEN_TYPE,
+    LIST_MERGES,
+    LIST_COUNT,
+} vocabulary_list;
+
+typedef struct vocabulary {
+    const gufo_tokenizer_model *model; /* NULL if it is not known */
+    bool there[LIST_COUNT];            /* the key is, whatever its value */
+    bool usable[LIST_COUNT];           /* and the value is a list that can be looked at */
+    gufo_entry lists[LIST_COUNT];
+    uint64_t count; /* of tokens, if that list is usable */
+} vocabulary;
+
+/* " (and 41 more)" for 42; nothing for 1. */
+enum { MORE_SIZE = 48 };
+const char *gufo_and_more(char out[MORE_SIZE], uint64_t count);
+
+/* check_tokens.c: the content of the lists, which must be those of `v`. */
+void gufo_check_tokens(checker *c, const vocabulary *v);
+
+#endif

@@ -1,0 +1,166 @@
+/* What general.* says of the tensors: the version of quantization, and the file type.
+ *
+ * A file type is the element type of most weights, in a mixture of types that differs from model to
+ * model.  What counts here are the weights of the blocks: embeddings and output have types of their
+ * own in most mixtures (and are most of a small model), vectors are never quantized, and a row that
+ * does not fill the blocks of a type gets another one. */
+#include "schema/check_weights.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+
+/* ---- quantization version ------------------------------------------------------------------- */
+
+static bool has_quantized(const checker *c)
+{
+    gufo_tensor tensor;
+    size_t shard;
+
+    for (uint64_t i = 0; gufo_check_tensor_at(c, i, &tensor, &shard); i++) {
+        const gufo_element_type *type = gufo_element_type_by_id(tensor.type);
+
+        if (type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED))
+            return true;
+    }
+    return false;
+}
+
+static void check_quantization_version(checker *c)
+{
+    enum { TODAY = 2 };
+    gufo_entry entry;
+    uint64_t version;
+
+    if (gufo_metadata_find(c->file, "general.quantization_version", &entry) &&
+        gufo_value_u64(&entry.value, &version, NULL) == GUFO_OK && version != TODAY &&
+        has_quantized(c))
+        gufo_check_report(c, SCHEMA_QUANTIZATION_VERSION, gufo_place_entry(&entry),
+                          "general.quantization_version is %" PRIu64
+                          "; that of today's types is %d",
+                          version, TODAY);
+}
+
+/* ---- file type ------------------------------------------------------------------------------ */
+
+enum {
+    FILE_TYPE_GUESSED = 1024, /* a flag that readers add where they guess */
+    OTHER = 63,               /* where weights of types above are counted */
+    DOUBTFUL_PART = 10,       /* more than one in so many of another type: it is a mixture */
+};
+
+typedef struct weight_count {
+    uint64_t weights[OTHER + 1]; /* by element type */
+    uint64_t total;
+    uint32_t most; /* the type of most of them */
+} weight_count;
+
+static bool begins_with(gufo_str text, const char *start)
+{
+    size_t len = strlen(start);
+
+    return text.len >= len && memcmp(text.data, start, len) == 0;
+}
+
+/* Whether quantizing to `base` (NULL: to anything) would give the tensor that type. */
+static bool is_counted(const gufo_tensor *tensor, const gufo_element_type *base)
+{
+    return tensor->n_dims >= 2 && !begins_with(tensor->name, "token_embd.") &&
+           !begins_with(tensor->name, "output.") &&
+           (base == NULL || base->block_elements == 0 ||
+            tensor->dims[0] % base->block_elements == 0);
+}
+
+static weight_count count_weights(const checker *c, const gufo_element_type *base)
+{
+    weight_count count = {.total = 0};
+    gufo_tensor tensor;
+    size_t shard;
+
+    for (uint64_t i = 0; gufo_check_tensor_at(c, i, &tensor, &shard); i++) {
+        uint32_t type = tensor.type < OTHER ? tensor.type : OTHER;
+
+        if (!is_counted(&tensor, base) || !checked_add(count.total, tensor.elements, &count.total))
+            continue;
+        count.weights[type] += tensor.elements;
+    }
+    for (uint32_t type = 0; type <= OTHER; type++)
+        if (count.weights[type] > count.weights[count.most])
+            count.most = type;
+    return count;
+}
+
+/* The only file type that is made of this element type; NULL if there are several or none. */
+static const gufo_file_type *only_file_type(uint32_t base)
+{
+    const gufo_file_type *only = NULL, *type;
+
+    for (size_t i = 0; (type = gufo_file_type_at(i)) != NULL; i++) {
+        if (type->base_type != base || (type->flags & GUFO_FILE_TYPE_REMOVED))
+            continue;
+        if (only != NULL)
+            return NULL;
+        only = type;
+    }
+    return only;
+}
+
+/* Tells a finding about general.file_type, with the right one where there is one answer. */
+static void report_file_type(checker *c, schema_rule rule, const gufo_entry *entry,
+                             const weight_count *count, const char *message)
+{
+    char hint[64];
+    finding_place place = gufo_place_entry(entry);
+    const gufo_file_type *right = only_file_type(count->most);
+
+    if (right != NULL &&
+        count->weights[count->most] >= count->total - count->total / DOUBTFUL_PART) {
+        (void)snprintf(hint, sizeof hint,
+                       "use 'gufo edit FILE --set=general.file_type=%" PRIu32 "'", right->id);
+        place.hint = hint;
+        place.fix =
+            (gufo_fix){GUFO_FIX_SET, entry->key, {.type = GUFO_VALUE_UINT32, .as.u = right->id}};
+    }
+    gufo_check_report(c, rule, place, "%s", message);
+}
+
+static const char *type_name(uint32_t id)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(id);
+
+    return type != NULL ? type->name : "of an unknown type";
+}
+
+static void check_file_type(checker *c)
+{
+    char message[256];
+    gufo_entry entry;
+    uint64_t id;
+    const gufo_file_type *claimed;
+    weight_count count;
+
+    if (c->options->single || gufo_check_tensor_count(c) == 0 ||
+        !gufo_metadata_find(c->file, "general.file_type", &entry) ||
+        gufo_value_u64(&entry.value, &id, NULL) != GUFO_OK)
+        return;
+    claimed = gufo_file_type_by_id(id & ~(uint64_t)FILE_TYPE_GUESSED);
+    count = count_weights(c, claimed != NULL ? gufo_element_type_by_id(claimed->base_type) : NULL);
+    if (claimed == NULL) {
+        (void)snprintf(message, sizeof message, "general.file_type %" PRIu64 " is not known", id);
+        report_file_type(c, SCHEMA_FILE_TYPE_UNKNOWN, &entry, &count, message);
+    } else if (count.total > 0 && count.most != claimed->base_type) {
+        (void)snprintf(message, sizeof message,
+                       "general.file_type is %" PRIu64 " (%s), but most weights are %s", id,
+                       claimed->name, type_name(count.most));
+        report_file_type(c, SCHEMA_FILE_TYPE, &entry, &count, message);
+    }
+}
+
+void gufo_check_weights(checker *c)
+{
+    check_quantization_version(c);
+    check_file_type(c);
+}
