@@ -45,6 +45,26 @@ static inline uint64_t load_u64(const void *at, bool swap)
     return swap ? __builtin_bswap64(v) : v;
 }
 
+/* Up to eight bytes as a little-endian number, zeros behind the last of fewer.  Loads that overlap,
+ * and no loop: how many bytes there are cannot be foretold, and a wrong guess costs more. */
+static inline uint64_t load_start(const void *at, size_t len)
+{
+    const unsigned char *bytes = at;
+    uint64_t middle, last;
+
+    if (len >= 8)
+        return load_u64(at, HOST_IS_BIG_ENDIAN);
+    if (len >= 4) {
+        last = load_u32(bytes + len - 4, HOST_IS_BIG_ENDIAN);
+        return load_u32(at, HOST_IS_BIG_ENDIAN) | last << 8 * (len - 4);
+    }
+    if (len == 0)
+        return 0;
+    middle = bytes[len / 2];
+    last = bytes[len - 1];
+    return bytes[0] | middle << 8 * (len / 2) | last << 8 * (len - 1);
+}
+
 static inline void store_u16(void *at, uint16_t v, bool swap)
 {
     v = swap ? __builtin_bswap16(v) : v;

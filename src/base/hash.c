@@ -52,14 +52,13 @@ uint64_t gufo_hash(hash_key key, gufo_str text)
 {
     uint64_t v[4] = {key.k0 ^ 0x736f6d6570736575u, key.k1 ^ 0x646f72616e646f6du,
                      key.k0 ^ 0x6c7967656e657261u, key.k1 ^ 0x7465646279746573u};
-    uint64_t last = (uint64_t)text.len << 56;
-    size_t at = 0;
+    const uint64_t length = (uint64_t)text.len << 56;
+    const char *at = text.data;
+    size_t left = text.len;
 
-    for (; text.len - at >= 8; at += 8)
-        absorb(v, load_u64(text.data + at, false));
-    for (size_t i = 0; at + i < text.len; i++)
-        last |= (uint64_t)(unsigned char)text.data[at + i] << (8 * i);
-    absorb(v, last);
+    for (; left >= 8; at += 8, left -= 8)
+        absorb(v, load_u64(at, false));
+    absorb(v, length | load_start(at, left));
     v[2] ^= 0xff;
     for (int i = 0; i < 3; i++)
         sip_round(v);

@@ -9,7 +9,7 @@
  * A sequence that is longer than its code point needs is invalid. */
 #include "base/utf8.h"
 
-#include <string.h>
+#include "base/bytes.h"
 
 static const struct utf8_form {
     uint8_t lead_mask, lead_bits;
@@ -42,34 +42,41 @@ size_t gufo_utf8_decode(gufo_str text, uint32_t *code_point)
     return 0;
 }
 
-/* Length of the run of ASCII at `at`, eight bytes at a step: most of what is checked is ASCII. */
-static size_t ascii_run(const char *at, size_t len)
+/* Length of the run of ASCII at the beginning: most of what is checked is ASCII. */
+static size_t ascii_run(gufo_str text)
 {
-    size_t done = 0;
+    for (size_t done = 0; done < text.len; done += 8) {
+        uint64_t others = load_start(text.data + done, text.len - done) & 0x8080808080808080u;
 
-    for (; len - done >= 8; done += 8) {
-        uint64_t word;
-
-        memcpy(&word, at + done, sizeof word);
-        if (word & 0x8080808080808080u)
-            break;
+        if (others != 0)
+            return done + (size_t)__builtin_ctzll(others) / 8;
     }
-    return done;
+    return text.len;
+}
+
+/* Length of a valid sequence of two bytes, the usual one in vocabularies of byte-level BPE; 0 for any
+ * other. */
+static size_t pair_len(gufo_str text)
+{
+    const unsigned char *at = (const unsigned char *)text.data;
+
+    return text.len > 1 && at[0] >= 0xc2 && at[0] <= 0xdf && (at[1] & 0xc0) == 0x80 ? 2 : 0;
 }
 
 size_t gufo_utf8_valid_prefix(gufo_str text)
 {
-    size_t done = 0;
+    size_t done = ascii_run(text);
 
     while (done < text.len) {
+        gufo_str rest = {text.data + done, text.len - done};
+        size_t step = pair_len(rest);
         uint32_t ignored;
-        size_t step = ascii_run(text.data + done, text.len - done);
 
         if (step == 0)
-            step = gufo_utf8_decode((gufo_str){text.data + done, text.len - done}, &ignored);
+            step = gufo_utf8_decode(rest, &ignored);
         if (step == 0)
             break;
-        done += step;
+        done += step + ascii_run((gufo_str){rest.data + step, rest.len - step});
     }
     return done;
 }

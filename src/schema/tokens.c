@@ -23,26 +23,6 @@ typedef struct asked_text {
     uint32_t tag;
 } asked_text;
 
-/* The first bytes as a number.  Loads that overlap, and no loop: the length of the next text cannot
- * be foretold. */
-static inline uint64_t start_of(gufo_str text)
-{
-    size_t len = text.len;
-    uint64_t middle, last;
-
-    if (len >= 8)
-        return load_u64(text.data, HOST_IS_BIG_ENDIAN);
-    if (len >= 4) {
-        last = load_u32(text.data + len - 4, HOST_IS_BIG_ENDIAN);
-        return load_u32(text.data, HOST_IS_BIG_ENDIAN) | last << 8 * (len - 4);
-    }
-    if (len == 0)
-        return 0;
-    middle = (unsigned char)text.data[len / 2];
-    last = (unsigned char)text.data[len - 1];
-    return (unsigned char)text.data[0] | middle << 8 * (len / 2) | last << 8 * (len - 1);
-}
-
 /* The slot where the search begins.  Not the remainder of a power of two: the table would be twice
  * as large as it must be, and pages as well have to be looked up. */
 static inline uint64_t home_of(const token_list *list, uint64_t hash)
@@ -54,7 +34,7 @@ static inline uint64_t home_of(const token_list *list, uint64_t hash)
  * one length then. */
 static inline asked_text ask(const token_list *list, gufo_str text)
 {
-    uint64_t start = start_of(text);
+    uint64_t start = load_start(text.data, text.len);
     bool is_short = text.len <= sizeof start;
     gufo_str hashed = {is_short ? (const char *)&start : text.data,
                        is_short ? sizeof start : text.len};
