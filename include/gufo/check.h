@@ -39,6 +39,7 @@ typedef struct gufo_check_options {
                          metadata; NULL: no rule about names */
     bool single; /* the file is one shard of a set, and looked at alone: rules about what may be
                          in the other shards are passed over */
+    const gufo_allocator *allocator; /* NULL: malloc */
 } gufo_check_options;
 
 /* Checks a file, or a set as one model.  Findings come in the order of the checks: general, keys,

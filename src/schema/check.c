@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 static const struct {
     gufo_rule rule;
@@ -175,6 +176,7 @@ static const struct {
 
 static gufo_status run_checks(checker *c)
 {
+    c->allocator = c->options->allocator != NULL ? c->options->allocator : &gufo_default_allocator;
     c->architecture = text_of(c->file, "general.architecture");
     c->kind = kind_of(c);
     for (size_t i = 0; c->status == GUFO_OK && i < sizeof checks / sizeof *checks; i++)

@@ -27,6 +27,7 @@ typedef struct checker {
     const gufo_file *file; /* whose metadata counts: the file, or the first shard */
     const gufo_set *set;   /* NULL for a single file */
     const gufo_check_options *options;
+    const gufo_allocator *allocator;
     subject_kind kind;
     gufo_str architecture; /* general.architecture, empty without */
     gufo_finding_fn *found;

@@ -315,7 +315,7 @@ static void sort(block_walk *w)
 
 void gufo_check_blocks(tensor_checker *t)
 {
-    const gufo_allocator *memory = &gufo_default_allocator;
+    const gufo_allocator *memory = t->c->allocator;
     block_walk w = {.t = t, .complete = sees_everything(t->c), .listed = listed_blocks(t->c)};
 
     w.order = mem_alloc(memory, (size_t)(t->seen_count + 1) * sizeof *w.order);

@@ -212,13 +212,13 @@ static void check_group(checker *c, const numbered_group *group)
                           count, entries);
         return;
     }
-    seen = gufo_mem_zero(&gufo_default_allocator, (size_t)count + 1);
+    seen = gufo_mem_zero(c->allocator, (size_t)count + 1);
     if (seen == NULL) {
         c->status = gufo_fail_memory(c->error);
         return;
     }
     check_numbers(c, group, counted ? &counter : NULL, count, seen);
-    mem_free(&gufo_default_allocator, seen);
+    mem_free(c->allocator, seen);
 }
 
 static void check_groups(checker *c)

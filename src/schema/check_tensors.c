@@ -236,7 +236,7 @@ static void find_rows(tensor_checker *t)
 
 void gufo_check_tensors(checker *c)
 {
-    const gufo_allocator *memory = &gufo_default_allocator;
+    const gufo_allocator *memory = c->allocator;
     uint64_t count = gufo_check_tensor_count(c);
     tensor_checker t = {.c = c, .arch = gufo_arch_find(c->architecture)};
 

@@ -184,13 +184,13 @@ static gufo_status find_joined(const token_list *tokens, const merge *m, uint32_
     if (len > tokens->longest)
         return GUFO_OK;
     if (len > sizeof room)
-        text = mem_alloc(&gufo_default_allocator, len);
+        text = mem_alloc(tokens->allocator, len);
     if (text == NULL)
         return gufo_fail_memory(error);
     join(text, m);
     gufo_tokens_find(tokens, &(gufo_str){text, len}, 1, id);
     if (text != room)
-        mem_free(&gufo_default_allocator, text);
+        mem_free(tokens->allocator, text);
     return GUFO_OK;
 }
 
@@ -288,7 +288,7 @@ void gufo_check_tokens(checker *c, const vocabulary *v)
     token_list tokens = {0};
 
     if (v->usable[LIST_TOKENS])
-        c->status = gufo_tokens_load(&tokens, &entry->value.as.array, c->error);
+        c->status = gufo_tokens_load(&tokens, &entry->value.as.array, c->allocator, c->error);
     if (c->status == GUFO_E_RANGE)
         c->status = GUFO_OK; /* its length is told of elsewhere */
     if (c->status != GUFO_OK)

@@ -87,18 +87,19 @@ static gufo_status allocate(token_list *list, uint64_t count, gufo_error *error)
     list->slot_count = slots;
     if (slots > SIZE_MAX / sizeof *list->slots)
         return gufo_fail_memory(error);
-    list->texts = mem_alloc(&gufo_default_allocator, ((size_t)count + 1) * sizeof *list->texts);
-    list->slots = gufo_mem_zero(&gufo_default_allocator, (size_t)slots * sizeof *list->slots);
+    list->texts = mem_alloc(list->allocator, ((size_t)count + 1) * sizeof *list->texts);
+    list->slots = gufo_mem_zero(list->allocator, (size_t)slots * sizeof *list->slots);
     return list->texts != NULL && list->slots != NULL ? GUFO_OK : gufo_fail_memory(error);
 }
 
-gufo_status gufo_tokens_load(token_list *list, const gufo_array *array, gufo_error *error)
+gufo_status gufo_tokens_load(token_list *list, const gufo_array *array,
+                             const gufo_allocator *allocator, gufo_error *error)
 {
     gufo_array_iter iter = gufo_array_start(array);
     gufo_status status;
     gufo_value text;
 
-    *list = (token_list){.key = gufo_hash_key_new()};
+    *list = (token_list){.key = gufo_hash_key_new(), .allocator = allocator};
     if (array->count >= UINT32_MAX)
         return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "too many tokens");
     status = allocate(list, array->count, error);
@@ -119,8 +120,8 @@ gufo_status gufo_tokens_load(token_list *list, const gufo_array *array, gufo_err
 
 void gufo_tokens_free(token_list *list)
 {
-    mem_free(&gufo_default_allocator, list->texts);
-    mem_free(&gufo_default_allocator, list->slots);
+    mem_free(list->allocator, list->texts);
+    mem_free(list->allocator, list->slots);
     *list = (token_list){0};
 }
 

@@ -14,6 +14,7 @@ typedef struct token_slot {
 } token_slot;
 
 typedef struct token_list {
+    const gufo_allocator *allocator;
     gufo_str *texts; /* by id; views into the file */
     uint64_t count;
     uint64_t longest; /* bytes */
@@ -26,7 +27,8 @@ typedef struct token_list {
 
 /* Reads an array of strings.  GUFO_E_MEMORY; GUFO_E_RANGE for more tokens than an id can number.
  * Freed with gufo_tokens_free, which a list of zeros may be given to as well. */
-gufo_status gufo_tokens_load(token_list *list, const gufo_array *array, gufo_error *error);
+gufo_status gufo_tokens_load(token_list *list, const gufo_array *array,
+                             const gufo_allocator *allocator, gufo_error *error);
 void gufo_tokens_free(token_list *list);
 
 #define TOKEN_NONE UINT32_MAX
