@@ -204,11 +204,9 @@ static void report_length(checker *c, const gufo_entry *entry, uint64_t blocks,
     uint64_t count = entry->value.as.array.count;
     finding_place place = gufo_place_entry(entry);
 
-    if (count > range->end && range->required == range->end) {
-        place.hint = "use 'gufo validate FILE --fix -o OUT' to shorten it";
+    if (count > range->end && range->required == range->end)
         place.fix =
             (gufo_fix){GUFO_FIX_SHORTEN, entry->key, {.type = GUFO_VALUE_UINT64, .as.u = blocks}};
-    }
     gufo_check_report(c, SCHEMA_PER_LAYER_LENGTH, place,
                       "key %s has %" PRIu64 " elements, one for each block, but there are %" PRIu64
                       " blocks",

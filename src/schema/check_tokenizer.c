@@ -134,11 +134,9 @@ static void check_length(checker *c, const vocabulary *v, size_t list)
 
     if (count == v->count)
         return;
-    if (count > v->count) {
-        place.hint = "use 'gufo validate FILE --fix -o OUT' to shorten it";
+    if (count > v->count)
         place.fix =
             (gufo_fix){GUFO_FIX_SHORTEN, entry->key, {.type = GUFO_VALUE_UINT64, .as.u = v->count}};
-    }
     gufo_check_report(c, SCHEMA_VOCABULARY_LENGTHS, place,
                       "%s has %" PRIu64 " elements, but there are %" PRIu64 " tokens",
                       lists[list].key, count, v->count);
@@ -153,11 +151,14 @@ static void check_lengths(checker *c, const vocabulary *v)
 
 /* ---- token ids ------------------------------------------------------------------------------ */
 
+/* How some writers say that there is no such token: -1 in 32 bits. */
+#define NO_TOKEN_ID UINT32_MAX
+
 static void check_id(checker *c, const gufo_entry *entry, uint64_t id, uint64_t tokens)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    if (id >= tokens)
+    if (id >= tokens && id != NO_TOKEN_ID)
         gufo_check_report(c, SCHEMA_TOKEN_ID, gufo_place_entry(entry),
                           "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
                           gufo_quote(quoted, entry->key), id, tokens);

@@ -219,6 +219,17 @@ static void id_last(gufo_writer *w)
     put_u32(w, "tokenizer.ggml.padding_token_id", SCHEMA_TOKENS - 1);
 }
 
+/* -1 in 32 bits: there is no such token. */
+static void id_none(gufo_writer *w)
+{
+    put_u32(w, "tokenizer.ggml.padding_token_id", UINT32_MAX);
+}
+
+static void id_nearly_none(gufo_writer *w)
+{
+    put_u32(w, "tokenizer.ggml.padding_token_id", UINT32_MAX - 1);
+}
+
 static void suppressed_past_the_end(gufo_writer *w)
 {
     put_array(w, "tokenizer.ggml.suppress_tokens", GUFO_VALUE_INT32, 3, (int32_t[]){1, 8, 9});
@@ -384,6 +395,7 @@ static const schema_row rows[] = {
      .bad = {.add = id_past_the_end},
      .good = {.add = id_last},
      .subject = "tokenizer.ggml.padding_token_id"},
+    ROW("no id", "token-id", "", id_nearly_none, id_none),
     ROW("list of ids", "token-id", "", suppressed_past_the_end, suppressed_good),
     ROW("id of the architecture", "token-id", "", start_past_the_end, start_good),
     ROW("size", "vocabulary-size", "", vocab_size_9, vocab_size_8),
