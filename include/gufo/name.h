@@ -61,10 +61,11 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
  *                 nextn tensors that lack the first block
  *     base name   general.basename, general.name or general.architecture
  *     size label  general.size_label, or counted from the tensors: of a mixture of experts, the
- *                 experts times the shared parameters and those of one expert.  A sidecar's is that
+ *                 experts times the shared parameters and those of one expert.  A size in
+ *                 general.name that is less than a tenth away goes before it.  A sidecar's is that
  *                 of its model, which its tensors cannot tell
  *     fine tune   general.finetune, or what follows a size in general.name
- *     version     general.version, or v1.0
+ *     version     general.version, one in general.name or general.basename, or v1.0
  *     encoding    general.file_type, or the type of most elements
  *     type        LoRA for adapters, vocab for files without tensors
  *     shard       split.no and split.count

@@ -12,9 +12,9 @@ typedef struct rename_move {
 
 /* Gives every file its new name.  A file that has one of these names already is replaced only if
  * `force` is set, and only when all files have their names: GUFO_E_EXISTS otherwise, and
- * GUFO_E_ARGUMENT if it is neither a regular file nor a link.  On failure all names are as they were, or the message says
- * which are not; *failed_path is the path that the error is about.  Signals that end the program
- * must not come meanwhile. */
+ * GUFO_E_ARGUMENT if it is neither a regular file nor a link.  On failure all names are as they were,
+ * or the message says which are not; *failed_path is the path that the error is about.  Signals that
+ * end the program must not come meanwhile. */
 gufo_status rename_all(rename_move *moves, size_t count, bool force, const char **failed_path,
                        gufo_error *error);
 /* Frees what rename_all has put into the list. */

@@ -206,6 +206,16 @@ static bool hint_address(gufo_form *form, gufo_str text, const other_address *ot
     return true;
 }
 
+/* Where a % stands that is not followed by two hexadecimal digits; the end of the text if nowhere. */
+static size_t find_broken_escape(gufo_str text)
+{
+    for (size_t at = span_until(text, "%"); at < text.len;
+         at += 1 + span_until(str_from(text, at + 1), "%"))
+        if (text.len - at < 3 || !is_hex(text.data[at + 1]) || !is_hex(text.data[at + 2]))
+            return at;
+    return text.len;
+}
+
 static gufo_form no_web_address(gufo_str text)
 {
     gufo_form form =
@@ -231,6 +241,10 @@ gufo_form gufo_form_url(gufo_str text)
     if (bad < text.len)
         return form_fault(GUFO_FORM_MALFORMED, text, (gufo_str){text.data + bad, 1},
                           "is a character that no URL may hold");
+    bad = find_broken_escape(text);
+    if (bad < text.len)
+        return form_fault(GUFO_FORM_MALFORMED, text, (gufo_str){text.data + bad, 1},
+                          "is not followed by two hexadecimal digits");
     scheme = str_begins_folded(text, "https://") ? 8 : str_begins_folded(text, "http://") ? 7 : 0;
     if (scheme == 0)
         return no_web_address(text);

@@ -1,30 +1,21 @@
-/* What the files about names share: the classes of characters, and the shapes of single parts. */
+/* What the files about names share: the shapes of single parts. */
 #ifndef SCHEMA_NAME_H
 #define SCHEMA_NAME_H
 
 #include "gufo/name.h"
 
-/* As in the expression: ASCII alone, whatever the locale. */
-static inline bool name_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static inline bool name_is_letter(char c)
-{
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-}
+#include "schema/form_parts.h"
 
 /* Letters, digits and blanks (\s): what a base name and a fine tune are made of. */
 static inline bool name_is_plain(char c)
 {
-    return name_is_letter(c) || name_is_digit(c) || c == ' ' || (c >= '\t' && c <= '\r');
+    return is_letter(c) || is_digit(c) || c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* text[from, to) */
+/* text[from, to); nothing may be added to the address of an absent text, not even 0 */
 static inline gufo_str name_slice(gufo_str text, size_t from, size_t to)
 {
-    return (gufo_str){text.data + from, to - from};
+    return (gufo_str){from > 0 ? text.data + from : text.data, to - from};
 }
 
 static inline bool name_is(gufo_str text, const char *word)

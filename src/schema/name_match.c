@@ -35,19 +35,10 @@ static const char *const more_encodings[] = {
     "Q4_K_XL", "Q5_K_L", "Q5_K_XL", "Q6_K_L",  "Q6_K_XL", "Q8_K_XL",
 };
 
-static char upper(char c)
-{
-    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
+/* In either case of letters. */
 static bool same_letters(gufo_str text, const char *word)
 {
-    gufo_str other = gufo_str_of(word);
-
-    for (size_t i = 0; i < text.len && text.len == other.len; i++)
-        if (upper(text.data[i]) != upper(other.data[i]))
-            return false;
-    return text.len == other.len;
+    return str_compare_folded(text, gufo_str_of(word)) == 0;
 }
 
 static bool is_known_encoding(gufo_str text)

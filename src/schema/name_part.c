@@ -40,14 +40,14 @@ bool gufo_name_stem(gufo_str name, gufo_str *stem)
 /* Each goes on from `at` as far as the class reaches. */
 static size_t skip_digits(gufo_str text, size_t at)
 {
-    while (at < text.len && name_is_digit(text.data[at]))
+    while (at < text.len && is_digit(text.data[at]))
         at++;
     return at;
 }
 
 static size_t skip_letters(gufo_str text, size_t at)
 {
-    while (at < text.len && name_is_letter(text.data[at]))
+    while (at < text.len && is_letter(text.data[at]))
         at++;
     return at;
 }
@@ -72,10 +72,10 @@ static size_t skip_number(gufo_str text, size_t at)
  * with a digit has no letters. */
 bool gufo_name_is_base(gufo_str component, bool first)
 {
-    bool digits_only = !first && component.len > 0 && name_is_digit(component.data[0]);
+    bool digits_only = !first && component.len > 0 && is_digit(component.data[0]);
 
     for (size_t i = 0; i < component.len; i++)
-        if (!name_is_plain(component.data[i]) || (digits_only && name_is_letter(component.data[i])))
+        if (!name_is_plain(component.data[i]) || (digits_only && is_letter(component.data[i])))
             return false;
     return true;
 }
@@ -89,7 +89,7 @@ bool gufo_name_is_size(gufo_str component)
         at = experts + 1;
     size_t end = skip_number(component, at);
 
-    return end > at && end + 1 == component.len && name_is_letter(component.data[end]);
+    return end > at && end + 1 == component.len && is_letter(component.data[end]);
 }
 
 /* [A-Za-z]+(\d+\.)?\d+[A-Za-z]+ */
@@ -131,7 +131,7 @@ bool gufo_name_is_encoding(gufo_str component)
     for (size_t i = 0; i < component.len; i++) {
         char c = component.data[i];
 
-        if (!name_is_letter(c) && !name_is_digit(c) && c != '_')
+        if (!is_letter(c) && !is_digit(c) && c != '_')
             return false;
     }
     return component.len > 0 && !begins_with(component, "LoRA") && !begins_with(component, "vocab");
@@ -148,7 +148,7 @@ bool gufo_name_is_shard(gufo_str text)
     static const char shape[] = "ddddd-of-ddddd";
 
     for (size_t i = 0; i < sizeof shape - 1 && text.len == sizeof shape - 1; i++)
-        if (shape[i] == 'd' ? !name_is_digit(text.data[i]) : text.data[i] != shape[i])
+        if (shape[i] == 'd' ? !is_digit(text.data[i]) : text.data[i] != shape[i])
             return false;
     return text.len == sizeof shape - 1;
 }

@@ -90,7 +90,7 @@ static bool expert_number(gufo_str name, uint64_t *number)
             continue;
         *number = 0;
         from = at += strlen(kinds[i]);
-        for (; at < name.len && at < from + 6 && name_is_digit(name.data[at]); at++)
+        for (; at < name.len && at < from + 6 && is_digit(name.data[at]); at++)
             *number = *number * 10 + (uint64_t)(name.data[at] - '0');
         return at > from && at < name.len && name.data[at] == '.';
     }
@@ -149,6 +149,52 @@ static const struct unit {
 };
 
 enum { UNIT_COUNT = sizeof units / sizeof *units };
+
+/* The parameters of a unit; 0 if there is none with this letter. */
+static uint64_t unit_of(char letter)
+{
+    for (size_t i = 0; i < UNIT_COUNT; i++)
+        if (to_lower(letter) == to_lower(units[i].letter))
+            return units[i].parameters;
+    return 0;
+}
+
+/* What a size label says: "8x7.2B".  False if 64 bits do not hold it. */
+static bool read_size(gufo_str label, uint64_t *experts, uint64_t *parameters)
+{
+    uint64_t number = 0, scale = 1;
+    bool fraction = false;
+
+    *experts = 0;
+    for (size_t i = 0; i + 1 < label.len; i++) {
+        char c = label.data[i];
+
+        if (c == 'x') {
+            *experts = number;
+            number = 0;
+        } else if (c == '.') {
+            fraction = true;
+        } else if (!checked_mul(number, 10, &number) ||
+                   !checked_add(number, (uint64_t)(c - '0'), &number) ||
+                   (fraction && !checked_mul(scale, 10, &scale))) {
+            return false;
+        }
+    }
+    return checked_mul(number, unit_of(label.data[label.len - 1]) / scale, parameters);
+}
+
+bool gufo_name_sizes_agree(gufo_str a, gufo_str b)
+{
+    uint64_t a_experts, b_experts, a_parameters, b_parameters;
+
+    if (!gufo_name_is_size(a) || !gufo_name_is_size(b) ||
+        !read_size(a, &a_experts, &a_parameters) || !read_size(b, &b_experts, &b_parameters))
+        return false;
+    uint64_t less = a_parameters < b_parameters ? a_parameters : b_parameters;
+    uint64_t more = a_parameters < b_parameters ? b_parameters : a_parameters;
+
+    return a_experts == b_experts && more - less < more / 10;
+}
 
 /* The parameters in `step`s, rounded to the nearest. */
 static uint64_t rounded(uint64_t parameters, uint64_t step)

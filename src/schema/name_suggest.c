@@ -135,6 +135,8 @@ static void make_base(draft *d)
 
     if (basename.len > 0)
         gufo_name_read_title(basename, &title);
+    if (d->title.version.len == 0)
+        d->title.version = title.version;
     d->base = title.base;
     drop_sidecar(&d->base);
     if (d->base.len == 0)
@@ -159,10 +161,13 @@ static void make_size(draft *d)
     if (label.len <= NAME_PART_MAX && is_size_label(label)) {
         memcpy(d->size.data, label.data, label.len);
         d->size.len = label.len;
-    } else if (d->counts_tensors) {
-        gufo_name_count_size(d->model, &d->size);
+        return;
     }
-    if (d->size.len == 0)
+    if (d->counts_tensors)
+        gufo_name_count_size(d->model, &d->size);
+    /* People write 7B where 6.7B are counted. */
+    if (d->size.len == 0 ||
+        gufo_name_sizes_agree(gufo_name_text(&d->size), gufo_name_text(&d->title.size)))
         d->size = d->title.size;
 }
 
@@ -264,7 +269,11 @@ static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
     }
     size_t len = gufo_name_format(out, GUFO_NAME_SIZE, &parts);
 
-    if (len < GUFO_NAME_SIZE && gufo_name_match(gufo_str_of(out), &parts))
+    if (len >= GUFO_NAME_SIZE)
+        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "its name would have %zu bytes, and no file's has more than %d", len,
+                         GUFO_NAME_SIZE - 1);
+    if (gufo_name_match(gufo_str_of(out), &parts))
         return GUFO_OK;
     return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                      "the naming convention has no room for shard %" PRIu64 " of %" PRIu64, shard,

@@ -26,6 +26,8 @@ bool gufo_name_tensor_at(const name_model *model, uint64_t index, gufo_tensor *o
 
 /* "8x7B" from the tensors; empty if there is nothing to count. */
 void gufo_name_count_size(const name_model *model, name_text *out);
+/* Whether two labels are of as many experts, and of parameters that differ by less than a tenth. */
+bool gufo_name_sizes_agree(gufo_str a, gufo_str b);
 /* "8x7B", "3.8B", "0.35K": at least two digits count, zeros at the end of a fraction are left out.
  * `experts` is 0 for a model without. */
 void gufo_name_write_size(uint64_t experts, uint64_t parameters, name_text *out);

@@ -13,7 +13,7 @@
 
 static bool is_word(char c)
 {
-    return name_is_letter(c) || name_is_digit(c) || c == '.';
+    return is_letter(c) || is_digit(c) || c == '.';
 }
 
 static void append(name_text *out, char c)
@@ -38,18 +38,18 @@ void gufo_name_add(name_text *out, gufo_str text, bool as_base)
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
 
-        if (!name_is_letter(c) && !name_is_digit(c)) {
+        if (!is_letter(c) && !is_digit(c)) {
             divide = out->len > 0;
             continue;
         }
         /* "4bit" has to be divided; but what the base name begins with may be "01ai". */
-        if (as_base && !first && !divide && digits && name_is_letter(c))
+        if (as_base && !first && !divide && digits && is_letter(c))
             divide = true;
         if (divide) {
             append(out, '-');
             first = false;
         }
-        digits = divide || i == 0 ? name_is_digit(c) : digits;
+        digits = divide || i == 0 ? is_digit(c) : digits;
         divide = false;
         append(out, c);
     }
@@ -77,14 +77,15 @@ static gufo_str next_word(gufo_str *text)
     return word;
 }
 
-static void read_word(name_title *title, gufo_str word)
+/* `last`: no word follows, so that a version belongs to the whole even where no size is. */
+static void read_word(name_title *title, gufo_str word, bool last)
 {
-    bool sized = title->size.len > 0;
+    bool sized = title->size.len > 0, versioned = sized || (last && title->base.len > 0);
 
     if (!sized && title->base.len > 0 && word.len <= NAME_PART_MAX && is_weight_class(word)) {
         memcpy(title->size.data, word.data, word.len);
         title->size.len = word.len;
-    } else if (sized && word.len <= NAME_PART_MAX && gufo_name_is_version(word)) {
+    } else if (versioned && word.len <= NAME_PART_MAX && gufo_name_is_version(word)) {
         title->version = (name_text){.len = word.len};
         memcpy(title->version.data, word.data, word.len);
     } else {
@@ -94,9 +95,11 @@ static void read_word(name_title *title, gufo_str word)
 
 void gufo_name_read_title(gufo_str text, name_title *out)
 {
-    gufo_str word;
+    gufo_str word = next_word(&text), next;
 
     *out = (name_title){0};
-    while ((word = next_word(&text)).len > 0)
-        read_word(out, word);
+    for (; word.len > 0; word = next) {
+        next = next_word(&text);
+        read_word(out, word, next.len == 0);
+    }
 }

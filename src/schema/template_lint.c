@@ -78,14 +78,6 @@ static void skip_comment(lint *l, const token *start)
 
 /* ---- raw ------------------------------------------------------------------------------------ */
 
-static size_t skip_blanks(gufo_str text, size_t at)
-{
-    while (at < text.len &&
-           (text.data[at] == ' ' || (text.data[at] >= '\t' && text.data[at] <= '\r')))
-        at++;
-    return at;
-}
-
 /* The end of {% NAME %} if that is what begins at `at`; 0 otherwise. */
 static size_t tag_end(gufo_str text, size_t at, const char *name)
 {
@@ -94,10 +86,10 @@ static size_t tag_end(gufo_str text, size_t at, const char *name)
     at += 2;
     if (at < text.len && (text.data[at] == '-' || text.data[at] == '+'))
         at++;
-    at = skip_blanks(text, at);
+    at = lint_blanks_end(text, at);
     if (text.len - at < len || memcmp(text.data + at, name, len) != 0)
         return 0;
-    at = skip_blanks(text, at + len);
+    at = lint_blanks_end(text, at + len);
     if (at < text.len && (text.data[at] == '-' || text.data[at] == '+'))
         at++;
     return text.len - at >= 2 && memcmp(text.data + at, "%}", 2) == 0 ? at + 2 : 0;

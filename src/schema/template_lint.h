@@ -15,7 +15,7 @@ typedef enum gufo_template_kind {
     GUFO_TEMPLATE_INTERNAL,  /* other inner parts of Python or Jinja: mro, gi_frame, self._... */
     GUFO_TEMPLATE_BUILTIN,   /* an attribute of a built-in function: cycler.x, lipsum.x */
     GUFO_TEMPLATE_ACCESS,    /* files, network, processes: os, popen, open(...) */
-    GUFO_TEMPLATE_DYNAMIC,   /* |attr(...) with a name that is computed */
+    GUFO_TEMPLATE_DYNAMIC,   /* attr, groupby, map(attribute=...) with a name that is computed */
     GUFO_TEMPLATE_IMPORT,    /* import, from, include, extends: reads another template */
     GUFO_TEMPLATE_UNCLOSED,  /* {{, {%, {#, raw or a string without its end */
     GUFO_TEMPLATE_BRACKET,   /* brackets that do not match */

@@ -54,6 +54,7 @@ static const statement statements[] = {
     {"endraw", CLOSES, "raw", NULL, DEFINES_NOTHING}, /* reading finds the pairs itself */
     {"do", SINGLE, NULL, NULL, DEFINES_NOTHING},
     {"debug", SINGLE, NULL, NULL, DEFINES_NOTHING},
+    {"print", SINGLE, NULL, NULL, DEFINES_NOTHING},
     {"import", READS, NULL, NULL, DEFINES_NOTHING},
     {"from", READS, NULL, NULL, DEFINES_NOTHING},
     {"include", READS, NULL, NULL, DEFINES_NOTHING},

@@ -92,10 +92,41 @@ static void look_at_attribute(code_reader *c)
         report(c, GUFO_TEMPLATE_INTERNAL, "is an inner part of the template itself");
 }
 
+/* Whether what comes after the next token is no constant: those are looked at as strings. */
+static bool is_computed(const code_reader *c)
+{
+    return c->around[NOW + 2].kind != TOKEN_STRING;
+}
+
+static void report_computed(code_reader *c)
+{
+    report(c, GUFO_TEMPLATE_DYNAMIC, "takes an attribute whose name is computed");
+}
+
 static void look_at_filter(code_reader *c)
 {
-    if (code_is(c, NOW, "attr") && is_called(c) && c->around[NOW + 2].kind != TOKEN_STRING)
-        report(c, GUFO_TEMPLATE_DYNAMIC, "takes an attribute whose name is computed");
+    if ((code_is(c, NOW, "attr") || code_is(c, NOW, "groupby")) && is_called(c) && is_computed(c))
+        report_computed(c);
+}
+
+/* map(attribute=x), but not map(attribute=0), which is the number of an item. */
+static bool is_computed_argument(const code_reader *c)
+{
+    return code_is(c, NOW, "attribute") && code_is(c, NOW + 1, "=") && c->depth > 0 &&
+           c->defines != DEFINES_MACRO && is_computed(c) &&
+           c->around[NOW + 2].kind != TOKEN_NUMBER &&
+           (code_is(c, NOW - 1, ",") || (code_is(c, NOW - 1, "(") && code_is(c, NOW - 3, "|")));
+}
+
+/* map('attr', x) */
+static void look_at_mapped(code_reader *c)
+{
+    gufo_str text = c->around[NOW].text;
+
+    if (code_is(c, NOW - 1, "(") && code_is(c, NOW - 2, "map") && code_is(c, NOW + 1, ",") &&
+        gufo_str_equal((gufo_str){text.data + 1, text.len - 2}, gufo_str_of("attr")) &&
+        is_computed(c))
+        report_computed(c);
 }
 
 static void look_at_variable(code_reader *c)
@@ -123,6 +154,8 @@ static void look_at_name(code_reader *c)
         look_at_attribute(c);
     else if (code_is(c, NOW - 1, "|"))
         look_at_filter(c);
+    else if (is_computed_argument(c))
+        report_computed(c);
     else if (!is_test(c) && (!is_argument_name(c) || c->defines == DEFINES_MACRO))
         look_at_variable(c);
 }
@@ -135,6 +168,8 @@ static void look_at_token(code_reader *c)
 
     if (now->kind == TOKEN_NAME)
         look_at_name(c);
+    else if (now->kind == TOKEN_STRING)
+        look_at_mapped(c);
     lint_strings(c);
     c->in |= code_is(c, NOW, "in");
     c->assigns |= c->depth == 0 && code_is(c, NOW, "=");

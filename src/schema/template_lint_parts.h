@@ -73,6 +73,10 @@ token lint_next_token(lint *l, const token *start);
 /* The end of a name that begins at `at`. */
 size_t lint_name_end(gufo_str text, size_t at);
 
+/* The end of the blanks that begin at `at`: those of Unicode, as Python's expressions know them.  A
+ * reader that takes one for a letter would see other names than the one that runs the template. */
+size_t lint_blanks_end(gufo_str text, size_t at);
+
 /* The next character of a string as the template's reader sees it: `*at` moves over it, escapes
  * included.  Returns 0..127, or -1 for what is not ASCII, or -2 for nothing (a joined line). */
 int lint_string_character(gufo_str text, size_t *at);
@@ -139,7 +143,7 @@ typedef enum string_use {
     USE_ANY,
     USE_SUBSCRIPT, /* x['...'] */
     USE_ATTRIBUTE, /* map(attribute='...') */
-    USE_FILTER     /* x|attr('...') */
+    USE_FILTER     /* x|attr('...'), x|groupby('...') */
 } string_use;
 
 typedef struct string_reader {

@@ -1,7 +1,7 @@
 /* Constant strings in Jinja code, and the names that they spell however they are put together:
  *
  *     x['__cla' 'ss__']    x['__cla' ~ 'ss__']    x|attr('\x5f' * 2 + 'class__')
- *     ['__cla', 'ss__']|join                      '{0.__class__}'.format(x) */
+ *     ['__cla', 'ss__']|join    dict(__cla=x, ss__=x)|join    '{0.__class__}'.format(x) */
 #include "schema/template_lint_parts.h"
 
 #include "schema/form_parts.h"
@@ -86,7 +86,8 @@ static void report_name(code_reader *c, const token *at, size_t end, const const
 
 static string_use use_of(const code_reader *c)
 {
-    if (code_is(c, NOW - 1, "(") && code_is(c, NOW - 2, "attr") && code_is(c, NOW - 3, "|"))
+    if (code_is(c, NOW - 1, "(") && code_is(c, NOW - 3, "|") &&
+        (code_is(c, NOW - 2, "attr") || code_is(c, NOW - 2, "groupby")))
         return USE_FILTER;
     if (code_is(c, NOW - 1, "=") && code_is(c, NOW - 2, "attribute"))
         return USE_ATTRIBUTE;
@@ -163,7 +164,7 @@ static void end_string(code_reader *c)
     end_part(&s->joined, s->use);
     if (s->use == USE_FILTER)
         lint_report(c->l, GUFO_TEMPLATE_DYNAMIC, s->first.at, s->first.text,
-                    "the filter \"attr\" takes an attribute whose name is computed");
+                    "a filter takes an attribute whose name is computed");
     report_name(c, &s->first, s->end, &s->joined);
 }
 
@@ -187,6 +188,39 @@ static void end_list(code_reader *c)
         report_name(c, &s->list, c->around[NOW].at.offset + 1, &s->listed);
     }
     s->listing = false;
+}
+
+/* In dict(a=x, b=x) the names of the arguments are the items, whatever their values are. */
+static bool is_item_name(const code_reader *c)
+{
+    return c->around[NOW].kind == TOKEN_NAME && code_is(c, NOW + 1, "=") &&
+           (code_is(c, NOW - 1, "(") || code_is(c, NOW - 1, ","));
+}
+
+static void add_item_name(string_reader *s, gufo_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        add_character(&s->listed, (unsigned char)name.data[i], USE_ANY);
+}
+
+/* Whether the token can stand in a list of constants. */
+static bool lists(const code_reader *c)
+{
+    return code_is(c, NOW, ",") || code_is(c, NOW, "~") || code_is(c, NOW, "+") ||
+           code_is(c, NOW, "*") || code_is(c, NOW, "=") || code_is(c, NOW - 1, "=") ||
+           c->around[NOW].kind == TOKEN_NUMBER;
+}
+
+static void read_list(code_reader *c)
+{
+    if (code_is(c, NOW, "(") || code_is(c, NOW, "["))
+        start_list(c);
+    else if (code_is(c, NOW, ")") || code_is(c, NOW, "]"))
+        end_list(c);
+    else if (c->strings.listing && is_item_name(c))
+        add_item_name(&c->strings, c->around[NOW].text);
+    else if (!lists(c))
+        c->strings.listing = false;
 }
 
 /* ---- tokens --------------------------------------------------------------------------------- */
@@ -218,11 +252,5 @@ void lint_strings(code_reader *c)
         s->use = USE_ATTRIBUTE;
     if (s->open && !joins(c))
         end_string(c);
-    if (code_is(c, NOW, "(") || code_is(c, NOW, "["))
-        start_list(c);
-    else if (code_is(c, NOW, ")") || code_is(c, NOW, "]"))
-        end_list(c);
-    else if (!code_is(c, NOW, ",") && !code_is(c, NOW, "~") && !code_is(c, NOW, "+") &&
-             !code_is(c, NOW, "*") && now->kind != TOKEN_NUMBER)
-        s->listing = false;
+    read_list(c);
 }

@@ -24,6 +24,42 @@ place lint_place_of(lint *l, size_t offset)
 
 /* ---- ends of tokens ------------------------------------------------------------------------- */
 
+/* Blanks that are more than one byte. */
+static const char *const wide_blanks[] = {
+    "\xc2\x85",     "\xc2\xa0",     "\xe1\x9a\x80", "\xe2\x80\x80", "\xe2\x80\x81",
+    "\xe2\x80\x82", "\xe2\x80\x83", "\xe2\x80\x84", "\xe2\x80\x85", "\xe2\x80\x86",
+    "\xe2\x80\x87", "\xe2\x80\x88", "\xe2\x80\x89", "\xe2\x80\x8a", "\xe2\x80\xa8",
+    "\xe2\x80\xa9", "\xe2\x80\xaf", "\xe2\x81\x9f", "\xe3\x80\x80",
+};
+
+/* The bytes of the blank at `at`; 0 if none is there. */
+static size_t blank_length(gufo_str text, size_t at)
+{
+    char c = text.data[at];
+
+    if (c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f))
+        return 1;
+    if (!((unsigned char)c & 0x80))
+        return 0;
+    for (size_t i = 0; i < sizeof wide_blanks / sizeof *wide_blanks; i++) {
+        size_t len = strlen(wide_blanks[i]);
+
+        if (c == wide_blanks[i][0] && text.len - at >= len &&
+            memcmp(text.data + at, wide_blanks[i], len) == 0)
+            return len;
+    }
+    return 0;
+}
+
+size_t lint_blanks_end(gufo_str text, size_t at)
+{
+    size_t len;
+
+    while (at < text.len && (len = blank_length(text, at)) > 0)
+        at += len;
+    return at;
+}
+
 /* Characters beyond ASCII may be letters. */
 static bool is_name_start(char c)
 {
@@ -32,7 +68,8 @@ static bool is_name_start(char c)
 
 size_t lint_name_end(gufo_str text, size_t at)
 {
-    while (at < text.len && (is_name_start(text.data[at]) || is_digit(text.data[at])))
+    while (at < text.len && (is_name_start(text.data[at]) || is_digit(text.data[at])) &&
+           blank_length(text, at) == 0)
         at++;
     return at;
 }
@@ -164,11 +201,6 @@ static token end_unclosed(lint *l, const token *start)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 /* A string, or its quote alone if it is never closed. */
 static size_t read_string(lint *l, token *t)
 {
@@ -192,8 +224,7 @@ token lint_next_token(lint *l, const token *start)
     size_t end;
     char c;
 
-    while (l->pos < l->text.len && is_space(l->text.data[l->pos]))
-        l->pos++;
+    l->pos = lint_blanks_end(l->text, l->pos);
     if (l->pos == l->text.len || stands_here(l, "{%") || stands_here(l, "{#"))
         return end_unclosed(l, start);
     end = end_length(l, start);

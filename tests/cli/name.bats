@@ -82,6 +82,19 @@ make_unnamed_shards() {
     same_error "gufo: missing.gguf: cannot open: No such file or directory"
 }
 
+@test "name: a size that people round, and a version at the end of the name" {
+    make_gguf m.gguf kv general.architecture string nomic-bert \
+        kv general.name string 'nomic-embed 1.1M v1.5' tensor a 8 1024x1016 1105408
+    run -0 gufo name --suggest m.gguf
+    same nomic-embed-1.1M-v1.5-Q8_0.gguf
+    make_gguf m.gguf kv general.name string embed-v1.5 tensor a 0 10x104 4160
+    run -0 gufo name --suggest m.gguf
+    same embed-1K-v1.5-F32.gguf
+    make_gguf m.gguf tensor a 0 10x104 4160
+    run -0 gufo name --suggest m.gguf
+    same model-1K-v1.0-F32.gguf
+}
+
 @test "name: vocabularies of real models get conforming names" {
     [ -d "${GUFO_SHARED:-}/data/vocab" ] || skip "no real model files"
     for file in "$GUFO_SHARED"/data/vocab/*.gguf; do

@@ -304,6 +304,10 @@ static void test_url(void **state)
         BAD("https://a.org/\x7f", MALFORMED, 14, "\x7f", ""),
         BAD("https://a.org/\xff", MALFORMED, 14, "\xff", ""),
         BAD("see https://a.org", MALFORMED, 3, " ", ""),
+        BAD("https://a.org/%20%zz", MALFORMED, 17, "%", ""),
+        BAD("https://a.org/%2", MALFORMED, 14, "%", ""),
+        BAD("https://a.org/%", MALFORMED, 14, "%", ""),
+        GOOD("https://a.org/%20%C3%a4?b=%25"),
     };
 
     (void)state;

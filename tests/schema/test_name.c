@@ -200,6 +200,9 @@ static void test_titles(void **state)
         {"phi-3-mini-4k-instruct", "phi-3-mini-4-k-instruct", "", "", ""},
         {"7B", "7B", "", "", ""},
         {"a v0.2 3B", "a-v0-2", "3B", "", ""},
+        {"nomic-embed-text-v1.5", "nomic-embed-text", "", "", "v1.5"},
+        {"a-v2-lite", "a-v2-lite", "", "", ""},
+        {"v2", "v2", "", "", ""},
         {"...", "", "", "", ""},
         {"\xc3\xa9t\xc3\xa9 2x2b3c 1B x_y", "t-2-x2b3c", "1B", "x-y", ""},
         {"", "", "", "", ""},
@@ -247,6 +250,42 @@ static void test_sizes(void **state)
         gufo_name_write_size(rows[i].experts, rows[i].parameters, &text);
         check_str(gufo_name_text(&text), rows[i].label, "%" PRIu64, rows[i].parameters);
         check(gufo_name_is_size(gufo_name_text(&text)), "%s", text.data);
+    }
+}
+
+static void test_sizes_agree(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool agree;
+    } rows[] = {
+        {"6.7B", "7B", true},
+        {"8x7.2B", "8x7B", true},
+        {"7b", "7.2B", true},
+        {"999M", "1B", true},
+        {"0.35K", "349x1K", false},
+        {"8x7B", "7B", false},
+        {"8x7B", "16x7B", false},
+        {"8B", "7B", false},
+        {"1.1B", "1B", true},
+        {"1.2B", "1B", false},
+        {"7B", "7M", false},
+        {"0B", "0B", false},
+        {"7B", "7Z", false},
+        {"7B-A3B", "7B", false},
+        {"99999999999999999999B", "99999999999999999999B", false},
+        {"99999999999999999999x1B", "99999999999999999999x1B", false},
+        {"99999999999Q", "99999999999Q", false},
+        {"1.99999999999999999999B", "2B", false},
+        {"", "", false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_str a = gufo_str_of(rows[i].a), b = gufo_str_of(rows[i].b);
+
+        check(gufo_name_sizes_agree(a, b) == rows[i].agree, "%s, %s", rows[i].a, rows[i].b);
+        check(gufo_name_sizes_agree(b, a) == rows[i].agree, "%s, %s", rows[i].b, rows[i].a);
     }
 }
 
@@ -377,6 +416,30 @@ static const model models[] = {
      0,
      {{"blk.1.nextn.eh_proj.weight", GUFO_TYPE_F32, 2, {8, 4}},
       {"blk.0.attn_q.weight", GUFO_TYPE_F32, 2, {8, 8}}}},
+    /* what people call 7B has 6.74e9; what they call 13B does not */
+    {"Llama-2-7B-Chat-v1.0-F16.gguf",
+     {{"general.name", "Llama 2 7B Chat"}},
+     1,
+     {{"a", GUFO_TYPE_F16, 2, {1000000, 6740}}}},
+    {"Llama-2-6.7B-Chat-v1.0-F16.gguf",
+     {{"general.name", "Llama 2 13B Chat"}},
+     1,
+     {{"a", GUFO_TYPE_F16, 2, {1000000, 6740}}}},
+    {"Mixtral-8x7B-v0.1-Q8_0.gguf",
+     {{"general.name", "Mixtral 8x7B v0.1"}},
+     7,
+     {{"blk.0.ffn_up_exps.weight", GUFO_TYPE_Q8_0, 3, {1024000, 7240, 8}}}},
+    /* a version ends the name, or the base name */
+    {"nomic-embed-text-0.004K-v1.5-F32.gguf",
+     {{"general.name", "nomic-embed-text-v1.5"}},
+     0,
+     {{"a", GUFO_TYPE_F32, 1, {4}}}},
+    {"a-b-0.004K-v2-F32.gguf",
+     {{"general.name", "A B"}, {"general.basename", "a-b-v2"}},
+     0,
+     {{"a", GUFO_TYPE_F32, 1, {4}}}},
+    /* nothing says anything */
+    {"model-0.004K-v1.0-F32.gguf", {{NULL, NULL}}, -1, {{"a", GUFO_TYPE_F32, 1, {4}}}},
     /* the adapter changes a matrix of 4096 x 2000 */
     {"tiny-8.2M-poet-v1.0-F16-LoRA.gguf",
      {{"general.type", "adapter"}, {"general.basename", "tiny"}, {"general.finetune", "poet"}},
@@ -405,6 +468,30 @@ static const model models[] = {
      -1,
      {{"a", GUFO_TYPE_Q8_0, 1, {0}}}},
 };
+
+/* Every part is as long as it can be. */
+static void test_suggest_too_long(void **state)
+{
+    char words[80], digits[NAME_PART_MAX], label[NAME_PART_MAX + 1], text[GUFO_NAME_SIZE];
+    model m = {NULL,
+               {{"general.type", "mmproj"},
+                {"general.basename", words},
+                {"general.size_label", label},
+                {"general.finetune", words},
+                {"general.version", digits}},
+               15,
+               {{"a", GUFO_TYPE_F32, 1, {4}}}};
+    gufo_error error = no_error();
+
+    (void)state;
+    memset(words, 'a', sizeof words);
+    words[sizeof words - 1] = '\0';
+    memset(digits, '1', sizeof digits);
+    digits[sizeof digits - 1] = '\0';
+    snprintf(label, sizeof label, "%sB", digits);
+    check_status(suggest(&m, 0, 0, text, &error), GUFO_E_RANGE, &error, "4 parts of 64");
+    check(strstr(error.message, "no file's has more than 255") != NULL, "%s", error.message);
+}
 
 static void test_suggest(void **state)
 {
@@ -504,6 +591,7 @@ int main(void)
         cmocka_unit_test(test_titles),      cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_suggest),     cmocka_unit_test(test_suggest_shard),
         cmocka_unit_test(test_suggest_set), cmocka_unit_test(test_too_many_shards),
+        cmocka_unit_test(test_sizes_agree), cmocka_unit_test(test_suggest_too_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
