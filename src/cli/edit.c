@@ -249,7 +249,8 @@ static bool is_stream(const edit_options *o)
     return o->output != NULL && (input_is_stdin(o->output) || save_is_stream(o->output));
 }
 
-/* To standard output, a pipe or a device, which take bytes as they come. */
+/* To standard output, a pipe or a device, which take bytes as they come.  There is nothing to clean
+ * up, and a reader may be waited for for ever: the first signal ends everything. */
 static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target *target)
 {
     bool standard = input_is_stdin(o->output);
@@ -261,8 +262,12 @@ static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target
         report_system(o->output, errno);
         return CODE_FAILED;
     }
-    if (gufo_edit_stream(edit, fd, target, &error) != GUFO_OK)
-        code = report_failure(o, &error);
+    if (gufo_edit_stream(edit, fd, target, &error) != GUFO_OK) {
+        /* Whoever closes a pipe has seen what it wanted. */
+        bool enough = standard && error.system == EPIPE && signals_pipe_closed();
+
+        code = enough ? CODE_OK : report_failure(o, &error);
+    }
     if (!standard && close(fd) != 0 && code == CODE_OK) {
         report_system(o->output, errno);
         code = CODE_FAILED;
@@ -277,6 +282,7 @@ static int write_file(const edit_options *o, gufo_edit *edit, const edit_report 
     gufo_error error;
     bool broken;
 
+    signals_defer();
     if (gufo_edit_apply(edit, target, &plan, &broken, &error) != GUFO_OK) {
         int code = report_failure(o, &error);
 
@@ -304,7 +310,6 @@ static int finish(const edit_options *o, gufo_edit *edit, const edit_report *rep
         edit_report_print(report, &plan, o);
         return CODE_OK;
     }
-    signals_defer();
     progress_start(&bar, o->base.shared->quiet);
     code = is_stream(o) ? stream(o, edit, &target) : write_file(o, edit, report, &target);
     progress_end(&bar);

@@ -212,6 +212,21 @@ static int choose_output(extract_options *o, copying *job)
     return CODE_OK;
 }
 
+/* What helps where a type is refused: NumPy has no bfloat16, and nobody decodes unknown blocks. */
+static const char *choose_hint(const extract_options *o, const copying *job)
+{
+    const gufo_element_type *type;
+    gufo_tensor tensor;
+
+    for (size_t i = 0; i < o->tensor_count; i++) {
+        (void)gufo_set_tensor_at(job->set, o->tensors[i], &tensor, NULL);
+        type = gufo_element_type_by_id(tensor.type);
+        if (type == NULL || (type->flags & GUFO_ELEMENT_DECODES) == 0)
+            return "--format raw without --dtype takes its bytes as they are";
+    }
+    return "--dtype f32, or --format safetensors";
+}
+
 static int plan(extract_options *o, copying *job, gufo_error *error)
 {
     int code = choose_all(o, job);
@@ -220,8 +235,7 @@ static int plan(extract_options *o, copying *job, gufo_error *error)
         code = choose_output(o, job);
     if (code != CODE_OK)
         return code;
-    if (o->what.format == GUFO_EXTRACT_NUMPY)
-        job->type_hint = "--dtype f32, or --format safetensors";
+    job->type_hint = choose_hint(o, job);
     job->copy = gufo_copy_extract(job->set, o->tensors, o->tensor_count, &o->what, error);
     return CODE_OK;
 }

@@ -83,6 +83,10 @@ static gufo_status find_target(gufo_copy *c, const char *path, size_t index, boo
     file->replace = replace || (file->exists && is_leftover(c, index));
     if (file->exists && !file->replace)
         return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+    /* Its journal would be taken for one of the new file. */
+    if (gufo_edit_pending(c->paths[index]))
+        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "an edit of the output was interrupted and has to be recovered first");
     c->failed_path = NULL;
     return GUFO_OK;
 }

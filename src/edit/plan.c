@@ -189,11 +189,11 @@ static gufo_status choose_in_place(const choice *c, gufo_error *error)
         say(c->plan->not_inserted, reason);
     } else if (choose_overwrite(c) || choose_insert(c))
         return GUFO_OK;
-    if (c->target->in_place == GUFO_EDIT_IN_PLACE_ALWAYS)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the file cannot be edited in place: %s, and %s", c->plan->not_overwritten,
-                         c->plan->not_inserted);
-    return GUFO_OK;
+    if (c->target->in_place != GUFO_EDIT_IN_PLACE_ALWAYS)
+        return GUFO_OK;
+    return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "the file cannot be edited in place: %s%s%s", c->plan->not_overwritten,
+                     reason == NULL ? ", and " : "", reason == NULL ? c->plan->not_inserted : "");
 }
 
 gufo_status gufo_edit_choose(gufo_edit *edit, new_header *h, const gufo_edit_target *target,

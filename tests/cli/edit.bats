@@ -176,6 +176,9 @@ type_of() {
     cmp model.gguf before.gguf
     run --separate-stderr gufo edit model.gguf --set general.alignment=7
     [ "$status" -eq 2 ]
+    run --separate-stderr gufo edit model.gguf --in-place=yes --set general.alignment=256
+    [ "$status" -eq 2 ]
+    same_error "gufo: model.gguf: the file cannot be edited in place: the alignment changes, and every tensor with it"
 }
 
 @test "outputs: new files, streams, and what is refused" {
@@ -206,6 +209,24 @@ type_of() {
     run gufo edit missing.gguf --set a.b=2
     [ "$status" -eq 3 ]
     cmp model.gguf before.gguf
+}
+
+@test "a stream whose reader goes away or waits" {
+    make_model model.gguf
+    # More than a pipe holds.
+    gufo edit model.gguf --in-place=no --set-file a.b=<(printf '%200000s' x)
+    gufo edit model.gguf -o - --set a.c=1 2>errors | head -c 10 >/dev/null
+    [ "${PIPESTATUS[0]}" -eq 0 ] && [ ! -s errors ]
+    mkfifo pipe
+    exec 9<>pipe
+    "$GUFO" edit model.gguf -o pipe --set a.c=1 9<&- &
+    writer=$!
+    head -c 10 <&9 >/dev/null
+    kill -TERM "$writer"
+    code=0
+    wait "$writer" || code=$?
+    exec 9<&-
+    [ "$code" -eq 4 ]
 }
 
 @test "a file that may not be written is replaced, keeping its rights" {

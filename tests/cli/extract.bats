@@ -48,6 +48,16 @@ hex() {
     fi
 }
 
+@test "extract: an element type that nobody can decode" {
+    make_gguf m.gguf tensor a 99 16 64
+    run -2 --separate-stderr gufo extract m.gguf a -o a.npy
+    same_error 'gufo: m.gguf: tensor "a" has element type 99, which cannot be decoded (--format raw without --dtype takes its bytes as they are)'
+    run -2 --separate-stderr gufo extract m.gguf a --dtype f32
+    [[ "$stderr" == *'cannot be decoded (--format raw '* ]]
+    run -0 gufo extract m.gguf a
+    [ "$(stat -c %s a.raw)" -eq 64 ]
+}
+
 @test "extract: safetensors, by names and patterns" {
     numbers
     run -0 gufo extract m.gguf a b.c -o two.safetensors

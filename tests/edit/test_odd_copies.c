@@ -63,6 +63,22 @@ static void make_read_only(const char *path)
     check(chmod(path, 0400) == 0, "chmod");
 }
 
+static path_text journal_beside(const char *path)
+{
+    path_text journal;
+    int length = snprintf(journal.text, sizeof journal.text, "%s.gufo-journal", path);
+
+    check((size_t)length < sizeof journal.text, "the path is too long");
+    return journal;
+}
+
+/* A journal that cannot be read is taken for one of an interrupted edit. */
+static void make_half_edited(const char *path)
+{
+    make_file(path);
+    check(mkdir(journal_beside(path).text, 0700) == 0, "mkdir");
+}
+
 static void make_nothing(const char *path)
 {
     (void)path;
@@ -75,6 +91,8 @@ static const target targets[] = {
     {"file", make_file, false, 0, GUFO_E_EXISTS, "target exists already"},
     {"file to be replaced", make_file, true, 0, GUFO_OK, ""},
     {"read-only file", make_read_only, true, 0, GUFO_OK, ""},
+    {"half edited file", make_half_edited, true, 0, GUFO_E_ARGUMENT,
+     "an edit of the output was interrupted and has to be recovered first"},
     {"read-only folder", make_nothing, false, EACCES, GUFO_E_IO,
      "cannot create a file in the folder of the target"},
     {"read-only file system", make_nothing, false, EROFS, GUFO_E_IO,
@@ -128,6 +146,7 @@ static void write_to(const workshop *b, size_t number, const target *t)
     gufo_copy_free(c);
     gufo_set_close(set);
     (void)remove(path);
+    (void)remove(journal_beside(path).text);
     restore(b);
 }
 
