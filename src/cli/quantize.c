@@ -322,6 +322,8 @@ static int check_arguments(const quantize_options *o)
     if (same_file(output, o->imatrix) || same_file(o->report, o->imatrix) ||
         (output != NULL && o->report != NULL && same_place(o->report, output)))
         return report_usage("quantize", "%s", same_files);
+    if (output != NULL && save_is_pending(output))
+        return CODE_USAGE;
     return check_report(o);
 }
 

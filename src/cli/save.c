@@ -6,6 +6,8 @@
 #include "cli/report.h"
 #include "cli/signals.h"
 
+#include "gufo/edit.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,6 +18,18 @@ bool save_is_stream(const char *path)
     struct stat status;
 
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+bool save_is_pending(const char *path)
+{
+    bool pending = gufo_edit_pending(path);
+
+    if (pending)
+        report_message(path,
+                       "an edit of the output was interrupted and has to be recovered first: "
+                       "'gufo edit --recover %s'",
+                       path);
+    return pending;
 }
 
 static int save_stream(const char *path, gufo_str bytes)
@@ -79,6 +93,8 @@ int save_bytes(const char *path, gufo_str bytes, bool force)
 
     if (save_is_stream(path))
         return save_stream(path, bytes);
+    if (save_is_pending(path))
+        return CODE_USAGE;
     if (save_file(path, bytes, force, &error) != GUFO_OK)
         return save_report(path, &error);
     return CODE_OK;

@@ -8,6 +8,10 @@
  * file: a device, a pipe, a socket. */
 bool save_is_stream(const char *path);
 
+/* Whether an edit of the output was interrupted: its journal would be taken for one of what is written
+ * there.  Says so. */
+bool save_is_pending(const char *path);
+
 /* Reports why the output `path` could not be written.  Returns the exit code: CODE_USAGE where it
  * exists and --force was not given, CODE_FAILED for anything else. */
 int save_report(const char *path, const gufo_error *error);

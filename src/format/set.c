@@ -113,15 +113,19 @@ static gufo_status expect_key(const gufo_file *file, const char *key, uint64_t e
 /* Every shard must be written like the first. */
 static gufo_status compare_layout(const gufo_file *first, const gufo_file *file, gufo_error *error)
 {
+    static const char *const orders[] = {
+        [GUFO_LITTLE_ENDIAN] = "little-endian", [GUFO_BIG_ENDIAN] = "big-endian"};
     const struct {
         const char *what;
         uint64_t first, own;
     } facts[] = {
         {"version", first->encoding.version, file->encoding.version},
-        {"byte order", first->encoding.byte_order, file->encoding.byte_order},
         {"alignment", first->alignment, file->alignment_known ? file->alignment : first->alignment},
     };
 
+    if (first->encoding.byte_order != file->encoding.byte_order)
+        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "file is %s, the first shard is %s",
+                         orders[file->encoding.byte_order], orders[first->encoding.byte_order]);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (facts[i].first != facts[i].own)
             return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,

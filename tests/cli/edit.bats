@@ -333,6 +333,16 @@ half_edit() {
     done
     run --separate-stderr gufo quantize model.gguf q.gguf Q8_0
     [ "$status" -eq 3 ]
+    # Nor is it replaced: its journal would be taken for one of the new file.
+    make_model other.gguf
+    for command in "quantize --force other.gguf model.gguf Q8_0" \
+        "get --force -o model.gguf other.gguf general.name" \
+        "strip --force other.gguf -o model.gguf --no-tensors"; do
+        read -ra words <<<"$command"
+        run --separate-stderr gufo "${words[@]}"
+        [ "$status" -eq 2 ] || { echo "$command: $status $stderr"; return 1; }
+        [[ "$stderr" == 'gufo: '*model.gguf:*interrupted* ]]
+    done
     run --separate-stderr gufo edit model.gguf --set a.b=1
     [ "$status" -eq 0 ]
     same_error "gufo: model.gguf: warning: the interrupted edit is complete now"
