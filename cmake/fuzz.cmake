@@ -76,7 +76,7 @@ mark_as_advanced(BASH)
 if(replays AND BASH AND TARGET gufo_command AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANITIZE)
     add_test(NAME memory COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/memory/run
         $<TARGET_FILE:gufo_command> ${fuzz_dir}/seeds ${replays})
-    set_tests_properties(memory PROPERTIES LABELS memory SKIP_RETURN_CODE 77 TIMEOUT 300)
+    set_tests_properties(memory PROPERTIES LABELS memory SKIP_RETURN_CODE 77 TIMEOUT 300 COST 200)
 endif()
 
 # The seeds are written by a program, so that each says in source what it is.  The test compares the

@@ -98,7 +98,7 @@ elseif(TARGET gufo_command)
     foreach(source IN LISTS command_tests)
         get_filename_component(name ${source} NAME_WE)
         add_test(NAME cli.${name} COMMAND ${BATS} ${source})
-        set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 180 ENVIRONMENT
+        set_tests_properties(cli.${name} PROPERTIES LABELS cli TIMEOUT 180 COST 10 ENVIRONMENT
             "${test_environment};${command_environment}")
     endforeach()
 endif()
