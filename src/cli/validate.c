@@ -82,6 +82,8 @@ static int check_options(const validate_options *o)
         return report_usage("validate", "no FILE is given");
     if (o->fix && o->output == NULL)
         return report_usage("validate", "--fix needs -o OUT");
+    if (o->fix && input_is_stdin(o->output))
+        return report_usage("validate", "--fix writes a file, not standard output");
     if (!o->fix && o->output != NULL)
         return report_usage("validate", "-o OUT is for --fix");
     if (o->fix && shared->arg_count > 1)
@@ -96,8 +98,12 @@ static int mend(report *r)
 {
     const shared_options *shared = r->options->base.shared;
     report output = {.options = r->options, .path = r->options->output, .color = r->color};
-    bool mended = r->fixes->count > 0;
-    int code = mended ? fix_file(r, &output) : CODE_OK;
+    bool mended;
+    int code;
+
+    fix_list_settle(r->fixes);
+    mended = r->fixes->count > 0;
+    code = mended ? fix_file(r, &output) : CODE_OK;
 
     if (shared->json)
         report_end_object(r, 0, true, mended && code == CODE_OK ? &output : NULL);

@@ -67,6 +67,8 @@ int check_input(report *r, uint32_t shards);
 /* ---- validate_fix.c ------------------------------------------------------------------------- */
 
 void fix_list_add(fix_list *list, const gufo_fix *fix);
+/* Strikes out renames of several keys to one name: which of them is right is not known. */
+void fix_list_settle(fix_list *list);
 void fix_list_free(fix_list *list);
 /* Writes the mended file.  `output` becomes the report of that. */
 int fix_file(const report *r, report *output);

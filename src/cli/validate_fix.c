@@ -28,7 +28,7 @@ static bool copy_text(gufo_str *text)
 
 static void free_text(const gufo_str *text)
 {
-    mem_free(&gufo_default_allocator, (char *)(uintptr_t)text->data);
+    mem_free(&gufo_default_allocator, (char *)text->data); /* copy_text made it */
 }
 
 /* A copy that outlives the finding. */
@@ -60,13 +60,45 @@ void fix_list_add(fix_list *list, const gufo_fix *fix)
         list->fixes[list->count++] = copy;
 }
 
+static void free_fix(gufo_fix *fix)
+{
+    free_text(&fix->key);
+    if (fix->value.type == GUFO_VALUE_STRING)
+        free_text(&fix->value.as.str);
+}
+
+/* Whether another key is to get the same name.  A fix that was struck out is NONE, and still counts. */
+static bool has_rival(const fix_list *list, size_t index)
+{
+    const gufo_fix *fix = &list->fixes[index];
+
+    for (size_t i = 0; i < list->count && fix->kind == GUFO_FIX_RENAME; i++)
+        if (i != index && list->fixes[i].value.type == GUFO_VALUE_STRING &&
+            (list->fixes[i].kind == GUFO_FIX_RENAME || list->fixes[i].kind == GUFO_FIX_NONE) &&
+            gufo_str_equal(list->fixes[i].value.as.str, fix->value.as.str))
+            return true;
+    return false;
+}
+
+void fix_list_settle(fix_list *list)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++)
+        if (has_rival(list, i))
+            list->fixes[i].kind = GUFO_FIX_NONE;
+    for (size_t i = 0; i < list->count; i++)
+        if (list->fixes[i].kind != GUFO_FIX_NONE)
+            list->fixes[kept++] = list->fixes[i];
+        else
+            free_fix(&list->fixes[i]);
+    list->count = kept;
+}
+
 void fix_list_free(fix_list *list)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        free_text(&list->fixes[i].key);
-        if (list->fixes[i].value.type == GUFO_VALUE_STRING)
-            free_text(&list->fixes[i].value.as.str);
-    }
+    for (size_t i = 0; i < list->count; i++)
+        free_fix(&list->fixes[i]);
     free(list->fixes);
     *list = (fix_list){0};
 }

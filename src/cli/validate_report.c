@@ -56,10 +56,11 @@ static char *put_word(char *out, const char *path)
 }
 
 /* The hint with the path of the file in the place of the word FILE: to be freed; NULL without
- * memory. */
+ * memory.  Only a command of gufo has the word there, others may quote it from the file. */
 static char *fill_in(const char *hint, const char *path)
 {
-    const char *word = strstr(hint, "FILE");
+    const char *command = input_is_stdin(path) ? NULL : strstr(hint, "'gufo ");
+    const char *word = command != NULL ? strstr(command, "FILE") : NULL;
     char *text = malloc(strlen(hint) + 2 * strlen(path) + 3), *at = text;
 
     if (text == NULL)

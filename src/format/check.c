@@ -156,12 +156,24 @@ static void check_entries(checker *c)
     }
 }
 
+/* An importance matrix is for a model, and none itself. */
+static bool is_imatrix(const gufo_file *file)
+{
+    gufo_str type;
+
+    return gufo_get_str(file, "general.type", &type, NULL) == GUFO_OK &&
+           gufo_str_equal(type, gufo_str_of("imatrix"));
+}
+
 static void check_architecture(checker *c)
 {
     const char *key = "general.architecture";
     gufo_entry entry;
+    bool found = gufo_metadata_find(c->file, key, &entry);
 
-    if (!gufo_metadata_find(c->file, key, &entry))
+    if (!found && is_imatrix(c->file))
+        return;
+    if (!found)
         report(c, RULE_ARCHITECTURE_MISSING, GUFO_NO_OFFSET, gufo_str_of(key),
                "key \"general.architecture\" is missing");
     else if (entry.value.type != GUFO_VALUE_STRING || entry.value.as.str.len == 0)

@@ -83,15 +83,35 @@ static gufo_str scalar_type(const char *key, gufo_str architecture)
     return (gufo_str){type, strcspn(type, "|")};
 }
 
+/* How the key is set, under its name of today; "" for one that is a list. */
+static void write_hint(char *hint, size_t size, const char *text, gufo_str architecture)
+{
+    static const char template[] = "{arch}";
+    const gufo_key_info *info = gufo_key_find(gufo_str_of(text), architecture);
+    const gufo_key_info *today =
+        info != NULL && gufo_key_rename_is_safe(info) ? gufo_key_replacement(info) : NULL;
+    gufo_str type = scalar_type(text, architecture);
+    char name[256] = "";
+
+    hint[0] = '\0';
+    if (type.len == 0)
+        return;
+    if (today != NULL && strncmp(today->key, template, strlen(template)) == 0)
+        (void)snprintf(name, sizeof name, "%.*s%s", (int)architecture.len, architecture.data,
+                       today->key + strlen(template));
+    else
+        (void)snprintf(name, sizeof name, "%s", today != NULL ? today->key : text);
+    (void)snprintf(hint, size, "use 'gufo edit FILE --set=%s=%.*s:VALUE'", name, (int)type.len,
+                   type.data);
+}
+
 static void report_need(checker *c, const gufo_arch_key *key, const char *text, const char *status)
 {
-    gufo_str type = scalar_type(text, c->architecture);
     finding_place place = gufo_place_missing(text);
     char hint[512];
 
-    (void)snprintf(hint, sizeof hint, "use 'gufo edit FILE --set=%s=%.*s:VALUE'", text,
-                   (int)type.len, type.data);
-    if (type.len > 0)
+    write_hint(hint, sizeof hint, text, c->architecture);
+    if (hint[0] != '\0')
         place.hint = hint;
     if (key->need == GUFO_REQUIRED)
         gufo_check_report(c, SCHEMA_KEY_REQUIRED, place,
@@ -115,17 +135,21 @@ static void check_need(checker *c, const gufo_arch_key *key, const char *status)
         report_need(c, key, text, status);
 }
 
-/* A vocabulary needs no keys of a model, and what a damaged file lacks is not known. */
+/* Whether a key that is not there says something: a vocabulary needs no keys of a model, and what a
+ * damaged file lacks is not known. */
+static bool absence_tells(const checker *c)
+{
+    return c->kind != KIND_VOCABULARY &&
+           gufo_metadata_count(c->file) == gufo_file_claimed_metadata(c->file);
+}
+
 static void check_needs(checker *c)
 {
     const gufo_arch_info *arch = gufo_arch_find(c->architecture);
     size_t count = 0;
     const gufo_arch_key *keys = arch != NULL ? gufo_arch_keys(arch->id, &count) : NULL;
 
-    if (c->kind == KIND_VOCABULARY ||
-        gufo_metadata_count(c->file) < gufo_file_claimed_metadata(c->file))
-        return;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && absence_tells(c); i++)
         check_need(c, &keys[i], arch->status);
 }
 
@@ -254,7 +278,8 @@ static void check_experts(checker *c)
 
     if (!part_count(c, "", "expert_used_count", &used_entry, &used))
         return;
-    (void)part_count(c, "", "expert_count", &entry, &count);
+    if (!part_count(c, "", "expert_count", &entry, &count) && !absence_tells(c))
+        return;
     if (used > count || (used == 0 && count > 0))
         gufo_check_report(c, SCHEMA_EXPERT_COUNT, gufo_place_entry(&used_entry),
                           "key %s is %" PRIu64 ", but there are %" PRIu64 " experts to use",
@@ -320,7 +345,7 @@ static void check_heads(checker *c, const char *part)
         return;
     if (part_entry(c, part, "attention.head_count_kv", &groups))
         check_groups(c, &heads, &groups);
-    if (part_count(c, part, "embedding_length", &other, &embedding) &&
+    if (absence_tells(c) && part_count(c, part, "embedding_length", &other, &embedding) &&
         !part_entry(c, part, "attention.key_length", &other) &&
         !part_entry(c, part, "attention.head_dim", &other))
         check_head_length(c, &heads, embedding);
@@ -340,7 +365,8 @@ static void check_rope_dimensions(checker *c)
         gufo_check_report(c, SCHEMA_ROPE_DIMENSIONS, gufo_place_entry(&entry),
                           "key %s is %" PRIu64 "; numbers are rotated in pairs",
                           gufo_quote(quoted, entry.key), rotated);
-    else if (gufo_arch_value(c, gufo_str_of("key_length"), 0, &length) && rotated > length)
+    else if (absence_tells(c) && gufo_arch_value(c, gufo_str_of("key_length"), 0, &length) &&
+             rotated > length)
         gufo_check_report(c, SCHEMA_ROPE_DIMENSIONS, gufo_place_entry(&entry),
                           "key %s is %" PRIu64 ", but a key of a head has only %" PRIu64 " numbers",
                           gufo_quote(quoted, entry.key), rotated, length);

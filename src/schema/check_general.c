@@ -18,29 +18,16 @@ static const struct {
     const char *end;
     gufo_form (*check)(gufo_str text);
     schema_rule rule;
+    bool list; /* an array has it in each element; elsewhere an array is told of as a wrong type */
 } forms[] = {
-    {"general.license", gufo_form_license, SCHEMA_LICENSE},
-    {".license.link", gufo_form_url, SCHEMA_URL},
-    {".repo_url", gufo_form_url, SCHEMA_URL},
-    {".url", gufo_form_url, SCHEMA_URL},
-    {".doi", gufo_form_doi, SCHEMA_DOI},
-    {".uuid", gufo_form_uuid, SCHEMA_UUID},
-    {"general.languages", gufo_form_language, SCHEMA_LANGUAGE},
+    {"general.license", gufo_form_license, SCHEMA_LICENSE, false},
+    {".license.link", gufo_form_url, SCHEMA_URL, false},
+    {".repo_url", gufo_form_url, SCHEMA_URL, false},
+    {".url", gufo_form_url, SCHEMA_URL, false},
+    {".doi", gufo_form_doi, SCHEMA_DOI, false},
+    {".uuid", gufo_form_uuid, SCHEMA_UUID, false},
+    {"general.languages", gufo_form_language, SCHEMA_LANGUAGE, true},
 };
-
-static bool ends_with(gufo_str text, const char *end)
-{
-    size_t len = strlen(end);
-
-    return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
-}
-
-static bool begins_with(gufo_str text, const char *start)
-{
-    size_t len = strlen(start);
-
-    return text.len >= len && memcmp(text.data, start, len) == 0;
-}
 
 /* `at`: where the text begins in the file. */
 static void check_form(checker *c, const gufo_entry *entry, size_t form, gufo_str text, uint64_t at)
@@ -68,7 +55,8 @@ static void check_forms(checker *c, const gufo_entry *entry, size_t form)
 
     if (entry->value.type == GUFO_VALUE_STRING && entry->value.as.str.len > 0)
         check_form(c, entry, form, entry->value.as.str, entry->value_offset);
-    if (entry->value.type != GUFO_VALUE_ARRAY || array->type != GUFO_VALUE_STRING)
+    if (!forms[form].list || entry->value.type != GUFO_VALUE_ARRAY ||
+        array->type != GUFO_VALUE_STRING)
         return;
     iter = gufo_array_start(array);
     while (gufo_array_next(&iter, &element))
@@ -95,11 +83,11 @@ static void check_texts(checker *c)
     gufo_entry entry;
 
     for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++) {
-        if (!begins_with(entry.key, "general."))
+        if (!str_begins(entry.key, "general."))
             continue;
         check_empty(c, &entry);
         for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
-            if (ends_with(entry.key, forms[f].end)) {
+            if (str_ends(entry.key, forms[f].end)) {
                 check_forms(c, &entry, f);
                 break;
             }
@@ -149,7 +137,7 @@ static bool number_of(gufo_str key, const char *prefix, uint64_t *number)
 {
     size_t at = strlen(prefix), start = at;
 
-    if (!begins_with(key, prefix))
+    if (!str_begins(key, prefix))
         return false;
     for (*number = 0; at < key.len && at - start < 18 && is_digit(key.data[at]); at++)
         *number = 10 * *number + (uint64_t)(key.data[at] - '0');

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "schema/form_parts.h"
 #include "schema/nearest.h"
+#include "schema/same_value.h"
 
 /* Looking for the nearest key costs more than all other checks of a key: after so many unknown ones
  * nobody is helped by more. */
@@ -108,6 +109,13 @@ static void check_value(checker *c, const gufo_entry *entry, const gufo_key_info
                           info->type);
 }
 
+/* Keys that say how the rest of the file, or a set, is read: a slip in one of them was harmless so
+ * far, and whoever mends it should know what else changes. */
+static bool says_layout(const char *key)
+{
+    return strcmp(key, "general.alignment") == 0 || strncmp(key, "split.", 6) == 0;
+}
+
 /* Whether a name can be given on a command line as it is. */
 static bool is_typeable(gufo_str name)
 {
@@ -116,28 +124,6 @@ static bool is_typeable(gufo_str name)
             memchr("._-", name.data[i], 3) == NULL)
             return false;
     return name.len < KEY_SIZE;
-}
-
-/* Numbers are equal whatever their types; of arrays only the bytes are compared. */
-static bool same_value(const gufo_value *a, const gufo_value *b)
-{
-    uint64_t u[2];
-    int64_t i[2];
-    double f[2];
-
-    if (a->type == GUFO_VALUE_STRING && b->type == GUFO_VALUE_STRING)
-        return gufo_str_equal(a->as.str, b->as.str);
-    if (a->type == GUFO_VALUE_ARRAY && b->type == GUFO_VALUE_ARRAY)
-        return a->as.array.type == b->as.array.type && a->as.array.size == b->as.array.size &&
-               memcmp(a->as.array.data, b->as.array.data, (size_t)a->as.array.size) == 0;
-    if (a->type == GUFO_VALUE_BOOL && b->type == GUFO_VALUE_BOOL)
-        return a->as.b == b->as.b;
-    if (gufo_value_u64(a, &u[0], NULL) == GUFO_OK && gufo_value_u64(b, &u[1], NULL) == GUFO_OK)
-        return u[0] == u[1];
-    if (gufo_value_i64(a, &i[0], NULL) == GUFO_OK && gufo_value_i64(b, &i[1], NULL) == GUFO_OK)
-        return i[0] == i[1];
-    return gufo_value_f64(a, &f[0], NULL) == GUFO_OK && gufo_value_f64(b, &f[1], NULL) == GUFO_OK &&
-           f[0] == f[1];
 }
 
 static void report_contradiction(checker *c, const gufo_entry *one, const gufo_entry *other)
@@ -164,7 +150,7 @@ static void report_other_name(checker *c, schema_rule rule, const gufo_entry *en
                        (int)entry->key.len, entry->key.data, right);
         place.hint = hint;
     }
-    if (offer)
+    if (offer && !says_layout(right))
         place.fix =
             (gufo_fix){GUFO_FIX_RENAME, entry->key, {.type = GUFO_VALUE_STRING, .as.str = name}};
     gufo_check_report(c, rule, place, "key %s %s %s", gufo_quote(quoted, entry->key), relation,
@@ -189,7 +175,7 @@ static void check_spelling(checker *c, const gufo_entry *entry, const gufo_key_i
     if (today == NULL || !is_outdated(info) || !key_of_row(today, c->architecture, right))
         return;
     both = gufo_metadata_find(c->file, right, &other);
-    if (both && !same_value(&entry->value, &other.value))
+    if (both && !gufo_same_value(&entry->value, &other.value))
         report_contradiction(c, entry, &other);
     else
         report_other_name(c, SCHEMA_KEY_OUTDATED, entry, "is an old name of", right,
@@ -205,24 +191,36 @@ static void check_separator(checker *c)
 
     if (gufo_metadata_find(c->file, "tokenizer.ggml.separator_token_id", &one) &&
         gufo_metadata_find(c->file, "tokenizer.ggml.seperator_token_id", &other) &&
-        !same_value(&one.value, &other.value))
+        !gufo_same_value(&one.value, &other.value))
         report_contradiction(c, &one, &other);
 }
 
 /* ---- keys that are not known ---------------------------------------------------------------- */
 
+static gufo_str first_segment(gufo_str key)
+{
+    const char *dot = memchr(key.data, '.', key.len);
+
+    return (gufo_str){key.data, dot != NULL ? (size_t)(dot - key.data) : key.len};
+}
+
+/* Names that a key is compared with.  All names of the architecture begin with its own, whatever its
+ * length: only what comes behind counts, and only other names of the architecture do. */
 typedef struct key_names {
     gufo_str architecture;
-    char *name; /* of KEY_SIZE: of the row that was asked for last */
+    size_t skip; /* "ARCHITECTURE.", or 0 for a key that does not begin with that */
+    char *name;  /* of KEY_SIZE: of the row that was asked for last */
 } key_names;
 
 static gufo_str key_at(const void *table, size_t index)
 {
     const key_names *names = table;
+    const gufo_key_info *info = gufo_key_at(index);
 
-    return key_of_row(gufo_key_at(index), names->architecture, names->name)
-               ? gufo_str_of(names->name)
-               : (gufo_str){"", 0};
+    if ((names->skip > 0 && info->key[0] != '{') ||
+        !key_of_row(info, names->architecture, names->name))
+        return (gufo_str){"", 0};
+    return str_from(gufo_str_of(names->name), names->skip);
 }
 
 /* Whether one letter too many, too few or another one makes the difference, or two that changed
@@ -249,14 +247,17 @@ static bool is_one_slip(gufo_str a, gufo_str b)
 static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
 {
     char right[KEY_SIZE];
-    key_names names = {c->architecture, right};
+    bool own = gufo_str_equal(first_segment(entry->key), c->architecture);
+    key_names names = {c->architecture, own ? c->architecture.len + 1 : 0, right};
     gufo_entry other;
     size_t nearest;
 
-    if (*guesses == 0)
+    if (*guesses == 0 || entry->key.len <= names.skip ||
+        (own && gufo_arch_find(c->architecture) == NULL))
         return false;
     --*guesses;
-    if (!gufo_nearest(entry->key, key_at, &names, gufo_key_count(), &nearest) ||
+    if (!gufo_nearest(str_from(entry->key, names.skip), key_at, &names, gufo_key_count(),
+                      &nearest) ||
         !key_of_row(gufo_key_at(nearest), c->architecture, right) ||
         !gufo_key_accepts(gufo_key_at(nearest), &entry->value) ||
         gufo_metadata_find(c->file, right, &other))
@@ -302,13 +303,6 @@ static void check_prefix(checker *c, const gufo_entry *entry, gufo_str first)
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
-
-static gufo_str first_segment(gufo_str key)
-{
-    const char *dot = memchr(key.data, '.', key.len);
-
-    return (gufo_str){key.data, dot != NULL ? (size_t)(dot - key.data) : key.len};
-}
 
 static void check_key(checker *c, const gufo_entry *entry, unsigned *guesses)
 {

@@ -4,8 +4,8 @@
  *     found      [4096, 32064]
  *
  * For the architectures of the specification another shape is an error.  For others the registry has
- * what is known from readers, and it is a warning.  The number of rows that a vocabulary needs is special: models are often
- * padded to a round number of rows. */
+ * what is known from readers, and it is a warning.  The number of rows that a vocabulary needs is
+ * special: models are often padded to a round number of rows. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,9 +82,23 @@ static bool only_rows_differ(const tensor_checker *t, const uint64_t *expected,
     return different == 1;
 }
 
+static schema_rule rule_for_shape(const tensor_checker *t)
+{
+    return strcmp(t->arch->status, "standard") == 0 ? SCHEMA_TENSOR_SHAPE
+                                                    : SCHEMA_TENSOR_SHAPE_IMPLIED;
+}
+
+static schema_rule rule_for_rows(const tensor_checker *t, uint64_t rows)
+{
+    if (rows > t->vocabulary)
+        return SCHEMA_VOCABULARY_PADDING;
+    return rule_for_shape(t) == SCHEMA_TENSOR_SHAPE ? SCHEMA_VOCABULARY_ROWS
+                                                    : SCHEMA_TENSOR_SHAPE_IMPLIED;
+}
+
 static void report_rows(tensor_checker *t, const checked_tensor *v, uint64_t rows)
 {
-    schema_rule rule = rows < t->vocabulary ? SCHEMA_VOCABULARY_ROWS : SCHEMA_VOCABULARY_PADDING;
+    schema_rule rule = rule_for_rows(t, rows);
     char quoted[GUFO_QUOTE_SIZE];
 
     if (gufo_limit_allows(&t->limit, rule))
@@ -128,8 +142,7 @@ void gufo_check_tensor_shape(tensor_checker *t, const checked_tensor *v)
     count = gufo_shape_evaluate(shape, v->name.block, look_up, &lookup, expected);
     if (count == 0 || has_zero(expected) || memcmp(expected, v->tensor.dims, sizeof expected) == 0)
         return;
-    rule = strcmp(t->arch->status, "standard") == 0 ? SCHEMA_TENSOR_SHAPE
-                                                    : SCHEMA_TENSOR_SHAPE_IMPLIED;
+    rule = rule_for_shape(t);
     if (lookup.asked_vocabulary && only_rows_differ(t, expected, v->tensor.dims, &rows))
         report_rows(t, v, rows);
     else if (gufo_limit_allows(&t->limit, rule))

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "schema/form_parts.h"
 #include "base/memory.h"
 #include "schema/arch_values.h"
 #include "schema/nearest.h"
@@ -138,19 +139,12 @@ static void check_number(tensor_checker *t, const checked_tensor *v)
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
-static bool ends_with(gufo_str text, const char *end)
-{
-    size_t len = strlen(end);
-
-    return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
-}
-
 /* Readers add and multiply with these directly. */
 static bool is_vector(const checked_tensor *v)
 {
     gufo_str name = v->tensor.name;
 
-    return v->tensor.n_dims <= 1 || ends_with(name, ".bias") || ends_with(name, "_norm.weight");
+    return v->tensor.n_dims <= 1 || str_ends(name, ".bias") || str_ends(name, "_norm.weight");
 }
 
 static bool is_integer(uint32_t type)

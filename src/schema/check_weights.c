@@ -1,9 +1,11 @@
 /* What general.* says of the tensors: the version of quantization, and the file type.
  *
- * A file type is the element type of most weights, in a mixture of types that differs from model to
- * model.  What counts here are the weights of the blocks: embeddings and output have types of their
- * own in most mixtures (and are most of a small model), vectors are never quantized, and a row that
- * does not fill the blocks of a type gets another one. */
+ * A file type is an element type and a mixture with others, which differs from model to model: of a
+ * model whose queries, keys and values are one tensor, Q3_K_L makes a third Q3_K and a half Q5_K.  So
+ * it is contradicted only if hardly any weights have its element type.  What counts are the weights
+ * of the blocks: embeddings and output have types of their own in most mixtures (and are most of a
+ * small model), vectors are never quantized, and a row that does not fill the blocks of a type gets
+ * another one. */
 #include "schema/check_weights.h"
 
 #include <inttypes.h>
@@ -12,6 +14,7 @@
 
 #include "base/checked.h"
 #include "base/error.h"
+#include "schema/form_parts.h"
 
 /* ---- quantization version ------------------------------------------------------------------- */
 
@@ -50,6 +53,7 @@ enum {
     FILE_TYPE_GUESSED = 1024, /* a flag that readers add where they guess */
     OTHER = 63,               /* where weights of types above are counted */
     DOUBTFUL_PART = 10,       /* more than one in so many of another type: it is a mixture */
+    LEAST_PART = 8,           /* in each mixture more than one in so many has the type itself */
 };
 
 typedef struct weight_count {
@@ -58,23 +62,21 @@ typedef struct weight_count {
     uint32_t most; /* the type of most of them */
 } weight_count;
 
-static bool begins_with(gufo_str text, const char *start)
+/* Whether quantizing to `claimed` (NULL: to anything) would give the tensor its element type. */
+static bool is_counted(const gufo_tensor *tensor, const gufo_file_type *claimed)
 {
-    size_t len = strlen(start);
+    const gufo_element_type *base =
+        claimed != NULL ? gufo_element_type_by_id(claimed->base_type) : NULL;
+    /* That one is for experts, which lie in one tensor; all others are Q8_0. */
+    bool only_experts = claimed != NULL && claimed->id == GUFO_FILE_TYPE_MXFP4_MOE;
 
-    return text.len >= len && memcmp(text.data, start, len) == 0;
-}
-
-/* Whether quantizing to `base` (NULL: to anything) would give the tensor that type. */
-static bool is_counted(const gufo_tensor *tensor, const gufo_element_type *base)
-{
-    return tensor->n_dims >= 2 && !begins_with(tensor->name, "token_embd.") &&
-           !begins_with(tensor->name, "output.") &&
+    return tensor->n_dims >= (only_experts ? 3 : 2) && !str_begins(tensor->name, "token_embd.") &&
+           !str_begins(tensor->name, "output.") &&
            (base == NULL || base->block_elements == 0 ||
             tensor->dims[0] % base->block_elements == 0);
 }
 
-static weight_count count_weights(const checker *c, const gufo_element_type *base)
+static weight_count count_weights(const checker *c, const gufo_file_type *claimed)
 {
     weight_count count = {.total = 0};
     gufo_tensor tensor;
@@ -83,7 +85,8 @@ static weight_count count_weights(const checker *c, const gufo_element_type *bas
     for (uint64_t i = 0; gufo_check_tensor_at(c, i, &tensor, &shard); i++) {
         uint32_t type = tensor.type < OTHER ? tensor.type : OTHER;
 
-        if (!is_counted(&tensor, base) || !checked_add(count.total, tensor.elements, &count.total))
+        if (!is_counted(&tensor, claimed) ||
+            !checked_add(count.total, tensor.elements, &count.total))
             continue;
         count.weights[type] += tensor.elements;
     }
@@ -91,6 +94,12 @@ static weight_count count_weights(const checker *c, const gufo_element_type *bas
         if (count.weights[type] > count.weights[count.most])
             count.most = type;
     return count;
+}
+
+static bool contradicts(const weight_count *count, const gufo_file_type *claimed)
+{
+    return count->most != claimed->base_type &&
+           count->weights[claimed->base_type] < count->total / LEAST_PART;
 }
 
 /* The only file type that is made of this element type; NULL if there are several or none. */
@@ -147,11 +156,11 @@ static void check_file_type(checker *c)
         gufo_value_u64(&entry.value, &id, NULL) != GUFO_OK)
         return;
     claimed = gufo_file_type_by_id(id & ~(uint64_t)FILE_TYPE_GUESSED);
-    count = count_weights(c, claimed != NULL ? gufo_element_type_by_id(claimed->base_type) : NULL);
+    count = count_weights(c, claimed);
     if (claimed == NULL) {
         (void)snprintf(message, sizeof message, "general.file_type %" PRIu64 " is not known", id);
         report_file_type(c, SCHEMA_FILE_TYPE_UNKNOWN, &entry, &count, message);
-    } else if (count.total > 0 && count.most != claimed->base_type) {
+    } else if (contradicts(&count, claimed)) {
         (void)snprintf(message, sizeof message,
                        "general.file_type is %" PRIu64 " (%s), but most weights are %s", id,
                        claimed->name, type_name(count.most));

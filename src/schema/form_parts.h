@@ -3,6 +3,8 @@
 #ifndef GUFO_SCHEMA_FORM_PARTS_H
 #define GUFO_SCHEMA_FORM_PARTS_H
 
+#include <string.h>
+
 #include "schema/form.h"
 
 static inline bool is_upper(char c)
@@ -38,6 +40,20 @@ static inline char to_lower(char c)
 static inline gufo_str str_from(gufo_str text, size_t at)
 {
     return at == 0 ? text : (gufo_str){text.data + at, text.len - at};
+}
+
+static inline bool str_begins(gufo_str text, const char *start)
+{
+    size_t len = strlen(start);
+
+    return text.len >= len && memcmp(text.data, start, len) == 0;
+}
+
+static inline bool str_ends(gufo_str text, const char *end)
+{
+    size_t len = strlen(end);
+
+    return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
 }
 
 /* Order without regard to case, as strcmp gives it. */

@@ -6,17 +6,13 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "schema/form_parts.h"
 
 const block_series gufo_block_series[BLOCK_SERIES] = {
     {"blk.", {"block_count"}},
     {"enc.blk.", {"encoder.block_count", "block_count"}},
     {"dec.blk.", {"decoder.block_count", "decoder_block_count", "block_count"}},
 };
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
 
 static size_t digits_at(gufo_str name, size_t at)
 {

@@ -7,7 +7,10 @@
  *     tensors     tensors, data in order
  *     backwards   tensors, data in reverse order
  *     same-keys   entries, all with the same key
- *     same-names  tensors, all with the same name, and data in the same place */
+ *     same-names  tensors, all with the same name, and data in the same place
+ *     tokens      tokens, and as many merges
+ *     blocks      blocks with one tensor each, in lists with an element for each block
+ *     pairs       tensors of an adapter that lack the other one of their pair */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -145,6 +148,80 @@ static void make_same_names(FILE *out, uint64_t count)
     put_data(out, 1);
 }
 
+static void put_string(FILE *out, const char *key, const char *value)
+{
+    put_text(out, key);
+    put(out, GUFO_VALUE_STRING, 4);
+    put_text(out, value);
+}
+
+static void put_array_entry(FILE *out, const char *key, gufo_value_type type, uint64_t count)
+{
+    put_text(out, key);
+    put(out, GUFO_VALUE_ARRAY, 4);
+    put(out, type, 4);
+    put(out, count, 8);
+}
+
+/* What every second merge makes is a token. */
+static void make_tokens(FILE *out, uint64_t count)
+{
+    char text[48], merge[128];
+
+    put_header(out, 0, 4);
+    put_string(out, "general.architecture", "llama");
+    put_string(out, "tokenizer.ggml.model", "gpt2");
+    put_array_entry(out, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, count);
+    for (uint64_t i = 0; i < count; i++)
+        put_text(out, numbered(text, "", i));
+    put_array_entry(out, "tokenizer.ggml.merges", GUFO_VALUE_STRING, count);
+    for (uint64_t i = 0; i < count; i++) {
+        numbered(text, "", i);
+        snprintf(merge, sizeof merge, "%.1s %s", text, text + (i % 2 == 0));
+        put_text(out, merge);
+    }
+}
+
+static void put_list(FILE *out, const char *key, uint64_t count, uint64_t value)
+{
+    put_array_entry(out, key, GUFO_VALUE_UINT32, count);
+    for (uint64_t i = 0; i < count; i++)
+        put(out, i % 2 == 0 ? value : 0, 4);
+}
+
+/* Every second block has neither attention nor feed-forward, and no tensors. */
+static void make_blocks(FILE *out, uint64_t count)
+{
+    char name[48];
+
+    put_header(out, count, 4);
+    put_string(out, "general.architecture", "llama");
+    put_text(out, "llama.block_count");
+    put(out, GUFO_VALUE_UINT32, 4);
+    put(out, 2 * count, 4);
+    put_list(out, "llama.attention.head_count", 2 * count, 4);
+    put_list(out, "llama.feed_forward_length", 2 * count, TENSOR_SIZE);
+    for (uint64_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "blk.%" PRIu64 ".attn_norm.weight", 2 * i);
+        put_info(out, name, i * TENSOR_SIZE);
+    }
+    put_data(out, count);
+}
+
+static void make_pairs(FILE *out, uint64_t count)
+{
+    char name[48];
+
+    put_header(out, count, 2);
+    put_string(out, "general.architecture", "llama");
+    put_string(out, "general.type", "adapter");
+    for (uint64_t i = 0; i < count; i++) {
+        snprintf(name, sizeof name, "blk.%" PRIu64 ".attn_q.weight.lora_a", i);
+        put_info(out, name, i * TENSOR_SIZE);
+    }
+    put_data(out, count);
+}
+
 static const struct {
     const char *name;
     void (*make)(FILE *out, uint64_t count);
@@ -156,6 +233,9 @@ static const struct {
     {"backwards", make_backwards},
     {"same-keys", make_same_keys},
     {"same-names", make_same_names},
+    {"tokens", make_tokens},
+    {"blocks", make_blocks},
+    {"pairs", make_pairs},
 };
 
 int main(int argc, char **argv)

@@ -36,6 +36,9 @@ make_mendable() {
     has "    hint: 'gufo validate --fix \"my model.gguf\" -o OUT' mends it"
     run -1 gufo validate --json 'my model.gguf'
     has "\"hint\":\"'gufo validate --fix \\\"my model.gguf\\\" -o OUT' mends it\""
+    # Of standard input there is no name.
+    run -0 gufo validate --level structure - <'my model.gguf'
+    has "    hint: 'gufo validate --fix FILE -o OUT' mends it"
     # The command may be copied: nothing in a name is run.
     make_mendable '$(rm m.gguf)`"\.gguf'
     run -0 gufo validate --level structure '$(rm m.gguf)`"\.gguf'
@@ -60,6 +63,21 @@ make_mendable() {
     run gufo diff m.gguf out.gguf
     has 'general.quantization_version'
     lacks 'token_embd'
+}
+
+@test "validate --fix: two keys to one name, and keys that say how files are read" {
+    make_gguf m.gguf kv general.architecture string llama kv general.type string model \
+        kv llama.rope.freq_bas float32 2 kv llama.rope.freq_bse float32 3 kv split.cout uint16 2 \
+        kv llama.context_lengt uint32 5
+    run gufo validate --level standard --fix m.gguf -o out.gguf
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'S106 key-misspelt' <<<"$output")" -eq 4 ]
+    [ "$(grep -c '^out.gguf: renamed' <<<"$output")" -eq 1 ]
+    has 'out.gguf: renamed llama.context_lengt to llama.context_length'
+    [ "$(gufo get out.gguf llama.rope.freq_bas llama.rope.freq_bse)" = "$(gufo get m.gguf llama.rope.freq_bas llama.rope.freq_bse)" ]
+    # Nothing else is left to mend.
+    run gufo validate --level standard --fix out.gguf -o again.gguf
+    [ ! -e again.gguf ]
 }
 
 @test "validate --fix: padding, gaps, order, what follows, and old versions" {
@@ -104,6 +122,9 @@ make_mendable() {
     run -2 gufo validate --fix m.gguf m.gguf -o out.gguf
     run -2 --separate-stderr gufo validate --fix - -o out.gguf <m.gguf
     [[ "$stderr" == 'gufo: --fix needs a file'* ]]
+    run -2 --separate-stderr gufo validate --fix m.gguf -o - </dev/null
+    [[ "$stderr" == 'gufo: --fix writes a file, not standard output'* ]]
+    [ ! -e ./- ]
     touch there.gguf
     run -2 --separate-stderr gufo validate -q --fix m.gguf -o there.gguf
     [[ "$stderr" == *'(--force replaces it)' ]]

@@ -47,6 +47,28 @@ static void test_architecture_is_no_name(void **state)
     }
 }
 
+/* An importance matrix needs no architecture; a model does. */
+static void test_architecture_of_imatrix(void **state)
+{
+    static const struct {
+        const char *type;
+        uint64_t missing;
+    } rows[] = {{"imatrix", 0}, {"model", 1}, {"imatri", 1}, {"", 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        builder b = builder_new((encoding){3, false});
+        findings found;
+
+        builder_header(&b, 0, 1);
+        builder_kv_str(&b, "general.type", rows[i].type);
+        check_built(&b, &found, rows[i].type);
+        check_u64(findings_of(&found, "architecture-missing"), rows[i].missing, "%s", rows[i].type);
+        findings_free(&found);
+        builder_free(&b);
+    }
+}
+
 /* A set of one shard has all tensors; one of several may have fewer than the total, not more. */
 static void test_split_total(void **state)
 {
@@ -349,6 +371,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_architecture_is_no_name),
+        cmocka_unit_test(test_architecture_of_imatrix),
         cmocka_unit_test(test_split_total),
         cmocka_unit_test(test_ends_before_data),
         cmocka_unit_test(test_empty_tensor_elsewhere),

@@ -139,6 +139,11 @@ static model rwkv(void)
     return m;
 }
 
+static void experts_uncounted(model *m)
+{
+    model_u32(m, "llama.expert_used_count", 2);
+}
+
 static void rwkv_version(model *m)
 {
     model_u32(m, "rwkv.architecture_version", 5);
@@ -152,10 +157,8 @@ static const rule_row rows[] = {
     {"M203", "no heads of a part", whisper, no_heads_of_encoder, NULL, 0},
     {"M204", "short list", without_tensors, short_list, "llama.attention.head_count_kv", 0},
     {"M204", "long list", tiny_llama, long_list, "llama.feed_forward_length", 0},
-    {"M205", "heads", without_tensors, heads_of_embedding, "llama.attention.head_count", 0},
     {"M205", "groups", without_tensors, groups_of_heads, "llama.attention.head_count_kv", 0},
     {"M205", "groups of a block", without_tensors, groups_of_one_block, NULL, 0},
-    {"M205", "heads of a part", whisper, heads_of_encoder, NULL, 0},
     {"M206", "experts", without_tensors, too_many_experts_used, "llama.expert_used_count", 0},
     {"M206", "no experts", without_tensors, no_experts_used, "llama.expert_used_count", 0},
     {"M207", "odd", tiny_llama, odd_rotation, "llama.rope.dimension_count", 0},
@@ -224,6 +227,9 @@ static void wrong_types(model *m)
     model_u32(m, "llama.rope.scaling.type", 1);
 }
 
+/* A model without tensors, which are in other shards: no vocabulary. */
+static const gufo_check_options shard_alone = {.level = GUFO_LEVEL_MODEL, .single = true};
+
 static void test_no_faults(void **state)
 {
     static const struct {
@@ -242,9 +248,40 @@ static void test_no_faults(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         model m = without_tensors();
+        findings found;
 
         cases[i].change(&m);
-        check_clean(&m, cases[i].label);
+        found = model_check(&m, &shard_alone);
+        check_u64(found.count, 0, "%s", cases[i].label);
+        findings_free(&found);
+        model_free(&m);
+    }
+}
+
+/* What a key stands for that is not there counts in models only. */
+static void test_absent_keys(void **state)
+{
+    static const struct {
+        model (*make)(void);
+        void (*change)(model *m);
+        const char *rule;
+    } cases[] = {
+        {without_tensors, heads_of_embedding, "head-count"},
+        {whisper, heads_of_encoder, "head-count"},
+        {without_tensors, rotation_past_head, "rope-dimensions"},
+        {without_tensors, experts_uncounted, "expert-count"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        model m = cases[i].make();
+        findings found;
+
+        cases[i].change(&m);
+        check_clean(&m, cases[i].rule);
+        found = model_check(&m, &shard_alone);
+        check_u64(findings_of(&found, cases[i].rule), 1, "%s", cases[i].rule);
+        findings_free(&found);
         model_free(&m);
     }
 }
@@ -278,6 +315,27 @@ static void test_other_names(void **state)
         findings_free(&found);
         model_free(&m);
     }
+}
+
+static void keep_hint(void *context, const gufo_finding *finding)
+{
+    if (strcmp(finding->rule->name, "key-expected") == 0)
+        snprintf(context, 128, "%s", finding->hint);
+}
+
+/* Who follows the hint gets no other finding for it. */
+static void test_hint_of_today(void **state)
+{
+    model m = model_new("mpt");
+    char hint[128] = "";
+
+    (void)state;
+    model_f32(&m, "mpt.attention.max_alibi_bias", 8);
+    model_add(&m, "x", 1, 4, 1);
+    model_check_with(&m, &model_level, keep_hint, hint);
+    check_str(gufo_str_of(hint), "use 'gufo edit FILE --set=mpt.attention.clamp_kqv=float32:VALUE'",
+              "clip_kqv");
+    model_free(&m);
 }
 
 /* ---- mending -------------------------------------------------------------------------------- */
@@ -430,7 +488,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules),
         cmocka_unit_test(test_no_faults),
+        cmocka_unit_test(test_absent_keys),
         cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_hint_of_today),
         cmocka_unit_test(test_recurrent),
         cmocka_unit_test(test_fix),
         cmocka_unit_test(test_vocabulary_only),

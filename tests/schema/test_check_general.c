@@ -144,6 +144,29 @@ static void q4_0_of_mixture(gufo_writer *w)
     typed(w, GUFO_FILE_TYPE_Q4_0, GUFO_TYPE_Q6_K, GUFO_TYPE_Q5_K);
 }
 
+/* As of a model with few tensors in a block: the type itself is not that of most weights. */
+static void q3_k_l_of_mixture(gufo_writer *w)
+{
+    typed(w, GUFO_FILE_TYPE_Q3_K_L, GUFO_TYPE_Q5_K, GUFO_TYPE_Q3_K);
+}
+
+/* Without experts nothing is MXFP4. */
+static void mxfp4_without_experts(gufo_writer *w)
+{
+    typed(w, GUFO_FILE_TYPE_MXFP4_MOE, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0);
+}
+
+static void mxfp4_of_other_experts(gufo_writer *w)
+{
+    uint64_t dims[] = {256, 16, 8};
+    gufo_error error = no_error();
+
+    mxfp4_without_experts(w);
+    check_ok(gufo_writer_add_tensor(w, gufo_str_of("blk.0.ffn_up_exps.weight"), GUFO_TYPE_Q8_0, 3,
+                                    dims, 256 / 32 * 34 * 16 * 8, &error),
+             &error, "experts");
+}
+
 static void q4_k_m_of_mixture(gufo_writer *w)
 {
     typed(w, GUFO_FILE_TYPE_Q4_K_M, GUFO_TYPE_Q4_K, GUFO_TYPE_Q6_K);
@@ -220,6 +243,15 @@ static const schema_row rows[] = {
     ROW("file type of a mixture", "file-type-unknown", type_999, type_guessed),
     ROW("file type without tensors", "file-type-unknown", type_999, file_type_alone),
     ROW("file type of another mixture", "file-type", q4_0_of_mixture, q4_k_m_of_mixture),
+    ROW("file type of a part", "file-type", q4_0_of_mixture, q3_k_l_of_mixture),
+    {.label = "file type of experts",
+     .rule = "file-type",
+     .bad = {.add = mxfp4_of_other_experts},
+     .good = {.add = mxfp4_without_experts},
+     .subject = "general.file_type",
+     .fix = GUFO_FIX_SET,
+     .fix_value = "7",
+     .level = S},
     ROW("weights of a type that is not known", "file-type", unknown_element_type,
         q4_k_m_of_mixture),
     {.label = "file type",

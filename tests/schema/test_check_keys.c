@@ -95,6 +95,33 @@ static void two_letters_wrong(gufo_writer *w)
     put_text(w, "general.orgnisaton", "us");
 }
 
+static void architecture_wrong(gufo_writer *w)
+{
+    put_f32(w, "lama.rope.freq_base", 1);
+}
+
+static void number_of_its_own(gufo_writer *w, const char *key)
+{
+    put_text(w, "general.architecture", "granitehybrid");
+    put_u32(w, key, 4);
+}
+
+static void count_misspelt(gufo_writer *w)
+{
+    number_of_its_own(w, "granitehybrid.expert_cuont");
+}
+
+/* Only the architecture's name makes it look like "granitehybrid.expert_count". */
+static void count_of_layers(gufo_writer *w)
+{
+    number_of_its_own(w, "granitehybrid.layer_count");
+}
+
+static void layout_misspelt(gufo_writer *w)
+{
+    put_u32(w, "general.aligment", 64);
+}
+
 static void wrong_beside_right(gufo_writer *w)
 {
     put_f32(w, "llama.rope.freq_base", 1);
@@ -181,6 +208,21 @@ static const schema_row rows[] = {
      .fix_value = "llama.rope.freq_base",
      .level = S},
     ROW("two letters wrong", "key-misspelt", two_letters_wrong, nearly_of_another_type),
+    {.label = "behind a long name",
+     .rule = "key-misspelt",
+     .bad = {.without = LLAMA_KEYS, .add = count_misspelt},
+     .good = {.without = LLAMA_KEYS, .add = count_of_layers},
+     .fix = GUFO_FIX_RENAME,
+     .fix_value = "granitehybrid.expert_count",
+     .level = S},
+    {.label = "architecture in a key",
+     .rule = "key-misspelt",
+     .bad = {.add = architecture_wrong},
+     .good = {.add = wrong_beside_right},
+     .fix = GUFO_FIX_RENAME,
+     .fix_value = "llama.rope.freq_base",
+     .level = S},
+    ROW("key that says the layout", "key-misspelt", layout_misspelt, nearly_of_another_type),
     ROW("no prefix", "key-unprefixed", without_prefix, of_a_community),
     ROW("prefix of the standard", "key-unprefixed", in_the_standard, of_a_community),
     ROW("foreign key", "key-foreign", of_another_architecture, of_its_own),

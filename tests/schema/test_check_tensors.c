@@ -177,6 +177,7 @@ static const rule_row rows[] = {
     {"M308", "embedding", tiny_llama, embedding_of_other_columns, "token_embd.weight", 0},
     {"M309", "columns", qwen2, more_columns, "blk.1.ffn_gate.weight", 0},
     {"M310", "embedding", tiny_llama, fewer_rows, "token_embd.weight", 0},
+    {"M309", "embedding of another architecture", qwen2, fewer_rows, "token_embd.weight", 0},
     {"M311", "output", tiny_llama, more_rows, "output.weight", 0},
     {"M312", "norm", tiny_llama, quantized_norm, "blk.0.attn_norm.weight", 0},
     {"M312", "bias", tiny_llama, quantized_bias, "blk.0.attn_q.bias", 0},
