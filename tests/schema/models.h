@@ -124,7 +124,7 @@ static inline model_tensor *model_add(model *m, const char *name, uint32_t n_dim
 
     check(m->tensor_count <= MODEL_TENSORS && strlen(name) <= GUFO_MAX_NAME, "%s", name);
     *t = (model_tensor){.type = GUFO_TYPE_F32, .n_dims = n_dims, .dims = {columns, rows, 1, 1}};
-    snprintf(t->name, sizeof t->name, "%s", name);
+    snprintf(t->name, sizeof t->name, "%.*s", GUFO_MAX_NAME, name);
     return t;
 }
 

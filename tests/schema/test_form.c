@@ -366,7 +366,7 @@ static void test_random(void **state)
 
     (void)state;
     for (size_t i = 0; i < 5000; i++) {
-        size_t len = next_random(&seed) % sizeof text;
+        size_t len = (size_t)(next_random(&seed) % sizeof text);
 
         for (size_t k = 0; k < len; k++) {
             uint64_t number = next_random(&seed);

@@ -460,7 +460,7 @@ static void test_random(void **state)
     (void)state;
     for (size_t i = 0; i < 8000; i++) {
         char text[256];
-        size_t len = 0, count = next_random(&seed) % 40;
+        size_t len = 0, count = (size_t)(next_random(&seed) % 40);
 
         for (size_t k = 0; k < count; k++) {
             const char *piece = pieces[next_random(&seed) % COUNT_OF(pieces)];

@@ -171,7 +171,7 @@ static uint8_t *build(const schema_file *f, size_t *size, const char *label)
     *size = (size_t)layout.file_size;
     bytes = calloc(1, *size);
     check(bytes != NULL, "%s", label);
-    memcpy(bytes, gufo_writer_header(w, &header_size), layout.data_offset);
+    memcpy(bytes, gufo_writer_header(w, &header_size), (size_t)layout.data_offset);
     gufo_writer_free(w);
     return bytes;
 }
