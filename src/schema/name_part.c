@@ -118,13 +118,6 @@ bool gufo_name_is_version(gufo_str component)
     return at == component.len;
 }
 
-static bool begins_with(gufo_str text, const char *word)
-{
-    size_t len = strlen(word);
-
-    return text.len >= len && memcmp(text.data, word, len) == 0;
-}
-
 /* (?!LoRA|vocab)\w+ */
 bool gufo_name_is_encoding(gufo_str component)
 {
@@ -134,7 +127,7 @@ bool gufo_name_is_encoding(gufo_str component)
         if (!is_letter(c) && !is_digit(c) && c != '_')
             return false;
     }
-    return component.len > 0 && !begins_with(component, "LoRA") && !begins_with(component, "vocab");
+    return component.len > 0 && !str_begins(component, "LoRA") && !str_begins(component, "vocab");
 }
 
 bool gufo_name_is_type(gufo_str component)

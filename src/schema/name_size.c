@@ -39,13 +39,6 @@ static bool find(gufo_str text, const char *part, size_t *at)
     return false;
 }
 
-static bool ends_with(gufo_str text, const char *end)
-{
-    size_t len = strlen(end);
-
-    return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
-}
-
 /* ---- adapters ------------------------------------------------------------------------------- */
 
 #define LORA_A ".lora_a"
@@ -107,9 +100,9 @@ static void count_tensor(census *c, const name_model *model, const gufo_tensor *
     uint64_t elements = tensor->elements, number;
     size_t at;
 
-    if (ends_with(tensor->name, LORA_A))
+    if (str_ends(tensor->name, LORA_A))
         return;
-    if (ends_with(tensor->name, LORA_B))
+    if (str_ends(tensor->name, LORA_B))
         elements = changed_parameters(c, model, tensor);
     if (find(tensor->name, "_exps.", &at) && tensor->n_dims > 1 &&
         tensor->dims[tensor->n_dims - 1] > 0) {
