@@ -26,8 +26,4 @@ size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns);
 /* Spaces. */
 void text_pad(FILE *out, size_t columns);
 
-/* The number of edits between two texts (a byte more, less or other, two neighbours exchanged), or
- * more than `limit` if it is more than that.  Texts longer than 128 bytes are never near. */
-size_t text_distance(gufo_str a, gufo_str b, size_t limit);
-
 #endif

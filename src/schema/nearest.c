@@ -1,10 +1,8 @@
-/* The nearest name in a table: edit distance over letters and digits (Damerau's steps, in the form
- * that looks at each pair of letters once). */
+/* The nearest name in a table: edit distance over letters and digits. */
 #include "schema/nearest.h"
 
+#include "base/distance.h"
 #include "schema/form_parts.h"
-
-#include <string.h>
 
 /* Longer names are not compared: nobody mistypes them, and the work stays small. */
 enum { LONGEST = 64, MOST_STEPS = 4, LETTERS_PER_STEP = 4 };
@@ -33,39 +31,6 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* One row of the usual table of distances: from the first `i` letters of `a` to each beginning of
- * `b`.  `before` and `last` are the rows of i - 2 and i - 1. */
-static void fill_row(const letters *a, const letters *b, size_t i, const size_t *before,
-                     const size_t *last, size_t *row)
-{
-    row[0] = i;
-    for (size_t j = 1; j <= b->len; j++) {
-        bool same = a->text[i - 1] == b->text[j - 1];
-
-        row[j] = smaller(last[j - 1] + !same, smaller(last[j], row[j - 1]) + 1);
-        if (i > 1 && j > 1 && a->text[i - 1] == b->text[j - 2] && a->text[i - 2] == b->text[j - 1])
-            row[j] = smaller(row[j], before[j - 2] + 1);
-    }
-}
-
-static size_t distance(const letters *a, const letters *b)
-{
-    size_t rows[3][LONGEST + 1];
-    size_t *before = rows[0], *last = rows[1], *row = rows[2];
-
-    for (size_t j = 0; j <= b->len; j++)
-        before[j] = last[j] = j; /* `before` is not looked at in the first turn */
-    for (size_t i = 1; i <= a->len; i++) {
-        size_t *oldest = before;
-
-        fill_row(a, b, i, before, last, row);
-        before = last;
-        last = row;
-        row = oldest;
-    }
-    return last[b->len];
-}
-
 bool gufo_nearest(gufo_str text, gufo_nearest_name *name, const void *table, size_t count,
                   size_t *index)
 {
@@ -85,7 +50,8 @@ bool gufo_nearest(gufo_str text, gufo_nearest_name *name, const void *table, siz
             !keep_letters(other, smaller(wanted.len + limit - 1, LONGEST), &row) ||
             row.len + limit <= wanted.len)
             continue;
-        steps = distance(&wanted, &row);
+        steps = gufo_distance((gufo_str){wanted.text, wanted.len}, (gufo_str){row.text, row.len},
+                              limit);
         if (steps < limit) {
             limit = steps;
             *index = i;
