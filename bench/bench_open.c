@@ -45,7 +45,7 @@ typedef struct reader {
     void (*close)(void *file);
 } reader;
 
-static void *gufo_reader_open(const char *path)
+static void *reader_open(const char *path)
 {
     gufo_error error;
     gufo_file *file = gufo_open(path, NULL, &error);
@@ -55,7 +55,7 @@ static void *gufo_reader_open(const char *path)
     return file;
 }
 
-static void gufo_reader_close(void *file)
+static void reader_close(void *file)
 {
     gufo_close(file);
 }
@@ -78,7 +78,7 @@ static void ggml_reader_close(void *file)
 #endif
 
 static const reader readers[] = {
-    {"gufo", gufo_reader_open, gufo_reader_close},
+    {"gufo", reader_open, reader_close},
 #ifdef GUFO_BENCH_GGML
     {"ggml", ggml_reader_open, ggml_reader_close},
 #endif

@@ -37,7 +37,7 @@ typedef struct listener {
     size_t count, stop_at;
 } listener;
 
-static bool listen(void *context, const gufo_template_finding *finding)
+static bool listen(void *context, const template_finding *finding)
 {
     listener *l = context;
 
@@ -60,10 +60,10 @@ static void read_template(gufo_str text)
 {
     listener all = {.text = text}, some = {.text = text};
 
-    gufo_template_lint(text, listen, &all);
+    template_check(text, listen, &all);
     must(all.count <= 4 * text.len, "findings are not made of nothing");
     some.stop_at = all.count / 2 + 1;
-    gufo_template_lint(text, listen, &some);
+    template_check(text, listen, &some);
     must(some.count == (all.count < some.stop_at ? all.count : some.stop_at), "it is repeatable");
 }
 
@@ -76,11 +76,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(copy != NULL, "the machine has enough memory");
     if (size)
         memcpy(copy, data, size);
-    read_form(gufo_form_license, text, false);
-    read_form(gufo_form_language, text, true);
-    read_form(gufo_form_uuid, text, true);
-    read_form(gufo_form_doi, text, true);
-    read_form(gufo_form_url, text, true);
+    read_form(form_license, text, false);
+    read_form(form_language, text, true);
+    read_form(form_uuid, text, true);
+    read_form(form_doi, text, true);
+    read_form(form_url, text, true);
     read_template(text);
     free(copy);
     return 0;

@@ -5,7 +5,7 @@
 
 enum { FIRST_CAPACITY = 256 };
 
-void *gufo_buffer_extend(buffer *b, uint64_t size)
+void *buffer_extend(buffer *b, uint64_t size)
 {
     size_t capacity = b->capacity == 0 ? FIRST_CAPACITY : b->capacity;
     uint8_t *bigger;
@@ -25,7 +25,7 @@ void *gufo_buffer_extend(buffer *b, uint64_t size)
     return b->data + (b->len - size);
 }
 
-void gufo_buffer_free(buffer *b)
+void buffer_free(buffer *b)
 {
     if (b->data != NULL)
         mem_free(b->allocator, b->data);

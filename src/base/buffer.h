@@ -11,7 +11,7 @@ typedef struct buffer {
 } buffer;
 
 /* Room for `size` more bytes at the end, which count as used; NULL without memory. */
-void *gufo_buffer_extend(buffer *buffer, uint64_t size);
-void gufo_buffer_free(buffer *buffer);
+void *buffer_extend(buffer *buffer, uint64_t size);
+void buffer_free(buffer *buffer);
 
 #endif

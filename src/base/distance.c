@@ -10,7 +10,7 @@ static size_t least(size_t a, size_t b)
 
 /* Optimal string alignment: Levenshtein's distance with the exchange of two neighbours as one edit.
  * Only the last three rows of its table are kept. */
-size_t gufo_distance(gufo_str a, gufo_str b, size_t limit)
+size_t text_distance(gufo_str a, gufo_str b, size_t limit)
 {
     size_t rows[3][MAX_COMPARED + 1];
     size_t gap = a.len > b.len ? a.len - b.len : b.len - a.len;

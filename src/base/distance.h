@@ -6,6 +6,6 @@
 
 /* The number of edits between two texts (a byte more, less or other, two neighbours exchanged), or
  * more than `limit` if it is more than that.  Texts longer than 128 bytes are never near. */
-size_t gufo_distance(gufo_str a, gufo_str b, size_t limit);
+size_t text_distance(gufo_str a, gufo_str b, size_t limit);
 
 #endif

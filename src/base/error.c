@@ -52,7 +52,7 @@ static void fill(gufo_error *error, gufo_status code, int system, uint64_t offse
     (void)vsnprintf(error->message, sizeof error->message, format, args);
 }
 
-gufo_status gufo_fail(gufo_error *error, gufo_status code, uint64_t offset, const char *format, ...)
+gufo_status fail_with(gufo_error *error, gufo_status code, uint64_t offset, const char *format, ...)
 {
     va_list args;
 
@@ -64,7 +64,7 @@ gufo_status gufo_fail(gufo_error *error, gufo_status code, uint64_t offset, cons
     return code;
 }
 
-gufo_status gufo_fail_io(gufo_error *error, int system, const char *format, ...)
+gufo_status fail_io(gufo_error *error, int system, const char *format, ...)
 {
     char reason[128];
     size_t used;
@@ -82,16 +82,16 @@ gufo_status gufo_fail_io(gufo_error *error, int system, const char *format, ...)
     return GUFO_E_IO;
 }
 
-gufo_status gufo_fail_memory(gufo_error *error)
+gufo_status fail_memory(gufo_error *error)
 {
-    return gufo_fail(error, GUFO_E_MEMORY, GUFO_NO_OFFSET, "out of memory");
+    return fail_with(error, GUFO_E_MEMORY, GUFO_NO_OFFSET, "out of memory");
 }
 
 /* Writes the escaped form of the character at the start of `text`; returns the bytes it took. */
 static size_t escape_one(char out[16], gufo_str text)
 {
     uint32_t c;
-    size_t len = gufo_utf8_decode(text, &c);
+    size_t len = utf8_decode(text, &c);
 
     if (len == 0) {
         (void)snprintf(out, 16, "\\x%02x", (unsigned char)text.data[0]);
@@ -99,14 +99,14 @@ static size_t escape_one(char out[16], gufo_str text)
     }
     if (c == '"' || c == '\\')
         (void)snprintf(out, 16, "\\%c", (char)c);
-    else if (gufo_utf8_is_control(c))
+    else if (utf8_is_control(c))
         (void)snprintf(out, 16, "\\u{%x}", (unsigned)c);
     else
         (void)snprintf(out, 16, "%.*s", (int)len, text.data);
     return len;
 }
 
-const char *gufo_quote(char out[GUFO_QUOTE_SIZE], gufo_str text)
+const char *quote_name(char out[GUFO_QUOTE_SIZE], gufo_str text)
 {
     static const char cut[] = "...\"";
     size_t used = 0;

@@ -7,16 +7,16 @@
 #include <stdarg.h>
 
 /* Fill *error (if not NULL) and return `code`, so that a failure is one statement:
- *     return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no element %" PRIu64, index); */
-__attribute__((format(printf, 4, 5))) gufo_status gufo_fail(gufo_error *error, gufo_status code,
+ *     return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no element %" PRIu64, index); */
+__attribute__((format(printf, 4, 5))) gufo_status fail_with(gufo_error *error, gufo_status code,
                                                             uint64_t offset, const char *format,
                                                             ...);
 
-/* As gufo_fail with GUFO_E_IO; appends the text of errno value `system`. */
-__attribute__((format(printf, 3, 4))) gufo_status gufo_fail_io(gufo_error *error, int system,
-                                                               const char *format, ...);
+/* As fail_with with GUFO_E_IO; appends the text of errno value `system`. */
+__attribute__((format(printf, 3, 4))) gufo_status fail_io(gufo_error *error, int system,
+                                                          const char *format, ...);
 
-gufo_status gufo_fail_memory(gufo_error *error);
+gufo_status fail_memory(gufo_error *error);
 
 /* Room for a quoted name: 64 bytes of name escape to at most 384, longer names are cut. */
 #define GUFO_QUOTE_SIZE 400
@@ -24,6 +24,6 @@ gufo_status gufo_fail_memory(gufo_error *error);
 /* Writes `text` in double quotes into `out` and returns it.  Control characters, bidi controls,
  * quotes, backslashes and bytes that are not UTF-8 are escaped; what does not fit is cut, with
  * "...". */
-const char *gufo_quote(char out[GUFO_QUOTE_SIZE], gufo_str text);
+const char *quote_name(char out[GUFO_QUOTE_SIZE], gufo_str text);
 
 #endif

@@ -9,7 +9,7 @@
 
 int getentropy(void *buffer, size_t length); /* POSIX.1-2024; not declared for POSIX.1-2008 */
 
-hash_key gufo_hash_key_new(void)
+hash_key hash_key_new(void)
 {
     hash_key key;
     struct timespec now = {0};
@@ -48,7 +48,7 @@ static inline void absorb(uint64_t v[4], uint64_t word)
     v[0] ^= word;
 }
 
-uint64_t gufo_hash(hash_key key, gufo_str text)
+uint64_t hash_text(hash_key key, gufo_str text)
 {
     uint64_t v[4] = {key.k0 ^ 0x736f6d6570736575u, key.k1 ^ 0x646f72616e646f6du,
                      key.k0 ^ 0x6c7967656e657261u, key.k1 ^ 0x7465646279746573u};

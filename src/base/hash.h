@@ -15,8 +15,8 @@ typedef struct hash_key {
 
 /* A key that nobody can guess; where the system gives no random bytes, one that is hard to guess.
  */
-hash_key gufo_hash_key_new(void);
+hash_key hash_key_new(void);
 
-uint64_t gufo_hash(hash_key key, gufo_str text);
+uint64_t hash_text(hash_key key, gufo_str text);
 
 #endif

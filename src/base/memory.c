@@ -14,9 +14,9 @@ static void *heap_resize(void *context, void *block, size_t size)
     return realloc(block, size);
 }
 
-const gufo_allocator gufo_default_allocator = {heap_resize, NULL};
+const gufo_allocator default_allocator = {heap_resize, NULL};
 
-void *gufo_mem_zero(const gufo_allocator *allocator, size_t size)
+void *mem_zero(const gufo_allocator *allocator, size_t size)
 {
     void *block = mem_alloc(allocator, size);
 
@@ -25,7 +25,7 @@ void *gufo_mem_zero(const gufo_allocator *allocator, size_t size)
     return block;
 }
 
-char *gufo_mem_text(const gufo_allocator *allocator, gufo_str text)
+char *mem_text(const gufo_allocator *allocator, gufo_str text)
 {
     char *copy = mem_alloc(allocator, text.len + 1);
 

@@ -5,7 +5,7 @@
 #include "gufo/base.h"
 
 /* malloc, realloc and free as a gufo_allocator. */
-extern const gufo_allocator gufo_default_allocator;
+extern const gufo_allocator default_allocator;
 
 static inline void *mem_resize(const gufo_allocator *allocator, void *block, size_t size)
 {
@@ -24,9 +24,9 @@ static inline void mem_free(const gufo_allocator *allocator, void *block)
 }
 
 /* Zeroed memory. */
-void *gufo_mem_zero(const gufo_allocator *allocator, size_t size);
+void *mem_zero(const gufo_allocator *allocator, size_t size);
 
 /* A terminated copy of text. */
-char *gufo_mem_text(const gufo_allocator *allocator, gufo_str text);
+char *mem_text(const gufo_allocator *allocator, gufo_str text);
 
 #endif

@@ -55,8 +55,8 @@ static void share(stretch *s)
         advance(s, whole);
 }
 
-gufo_status gufo_move(const source *input, uint64_t from, uint64_t size, int to_fd, uint64_t to,
-                      void *buffer, size_t buffer_size, bool *read_failed, gufo_error *error)
+gufo_status move_bytes(const source *input, uint64_t from, uint64_t size, int to_fd, uint64_t to,
+                       void *buffer, size_t buffer_size, bool *read_failed, gufo_error *error)
 {
     stretch s = {input->fd, to_fd, from, to, size};
     gufo_status status = GUFO_OK;
@@ -69,10 +69,10 @@ gufo_status gufo_move(const source *input, uint64_t from, uint64_t size, int to_
     while (s.size > 0 && status == GUFO_OK) {
         size_t step = s.size < buffer_size ? (size_t)s.size : buffer_size;
 
-        status = gufo_source_read(input, s.from, buffer, step, error);
+        status = source_read(input, s.from, buffer, step, error);
         *read_failed = status != GUFO_OK;
         if (status == GUFO_OK)
-            status = gufo_write_at(to_fd, s.to, buffer, step, error);
+            status = output_write_at(to_fd, s.to, buffer, step, error);
         advance(&s, step);
     }
     return status;

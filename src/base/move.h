@@ -15,7 +15,7 @@
  *     buffer     read and write, `buffer_size` bytes at a time, where neither is possible
  *
  * Any thread.  *read_failed tells which side an error is about. */
-gufo_status gufo_move(const source *input, uint64_t from, uint64_t size, int to_fd, uint64_t to,
-                      void *buffer, size_t buffer_size, bool *read_failed, gufo_error *error);
+gufo_status move_bytes(const source *input, uint64_t from, uint64_t size, int to_fd, uint64_t to,
+                       void *buffer, size_t buffer_size, bool *read_failed, gufo_error *error);
 
 #endif

@@ -36,10 +36,10 @@ static gufo_status follow_link(output *o, gufo_error *error)
     char *next;
 
     if (len < 0 || (size_t)len >= sizeof link)
-        return gufo_fail_io(error, len < 0 ? errno : ENAMETOOLONG, "cannot follow symlink");
+        return fail_io(error, len < 0 ? errno : ENAMETOOLONG, "cannot follow symlink");
     next = mem_alloc(o->allocator, folder + (size_t)len + 1);
     if (next == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     memcpy(next, o->target, folder);
     memcpy(next + folder, link, (size_t)len);
     next[folder + (size_t)len] = '\0';
@@ -52,32 +52,32 @@ static gufo_status follow_link(output *o, gufo_error *error)
 static gufo_status find_target(output *o, const char *path, struct stat *info, gufo_error *error)
 {
     if (*path == '\0')
-        return gufo_fail_io(error, ENOENT, "an empty name is no target");
-    o->target = gufo_mem_text(o->allocator, gufo_str_of(path));
+        return fail_io(error, ENOENT, "an empty name is no target");
+    o->target = mem_text(o->allocator, gufo_str_of(path));
     if (o->target == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     for (int links = 0; links <= LINKS_FOLLOWED; links++) {
         gufo_status status;
 
         o->exists = lstat(o->target, info) == 0;
         if (!o->exists && errno != ENOENT)
-            return gufo_fail_io(error, errno, "cannot examine the target");
+            return fail_io(error, errno, "cannot examine the target");
         if (!o->exists || !S_ISLNK(info->st_mode))
             return GUFO_OK;
         status = follow_link(o, error);
         if (status != GUFO_OK)
             return status;
     }
-    return gufo_fail_io(error, ELOOP, "cannot follow symlink");
+    return fail_io(error, ELOOP, "cannot follow symlink");
 }
 
 static gufo_status check_target(const output *o, const struct stat *info, gufo_error *error)
 {
     if (!S_ISREG(info->st_mode))
-        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
                          "target exists and is no regular file");
     if (!o->replace)
-        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
     return GUFO_OK;
 }
 
@@ -92,11 +92,11 @@ static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
 
     o->temporary = mem_alloc(o->allocator, folder + TEMPORARY_NAME);
     if (o->temporary == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     memcpy(o->temporary, o->target, folder);
     for (int tries = 0; tries < NAMES_TRIED && failure == EEXIST; tries++) {
         (void)snprintf(o->temporary + folder, TEMPORARY_NAME, ".gufo-%016" PRIx64 ".tmp",
-                       gufo_hash_key_new().k0);
+                       hash_key_new().k0);
         o->fd = disk_open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (o->fd >= 0)
             return GUFO_OK;
@@ -104,7 +104,7 @@ static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
     }
     mem_free(o->allocator, o->temporary);
     o->temporary = NULL;
-    return gufo_fail_io(error, failure, "cannot create a file in the folder of the target");
+    return fail_io(error, failure, "cannot create a file in the folder of the target");
 }
 
 /* Reserves the whole size, so that lack of space shows before any work is done. */
@@ -115,14 +115,14 @@ static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
     if (size == 0)
         return GUFO_OK;
     if (size > INT64_MAX)
-        return gufo_fail_io(error, EFBIG, "cannot reserve %" PRIu64 " bytes", size);
+        return fail_io(error, EFBIG, "cannot reserve %" PRIu64 " bytes", size);
     do
         failure = disk_reserve(o->fd, size) == 0 ? 0 : errno;
     while (failure == EINTR);
     if (failure == EINVAL || failure == EOPNOTSUPP) /* not on this file system */
         failure = disk_resize(o->fd, size) == 0 ? 0 : errno;
     return failure == 0 ? GUFO_OK
-                        : gufo_fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
+                        : fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
 }
 
 /* Finds and checks the target. */
@@ -134,8 +134,8 @@ static gufo_status find_replaceable(output *o, const char *path, gufo_error *err
     return status == GUFO_OK && o->exists ? check_target(o, &info, error) : status;
 }
 
-gufo_status gufo_output_open(output *o, const char *path, bool replace, uint64_t size,
-                             const gufo_allocator *allocator, gufo_error *error)
+gufo_status output_open(output *o, const char *path, bool replace, uint64_t size,
+                        const gufo_allocator *allocator, gufo_error *error)
 {
     gufo_status status;
 
@@ -146,25 +146,25 @@ gufo_status gufo_output_open(output *o, const char *path, bool replace, uint64_t
     if (status == GUFO_OK)
         status = reserve(o, size, error);
     if (status != GUFO_OK)
-        gufo_output_discard(o);
+        output_discard(o);
     return status;
 }
 
 /* ---- an output that lasts ------------------------------------------------------------------- */
 
-gufo_status gufo_output_find(output *o, const char *path, bool replace,
-                             const gufo_allocator *allocator, gufo_error *error)
+gufo_status output_find(output *o, const char *path, bool replace, const gufo_allocator *allocator,
+                        gufo_error *error)
 {
     gufo_status status;
 
     *o = (output){.fd = -1, .replace = replace, .allocator = allocator};
     status = find_replaceable(o, path, error);
     if (status != GUFO_OK)
-        gufo_output_discard(o);
+        output_discard(o);
     return status;
 }
 
-char *gufo_output_beside(const output *o, const char *suffix)
+char *output_beside(const output *o, const char *suffix)
 {
     size_t len = strlen(o->target), suffix_len = strlen(suffix);
     char *path = mem_alloc(o->allocator, len + suffix_len + 1);
@@ -176,12 +176,12 @@ char *gufo_output_beside(const output *o, const char *suffix)
     return path;
 }
 
-gufo_status gufo_output_open_part(output *o, bool again, uint64_t size, gufo_error *error)
+gufo_status output_open_part(output *o, bool again, uint64_t size, gufo_error *error)
 {
-    char *path = gufo_output_beside(o, ".part");
+    char *path = output_beside(o, ".part");
 
     if (path == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     /* Nobody is to lead us to another file by a link of that name. */
     o->fd = disk_open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (again ? 0 : O_EXCL),
                       o->exists ? 0600 : 0666);
@@ -189,21 +189,22 @@ gufo_status gufo_output_open_part(output *o, bool again, uint64_t size, gufo_err
         int failure = errno;
 
         mem_free(o->allocator, path);
-        return gufo_fail_io(error, failure, "cannot create a file in the folder of the target");
+        return fail_io(error, failure, "cannot create a file in the folder of the target");
     }
     o->temporary = path;
     if (again && disk_resize(o->fd, size) != 0) /* it may be longer */
-        return gufo_fail_io(error, errno, "cannot reserve %" PRIu64 " bytes", size);
+        return fail_io(error, errno, "cannot reserve %" PRIu64 " bytes", size);
     return reserve(o, size, error);
 }
 
-gufo_status gufo_output_write(const output *o, uint64_t offset, const void *data, size_t size,
-                              gufo_error *error)
+gufo_status output_write(const output *o, uint64_t offset, const void *data, size_t size,
+                         gufo_error *error)
 {
-    return gufo_write_at(o->fd, offset, data, size, error);
+    return output_write_at(o->fd, offset, data, size, error);
 }
 
-gufo_status gufo_write_at(int fd, uint64_t offset, const void *data, size_t size, gufo_error *error)
+gufo_status output_write_at(int fd, uint64_t offset, const void *data, size_t size,
+                            gufo_error *error)
 {
     const uint8_t *bytes = data;
 
@@ -213,7 +214,7 @@ gufo_status gufo_write_at(int fd, uint64_t offset, const void *data, size_t size
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return gufo_fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
+            return fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
         bytes += n;
         offset += (uint64_t)n;
         size -= (size_t)n;
@@ -221,7 +222,7 @@ gufo_status gufo_write_at(int fd, uint64_t offset, const void *data, size_t size
     return GUFO_OK;
 }
 
-gufo_status gufo_write_all(int fd, const void *data, size_t size, gufo_error *error)
+gufo_status output_write_all(int fd, const void *data, size_t size, gufo_error *error)
 {
     const uint8_t *bytes = data;
 
@@ -231,7 +232,7 @@ gufo_status gufo_write_all(int fd, const void *data, size_t size, gufo_error *er
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return gufo_fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
+            return fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
         bytes += n;
         size -= (size_t)n;
     }
@@ -262,8 +263,8 @@ static gufo_status take_new_name(const output *o, gufo_error *error)
     else if (links_unsupported(failure))
         failure = EEXIST;
     if (failure == EEXIST)
-        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
-    return failure == 0 ? GUFO_OK : gufo_fail_io(error, failure, "cannot name the target");
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+    return failure == 0 ? GUFO_OK : fail_io(error, failure, "cannot name the target");
 }
 
 static gufo_status take_name(const output *o, gufo_error *error)
@@ -271,7 +272,7 @@ static gufo_status take_name(const output *o, gufo_error *error)
     if (!o->replace)
         return take_new_name(o, error);
     if (disk_rename(o->temporary, o->target) != 0)
-        return gufo_fail_io(error, errno, "cannot rename to the target");
+        return fail_io(error, errno, "cannot rename to the target");
     return GUFO_OK;
 }
 
@@ -315,28 +316,28 @@ static void forget(output *o)
     *o = (output){.fd = -1, .allocator = o->allocator};
 }
 
-gufo_status gufo_output_close(output *o, gufo_error *error)
+gufo_status output_close(output *o, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
     int fd = o->fd;
 
     keep_rights(o);
     if (disk_sync(fd) != 0)
-        status = gufo_fail_io(error, errno, "cannot sync");
+        status = fail_io(error, errno, "cannot sync");
     o->fd = -1;
     if (close(fd) != 0 && status == GUFO_OK)
-        status = gufo_fail_io(error, errno, "cannot write");
+        status = fail_io(error, errno, "cannot write");
     return status;
 }
 
-gufo_status gufo_output_commit(output *o, gufo_error *error)
+gufo_status output_commit(output *o, gufo_error *error)
 {
-    gufo_status status = o->fd >= 0 ? gufo_output_close(o, error) : GUFO_OK;
+    gufo_status status = o->fd >= 0 ? output_close(o, error) : GUFO_OK;
 
     if (status == GUFO_OK)
         status = take_name(o, error);
     if (status != GUFO_OK) {
-        gufo_output_discard(o);
+        output_discard(o);
         return status;
     }
     sync_folder(o);
@@ -344,7 +345,7 @@ gufo_status gufo_output_commit(output *o, gufo_error *error)
     return GUFO_OK;
 }
 
-void gufo_output_discard(output *o)
+void output_discard(output *o)
 {
     if (o->fd >= 0)
         (void)close(o->fd);

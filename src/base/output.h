@@ -5,8 +5,8 @@
  *
  * Long work names its temporary file after the target, so that it can be found and continued:
  *
- *     gufo_output_find          which file is meant, and may it be replaced?
- *     gufo_output_open_part     TARGET.part, new or as it was left
+ *     output_find          which file is meant, and may it be replaced?
+ *     output_open_part     TARGET.part, new or as it was left
  */
 #ifndef GUFO_BASE_OUTPUT_H
 #define GUFO_BASE_OUTPUT_H
@@ -26,37 +26,37 @@ typedef struct output {
 /* Creates the temporary file and reserves `size` bytes for it, which read as zeros.  GUFO_E_EXISTS
  * if the target exists and `replace` is false, or is no regular file.  On failure nothing is left.
  */
-gufo_status gufo_output_open(output *output, const char *path, bool replace, uint64_t size,
-                             const gufo_allocator *allocator, gufo_error *error);
+gufo_status output_open(output *output, const char *path, bool replace, uint64_t size,
+                        const gufo_allocator *allocator, gufo_error *error);
 
 /* Finds the file that is meant and checks as above, but makes nothing yet. */
-gufo_status gufo_output_find(output *output, const char *path, bool replace,
-                             const gufo_allocator *allocator, gufo_error *error);
+gufo_status output_find(output *output, const char *path, bool replace,
+                        const gufo_allocator *allocator, gufo_error *error);
 /* The target's path with `suffix` appended: to be freed with the allocator; NULL without memory. */
-char *gufo_output_beside(const output *output, const char *suffix);
+char *output_beside(const output *output, const char *suffix);
 /* Opens TARGET.part: one that is there if `again`, else it must not exist.  Reserves `size` bytes.
  */
-gufo_status gufo_output_open_part(output *output, bool again, uint64_t size, gufo_error *error);
+gufo_status output_open_part(output *output, bool again, uint64_t size, gufo_error *error);
 
 /* Writes at any place, from any thread. */
-gufo_status gufo_output_write(const output *output, uint64_t offset, const void *data, size_t size,
-                              gufo_error *error);
+gufo_status output_write(const output *output, uint64_t offset, const void *data, size_t size,
+                         gufo_error *error);
 
 /* Gives the file its rights, syncs and closes it, so that commit has nothing left to do but to name
  * it: for several files that are named together. */
-gufo_status gufo_output_close(output *output, gufo_error *error);
+gufo_status output_close(output *output, gufo_error *error);
 
 /* Puts the file in place; on failure nothing is left. */
-gufo_status gufo_output_commit(output *output, gufo_error *error);
+gufo_status output_commit(output *output, gufo_error *error);
 
 /* Removes an output that was not committed (unless `keep` is set); nothing to do for one that was,
  * or never opened. */
-void gufo_output_discard(output *output);
+void output_discard(output *output);
 
 /* Writes all of `data` to a descriptor: at that byte of a file, from any thread; at its current
  * position. */
-gufo_status gufo_write_at(int fd, uint64_t offset, const void *data, size_t size,
-                          gufo_error *error);
-gufo_status gufo_write_all(int fd, const void *data, size_t size, gufo_error *error);
+gufo_status output_write_at(int fd, uint64_t offset, const void *data, size_t size,
+                            gufo_error *error);
+gufo_status output_write_all(int fd, const void *data, size_t size, gufo_error *error);
 
 #endif

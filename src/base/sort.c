@@ -16,7 +16,7 @@ static void sift_down(uint32_t *heap, uint64_t root, uint64_t count, sort_before
     }
 }
 
-void gufo_sort_indices(uint32_t *indices, uint64_t count, sort_before *before, const void *owner)
+void sort_indices(uint32_t *indices, uint64_t count, sort_before *before, const void *owner)
 {
     for (uint64_t i = count / 2; i-- > 0;)
         sift_down(indices, i, count, before, owner);

@@ -9,6 +9,6 @@
 typedef bool sort_before(const void *owner, uint32_t a, uint32_t b);
 
 /* Puts indices in order: in place, without memory, and no order of the input makes it slow. */
-void gufo_sort_indices(uint32_t *indices, uint64_t count, sort_before *before, const void *owner);
+void sort_indices(uint32_t *indices, uint64_t count, sort_before *before, const void *owner);
 
 #endif

@@ -39,7 +39,7 @@ static gufo_status read_descriptor(int fd, bool sequential, uint64_t offset, uin
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return gufo_fail_io(error, errno, "cannot read");
+            return fail_io(error, errno, "cannot read");
         if (n == 0)
             break;
         *got += (size_t)n;
@@ -60,7 +60,7 @@ static gufo_status read_user(const source *s, uint64_t offset, void *buffer, siz
     gufo_error reason;
     gufo_status status;
 
-    (void)gufo_fail(&reason, GUFO_E_IO, offset, "the source cannot be read");
+    (void)fail_with(&reason, GUFO_E_IO, offset, "the source cannot be read");
     status = s->user.read(s->user.context, offset, buffer, size, &reason);
     if (status != GUFO_OK && error != NULL) {
         *error = reason;
@@ -92,17 +92,17 @@ static bool map_file(source *s, uint64_t size)
     return true;
 }
 
-gufo_status gufo_source_open_fd(source *s, int fd, bool map, uint64_t buffer_limit,
-                                const gufo_allocator *allocator, gufo_error *error)
+gufo_status source_open_fd(source *s, int fd, bool map, uint64_t buffer_limit,
+                           const gufo_allocator *allocator, gufo_error *error)
 {
     struct stat info;
     off_t end;
 
     *s = (source){.fd = fd, .allocator = allocator, .buffer_limit = buffer_limit};
     if (fstat(fd, &info) != 0)
-        return gufo_fail_io(error, errno, "cannot examine");
+        return fail_io(error, errno, "cannot examine");
     if (S_ISDIR(info.st_mode))
-        return gufo_fail_io(error, EISDIR, "cannot read");
+        return fail_io(error, EISDIR, "cannot read");
     s->fetch = fetch_descriptor;
     s->modified = info.st_mtim;
     end = S_ISREG(info.st_mode)   ? info.st_size
@@ -115,13 +115,13 @@ gufo_status gufo_source_open_fd(source *s, int fd, bool map, uint64_t buffer_lim
     return GUFO_OK;
 }
 
-void gufo_source_open_memory(source *s, const void *data, size_t size)
+void source_open_memory(source *s, const void *data, size_t size)
 {
     *s = (source){.fd = -1, .base = data, .have = size, .size = size};
 }
 
-void gufo_source_open_user(source *s, const gufo_source *user, uint64_t buffer_limit,
-                           const gufo_allocator *allocator)
+void source_open_user(source *s, const gufo_source *user, uint64_t buffer_limit,
+                      const gufo_allocator *allocator)
 {
     *s = (source){.fd = -1,
                   .size = user->size,
@@ -131,7 +131,7 @@ void gufo_source_open_user(source *s, const gufo_source *user, uint64_t buffer_l
                   .buffer_limit = buffer_limit};
 }
 
-void gufo_source_close(source *s)
+void source_close(source *s)
 {
     if (s->mapping != NULL)
         (void)munmap(s->mapping, s->mapping_size);
@@ -150,7 +150,7 @@ static gufo_status resize_buffer(source *s, uint64_t capacity, gufo_error *error
         capacity > SIZE_MAX ? NULL : mem_resize(s->allocator, s->buffer, (size_t)capacity);
 
     if (bigger == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     s->base = s->buffer = bigger;
     s->capacity = (size_t)capacity;
     return GUFO_OK;
@@ -176,7 +176,7 @@ static gufo_status read_on(source *s, uint64_t upto, gufo_error *error)
 
     s->over_limit = goal <= s->have;
     if (s->over_limit)
-        return gufo_fail(error, GUFO_E_LIMIT, s->have,
+        return fail_with(error, GUFO_E_LIMIT, s->have,
                          "metadata goes on beyond %" PRIu64 " bytes, the limit for input that "
                          "cannot be mapped",
                          s->buffer_limit);
@@ -191,7 +191,7 @@ static gufo_status read_on(source *s, uint64_t upto, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_status gufo_source_need(source *s, uint64_t upto, gufo_error *error)
+gufo_status source_need(source *s, uint64_t upto, gufo_error *error)
 {
     while (s->have < upto && s->have < s->size && upto <= s->size) {
         gufo_status status = read_on(s, upto, error);
@@ -202,7 +202,7 @@ gufo_status gufo_source_need(source *s, uint64_t upto, gufo_error *error)
     return GUFO_OK;
 }
 
-void gufo_source_trim(source *s, uint64_t used)
+void source_trim(source *s, uint64_t used)
 {
     if (s->buffer == NULL || used == 0 || used >= s->capacity)
         return;
@@ -210,7 +210,7 @@ void gufo_source_trim(source *s, uint64_t used)
         s->have = s->have < used ? s->have : used;
 }
 
-gufo_status gufo_source_drain(source *s, gufo_error *error)
+gufo_status source_drain(source *s, gufo_error *error)
 {
     uint8_t scrap[DRAIN_READ];
     uint64_t total = s->have;
@@ -231,8 +231,8 @@ gufo_status gufo_source_drain(source *s, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_status gufo_source_read(const source *s, uint64_t offset, void *buffer, size_t size,
-                             gufo_error *error)
+gufo_status source_read(const source *s, uint64_t offset, void *buffer, size_t size,
+                        gufo_error *error)
 {
     gufo_status status;
     size_t got = size;
@@ -245,26 +245,26 @@ gufo_status gufo_source_read(const source *s, uint64_t offset, void *buffer, siz
     } else if (s->user.read != NULL)
         status = read_user(s, offset, buffer, size, error);
     else
-        return gufo_fail(error, GUFO_E_ARGUMENT, offset,
+        return fail_with(error, GUFO_E_ARGUMENT, offset,
                          "data of a pipe is gone once it was read; give a file");
     if (status == GUFO_OK && got < size)
-        return gufo_fail(error, GUFO_E_TRUNCATED, offset + got,
+        return fail_with(error, GUFO_E_TRUNCATED, offset + got,
                          "the file was truncated while it was being read");
     return status;
 }
 
-gufo_status gufo_source_unchanged(const source *s, gufo_error *error)
+gufo_status source_unchanged(const source *s, gufo_error *error)
 {
     struct stat info;
 
     if (s->fd < 0 || s->sequential)
         return GUFO_OK;
     if (fstat(s->fd, &info) != 0)
-        return gufo_fail_io(error, errno, "cannot examine");
+        return fail_io(error, errno, "cannot examine");
     if (!S_ISREG(info.st_mode) ||
         ((uint64_t)info.st_size == s->size && info.st_mtim.tv_sec == s->modified.tv_sec &&
          info.st_mtim.tv_nsec == s->modified.tv_nsec))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
                      "the file was changed while it was being read");
 }

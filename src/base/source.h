@@ -6,7 +6,7 @@
  *     base                        have                              size
  *     |== in memory: mapped or read ==|--- still only in the source ---|
  *
- * For a mapping and for memory `have` is `size` from the start.  Otherwise gufo_source_need moves
+ * For a mapping and for memory `have` is `size` from the start.  Otherwise source_need moves
  * `have` forward (and `base` may move), reading ahead in growing steps. */
 #ifndef GUFO_BASE_SOURCE_H
 #define GUFO_BASE_SOURCE_H
@@ -44,28 +44,28 @@ typedef struct source {
 
 /* Each takes over what it is given, also when it fails.  `allocator` must outlive the source;
  * `buffer_limit` bounds the bytes that are read into memory. */
-gufo_status gufo_source_open_fd(source *source, int fd, bool map, uint64_t buffer_limit,
-                                const gufo_allocator *allocator, gufo_error *error);
-void gufo_source_open_memory(source *source, const void *data, size_t size);
-void gufo_source_open_user(source *source, const gufo_source *user, uint64_t buffer_limit,
-                           const gufo_allocator *allocator);
-void gufo_source_close(source *source);
+gufo_status source_open_fd(source *source, int fd, bool map, uint64_t buffer_limit,
+                           const gufo_allocator *allocator, gufo_error *error);
+void source_open_memory(source *source, const void *data, size_t size);
+void source_open_user(source *source, const gufo_source *user, uint64_t buffer_limit,
+                      const gufo_allocator *allocator);
+void source_close(source *source);
 
 /* Makes the first `upto` bytes contiguous in memory.  On success either have >= upto, or the source
  * is shorter than that: size is known then and below upto. */
-gufo_status gufo_source_need(source *source, uint64_t upto, gufo_error *error);
+gufo_status source_need(source *source, uint64_t upto, gufo_error *error);
 
 /* Gives back what was read ahead but not used. */
-void gufo_source_trim(source *source, uint64_t used);
+void source_trim(source *source, uint64_t used);
 
 /* Reads a pipe to its end and counts it; nothing to do for others. */
-gufo_status gufo_source_drain(source *source, gufo_error *error);
+gufo_status source_drain(source *source, gufo_error *error);
 
 /* GUFO_E_CHANGED if a regular file has another size or time of change than when it was opened. */
-gufo_status gufo_source_unchanged(const source *source, gufo_error *error);
+gufo_status source_unchanged(const source *source, gufo_error *error);
 
 /* Reads exactly [offset, offset + size), which must lie inside the source. */
-gufo_status gufo_source_read(const source *source, uint64_t offset, void *buffer, size_t size,
-                             gufo_error *error);
+gufo_status source_read(const source *source, uint64_t offset, void *buffer, size_t size,
+                        gufo_error *error);
 
 #endif

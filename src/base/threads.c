@@ -16,7 +16,7 @@
 
 enum { PLACES_PER_THREAD = 32, MOST_THREADS = 1024 };
 
-unsigned gufo_thread_default_count(void)
+unsigned thread_default_count(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -153,8 +153,8 @@ static gufo_status run_loop(state *s, member *members, unsigned count, gufo_erro
     return s->status;
 }
 
-gufo_status gufo_parallel(const parallel_loop *loop, const gufo_allocator *allocator,
-                          gufo_error *error)
+gufo_status parallel_run(const parallel_loop *loop, const gufo_allocator *allocator,
+                         gufo_error *error)
 {
     unsigned count = loop->threads == 0 ? 1 : loop->threads;
     state s = {.loop = loop, .next = loop->begin, .turn = loop->begin, .stop = loop->end};
@@ -168,13 +168,13 @@ gufo_status gufo_parallel(const parallel_loop *loop, const gufo_allocator *alloc
         count = (unsigned)(loop->end - loop->begin);
     s.places = (uint64_t)PLACES_PER_THREAD * count;
     if (!checked_mul(s.places, loop->result_size + 1, &size) || size > SIZE_MAX)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     s.results = mem_alloc(allocator, (size_t)size);
-    s.finished = gufo_mem_zero(allocator, (size_t)s.places * sizeof *s.finished);
+    s.finished = mem_zero(allocator, (size_t)s.places * sizeof *s.finished);
     members = mem_alloc(allocator, count * sizeof *members);
     status = s.results != NULL && s.finished != NULL && members != NULL
                  ? run_loop(&s, members, count, error)
-                 : gufo_fail_memory(error);
+                 : fail_memory(error);
     mem_free(allocator, members);
     mem_free(allocator, s.finished);
     mem_free(allocator, s.results);

@@ -14,7 +14,7 @@
 #include "gufo/base.h"
 
 /* The processors that are there; at least 1. */
-unsigned gufo_thread_default_count(void);
+unsigned thread_default_count(void);
 
 typedef struct parallel_loop {
     uint64_t begin, end; /* of the index */
@@ -32,7 +32,7 @@ typedef struct parallel_loop {
 /* Runs the loop and returns when all threads are done.  After a failure no further part is begun;
  * those that had begun are finished, the results of all parts before the first one that failed are
  * handed over, and its error is returned.  Where threads cannot be started, fewer work. */
-gufo_status gufo_parallel(const parallel_loop *loop, const gufo_allocator *allocator,
-                          gufo_error *error);
+gufo_status parallel_run(const parallel_loop *loop, const gufo_allocator *allocator,
+                         gufo_error *error);
 
 #endif

@@ -17,7 +17,7 @@ static const struct utf8_form {
 } utf8_forms[] = {
     {0x80, 0x00, 0x0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
 
-size_t gufo_utf8_decode(gufo_str text, uint32_t *code_point)
+size_t utf8_decode(gufo_str text, uint32_t *code_point)
 {
     const unsigned char *bytes = (const unsigned char *)text.data;
 
@@ -73,7 +73,7 @@ size_t gufo_utf8_valid_prefix(gufo_str text)
         uint32_t ignored;
 
         if (step == 0)
-            step = gufo_utf8_decode(rest, &ignored);
+            step = utf8_decode(rest, &ignored);
         if (step == 0)
             break;
         done += step + ascii_run((gufo_str){rest.data + step, rest.len - step});
@@ -88,7 +88,7 @@ static const struct code_range {
     {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
 };
 
-bool gufo_utf8_is_control(uint32_t code_point)
+bool utf8_is_control(uint32_t code_point)
 {
     for (size_t i = 0; i < sizeof control_ranges / sizeof *control_ranges; i++)
         if (code_point >= control_ranges[i].first && code_point <= control_ranges[i].last)

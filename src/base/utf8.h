@@ -6,10 +6,10 @@
 
 /* Decodes the code point at the start of `text` (not empty): its length in bytes, or 0 if the bytes
  * are not valid UTF-8. */
-size_t gufo_utf8_decode(gufo_str text, uint32_t *code_point);
+size_t utf8_decode(gufo_str text, uint32_t *code_point);
 
 /* Whether a terminal would act on this code point instead of showing it: C0, DEL, C1, bidirectional
  * controls, line and paragraph separators. */
-bool gufo_utf8_is_control(uint32_t code_point);
+bool utf8_is_control(uint32_t code_point);
 
 #endif

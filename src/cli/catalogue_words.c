@@ -76,12 +76,12 @@ static bool find_by_tail(const char *word, catalogue_hint *out)
     const char *dot = strchr(word, '.');
     size_t index;
 
-    if (gufo_nearest(gufo_str_of(word), key_tail_at, NULL, gufo_key_count(), &index)) {
+    if (nearest_find(gufo_str_of(word), key_tail_at, NULL, gufo_key_count(), &index)) {
         out->name = gufo_key_at(index)->key;
         return true;
     }
     if (dot == NULL ||
-        !gufo_nearest(gufo_str_of(dot + 1), key_tail_at, NULL, gufo_key_count(), &index))
+        !nearest_find(gufo_str_of(dot + 1), key_tail_at, NULL, gufo_key_count(), &index))
         return false;
     out->before.len = (size_t)(dot + 1 - word);
     out->name = key_tail_at(NULL, index).data;
@@ -113,7 +113,7 @@ static const char *find_tensor(const char *word)
         if (name.len > suffix && strcmp(text + name.len - suffix, suffixes[i]) == 0)
             name.len -= suffix;
     }
-    return gufo_nearest(name, tensor_at, NULL, gufo_tensor_info_count(), &index)
+    return nearest_find(name, tensor_at, NULL, gufo_tensor_info_count(), &index)
                ? gufo_tensor_info_at(index)->name
                : NULL;
 }
@@ -123,7 +123,7 @@ bool catalogue_nearest(const char *word, catalogue_hint *out)
     size_t index, count = count_names();
 
     *out = (catalogue_hint){{word, 0}, find_by_end(word, count)};
-    if (out->name == NULL && gufo_nearest(gufo_str_of(word), name_at, catalogues, count, &index))
+    if (out->name == NULL && nearest_find(gufo_str_of(word), name_at, catalogues, count, &index))
         out->name = name_at(catalogues, index).data;
     if (out->name == NULL)
         out->name = find_tensor(word);

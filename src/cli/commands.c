@@ -45,7 +45,7 @@ const command *command_nearest(const char *name)
     size_t best = strlen(name) / 2 + 1; /* half of it wrong is no likeness any more */
 
     for (size_t i = 0; i < command_count; i++) {
-        size_t distance = gufo_distance(gufo_str_of(commands[i].name), gufo_str_of(name), best);
+        size_t distance = text_distance(gufo_str_of(commands[i].name), gufo_str_of(name), best);
 
         if (distance < best) {
             best = distance;

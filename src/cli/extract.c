@@ -179,8 +179,8 @@ static bool is_harmless(gufo_str name)
     if (name.len == 0 || name.data[0] == '.' || name.data[0] == '-')
         return false;
     for (size_t step; name.len > 0; name.data += step, name.len -= step) {
-        step = gufo_utf8_decode(name, &code_point);
-        if (step == 0 || code_point == '/' || gufo_utf8_is_control(code_point))
+        step = utf8_decode(name, &code_point);
+        if (step == 0 || code_point == '/' || utf8_is_control(code_point))
             return false;
     }
     return true;

@@ -85,7 +85,7 @@ static bool find_nearest_key(const gufo_file *file, gufo_str wanted, gufo_str *n
 
     for (uint64_t i = 0; i < MAX_KEYS_COMPARED && gufo_metadata_at(file, i, &entry); i++) {
         size_t distance =
-            is_last_part(entry.key, wanted) ? 0 : gufo_distance(entry.key, wanted, best);
+            is_last_part(entry.key, wanted) ? 0 : text_distance(entry.key, wanted, best);
         if (distance < best) {
             best = distance;
             *nearest = entry.key;

@@ -13,8 +13,8 @@ static bool needs_escapes(gufo_str text)
     size_t step;
 
     for (; text.len > 0; text.data += step, text.len -= step) {
-        step = gufo_utf8_decode(text, &code_point);
-        if (step == 0 || gufo_utf8_is_control(code_point))
+        step = utf8_decode(text, &code_point);
+        if (step == 0 || utf8_is_control(code_point))
             return true;
     }
     return false;

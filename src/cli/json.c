@@ -149,7 +149,7 @@ static bool is_literal(unsigned char byte)
 static bool needs_escape(uint32_t code_point)
 {
     return code_point == '"' || code_point == '\\' || code_point == REPLACEMENT ||
-           gufo_utf8_is_control(code_point);
+           utf8_is_control(code_point);
 }
 
 static void write_escape(json_writer *j, uint32_t code_point)
@@ -175,7 +175,7 @@ static void write_characters(json_writer *j, gufo_str text)
         size_t len = 1;
 
         if (!is_literal((unsigned char)text.data[done])) {
-            len = gufo_utf8_decode((gufo_str){text.data + done, text.len - done}, &code_point);
+            len = utf8_decode((gufo_str){text.data + done, text.len - done}, &code_point);
             if (len == 0) { /* only if the bytes changed since they were checked */
                 len = 1;
                 code_point = REPLACEMENT;

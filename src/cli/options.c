@@ -126,8 +126,8 @@ static bool has_control_characters(const char *argument)
     if (argument[0] != '-')
         return false;
     for (; name.len > 0; name.data += step, name.len -= step) {
-        step = gufo_utf8_decode(name, &code_point);
-        if (step == 0 || gufo_utf8_is_control(code_point))
+        step = utf8_decode(name, &code_point);
+        if (step == 0 || utf8_is_control(code_point))
             return true;
     }
     return false;

@@ -58,7 +58,7 @@ static const char *nearest(const char *name, const char *(*name_at)(size_t index
     const char *found = NULL, *candidate;
 
     for (size_t i = 0; (candidate = name_at(i)) != NULL; i++) {
-        size_t distance = gufo_distance(gufo_str_of(candidate), gufo_str_of(name), best);
+        size_t distance = text_distance(gufo_str_of(candidate), gufo_str_of(name), best);
 
         if (*candidate != '\0' && distance < best) {
             best = distance;

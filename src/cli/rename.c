@@ -69,11 +69,11 @@ static gufo_status look(const rename_move *move, bool force, gufo_error *error)
     struct stat info;
 
     if (lstat(move->to, &info) != 0)
-        return errno == ENOENT ? GUFO_OK : gufo_fail_io(error, errno, "cannot look at it");
+        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot look at it");
     if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "exists already, and is no file");
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "exists already, and is no file");
     if (!force)
-        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already");
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already");
     return GUFO_OK;
 }
 
@@ -88,11 +88,11 @@ static gufo_status put_aside(rename_move *move, size_t index, gufo_error *error)
         return GUFO_OK;
     move->aside = malloc(prefix + ASIDE_NAME);
     if (move->aside == NULL)
-        return gufo_fail(error, GUFO_E_MEMORY, GUFO_NO_OFFSET, "out of memory");
+        return fail_with(error, GUFO_E_MEMORY, GUFO_NO_OFFSET, "out of memory");
     memcpy(move->aside, move->to, prefix);
     snprintf(move->aside + prefix, ASIDE_NAME, ".gufo-%ld-%zu.tmp", (long)getpid(), index);
     if (rename_new(move->to, move->aside) != 0)
-        return gufo_fail_io(error, errno, "cannot be put aside");
+        return fail_io(error, errno, "cannot be put aside");
     move->is_aside = true;
     return GUFO_OK;
 }
@@ -100,8 +100,8 @@ static gufo_status put_aside(rename_move *move, size_t index, gufo_error *error)
 static gufo_status give_name(rename_move *move, gufo_error *error)
 {
     if (rename_new(move->from, move->to) != 0)
-        return errno == EEXIST ? gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already")
-                               : gufo_fail_io(error, errno, "cannot get the name %s", move->to);
+        return errno == EEXIST ? fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already")
+                               : fail_io(error, errno, "cannot get the name %s", move->to);
     move->is_moved = true;
     return GUFO_OK;
 }

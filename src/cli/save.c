@@ -41,7 +41,7 @@ static int save_stream(const char *path, gufo_str bytes)
         report_system(path, errno);
         return CODE_FAILED;
     }
-    bool written = gufo_write_all(fd, bytes.data, bytes.len, &error) == GUFO_OK;
+    bool written = output_write_all(fd, bytes.data, bytes.len, &error) == GUFO_OK;
 
     if (!written)
         report_error(path, &error);
@@ -68,21 +68,20 @@ static gufo_status save_file(const char *path, gufo_str bytes, bool force, gufo_
     output out;
 
     signals_hold();
-    gufo_status status =
-        gufo_output_open(&out, path, force, bytes.len, &gufo_default_allocator, error);
+    gufo_status status = output_open(&out, path, force, bytes.len, &default_allocator, error);
 
     if (status == GUFO_OK)
         signals_temporary(out.temporary);
     signals_release();
     if (status != GUFO_OK)
         return status;
-    status = gufo_output_write(&out, 0, bytes.data, bytes.len, error);
+    status = output_write(&out, 0, bytes.data, bytes.len, error);
     signals_hold();
     signals_temporary(NULL);
     if (status == GUFO_OK)
-        status = gufo_output_commit(&out, error);
+        status = output_commit(&out, error);
     else
-        gufo_output_discard(&out);
+        output_discard(&out);
     signals_release();
     return status;
 }

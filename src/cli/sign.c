@@ -91,9 +91,9 @@ int sign_check_target(const char *path, bool force)
 
     if (save_is_stream(path))
         return CODE_OK;
-    if (gufo_output_find(&target, path, force, &gufo_default_allocator, &error) != GUFO_OK)
+    if (output_find(&target, path, force, &default_allocator, &error) != GUFO_OK)
         return save_report(path, &error);
-    gufo_output_discard(&target);
+    output_discard(&target);
     return CODE_OK;
 }
 
@@ -189,8 +189,8 @@ static void default_comment(const char *path, char *comment, size_t size)
     for (size_t step; name.len > 0 && at < end; name.data += step, name.len -= step) {
         uint32_t character;
 
-        step = gufo_utf8_decode(name, &character);
-        if (step == 0 || step > (size_t)(end - at) || gufo_utf8_is_control(character)) {
+        step = utf8_decode(name, &character);
+        if (step == 0 || step > (size_t)(end - at) || utf8_is_control(character)) {
             *at++ = '?';
             step = step == 0 ? 1 : step;
         } else {

@@ -85,11 +85,11 @@ static void next_piece(gufo_str rest, text_style style, piece *p)
 {
     unsigned char first = (unsigned char)rest.data[0];
     uint32_t code_point = 0;
-    size_t len = gufo_utf8_decode(rest, &code_point);
+    size_t len = utf8_decode(rest, &code_point);
 
     if (len == 0)
         piece_escape(p, 1, "\\x%02x", first);
-    else if (gufo_utf8_is_control(code_point))
+    else if (utf8_is_control(code_point))
         piece_control(p, len, code_point, style);
     else if (style == TEXT_QUOTED && (first == '"' || first == '\\'))
         piece_escape(p, 1, "\\%c", first);

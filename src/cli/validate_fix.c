@@ -22,13 +22,13 @@ static bool same_work(const gufo_fix *a, const gufo_fix *b)
 
 static bool copy_text(gufo_str *text)
 {
-    text->data = gufo_mem_text(&gufo_default_allocator, *text);
+    text->data = mem_text(&default_allocator, *text);
     return text->data != NULL;
 }
 
 static void free_text(const gufo_str *text)
 {
-    mem_free(&gufo_default_allocator, (char *)text->data); /* copy_text made it */
+    mem_free(&default_allocator, (char *)text->data); /* copy_text made it */
 }
 
 /* A copy that outlives the finding. */

@@ -53,16 +53,16 @@ static const struct {
     const coder *kernels; /* NULL: not in this build */
     bool (*supported)(void);
 } levels[] = {
-    {"portable", GUFO_CPU_PORTABLE, gufo_kernels_portable, always},
+    {"portable", GUFO_CPU_PORTABLE, kernels_portable, always},
 #if defined(GUFO_HAVE_X86_KERNELS)
-    {"avx2", GUFO_CPU_AVX2, gufo_kernels_avx2, has_avx2},
-    {"avx512", GUFO_CPU_AVX512, gufo_kernels_avx512, has_avx512},
+    {"avx2", GUFO_CPU_AVX2, kernels_avx2, has_avx2},
+    {"avx512", GUFO_CPU_AVX512, kernels_avx512, has_avx512},
 #else
     {"avx2", GUFO_CPU_AVX2, NULL, always},
     {"avx512", GUFO_CPU_AVX512, NULL, always},
 #endif
 #if defined(GUFO_HAVE_NEON_KERNELS)
-    {"neon", GUFO_CPU_NEON, gufo_kernels_neon, always}, /* every AArch64 has it */
+    {"neon", GUFO_CPU_NEON, kernels_neon, always}, /* every AArch64 has it */
 #else
     {"neon", GUFO_CPU_NEON, NULL, always},
 #endif
@@ -92,7 +92,7 @@ bool gufo_cpu_by_name(const char *name, gufo_cpu *cpu)
     return strcmp(name, best_name) == 0;
 }
 
-const coder *gufo_cpu_kernels(gufo_cpu cpu)
+const coder *cpu_kernels(gufo_cpu cpu)
 {
     for (size_t i = LEVEL_COUNT; i-- > 0;)
         if ((cpu == GUFO_CPU_BEST || cpu == levels[i].cpu) && levels[i].kernels != NULL &&
@@ -103,14 +103,14 @@ const coder *gufo_cpu_kernels(gufo_cpu cpu)
 
 bool gufo_cpu_available(gufo_cpu cpu)
 {
-    return gufo_cpu_kernels(cpu) != NULL;
+    return cpu_kernels(cpu) != NULL;
 }
 
-gufo_status gufo_fail_cpu(gufo_cpu cpu, gufo_error *error)
+gufo_status fail_cpu(gufo_cpu cpu, gufo_error *error)
 {
     const char *name = gufo_cpu_name(cpu);
 
-    return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                      "the kernels '%s' are not available on this processor",
                      name != NULL ? name : "?");
 }

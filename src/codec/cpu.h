@@ -5,9 +5,9 @@
 #include "codec/kernels.h"
 
 /* The kernels of a level, by element type id; NULL if the level is not available. */
-const coder *gufo_cpu_kernels(gufo_cpu cpu);
+const coder *cpu_kernels(gufo_cpu cpu);
 
 /* Fails because a level is not available. */
-gufo_status gufo_fail_cpu(gufo_cpu cpu, gufo_error *error);
+gufo_status fail_cpu(gufo_cpu cpu, gufo_error *error);
 
 #endif

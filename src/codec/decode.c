@@ -9,26 +9,26 @@
 
 #include <inttypes.h>
 
-gufo_status gufo_coded_size(const gufo_element_type *type, uint64_t rows, uint64_t columns,
-                            uint64_t *bytes, gufo_error *error)
+gufo_status coded_size(const gufo_element_type *type, uint64_t rows, uint64_t columns,
+                       uint64_t *bytes, gufo_error *error)
 {
-    const interleaved *layout = gufo_interleaved_find(type->id);
+    const interleaved *layout = interleaved_find(type->id);
     uint64_t row_size, elements;
     gufo_status status = gufo_element_row_size(type, columns, &row_size);
 
     if (status == GUFO_E_ARGUMENT)
-        return gufo_fail(error, status, GUFO_NO_OFFSET,
+        return fail_with(error, status, GUFO_NO_OFFSET,
                          "a row of %" PRIu64 " elements does not fill blocks of %u (%s)", columns,
                          (unsigned)type->block_elements, type->name);
     if (status == GUFO_OK && layout != NULL && rows % layout->rows != 0)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "%s needs a multiple of %u rows, not %" PRIu64, type->name,
                          (unsigned)layout->rows, rows);
     if (status == GUFO_OK && checked_mul(rows, row_size, bytes) &&
         checked_mul(rows, columns, &elements) && checked_mul(elements, sizeof(float), &elements) &&
         *bytes <= SIZE_MAX && elements <= SIZE_MAX)
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                      "%" PRIu64 " rows of %" PRIu64 " elements are too many", rows, columns);
 }
 
@@ -36,9 +36,9 @@ static gufo_status find_kernels(const gufo_element_type *type, gufo_cpu cpu, con
                                 gufo_error *error)
 {
     if ((type->flags & GUFO_ELEMENT_DECODES) == 0)
-        return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "%s cannot be decoded", type->name);
-    *kernels = gufo_cpu_kernels(cpu);
-    return *kernels != NULL ? GUFO_OK : gufo_fail_cpu(cpu, error);
+        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "%s cannot be decoded", type->name);
+    *kernels = cpu_kernels(cpu);
+    return *kernels != NULL ? GUFO_OK : fail_cpu(cpu, error);
 }
 
 /* Where decoded numbers go. */
@@ -75,7 +75,7 @@ static void decode_interleaved(const interleaved *layout, const coder *plain, co
 
     for (uint64_t row = 0; row < rows; row += layout->rows) {
         for (uint64_t column = 0; column < columns; column += ELEMENTS) {
-            gufo_interleaved_split(layout, blocks, split, BYTES);
+            interleaved_split(layout, blocks, split, BYTES);
             for (uint32_t r = 0; r < layout->rows; r++)
                 decode_blocks(plain, split + (size_t)r * BYTES, ELEMENTS, out,
                               (row + r) * columns + column);
@@ -100,13 +100,13 @@ static gufo_status decode(const gufo_element_type *type, const void *blocks, uin
                           uint64_t columns, decoded out, uint32_t narrow, gufo_cpu cpu,
                           gufo_error *error)
 {
-    const interleaved *layout = gufo_interleaved_find(type->id);
+    const interleaved *layout = interleaved_find(type->id);
     const coder *kernels;
     uint64_t bytes;
     gufo_status status = find_kernels(type, cpu, &kernels, error);
 
     if (status == GUFO_OK)
-        status = gufo_coded_size(type, rows, columns, &bytes, error);
+        status = coded_size(type, rows, columns, &bytes, error);
     if (status != GUFO_OK || rows == 0 || columns == 0)
         return status;
     out.narrow = kernels[narrow].encode;

@@ -18,10 +18,10 @@ static gufo_status check_options(const gufo_element_type *type, const gufo_encod
                                  gufo_error *error)
 {
     if ((type->flags & GUFO_ELEMENT_ENCODES) == 0)
-        return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "there is no encoder for %s",
+        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "there is no encoder for %s",
                          type->name);
     if (!gufo_cpu_available(options->cpu))
-        return gufo_fail_cpu(options->cpu, error);
+        return fail_cpu(options->cpu, error);
     return GUFO_OK;
 }
 
@@ -30,21 +30,21 @@ gufo_encoder *gufo_encoder_new(const gufo_element_type *type, const gufo_encoder
 {
     static const gufo_encoder_options defaults = {0};
     const gufo_encoder_options *o = options != NULL ? options : &defaults;
-    const gufo_allocator *allocator = o->allocator != NULL ? o->allocator : &gufo_default_allocator;
+    const gufo_allocator *allocator = o->allocator != NULL ? o->allocator : &default_allocator;
     gufo_encoder *encoder;
 
     if (check_options(type, o, error) != GUFO_OK)
         return NULL;
-    encoder = gufo_mem_zero(allocator, sizeof *encoder);
+    encoder = mem_zero(allocator, sizeof *encoder);
     if (encoder == NULL) {
-        gufo_fail_memory(error);
+        fail_memory(error);
         return NULL;
     }
     encoder->type = type;
-    encoder->encode = gufo_cpu_kernels(o->cpu)[type->id].encode;
+    encoder->encode = cpu_kernels(o->cpu)[type->id].encode;
     encoder->effort = o->effort;
     encoder->allocator = *allocator;
-    if (gufo_lattice_new(type->id, allocator, &encoder->lattice, error) != GUFO_OK) {
+    if (lattice_new(type->id, allocator, &encoder->lattice, error) != GUFO_OK) {
         gufo_encoder_free(encoder);
         return NULL;
     }
@@ -57,7 +57,7 @@ void gufo_encoder_free(gufo_encoder *encoder)
         return;
     gufo_allocator allocator = encoder->allocator;
 
-    gufo_lattice_free(encoder->lattice, &allocator);
+    lattice_free(encoder->lattice, &allocator);
     mem_free(&allocator, encoder);
 }
 
@@ -67,12 +67,12 @@ gufo_status gufo_encoder_encode(const gufo_encoder *encoder, const float *values
 {
     const gufo_element_type *type = encoder->type;
     uint64_t bytes;
-    gufo_status status = gufo_coded_size(type, rows, columns, &bytes, error);
+    gufo_status status = coded_size(type, rows, columns, &bytes, error);
 
     if (status != GUFO_OK || rows == 0 || columns == 0)
         return status;
     if (importance == NULL && (type->flags & GUFO_ELEMENT_NEEDS_IMPORTANCE) != 0)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "%s cannot be encoded without importance", type->name);
     encode_row row = {values, columns, importance, encoder->lattice, encoder->effort};
     uint64_t row_bytes = bytes / rows;

@@ -14,11 +14,11 @@ enum {
     GRID_IQ3_S_ROWS = 512,
 };
 
-extern const uint64_t gufo_grid_iq1[GRID_IQ1_ROWS];
-extern const uint64_t gufo_grid_iq2_xxs[GRID_IQ2_XXS_ROWS];
-extern const uint64_t gufo_grid_iq2_xs[GRID_IQ2_XS_ROWS];
-extern const uint64_t gufo_grid_iq2_s[GRID_IQ2_S_ROWS];
-extern const uint32_t gufo_grid_iq3_xxs[GRID_IQ3_XXS_ROWS];
-extern const uint32_t gufo_grid_iq3_s[GRID_IQ3_S_ROWS];
+extern const uint64_t grid_iq1[GRID_IQ1_ROWS];
+extern const uint64_t grid_iq2_xxs[GRID_IQ2_XXS_ROWS];
+extern const uint64_t grid_iq2_xs[GRID_IQ2_XS_ROWS];
+extern const uint64_t grid_iq2_s[GRID_IQ2_S_ROWS];
+extern const uint32_t grid_iq3_xxs[GRID_IQ3_XXS_ROWS];
+extern const uint32_t grid_iq3_s[GRID_IQ3_S_ROWS];
 
 #endif

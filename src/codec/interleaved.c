@@ -24,7 +24,7 @@ static const interleaved layouts[] = {
     {GUFO_TYPE_IQ4_NL_4_4, GUFO_TYPE_IQ4_NL, 4, 4, 0},
 };
 
-const interleaved *gufo_interleaved_find(uint32_t type)
+const interleaved *interleaved_find(uint32_t type)
 {
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++)
         if (layouts[i].type == type)
@@ -32,8 +32,8 @@ const interleaved *gufo_interleaved_find(uint32_t type)
     return NULL;
 }
 
-void gufo_interleaved_split(const interleaved *layout, const uint8_t *group, uint8_t *out,
-                            uint64_t stride)
+void interleaved_split(const interleaved *layout, const uint8_t *group, uint8_t *out,
+                       uint64_t stride)
 {
     const uint8_t *codes = group + (size_t)SCALE_BYTES * layout->rows;
 
@@ -52,12 +52,12 @@ gufo_status gufo_repack(const gufo_element_type *type, const void *blocks, uint6
                         uint64_t columns, void *out, const gufo_element_type **repacked,
                         gufo_error *error)
 {
-    const interleaved *layout = gufo_interleaved_find(type->id);
+    const interleaved *layout = interleaved_find(type->id);
     uint64_t row_size, bytes;
 
     if (layout == NULL)
-        return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "%s is not interleaved", type->name);
-    gufo_status status = gufo_coded_size(type, rows, columns, &bytes, error);
+        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "%s is not interleaved", type->name);
+    gufo_status status = coded_size(type, rows, columns, &bytes, error);
     if (status != GUFO_OK)
         return status;
     row_size = rows == 0 ? 0 : bytes / rows;
@@ -65,7 +65,7 @@ gufo_status gufo_repack(const gufo_element_type *type, const void *blocks, uint6
     for (uint64_t row = 0; row < rows; row += layout->rows) {
         uint8_t *at = (uint8_t *)out + row * row_size;
         for (uint64_t done = 0; done < row_size; done += BLOCK_BYTES) {
-            gufo_interleaved_split(layout, group, at + done, row_size);
+            interleaved_split(layout, group, at + done, row_size);
             group += (size_t)BLOCK_BYTES * layout->rows;
         }
     }

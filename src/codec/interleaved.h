@@ -13,10 +13,10 @@ typedef struct interleaved {
 } interleaved;
 
 /* The row of that type, or NULL. */
-const interleaved *gufo_interleaved_find(uint32_t type);
+const interleaved *interleaved_find(uint32_t type);
 
 /* Takes one group apart: block r, of 18 bytes, becomes that of row r at out + r * stride. */
-void gufo_interleaved_split(const interleaved *layout, const uint8_t *group, uint8_t *out,
-                            uint64_t stride);
+void interleaved_split(const interleaved *layout, const uint8_t *group, uint8_t *out,
+                       uint64_t stride);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define KERNEL(name) KERNEL_NAME(name, GUFO_KERNELS)
 #define KERNEL_NAME(name, level) KERNEL_PASTE(name, level)
-#define KERNEL_PASTE(name, level) gufo_##name##_##level
+#define KERNEL_PASTE(name, level) name##_##level
 
 struct lattice; /* lattice.h */
 
@@ -39,8 +39,7 @@ typedef struct coder {
 } coder;
 
 /* By element type id.  Rows of types that are not coded directly are empty. */
-extern const coder gufo_kernels_portable[], gufo_kernels_avx2[], gufo_kernels_avx512[],
-    gufo_kernels_neon[];
+extern const coder kernels_portable[], kernels_avx2[], kernels_avx512[], kernels_neon[];
 
 #define DECLARE_NONE(name)
 #define DECLARE_DECODED(name)

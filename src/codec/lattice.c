@@ -31,20 +31,20 @@ typedef struct grid {
 } grid;
 
 static const grid grids[] = {
-    {GUFO_TYPE_IQ1_S, gufo_grid_iq1, NULL, GRID_IQ1_ROWS, 2, 3, {0xff, 0, 1}, 3},
-    {GUFO_TYPE_IQ1_M, gufo_grid_iq1, NULL, GRID_IQ1_ROWS, 2, 3, {0xff, 0, 1}, 3},
-    {GUFO_TYPE_IQ2_XXS, gufo_grid_iq2_xxs, NULL, GRID_IQ2_XXS_ROWS, 2, 3, {8, 25, 43}, 2},
-    {GUFO_TYPE_IQ2_XS, gufo_grid_iq2_xs, NULL, GRID_IQ2_XS_ROWS, 2, 3, {8, 25, 43}, 2},
-    {GUFO_TYPE_IQ2_S, gufo_grid_iq2_s, NULL, GRID_IQ2_S_ROWS, 2, 3, {8, 25, 43}, 1},
+    {GUFO_TYPE_IQ1_S, grid_iq1, NULL, GRID_IQ1_ROWS, 2, 3, {0xff, 0, 1}, 3},
+    {GUFO_TYPE_IQ1_M, grid_iq1, NULL, GRID_IQ1_ROWS, 2, 3, {0xff, 0, 1}, 3},
+    {GUFO_TYPE_IQ2_XXS, grid_iq2_xxs, NULL, GRID_IQ2_XXS_ROWS, 2, 3, {8, 25, 43}, 2},
+    {GUFO_TYPE_IQ2_XS, grid_iq2_xs, NULL, GRID_IQ2_XS_ROWS, 2, 3, {8, 25, 43}, 2},
+    {GUFO_TYPE_IQ2_S, grid_iq2_s, NULL, GRID_IQ2_S_ROWS, 2, 3, {8, 25, 43}, 1},
     {GUFO_TYPE_IQ3_XXS,
      NULL,
-     gufo_grid_iq3_xxs,
+     grid_iq3_xxs,
      GRID_IQ3_XXS_ROWS,
      3,
      8,
      {4, 12, 20, 28, 36, 44, 52, 62},
      2},
-    {GUFO_TYPE_IQ3_S, NULL, gufo_grid_iq3_s, GRID_IQ3_S_ROWS, 3, 8, {1, 3, 5, 7, 9, 11, 13, 15}, 3},
+    {GUFO_TYPE_IQ3_S, NULL, grid_iq3_s, GRID_IQ3_S_ROWS, 3, 8, {1, 3, 5, 7, 9, 11, 13, 15}, 3},
 };
 
 static const grid *find_grid(uint32_t type)
@@ -187,7 +187,7 @@ static void place_rows(const grid *g, lattice *l, size_t vectors)
 static bool build(const grid *g, const gufo_allocator *allocator, lattice *l)
 {
     size_t vectors = (size_t)1 << g->bits * element_count(g);
-    builder *b = gufo_mem_zero(allocator, sizeof *b);
+    builder *b = mem_zero(allocator, sizeof *b);
     bool built = false;
 
     l->bits = g->bits;
@@ -204,24 +204,24 @@ static bool build(const grid *g, const gufo_allocator *allocator, lattice *l)
     return built;
 }
 
-gufo_status gufo_lattice_new(uint32_t type, const gufo_allocator *allocator, lattice **out,
-                             gufo_error *error)
+gufo_status lattice_new(uint32_t type, const gufo_allocator *allocator, lattice **out,
+                        gufo_error *error)
 {
     const grid *g = find_grid(type);
 
     *out = NULL;
     if (g == NULL)
         return GUFO_OK;
-    lattice *made = gufo_mem_zero(allocator, sizeof *made);
+    lattice *made = mem_zero(allocator, sizeof *made);
     if (made != NULL && build(g, allocator, made)) {
         *out = made;
         return GUFO_OK;
     }
-    gufo_lattice_free(made, allocator);
-    return gufo_fail_memory(error);
+    lattice_free(made, allocator);
+    return fail_memory(error);
 }
 
-void gufo_lattice_free(lattice *l, const gufo_allocator *allocator)
+void lattice_free(lattice *l, const gufo_allocator *allocator)
 {
     if (l == NULL)
         return;

@@ -45,9 +45,9 @@ static inline uint32_t lattice_candidate_count(uint32_t place)
 }
 
 /* Makes the lattice of an element type into *out; NULL for a type that has none. */
-gufo_status gufo_lattice_new(uint32_t type, const gufo_allocator *allocator, lattice **out,
-                             gufo_error *error);
+gufo_status lattice_new(uint32_t type, const gufo_allocator *allocator, lattice **out,
+                        gufo_error *error);
 /* NULL is allowed. */
-void gufo_lattice_free(lattice *l, const gufo_allocator *allocator);
+void lattice_free(lattice *l, const gufo_allocator *allocator);
 
 #endif

@@ -77,7 +77,7 @@ gufo_status gufo_swap_blocks(const gufo_element_type *type, void *blocks, uint64
     uint8_t *block = blocks;
 
     if (type->block_elements == 0)
-        return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "the layout of %s is not known",
+        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "the layout of %s is not known",
                          type->name);
     if (type->block_elements == 1 && type->block_bytes > 1) {
         copy_numbers(blocks, blocks, count, type->block_bytes, true);
@@ -86,7 +86,7 @@ gufo_status gufo_swap_blocks(const gufo_element_type *type, void *blocks, uint64
     if (layout == NULL)
         return GUFO_OK;
     if (count % layout->blocks != 0)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "blocks of %s come in groups of %u, not %" PRIu64, type->name,
                          (unsigned)layout->blocks, count);
     for (uint64_t i = 0; i < count; i += layout->blocks)

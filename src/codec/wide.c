@@ -27,9 +27,9 @@ static bool widen(uint32_t type, const uint8_t *from, uint64_t count, double *va
     return true;
 }
 
-gufo_status gufo_decode_wide(const gufo_element_type *type, const void *blocks, uint64_t rows,
-                             uint64_t columns, float *floats, double *values, gufo_cpu cpu,
-                             gufo_error *error)
+gufo_status decode_wide(const gufo_element_type *type, const void *blocks, uint64_t rows,
+                        uint64_t columns, float *floats, double *values, gufo_cpu cpu,
+                        gufo_error *error)
 {
     gufo_status status;
 

@@ -6,8 +6,8 @@
 #include "gufo/codec.h"
 
 /* As gufo_decode, through `floats`, which has room for as many numbers. */
-gufo_status gufo_decode_wide(const gufo_element_type *type, const void *blocks, uint64_t rows,
-                             uint64_t columns, float *floats, double *values, gufo_cpu cpu,
-                             gufo_error *error);
+gufo_status decode_wide(const gufo_element_type *type, const void *blocks, uint64_t rows,
+                        uint64_t columns, float *floats, double *values, gufo_cpu cpu,
+                        gufo_error *error);
 
 #endif

@@ -96,7 +96,7 @@ static bool copy_entry(entry *to, const entry *from)
 
 static void drop_index(struct gguf_context *ctx)
 {
-    gufo_name_index_free(&ctx->keys, &gufo_default_allocator);
+    name_index_free(&ctx->keys, &default_allocator);
     ctx->keys = (name_index){.name_of = key_of, .owner = ctx};
     ctx->added_unindexed = 0;
 }
@@ -115,8 +115,8 @@ static void index_last(struct gguf_context *ctx)
         return;
     if (ctx->keys.name_of == NULL)
         drop_index(ctx);
-    if (gufo_name_index_grow(&ctx->keys, last, &gufo_default_allocator, NULL) == GUFO_OK)
-        (void)gufo_name_index_add(&ctx->keys, last, &first);
+    if (name_index_grow(&ctx->keys, last, &default_allocator, NULL) == GUFO_OK)
+        (void)name_index_add(&ctx->keys, last, &first);
     else
         drop_index(ctx);
 }
@@ -163,7 +163,7 @@ int64_t compat_entries_find(const struct gguf_context *ctx, const char *key)
     uint64_t found;
 
     if (has_index(ctx))
-        return gufo_name_index_find(&ctx->keys, name, &found) ? (int64_t)found : -1;
+        return name_index_find(&ctx->keys, name, &found) ? (int64_t)found : -1;
     for (size_t i = 0; i < ctx->entry_count; i++)
         if (gufo_str_equal(key_of(ctx, i), name))
             return (int64_t)i;
@@ -188,7 +188,7 @@ static void remove_indexed(struct gguf_context *ctx, const name_index *keys)
     uint64_t found;
 
     for (size_t i = 0; i < ctx->entry_count; i++) {
-        if (gufo_name_index_find(keys, key_of(ctx, i), &found))
+        if (name_index_find(keys, key_of(ctx, i), &found))
             compat_entry_free(&ctx->entries[i]);
         else
             ctx->entries[kept++] = ctx->entries[i];
@@ -218,18 +218,17 @@ bool compat_entries_take_all(struct gguf_context *ctx, const struct gguf_context
     size_t count = other->entry_count;
     entry *copies = NULL;
     uint64_t first;
-    bool done = gufo_name_index_new(&keys, count, key_of, other, &gufo_default_allocator, NULL) ==
-                    GUFO_OK &&
+    bool done = name_index_new(&keys, count, key_of, other, &default_allocator, NULL) == GUFO_OK &&
                 make_room(ctx, count) && (copies = copy_all(other)) != NULL;
 
     if (done) {
         for (size_t i = 0; i < count; i++)
-            (void)gufo_name_index_add(&keys, i, &first);
+            (void)name_index_add(&keys, i, &first);
         remove_indexed(ctx, &keys);
         for (size_t i = 0; i < count; i++)
             append(ctx, &copies[i]);
     }
-    gufo_name_index_free(&keys, &gufo_default_allocator);
+    name_index_free(&keys, &default_allocator);
     free(copies);
     return done;
 }
@@ -239,7 +238,7 @@ void compat_entries_free(struct gguf_context *ctx)
     for (size_t i = 0; i < ctx->entry_count; i++)
         compat_entry_free(&ctx->entries[i]);
     free(ctx->entries);
-    gufo_name_index_free(&ctx->keys, &gufo_default_allocator);
+    name_index_free(&ctx->keys, &default_allocator);
 }
 
 const entry *compat_entry_at(const struct gguf_context *ctx, int64_t id)

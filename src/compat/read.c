@@ -26,7 +26,7 @@ typedef struct reader {
 
 static bool out_of_memory(const reader *r)
 {
-    (void)gufo_fail_memory(r->error);
+    (void)fail_memory(r->error);
     return false;
 }
 
@@ -36,10 +36,10 @@ static bool check_encoding(const reader *r)
     bool big = gufo_file_byte_order(r->file) == GUFO_BIG_ENDIAN;
 
     if (version < 2)
-        return gufo_fail(r->error, GUFO_E_VERSION, 4, "version 1 is not supported by this API") ==
+        return fail_with(r->error, GUFO_E_VERSION, 4, "version 1 is not supported by this API") ==
                GUFO_OK;
     if (big != HOST_IS_BIG_ENDIAN)
-        return gufo_fail(r->error, GUFO_E_VERSION, 4,
+        return fail_with(r->error, GUFO_E_VERSION, 4,
                          "the file is %s-endian, unlike this machine; this API does not swap",
                          big ? "big" : "little") == GUFO_OK;
     return true;
@@ -89,7 +89,7 @@ static bool read_strings(const reader *r, const gufo_entry *from, entry *to)
     for (at = compat_entry_text(to); gufo_array_next(&iter, &element); index++)
         at = compat_entry_add_text(to, index, at, element.as.str);
     if (iter.changed || index < array->count)
-        return gufo_fail(r->error, GUFO_E_CHANGED, from->offset,
+        return fail_with(r->error, GUFO_E_CHANGED, from->offset,
                          "the file was changed while it was read") == GUFO_OK;
     return true;
 }
@@ -123,12 +123,12 @@ static bool read_entry(const reader *r, const gufo_entry *from)
     entry e = {0};
 
     if (memchr(from->key.data, '\0', from->key.len) != NULL)
-        return gufo_fail(r->error, GUFO_E_MALFORMED, from->offset, "key %s holds a NUL byte",
-                         gufo_quote(quoted, from->key)) == GUFO_OK;
+        return fail_with(r->error, GUFO_E_MALFORMED, from->offset, "key %s holds a NUL byte",
+                         quote_name(quoted, from->key)) == GUFO_OK;
     if (read_values == NULL)
-        return gufo_fail(r->error, GUFO_E_TYPE, from->offset,
+        return fail_with(r->error, GUFO_E_TYPE, from->offset,
                          "key %s holds arrays inside an array, which this API cannot show",
-                         gufo_quote(quoted, from->key)) == GUFO_OK;
+                         quote_name(quoted, from->key)) == GUFO_OK;
     if (!read_values(r, from, &e)) {
         compat_entry_free(&e);
         return false;
@@ -150,7 +150,7 @@ static bool read_entries(const reader *r)
     r->ctx->version = gufo_file_version(r->file);
     r->ctx->alignment = gufo_file_alignment(r->file);
     if ((r->ctx->alignment & (r->ctx->alignment - 1)) != 0)
-        return gufo_fail(r->error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
+        return fail_with(r->error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
                          "general.alignment is %zu, which is no power of two",
                          r->ctx->alignment) == GUFO_OK;
     return true;
@@ -162,8 +162,8 @@ static bool tensor_failure(const reader *r, const gufo_tensor *from, const char 
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    return gufo_fail(r->error, GUFO_E_MALFORMED, from->info_offset, "tensor %s %s",
-                     gufo_quote(quoted, from->name), what) == GUFO_OK;
+    return fail_with(r->error, GUFO_E_MALFORMED, from->info_offset, "tensor %s %s",
+                     quote_name(quoted, from->name), what) == GUFO_OK;
 }
 
 /* Whether sizes that ggml computes from this shape stay within those of memory.  A dim of zero must not
@@ -230,7 +230,7 @@ static bool read_tensors(reader *r)
     end = padded = r->start + gufo_file_infos_end(r->file); /* inside the file */
     if (r->ctx->tensors.count > 0 && (!checked_align(end, r->ctx->alignment, &padded) ||
                                       padded - r->start > gufo_file_size(r->file)))
-        return gufo_fail(r->error, GUFO_E_TRUNCATED, gufo_file_size(r->file),
+        return fail_with(r->error, GUFO_E_TRUNCATED, gufo_file_size(r->file),
                          "the file ends before the place where tensor data begins") == GUFO_OK;
     r->ctx->data_offset = (size_t)padded;
     return true;
@@ -248,7 +248,7 @@ static struct ggml_context *new_pool(const reader *r, bool no_alloc)
     void *trial;
 
     if (!no_alloc && r->data_size > behind) {
-        (void)gufo_fail(r->error, GUFO_E_TRUNCATED, gufo_file_size(r->file),
+        (void)fail_with(r->error, GUFO_E_TRUNCATED, gufo_file_size(r->file),
                         "tensor data with its padding takes %" PRIu64 " bytes, but only %" PRIu64
                         " are left in the file",
                         r->data_size, behind);
@@ -261,7 +261,7 @@ static struct ggml_context *new_pool(const reader *r, bool no_alloc)
         pool = ggml_init((struct ggml_init_params){.mem_size = (size_t)size, .no_alloc = no_alloc});
     }
     if (pool == NULL)
-        (void)gufo_fail_memory(r->error);
+        (void)fail_memory(r->error);
     return pool;
 }
 
@@ -318,7 +318,7 @@ struct gguf_context *compat_read(const gufo_file *file, uint64_t start,
     bool loads = params.ctx != NULL && !params.no_alloc;
 
     if (r.ctx == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     if (!check_encoding(&r) || !read_entries(&r) || !read_tensors(&r) ||

@@ -26,8 +26,8 @@ void gguf_free(struct gguf_context *ctx)
     if (ctx == NULL)
         return;
     compat_entries_free(ctx);
-    gufo_records_free(&ctx->tensors, &gufo_default_allocator);
-    gufo_name_index_free(&ctx->names, &gufo_default_allocator);
+    records_free(&ctx->tensors, &default_allocator);
+    name_index_free(&ctx->names, &default_allocator);
     free(ctx);
 }
 
@@ -81,12 +81,12 @@ static gufo_status read_file(void *context, uint64_t offset, void *buffer, size_
     const file_source *from = context;
 
     if (fseeko(from->file, (off_t)(from->start + offset), SEEK_SET) != 0)
-        return gufo_fail_io(error, errno, "cannot seek");
+        return fail_io(error, errno, "cannot seek");
     if (fread(buffer, 1, size, from->file) == size)
         return GUFO_OK;
     if (ferror(from->file))
-        return gufo_fail_io(error, errno, "cannot read");
-    return gufo_fail(error, GUFO_E_TRUNCATED, offset, "the file was truncated while it was read");
+        return fail_io(error, errno, "cannot read");
+    return fail_with(error, GUFO_E_TRUNCATED, offset, "the file was truncated while it was read");
 }
 
 /* The range from the current position to the end; false if the file cannot seek. */
@@ -138,7 +138,7 @@ static gufo_status read_callback(void *context, uint64_t offset, void *buffer, s
     for (size_t at = 0, step; at < size; at += step) {
         step = size - at < from->max_chunk ? size - at : from->max_chunk;
         if (from->callback(from->userdata, (char *)buffer + at, offset + at, step) != step)
-            return gufo_fail(error, GUFO_E_TRUNCATED, offset + at,
+            return fail_with(error, GUFO_E_TRUNCATED, offset + at,
                              "the source ends before what the file announces");
     }
     return GUFO_OK;

@@ -22,7 +22,7 @@ int64_t gguf_find_tensor(const struct gguf_context *ctx, const char *name)
 {
     uint64_t found;
 
-    return gufo_name_index_find(&ctx->names, gufo_str_of(name), &found) ? (int64_t)found : -1;
+    return name_index_find(&ctx->names, gufo_str_of(name), &found) ? (int64_t)found : -1;
 }
 
 size_t gguf_get_tensor_offset(const struct gguf_context *ctx, int64_t tensor_id)
@@ -65,11 +65,11 @@ bool compat_tensors_add(struct gguf_context *ctx, const struct ggml_tensor *tens
     ctx->names.name_of = name_of;
     ctx->names.owner = ctx;
     if (count >= GUFO_MAX_COUNT ||
-        gufo_name_index_grow(&ctx->names, count, &gufo_default_allocator, NULL) != GUFO_OK ||
-        (added = gufo_records_add(&ctx->tensors, &gufo_default_allocator)) == NULL)
+        name_index_grow(&ctx->names, count, &default_allocator, NULL) != GUFO_OK ||
+        (added = records_add(&ctx->tensors, &default_allocator)) == NULL)
         return false;
     *added = (tensor_info){*tensor, offset};
-    (void)gufo_name_index_add(&ctx->names, count, &first);
+    (void)name_index_add(&ctx->names, count, &first);
     return true;
 }
 

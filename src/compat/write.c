@@ -21,22 +21,22 @@ static bool encode_values(encoder *e, const entry *item)
     const gufo_str *strings = item->values;
 
     if (item->type != GGUF_TYPE_STRING)
-        return gufo_encode_bytes(e, item->values, compat_entry_size(item));
+        return encode_bytes(e, item->values, compat_entry_size(item));
     for (size_t i = 0; i < item->count; i++)
-        if (!gufo_encode_string(e, strings[i]))
+        if (!encode_string(e, strings[i]))
             return false;
     return true;
 }
 
 static bool encode_entry(encoder *e, const entry *item)
 {
-    bool done = gufo_encode_string(e, (gufo_str){item->key, item->key_len});
+    bool done = encode_string(e, (gufo_str){item->key, item->key_len});
 
     if (item->is_array)
-        done = done && gufo_encode_u32(e, GGUF_TYPE_ARRAY) &&
-               gufo_encode_u32(e, (uint32_t)item->type) && gufo_encode_u64(e, item->count);
+        done = done && encode_u32(e, GGUF_TYPE_ARRAY) && encode_u32(e, (uint32_t)item->type) &&
+               encode_u64(e, item->count);
     else
-        done = done && gufo_encode_u32(e, (uint32_t)item->type);
+        done = done && encode_u32(e, (uint32_t)item->type);
     return done && encode_values(e, item);
 }
 
@@ -55,25 +55,24 @@ static bool encode_info(encoder *e, const tensor_info *info)
 {
     const struct ggml_tensor *tensor = &info->tensor;
     uint32_t n_dims = written_dims(tensor);
-    bool done = gufo_encode_string(e, gufo_str_of(tensor->name)) && gufo_encode_u32(e, n_dims);
+    bool done = encode_string(e, gufo_str_of(tensor->name)) && encode_u32(e, n_dims);
 
     for (uint32_t i = 0; i < n_dims && done; i++)
-        done = gufo_encode_u64(e, (uint64_t)tensor->ne[i]);
-    return done && gufo_encode_u32(e, (uint32_t)tensor->type) && gufo_encode_u64(e, info->offset);
+        done = encode_u64(e, (uint64_t)tensor->ne[i]);
+    return done && encode_u32(e, (uint32_t)tensor->type) && encode_u64(e, info->offset);
 }
 
 static encoder new_encoder(void)
 {
     /* Contexts are written in the byte order of this machine. */
-    return (encoder){.out.allocator = &gufo_default_allocator, .big = HOST_IS_BIG_ENDIAN};
+    return (encoder){.out.allocator = &default_allocator, .big = HOST_IS_BIG_ENDIAN};
 }
 
 /* Everything before the data but the padding, which a file may have asked to be huge. */
 static bool encode_meta(const struct gguf_context *ctx, encoder *e)
 {
-    bool done = !ctx->incomplete && gufo_encode_bytes(e, GGUF_MAGIC, 4) &&
-                gufo_encode_u32(e, ctx->version) && gufo_encode_u64(e, ctx->tensors.count) &&
-                gufo_encode_u64(e, ctx->entry_count);
+    bool done = !ctx->incomplete && encode_bytes(e, GGUF_MAGIC, 4) && encode_u32(e, ctx->version) &&
+                encode_u64(e, ctx->tensors.count) && encode_u64(e, ctx->entry_count);
 
     for (size_t i = 0; i < ctx->entry_count && done; i++)
         done = encode_entry(e, &ctx->entries[i]);
@@ -92,7 +91,7 @@ size_t gguf_get_meta_size(const struct gguf_context *ctx)
     encoder e = new_encoder();
     size_t size = encode_meta(ctx, &e) ? GGML_PAD(e.out.len, ctx->alignment) : 0;
 
-    gufo_buffer_free(&e.out);
+    buffer_free(&e.out);
     return size;
 }
 
@@ -104,7 +103,7 @@ void gguf_get_meta_data(const struct gguf_context *ctx, void *data)
         memcpy(data, e.out.data, e.out.len);
         memset((char *)data + e.out.len, 0, padding_behind(e.out.len, ctx->alignment));
     }
-    gufo_buffer_free(&e.out);
+    buffer_free(&e.out);
 }
 
 /* ---- data ----------------------------------------------------------------------------------- */
@@ -169,7 +168,7 @@ bool compat_write(const struct gguf_context *ctx, bool only_meta, compat_sink *s
            write_zeros(padding_behind(e.out.len, ctx->alignment), chunk, sink, to) &&
            (only_meta || write_tensors(ctx, chunk, sink, to));
     free(chunk);
-    gufo_buffer_free(&e.out);
+    buffer_free(&e.out);
     return done;
 }
 
@@ -198,9 +197,9 @@ static bool write_stream(const struct gguf_context *ctx, FILE *file, bool only_m
     if (compat_write(ctx, only_meta, to_stream, &sink))
         return true;
     if (sink.failure != 0)
-        (void)gufo_fail_io(error, sink.failure, "cannot write");
+        (void)fail_io(error, sink.failure, "cannot write");
     else
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
     return false;
 }
 
@@ -224,10 +223,10 @@ static bool write_in_place(const struct gguf_context *ctx, const char *fname, bo
     bool done;
 
     if (file == NULL)
-        return gufo_fail_io(error, errno, "cannot open for writing") == GUFO_OK;
+        return fail_io(error, errno, "cannot open for writing") == GUFO_OK;
     done = write_stream(ctx, file, only_meta, error);
     if (fclose(file) != 0 && done)
-        return gufo_fail_io(error, errno, "cannot write") == GUFO_OK;
+        return fail_io(error, errno, "cannot write") == GUFO_OK;
     return done;
 }
 
@@ -241,7 +240,7 @@ static bool to_output(void *to, const void *data, size_t size)
 {
     path_sink *sink = to;
 
-    if (gufo_output_write(&sink->output, sink->written, data, size, &sink->error) != GUFO_OK)
+    if (output_write(&sink->output, sink->written, data, size, &sink->error) != GUFO_OK)
         return false;
     sink->written += size;
     return true;
@@ -253,12 +252,12 @@ static bool write_path(const struct gguf_context *ctx, const char *fname, bool o
     path_sink sink = {.written = 0};
     bool done;
 
-    if (gufo_output_open(&sink.output, fname, true, 0, &gufo_default_allocator, NULL) != GUFO_OK)
+    if (output_open(&sink.output, fname, true, 0, &default_allocator, NULL) != GUFO_OK)
         return write_in_place(ctx, fname, only_meta, error);
-    (void)gufo_fail_memory(&sink.error); /* unless it is something else */
+    (void)fail_memory(&sink.error); /* unless it is something else */
     done = compat_write(ctx, only_meta, to_output, &sink) &&
-           gufo_output_commit(&sink.output, &sink.error) == GUFO_OK;
-    gufo_output_discard(&sink.output);
+           output_commit(&sink.output, &sink.error) == GUFO_OK;
+    output_discard(&sink.output);
     *error = sink.error;
     return done;
 }

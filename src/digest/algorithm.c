@@ -205,7 +205,7 @@ size_t gufo_digest_text(gufo_digest_algorithm id, const uint8_t *digest,
 
 static gufo_status fail_library(const algorithm *a, gufo_error *error)
 {
-    return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "%s does not give %s on this machine",
+    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "%s does not give %s on this machine",
                      a->kind.library, a->kind.name);
 }
 
@@ -218,16 +218,16 @@ static gufo_status begin(hasher *h, gufo_error *error)
     return fail_library(a, error);
 }
 
-gufo_status gufo_hasher_open(hasher *h, gufo_digest_algorithm id, gufo_error *error)
+gufo_status hasher_open(hasher *h, gufo_digest_algorithm id, gufo_error *error)
 {
     const algorithm *a = find(id);
 
     *h = (hasher){.algorithm = id};
     if (a == NULL)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%u is no algorithm",
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%u is no algorithm",
                          (unsigned)id);
     if (a->backend == NULL)
-        return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
                          "%s is not available: this library was built without %s (Debian package "
                          "%s)",
                          a->kind.name, a->kind.library, a->kind.package);
@@ -237,14 +237,14 @@ gufo_status gufo_hasher_open(hasher *h, gufo_digest_algorithm id, gufo_error *er
     return begin(h, error);
 }
 
-gufo_status gufo_hasher_add(hasher *h, const void *data, size_t size, gufo_error *error)
+gufo_status hasher_add(hasher *h, const void *data, size_t size, gufo_error *error)
 {
     const algorithm *a = find(h->algorithm);
 
     return a->backend->add(h->state, data, size) ? GUFO_OK : fail_library(a, error);
 }
 
-gufo_status gufo_hasher_finish(hasher *h, uint8_t *digest, gufo_error *error)
+gufo_status hasher_finish(hasher *h, uint8_t *digest, gufo_error *error)
 {
     const algorithm *a = find(h->algorithm);
     uint8_t full[GUFO_DIGEST_SIZE] = {0};
@@ -260,7 +260,7 @@ gufo_status gufo_hasher_finish(hasher *h, uint8_t *digest, gufo_error *error)
     return begin(h, error);
 }
 
-void gufo_hasher_close(hasher *h)
+void hasher_close(hasher *h)
 {
     if (h->state != NULL)
         find(h->algorithm)->backend->close(h->state);
@@ -271,12 +271,12 @@ gufo_status gufo_digest_bytes(gufo_digest_algorithm id, const void *data, size_t
                               uint8_t *digest, gufo_error *error)
 {
     hasher h;
-    gufo_status status = gufo_hasher_open(&h, id, error);
+    gufo_status status = hasher_open(&h, id, error);
 
     if (status == GUFO_OK)
-        status = gufo_hasher_add(&h, data, size, error);
+        status = hasher_add(&h, data, size, error);
     if (status == GUFO_OK)
-        status = gufo_hasher_finish(&h, digest, error);
-    gufo_hasher_close(&h);
+        status = hasher_finish(&h, digest, error);
+    hasher_close(&h);
     return status;
 }

@@ -10,11 +10,11 @@ typedef struct hasher {
 } hasher;
 
 /* Begins.  GUFO_E_TYPE if the algorithm is not available. */
-gufo_status gufo_hasher_open(hasher *h, gufo_digest_algorithm algorithm, gufo_error *error);
-gufo_status gufo_hasher_add(hasher *h, const void *data, size_t size, gufo_error *error);
+gufo_status hasher_open(hasher *h, gufo_digest_algorithm algorithm, gufo_error *error);
+gufo_status hasher_add(hasher *h, const void *data, size_t size, gufo_error *error);
 /* Ends, and begins again with nothing.  `digest` has GUFO_DIGEST_SIZE bytes. */
-gufo_status gufo_hasher_finish(hasher *h, uint8_t *digest, gufo_error *error);
+gufo_status hasher_finish(hasher *h, uint8_t *digest, gufo_error *error);
 /* Releases it; nothing to do for one that is all zeros. */
-void gufo_hasher_close(hasher *h);
+void hasher_close(hasher *h);
 
 #endif

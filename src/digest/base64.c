@@ -5,7 +5,7 @@
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-size_t gufo_base64_write(char *out, const uint8_t *data, size_t size)
+size_t base64_write(char *out, const uint8_t *data, size_t size)
 {
     size_t length = 0;
 
@@ -36,7 +36,7 @@ static bool read_group(const char *text, uint32_t *group)
     return true;
 }
 
-bool gufo_base64_read(gufo_str text, uint8_t *out, size_t size)
+bool base64_read(gufo_str text, uint8_t *out, size_t size)
 {
     uint32_t group;
     char again[5];
@@ -52,7 +52,7 @@ bool gufo_base64_read(gufo_str text, uint8_t *out, size_t size)
         for (size_t j = 0; j < there; j++)
             out[i + j] = (uint8_t)(group >> (16 - 8 * j));
         /* Fill in the wrong place, and bits that stand for nothing. */
-        gufo_base64_write(again, out + i, there);
+        base64_write(again, out + i, there);
         if (memcmp(again, from, 4) != 0)
             return false;
     }

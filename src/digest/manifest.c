@@ -25,7 +25,7 @@ typedef struct reader {
 
 static gufo_status malformed(const reader *r, const char *what)
 {
-    return gufo_fail(r->error, GUFO_E_MALFORMED, r->offset, "line %" PRIu64 ": %s", r->number,
+    return fail_with(r->error, GUFO_E_MALFORMED, r->offset, "line %" PRIu64 ": %s", r->number,
                      what);
 }
 
@@ -181,7 +181,7 @@ static gufo_status add_line(gufo_manifest *m, const gufo_manifest_line *line, gu
                 : NULL;
 
         if (longer == NULL)
-            return gufo_fail_memory(error);
+            return fail_memory(error);
         m->lines = longer;
         m->capacity = capacity;
     }
@@ -193,10 +193,10 @@ static gufo_status fail_algorithm(const reader *r, gufo_str word)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    return gufo_fail(r->error, GUFO_E_MALFORMED, r->offset,
+    return fail_with(r->error, GUFO_E_MALFORMED, r->offset,
                      "line %" PRIu64 ": %s is no algorithm; a line is ALGORITHM HASH NAME, with "
                      "xxh64, sha1, sha256, blake2b or uuid",
-                     r->number, gufo_quote(quoted, word));
+                     r->number, quote_name(quoted, word));
 }
 
 static gufo_status read_line(reader *r)
@@ -247,7 +247,7 @@ static gufo_status read_lines(gufo_manifest *m, size_t size, gufo_error *error)
         begin = next;
     }
     if (m->count == 0)
-        return gufo_fail(error, GUFO_E_MALFORMED, 0, "this manifest has no line with a hash");
+        return fail_with(error, GUFO_E_MALFORMED, 0, "this manifest has no line with a hash");
     return GUFO_OK;
 }
 
@@ -257,16 +257,16 @@ gufo_manifest *gufo_manifest_parse(gufo_str text, const gufo_allocator *allocato
     gufo_manifest *m;
 
     if (allocator == NULL)
-        allocator = &gufo_default_allocator;
-    m = gufo_mem_zero(allocator, sizeof *m);
+        allocator = &default_allocator;
+    m = mem_zero(allocator, sizeof *m);
     if (m == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     m->allocator = allocator;
     m->names = mem_alloc(allocator, text.len + 1);
     if (m->names == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         gufo_manifest_free(m);
         return NULL;
     }

@@ -51,15 +51,15 @@ static void hash_message(gufo_str message, uint8_t hash[HASH_SIZE])
 static gufo_status check_comment(gufo_str comment, gufo_error *error)
 {
     if (comment.len > GUFO_TRUSTED_COMMENT)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "a trusted comment has at most %d bytes, and this one has %zu",
                          GUFO_TRUSTED_COMMENT, comment.len);
     for (size_t step; comment.len > 0; comment.data += step, comment.len -= step) {
         uint32_t character = 0;
 
-        step = gufo_utf8_decode(comment, &character);
-        if (step == 0 || (character != '\t' && gufo_utf8_is_control(character)))
-            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        step = utf8_decode(comment, &character);
+        if (step == 0 || (character != '\t' && utf8_is_control(character)))
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "a trusted comment is one line of UTF-8 without control characters");
     }
     return GUFO_OK;
@@ -79,7 +79,7 @@ gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str message,
     if (status != GUFO_OK)
         return status;
     if (sodium_init() < 0)
-        return gufo_signature_missing(error);
+        return signature_missing(error);
     hash_message(message, hash);
     memcpy(bytes + KIND_SIZE, key->id, ID_SIZE);
     (void)crypto_sign_detached(signature, NULL, hash, sizeof hash, key->key);
@@ -87,10 +87,10 @@ gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str message,
     (void)crypto_sign_detached(global_signature, NULL, g.bytes, g.size, key->key);
 
     length = snprintf(text, GUFO_SIGNATURE_TEXT, UNTRUSTED "signature from minisign secret key\n");
-    length += (int)gufo_base64_write(text + length, bytes, sizeof bytes);
+    length += (int)base64_write(text + length, bytes, sizeof bytes);
     length += snprintf(text + length, GUFO_SIGNATURE_TEXT - (size_t)length, "\n" TRUSTED "%.*s\n",
                        (int)trusted_comment.len, trusted_comment.data);
-    length += (int)gufo_base64_write(text + length, global_signature, sizeof global_signature);
+    length += (int)base64_write(text + length, global_signature, sizeof global_signature);
     memcpy(text + length, "\n", 2);
     return GUFO_OK;
 }
@@ -108,13 +108,13 @@ static gufo_status read_parts(gufo_str text, parts *p, gufo_error *error)
 {
     gufo_str rest = text, line;
 
-    if (gufo_signature_read(&rest, p->bytes, sizeof p->bytes) &&
-        gufo_signature_line(&rest, &p->comment) && gufo_signature_skip(&p->comment, TRUSTED) &&
-        p->comment.len <= GUFO_TRUSTED_COMMENT && gufo_signature_line(&rest, &line) &&
-        gufo_base64_read(line, p->global, sizeof p->global) && gufo_signature_ends(rest) &&
+    if (signature_read(&rest, p->bytes, sizeof p->bytes) && signature_line(&rest, &p->comment) &&
+        signature_skip(&p->comment, TRUSTED) && p->comment.len <= GUFO_TRUSTED_COMMENT &&
+        signature_line(&rest, &line) && base64_read(line, p->global, sizeof p->global) &&
+        signature_ends(rest) &&
         (memcmp(p->bytes, "ED", KIND_SIZE) == 0 || memcmp(p->bytes, "Ed", KIND_SIZE) == 0))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "this is no minisign signature");
+    return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "this is no minisign signature");
 }
 
 static bool is_message_signed(const gufo_public_key *key, gufo_str message, const parts *p)
@@ -147,7 +147,7 @@ gufo_status gufo_signature_check(const gufo_public_key *key, gufo_str message, g
     if (status != GUFO_OK)
         return status;
     if (sodium_init() < 0)
-        return gufo_signature_missing(error);
+        return signature_missing(error);
     memcpy(result->key_id, p.bytes + KIND_SIZE, ID_SIZE);
     result->trusted_comment = p.comment;
     if (memcmp(result->key_id, key->id, ID_SIZE) != 0)

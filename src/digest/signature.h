@@ -13,14 +13,14 @@
 
 /* The next line of a text, without its line break (LF or CR LF), moving `rest` past it.  False at
  * the end. */
-bool gufo_signature_line(gufo_str *rest, gufo_str *line);
+bool signature_line(gufo_str *rest, gufo_str *line);
 /* Whether the line begins so; takes the beginning away. */
-bool gufo_signature_skip(gufo_str *line, const char *beginning);
+bool signature_skip(gufo_str *line, const char *beginning);
 /* Reads a comment and a line of `size` bytes in base64. */
-bool gufo_signature_read(gufo_str *rest, uint8_t *out, size_t size);
+bool signature_read(gufo_str *rest, uint8_t *out, size_t size);
 /* Whether only empty lines are left. */
-bool gufo_signature_ends(gufo_str rest);
+bool signature_ends(gufo_str rest);
 
-gufo_status gufo_signature_missing(gufo_error *error);
+gufo_status signature_missing(gufo_error *error);
 
 #endif

@@ -36,7 +36,7 @@ enum {
 
 static gufo_status malformed(const char *what, gufo_error *error)
 {
-    return gufo_fail(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "this is no minisign %s key", what);
+    return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "this is no minisign %s key", what);
 }
 
 static const gufo_key_effort default_effort = {
@@ -50,13 +50,13 @@ gufo_status gufo_public_key_parse(gufo_str text, gufo_public_key *key, gufo_erro
 {
     uint8_t bytes[PUBLIC_SIZE];
     gufo_str rest = text, line;
-    bool good = gufo_signature_read(&rest, bytes, sizeof bytes);
+    bool good = signature_read(&rest, bytes, sizeof bytes);
 
     if (!good) { /* the second line alone */
         rest = text;
-        good = gufo_signature_line(&rest, &line) && gufo_base64_read(line, bytes, sizeof bytes);
+        good = signature_line(&rest, &line) && base64_read(line, bytes, sizeof bytes);
     }
-    if (!good || !gufo_signature_ends(rest) || memcmp(bytes, "Ed", 2) != 0)
+    if (!good || !signature_ends(rest) || memcmp(bytes, "Ed", 2) != 0)
         return malformed("public", error);
     memcpy(key->id, bytes + 2, sizeof key->id);
     memcpy(key->key, bytes + 2 + 8, sizeof key->key);
@@ -75,7 +75,7 @@ gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_
     memcpy(bytes + 2 + 8, key->key, sizeof key->key);
     gufo_key_id_text(key->id, id);
     length = snprintf(text, GUFO_KEY_TEXT, UNTRUSTED "minisign public key %s\n", id);
-    length += (int)gufo_base64_write(text + length, bytes, sizeof bytes);
+    length += (int)base64_write(text + length, bytes, sizeof bytes);
     memcpy(text + length, "\n", 2);
     return GUFO_OK;
 }
@@ -90,13 +90,13 @@ static gufo_status apply_password(uint8_t *bytes, gufo_str password, gufo_error 
     uint64_t memory = load_u64(bytes + MEMORY_AT, HOST_IS_BIG_ENDIAN);
 
     if (operations > default_effort.operations || memory > default_effort.memory)
-        return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "this secret key asks for %" PRIu64 " operations in %" PRIu64
                          " bytes of memory to read its password, more than minisign ever does",
                          operations, memory);
     if (crypto_pwhash_scryptsalsa208sha256(stream, sizeof stream, password.data, password.len,
                                            bytes + SALT_AT, operations, (size_t)memory) != 0)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     for (size_t i = 0; i < sizeof stream; i++)
         bytes[PRIVATE_AT + i] ^= stream[i];
     sodium_memzero(stream, sizeof stream);
@@ -117,7 +117,7 @@ static bool read_secret(gufo_str text, uint8_t bytes[SECRET_SIZE])
 {
     static const uint8_t plain[2] = {0};
 
-    return gufo_signature_read(&text, bytes, SECRET_SIZE) && gufo_signature_ends(text) &&
+    return signature_read(&text, bytes, SECRET_SIZE) && signature_ends(text) &&
            memcmp(bytes, "Ed", 2) == 0 && memcmp(bytes + 4, "B2", 2) == 0 &&
            (memcmp(bytes + 2, "Sc", 2) == 0 || memcmp(bytes + 2, plain, 2) == 0);
 }
@@ -157,7 +157,7 @@ static gufo_status open_secret(uint8_t *bytes, gufo_str password, gufo_secret_ke
     if (status != GUFO_OK)
         return status;
     if (!is_sound(bytes))
-        return encrypted ? gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return encrypted ? fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                                      "the password of this secret key is another one")
                          : malformed("secret", error);
     memcpy(key->id, bytes + PRIVATE_AT, sizeof key->id);
@@ -199,7 +199,7 @@ static void put_secret(const uint8_t *bytes, char text[GUFO_KEY_TEXT])
     int length = snprintf(text, GUFO_KEY_TEXT, UNTRUSTED "minisign %ssecret key\n",
                           bytes[2] != 0 ? "encrypted " : "");
 
-    length += (int)gufo_base64_write(text + length, bytes, SECRET_SIZE);
+    length += (int)base64_write(text + length, bytes, SECRET_SIZE);
     memcpy(text + length, "\n", 2);
 }
 
@@ -212,7 +212,7 @@ gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,
 
     text[0] = '\0';
     if (sodium_init() < 0)
-        return gufo_signature_missing(error);
+        return signature_missing(error);
     status = close_secret(bytes, key, password, effort, error);
     if (status == GUFO_OK)
         put_secret(bytes, text);
@@ -229,7 +229,7 @@ gufo_status gufo_key_generate(gufo_public_key *public_key, gufo_secret_key *secr
                               gufo_error *error)
 {
     if (sodium_init() < 0)
-        return gufo_signature_missing(error);
+        return signature_missing(error);
     (void)crypto_sign_keypair(public_key->key, secret_key->key);
     randombytes_buf(public_key->id, sizeof public_key->id);
     memcpy(secret_key->id, public_key->id, sizeof secret_key->id);

@@ -17,7 +17,7 @@ gufo_status gufo_key_generate(gufo_public_key *public_key, gufo_secret_key *secr
 {
     *public_key = (gufo_public_key){0};
     *secret_key = (gufo_secret_key){0};
-    return gufo_signature_missing(error);
+    return signature_missing(error);
 }
 
 gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_TEXT],
@@ -25,7 +25,7 @@ gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_
 {
     (void)key;
     text[0] = '\0';
-    return gufo_signature_missing(error);
+    return signature_missing(error);
 }
 
 gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,
@@ -36,14 +36,14 @@ gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,
     (void)password;
     (void)effort;
     text[0] = '\0';
-    return gufo_signature_missing(error);
+    return signature_missing(error);
 }
 
 gufo_status gufo_public_key_parse(gufo_str text, gufo_public_key *key, gufo_error *error)
 {
     (void)text;
     *key = (gufo_public_key){0};
-    return gufo_signature_missing(error);
+    return signature_missing(error);
 }
 
 gufo_status gufo_secret_key_parse(gufo_str text, gufo_str password, gufo_secret_key *key,
@@ -52,14 +52,14 @@ gufo_status gufo_secret_key_parse(gufo_str text, gufo_str password, gufo_secret_
     (void)text;
     (void)password;
     *key = (gufo_secret_key){0};
-    return gufo_signature_missing(error);
+    return signature_missing(error);
 }
 
 gufo_status gufo_secret_key_encrypted(gufo_str text, bool *encrypted, gufo_error *error)
 {
     (void)text;
     *encrypted = false;
-    return gufo_signature_missing(error);
+    return signature_missing(error);
 }
 
 gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str message,
@@ -70,7 +70,7 @@ gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str message,
     (void)message;
     (void)trusted_comment;
     text[0] = '\0';
-    return gufo_signature_missing(error);
+    return signature_missing(error);
 }
 
 gufo_status gufo_signature_check(const gufo_public_key *key, gufo_str message, gufo_str text,
@@ -80,6 +80,6 @@ gufo_status gufo_signature_check(const gufo_public_key *key, gufo_str message, g
     (void)message;
     (void)text;
     *result = (gufo_signature_result){.verdict = GUFO_SIGNATURE_BAD};
-    return gufo_signature_missing(error);
+    return signature_missing(error);
 }
 #endif

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "digest/base64.h"
 
-bool gufo_signature_line(gufo_str *rest, gufo_str *line)
+bool signature_line(gufo_str *rest, gufo_str *line)
 {
     const char *newline = rest->len > 0 ? memchr(rest->data, '\n', rest->len) : NULL;
     size_t len = newline != NULL ? (size_t)(newline - rest->data) : rest->len;
@@ -21,7 +21,7 @@ bool gufo_signature_line(gufo_str *rest, gufo_str *line)
     return true;
 }
 
-bool gufo_signature_skip(gufo_str *line, const char *beginning)
+bool signature_skip(gufo_str *line, const char *beginning)
 {
     size_t len = strlen(beginning);
 
@@ -31,27 +31,27 @@ bool gufo_signature_skip(gufo_str *line, const char *beginning)
     return true;
 }
 
-bool gufo_signature_read(gufo_str *rest, uint8_t *out, size_t size)
+bool signature_read(gufo_str *rest, uint8_t *out, size_t size)
 {
     gufo_str line;
 
-    return gufo_signature_line(rest, &line) && gufo_signature_skip(&line, UNTRUSTED) &&
-           gufo_signature_line(rest, &line) && gufo_base64_read(line, out, size);
+    return signature_line(rest, &line) && signature_skip(&line, UNTRUSTED) &&
+           signature_line(rest, &line) && base64_read(line, out, size);
 }
 
-bool gufo_signature_ends(gufo_str rest)
+bool signature_ends(gufo_str rest)
 {
     gufo_str line;
 
-    while (gufo_signature_line(&rest, &line))
+    while (signature_line(&rest, &line))
         if (line.len > 0)
             return false;
     return true;
 }
 
-gufo_status gufo_signature_missing(gufo_error *error)
+gufo_status signature_missing(gufo_error *error)
 {
-    return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
                      "signatures are not available: this library was built without libsodium "
                      "(Debian package libsodium-dev)");
 }

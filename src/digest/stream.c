@@ -174,7 +174,7 @@ static void free_slots(stream *s)
         if (!from->loaded || from->due > 0)
             return;
         if (!hand_on(s, from))
-            note_failure(s, s->freed, gufo_fail(&error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped"),
+            note_failure(s, s->freed, fail_with(&error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped"),
                          &error);
         s->freed++;
     }
@@ -199,11 +199,11 @@ static lane *find_lane(stream *s)
 
 static gufo_status hash_slot(lane *l, slot *from, gufo_error *error)
 {
-    gufo_status status = gufo_hasher_add(&l->hasher, from->data, from->size, error);
+    gufo_status status = hasher_add(&l->hasher, from->data, from->size, error);
 
     if (status != GUFO_OK || l->whole || !from->last)
         return status;
-    return gufo_hasher_finish(&l->hasher, from->digests.bytes[l->hasher.algorithm], error);
+    return hasher_finish(&l->hasher, from->digests.bytes[l->hasher.algorithm], error);
 }
 
 /* One chunk of a lane; without the lock meanwhile. */
@@ -265,7 +265,7 @@ static unsigned thread_count(const stream *s)
     unsigned useful = s->lane_count + 2; /* two that read */
 
     if (wanted == 0)
-        wanted = gufo_thread_default_count();
+        wanted = thread_default_count();
     return wanted < useful ? wanted : useful;
 }
 
@@ -277,7 +277,7 @@ static gufo_status run_threads(stream *s, const gufo_allocator *allocator, gufo_
     loop.end = loop.threads;
     (void)pthread_mutex_init(&s->lock, NULL);
     (void)pthread_cond_init(&s->changed, NULL);
-    status = gufo_parallel(&loop, allocator, error);
+    status = parallel_run(&loop, allocator, error);
     (void)pthread_cond_destroy(&s->changed);
     (void)pthread_mutex_destroy(&s->lock);
     if (status != GUFO_OK || s->status == GUFO_OK)
@@ -292,7 +292,7 @@ static gufo_status run_threads(stream *s, const gufo_allocator *allocator, gufo_
 static gufo_status open_lane(stream *s, unsigned algorithm, bool whole, gufo_error *error)
 {
     lane *l = &s->lanes[s->lane_count];
-    gufo_status status = gufo_hasher_open(&l->hasher, (gufo_digest_algorithm)algorithm, error);
+    gufo_status status = hasher_open(&l->hasher, (gufo_digest_algorithm)algorithm, error);
 
     l->whole = whole;
     s->lane_count++;
@@ -304,7 +304,7 @@ static gufo_status open_lanes(stream *s, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     if (s->options->algorithms == 0 || s->options->algorithms >> GUFO_DIGEST_COUNT != 0)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "no set of algorithms: 0x%" PRIx32,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "no set of algorithms: 0x%" PRIx32,
                          s->options->algorithms);
     for (unsigned i = 0; i < GUFO_DIGEST_COUNT && status == GUFO_OK; i++) {
         bool tensors =
@@ -323,7 +323,7 @@ static gufo_status open_slots(stream *s, const gufo_allocator *allocator, gufo_e
 {
     s->memory = mem_alloc(allocator, (size_t)SLOTS * CHUNK_BYTES);
     if (s->memory == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     for (size_t i = 0; i < SLOTS; i++)
         s->slots[i].data = s->memory + i * CHUNK_BYTES;
     return GUFO_OK;
@@ -339,11 +339,11 @@ static gufo_status measure(stream *s, gufo_error *error)
 
         s->failed_file = i;
         if (!gufo_file_has_data(file))
-            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "the data of a pipe is gone when it could be hashed");
         for (uint64_t t = 0; gufo_tensor_at(file, t, &tensor); t++)
             if (!checked_add(s->total, tensor.size, &s->total))
-                return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                                  "the tensors have more bytes together than can be counted");
     }
     s->failed_file = 0;
@@ -356,8 +356,8 @@ static gufo_status finish_lanes(stream *s, gufo_error *error)
 
     for (unsigned i = 0; i < s->lane_count && status == GUFO_OK; i++)
         if (s->lanes[i].whole)
-            status = gufo_hasher_finish(&s->lanes[i].hasher,
-                                        s->all->bytes[s->lanes[i].hasher.algorithm], error);
+            status = hasher_finish(&s->lanes[i].hasher, s->all->bytes[s->lanes[i].hasher.algorithm],
+                                   error);
     return status;
 }
 
@@ -365,15 +365,15 @@ gufo_status gufo_digest_run(const gufo_digest_input *input, const gufo_digest_op
                             gufo_digests *all, size_t *failed, gufo_error *error)
 {
     const gufo_allocator *allocator =
-        options->allocator != NULL ? options->allocator : &gufo_default_allocator;
-    stream *s = gufo_mem_zero(allocator, sizeof *s);
+        options->allocator != NULL ? options->allocator : &default_allocator;
+    stream *s = mem_zero(allocator, sizeof *s);
     gufo_status status;
 
     memset(all, 0, sizeof *all);
     if (failed != NULL)
         *failed = 0;
     if (s == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     s->input = input;
     s->options = options;
     s->all = all;
@@ -389,7 +389,7 @@ gufo_status gufo_digest_run(const gufo_digest_input *input, const gufo_digest_op
     if (failed != NULL)
         *failed = s->failed_file;
     for (unsigned i = 0; i < s->lane_count; i++)
-        gufo_hasher_close(&s->lanes[i].hasher);
+        hasher_close(&s->lanes[i].hasher);
     mem_free(allocator, s->memory);
     mem_free(allocator, s);
     return status;

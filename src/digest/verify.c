@@ -145,17 +145,17 @@ static gufo_status find_by_component(verifier *v, gufo_error *error)
         if (!find_component(v->lines[i].name, component, &file))
             continue;
         if (found && !gufo_str_equal(file, v->file))
-            return gufo_fail(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
                              "lines %" PRIu64 " and before are about several files named %s",
-                             v->lines[i].number, gufo_quote(quoted, component));
+                             v->lines[i].number, quote_name(quoted, component));
         v->file = file;
         found = true;
     }
     if (found)
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
                      "the manifest is about several files, and none is named %s",
-                     gufo_quote(quoted, component));
+                     quote_name(quoted, component));
 }
 
 static gufo_status find_file(verifier *v, gufo_error *error)
@@ -192,7 +192,7 @@ static bool line_before(const void *owner, uint32_t a, uint32_t b)
 static gufo_status fail_contradiction(const gufo_manifest_line *a, const gufo_manifest_line *b,
                                       gufo_error *error)
 {
-    return gufo_fail(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
                      "lines %" PRIu64 " and %" PRIu64 " give different hashes for the same name",
                      a->number, b->number);
 }
@@ -222,7 +222,7 @@ static gufo_status take_lines(verifier *v, gufo_error *error)
         if (line->name.len == v->file.len)
             status = take_whole(v, line, error);
         else if (gufo_digest_kind_of(line->algorithm)->file_only)
-            status = gufo_fail(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
+            status = fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
                                "line %" PRIu64 ": there is no %s of a single tensor", line->number,
                                gufo_digest_kind_of(line->algorithm)->name);
         else
@@ -233,7 +233,7 @@ static gufo_status take_lines(verifier *v, gufo_error *error)
 
 static gufo_status sort_lines(verifier *v, gufo_error *error)
 {
-    gufo_sort_indices(v->order, v->order_count, line_before, v->lines);
+    sort_indices(v->order, v->order_count, line_before, v->lines);
     for (uint64_t i = 1; i < v->order_count; i++) {
         const gufo_manifest_line *a = &v->lines[v->order[i - 1]], *b = &v->lines[v->order[i]];
 
@@ -249,12 +249,12 @@ static gufo_status prepare(verifier *v, gufo_error *error)
     gufo_status status;
 
     if (v->count > UINT32_MAX)
-        return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "a manifest of %" PRIu64 " lines",
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "a manifest of %" PRIu64 " lines",
                          v->count);
     v->order = mem_alloc(v->allocator, (size_t)v->count * sizeof *v->order);
-    v->seen = gufo_mem_zero(v->allocator, (size_t)v->count * sizeof *v->seen);
+    v->seen = mem_zero(v->allocator, (size_t)v->count * sizeof *v->seen);
     if (v->order == NULL || v->seen == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     status = find_file(v, error);
     if (status == GUFO_OK)
         status = take_lines(v, error);
@@ -390,8 +390,7 @@ gufo_status gufo_manifest_verify(const gufo_digest_input *input, const gufo_mani
                   .lines = check->manifest->lines,
                   .count = check->manifest->count,
                   .summary = summary,
-                  .allocator =
-                      check->allocator != NULL ? check->allocator : &gufo_default_allocator};
+                  .allocator = check->allocator != NULL ? check->allocator : &default_allocator};
     size_t ignored;
     gufo_status status;
 

@@ -10,13 +10,13 @@ gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target, 
                                gufo_error *error)
 {
     new_header h;
-    gufo_status status = gufo_new_header_make(&h, edit, error);
+    gufo_status status = new_header_make(&h, edit, error);
 
     if (status != GUFO_OK)
         return status;
-    status = gufo_edit_choose(edit, &h, target != NULL ? target : &the_file_itself, out, error);
-    gufo_edit_give_back(edit);
-    gufo_new_header_free(&h);
+    status = edit_choose(edit, &h, target != NULL ? target : &the_file_itself, out, error);
+    edit_give_back(edit);
+    new_header_free(&h);
     return status;
 }
 
@@ -31,15 +31,15 @@ static gufo_status write_planned(gufo_edit *edit, new_header *h, const gufo_edit
     if (plan->way == GUFO_EDIT_NOTHING)
         return GUFO_OK;
     if (plan->way == GUFO_EDIT_REWRITE)
-        return gufo_edit_rewrite(edit, h, target, plan, error);
-    status = gufo_edit_write_in_place(edit, h, plan, &outcome, &reason);
+        return edit_rewrite(edit, h, target, plan, error);
+    status = edit_write_in_place(edit, h, plan, &outcome, &reason);
     *recover = outcome == IN_PLACE_BROKEN;
     if (outcome == IN_PLACE_CLOSED && target->in_place != GUFO_EDIT_IN_PLACE_ALWAYS) {
         snprintf(plan->way == GUFO_EDIT_INSERT ? plan->not_inserted : plan->not_overwritten,
                  sizeof plan->not_inserted, "%.*s", (int)sizeof plan->not_inserted - 1,
                  reason.message);
-        status = gufo_edit_choose_rewrite(edit, h, target, plan, error);
-        return status == GUFO_OK ? gufo_edit_rewrite(edit, h, target, plan, error) : status;
+        status = edit_choose_rewrite(edit, h, target, plan, error);
+        return status == GUFO_OK ? edit_rewrite(edit, h, target, plan, error) : status;
     }
     if (status != GUFO_OK && error != NULL)
         *error = reason;
@@ -60,19 +60,19 @@ gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target, guf
         recover = &ignored;
     *recover = false;
     if (edit->applied)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the edit was applied already");
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the edit was applied already");
     if (edit->fd < 0 && target->output == NULL)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the file was opened to be read only");
-    status = gufo_new_header_make(&h, edit, error);
+    status = new_header_make(&h, edit, error);
     if (status != GUFO_OK)
         return status;
     edit->applied = true;
-    status = gufo_edit_choose(edit, &h, target, &plan, error);
+    status = edit_choose(edit, &h, target, &plan, error);
     if (status == GUFO_OK)
         status = write_planned(edit, &h, target, &plan, recover, error);
-    gufo_edit_give_back(edit);
-    gufo_new_header_free(&h);
+    edit_give_back(edit);
+    new_header_free(&h);
     if (status == GUFO_OK && done != NULL)
         *done = plan;
     return status;

@@ -16,7 +16,7 @@
 
 /* ---- slots ---------------------------------------------------------------------------------- */
 
-gufo_entry gufo_edit_entry(const slot *s)
+gufo_entry edit_entry(const slot *s)
 {
     gufo_entry entry = {0};
 
@@ -39,15 +39,15 @@ static bool is_made_by_us(const gufo_entry *entry)
 
 static gufo_status add_slot(gufo_edit *edit, const slot *value, gufo_error *error)
 {
-    slot *added = gufo_records_add(&edit->slots, &edit->allocator);
+    slot *added = records_add(&edit->slots, &edit->allocator);
 
     if (added == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     *added = *value;
     return GUFO_OK;
 }
 
-gufo_status gufo_edit_load(gufo_edit *edit, gufo_error *error)
+gufo_status edit_load(gufo_edit *edit, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
     gufo_entry entry;
@@ -60,18 +60,18 @@ gufo_status gufo_edit_load(gufo_edit *edit, gufo_error *error)
     return status;
 }
 
-void gufo_edit_unload(gufo_edit *edit)
+void edit_unload(gufo_edit *edit)
 {
     for (uint64_t i = 0; i < edit->slots.count; i++)
         mem_free(&edit->allocator, edit_slot(edit, i)->name);
-    gufo_records_free(&edit->slots, &edit->allocator);
+    records_free(&edit->slots, &edit->allocator);
     for (uint64_t i = 0; i < edit->values.count; i++) {
         new_value *value = records_at(&edit->values, i);
 
         gufo_close(value->file);
         gufo_writer_free(value->writer);
     }
-    gufo_records_free(&edit->values, &edit->allocator);
+    records_free(&edit->values, &edit->allocator);
     for (uint64_t i = 0; edit->tensor_names != NULL && i < gufo_tensor_count(edit->file); i++)
         mem_free(&edit->allocator, edit->tensor_names[i]);
     mem_free(&edit->allocator, edit->tensor_names);
@@ -80,7 +80,7 @@ void gufo_edit_unload(gufo_edit *edit)
 static slot *find_slot(const gufo_edit *edit, gufo_str key)
 {
     for (uint64_t i = 0; i < edit->slots.count; i++)
-        if (gufo_str_equal(gufo_edit_entry(edit_slot(edit, i)).key, key))
+        if (gufo_str_equal(edit_entry(edit_slot(edit, i)).key, key))
             return edit_slot(edit, i);
     return NULL;
 }
@@ -90,14 +90,14 @@ bool gufo_edit_find(const gufo_edit *edit, const char *key, gufo_value *out)
     const slot *found = find_slot(edit, gufo_str_of(key));
 
     if (found != NULL)
-        *out = gufo_edit_entry(found).value;
+        *out = edit_entry(found).value;
     return found != NULL;
 }
 
 static gufo_status check_ours(const char *key, gufo_error *error)
 {
     if (is_padding(gufo_str_of(key)))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "key \"" GUFO_PADDING_KEY "\" is made by edits, where it is needed");
     return GUFO_OK;
 }
@@ -119,7 +119,7 @@ static void replace_slot(const gufo_edit *edit, slot *old, const slot *value)
 static gufo_status put(gufo_edit *edit, const gufo_file *from, uint64_t index, gufo_error *error)
 {
     slot value = {from, index, NO_ORIGIN, NULL};
-    slot *old = find_slot(edit, gufo_edit_entry(&value).key);
+    slot *old = find_slot(edit, edit_entry(&value).key);
 
     if (old == NULL)
         return add_slot(edit, &value, error);
@@ -132,14 +132,14 @@ static gufo_status put_planned(gufo_edit *edit, gufo_writer *writer, gufo_error 
 {
     const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY,
                                        .allocator = &edit->allocator};
-    new_value *value = gufo_records_add(&edit->values, &edit->allocator);
+    new_value *value = records_add(&edit->values, &edit->allocator);
     gufo_status status = gufo_writer_layout(writer, NULL, error);
     const void *bytes;
     size_t size = 0;
 
     if (value == NULL) {
         gufo_writer_free(writer);
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     }
     *value = (new_value){writer, NULL};
     if (status != GUFO_OK)
@@ -191,7 +191,7 @@ gufo_status gufo_edit_set_array(gufo_edit *edit, const char *key, const gufo_ite
 
 static gufo_str key_of_slot(const void *owner, uint64_t index)
 {
-    return gufo_edit_entry(edit_slot(owner, index)).key;
+    return edit_entry(edit_slot(owner, index)).key;
 }
 
 /* Like put, with an index of all slots: a file may have very many keys. */
@@ -202,15 +202,15 @@ static gufo_status put_indexed(gufo_edit *edit, name_index *keys, const gufo_fil
     gufo_status status;
     uint64_t old;
 
-    if (gufo_name_index_find(keys, gufo_edit_entry(&value).key, &old)) {
+    if (name_index_find(keys, edit_entry(&value).key, &old)) {
         replace_slot(edit, edit_slot(edit, old), &value);
         return GUFO_OK;
     }
-    status = gufo_name_index_grow(keys, edit->slots.count, &edit->allocator, error);
+    status = name_index_grow(keys, edit->slots.count, &edit->allocator, error);
     if (status == GUFO_OK)
         status = add_slot(edit, &value, error);
     if (status == GUFO_OK)
-        (void)gufo_name_index_add(keys, edit->slots.count - 1, &old);
+        (void)name_index_add(keys, edit->slots.count - 1, &old);
     return status;
 }
 
@@ -218,7 +218,7 @@ gufo_status gufo_edit_copy(gufo_edit *edit, const gufo_file *other, gufo_edit_se
                            void *context, uint64_t *copied, gufo_error *error)
 {
     name_index keys = {.name_of = key_of_slot, .owner = edit};
-    gufo_status status = gufo_name_index_grow(&keys, edit->slots.count, &edit->allocator, error);
+    gufo_status status = name_index_grow(&keys, edit->slots.count, &edit->allocator, error);
     gufo_entry entry;
 
     *copied = 0;
@@ -228,7 +228,7 @@ gufo_status gufo_edit_copy(gufo_edit *edit, const gufo_file *other, gufo_edit_se
         status = put_indexed(edit, &keys, other, i, error);
         *copied += status == GUFO_OK;
     }
-    gufo_name_index_free(&keys, &edit->allocator);
+    name_index_free(&keys, &edit->allocator);
     return status;
 }
 
@@ -242,7 +242,7 @@ void gufo_edit_remove(gufo_edit *edit, gufo_edit_select_fn *select, void *contex
     for (uint64_t i = 0; i < edit->slots.count; i++) {
         slot *s = edit_slot(edit, i);
 
-        if (select(context, gufo_edit_entry(s).key))
+        if (select(context, edit_entry(s).key))
             mem_free(&edit->allocator, s->name);
         else
             *edit_slot(edit, kept++) = *s;
@@ -292,22 +292,22 @@ gufo_status gufo_edit_rename(gufo_edit *edit, const char *from, const char *to, 
     if (status != GUFO_OK)
         return status;
     if (found == NULL)
-        return gufo_fail(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no key %s",
-                         gufo_quote(quoted, gufo_str_of(from)));
+        return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no key %s",
+                         quote_name(quoted, gufo_str_of(from)));
     if (strcmp(from, to) == 0)
         return GUFO_OK;
     if (find_slot(edit, gufo_str_of(to)) != NULL)
-        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "there is a key %s already",
-                         gufo_quote(quoted, gufo_str_of(to)));
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "there is a key %s already",
+                         quote_name(quoted, gufo_str_of(to)));
     name = copy_name(edit, to);
     if (name == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     mem_free(&edit->allocator, found->name);
     found->name = name;
     return GUFO_OK;
 }
 
-gufo_str gufo_edit_tensor_name(const gufo_edit *edit, uint64_t index, const gufo_tensor *tensor)
+gufo_str edit_tensor_name(const gufo_edit *edit, uint64_t index, const gufo_tensor *tensor)
 {
     const char *name = edit->tensor_names != NULL ? edit->tensor_names[index] : NULL;
 
@@ -319,7 +319,7 @@ static bool find_tensor(const gufo_edit *edit, gufo_str name, uint64_t *index)
     gufo_tensor tensor;
 
     for (*index = 0; gufo_tensor_at(edit->file, *index, &tensor); ++*index)
-        if (gufo_str_equal(gufo_edit_tensor_name(edit, *index, &tensor), name))
+        if (gufo_str_equal(edit_tensor_name(edit, *index, &tensor), name))
             return true;
     return false;
 }
@@ -335,19 +335,19 @@ gufo_status gufo_edit_rename_tensor(gufo_edit *edit, const char *from, const cha
     if (status != GUFO_OK)
         return status;
     if (!find_tensor(edit, gufo_str_of(from), &index))
-        return gufo_fail(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no tensor %s",
-                         gufo_quote(quoted, gufo_str_of(from)));
+        return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no tensor %s",
+                         quote_name(quoted, gufo_str_of(from)));
     if (strcmp(from, to) == 0)
         return GUFO_OK;
     if (find_tensor(edit, gufo_str_of(to), &other))
-        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "there is a tensor %s already",
-                         gufo_quote(quoted, gufo_str_of(to)));
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "there is a tensor %s already",
+                         quote_name(quoted, gufo_str_of(to)));
     if (edit->tensor_names == NULL)
-        edit->tensor_names = gufo_mem_zero(&edit->allocator, (size_t)gufo_tensor_count(edit->file) *
-                                                                 sizeof *edit->tensor_names);
+        edit->tensor_names = mem_zero(&edit->allocator, (size_t)gufo_tensor_count(edit->file) *
+                                                            sizeof *edit->tensor_names);
     name = edit->tensor_names != NULL ? copy_name(edit, to) : NULL;
     if (name == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     mem_free(&edit->allocator, edit->tensor_names[index]);
     edit->tensor_names[index] = name;
     return GUFO_OK;
@@ -375,14 +375,14 @@ static gufo_status compare(const gufo_edit *edit, const slot *a, const slot *b, 
                            gufo_error *error)
 {
     encoder first = {.out.allocator = &edit->allocator}, second = first;
-    gufo_status status = gufo_encode_entry_value(&first, a->from, a->index, error);
+    gufo_status status = encode_entry_value(&first, a->from, a->index, error);
 
     if (status == GUFO_OK)
-        status = gufo_encode_entry_value(&second, b->from, b->index, error);
+        status = encode_entry_value(&second, b->from, b->index, error);
     *same = status == GUFO_OK && first.out.len == second.out.len &&
             memcmp(first.out.data, second.out.data, first.out.len) == 0;
-    gufo_buffer_free(&first.out);
-    gufo_buffer_free(&second.out);
+    buffer_free(&first.out);
+    buffer_free(&second.out);
     return status;
 }
 
@@ -390,7 +390,7 @@ static gufo_status compare(const gufo_edit *edit, const slot *a, const slot *b, 
 static gufo_status tell_kept(const telling *t, const gufo_edit *edit, const slot *s)
 {
     slot old_slot = {edit->file, s->origin, s->origin, NULL};
-    gufo_entry old = gufo_edit_entry(&old_slot), entry = gufo_edit_entry(s);
+    gufo_entry old = edit_entry(&old_slot), entry = edit_entry(s);
     gufo_status status = GUFO_OK;
     bool same = true;
 
@@ -407,7 +407,7 @@ static gufo_status tell_kept(const telling *t, const gufo_edit *edit, const slot
 
 static void tell_added(const telling *t, const slot *s)
 {
-    gufo_entry entry = gufo_edit_entry(s);
+    gufo_entry entry = edit_entry(s);
 
     t->visit(t->context, &(gufo_edit_change){.kind = GUFO_EDIT_ADDED,
                                              .old_name = entry.key,
@@ -420,7 +420,7 @@ static void tell_tensors(const telling *t, const gufo_edit *edit)
     gufo_tensor tensor;
 
     for (uint64_t i = 0; edit->tensor_names != NULL && gufo_tensor_at(edit->file, i, &tensor); i++)
-        if (!gufo_str_equal(gufo_edit_tensor_name(edit, i, &tensor), tensor.name))
+        if (!gufo_str_equal(edit_tensor_name(edit, i, &tensor), tensor.name))
             t->visit(t->context,
                      &(gufo_edit_change){.kind = GUFO_EDIT_TENSOR_RENAMED,
                                          .old_name = tensor.name,

@@ -17,7 +17,7 @@ enum { WORK_BYTES = 24 << 20 }; /* of all threads together */
 
 /* ---- what the parts share ------------------------------------------------------------------- */
 
-gufo_status gufo_compare_progress(comparing *c, uint64_t part, gufo_error *error)
+gufo_status compare_progress(comparing *c, uint64_t part, gufo_error *error)
 {
     const gufo_compare_options *options = c->options;
 
@@ -25,20 +25,20 @@ gufo_status gufo_compare_progress(comparing *c, uint64_t part, gufo_error *error
         c->shown = c->done + part;
     if (options->progress == NULL || options->progress(options->context, c->shown, c->total))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
 }
 
-unsigned gufo_compare_threads(const comparing *c, size_t bytes, uint64_t parts)
+unsigned compare_threads(const comparing *c, size_t bytes, uint64_t parts)
 {
-    uint64_t threads = c->options->threads != 0 ? c->options->threads : gufo_thread_default_count();
+    uint64_t threads = c->options->threads != 0 ? c->options->threads : thread_default_count();
 
     if (threads > WORK_BYTES / bytes)
         threads = WORK_BYTES / bytes;
     return (unsigned)(threads < parts ? threads : parts);
 }
 
-gufo_status gufo_compare_read(comparing *c, const compared_side *side, uint64_t offset,
-                              void *buffer, uint64_t size, gufo_error *error)
+gufo_status compare_read(comparing *c, const compared_side *side, uint64_t offset, void *buffer,
+                         uint64_t size, gufo_error *error)
 {
     gufo_status status =
         gufo_tensor_read(side->file, side->tensor, offset, buffer, (size_t)size, error);
@@ -80,7 +80,7 @@ static void report(comparing *c, const gufo_tensor_difference *d)
 static compared_side side_of(const comparing *c, unsigned number, const gufo_tensor *tensor,
                              size_t shard)
 {
-    const interleaved *merged = gufo_interleaved_find(tensor->type);
+    const interleaved *merged = interleaved_find(tensor->type);
     const gufo_file *file = gufo_set_shard(c->sets[number], shard);
 
     return (compared_side){.number = number,
@@ -98,10 +98,10 @@ static gufo_status compare_data(comparing *c, gufo_tensor_difference *d, gufo_er
     gufo_status status = GUFO_OK;
 
     if (!d->type && d->a.elements == d->b.elements)
-        status = gufo_compare_bytes(c, sides, d, error);
+        status = compare_tensor_bytes(c, sides, d, error);
     if (status == GUFO_OK && (c->options->flags & GUFO_COMPARE_VALUES) != 0 && !d->shape &&
         (d->type || d->data))
-        status = gufo_compare_values(c, sides, d, error);
+        status = compare_tensor_values(c, sides, d, error);
     c->result->failed_in_b = atomic_load(&c->failed) == 1;
     c->result->failed_shard = sides[atomic_load(&c->failed)].shard;
     return status;
@@ -120,7 +120,7 @@ static gufo_status compare_pair(comparing *c, gufo_tensor_difference *d, gufo_er
     if (d->type || d->shape || d->data)
         d->kind = GUFO_DIFFERENCE_CHANGED;
     report(c, d);
-    return gufo_compare_progress(c, 0, error);
+    return compare_progress(c, 0, error);
 }
 
 /* Tensors come in the order of shards, and in a shard in that of their infos. */
@@ -176,12 +176,12 @@ static gufo_status measure(comparing *c, gufo_error *error)
     for (unsigned side = 0; side < 2; side++)
         for (size_t i = 0; i < gufo_set_shard_count(c->sets[side]); i++)
             if (!gufo_file_has_data(gufo_set_shard(c->sets[side], i)))
-                return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                                  "the data of a pipe is gone when it could be compared");
     for (uint64_t i = 0; gufo_set_tensor_at(c->sets[0], i, &a, &shard); i++)
         if (find_tensor(c->sets[1], a.name, &b, &shard) &&
             !checked_add(c->total, a.size, &c->total))
-            return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                              "the tensors have more bytes together than can be counted");
     return GUFO_OK;
 }
@@ -207,12 +207,12 @@ gufo_status gufo_compare(const gufo_set *a, const gufo_set *b, const gufo_compar
 
     if (options == NULL)
         c.options = &defaults;
-    c.allocator = c.options->allocator != NULL ? c.options->allocator : &gufo_default_allocator;
+    c.allocator = c.options->allocator != NULL ? c.options->allocator : &default_allocator;
     *result = (gufo_comparison){0};
     note_files(&c);
     status = measure(&c, error);
     if (status == GUFO_OK)
-        status = gufo_compare_metadata(&c, error);
+        status = compare_all_metadata(&c, error);
     if (status == GUFO_OK)
         status = compare_tensors(&c, error);
     if (status == GUFO_OK)

@@ -34,20 +34,20 @@ typedef struct compared_side {
 } compared_side;
 
 /* Reads bytes of a tensor; a failure is noted for this side. */
-gufo_status gufo_compare_read(comparing *c, const compared_side *side, uint64_t offset,
-                              void *buffer, uint64_t size, gufo_error *error);
+gufo_status compare_read(comparing *c, const compared_side *side, uint64_t offset, void *buffer,
+                         uint64_t size, gufo_error *error);
 
 /* The differences between keys, and between the data of two tensors. */
-gufo_status gufo_compare_metadata(comparing *c, gufo_error *error);
-gufo_status gufo_compare_bytes(comparing *c, const compared_side sides[2],
-                               gufo_tensor_difference *difference, gufo_error *error);
-gufo_status gufo_compare_values(comparing *c, const compared_side sides[2],
-                                gufo_tensor_difference *difference, gufo_error *error);
+gufo_status compare_all_metadata(comparing *c, gufo_error *error);
+gufo_status compare_tensor_bytes(comparing *c, const compared_side sides[2],
+                                 gufo_tensor_difference *difference, gufo_error *error);
+gufo_status compare_tensor_values(comparing *c, const compared_side sides[2],
+                                  gufo_tensor_difference *difference, gufo_error *error);
 
 /* Tells how much of the tensor that is looked at is done, in bytes of a. */
-gufo_status gufo_compare_progress(comparing *c, uint64_t part, gufo_error *error);
+gufo_status compare_progress(comparing *c, uint64_t part, gufo_error *error);
 
 /* Threads that use so many bytes each: as many as are asked for, in bounded memory. */
-unsigned gufo_compare_threads(const comparing *c, size_t bytes, uint64_t parts);
+unsigned compare_threads(const comparing *c, size_t bytes, uint64_t parts);
 
 #endif

@@ -40,7 +40,7 @@ static gufo_status read_side(const byte_walk *w, size_t side, uint64_t index, ui
 {
     const compared_side *s = &w->sides[side];
     uint64_t size = size_of_chunk(w, index);
-    gufo_status status = gufo_compare_read(w->c, s, index * w->chunk, to, size, error);
+    gufo_status status = compare_read(w->c, s, index * w->chunk, to, size, error);
 
     if (status != GUFO_OK || !w->turn || !s->big)
         return status;
@@ -73,17 +73,17 @@ static gufo_status take_chunk(void *context, uint64_t index, const void *result,
     const byte_result *chunk = result;
 
     if (!chunk->differs)
-        return gufo_compare_progress(w->c, index * w->chunk + size_of_chunk(w, index), error);
+        return compare_progress(w->c, index * w->chunk + size_of_chunk(w, index), error);
     w->difference->data = true;
     w->difference->first = chunk->first;
-    return gufo_fail(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "a difference was found");
+    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "a difference was found");
 }
 
 static gufo_status walk(byte_walk *w, gufo_error *error)
 {
     uint64_t chunks = (w->size - 1) / w->chunk + 1;
     parallel_loop loop = {.end = chunks,
-                          .threads = gufo_compare_threads(w->c, 2 * (size_t)w->chunk, chunks),
+                          .threads = compare_threads(w->c, 2 * (size_t)w->chunk, chunks),
                           .result_size = sizeof(byte_result),
                           .context = w,
                           .work = compare_chunk,
@@ -92,8 +92,8 @@ static gufo_status walk(byte_walk *w, gufo_error *error)
 
     w->memory = mem_alloc(w->c->allocator, (size_t)(2 * w->chunk * loop.threads));
     if (w->memory == NULL)
-        return gufo_fail_memory(error);
-    status = gufo_parallel(&loop, w->c->allocator, error);
+        return fail_memory(error);
+    status = parallel_run(&loop, w->c->allocator, error);
     mem_free(w->c->allocator, w->memory);
     return w->difference->data ? GUFO_OK : status;
 }
@@ -110,8 +110,8 @@ static bool common_size(const compared_side sides[2], uint64_t *size)
     return more == 0 || (!a->size_known && !b->size_known && more < gufo_file_alignment(longer));
 }
 
-gufo_status gufo_compare_bytes(comparing *c, const compared_side sides[2],
-                               gufo_tensor_difference *difference, gufo_error *error)
+gufo_status compare_tensor_bytes(comparing *c, const compared_side sides[2],
+                                 gufo_tensor_difference *difference, gufo_error *error)
 {
     byte_walk w = {.c = c,
                    .sides = sides,

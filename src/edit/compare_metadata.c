@@ -105,7 +105,7 @@ static gufo_status compare_entry(comparing *c, gufo_entry_difference *d, gufo_er
             d->first = first_difference(&a->as.array, &b->as.array, &changed);
     }
     if (changed)
-        return gufo_fail(error, GUFO_E_CHANGED, d->a.offset,
+        return fail_with(error, GUFO_E_CHANGED, d->a.offset,
                          "an array was changed while it was compared");
     report(c, d);
     return GUFO_OK;
@@ -137,7 +137,7 @@ static gufo_status compare_entries(comparing *c, const gufo_file *a, const gufo_
     return status;
 }
 
-gufo_status gufo_compare_metadata(comparing *c, gufo_error *error)
+gufo_status compare_all_metadata(comparing *c, gufo_error *error)
 {
     const gufo_file *a = gufo_set_shard(c->sets[0], 0), *b = gufo_set_shard(c->sets[1], 0);
     gufo_status status = compare_entries(c, a, b, error);

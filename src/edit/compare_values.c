@@ -53,14 +53,14 @@ static gufo_status decode_rows(const value_walk *w, const compared_side *s, cons
     uint64_t blocks = t->columns / type->block_elements;
     uint64_t before = (t->band * w->rows + row) / s->rows * (w->columns / type->block_elements) +
                       t->column / type->block_elements;
-    gufo_status status = gufo_compare_read(w->c, s, before * group_bytes, worker->blocks,
-                                           blocks * group_bytes, error);
+    gufo_status status =
+        compare_read(w->c, s, before * group_bytes, worker->blocks, blocks * group_bytes, error);
 
     if (status == GUFO_OK && s->big)
         status = gufo_swap_blocks(type, worker->blocks, blocks * s->rows, error);
     return status != GUFO_OK ? status
-                             : gufo_decode_wide(type, worker->blocks, s->rows, t->columns,
-                                                worker->floats, values, w->c->options->cpu, error);
+                             : decode_wide(type, worker->blocks, s->rows, t->columns,
+                                           worker->floats, values, w->c->options->cpu, error);
 }
 
 static gufo_status decode_tile(const value_walk *w, size_t side, const tile *t,
@@ -143,7 +143,7 @@ static gufo_status take_tile(void *context, uint64_t index, const void *result, 
         sum->largest = more->largest;
         sum->largest_at = more->largest_at;
     }
-    return gufo_compare_progress(w->c, (uint64_t)(part * (double)w->sides[0].tensor->size), error);
+    return compare_progress(w->c, (uint64_t)(part * (double)w->sides[0].tensor->size), error);
 }
 
 /* ---- the walk ------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ static bool can_decode(const compared_side *s)
 static gufo_status run(value_walk *w, gufo_error *error)
 {
     parallel_loop loop = {.end = w->tiles,
-                          .threads = gufo_compare_threads(w->c, sizeof *w->workers, w->tiles),
+                          .threads = compare_threads(w->c, sizeof *w->workers, w->tiles),
                           .result_size = sizeof(gufo_value_difference),
                           .context = w,
                           .work = look_at_tile,
@@ -168,14 +168,14 @@ static gufo_status run(value_walk *w, gufo_error *error)
 
     w->workers = mem_alloc(w->c->allocator, loop.threads * sizeof *w->workers);
     if (w->workers == NULL)
-        return gufo_fail_memory(error);
-    status = gufo_parallel(&loop, w->c->allocator, error);
+        return fail_memory(error);
+    status = parallel_run(&loop, w->c->allocator, error);
     mem_free(w->c->allocator, w->workers);
     return status;
 }
 
-gufo_status gufo_compare_values(comparing *c, const compared_side sides[2],
-                                gufo_tensor_difference *difference, gufo_error *error)
+gufo_status compare_tensor_values(comparing *c, const compared_side sides[2],
+                                  gufo_tensor_difference *difference, gufo_error *error)
 {
     const gufo_tensor *tensor = sides[0].tensor;
     value_walk w = {.c = c, .sides = sides, .sum = &difference->values};

@@ -9,23 +9,23 @@
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-gufo_copy *gufo_copy_new(const gufo_set *input, const gufo_allocator *allocator, gufo_error *error)
+gufo_copy *copy_new(const gufo_set *input, const gufo_allocator *allocator, gufo_error *error)
 {
     const gufo_file *first = gufo_set_shard(input, 0);
     gufo_copy *c;
 
     if (allocator == NULL)
-        allocator = &gufo_default_allocator;
-    c = gufo_mem_zero(allocator, sizeof *c);
+        allocator = &default_allocator;
+    c = mem_zero(allocator, sizeof *c);
     if (c == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     c->allocator = *allocator;
     c->input = input;
     c->encoding.version = gufo_file_version(first) == 2 ? 2 : 3;
     c->encoding.byte_order = (uint8_t)gufo_file_byte_order(first);
-    c->keeps_key = gufo_is_no_split_key;
+    c->keeps_key = is_no_split_key;
     return c;
 }
 
@@ -36,7 +36,7 @@ void gufo_copy_free(gufo_copy *c)
     if (c == NULL)
         return;
     allocator = c->allocator;
-    gufo_targets_discard(c);
+    targets_discard(c);
     for (size_t i = 0; c->paths != NULL && i < c->output_count; i++)
         mem_free(&allocator, c->paths[i]);
     mem_free(&allocator, c->paths);
@@ -57,16 +57,16 @@ static void *reserve(const gufo_copy *c, uint64_t count, size_t size)
 
     if (!checked_mul(count, size, &bytes) || bytes > SIZE_MAX)
         return NULL;
-    return gufo_mem_zero(&c->allocator, (size_t)bytes);
+    return mem_zero(&c->allocator, (size_t)bytes);
 }
 
-gufo_status gufo_copy_reserve_pieces(gufo_copy *c, uint64_t count, gufo_error *error)
+gufo_status copy_reserve_pieces(gufo_copy *c, uint64_t count, gufo_error *error)
 {
     c->pieces = reserve(c, count + 1, sizeof *c->pieces);
-    return c->pieces != NULL ? GUFO_OK : gufo_fail_memory(error);
+    return c->pieces != NULL ? GUFO_OK : fail_memory(error);
 }
 
-piece *gufo_copy_add_piece(gufo_copy *c, uint64_t index, piece_method method)
+piece *copy_add_piece(gufo_copy *c, uint64_t index, piece_method method)
 {
     piece *p = &c->pieces[c->piece_count++];
 
@@ -77,17 +77,17 @@ piece *gufo_copy_add_piece(gufo_copy *c, uint64_t index, piece_method method)
     return p;
 }
 
-gufo_status gufo_copy_add_all_pieces(gufo_copy *c, piece_method method, gufo_error *error)
+gufo_status copy_add_all_pieces(gufo_copy *c, piece_method method, gufo_error *error)
 {
     uint64_t count = gufo_set_tensor_count(c->input);
-    gufo_status status = gufo_copy_reserve_pieces(c, count, error);
+    gufo_status status = copy_reserve_pieces(c, count, error);
 
     for (uint64_t i = 0; status == GUFO_OK && i < count; i++)
-        (void)gufo_copy_add_piece(c, i, method);
+        (void)copy_add_piece(c, i, method);
     return status;
 }
 
-gufo_status gufo_copy_add_output(gufo_copy *c, uint64_t count, gufo_error *error)
+gufo_status copy_add_output(gufo_copy *c, uint64_t count, gufo_error *error)
 {
     const copy_output *last = c->output_count > 0 ? &c->outputs[c->output_count - 1] : NULL;
     uint64_t first = last != NULL ? last->first_piece + last->piece_count : 0;
@@ -97,7 +97,7 @@ gufo_status gufo_copy_add_output(gufo_copy *c, uint64_t count, gufo_error *error
         copy_output *larger = mem_resize(&c->allocator, c->outputs, room * sizeof *larger);
 
         if (larger == NULL)
-            return gufo_fail_memory(error);
+            return fail_memory(error);
         c->outputs = larger;
         c->output_room = room;
     }
@@ -111,7 +111,7 @@ static gufo_status lay_out(gufo_copy *c, size_t index, gufo_error *error)
     copy_output *out = &c->outputs[index];
     gufo_writer *header;
     gufo_layout layout;
-    gufo_status status = gufo_copy_header(c, index, &header, error);
+    gufo_status status = copy_header(c, index, &header, error);
 
     if (status != GUFO_OK)
         return status;
@@ -130,7 +130,7 @@ static gufo_status cut_pieces(gufo_copy *c, copy_output *out, gufo_error *error)
 {
     for (uint64_t i = 0; i < out->piece_count; i++) {
         piece *p = &c->pieces[out->first_piece + i];
-        gufo_status status = gufo_piece_cut(p, out->units, error);
+        gufo_status status = piece_cut(p, out->units, error);
 
         if (status != GUFO_OK)
             return status;
@@ -141,7 +141,7 @@ static gufo_status cut_pieces(gufo_copy *c, copy_output *out, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_copy *gufo_copy_planned(gufo_copy *c, gufo_status status, gufo_error *error)
+gufo_copy *copy_planned(gufo_copy *c, gufo_status status, gufo_error *error)
 {
     for (size_t i = 0; i < c->output_count && status == GUFO_OK; i++) {
         if (!c->foreign)
@@ -150,10 +150,10 @@ gufo_copy *gufo_copy_planned(gufo_copy *c, gufo_status status, gufo_error *error
             status = cut_pieces(c, &c->outputs[i], error);
     }
     if (status == GUFO_OK && !c->foreign)
-        status = gufo_copy_note_normalised(c, error);
+        status = copy_note_normalised(c, error);
     if (status == GUFO_OK) {
         c->temporaries = reserve(c, c->output_count, sizeof *c->temporaries);
-        status = c->temporaries != NULL ? GUFO_OK : gufo_fail_memory(error);
+        status = c->temporaries != NULL ? GUFO_OK : fail_memory(error);
     }
     if (status == GUFO_OK)
         return c;
@@ -161,7 +161,7 @@ gufo_copy *gufo_copy_planned(gufo_copy *c, gufo_status status, gufo_error *error
     return NULL;
 }
 
-bool gufo_is_no_split_key(gufo_str key)
+bool is_no_split_key(gufo_str key)
 {
     static const char ours[] = "gufo.split.";
     static const char *const keys[] = {SPLIT_NO_KEY, SPLIT_COUNT_KEY, SPLIT_TENSORS_KEY};

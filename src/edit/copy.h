@@ -35,7 +35,7 @@ typedef struct piece {
     uint32_t target;
     uint64_t place, size; /* in the output */
 
-    /* Set by gufo_piece_cut. */
+    /* Set by piece_cut. */
     uint64_t first_unit, units; /* numbered within the output */
     uint64_t unit_from,
         unit_size; /* bytes of a unit, but for the last: in the tensor, in the output */
@@ -98,34 +98,33 @@ struct gufo_copy {
 #define SPLIT_ID_KEY "gufo.split.id"
 
 /* All keys but those that tell of a split. */
-bool gufo_is_no_split_key(gufo_str key);
+bool is_no_split_key(gufo_str key);
 
 /* A plan without outputs; `encoding` is that of the input, as it can be written.  NULL without
  * memory. */
-gufo_copy *gufo_copy_new(const gufo_set *input, const gufo_allocator *allocator, gufo_error *error);
+gufo_copy *copy_new(const gufo_set *input, const gufo_allocator *allocator, gufo_error *error);
 /* Room for the pieces of `count` tensors; a piece for tensor `index` of the input; one for each. */
-gufo_status gufo_copy_reserve_pieces(gufo_copy *c, uint64_t count, gufo_error *error);
-piece *gufo_copy_add_piece(gufo_copy *c, uint64_t index, piece_method method);
-gufo_status gufo_copy_add_all_pieces(gufo_copy *c, piece_method method, gufo_error *error);
+gufo_status copy_reserve_pieces(gufo_copy *c, uint64_t count, gufo_error *error);
+piece *copy_add_piece(gufo_copy *c, uint64_t index, piece_method method);
+gufo_status copy_add_all_pieces(gufo_copy *c, piece_method method, gufo_error *error);
 /* Adds an output that is made of the next `count` pieces. */
-gufo_status gufo_copy_add_output(gufo_copy *c, uint64_t count, gufo_error *error);
+gufo_status copy_add_output(gufo_copy *c, uint64_t count, gufo_error *error);
 /* Lays out all GGUF outputs, cuts the pieces and notes what is normalised.  On failure the copy is
  * freed; returns it, or NULL. */
-gufo_copy *gufo_copy_planned(gufo_copy *c, gufo_status status, gufo_error *error);
+gufo_copy *copy_planned(gufo_copy *c, gufo_status status, gufo_error *error);
 
 /* A writer that holds the header of a GGUF output, laid out: to be freed. */
-gufo_status gufo_copy_header(const gufo_copy *c, size_t index, gufo_writer **header,
-                             gufo_error *error);
+gufo_status copy_header(const gufo_copy *c, size_t index, gufo_writer **header, gufo_error *error);
 
 /* Adds to c->normalised what the input is not like. */
-gufo_status gufo_copy_note_normalised(gufo_copy *c, gufo_error *error);
+gufo_status copy_note_normalised(gufo_copy *c, gufo_error *error);
 
 /* Whether the decoder can read the type. */
-bool gufo_type_decodes(const gufo_element_type *type);
+bool type_decodes(const gufo_element_type *type);
 
 /* Cuts a piece whose method is known, numbering units from `first_unit` on.  GUFO_E_LIMIT for rows
  * that are too long for the memory of a unit. */
-gufo_status gufo_piece_cut(piece *p, uint64_t first_unit, gufo_error *error);
+gufo_status piece_cut(piece *p, uint64_t first_unit, gufo_error *error);
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
@@ -144,20 +143,20 @@ typedef struct copy_unit {
     uint64_t place, size;     /* in the output */
 } copy_unit;
 
-copy_unit gufo_copy_unit(const gufo_copy *c, const copy_output *out, uint64_t number);
+copy_unit copy_unit_at(const gufo_copy *c, const copy_output *out, uint64_t number);
 
 /* Bytes of the buffers that any unit of the copy needs. */
 typedef struct unit_buffers {
     uint64_t source, made;
 } unit_buffers;
-unit_buffers gufo_copy_buffers(const gufo_copy *c);
+unit_buffers copy_buffers(const gufo_copy *c);
 
 /* Reads and makes a unit: *bytes are its bytes, in one of the worker's buffers. */
-gufo_status gufo_unit_make(const gufo_copy *c, const copy_unit *unit, copy_worker *worker,
-                           gufo_cpu cpu, const uint8_t **bytes, gufo_error *error);
+gufo_status unit_make(const gufo_copy *c, const copy_unit *unit, copy_worker *worker, gufo_cpu cpu,
+                      const uint8_t **bytes, gufo_error *error);
 /* Makes a unit and writes it to a file. */
-gufo_status gufo_unit_write(const gufo_copy *c, const copy_unit *unit, copy_worker *worker,
-                            gufo_cpu cpu, int fd, gufo_error *error);
+gufo_status unit_write(const gufo_copy *c, const copy_unit *unit, copy_worker *worker, gufo_cpu cpu,
+                       int fd, gufo_error *error);
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -174,23 +173,23 @@ typedef struct copy_producer {
     uint64_t position;   /* a stream: bytes that were sent */
 } copy_producer;
 
-gufo_status gufo_producer_start(copy_producer *p, gufo_copy *c,
-                                const gufo_copy_run_options *options, gufo_error *error);
-void gufo_producer_end(copy_producer *p);
+gufo_status producer_start(copy_producer *p, gufo_copy *c, const gufo_copy_run_options *options,
+                           gufo_error *error);
+void producer_end(copy_producer *p);
 /* Writes an output: header and all pieces, at their places or in order. */
-gufo_status gufo_produce_file(copy_producer *p, size_t index, int fd, gufo_error *error);
-gufo_status gufo_produce_stream(copy_producer *p, int fd, gufo_error *error);
+gufo_status produce_file(copy_producer *p, size_t index, int fd, gufo_error *error);
+gufo_status produce_stream(copy_producer *p, int fd, gufo_error *error);
 
 /* Finds out where the outputs will be, and that they may be there. */
-gufo_status gufo_targets_find(gufo_copy *c, const char *path, bool replace, gufo_error *error);
+gufo_status targets_find(gufo_copy *c, const char *path, bool replace, gufo_error *error);
 /* Makes all temporary files with their full sizes, and leaves them closed. */
-gufo_status gufo_targets_reserve(gufo_copy *c, gufo_error *error);
+gufo_status targets_reserve(gufo_copy *c, gufo_error *error);
 /* Opens one of them to write; its bytes are safe on disk after the second. */
-gufo_status gufo_target_open(gufo_copy *c, size_t index, gufo_error *error);
-gufo_status gufo_target_close(gufo_copy *c, size_t index, gufo_error *error);
+gufo_status target_open(gufo_copy *c, size_t index, gufo_error *error);
+gufo_status target_close(gufo_copy *c, size_t index, gufo_error *error);
 /* Gives all of them their names.  On failure none has it. */
-gufo_status gufo_targets_commit(gufo_copy *c, gufo_error *error);
+gufo_status targets_commit(gufo_copy *c, gufo_error *error);
 /* Removes what was not committed. */
-void gufo_targets_discard(gufo_copy *c);
+void targets_discard(gufo_copy *c);
 
 #endif

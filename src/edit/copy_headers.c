@@ -81,8 +81,7 @@ static gufo_status new_writer(const gufo_copy *c, gufo_writer **w, gufo_error *e
     return reason.code;
 }
 
-gufo_status gufo_copy_header(const gufo_copy *c, size_t index, gufo_writer **header,
-                             gufo_error *error)
+gufo_status copy_header(const gufo_copy *c, size_t index, gufo_writer **header, gufo_error *error)
 {
     const gufo_file *from = metadata_source(c, index);
     gufo_writer *w;

@@ -85,7 +85,7 @@ static bool has_split_keys(const gufo_file *file)
     gufo_entry entry;
 
     for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
-        if (!gufo_is_no_split_key(entry.key))
+        if (!is_no_split_key(entry.key))
             return true;
     return false;
 }
@@ -106,7 +106,7 @@ static bool has_own_metadata(const gufo_file *first, const gufo_file *later)
     gufo_entry entry, in_first;
 
     for (uint64_t i = 0; gufo_metadata_at(later, i, &entry); i++) {
-        if (!gufo_is_no_split_key(entry.key) ||
+        if (!is_no_split_key(entry.key) ||
             gufo_str_equal(entry.key, gufo_str_of(GUFO_ALIGNMENT_KEY)))
             continue;
         if (!gufo_metadata_find_str(first, entry.key, &in_first) ||
@@ -116,7 +116,7 @@ static bool has_own_metadata(const gufo_file *first, const gufo_file *later)
     return false;
 }
 
-gufo_status gufo_copy_note_normalised(gufo_copy *c, gufo_error *error)
+gufo_status copy_note_normalised(gufo_copy *c, gufo_error *error)
 {
     const gufo_file *first = gufo_set_shard(c->input, 0), *file;
     size_t count = gufo_set_shard_count(c->input);

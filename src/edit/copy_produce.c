@@ -21,7 +21,7 @@ static uint64_t aligned(uint64_t size)
 
 static unsigned count_threads(const gufo_copy_run_options *options, uint64_t each)
 {
-    unsigned threads = options->threads != 0 ? options->threads : gufo_thread_default_count();
+    unsigned threads = options->threads != 0 ? options->threads : thread_default_count();
     uint64_t fitting = each > 0 ? BUFFER_MEMORY / each : threads;
 
     if (fitting < 1)
@@ -29,20 +29,20 @@ static unsigned count_threads(const gufo_copy_run_options *options, uint64_t eac
     return fitting < threads ? (unsigned)fitting : threads;
 }
 
-gufo_status gufo_producer_start(copy_producer *p, gufo_copy *c,
-                                const gufo_copy_run_options *options, gufo_error *error)
+gufo_status producer_start(copy_producer *p, gufo_copy *c, const gufo_copy_run_options *options,
+                           gufo_error *error)
 {
-    unit_buffers buffers = gufo_copy_buffers(c);
+    unit_buffers buffers = copy_buffers(c);
     uint64_t source = aligned(buffers.source), each = source + aligned(buffers.made);
     unsigned threads = count_threads(options, each);
     uint8_t *at;
 
     *p = (copy_producer){.copy = c, .options = options, .threads = threads};
     p->memory = mem_alloc(&c->allocator, (size_t)(each * threads + BUFFER_ALIGNMENT));
-    p->workers = gufo_mem_zero(&c->allocator, threads * sizeof *p->workers);
+    p->workers = mem_zero(&c->allocator, threads * sizeof *p->workers);
     if (p->memory == NULL || p->workers == NULL) {
-        gufo_producer_end(p);
-        return gufo_fail_memory(error);
+        producer_end(p);
+        return fail_memory(error);
     }
     at = p->memory + (BUFFER_ALIGNMENT - (uintptr_t)p->memory % BUFFER_ALIGNMENT);
     for (unsigned i = 0; i < threads; i++, at += each)
@@ -54,7 +54,7 @@ gufo_status gufo_producer_start(copy_producer *p, gufo_copy *c,
     return GUFO_OK;
 }
 
-void gufo_producer_end(copy_producer *p)
+void producer_end(copy_producer *p)
 {
     mem_free(&p->copy->allocator, p->workers);
     mem_free(&p->copy->allocator, p->memory);
@@ -82,7 +82,7 @@ static gufo_status note_progress(copy_producer *p, uint64_t bytes, gufo_error *e
     p->done += bytes;
     if (o->progress == NULL || o->progress(o->progress_context, p->done, p->copy->total))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
 }
 
 /* ---- headers -------------------------------------------------------------------------------- */
@@ -91,13 +91,13 @@ typedef gufo_status header_put(copy_producer *p, const void *bytes, size_t size,
 
 static gufo_status write_header(copy_producer *p, const void *bytes, size_t size, gufo_error *error)
 {
-    return gufo_write_at(p->fd, 0, bytes, size, error);
+    return output_write_at(p->fd, 0, bytes, size, error);
 }
 
 static gufo_status send_header(copy_producer *p, const void *bytes, size_t size, gufo_error *error)
 {
     p->position = size;
-    return gufo_write_all(p->fd, bytes, size, error);
+    return output_write_all(p->fd, bytes, size, error);
 }
 
 /* Writes or sends the header.  That of a GGUF file is made anew: a file that was changed meanwhile
@@ -113,14 +113,14 @@ static gufo_status put_header(copy_producer *p, size_t index, header_put *put, g
 
     if (c->foreign)
         return put(p, c->header, c->header_size, error);
-    status = gufo_copy_header(c, index, &header, error);
+    status = copy_header(c, index, &header, error);
     if (status != GUFO_OK)
         return status;
     (void)gufo_writer_layout(header, &layout, NULL);
     bytes = gufo_writer_header(header, &size);
     status = layout.file_size == c->outputs[index].size
                  ? put(p, bytes, size, error)
-                 : gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                 : fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
                              "the file was changed while it was being read");
     gufo_writer_free(header);
     return status;
@@ -133,8 +133,8 @@ static gufo_status write_unit(void *context, unsigned thread, uint64_t index, vo
 {
     copy_producer *p = context;
     copy_worker *worker = &p->workers[thread];
-    copy_unit unit = gufo_copy_unit(p->copy, p->output, index);
-    gufo_status status = gufo_unit_write(p->copy, &unit, worker, p->options->cpu, p->fd, error);
+    copy_unit unit = copy_unit_at(p->copy, p->output, index);
+    gufo_status status = unit_write(p->copy, &unit, worker, p->options->cpu, p->fd, error);
 
     (void)result;
     if (status != GUFO_OK)
@@ -147,10 +147,10 @@ static gufo_status count_unit(void *context, uint64_t index, const void *result,
     copy_producer *p = context;
 
     (void)result;
-    return note_progress(p, gufo_copy_unit(p->copy, p->output, index).size, error);
+    return note_progress(p, copy_unit_at(p->copy, p->output, index).size, error);
 }
 
-gufo_status gufo_produce_file(copy_producer *p, size_t index, int fd, gufo_error *error)
+gufo_status produce_file(copy_producer *p, size_t index, int fd, gufo_error *error)
 {
     parallel_loop loop = {.end = p->copy->outputs[index].units,
                           .threads = p->threads,
@@ -164,7 +164,7 @@ gufo_status gufo_produce_file(copy_producer *p, size_t index, int fd, gufo_error
     status = put_header(p, index, write_header, error);
     if (status != GUFO_OK)
         return status;
-    status = gufo_parallel(&loop, &p->copy->allocator, error);
+    status = parallel_run(&loop, &p->copy->allocator, error);
     if (status != GUFO_OK)
         blame_input(p);
     return status;
@@ -178,9 +178,9 @@ static gufo_status make_unit(void *context, unsigned thread, uint64_t index, voi
 {
     copy_producer *p = context;
     copy_worker *worker = &p->workers[index - p->first_unit];
-    copy_unit unit = gufo_copy_unit(p->copy, p->output, index);
+    copy_unit unit = copy_unit_at(p->copy, p->output, index);
     const uint8_t **bytes = result;
-    gufo_status status = gufo_unit_make(p->copy, &unit, worker, p->options->cpu, bytes, error);
+    gufo_status status = unit_make(p->copy, &unit, worker, p->options->cpu, bytes, error);
 
     (void)thread;
     if (status != GUFO_OK)
@@ -198,7 +198,7 @@ static gufo_status pad(copy_producer *p, uint64_t place, gufo_error *error)
         uint64_t rest = place - p->position;
         size_t step = rest < sizeof zeros ? (size_t)rest : sizeof zeros;
 
-        status = gufo_write_all(p->fd, zeros, step, error);
+        status = output_write_all(p->fd, zeros, step, error);
         p->position += step;
     }
     return status;
@@ -208,12 +208,12 @@ static gufo_status send_unit(void *context, uint64_t index, const void *result, 
 {
     copy_producer *p = context;
     copy_worker *worker = &p->workers[index - p->first_unit];
-    copy_unit unit = gufo_copy_unit(p->copy, p->output, index);
+    copy_unit unit = copy_unit_at(p->copy, p->output, index);
     const uint8_t *const *bytes = result;
     gufo_status status = pad(p, unit.place, error);
 
     if (status == GUFO_OK)
-        status = gufo_write_all(p->fd, *bytes, (size_t)unit.size, error);
+        status = output_write_all(p->fd, *bytes, (size_t)unit.size, error);
     p->position += unit.size;
     if (status == GUFO_OK)
         return note_progress(p, unit.size, error);
@@ -233,13 +233,13 @@ static gufo_status send_batch(copy_producer *p, gufo_error *error)
                           .context = p,
                           .work = make_unit,
                           .hand_over = send_unit};
-    gufo_status status = gufo_parallel(&loop, &p->copy->allocator, error);
+    gufo_status status = parallel_run(&loop, &p->copy->allocator, error);
 
     p->first_unit = loop.end;
     return status;
 }
 
-gufo_status gufo_produce_stream(copy_producer *p, int fd, gufo_error *error)
+gufo_status produce_stream(copy_producer *p, int fd, gufo_error *error)
 {
     gufo_status status;
 

@@ -9,7 +9,7 @@
 static gufo_status check_unused(gufo_copy *c, gufo_error *error)
 {
     if (c->used)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the copy was written before");
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the copy was written before");
     c->used = true;
     return GUFO_OK;
 }
@@ -32,16 +32,16 @@ static gufo_status write_outputs(gufo_copy *c, const gufo_copy_run_options *opti
                                  gufo_error *error)
 {
     copy_producer producer;
-    gufo_status status = gufo_producer_start(&producer, c, options, error);
+    gufo_status status = producer_start(&producer, c, options, error);
 
     for (size_t i = 0; i < c->output_count && status == GUFO_OK; i++) {
-        status = gufo_target_open(c, i, error);
+        status = target_open(c, i, error);
         if (status == GUFO_OK)
-            status = gufo_produce_file(&producer, i, c->files[i].fd, error);
+            status = produce_file(&producer, i, c->files[i].fd, error);
         if (status == GUFO_OK)
-            status = gufo_target_close(c, i, error);
+            status = target_close(c, i, error);
     }
-    gufo_producer_end(&producer);
+    producer_end(&producer);
     return status;
 }
 
@@ -56,16 +56,16 @@ gufo_status gufo_copy_run(gufo_copy *c, const char *path, const gufo_copy_run_op
     options = options != NULL ? options : &standard;
     status = check_unused(c, error);
     if (status == GUFO_OK)
-        status = gufo_targets_find(c, path, options->replace, error);
+        status = targets_find(c, path, options->replace, error);
     if (status == GUFO_OK)
-        status = gufo_targets_reserve(c, error);
+        status = targets_reserve(c, error);
     if (status == GUFO_OK)
         status = write_outputs(c, options, error);
     if (status == GUFO_OK)
         status = check_input(c, error);
     if (status == GUFO_OK)
-        status = gufo_targets_commit(c, error);
-    gufo_targets_discard(c);
+        status = targets_commit(c, error);
+    targets_discard(c);
     return status;
 }
 
@@ -79,14 +79,14 @@ gufo_status gufo_copy_stream(gufo_copy *c, int fd, const gufo_copy_run_options *
 
     error = error != NULL ? error : &ignored;
     if (c->output_count != 1)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "%zu files cannot be written to one stream", c->output_count);
     status = check_unused(c, error);
     if (status == GUFO_OK)
-        status = gufo_producer_start(&producer, c, options != NULL ? options : &standard, error);
+        status = producer_start(&producer, c, options != NULL ? options : &standard, error);
     if (status != GUFO_OK)
         return status;
-    status = gufo_produce_stream(&producer, fd, error);
-    gufo_producer_end(&producer);
+    status = produce_stream(&producer, fd, error);
+    producer_end(&producer);
     return status == GUFO_OK ? check_input(c, error) : status;
 }

@@ -71,21 +71,21 @@ static gufo_status find_target(gufo_copy *c, const char *path, size_t index, boo
 
     c->paths[index] = mem_alloc(&c->allocator, size);
     if (c->paths[index] == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     (void)gufo_copy_output_path(c, path, index, c->paths[index], size);
     c->failed_path = c->paths[index];
-    status = gufo_output_find(file, c->paths[index], true, &c->allocator, error);
+    status = output_find(file, c->paths[index], true, &c->allocator, error);
     if (status != GUFO_OK)
         return status;
     if (is_input(c, c->paths[index]))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the output is the input; it would be lost");
     file->replace = replace || (file->exists && is_leftover(c, index));
     if (file->exists && !file->replace)
-        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
     /* Its journal would be taken for one of the new file. */
     if (gufo_edit_pending(c->paths[index]))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "an edit of the output was interrupted and has to be recovered first");
     c->failed_path = NULL;
     return GUFO_OK;
@@ -100,22 +100,22 @@ static gufo_status check_set_path(gufo_copy *c, const char *path, gufo_error *er
     if (c->naming != NAMED_SET || (gufo_shard_path_parse(path, &prefix_len, &number, &count) &&
                                    number == 1 && count == c->output_count))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                      "a set of %zu shards is written; the output must be named as its first, such "
                      "as NAME-00001-of-%05zu.gguf",
                      c->output_count, c->output_count);
 }
 
-gufo_status gufo_targets_find(gufo_copy *c, const char *path, bool replace, gufo_error *error)
+gufo_status targets_find(gufo_copy *c, const char *path, bool replace, gufo_error *error)
 {
     gufo_status status = check_set_path(c, path, error);
 
     if (status != GUFO_OK)
         return status;
-    c->paths = gufo_mem_zero(&c->allocator, c->output_count * sizeof *c->paths);
-    c->files = gufo_mem_zero(&c->allocator, c->output_count * sizeof *c->files);
+    c->paths = mem_zero(&c->allocator, c->output_count * sizeof *c->paths);
+    c->files = mem_zero(&c->allocator, c->output_count * sizeof *c->files);
     if (c->paths == NULL || c->files == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     for (size_t i = 0; i < c->output_count; i++)
         c->files[i].fd = -1;
     for (size_t i = 0; i < c->output_count && status == GUFO_OK; i++)
@@ -131,9 +131,9 @@ static gufo_status reserve_target(gufo_copy *c, size_t index, gufo_error *error)
     bool replace = file->replace;
     gufo_status status;
 
-    gufo_output_discard(file);
-    status = gufo_output_open(file, c->paths[index], replace, c->outputs[index].size, &c->allocator,
-                              error);
+    output_discard(file);
+    status =
+        output_open(file, c->paths[index], replace, c->outputs[index].size, &c->allocator, error);
     c->temporaries[index] = file->temporary;
     if (status != GUFO_OK)
         return status;
@@ -142,7 +142,7 @@ static gufo_status reserve_target(gufo_copy *c, size_t index, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_status gufo_targets_reserve(gufo_copy *c, gufo_error *error)
+gufo_status targets_reserve(gufo_copy *c, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -155,19 +155,18 @@ gufo_status gufo_targets_reserve(gufo_copy *c, gufo_error *error)
     return status;
 }
 
-gufo_status gufo_target_open(gufo_copy *c, size_t index, gufo_error *error)
+gufo_status target_open(gufo_copy *c, size_t index, gufo_error *error)
 {
     output *file = &c->files[index];
 
     c->failed_path = c->paths[index];
     file->fd = disk_open(file->temporary, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-    return file->fd >= 0 ? GUFO_OK
-                         : gufo_fail_io(error, errno, "cannot open the temporary file again");
+    return file->fd >= 0 ? GUFO_OK : fail_io(error, errno, "cannot open the temporary file again");
 }
 
-gufo_status gufo_target_close(gufo_copy *c, size_t index, gufo_error *error)
+gufo_status target_close(gufo_copy *c, size_t index, gufo_error *error)
 {
-    gufo_status status = gufo_output_close(&c->files[index], error);
+    gufo_status status = output_close(&c->files[index], error);
 
     if (status == GUFO_OK)
         c->failed_path = NULL;
@@ -184,7 +183,7 @@ static gufo_status remove_old_first(const gufo_copy *c, gufo_error *error)
     if (c->output_count == 1 || !first->exists)
         return GUFO_OK;
     if (disk_unlink(first->target) != 0 && errno != ENOENT)
-        return gufo_fail_io(error, errno, "cannot remove the old first shard");
+        return fail_io(error, errno, "cannot remove the old first shard");
     return GUFO_OK;
 }
 
@@ -192,13 +191,13 @@ static gufo_status remove_old_first(const gufo_copy *c, gufo_error *error)
 static gufo_status commit_target(gufo_copy *c, size_t index, gufo_error *error)
 {
     output *file = &c->files[index];
-    char *target = gufo_output_beside(file, "");
+    char *target = output_beside(file, "");
     gufo_status status;
 
     if (target == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     c->temporaries[index] = NULL;
-    status = gufo_output_commit(file, error);
+    status = output_commit(file, error);
     if (status != GUFO_OK) {
         mem_free(&c->allocator, target);
         return status;
@@ -208,7 +207,7 @@ static gufo_status commit_target(gufo_copy *c, size_t index, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_status gufo_targets_commit(gufo_copy *c, gufo_error *error)
+gufo_status targets_commit(gufo_copy *c, gufo_error *error)
 {
     gufo_status status = remove_old_first(c, error);
     size_t next = c->output_count;
@@ -226,10 +225,10 @@ gufo_status gufo_targets_commit(gufo_copy *c, gufo_error *error)
     return status;
 }
 
-void gufo_targets_discard(gufo_copy *c)
+void targets_discard(gufo_copy *c)
 {
     for (size_t i = 0; c->files != NULL && i < c->output_count; i++) {
         c->temporaries[i] = NULL;
-        gufo_output_discard(&c->files[i]);
+        output_discard(&c->files[i]);
     }
 }

@@ -27,7 +27,7 @@ static uint64_t smaller(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-bool gufo_type_decodes(const gufo_element_type *type)
+bool type_decodes(const gufo_element_type *type)
 {
     return type != NULL && (type->flags & GUFO_ELEMENT_DECODES) != 0;
 }
@@ -46,11 +46,11 @@ static gufo_status cut_decoding(piece *p, gufo_error *error)
     uint64_t blocks = DECODE_ELEMENTS / type->block_elements, group = type->block_bytes;
     char quoted[GUFO_QUOTE_SIZE];
 
-    if (gufo_interleaved_find(type->id) != NULL) {
+    if (interleaved_find(type->id) != NULL) {
         if (p->source.dims[0] > MOST_GROUP_ELEMENTS / LARGEST_GROUP)
-            return gufo_fail(error, GUFO_E_LIMIT, p->source.info_offset,
+            return fail_with(error, GUFO_E_LIMIT, p->source.info_offset,
                              "rows of tensor %s are too long to be decoded in groups",
-                             gufo_quote(quoted, p->source.name));
+                             quote_name(quoted, p->source.name));
         group = p->source.dims[0] / type->block_elements * type->block_bytes * LARGEST_GROUP;
         p->group_bytes = group;
     }
@@ -60,7 +60,7 @@ static gufo_status cut_decoding(piece *p, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_status gufo_piece_cut(piece *p, uint64_t first_unit, gufo_error *error)
+gufo_status piece_cut(piece *p, uint64_t first_unit, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -80,7 +80,7 @@ gufo_status gufo_piece_cut(piece *p, uint64_t first_unit, gufo_error *error)
     return status;
 }
 
-unit_buffers gufo_copy_buffers(const gufo_copy *c)
+unit_buffers copy_buffers(const gufo_copy *c)
 {
     unit_buffers most = {0, 0};
 
@@ -113,7 +113,7 @@ static const piece *piece_of_unit(const gufo_copy *c, const copy_output *out, ui
     return &c->pieces[low];
 }
 
-copy_unit gufo_copy_unit(const gufo_copy *c, const copy_output *out, uint64_t number)
+copy_unit copy_unit_at(const gufo_copy *c, const copy_output *out, uint64_t number)
 {
     const piece *p = piece_of_unit(c, out, number);
     uint64_t index = number - p->first_unit;
@@ -179,8 +179,8 @@ static gufo_status decode(const gufo_copy *c, const copy_unit *unit, copy_worker
     return status;
 }
 
-gufo_status gufo_unit_make(const gufo_copy *c, const copy_unit *unit, copy_worker *worker,
-                           gufo_cpu cpu, const uint8_t **bytes, gufo_error *error)
+gufo_status unit_make(const gufo_copy *c, const copy_unit *unit, copy_worker *worker, gufo_cpu cpu,
+                      const uint8_t **bytes, gufo_error *error)
 {
     const piece *p = unit->piece;
     gufo_status status =
@@ -196,8 +196,8 @@ gufo_status gufo_unit_make(const gufo_copy *c, const copy_unit *unit, copy_worke
     return status;
 }
 
-gufo_status gufo_unit_write(const gufo_copy *c, const copy_unit *unit, copy_worker *worker,
-                            gufo_cpu cpu, int fd, gufo_error *error)
+gufo_status unit_write(const gufo_copy *c, const copy_unit *unit, copy_worker *worker, gufo_cpu cpu,
+                       int fd, gufo_error *error)
 {
     const piece *p = unit->piece;
     const uint8_t *bytes;
@@ -207,14 +207,14 @@ gufo_status gufo_unit_write(const gufo_copy *c, const copy_unit *unit, copy_work
         const gufo_file *file = gufo_set_shard(c->input, p->shard);
         bool read_failed;
 
-        status = gufo_move(&file->source, p->source.offset + unit->from, unit->size, fd,
-                           unit->place, worker->source, worker->source_size, &read_failed, error);
+        status = move_bytes(&file->source, p->source.offset + unit->from, unit->size, fd,
+                            unit->place, worker->source, worker->source_size, &read_failed, error);
         worker->failed_shard = read_failed ? p->shard : SIZE_MAX;
         return status;
     }
-    status = gufo_unit_make(c, unit, worker, cpu, &bytes, error);
+    status = unit_make(c, unit, worker, cpu, &bytes, error);
     if (status != GUFO_OK)
         return status;
     worker->failed_shard = SIZE_MAX;
-    return gufo_write_at(fd, unit->place, bytes, (size_t)unit->size, error);
+    return output_write_at(fd, unit->place, bytes, (size_t)unit->size, error);
 }

@@ -56,12 +56,12 @@ static inline slot *edit_slot(const gufo_edit *edit, uint64_t index)
 /* ---- changes.c ------------------------------------------------------------------------------ */
 
 /* All entries of the file, gufo.padding left out. */
-gufo_status gufo_edit_load(gufo_edit *edit, gufo_error *error);
-void gufo_edit_unload(gufo_edit *edit);
+gufo_status edit_load(gufo_edit *edit, gufo_error *error);
+void edit_unload(gufo_edit *edit);
 
 /* The entry of a slot, under its name. */
-gufo_entry gufo_edit_entry(const slot *s);
-gufo_str gufo_edit_tensor_name(const gufo_edit *edit, uint64_t index, const gufo_tensor *tensor);
+gufo_entry edit_entry(const slot *s);
+gufo_str edit_tensor_name(const gufo_edit *edit, uint64_t index, const gufo_tensor *tensor);
 
 /* ---- header.c ------------------------------------------------------------------------------- */
 
@@ -85,46 +85,46 @@ typedef struct new_header {
 } new_header;
 
 /* The type and value of an entry, with its bits as they are. */
-gufo_status gufo_encode_entry_value(encoder *e, const gufo_file *file, uint64_t index,
-                                    gufo_error *error);
+gufo_status encode_entry_value(encoder *e, const gufo_file *file, uint64_t index,
+                               gufo_error *error);
 
-gufo_status gufo_new_header_make(new_header *h, const gufo_edit *edit, gufo_error *error);
-void gufo_new_header_free(new_header *h);
+gufo_status new_header_make(new_header *h, const gufo_edit *edit, gufo_error *error);
+void new_header_free(new_header *h);
 
 /* Bytes without any padding. */
-uint64_t gufo_new_header_size(const new_header *h);
+uint64_t new_header_size(const new_header *h);
 /* Whether it can end at `data_offset`, a multiple of the alignment: what is left over is either less
  * than the alignment or enough for a gufo.padding. */
-bool gufo_new_header_fits(const new_header *h, uint64_t data_offset);
+bool new_header_fits(const new_header *h, uint64_t data_offset);
 /* The first place that it can end at, with `reserve` bytes of padding at least, among `base`,
  * `base` + `unit` and so on, all multiples of the alignment.  False past the largest file. */
-bool gufo_new_header_place(const new_header *h, uint64_t base, uint64_t unit, uint64_t reserve,
-                           uint64_t *out);
+bool new_header_place(const new_header *h, uint64_t base, uint64_t unit, uint64_t reserve,
+                      uint64_t *out);
 /* Lays it out, and makes sure that it can be read. */
-gufo_status gufo_new_header_lay(new_header *h, const gufo_edit *edit, uint64_t data_offset,
-                                gufo_error *error);
+gufo_status new_header_lay(new_header *h, const gufo_edit *edit, uint64_t data_offset,
+                           gufo_error *error);
 
 /* The smallest multiple of both; false if it does not fit. */
-bool gufo_common_multiple(uint64_t a, uint64_t b, uint64_t *out);
+bool common_multiple(uint64_t a, uint64_t b, uint64_t *out);
 
 /* ---- open.c --------------------------------------------------------------------------------- */
 
 /* Opens for writing if that is permitted, else for reading, and locks.  `*writable` tells. */
-gufo_status gufo_edit_open_locked(const char *path, int *fd, bool *writable, gufo_error *error);
+gufo_status edit_open_locked(const char *path, int *fd, bool *writable, gufo_error *error);
 
 /* Takes the lease of the file.  Returns what stands against writing in place (static, or in `room`),
  * NULL for nothing. */
-const char *gufo_edit_obstacle(gufo_edit *edit, char room[160]);
-void gufo_edit_give_back(gufo_edit *edit);
+const char *edit_obstacle(gufo_edit *edit, char room[160]);
+void edit_give_back(gufo_edit *edit);
 
 /* ---- plan.c --------------------------------------------------------------------------------- */
 
 /* Fills in the plan, lays `h` out for it, and keeps the lease if the way is in place. */
-gufo_status gufo_edit_choose(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
-                             gufo_edit_plan *plan, gufo_error *error);
+gufo_status edit_choose(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
+                        gufo_edit_plan *plan, gufo_error *error);
 /* The same for a rewrite, where the way that was planned before could not be gone. */
-gufo_status gufo_edit_choose_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
-                                     gufo_edit_plan *plan, gufo_error *error);
+gufo_status edit_choose_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
+                                gufo_edit_plan *plan, gufo_error *error);
 
 /* ---- inplace.c ------------------------------------------------------------------------------ */
 
@@ -137,25 +137,24 @@ typedef enum in_place_outcome {
 } in_place_outcome;
 
 /* Ways 1 and 2. */
-gufo_status gufo_edit_write_in_place(gufo_edit *edit, const new_header *h,
-                                     const gufo_edit_plan *plan, in_place_outcome *outcome,
-                                     gufo_error *error);
+gufo_status edit_write_in_place(gufo_edit *edit, const new_header *h, const gufo_edit_plan *plan,
+                                in_place_outcome *outcome, gufo_error *error);
 
 enum { MAGIC_SIZE = 4 }; /* without them it is no GGUF file */
 
-gufo_status gufo_edit_sync(int fd, gufo_error *error);
+gufo_status edit_sync(int fd, gufo_error *error);
 /* Writes the first `size` bytes of a file, in such an order that it is no GGUF file before all of
  * them are on disk. */
-gufo_status gufo_edit_put_header(int fd, const uint8_t *header, uint64_t size, gufo_error *error);
+gufo_status edit_put_header(int fd, const uint8_t *header, uint64_t size, gufo_error *error);
 
 /* ---- rewrite.c ------------------------------------------------------------------------------ */
 
 /* Fills in what a file that is laid out anew will be like. */
-gufo_status gufo_edit_measure_relaid(gufo_edit *edit, const new_header *h, gufo_edit_plan *plan,
-                                     gufo_error *error);
+gufo_status edit_measure_relaid(gufo_edit *edit, const new_header *h, gufo_edit_plan *plan,
+                                gufo_error *error);
 
 /* Way 3.  `plan` has been chosen; data_offset, padding and file_size may change. */
-gufo_status gufo_edit_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
-                              gufo_edit_plan *plan, gufo_error *error);
+gufo_status edit_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
+                         gufo_edit_plan *plan, gufo_error *error);
 
 #endif

@@ -9,21 +9,21 @@
 static gufo_status check_tensor(const piece *p, gufo_error *error)
 {
     const gufo_element_type *type = p->type;
-    const interleaved *layout = type != NULL ? gufo_interleaved_find(type->id) : NULL;
+    const interleaved *layout = type != NULL ? interleaved_find(type->id) : NULL;
     char quoted[GUFO_QUOTE_SIZE];
 
     if (type == NULL || type->block_elements == 0)
-        return gufo_fail(error, GUFO_E_TYPE, p->source.info_offset,
+        return fail_with(error, GUFO_E_TYPE, p->source.info_offset,
                          "tensor %s has element type %" PRIu32
                          "%s%s%s, whose layout is not known: its byte order cannot be turned",
-                         gufo_quote(quoted, p->source.name), p->source.type,
+                         quote_name(quoted, p->source.name), p->source.type,
                          type != NULL ? " (" : "", type != NULL ? type->name : "",
                          type != NULL ? ")" : "");
     if (layout != NULL && p->source.size / type->block_bytes % layout->rows != 0)
-        return gufo_fail(error, GUFO_E_TYPE, p->source.info_offset,
+        return fail_with(error, GUFO_E_TYPE, p->source.info_offset,
                          "tensor %s has blocks of %s, which come in groups of %" PRIu32
                          ", but not whole groups",
-                         gufo_quote(quoted, p->source.name), type->name, layout->rows);
+                         quote_name(quoted, p->source.name), type->name, layout->rows);
     return GUFO_OK;
 }
 
@@ -35,7 +35,7 @@ static piece_method method_of(const gufo_element_type *type)
 
 static gufo_status plan_tensors(gufo_copy *c, gufo_error *error)
 {
-    gufo_status status = gufo_copy_add_all_pieces(c, PIECE_SWAP, error);
+    gufo_status status = copy_add_all_pieces(c, PIECE_SWAP, error);
 
     for (uint64_t i = 0; i < c->piece_count && status == GUFO_OK; i++) {
         status = check_tensor(&c->pieces[i], error);
@@ -52,10 +52,10 @@ gufo_copy *gufo_copy_endian(const gufo_set *input, gufo_byte_order order,
     gufo_copy *c = NULL;
 
     if (gufo_file_byte_order(gufo_set_shard(input, 0)) == order)
-        (void)gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is %s-endian already",
+        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is %s-endian already",
                         order == GUFO_BIG_ENDIAN ? "big" : "little");
     else
-        c = gufo_copy_new(input, allocator, error);
+        c = copy_new(input, allocator, error);
     if (c == NULL)
         return NULL;
     c->encoding = (gufo_encoding){.version = 3, .byte_order = (uint8_t)order};
@@ -63,6 +63,6 @@ gufo_copy *gufo_copy_endian(const gufo_set *input, gufo_byte_order order,
     c->naming = gufo_set_shard_count(input) > 1 ? NAMED_SET : NAMED_FILE;
     status = plan_tensors(c, error);
     for (size_t i = 0; i < gufo_set_shard_count(input) && status == GUFO_OK; i++)
-        status = gufo_copy_add_output(c, gufo_tensor_count(gufo_set_shard(input, i)), error);
-    return gufo_copy_planned(c, status, error);
+        status = copy_add_output(c, gufo_tensor_count(gufo_set_shard(input, i)), error);
+    return copy_planned(c, status, error);
 }

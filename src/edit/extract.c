@@ -19,7 +19,7 @@ static const number_type number_types[] = {
     {GUFO_TYPE_I32, "<i4", "I32"}, {GUFO_TYPE_I64, "<i8", "I64"},
 };
 
-const number_type *gufo_number_type(uint32_t id)
+const number_type *extract_number_type(uint32_t id)
 {
     for (size_t i = 0; i < sizeof number_types / sizeof *number_types; i++)
         if (number_types[i].id == id)
@@ -39,7 +39,7 @@ static uint32_t target_of(const gufo_extract_options *options, const piece *p)
 {
     if (options->type != GUFO_EXTRACT_AS_STORED)
         return options->type;
-    if (options->format == GUFO_EXTRACT_RAW || gufo_number_type(p->source.type) != NULL)
+    if (options->format == GUFO_EXTRACT_RAW || extract_number_type(p->source.type) != NULL)
         return p->source.type;
     return GUFO_TYPE_F32;
 }
@@ -48,11 +48,11 @@ static gufo_status check_decodable(const piece *p, gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    if (gufo_type_decodes(p->type))
+    if (type_decodes(p->type))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_TYPE, p->source.info_offset,
+    return fail_with(error, GUFO_E_TYPE, p->source.info_offset,
                      "tensor %s has element type %" PRIu32 ", which cannot be decoded",
-                     gufo_quote(quoted, p->source.name), p->source.type);
+                     quote_name(quoted, p->source.name), p->source.type);
 }
 
 static gufo_status plan_decoding(piece *p, gufo_error *error)
@@ -63,7 +63,7 @@ static gufo_status plan_decoding(piece *p, gufo_error *error)
         return status;
     p->method = PIECE_DECODE;
     if (!checked_mul(p->source.elements, gufo_element_type_by_id(p->target)->block_bytes, &p->size))
-        return gufo_fail(error, GUFO_E_RANGE, p->source.info_offset,
+        return fail_with(error, GUFO_E_RANGE, p->source.info_offset,
                          "the decoded tensor would be larger than any file can be");
     return GUFO_OK;
 }
@@ -76,9 +76,9 @@ static gufo_status plan_piece(const gufo_copy *c, const gufo_extract_options *op
 
     p->target = target_of(options, p);
     if (options->format == GUFO_EXTRACT_NUMPY && p->target == GUFO_TYPE_BF16)
-        return gufo_fail(error, GUFO_E_TYPE, p->source.info_offset,
+        return fail_with(error, GUFO_E_TYPE, p->source.info_offset,
                          "tensor %s would be bfloat16, a type that NumPy does not have",
-                         gufo_quote(quoted, p->source.name));
+                         quote_name(quoted, p->source.name));
     if (p->target != p->source.type)
         return plan_decoding(p, error);
     /* Asking for numbers asks for those of this machine's kind of file, even if they are stored. */
@@ -98,7 +98,7 @@ static gufo_status place_all(gufo_copy *c, gufo_error *error)
     for (uint64_t i = 0; i < c->piece_count; i++) {
         c->pieces[i].place = end;
         if (!checked_add(end, c->pieces[i].size, &end) || end > INT64_MAX)
-            return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                              "the file would be larger than any file can be");
     }
     c->outputs[0].size = end;
@@ -116,8 +116,8 @@ static gufo_status plan_file(gufo_copy *c, gufo_extract_format format, gufo_erro
 {
     static gufo_status (*const headers[])(gufo_copy *, buffer *, gufo_error *) = {
         [GUFO_EXTRACT_RAW] = no_header,
-        [GUFO_EXTRACT_NUMPY] = gufo_extract_numpy_header,
-        [GUFO_EXTRACT_SAFETENSORS] = gufo_extract_safetensors_header,
+        [GUFO_EXTRACT_NUMPY] = extract_numpy_header,
+        [GUFO_EXTRACT_SAFETENSORS] = extract_safetensors_header,
     };
     buffer out = {.allocator = &c->allocator};
     gufo_status status = headers[format](c, &out, error);
@@ -130,14 +130,14 @@ static gufo_status plan_file(gufo_copy *c, gufo_extract_format format, gufo_erro
 static gufo_status plan_pieces(gufo_copy *c, const uint64_t *tensors, size_t count,
                                const gufo_extract_options *options, gufo_error *error)
 {
-    gufo_status status = gufo_copy_reserve_pieces(c, count, error);
+    gufo_status status = copy_reserve_pieces(c, count, error);
 
     for (size_t i = 0; i < count && status == GUFO_OK; i++) {
         if (tensors[i] >= gufo_set_tensor_count(c->input))
-            return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, tensors[i]);
-        status = plan_piece(c, options, gufo_copy_add_piece(c, tensors[i], PIECE_MOVE), error);
+            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, tensors[i]);
+        status = plan_piece(c, options, copy_add_piece(c, tensors[i], PIECE_MOVE), error);
     }
-    return status == GUFO_OK ? gufo_copy_add_output(c, count, error) : status;
+    return status == GUFO_OK ? copy_add_output(c, count, error) : status;
 }
 
 gufo_copy *gufo_copy_extract(const gufo_set *input, const uint64_t *tensors, size_t count,
@@ -147,17 +147,17 @@ gufo_copy *gufo_copy_extract(const gufo_set *input, const uint64_t *tensors, siz
     gufo_status status;
 
     if (count != 1 && options->format != GUFO_EXTRACT_SAFETENSORS)
-        (void)gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                         "%zu tensors cannot be in one file of this format; safetensors holds "
                         "several",
                         count);
     else
-        c = gufo_copy_new(input, options->allocator, error);
+        c = copy_new(input, options->allocator, error);
     if (c == NULL)
         return NULL;
     c->foreign = true;
     status = plan_pieces(c, tensors, count, options, error);
     if (status == GUFO_OK)
         status = plan_file(c, options->format, error);
-    return gufo_copy_planned(c, status, error);
+    return copy_planned(c, status, error);
 }

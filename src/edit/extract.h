@@ -14,13 +14,13 @@ typedef struct number_type {
 } number_type;
 
 /* NULL for types that are no plain numbers. */
-const number_type *gufo_number_type(uint32_t id);
+const number_type *extract_number_type(uint32_t id);
 
 /* Appends text; false without memory. */
-__attribute__((format(printf, 2, 3))) bool gufo_buffer_print(buffer *out, const char *format, ...);
+__attribute__((format(printf, 2, 3))) bool buffer_print(buffer *out, const char *format, ...);
 
 /* Append what stands before the data.  The second one puts the pieces into their order first. */
-gufo_status gufo_extract_numpy_header(gufo_copy *c, buffer *out, gufo_error *error);
-gufo_status gufo_extract_safetensors_header(gufo_copy *c, buffer *out, gufo_error *error);
+gufo_status extract_numpy_header(gufo_copy *c, buffer *out, gufo_error *error);
+gufo_status extract_safetensors_header(gufo_copy *c, buffer *out, gufo_error *error);
 
 #endif

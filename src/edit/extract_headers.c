@@ -11,7 +11,7 @@
 
 enum { NUMPY_ALIGNMENT = 64, NUMPY_BEFORE = 10, SAFETENSORS_ALIGNMENT = 8, LENGTH = 8 };
 
-bool gufo_buffer_print(buffer *out, const char *format, ...)
+bool buffer_print(buffer *out, const char *format, ...)
 {
     char text[128];
     va_list arguments;
@@ -23,7 +23,7 @@ bool gufo_buffer_print(buffer *out, const char *format, ...)
     va_end(arguments);
     if (len < 0 || (size_t)len >= sizeof text)
         return false;
-    room = gufo_buffer_extend(out, (uint64_t)len);
+    room = buffer_extend(out, (uint64_t)len);
     if (room != NULL)
         memcpy(room, text, (size_t)len);
     return room != NULL;
@@ -35,7 +35,7 @@ static bool pad(buffer *out, size_t more, size_t alignment)
     bool padded = true;
 
     while ((out->len + more) % alignment != 0 && padded)
-        padded = gufo_buffer_print(out, " ");
+        padded = buffer_print(out, " ");
     return padded;
 }
 
@@ -45,31 +45,30 @@ static bool print_shape(buffer *out, const gufo_tensor *tensor, const char *sepa
     bool printed = true;
 
     for (uint32_t i = tensor->n_dims; i > 0 && printed; i--)
-        printed =
-            gufo_buffer_print(out, "%" PRIu64 "%s", tensor->dims[i - 1], i > 1 ? separator : "");
+        printed = buffer_print(out, "%" PRIu64 "%s", tensor->dims[i - 1], i > 1 ? separator : "");
     return printed;
 }
 
 /* ---- npy ------------------------------------------------------------------------------------ */
 
-gufo_status gufo_extract_numpy_header(gufo_copy *c, buffer *out, gufo_error *error)
+gufo_status extract_numpy_header(gufo_copy *c, buffer *out, gufo_error *error)
 {
     static const uint8_t magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 0, 0};
     const piece *p = &c->pieces[0];
-    const char *type = gufo_number_type(p->target)->numpy;
-    void *room = gufo_buffer_extend(out, sizeof magic);
+    const char *type = extract_number_type(p->target)->numpy;
+    void *room = buffer_extend(out, sizeof magic);
     bool printed = room != NULL;
 
     if (printed)
         memcpy(room, magic, sizeof magic);
     printed = printed &&
-              gufo_buffer_print(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", type) &&
+              buffer_print(out, "{'descr': '%s', 'fortran_order': False, 'shape': (", type) &&
               print_shape(out, &p->source, ", ") &&
               /* a tuple of one has a comma */
-              gufo_buffer_print(out, "%s), }", p->source.n_dims == 1 ? "," : "") &&
-              pad(out, 1, NUMPY_ALIGNMENT) && gufo_buffer_print(out, "\n");
+              buffer_print(out, "%s), }", p->source.n_dims == 1 ? "," : "") &&
+              pad(out, 1, NUMPY_ALIGNMENT) && buffer_print(out, "\n");
     if (!printed)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     store_u16(out->data + NUMPY_BEFORE - 2, (uint16_t)(out->len - NUMPY_BEFORE),
               bytes_swapped(false));
     return GUFO_OK;
@@ -94,17 +93,17 @@ static int by_width(const void *a, const void *b)
 /* A JSON string. */
 static bool print_string(buffer *out, gufo_str text)
 {
-    bool printed = gufo_buffer_print(out, "\"");
+    bool printed = buffer_print(out, "\"");
 
     for (size_t i = 0; i < text.len && printed; i++) {
         unsigned char byte = (unsigned char)text.data[i];
 
         if (byte < 0x20 || byte == 0x7f)
-            printed = gufo_buffer_print(out, "\\u%04x", byte);
+            printed = buffer_print(out, "\\u%04x", byte);
         else
-            printed = gufo_buffer_print(out, "%s%c", byte == '"' || byte == '\\' ? "\\" : "", byte);
+            printed = buffer_print(out, "%s%c", byte == '"' || byte == '\\' ? "\\" : "", byte);
     }
-    return printed && gufo_buffer_print(out, "\"");
+    return printed && buffer_print(out, "\"");
 }
 
 static gufo_status check_name(const gufo_tensor *tensor, gufo_error *error)
@@ -114,20 +113,20 @@ static gufo_status check_name(const gufo_tensor *tensor, gufo_error *error)
     if (gufo_utf8_valid_prefix(tensor->name) == tensor->name.len &&
         !gufo_str_equal(tensor->name, gufo_str_of("__metadata__")))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_ARGUMENT, tensor->info_offset,
+    return fail_with(error, GUFO_E_ARGUMENT, tensor->info_offset,
                      "%s cannot be the name of a tensor in a safetensors file",
-                     gufo_quote(quoted, tensor->name));
+                     quote_name(quoted, tensor->name));
 }
 
 /* "name":{"dtype":"F32","shape":[4,3],"data_offsets":[0,48]} */
 static bool print_tensor(buffer *out, const piece *p, uint64_t offset)
 {
     return print_string(out, p->source.name) &&
-           gufo_buffer_print(out, ":{\"dtype\":\"%s\",\"shape\":[",
-                             gufo_number_type(p->target)->safetensors) &&
+           buffer_print(out, ":{\"dtype\":\"%s\",\"shape\":[",
+                        extract_number_type(p->target)->safetensors) &&
            print_shape(out, &p->source, ",") &&
-           gufo_buffer_print(out, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", offset,
-                             offset + p->size);
+           buffer_print(out, "],\"data_offsets\":[%" PRIu64 ",%" PRIu64 "]}", offset,
+                        offset + p->size);
 }
 
 static gufo_status print_tensors(const gufo_copy *c, buffer *out, gufo_error *error)
@@ -140,25 +139,25 @@ static gufo_status print_tensors(const gufo_copy *c, buffer *out, gufo_error *er
 
         if (status != GUFO_OK)
             return status;
-        if ((i > 0 && !gufo_buffer_print(out, ",")) || !print_tensor(out, p, offset))
-            return gufo_fail_memory(error);
+        if ((i > 0 && !buffer_print(out, ",")) || !print_tensor(out, p, offset))
+            return fail_memory(error);
         offset += p->size;
     }
     return GUFO_OK;
 }
 
-gufo_status gufo_extract_safetensors_header(gufo_copy *c, buffer *out, gufo_error *error)
+gufo_status extract_safetensors_header(gufo_copy *c, buffer *out, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     qsort(c->pieces, (size_t)c->piece_count, sizeof *c->pieces, by_width);
-    if (gufo_buffer_extend(out, LENGTH) == NULL || !gufo_buffer_print(out, "{"))
-        return gufo_fail_memory(error);
+    if (buffer_extend(out, LENGTH) == NULL || !buffer_print(out, "{"))
+        return fail_memory(error);
     status = print_tensors(c, out, error);
     if (status != GUFO_OK)
         return status;
-    if (!gufo_buffer_print(out, "}") || !pad(out, 0, SAFETENSORS_ALIGNMENT))
-        return gufo_fail_memory(error);
+    if (!buffer_print(out, "}") || !pad(out, 0, SAFETENSORS_ALIGNMENT))
+        return fail_memory(error);
     store_u64(out->data, out->len - LENGTH, bytes_swapped(false));
     return GUFO_OK;
 }

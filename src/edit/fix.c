@@ -17,13 +17,13 @@ static gufo_status shorten(gufo_value *value, uint64_t count, gufo_error *error)
     gufo_value element;
 
     if (value->type != GUFO_VALUE_ARRAY || count > value->as.array.count)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "there are no elements to be left out");
     iter = gufo_array_start(&value->as.array);
     while (iter.index < count && gufo_array_next(&iter, &element))
         ;
     if (iter.changed)
-        return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
                          "the file was changed by somebody else while it was open");
     value->as.array.count = count;
     value->as.array.size = iter.position;
@@ -37,7 +37,7 @@ static gufo_status shorten_key(gufo_edit *edit, const char *key, const gufo_valu
     gufo_status status;
 
     if (!gufo_edit_find(edit, key, &value))
-        return gufo_fail(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no such key: %.200s", key);
+        return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no such key: %.200s", key);
     status = shorten(&value, count->as.u, error);
     return status == GUFO_OK ? gufo_edit_set(edit, key, &value, error) : status;
 }
@@ -45,11 +45,11 @@ static gufo_status shorten_key(gufo_edit *edit, const char *key, const gufo_valu
 static gufo_status rename_key(gufo_edit *edit, const char *key, const gufo_value *name,
                               gufo_error *error)
 {
-    char *to = gufo_mem_text(&edit->allocator, name->as.str);
+    char *to = mem_text(&edit->allocator, name->as.str);
     gufo_status status;
 
     if (to == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     status = gufo_edit_rename(edit, key, to, error);
     mem_free(&edit->allocator, to);
     return status;
@@ -83,9 +83,9 @@ gufo_status gufo_edit_fix(gufo_edit *edit, const gufo_fix *fix, gufo_error *erro
         gufo_edit_lay_anew(edit);
         return GUFO_OK;
     }
-    key = gufo_mem_text(&edit->allocator, fix->key);
+    key = mem_text(&edit->allocator, fix->key);
     if (key == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     status = change_key(edit, fix, key, error);
     mem_free(&edit->allocator, key);
     return status;

@@ -25,7 +25,7 @@ enum {
 static bool encode_bits(encoder *e, const gufo_file *file, const gufo_entry *entry)
 {
     size_t width = gufo_value_type_size(entry->value.type);
-    void *to = gufo_buffer_extend(&e->out, width);
+    void *to = buffer_extend(&e->out, width);
 
     if (to != NULL)
         copy_numbers(to, file->source.base + entry->value_offset, 1, width,
@@ -33,21 +33,20 @@ static bool encode_bits(encoder *e, const gufo_file *file, const gufo_entry *ent
     return to != NULL;
 }
 
-gufo_status gufo_encode_entry_value(encoder *e, const gufo_file *file, uint64_t index,
-                                    gufo_error *error)
+gufo_status encode_entry_value(encoder *e, const gufo_file *file, uint64_t index, gufo_error *error)
 {
     gufo_entry entry;
     bool done;
 
     (void)gufo_metadata_at(file, index, &entry);
-    done = gufo_encode_u32(e, (uint32_t)entry.value.type);
+    done = encode_u32(e, (uint32_t)entry.value.type);
     if (done && entry.value.type == GUFO_VALUE_ARRAY)
-        return gufo_encode_array(e, &entry.value.as.array, 1, error);
+        return encode_array(e, &entry.value.as.array, 1, error);
     if (done && entry.value.type == GUFO_VALUE_STRING)
-        done = gufo_encode_string(e, entry.value.as.str);
+        done = encode_string(e, entry.value.as.str);
     else if (done)
         done = encode_bits(e, file, &entry);
-    return done ? GUFO_OK : gufo_fail_memory(error);
+    return done ? GUFO_OK : fail_memory(error);
 }
 
 static gufo_status encode_entries(new_header *h, const gufo_edit *edit, gufo_error *error)
@@ -57,21 +56,20 @@ static gufo_status encode_entries(new_header *h, const gufo_edit *edit, gufo_err
     for (uint64_t i = 0; status == GUFO_OK && i < edit->slots.count; i++) {
         const slot *s = edit_slot(edit, i);
 
-        status =
-            gufo_encode_string(&h->out, gufo_edit_entry(s).key) ? GUFO_OK : gufo_fail_memory(error);
+        status = encode_string(&h->out, edit_entry(s).key) ? GUFO_OK : fail_memory(error);
         if (status == GUFO_OK)
-            status = gufo_encode_entry_value(&h->out, s->from, s->index, error);
+            status = encode_entry_value(&h->out, s->from, s->index, error);
     }
     return status;
 }
 
 static bool encode_info(encoder *e, const gufo_tensor *tensor, gufo_str name, uint64_t offset)
 {
-    bool done = gufo_encode_string(e, name) && gufo_encode_u32(e, tensor->n_dims);
+    bool done = encode_string(e, name) && encode_u32(e, tensor->n_dims);
 
     for (uint32_t i = 0; done && i < tensor->n_dims; i++)
-        done = gufo_encode_u64(e, tensor->dims[i]);
-    return done && gufo_encode_u32(e, tensor->type) && gufo_encode_u64(e, offset);
+        done = encode_u64(e, tensor->dims[i]);
+    return done && encode_u32(e, tensor->type) && encode_u64(e, offset);
 }
 
 static bool encode_infos(new_header *h, const gufo_edit *edit)
@@ -81,7 +79,7 @@ static bool encode_infos(new_header *h, const gufo_edit *edit)
     gufo_tensor tensor;
 
     for (uint64_t i = 0; done && gufo_tensor_at(edit->file, i, &tensor); i++)
-        done = encode_info(&h->infos, &tensor, gufo_edit_tensor_name(edit, i, &tensor),
+        done = encode_info(&h->infos, &tensor, edit_tensor_name(edit, i, &tensor),
                            tensor.offset - begin);
     return done;
 }
@@ -100,7 +98,7 @@ static uint64_t find_alignment(const gufo_edit *edit)
     return alignment;
 }
 
-gufo_status gufo_new_header_make(new_header *h, const gufo_edit *edit, gufo_error *error)
+gufo_status new_header_make(new_header *h, const gufo_edit *edit, gufo_error *error)
 {
     uint32_t version = gufo_file_version(edit->file);
     gufo_status status;
@@ -112,36 +110,36 @@ gufo_status gufo_new_header_make(new_header *h, const gufo_edit *edit, gufo_erro
     h->out.out.allocator = h->infos.out.allocator = &edit->allocator;
     h->out.big = h->infos.big = gufo_file_byte_order(edit->file) == GUFO_BIG_ENDIAN;
     h->entry_count = edit->slots.count;
-    done = gufo_encode_bytes(&h->out, "GGUF", 4) && gufo_encode_u32(&h->out, h->version) &&
-           gufo_encode_u64(&h->out, h->relaid ? 0 : gufo_tensor_count(edit->file)) &&
-           gufo_encode_u64(&h->out, h->entry_count) && (h->relaid || encode_infos(h, edit));
-    status = done ? encode_entries(h, edit, error) : gufo_fail_memory(error);
+    done = encode_bytes(&h->out, "GGUF", 4) && encode_u32(&h->out, h->version) &&
+           encode_u64(&h->out, h->relaid ? 0 : gufo_tensor_count(edit->file)) &&
+           encode_u64(&h->out, h->entry_count) && (h->relaid || encode_infos(h, edit));
+    status = done ? encode_entries(h, edit, error) : fail_memory(error);
     h->entries_end = h->out.out.len;
     if (status != GUFO_OK)
-        gufo_new_header_free(h);
+        new_header_free(h);
     return status;
 }
 
-void gufo_new_header_free(new_header *h)
+void new_header_free(new_header *h)
 {
-    gufo_buffer_free(&h->out.out);
-    gufo_buffer_free(&h->infos.out);
+    buffer_free(&h->out.out);
+    buffer_free(&h->infos.out);
 }
 
-uint64_t gufo_new_header_size(const new_header *h)
+uint64_t new_header_size(const new_header *h)
 {
     return h->entries_end + h->infos.out.len;
 }
 
-bool gufo_new_header_fits(const new_header *h, uint64_t data_offset)
+bool new_header_fits(const new_header *h, uint64_t data_offset)
 {
-    uint64_t size = gufo_new_header_size(h);
+    uint64_t size = new_header_size(h);
 
     return size <= data_offset &&
            (data_offset - size < h->alignment || data_offset - size >= PADDING_SIZE);
 }
 
-bool gufo_common_multiple(uint64_t a, uint64_t b, uint64_t *out)
+bool common_multiple(uint64_t a, uint64_t b, uint64_t *out)
 {
     uint64_t x = a, y = b;
 
@@ -154,19 +152,19 @@ bool gufo_common_multiple(uint64_t a, uint64_t b, uint64_t *out)
     return checked_mul(a / x, b, out);
 }
 
-bool gufo_new_header_place(const new_header *h, uint64_t base, uint64_t unit, uint64_t reserve,
-                           uint64_t *out)
+bool new_header_place(const new_header *h, uint64_t base, uint64_t unit, uint64_t reserve,
+                      uint64_t *out)
 {
     uint64_t least, far;
 
     *out = base;
-    if (!checked_add(gufo_new_header_size(h), reserve, &least))
+    if (!checked_add(new_header_size(h), reserve, &least))
         return false;
     if (least > base &&
         !(checked_mul((least - base - 1) / unit + 1, unit, &far) && checked_add(base, far, out)))
         return false;
     /* Two steps at most: one of them leaves room for the key. */
-    while (!gufo_new_header_fits(h, *out))
+    while (!new_header_fits(h, *out))
         if (!checked_add(*out, unit, out))
             return false;
     return *out <= INT64_MAX;
@@ -175,17 +173,16 @@ bool gufo_new_header_place(const new_header *h, uint64_t base, uint64_t unit, ui
 /* Adds gufo.padding so that everything ends at `data_offset`, if zeros cannot do that. */
 static bool encode_padding(new_header *h, uint64_t data_offset)
 {
-    uint64_t room = data_offset - gufo_new_header_size(h);
+    uint64_t room = data_offset - new_header_size(h);
     void *spaces;
 
     h->padding = room < h->alignment ? 0 : room;
     if (h->padding == 0)
         return true;
-    if (!gufo_encode_string(&h->out, gufo_str_of(GUFO_PADDING_KEY)) ||
-        !gufo_encode_u32(&h->out, GUFO_VALUE_STRING) ||
-        !gufo_encode_u64(&h->out, room - PADDING_SIZE))
+    if (!encode_string(&h->out, gufo_str_of(GUFO_PADDING_KEY)) ||
+        !encode_u32(&h->out, GUFO_VALUE_STRING) || !encode_u64(&h->out, room - PADDING_SIZE))
         return false;
-    spaces = gufo_buffer_extend(&h->out.out, room - PADDING_SIZE);
+    spaces = buffer_extend(&h->out.out, room - PADDING_SIZE);
     if (spaces != NULL)
         memset(spaces, ' ', (size_t)(room - PADDING_SIZE));
     return spaces != NULL;
@@ -205,13 +202,13 @@ static gufo_status check_readable(const new_header *h, const gufo_edit *edit, ui
     found = gufo_file_data_offset(file);
     gufo_close(file);
     if (found != data_offset)
-        return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
                          "the file was changed while it was being edited");
     return GUFO_OK;
 }
 
-gufo_status gufo_new_header_lay(new_header *h, const gufo_edit *edit, uint64_t data_offset,
-                                gufo_error *error)
+gufo_status new_header_lay(new_header *h, const gufo_edit *edit, uint64_t data_offset,
+                           gufo_error *error)
 {
     encoder *e = &h->out;
     uint64_t count;
@@ -219,11 +216,10 @@ gufo_status gufo_new_header_lay(new_header *h, const gufo_edit *edit, uint64_t d
     bool done;
 
     e->out.len = (size_t)h->entries_end;
-    done =
-        encode_padding(h, data_offset) && gufo_encode_bytes(e, h->infos.out.data, h->infos.out.len);
-    zeros = done ? gufo_buffer_extend(&e->out, data_offset - e->out.len) : NULL;
+    done = encode_padding(h, data_offset) && encode_bytes(e, h->infos.out.data, h->infos.out.len);
+    zeros = done ? buffer_extend(&e->out, data_offset - e->out.len) : NULL;
     if (zeros == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     memset(zeros, 0, (size_t)(e->out.data + e->out.len - (uint8_t *)zeros));
     count = h->entry_count + (h->padding > 0);
     copy_numbers(e->out.data + AT_ENTRY_COUNT, &count, 1, sizeof count, bytes_swapped(e->big));

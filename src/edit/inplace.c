@@ -21,17 +21,17 @@
 #include "edit/edit.h"
 #include "edit/journal.h"
 
-gufo_status gufo_edit_sync(int fd, gufo_error *error)
+gufo_status edit_sync(int fd, gufo_error *error)
 {
-    return disk_sync_data(fd) == 0 ? GUFO_OK : gufo_fail_io(error, errno, "cannot sync");
+    return disk_sync_data(fd) == 0 ? GUFO_OK : fail_io(error, errno, "cannot sync");
 }
 
 static gufo_status write_synced(int fd, uint64_t offset, const void *data, uint64_t size,
                                 gufo_error *error)
 {
-    gufo_status status = gufo_write_at(fd, offset, data, (size_t)size, error);
+    gufo_status status = output_write_at(fd, offset, data, (size_t)size, error);
 
-    return status == GUFO_OK ? gufo_edit_sync(fd, error) : status;
+    return status == GUFO_OK ? edit_sync(fd, error) : status;
 }
 
 static gufo_status clear_magic(int fd, gufo_error *error)
@@ -50,7 +50,7 @@ static gufo_status put_cleared(int fd, const uint8_t *header, uint64_t size, guf
     return status == GUFO_OK ? write_synced(fd, 0, header, MAGIC_SIZE, error) : status;
 }
 
-gufo_status gufo_edit_put_header(int fd, const uint8_t *header, uint64_t size, gufo_error *error)
+gufo_status edit_put_header(int fd, const uint8_t *header, uint64_t size, gufo_error *error)
 {
     gufo_status status = clear_magic(fd, error);
 
@@ -68,7 +68,7 @@ static gufo_status take_out(int fd, const edit_journal *j)
         status = write_synced(fd, j->inserted, j->old_header, j->old_size, NULL);
     if (status == GUFO_OK && disk_collapse(fd, 0, j->inserted) != 0)
         status = GUFO_E_IO;
-    return status == GUFO_OK ? gufo_edit_sync(fd, NULL) : status;
+    return status == GUFO_OK ? edit_sync(fd, NULL) : status;
 }
 
 /* Makes the file the old one again.  The old metadata comes from the journal: the mapping shows what
@@ -80,17 +80,17 @@ static bool roll_back(const gufo_edit *edit, const char *journal_path)
     struct stat info;
     bool back;
 
-    if (gufo_edit_journal_read(&j, journal_path, &edit->allocator, &state, NULL) != GUFO_OK ||
+    if (edit_journal_read(&j, journal_path, &edit->allocator, &state, NULL) != GUFO_OK ||
         state != JOURNAL_COMPLETE)
         return false;
     if (fstat(edit->fd, &info) != 0)
         back = false;
     else if ((uint64_t)info.st_size == j.file_size)
-        back = gufo_edit_put_header(edit->fd, j.old_header, j.old_size, NULL) == GUFO_OK;
+        back = edit_put_header(edit->fd, j.old_header, j.old_size, NULL) == GUFO_OK;
     else
         back = take_out(edit->fd, &j) == GUFO_OK;
-    gufo_edit_journal_close(&j);
-    return back && gufo_edit_journal_remove(journal_path, NULL) == GUFO_OK;
+    edit_journal_close(&j);
+    return back && edit_journal_remove(journal_path, NULL) == GUFO_OK;
 }
 
 /* ---- the edit ------------------------------------------------------------------------------- */
@@ -114,8 +114,8 @@ static gufo_status insert_synced(const gufo_edit *edit, uint64_t size, bool *ref
     gufo_status status;
 
     if (disk_insert(edit->fd, 0, size) == 0)
-        return gufo_edit_sync(edit->fd, error);
-    status = gufo_fail_io(error, errno, "cannot insert blocks");
+        return edit_sync(edit->fd, error);
+    status = fail_io(error, errno, "cannot insert blocks");
     *refused = fstat(edit->fd, &info) == 0 && (uint64_t)info.st_size == gufo_file_size(edit->file);
     return status;
 }
@@ -129,7 +129,7 @@ static gufo_status change_file(const gufo_edit *edit, const new_header *h,
 
     *refused = false;
     if (inserted == 0)
-        return gufo_edit_put_header(edit->fd, h->out.out.data, plan->data_offset, error);
+        return edit_put_header(edit->fd, h->out.out.data, plan->data_offset, error);
     status = insert_synced(edit, inserted, refused, error);
     return status == GUFO_OK ? put_cleared(edit->fd, h->out.out.data, plan->data_offset, error)
                              : status;
@@ -144,11 +144,11 @@ static gufo_status change_and_settle(const gufo_edit *edit, const new_header *h,
     gufo_status status = change_file(edit, h, plan, &refused, error);
 
     if (status == GUFO_OK) {
-        status = gufo_edit_journal_remove(journal_path, error);
+        status = edit_journal_remove(journal_path, error);
         *outcome = status == GUFO_OK ? IN_PLACE_DONE : IN_PLACE_BROKEN;
         return status;
     }
-    settled = refused ? gufo_edit_journal_remove(journal_path, NULL) == GUFO_OK
+    settled = refused ? edit_journal_remove(journal_path, NULL) == GUFO_OK
                       : roll_back(edit, journal_path);
     if (settled)
         *outcome = refused ? IN_PLACE_CLOSED : IN_PLACE_UNTOUCHED;
@@ -157,21 +157,20 @@ static gufo_status change_and_settle(const gufo_edit *edit, const new_header *h,
     return status;
 }
 
-gufo_status gufo_edit_write_in_place(gufo_edit *edit, const new_header *h,
-                                     const gufo_edit_plan *plan, in_place_outcome *outcome,
-                                     gufo_error *error)
+gufo_status edit_write_in_place(gufo_edit *edit, const new_header *h, const gufo_edit_plan *plan,
+                                in_place_outcome *outcome, gufo_error *error)
 {
     edit_journal j = describe(edit, h, plan);
-    char *path = gufo_edit_journal_path(edit->real_path, &edit->allocator);
+    char *path = edit_journal_path(edit->real_path, &edit->allocator);
     gufo_status status;
     bool created = true;
 
     *outcome = IN_PLACE_UNTOUCHED;
     if (path == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     status = gufo_file_unchanged(edit->file, error);
     if (status == GUFO_OK)
-        status = gufo_edit_journal_write(&j, path, &created, error);
+        status = edit_journal_write(&j, path, &created, error);
     if (!created)
         *outcome = IN_PLACE_CLOSED;
     else if (status == GUFO_OK)

@@ -35,7 +35,7 @@ static const char suffix[] = ".gufo-journal";
 /* Checks are there for what a crash leaves, not for what somebody forges: the key is no secret. */
 static uint64_t check_of(const uint8_t *bytes, uint64_t size)
 {
-    return gufo_hash((hash_key){FORM, 0}, (gufo_str){(const char *)bytes, (size_t)size});
+    return hash_text((hash_key){FORM, 0}, (gufo_str){(const char *)bytes, (size_t)size});
 }
 
 static void put_u64(uint8_t *at, uint64_t v)
@@ -48,7 +48,7 @@ static uint64_t get_u64(const uint8_t *at)
     return load_u64(at, bytes_swapped(false));
 }
 
-char *gufo_edit_journal_path(const char *real_path, const gufo_allocator *allocator)
+char *edit_journal_path(const char *real_path, const gufo_allocator *allocator)
 {
     size_t len = strlen(real_path);
     char *path = mem_alloc(allocator, len + sizeof suffix);
@@ -71,21 +71,21 @@ static gufo_status sync_folder(const char *path, gufo_error *error)
     int fd;
 
     if (folder == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     free(folder);
     /* EINVAL: a file system where folders cannot be synced. */
     if (fd < 0 || (disk_sync_folder(fd) != 0 && errno != EINVAL))
-        status = gufo_fail_io(error, errno, "cannot sync the folder of the journal");
+        status = fail_io(error, errno, "cannot sync the folder of the journal");
     if (fd >= 0)
         (void)close(fd);
     return status;
 }
 
-gufo_status gufo_edit_journal_remove(const char *path, gufo_error *error)
+gufo_status edit_journal_remove(const char *path, gufo_error *error)
 {
     if (disk_unlink(path) != 0 && errno != ENOENT)
-        return gufo_fail_io(error, errno, "cannot remove the journal");
+        return fail_io(error, errno, "cannot remove the journal");
     /* If the name comes back after a crash, it is found to be of an edit that is complete. */
     (void)sync_folder(path, NULL);
     return GUFO_OK;
@@ -112,33 +112,33 @@ static gufo_status write_all(const edit_journal *j, int fd, gufo_error *error)
     gufo_status status;
 
     encode_head(j, head);
-    status = gufo_write_at(fd, 0, head, HEAD_SIZE, error);
+    status = output_write_at(fd, 0, head, HEAD_SIZE, error);
     if (status == GUFO_OK)
-        status = gufo_write_at(fd, HEAD_SIZE, j->old_header, (size_t)j->old_size, error);
+        status = output_write_at(fd, HEAD_SIZE, j->old_header, (size_t)j->old_size, error);
     if (status == GUFO_OK)
         status =
-            gufo_write_at(fd, HEAD_SIZE + j->old_size, j->new_header, (size_t)j->new_size, error);
+            output_write_at(fd, HEAD_SIZE + j->old_size, j->new_header, (size_t)j->new_size, error);
     if (status == GUFO_OK && disk_sync_data(fd) != 0)
-        status = gufo_fail_io(error, errno, "cannot sync the journal");
+        status = fail_io(error, errno, "cannot sync the journal");
     return status;
 }
 
-gufo_status gufo_edit_journal_write(const edit_journal *j, const char *path, bool *created,
-                                    gufo_error *error)
+gufo_status edit_journal_write(const edit_journal *j, const char *path, bool *created,
+                               gufo_error *error)
 {
     int fd = disk_open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     gufo_status status;
 
     *created = fd >= 0;
     if (fd < 0)
-        return gufo_fail_io(error, errno, "cannot create the journal");
+        return fail_io(error, errno, "cannot create the journal");
     status = write_all(j, fd, error);
     if (close(fd) != 0 && status == GUFO_OK)
-        status = gufo_fail_io(error, errno, "cannot write the journal");
+        status = fail_io(error, errno, "cannot write the journal");
     if (status == GUFO_OK)
         status = sync_folder(path, error);
     if (status != GUFO_OK)
-        (void)gufo_edit_journal_remove(path, NULL);
+        (void)edit_journal_remove(path, NULL);
     return status;
 }
 
@@ -184,40 +184,39 @@ static gufo_status read_journal(edit_journal *j, int fd, const gufo_allocator *a
 
     if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
         (void)close(fd);
-        return gufo_fail(error, GUFO_E_IO, GUFO_NO_OFFSET, "the journal is no regular file");
+        return fail_with(error, GUFO_E_IO, GUFO_NO_OFFSET, "the journal is no regular file");
     }
-    status = gufo_source_open_fd(&j->bytes, fd, false, SIZE_MAX, allocator, error);
+    status = source_open_fd(&j->bytes, fd, false, SIZE_MAX, allocator, error);
     if (status != GUFO_OK)
         return status;
     *state = JOURNAL_TORN;
     if (j->bytes.size >= HEAD_SIZE)
-        status = gufo_source_need(&j->bytes, HEAD_SIZE, error);
+        status = source_need(&j->bytes, HEAD_SIZE, error);
     if (status != GUFO_OK || !decode_head(j))
         return status;
-    status = gufo_source_need(&j->bytes, j->bytes.size, error);
+    status = source_need(&j->bytes, j->bytes.size, error);
     if (status == GUFO_OK && decode_all(j))
         *state = JOURNAL_COMPLETE;
     return status;
 }
 
-gufo_status gufo_edit_journal_read(edit_journal *j, const char *path,
-                                   const gufo_allocator *allocator, journal_state *state,
-                                   gufo_error *error)
+gufo_status edit_journal_read(edit_journal *j, const char *path, const gufo_allocator *allocator,
+                              journal_state *state, gufo_error *error)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     gufo_status status;
 
     *state = JOURNAL_NONE;
     if (fd < 0)
-        return errno == ENOENT ? GUFO_OK : gufo_fail_io(error, errno, "cannot read the journal");
+        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot read the journal");
     j->bytes = (source){.fd = -1};
     status = read_journal(j, fd, allocator, state, error);
     if (*state != JOURNAL_COMPLETE)
-        gufo_edit_journal_close(j);
+        edit_journal_close(j);
     return status;
 }
 
-void gufo_edit_journal_close(edit_journal *j)
+void edit_journal_close(edit_journal *j)
 {
-    gufo_source_close(&j->bytes);
+    source_close(&j->bytes);
 }

@@ -29,21 +29,20 @@ typedef struct edit_journal {
 
 /* The path of the journal of a file whose symlinks are followed: to be freed with the allocator;
  * NULL without memory. */
-char *gufo_edit_journal_path(const char *real_path, const gufo_allocator *allocator);
+char *edit_journal_path(const char *real_path, const gufo_allocator *allocator);
 
 /* Writes it, and waits until it is on disk.  *created is false if there could be none, because there
  * is one already or the folder does not let us; on other failures it is removed. */
-gufo_status gufo_edit_journal_write(const edit_journal *j, const char *path, bool *created,
-                                    gufo_error *error);
+gufo_status edit_journal_write(const edit_journal *j, const char *path, bool *created,
+                               gufo_error *error);
 
 typedef enum journal_state { JOURNAL_NONE, JOURNAL_TORN, JOURNAL_COMPLETE } journal_state;
 
 /* Reads it; one that is complete is to be closed. */
-gufo_status gufo_edit_journal_read(edit_journal *j, const char *path,
-                                   const gufo_allocator *allocator, journal_state *state,
-                                   gufo_error *error);
-void gufo_edit_journal_close(edit_journal *j);
+gufo_status edit_journal_read(edit_journal *j, const char *path, const gufo_allocator *allocator,
+                              journal_state *state, gufo_error *error);
+void edit_journal_close(edit_journal *j);
 
-gufo_status gufo_edit_journal_remove(const char *path, gufo_error *error);
+gufo_status edit_journal_remove(const char *path, gufo_error *error);
 
 #endif

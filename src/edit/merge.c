@@ -15,14 +15,14 @@ static gufo_status check_count(const gufo_set *input, gufo_error *error)
     gufo_error reason;
 
     if (gufo_get_u64(gufo_set_shard(input, 0), SPLIT_COUNT_KEY, &count, &reason) != GUFO_OK)
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
                          reason.message);
     if (count == 0) /* how llama-gguf-split marks what it merged */
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "not part of a set: split.count is 0, the file was merged already");
     (void)gufo_get_u64(gufo_set_shard(input, 0), SPLIT_NO_KEY, &number, NULL);
     if (count != shards)
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "this is shard %" PRIu64 " of %" PRIu64
                          "; a set is merged by the name of its first one, "
                          "NAME-00001-of-%05" PRIu64 ".gguf",
@@ -44,7 +44,7 @@ static gufo_status check_ids(const gufo_set *input, gufo_error *error)
         bool found = find_id(gufo_set_shard(input, i), &own);
 
         if (found != expected || (found && own != first))
-            return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                              "shard %zu is of another set: its gufo.split.id is not that of the "
                              "first",
                              i + 1);
@@ -61,11 +61,11 @@ gufo_copy *gufo_copy_merge(const gufo_set *input, const gufo_allocator *allocato
     if (status == GUFO_OK)
         status = check_ids(input, error);
     if (status == GUFO_OK)
-        c = gufo_copy_new(input, allocator, error);
+        c = copy_new(input, allocator, error);
     if (c == NULL)
         return NULL;
-    status = gufo_copy_add_all_pieces(c, PIECE_MOVE, error);
+    status = copy_add_all_pieces(c, PIECE_MOVE, error);
     if (status == GUFO_OK)
-        status = gufo_copy_add_output(c, c->piece_count, error);
-    return gufo_copy_planned(c, status, error);
+        status = copy_add_output(c, c->piece_count, error);
+    return copy_planned(c, status, error);
 }

@@ -24,7 +24,7 @@ static gufo_status lock(int fd, gufo_error *error)
 {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
         return GUFO_OK;
-    return gufo_fail_io(error, EBUSY, "another process is editing the file");
+    return fail_io(error, EBUSY, "another process is editing the file");
 }
 
 /* Whoever waited for this file may have got one that has lost its name meanwhile. */
@@ -33,12 +33,12 @@ static gufo_status check_name(const char *path, int fd, gufo_error *error)
     struct stat opened, named;
 
     if (fstat(fd, &opened) != 0 || stat(path, &named) != 0)
-        return gufo_fail_io(error, errno, "cannot examine");
+        return fail_io(error, errno, "cannot examine");
     if (!S_ISREG(opened.st_mode))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "only a regular file can be edited");
     if (opened.st_dev != named.st_dev || opened.st_ino != named.st_ino)
-        return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
                          "the file was replaced by another process");
     return GUFO_OK;
 }
@@ -48,7 +48,7 @@ static bool may_only_be_read(int failure)
     return failure == EACCES || failure == EPERM || failure == EROFS || failure == ETXTBSY;
 }
 
-gufo_status gufo_edit_open_locked(const char *path, int *fd, bool *writable, gufo_error *error)
+gufo_status edit_open_locked(const char *path, int *fd, bool *writable, gufo_error *error)
 {
     /* Not to wait: neither for a pipe, nor for a lease that another edit holds. */
     const int flags = O_CLOEXEC | O_NONBLOCK;
@@ -59,9 +59,9 @@ gufo_status gufo_edit_open_locked(const char *path, int *fd, bool *writable, guf
     if (*fd < 0 && may_only_be_read(errno))
         *fd = open(path, O_RDONLY | flags);
     if (*fd < 0 && errno == EWOULDBLOCK)
-        return gufo_fail_io(error, EBUSY, "another process is editing the file");
+        return fail_io(error, EBUSY, "another process is editing the file");
     if (*fd < 0)
-        return gufo_fail_io(error, errno, "cannot open");
+        return fail_io(error, errno, "cannot open");
     status = check_name(path, *fd, error);
     if (status == GUFO_OK)
         status = lock(*fd, error);
@@ -79,7 +79,7 @@ gufo_status gufo_edit_open_locked(const char *path, int *fd, bool *writable, guf
 static gufo_status check_recovered(const gufo_edit *edit, gufo_error *error)
 {
     if (gufo_edit_pending(edit->path))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "an edit of the file was interrupted and has to be recovered first");
     return GUFO_OK;
 }
@@ -89,18 +89,18 @@ static gufo_status keep_paths(gufo_edit *edit, const char *path, gufo_error *err
     char *real = realpath(path, NULL);
 
     if (real == NULL)
-        return gufo_fail_io(error, errno, "cannot open");
-    edit->path = gufo_mem_text(&edit->allocator, gufo_str_of(path));
-    edit->real_path = gufo_mem_text(&edit->allocator, gufo_str_of(real));
+        return fail_io(error, errno, "cannot open");
+    edit->path = mem_text(&edit->allocator, gufo_str_of(path));
+    edit->real_path = mem_text(&edit->allocator, gufo_str_of(real));
     free(real);
-    return edit->path != NULL && edit->real_path != NULL ? GUFO_OK : gufo_fail_memory(error);
+    return edit->path != NULL && edit->real_path != NULL ? GUFO_OK : fail_memory(error);
 }
 
 static gufo_status open_file(gufo_edit *edit, bool read_only, gufo_error *error)
 {
     const gufo_open_options options = {.allocator = &edit->allocator};
     gufo_status status =
-        read_only ? GUFO_OK : gufo_edit_open_locked(edit->path, &edit->fd, &edit->writable, error);
+        read_only ? GUFO_OK : edit_open_locked(edit->path, &edit->fd, &edit->writable, error);
 
     if (status == GUFO_OK)
         status = check_recovered(edit, error);
@@ -111,7 +111,7 @@ static gufo_status open_file(gufo_edit *edit, bool read_only, gufo_error *error)
                            : gufo_open_fd(edit->fd, &options, error);
     if (edit->file == NULL)
         return GUFO_E_IO; /* the error says more */
-    return gufo_edit_load(edit, error);
+    return edit_load(edit, error);
 }
 
 gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options, gufo_error *error)
@@ -123,10 +123,10 @@ gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options, gu
 
     if (options == NULL)
         options = &standard;
-    allocator = options->allocator != NULL ? options->allocator : &gufo_default_allocator;
-    edit = gufo_mem_zero(allocator, sizeof *edit);
+    allocator = options->allocator != NULL ? options->allocator : &default_allocator;
+    edit = mem_zero(allocator, sizeof *edit);
     if (edit == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     edit->allocator = *allocator;
@@ -147,9 +147,9 @@ void gufo_edit_close(gufo_edit *edit)
     if (edit == NULL)
         return;
     allocator = edit->allocator;
-    gufo_edit_give_back(edit);
+    edit_give_back(edit);
     if (edit->file != NULL)
-        gufo_edit_unload(edit);
+        edit_unload(edit);
     gufo_close(edit->file);
     if (edit->fd >= 0)
         (void)close(edit->fd);
@@ -183,7 +183,7 @@ static const char *take_lease(gufo_edit *edit, char room[160])
     return room;
 }
 
-const char *gufo_edit_obstacle(gufo_edit *edit, char room[160])
+const char *edit_obstacle(gufo_edit *edit, char room[160])
 {
     struct stat info;
 
@@ -196,7 +196,7 @@ const char *gufo_edit_obstacle(gufo_edit *edit, char room[160])
     return take_lease(edit, room);
 }
 
-void gufo_edit_give_back(gufo_edit *edit)
+void edit_give_back(gufo_edit *edit)
 {
     if (edit->leased)
         (void)disk_lease(edit->fd, false);

@@ -70,7 +70,7 @@ static const char *unwanted(const choice *c, char room[SENTENCE])
 
     if (c->target->in_place == GUFO_EDIT_IN_PLACE_NEVER)
         return "a new file was asked for";
-    reason = gufo_edit_obstacle(c->edit, room);
+    reason = edit_obstacle(c->edit, room);
     if (reason == NULL || c->target->in_place != GUFO_EDIT_IN_PLACE_ALWAYS)
         return reason;
     say(c->plan->warning, reason);
@@ -81,9 +81,9 @@ static const char *unwanted(const choice *c, char room[SENTENCE])
 
 static bool choose_overwrite(const choice *c)
 {
-    uint64_t size = gufo_new_header_size(c->header), room = c->plan->old_data_offset;
+    uint64_t size = new_header_size(c->header), room = c->plan->old_data_offset;
 
-    if (gufo_new_header_fits(c->header, room)) {
+    if (new_header_fits(c->header, room)) {
         c->plan->way = GUFO_EDIT_OVERWRITE;
         c->plan->data_offset = room;
         return true;
@@ -111,9 +111,9 @@ static bool choose_insert(const choice *c)
         return false;
     }
     /* At least one step, else there would be nothing to insert. */
-    if (!gufo_common_multiple(info.f_bsize, c->header->alignment, &step) || step > LARGEST_STEP ||
-        !gufo_new_header_place(c->header, c->plan->old_data_offset + step, step, c->target->reserve,
-                               &c->plan->data_offset)) {
+    if (!common_multiple(info.f_bsize, c->header->alignment, &step) || step > LARGEST_STEP ||
+        !new_header_place(c->header, c->plan->old_data_offset + step, step, c->target->reserve,
+                          &c->plan->data_offset)) {
         say(c->plan->not_inserted, "alignment and blocks do not go together");
         return false;
     }
@@ -131,20 +131,20 @@ static gufo_status finish_plan(const choice *c, gufo_error *error)
 
     if (!checked_add(c->plan->data_offset, data, &c->plan->file_size) ||
         c->plan->file_size > INT64_MAX)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "the file would be larger than any file can be");
-    if (gufo_new_header_lay(c->header, c->edit, c->plan->data_offset, error) != GUFO_OK)
+    if (new_header_lay(c->header, c->edit, c->plan->data_offset, error) != GUFO_OK)
         return error != NULL ? error->code : GUFO_E_MALFORMED;
     c->plan->padding = c->header->padding;
-    return c->plan->relaid ? gufo_edit_measure_relaid(c->edit, c->header, c->plan, error) : GUFO_OK;
+    return c->plan->relaid ? edit_measure_relaid(c->edit, c->header, c->plan, error) : GUFO_OK;
 }
 
 static gufo_status rewrite(const choice *c, gufo_error *error)
 {
     c->plan->way = GUFO_EDIT_REWRITE;
-    if (!gufo_new_header_place(c->header, 0, c->header->alignment, c->target->reserve,
-                               &c->plan->data_offset))
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+    if (!new_header_place(c->header, 0, c->header->alignment, c->target->reserve,
+                          &c->plan->data_offset))
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "the file would be larger than any file can be");
     return finish_plan(c, error);
 }
@@ -191,20 +191,20 @@ static gufo_status choose_in_place(const choice *c, gufo_error *error)
         return GUFO_OK;
     if (c->target->in_place != GUFO_EDIT_IN_PLACE_ALWAYS)
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                      "the file cannot be edited in place: %s%s%s", c->plan->not_overwritten,
                      reason == NULL ? ", and " : "", reason == NULL ? c->plan->not_inserted : "");
 }
 
-gufo_status gufo_edit_choose(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
-                             gufo_edit_plan *plan, gufo_error *error)
+gufo_status edit_choose(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
+                        gufo_edit_plan *plan, gufo_error *error)
 {
     const choice c = {edit, h, target, plan};
     gufo_status status;
     bool nothing;
 
     if (target->reserve > GUFO_EDIT_MAX_RESERVE)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "at most 64 MiB can be reserved for later edits");
     *plan = begin_plan(edit, h);
     status = changes_nothing(&c, &nothing, error);
@@ -216,16 +216,16 @@ gufo_status gufo_edit_choose(gufo_edit *edit, new_header *h, const gufo_edit_tar
         return status;
     if (plan->way != GUFO_EDIT_REWRITE)
         return finish_plan(&c, error);
-    gufo_edit_give_back(edit);
+    edit_give_back(edit);
     return rewrite(&c, error);
 }
 
-gufo_status gufo_edit_choose_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
-                                     gufo_edit_plan *plan, gufo_error *error)
+gufo_status edit_choose_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
+                                gufo_edit_plan *plan, gufo_error *error)
 {
     const choice c = {edit, h, target, plan};
 
-    gufo_edit_give_back(edit);
+    edit_give_back(edit);
     plan->warning[0] = '\0';
     return rewrite(&c, error);
 }

@@ -31,7 +31,7 @@ enum { PIECE = 1 << 16 };
 static char *find_journal(const char *path)
 {
     char *real = realpath(path, NULL);
-    char *journal = real != NULL ? gufo_edit_journal_path(real, &gufo_default_allocator) : NULL;
+    char *journal = real != NULL ? edit_journal_path(real, &default_allocator) : NULL;
 
     free(real);
     return journal;
@@ -46,12 +46,12 @@ bool gufo_edit_pending(const char *path)
 
     if (journal_path != NULL)
         /* One that we may not read is somebody else's, and most likely complete. */
-        pending = gufo_edit_journal_read(&j, journal_path, &gufo_default_allocator, &state, NULL) !=
-                      GUFO_OK ||
-                  state == JOURNAL_COMPLETE;
+        pending =
+            edit_journal_read(&j, journal_path, &default_allocator, &state, NULL) != GUFO_OK ||
+            state == JOURNAL_COMPLETE;
     if (state == JOURNAL_COMPLETE)
-        gufo_edit_journal_close(&j);
-    mem_free(&gufo_default_allocator, journal_path);
+        edit_journal_close(&j);
+    mem_free(&default_allocator, journal_path);
     return pending;
 }
 
@@ -88,8 +88,8 @@ static void compare(const edit_journal *j, bool inserted, const uint8_t *bytes, 
 static gufo_status read_likeness(const edit_journal *j, int fd, bool inserted, uint64_t size,
                                  likeness *like, gufo_error *error)
 {
-    uint8_t *bytes = mem_alloc(&gufo_default_allocator, PIECE);
-    gufo_status status = bytes != NULL ? GUFO_OK : gufo_fail_memory(error);
+    uint8_t *bytes = mem_alloc(&default_allocator, PIECE);
+    gufo_status status = bytes != NULL ? GUFO_OK : fail_memory(error);
 
     *like = (likeness){true, true, true};
     for (uint64_t at = 0; status == GUFO_OK && at < size;) {
@@ -99,19 +99,19 @@ static gufo_status read_likeness(const edit_journal *j, int fd, bool inserted, u
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {
-            status = gufo_fail_io(error, got < 0 ? errno : EIO, "cannot read");
+            status = fail_io(error, got < 0 ? errno : EIO, "cannot read");
             break;
         }
         compare(j, inserted, bytes, at, (size_t)got, like);
         at += (uint64_t)got;
     }
-    mem_free(&gufo_default_allocator, bytes);
+    mem_free(&default_allocator, bytes);
     return status;
 }
 
 static gufo_status fail_changed(gufo_error *error)
 {
-    return gufo_fail(
+    return fail_with(
         error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
         "the file was changed or replaced after the edit that has left a journal; if it "
         "is as it should be, remove the file of the same name with .gufo-journal at the "
@@ -143,9 +143,9 @@ static gufo_status complete(const edit_journal *j, int fd, gufo_edit_recovery *o
 
     /* What is read below may be in memory only.  Until it is on disk the journal is needed, and
      * nothing may be written that could get there before. */
-    status = gufo_edit_sync(fd, error);
+    status = edit_sync(fd, error);
     if (status == GUFO_OK && fstat(fd, &info) != 0)
-        status = gufo_fail_io(error, errno, "cannot examine");
+        status = fail_io(error, errno, "cannot examine");
     if (status != GUFO_OK)
         return status;
     *out = GUFO_EDIT_RECOVERED_OLD;
@@ -161,7 +161,7 @@ static gufo_status complete(const edit_journal *j, int fd, gufo_edit_recovery *o
     if (like.all_old && j->inserted == 0)
         return GUFO_OK;
     *out = GUFO_EDIT_RECOVERED_NEW;
-    return like.all_new ? GUFO_OK : gufo_edit_put_header(fd, j->new_header, j->new_size, error);
+    return like.all_new ? GUFO_OK : edit_put_header(fd, j->new_header, j->new_size, error);
 }
 
 /* With the file locked. */
@@ -170,18 +170,17 @@ static gufo_status recover_locked(int fd, bool writable, const char *journal_pat
 {
     journal_state state;
     edit_journal j;
-    gufo_status status =
-        gufo_edit_journal_read(&j, journal_path, &gufo_default_allocator, &state, error);
+    gufo_status status = edit_journal_read(&j, journal_path, &default_allocator, &state, error);
 
     if (status != GUFO_OK || state == JOURNAL_NONE)
         return status;
     *out = GUFO_EDIT_RECOVERED_OLD;
     if (state == JOURNAL_COMPLETE) {
         status = writable ? complete(&j, fd, out, error)
-                          : gufo_fail_io(error, EACCES, "cannot open for writing");
-        gufo_edit_journal_close(&j);
+                          : fail_io(error, EACCES, "cannot open for writing");
+        edit_journal_close(&j);
     }
-    return status == GUFO_OK ? gufo_edit_journal_remove(journal_path, error) : status;
+    return status == GUFO_OK ? edit_journal_remove(journal_path, error) : status;
 }
 
 gufo_status gufo_edit_recover(const char *path, gufo_edit_recovery *out, gufo_error *error)
@@ -198,19 +197,17 @@ gufo_status gufo_edit_recover(const char *path, gufo_edit_recovery *out, gufo_er
     *out = GUFO_EDIT_RECOVERED_NOTHING;
     journal_path = find_journal(path);
     if (journal_path == NULL)
-        return stat(path, &info) != 0 ? gufo_fail_io(error, errno, "cannot open")
-                                      : gufo_fail_memory(error);
+        return stat(path, &info) != 0 ? fail_io(error, errno, "cannot open") : fail_memory(error);
     if (lstat(journal_path, &info) != 0) {
-        status =
-            errno == ENOENT ? GUFO_OK : gufo_fail_io(error, errno, "cannot examine the journal");
-        mem_free(&gufo_default_allocator, journal_path);
+        status = errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine the journal");
+        mem_free(&default_allocator, journal_path);
         return status;
     }
-    status = gufo_edit_open_locked(path, &fd, &writable, error);
+    status = edit_open_locked(path, &fd, &writable, error);
     if (status == GUFO_OK) {
         status = recover_locked(fd, writable, journal_path, out, error);
         (void)close(fd);
     }
-    mem_free(&gufo_default_allocator, journal_path);
+    mem_free(&default_allocator, journal_path);
     return status;
 }

@@ -28,7 +28,7 @@ static gufo_status report(const gufo_edit_target *target, uint64_t done, uint64_
 {
     if (target->progress == NULL || target->progress(target->progress_context, done, total))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -62,13 +62,13 @@ static gufo_status move_to_shared(const rewriting *r, gufo_error *error)
 {
     uint64_t unit, place;
 
-    if (!gufo_common_multiple(MOVE_SHARED_BLOCK, r->header->alignment, &unit) ||
-        !gufo_new_header_place(r->header, r->plan->old_data_offset % unit, unit, r->target->reserve,
-                               &place))
+    if (!common_multiple(MOVE_SHARED_BLOCK, r->header->alignment, &unit) ||
+        !new_header_place(r->header, r->plan->old_data_offset % unit, unit, r->target->reserve,
+                          &place))
         return GUFO_OK;
     r->plan->data_offset = place;
     r->plan->file_size = place + r->data;
-    if (gufo_new_header_lay(r->header, r->edit, place, error) != GUFO_OK)
+    if (new_header_lay(r->header, r->edit, place, error) != GUFO_OK)
         return error != NULL ? error->code : GUFO_E_MALFORMED;
     r->plan->padding = r->header->padding;
     return GUFO_OK;
@@ -87,14 +87,14 @@ static gufo_status make_room(const rewriting *r, bool shared, gufo_error *error)
     }
     if (shared || failure == EINVAL || failure == EOPNOTSUPP)
         failure = disk_resize(r->out.fd, size) == 0 ? 0 : errno;
-    return failure == 0 ? GUFO_OK : gufo_fail_io(error, failure, "cannot reserve space");
+    return failure == 0 ? GUFO_OK : fail_io(error, failure, "cannot reserve space");
 }
 
 static gufo_status move_data(const rewriting *r, gufo_error *error)
 {
     const source *input = &r->edit->file->source;
     void *space = mem_alloc(&r->edit->allocator, BUFFER);
-    gufo_status status = space != NULL ? GUFO_OK : gufo_fail_memory(error);
+    gufo_status status = space != NULL ? GUFO_OK : fail_memory(error);
     bool read_failed;
 
     /* The first step ends where a block does, so that all others begin with one. */
@@ -102,8 +102,8 @@ static gufo_status move_data(const rewriting *r, gufo_error *error)
         uint64_t from = r->plan->old_data_offset + done;
 
         step = smaller(STEP - from % STEP, r->data - done);
-        status = gufo_move(input, from, step, r->out.fd, r->plan->data_offset + done, space, BUFFER,
-                           &read_failed, error);
+        status = move_bytes(input, from, step, r->out.fd, r->plan->data_offset + done, space,
+                            BUFFER, &read_failed, error);
         if (status == GUFO_OK)
             status = report(r->target, done + step, r->data, error);
     }
@@ -119,8 +119,7 @@ static gufo_status fill(const rewriting *r, gufo_error *error)
     if (status == GUFO_OK)
         status = make_room(r, shared, error);
     if (status == GUFO_OK)
-        status =
-            gufo_output_write(&r->out, 0, r->header->out.out.data, r->header->out.out.len, error);
+        status = output_write(&r->out, 0, r->header->out.out.data, r->header->out.out.len, error);
     if (status == GUFO_OK)
         status = move_data(r, error);
     return status == GUFO_OK ? gufo_file_unchanged(r->edit->file, error) : status;
@@ -128,14 +127,14 @@ static gufo_status fill(const rewriting *r, gufo_error *error)
 
 static gufo_status rewrite_same(rewriting *r, const char *path, bool replace, gufo_error *error)
 {
-    gufo_status status = gufo_output_open(&r->out, path, replace, 0, &r->edit->allocator, error);
+    gufo_status status = output_open(&r->out, path, replace, 0, &r->edit->allocator, error);
 
     if (status != GUFO_OK)
         return status;
     status = fill(r, error);
     if (status == GUFO_OK)
-        return gufo_output_commit(&r->out, error);
-    gufo_output_discard(&r->out);
+        return output_commit(&r->out, error);
+    output_discard(&r->out);
     return status;
 }
 
@@ -149,7 +148,7 @@ static gufo_status plan_tensors(const gufo_edit *edit, gufo_writer *w, const guf
     gufo_tensor tensor;
 
     for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(edit->file, i, &tensor); i++)
-        status = gufo_writer_add_tensor(w, gufo_edit_tensor_name(edit, i, &tensor), tensor.type,
+        status = gufo_writer_add_tensor(w, edit_tensor_name(edit, i, &tensor), tensor.type,
                                         tensor.n_dims, tensor.dims, tensor.size, error);
     return status;
 }
@@ -222,8 +221,8 @@ static gufo_status lay_anew(const gufo_edit *edit, const new_header *h, gufo_edi
     return status;
 }
 
-gufo_status gufo_edit_measure_relaid(gufo_edit *edit, const new_header *h, gufo_edit_plan *plan,
-                                     gufo_error *error)
+gufo_status edit_measure_relaid(gufo_edit *edit, const new_header *h, gufo_edit_plan *plan,
+                                gufo_error *error)
 {
     gufo_writer *w;
     gufo_status status = lay_anew(edit, h, plan, &w, error);
@@ -267,16 +266,16 @@ static gufo_status check_output(const gufo_edit *edit, const char *path, gufo_er
 
     if (stat(edit->path, &old_info) == 0 && stat(path, &new_info) == 0 &&
         old_info.st_dev == new_info.st_dev && old_info.st_ino == new_info.st_ino)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "output and input are the same file");
     if (gufo_edit_pending(path))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "an edit of the output was interrupted and has to be recovered first");
     return GUFO_OK;
 }
 
-gufo_status gufo_edit_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
-                              gufo_edit_plan *plan, gufo_error *error)
+gufo_status edit_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
+                         gufo_edit_plan *plan, gufo_error *error)
 {
     rewriting r = begin(edit, h, target, plan);
     const char *path = target->output != NULL ? target->output : edit->path;
@@ -295,16 +294,16 @@ gufo_status gufo_edit_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_ta
 static gufo_status stream_same(const rewriting *r, int fd, gufo_error *error)
 {
     void *space = mem_alloc(&r->edit->allocator, BUFFER);
-    gufo_status status = space != NULL ? GUFO_OK : gufo_fail_memory(error);
+    gufo_status status = space != NULL ? GUFO_OK : fail_memory(error);
 
     if (status == GUFO_OK)
-        status = gufo_write_all(fd, r->header->out.out.data, r->header->out.out.len, error);
+        status = output_write_all(fd, r->header->out.out.data, r->header->out.out.len, error);
     for (uint64_t done = 0, step; status == GUFO_OK && done < r->data; done += step) {
         step = smaller(BUFFER, r->data - done);
         status = gufo_file_read(r->edit->file, r->plan->old_data_offset + done, space, (size_t)step,
                                 error);
         if (status == GUFO_OK)
-            status = gufo_write_all(fd, space, (size_t)step, error);
+            status = output_write_all(fd, space, (size_t)step, error);
         if (status == GUFO_OK)
             status = report(r->target, done + step, r->data, error);
     }
@@ -331,17 +330,17 @@ gufo_status gufo_edit_stream(gufo_edit *edit, int fd, const gufo_edit_target *ta
     gufo_edit_target into = target != NULL ? *target : (gufo_edit_target){0};
     gufo_edit_plan plan = {0};
     new_header h;
-    gufo_status status = gufo_new_header_make(&h, edit, error);
+    gufo_status status = new_header_make(&h, edit, error);
 
     if (status != GUFO_OK)
         return status;
     into.output = "";
-    status = gufo_edit_choose(edit, &h, &into, &plan, error);
+    status = edit_choose(edit, &h, &into, &plan, error);
     if (status == GUFO_OK) {
         rewriting r = begin(edit, &h, &into, &plan);
 
         status = (plan.relaid ? stream_anew : stream_same)(&r, fd, error);
     }
-    gufo_new_header_free(&h);
+    new_header_free(&h);
     return status;
 }

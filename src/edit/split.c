@@ -36,11 +36,11 @@ static gufo_status make_id(gufo_copy *c, gufo_error *error)
     merged.outputs = &whole;
     merged.output_count = 1;
     merged.adds_split_keys = false;
-    status = gufo_copy_header(&merged, 0, &header, error);
+    status = copy_header(&merged, 0, &header, error);
     if (status != GUFO_OK)
         return status;
     bytes = gufo_writer_header(header, &size);
-    c->split_id = gufo_hash((hash_key){0, 0}, (gufo_str){bytes, size});
+    c->split_id = hash_text((hash_key){0, 0}, (gufo_str){bytes, size});
     gufo_writer_free(header);
     return GUFO_OK;
 }
@@ -58,7 +58,7 @@ static gufo_status measure_base(const gufo_copy *c, size_t index, uint64_t *size
 
     alone.outputs = empty;
     alone.output_count = 2;
-    status = gufo_copy_header(&alone, index, &header, error);
+    status = copy_header(&alone, index, &header, error);
     if (status != GUFO_OK)
         return status;
     (void)gufo_writer_layout(header, &layout, NULL);
@@ -107,9 +107,9 @@ static gufo_status end_shard(gufo_copy *c, fill *f, gufo_error *error)
 
     f->infos = f->data = f->tensors = 0;
     if (c->output_count == GUFO_MAX_SHARDS)
-        return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %d shards would be needed",
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %d shards would be needed",
                          GUFO_MAX_SHARDS);
-    return gufo_copy_add_output(c, tensors, error);
+    return copy_add_output(c, tensors, error);
 }
 
 static gufo_status distribute(gufo_copy *c, fill *f, gufo_error *error)
@@ -134,7 +134,7 @@ static gufo_status check_whole(const gufo_set *input, gufo_error *error)
     if (gufo_set_shard_count(input) == 1 &&
         gufo_get_u64(gufo_set_shard(input, 0), SPLIT_COUNT_KEY, &count, NULL) == GUFO_OK &&
         count > 1)
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "this is one shard of %" PRIu64
                          "; a set is divided anew by the name of its "
                          "first one, NAME-00001-of-%05" PRIu64 ".gguf",
@@ -146,10 +146,10 @@ static gufo_status check_options(const gufo_split_options *options, const gufo_s
                                  gufo_error *error)
 {
     if (options->max_size == 0 && options->max_tensors == 0)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "a split needs a bound, of bytes or of tensors");
     if (gufo_set_tensor_count(input) > INT32_MAX)
-        return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "split.tensors.count cannot hold so many tensors");
     return check_whole(input, error);
 }
@@ -162,17 +162,17 @@ gufo_copy *gufo_copy_split(const gufo_set *input, const gufo_split_options *opti
     gufo_status status;
 
     if (check_options(options, input, error) == GUFO_OK)
-        c = gufo_copy_new(input, options->allocator, error);
+        c = copy_new(input, options->allocator, error);
     if (c == NULL)
         return NULL;
     c->naming = NAMED_PREFIX;
     c->adds_split_keys = true;
-    status = gufo_copy_add_all_pieces(c, PIECE_MOVE, error);
+    status = copy_add_all_pieces(c, PIECE_MOVE, error);
     if (status == GUFO_OK)
         status = make_id(c, error);
     for (size_t i = 0; i < 2 && status == GUFO_OK; i++)
         status = measure_base(c, i, &f.base[i], error);
     if (status == GUFO_OK)
         status = distribute(c, &f, error);
-    return gufo_copy_planned(c, status, error);
+    return copy_planned(c, status, error);
 }

@@ -25,14 +25,14 @@ static bool is_of_vocabulary(gufo_str key)
     for (size_t i = 0; i < sizeof about_data / sizeof *about_data; i++)
         if (stands_for(about_data[i], key))
             return false;
-    return gufo_is_no_split_key(key);
+    return is_no_split_key(key);
 }
 
 static gufo_status choose_tensors(gufo_copy *c, const gufo_strip_options *options,
                                   gufo_error *error)
 {
     uint64_t count = gufo_set_tensor_count(c->input);
-    gufo_status status = gufo_copy_reserve_pieces(c, count, error);
+    gufo_status status = copy_reserve_pieces(c, count, error);
     gufo_tensor tensor;
 
     if (options->vocabulary_only || options->keeps_tensor == NULL)
@@ -40,7 +40,7 @@ static gufo_status choose_tensors(gufo_copy *c, const gufo_strip_options *option
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
         (void)gufo_set_tensor_at(c->input, i, &tensor, NULL);
         if (options->keeps_tensor(options->context, tensor.name))
-            (void)gufo_copy_add_piece(c, i, PIECE_MOVE);
+            (void)copy_add_piece(c, i, PIECE_MOVE);
     }
     return status;
 }
@@ -48,7 +48,7 @@ static gufo_status choose_tensors(gufo_copy *c, const gufo_strip_options *option
 gufo_copy *gufo_copy_strip(const gufo_set *input, const gufo_strip_options *options,
                            gufo_error *error)
 {
-    gufo_copy *c = gufo_copy_new(input, options->allocator, error);
+    gufo_copy *c = copy_new(input, options->allocator, error);
     gufo_status status;
 
     if (c == NULL)
@@ -57,8 +57,8 @@ gufo_copy *gufo_copy_strip(const gufo_set *input, const gufo_strip_options *opti
         c->keeps_key = is_of_vocabulary;
     status = choose_tensors(c, options, error);
     if (status == GUFO_OK)
-        status = gufo_copy_add_output(c, c->piece_count, error);
-    c = gufo_copy_planned(c, status, error);
+        status = copy_add_output(c, c->piece_count, error);
+    c = copy_planned(c, status, error);
     if (c != NULL) /* how data lay is of no interest where it is taken apart */
         c->normalised &= GUFO_NORMALISED_VERSION | GUFO_NORMALISED_METADATA;
     return c;

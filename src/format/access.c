@@ -65,7 +65,7 @@ static gufo_value value_of(const gufo_file *file, const entry_record *entry)
     const uint8_t *at = file->source.base + entry->value_at;
     gufo_value value = {.type = (gufo_value_type)entry->type};
 
-    switch (gufo_value_form(entry->type)->kind) {
+    switch (value_form_of(entry->type)->kind) {
     case KIND_STRING:
         value.as.str = (gufo_str){(const char *)at, (size_t)entry->count};
         return value;
@@ -77,7 +77,7 @@ static gufo_value value_of(const gufo_file *file, const entry_record *entry)
                                       .encoding = file->encoding};
         return value;
     default:
-        return gufo_load_number(at, value.type, file->encoding);
+        return load_number(at, value.type, file->encoding);
     }
 }
 
@@ -93,7 +93,7 @@ bool gufo_metadata_at(const gufo_file *file, uint64_t index, gufo_entry *out)
     if (index >= file->entries.count)
         return false;
     entry = file_entry(file, index);
-    *out = (gufo_entry){.key = gufo_entry_key(file, entry),
+    *out = (gufo_entry){.key = file_entry_key(file, entry),
                         .value = value_of(file, entry),
                         .offset = entry->offset,
                         .value_offset = entry->value_at,
@@ -105,7 +105,7 @@ bool gufo_metadata_find_str(const gufo_file *file, gufo_str key, gufo_entry *out
 {
     uint64_t index;
 
-    return gufo_name_index_find(&file->keys, key, &index) && gufo_metadata_at(file, index, out);
+    return name_index_find(&file->keys, key, &index) && gufo_metadata_at(file, index, out);
 }
 
 bool gufo_metadata_find(const gufo_file *file, const char *key, gufo_entry *out)
@@ -120,8 +120,8 @@ static gufo_status find_value(const gufo_file *file, const char *key, gufo_entry
 
     if (gufo_metadata_find(file, key, entry))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no key %s",
-                     gufo_quote(quoted, gufo_str_of(key)));
+    return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no key %s",
+                     quote_name(quoted, gufo_str_of(key)));
 }
 
 /* Adds to a failed conversion what the conversion could not know: which key, and where. */
@@ -133,8 +133,8 @@ static gufo_status name_failure(gufo_status status, const gufo_entry *entry, guf
     if (status == GUFO_OK || error == NULL)
         return status;
     reason = *error;
-    return gufo_fail(error, status, entry->value_offset, "key %s: %.200s",
-                     gufo_quote(quoted, entry->key), reason.message);
+    return fail_with(error, status, entry->value_offset, "key %s: %.200s",
+                     quote_name(quoted, entry->key), reason.message);
 }
 
 #define DEFINE_GETTER(name, type)                                                        \
@@ -198,10 +198,10 @@ bool gufo_tensor_at(const gufo_file *file, uint64_t index, gufo_tensor *out)
         return false;
     tensor = file_tensor(file, index);
     if ((tensor->flags & TENSOR_UNUSABLE) ||
-        !gufo_tensor_measure(tensor->type, tensor->n_dims, tensor->dims, &elements, &ignored))
+        !tensor_measure(tensor->type, tensor->n_dims, tensor->dims, &elements, &ignored))
         elements = 0;
     *out =
-        (gufo_tensor){.name = gufo_tensor_name(file, tensor),
+        (gufo_tensor){.name = file_tensor_name(file, tensor),
                       .type = tensor->type,
                       .n_dims = tensor->n_dims,
                       .elements = elements,
@@ -210,7 +210,7 @@ bool gufo_tensor_at(const gufo_file *file, uint64_t index, gufo_tensor *out)
                       .available = available_bytes(file, tensor),
                       .info_offset = tensor->info_offset,
                       .size_known = (tensor->flags & (TENSOR_SIZE_UNKNOWN | TENSOR_UNUSABLE)) == 0,
-                      .complete = has_place(file, tensor) && gufo_tensor_complete(file, tensor)};
+                      .complete = has_place(file, tensor) && tensor_complete(file, tensor)};
     for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
         out->dims[i] = i < tensor->n_dims ? tensor->dims[i] : 1;
     return true;
@@ -220,7 +220,7 @@ bool gufo_tensor_find_str(const gufo_file *file, gufo_str name, gufo_tensor *out
 {
     uint64_t index;
 
-    return gufo_name_index_find(&file->names, name, &index) && gufo_tensor_at(file, index, out);
+    return name_index_find(&file->names, name, &index) && gufo_tensor_at(file, index, out);
 }
 
 bool gufo_tensor_find(const gufo_file *file, const char *name, gufo_tensor *out)
@@ -240,27 +240,27 @@ const void *gufo_tensor_data(const gufo_file *file, const gufo_tensor *tensor)
     return s->base + tensor->offset;
 }
 
-gufo_status gufo_tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
-                                    gufo_error *error)
+gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
+                               gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
     if (!range_inside(offset, size, tensor->size))
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
                          " were asked for",
-                         gufo_quote(quoted, tensor->name), tensor->size, size, offset);
+                         quote_name(quoted, tensor->name), tensor->size, size, offset);
     if (!range_inside(offset, size, tensor->available))
-        return gufo_fail(error, GUFO_E_TRUNCATED, tensor->offset + tensor->available,
+        return fail_with(error, GUFO_E_TRUNCATED, tensor->offset + tensor->available,
                          "only %" PRIu64 " of %" PRIu64 " bytes of tensor %s are there",
-                         tensor->available, tensor->size, gufo_quote(quoted, tensor->name));
+                         tensor->available, tensor->size, quote_name(quoted, tensor->name));
     return GUFO_OK;
 }
 
 gufo_status gufo_tensor_read(const gufo_file *file, const gufo_tensor *tensor, uint64_t offset,
                              void *buffer, size_t size, gufo_error *error)
 {
-    gufo_status status = gufo_tensor_check_range(tensor, offset, size, error);
+    gufo_status status = tensor_check_range(tensor, offset, size, error);
 
     if (status != GUFO_OK)
         return status;
@@ -272,12 +272,12 @@ gufo_status gufo_file_read(const gufo_file *file, uint64_t offset, void *buffer,
                            gufo_error *error)
 {
     if (!range_inside(offset, size, file->source.size))
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "file has %" PRIu64 " bytes; %zu bytes from %" PRIu64 " were asked for",
                          file->source.size, size, offset);
     if (size == 0)
         return GUFO_OK;
-    return gufo_source_read(&file->source, offset, buffer, size, error);
+    return source_read(&file->source, offset, buffer, size, error);
 }
 
 bool gufo_file_has_data(const gufo_file *file)
@@ -287,5 +287,5 @@ bool gufo_file_has_data(const gufo_file *file)
 
 gufo_status gufo_file_unchanged(const gufo_file *file, gufo_error *error)
 {
-    return gufo_source_unchanged(&file->source, error);
+    return source_unchanged(&file->source, error);
 }

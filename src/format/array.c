@@ -32,11 +32,11 @@ static skip_result enter_array(array_skip *skip)
         return short_of(skip, header);
     if (skip->depth >= GUFO_MAX_DEPTH)
         return SKIP_TOO_DEEP;
-    skip->type = load_u32(at, gufo_encoding_swapped(skip->encoding));
-    if (gufo_value_form(skip->type) == NULL)
+    skip->type = load_u32(at, encoding_swapped(skip->encoding));
+    if (value_form_of(skip->type) == NULL)
         return SKIP_BAD_TYPE;
     skip->stack[skip->depth++] =
-        (skip_frame){(gufo_value_type)skip->type, gufo_load_length(at + 4, skip->encoding)};
+        (skip_frame){(gufo_value_type)skip->type, load_length(at + 4, skip->encoding)};
     skip->position += header;
     return SKIP_DONE;
 }
@@ -94,7 +94,7 @@ static inline __attribute__((always_inline)) skip_result skip_strings(array_skip
 
 static skip_result skip_text(array_skip *skip, skip_frame *frame)
 {
-    bool swap = gufo_encoding_swapped(skip->encoding);
+    bool swap = encoding_swapped(skip->encoding);
 
     if (skip->encoding.version == 1)
         return skip_strings(skip, frame, 4, swap);
@@ -103,7 +103,7 @@ static skip_result skip_text(array_skip *skip, skip_frame *frame)
 
 static skip_result skip_step(array_skip *skip, skip_frame *frame)
 {
-    const value_form *form = gufo_value_form((uint32_t)frame->type);
+    const value_form *form = value_form_of((uint32_t)frame->type);
 
     if (form->size != 0)
         return skip_fixed(skip, frame, form->size);
@@ -115,8 +115,8 @@ static skip_result skip_step(array_skip *skip, skip_frame *frame)
     return entered;
 }
 
-void gufo_array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, uint64_t end,
-                           gufo_encoding encoding)
+void array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, uint64_t end,
+                      gufo_encoding encoding)
 {
     *skip = (array_skip){.base = base,
                          .position = position,
@@ -125,7 +125,7 @@ void gufo_array_skip_start(array_skip *skip, const uint8_t *base, uint64_t posit
                          .bad_bool = UINT64_MAX};
 }
 
-skip_result gufo_array_skip_run(array_skip *skip)
+skip_result array_skip_run(array_skip *skip)
 {
     skip_result result = SKIP_DONE;
 
@@ -162,10 +162,10 @@ static bool next_string(gufo_array_iter *iter, gufo_value *out)
 
     if (left < width)
         return false;
-    len = gufo_load_length(at, array->encoding);
+    len = load_length(at, array->encoding);
     if (len > left - width)
         return false;
-    out->as.str = gufo_string_text(at + width, len, array->encoding);
+    out->as.str = string_text(at + width, len, array->encoding);
     iter->position += width + len;
     return true;
 }
@@ -176,8 +176,8 @@ static bool next_array(gufo_array_iter *iter, gufo_value *out)
     size_t header = array_header_size(array->encoding);
     array_skip skip;
 
-    gufo_array_skip_start(&skip, array->data, iter->position, array->size, array->encoding);
-    if (gufo_array_skip_run(&skip) != SKIP_DONE)
+    array_skip_start(&skip, array->data, iter->position, array->size, array->encoding);
+    if (array_skip_run(&skip) != SKIP_DONE)
         return false;
     out->as.array = (gufo_array){.type = skip.stack[0].type,
                                  .count = skip.count,
@@ -192,15 +192,14 @@ static bool next_number(gufo_array_iter *iter, gufo_value *out, size_t size)
 {
     if (iter->array.size - iter->position < size)
         return false;
-    *out =
-        gufo_load_number(iter->array.data + iter->position, iter->array.type, iter->array.encoding);
+    *out = load_number(iter->array.data + iter->position, iter->array.type, iter->array.encoding);
     iter->position += size;
     return true;
 }
 
 bool gufo_array_next(gufo_array_iter *iter, gufo_value *out)
 {
-    const value_form *form = gufo_value_form((uint32_t)iter->array.type);
+    const value_form *form = value_form_of((uint32_t)iter->array.type);
     bool found;
 
     if (iter->index >= iter->array.count || iter->changed)
@@ -221,7 +220,7 @@ gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *o
     gufo_array_iter iter = gufo_array_start(array);
 
     if (index >= array->count)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "no element %" PRIu64 " in an array of %" PRIu64, index, array->count);
     if (size != 0) {
         iter.index = index;
@@ -230,7 +229,7 @@ gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *o
     while (gufo_array_next(&iter, out))
         if (iter.index == index + 1)
             return GUFO_OK;
-    return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
                      "array was changed while the file was open");
 }
 
@@ -240,15 +239,15 @@ gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t co
     size_t size = gufo_value_type_size(array->type);
 
     if (size == 0)
-        return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
                          "elements of type %s have no fixed size",
                          gufo_value_type_name(array->type));
     if (!range_inside(first, count, array->count))
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "elements %" PRIu64 " to %" PRIu64 " of an array of %" PRIu64, first,
                          first + count, array->count);
     if (count > 0)
         copy_numbers(out, array->data + first * size, count, size,
-                     gufo_encoding_swapped(array->encoding));
+                     encoding_swapped(array->encoding));
     return GUFO_OK;
 }

@@ -40,9 +40,9 @@ typedef struct array_skip {
 } array_skip;
 
 /* Begins at the type field of an array at `position`. */
-void gufo_array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, uint64_t end,
-                           gufo_encoding encoding);
-skip_result gufo_array_skip_run(array_skip *skip);
+void array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, uint64_t end,
+                      gufo_encoding encoding);
+skip_result array_skip_run(array_skip *skip);
 
 /* The bytes of an array's type and count. */
 static inline size_t array_header_size(gufo_encoding encoding)

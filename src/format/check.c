@@ -31,7 +31,7 @@ __attribute__((format(printf, 5, 6))) static void report(checker *c, rule_number
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    gufo_finding_report(c->found, c->context, rule, offset, subject, message);
+    finding_report(c->found, c->context, rule, offset, subject, message);
 }
 
 /* ---- header --------------------------------------------------------------------------------- */
@@ -73,11 +73,11 @@ static void check_key(checker *c, const gufo_entry *entry)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    check_name_rules(c, entry->key, entry->offset, gufo_key_extra_rules);
+    check_name_rules(c, entry->key, entry->offset, key_extra_rules);
     if (!is_lower_snake_case(entry->key))
         report(c, RULE_KEY_CASE, entry->offset, entry->key,
                "key %s is not lower_snake_case: it has upper case letters or hyphens",
-               gufo_quote(quoted, entry->key));
+               quote_name(quoted, entry->key));
 }
 
 static void check_text(checker *c, const gufo_entry *entry)
@@ -92,7 +92,7 @@ static void check_text(checker *c, const gufo_entry *entry)
     if (valid < text.len)
         report(c, RULE_STRING_UTF8, entry->value_offset + valid, entry->key,
                "string of key %s is not UTF-8: byte 0x%02x at position %zu",
-               gufo_quote(quoted, entry->key), (unsigned char)text.data[valid], valid);
+               quote_name(quoted, entry->key), (unsigned char)text.data[valid], valid);
 }
 
 typedef struct text_survey {
@@ -133,7 +133,7 @@ static void check_array(checker *c, const gufo_entry *entry)
     if (entry->value.type != GUFO_VALUE_ARRAY)
         return;
     survey_texts(array, 1, &survey);
-    gufo_quote(quoted, entry->key);
+    quote_name(quoted, entry->key);
     if (survey.invalid > 0)
         report(c, RULE_ARRAY_UTF8,
                entry->value_offset + (uint64_t)(survey.first - (const char *)array->data),
@@ -206,7 +206,7 @@ static void report_quantized(checker *c, const gufo_tensor *tensor)
     report(c, RULE_QUANTIZATION_VERSION_MISSING, GUFO_NO_OFFSET,
            gufo_str_of("general.quantization_version"),
            "key \"general.quantization_version\" is missing, but tensor %s is quantized (%s)",
-           gufo_quote(quoted, tensor->name), gufo_element_type_by_id(tensor->type)->name);
+           quote_name(quoted, tensor->name), gufo_element_type_by_id(tensor->type)->name);
 }
 
 static void check_quantization_version(checker *c)
@@ -296,7 +296,7 @@ static void check_split(checker *c)
 
 static void check_name(checker *c, const gufo_tensor *tensor, const char *quoted)
 {
-    check_name_rules(c, tensor->name, tensor->info_offset, gufo_name_extra_rules);
+    check_name_rules(c, tensor->name, tensor->info_offset, name_extra_rules);
     if (tensor->name.len == GUFO_MAX_NAME)
         report(c, RULE_COMPAT_GGML, tensor->info_offset, tensor->name,
                "ggml refuses tensor name %s: it has 64 bytes, ggml takes 63", quoted);
@@ -324,7 +324,7 @@ static void check_infos(checker *c)
     for (uint64_t i = 0; gufo_tensor_at(c->file, i, &tensor); i++) {
         char quoted[GUFO_QUOTE_SIZE];
 
-        gufo_quote(quoted, tensor.name);
+        quote_name(quoted, tensor.name);
         check_name(c, &tensor, quoted);
         check_type(c, &tensor, quoted);
         if (file_tensor(c->file, i)->flags & TENSOR_UNUSABLE)
@@ -368,7 +368,7 @@ static bool check_padding(checker *c, uint64_t from, uint64_t to, gufo_str subje
 /* What lies between `end`, where `subject` ends, and the tensor that follows. */
 static bool check_between(checker *c, uint64_t end, gufo_str subject, const tensor_record *tensor)
 {
-    gufo_str name = gufo_tensor_name(c->file, tensor);
+    gufo_str name = file_tensor_name(c->file, tensor);
     char quoted[GUFO_QUOTE_SIZE];
     uint64_t padded;
 
@@ -377,7 +377,7 @@ static bool check_between(checker *c, uint64_t end, gufo_str subject, const tens
     if (tensor->offset > padded)
         report(c, RULE_DATA_GAP, padded, name,
                "%" PRIu64 " bytes before tensor %s belong to no tensor", tensor->offset - padded,
-               gufo_quote(quoted, name));
+               quote_name(quoted, name));
     return check_padding(c, end, tensor->offset < padded ? tensor->offset : padded, subject);
 }
 
@@ -410,7 +410,7 @@ static void check_order(checker *c)
         if (tensor.offset < before)
             report(c, RULE_DATA_ORDER, tensor.info_offset, tensor.name,
                    "data of tensor %s lies before that of the tensor listed before it",
-                   gufo_quote(quoted, tensor.name));
+                   quote_name(quoted, tensor.name));
         before = tensor.offset;
     }
 }
@@ -428,7 +428,7 @@ static void check_empty_places(checker *c)
             report(c, RULE_COMPAT_GGML, tensor.info_offset, tensor.name,
                    "ggml refuses the file: tensor %s has no bytes, but lies at byte %" PRIu64
                    ", not at %" PRIu64,
-                   gufo_quote(quoted, tensor.name), tensor.offset, expected);
+                   quote_name(quoted, tensor.name), tensor.offset, expected);
         if (tensor.size > 0 &&
             !checked_align(tensor.offset + tensor.size, c->file->alignment, &expected))
             return;
@@ -453,7 +453,7 @@ static void check_spaces(checker *c, const uint32_t *order, uint64_t count)
             continue;
         if (!check_between(c, end, subject, tensor))
             return;
-        subject = gufo_tensor_name(file, tensor);
+        subject = file_tensor_name(file, tensor);
         if (tensor->offset + tensor->size > end)
             end = tensor->offset + tensor->size;
     }
@@ -485,10 +485,10 @@ static void check_data(checker *c)
     }
     order = mem_alloc(&allocator, (size_t)(file->tensors.count + 1) * sizeof *order);
     if (order == NULL) {
-        c->status = gufo_fail_memory(c->error);
+        c->status = fail_memory(c->error);
         return;
     }
-    check_spaces(c, order, gufo_order_by_offset(file, order));
+    check_spaces(c, order, order_by_offset(file, order));
     mem_free(&allocator, order);
 }
 

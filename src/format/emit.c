@@ -15,7 +15,7 @@
 static gufo_status check_unopened(const gufo_writer *w, gufo_error *error)
 {
     if (w->used)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the writer has an output already, or has had one");
     return GUFO_OK;
 }
@@ -27,13 +27,12 @@ gufo_status gufo_writer_open_path(gufo_writer *w, const char *path, bool replace
     if (status == GUFO_OK)
         status = gufo_writer_layout(w, NULL, error);
     if (status == GUFO_OK)
-        status =
-            gufo_output_open(&w->file, path, replace, w->layout.file_size, &w->allocator, error);
+        status = output_open(&w->file, path, replace, w->layout.file_size, &w->allocator, error);
     if (status != GUFO_OK)
         return status;
-    status = gufo_output_write(&w->file, 0, w->header.out.data, w->header.out.len, error);
+    status = output_write(&w->file, 0, w->header.out.data, w->header.out.len, error);
     if (status != GUFO_OK)
-        gufo_output_discard(&w->file);
+        output_discard(&w->file);
     w->used = w->open = status == GUFO_OK;
     return status;
 }
@@ -47,7 +46,7 @@ const char *gufo_writer_temporary(const gufo_writer *w)
  * nothing can follow it. */
 static gufo_status send(gufo_writer *w, const void *data, size_t size, gufo_error *error)
 {
-    gufo_status status = gufo_write_all(w->stream, data, size, error);
+    gufo_status status = output_write_all(w->stream, data, size, error);
 
     if (status == GUFO_OK)
         w->stream_position += size;
@@ -109,7 +108,7 @@ static gufo_status stream_write(gufo_writer *w, uint64_t index, uint64_t offset,
     gufo_status status;
 
     if (!only_padding_before(w, index, position))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "a stream takes data in order: byte %" PRIu64 " is next, not %" PRIu64,
                          w->stream_position, position);
     status = pad_stream(w, position, error);
@@ -132,9 +131,9 @@ static gufo_status note_written(gufo_writer *w, const planned_tensor *tensor, ui
     if (offset + size == tensor->size)
         (void)checked_align(end, w->alignment, &end);
     (void)pthread_mutex_lock(&w->written_lock);
-    noted = gufo_ranges_add(&w->written, begin, end);
+    noted = ranges_add(&w->written, begin, end);
     (void)pthread_mutex_unlock(&w->written_lock);
-    return noted ? GUFO_OK : gufo_fail_memory(error);
+    return noted ? GUFO_OK : fail_memory(error);
 }
 
 /* Whether bytes [offset, offset + size) of tensor `index` can be taken. */
@@ -144,12 +143,12 @@ static gufo_status check_place(const gufo_writer *w, uint64_t index, uint64_t of
     const planned_tensor *tensor;
 
     if (!w->open)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s", no_output(w));
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s", no_output(w));
     if (index >= w->tensors.count)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, index);
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, index);
     tensor = writer_tensor(w, index);
     if (!range_inside(offset, size, tensor->size))
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "tensor %" PRIu64 " has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
                          " do not fit",
                          index, tensor->size, size, offset);
@@ -165,9 +164,8 @@ gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset, c
     if (status != GUFO_OK || size == 0)
         return status;
     tensor = writer_tensor(w, index);
-    status = w->stream >= 0
-                 ? stream_write(w, index, offset, data, size, error)
-                 : gufo_output_write(&w->file, tensor->offset + offset, data, size, error);
+    status = w->stream >= 0 ? stream_write(w, index, offset, data, size, error)
+                            : output_write(&w->file, tensor->offset + offset, data, size, error);
     return status == GUFO_OK ? note_written(w, tensor, offset, size, error) : status;
 }
 
@@ -206,9 +204,9 @@ static gufo_status copy_to_stream(gufo_writer *w, const data_copy *copy, gufo_er
 static gufo_status copy_to_file(gufo_writer *w, const data_copy *copy, gufo_error *error)
 {
     const planned_tensor *planned = writer_tensor(w, copy->index);
-    gufo_status status =
-        gufo_move(&copy->file->source, copy->tensor->offset + copy->offset, copy->size, w->file.fd,
-                  planned->offset + copy->offset, copy->space, COPY_STEP, copy->read_failed, error);
+    gufo_status status = move_bytes(&copy->file->source, copy->tensor->offset + copy->offset,
+                                    copy->size, w->file.fd, planned->offset + copy->offset,
+                                    copy->space, COPY_STEP, copy->read_failed, error);
 
     return status == GUFO_OK ? note_written(w, planned, copy->offset, copy->size, error) : status;
 }
@@ -223,13 +221,13 @@ gufo_status gufo_writer_copy_data(gufo_writer *w, uint64_t index, uint64_t offse
     *read_failed = false;
     if (status != GUFO_OK || size == 0)
         return status;
-    status = gufo_tensor_check_range(tensor, offset, size, error);
+    status = tensor_check_range(tensor, offset, size, error);
     *read_failed = status != GUFO_OK;
     if (status != GUFO_OK)
         return status;
     copy.space = mem_alloc(&w->allocator, COPY_STEP);
     if (copy.space == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     status = (w->stream >= 0 ? copy_to_stream : copy_to_file)(w, &copy, error);
     mem_free(&w->allocator, copy.space);
     return status;
@@ -244,10 +242,10 @@ static gufo_status check_written(const gufo_writer *w, gufo_error *error)
     for (uint64_t i = 0; i < w->tensors.count; i++) {
         const planned_tensor *tensor = writer_tensor(w, i);
 
-        if (!gufo_ranges_cover(&w->written, tensor->offset, tensor->offset + tensor->size))
-            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        if (!ranges_cover(&w->written, tensor->offset, tensor->offset + tensor->size))
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "tensor %s did not get all of its %" PRIu64 " bytes",
-                             gufo_quote(quoted, gufo_planned_name(w, tensor)), tensor->size);
+                             quote_name(quoted, planned_name(w, tensor)), tensor->size);
     }
     return GUFO_OK;
 }
@@ -257,15 +255,15 @@ gufo_status gufo_writer_finish(gufo_writer *w, gufo_error *error)
     gufo_status status;
 
     if (!w->open)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s", no_output(w));
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s", no_output(w));
     status = check_written(w, error);
     if (w->stream >= 0) {
         if (status == GUFO_OK)
             status = pad_stream(w, w->layout.file_size, error);
     } else if (status == GUFO_OK)
-        status = gufo_output_commit(&w->file, error);
+        status = output_commit(&w->file, error);
     else
-        gufo_output_discard(&w->file);
+        output_discard(&w->file);
     w->open = false;
     return status;
 }

@@ -9,9 +9,9 @@
 #include "format/rules.h"
 #include "format/value.h"
 
-bool gufo_encode_bytes(encoder *e, const void *data, uint64_t size)
+bool encode_bytes(encoder *e, const void *data, uint64_t size)
 {
-    void *to = gufo_buffer_extend(&e->out, size);
+    void *to = buffer_extend(&e->out, size);
 
     if (to == NULL)
         return false;
@@ -28,25 +28,25 @@ static bool encode_numbers(encoder *e, const void *data, uint64_t count, size_t 
 
     if (!checked_mul(count, width, &size))
         return false;
-    to = gufo_buffer_extend(&e->out, size);
+    to = buffer_extend(&e->out, size);
     if (to != NULL && count > 0)
         copy_numbers(to, data, count, width, swapped != bytes_swapped(e->big));
     return to != NULL;
 }
 
-bool gufo_encode_u32(encoder *e, uint32_t v)
+bool encode_u32(encoder *e, uint32_t v)
 {
     return encode_numbers(e, &v, 1, sizeof v, false);
 }
 
-bool gufo_encode_u64(encoder *e, uint64_t v)
+bool encode_u64(encoder *e, uint64_t v)
 {
     return encode_numbers(e, &v, 1, sizeof v, false);
 }
 
-bool gufo_encode_string(encoder *e, gufo_str text)
+bool encode_string(encoder *e, gufo_str text)
 {
-    return gufo_encode_u64(e, text.len) && gufo_encode_bytes(e, text.data, text.len);
+    return encode_u64(e, text.len) && encode_bytes(e, text.data, text.len);
 }
 
 /* The bits of a number, in the lowest bytes. */
@@ -63,9 +63,9 @@ static uint64_t bits_of(const gufo_value *value, const value_form *form)
     return narrow;
 }
 
-bool gufo_encode_number(encoder *e, const gufo_value *value)
+bool encode_number(encoder *e, const gufo_value *value)
 {
-    const value_form *form = gufo_value_form((uint32_t)value->type);
+    const value_form *form = value_form_of((uint32_t)value->type);
     uint64_t bits = bits_of(value, form);
     const uint8_t *low = (const uint8_t *)&bits + (HOST_IS_BIG_ENDIAN ? 8 - form->size : 0);
 
@@ -76,19 +76,19 @@ bool gufo_encode_number(encoder *e, const gufo_value *value)
 
 static bool encode_array_header(encoder *e, gufo_value_type type, uint64_t count)
 {
-    return gufo_encode_u32(e, (uint32_t)type) && gufo_encode_u64(e, count);
+    return encode_u32(e, (uint32_t)type) && encode_u64(e, count);
 }
 
 static gufo_status or_memory(bool done, gufo_error *error)
 {
-    return done ? GUFO_OK : gufo_fail_memory(error);
+    return done ? GUFO_OK : fail_memory(error);
 }
 
 static gufo_status check_depth(unsigned depth, gufo_error *error)
 {
     if (depth > GUFO_MAX_DEPTH)
-        return gufo_rule_failure(error, RULE_ARRAY_DEPTH, "arrays are nested more than %d deep",
-                                 GUFO_MAX_DEPTH);
+        return rule_failure(error, RULE_ARRAY_DEPTH, "arrays are nested more than %d deep",
+                            GUFO_MAX_DEPTH);
     return GUFO_OK;
 }
 
@@ -99,15 +99,14 @@ static gufo_status encode_fixed(encoder *e, const gufo_array *array, size_t widt
 {
     for (uint64_t i = 0; array->type == GUFO_VALUE_BOOL && i < array->count; i++)
         if (array->data[i] > 1)
-            return gufo_rule_failure(error, RULE_BOOL_VALUE,
-                                     "a bool is %u; only 0 and 1 can be written", array->data[i]);
+            return rule_failure(error, RULE_BOOL_VALUE, "a bool is %u; only 0 and 1 can be written",
+                                array->data[i]);
     return or_memory(
-        encode_numbers(e, array->data, array->count, width, gufo_encoding_swapped(array->encoding)),
+        encode_numbers(e, array->data, array->count, width, encoding_swapped(array->encoding)),
         error);
 }
 
-gufo_status gufo_encode_array(encoder *e, const gufo_array *array, unsigned depth,
-                              gufo_error *error)
+gufo_status encode_array(encoder *e, const gufo_array *array, unsigned depth, gufo_error *error)
 {
     gufo_array_iter iter = gufo_array_start(array);
     size_t width = gufo_value_type_size(array->type);
@@ -120,17 +119,17 @@ gufo_status gufo_encode_array(encoder *e, const gufo_array *array, unsigned dept
         return encode_fixed(e, array, width, error);
     while (status == GUFO_OK && gufo_array_next(&iter, &element))
         status = array->type == GUFO_VALUE_STRING
-                     ? or_memory(gufo_encode_string(e, element.as.str), error)
-                     : gufo_encode_array(e, &element.as.array, depth + 1, error);
+                     ? or_memory(encode_string(e, element.as.str), error)
+                     : encode_array(e, &element.as.array, depth + 1, error);
     if (status == GUFO_OK && iter.changed)
-        return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
                          "array was changed while the file was open");
     return status;
 }
 
 static bool encode_bools(encoder *e, const uint8_t *items, uint64_t count)
 {
-    uint8_t *to = gufo_buffer_extend(&e->out, count);
+    uint8_t *to = buffer_extend(&e->out, count);
 
     for (uint64_t i = 0; to != NULL && i < count; i++)
         to[i] = items[i] != 0;
@@ -140,24 +139,23 @@ static bool encode_bools(encoder *e, const uint8_t *items, uint64_t count)
 static bool encode_strings(encoder *e, const gufo_str *items, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        if (!gufo_encode_string(e, items[i]))
+        if (!encode_string(e, items[i]))
             return false;
     return true;
 }
 
-gufo_status gufo_encode_items(encoder *e, const gufo_items *items, unsigned depth,
-                              gufo_error *error)
+gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gufo_error *error)
 {
-    const value_form *form = gufo_value_form((uint32_t)items->type);
+    const value_form *form = value_form_of((uint32_t)items->type);
     gufo_status status = check_depth(depth, error);
 
     if (form == NULL)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "element type %d does not exist",
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "element type %d does not exist",
                          (int)items->type);
     if (status != GUFO_OK)
         return status;
     if (!encode_array_header(e, items->type, items->count))
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     switch (form->kind) {
     case KIND_STRING:
         return or_memory(encode_strings(e, items->items, items->count), error);
@@ -165,7 +163,7 @@ gufo_status gufo_encode_items(encoder *e, const gufo_items *items, unsigned dept
         return or_memory(encode_bools(e, items->items, items->count), error);
     case KIND_ARRAY:
         for (uint64_t i = 0; i < items->count && status == GUFO_OK; i++)
-            status = gufo_encode_items(e, (const gufo_items *)items->items + i, depth + 1, error);
+            status = encode_items(e, (const gufo_items *)items->items + i, depth + 1, error);
         return status;
     default:
         return or_memory(encode_numbers(e, items->items, items->count, form->size, false), error);

@@ -11,18 +11,16 @@ typedef struct encoder {
     bool big;
 } encoder;
 
-bool gufo_encode_bytes(encoder *e, const void *data, uint64_t size);
-bool gufo_encode_u32(encoder *e, uint32_t v);
-bool gufo_encode_u64(encoder *e, uint64_t v);
-bool gufo_encode_string(encoder *e, gufo_str text);
+bool encode_bytes(encoder *e, const void *data, uint64_t size);
+bool encode_u32(encoder *e, uint32_t v);
+bool encode_u64(encoder *e, uint64_t v);
+bool encode_string(encoder *e, gufo_str text);
 /* A number or bool, narrowed to its type. */
-bool gufo_encode_number(encoder *e, const gufo_value *value);
+bool encode_number(encoder *e, const gufo_value *value);
 /* An array as it lies in a file, or as it lies in memory; with its type and count.  `depth` is 1
  * for the outermost.  These can also fail because the file was changed, because a bool is neither 0
  * nor 1, or because arrays are nested too deep. */
-gufo_status gufo_encode_array(encoder *e, const gufo_array *array, unsigned depth,
-                              gufo_error *error);
-gufo_status gufo_encode_items(encoder *e, const gufo_items *items, unsigned depth,
-                              gufo_error *error);
+gufo_status encode_array(encoder *e, const gufo_array *array, unsigned depth, gufo_error *error);
+gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gufo_error *error);
 
 #endif

@@ -25,23 +25,23 @@ static uint64_t offset_field(const gufo_file *file, uint64_t index)
 static bool place_tensor(gufo_file *file, uint64_t index)
 {
     tensor_record *tensor = file_tensor(file, index);
-    gufo_str name = gufo_tensor_name(file, tensor);
+    gufo_str name = file_tensor_name(file, tensor);
     uint64_t relative = tensor->offset, end;
     char quoted[GUFO_QUOTE_SIZE];
 
     if (relative % file->alignment != 0 &&
-        !gufo_file_fault(file, RULE_OFFSET_ALIGNMENT, offset_field(file, index), name,
-                         "tensor %s has offset %" PRIu64
-                         ", which is no multiple of the alignment %" PRIu32,
-                         gufo_quote(quoted, name), relative, file->alignment))
+        !file_fault(file, RULE_OFFSET_ALIGNMENT, offset_field(file, index), name,
+                    "tensor %s has offset %" PRIu64
+                    ", which is no multiple of the alignment %" PRIu32,
+                    quote_name(quoted, name), relative, file->alignment))
         return false;
     if (checked_add(file->data_offset, relative, &tensor->offset) &&
         checked_add(tensor->offset, tensor->size, &end))
         return true;
     tensor->flags |= TENSOR_UNUSABLE | TENSOR_UNPLACED;
-    return gufo_file_fault(file, RULE_DATA_TRUNCATED, offset_field(file, index), name,
-                           "tensor %s has offset %" PRIu64 ", which no file can reach",
-                           gufo_quote(quoted, name), relative);
+    return file_fault(file, RULE_DATA_TRUNCATED, offset_field(file, index), name,
+                      "tensor %s has offset %" PRIu64 ", which no file can reach",
+                      quote_name(quoted, name), relative);
 }
 
 /* ---- tensors in the order of their data ----------------------------------------------------- */
@@ -55,7 +55,7 @@ static bool before(const void *owner, uint32_t a, uint32_t b)
 }
 
 /* Infos mostly are in this order already. */
-uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order)
+uint64_t order_by_offset(const gufo_file *file, uint32_t *order)
 {
     uint64_t count = 0;
     bool sorted = true;
@@ -68,7 +68,7 @@ uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order)
         count++;
     }
     if (!sorted)
-        gufo_sort_indices(order, count, before, file);
+        sort_indices(order, count, before, file);
     return count;
 }
 
@@ -106,18 +106,17 @@ static bool check_overlaps(gufo_file *file, const uint32_t *order, uint64_t coun
 
     for (uint64_t i = 0; i < count; i++) {
         const tensor_record *tensor = file_tensor(file, order[i]);
-        gufo_str name = gufo_tensor_name(file, tensor);
+        gufo_str name = file_tensor_name(file, tensor);
         char quoted[GUFO_QUOTE_SIZE], other[GUFO_QUOTE_SIZE];
 
         if (tensor->size == 0)
             continue;
         if (tensor->offset < end &&
-            !gufo_file_fault(file, RULE_DATA_OVERLAP, offset_field(file, order[i]), name,
-                             "data of tensor %s begins at byte %" PRIu64
-                             ", inside that of tensor %s, which ends at %" PRIu64,
-                             gufo_quote(quoted, name), tensor->offset,
-                             gufo_quote(other, gufo_tensor_name(file, file_tensor(file, owner))),
-                             end))
+            !file_fault(file, RULE_DATA_OVERLAP, offset_field(file, order[i]), name,
+                        "data of tensor %s begins at byte %" PRIu64
+                        ", inside that of tensor %s, which ends at %" PRIu64,
+                        quote_name(quoted, name), tensor->offset,
+                        quote_name(other, file_tensor_name(file, file_tensor(file, owner))), end))
             return false;
         if (tensor->offset + tensor->size > end) {
             end = tensor->offset + tensor->size;
@@ -132,7 +131,7 @@ static bool check_overlaps(gufo_file *file, const uint32_t *order, uint64_t coun
 
 /* Whether all bytes of a tensor are there.  One of unknown size that has elements must have bytes.
  * An empty one may lie behind the last byte, as far as padding would have reached. */
-bool gufo_tensor_complete(const gufo_file *file, const tensor_record *tensor)
+bool tensor_complete(const gufo_file *file, const tensor_record *tensor)
 {
     uint64_t size = file->source.size, padded;
 
@@ -165,8 +164,8 @@ static bool check_complete(gufo_file *file)
     for (uint64_t i = 0; i < file->tensors.count; i++) {
         const tensor_record *tensor = file_tensor(file, i);
 
-        complete += gufo_tensor_complete(file, tensor);
-        if (gufo_tensor_complete(file, tensor) || (tensor->flags & TENSOR_UNUSABLE))
+        complete += tensor_complete(file, tensor);
+        if (tensor_complete(file, tensor) || (tensor->flags & TENSOR_UNUSABLE))
             continue;
         first_cut = first_cut == UINT64_MAX ? i : first_cut;
         needed = least_end(tensor) > needed ? least_end(tensor) : needed;
@@ -174,16 +173,16 @@ static bool check_complete(gufo_file *file)
     }
     if (first_cut == UINT64_MAX)
         return true;
-    gufo_str name = gufo_tensor_name(file, file_tensor(file, first_cut));
-    return gufo_file_fault(file, RULE_DATA_TRUNCATED, file->source.size, name,
-                           "file ends before or inside the data of tensor %s: %" PRIu64
-                           " of %" PRIu64 " tensors complete, %s%" PRIu64 " byte%s missing",
-                           gufo_quote(quoted, name), complete, file->tensors.count,
-                           guessed ? "at least " : "", needed - file->source.size,
-                           needed - file->source.size == 1 ? "" : "s");
+    gufo_str name = file_tensor_name(file, file_tensor(file, first_cut));
+    return file_fault(file, RULE_DATA_TRUNCATED, file->source.size, name,
+                      "file ends before or inside the data of tensor %s: %" PRIu64 " of %" PRIu64
+                      " tensors complete, %s%" PRIu64 " byte%s missing",
+                      quote_name(quoted, name), complete, file->tensors.count,
+                      guessed ? "at least " : "", needed - file->source.size,
+                      needed - file->source.size == 1 ? "" : "s");
 }
 
-bool gufo_find_extents(gufo_file *file)
+bool extents_find(gufo_file *file)
 {
     uint64_t count = file->tensors.count;
     uint32_t *order;
@@ -197,10 +196,10 @@ bool gufo_find_extents(gufo_file *file)
         return go_on;
     order = mem_alloc(&file->allocator, (size_t)count * sizeof *order);
     if (order == NULL) {
-        file->status = gufo_fail_memory(file->error);
+        file->status = fail_memory(file->error);
         return false;
     }
-    count = gufo_order_by_offset(file, order);
+    count = order_by_offset(file, order);
     infer_sizes(file, order, count);
     go_on = check_overlaps(file, order, count) && check_complete(file);
     mem_free(&file->allocator, order);

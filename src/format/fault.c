@@ -21,8 +21,8 @@ static gufo_fix fix_of(rule_number rule)
     return (gufo_fix){.kind = GUFO_FIX_NONE};
 }
 
-void gufo_finding_report(gufo_finding_fn *found, void *context, rule_number number, uint64_t offset,
-                         gufo_str subject, const char *message)
+void finding_report(gufo_finding_fn *found, void *context, rule_number number, uint64_t offset,
+                    gufo_str subject, const char *message)
 {
     const gufo_rule *rule = gufo_rule_at((size_t)number);
     char text[sizeof((gufo_error *)0)->message + 128];
@@ -40,8 +40,8 @@ static bool is_tolerated(const gufo_file *file, rule_number rule)
            (rule == RULE_KEY_LENGTH || rule == RULE_KEY_ASCII || rule == RULE_BOOL_VALUE);
 }
 
-bool gufo_file_fault(gufo_file *file, rule_number number, uint64_t offset, gufo_str subject,
-                     const char *format, ...)
+bool file_fault(gufo_file *file, rule_number number, uint64_t offset, gufo_str subject,
+                const char *format, ...)
 {
     const gufo_rule *rule = gufo_rule_at((size_t)number);
     gufo_error fault = {.code = rule->status, .offset = offset, .rule = rule};
@@ -62,7 +62,7 @@ bool gufo_file_fault(gufo_file *file, rule_number number, uint64_t offset, gufo_
         file->damage = fault;
     file->damaged = true;
     if (file->on_finding != NULL)
-        gufo_finding_report(file->on_finding, file->finding_context, number, offset, subject,
-                            fault.message);
+        finding_report(file->on_finding, file->finding_context, number, offset, subject,
+                       fault.message);
     return true;
 }

@@ -7,7 +7,7 @@
  *     extents.c  where data lies: sizes, order, overlaps, the end of the file
  *     open.c     all of them in a row, for each kind of source
  *
- * All of them tell faults to `gufo_file_fault`, which knows whether the file is being opened
+ * All of them tell faults to `file_fault`, which knows whether the file is being opened
  * strictly (the first fault ends it) or leniently (faults are collected and reading goes on). */
 #ifndef GUFO_FORMAT_FILE_H
 #define GUFO_FORMAT_FILE_H
@@ -74,24 +74,24 @@ struct gufo_file {
 
 /* A fault at `offset` about `subject`.  Returns whether reading may go on: always when lenient;
  * otherwise file->status and the caller's error are set. */
-__attribute__((format(printf, 5, 6))) bool gufo_file_fault(gufo_file *file, rule_number rule,
-                                                           uint64_t offset, gufo_str subject,
-                                                           const char *format, ...);
+__attribute__((format(printf, 5, 6))) bool file_fault(gufo_file *file, rule_number rule,
+                                                      uint64_t offset, gufo_str subject,
+                                                      const char *format, ...);
 
 /* Hands a finding to `found`: the message gets the clause of the rule appended. */
-void gufo_finding_report(gufo_finding_fn *found, void *context, rule_number rule, uint64_t offset,
-                         gufo_str subject, const char *message);
+void finding_report(gufo_finding_fn *found, void *context, rule_number rule, uint64_t offset,
+                    gufo_str subject, const char *message);
 
 /* Whether bytes [offset, offset + size) of the tensor's data exist, and are there. */
-gufo_status gufo_tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
-                                    gufo_error *error);
+gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
+                               gufo_error *error);
 
 /* The stations.  False: stop, with file->status telling whether that is a failure. */
-bool gufo_walk(gufo_file *file);
-bool gufo_index_keys(gufo_file *file);
-bool gufo_index_names(gufo_file *file);
-bool gufo_find_alignment(gufo_file *file);
-bool gufo_find_extents(gufo_file *file);
+bool file_walk(gufo_file *file);
+bool index_keys(gufo_file *file);
+bool index_names(gufo_file *file);
+bool index_alignment(gufo_file *file);
+bool extents_find(gufo_file *file);
 
 static inline entry_record *file_entry(const gufo_file *file, uint64_t index)
 {
@@ -105,24 +105,24 @@ static inline tensor_record *file_tensor(const gufo_file *file, uint64_t index)
 
 /* The indices of the tensors whose place is known, in the order of their data, into `order`, which
  * has room for all tensors.  Returns how many. */
-uint64_t gufo_order_by_offset(const gufo_file *file, uint32_t *order);
+uint64_t order_by_offset(const gufo_file *file, uint32_t *order);
 
 /* Whether all bytes of a tensor are there. */
-bool gufo_tensor_complete(const gufo_file *file, const tensor_record *tensor);
+bool tensor_complete(const gufo_file *file, const tensor_record *tensor);
 
 /* Names as views into the file. */
-gufo_str gufo_entry_key(const gufo_file *file, const entry_record *entry);
-gufo_str gufo_tensor_name(const gufo_file *file, const tensor_record *tensor);
+gufo_str file_entry_key(const gufo_file *file, const entry_record *entry);
+gufo_str file_tensor_name(const gufo_file *file, const tensor_record *tensor);
 
 /* Whether open accepts an alignment: a power of two or a multiple of 8, up to GUFO_MAX_ALIGNMENT.
  */
-bool gufo_alignment_acceptable(uint64_t alignment);
+bool alignment_acceptable(uint64_t alignment);
 
 /* Elements and bytes from type and dims.  False if they, or any stride, do not fit into 63 bits;
  * dims of zero cannot hide that.  *size is 0 where the layout of the type is not known. */
-bool gufo_tensor_measure(uint32_t type, uint32_t n_dims, const uint64_t *dims, uint64_t *elements,
-                         uint64_t *size);
+bool tensor_measure(uint32_t type, uint32_t n_dims, const uint64_t *dims, uint64_t *elements,
+                    uint64_t *size);
 /* Whether a row of dims[0] elements fills whole blocks; true where that is not known. */
-bool gufo_tensor_rows_fill_blocks(uint32_t type, uint32_t n_dims, const uint64_t *dims);
+bool tensor_rows_fill_blocks(uint32_t type, uint32_t n_dims, const uint64_t *dims);
 
 #endif

@@ -12,24 +12,24 @@ static gufo_str name_after_length(const gufo_file *file, uint64_t length_at, uin
     return (gufo_str){(const char *)file->source.base + at, len};
 }
 
-gufo_str gufo_entry_key(const gufo_file *file, const entry_record *entry)
+gufo_str file_entry_key(const gufo_file *file, const entry_record *entry)
 {
     return name_after_length(file, entry->offset, entry->key_len);
 }
 
-gufo_str gufo_tensor_name(const gufo_file *file, const tensor_record *tensor)
+gufo_str file_tensor_name(const gufo_file *file, const tensor_record *tensor)
 {
     return name_after_length(file, tensor->info_offset, tensor->name_len);
 }
 
 static gufo_str key_of(const void *file, uint64_t index)
 {
-    return gufo_entry_key(file, file_entry(file, index));
+    return file_entry_key(file, file_entry(file, index));
 }
 
 static gufo_str name_of(const void *file, uint64_t index)
 {
-    return gufo_tensor_name(file, file_tensor(file, index));
+    return file_tensor_name(file, file_tensor(file, index));
 }
 
 static uint64_t entry_offset(const gufo_file *file, uint64_t index)
@@ -54,39 +54,39 @@ static bool index_all(gufo_file *file, name_index *index, uint64_t count,
                       const named_things *things)
 {
     file->status =
-        gufo_name_index_new(index, count, things->name_of, file, &file->allocator, file->error);
+        name_index_new(index, count, things->name_of, file, &file->allocator, file->error);
     if (file->status != GUFO_OK)
         return false;
     for (uint64_t i = 0; i < count; i++) {
         char quoted[GUFO_QUOTE_SIZE];
         uint64_t first;
 
-        if (gufo_name_index_add(index, i, &first))
+        if (name_index_add(index, i, &first))
             continue;
         gufo_str name = things->name_of(file, i);
-        if (!gufo_file_fault(file, things->duplicate, things->offset_of(file, i), name,
-                             "%s %s occurs twice; the first is at byte %" PRIu64, things->what,
-                             gufo_quote(quoted, name), things->offset_of(file, first)))
+        if (!file_fault(file, things->duplicate, things->offset_of(file, i), name,
+                        "%s %s occurs twice; the first is at byte %" PRIu64, things->what,
+                        quote_name(quoted, name), things->offset_of(file, first)))
             return false;
     }
     return true;
 }
 
-bool gufo_index_keys(gufo_file *file)
+bool index_keys(gufo_file *file)
 {
     static const named_things keys = {"key", RULE_KEY_DUPLICATE, key_of, entry_offset};
 
     return index_all(file, &file->keys, file->entries.count, &keys);
 }
 
-bool gufo_index_names(gufo_file *file)
+bool index_names(gufo_file *file)
 {
     static const named_things names = {"tensor", RULE_NAME_DUPLICATE, name_of, info_offset};
 
     return index_all(file, &file->names, file->tensors.count, &names);
 }
 
-bool gufo_alignment_acceptable(uint64_t alignment)
+bool alignment_acceptable(uint64_t alignment)
 {
     bool power_of_two = (alignment & (alignment - 1)) == 0;
 
@@ -97,7 +97,7 @@ bool gufo_alignment_acceptable(uint64_t alignment)
 /* ggml takes any power of two that a uint32 can hold. */
 static bool alignment_accepted(const gufo_file *file, uint64_t alignment)
 {
-    return gufo_alignment_acceptable(alignment) ||
+    return alignment_acceptable(alignment) ||
            (file->as_ggml && alignment != 0 && (alignment & (alignment - 1)) == 0);
 }
 
@@ -110,7 +110,7 @@ static bool occurs_twice(const gufo_file *file, gufo_str key)
     return times > 1;
 }
 
-bool gufo_find_alignment(gufo_file *file)
+bool index_alignment(gufo_file *file)
 {
     static const char key[] = GUFO_ALIGNMENT_KEY;
     gufo_str subject = {key, sizeof key - 1};
@@ -124,14 +124,14 @@ bool gufo_find_alignment(gufo_file *file)
     if (file->damaged && occurs_twice(file, subject))
         return true; /* told already; which one is meant is not known */
     if (entry.value.type != GUFO_VALUE_UINT32)
-        return gufo_file_fault(file, RULE_ALIGNMENT_TYPE, entry.offset, subject,
-                               "general.alignment has type %s, not uint32",
-                               gufo_value_type_name(entry.value.type));
+        return file_fault(file, RULE_ALIGNMENT_TYPE, entry.offset, subject,
+                          "general.alignment has type %s, not uint32",
+                          gufo_value_type_name(entry.value.type));
     if (!alignment_accepted(file, entry.value.as.u))
-        return gufo_file_fault(file, RULE_ALIGNMENT_VALUE, entry.value_offset, subject,
-                               "general.alignment is %" PRIu64
-                               "; it must be a power of two or a multiple of 8, from 1 to %u",
-                               entry.value.as.u, GUFO_MAX_ALIGNMENT);
+        return file_fault(file, RULE_ALIGNMENT_VALUE, entry.value_offset, subject,
+                          "general.alignment is %" PRIu64
+                          "; it must be a power of two or a multiple of 8, from 1 to %u",
+                          entry.value.as.u, GUFO_MAX_ALIGNMENT);
     file->alignment = (uint32_t)entry.value.as.u;
     file->alignment_known = true;
     return true;

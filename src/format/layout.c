@@ -54,13 +54,12 @@ static bool place_all(gufo_writer *w)
 static bool encode_info(gufo_writer *w, const planned_tensor *tensor)
 {
     encoder *e = &w->header;
-    bool done =
-        gufo_encode_string(e, gufo_planned_name(w, tensor)) && gufo_encode_u32(e, tensor->n_dims);
+    bool done = encode_string(e, planned_name(w, tensor)) && encode_u32(e, tensor->n_dims);
 
     for (uint32_t i = 0; i < tensor->n_dims && done; i++)
-        done = gufo_encode_u64(e, tensor->dims[i]);
-    return done && gufo_encode_u32(e, tensor->type) &&
-           gufo_encode_u64(e, tensor->offset - w->layout.data_offset);
+        done = encode_u64(e, tensor->dims[i]);
+    return done && encode_u32(e, tensor->type) &&
+           encode_u64(e, tensor->offset - w->layout.data_offset);
 }
 
 static bool encode_header(gufo_writer *w)
@@ -68,15 +67,15 @@ static bool encode_header(gufo_writer *w)
     encoder *e = &w->header;
     const buffer *entries = &w->metadata.out;
     void *padding;
-    bool done = gufo_encode_bytes(e, "GGUF", 4) && gufo_encode_u32(e, w->version) &&
-                gufo_encode_u64(e, w->tensors.count) && gufo_encode_u64(e, w->keys.count) &&
-                gufo_encode_bytes(e, entries->data, entries->len);
+    bool done = encode_bytes(e, "GGUF", 4) && encode_u32(e, w->version) &&
+                encode_u64(e, w->tensors.count) && encode_u64(e, w->keys.count) &&
+                encode_bytes(e, entries->data, entries->len);
 
     for (uint64_t i = 0; i < w->tensors.count && done; i++)
         done = encode_info(w, writer_tensor(w, i));
     if (!done)
         return false;
-    padding = gufo_buffer_extend(&e->out, w->layout.data_offset - e->out.len);
+    padding = buffer_extend(&e->out, w->layout.data_offset - e->out.len);
     if (padding != NULL)
         memset(padding, 0, (size_t)(w->layout.data_offset - w->layout.metadata_size));
     return padding != NULL;
@@ -86,11 +85,11 @@ gufo_status gufo_writer_layout(gufo_writer *w, gufo_layout *out, gufo_error *err
 {
     if (!w->laid_out) {
         if (!place_all(w))
-            return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                              "the file would be larger than any file can be");
         if (!encode_header(w)) {
-            gufo_buffer_free(&w->header.out);
-            return gufo_fail_memory(error);
+            buffer_free(&w->header.out);
+            return fail_memory(error);
         }
         w->laid_out = true;
     }

@@ -11,8 +11,8 @@ static bool multiply(uint64_t *product, uint64_t factor)
     return checked_mul(*product, factor == 0 ? 1 : factor, product) && *product <= INT64_MAX;
 }
 
-bool gufo_tensor_measure(uint32_t type_id, uint32_t n_dims, const uint64_t *dims,
-                         uint64_t *elements, uint64_t *size)
+bool tensor_measure(uint32_t type_id, uint32_t n_dims, const uint64_t *dims, uint64_t *elements,
+                    uint64_t *size)
 {
     const gufo_element_type *type = gufo_element_type_by_id(type_id);
     bool known = type != NULL && type->block_elements != 0;
@@ -33,7 +33,7 @@ bool gufo_tensor_measure(uint32_t type_id, uint32_t n_dims, const uint64_t *dims
     return true;
 }
 
-bool gufo_tensor_rows_fill_blocks(uint32_t type_id, uint32_t n_dims, const uint64_t *dims)
+bool tensor_rows_fill_blocks(uint32_t type_id, uint32_t n_dims, const uint64_t *dims)
 {
     const gufo_element_type *type = gufo_element_type_by_id(type_id);
 

@@ -3,22 +3,21 @@
 
 #include "base/error.h"
 
-gufo_status gufo_name_index_new(name_index *index, uint64_t count, name_of_fn *name_of,
-                                const void *owner, const gufo_allocator *allocator,
-                                gufo_error *error)
+gufo_status name_index_new(name_index *index, uint64_t count, name_of_fn *name_of,
+                           const void *owner, const gufo_allocator *allocator, gufo_error *error)
 {
     uint64_t slots = 8;
 
     while (slots < count + count / 2)
         slots *= 2;
-    *index = (name_index){
-        .mask = slots - 1, .key = gufo_hash_key_new(), .name_of = name_of, .owner = owner};
+    *index =
+        (name_index){.mask = slots - 1, .key = hash_key_new(), .name_of = name_of, .owner = owner};
     if (slots <= SIZE_MAX / sizeof *index->slots)
-        index->slots = gufo_mem_zero(allocator, (size_t)slots * sizeof *index->slots);
-    return index->slots != NULL ? GUFO_OK : gufo_fail_memory(error);
+        index->slots = mem_zero(allocator, (size_t)slots * sizeof *index->slots);
+    return index->slots != NULL ? GUFO_OK : fail_memory(error);
 }
 
-void gufo_name_index_free(name_index *index, const gufo_allocator *allocator)
+void name_index_free(name_index *index, const gufo_allocator *allocator)
 {
     mem_free(allocator, index->slots);
     index->slots = NULL;
@@ -27,7 +26,7 @@ void gufo_name_index_free(name_index *index, const gufo_allocator *allocator)
 /* The slot that holds `name`, or the empty one where it belongs. */
 static uint32_t *slot_of(const name_index *index, gufo_str name)
 {
-    uint64_t at = gufo_hash(index->key, name) & index->mask;
+    uint64_t at = hash_text(index->key, name) & index->mask;
 
     while (index->slots[at] != 0 &&
            !gufo_str_equal(index->name_of(index->owner, index->slots[at] - 1), name))
@@ -35,7 +34,7 @@ static uint32_t *slot_of(const name_index *index, gufo_str name)
     return &index->slots[at];
 }
 
-bool gufo_name_index_add(name_index *index, uint64_t number, uint64_t *first)
+bool name_index_add(name_index *index, uint64_t number, uint64_t *first)
 {
     uint32_t *slot = slot_of(index, index->name_of(index->owner, number));
 
@@ -47,7 +46,7 @@ bool gufo_name_index_add(name_index *index, uint64_t number, uint64_t *first)
     return true;
 }
 
-bool gufo_name_index_find(const name_index *index, gufo_str name, uint64_t *number)
+bool name_index_find(const name_index *index, gufo_str name, uint64_t *number)
 {
     uint32_t *slot;
 
@@ -60,8 +59,8 @@ bool gufo_name_index_find(const name_index *index, gufo_str name, uint64_t *numb
     return true;
 }
 
-gufo_status gufo_name_index_grow(name_index *index, uint64_t count, const gufo_allocator *allocator,
-                                 gufo_error *error)
+gufo_status name_index_grow(name_index *index, uint64_t count, const gufo_allocator *allocator,
+                            gufo_error *error)
 {
     name_index bigger;
     gufo_status status;
@@ -69,13 +68,13 @@ gufo_status gufo_name_index_grow(name_index *index, uint64_t count, const gufo_a
 
     if (index->slots != NULL && (count + 1) + (count + 1) / 2 <= index->mask + 1)
         return GUFO_OK;
-    status = gufo_name_index_new(&bigger, 2 * (count + 1), index->name_of, index->owner, allocator,
-                                 error);
+    status =
+        name_index_new(&bigger, 2 * (count + 1), index->name_of, index->owner, allocator, error);
     if (status != GUFO_OK)
         return status;
     for (uint64_t i = 0; i < count; i++)
-        (void)gufo_name_index_add(&bigger, i, &ignored);
-    gufo_name_index_free(index, allocator);
+        (void)name_index_add(&bigger, i, &ignored);
+    name_index_free(index, allocator);
     *index = bigger;
     return GUFO_OK;
 }

@@ -19,18 +19,17 @@ typedef struct name_index {
 } name_index;
 
 /* Makes an empty index for up to `count` names. */
-gufo_status gufo_name_index_new(name_index *index, uint64_t count, name_of_fn *name_of,
-                                const void *owner, const gufo_allocator *allocator,
-                                gufo_error *error);
-void gufo_name_index_free(name_index *index, const gufo_allocator *allocator);
+gufo_status name_index_new(name_index *index, uint64_t count, name_of_fn *name_of,
+                           const void *owner, const gufo_allocator *allocator, gufo_error *error);
+void name_index_free(name_index *index, const gufo_allocator *allocator);
 
 /* Makes room for one more name where names are added one by one: grows when two thirds are full. */
-gufo_status gufo_name_index_grow(name_index *index, uint64_t count, const gufo_allocator *allocator,
-                                 gufo_error *error);
+gufo_status name_index_grow(name_index *index, uint64_t count, const gufo_allocator *allocator,
+                            gufo_error *error);
 
 /* Adds name number `number`.  If an equal name is there already, *first receives its number,
  * nothing is added and the result is false. */
-bool gufo_name_index_add(name_index *index, uint64_t number, uint64_t *first);
-bool gufo_name_index_find(const name_index *index, gufo_str name, uint64_t *number);
+bool name_index_add(name_index *index, uint64_t number, uint64_t *first);
+bool name_index_find(const name_index *index, gufo_str name, uint64_t *number);
 
 #endif

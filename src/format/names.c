@@ -24,7 +24,7 @@ static bool key_too_long(gufo_str key, char *message, size_t size)
     if (key.len <= GUFO_MAX_KEY)
         return false;
     (void)snprintf(message, size, "key %s has %zu bytes, at most %d are allowed",
-                   gufo_quote(quoted, key), key.len, GUFO_MAX_KEY);
+                   quote_name(quoted, key), key.len, GUFO_MAX_KEY);
     return true;
 }
 
@@ -43,7 +43,7 @@ static bool key_not_ascii(gufo_str key, char *message, size_t size)
     if (at == key.len)
         return false;
     (void)snprintf(message, size, "key %s holds byte 0x%02x, which is no printable ASCII",
-                   gufo_quote(quoted, key), (unsigned char)key.data[at]);
+                   quote_name(quoted, key), (unsigned char)key.data[at]);
     return true;
 }
 
@@ -65,7 +65,7 @@ static bool key_bad_character(gufo_str key, char *message, size_t size)
         return false;
     (void)snprintf(message, size,
                    "key %s holds '%c'; letters, digits, '_', '.' and '-' are allowed",
-                   gufo_quote(quoted, key), key.data[at]);
+                   quote_name(quoted, key), key.data[at]);
     return true;
 }
 
@@ -79,18 +79,18 @@ static bool key_empty_segment(gufo_str key, char *message, size_t size)
         found = before == '.' && key.data[i] == '.';
     if (key.len == 0 || (!found && before != '.'))
         return false;
-    (void)snprintf(message, size, "key %s has an empty segment", gufo_quote(quoted, key));
+    (void)snprintf(message, size, "key %s has an empty segment", quote_name(quoted, key));
     return true;
 }
 
-const name_rule gufo_key_rules[] = {
+const name_rule key_rules[] = {
     {RULE_KEY_EMPTY, key_empty},
     {RULE_KEY_LENGTH, key_too_long},
     {RULE_KEY_ASCII, key_not_ascii},
     {RULE_COUNT, NULL},
 };
 
-const name_rule gufo_key_extra_rules[] = {
+const name_rule key_extra_rules[] = {
     {RULE_KEY_CHARSET, key_bad_character},
     {RULE_KEY_SEGMENT, key_empty_segment},
     {RULE_COUNT, NULL},
@@ -105,7 +105,7 @@ static bool name_too_long(gufo_str name, char *message, size_t size)
     if (name.len <= GUFO_MAX_NAME)
         return false;
     (void)snprintf(message, size, "tensor name %s has %zu bytes, at most %d are allowed",
-                   gufo_quote(quoted, name), name.len, GUFO_MAX_NAME);
+                   quote_name(quoted, name), name.len, GUFO_MAX_NAME);
     return true;
 }
 
@@ -115,7 +115,7 @@ static bool name_holds_nul(gufo_str name, char *message, size_t size)
 
     if (name.len == 0 || memchr(name.data, '\0', name.len) == NULL)
         return false;
-    (void)snprintf(message, size, "tensor name %s holds a NUL byte", gufo_quote(quoted, name));
+    (void)snprintf(message, size, "tensor name %s holds a NUL byte", quote_name(quoted, name));
     return true;
 }
 
@@ -135,17 +135,17 @@ static bool name_not_utf8(gufo_str name, char *message, size_t size)
     if (valid == name.len)
         return false;
     (void)snprintf(message, size, "tensor name %s is not UTF-8: byte 0x%02x at position %zu",
-                   gufo_quote(quoted, name), (unsigned char)name.data[valid], valid);
+                   quote_name(quoted, name), (unsigned char)name.data[valid], valid);
     return true;
 }
 
-const name_rule gufo_name_rules[] = {
+const name_rule name_rules[] = {
     {RULE_NAME_LENGTH, name_too_long},
     {RULE_NAME_NUL, name_holds_nul},
     {RULE_COUNT, NULL},
 };
 
-const name_rule gufo_name_extra_rules[] = {
+const name_rule name_extra_rules[] = {
     {RULE_NAME_EMPTY, name_empty},
     {RULE_NAME_UTF8, name_not_utf8},
     {RULE_COUNT, NULL},

@@ -12,9 +12,9 @@ typedef struct name_rule {
 } name_rule;
 
 /* Each ends with a row without function. */
-extern const name_rule gufo_key_rules[];       /* what opening asks of a key */
-extern const name_rule gufo_key_extra_rules[]; /* what new files have to keep too */
-extern const name_rule gufo_name_rules[];      /* the same for tensor names */
-extern const name_rule gufo_name_extra_rules[];
+extern const name_rule key_rules[];       /* what opening asks of a key */
+extern const name_rule key_extra_rules[]; /* what new files have to keep too */
+extern const name_rule name_rules[];      /* the same for tensor names */
+extern const name_rule name_extra_rules[];
 
 #endif

@@ -20,16 +20,16 @@ static uint64_t unmapped_limit(const gufo_open_options *options)
 
 static const gufo_allocator *allocator_of(const gufo_open_options *options)
 {
-    return options->allocator != NULL ? options->allocator : &gufo_default_allocator;
+    return options->allocator != NULL ? options->allocator : &default_allocator;
 }
 
 static gufo_file *file_new(const gufo_open_options *options, gufo_error *error)
 {
     const gufo_allocator *allocator = allocator_of(options);
-    gufo_file *file = gufo_mem_zero(allocator, sizeof *file);
+    gufo_file *file = mem_zero(allocator, sizeof *file);
 
     if (file == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     file->allocator = *allocator;
@@ -53,18 +53,18 @@ void gufo_close(gufo_file *file)
     if (file == NULL)
         return;
     allocator = file->allocator;
-    gufo_source_close(&file->source);
-    gufo_records_free(&file->entries, &allocator);
-    gufo_records_free(&file->tensors, &allocator);
-    gufo_name_index_free(&file->keys, &allocator);
-    gufo_name_index_free(&file->names, &allocator);
+    source_close(&file->source);
+    records_free(&file->entries, &allocator);
+    records_free(&file->tensors, &allocator);
+    name_index_free(&file->keys, &allocator);
+    name_index_free(&file->names, &allocator);
     mem_free(&allocator, file);
 }
 
 /* Counts what is left of a pipe, so that extents can be compared with the end of the file. */
 static bool drain(gufo_file *file)
 {
-    file->status = gufo_source_drain(&file->source, file->error);
+    file->status = source_drain(&file->source, file->error);
     return file->status == GUFO_OK;
 }
 
@@ -76,15 +76,14 @@ static bool stopped_by_failure(const gufo_file *file)
 /* Runs the stations.  A lenient walk that had to stop leaves whatever was read before. */
 static void read_file(gufo_file *file)
 {
-    bool whole = gufo_walk(file);
+    bool whole = file_walk(file);
 
     if (stopped_by_failure(file) || file->encoding.version == 0)
         return;
-    if (!gufo_index_keys(file) || !gufo_find_alignment(file) || !gufo_index_names(file) ||
-        !drain(file))
+    if (!index_keys(file) || !index_alignment(file) || !index_names(file) || !drain(file))
         return;
-    if (whole && file->alignment_known && gufo_find_extents(file))
-        gufo_source_trim(&file->source, file->infos_end);
+    if (whole && file->alignment_known && extents_find(file))
+        source_trim(&file->source, file->infos_end);
 }
 
 /* Finishes opening once the source is there. */
@@ -115,8 +114,8 @@ static gufo_file *open_descriptor(int fd, const gufo_open_options *options, gufo
         (void)close(fd);
         return NULL;
     }
-    file->status = gufo_source_open_fd(&file->source, fd, map, unmapped_limit(options),
-                                       &file->allocator, error);
+    file->status =
+        source_open_fd(&file->source, fd, map, unmapped_limit(options), &file->allocator, error);
     if (stopped_by_failure(file)) {
         gufo_close(file);
         return NULL;
@@ -129,7 +128,7 @@ gufo_file *gufo_open(const char *path, const gufo_open_options *options, gufo_er
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
     if (fd < 0) {
-        (void)gufo_fail_io(error, errno, "cannot open");
+        (void)fail_io(error, errno, "cannot open");
         return NULL;
     }
     return open_descriptor(fd, options != NULL ? options : &default_options, error);
@@ -140,7 +139,7 @@ gufo_file *gufo_open_fd(int fd, const gufo_open_options *options, gufo_error *er
     int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
     if (own < 0) {
-        (void)gufo_fail_io(error, errno, "cannot read");
+        (void)fail_io(error, errno, "cannot read");
         return NULL;
     }
     return open_descriptor(own, options != NULL ? options : &default_options, error);
@@ -153,7 +152,7 @@ gufo_file *gufo_open_memory(const void *data, size_t size, const gufo_open_optio
 
     if (file == NULL)
         return NULL;
-    gufo_source_open_memory(&file->source, data, size);
+    source_open_memory(&file->source, data, size);
     return file_read(file);
 }
 
@@ -170,7 +169,7 @@ gufo_file *gufo_open_source(const gufo_source *user, const gufo_open_options *op
             user->close(user->context);
         return NULL;
     }
-    gufo_source_open_user(&file->source, user, unmapped_limit(options), &file->allocator);
+    source_open_user(&file->source, user, unmapped_limit(options), &file->allocator);
     file->source.no_read_ahead = (options->flags & GUFO_OPEN_NO_READ_AHEAD) != 0;
     return file_read(file);
 }

@@ -19,7 +19,7 @@ static gufo_str planned_key_of(const void *owner, uint64_t index)
     return (gufo_str){(const char *)w->metadata.out.data + key->at, key->len};
 }
 
-gufo_str gufo_planned_name(const gufo_writer *w, const planned_tensor *tensor)
+gufo_str planned_name(const gufo_writer *w, const planned_tensor *tensor)
 {
     return (gufo_str){(const char *)w->tensor_names.data + tensor->name_at, tensor->name_len};
 }
@@ -28,7 +28,7 @@ static gufo_str planned_name_of(const void *owner, uint64_t index)
 {
     const gufo_writer *w = owner;
 
-    return gufo_planned_name(w, writer_tensor(w, index));
+    return planned_name(w, writer_tensor(w, index));
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -36,11 +36,11 @@ static gufo_str planned_name_of(const void *owner, uint64_t index)
 static gufo_status check_options(const gufo_writer_options *options, gufo_error *error)
 {
     if (options->version != 0 && options->version != 2 && options->version != 3)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "version %" PRIu32 " cannot be written; choose 2 or 3", options->version);
     if (options->version == 2 && options->byte_order == GUFO_BIG_ENDIAN &&
         !(options->flags & GUFO_WRITER_AS_READ))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "version 2 has no big-endian files; choose 3");
     return GUFO_OK;
 }
@@ -55,10 +55,10 @@ gufo_writer *gufo_writer_new(const gufo_writer_options *options, gufo_error *err
         options = &standard;
     if (check_options(options, error) != GUFO_OK)
         return NULL;
-    allocator = options->allocator != NULL ? options->allocator : &gufo_default_allocator;
-    w = gufo_mem_zero(allocator, sizeof *w);
+    allocator = options->allocator != NULL ? options->allocator : &default_allocator;
+    w = mem_zero(allocator, sizeof *w);
     if (w == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     w->allocator = *allocator;
@@ -84,23 +84,23 @@ void gufo_writer_free(gufo_writer *w)
     if (w == NULL)
         return;
     allocator = w->allocator;
-    gufo_output_discard(&w->file);
-    gufo_ranges_free(&w->written);
+    output_discard(&w->file);
+    ranges_free(&w->written);
     (void)pthread_mutex_destroy(&w->written_lock);
-    gufo_buffer_free(&w->metadata.out);
-    gufo_buffer_free(&w->header.out);
-    gufo_buffer_free(&w->tensor_names);
-    gufo_records_free(&w->keys, &allocator);
-    gufo_records_free(&w->tensors, &allocator);
-    gufo_name_index_free(&w->key_index, &allocator);
-    gufo_name_index_free(&w->tensor_index, &allocator);
+    buffer_free(&w->metadata.out);
+    buffer_free(&w->header.out);
+    buffer_free(&w->tensor_names);
+    records_free(&w->keys, &allocator);
+    records_free(&w->tensors, &allocator);
+    name_index_free(&w->key_index, &allocator);
+    name_index_free(&w->tensor_index, &allocator);
     mem_free(&allocator, w);
 }
 
 static gufo_status check_planning(const gufo_writer *w, gufo_error *error)
 {
     if (w->laid_out)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the layout is final; nothing can be added any more");
     return GUFO_OK;
 }
@@ -114,15 +114,15 @@ static gufo_status check_rules(gufo_str name, const name_rule *rules, gufo_error
 
     for (; rules->broken != NULL; rules++)
         if (rules->broken(name, message, sizeof message))
-            return gufo_rule_failure(error, rules->rule, "%s", message);
+            return rule_failure(error, rules->rule, "%s", message);
     return GUFO_OK;
 }
 
 static gufo_status check_key(const gufo_writer *w, gufo_str key, gufo_error *error)
 {
-    gufo_status status = check_rules(key, gufo_key_rules, error);
+    gufo_status status = check_rules(key, key_rules, error);
 
-    return status != GUFO_OK || w->as_read ? status : check_rules(key, gufo_key_extra_rules, error);
+    return status != GUFO_OK || w->as_read ? status : check_rules(key, key_extra_rules, error);
 }
 
 /* An entry that is being added, and what to go back to if that fails. */
@@ -142,8 +142,8 @@ static gufo_status begin_entry(gufo_writer *w, gufo_str key, gufo_value_type typ
     if (status == GUFO_OK)
         status = check_key(w, key, error);
     if (status == GUFO_OK &&
-        !(gufo_encode_string(&w->metadata, key) && gufo_encode_u32(&w->metadata, (uint32_t)type)))
-        status = gufo_fail_memory(error);
+        !(encode_string(&w->metadata, key) && encode_u32(&w->metadata, (uint32_t)type)))
+        status = fail_memory(error);
     return status;
 }
 
@@ -151,23 +151,23 @@ static gufo_status begin_entry(gufo_writer *w, gufo_str key, gufo_value_type typ
 static gufo_status register_key(gufo_writer *w, const new_entry *entry, gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
-    gufo_status status = gufo_name_index_grow(&w->key_index, w->keys.count, &w->allocator, error);
+    gufo_status status = name_index_grow(&w->key_index, w->keys.count, &w->allocator, error);
     planned_key *key;
     uint64_t first;
 
     if (status != GUFO_OK)
         return status;
     if (w->keys.count >= GUFO_MAX_COUNT)
-        return gufo_rule_failure(error, RULE_COUNT_LIMIT, "too many metadata entries");
-    key = gufo_records_add(&w->keys, &w->allocator);
+        return rule_failure(error, RULE_COUNT_LIMIT, "too many metadata entries");
+    key = records_add(&w->keys, &w->allocator);
     if (key == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     *key = (planned_key){entry->metadata_len + 8, entry->key.len};
-    if (gufo_name_index_add(&w->key_index, w->keys.count - 1, &first))
+    if (name_index_add(&w->key_index, w->keys.count - 1, &first))
         return GUFO_OK;
     w->keys.count--;
-    return gufo_rule_failure(error, RULE_KEY_DUPLICATE, "key %s was added before",
-                             gufo_quote(quoted, entry->key));
+    return rule_failure(error, RULE_KEY_DUPLICATE, "key %s was added before",
+                        quote_name(quoted, entry->key));
 }
 
 /* Completes an entry, or takes back what was encoded of it. */
@@ -194,17 +194,16 @@ static gufo_status check_alignment(const gufo_writer *w, const gufo_value *value
     bool acceptable;
 
     if (value->type != GUFO_VALUE_UINT32)
-        return gufo_rule_failure(error, RULE_ALIGNMENT_TYPE,
-                                 "general.alignment has type %s, not uint32",
-                                 gufo_value_type_name(value->type));
-    acceptable = gufo_alignment_acceptable(alignment) &&
+        return rule_failure(error, RULE_ALIGNMENT_TYPE, "general.alignment has type %s, not uint32",
+                            gufo_value_type_name(value->type));
+    acceptable = alignment_acceptable(alignment) &&
                  (w->as_read || (alignment >= 8 && (alignment & (alignment - 1)) == 0));
     if (!acceptable)
-        return gufo_rule_failure(error, RULE_ALIGNMENT_VALUE,
-                                 "general.alignment is %" PRIu64
-                                 "; it must be a power of two%s, from %d to %u",
-                                 alignment, w->as_read ? " or a multiple of 8" : "",
-                                 w->as_read ? 1 : 8, GUFO_MAX_ALIGNMENT);
+        return rule_failure(error, RULE_ALIGNMENT_VALUE,
+                            "general.alignment is %" PRIu64
+                            "; it must be a power of two%s, from %d to %u",
+                            alignment, w->as_read ? " or a multiple of 8" : "", w->as_read ? 1 : 8,
+                            GUFO_MAX_ALIGNMENT);
     return GUFO_OK;
 }
 
@@ -214,16 +213,16 @@ static gufo_status check_text(const gufo_writer *w, gufo_str key, gufo_str text,
     size_t valid = w->as_read ? text.len : gufo_utf8_valid_prefix(text);
 
     if (valid < text.len)
-        return gufo_rule_failure(error, RULE_STRING_UTF8,
-                                 "string of key %s is not UTF-8: byte 0x%02x at position %zu",
-                                 gufo_quote(quoted, key), (unsigned char)text.data[valid], valid);
+        return rule_failure(error, RULE_STRING_UTF8,
+                            "string of key %s is not UTF-8: byte 0x%02x at position %zu",
+                            quote_name(quoted, key), (unsigned char)text.data[valid], valid);
     return GUFO_OK;
 }
 
 /* Whether an integer fits into its type. */
 static bool number_fits(const gufo_value *value)
 {
-    const value_form *form = gufo_value_form((uint32_t)value->type);
+    const value_form *form = value_form_of((uint32_t)value->type);
     unsigned bits = 8 * (unsigned)form->size;
 
     if (bits == 64 || (form->kind != KIND_UNSIGNED && form->kind != KIND_SIGNED))
@@ -239,20 +238,20 @@ static gufo_status encode_value(gufo_writer *w, gufo_str key, const gufo_value *
     char quoted[GUFO_QUOTE_SIZE];
     gufo_status status;
 
-    switch (gufo_value_form((uint32_t)value->type)->kind) {
+    switch (value_form_of((uint32_t)value->type)->kind) {
     case KIND_STRING:
         status = check_text(w, key, value->as.str, error);
-        if (status == GUFO_OK && !gufo_encode_string(&w->metadata, value->as.str))
-            status = gufo_fail_memory(error);
+        if (status == GUFO_OK && !encode_string(&w->metadata, value->as.str))
+            status = fail_memory(error);
         return status;
     case KIND_ARRAY:
-        return gufo_encode_array(&w->metadata, &value->as.array, 1, error);
+        return encode_array(&w->metadata, &value->as.array, 1, error);
     default:
         if (!number_fits(value))
-            return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                             "the number for key %s does not fit into %s", gufo_quote(quoted, key),
+            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                             "the number for key %s does not fit into %s", quote_name(quoted, key),
                              gufo_value_type_name(value->type));
-        return gufo_encode_number(&w->metadata, value) ? GUFO_OK : gufo_fail_memory(error);
+        return encode_number(&w->metadata, value) ? GUFO_OK : fail_memory(error);
     }
 }
 
@@ -263,8 +262,8 @@ gufo_status gufo_writer_add_value(gufo_writer *w, gufo_str key, const gufo_value
     gufo_status status;
     new_entry entry;
 
-    if (gufo_value_form((uint32_t)value->type) == NULL)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "value type %d does not exist",
+    if (value_form_of((uint32_t)value->type) == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "value type %d does not exist",
                          (int)value->type);
     status = begin_entry(w, key, value->type, &entry, error);
     if (status == GUFO_OK && aligns)
@@ -287,7 +286,7 @@ gufo_status gufo_writer_add_array(gufo_writer *w, const char *key, const gufo_it
     if (status == GUFO_OK && is_alignment_key(name))
         status = check_alignment(w, &(gufo_value){.type = GUFO_VALUE_ARRAY}, error);
     if (status == GUFO_OK)
-        status = gufo_encode_items(&w->metadata, items, 1, error);
+        status = encode_items(&w->metadata, items, 1, error);
     return end_entry(w, &entry, status, error);
 }
 
@@ -333,10 +332,10 @@ static gufo_status copy_number(gufo_writer *w, const gufo_file *file, const gufo
     for (size_t i = 0; i < size; i++)
         bits[i] = at[reversed ? size - 1 - i : i];
     if (status == GUFO_OK && entry->value.type == GUFO_VALUE_BOOL && bits[0] > 1)
-        status = gufo_rule_failure(error, RULE_BOOL_VALUE,
-                                   "a bool is %u; only 0 and 1 can be written", bits[0]);
-    if (status == GUFO_OK && !gufo_encode_bytes(&w->metadata, bits, size))
-        status = gufo_fail_memory(error);
+        status = rule_failure(error, RULE_BOOL_VALUE, "a bool is %u; only 0 and 1 can be written",
+                              bits[0]);
+    if (status == GUFO_OK && !encode_bytes(&w->metadata, bits, size))
+        status = fail_memory(error);
     return end_entry(w, &added, status, error);
 }
 
@@ -346,7 +345,7 @@ gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_file *file, uint64
     gufo_entry entry;
 
     if (!gufo_metadata_at(file, index, &entry))
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no metadata entry %" PRIu64, index);
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no metadata entry %" PRIu64, index);
     if (gufo_value_type_size(entry.value.type) == 0 || is_alignment_key(entry.key))
         return gufo_writer_add_value(w, entry.key, &entry.value, error);
     return copy_number(w, file, &entry, error);
@@ -365,10 +364,9 @@ gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file, guf
 
 static gufo_status check_name(const gufo_writer *w, gufo_str name, gufo_error *error)
 {
-    gufo_status status = check_rules(name, gufo_name_rules, error);
+    gufo_status status = check_rules(name, name_rules, error);
 
-    return status != GUFO_OK || w->as_read ? status
-                                           : check_rules(name, gufo_name_extra_rules, error);
+    return status != GUFO_OK || w->as_read ? status : check_rules(name, name_extra_rules, error);
 }
 
 /* Checks type and dims, and that `*size` is right; fills it in if it was 0 and can be computed. */
@@ -379,27 +377,27 @@ static gufo_status check_shape(const gufo_writer *w, const char *quoted, const p
     uint64_t elements, computed;
 
     if (type != NULL && (type->flags & GUFO_ELEMENT_REMOVED) && !w->as_read)
-        return gufo_rule_failure(error, RULE_TYPE_REMOVED,
-                                 "tensor %s has element type %s, which was removed from the format",
-                                 quoted, type->name);
-    if (!gufo_tensor_measure(t->type, t->n_dims, t->dims, &elements, &computed))
-        return gufo_rule_failure(error, RULE_DIMS_OVERFLOW,
-                                 "elements or bytes of tensor %s do not fit into 63 bits", quoted);
-    if (!gufo_tensor_rows_fill_blocks(t->type, t->n_dims, t->dims))
-        return gufo_rule_failure(error, RULE_ROW_BLOCKS,
-                                 "rows of tensor %s are no multiple of %" PRIu32
-                                 " elements, the block of %s",
-                                 quoted, type->block_elements, type->name);
+        return rule_failure(error, RULE_TYPE_REMOVED,
+                            "tensor %s has element type %s, which was removed from the format",
+                            quoted, type->name);
+    if (!tensor_measure(t->type, t->n_dims, t->dims, &elements, &computed))
+        return rule_failure(error, RULE_DIMS_OVERFLOW,
+                            "elements or bytes of tensor %s do not fit into 63 bits", quoted);
+    if (!tensor_rows_fill_blocks(t->type, t->n_dims, t->dims))
+        return rule_failure(error, RULE_ROW_BLOCKS,
+                            "rows of tensor %s are no multiple of %" PRIu32
+                            " elements, the block of %s",
+                            quoted, type->block_elements, type->name);
     if (type == NULL || type->block_elements == 0) {
         if ((*size == 0) == (elements == 0) && *size <= INT64_MAX)
             return GUFO_OK;
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the size of tensor %s must be given: the layout of type %" PRIu32
                          " is not known",
                          quoted, t->type);
     }
     if (*size != 0 && *size != computed)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "tensor %s has %" PRIu64 " bytes by type and dims, not %" PRIu64, quoted,
                          computed, *size);
     *size = computed;
@@ -412,8 +410,7 @@ static gufo_status register_tensor(gufo_writer *w, gufo_str name, const planned_
 {
     char quoted[GUFO_QUOTE_SIZE];
     size_t names_len = w->tensor_names.len;
-    gufo_status status =
-        gufo_name_index_grow(&w->tensor_index, w->tensors.count, &w->allocator, error);
+    gufo_status status = name_index_grow(&w->tensor_index, w->tensors.count, &w->allocator, error);
     planned_tensor *tensor;
     uint64_t first;
     void *kept;
@@ -421,26 +418,26 @@ static gufo_status register_tensor(gufo_writer *w, gufo_str name, const planned_
     if (status != GUFO_OK)
         return status;
     if (w->tensors.count >= GUFO_MAX_COUNT)
-        return gufo_rule_failure(error, RULE_COUNT_LIMIT, "too many tensors");
-    tensor = gufo_records_add(&w->tensors, &w->allocator);
+        return rule_failure(error, RULE_COUNT_LIMIT, "too many tensors");
+    tensor = records_add(&w->tensors, &w->allocator);
     if (tensor == NULL)
-        return gufo_fail_memory(error);
-    kept = gufo_buffer_extend(&w->tensor_names, name.len);
+        return fail_memory(error);
+    kept = buffer_extend(&w->tensor_names, name.len);
     if (kept == NULL) {
         w->tensors.count--;
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     }
     if (name.len > 0)
         memcpy(kept, name.data, name.len);
     *tensor = *facts;
     tensor->name_at = names_len;
     tensor->name_len = name.len;
-    if (gufo_name_index_add(&w->tensor_index, w->tensors.count - 1, &first))
+    if (name_index_add(&w->tensor_index, w->tensors.count - 1, &first))
         return GUFO_OK;
     w->tensors.count--;
     w->tensor_names.len = names_len;
-    return gufo_rule_failure(error, RULE_NAME_DUPLICATE, "tensor %s was added before",
-                             gufo_quote(quoted, name));
+    return rule_failure(error, RULE_NAME_DUPLICATE, "tensor %s was added before",
+                        quote_name(quoted, name));
 }
 
 gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type, uint32_t n_dims,
@@ -455,12 +452,12 @@ gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type,
     if (status != GUFO_OK)
         return status;
     if (n_dims > GUFO_MAX_DIMS)
-        return gufo_rule_failure(error, RULE_DIMS_COUNT,
-                                 "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
-                                 gufo_quote(quoted, name), n_dims, GUFO_MAX_DIMS);
+        return rule_failure(error, RULE_DIMS_COUNT,
+                            "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
+                            quote_name(quoted, name), n_dims, GUFO_MAX_DIMS);
     for (uint32_t i = 0; i < n_dims; i++)
         tensor.dims[i] = dims[i];
-    status = check_shape(w, gufo_quote(quoted, name), &tensor, &tensor.size, error);
+    status = check_shape(w, quote_name(quoted, name), &tensor, &tensor.size, error);
     return status == GUFO_OK ? register_tensor(w, name, &tensor, error) : status;
 }
 
@@ -472,9 +469,9 @@ gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_file *file, gufo
 
     for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(file, i, &tensor); i++)
         status = file_tensor(file, i)->flags & TENSOR_UNUSABLE
-                     ? gufo_fail(error, GUFO_E_MALFORMED, tensor.info_offset,
+                     ? fail_with(error, GUFO_E_MALFORMED, tensor.info_offset,
                                  "tensor %s is damaged and cannot be copied",
-                                 gufo_quote(quoted, tensor.name))
+                                 quote_name(quoted, tensor.name))
                      : gufo_writer_add_tensor(w, tensor.name, tensor.type, tensor.n_dims,
                                               tensor.dims, tensor.size, error);
     return status;

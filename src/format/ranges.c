@@ -38,7 +38,7 @@ static bool make_room(ranges *set)
     return true;
 }
 
-bool gufo_ranges_add(ranges *set, uint64_t begin, uint64_t end)
+bool ranges_add(ranges *set, uint64_t begin, uint64_t end)
 {
     size_t first = first_ending_at(set, begin), last = first;
     struct range joined = {begin, end};
@@ -58,14 +58,14 @@ bool gufo_ranges_add(ranges *set, uint64_t begin, uint64_t end)
     return true;
 }
 
-bool gufo_ranges_cover(const ranges *set, uint64_t begin, uint64_t end)
+bool ranges_cover(const ranges *set, uint64_t begin, uint64_t end)
 {
     size_t at = first_ending_at(set, end);
 
     return begin == end || (at < set->count && set->list[at].begin <= begin);
 }
 
-void gufo_ranges_free(ranges *set)
+void ranges_free(ranges *set)
 {
     mem_free(set->allocator, set->list);
     *set = (ranges){.allocator = set->allocator};

@@ -15,8 +15,8 @@ typedef struct ranges {
 
 /* Adds [begin, end); false without memory.  Writing in order, in either direction, keeps one range,
  * and takes constant time; in general it takes time in proportion to the ranges there are. */
-bool gufo_ranges_add(ranges *set, uint64_t begin, uint64_t end);
-bool gufo_ranges_cover(const ranges *set, uint64_t begin, uint64_t end);
-void gufo_ranges_free(ranges *set);
+bool ranges_add(ranges *set, uint64_t begin, uint64_t end);
+bool ranges_cover(const ranges *set, uint64_t begin, uint64_t end);
+void ranges_free(ranges *set);
 
 #endif

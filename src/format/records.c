@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-void *gufo_records_add(records *list, const gufo_allocator *allocator)
+void *records_add(records *list, const gufo_allocator *allocator)
 {
     uint64_t place = list->count + RECORDS_FIRST;
     unsigned chunk = 63 - (unsigned)__builtin_clzll(place) - RECORDS_FIRST_BITS;
@@ -19,7 +19,7 @@ void *gufo_records_add(records *list, const gufo_allocator *allocator)
     return record;
 }
 
-void gufo_records_free(records *list, const gufo_allocator *allocator)
+void records_free(records *list, const gufo_allocator *allocator)
 {
     for (size_t i = 0; i < RECORDS_CHUNKS; i++)
         mem_free(allocator, list->chunks[i]);

@@ -27,7 +27,7 @@ static inline void *records_at(const records *list, uint64_t index)
 }
 
 /* Room for one more record at the end, zeroed; NULL without memory.  At most GUFO_MAX_COUNT. */
-void *gufo_records_add(records *list, const gufo_allocator *allocator);
-void gufo_records_free(records *list, const gufo_allocator *allocator);
+void *records_add(records *list, const gufo_allocator *allocator);
+void records_free(records *list, const gufo_allocator *allocator);
 
 #endif

@@ -41,7 +41,7 @@ const gufo_rule *gufo_rule_by_id(const char *id_or_name)
     return NULL;
 }
 
-gufo_status gufo_rule_failure(gufo_error *error, rule_number number, const char *format, ...)
+gufo_status rule_failure(gufo_error *error, rule_number number, const char *format, ...)
 {
     const gufo_rule *rule = &rules[number];
     va_list args;

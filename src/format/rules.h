@@ -12,8 +12,7 @@ typedef enum rule_number {
 } rule_number;
 
 /* Fills *error with a broken rule, at no offset, and returns the rule's status. */
-__attribute__((format(printf, 3, 4))) gufo_status gufo_rule_failure(gufo_error *error,
-                                                                    rule_number rule,
-                                                                    const char *format, ...);
+__attribute__((format(printf, 3, 4))) gufo_status rule_failure(gufo_error *error, rule_number rule,
+                                                               const char *format, ...);
 
 #endif

@@ -100,12 +100,12 @@ static gufo_status expect_key(const gufo_file *file, const char *key, uint64_t e
     gufo_entry entry;
 
     if (gufo_get_u64(file, key, &found, &reason) != GUFO_OK)
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
                          reason.message);
     if (found == expected)
         return GUFO_OK;
     (void)gufo_metadata_find(file, key, &entry);
-    return gufo_fail(error, GUFO_E_SHARDS, entry.value_offset,
+    return fail_with(error, GUFO_E_SHARDS, entry.value_offset,
                      "%s is %" PRIu64 ", but should be %" PRIu64 " by the name of the file", key,
                      found, expected);
 }
@@ -124,11 +124,11 @@ static gufo_status compare_layout(const gufo_file *first, const gufo_file *file,
     };
 
     if (first->encoding.byte_order != file->encoding.byte_order)
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "file is %s, the first shard is %s",
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "file is %s, the first shard is %s",
                          orders[file->encoding.byte_order], orders[first->encoding.byte_order]);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (facts[i].first != facts[i].own)
-            return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                              "%s differs from that of the first shard (%" PRIu64 ", not %" PRIu64
                              ")",
                              facts[i].what, facts[i].own, facts[i].first);
@@ -152,10 +152,10 @@ static gufo_status check_total(const gufo_set *set, size_t index, gufo_error *er
 
     if (gufo_get_u64(set_shard(set, index)->file, "split.tensors.count", &total, &reason) !=
         GUFO_OK)
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
                          reason.message);
     if (total != set->tensors)
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "split.tensors.count is %" PRIu64 ", but the shards have %" PRIu64
                          " tensors",
                          total, set->tensors);
@@ -185,29 +185,29 @@ static gufo_str set_name_of(const void *owner, uint64_t index)
     const gufo_set *set = owner;
     const shard *s = set_shard(set, shard_of(set, index));
 
-    return gufo_tensor_name(s->file, file_tensor(s->file, index - s->first));
+    return file_tensor_name(s->file, file_tensor(s->file, index - s->first));
 }
 
 /* Indexes all names; *failed receives the shard that has a tensor another one has too. */
 static gufo_status index_tensors(gufo_set *set, size_t *failed, gufo_error *error)
 {
     gufo_status status =
-        gufo_name_index_new(&set->names, set->tensors, set_name_of, set, &set->allocator, error);
+        name_index_new(&set->names, set->tensors, set_name_of, set, &set->allocator, error);
 
     for (uint64_t i = 0; status == GUFO_OK && i < set->tensors; i++) {
         char quoted[GUFO_QUOTE_SIZE];
         uint64_t first;
 
-        if (gufo_name_index_add(&set->names, i, &first))
+        if (name_index_add(&set->names, i, &first))
             continue;
         *failed = shard_of(set, i);
         if (shard_of(set, first) == *failed) /* a lenient open has told of it */
             continue;
         status =
-            gufo_fail(error, GUFO_E_SHARDS,
+            fail_with(error, GUFO_E_SHARDS,
                       file_tensor(set_shard(set, *failed)->file, i - set_shard(set, *failed)->first)
                           ->info_offset,
-                      "tensor %s is in shard %zu already", gufo_quote(quoted, set_name_of(set, i)),
+                      "tensor %s is in shard %zu already", quote_name(quoted, set_name_of(set, i)),
                       shard_of(set, first) + 1);
     }
     return status;
@@ -228,7 +228,7 @@ static gufo_status open_shard(gufo_set *set, size_t index, const gufo_open_optio
         return GUFO_OK;
     }
     if (set->count > 1 && reason.system == ENOENT)
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "shard %zu of %zu is missing",
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "shard %zu of %zu is missing",
                          index + 1, set->count);
     if (error != NULL)
         *error = reason;
@@ -248,11 +248,11 @@ static bool all_infos_read(const gufo_set *set)
 static gufo_status add_shard(gufo_set *set, const char *first, size_t prefix_len, gufo_error *error)
 {
     uint32_t number = (uint32_t)set->shards.count + 1;
-    shard *added = gufo_records_add(&set->shards, &set->allocator);
+    shard *added = records_add(&set->shards, &set->allocator);
 
     if (added != NULL)
         added->path = shard_path(set, first, prefix_len, number);
-    return added != NULL && added->path != NULL ? GUFO_OK : gufo_fail_memory(error);
+    return added != NULL && added->path != NULL ? GUFO_OK : fail_memory(error);
 }
 
 /* Opens and checks all shards; *failed receives the one that a failure is about. */
@@ -289,7 +289,7 @@ static char *heap_copy(const char *text)
 
 static gufo_set *set_new(const gufo_allocator *allocator, size_t count)
 {
-    gufo_set *set = gufo_mem_zero(allocator, sizeof *set);
+    gufo_set *set = mem_zero(allocator, sizeof *set);
 
     if (set == NULL)
         return NULL;
@@ -302,9 +302,8 @@ static gufo_set *set_new(const gufo_allocator *allocator, size_t count)
 gufo_set *gufo_set_open(const char *path, const gufo_open_options *options, char **failed_path,
                         gufo_error *error)
 {
-    const gufo_allocator *allocator = options != NULL && options->allocator != NULL
-                                          ? options->allocator
-                                          : &gufo_default_allocator;
+    const gufo_allocator *allocator =
+        options != NULL && options->allocator != NULL ? options->allocator : &default_allocator;
     uint32_t number = 0, count = 1;
     size_t prefix_len = 0, failed = 0;
     gufo_set *set;
@@ -315,7 +314,7 @@ gufo_set *gufo_set_open(const char *path, const gufo_open_options *options, char
         count = 1;
     set = set_new(allocator, count);
     if (set == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     if (open_all(set, path, prefix_len, options, &failed, error) == GUFO_OK)
@@ -337,8 +336,8 @@ void gufo_set_close(gufo_set *set)
         gufo_close(set_shard(set, i)->file);
         mem_free(&allocator, set_shard(set, i)->path);
     }
-    gufo_name_index_free(&set->names, &allocator);
-    gufo_records_free(&set->shards, &allocator);
+    name_index_free(&set->names, &allocator);
+    records_free(&set->shards, &allocator);
     mem_free(&allocator, set);
 }
 
@@ -381,6 +380,6 @@ bool gufo_set_tensor_find(const gufo_set *set, const char *name, gufo_tensor *ou
 {
     uint64_t index;
 
-    return gufo_name_index_find(&set->names, gufo_str_of(name), &index) &&
+    return name_index_find(&set->names, gufo_str_of(name), &index) &&
            gufo_set_tensor_at(set, index, out, shard_index);
 }

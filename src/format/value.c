@@ -27,14 +27,14 @@ static const value_form value_forms[GUFO_VALUE_TYPE_COUNT] = {
     [GUFO_VALUE_FLOAT64] = {"float64", KIND_FLOAT, 8},
 };
 
-const value_form *gufo_value_form(uint32_t type)
+const value_form *value_form_of(uint32_t type)
 {
     return type < GUFO_VALUE_TYPE_COUNT ? &value_forms[type] : NULL;
 }
 
 const char *gufo_value_type_name(gufo_value_type type)
 {
-    const value_form *form = gufo_value_form((uint32_t)type);
+    const value_form *form = value_form_of((uint32_t)type);
 
     return form != NULL ? form->name : NULL;
 }
@@ -51,19 +51,19 @@ bool gufo_value_type_by_name(const char *name, gufo_value_type *type)
 
 size_t gufo_value_type_size(gufo_value_type type)
 {
-    const value_form *form = gufo_value_form((uint32_t)type);
+    const value_form *form = value_form_of((uint32_t)type);
 
     return form != NULL ? form->size : 0;
 }
 
-bool gufo_encoding_swapped(gufo_encoding encoding)
+bool encoding_swapped(gufo_encoding encoding)
 {
     return bytes_swapped(encoding.byte_order == GUFO_BIG_ENDIAN);
 }
 
-uint64_t gufo_load_length(const uint8_t *at, gufo_encoding encoding)
+uint64_t load_length(const uint8_t *at, gufo_encoding encoding)
 {
-    bool swap = gufo_encoding_swapped(encoding);
+    bool swap = encoding_swapped(encoding);
 
     return encoding.version == 1 ? load_u32(at, swap) : load_u64(at, swap);
 }
@@ -103,10 +103,10 @@ static double float_of(uint64_t bits, size_t size)
     return wide;
 }
 
-gufo_value gufo_load_number(const uint8_t *at, gufo_value_type type, gufo_encoding encoding)
+gufo_value load_number(const uint8_t *at, gufo_value_type type, gufo_encoding encoding)
 {
     const value_form *form = &value_forms[type];
-    uint64_t bits = load_unsigned(at, form->size, gufo_encoding_swapped(encoding));
+    uint64_t bits = load_unsigned(at, form->size, encoding_swapped(encoding));
     gufo_value value = {.type = type};
 
     switch (form->kind) {
@@ -125,7 +125,7 @@ gufo_value gufo_load_number(const uint8_t *at, gufo_value_type type, gufo_encodi
     return value;
 }
 
-gufo_str gufo_string_text(const uint8_t *at, uint64_t len, gufo_encoding encoding)
+gufo_str string_text(const uint8_t *at, uint64_t len, gufo_encoding encoding)
 {
     gufo_str text = {(const char *)at, (size_t)len};
 
@@ -138,7 +138,7 @@ gufo_str gufo_string_text(const uint8_t *at, uint64_t len, gufo_encoding encodin
 
 static gufo_status wrong_type(const gufo_value *value, const char *wanted, gufo_error *error)
 {
-    return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value has type %s, not %s",
+    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value has type %s, not %s",
                      value_forms[value->type].name, wanted);
 }
 
@@ -154,7 +154,7 @@ gufo_status gufo_value_u64(const gufo_value *value, uint64_t *out, gufo_error *e
     else if (kind_of(value) != KIND_SIGNED)
         return wrong_type(value, "an integer", error);
     else if (value->as.i < 0)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "value %" PRId64 " is negative where a count is needed", value->as.i);
     else
         *out = (uint64_t)value->as.i;
@@ -168,7 +168,7 @@ gufo_status gufo_value_i64(const gufo_value *value, int64_t *out, gufo_error *er
     else if (kind_of(value) != KIND_UNSIGNED)
         return wrong_type(value, "an integer", error);
     else if (value->as.u > INT64_MAX)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "value %" PRIu64 " does not fit into 63 bits", value->as.u);
     else
         *out = (int64_t)value->as.u;
@@ -205,7 +205,7 @@ gufo_status gufo_value_array(const gufo_value *value, gufo_value_type elements, 
     if (kind_of(value) != KIND_ARRAY)
         return wrong_type(value, "array", error);
     if (value->as.array.type != elements)
-        return gufo_fail(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value is an array of %s, not of %s",
+        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value is an array of %s, not of %s",
                          gufo_value_type_name(value->as.array.type),
                          gufo_value_type_name(elements));
     *out = value->as.array;

@@ -20,10 +20,10 @@ typedef struct value_form {
 } value_form;
 
 /* The row for a value type as stored in a file; NULL if there is no such type. */
-const value_form *gufo_value_form(uint32_t type);
+const value_form *value_form_of(uint32_t type);
 
 /* Whether numbers in this encoding have to be swapped on this machine. */
-bool gufo_encoding_swapped(gufo_encoding encoding);
+bool encoding_swapped(gufo_encoding encoding);
 
 /* Bytes of a count or length in this encoding: 4 in version 1, else 8. */
 static inline size_t encoding_length_size(gufo_encoding encoding)
@@ -31,13 +31,13 @@ static inline size_t encoding_length_size(gufo_encoding encoding)
     return encoding.version == 1 ? 4 : 8;
 }
 
-uint64_t gufo_load_length(const uint8_t *at, gufo_encoding encoding);
+uint64_t load_length(const uint8_t *at, gufo_encoding encoding);
 
 /* The number or bool of type `type` at `at`. */
-gufo_value gufo_load_number(const uint8_t *at, gufo_value_type type, gufo_encoding encoding);
+gufo_value load_number(const uint8_t *at, gufo_value_type type, gufo_encoding encoding);
 
 /* The text of a string.  Writers of version 1 counted the terminating NUL until August 2023; one is
  * taken off there. */
-gufo_str gufo_string_text(const uint8_t *at, uint64_t len, gufo_encoding encoding);
+gufo_str string_text(const uint8_t *at, uint64_t len, gufo_encoding encoding);
 
 #endif

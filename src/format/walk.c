@@ -6,7 +6,7 @@
  *
  * Counts, lengths and dims have 64 bits; in version 1, 32.  There is no other parser of these
  * bytes: strict and lenient opening and the validator all come here, and differ in what
- * gufo_file_fault does.  Where the position of the next field is certain (a bad key, a bool of 2) a
+ * file_fault does.  Where the position of the next field is certain (a bad key, a bool of 2) a
  * lenient walk goes on; where it is not (a length past the end) it stops.
  *
  * Functions return false to stop; file->status tells whether that is a failure. */
@@ -61,7 +61,7 @@ static gufo_str subject(const walker *w)
 
 static const char *quoted_subject(const walker *w, char out[GUFO_QUOTE_SIZE])
 {
-    return gufo_quote(out, subject(w));
+    return quote_name(out, subject(w));
 }
 
 /* Tries to make the bytes before `upto` available.  Those of a source that cannot be mapped are
@@ -73,12 +73,11 @@ static void make_available(walker *w, uint64_t upto)
 
     if (w->told)
         return;
-    file->status = gufo_source_need(&file->source, upto, &reason);
+    file->status = source_need(&file->source, upto, &reason);
     if (file->source.over_limit) {
         file->status = GUFO_OK;
         w->told = true;
-        (void)gufo_file_fault(file, RULE_MEMORY_LIMIT, reason.offset, subject(w), "%s",
-                              reason.message);
+        (void)file_fault(file, RULE_MEMORY_LIMIT, reason.offset, subject(w), "%s", reason.message);
     } else if (file->status != GUFO_OK && file->error != NULL)
         *file->error = reason;
 }
@@ -117,9 +116,9 @@ static bool fail_short(walker *w, const char *field)
     const place *at = &w->at;
 
     if (ends_here(w))
-        (void)gufo_file_fault(w->file, at->rule, w->position, subject(w),
-                              "file ends inside the %s of %s %" PRIu64 " of %" PRIu64, field,
-                              at->what, at->index + 1, at->count);
+        (void)file_fault(w->file, at->rule, w->position, subject(w),
+                         "file ends inside the %s of %s %" PRIu64 " of %" PRIu64, field, at->what,
+                         at->index + 1, at->count);
     return false;
 }
 
@@ -129,10 +128,10 @@ static bool fail_length(walker *w, const char *field, uint64_t len)
     uint64_t behind = left(w) - (left(w) < w->width ? left(w) : w->width);
 
     if (ends_here(w))
-        (void)gufo_file_fault(w->file, at->rule, w->position, subject(w),
-                              "%s of %s %" PRIu64 " of %" PRIu64 " has %" PRIu64
-                              " bytes, but only %" PRIu64 " are left in the file",
-                              field, at->what, at->index + 1, at->count, len, behind);
+        (void)file_fault(w->file, at->rule, w->position, subject(w),
+                         "%s of %s %" PRIu64 " of %" PRIu64 " has %" PRIu64
+                         " bytes, but only %" PRIu64 " are left in the file",
+                         field, at->what, at->index + 1, at->count, len, behind);
     return false;
 }
 
@@ -161,7 +160,7 @@ static bool read_length(walker *w, const char *field, uint64_t *out)
 {
     if (!have(w, w->width))
         return fail_short(w, field);
-    *out = gufo_load_length(here(w), w->encoding);
+    *out = load_length(here(w), w->encoding);
     w->position += w->width;
     return true;
 }
@@ -180,7 +179,7 @@ static bool read_string(walker *w, const char *field, uint64_t *text_at, size_t 
     if (!have(w, whole) || whole > SIZE_MAX)
         return fail_length(w, field, len);
     *text_at = start + w->width;
-    *text_len = gufo_string_text(here(w) + w->width, len, w->encoding).len;
+    *text_len = string_text(here(w) + w->width, len, w->encoding).len;
     w->position += whole;
     return true;
 }
@@ -204,20 +203,20 @@ static bool read_version(walker *w)
 
     if (!have(w, HEADER_START)) {
         if (ends_here(w))
-            (void)gufo_file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
-                                  "file ends inside the version");
+            (void)file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
+                             "file ends inside the version");
         return false;
     }
     little = load_u32(here(w) + 4, bytes_swapped(false));
     big = load_u32(here(w) + 4, bytes_swapped(true));
     if ((little < 1 || little > 3) && (big < 1 || big > 3)) {
-        (void)gufo_file_fault(file, RULE_VERSION, 4, subject(w),
-                              "version %" PRIu32 " does not exist; known are 1, 2 and 3", little);
+        (void)file_fault(file, RULE_VERSION, 4, subject(w),
+                         "version %" PRIu32 " does not exist; known are 1, 2 and 3", little);
         return false;
     }
     w->encoding.byte_order = little <= 3 ? GUFO_LITTLE_ENDIAN : GUFO_BIG_ENDIAN;
     w->encoding.version = (uint8_t)(little <= 3 ? little : big);
-    w->swap = gufo_encoding_swapped(w->encoding);
+    w->swap = encoding_swapped(w->encoding);
     w->width = encoding_length_size(w->encoding);
     file->encoding = w->encoding;
     w->position = HEADER_START;
@@ -234,11 +233,11 @@ static bool read_magic(walker *w)
         return true;
     if (!ends_here(w))
         return false;
-    (void)gufo_source_need(&file->source, 4096, NULL); /* as much as can be had */
+    (void)source_need(&file->source, 4096, NULL); /* as much as can be had */
     kind = gufo_recognise(file->source.base, (size_t)file->source.have);
-    (void)gufo_file_fault(file, RULE_MAGIC, 0, subject(w), "this is no GGUF file: %s%s",
-                          kind != NULL ? "it is " : "it does not begin with \"GGUF\"",
-                          kind != NULL ? kind : "");
+    (void)file_fault(file, RULE_MAGIC, 0, subject(w), "this is no GGUF file: %s%s",
+                     kind != NULL ? "it is " : "it does not begin with \"GGUF\"",
+                     kind != NULL ? kind : "");
     return false;
 }
 
@@ -250,16 +249,16 @@ static bool check_count(walker *w, rule_number rule, uint64_t at, const char *wh
     uint64_t needed;
 
     if (count > max) {
-        (void)gufo_file_fault(w->file, RULE_COUNT_LIMIT, at, subject(w),
-                              "header announces %" PRIu64 " %s, the limit is %" PRIu64, count, what,
-                              max);
+        (void)file_fault(w->file, RULE_COUNT_LIMIT, at, subject(w),
+                         "header announces %" PRIu64 " %s, the limit is %" PRIu64, count, what,
+                         max);
         return false;
     }
     if (!checked_mul(count, least, &needed) || needed > left(w))
-        return gufo_file_fault(w->file, rule, at, subject(w),
-                               "header announces %" PRIu64 " %s, which take at least %" PRIu64
-                               " bytes, but only %" PRIu64 " are left in the file",
-                               count, what, needed, left(w));
+        return file_fault(w->file, rule, at, subject(w),
+                          "header announces %" PRIu64 " %s, which take at least %" PRIu64
+                          " bytes, but only %" PRIu64 " are left in the file",
+                          count, what, needed, left(w));
     return true;
 }
 
@@ -271,12 +270,12 @@ static bool read_header(walker *w)
         return false;
     if (!have(w, 2 * w->width)) {
         if (ends_here(w))
-            (void)gufo_file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
-                                  "file ends inside the counts of the header");
+            (void)file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
+                             "file ends inside the counts of the header");
         return false;
     }
-    file->claimed_tensors = gufo_load_length(here(w), w->encoding);
-    file->claimed_metadata = gufo_load_length(here(w) + w->width, w->encoding);
+    file->claimed_tensors = load_length(here(w), w->encoding);
+    file->claimed_metadata = load_length(here(w) + w->width, w->encoding);
     w->position += 2 * w->width;
     /* The smallest records: name length, dimension count, type and offset; key length, value type
      * and a value of one byte. */
@@ -295,8 +294,7 @@ static bool check_subject(walker *w, const name_rule *rules)
         char message[sizeof((gufo_error *)0)->message];
 
         if (rules->broken(subject(w), message, sizeof message) &&
-            !gufo_file_fault(w->file, rules->rule, w->at.name_at - w->width, subject(w), "%s",
-                             message))
+            !file_fault(w->file, rules->rule, w->at.name_at - w->width, subject(w), "%s", message))
             return false;
     }
     return true;
@@ -306,9 +304,9 @@ static bool fail_bool(walker *w, uint64_t at)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    return gufo_file_fault(w->file, RULE_BOOL_VALUE, at, subject(w),
-                           "key %s holds a bool of %u; only 0 and 1 exist",
-                           quoted_subject(w, quoted), w->file->source.base[at]);
+    return file_fault(w->file, RULE_BOOL_VALUE, at, subject(w),
+                      "key %s holds a bool of %u; only 0 and 1 exist", quoted_subject(w, quoted),
+                      w->file->source.base[at]);
 }
 
 static bool fail_array(walker *w, const array_skip *skip, skip_result why)
@@ -319,20 +317,19 @@ static bool fail_array(walker *w, const array_skip *skip, skip_result why)
         return false;
     switch (why) {
     case SKIP_BAD_TYPE:
-        (void)gufo_file_fault(w->file, RULE_ARRAY_TYPE, skip->position, subject(w),
-                              "array of key %s has elements of type %" PRIu32
-                              ", which does not exist",
-                              quoted_subject(w, quoted), skip->type);
+        (void)file_fault(w->file, RULE_ARRAY_TYPE, skip->position, subject(w),
+                         "array of key %s has elements of type %" PRIu32 ", which does not exist",
+                         quoted_subject(w, quoted), skip->type);
         break;
     case SKIP_TOO_DEEP:
-        (void)gufo_file_fault(w->file, RULE_ARRAY_DEPTH, skip->position, subject(w),
-                              "arrays of key %s are nested more than %d deep",
-                              quoted_subject(w, quoted), GUFO_MAX_DEPTH);
+        (void)file_fault(w->file, RULE_ARRAY_DEPTH, skip->position, subject(w),
+                         "arrays of key %s are nested more than %d deep", quoted_subject(w, quoted),
+                         GUFO_MAX_DEPTH);
         break;
     default:
-        (void)gufo_file_fault(w->file, w->at.rule, skip->position, subject(w),
-                              "file ends inside the array of key %s, %s %" PRIu64 " of %" PRIu64,
-                              quoted_subject(w, quoted), w->at.what, w->at.index + 1, w->at.count);
+        (void)file_fault(w->file, w->at.rule, skip->position, subject(w),
+                         "file ends inside the array of key %s, %s %" PRIu64 " of %" PRIu64,
+                         quoted_subject(w, quoted), w->at.what, w->at.index + 1, w->at.count);
     }
     return false;
 }
@@ -343,8 +340,8 @@ static bool read_array(walker *w, entry_record *entry)
     skip_result result;
     array_skip skip;
 
-    gufo_array_skip_start(&skip, s->base, w->position, s->have, w->encoding);
-    while ((result = gufo_array_skip_run(&skip)) == SKIP_SHORT) {
+    array_skip_start(&skip, s->base, w->position, s->have, w->encoding);
+    while ((result = array_skip_run(&skip)) == SKIP_SHORT) {
         uint64_t had = s->have;
 
         make_available(w, skip.need);
@@ -390,11 +387,11 @@ static bool read_value(walker *w, entry_record *entry)
 
     if (!read_u32(w, "value type", &type))
         return false;
-    form = gufo_value_form(type);
+    form = value_form_of(type);
     if (form == NULL) {
-        (void)gufo_file_fault(w->file, RULE_VALUE_TYPE, w->position - 4, subject(w),
-                              "value of key %s has type %" PRIu32 ", which does not exist",
-                              quoted_subject(w, quoted), type);
+        (void)file_fault(w->file, RULE_VALUE_TYPE, w->position - 4, subject(w),
+                         "value of key %s has type %" PRIu32 ", which does not exist",
+                         quoted_subject(w, quoted), type);
         return false;
     }
     entry->type = (uint8_t)type;
@@ -407,10 +404,10 @@ static bool read_value(walker *w, entry_record *entry)
  * announced. */
 static bool keep(gufo_file *file, records *list, const void *record)
 {
-    void *room = gufo_records_add(list, &file->allocator);
+    void *room = records_add(list, &file->allocator);
 
     if (room == NULL) {
-        file->status = gufo_fail_memory(file->error);
+        file->status = fail_memory(file->error);
         return false;
     }
     memcpy(room, record, list->size);
@@ -426,7 +423,7 @@ static bool read_entry(walker *w, uint64_t index)
                     .what = "metadata entry",
                     .index = index,
                     .count = file->claimed_metadata};
-    if (!read_name(w, "key", &entry.key_len) || !check_subject(w, gufo_key_rules) ||
+    if (!read_name(w, "key", &entry.key_len) || !check_subject(w, key_rules) ||
         !read_value(w, &entry))
         return false;
     entry.end = w->position;
@@ -445,9 +442,9 @@ static bool check_dims_count(walker *w, uint32_t count, tensor_record *tensor)
     if (count <= GUFO_MAX_DIMS)
         return true;
     tensor->flags |= TENSOR_UNUSABLE;
-    return gufo_file_fault(w->file, RULE_DIMS_COUNT, w->position - 4, subject(w),
-                           "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
-                           quoted_subject(w, quoted), count, GUFO_MAX_DIMS) &&
+    return file_fault(w->file, RULE_DIMS_COUNT, w->position - 4, subject(w),
+                      "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
+                      quoted_subject(w, quoted), count, GUFO_MAX_DIMS) &&
            count <= MEANT_AT_MOST;
 }
 
@@ -478,21 +475,20 @@ static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
 
     if (tensor->flags & TENSOR_UNUSABLE)
         return true;
-    if (!gufo_tensor_measure(tensor->type, tensor->n_dims, tensor->dims, &elements,
-                             &tensor->size)) {
+    if (!tensor_measure(tensor->type, tensor->n_dims, tensor->dims, &elements, &tensor->size)) {
         tensor->flags |= TENSOR_UNUSABLE;
-        return gufo_file_fault(w->file, RULE_DIMS_OVERFLOW, at, subject(w),
-                               "elements or bytes of tensor %s do not fit into 63 bits",
-                               quoted_subject(w, quoted));
+        return file_fault(w->file, RULE_DIMS_OVERFLOW, at, subject(w),
+                          "elements or bytes of tensor %s do not fit into 63 bits",
+                          quoted_subject(w, quoted));
     }
-    if (!gufo_tensor_rows_fill_blocks(tensor->type, tensor->n_dims, tensor->dims)) {
+    if (!tensor_rows_fill_blocks(tensor->type, tensor->n_dims, tensor->dims)) {
         tensor->flags |= TENSOR_UNUSABLE;
         tensor->size = 0;
-        return gufo_file_fault(w->file, RULE_ROW_BLOCKS, at, subject(w),
-                               "rows of tensor %s have %" PRIu64
-                               " elements, which is no multiple of %" PRIu32 ", the block of %s",
-                               quoted_subject(w, quoted), tensor->n_dims > 0 ? tensor->dims[0] : 1,
-                               type->block_elements, type->name);
+        return file_fault(w->file, RULE_ROW_BLOCKS, at, subject(w),
+                          "rows of tensor %s have %" PRIu64
+                          " elements, which is no multiple of %" PRIu32 ", the block of %s",
+                          quoted_subject(w, quoted), tensor->n_dims > 0 ? tensor->dims[0] : 1,
+                          type->block_elements, type->name);
     }
     if (elements > 0 && (type == NULL || type->block_elements == 0))
         tensor->flags |= TENSOR_SIZE_UNKNOWN;
@@ -509,7 +505,7 @@ static bool read_info(walker *w, uint64_t index)
                     .what = "tensor info",
                     .index = index,
                     .count = file->claimed_tensors};
-    if (!read_name(w, "name", &tensor.name_len) || !check_subject(w, gufo_name_rules))
+    if (!read_name(w, "name", &tensor.name_len) || !check_subject(w, name_rules))
         return false;
     dims_at = w->position;
     return read_dims(w, &tensor) && read_u32(w, "element type", &tensor.type) &&
@@ -543,13 +539,13 @@ static void report_unread(walker *w)
 
     if (file->status != GUFO_OK || !file->lenient)
         return;
-    (void)gufo_file_fault(file, RULE_UNREAD, w->position, header,
-                          "%" PRIu64 " of %" PRIu64 " metadata entries and %" PRIu64 " of %" PRIu64
-                          " tensor infos could not be read",
-                          entries, file->claimed_metadata, tensors, file->claimed_tensors);
+    (void)file_fault(file, RULE_UNREAD, w->position, header,
+                     "%" PRIu64 " of %" PRIu64 " metadata entries and %" PRIu64 " of %" PRIu64
+                     " tensor infos could not be read",
+                     entries, file->claimed_metadata, tensors, file->claimed_tensors);
 }
 
-bool gufo_walk(gufo_file *file)
+bool file_walk(gufo_file *file)
 {
     walker w = {.file = file};
 

@@ -58,6 +58,6 @@ static inline planned_tensor *writer_tensor(const gufo_writer *w, uint64_t index
     return records_at(&w->tensors, index);
 }
 
-gufo_str gufo_planned_name(const gufo_writer *w, const planned_tensor *tensor);
+gufo_str planned_name(const gufo_writer *w, const planned_tensor *tensor);
 
 #endif

@@ -44,11 +44,11 @@ static gufo_status fail_value(const quant_tensor *tensor, uint64_t row, uint64_t
     char quoted[GUFO_QUOTE_SIZE], place[128];
 
     describe_place(place, sizeof place, tensor, row, column);
-    (void)gufo_quote(quoted, tensor->source.name);
+    (void)quote_name(quoted, tensor->source.name);
     if (!isfinite(value))
-        return gufo_fail(error, GUFO_E_RANGE, offset, "tensor %s: the value in %s is %s", quoted,
+        return fail_with(error, GUFO_E_RANGE, offset, "tensor %s: the value in %s is %s", quoted,
                          place, kind_of(value));
-    return gufo_fail(error, GUFO_E_RANGE, offset,
+    return fail_with(error, GUFO_E_RANGE, offset,
                      "tensor %s: the value %.9g in %s is too large for %s", quoted, (double)value,
                      place, tensor->to->name);
 }
@@ -103,7 +103,7 @@ static gufo_status convert_step(quant_worker *worker, const quant_tensor *tensor
         status = gufo_decode(tensor->to, s->to, s->rows, s->columns, worker->decoded, options->cpu,
                              error);
     if (status == GUFO_OK &&
-        !gufo_loss_measure(loss, worker->values, worker->decoded, s->rows * s->columns) &&
+        !loss_measure(loss, worker->values, worker->decoded, s->rows * s->columns) &&
         !(options->flags & GUFO_QUANTIZE_KEEP_NONFINITE))
         status = fail_step(tensor, s, worker->values, worker->decoded, error);
     return status;
@@ -189,12 +189,11 @@ static gufo_status write_unit(quant_worker *worker, const quant_unit *unit, gufo
 
     worker->blame = BLAME_OUTPUT;
     (void)gufo_writer_tensor(out->writer, tensor->output_index, &place, &size);
-    return gufo_output_write(&out->file, place + unit->to, worker->coded, (size_t)unit->to_size,
-                             error);
+    return output_write(&out->file, place + unit->to, worker->coded, (size_t)unit->to_size, error);
 }
 
-gufo_status gufo_unit_convert(quant_worker *worker, const quant_unit *unit,
-                              gufo_quantize_loss *loss, gufo_error *error)
+gufo_status unit_convert(quant_worker *worker, const quant_unit *unit, gufo_quantize_loss *loss,
+                         gufo_error *error)
 {
     const quant_tensor *tensor = unit->tensor;
     const gufo_file *file = gufo_set_shard(worker->q->input, tensor->shard);

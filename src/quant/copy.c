@@ -5,7 +5,7 @@
 #include "base/move.h"
 #include "format/file.h"
 
-gufo_status gufo_unit_copy(quant_worker *worker, const quant_unit *unit, gufo_error *error)
+gufo_status unit_copy(quant_worker *worker, const quant_unit *unit, gufo_error *error)
 {
     const gufo_quantizer *q = worker->q;
     const quant_tensor *tensor = unit->tensor;
@@ -17,8 +17,8 @@ gufo_status gufo_unit_copy(quant_worker *worker, const quant_unit *unit, gufo_er
 
     (void)gufo_writer_tensor(out->writer, tensor->output_index, &place, &size);
     status =
-        gufo_move(&file->source, tensor->source.offset + unit->from, unit->from_size, out->file.fd,
-                  place + unit->to, worker->source, worker->source_size, &read_failed, error);
+        move_bytes(&file->source, tensor->source.offset + unit->from, unit->from_size, out->file.fd,
+                   place + unit->to, worker->source, worker->source_size, &read_failed, error);
     if (status != GUFO_OK && !read_failed)
         worker->blame = BLAME_OUTPUT;
     return status;

@@ -12,7 +12,7 @@ enum { PIECE = 4096 };
 /* A chain: each piece is hashed with what the pieces before it gave as key. */
 static void chain(uint64_t *hash, const void *data, size_t size)
 {
-    *hash = gufo_hash((hash_key){*hash, size}, (gufo_str){data, size});
+    *hash = hash_text((hash_key){*hash, size}, (gufo_str){data, size});
 }
 
 static void chain_u64(uint64_t *hash, uint64_t number)
@@ -46,7 +46,7 @@ static gufo_status chain_shard(uint64_t *hash, const gufo_file *file, gufo_error
     return status;
 }
 
-gufo_status gufo_identity_input(gufo_quantizer *q, uint64_t *out, gufo_error *error)
+gufo_status identity_input(gufo_quantizer *q, uint64_t *out, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -88,7 +88,7 @@ static gufo_status chain_entry(uint64_t *hash, const gufo_imatrix *imatrix, uint
     return status;
 }
 
-gufo_status gufo_identity_options(const gufo_quantizer *q, uint64_t *out, gufo_error *error)
+gufo_status identity_options(const gufo_quantizer *q, uint64_t *out, gufo_error *error)
 {
     const gufo_imatrix *imatrix = q->options.importance;
     gufo_status status = GUFO_OK;

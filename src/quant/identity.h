@@ -9,7 +9,7 @@
  * output (which tell metadata, tensors and types), what else decides about bytes, and all numbers
  * of the importance matrix.  Not memory, threads and kernels, which change nothing.  q->failed_path
  * tells the shard that could not be read. */
-gufo_status gufo_identity_input(gufo_quantizer *q, uint64_t *out, gufo_error *error);
-gufo_status gufo_identity_options(const gufo_quantizer *q, uint64_t *out, gufo_error *error);
+gufo_status identity_input(gufo_quantizer *q, uint64_t *out, gufo_error *error);
+gufo_status identity_options(const gufo_quantizer *q, uint64_t *out, gufo_error *error);
 
 #endif

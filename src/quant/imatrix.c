@@ -19,13 +19,13 @@ static gufo_str name_of_entry(const void *owner, uint64_t index)
     return imatrix_entry_at(owner, index)->name;
 }
 
-gufo_imatrix *gufo_imatrix_new(const gufo_allocator *allocator, gufo_error *error)
+gufo_imatrix *imatrix_new(const gufo_allocator *allocator, gufo_error *error)
 {
-    const gufo_allocator *used = allocator != NULL ? allocator : &gufo_default_allocator;
-    gufo_imatrix *m = gufo_mem_zero(used, sizeof *m);
+    const gufo_allocator *used = allocator != NULL ? allocator : &default_allocator;
+    gufo_imatrix *m = mem_zero(used, sizeof *m);
 
     if (m == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     m->allocator = *used;
@@ -33,7 +33,7 @@ gufo_imatrix *gufo_imatrix_new(const gufo_allocator *allocator, gufo_error *erro
     m->datasets.size = sizeof(gufo_str);
     m->texts.size = sizeof(char *);
     m->source.fd = -1;
-    if (gufo_name_index_new(&m->names, 0, name_of_entry, m, &m->allocator, error) != GUFO_OK) {
+    if (name_index_new(&m->names, 0, name_of_entry, m, &m->allocator, error) != GUFO_OK) {
         gufo_imatrix_close(m);
         return NULL;
     }
@@ -48,21 +48,21 @@ void gufo_imatrix_close(gufo_imatrix *m)
         return;
     allocator = m->allocator;
     gufo_close(m->file);
-    gufo_source_close(&m->source);
+    source_close(&m->source);
     for (uint64_t i = 0; i < m->texts.count; i++)
         mem_free(&allocator, *(char **)records_at(&m->texts, i));
-    gufo_records_free(&m->texts, &allocator);
-    gufo_records_free(&m->entries, &allocator);
-    gufo_records_free(&m->datasets, &allocator);
-    gufo_name_index_free(&m->names, &allocator);
+    records_free(&m->texts, &allocator);
+    records_free(&m->entries, &allocator);
+    records_free(&m->datasets, &allocator);
+    name_index_free(&m->names, &allocator);
     mem_free(&allocator, m->inputs);
     mem_free(&allocator, m);
 }
 
-char *gufo_imatrix_text(gufo_imatrix *m, size_t size)
+char *imatrix_text(gufo_imatrix *m, size_t size)
 {
     char *text = mem_alloc(&m->allocator, size == 0 ? 1 : size);
-    char **place = text != NULL ? gufo_records_add(&m->texts, &m->allocator) : NULL;
+    char **place = text != NULL ? records_add(&m->texts, &m->allocator) : NULL;
 
     if (place == NULL) {
         mem_free(&m->allocator, text);
@@ -72,39 +72,39 @@ char *gufo_imatrix_text(gufo_imatrix *m, size_t size)
     return text;
 }
 
-gufo_status gufo_imatrix_add(gufo_imatrix *m, gufo_str name, uint64_t offset, imatrix_entry **entry,
-                             gufo_error *error)
+gufo_status imatrix_add(gufo_imatrix *m, gufo_str name, uint64_t offset, imatrix_entry **entry,
+                        gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
     uint64_t first;
     gufo_status status;
 
     if (m->entries.count >= GUFO_MAX_COUNT)
-        return gufo_fail(error, GUFO_E_LIMIT, offset, "more than %" PRIu32 " entries",
+        return fail_with(error, GUFO_E_LIMIT, offset, "more than %" PRIu32 " entries",
                          (uint32_t)GUFO_MAX_COUNT);
-    status = gufo_name_index_grow(&m->names, m->entries.count, &m->allocator, error);
+    status = name_index_grow(&m->names, m->entries.count, &m->allocator, error);
     if (status != GUFO_OK)
         return status;
-    *entry = gufo_records_add(&m->entries, &m->allocator);
+    *entry = records_add(&m->entries, &m->allocator);
     if (*entry == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     (*entry)->name = name;
-    if (!gufo_name_index_add(&m->names, m->entries.count - 1, &first))
-        return gufo_fail(error, GUFO_E_MALFORMED, offset, "there are two entries for %s",
-                         gufo_quote(quoted, name));
+    if (!name_index_add(&m->names, m->entries.count - 1, &first))
+        return fail_with(error, GUFO_E_MALFORMED, offset, "there are two entries for %s",
+                         quote_name(quoted, name));
     return GUFO_OK;
 }
 
-gufo_status gufo_imatrix_add_dataset(gufo_imatrix *m, gufo_str text, gufo_error *error)
+gufo_status imatrix_add_dataset(gufo_imatrix *m, gufo_str text, gufo_error *error)
 {
     gufo_str *place;
 
     if (m->datasets.count >= GUFO_MAX_COUNT)
-        return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %" PRIu32 " datasets",
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %" PRIu32 " datasets",
                          (uint32_t)GUFO_MAX_COUNT);
-    place = gufo_records_add(&m->datasets, &m->allocator);
+    place = records_add(&m->datasets, &m->allocator);
     if (place == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     *place = text;
     return GUFO_OK;
 }
@@ -122,7 +122,7 @@ static gufo_status read_magic(const gufo_imatrix *m, bool *gguf, gufo_error *err
     *gguf = false;
     if (m->source.size < sizeof bytes)
         return GUFO_OK;
-    status = gufo_source_read(&m->source, 0, bytes, sizeof bytes, error);
+    status = source_read(&m->source, 0, bytes, sizeof bytes, error);
     *gguf = memcmp(bytes, magic, sizeof bytes) == 0;
     return status;
 }
@@ -148,10 +148,10 @@ static gufo_imatrix *open_source(gufo_imatrix *m, const gufo_imatrix_options *op
         options != NULL && options->chunk_size != 0 ? options->chunk_size : GUFO_IMATRIX_CHUNK_SIZE;
     if (status == GUFO_OK && gguf) {
         m->file = open_gguf(m, error);
-        gufo_source_close(&m->source);
-        status = m->file != NULL ? gufo_imatrix_read_gguf(m, error) : GUFO_E_MALFORMED;
+        source_close(&m->source);
+        status = m->file != NULL ? imatrix_read_gguf(m, error) : GUFO_E_MALFORMED;
     } else if (status == GUFO_OK) {
-        status = gufo_imatrix_read_legacy(m, error);
+        status = imatrix_read_legacy(m, error);
     }
     if (status != GUFO_OK) {
         gufo_imatrix_close(m);
@@ -171,10 +171,10 @@ static gufo_status open_descriptor(gufo_imatrix *m, const char *path, gufo_error
     gufo_status status;
 
     if (fd < 0)
-        return gufo_fail_io(error, errno, "cannot open");
-    status = gufo_source_open_fd(&m->source, fd, false, 0, &m->allocator, error);
+        return fail_io(error, errno, "cannot open");
+    status = source_open_fd(&m->source, fd, false, 0, &m->allocator, error);
     if (status == GUFO_OK && m->source.sequential)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "an importance matrix is read in pieces, which a pipe does not give; give "
                          "a file");
     return status;
@@ -183,7 +183,7 @@ static gufo_status open_descriptor(gufo_imatrix *m, const char *path, gufo_error
 gufo_imatrix *gufo_imatrix_open(const char *path, const gufo_imatrix_options *options,
                                 gufo_error *error)
 {
-    gufo_imatrix *m = gufo_imatrix_new(allocator_of(options), error);
+    gufo_imatrix *m = imatrix_new(allocator_of(options), error);
 
     if (m != NULL && open_descriptor(m, path, error) != GUFO_OK) {
         gufo_imatrix_close(m);
@@ -195,11 +195,11 @@ gufo_imatrix *gufo_imatrix_open(const char *path, const gufo_imatrix_options *op
 gufo_imatrix *gufo_imatrix_open_memory(const void *data, size_t size,
                                        const gufo_imatrix_options *options, gufo_error *error)
 {
-    gufo_imatrix *m = gufo_imatrix_new(allocator_of(options), error);
+    gufo_imatrix *m = imatrix_new(allocator_of(options), error);
 
     if (m == NULL)
         return NULL;
-    gufo_source_open_memory(&m->source, data, size);
+    source_open_memory(&m->source, data, size);
     return open_source(m, options, error);
 }
 
@@ -246,7 +246,7 @@ bool gufo_imatrix_entry_at(const gufo_imatrix *m, uint64_t index, gufo_imatrix_e
 
 bool gufo_imatrix_find(const gufo_imatrix *m, gufo_str name, uint64_t *index)
 {
-    return gufo_name_index_find(&m->names, name, index);
+    return name_index_find(&m->names, name, index);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -259,7 +259,7 @@ static gufo_status read_floats(const gufo_imatrix *m, uint64_t offset, size_t co
     uint8_t bytes[IMATRIX_CHUNK * sizeof(float)];
     size_t size = count * sizeof(float);
     gufo_status status = m->file != NULL ? gufo_file_read(m->file, offset, bytes, size, error)
-                                         : gufo_source_read(&m->source, offset, bytes, size, error);
+                                         : source_read(&m->source, offset, bytes, size, error);
 
     for (size_t i = 0; i < count && status == GUFO_OK; i++) {
         uint32_t bits = load_u32(bytes + i * sizeof(float), swap);
@@ -304,14 +304,14 @@ static gufo_status add_inputs(const gufo_imatrix *m, uint64_t index, uint64_t fi
     return GUFO_OK;
 }
 
-gufo_status gufo_imatrix_sums(const gufo_imatrix *m, uint64_t index, uint64_t first, size_t count,
-                              double *out, gufo_error *error)
+gufo_status imatrix_sums(const gufo_imatrix *m, uint64_t index, uint64_t first, size_t count,
+                         double *out, gufo_error *error)
 {
     const imatrix_entry *entry = imatrix_entry_at(m, index);
     gufo_status status;
 
     if (m->inputs != NULL)
-        return add_inputs(m, index, first, count, gufo_imatrix_sums, out, error);
+        return add_inputs(m, index, first, count, imatrix_sums, out, error);
     status = read_floats(m, entry->sums_at + first * sizeof(float), count, out, error);
     for (size_t i = 0; m->file == NULL && i < count && status == GUFO_OK; i++)
         out[i] *= m->chunk_size;
@@ -325,15 +325,15 @@ static gufo_status spread_counts(const gufo_imatrix *m, uint64_t index, uint64_t
     gufo_status status;
 
     if (imatrix_entry_at(m, index)->matrices != 1)
-        return gufo_imatrix_counts(m, index, first, count, out, error);
-    status = gufo_imatrix_counts(m, index, 0, 1, out, error);
+        return imatrix_counts(m, index, first, count, out, error);
+    status = imatrix_counts(m, index, 0, 1, out, error);
     for (size_t i = 1; i < count && status == GUFO_OK; i++)
         out[i] = out[0];
     return status;
 }
 
-gufo_status gufo_imatrix_counts(const gufo_imatrix *m, uint64_t index, uint64_t first, size_t count,
-                                double *out, gufo_error *error)
+gufo_status imatrix_counts(const gufo_imatrix *m, uint64_t index, uint64_t first, size_t count,
+                           double *out, gufo_error *error)
 {
     const imatrix_entry *entry = imatrix_entry_at(m, index);
 
@@ -373,7 +373,7 @@ static gufo_status check_range(const gufo_imatrix *m, uint64_t index, uint64_t f
     if (index < m->entries.count)
         end = of_sums ? imatrix_entry_at(m, index)->values : imatrix_entry_at(m, index)->matrices;
     if (!range_inside(first, count, end))
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "entry %" PRIu64 " has no numbers %" PRIu64 " to %" PRIu64, index, first,
                          first + count);
     return GUFO_OK;
@@ -384,9 +384,8 @@ gufo_status gufo_imatrix_read_sums(const gufo_imatrix *m, uint64_t index, uint64
 {
     gufo_status status = check_range(m, index, first, count, true, error);
 
-    return status != GUFO_OK
-               ? status
-               : read_as_floats(m, index, first, count, gufo_imatrix_sums, out, error);
+    return status != GUFO_OK ? status
+                             : read_as_floats(m, index, first, count, imatrix_sums, out, error);
 }
 
 gufo_status gufo_imatrix_read_counts(const gufo_imatrix *m, uint64_t index, uint64_t first,
@@ -394,7 +393,6 @@ gufo_status gufo_imatrix_read_counts(const gufo_imatrix *m, uint64_t index, uint
 {
     gufo_status status = check_range(m, index, first, count, false, error);
 
-    return status != GUFO_OK
-               ? status
-               : read_as_floats(m, index, first, count, gufo_imatrix_counts, out, error);
+    return status != GUFO_OK ? status
+                             : read_as_floats(m, index, first, count, imatrix_counts, out, error);
 }

@@ -46,32 +46,32 @@ static inline imatrix_entry *imatrix_entry_at(const gufo_imatrix *imatrix, uint6
     return records_at(&imatrix->entries, index);
 }
 
-gufo_imatrix *gufo_imatrix_new(const gufo_allocator *allocator, gufo_error *error);
+gufo_imatrix *imatrix_new(const gufo_allocator *allocator, gufo_error *error);
 
 /* Adds an entry with that name to the list and to the index: *entry has everything else still to be
  * filled in.  GUFO_E_MALFORMED if there is one already; `offset` is where the file says it. */
-gufo_status gufo_imatrix_add(gufo_imatrix *imatrix, gufo_str name, uint64_t offset,
-                             imatrix_entry **entry, gufo_error *error);
-gufo_status gufo_imatrix_add_dataset(gufo_imatrix *imatrix, gufo_str text, gufo_error *error);
+gufo_status imatrix_add(gufo_imatrix *imatrix, gufo_str name, uint64_t offset,
+                        imatrix_entry **entry, gufo_error *error);
+gufo_status imatrix_add_dataset(gufo_imatrix *imatrix, gufo_str text, gufo_error *error);
 
 /* Memory for a text that lives as long as the matrix; NULL without memory. */
-char *gufo_imatrix_text(gufo_imatrix *imatrix, size_t size);
+char *imatrix_text(gufo_imatrix *imatrix, size_t size);
 
 /* Fill an importance matrix that has its file or source already. */
-gufo_status gufo_imatrix_read_gguf(gufo_imatrix *imatrix, gufo_error *error);
-gufo_status gufo_imatrix_read_legacy(gufo_imatrix *imatrix, gufo_error *error);
+gufo_status imatrix_read_gguf(gufo_imatrix *imatrix, gufo_error *error);
+gufo_status imatrix_read_legacy(gufo_imatrix *imatrix, gufo_error *error);
 
 /* Room for this many numbers at a time is on the stack of whoever reads. */
 enum { IMATRIX_CHUNK = 4096 };
 
 /* Sums and counts of an entry; at most IMATRIX_CHUNK at a time, inside the entry. */
-gufo_status gufo_imatrix_sums(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
-                              size_t count, double *out, gufo_error *error);
-gufo_status gufo_imatrix_counts(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
-                                size_t count, double *out, gufo_error *error);
+gufo_status imatrix_sums(const gufo_imatrix *imatrix, uint64_t index, uint64_t first, size_t count,
+                         double *out, gufo_error *error);
+gufo_status imatrix_counts(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
+                           size_t count, double *out, gufo_error *error);
 
 /* One count, as a whole number.  GUFO_E_MALFORMED if it is NaN, infinite or negative. */
-gufo_status gufo_imatrix_count(const gufo_imatrix *imatrix, uint64_t index, uint64_t matrix,
-                               double *out, gufo_error *error);
+gufo_status imatrix_count(const gufo_imatrix *imatrix, uint64_t index, uint64_t matrix, double *out,
+                          gufo_error *error);
 
 #endif

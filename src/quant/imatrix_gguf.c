@@ -49,16 +49,16 @@ static gufo_status check_pair(const gufo_tensor *sums, const gufo_tensor *counts
     char quoted[GUFO_QUOTE_SIZE];
 
     if (sums->type != GUFO_TYPE_F32 || counts->type != GUFO_TYPE_F32)
-        return gufo_fail(error, GUFO_E_MALFORMED, sums->info_offset,
+        return fail_with(error, GUFO_E_MALFORMED, sums->info_offset,
                          "sums and counts of %s are not both of type F32",
-                         gufo_quote(quoted, name));
+                         quote_name(quoted, name));
     if (sums->elements == 0 || counts->elements == 0)
-        return gufo_fail(error, GUFO_E_MALFORMED, sums->info_offset, "%s has no %s",
-                         gufo_quote(quoted, name), sums->elements == 0 ? "sums" : "counts");
+        return fail_with(error, GUFO_E_MALFORMED, sums->info_offset, "%s has no %s",
+                         quote_name(quoted, name), sums->elements == 0 ? "sums" : "counts");
     if (sums->elements % counts->elements != 0)
-        return gufo_fail(error, GUFO_E_MALFORMED, sums->info_offset,
+        return fail_with(error, GUFO_E_MALFORMED, sums->info_offset,
                          "%s has %" PRIu64 " sums, which is no multiple of its %" PRIu64 " counts",
-                         gufo_quote(quoted, name), sums->elements, counts->elements);
+                         quote_name(quoted, name), sums->elements, counts->elements);
     return GUFO_OK;
 }
 
@@ -71,11 +71,11 @@ static gufo_status add_pair(gufo_imatrix *m, const gufo_tensor *sums, gufo_str n
     gufo_status status;
 
     if (!find_with_suffix(m->file, name, counts_suffix, &counts))
-        return gufo_fail(error, GUFO_E_MALFORMED, sums->info_offset, "%s has sums but no counts",
-                         gufo_quote(quoted, name));
+        return fail_with(error, GUFO_E_MALFORMED, sums->info_offset, "%s has sums but no counts",
+                         quote_name(quoted, name));
     status = check_pair(sums, &counts, name, error);
     if (status == GUFO_OK)
-        status = gufo_imatrix_add(m, name, sums->info_offset, &entry, error);
+        status = imatrix_add(m, name, sums->info_offset, &entry, error);
     if (status != GUFO_OK)
         return status;
     entry->values = sums->elements;
@@ -97,8 +97,8 @@ static gufo_status add_tensors(gufo_imatrix *m, gufo_error *error)
             status = add_pair(m, &tensor, name, error);
         else if (strip(tensor.name, counts_suffix, &name) &&
                  !find_with_suffix(m->file, name, sums_suffix, &sums))
-            status = gufo_fail(error, GUFO_E_MALFORMED, tensor.info_offset,
-                               "%s has counts but no sums", gufo_quote(quoted, name));
+            status = fail_with(error, GUFO_E_MALFORMED, tensor.info_offset,
+                               "%s has counts but no sums", quote_name(quoted, name));
     }
     return status;
 }
@@ -126,16 +126,16 @@ static gufo_status add_datasets(gufo_imatrix *m, gufo_error *error)
     gufo_array_iter iter = gufo_array_start(&array);
 
     while (status == GUFO_OK && gufo_array_next(&iter, &value))
-        status = gufo_imatrix_add_dataset(m, value.as.str, error);
+        status = imatrix_add_dataset(m, value.as.str, error);
     return status;
 }
 
-gufo_status gufo_imatrix_read_gguf(gufo_imatrix *m, gufo_error *error)
+gufo_status imatrix_read_gguf(gufo_imatrix *m, gufo_error *error)
 {
     gufo_status status = add_tensors(m, error);
 
     if (status == GUFO_OK && m->entries.count == 0)
-        return gufo_fail(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
                          "this is no importance matrix: no tensor has a name that ends in %s",
                          sums_suffix);
     m->chunk_count = read_u32(m->file, "imatrix.chunk_count", 0);

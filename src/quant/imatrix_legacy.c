@@ -32,7 +32,7 @@ static uint64_t bytes_left(const cursor *c)
 
 static gufo_status fail_end(const cursor *c, const char *inside)
 {
-    return gufo_fail(c->error, GUFO_E_TRUNCATED, c->position, "the file ends inside %s", inside);
+    return fail_with(c->error, GUFO_E_TRUNCATED, c->position, "the file ends inside %s", inside);
 }
 
 /* The next number, which must be from `lowest` to 2^31 - 1. */
@@ -43,12 +43,12 @@ static gufo_status read_number(cursor *c, int32_t lowest, const char *what, uint
 
     if (bytes_left(c) < sizeof bytes)
         return fail_end(c, what);
-    status = gufo_source_read(&c->imatrix->source, c->position, bytes, sizeof bytes, c->error);
+    status = source_read(&c->imatrix->source, c->position, bytes, sizeof bytes, c->error);
     if (status != GUFO_OK)
         return status;
     *out = load_u32(bytes, bytes_swapped(false));
     if (*out > INT32_MAX || *out < (uint32_t)lowest)
-        return gufo_fail(c->error, GUFO_E_MALFORMED, c->position, "%s is %" PRId32, what,
+        return fail_with(c->error, GUFO_E_MALFORMED, c->position, "%s is %" PRId32, what,
                          (int32_t)*out);
     c->position += sizeof bytes;
     return GUFO_OK;
@@ -66,12 +66,12 @@ static gufo_status read_text(cursor *c, int32_t shortest, const char *what, gufo
     if (len > bytes_left(c))
         return fail_end(c, what);
     if (len > GUFO_MAX_KEY)
-        return gufo_fail(c->error, GUFO_E_LIMIT, c->position, "%s is %" PRIu32 ", more than %d",
+        return fail_with(c->error, GUFO_E_LIMIT, c->position, "%s is %" PRIu32 ", more than %d",
                          what, len, GUFO_MAX_KEY);
-    text = gufo_imatrix_text(c->imatrix, len);
+    text = imatrix_text(c->imatrix, len);
     if (text == NULL)
-        return gufo_fail_memory(c->error);
-    status = gufo_source_read(&c->imatrix->source, c->position, text, len, c->error);
+        return fail_memory(c->error);
+    status = source_read(&c->imatrix->source, c->position, text, len, c->error);
     c->position += len;
     *out = (gufo_str){text, len};
     return status;
@@ -92,7 +92,7 @@ static gufo_status read_entry(cursor *c)
     if (status == GUFO_OK && bytes_left(c) / sizeof(float) < values)
         status = fail_end(c, "the values of an entry");
     if (status == GUFO_OK)
-        status = gufo_imatrix_add(c->imatrix, name, at, &entry, c->error);
+        status = imatrix_add(c->imatrix, name, at, &entry, c->error);
     if (status != GUFO_OK)
         return status;
     entry->values = values;
@@ -120,9 +120,9 @@ static gufo_status read_trailer(cursor *c)
         return GUFO_OK;
     status = read_text(c, 0, "the length of a dataset's name", &dataset);
     if (status == GUFO_OK && dataset.len > 0)
-        status = gufo_imatrix_add_dataset(c->imatrix, dataset, c->error);
+        status = imatrix_add_dataset(c->imatrix, dataset, c->error);
     if (status == GUFO_OK && bytes_left(c) > 0)
-        status = gufo_fail(c->error, GUFO_E_MALFORMED, c->position,
+        status = fail_with(c->error, GUFO_E_MALFORMED, c->position,
                            "%" PRIu64 " bytes follow the end", bytes_left(c));
     return status;
 }
@@ -135,7 +135,7 @@ static gufo_status read_head(cursor *c, uint32_t *entries)
     uint8_t start[SEEN];
     size_t seen = size < SEEN ? (size_t)size : SEEN;
     const char *other;
-    gufo_status status = gufo_source_read(&c->imatrix->source, 0, start, seen, c->error);
+    gufo_status status = source_read(&c->imatrix->source, 0, start, seen, c->error);
 
     if (status != GUFO_OK)
         return status;
@@ -146,11 +146,11 @@ static gufo_status read_head(cursor *c, uint32_t *entries)
         if (*entries > 0 && *entries <= INT32_MAX && *entries <= bytes_left(c) / SHORTEST_ENTRY)
             return GUFO_OK;
     }
-    return gufo_fail(c->error, GUFO_E_MALFORMED, 0, "this is no importance matrix%s%s",
+    return fail_with(c->error, GUFO_E_MALFORMED, 0, "this is no importance matrix%s%s",
                      other != NULL ? ", but " : "", other != NULL ? other : "");
 }
 
-gufo_status gufo_imatrix_read_legacy(gufo_imatrix *m, gufo_error *error)
+gufo_status imatrix_read_legacy(gufo_imatrix *m, gufo_error *error)
 {
     cursor c = {.imatrix = m, .error = error};
     uint32_t entries = 0;

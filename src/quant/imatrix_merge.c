@@ -19,11 +19,11 @@ static gufo_status join(imatrix_entry *entry, const imatrix_entry *more, gufo_er
 
     if (entry->values != more->values ||
         (entry->matrices != more->matrices && entry->matrices != 1 && more->matrices != 1))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the entry for %s has %" PRIu64 " values in %" PRIu64
                          " matrices, but %" PRIu64 " in %" PRIu64
                          " before: these importance matrices were made from different models",
-                         gufo_quote(quoted, entry->name), more->values, more->matrices,
+                         quote_name(quoted, entry->name), more->values, more->matrices,
                          entry->values, entry->matrices);
     if (more->matrices > entry->matrices)
         entry->matrices = more->matrices;
@@ -38,7 +38,7 @@ static gufo_status take_entry(gufo_imatrix *m, const imatrix_entry *from, gufo_e
 
     if (gufo_imatrix_find(m, from->name, &index))
         return join(imatrix_entry_at(m, index), from, error);
-    status = gufo_imatrix_add(m, from->name, GUFO_NO_OFFSET, &entry, error);
+    status = imatrix_add(m, from->name, GUFO_NO_OFFSET, &entry, error);
     if (status == GUFO_OK) {
         entry->values = from->values;
         entry->matrices = from->matrices;
@@ -68,7 +68,7 @@ static gufo_status take_datasets(gufo_imatrix *m, const gufo_imatrix *input, guf
     gufo_str text;
 
     for (uint64_t i = 0; status == GUFO_OK && gufo_imatrix_dataset_at(input, i, &text); i++)
-        status = gufo_imatrix_add_dataset(m, text, error);
+        status = imatrix_add_dataset(m, text, error);
     return status;
 }
 
@@ -115,10 +115,10 @@ gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count
 
     options = options != NULL ? options : &default_options;
     if (count == 0 || count > SIZE_MAX / each) {
-        (void)gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is nothing to merge");
+        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is nothing to merge");
         return NULL;
     }
-    m = gufo_imatrix_new(options->allocator, error);
+    m = imatrix_new(options->allocator, error);
     if (m == NULL)
         return NULL;
     m->inputs = mem_alloc(&m->allocator, count * each);
@@ -126,7 +126,7 @@ gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count
         memcpy(m->inputs, inputs, count * each);
         m->input_count = count;
     }
-    if (m->inputs == NULL ? gufo_fail_memory(error) : fill(m, options, error)) {
+    if (m->inputs == NULL ? fail_memory(error) : fill(m, options, error)) {
         gufo_imatrix_close(m);
         return NULL;
     }

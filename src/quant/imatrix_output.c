@@ -36,9 +36,9 @@ static gufo_status store_floats(const gufo_imatrix *m, uint64_t index, const dou
         uint32_t bits;
 
         if (isinf(number) && isfinite(numbers[i]))
-            return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                              "a number of the entry for %s is %g, beyond the range of a float",
-                             gufo_quote(quoted, imatrix_entry_at(m, index)->name), numbers[i]);
+                             quote_name(quoted, imatrix_entry_at(m, index)->name), numbers[i]);
         memcpy(&bits, &number, sizeof bits);
         store_u32(bytes, bits, bytes_swapped(false));
     }
@@ -56,7 +56,7 @@ static gufo_status add_datasets(const gufo_imatrix *m, gufo_writer *w, gufo_erro
     gufo_status status;
 
     if (texts == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     for (uint64_t i = 0; i < count; i++)
         (void)gufo_imatrix_dataset_at(m, i, &texts[i]);
     status = gufo_writer_add_array(w, "imatrix.datasets",
@@ -70,7 +70,7 @@ static gufo_status add_metadata(const gufo_imatrix *m, gufo_writer *w, gufo_erro
     gufo_status status = gufo_writer_add_text(w, "general.type", "imatrix", error);
 
     if (m->chunk_count > UINT32_MAX)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "%" PRIu64 " chunks are more than the format can count", m->chunk_count);
     if (status == GUFO_OK)
         status = add_datasets(m, w, error);
@@ -88,9 +88,9 @@ static gufo_status add_tensor(gufo_writer *w, const imatrix_entry *entry, const 
     size_t len = strlen(suffix);
 
     if (entry->name.len + len > GUFO_MAX_NAME)
-        return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "the name %s with %s has more than %d bytes, the most that GGUF allows",
-                         gufo_quote(quoted, entry->name), suffix, GUFO_MAX_NAME);
+                         quote_name(quoted, entry->name), suffix, GUFO_MAX_NAME);
     memcpy(name, entry->name.data, entry->name.len);
     memcpy(name + entry->name.len, suffix, len);
     return gufo_writer_add_tensor(w, (gufo_str){name, entry->name.len + len}, GUFO_TYPE_F32, 2,
@@ -147,9 +147,9 @@ static gufo_status write_gguf(gufo_imatrix_output *o, gufo_error *error)
     for (uint64_t i = 0; i < o->imatrix->entries.count && status == GUFO_OK; i++) {
         const imatrix_entry *entry = imatrix_entry_at(o->imatrix, i);
 
-        status = write_tensor(o, 2 * i, i, entry->values, gufo_imatrix_sums, error);
+        status = write_tensor(o, 2 * i, i, entry->values, imatrix_sums, error);
         if (status == GUFO_OK)
-            status = write_tensor(o, 2 * i + 1, i, entry->matrices, gufo_imatrix_counts, error);
+            status = write_tensor(o, 2 * i + 1, i, entry->matrices, imatrix_counts, error);
     }
     return status;
 }
@@ -160,7 +160,7 @@ static gufo_status write_gguf(gufo_imatrix_output *o, gufo_error *error)
 static gufo_status check_number(uint64_t number, const char *what, gufo_error *error)
 {
     if (number > INT32_MAX)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "%" PRIu64 " %s are more than the format can count", number, what);
     return GUFO_OK;
 }
@@ -169,7 +169,7 @@ static gufo_status check_number(uint64_t number, const char *what, gufo_error *e
 static gufo_status check_dataset(gufo_str dataset, gufo_error *error)
 {
     if (dataset.len > GUFO_MAX_KEY)
-        return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "the name of the last dataset has %zu bytes, more than %d", dataset.len,
                          GUFO_MAX_KEY);
     return GUFO_OK;
@@ -183,7 +183,7 @@ static gufo_status count_calls(const gufo_imatrix *m, uint64_t index, uint64_t *
     double highest = 0, count;
 
     for (uint64_t i = 0; i < imatrix_entry_at(m, index)->matrices && status == GUFO_OK; i++) {
-        status = gufo_imatrix_count(m, index, i, &count, error);
+        status = imatrix_count(m, index, i, &count, error);
         if (status == GUFO_OK && count > highest)
             highest = count;
     }
@@ -223,7 +223,7 @@ static gufo_status plan_legacy(gufo_imatrix_output *o, gufo_error *error)
         o->size += 4 + entry->name.len + 4 + 4 + entry->values * sizeof(float);
     }
     if (status == GUFO_OK && o->entries == 0)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no entry has data");
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no entry has data");
     return status;
 }
 
@@ -232,10 +232,10 @@ static gufo_status put(gufo_imatrix_output *o, const void *bytes, size_t size, g
     gufo_status status;
 
     if (size > o->size - o->position)
-        return gufo_fail(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
                          "the importance matrix changed while it was being read");
-    status = o->stream >= 0 ? gufo_write_all(o->stream, bytes, size, error)
-                            : gufo_output_write(&o->file, o->position, bytes, size, error);
+    status = o->stream >= 0 ? output_write_all(o->stream, bytes, size, error)
+                            : output_write(&o->file, o->position, bytes, size, error);
     o->position += size;
     return status;
 }
@@ -263,12 +263,12 @@ static gufo_status put_matrix(gufo_imatrix_output *o, uint64_t index, uint64_t m
     uint64_t columns = entry->values / entry->matrices;
     double numbers[IMATRIX_CHUNK], count;
     uint8_t bytes[IMATRIX_CHUNK * sizeof(float)];
-    gufo_status status = gufo_imatrix_count(o->imatrix, index, matrix, &count, error);
+    gufo_status status = imatrix_count(o->imatrix, index, matrix, &count, error);
     size_t n;
 
     for (uint64_t done = 0; done < columns && status == GUFO_OK; done += n) {
         n = columns - done < IMATRIX_CHUNK ? (size_t)(columns - done) : IMATRIX_CHUNK;
-        status = gufo_imatrix_sums(o->imatrix, index, matrix * columns + done, n, numbers, error);
+        status = imatrix_sums(o->imatrix, index, matrix * columns + done, n, numbers, error);
         for (size_t i = 0; i < n && status == GUFO_OK; i++)
             numbers[i] = count > 0 ? numbers[i] * (double)calls / count : (double)calls;
         if (status == GUFO_OK)
@@ -313,11 +313,11 @@ static gufo_status write_legacy(gufo_imatrix_output *o, gufo_error *error)
 static gufo_imatrix_output *plan(const gufo_imatrix *imatrix, gufo_imatrix_format format,
                                  gufo_error *error)
 {
-    gufo_imatrix_output *o = gufo_mem_zero(&imatrix->allocator, sizeof *o);
+    gufo_imatrix_output *o = mem_zero(&imatrix->allocator, sizeof *o);
     gufo_status status;
 
     if (o == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     o->imatrix = imatrix;
@@ -344,7 +344,7 @@ gufo_imatrix_output *gufo_imatrix_output_open(const gufo_imatrix *imatrix,
     if (o->writer != NULL)
         status = gufo_writer_open_path(o->writer, path, replace, error);
     else
-        status = gufo_output_open(&o->file, path, replace, o->size, &o->allocator, error);
+        status = output_open(&o->file, path, replace, o->size, &o->allocator, error);
     if (status != GUFO_OK) {
         gufo_imatrix_output_free(o);
         return NULL;
@@ -383,9 +383,9 @@ gufo_status gufo_imatrix_output_finish(gufo_imatrix_output *o, gufo_error *error
     if (o->writer != NULL)
         return gufo_writer_finish(o->writer, error);
     if (o->position != o->size)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "%" PRIu64 " of %" PRIu64 " bytes were written", o->position, o->size);
-    return o->stream >= 0 ? GUFO_OK : gufo_output_commit(&o->file, error);
+    return o->stream >= 0 ? GUFO_OK : output_commit(&o->file, error);
 }
 
 void gufo_imatrix_output_free(gufo_imatrix_output *o)
@@ -396,6 +396,6 @@ void gufo_imatrix_output_free(gufo_imatrix_output *o)
         return;
     allocator = o->allocator;
     gufo_writer_free(o->writer);
-    gufo_output_discard(&o->file);
+    output_discard(&o->file);
     mem_free(&allocator, o);
 }

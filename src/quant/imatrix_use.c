@@ -16,16 +16,16 @@ gufo_status gufo_imatrix_match(const gufo_imatrix *m, gufo_str name, uint64_t co
     uint64_t values;
 
     if (!gufo_imatrix_find(m, name, index))
-        return gufo_fail(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no entry for %s",
-                         gufo_quote(quoted, name));
+        return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no entry for %s",
+                         quote_name(quoted, name));
     entry = imatrix_entry_at(m, *index);
     if (!checked_mul(columns, matrices, &values) || values != entry->values ||
         (entry->matrices != 1 && entry->matrices != matrices))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the entry for %s has %" PRIu64 " values in %" PRIu64
                          " matrices, but the tensor has %" PRIu64 " columns in %" PRIu64
                          " matrices: this importance matrix was made from another model",
-                         gufo_quote(quoted, name), entry->values, entry->matrices, columns,
+                         quote_name(quoted, name), entry->values, entry->matrices, columns,
                          matrices);
     return GUFO_OK;
 }
@@ -43,18 +43,18 @@ static bool is_usable(double count)
     return isfinite(count) && count >= 0;
 }
 
-gufo_status gufo_imatrix_count(const gufo_imatrix *m, uint64_t index, uint64_t matrix, double *out,
-                               gufo_error *error)
+gufo_status imatrix_count(const gufo_imatrix *m, uint64_t index, uint64_t matrix, double *out,
+                          gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
-    gufo_status status = gufo_imatrix_counts(m, index, matrix, 1, out, error);
+    gufo_status status = imatrix_counts(m, index, matrix, 1, out, error);
 
     if (status != GUFO_OK)
         return status;
     if (!is_usable(*out))
-        return gufo_fail(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
                          "the entry for %s has a count of %g for matrix %" PRIu64,
-                         gufo_quote(quoted, imatrix_entry_at(m, index)->name), *out, matrix);
+                         quote_name(quoted, imatrix_entry_at(m, index)->name), *out, matrix);
     *out = whole(*out);
     return GUFO_OK;
 }
@@ -66,10 +66,10 @@ static gufo_status check_means(const gufo_imatrix *m, uint64_t index, uint64_t m
 
     for (uint64_t i = 0; i < columns; i++)
         if (!isfinite(means[i]) || means[i] < 0)
-            return gufo_fail(
+            return fail_with(
                 error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
                 "the importance of column %" PRIu64 " of matrix %" PRIu64 " of %s is %g", i, matrix,
-                gufo_quote(quoted, imatrix_entry_at(m, index)->name), (double)means[i]);
+                quote_name(quoted, imatrix_entry_at(m, index)->name), (double)means[i]);
     return GUFO_OK;
 }
 
@@ -80,7 +80,7 @@ static gufo_status read_means(const gufo_imatrix *m, uint64_t index, uint64_t fi
 
     while (count > 0) {
         size_t n = count < IMATRIX_CHUNK ? (size_t)count : IMATRIX_CHUNK;
-        gufo_status status = gufo_imatrix_sums(m, index, first, n, sums, error);
+        gufo_status status = imatrix_sums(m, index, first, n, sums, error);
 
         if (status != GUFO_OK)
             return status;
@@ -102,11 +102,11 @@ gufo_status gufo_imatrix_importance(const gufo_imatrix *m, uint64_t index, uint6
 
     if (index >= m->entries.count || columns == 0 || !checked_mul(matrix, columns, &first) ||
         !range_inside(first, columns, imatrix_entry_at(m, index)->values))
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "entry %" PRIu64 " has no matrix %" PRIu64 " of %" PRIu64 " columns",
                          index, matrix, columns);
     entry = imatrix_entry_at(m, index);
-    status = gufo_imatrix_count(m, index, entry->matrices == 1 ? 0 : matrix, &tokens, error);
+    status = imatrix_count(m, index, entry->matrices == 1 ? 0 : matrix, &tokens, error);
     if (status != GUFO_OK)
         return status;
     if (tokens == 0) {
@@ -154,7 +154,7 @@ static gufo_status scan_matrix(scan *s, const gufo_imatrix *m, uint64_t index, u
 
     while (columns > 0) {
         size_t n = columns < IMATRIX_CHUNK ? (size_t)columns : IMATRIX_CHUNK;
-        gufo_status status = gufo_imatrix_sums(m, index, first, n, sums, error);
+        gufo_status status = imatrix_sums(m, index, first, n, sums, error);
 
         if (status != GUFO_OK)
             return status;
@@ -196,11 +196,11 @@ gufo_status gufo_imatrix_scan(const gufo_imatrix *m, uint64_t index, gufo_imatri
 
     *out = (gufo_imatrix_statistics){0};
     if (index >= m->entries.count)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no entry %" PRIu64, index);
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no entry %" PRIu64, index);
     entry = imatrix_entry_at(m, index);
     columns = entry->values / entry->matrices;
     for (uint64_t i = 0; i < entry->matrices && status == GUFO_OK; i++) {
-        status = gufo_imatrix_counts(m, index, i, 1, &count, error);
+        status = imatrix_counts(m, index, i, 1, &count, error);
         tokens = status == GUFO_OK ? scan_count(&s, count) : 0;
         if (tokens > 0)
             status = scan_matrix(&s, m, index, i * columns, columns, tokens, error);

@@ -30,7 +30,7 @@ static const char magic[] = "GUFOQRUN";
 /* Checks are there for what a crash leaves, not for what somebody forges: the key is no secret. */
 static uint64_t check_of(const uint8_t *bytes, size_t size, uint64_t number)
 {
-    return gufo_hash((hash_key){number, 0}, (gufo_str){(const char *)bytes, size});
+    return hash_text((hash_key){number, 0}, (gufo_str){(const char *)bytes, size});
 }
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
@@ -110,9 +110,9 @@ static gufo_status write_at(const journal *j, uint64_t offset, const void *data,
 {
     gufo_error reason;
 
-    if (gufo_write_at(j->fd, offset, data, size, &reason) == GUFO_OK)
+    if (output_write_at(j->fd, offset, data, size, &reason) == GUFO_OK)
         return GUFO_OK;
-    return gufo_fail_io(error, reason.system, "cannot write the journal");
+    return fail_io(error, reason.system, "cannot write the journal");
 }
 
 /* Reads up to `size` bytes; less at the end of the file. */
@@ -126,7 +126,7 @@ static gufo_status read_at(const journal *j, uint64_t offset, uint8_t *bytes, si
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return gufo_fail_io(error, errno, "cannot read the journal");
+            return fail_io(error, errno, "cannot read the journal");
         if (n == 0)
             break;
         *got += (size_t)n;
@@ -136,7 +136,7 @@ static gufo_status read_at(const journal *j, uint64_t offset, uint8_t *bytes, si
 
 static gufo_status sync_journal(const journal *j, gufo_error *error)
 {
-    return disk_sync(j->fd) == 0 ? GUFO_OK : gufo_fail_io(error, errno, "cannot sync the journal");
+    return disk_sync(j->fd) == 0 ? GUFO_OK : fail_io(error, errno, "cannot sync the journal");
 }
 
 /* Where locks are not supported there are none. */
@@ -146,10 +146,10 @@ static gufo_status lock(const journal *j, gufo_error *error)
 
     if (fcntl(j->fd, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN))
         return GUFO_OK;
-    return gufo_fail_io(error, EBUSY, "another process works on it");
+    return fail_io(error, EBUSY, "another process works on it");
 }
 
-void gufo_journal_close(journal *j, bool keep)
+void journal_close(journal *j, bool keep)
 {
     if (j->fd >= 0) {
         if (!keep)
@@ -168,10 +168,10 @@ static gufo_status remove_old(journal *j, gufo_error *error)
 
     j->fd = disk_open(j->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
     if (j->fd < 0)
-        return errno == ENOENT ? GUFO_OK : gufo_fail_io(error, errno, "cannot open the journal");
+        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot open the journal");
     status = lock(j, error);
     if (status == GUFO_OK && disk_unlink(j->path) != 0)
-        status = gufo_fail_io(error, errno, "cannot remove the journal");
+        status = fail_io(error, errno, "cannot remove the journal");
     (void)close(j->fd);
     j->fd = -1;
     return status;
@@ -183,13 +183,13 @@ static gufo_status create_file(journal *j, gufo_error *error)
     if (j->fd >= 0)
         return lock(j, error);
     if (errno == EEXIST)
-        return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
                          "an interrupted run has left this journal");
-    return gufo_fail_io(error, errno, "cannot create the journal");
+    return fail_io(error, errno, "cannot create the journal");
 }
 
-gufo_status gufo_journal_create(journal *j, const char *path, const journal_identity *identity,
-                                bool replace, gufo_error *error)
+gufo_status journal_create(journal *j, const char *path, const journal_identity *identity,
+                           bool replace, gufo_error *error)
 {
     uint8_t header[HEADER_SIZE];
     gufo_status status = GUFO_OK;
@@ -200,7 +200,7 @@ gufo_status gufo_journal_create(journal *j, const char *path, const journal_iden
     if (status == GUFO_OK)
         status = create_file(j, error);
     if (status != GUFO_OK) {
-        gufo_journal_close(j, true);
+        journal_close(j, true);
         return status;
     }
     encode_header(header, identity);
@@ -208,7 +208,7 @@ gufo_status gufo_journal_create(journal *j, const char *path, const journal_iden
     if (status == GUFO_OK)
         status = sync_journal(j, error);
     if (status != GUFO_OK)
-        gufo_journal_close(j, false);
+        journal_close(j, false);
     return status;
 }
 
@@ -225,17 +225,17 @@ static gufo_status compare_header(const uint8_t *found, const journal_identity *
     memcpy(version, found + AT_VERSION, VERSION_SIZE);
     if (memcmp(found, magic, sizeof magic - 1) != 0 ||
         get_u64(found + AT_CHECK) != check_of(found, AT_CHECK, 0))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "cannot resume: this is no journal of an interrupted run");
     if (memcmp(found + AT_VERSION, wanted + AT_VERSION, VERSION_SIZE) != 0)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "cannot resume: begun by version %s of gufo, and this is %s",
-                         gufo_quote(quoted, gufo_str_of(version)), gufo_version());
+                         quote_name(quoted, gufo_str_of(version)), gufo_version());
     if (get_u64(found + AT_INPUT) != identity->input)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "cannot resume: begun with another input, or the input was changed");
     if (get_u64(found + AT_OPTIONS) != identity->options)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "cannot resume: begun with other options, or another importance matrix");
     return GUFO_OK;
 }
@@ -267,7 +267,7 @@ static gufo_status read_marks(journal *j, void (*visit)(void *context, const jou
 static gufo_status cut(const journal *j, gufo_error *error)
 {
     if (disk_resize(j->fd, HEADER_SIZE + j->marks * MARK_SIZE) != 0)
-        return gufo_fail_io(error, errno, "cannot write the journal");
+        return fail_io(error, errno, "cannot write the journal");
     return sync_journal(j, error);
 }
 
@@ -285,21 +285,19 @@ static gufo_status read_header(const journal *j, const journal_identity *identit
     *found = got == sizeof header;
     if (*found)
         return compare_header(header, identity, error);
-    return disk_unlink(j->path) == 0 ? GUFO_OK
-                                     : gufo_fail_io(error, errno, "cannot remove the journal");
+    return disk_unlink(j->path) == 0 ? GUFO_OK : fail_io(error, errno, "cannot remove the journal");
 }
 
-gufo_status gufo_journal_open(journal *j, const char *path, const journal_identity *identity,
-                              void (*visit)(void *context, const journal_mark *mark), void *context,
-                              bool *found, gufo_error *error)
+gufo_status journal_open(journal *j, const char *path, const journal_identity *identity,
+                         void (*visit)(void *context, const journal_mark *mark), void *context,
+                         bool *found, gufo_error *error)
 {
     gufo_status status;
 
     *j = (journal){.fd = -1, .path = path};
     j->fd = disk_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
     *found = j->fd >= 0;
-    status =
-        *found || errno == ENOENT ? GUFO_OK : gufo_fail_io(error, errno, "cannot open the journal");
+    status = *found || errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot open the journal");
     if (*found)
         status = lock(j, error);
     if (status == GUFO_OK && *found)
@@ -309,14 +307,13 @@ gufo_status gufo_journal_open(journal *j, const char *path, const journal_identi
     if (status == GUFO_OK && *found)
         status = cut(j, error);
     if (status != GUFO_OK || !*found)
-        gufo_journal_close(j, true);
+        journal_close(j, true);
     return status;
 }
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-gufo_status gufo_journal_append(journal *j, const journal_mark *marks, size_t count,
-                                gufo_error *error)
+gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, gufo_error *error)
 {
     uint8_t bytes[MARKS_AT_ONCE * MARK_SIZE];
     gufo_status status = GUFO_OK;

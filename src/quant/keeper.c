@@ -14,9 +14,9 @@ enum { SECONDS_BETWEEN = 2, FIRST_CAPACITY = 64 };
 /* Data first, marks after it.  A mark that cannot be saved is lost: nothing is saved after it. */
 static gufo_status save(keeper *k, const journal_mark *marks, size_t count, gufo_error *error)
 {
-    gufo_status status = gufo_outputs_sync(k->q, error);
+    gufo_status status = outputs_sync(k->q, error);
 
-    return status == GUFO_OK ? gufo_journal_append(k->journal, marks, count, error) : status;
+    return status == GUFO_OK ? journal_append(k->journal, marks, count, error) : status;
 }
 
 /* Saves what is noted.  Called and returns with the lock held; works without it. */
@@ -64,7 +64,7 @@ static void *keep(void *argument)
     return NULL;
 }
 
-void gufo_keeper_start(keeper *k, const gufo_quantizer *q, journal *j)
+void keeper_start(keeper *k, const gufo_quantizer *q, journal *j)
 {
     pthread_condattr_t monotonic;
 
@@ -77,7 +77,7 @@ void gufo_keeper_start(keeper *k, const gufo_quantizer *q, journal *j)
     k->running = pthread_create(&k->thread, NULL, keep, k) == 0;
 }
 
-void gufo_keeper_stop(keeper *k)
+void keeper_stop(keeper *k)
 {
     if (!k->running)
         return;
@@ -89,9 +89,9 @@ void gufo_keeper_stop(keeper *k)
     k->running = false;
 }
 
-void gufo_keeper_free(keeper *k)
+void keeper_free(keeper *k)
 {
-    gufo_keeper_stop(k);
+    keeper_stop(k);
     mem_free(&k->q->allocator, k->marks);
     (void)pthread_cond_destroy(&k->wake);
     (void)pthread_mutex_destroy(&k->lock);
@@ -121,7 +121,7 @@ static gufo_status result(const keeper *k, gufo_error *error)
     return k->status;
 }
 
-gufo_status gufo_keeper_note(keeper *k, const journal_mark *mark, gufo_error *error)
+gufo_status keeper_note(keeper *k, const journal_mark *mark, gufo_error *error)
 {
     gufo_status status;
 
@@ -133,12 +133,12 @@ gufo_status gufo_keeper_note(keeper *k, const journal_mark *mark, gufo_error *er
     else if (status == GUFO_OK && make_room(k))
         k->marks[k->count++] = *mark;
     else if (status == GUFO_OK)
-        status = gufo_fail_memory(error);
+        status = fail_memory(error);
     (void)pthread_mutex_unlock(&k->lock);
     return status;
 }
 
-gufo_status gufo_keeper_save(keeper *k, gufo_error *error)
+gufo_status keeper_save(keeper *k, gufo_error *error)
 {
     gufo_status status;
 

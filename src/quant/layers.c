@@ -23,7 +23,7 @@ static bool read_number(const char *digits, size_t len, uint64_t *out)
     return true;
 }
 
-bool gufo_layer_find(gufo_str name, uint64_t *layer, size_t *at, size_t *len)
+bool layer_find(gufo_str name, uint64_t *layer, size_t *at, size_t *len)
 {
     static const char prefix[] = "blk.";
     const size_t prefix_len = sizeof prefix - 1;
@@ -44,7 +44,7 @@ bool gufo_layer_find(gufo_str name, uint64_t *layer, size_t *at, size_t *len)
     return false;
 }
 
-bool gufo_layer_is_listed(const layer_list *pruned, uint64_t layer)
+bool layer_is_listed(const layer_list *pruned, uint64_t layer)
 {
     for (size_t i = 0; i < pruned->count; i++)
         if (pruned->layers[i] == layer)
@@ -52,7 +52,7 @@ bool gufo_layer_is_listed(const layer_list *pruned, uint64_t layer)
     return false;
 }
 
-uint64_t gufo_layer_renumbered(const layer_list *pruned, uint64_t layer)
+uint64_t layer_renumbered(const layer_list *pruned, uint64_t layer)
 {
     uint64_t before = 0;
 

@@ -123,8 +123,8 @@ static bool squares_fit(const gufo_quantize_loss *loss)
            loss->square_value >= least;
 }
 
-bool gufo_loss_measure(gufo_quantize_loss *loss, const float *values, const float *decoded,
-                       uint64_t count)
+bool loss_measure(gufo_quantize_loss *loss, const float *values, const float *decoded,
+                  uint64_t count)
 {
     gufo_quantize_loss fresh = measure(values, decoded, count);
 

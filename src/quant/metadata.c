@@ -94,7 +94,7 @@ static void set_block_count(settings *s, const gufo_file *file, const layer_list
     uint64_t layers;
 
     if (block_count_key(file, s->block_count_key, &layers))
-        set_u32(s, s->block_count_key, gufo_layer_renumbered(pruned, layers));
+        set_u32(s, s->block_count_key, layer_renumbered(pruned, layers));
 }
 
 /* The number of tensors of a set, in the type that it has. */
@@ -178,9 +178,9 @@ static gufo_status add_pruned_array(gufo_writer *w, const gufo_allocator *alloca
     gufo_status status;
 
     if (elements == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     for (uint64_t i = 0; i < array->count; i++)
-        if (!gufo_layer_is_listed(pruned, i))
+        if (!layer_is_listed(pruned, i))
             memcpy(elements + kept++ * width, array->data + i * width, width);
     view.as.array.data = elements;
     view.as.array.count = kept;
@@ -252,8 +252,8 @@ static gufo_status add_new(gufo_writer *w, const gufo_file *file, const settings
     return status;
 }
 
-gufo_status gufo_quantizer_plan_metadata(const gufo_quantizer *q, size_t index,
-                                         const layer_list *pruned, gufo_error *error)
+gufo_status quantizer_plan_metadata(const gufo_quantizer *q, size_t index, const layer_list *pruned,
+                                    gufo_error *error)
 {
     const gufo_file *file = gufo_set_shard(q->input, index);
     gufo_writer *w = q->outputs[index].writer;
@@ -263,7 +263,7 @@ gufo_status gufo_quantizer_plan_metadata(const gufo_quantizer *q, size_t index,
 
     if (!checked_mul(q->options.override_count + MOST_SETTINGS, sizeof *s.list, &size) ||
         size > SIZE_MAX || (s.list = mem_alloc(&q->allocator, (size_t)size)) == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     collect_settings(&s, q, index, pruned);
     status = check_overrides(q, &s, error);
     for (uint64_t i = 0; i < gufo_metadata_count(file) && status == GUFO_OK; i++)

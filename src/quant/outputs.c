@@ -54,9 +54,9 @@ static gufo_status find_output(gufo_quantizer *q, const char *path, size_t index
 
     out->path = path_of_output(q, path, index);
     if (out->path == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     q->failed_path = out->path;
-    return gufo_output_find(&out->file, out->path, true, &q->allocator, error);
+    return output_find(&out->file, out->path, true, &q->allocator, error);
 }
 
 /* ---- inputs must not be outputs ------------------------------------------------------------- */
@@ -84,22 +84,22 @@ static gufo_status check_not_input(const gufo_quantizer *q, const quant_output *
     static const char *const suffixes[] = {"", ".part", ".part.journal"};
 
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        char *path = gufo_output_beside(&out->file, suffixes[i]);
+        char *path = output_beside(&out->file, suffixes[i]);
         bool same;
 
         if (path == NULL)
-            return gufo_fail_memory(error);
+            return fail_memory(error);
         same = is_input(q, path);
         mem_free(&q->allocator, path);
         if (same)
-            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "%s%s is the input; it would be lost",
                              i == 0 ? "the output" : "the output with ", suffixes[i]);
     }
     return GUFO_OK;
 }
 
-gufo_status gufo_outputs_find(gufo_quantizer *q, const char *path, gufo_error *error)
+gufo_status outputs_find(gufo_quantizer *q, const char *path, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -111,8 +111,8 @@ gufo_status gufo_outputs_find(gufo_quantizer *q, const char *path, gufo_error *e
     if (status != GUFO_OK)
         return status;
     q->failed_path = NULL;
-    q->journal_path = gufo_output_beside(&q->outputs[0].file, ".part.journal");
-    return q->journal_path != NULL ? GUFO_OK : gufo_fail_memory(error);
+    q->journal_path = output_beside(&q->outputs[0].file, ".part.journal");
+    return q->journal_path != NULL ? GUFO_OK : fail_memory(error);
 }
 
 /* ---- what is there already ------------------------------------------------------------------ */
@@ -124,10 +124,10 @@ static gufo_status check_target(gufo_quantizer *q, quant_output *out, gufo_error
     if (!out->file.exists || out->file.replace)
         return GUFO_OK;
     q->failed_path = out->path;
-    return gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+    return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
 }
 
-gufo_status gufo_outputs_check_targets(gufo_quantizer *q, gufo_error *error)
+gufo_status outputs_check_targets(gufo_quantizer *q, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -140,10 +140,10 @@ gufo_status gufo_outputs_check_targets(gufo_quantizer *q, gufo_error *error)
 static gufo_status find_part(const quant_output *out, bool *exists, struct stat *info,
                              gufo_error *error)
 {
-    char *path = gufo_output_beside(&out->file, ".part");
+    char *path = output_beside(&out->file, ".part");
 
     if (path == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     *exists = lstat(path, info) == 0;
     mem_free(out->file.allocator, path);
     return GUFO_OK;
@@ -151,22 +151,22 @@ static gufo_status find_part(const quant_output *out, bool *exists, struct stat 
 
 static gufo_status clear_part(const gufo_quantizer *q, const quant_output *out, gufo_error *error)
 {
-    char *path = gufo_output_beside(&out->file, ".part");
+    char *path = output_beside(&out->file, ".part");
     gufo_status status = GUFO_OK;
 
     if (path == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     if (q->options.flags & GUFO_QUANTIZE_REPLACE) {
         if (disk_unlink(path) != 0 && errno != ENOENT)
-            status = gufo_fail_io(error, errno, "cannot remove the old .part file");
+            status = fail_io(error, errno, "cannot remove the old .part file");
     } else if (access(path, F_OK) == 0) {
-        status = gufo_fail(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "its .part file exists already");
+        status = fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "its .part file exists already");
     }
     mem_free(&q->allocator, path);
     return status;
 }
 
-gufo_status gufo_outputs_clear_parts(gufo_quantizer *q, gufo_error *error)
+gufo_status outputs_clear_parts(gufo_quantizer *q, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -183,11 +183,11 @@ static gufo_status check_part(const quant_output *out, bool exists, const struct
 {
     if (exists && S_ISREG(info->st_mode) && (uint64_t)info->st_size == out->layout.file_size)
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                      "cannot resume: its .part file is missing or has another size");
 }
 
-gufo_status gufo_outputs_check_parts(gufo_quantizer *q, gufo_error *error)
+gufo_status outputs_check_parts(gufo_quantizer *q, gufo_error *error)
 {
     for (size_t i = 0; i < q->output_count; i++) {
         const quant_output *out = &q->outputs[i];
@@ -230,17 +230,17 @@ static bool holds_header(const quant_output *out, int fd)
 
 static gufo_status open_output(quant_output *out, bool again, gufo_error *error)
 {
-    gufo_status status = gufo_output_open_part(&out->file, again, out->layout.file_size, error);
+    gufo_status status = output_open_part(&out->file, again, out->layout.file_size, error);
     const void *header;
     size_t size;
 
     if (status != GUFO_OK)
         return status;
     header = gufo_writer_header(out->writer, &size);
-    return gufo_output_write(&out->file, 0, header, size, error);
+    return output_write(&out->file, 0, header, size, error);
 }
 
-gufo_status gufo_outputs_open(gufo_quantizer *q, bool again, gufo_error *error)
+gufo_status outputs_open(gufo_quantizer *q, bool again, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -273,9 +273,9 @@ static gufo_status drop_second_name(const quant_output *out, const struct stat *
     if (!*exists || stat(out->file.target, &target) != 0 || target.st_dev != part->st_dev ||
         target.st_ino != part->st_ino)
         return GUFO_OK;
-    path = gufo_output_beside(&out->file, ".part");
+    path = output_beside(&out->file, ".part");
     if (path == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     *exists = disk_unlink(path) != 0;
     mem_free(out->file.allocator, path);
     return GUFO_OK;
@@ -297,7 +297,7 @@ static gufo_status open_complete(gufo_quantizer *q, quant_output *out, gufo_erro
     return status == GUFO_OK ? open_output(out, true, error) : status;
 }
 
-gufo_status gufo_outputs_open_complete(gufo_quantizer *q, gufo_error *error)
+gufo_status outputs_open_complete(gufo_quantizer *q, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -310,15 +310,15 @@ gufo_status gufo_outputs_open_complete(gufo_quantizer *q, gufo_error *error)
     return status;
 }
 
-gufo_status gufo_outputs_sync(const gufo_quantizer *q, gufo_error *error)
+gufo_status outputs_sync(const gufo_quantizer *q, gufo_error *error)
 {
     for (size_t i = 0; i < q->output_count; i++)
         if (q->outputs[i].file.fd >= 0 && disk_sync(q->outputs[i].file.fd) != 0)
-            return gufo_fail_io(error, errno, "cannot write");
+            return fail_io(error, errno, "cannot write");
     return GUFO_OK;
 }
 
-gufo_status gufo_outputs_commit(gufo_quantizer *q, bool keep, gufo_error *error)
+gufo_status outputs_commit(gufo_quantizer *q, bool keep, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -326,17 +326,17 @@ gufo_status gufo_outputs_commit(gufo_quantizer *q, bool keep, gufo_error *error)
         if (q->outputs[i].file.fd < 0)
             continue;
         q->outputs[i].file.keep = keep;
-        status = gufo_output_commit(&q->outputs[i].file, error);
+        status = output_commit(&q->outputs[i].file, error);
         if (status != GUFO_OK)
             q->failed_path = q->outputs[i].path;
     }
     return status;
 }
 
-void gufo_outputs_close(gufo_quantizer *q, bool keep)
+void outputs_close(gufo_quantizer *q, bool keep)
 {
     for (size_t i = 0; i < q->output_count; i++) {
         q->outputs[i].file.keep = keep;
-        gufo_output_discard(&q->outputs[i].file);
+        output_discard(&q->outputs[i].file);
     }
 }

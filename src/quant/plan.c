@@ -30,9 +30,9 @@ static void *new_array(const gufo_allocator *allocator, uint64_t count, size_t s
     void *array = NULL;
 
     if (checked_mul(count + 1, size, &bytes) && bytes <= SIZE_MAX)
-        array = gufo_mem_zero(allocator, (size_t)bytes);
+        array = mem_zero(allocator, (size_t)bytes);
     if (array == NULL)
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
     return array;
 }
 
@@ -75,9 +75,9 @@ static gufo_status check_layers(const planning *p, gufo_error *error)
         bool found = false;
 
         for (uint64_t t = 0; !found && gufo_set_tensor_at(input, t, &tensor, NULL); t++)
-            found = gufo_layer_find(tensor.name, &layer, &at, &len) && layer == p->pruned.layers[i];
+            found = layer_find(tensor.name, &layer, &at, &len) && layer == p->pruned.layers[i];
         if (!found)
-            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "there is no layer %" PRIu64 " to be left out", p->pruned.layers[i]);
     }
     return GUFO_OK;
@@ -88,7 +88,7 @@ static bool is_pruned(const planning *p, gufo_str name)
     uint64_t layer;
     size_t at, len;
 
-    return gufo_layer_find(name, &layer, &at, &len) && gufo_layer_is_listed(&p->pruned, layer);
+    return layer_find(name, &layer, &at, &len) && layer_is_listed(&p->pruned, layer);
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */
@@ -112,9 +112,9 @@ static gufo_str output_name(planning *p, gufo_str name)
     size_t at, len;
     gufo_str kept;
 
-    if (p->pruned.count == 0 || !gufo_layer_find(name, &layer, &at, &len))
+    if (p->pruned.count == 0 || !layer_find(name, &layer, &at, &len))
         return name;
-    (void)snprintf(digits, sizeof digits, "%" PRIu64, gufo_layer_renumbered(&p->pruned, layer));
+    (void)snprintf(digits, sizeof digits, "%" PRIu64, layer_renumbered(&p->pruned, layer));
     kept = keep_name(p, (gufo_str){name.data, at});
     kept.len += keep_name(p, gufo_str_of(digits)).len;
     kept.len += keep_name(p, (gufo_str){name.data + at + len, name.len - at - len}).len;
@@ -135,13 +135,13 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *source, size_t sha
     tensor->output = q->output_count > 1 ? shard : 0;
     p->infos[q->tensor_count] = tensor->source;
     p->infos[q->tensor_count].name = tensor->name;
-    if (gufo_name_index_grow(&p->index, q->tensor_count, &q->allocator, error) != GUFO_OK)
+    if (name_index_grow(&p->index, q->tensor_count, &q->allocator, error) != GUFO_OK)
         return GUFO_E_MEMORY;
-    if (!gufo_name_index_add(&p->index, q->tensor_count, &first)) {
+    if (!name_index_add(&p->index, q->tensor_count, &first)) {
         char quoted[GUFO_QUOTE_SIZE];
 
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "two tensors would have the name %s", gufo_quote(quoted, tensor->name));
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "two tensors would have the name %s", quote_name(quoted, tensor->name));
     }
     q->tensor_count++;
     q->source_bytes += source->size;
@@ -217,7 +217,7 @@ static bool has_importance(void *context, gufo_str name)
     const planning *p = context;
     uint64_t index;
 
-    return gufo_name_index_find(&p->index, name, &index) && p->q->tensors[index].has_importance;
+    return name_index_find(&p->index, name, &index) && p->q->tensors[index].has_importance;
 }
 
 /* The reason why importance does not fit, and whose it is. */
@@ -228,9 +228,9 @@ static gufo_status fail_unfit(const gufo_quantizer *q, quant_tensor *tensor, guf
     gufo_status status = match_importance(q, tensor, &reason);
 
     if (q->importance_path == NULL)
-        return gufo_fail(error, status, GUFO_NO_OFFSET, "%s", reason.message);
-    return gufo_fail(error, status, GUFO_NO_OFFSET, "importance matrix %s: %s",
-                     gufo_quote(quoted, q->options.importance_path), reason.message);
+        return fail_with(error, status, GUFO_NO_OFFSET, "%s", reason.message);
+    return fail_with(error, status, GUFO_NO_OFFSET, "importance matrix %s: %s",
+                     quote_name(quoted, q->options.importance_path), reason.message);
 }
 
 /* Importance that does not fit belongs to another model; but the token embedding, which is looked
@@ -283,15 +283,15 @@ static quant_method method_of(const gufo_recipe_choice *choice)
 /* Interleaved types merge rows of one matrix. */
 static gufo_status check_groups(const quant_tensor *tensor, gufo_error *error)
 {
-    const interleaved *merged = gufo_interleaved_find(tensor->source.type);
+    const interleaved *merged = interleaved_find(tensor->source.type);
     uint64_t rows = tensor->source.dims[1];
     char quoted[GUFO_QUOTE_SIZE];
 
     if (merged == NULL || tensor->cut.method == METHOD_COPY || rows % merged->rows == 0)
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_ARGUMENT, tensor->source.info_offset,
+    return fail_with(error, GUFO_E_ARGUMENT, tensor->source.info_offset,
                      "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
-                     gufo_quote(quoted, tensor->source.name), rows, tensor->from->name,
+                     quote_name(quoted, tensor->source.name), rows, tensor->from->name,
                      merged->rows);
 }
 
@@ -327,7 +327,7 @@ static gufo_status choose(planning *p, gufo_error *error)
 static void cut_all(gufo_quantizer *q)
 {
     for (uint64_t i = 0; i < q->tensor_count; i++) {
-        gufo_unit_cut(&q->tensors[i], q->unit_count);
+        unit_cut(&q->tensors[i], q->unit_count);
         q->unit_count += q->tensors[i].cut.units;
     }
 }
@@ -338,7 +338,7 @@ static gufo_status check_input(const gufo_quantizer *q, gufo_error *error)
 {
     for (size_t i = 0; i < gufo_set_shard_count(q->input); i++)
         if (!gufo_file_has_data(gufo_set_shard(q->input, i)))
-            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "the data of a pipe cannot be quantized; give a file");
     return GUFO_OK;
 }
@@ -357,7 +357,7 @@ static gufo_status plan_output(planning *p, size_t index, gufo_error *error)
     out->writer = gufo_writer_new(&options, error);
     if (out->writer == NULL)
         return GUFO_E_MEMORY;
-    status = gufo_quantizer_plan_metadata(q, index, &p->pruned, error);
+    status = quantizer_plan_metadata(q, index, &p->pruned, error);
     for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
         quant_tensor *tensor = &q->tensors[i];
         const gufo_tensor *source = &tensor->source;
@@ -424,13 +424,13 @@ gufo_quantizer *gufo_quantizer_new(const gufo_set *input, const gufo_quantize_op
                                    gufo_error *error)
 {
     const gufo_allocator *allocator =
-        options->allocator != NULL ? options->allocator : &gufo_default_allocator;
-    gufo_quantizer *q = gufo_mem_zero(allocator, sizeof *q);
+        options->allocator != NULL ? options->allocator : &default_allocator;
+    gufo_quantizer *q = mem_zero(allocator, sizeof *q);
     planning p = {.q = q, .index = {.name_of = name_of_tensor, .owner = q}};
     gufo_status status;
 
     if (q == NULL) {
-        (void)gufo_fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     q->allocator = *allocator;
@@ -441,7 +441,7 @@ gufo_quantizer *gufo_quantizer_new(const gufo_set *input, const gufo_quantize_op
     mem_free(&q->allocator, p.layers);
     mem_free(&q->allocator, p.infos);
     mem_free(&q->allocator, p.choices);
-    gufo_name_index_free(&p.index, &q->allocator);
+    name_index_free(&p.index, &q->allocator);
     if (status == GUFO_OK)
         return q;
     gufo_quantizer_free(q);

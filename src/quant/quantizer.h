@@ -94,17 +94,17 @@ typedef struct layer_list {
 
 /* Finds the number in "blk.N." anywhere in a name: `at` is where its digits begin, `len` how many
  * they are.  False if there is none, or it is too large. */
-bool gufo_layer_find(gufo_str name, uint64_t *layer, size_t *at, size_t *len);
-bool gufo_layer_is_listed(const layer_list *pruned, uint64_t layer);
+bool layer_find(gufo_str name, uint64_t *layer, size_t *at, size_t *len);
+bool layer_is_listed(const layer_list *pruned, uint64_t layer);
 /* The number of a layer that is not listed when those before it are gone. */
-uint64_t gufo_layer_renumbered(const layer_list *pruned, uint64_t layer);
+uint64_t layer_renumbered(const layer_list *pruned, uint64_t layer);
 
 /* Fills the plan of output `index` with metadata. */
-gufo_status gufo_quantizer_plan_metadata(const gufo_quantizer *q, size_t index,
-                                         const layer_list *pruned, gufo_error *error);
+gufo_status quantizer_plan_metadata(const gufo_quantizer *q, size_t index, const layer_list *pruned,
+                                    gufo_error *error);
 
 /* Cuts a tensor, numbering units from `first_unit` on. */
-void gufo_unit_cut(quant_tensor *tensor, uint64_t first_unit);
+void unit_cut(quant_tensor *tensor, uint64_t first_unit);
 
 /* ---- units ---------------------------------------------------------------------------------- */
 
@@ -119,7 +119,7 @@ typedef struct quant_unit {
     uint64_t slice;
 } quant_unit;
 
-quant_unit gufo_unit_at(const gufo_quantizer *q, uint64_t number);
+quant_unit unit_at(const gufo_quantizer *q, uint64_t number);
 
 /* The file that an error is about. */
 typedef enum blame { BLAME_INPUT, BLAME_OUTPUT, BLAME_IMPORTANCE } blame;
@@ -143,36 +143,36 @@ typedef struct worker_sizes {
     uint64_t tensor;
 } worker_sizes;
 
-worker_sizes gufo_worker_sizes(const gufo_quantizer *q);
+worker_sizes quantizer_worker_sizes(const gufo_quantizer *q);
 
 /* Make a unit and write it. */
-gufo_status gufo_unit_convert(quant_worker *worker, const quant_unit *unit,
-                              gufo_quantize_loss *loss, gufo_error *error);
-gufo_status gufo_unit_copy(quant_worker *worker, const quant_unit *unit, gufo_error *error);
+gufo_status unit_convert(quant_worker *worker, const quant_unit *unit, gufo_quantize_loss *loss,
+                         gufo_error *error);
+gufo_status unit_copy(quant_worker *worker, const quant_unit *unit, gufo_error *error);
 
 /* Adds the loss of `count` values and what they became; false if some of either are not finite. */
-bool gufo_loss_measure(gufo_quantize_loss *loss, const float *values, const float *decoded,
-                       uint64_t count);
+bool loss_measure(gufo_quantize_loss *loss, const float *values, const float *decoded,
+                  uint64_t count);
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
 /* Finds the files that `path` means and makes sure that none of them is the input. */
-gufo_status gufo_outputs_find(gufo_quantizer *q, const char *path, gufo_error *error);
+gufo_status outputs_find(gufo_quantizer *q, const char *path, gufo_error *error);
 /* Makes sure that nothing is there, unless it may be replaced: outputs, and .part files of an
  * interrupted run, which are removed. */
-gufo_status gufo_outputs_check_targets(gufo_quantizer *q, gufo_error *error);
-gufo_status gufo_outputs_clear_parts(gufo_quantizer *q, gufo_error *error);
+gufo_status outputs_check_targets(gufo_quantizer *q, gufo_error *error);
+gufo_status outputs_clear_parts(gufo_quantizer *q, gufo_error *error);
 /* Opens the .part files, new or as they were left, reserves their sizes, writes their headers. */
-gufo_status gufo_outputs_open(gufo_quantizer *q, bool again, gufo_error *error);
+gufo_status outputs_open(gufo_quantizer *q, bool again, gufo_error *error);
 /* Whether the .part files that an interrupted run left are there in their full sizes. */
-gufo_status gufo_outputs_check_parts(gufo_quantizer *q, gufo_error *error);
-gufo_status gufo_outputs_sync(const gufo_quantizer *q, gufo_error *error);
+gufo_status outputs_check_parts(gufo_quantizer *q, gufo_error *error);
+gufo_status outputs_sync(const gufo_quantizer *q, gufo_error *error);
 /* Opens what is left to be named of outputs whose data is complete. */
-gufo_status gufo_outputs_open_complete(gufo_quantizer *q, gufo_error *error);
+gufo_status outputs_open_complete(gufo_quantizer *q, gufo_error *error);
 /* Gives them their names, the first one last: it stands for the whole set.  What fails is removed
  * unless `keep`. */
-gufo_status gufo_outputs_commit(gufo_quantizer *q, bool keep, gufo_error *error);
+gufo_status outputs_commit(gufo_quantizer *q, bool keep, gufo_error *error);
 /* Closes those that were not committed; removes them unless `keep`. */
-void gufo_outputs_close(gufo_quantizer *q, bool keep);
+void outputs_close(gufo_quantizer *q, bool keep);
 
 #endif

@@ -70,10 +70,10 @@ static gufo_status fail_rows(const recipe *r, const gufo_tensor *tensor, uint32_
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    return gufo_fail(r->error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+    return fail_with(r->error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                      "tensor %s has rows of %" PRIu64
                      " elements, which do not fill blocks of %" PRIu32 " (%s)%s",
-                     gufo_quote(quoted, tensor->name), tensor->dims[0],
+                     quote_name(quoted, tensor->name), tensor->dims[0],
                      gufo_element_type_by_id(type)->block_elements, type_name(type), why);
 }
 
@@ -81,29 +81,29 @@ static gufo_status fail_requantize(const recipe *r, const gufo_tensor *tensor, u
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    return gufo_fail(r->error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+    return fail_with(r->error, GUFO_E_TYPE, GUFO_NO_OFFSET,
                      "tensor %s is quantized already: making %s of %s loses more than making it of "
                      "the original, and has to be allowed",
-                     gufo_quote(quoted, tensor->name), type_name(type), type_name(tensor->type));
+                     quote_name(quoted, tensor->name), type_name(type), type_name(tensor->type));
 }
 
 static gufo_status fail_encoder(const recipe *r, const gufo_tensor *tensor, uint32_t type)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    return gufo_fail(r->error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+    return fail_with(r->error, GUFO_E_TYPE, GUFO_NO_OFFSET,
                      "tensor %s cannot become %s: nothing encodes that type",
-                     gufo_quote(quoted, tensor->name), type_name(type));
+                     quote_name(quoted, tensor->name), type_name(type));
 }
 
 static gufo_status fail_importance(const recipe *r, const gufo_tensor *tensor, uint32_t type)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    return gufo_fail(r->error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
+    return fail_with(r->error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
                      "tensor %s cannot become %s: that type needs importance data, and there is "
                      "none for it",
-                     gufo_quote(quoted, tensor->name), type_name(type));
+                     quote_name(quoted, tensor->name), type_name(type));
 }
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
@@ -129,8 +129,8 @@ static gufo_status set_sizes(const recipe *r, const gufo_tensor *tensor, gufo_re
     if (!fits || !measure(elements, choice->type, &choice->size) ||
         !measure(elements, choice->wanted, &wanted) || choice->size > INT64_MAX ||
         wanted > INT64_MAX)
-        return gufo_fail(r->error, GUFO_E_RANGE, GUFO_NO_OFFSET, "tensor %s is too large",
-                         gufo_quote(quoted, tensor->name));
+        return fail_with(r->error, GUFO_E_RANGE, GUFO_NO_OFFSET, "tensor %s is too large",
+                         quote_name(quoted, tensor->name));
     choice->fallback_cost = (int64_t)choice->size - (int64_t)wanted;
     return GUFO_OK;
 }
@@ -140,7 +140,7 @@ static gufo_status set_sizes(const recipe *r, const gufo_tensor *tensor, gufo_re
 /* What an interleaved type is without: it says the same. */
 static uint32_t plain_type(uint32_t type)
 {
-    const interleaved *layout = gufo_interleaved_find(type);
+    const interleaved *layout = interleaved_find(type);
 
     return layout != NULL ? layout->plain : type;
 }
@@ -166,16 +166,16 @@ static bool is_integer(uint32_t type)
 /* Whether the tensor keeps its type, and why. */
 static bool is_kept(const recipe *r, const gufo_tensor *tensor, gufo_recipe_choice *choice)
 {
-    choice->rule = gufo_recipe_kept_name(tensor->name);
+    choice->rule = recipe_kept_name(tensor->name);
     if (r->options->target.base_type == NULL)
         choice->reason = GUFO_REASON_COPY;
     else if (!has_rows(tensor))
         choice->reason = GUFO_REASON_SHAPE;
-    else if (!gufo_recipe_is_weight(tensor->name))
+    else if (!recipe_is_weight(tensor->name))
         choice->reason = GUFO_REASON_NO_WEIGHT;
     else if (choice->rule != NULL)
         choice->reason = GUFO_REASON_NAME;
-    else if (r->options->keep_output && gufo_recipe_kind(tensor->name) == KIND_OUTPUT)
+    else if (r->options->keep_output && recipe_kind(tensor->name) == KIND_OUTPUT)
         choice->reason = GUFO_REASON_OUTPUT_KEPT;
     else if (!is_decodable(tensor->type))
         choice->reason = GUFO_REASON_UNKNOWN_TYPE;
@@ -202,14 +202,13 @@ static void keep(const gufo_tensor *tensor, gufo_recipe_choice *choice)
 static uint32_t place_facts(recipe *r, const gufo_tensor *tensor, tensor_kind kind)
 {
     uint64_t place = r->seen[kind]++;
-    int64_t layer = gufo_recipe_layer(tensor->name);
+    int64_t layer = recipe_layer(tensor->name);
 
     if (kind == KIND_V)
-        return gufo_mix_place_facts(place, r->totals[kind]);
-    if (r->model->experts > 1 && layer >= 0 &&
-        !gufo_mix_counts_always(r->options->target.file_type))
+        return mix_place_facts(place, r->totals[kind]);
+    if (r->model->experts > 1 && layer >= 0 && !mix_counts_always(r->options->target.file_type))
         place = (uint64_t)layer;
-    return gufo_mix_place_facts(place, r->layers != 0 ? r->layers : r->totals[kind]);
+    return mix_place_facts(place, r->layers != 0 ? r->layers : r->totals[kind]);
 }
 
 /* True also for types whose blocks nobody knows: they have no encoder, and fail for that. */
@@ -228,7 +227,7 @@ static uint32_t mix(recipe *r, const gufo_tensor *tensor, tensor_kind kind)
         facts |= FACT_STACK;
     if (!fills_blocks(tensor, r->options->target.base_type->id))
         facts |= FACT_MISFIT;
-    return gufo_mix_choose(r->options->target.file_type, kind, facts);
+    return mix_choose(r->options->target.file_type, kind, facts);
 }
 
 static bool is_unquantized_target(const gufo_quantize_target *target)
@@ -390,7 +389,7 @@ static gufo_status check_conversion(const recipe *r, const gufo_tensor *tensor, 
 
 static gufo_status choose(recipe *r, const gufo_tensor *tensor, gufo_recipe_choice *choice)
 {
-    tensor_kind kind = gufo_recipe_kind(tensor->name);
+    tensor_kind kind = recipe_kind(tensor->name);
     const gufo_element_type *given;
     gufo_status status = GUFO_OK;
 
@@ -417,8 +416,8 @@ static gufo_status choose(recipe *r, const gufo_tensor *tensor, gufo_recipe_choi
 static bool before(const void *owner, uint32_t a, uint32_t b)
 {
     const gufo_tensor *tensors = owner;
-    int64_t layer_a = gufo_recipe_layer(tensors[a].name);
-    int64_t layer_b = gufo_recipe_layer(tensors[b].name);
+    int64_t layer_a = recipe_layer(tensors[a].name);
+    int64_t layer_b = recipe_layer(tensors[b].name);
     gufo_str name_a = tensors[a].name, name_b = tensors[b].name;
     size_t common = name_a.len < name_b.len ? name_a.len : name_b.len;
     int order = common > 0 ? memcmp(name_a.data, name_b.data, common) : 0;
@@ -435,13 +434,13 @@ static void look_around(recipe *r)
     int64_t highest = -1;
 
     for (size_t i = 0; i < r->count; i++) {
-        int64_t layer = gufo_recipe_layer(r->tensors[i].name);
+        int64_t layer = recipe_layer(r->tensors[i].name);
 
         highest = layer > highest ? layer : highest;
-        r->totals[gufo_recipe_kind(r->tensors[i].name)]++;
+        r->totals[recipe_kind(r->tensors[i].name)]++;
     }
     r->layers = r->model->layers != 0 ? r->model->layers : (uint64_t)(highest + 1);
-    r->model_facts = gufo_mix_model_facts(r->model, r->options->has_importance != NULL);
+    r->model_facts = mix_model_facts(r->model, r->options->has_importance != NULL);
 }
 
 gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_recipe_model *model,
@@ -449,7 +448,7 @@ gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_re
                                gufo_recipe_choice *choices, gufo_error *error)
 {
     const gufo_allocator *allocator =
-        options->allocator != NULL ? options->allocator : &gufo_default_allocator;
+        options->allocator != NULL ? options->allocator : &default_allocator;
     recipe r = {
         .options = options, .model = model, .tensors = tensors, .count = count, .error = error};
     gufo_status status = GUFO_OK;
@@ -459,11 +458,11 @@ gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_re
         return GUFO_OK;
     if (count > UINT32_MAX || count > SIZE_MAX / sizeof *order ||
         (order = mem_alloc(allocator, count * sizeof *order)) == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     look_around(&r);
     for (size_t i = 0; i < count; i++)
         order[i] = (uint32_t)i;
-    gufo_sort_indices(order, count, before, tensors);
+    sort_indices(order, count, before, tensors);
     for (size_t i = 0; i < count && status == GUFO_OK; i++)
         status = choose(&r, &tensors[order[i]], &choices[order[i]]);
     mem_free(allocator, order);

@@ -136,18 +136,18 @@ static uint32_t choose(const gufo_file_type *file_type, tensor_kind kind, uint32
     return file_type->base_type;
 }
 
-bool gufo_mix_counts_always(const gufo_file_type *file_type)
+bool mix_counts_always(const gufo_file_type *file_type)
 {
     return (SMALLEST >> file_type->id & 1) != 0;
 }
 
 /* Where eight heads share their values, those are so small that better ones cost next to nothing.
  */
-uint32_t gufo_mix_choose(const gufo_file_type *file_type, tensor_kind kind, uint32_t facts)
+uint32_t mix_choose(const gufo_file_type *file_type, tensor_kind kind, uint32_t facts)
 {
     uint32_t type = choose(file_type, kind, facts);
 
-    if (kind == KIND_V && (facts & FACT_70B) != 0 && !gufo_mix_counts_always(file_type) &&
+    if (kind == KIND_V && (facts & FACT_70B) != 0 && !mix_counts_always(file_type) &&
         (type == GUFO_TYPE_Q3_K || type == GUFO_TYPE_Q4_K))
         return GUFO_TYPE_Q5_K;
     return type;
@@ -179,7 +179,7 @@ static uint32_t fact_if(bool holds, uint32_t fact)
     return holds ? fact : 0;
 }
 
-uint32_t gufo_mix_model_facts(const gufo_recipe_model *model, bool importance)
+uint32_t mix_model_facts(const gufo_recipe_model *model, bool importance)
 {
     bool falcon = gufo_str_equal(model->architecture, gufo_str_of("falcon"));
     bool shared_heads = model->key_value_heads != 0 && model->heads / model->key_value_heads >= 4;
@@ -192,7 +192,7 @@ uint32_t gufo_mix_model_facts(const gufo_recipe_model *model, bool importance)
            fact_if(is_70b(model), FACT_70B);
 }
 
-uint32_t gufo_mix_place_facts(uint64_t i, uint64_t n)
+uint32_t mix_place_facts(uint64_t i, uint64_t n)
 {
     uint64_t eighth = n / 8, last = n - eighth - (n % 8 != 0); /* 7n/8 without overflow */
     bool first = i < eighth, middle = !first && i < last;

@@ -30,15 +30,15 @@ enum {
 };
 
 /* Facts of the model; of the i-th of n tensors of a kind. */
-uint32_t gufo_mix_model_facts(const gufo_recipe_model *model, bool importance);
-uint32_t gufo_mix_place_facts(uint64_t i, uint64_t n);
+uint32_t mix_model_facts(const gufo_recipe_model *model, bool importance);
+uint32_t mix_place_facts(uint64_t i, uint64_t n);
 
 /* Whether the file type takes the running count as the place of feed-forward tensors even where
  * experts make it doubtful. */
-bool gufo_mix_counts_always(const gufo_file_type *file_type);
+bool mix_counts_always(const gufo_file_type *file_type);
 
 /* The element type for a tensor of the kind (an embedding that is the output too counts as output)
  * about which the facts hold. */
-uint32_t gufo_mix_choose(const gufo_file_type *file_type, tensor_kind kind, uint32_t facts);
+uint32_t mix_choose(const gufo_file_type *file_type, tensor_kind kind, uint32_t facts);
 
 #endif

@@ -53,7 +53,7 @@ static const struct {
     {"ffn_down", PART, KIND_DOWN},
 };
 
-tensor_kind gufo_recipe_kind(gufo_str name)
+tensor_kind recipe_kind(gufo_str name)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (matches(name, kinds[i].text, kinds[i].how))
@@ -63,10 +63,10 @@ tensor_kind gufo_recipe_kind(gufo_str name)
 
 bool gufo_recipe_is_token_embedding(gufo_str name)
 {
-    return gufo_recipe_kind(name) == KIND_EMBEDDING;
+    return recipe_kind(name) == KIND_EMBEDDING;
 }
 
-int64_t gufo_recipe_layer(gufo_str name)
+int64_t recipe_layer(gufo_str name)
 {
     static const char prefix[] = "blk.";
     enum { PREFIX_LEN = sizeof prefix - 1, MOST_DIGITS = 9 };
@@ -134,7 +134,7 @@ static const struct {
     {"mm.a.code_embd", PART},
 };
 
-const char *gufo_recipe_kept_name(gufo_str name)
+const char *recipe_kept_name(gufo_str name)
 {
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
         if (matches(name, kept[i].text, kept[i].how))
@@ -142,7 +142,7 @@ const char *gufo_recipe_kept_name(gufo_str name)
     return NULL;
 }
 
-bool gufo_recipe_is_weight(gufo_str name)
+bool recipe_is_weight(gufo_str name)
 {
     return ends_with(name, "weight");
 }

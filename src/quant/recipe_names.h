@@ -19,16 +19,16 @@ typedef enum tensor_kind {
     KIND_COUNT
 } tensor_kind;
 
-tensor_kind gufo_recipe_kind(gufo_str name);
+tensor_kind recipe_kind(gufo_str name);
 
 /* N of a name that begins with "blk.N"; -1 for any other. */
-int64_t gufo_recipe_layer(gufo_str name);
+int64_t recipe_layer(gufo_str name);
 
 /* The rule by which a tensor with that name keeps its type: a part of such names.  NULL if it may
  * be quantized. */
-const char *gufo_recipe_kept_name(gufo_str name);
+const char *recipe_kept_name(gufo_str name);
 
 /* Whether the name is one of a weight: the only tensors that are quantized. */
-bool gufo_recipe_is_weight(gufo_str name);
+bool recipe_is_weight(gufo_str name);
 
 #endif

@@ -63,9 +63,9 @@ static gufo_status check_possible(const gufo_quantizer *q, gufo_error *error)
 
     for (uint64_t i = 0; i < q->tensor_count; i++)
         if (q->tensors[i].choice.flags & GUFO_RECIPE_IMPOSSIBLE)
-            return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "tensor %s cannot become %s without importance data",
-                             gufo_quote(quoted, q->tensors[i].source.name), q->tensors[i].to->name);
+                             quote_name(quoted, q->tensors[i].source.name), q->tensors[i].to->name);
     return GUFO_OK;
 }
 
@@ -75,9 +75,9 @@ static gufo_status make_encoders(gufo_quantizer *q, gufo_error *error)
 
     if (status != GUFO_OK)
         return status;
-    q->encoders = gufo_mem_zero(&q->allocator, gufo_element_type_count() * sizeof(gufo_encoder *));
+    q->encoders = mem_zero(&q->allocator, gufo_element_type_count() * sizeof(gufo_encoder *));
     if (q->encoders == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++)
         if (q->tensors[i].cut.units > 0 && q->tensors[i].cut.method == METHOD_CONVERT)
             status = make_encoder(q, q->tensors[i].to, error);
@@ -108,11 +108,11 @@ static gufo_status count_threads(run *r, const worker_sizes *sizes, gufo_error *
 
     fitting = memory > other ? (memory - other) / each : 0;
     if (fitting == 0 && sizes->total > 0)
-        return gufo_fail(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "tensor %s needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
-                         gufo_quote(quoted, q->tensors[sizes->tensor].source.name), other + each,
+                         quote_name(quoted, q->tensors[sizes->tensor].source.name), other + each,
                          memory);
-    r->threads = q->options.threads != 0 ? q->options.threads : gufo_thread_default_count();
+    r->threads = q->options.threads != 0 ? q->options.threads : thread_default_count();
     if (fitting < r->threads)
         r->threads = fitting > 0 ? (unsigned)fitting : 1;
     return GUFO_OK;
@@ -135,7 +135,7 @@ static gufo_status make_worker(run *r, unsigned number, const worker_sizes *size
     uint8_t *rest;
 
     if (size > SIZE_MAX || (rest = mem_alloc(&r->q->allocator, (size_t)size)) == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     r->memory[number] = rest;
     rest += (BUFFER_ALIGNMENT - (uintptr_t)rest % BUFFER_ALIGNMENT) % BUFFER_ALIGNMENT;
     *worker = (quant_worker){.q = r->q,
@@ -152,15 +152,15 @@ static gufo_status make_worker(run *r, unsigned number, const worker_sizes *size
 
 static gufo_status make_workers(run *r, gufo_error *error)
 {
-    worker_sizes sizes = gufo_worker_sizes(r->q);
+    worker_sizes sizes = quantizer_worker_sizes(r->q);
     gufo_status status = count_threads(r, &sizes, error);
 
     if (status != GUFO_OK)
         return status;
-    r->workers = gufo_mem_zero(&r->q->allocator, r->threads * sizeof *r->workers);
-    r->memory = gufo_mem_zero(&r->q->allocator, r->threads * sizeof *r->memory);
+    r->workers = mem_zero(&r->q->allocator, r->threads * sizeof *r->workers);
+    r->memory = mem_zero(&r->q->allocator, r->threads * sizeof *r->memory);
     if (r->workers == NULL || r->memory == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     for (unsigned i = 0; i < r->threads && status == GUFO_OK; i++)
         status = make_worker(r, i, &sizes, error);
     return status;
@@ -198,7 +198,7 @@ static uint64_t bytes_before(const gufo_quantizer *q, uint64_t units)
          i++)
         bytes += q->tensors[i].source.size;
     return i < q->tensor_count && units > q->tensors[i].cut.first_unit
-               ? bytes + gufo_unit_at(q, units).from
+               ? bytes + unit_at(q, units).from
                : bytes;
 }
 
@@ -207,21 +207,21 @@ static gufo_status start_anew(run *r, const journal_identity *identity, gufo_err
 {
     gufo_quantizer *q = r->q;
     bool replace = (q->options.flags & GUFO_QUANTIZE_REPLACE) != 0;
-    gufo_status status = gufo_outputs_check_targets(q, error);
+    gufo_status status = outputs_check_targets(q, error);
 
     if (status != GUFO_OK)
         return status;
-    status = gufo_journal_create(&r->journal, q->journal_path, identity, replace, error);
+    status = journal_create(&r->journal, q->journal_path, identity, replace, error);
     if (status != GUFO_OK) {
         q->failed_path = q->journal_path;
         return status;
     }
-    status = gufo_outputs_clear_parts(q, error);
+    status = outputs_clear_parts(q, error);
     if (status == GUFO_OK)
-        status = gufo_outputs_open(q, false, error);
+        status = outputs_open(q, false, error);
     if (status != GUFO_OK) { /* nothing is lost by removing these */
-        gufo_outputs_close(q, false);
-        gufo_journal_close(&r->journal, false);
+        outputs_close(q, false);
+        journal_close(&r->journal, false);
     }
     return status;
 }
@@ -233,12 +233,12 @@ static gufo_status start_again(run *r, gufo_error *error)
     gufo_status status;
 
     if (r->complete)
-        return gufo_outputs_open_complete(q, error);
-    status = gufo_outputs_check_targets(q, error);
+        return outputs_open_complete(q, error);
+    status = outputs_check_targets(q, error);
     if (status == GUFO_OK && r->units_done > 0)
-        status = gufo_outputs_check_parts(q, error);
+        status = outputs_check_parts(q, error);
     if (status == GUFO_OK)
-        status = gufo_outputs_open(q, true, error);
+        status = outputs_open(q, true, error);
     r->bytes_done = bytes_before(q, r->units_done);
     return status;
 }
@@ -247,21 +247,20 @@ static gufo_status start(run *r, const char *path, gufo_error *error)
 {
     gufo_quantizer *q = r->q;
     bool resume = (q->options.flags & GUFO_QUANTIZE_RESUME) != 0, found = false;
-    gufo_status status = gufo_outputs_find(q, path, error);
+    gufo_status status = outputs_find(q, path, error);
     journal_identity identity;
 
     if (status == GUFO_OK && !resume)
-        status = gufo_outputs_check_targets(q, error);
+        status = outputs_check_targets(q, error);
     if (status == GUFO_OK)
-        status = gufo_identity_input(q, &identity.input, error);
+        status = identity_input(q, &identity.input, error);
     if (status == GUFO_OK) {
-        status = gufo_identity_options(q, &identity.options, error);
+        status = identity_options(q, &identity.options, error);
         if (status != GUFO_OK)
             q->failed_path = q->importance_path;
     }
     if (status == GUFO_OK && resume) {
-        status =
-            gufo_journal_open(&r->journal, q->journal_path, &identity, take_mark, r, &found, error);
+        status = journal_open(&r->journal, q->journal_path, &identity, take_mark, r, &found, error);
         if (status != GUFO_OK)
             q->failed_path = q->journal_path;
     }
@@ -277,13 +276,12 @@ static gufo_status make_unit(void *context, unsigned thread, uint64_t number, vo
 {
     const run *r = context;
     quant_worker *worker = &r->workers[thread];
-    quant_unit unit = gufo_unit_at(r->q, number);
+    quant_unit unit = unit_at(r->q, number);
     gufo_status status;
 
     worker->blame = BLAME_INPUT;
-    status = unit.tensor->cut.method == METHOD_COPY
-                 ? gufo_unit_copy(worker, &unit, error)
-                 : gufo_unit_convert(worker, &unit, result, error);
+    status = unit.tensor->cut.method == METHOD_COPY ? unit_copy(worker, &unit, error)
+                                                    : unit_convert(worker, &unit, result, error);
     if (status != GUFO_OK)
         worker->failed_unit = number;
     return status;
@@ -292,19 +290,19 @@ static gufo_status make_unit(void *context, unsigned thread, uint64_t number, vo
 static gufo_status take_unit(void *context, uint64_t number, const void *result, gufo_error *error)
 {
     run *r = context;
-    quant_unit unit = gufo_unit_at(r->q, number);
+    quant_unit unit = unit_at(r->q, number);
     journal_mark mark = {.tensor = unit.index, .units_done = number + 1};
     gufo_status status;
 
     gufo_quantize_loss_add(&unit.tensor->loss, result);
     mark.loss = unit.tensor->loss;
     r->bytes_done += unit.from_size;
-    status = gufo_keeper_note(&r->keeper, &mark, error);
+    status = keeper_note(&r->keeper, &mark, error);
     if (status != GUFO_OK)
         return status;
     if (r->progress == NULL || r->progress(r->progress_context, r->bytes_done, r->q->source_bytes))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
 }
 
 /* The file that the first failure is about. */
@@ -321,7 +319,7 @@ static void blame_file(const run *r)
         r->q->failed_path = r->q->outputs[0].path;
         return;
     }
-    tensor = gufo_unit_at(r->q, failed->failed_unit).tensor;
+    tensor = unit_at(r->q, failed->failed_unit).tensor;
     if (failed->blame == BLAME_INPUT)
         r->q->failed_path = gufo_set_shard_path(r->q->input, tensor->shard);
     else if (failed->blame == BLAME_OUTPUT)
@@ -339,7 +337,7 @@ static gufo_status work(run *r, gufo_error *error)
                           .context = r,
                           .work = make_unit,
                           .hand_over = take_unit};
-    gufo_status status = gufo_parallel(&loop, &r->q->allocator, error);
+    gufo_status status = parallel_run(&loop, &r->q->allocator, error);
 
     if (status != GUFO_OK && status != GUFO_E_STOPPED)
         blame_file(r);
@@ -352,7 +350,7 @@ static gufo_status work(run *r, gufo_error *error)
 static gufo_status check_unchanged(gufo_quantizer *q, gufo_error *error)
 {
     for (size_t i = 0; i < gufo_set_shard_count(q->input); i++) {
-        gufo_status status = gufo_source_unchanged(&gufo_set_shard(q->input, i)->source, error);
+        gufo_status status = source_unchanged(&gufo_set_shard(q->input, i)->source, error);
 
         if (status != GUFO_OK) {
             q->failed_path = gufo_set_shard_path(q->input, i);
@@ -368,13 +366,13 @@ static gufo_status finish(run *r, bool keep, gufo_error *error)
     gufo_status status = r->complete ? GUFO_OK : check_unchanged(r->q, error);
 
     if (!r->complete && status == GUFO_OK) {
-        status = gufo_keeper_note(&r->keeper, &(journal_mark){.tensor = MARK_COMPLETE}, error);
+        status = keeper_note(&r->keeper, &(journal_mark){.tensor = MARK_COMPLETE}, error);
         if (status == GUFO_OK)
-            status = gufo_keeper_save(&r->keeper, error);
+            status = keeper_save(&r->keeper, error);
         if (status != GUFO_OK)
             r->q->failed_path = r->q->outputs[0].path;
     }
-    return status == GUFO_OK ? gufo_outputs_commit(r->q, keep, error) : status;
+    return status == GUFO_OK ? outputs_commit(r->q, keep, error) : status;
 }
 
 /* Works, and ends so that either the output is there, or nothing, or what can be resumed. */
@@ -384,17 +382,17 @@ static gufo_status work_and_finish(run *r, gufo_error *error)
     bool keep = (q->options.flags & GUFO_QUANTIZE_RESUME) != 0;
     gufo_status status = GUFO_OK;
 
-    gufo_keeper_start(&r->keeper, q, &r->journal);
+    keeper_start(&r->keeper, q, &r->journal);
     if (!r->complete)
         status = work(r, error);
-    gufo_keeper_stop(&r->keeper);
+    keeper_stop(&r->keeper);
     if (status == GUFO_OK)
         status = finish(r, keep, error);
     else if (status == GUFO_E_STOPPED || keep)
-        (void)gufo_keeper_save(&r->keeper, NULL);
-    gufo_keeper_free(&r->keeper);
-    gufo_outputs_close(q, status == GUFO_E_STOPPED || keep);
-    gufo_journal_close(&r->journal, status != GUFO_OK && (status == GUFO_E_STOPPED || keep));
+        (void)keeper_save(&r->keeper, NULL);
+    keeper_free(&r->keeper);
+    outputs_close(q, status == GUFO_E_STOPPED || keep);
+    journal_close(&r->journal, status != GUFO_OK && (status == GUFO_E_STOPPED || keep));
     return status;
 }
 
@@ -408,8 +406,8 @@ static gufo_status run_once(run *r, const char *path, gufo_error *error)
         status = start(r, path, error);
     if (status == GUFO_OK)
         return work_and_finish(r, error);
-    gufo_outputs_close(r->q, true);
-    gufo_journal_close(&r->journal, true);
+    outputs_close(r->q, true);
+    journal_close(&r->journal, true);
     return status;
 }
 
@@ -421,7 +419,7 @@ gufo_status gufo_quantizer_run(gufo_quantizer *q, const char *path,
     gufo_status status;
 
     if (q->used)
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "a quantizer runs only once");
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "a quantizer runs only once");
     q->used = true;
     status = run_once(&r, path, error);
     free_workers(&r);

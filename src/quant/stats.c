@@ -18,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-void gufo_stats_find_add(gufo_stats_find *find, const gufo_stats_find *more)
+void stats_find_add(gufo_stats_find *find, const gufo_stats_find *more)
 {
     if (find->count == 0)
         *find = *more;
@@ -137,10 +137,10 @@ static void join(moments *m, moments *more)
 
     m->looked_at += more->looked_at;
     m->zeros += more->zeros;
-    gufo_stats_find_add(&m->nan, &more->nan);
-    gufo_stats_find_add(&m->positive_infinite, &more->positive_infinite);
-    gufo_stats_find_add(&m->negative_infinite, &more->negative_infinite);
-    gufo_stats_find_add(&m->bad_scales, &more->bad_scales);
+    stats_find_add(&m->nan, &more->nan);
+    stats_find_add(&m->positive_infinite, &more->positive_infinite);
+    stats_find_add(&m->negative_infinite, &more->negative_infinite);
+    stats_find_add(&m->bad_scales, &more->bad_scales);
     if (more->finite == 0)
         return;
     if (m->finite == 0 || more->minimum < m->minimum) {
@@ -173,9 +173,9 @@ static uint64_t sort_out(moments *m, const stats_piece *piece, double *finite)
         gufo_stats_find *find = isnan(value) ? &m->nan
                                 : value > 0  ? &m->positive_infinite
                                              : &m->negative_infinite;
-        gufo_stats_find one = {1, gufo_stats_index(piece, i), gufo_stats_offset(piece, i)};
+        gufo_stats_find one = {1, stats_index(piece, i), stats_offset(piece, i)};
 
-        gufo_stats_find_add(find, &one);
+        stats_find_add(find, &one);
     }
     return count;
 }
@@ -186,7 +186,7 @@ static uint64_t index_of(const stats_piece *piece, double value)
 
     while (i < piece->count - 1 && piece->values[i] != value)
         i++;
-    return gufo_stats_index(piece, i);
+    return stats_index(piece, i);
 }
 
 /* Minimum and maximum of a piece are looked for a second time only if they are new ones. */
@@ -233,7 +233,7 @@ static void measure_piece(const void *context, const stats_piece *piece, void *r
         m.mean = sum / (double)m.finite;
         m.squares = squares_of(values, m.finite, m.mean);
     }
-    gufo_stats_scales_count(piece, &m.bad_scales);
+    stats_scales_count(piece, &m.bad_scales);
     join(all, &m);
 }
 
@@ -349,7 +349,7 @@ gufo_status gufo_stats_scan(const gufo_file *file, const gufo_tensor *tensor,
     distribution d = {0};
     stats_layout layout;
     stats_pass pass = {.file = file, .tensor = tensor, .layout = &layout};
-    gufo_status status = gufo_stats_layout(tensor, &layout, error);
+    gufo_status status = stats_lay_out(tensor, &layout, error);
 
     *out = (gufo_stats){0};
     if (status != GUFO_OK)
@@ -363,7 +363,7 @@ gufo_status gufo_stats_scan(const gufo_file *file, const gufo_tensor *tensor,
     pass.result_size = sizeof m;
     pass.visit = measure_piece;
     pass.take = take_moments;
-    status = gufo_stats_walk(&pass, error);
+    status = stats_run_pass(&pass, error);
     fill_first(out, &m);
     if (status != GUFO_OK || !both || m.finite == 0)
         return status;
@@ -373,7 +373,7 @@ gufo_status gufo_stats_scan(const gufo_file *file, const gufo_tensor *tensor,
     pass.result_size = sizeof d.bins;
     pass.visit = count_piece;
     pass.take = take_bins;
-    status = gufo_stats_walk(&pass, error);
+    status = stats_run_pass(&pass, error);
     fill_second(out, &d);
     return status;
 }

@@ -33,7 +33,7 @@ typedef struct stats_layout {
 } stats_layout;
 
 /* GUFO_E_TYPE and GUFO_E_ARGUMENT if the data cannot be decoded. */
-gufo_status gufo_stats_layout(const gufo_tensor *tensor, stats_layout *layout, gufo_error *error);
+gufo_status stats_lay_out(const gufo_tensor *tensor, stats_layout *layout, gufo_error *error);
 
 /* Groups of one band that have been decoded, row by row. */
 typedef struct stats_piece {
@@ -49,8 +49,8 @@ enum { STATS_PIECE = 2048 }; /* the most values of a piece */
 
 /* The place of value `at` of a piece: its element's index in the tensor; the byte in the file where
  * its group begins. */
-uint64_t gufo_stats_index(const stats_piece *piece, uint64_t at);
-uint64_t gufo_stats_offset(const stats_piece *piece, uint64_t at);
+uint64_t stats_index(const stats_piece *piece, uint64_t at);
+uint64_t stats_offset(const stats_piece *piece, uint64_t at);
 
 /* One pass over the data. */
 typedef struct stats_pass {
@@ -67,14 +67,14 @@ typedef struct stats_pass {
     void (*take)(void *context, const void *result);
 } stats_pass;
 
-gufo_status gufo_stats_walk(const stats_pass *pass, gufo_error *error);
+gufo_status stats_run_pass(const stats_pass *pass, gufo_error *error);
 
 /* The scales of a type; NULL if it has none that can be wrong. */
-const struct stats_scales *gufo_stats_scales_find(uint32_t type);
+const struct stats_scales *stats_scales_find(uint32_t type);
 /* Adds the blocks of a piece whose scales are infinite, NaN, or not allowed. */
-void gufo_stats_scales_count(const stats_piece *piece, gufo_stats_find *find);
+void stats_scales_count(const stats_piece *piece, gufo_stats_find *find);
 
 /* Adds finds that come later. */
-void gufo_stats_find_add(gufo_stats_find *find, const gufo_stats_find *more);
+void stats_find_add(gufo_stats_find *find, const gufo_stats_find *more);
 
 #endif

@@ -29,7 +29,7 @@ __attribute__((format(printf, 5, 6))) static void report(const data_check *c, ru
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    gufo_finding_report(c->found, c->context, rule, offset, tensor->name, message);
+    finding_report(c->found, c->context, rule, offset, tensor->name, message);
 }
 
 typedef struct place_text {
@@ -65,7 +65,7 @@ static void report_scales(const data_check *c, const gufo_tensor *tensor, const 
     report(c, RULE_SCALE_NONFINITE, bad->offset, tensor,
            "tensor %s (%s): %" PRIu64 " %s a scale that is infinite or NaN, %sin %s; %" PRIu64
            " values of the tensor are infinite or NaN",
-           gufo_quote(quoted, tensor->name), gufo_element_type_by_id(tensor->type)->name,
+           quote_name(quoted, tensor->name), gufo_element_type_by_id(tensor->type)->name,
            bad->count, bad->count == 1 ? "block has" : "blocks have",
            bad->count == 1 ? "" : "the first ", place_of(tensor, bad->first).text,
            count_nonfinite(s));
@@ -102,7 +102,7 @@ static void report_values(const data_check *c, const gufo_tensor *tensor, const 
 
     if (first == NULL)
         return;
-    gufo_quote(quoted, tensor->name);
+    quote_name(quoted, tensor->name);
     if (count_nonfinite(s) == 1)
         report(c, RULE_DATA_NONFINITE, first->offset, tensor, "tensor %s: the value in %s is %s",
                quoted, place_of(tensor, first->first).text, kind);
@@ -147,7 +147,7 @@ static gufo_status check_tensor(data_check *c, const gufo_tensor *tensor, gufo_e
     stats_layout layout;
     gufo_error reason;
 
-    if (gufo_stats_layout(tensor, &layout, &reason) == GUFO_OK)
+    if (stats_lay_out(tensor, &layout, &reason) == GUFO_OK)
         status = scan(c, tensor, error);
     else
         report(c, RULE_DATA_UNCHECKED, tensor->offset, tensor, "%.900s: its data was not checked",
@@ -168,7 +168,7 @@ gufo_status gufo_file_check_data(const gufo_file *file, const gufo_stats_options
     gufo_tensor tensor;
 
     if (!gufo_file_has_data(file))
-        return gufo_fail(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the data of a pipe cannot be checked: it is gone once it was read");
     for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++)
         c.total += tensor.available;

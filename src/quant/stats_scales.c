@@ -62,7 +62,7 @@ static const struct stats_scales scales[] = {
     {GUFO_TYPE_Q4_0_8_8, 0, 8, 2, half_is_bad}, {GUFO_TYPE_IQ4_NL_4_4, 0, 4, 2, half_is_bad},
 };
 
-const struct stats_scales *gufo_stats_scales_find(uint32_t type)
+const struct stats_scales *stats_scales_find(uint32_t type)
 {
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
         if (scales[i].type == type)
@@ -80,9 +80,9 @@ static gufo_stats_find find_at(const stats_piece *piece, uint64_t group, uint32_
     uint64_t at = (row * piece->groups + group) * layout->type->block_elements;
 
     return (gufo_stats_find){.count = 1,
-                             .first = gufo_stats_index(piece, at),
-                             .offset = gufo_stats_offset(piece, at) + s->offset +
-                                       (uint64_t)scale * s->width};
+                             .first = stats_index(piece, at),
+                             .offset =
+                                 stats_offset(piece, at) + s->offset + (uint64_t)scale * s->width};
 }
 
 static void count_in_group(const stats_piece *piece, uint64_t group, gufo_stats_find *find)
@@ -96,13 +96,13 @@ static void count_in_group(const stats_piece *piece, uint64_t group, gufo_stats_
             continue;
         gufo_stats_find one = find_at(piece, group, i);
 
-        gufo_stats_find_add(find, &one);
+        stats_find_add(find, &one);
         if (layout->rows == 1)
             return; /* one block, however many of its scales are bad */
     }
 }
 
-void gufo_stats_scales_count(const stats_piece *piece, gufo_stats_find *find)
+void stats_scales_count(const stats_piece *piece, gufo_stats_find *find)
 {
     if (piece->layout->scales == NULL)
         return;

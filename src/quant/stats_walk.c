@@ -31,13 +31,13 @@ static gufo_status find_type(const gufo_tensor *tensor, const gufo_element_type 
 
     *type = gufo_element_type_by_id(tensor->type);
     if (*type == NULL)
-        return gufo_fail(error, GUFO_E_TYPE, tensor->info_offset,
+        return fail_with(error, GUFO_E_TYPE, tensor->info_offset,
                          "tensor %s has element type %" PRIu32 ", which is not known",
-                         gufo_quote(quoted, tensor->name), tensor->type);
+                         quote_name(quoted, tensor->name), tensor->type);
     if (((*type)->flags & GUFO_ELEMENT_DECODES) == 0)
-        return gufo_fail(error, GUFO_E_TYPE, tensor->info_offset,
+        return fail_with(error, GUFO_E_TYPE, tensor->info_offset,
                          "tensor %s has element type %s, which cannot be decoded",
-                         gufo_quote(quoted, tensor->name), (*type)->name);
+                         quote_name(quoted, tensor->name), (*type)->name);
     return GUFO_OK;
 }
 
@@ -48,21 +48,21 @@ static gufo_status check_rows(const gufo_tensor *tensor, const stats_layout *lay
     char quoted[GUFO_QUOTE_SIZE];
 
     if (tensor->dims[0] % type->block_elements != 0)
-        return gufo_fail(error, GUFO_E_ARGUMENT, tensor->info_offset,
+        return fail_with(error, GUFO_E_ARGUMENT, tensor->info_offset,
                          "tensor %s has rows of %" PRIu64 " elements, which do not fill blocks of "
                          "%s",
-                         gufo_quote(quoted, tensor->name), tensor->dims[0], type->name);
+                         quote_name(quoted, tensor->name), tensor->dims[0], type->name);
     if (tensor->elements / tensor->dims[0] % layout->rows != 0)
-        return gufo_fail(error, GUFO_E_ARGUMENT, tensor->info_offset,
+        return fail_with(error, GUFO_E_ARGUMENT, tensor->info_offset,
                          "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
-                         gufo_quote(quoted, tensor->name), tensor->elements / tensor->dims[0],
+                         quote_name(quoted, tensor->name), tensor->elements / tensor->dims[0],
                          type->name, layout->rows);
     return GUFO_OK;
 }
 
-gufo_status gufo_stats_layout(const gufo_tensor *tensor, stats_layout *layout, gufo_error *error)
+gufo_status stats_lay_out(const gufo_tensor *tensor, stats_layout *layout, gufo_error *error)
 {
-    const interleaved *merged = gufo_interleaved_find(tensor->type);
+    const interleaved *merged = interleaved_find(tensor->type);
     gufo_status status;
 
     *layout = (stats_layout){.rows = merged != NULL ? merged->rows : 1};
@@ -72,7 +72,7 @@ gufo_status gufo_stats_layout(const gufo_tensor *tensor, stats_layout *layout, g
     status = check_rows(tensor, layout, error);
     if (status != GUFO_OK)
         return status;
-    layout->scales = gufo_stats_scales_find(tensor->type);
+    layout->scales = stats_scales_find(tensor->type);
     layout->columns = merged != NULL ? tensor->dims[0] : tensor->elements;
     layout->group_elements = (uint64_t)layout->rows * layout->type->block_elements;
     layout->group_bytes = (uint64_t)layout->rows * layout->type->block_bytes;
@@ -88,7 +88,7 @@ static uint64_t column_in_piece(const stats_piece *piece, uint64_t at)
     return at % (piece->groups * piece->layout->type->block_elements);
 }
 
-uint64_t gufo_stats_index(const stats_piece *piece, uint64_t at)
+uint64_t stats_index(const stats_piece *piece, uint64_t at)
 {
     const stats_layout *layout = piece->layout;
     uint64_t elements = layout->type->block_elements;
@@ -100,7 +100,7 @@ uint64_t gufo_stats_index(const stats_piece *piece, uint64_t at)
     return row * layout->columns + column;
 }
 
-uint64_t gufo_stats_offset(const stats_piece *piece, uint64_t at)
+uint64_t stats_offset(const stats_piece *piece, uint64_t at)
 {
     const stats_layout *layout = piece->layout;
     uint64_t group = piece->group + column_in_piece(piece, at) / layout->type->block_elements;
@@ -131,8 +131,8 @@ static gufo_status decode_piece(const walk *w, stats_worker *worker, stats_piece
 
     piece->values = worker->values;
     piece->count = piece->groups * layout->group_elements;
-    return gufo_decode_wide(layout->type, piece->blocks, layout->rows, piece->count / layout->rows,
-                            worker->floats, worker->values, w->cpu, error);
+    return decode_wide(layout->type, piece->blocks, layout->rows, piece->count / layout->rows,
+                       worker->floats, worker->values, w->cpu, error);
 }
 
 /* ---- chunks --------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ static gufo_status take_chunk(void *context, uint64_t index, const void *result,
                           pass->bytes_before + w->groups_done * pass->layout->group_bytes,
                           pass->bytes_in_all))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
 }
 
 /* ---- the pass ------------------------------------------------------------------------------- */
@@ -215,23 +215,23 @@ static gufo_status make_workers(walk *w, unsigned count, const gufo_allocator *a
     uint64_t groups = smaller(layout->groups_per_chunk, layout->groups);
     size_t chunk_bytes = (size_t)(groups * layout->group_bytes);
 
-    w->workers = gufo_mem_zero(allocator, count * sizeof *w->workers);
+    w->workers = mem_zero(allocator, count * sizeof *w->workers);
     if (w->workers == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     for (unsigned i = 0; i < count; i++) {
         w->workers[i].chunk = mem_alloc(allocator, chunk_bytes);
         if (w->workers[i].chunk == NULL)
-            return gufo_fail_memory(error);
+            return fail_memory(error);
     }
     return GUFO_OK;
 }
 
-gufo_status gufo_stats_walk(const stats_pass *pass, gufo_error *error)
+gufo_status stats_run_pass(const stats_pass *pass, gufo_error *error)
 {
     const gufo_stats_options *options = pass->options;
     const stats_layout *layout = pass->layout;
     const gufo_allocator *allocator =
-        options->allocator != NULL ? options->allocator : &gufo_default_allocator;
+        options->allocator != NULL ? options->allocator : &default_allocator;
     walk w = {.pass = pass, .cpu = options->cpu};
     parallel_loop loop = {.threads = options->threads,
                           .result_size = pass->result_size,
@@ -244,12 +244,12 @@ gufo_status gufo_stats_walk(const stats_pass *pass, gufo_error *error)
         return GUFO_OK;
     loop.end = (layout->groups - 1) / layout->groups_per_chunk + 1;
     if (loop.threads == 0)
-        loop.threads = gufo_thread_default_count();
+        loop.threads = thread_default_count();
     if (loop.threads > loop.end)
         loop.threads = (unsigned)loop.end;
     status = make_workers(&w, loop.threads, allocator, error);
     if (status == GUFO_OK)
-        status = gufo_parallel(&loop, allocator, error);
+        status = parallel_run(&loop, allocator, error);
     free_workers(w.workers, loop.threads, allocator);
     return status;
 }

@@ -64,7 +64,7 @@ static void cut_rows(quant_tensor *tensor)
     cut->row_bytes_to = tensor->choice.size / all_rows;
 }
 
-void gufo_unit_cut(quant_tensor *tensor, uint64_t first_unit)
+void unit_cut(quant_tensor *tensor, uint64_t first_unit)
 {
     tensor->cut.first_unit = first_unit;
     if (tensor->source.size == 0)
@@ -116,7 +116,7 @@ static void place_rows(quant_unit *unit, uint64_t number)
     unit->to_size = unit->rows * cut->row_bytes_to;
 }
 
-quant_unit gufo_unit_at(const gufo_quantizer *q, uint64_t number)
+quant_unit unit_at(const gufo_quantizer *q, uint64_t number)
 {
     uint64_t index = tensor_of_unit(q, number);
     quant_unit unit = {.tensor = &q->tensors[index], .index = index};
@@ -161,7 +161,7 @@ static void enlarge(uint64_t *size, uint64_t other)
         *size = other;
 }
 
-worker_sizes gufo_worker_sizes(const gufo_quantizer *q)
+worker_sizes quantizer_worker_sizes(const gufo_quantizer *q)
 {
     worker_sizes all = {0};
     uint64_t most = 0;

@@ -18,18 +18,18 @@ static const struct {
     {"feed_forward_length", "4*embedding_length"},
 };
 
-bool gufo_arch_entry(const checker *c, gufo_str name, gufo_entry *out)
+bool arch_entry(const checker *c, gufo_str name, gufo_entry *out)
 {
     char key[128];
     int len = snprintf(key, sizeof key, "%s%.*s", attention, (int)(name.len & 0xff), name.data);
 
     if (len < 0 || (size_t)len >= sizeof key || name.len > 0xff)
         return false;
-    return gufo_check_arch_entry(c, key + strlen(attention), out) ||
-           gufo_check_arch_entry(c, key, out);
+    return schema_check_arch_entry(c, key + strlen(attention), out) ||
+           schema_check_arch_entry(c, key, out);
 }
 
-bool gufo_entry_count(const gufo_entry *entry, uint64_t block, uint64_t *out)
+bool schema_entry_count(const gufo_entry *entry, uint64_t block, uint64_t *out)
 {
     gufo_value element;
 
@@ -64,7 +64,7 @@ static bool is_required(const checker *c, gufo_str name)
     return false;
 }
 
-const gufo_arch_tensor *gufo_arch_tensors_of(const checker *c, size_t *count)
+const gufo_arch_tensor *arch_tensors_of(const checker *c, size_t *count)
 {
     const gufo_arch_info *arch = gufo_arch_find(c->architecture);
 
@@ -72,7 +72,7 @@ const gufo_arch_tensor *gufo_arch_tensors_of(const checker *c, size_t *count)
     return arch != NULL ? gufo_arch_tensors(arch->id, count) : NULL;
 }
 
-bool gufo_vocabulary_size(const checker *c, uint64_t *out)
+bool vocabulary_size(const checker *c, uint64_t *out)
 {
     gufo_entry entry;
 
@@ -81,7 +81,7 @@ bool gufo_vocabulary_size(const checker *c, uint64_t *out)
         *out = entry.value.as.array.count;
         return true;
     }
-    return gufo_check_arch_entry(c, "vocab_size", &entry) && gufo_entry_count(&entry, 0, out);
+    return schema_check_arch_entry(c, "vocab_size", &entry) && schema_entry_count(&entry, 0, out);
 }
 
 typedef struct value_lookup {
@@ -92,7 +92,7 @@ static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
 {
     const value_lookup *lookup = context;
 
-    return gufo_arch_value(lookup->c, name, block, out);
+    return arch_value(lookup->c, name, block, out);
 }
 
 /* A key that must be there has no default: that it is missing is another finding. */
@@ -112,23 +112,23 @@ static bool default_of(const checker *c, gufo_str name, uint64_t block, uint64_t
     return false;
 }
 
-bool gufo_arch_value(const checker *c, gufo_str name, uint64_t block, uint64_t *out)
+bool arch_value(const checker *c, gufo_str name, uint64_t block, uint64_t *out)
 {
     gufo_entry entry;
 
     if (gufo_str_equal(name, gufo_str_of("vocab")))
-        return gufo_vocabulary_size(c, out);
-    if (gufo_arch_entry(c, name, &entry))
-        return gufo_entry_count(&entry, block, out);
+        return vocabulary_size(c, out);
+    if (arch_entry(c, name, &entry))
+        return schema_entry_count(&entry, block, out);
     return default_of(c, short_name(name), block, out);
 }
 
-block_range gufo_block_range(const checker *c, uint64_t count)
+block_range schema_block_range(const checker *c, uint64_t count)
 {
     block_range range = {count, count};
     uint64_t more;
 
-    if (!gufo_arch_value(c, gufo_str_of("nextn_predict_layers"), 0, &more))
+    if (!arch_value(c, gufo_str_of("nextn_predict_layers"), 0, &more))
         return range;
     range.required = more < count ? count - more : 0;
     if (!checked_add(count, more, &range.end))

@@ -63,22 +63,22 @@ const gufo_rule *gufo_schema_rule_by_id(const char *id_or_name)
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-finding_place gufo_place_entry(const gufo_entry *entry)
+finding_place schema_place_entry(const gufo_entry *entry)
 {
     return (finding_place){.offset = entry->offset, .subject = entry->key};
 }
 
-finding_place gufo_place_tensor(const gufo_tensor *tensor, size_t shard)
+finding_place schema_place_tensor(const gufo_tensor *tensor, size_t shard)
 {
     return (finding_place){.offset = tensor->info_offset, .subject = tensor->name, .shard = shard};
 }
 
-finding_place gufo_place_missing(const char *subject)
+finding_place schema_place_missing(const char *subject)
 {
     return (finding_place){.offset = GUFO_NO_OFFSET, .subject = gufo_str_of(subject)};
 }
 
-void gufo_check_report(checker *c, schema_rule number, finding_place place, const char *format, ...)
+void schema_report(checker *c, schema_rule number, finding_place place, const char *format, ...)
 {
     const gufo_rule *rule = &rules[number].rule;
     char message[sizeof c->error->message], text[sizeof message + 128];
@@ -102,26 +102,26 @@ void gufo_check_report(checker *c, schema_rule number, finding_place place, cons
 
 /* ---- what is checked ------------------------------------------------------------------------ */
 
-uint64_t gufo_check_tensor_count(const checker *c)
+uint64_t schema_tensor_count(const checker *c)
 {
     return c->set != NULL ? gufo_set_tensor_count(c->set) : gufo_tensor_count(c->file);
 }
 
-bool gufo_check_tensor_at(const checker *c, uint64_t index, gufo_tensor *out, size_t *shard)
+bool schema_tensor_at(const checker *c, uint64_t index, gufo_tensor *out, size_t *shard)
 {
     *shard = 0;
     return c->set != NULL ? gufo_set_tensor_at(c->set, index, out, shard)
                           : gufo_tensor_at(c->file, index, out);
 }
 
-bool gufo_check_tensor_find(const checker *c, const char *name, gufo_tensor *out, size_t *shard)
+bool schema_tensor_find(const checker *c, const char *name, gufo_tensor *out, size_t *shard)
 {
     *shard = 0;
     return c->set != NULL ? gufo_set_tensor_find(c->set, name, out, shard)
                           : gufo_tensor_find(c->file, name, out);
 }
 
-bool gufo_check_arch_entry(const checker *c, const char *name, gufo_entry *out)
+bool schema_check_arch_entry(const checker *c, const char *name, gufo_entry *out)
 {
     char key[256];
     int len = snprintf(key, sizeof key, "%.*s.%s", (int)(c->architecture.len & 0xff),
@@ -146,7 +146,7 @@ static subject_kind kind_of(const checker *c)
     } kinds[] = {{"adapter", KIND_ADAPTER}, {"imatrix", KIND_IMATRIX}, {"mmproj", KIND_PROJECTOR}};
     gufo_str type = text_of(c->file, "general.type");
 
-    if (gufo_check_tensor_count(c) == 0 && !c->options->single)
+    if (schema_tensor_count(c) == 0 && !c->options->single)
         return KIND_VOCABULARY;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (gufo_str_equal(type, gufo_str_of(kinds[i].type)))
@@ -161,22 +161,22 @@ static const struct {
     gufo_level level;
     unsigned kinds; /* of subject_kind */
 } checks[] = {
-    {gufo_check_general, GUFO_LEVEL_STANDARD, KIND_ANY},
-    {gufo_check_keys, GUFO_LEVEL_STANDARD, KIND_ANY},
-    {gufo_check_templates, GUFO_LEVEL_STANDARD, KIND_ANY},
-    {gufo_check_tokenizer, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY},
-    {gufo_check_architecture, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY | KIND_PROJECTOR},
-    {gufo_check_tensors, GUFO_LEVEL_MODEL, KIND_MODEL},
-    {gufo_check_adapter, GUFO_LEVEL_MODEL, KIND_ADAPTER},
-    {gufo_check_imatrix, GUFO_LEVEL_MODEL, KIND_IMATRIX},
-    {gufo_check_projector, GUFO_LEVEL_MODEL, KIND_PROJECTOR},
-    {gufo_check_shards, GUFO_LEVEL_MODEL, KIND_ANY},
-    {gufo_check_name, GUFO_LEVEL_MODEL, KIND_ANY},
+    {schema_check_general, GUFO_LEVEL_STANDARD, KIND_ANY},
+    {schema_check_keys, GUFO_LEVEL_STANDARD, KIND_ANY},
+    {schema_check_templates, GUFO_LEVEL_STANDARD, KIND_ANY},
+    {schema_check_tokenizer, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY},
+    {schema_check_architecture, GUFO_LEVEL_MODEL, KIND_MODEL | KIND_VOCABULARY | KIND_PROJECTOR},
+    {schema_check_tensors, GUFO_LEVEL_MODEL, KIND_MODEL},
+    {schema_check_adapter, GUFO_LEVEL_MODEL, KIND_ADAPTER},
+    {schema_check_imatrix, GUFO_LEVEL_MODEL, KIND_IMATRIX},
+    {schema_check_projector, GUFO_LEVEL_MODEL, KIND_PROJECTOR},
+    {schema_check_shards, GUFO_LEVEL_MODEL, KIND_ANY},
+    {schema_check_name, GUFO_LEVEL_MODEL, KIND_ANY},
 };
 
 static gufo_status run_checks(checker *c)
 {
-    c->allocator = c->options->allocator != NULL ? c->options->allocator : &gufo_default_allocator;
+    c->allocator = c->options->allocator != NULL ? c->options->allocator : &default_allocator;
     c->architecture = text_of(c->file, "general.architecture");
     c->kind = kind_of(c);
     for (size_t i = 0; c->status == GUFO_OK && i < sizeof checks / sizeof *checks; i++)

@@ -46,35 +46,35 @@ typedef struct finding_place {
 } finding_place;
 
 /* The place of a metadata entry, of a tensor, and of something that is missing. */
-finding_place gufo_place_entry(const gufo_entry *entry);
-finding_place gufo_place_tensor(const gufo_tensor *tensor, size_t shard);
-finding_place gufo_place_missing(const char *subject);
+finding_place schema_place_entry(const gufo_entry *entry);
+finding_place schema_place_tensor(const gufo_tensor *tensor, size_t shard);
+finding_place schema_place_missing(const char *subject);
 
-/* Tells a finding.  Strings from the file go into the message through gufo_quote. */
-__attribute__((format(printf, 4, 5))) void gufo_check_report(checker *c, schema_rule rule,
-                                                             finding_place place,
-                                                             const char *format, ...);
+/* Tells a finding.  Strings from the file go into the message through quote_name. */
+__attribute__((format(printf, 4, 5))) void schema_report(checker *c, schema_rule rule,
+                                                         finding_place place, const char *format,
+                                                         ...);
 
 /* The tensors of the file or of all shards. */
-uint64_t gufo_check_tensor_count(const checker *c);
-bool gufo_check_tensor_at(const checker *c, uint64_t index, gufo_tensor *out, size_t *shard);
-bool gufo_check_tensor_find(const checker *c, const char *name, gufo_tensor *out, size_t *shard);
+uint64_t schema_tensor_count(const checker *c);
+bool schema_tensor_at(const checker *c, uint64_t index, gufo_tensor *out, size_t *shard);
+bool schema_tensor_find(const checker *c, const char *name, gufo_tensor *out, size_t *shard);
 
 /* The value of "ARCHITECTURE.NAME"; false if it is not there, or of an absurdly long name. */
-bool gufo_check_arch_entry(const checker *c, const char *name, gufo_entry *out);
+bool schema_check_arch_entry(const checker *c, const char *name, gufo_entry *out);
 
 /* ---- the checks ----------------------------------------------------------------------------- */
 
-void gufo_check_general(checker *c);      /* check_general.c: values of general.* */
-void gufo_check_keys(checker *c);         /* check_keys.c: types, spelling, prefixes of all keys */
-void gufo_check_templates(checker *c);    /* check_template.c: chat templates */
-void gufo_check_tokenizer(checker *c);    /* check_tokenizer.c: the vocabulary */
-void gufo_check_name(checker *c);         /* check_name.c: file name and metadata */
-void gufo_check_architecture(checker *c); /* check_architecture.c: keys of the architecture */
-void gufo_check_tensors(checker *c);      /* check_tensors.c: names, blocks, shapes, types */
-void gufo_check_adapter(checker *c);      /* check_adapter.c */
-void gufo_check_imatrix(checker *c);      /* check_imatrix.c */
-void gufo_check_projector(checker *c);    /* check_projector.c */
-void gufo_check_shards(checker *c);       /* check_shards.c: metadata of later shards */
+void schema_check_general(checker *c);   /* check_general.c: values of general.* */
+void schema_check_keys(checker *c);      /* check_keys.c: types, spelling, prefixes of all keys */
+void schema_check_templates(checker *c); /* check_template.c: chat templates */
+void schema_check_tokenizer(checker *c); /* check_tokenizer.c: the vocabulary */
+void schema_check_name(checker *c);      /* check_name.c: file name and metadata */
+void schema_check_architecture(checker *c); /* check_architecture.c: keys of the architecture */
+void schema_check_tensors(checker *c);      /* check_tensors.c: names, blocks, shapes, types */
+void schema_check_adapter(checker *c);      /* check_adapter.c */
+void schema_check_imatrix(checker *c);      /* check_imatrix.c */
+void schema_check_projector(checker *c);    /* check_projector.c */
+void schema_check_shards(checker *c);       /* check_shards.c: metadata of later shards */
 
 #endif

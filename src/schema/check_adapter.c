@@ -18,18 +18,18 @@
 static void check_adapter_type(checker *c)
 {
     char quoted[GUFO_QUOTE_SIZE];
-    finding_place missing = gufo_place_missing("adapter.type");
+    finding_place missing = schema_place_missing("adapter.type");
     gufo_entry entry;
     gufo_str type;
 
     missing.hint = "use 'gufo edit FILE --set-string=adapter.type=lora'";
     if (!gufo_metadata_find(c->file, "adapter.type", &entry))
-        gufo_check_report(c, SCHEMA_ADAPTER_TYPE, missing,
-                          "key \"adapter.type\" is missing; the file says that it is an adapter");
+        schema_report(c, SCHEMA_ADAPTER_TYPE, missing,
+                      "key \"adapter.type\" is missing; the file says that it is an adapter");
     else if (gufo_value_str(&entry.value, &type, NULL) == GUFO_OK &&
              !gufo_str_equal(type, gufo_str_of("lora")))
-        gufo_check_report(c, SCHEMA_ADAPTER_TYPE, gufo_place_entry(&entry),
-                          "adapter.type is %s; readers know \"lora\"", gufo_quote(quoted, type));
+        schema_report(c, SCHEMA_ADAPTER_TYPE, schema_place_entry(&entry),
+                      "adapter.type is %s; readers know \"lora\"", quote_name(quoted, type));
 }
 
 static void check_alpha(checker *c)
@@ -38,12 +38,12 @@ static void check_alpha(checker *c)
     double alpha;
 
     if (!gufo_metadata_find(c->file, "adapter.lora.alpha", &entry))
-        gufo_check_report(c, SCHEMA_ADAPTER_ALPHA, gufo_place_missing("adapter.lora.alpha"),
-                          "key \"adapter.lora.alpha\" is missing; readers then do not scale by "
-                          "alpha and rank");
+        schema_report(c, SCHEMA_ADAPTER_ALPHA, schema_place_missing("adapter.lora.alpha"),
+                      "key \"adapter.lora.alpha\" is missing; readers then do not scale by "
+                      "alpha and rank");
     else if (gufo_value_f64(&entry.value, &alpha, NULL) == GUFO_OK && !isfinite(alpha))
-        gufo_check_report(c, SCHEMA_ADAPTER_ALPHA_FINITE, gufo_place_entry(&entry),
-                          "adapter.lora.alpha is %s", isnan(alpha) ? "not a number" : "infinite");
+        schema_report(c, SCHEMA_ADAPTER_ALPHA_FINITE, schema_place_entry(&entry),
+                      "adapter.lora.alpha is %s", isnan(alpha) ? "not a number" : "infinite");
 }
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
@@ -60,12 +60,12 @@ static void check_base(checker *c, findings_limit *limit, const gufo_tensor *a, 
     gufo_tensor_match match;
     size_t rows;
 
-    (void)gufo_arch_tensors_of(c, &rows);
+    (void)arch_tensors_of(c, &rows);
     if (rows > 0 && !gufo_tensor_info_find(base, &match) &&
-        gufo_limit_allows(limit, SCHEMA_ADAPTER_BASE))
-        gufo_check_report(c, SCHEMA_ADAPTER_BASE, gufo_place_tensor(a, shard),
-                          "the adapter changes tensor %s, whose name is not known",
-                          gufo_quote(quoted, base));
+        limit_allows(limit, SCHEMA_ADAPTER_BASE))
+        schema_report(c, SCHEMA_ADAPTER_BASE, schema_place_tensor(a, shard),
+                      "the adapter changes tensor %s, whose name is not known",
+                      quote_name(quoted, base));
 }
 
 static void check_rank(checker *c, findings_limit *limit, const gufo_tensor *a,
@@ -76,18 +76,17 @@ static void check_rank(checker *c, findings_limit *limit, const gufo_tensor *a,
 
     if (a->elements == 0 || b->elements == 0 ||
         (a->dims[side] == b->dims[0] && a->dims[2] == b->dims[2] && a->dims[3] == b->dims[3]) ||
-        !gufo_limit_allows(limit, SCHEMA_ADAPTER_SHAPE))
+        !limit_allows(limit, SCHEMA_ADAPTER_SHAPE))
         return;
     if (a->dims[side] != b->dims[0])
-        gufo_check_report(c, SCHEMA_ADAPTER_SHAPE, gufo_place_tensor(a, shard),
-                          "the adapter of %s has rank %" PRIu64 " in lora_a and %" PRIu64
-                          " in lora_b",
-                          gufo_quote(quoted, base), a->dims[side], b->dims[0]);
+        schema_report(c, SCHEMA_ADAPTER_SHAPE, schema_place_tensor(a, shard),
+                      "the adapter of %s has rank %" PRIu64 " in lora_a and %" PRIu64 " in lora_b",
+                      quote_name(quoted, base), a->dims[side], b->dims[0]);
     else
-        gufo_check_report(
-            c, SCHEMA_ADAPTER_SHAPE, gufo_place_tensor(a, shard),
-            "the adapter of %s is for %" PRIu64 " matrices in lora_a and %" PRIu64 " in lora_b",
-            gufo_quote(quoted, base), a->dims[2] * a->dims[3], b->dims[2] * b->dims[3]);
+        schema_report(c, SCHEMA_ADAPTER_SHAPE, schema_place_tensor(a, shard),
+                      "the adapter of %s is for %" PRIu64 " matrices in lora_a and %" PRIu64
+                      " in lora_b",
+                      quote_name(quoted, base), a->dims[2] * a->dims[3], b->dims[2] * b->dims[3]);
 }
 
 static void check_other(checker *c, findings_limit *limit, const gufo_tensor *tensor, size_t shard)
@@ -95,13 +94,13 @@ static void check_other(checker *c, findings_limit *limit, const gufo_tensor *te
     static const char norm[] = "_norm.weight";
     char quoted[GUFO_QUOTE_SIZE];
 
-    if (!gufo_name_ends(tensor->name, norm) && gufo_limit_allows(limit, SCHEMA_ADAPTER_TENSOR))
-        gufo_check_report(c, SCHEMA_ADAPTER_TENSOR, gufo_place_tensor(tensor, shard),
-                          "tensor %s is neither lora_a nor lora_b of another one",
-                          gufo_quote(quoted, tensor->name));
+    if (!name_ends(tensor->name, norm) && limit_allows(limit, SCHEMA_ADAPTER_TENSOR))
+        schema_report(c, SCHEMA_ADAPTER_TENSOR, schema_place_tensor(tensor, shard),
+                      "tensor %s is neither lora_a nor lora_b of another one",
+                      quote_name(quoted, tensor->name));
 }
 
-void gufo_check_adapter(checker *c)
+void schema_check_adapter(checker *c)
 {
     findings_limit limit = {{0}};
     gufo_tensor tensor, other;
@@ -110,13 +109,13 @@ void gufo_check_adapter(checker *c)
 
     check_adapter_type(c);
     check_alpha(c);
-    for (uint64_t i = 0; gufo_check_tensor_at(c, i, &tensor, &shard); i++) {
-        if (!gufo_pair_side(&pairs, tensor.name, &side, &base))
+    for (uint64_t i = 0; schema_tensor_at(c, i, &tensor, &shard); i++) {
+        if (!pair_side(&pairs, tensor.name, &side, &base))
             check_other(c, &limit, &tensor, shard);
-        else if (gufo_pair_other(c, &limit, &pairs, &tensor, shard, &other) && side == 0) {
+        else if (pair_other(c, &limit, &pairs, &tensor, shard, &other) && side == 0) {
             check_rank(c, &limit, &tensor, &other, shard, base);
             check_base(c, &limit, &tensor, shard, base);
         }
     }
-    gufo_limit_end(c, &limit);
+    limit_end(c, &limit);
 }

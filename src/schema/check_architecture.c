@@ -23,7 +23,7 @@ static bool part_entry(const checker *c, const char *part, const char *name, guf
     char key[128];
     int len = snprintf(key, sizeof key, "%s%s", part, name);
 
-    return len > 0 && (size_t)len < sizeof key && gufo_check_arch_entry(c, key, out);
+    return len > 0 && (size_t)len < sizeof key && schema_check_arch_entry(c, key, out);
 }
 
 /* The same, if it is one number. */
@@ -31,7 +31,7 @@ static bool part_count(const checker *c, const char *part, const char *name, guf
                        uint64_t *out)
 {
     return part_entry(c, part, name, entry) && entry->value.type != GUFO_VALUE_ARRAY &&
-           gufo_entry_count(entry, 0, out);
+           schema_entry_count(entry, 0, out);
 }
 
 static bool float_entry(const gufo_entry *entry, double *out)
@@ -49,7 +49,7 @@ static bool has_key(const checker *c, const gufo_key_info *info)
     gufo_entry entry;
 
     if (strncmp(key, template, strlen(template)) == 0)
-        return gufo_check_arch_entry(c, key + strlen(template), &entry);
+        return schema_check_arch_entry(c, key + strlen(template), &entry);
     return gufo_metadata_find(c->file, key, &entry);
 }
 
@@ -107,21 +107,20 @@ static void write_hint(char *hint, size_t size, const char *text, gufo_str archi
 
 static void report_need(checker *c, const gufo_arch_key *key, const char *text, const char *status)
 {
-    finding_place place = gufo_place_missing(text);
+    finding_place place = schema_place_missing(text);
     char hint[512];
 
     write_hint(hint, sizeof hint, text, c->architecture);
     if (hint[0] != '\0')
         place.hint = hint;
     if (key->need == GUFO_REQUIRED)
-        gufo_check_report(c, SCHEMA_KEY_REQUIRED, place,
-                          "key \"%s\" is missing; models of architecture %s need it", text,
-                          key->arch);
+        schema_report(c, SCHEMA_KEY_REQUIRED, place,
+                      "key \"%s\" is missing; models of architecture %s need it", text, key->arch);
     else
-        gufo_check_report(c, SCHEMA_KEY_EXPECTED, place, "key \"%s\" is missing; %s", text,
-                          strcmp(status, "standard") == 0
-                              ? "the specification requires it, readers in use do without it"
-                              : "readers of this architecture ask for it");
+        schema_report(c, SCHEMA_KEY_EXPECTED, place, "key \"%s\" is missing; %s", text,
+                      strcmp(status, "standard") == 0
+                          ? "the specification requires it, readers in use do without it"
+                          : "readers of this architecture ask for it");
 }
 
 static void check_need(checker *c, const gufo_arch_key *key, const char *status)
@@ -130,7 +129,7 @@ static void check_need(checker *c, const gufo_arch_key *key, const char *status)
     gufo_entry entry;
     int len = snprintf(text, sizeof text, "%s.%s", key->arch, key->key);
 
-    if (key->need != GUFO_OPTIONAL && !gufo_check_arch_entry(c, key->key, &entry) && len > 0 &&
+    if (key->need != GUFO_OPTIONAL && !schema_check_arch_entry(c, key->key, &entry) && len > 0 &&
         (size_t)len < sizeof text && !has_other_name(c, text))
         report_need(c, key, text, status);
 }
@@ -159,7 +158,7 @@ static void check_needs(checker *c)
 static bool has_attention(const checker *c)
 {
     size_t count;
-    const gufo_arch_tensor *tensors = gufo_arch_tensors_of(c, &count);
+    const gufo_arch_tensor *tensors = arch_tensors_of(c, &count);
 
     for (size_t i = 0; i < count; i++)
         if (strstr(tensors[i].name, ".attn_q") != NULL)
@@ -216,9 +215,9 @@ static void check_zeros(checker *c, const char *part)
     for (size_t i = 0; i < COUNT_OF(counts); i++)
         if (part_count(c, part, counts[i].name, &entry, &value) && value == 0 &&
             is_counted(c, part, counts[i].name, counts[i].where))
-            gufo_check_report(c, SCHEMA_COUNT_ZERO, gufo_place_entry(&entry),
-                              "key %s is 0; readers divide by it or need at least one",
-                              gufo_quote(quoted, entry.key));
+            schema_report(c, SCHEMA_COUNT_ZERO, schema_place_entry(&entry),
+                          "key %s is 0; readers divide by it or need at least one",
+                          quote_name(quoted, entry.key));
 }
 
 static void report_length(checker *c, const gufo_entry *entry, uint64_t blocks,
@@ -226,15 +225,15 @@ static void report_length(checker *c, const gufo_entry *entry, uint64_t blocks,
 {
     char quoted[GUFO_QUOTE_SIZE];
     uint64_t count = entry->value.as.array.count;
-    finding_place place = gufo_place_entry(entry);
+    finding_place place = schema_place_entry(entry);
 
     if (count > range->end && range->required == range->end)
         place.fix =
             (gufo_fix){GUFO_FIX_SHORTEN, entry->key, {.type = GUFO_VALUE_UINT64, .as.u = blocks}};
-    gufo_check_report(c, SCHEMA_PER_LAYER_LENGTH, place,
-                      "key %s has %" PRIu64 " elements, one for each block, but there are %" PRIu64
-                      " blocks",
-                      gufo_quote(quoted, entry->key), count, blocks);
+    schema_report(c, SCHEMA_PER_LAYER_LENGTH, place,
+                  "key %s has %" PRIu64 " elements, one for each block, but there are %" PRIu64
+                  " blocks",
+                  quote_name(quoted, entry->key), count, blocks);
 }
 
 /* Lists with an element for each block. */
@@ -261,9 +260,9 @@ static void check_lengths(checker *c)
 
     if (!part_count(c, "", "block_count", &entry, &blocks) || blocks == 0)
         return;
-    range = gufo_block_range(c, blocks);
+    range = schema_block_range(c, blocks);
     for (size_t i = 0; i < COUNT_OF(lists); i++)
-        if (gufo_check_arch_entry(c, lists[i].name, &entry) &&
+        if (schema_check_arch_entry(c, lists[i].name, &entry) &&
             entry.value.type == GUFO_VALUE_ARRAY &&
             (entry.value.as.array.count < range.required ||
              (entry.value.as.array.count > range.end && !lists[i].may_be_longer)))
@@ -281,9 +280,9 @@ static void check_experts(checker *c)
     if (!part_count(c, "", "expert_count", &entry, &count) && !absence_tells(c))
         return;
     if (used > count || (used == 0 && count > 0))
-        gufo_check_report(c, SCHEMA_EXPERT_COUNT, gufo_place_entry(&used_entry),
-                          "key %s is %" PRIu64 ", but there are %" PRIu64 " experts to use",
-                          gufo_quote(quoted, used_entry.key), used, count);
+        schema_report(c, SCHEMA_EXPERT_COUNT, schema_place_entry(&used_entry),
+                      "key %s is %" PRIu64 ", but there are %" PRIu64 " experts to use",
+                      quote_name(quoted, used_entry.key), used, count);
 }
 
 /* ---- heads ---------------------------------------------------------------------------------- */
@@ -303,15 +302,15 @@ static void check_groups(checker *c, const gufo_entry *heads, const gufo_entry *
     for (uint64_t i = 0; i < count; i++) {
         uint64_t head, group;
 
-        if (!gufo_entry_count(heads, i, &head) || !gufo_entry_count(groups, i, &group))
+        if (!schema_entry_count(heads, i, &head) || !schema_entry_count(groups, i, &group))
             return;
         if (group == 0 || head % group == 0)
             continue;
-        gufo_check_report(c, SCHEMA_HEAD_COUNT, gufo_place_entry(groups),
-                          "key %s is %" PRIu64 ", which does not divide the %" PRIu64
-                          " heads of %s (block %" PRIu64 ")",
-                          gufo_quote(quoted, groups->key), group, head,
-                          gufo_quote(others, heads->key), i);
+        schema_report(c, SCHEMA_HEAD_COUNT, schema_place_entry(groups),
+                      "key %s is %" PRIu64 ", which does not divide the %" PRIu64
+                      " heads of %s (block %" PRIu64 ")",
+                      quote_name(quoted, groups->key), group, head, quote_name(others, heads->key),
+                      i);
         return;
     }
 }
@@ -323,15 +322,14 @@ static void check_head_length(checker *c, const gufo_entry *heads, uint64_t embe
     uint64_t head;
 
     for (uint64_t i = 0; i < elements_of(heads); i++) {
-        if (!gufo_entry_count(heads, i, &head))
+        if (!schema_entry_count(heads, i, &head))
             return;
         if (head == 0 || embedding % head == 0)
             continue;
-        gufo_check_report(c, SCHEMA_HEAD_COUNT, gufo_place_entry(heads),
-                          "key %s is %" PRIu64
-                          ", which does not divide the embedding length %" PRIu64
-                          ", and no key tells the length of a head (block %" PRIu64 ")",
-                          gufo_quote(quoted, heads->key), head, embedding, i);
+        schema_report(c, SCHEMA_HEAD_COUNT, schema_place_entry(heads),
+                      "key %s is %" PRIu64 ", which does not divide the embedding length %" PRIu64
+                      ", and no key tells the length of a head (block %" PRIu64 ")",
+                      quote_name(quoted, heads->key), head, embedding, i);
         return;
     }
 }
@@ -362,14 +360,14 @@ static void check_rope_dimensions(checker *c)
     if (!part_count(c, "", "rope.dimension_count", &entry, &rotated))
         return;
     if (rotated % 2 != 0)
-        gufo_check_report(c, SCHEMA_ROPE_DIMENSIONS, gufo_place_entry(&entry),
-                          "key %s is %" PRIu64 "; numbers are rotated in pairs",
-                          gufo_quote(quoted, entry.key), rotated);
-    else if (absence_tells(c) && gufo_arch_value(c, gufo_str_of("key_length"), 0, &length) &&
+        schema_report(c, SCHEMA_ROPE_DIMENSIONS, schema_place_entry(&entry),
+                      "key %s is %" PRIu64 "; numbers are rotated in pairs",
+                      quote_name(quoted, entry.key), rotated);
+    else if (absence_tells(c) && arch_value(c, gufo_str_of("key_length"), 0, &length) &&
              rotated > length)
-        gufo_check_report(c, SCHEMA_ROPE_DIMENSIONS, gufo_place_entry(&entry),
-                          "key %s is %" PRIu64 ", but a key of a head has only %" PRIu64 " numbers",
-                          gufo_quote(quoted, entry.key), rotated, length);
+        schema_report(c, SCHEMA_ROPE_DIMENSIONS, schema_place_entry(&entry),
+                      "key %s is %" PRIu64 ", but a key of a head has only %" PRIu64 " numbers",
+                      quote_name(quoted, entry.key), rotated, length);
 }
 
 /* Also not above zero if it is no number. */
@@ -382,11 +380,11 @@ static void check_rope_bases(checker *c)
     double base;
 
     for (size_t i = 0; i < COUNT_OF(bases); i++)
-        if (gufo_check_arch_entry(c, bases[i], &entry) && float_entry(&entry, &base) &&
+        if (schema_check_arch_entry(c, bases[i], &entry) && float_entry(&entry, &base) &&
             isfinite(base) && base <= 0)
-            gufo_check_report(c, SCHEMA_ROPE_BASE, gufo_place_entry(&entry),
-                              "key %s is %g; frequencies are powers of a base above 0",
-                              gufo_quote(quoted, entry.key), base);
+            schema_report(c, SCHEMA_ROPE_BASE, schema_place_entry(&entry),
+                          "key %s is %g; frequencies are powers of a base above 0",
+                          quote_name(quoted, entry.key), base);
 }
 
 /* ---- other numbers -------------------------------------------------------------------------- */
@@ -405,9 +403,9 @@ static void check_epsilons(checker *c, const char *part)
         if (part_entry(c, part, epsilons[i], &entry) && float_entry(&entry, &epsilon) &&
             isfinite(epsilon) &&
             (epsilon < 0 || epsilon > highest || (epsilon <= 0 && is_needed(c, part, epsilons[i]))))
-            gufo_check_report(c, SCHEMA_EPSILON, gufo_place_entry(&entry),
-                              "key %s is %g; it is a small number above 0, as 0.00001",
-                              gufo_quote(quoted, entry.key), epsilon);
+            schema_report(c, SCHEMA_EPSILON, schema_place_entry(&entry),
+                          "key %s is %g; it is a small number above 0, as 0.00001",
+                          quote_name(quoted, entry.key), epsilon);
 }
 
 /* Lists are left out: some have an infinite element where nothing is cut off. */
@@ -423,13 +421,12 @@ static void check_finite(checker *c)
         if (entry.key.len <= c->architecture.len || entry.key.data[c->architecture.len] != '.' ||
             memcmp(entry.key.data, c->architecture.data, c->architecture.len) != 0 ||
             !float_entry(&entry, &number) || isfinite(number) ||
-            !gufo_limit_allows(&limit, SCHEMA_FLOAT_FINITE))
+            !limit_allows(&limit, SCHEMA_FLOAT_FINITE))
             continue;
-        gufo_check_report(c, SCHEMA_FLOAT_FINITE, gufo_place_entry(&entry), "key %s is %s",
-                          gufo_quote(quoted, entry.key),
-                          isnan(number) ? "not a number" : "infinite");
+        schema_report(c, SCHEMA_FLOAT_FINITE, schema_place_entry(&entry), "key %s is %s",
+                      quote_name(quoted, entry.key), isnan(number) ? "not a number" : "infinite");
     }
-    gufo_limit_end(c, &limit);
+    limit_end(c, &limit);
 }
 
 static void check_rope_scaling(checker *c)
@@ -439,15 +436,15 @@ static void check_rope_scaling(checker *c)
     gufo_entry entry;
     gufo_str text;
 
-    if (!gufo_check_arch_entry(c, "rope.scaling.type", &entry) ||
+    if (!schema_check_arch_entry(c, "rope.scaling.type", &entry) ||
         gufo_value_str(&entry.value, &text, NULL) != GUFO_OK)
         return;
     for (size_t i = 0; i < COUNT_OF(known); i++)
         if (gufo_str_equal(text, gufo_str_of(known[i])))
             return;
-    gufo_check_report(c, SCHEMA_ROPE_SCALING, gufo_place_entry(&entry),
-                      "key %s is %s; readers know none, linear, yarn and longrope",
-                      gufo_quote(quoted, entry.key), gufo_quote(value, text));
+    schema_report(c, SCHEMA_ROPE_SCALING, schema_place_entry(&entry),
+                  "key %s is %s; readers know none, linear, yarn and longrope",
+                  quote_name(quoted, entry.key), quote_name(value, text));
 }
 
 /* Spec, RWKV: the only allowed value. */
@@ -458,13 +455,13 @@ static void check_rwkv_version(checker *c)
 
     if (gufo_str_equal(c->architecture, gufo_str_of("rwkv")) &&
         part_count(c, "", "architecture_version", &entry, &version) && version != 4)
-        gufo_check_report(c, SCHEMA_RWKV_VERSION, gufo_place_entry(&entry),
-                          "rwkv.architecture_version is %" PRIu64
-                          "; the only one that is specified is 4",
-                          version);
+        schema_report(c, SCHEMA_RWKV_VERSION, schema_place_entry(&entry),
+                      "rwkv.architecture_version is %" PRIu64
+                      "; the only one that is specified is 4",
+                      version);
 }
 
-void gufo_check_architecture(checker *c)
+void schema_check_architecture(checker *c)
 {
     if (c->architecture.len == 0)
         return;

@@ -41,7 +41,7 @@ typedef struct block_walk {
 
 static void add_template(tensor_need *need, gufo_str template)
 {
-    const gufo_tensor_info *info = gufo_tensor_info_named(template);
+    const gufo_tensor_info *info = tensor_info_named(template);
 
     if (info != NULL && need->count < sizeof need->infos / sizeof *need->infos)
         need->infos[need->count++] = (uint32_t)info_index(info);
@@ -52,7 +52,7 @@ static void add_need(block_walk *w, const gufo_arch_tensor *row)
     tensor_need *need = &w->needs[w->need_count++];
     const char *at = row->instead;
 
-    *need = (tensor_need){.row = row, .series = gufo_template_series(row->name)};
+    *need = (tensor_need){.row = row, .series = template_series(row->name)};
     add_template(need, gufo_str_of(row->name));
     while (*at != '\0') {
         size_t len = strcspn(at, " ");
@@ -81,10 +81,9 @@ static void report_need(block_walk *w, const tensor_need *need, uint64_t block)
                        template, block, mark + strlen("{bid}"));
     else
         (void)snprintf(name, sizeof name, "%s.weight", template);
-    gufo_check_report(w->t->c, SCHEMA_TENSOR_REQUIRED, gufo_place_missing(name),
-                      "tensor \"%s\" is missing; models of architecture %s need it%s%s", name,
-                      w->t->arch->id, *need->row->instead != '\0' ? ", or " : "",
-                      need->row->instead);
+    schema_report(w->t->c, SCHEMA_TENSOR_REQUIRED, schema_place_missing(name),
+                  "tensor \"%s\" is missing; models of architecture %s need it%s%s", name,
+                  w->t->arch->id, *need->row->instead != '\0' ? ", or " : "", need->row->instead);
 }
 
 /* What the present group lacks. */
@@ -94,7 +93,7 @@ static void check_needs(block_walk *w, const block_series *series, uint64_t bloc
         return;
     for (size_t i = 0; i < w->need_count; i++)
         if (w->needs[i].series == series && !is_met(w, &w->needs[i]) &&
-            gufo_limit_allows(&w->t->limit, SCHEMA_TENSOR_REQUIRED))
+            limit_allows(&w->t->limit, SCHEMA_TENSOR_REQUIRED))
             report_need(w, &w->needs[i], block);
 }
 
@@ -105,8 +104,8 @@ static bool may_be_empty(const checker *c, uint64_t block)
 {
     uint64_t heads, width;
 
-    return gufo_arch_value(c, gufo_str_of("head_count"), block, &heads) && heads == 0 &&
-           gufo_arch_value(c, gufo_str_of("feed_forward_length"), block, &width) && width == 0;
+    return arch_value(c, gufo_str_of("head_count"), block, &heads) && heads == 0 &&
+           arch_value(c, gufo_str_of("feed_forward_length"), block, &width) && width == 0;
 }
 
 /* The blocks of which lists say that; there are no more of them than elements in the file. */
@@ -117,8 +116,7 @@ static uint64_t listed_blocks(const checker *c)
     gufo_entry entry;
 
     for (size_t i = 0; i < 2; i++) {
-        if (!gufo_arch_entry(c, gufo_str_of(lists[i]), &entry) ||
-            entry.value.type != GUFO_VALUE_ARRAY)
+        if (!arch_entry(c, gufo_str_of(lists[i]), &entry) || entry.value.type != GUFO_VALUE_ARRAY)
             return 0;
         if (entry.value.as.array.count < blocks)
             blocks = entry.value.as.array.count;
@@ -136,16 +134,14 @@ static void report_range(block_walk *w, const block_series *series, uint64_t fro
     schema_rule rule = rule_for(w, SCHEMA_BLOCK_MISSING);
     char first[64];
 
-    if (!gufo_limit_allows(&w->t->limit, rule))
+    if (!limit_allows(&w->t->limit, rule))
         return;
     (void)snprintf(first, sizeof first, "%s%" PRIu64, series->prefix, from);
     if (to - from == 1)
-        gufo_check_report(w->t->c, rule, gufo_place_missing(first), "block %s has no tensors",
-                          first);
+        schema_report(w->t->c, rule, schema_place_missing(first), "block %s has no tensors", first);
     else
-        gufo_check_report(w->t->c, rule, gufo_place_missing(first),
-                          "blocks %s to %s%" PRIu64 " have no tensors", first, series->prefix,
-                          to - 1);
+        schema_report(w->t->c, rule, schema_place_missing(first),
+                      "blocks %s to %s%" PRIu64 " have no tensors", first, series->prefix, to - 1);
 }
 
 /* The end of the blocks from `from` on of which none is meant to be empty. */
@@ -175,14 +171,14 @@ static void report_beyond(block_walk *w, const block_series *series, uint64_t bl
     schema_rule rule = rule_for(w, SCHEMA_BLOCK_UNKNOWN);
     char name[64];
 
-    if (count == 0 || !gufo_limit_allows(&w->t->limit, rule))
+    if (count == 0 || !limit_allows(&w->t->limit, rule))
         return;
     if (block == UINT64_MAX)
         (void)snprintf(name, sizeof name, "%s(beyond 64 bits)", series->prefix);
     else
         (void)snprintf(name, sizeof name, "%s%" PRIu64, series->prefix, block);
-    gufo_check_report(w->t->c, rule, gufo_place_missing(name),
-                      "block %s has tensors, but there are only %" PRIu64 " blocks", name, count);
+    schema_report(w->t->c, rule, schema_place_missing(name),
+                  "block %s has tensors, but there are only %" PRIu64 " blocks", name, count);
 }
 
 /* ---- walking -------------------------------------------------------------------------------- */
@@ -216,7 +212,7 @@ static uint64_t stamp_group(block_walk *w, uint64_t at)
 static bool count_of(const checker *c, const block_series *series, uint64_t *out)
 {
     for (size_t i = 0; i < 3 && series->counts[i] != NULL; i++)
-        if (gufo_arch_value(c, gufo_str_of(series->counts[i]), 0, out))
+        if (arch_value(c, gufo_str_of(series->counts[i]), 0, out))
             return *out > 0;
     return false;
 }
@@ -232,12 +228,12 @@ static bool is_sidecar(const block_range *range, uint64_t count, uint64_t first)
 static uint64_t check_series(block_walk *w, const block_series *series, uint64_t at)
 {
     const seen_tensor *seen = w->t->seen;
-    uint32_t index = (uint32_t)(series - gufo_block_series) + 1;
+    uint32_t index = (uint32_t)(series - schema_block_series) + 1;
     uint64_t next = 0, count = 0;
     block_range range = {UINT64_MAX, UINT64_MAX};
 
     if (count_of(w->t->c, series, &count))
-        range = gufo_block_range(w->t->c, count);
+        range = schema_block_range(w->t->c, count);
     if (is_sidecar(&range, count, seen[w->order[at]].block))
         next = range.required;
     while (at < w->t->seen_count && seen[w->order[at]].series == index) {
@@ -264,9 +260,9 @@ static void check_absent(block_walk *w, const block_series *series)
     uint64_t count;
 
     for (size_t i = 0; i < w->t->row_count; i++)
-        if (gufo_template_series(w->t->rows[i].name) == series) {
+        if (template_series(w->t->rows[i].name) == series) {
             if (count_of(w->t->c, series, &count))
-                check_missing(w, series, 0, gufo_block_range(w->t->c, count).required);
+                check_missing(w, series, 0, schema_block_range(w->t->c, count).required);
             return;
         }
 }
@@ -283,9 +279,9 @@ static void walk(block_walk *w)
     check_needs(w, NULL, 0);
     for (uint32_t i = 1; i <= BLOCK_SERIES; i++)
         if (at < w->t->seen_count && seen[w->order[at]].series == i)
-            at = check_series(w, &gufo_block_series[i - 1], at);
+            at = check_series(w, &schema_block_series[i - 1], at);
         else
-            check_absent(w, &gufo_block_series[i - 1]);
+            check_absent(w, &schema_block_series[i - 1]);
 }
 
 /* Whether the infos that headers announce could all be read, and no shard is left out. */
@@ -307,22 +303,22 @@ static void sort(block_walk *w)
 {
     for (uint64_t i = 0; i < w->t->seen_count; i++)
         w->order[i] = (uint32_t)i;
-    gufo_sort_indices(w->order, w->t->seen_count, seen_before, w->t->seen);
+    sort_indices(w->order, w->t->seen_count, seen_before, w->t->seen);
     for (size_t i = 0; i < w->t->row_count; i++)
         if (w->t->rows[i].need == GUFO_REQUIRED)
             add_need(w, &w->t->rows[i]);
 }
 
-void gufo_check_blocks(tensor_checker *t)
+void schema_check_blocks(tensor_checker *t)
 {
     const gufo_allocator *memory = t->c->allocator;
     block_walk w = {.t = t, .complete = sees_everything(t->c), .listed = listed_blocks(t->c)};
 
     w.order = mem_alloc(memory, (size_t)(t->seen_count + 1) * sizeof *w.order);
     w.needs = mem_alloc(memory, (t->row_count + 1) * sizeof *w.needs);
-    w.stamps = gufo_mem_zero(memory, gufo_tensor_info_count() * sizeof *w.stamps);
+    w.stamps = mem_zero(memory, gufo_tensor_info_count() * sizeof *w.stamps);
     if (w.order == NULL || w.needs == NULL || w.stamps == NULL) {
-        t->c->status = gufo_fail_memory(t->c->error);
+        t->c->status = fail_memory(t->c->error);
     } else {
         sort(&w);
         walk(&w);

@@ -20,13 +20,13 @@ static const struct {
     schema_rule rule;
     bool list; /* an array has it in each element; elsewhere an array is told of as a wrong type */
 } forms[] = {
-    {"general.license", gufo_form_license, SCHEMA_LICENSE, false},
-    {".license.link", gufo_form_url, SCHEMA_URL, false},
-    {".repo_url", gufo_form_url, SCHEMA_URL, false},
-    {".url", gufo_form_url, SCHEMA_URL, false},
-    {".doi", gufo_form_doi, SCHEMA_DOI, false},
-    {".uuid", gufo_form_uuid, SCHEMA_UUID, false},
-    {"general.languages", gufo_form_language, SCHEMA_LANGUAGE, true},
+    {"general.license", form_license, SCHEMA_LICENSE, false},
+    {".license.link", form_url, SCHEMA_URL, false},
+    {".repo_url", form_url, SCHEMA_URL, false},
+    {".url", form_url, SCHEMA_URL, false},
+    {".doi", form_doi, SCHEMA_DOI, false},
+    {".uuid", form_uuid, SCHEMA_UUID, false},
+    {"general.languages", form_language, SCHEMA_LANGUAGE, true},
 };
 
 /* `at`: where the text begins in the file. */
@@ -34,7 +34,7 @@ static void check_form(checker *c, const gufo_entry *entry, size_t form, gufo_st
 {
     char quoted[GUFO_QUOTE_SIZE], part[GUFO_QUOTE_SIZE], hint[GUFO_FORM_HINT + 32];
     gufo_form found = forms[form].check(text);
-    finding_place place = gufo_place_entry(entry);
+    finding_place place = schema_place_entry(entry);
 
     if (found.verdict == GUFO_FORM_OK)
         return;
@@ -43,8 +43,8 @@ static void check_form(checker *c, const gufo_entry *entry, size_t form, gufo_st
         (void)snprintf(hint, sizeof hint, "did you mean '%s'?", found.hint);
         place.hint = hint;
     }
-    gufo_check_report(c, forms[form].rule, place, "%s: %s %s", gufo_quote(quoted, entry->key),
-                      gufo_quote(part, found.part.len > 0 ? found.part : text), found.reason);
+    schema_report(c, forms[form].rule, place, "%s: %s %s", quote_name(quoted, entry->key),
+                  quote_name(part, found.part.len > 0 ? found.part : text), found.reason);
 }
 
 static void check_forms(checker *c, const gufo_entry *entry, size_t form)
@@ -68,14 +68,14 @@ static void check_forms(checker *c, const gufo_entry *entry, size_t form)
 static void check_empty(checker *c, const gufo_entry *entry)
 {
     char quoted[GUFO_QUOTE_SIZE];
-    finding_place place = gufo_place_entry(entry);
+    finding_place place = schema_place_entry(entry);
 
     if (entry->value.type != GUFO_VALUE_STRING || entry->value.as.str.len > 0 ||
         gufo_str_equal(entry->key, gufo_str_of("general.architecture")))
         return;
     place.hint = "give it a text, or use 'gufo edit FILE --remove=KEY'";
-    gufo_check_report(c, SCHEMA_TEXT_EMPTY, place, "key %s is there, but empty",
-                      gufo_quote(quoted, entry->key));
+    schema_report(c, SCHEMA_TEXT_EMPTY, place, "key %s is there, but empty",
+                  quote_name(quoted, entry->key));
 }
 
 static void check_texts(checker *c)
@@ -97,13 +97,13 @@ static void check_texts(checker *c)
 /* "8x7B", "30B-A3B": a size, and what may follow one. */
 static bool is_size_label(gufo_str label)
 {
-    size_t len = gufo_name_component(label, 0);
+    size_t len = name_component(label, 0);
 
-    if (!gufo_name_is_size(name_slice(label, 0, len)))
+    if (!name_is_size(name_slice(label, 0, len)))
         return false;
     for (size_t at = len; at < label.len; at += 1 + len) {
-        len = gufo_name_component(label, at + 1);
-        if (!gufo_name_is_attribute(name_slice(label, at + 1, at + 1 + len)))
+        len = name_component(label, at + 1);
+        if (!name_is_attribute(name_slice(label, at + 1, at + 1 + len)))
             return false;
     }
     return true;
@@ -119,10 +119,10 @@ static void check_size_label(checker *c)
         entry.value.type != GUFO_VALUE_STRING || entry.value.as.str.len == 0 ||
         is_size_label(entry.value.as.str))
         return;
-    place = gufo_place_entry(&entry);
+    place = schema_place_entry(&entry);
     place.hint = "a size is a number and a letter, as in '7B', '8x7B' or '30B-A3B'";
-    gufo_check_report(c, SCHEMA_SIZE_LABEL, place, "general.size_label %s is no size",
-                      gufo_quote(quoted, entry.value.as.str));
+    schema_report(c, SCHEMA_SIZE_LABEL, place, "general.size_label %s is no size",
+                  quote_name(quoted, entry.value.as.str));
 }
 
 /* ---- numbered groups ------------------------------------------------------------------------ */
@@ -149,13 +149,13 @@ static void report_beyond(checker *c, const numbered_group *group, const gufo_en
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    gufo_quote(quoted, entry->key);
+    quote_name(quoted, entry->key);
     if (counted)
-        gufo_check_report(c, SCHEMA_GROUP_COUNT, gufo_place_entry(entry),
-                          "key %s is there, but %s is %" PRIu64, quoted, group->count, count);
+        schema_report(c, SCHEMA_GROUP_COUNT, schema_place_entry(entry),
+                      "key %s is there, but %s is %" PRIu64, quoted, group->count, count);
     else
-        gufo_check_report(c, SCHEMA_GROUP_COUNT, gufo_place_missing(group->count),
-                          "key %s is there, but %s is missing", quoted, group->count);
+        schema_report(c, SCHEMA_GROUP_COUNT, schema_place_missing(group->count),
+                      "key %s is there, but %s is missing", quoted, group->count);
 }
 
 /* `seen` has a byte for each number below `count`. */
@@ -178,9 +178,9 @@ static void check_numbers(checker *c, const numbered_group *group, const gufo_en
     }
     for (number = 0; number < count; number++)
         if (seen[number] == 0) {
-            gufo_check_report(c, SCHEMA_GROUP_COUNT, gufo_place_entry(counter),
-                              "%s is %" PRIu64 ", but no key begins with %s%" PRIu64, group->count,
-                              count, group->prefix, number);
+            schema_report(c, SCHEMA_GROUP_COUNT, schema_place_entry(counter),
+                          "%s is %" PRIu64 ", but no key begins with %s%" PRIu64, group->count,
+                          count, group->prefix, number);
             return;
         }
 }
@@ -195,14 +195,14 @@ static void check_group(checker *c, const numbered_group *group)
     if (counted && gufo_value_u64(&counter.value, &count, NULL) != GUFO_OK)
         return; /* its type is told elsewhere */
     if (count > entries) {
-        gufo_check_report(c, SCHEMA_GROUP_COUNT, gufo_place_entry(&counter),
-                          "%s is %" PRIu64 ", but the file has only %" PRIu64 " keys", group->count,
-                          count, entries);
+        schema_report(c, SCHEMA_GROUP_COUNT, schema_place_entry(&counter),
+                      "%s is %" PRIu64 ", but the file has only %" PRIu64 " keys", group->count,
+                      count, entries);
         return;
     }
-    seen = gufo_mem_zero(c->allocator, (size_t)count + 1);
+    seen = mem_zero(c->allocator, (size_t)count + 1);
     if (seen == NULL) {
-        c->status = gufo_fail_memory(c->error);
+        c->status = fail_memory(c->error);
         return;
     }
     check_numbers(c, group, counted ? &counter : NULL, count, seen);
@@ -233,21 +233,21 @@ static void check_alignment(checker *c)
     if (!gufo_metadata_find(c->file, "general.alignment", &entry) ||
         gufo_value_u64(&entry.value, &alignment, NULL) != GUFO_OK || alignment <= LARGEST_PAGE)
         return;
-    place = gufo_place_entry(&entry);
+    place = schema_place_entry(&entry);
     place.hint = "use 'gufo edit FILE --remove=general.alignment'";
-    gufo_check_report(c, SCHEMA_ALIGNMENT_LARGE, place,
-                      "general.alignment is %" PRIu64
-                      ", more than a page of any machine: each tensor wastes half of it on padding",
-                      alignment);
+    schema_report(c, SCHEMA_ALIGNMENT_LARGE, place,
+                  "general.alignment is %" PRIu64
+                  ", more than a page of any machine: each tensor wastes half of it on padding",
+                  alignment);
 }
 
-void gufo_check_general(checker *c)
+void schema_check_general(checker *c)
 {
     check_texts(c);
     check_size_label(c);
     check_groups(c);
     if (c->status == GUFO_OK) {
         check_alignment(c);
-        gufo_check_weights(c);
+        schema_check_weights(c);
     }
 }

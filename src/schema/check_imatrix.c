@@ -16,8 +16,8 @@ static void check_present(checker *c)
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!gufo_metadata_find(c->file, keys[i], &entry))
-            gufo_check_report(c, SCHEMA_IMATRIX_KEYS, gufo_place_missing(keys[i]),
-                              "key \"%s\" is missing; some readers refuse the file", keys[i]);
+            schema_report(c, SCHEMA_IMATRIX_KEYS, schema_place_missing(keys[i]),
+                          "key \"%s\" is missing; some readers refuse the file", keys[i]);
 }
 
 static void check_chunk_size(checker *c)
@@ -27,8 +27,8 @@ static void check_chunk_size(checker *c)
 
     if (gufo_metadata_find(c->file, "imatrix.chunk_size", &entry) &&
         gufo_value_u64(&entry.value, &tokens, NULL) == GUFO_OK && tokens == 0)
-        gufo_check_report(c, SCHEMA_IMATRIX_CHUNK_SIZE, gufo_place_entry(&entry),
-                          "imatrix.chunk_size is 0; readers divide by it");
+        schema_report(c, SCHEMA_IMATRIX_CHUNK_SIZE, schema_place_entry(&entry),
+                      "imatrix.chunk_size is 0; readers divide by it");
 }
 
 static const pair_rules pairs = {
@@ -41,10 +41,10 @@ static void check_type(checker *c, findings_limit *limit, const gufo_tensor *ten
     const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
     char quoted[GUFO_QUOTE_SIZE];
 
-    if (tensor->type != GUFO_TYPE_F32 && gufo_limit_allows(limit, SCHEMA_IMATRIX_TYPE))
-        gufo_check_report(c, SCHEMA_IMATRIX_TYPE, gufo_place_tensor(tensor, shard),
-                          "tensor %s has type %s, not F32", gufo_quote(quoted, tensor->name),
-                          type != NULL ? type->name : "unknown");
+    if (tensor->type != GUFO_TYPE_F32 && limit_allows(limit, SCHEMA_IMATRIX_TYPE))
+        schema_report(c, SCHEMA_IMATRIX_TYPE, schema_place_tensor(tensor, shard),
+                      "tensor %s has type %s, not F32", quote_name(quoted, tensor->name),
+                      type != NULL ? type->name : "unknown");
 }
 
 /* One count for each matrix, however the dimensions are written. */
@@ -55,14 +55,14 @@ static void check_shape(checker *c, findings_limit *limit, const gufo_tensor *su
 
     if (sums->elements != 0 && counts->elements != 0 && sums->elements % counts->elements == 0)
         return;
-    if (gufo_limit_allows(limit, SCHEMA_IMATRIX_SHAPE))
-        gufo_check_report(c, SCHEMA_IMATRIX_SHAPE, gufo_place_tensor(sums, shard),
-                          "tensor %s has %" PRIu64 " sums for %" PRIu64
-                          " counts; each count is for the same number of sums",
-                          gufo_quote(quoted, sums->name), sums->elements, counts->elements);
+    if (limit_allows(limit, SCHEMA_IMATRIX_SHAPE))
+        schema_report(c, SCHEMA_IMATRIX_SHAPE, schema_place_tensor(sums, shard),
+                      "tensor %s has %" PRIu64 " sums for %" PRIu64
+                      " counts; each count is for the same number of sums",
+                      quote_name(quoted, sums->name), sums->elements, counts->elements);
 }
 
-void gufo_check_imatrix(checker *c)
+void schema_check_imatrix(checker *c)
 {
     findings_limit limit = {{0}};
     char quoted[GUFO_QUOTE_SIZE];
@@ -72,17 +72,17 @@ void gufo_check_imatrix(checker *c)
 
     check_present(c);
     check_chunk_size(c);
-    for (uint64_t i = 0; gufo_check_tensor_at(c, i, &tensor, &shard); i++) {
-        if (!gufo_pair_side(&pairs, tensor.name, &side, &base)) {
-            if (gufo_limit_allows(&limit, SCHEMA_IMATRIX_TENSOR))
-                gufo_check_report(c, SCHEMA_IMATRIX_TENSOR, gufo_place_tensor(&tensor, shard),
-                                  "tensor %s is neither in_sum2 nor counts of another one",
-                                  gufo_quote(quoted, tensor.name));
+    for (uint64_t i = 0; schema_tensor_at(c, i, &tensor, &shard); i++) {
+        if (!pair_side(&pairs, tensor.name, &side, &base)) {
+            if (limit_allows(&limit, SCHEMA_IMATRIX_TENSOR))
+                schema_report(c, SCHEMA_IMATRIX_TENSOR, schema_place_tensor(&tensor, shard),
+                              "tensor %s is neither in_sum2 nor counts of another one",
+                              quote_name(quoted, tensor.name));
             continue;
         }
         check_type(c, &limit, &tensor, shard);
-        if (gufo_pair_other(c, &limit, &pairs, &tensor, shard, &other) && side == 0)
+        if (pair_other(c, &limit, &pairs, &tensor, shard, &other) && side == 0)
             check_shape(c, &limit, &tensor, &other, shard);
     }
-    gufo_limit_end(c, &limit);
+    limit_end(c, &limit);
 }

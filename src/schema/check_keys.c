@@ -46,19 +46,18 @@ static void check_architecture_name(checker *c)
 
     if (c->architecture.len == 0 || !gufo_metadata_find(c->file, "general.architecture", &entry))
         return;
-    gufo_quote(quoted, c->architecture);
-    place = gufo_place_entry(&entry);
+    quote_name(quoted, c->architecture);
+    place = schema_place_entry(&entry);
     if (!is_plain_name(c->architecture))
-        gufo_check_report(c, SCHEMA_ARCHITECTURE_CHARACTERS, place,
-                          "architecture %s has other characters than a-z and 0-9", quoted);
+        schema_report(c, SCHEMA_ARCHITECTURE_CHARACTERS, place,
+                      "architecture %s has other characters than a-z and 0-9", quoted);
     if (gufo_arch_find(c->architecture) != NULL)
         return;
-    if (gufo_nearest(c->architecture, architecture_at, NULL, gufo_arch_count(), &nearest)) {
+    if (nearest_find(c->architecture, architecture_at, NULL, gufo_arch_count(), &nearest)) {
         (void)snprintf(hint, sizeof hint, "did you mean '%s'?", gufo_arch_at(nearest)->id);
         place.hint = hint;
     }
-    gufo_check_report(c, SCHEMA_ARCHITECTURE_UNKNOWN, place, "architecture %s is not known",
-                      quoted);
+    schema_report(c, SCHEMA_ARCHITECTURE_UNKNOWN, place, "architecture %s is not known", quoted);
 }
 
 /* ---- keys that are known -------------------------------------------------------------------- */
@@ -97,16 +96,16 @@ static void check_value(checker *c, const gufo_entry *entry, const gufo_key_info
 
     if (gufo_key_accepts(info, &entry->value))
         return;
-    gufo_quote(quoted, entry->key);
+    quote_name(quoted, entry->key);
     if (gufo_value_i64(&entry->value, &number, NULL) == GUFO_OK && number < 0 &&
         strstr(info->type, "uint") != NULL)
-        gufo_check_report(c, SCHEMA_KEY_VALUE_TYPE, gufo_place_entry(entry),
-                          "key %s is %" PRId64 ", but %s is never negative", quoted, number,
-                          info->type);
+        schema_report(c, SCHEMA_KEY_VALUE_TYPE, schema_place_entry(entry),
+                      "key %s is %" PRId64 ", but %s is never negative", quoted, number,
+                      info->type);
     else
-        gufo_check_report(c, SCHEMA_KEY_VALUE_TYPE, gufo_place_entry(entry),
-                          "key %s has type %s, not %s", quoted, type_of(&entry->value, type),
-                          info->type);
+        schema_report(c, SCHEMA_KEY_VALUE_TYPE, schema_place_entry(entry),
+                      "key %s has type %s, not %s", quoted, type_of(&entry->value, type),
+                      info->type);
 }
 
 /* Keys that say how the rest of the file, or a set, is read: a slip in one of them was harmless so
@@ -129,12 +128,12 @@ static bool is_typeable(gufo_str name)
 static void report_contradiction(checker *c, const gufo_entry *one, const gufo_entry *other)
 {
     char quoted[GUFO_QUOTE_SIZE], again[GUFO_QUOTE_SIZE];
-    finding_place place = gufo_place_entry(one);
+    finding_place place = schema_place_entry(one);
 
     place.hint = "remove the wrong one with 'gufo edit FILE --remove=KEY'";
-    gufo_check_report(c, SCHEMA_KEY_CONTRADICTION, place,
-                      "keys %s and %s mean the same, but have different values",
-                      gufo_quote(quoted, one->key), gufo_quote(again, other->key));
+    schema_report(c, SCHEMA_KEY_CONTRADICTION, place,
+                  "keys %s and %s mean the same, but have different values",
+                  quote_name(quoted, one->key), quote_name(again, other->key));
 }
 
 /* A finding that names the right key; `offer`: renaming is right. */
@@ -142,7 +141,7 @@ static void report_other_name(checker *c, schema_rule rule, const gufo_entry *en
                               const char *relation, const char *right, bool offer)
 {
     char quoted[GUFO_QUOTE_SIZE], wanted[GUFO_QUOTE_SIZE], hint[HINT_SIZE];
-    finding_place place = gufo_place_entry(entry);
+    finding_place place = schema_place_entry(entry);
     gufo_str name = gufo_str_of(right);
 
     if (offer && is_typeable(entry->key)) {
@@ -153,8 +152,8 @@ static void report_other_name(checker *c, schema_rule rule, const gufo_entry *en
     if (offer && !says_layout(right))
         place.fix =
             (gufo_fix){GUFO_FIX_RENAME, entry->key, {.type = GUFO_VALUE_STRING, .as.str = name}};
-    gufo_check_report(c, rule, place, "key %s %s %s", gufo_quote(quoted, entry->key), relation,
-                      gufo_quote(wanted, name));
+    schema_report(c, rule, place, "key %s %s %s", quote_name(quoted, entry->key), relation,
+                  quote_name(wanted, name));
 }
 
 /* Some keys have a younger name that says the same in another way: only a name that should not be
@@ -175,7 +174,7 @@ static void check_spelling(checker *c, const gufo_entry *entry, const gufo_key_i
     if (today == NULL || !is_outdated(info) || !key_of_row(today, c->architecture, right))
         return;
     both = gufo_metadata_find(c->file, right, &other);
-    if (both && !gufo_same_value(&entry->value, &other.value))
+    if (both && !schema_same_value(&entry->value, &other.value))
         report_contradiction(c, entry, &other);
     else
         report_other_name(c, SCHEMA_KEY_OUTDATED, entry, "is an old name of", right,
@@ -191,7 +190,7 @@ static void check_separator(checker *c)
 
     if (gufo_metadata_find(c->file, "tokenizer.ggml.separator_token_id", &one) &&
         gufo_metadata_find(c->file, "tokenizer.ggml.seperator_token_id", &other) &&
-        !gufo_same_value(&one.value, &other.value))
+        !schema_same_value(&one.value, &other.value))
         report_contradiction(c, &one, &other);
 }
 
@@ -256,7 +255,7 @@ static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
         (own && gufo_arch_find(c->architecture) == NULL))
         return false;
     --*guesses;
-    if (!gufo_nearest(str_from(entry->key, names.skip), key_at, &names, gufo_key_count(),
+    if (!nearest_find(str_from(entry->key, names.skip), key_at, &names, gufo_key_count(),
                       &nearest) ||
         !key_of_row(gufo_key_at(nearest), c->architecture, right) ||
         !gufo_key_accepts(gufo_key_at(nearest), &entry->value) ||
@@ -277,9 +276,9 @@ static bool check_foreign(checker *c, const gufo_entry *entry, gufo_str first)
         gufo_key_find(entry->key, first) == NULL)
         return false;
     if (gufo_arch_find(c->architecture) != NULL)
-        gufo_check_report(c, SCHEMA_KEY_FOREIGN, gufo_place_entry(entry),
-                          "key %s is of another architecture than the file, which is of %s",
-                          gufo_quote(quoted, entry->key), gufo_quote(own, c->architecture));
+        schema_report(c, SCHEMA_KEY_FOREIGN, schema_place_entry(entry),
+                      "key %s is of another architecture than the file, which is of %s",
+                      quote_name(quoted, entry->key), quote_name(own, c->architecture));
     return true;
 }
 
@@ -287,19 +286,19 @@ static void check_prefix(checker *c, const gufo_entry *entry, gufo_str first)
 {
     static const char *const standard[] = {"general", "tokenizer", "split", "adapter", "imatrix"};
     char quoted[GUFO_QUOTE_SIZE];
-    finding_place place = gufo_place_entry(entry);
+    finding_place place = schema_place_entry(entry);
 
-    gufo_quote(quoted, entry->key);
+    quote_name(quoted, entry->key);
     place.hint = "begin keys of your own with the name of your community, as in 'community.key'";
     if (first.len == entry->key.len)
-        gufo_check_report(c, SCHEMA_KEY_UNPREFIXED, place,
-                          "key %s is not known and has no prefix that says whose it is", quoted);
+        schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
+                      "key %s is not known and has no prefix that says whose it is", quoted);
     for (size_t i = 0; first.len < entry->key.len && i < sizeof standard / sizeof *standard; i++)
         if (gufo_str_equal(first, gufo_str_of(standard[i])))
-            gufo_check_report(c, SCHEMA_KEY_UNPREFIXED, place,
-                              "key %s is not known, but begins with \"%s.\", which belongs to the "
-                              "standard",
-                              quoted, standard[i]);
+            schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
+                          "key %s is not known, but begins with \"%s.\", which belongs to the "
+                          "standard",
+                          quoted, standard[i]);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -320,7 +319,7 @@ static void check_key(checker *c, const gufo_entry *entry, unsigned *guesses)
     }
 }
 
-void gufo_check_keys(checker *c)
+void schema_check_keys(checker *c)
 {
     unsigned guesses = MOST_GUESSES;
     gufo_entry entry;

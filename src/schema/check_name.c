@@ -30,9 +30,9 @@ static void check_size(checker *c, const gufo_name *name)
         gufo_get_str(c->file, "general.size_label", &label, NULL) != GUFO_OK || label.len == 0 ||
         is_or_extends(name->size_label, label) || is_or_extends(label, name->size_label))
         return;
-    gufo_check_report(c, SCHEMA_NAME_SIZE, place_of(name->size_label),
-                      "the file name has size %s, but general.size_label is %s",
-                      gufo_quote(quoted, name->size_label), gufo_quote(own, label));
+    schema_report(c, SCHEMA_NAME_SIZE, place_of(name->size_label),
+                  "the file name has size %s, but general.size_label is %s",
+                  quote_name(quoted, name->size_label), quote_name(own, label));
 }
 
 /* The file type that an encoding in a name stands for; many encodings are none. */
@@ -58,10 +58,9 @@ static void check_encoding(checker *c, const gufo_name *name)
     said = type_of_encoding(name->encoding);
     own = gufo_file_type_by_id(id);
     if (said != NULL && own != NULL && said != own)
-        gufo_check_report(c, SCHEMA_NAME_ENCODING, place_of(name->encoding),
-                          "the file name has encoding %s, but general.file_type is %" PRIu32
-                          " (%s)",
-                          gufo_quote(quoted, name->encoding), own->id, own->name);
+        schema_report(c, SCHEMA_NAME_ENCODING, place_of(name->encoding),
+                      "the file name has encoding %s, but general.file_type is %" PRIu32 " (%s)",
+                      quote_name(quoted, name->encoding), own->id, own->name);
 }
 
 static void check_shard(checker *c, gufo_str base)
@@ -74,24 +73,24 @@ static void check_shard(checker *c, gufo_str base)
     if (gufo_get_u64(c->file, "split.no", &split_no, NULL) != GUFO_OK ||
         gufo_get_u64(c->file, "split.count", &split_count, NULL) != GUFO_OK) {
         if (named && count > 1)
-            gufo_check_report(c, SCHEMA_NAME_SHARD, place_of(base),
-                              "the file name is that of shard %" PRIu32 " of %" PRIu32
-                              ", but the file has no split keys",
-                              number, count);
+            schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
+                          "the file name is that of shard %" PRIu32 " of %" PRIu32
+                          ", but the file has no split keys",
+                          number, count);
         return;
     }
     if (split_no >= split_count)
         return; /* told with the rules of the format */
     if (!named && split_count > 1)
-        gufo_check_report(c, SCHEMA_NAME_SHARD, place_of(base),
-                          "the file is shard %" PRIu64 " of %" PRIu64
-                          " by its split keys, but its name does not say so",
-                          split_no + 1, split_count);
+        schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
+                      "the file is shard %" PRIu64 " of %" PRIu64
+                      " by its split keys, but its name does not say so",
+                      split_no + 1, split_count);
     else if (named && (split_no != number - 1 || split_count != count))
-        gufo_check_report(c, SCHEMA_NAME_SHARD, place_of(base),
-                          "the file name is that of shard %" PRIu32 " of %" PRIu32
-                          ", but by its split keys the file is shard %" PRIu64 " of %" PRIu64,
-                          number, count, split_no + 1, split_count);
+        schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
+                      "the file name is that of shard %" PRIu32 " of %" PRIu32
+                      ", but by its split keys the file is shard %" PRIu64 " of %" PRIu64,
+                      number, count, split_no + 1, split_count);
 }
 
 static void check_type(checker *c, const gufo_name *name)
@@ -111,12 +110,12 @@ static void check_type(checker *c, const gufo_name *name)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].part.data != NULL && c->kind != types[i].kind &&
             gufo_str_equal(types[i].part, gufo_str_of(types[i].word)))
-            gufo_check_report(c, SCHEMA_NAME_TYPE, place_of(types[i].part),
-                              "the file name says %s, but the file is not %s",
-                              gufo_quote(quoted, types[i].part), types[i].what);
+            schema_report(c, SCHEMA_NAME_TYPE, place_of(types[i].part),
+                          "the file name says %s, but the file is not %s",
+                          quote_name(quoted, types[i].part), types[i].what);
 }
 
-void gufo_check_name(checker *c)
+void schema_check_name(checker *c)
 {
     gufo_name name = {0};
     const char *slash;

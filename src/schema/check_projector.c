@@ -17,7 +17,7 @@ static bool says_yes(const checker *c, const char *key)
     return gufo_get_bool(c->file, key, &value, NULL) == GUFO_OK && value;
 }
 
-void gufo_check_projector(checker *c)
+void schema_check_projector(checker *c)
 {
     /* Files made before there was a key for the type have only one kind of projector. */
     static const char *const types[] = {"clip.projector_type", "clip.vision.projector_type",
@@ -26,13 +26,12 @@ void gufo_check_projector(checker *c)
 
     if (!says_yes(c, "clip.has_vision_encoder") && !says_yes(c, "clip.has_audio_encoder") &&
         !says_yes(c, "clip.has_text_encoder"))
-        gufo_check_report(c, SCHEMA_PROJECTOR_ENCODER,
-                          gufo_place_missing("clip.has_vision_encoder"),
-                          "the projector has no encoder: neither clip.has_vision_encoder nor "
-                          "clip.has_audio_encoder is true");
+        schema_report(c, SCHEMA_PROJECTOR_ENCODER, schema_place_missing("clip.has_vision_encoder"),
+                      "the projector has no encoder: neither clip.has_vision_encoder nor "
+                      "clip.has_audio_encoder is true");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         typed |= has(c, types[i]);
     if (!typed)
-        gufo_check_report(c, SCHEMA_PROJECTOR_TYPE, gufo_place_missing("clip.projector_type"),
-                          "key \"clip.projector_type\" is missing; readers take it for an MLP");
+        schema_report(c, SCHEMA_PROJECTOR_TYPE, schema_place_missing("clip.projector_type"),
+                      "key \"clip.projector_type\" is missing; readers take it for an MLP");
 }

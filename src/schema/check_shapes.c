@@ -42,7 +42,7 @@ static const char *expected_shape(const tensor_checker *t, const tensor_name *na
     bool bias = gufo_str_equal(name->match.suffix, gufo_str_of(".bias"));
     const char *own;
 
-    if (row == NULL || !(bias || gufo_tensor_is_weight(name)))
+    if (row == NULL || !(bias || tensor_is_weight(name)))
         return "";
     own = bias ? row->bias_shape : row->shape;
     if (own[0] == '\0')
@@ -60,7 +60,7 @@ static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
     shape_lookup *lookup = context;
 
     if (!gufo_str_equal(name, gufo_str_of("vocab")))
-        return gufo_arch_value(lookup->t->c, name, block, out);
+        return arch_value(lookup->t->c, name, block, out);
     lookup->asked_vocabulary = true;
     *out = lookup->t->vocabulary;
     return lookup->t->vocabulary_known;
@@ -101,10 +101,10 @@ static void report_rows(tensor_checker *t, const checked_tensor *v, uint64_t row
     schema_rule rule = rule_for_rows(t, rows);
     char quoted[GUFO_QUOTE_SIZE];
 
-    if (gufo_limit_allows(&t->limit, rule))
-        gufo_check_report(t->c, rule, gufo_place_tensor(&v->tensor, v->shard),
-                          "tensor %s has %" PRIu64 " rows for %" PRIu64 " tokens",
-                          gufo_quote(quoted, v->tensor.name), rows, t->vocabulary);
+    if (limit_allows(&t->limit, rule))
+        schema_report(t->c, rule, schema_place_tensor(&v->tensor, v->shard),
+                      "tensor %s has %" PRIu64 " rows for %" PRIu64 " tokens",
+                      quote_name(quoted, v->tensor.name), rows, t->vocabulary);
 }
 
 static void report_shape(tensor_checker *t, const checked_tensor *v, schema_rule rule,
@@ -112,9 +112,9 @@ static void report_shape(tensor_checker *t, const checked_tensor *v, schema_rule
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    gufo_check_report(t->c, rule, gufo_place_tensor(&v->tensor, v->shard),
-                      "tensor %s has the shape %s, not %s: %s", gufo_quote(quoted, v->tensor.name),
-                      dims_of(v->tensor.dims, v->tensor.n_dims).text, expected.text, shape);
+    schema_report(t->c, rule, schema_place_tensor(&v->tensor, v->shard),
+                  "tensor %s has the shape %s, not %s: %s", quote_name(quoted, v->tensor.name),
+                  dims_of(v->tensor.dims, v->tensor.n_dims).text, expected.text, shape);
 }
 
 /* A count of 0, as of heads in a block without attention, says nothing about a tensor that is there.
@@ -127,7 +127,7 @@ static bool has_zero(const uint64_t *dims)
     return false;
 }
 
-void gufo_check_tensor_shape(tensor_checker *t, const checked_tensor *v)
+void schema_tensor_shape(tensor_checker *t, const checked_tensor *v)
 {
     uint64_t expected[GUFO_MAX_DIMS] = {1, 1, 1, 1}, rows;
     shape_lookup lookup = {.t = t};
@@ -145,6 +145,6 @@ void gufo_check_tensor_shape(tensor_checker *t, const checked_tensor *v)
     rule = rule_for_shape(t);
     if (lookup.asked_vocabulary && only_rows_differ(t, expected, v->tensor.dims, &rows))
         report_rows(t, v, rows);
-    else if (gufo_limit_allows(&t->limit, rule))
+    else if (limit_allows(&t->limit, rule))
         report_shape(t, v, rule, shape, dims_of(expected, count));
 }

@@ -11,21 +11,21 @@ static void check_shard(checker *c, findings_limit *limit, size_t shard)
     gufo_entry entry, first;
 
     for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
-        finding_place place = gufo_place_entry(&entry);
+        finding_place place = schema_place_entry(&entry);
 
         if (gufo_str_equal(entry.key, gufo_str_of("split.no")) ||
             !gufo_metadata_find_str(c->file, entry.key, &first) ||
-            gufo_same_value(&entry.value, &first.value) ||
-            !gufo_limit_allows(limit, SCHEMA_SHARD_METADATA))
+            schema_same_value(&entry.value, &first.value) ||
+            !limit_allows(limit, SCHEMA_SHARD_METADATA))
             continue;
         place.shard = shard;
-        gufo_check_report(c, SCHEMA_SHARD_METADATA, place,
-                          "key %s has another value than in the first shard",
-                          gufo_quote(quoted, entry.key));
+        schema_report(c, SCHEMA_SHARD_METADATA, place,
+                      "key %s has another value than in the first shard",
+                      quote_name(quoted, entry.key));
     }
 }
 
-void gufo_check_shards(checker *c)
+void schema_check_shards(checker *c)
 {
     findings_limit limit = {{0}};
 
@@ -33,5 +33,5 @@ void gufo_check_shards(checker *c)
         return;
     for (size_t i = 1; i < gufo_set_shard_count(c->set); i++)
         check_shard(c, &limit, i);
-    gufo_limit_end(c, &limit);
+    limit_end(c, &limit);
 }

@@ -18,20 +18,20 @@ typedef struct lint {
     unsigned left;
 } lint;
 
-static bool report_lint(void *context, const gufo_template_finding *finding)
+static bool report_lint(void *context, const template_finding *finding)
 {
     lint *l = context;
     char quoted[GUFO_QUOTE_SIZE];
-    finding_place place = gufo_place_entry(l->entry);
-    bool dangerous = gufo_template_is_dangerous(finding->kind);
+    finding_place place = schema_place_entry(l->entry);
+    bool dangerous = template_is_dangerous(finding->kind);
 
     place.offset = l->at + finding->offset;
     if (dangerous)
         place.hint = "render it in a sandbox only, or replace it with 'gufo edit FILE "
                      "--set-file=KEY=PATH'";
-    gufo_check_report(l->c, dangerous ? SCHEMA_TEMPLATE_DANGER : SCHEMA_TEMPLATE_SYNTAX, place,
-                      "%s, line %zu, column %zu: %s", gufo_quote(quoted, l->entry->key),
-                      finding->line, finding->column, finding->message);
+    schema_report(l->c, dangerous ? SCHEMA_TEMPLATE_DANGER : SCHEMA_TEMPLATE_SYNTAX, place,
+                  "%s, line %zu, column %zu: %s", quote_name(quoted, l->entry->key), finding->line,
+                  finding->column, finding->message);
     return --l->left > 0;
 }
 
@@ -39,7 +39,7 @@ static void lint_text(checker *c, const gufo_entry *entry, gufo_str text, uint64
 {
     lint l = {.c = c, .entry = entry, .at = at, .left = MOST_FINDINGS};
 
-    gufo_template_lint(text, report_lint, &l);
+    template_check(text, report_lint, &l);
 }
 
 static void lint_entry(checker *c, const gufo_entry *entry)
@@ -69,7 +69,7 @@ static bool is_template_key(gufo_str key)
            (key.len == len || key.data[len] == '.');
 }
 
-void gufo_check_templates(checker *c)
+void schema_check_templates(checker *c)
 {
     gufo_entry entry;
 

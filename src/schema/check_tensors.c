@@ -15,7 +15,7 @@
 #include "schema/nearest.h"
 #include "schema/template.h"
 
-const gufo_tensor_info *gufo_tensor_info_named(gufo_str template)
+const gufo_tensor_info *tensor_info_named(gufo_str template)
 {
     return template_find_text(gufo_tensor_info_at(0), gufo_tensor_info_count(),
                               sizeof(gufo_tensor_info), template);
@@ -30,7 +30,7 @@ static gufo_str part_in_block(const char *template, const block_series *series)
 {
     const char *mark = strstr(template, block_mark);
 
-    if (gufo_template_series(template) != series)
+    if (template_series(template) != series)
         return (gufo_str){"", 0};
     return gufo_str_of(mark != NULL ? mark + strlen(block_mark) : template);
 }
@@ -84,17 +84,17 @@ static void report_unknown(tensor_checker *t, const checked_tensor *v)
     char quoted[GUFO_QUOTE_SIZE], wanted[2 * GUFO_MAX_NAME], hint[sizeof wanted + 32];
     gufo_str name = v->tensor.name, part = part_of_name(v);
     name_choice choice = {t->rows, v->name.series};
-    finding_place place = gufo_place_tensor(&v->tensor, v->shard);
+    finding_place place = schema_place_tensor(&v->tensor, v->shard);
     size_t index;
 
-    if (gufo_nearest(part, choice_at, &choice, t->row_count, &index)) {
+    if (nearest_find(part, choice_at, &choice, t->row_count, &index)) {
         replace_part(name, part, choice_at(&choice, index), wanted, sizeof wanted);
         (void)snprintf(hint, sizeof hint, "did you mean '%s'?", wanted);
         place.hint = hint;
     }
-    gufo_check_report(t->c, SCHEMA_TENSOR_UNKNOWN, place,
-                      "tensor %s has a name that is not known for architecture %s",
-                      gufo_quote(quoted, name), t->arch->id);
+    schema_report(t->c, SCHEMA_TENSOR_UNKNOWN, place,
+                  "tensor %s has a name that is not known for architecture %s",
+                  quote_name(quoted, name), t->arch->id);
 }
 
 static void check_name(tensor_checker *t, const checked_tensor *v)
@@ -103,38 +103,37 @@ static void check_name(tensor_checker *t, const checked_tensor *v)
 
     if (t->row_count == 0)
         return;
-    if (!v->name.known || !gufo_tensor_suffix_known(&v->name)) {
-        if (gufo_limit_allows(&t->limit, SCHEMA_TENSOR_UNKNOWN))
+    if (!v->name.known || !tensor_suffix_known(&v->name)) {
+        if (limit_allows(&t->limit, SCHEMA_TENSOR_UNKNOWN))
             report_unknown(t, v);
     } else if (arch_row(t, v->name.match.info) == NULL &&
-               gufo_limit_allows(&t->limit, SCHEMA_TENSOR_FOREIGN)) {
-        gufo_check_report(t->c, SCHEMA_TENSOR_FOREIGN, gufo_place_tensor(&v->tensor, v->shard),
-                          "tensor %s is known (%s), but not for architecture %s",
-                          gufo_quote(quoted, v->tensor.name), v->name.match.info->summary,
-                          t->arch->id);
+               limit_allows(&t->limit, SCHEMA_TENSOR_FOREIGN)) {
+        schema_report(t->c, SCHEMA_TENSOR_FOREIGN, schema_place_tensor(&v->tensor, v->shard),
+                      "tensor %s is known (%s), but not for architecture %s",
+                      quote_name(quoted, v->tensor.name), v->name.match.info->summary, t->arch->id);
     }
 }
 
 static void check_number(tensor_checker *t, const checked_tensor *v)
 {
     char quoted[GUFO_QUOTE_SIZE], wanted[GUFO_QUOTE_SIZE];
-    finding_place place = gufo_place_tensor(&v->tensor, v->shard);
+    finding_place place = schema_place_tensor(&v->tensor, v->shard);
     gufo_tensor other;
     size_t shard;
 
-    if (!v->name.odd_number || !gufo_limit_allows(&t->limit, SCHEMA_BLOCK_NUMBER))
+    if (!v->name.odd_number || !limit_allows(&t->limit, SCHEMA_BLOCK_NUMBER))
         return;
-    (void)gufo_quote(quoted, v->tensor.name);
-    (void)gufo_quote(wanted, gufo_str_of(v->name.text));
-    if (gufo_check_tensor_find(t->c, v->name.text, &other, &shard)) {
-        gufo_check_report(t->c, SCHEMA_BLOCK_NUMBER, place, "tensor %s is %s a second time", quoted,
-                          wanted);
+    (void)quote_name(quoted, v->tensor.name);
+    (void)quote_name(wanted, gufo_str_of(v->name.text));
+    if (schema_tensor_find(t->c, v->name.text, &other, &shard)) {
+        schema_report(t->c, SCHEMA_BLOCK_NUMBER, place, "tensor %s is %s a second time", quoted,
+                      wanted);
         return;
     }
     place.hint = "use 'gufo edit FILE --rename-tensor=OLD=NEW'";
-    gufo_check_report(t->c, SCHEMA_BLOCK_NUMBER, place,
-                      "tensor %s has zeros before the number of its block; readers look for %s",
-                      quoted, wanted);
+    schema_report(t->c, SCHEMA_BLOCK_NUMBER, place,
+                  "tensor %s has zeros before the number of its block; readers look for %s", quoted,
+                  wanted);
 }
 
 /* ---- types ---------------------------------------------------------------------------------- */
@@ -172,18 +171,17 @@ static void check_type(tensor_checker *t, const checked_tensor *v)
 
     if (type == NULL)
         return;
-    (void)gufo_quote(quoted, v->tensor.name);
+    (void)quote_name(quoted, v->tensor.name);
     if ((type->flags & GUFO_ELEMENT_QUANTIZED) != 0 && is_vector(v) &&
-        gufo_limit_allows(&t->limit, SCHEMA_VECTOR_QUANTIZED))
-        gufo_check_report(t->c, SCHEMA_VECTOR_QUANTIZED, gufo_place_tensor(&v->tensor, v->shard),
-                          "tensor %s is a vector or a norm, but of quantized type %s; readers "
-                          "expect floats",
-                          quoted, type->name);
+        limit_allows(&t->limit, SCHEMA_VECTOR_QUANTIZED))
+        schema_report(t->c, SCHEMA_VECTOR_QUANTIZED, schema_place_tensor(&v->tensor, v->shard),
+                      "tensor %s is a vector or a norm, but of quantized type %s; readers "
+                      "expect floats",
+                      quoted, type->name);
     if (is_integer(v->tensor.type) && t->arch != NULL && v->name.known &&
-        !holds_integers(v->name.match.info) && gufo_limit_allows(&t->limit, SCHEMA_TENSOR_TYPE))
-        gufo_check_report(t->c, SCHEMA_TENSOR_TYPE, gufo_place_tensor(&v->tensor, v->shard),
-                          "tensor %s has type %s; weights are floats or quantized", quoted,
-                          type->name);
+        !holds_integers(v->name.match.info) && limit_allows(&t->limit, SCHEMA_TENSOR_TYPE))
+        schema_report(t->c, SCHEMA_TENSOR_TYPE, schema_place_tensor(&v->tensor, v->shard),
+                      "tensor %s has type %s; weights are floats or quantized", quoted, type->name);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -191,13 +189,13 @@ static void check_type(tensor_checker *t, const checked_tensor *v)
 static void note(tensor_checker *t, const checked_tensor *v)
 {
     const block_series *series = v->name.series;
-    bool counts = v->name.known && gufo_tensor_is_weight(&v->name);
+    bool counts = v->name.known && tensor_is_weight(&v->name);
 
     if (!counts && series == NULL)
         return;
     t->seen[t->seen_count++] = (seen_tensor){
         .block = series != NULL ? v->name.block : 0,
-        .series = series != NULL ? (uint32_t)(series - gufo_block_series) + 1 : 0,
+        .series = series != NULL ? (uint32_t)(series - schema_block_series) + 1 : 0,
         .info = counts ? (uint32_t)info_index(v->name.match.info) : UINT32_MAX,
     };
 }
@@ -206,43 +204,43 @@ static void check_all(tensor_checker *t)
 {
     checked_tensor v;
 
-    for (uint64_t i = 0; gufo_check_tensor_at(t->c, i, &v.tensor, &v.shard); i++) {
-        gufo_tensor_name_read(v.tensor.name, &v.name);
+    for (uint64_t i = 0; schema_tensor_at(t->c, i, &v.tensor, &v.shard); i++) {
+        tensor_name_read(v.tensor.name, &v.name);
         check_number(t, &v);
         check_name(t, &v);
         check_type(t, &v);
-        gufo_check_tensor_shape(t, &v);
+        schema_tensor_shape(t, &v);
         note(t, &v);
     }
-    gufo_check_blocks(t);
-    gufo_limit_end(t->c, &t->limit);
+    schema_check_blocks(t);
+    limit_end(t->c, &t->limit);
 }
 
 static void find_rows(tensor_checker *t)
 {
     for (size_t i = 0; i < t->row_count; i++) {
-        const gufo_tensor_info *info = gufo_tensor_info_named(gufo_str_of(t->rows[i].name));
+        const gufo_tensor_info *info = tensor_info_named(gufo_str_of(t->rows[i].name));
 
         if (info != NULL)
             t->row_of[info_index(info)] = (uint32_t)i + 1;
     }
 }
 
-void gufo_check_tensors(checker *c)
+void schema_check_tensors(checker *c)
 {
     const gufo_allocator *memory = c->allocator;
-    uint64_t count = gufo_check_tensor_count(c);
+    uint64_t count = schema_tensor_count(c);
     tensor_checker t = {.c = c, .arch = gufo_arch_find(c->architecture)};
 
-    t.rows = gufo_arch_tensors_of(c, &t.row_count);
-    t.vocabulary_known = gufo_vocabulary_size(c, &t.vocabulary);
-    t.row_of = gufo_mem_zero(memory, gufo_tensor_info_count() * sizeof *t.row_of);
+    t.rows = arch_tensors_of(c, &t.row_count);
+    t.vocabulary_known = vocabulary_size(c, &t.vocabulary);
+    t.row_of = mem_zero(memory, gufo_tensor_info_count() * sizeof *t.row_of);
     /* Blocks are sorted by numbers of 32 bits. */
     t.seen = count < UINT32_MAX && count < SIZE_MAX / sizeof *t.seen
                  ? mem_alloc(memory, (size_t)(count + 1) * sizeof *t.seen)
                  : NULL;
     if (t.row_of == NULL || t.seen == NULL) {
-        c->status = gufo_fail_memory(c->error);
+        c->status = fail_memory(c->error);
     } else {
         find_rows(&t);
         check_all(&t);

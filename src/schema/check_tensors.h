@@ -49,11 +49,11 @@ static inline const gufo_arch_tensor *arch_row(const tensor_checker *t,
 }
 
 /* The row with this template; NULL if there is none. */
-const gufo_tensor_info *gufo_tensor_info_named(gufo_str template);
+const gufo_tensor_info *tensor_info_named(gufo_str template);
 
-void gufo_check_tensor_shape(tensor_checker *t, const checked_tensor *v);
+void schema_tensor_shape(tensor_checker *t, const checked_tensor *v);
 
 /* All blocks, once every tensor is in `seen`. */
-void gufo_check_blocks(tensor_checker *t);
+void schema_check_blocks(tensor_checker *t);
 
 #endif

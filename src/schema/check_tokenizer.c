@@ -69,19 +69,19 @@ static gufo_str pretokenizer_at(const void *table, size_t index)
 
 /* Tells that the text of a key is not in a table of `count` rows. */
 static void report_unknown(checker *c, schema_rule rule, const gufo_entry *entry,
-                           gufo_nearest_name *name_at, size_t count)
+                           nearest_name *name_at, size_t count)
 {
     char quoted[GUFO_QUOTE_SIZE], hint[192];
-    finding_place place = gufo_place_entry(entry);
+    finding_place place = schema_place_entry(entry);
     size_t nearest;
 
-    if (gufo_nearest(entry->value.as.str, name_at, NULL, count, &nearest)) {
+    if (nearest_find(entry->value.as.str, name_at, NULL, count, &nearest)) {
         (void)snprintf(hint, sizeof hint, "use 'gufo edit FILE --set-string=%.*s=%s'",
                        (int)entry->key.len, entry->key.data, name_at(NULL, nearest).data);
         place.hint = hint;
     }
-    gufo_check_report(c, rule, place, "%.*s %s is not known", (int)entry->key.len, entry->key.data,
-                      gufo_quote(quoted, entry->value.as.str));
+    schema_report(c, rule, place, "%.*s %s is not known", (int)entry->key.len, entry->key.data,
+                  quote_name(quoted, entry->value.as.str));
 }
 
 static void check_model(checker *c, vocabulary *v)
@@ -91,8 +91,8 @@ static void check_model(checker *c, vocabulary *v)
 
     if (!gufo_metadata_find(c->file, key, &entry)) {
         if (v->there[LIST_TOKENS])
-            gufo_check_report(c, SCHEMA_TOKENIZER_MODEL, gufo_place_missing(key),
-                              "%s is missing, although there are tokens", key);
+            schema_report(c, SCHEMA_TOKENIZER_MODEL, schema_place_missing(key),
+                          "%s is missing, although there are tokens", key);
         return;
     }
     if (entry.value.type != GUFO_VALUE_STRING)
@@ -119,10 +119,10 @@ static void check_needed(checker *c, const vocabulary *v)
 {
     for (size_t i = 0; v->model != NULL && i < LIST_COUNT; i++)
         if (!v->there[i] && has_word(v->model->arrays, lists[i].name))
-            gufo_check_report(
+            schema_report(
                 c,
                 lists[i].needed ? SCHEMA_VOCABULARY_LIST_MISSING : SCHEMA_VOCABULARY_LIST_EXPECTED,
-                gufo_place_missing(lists[i].key),
+                schema_place_missing(lists[i].key),
                 "%s is missing, which tokenizer model \"%s\" uses", lists[i].key, v->model->id);
 }
 
@@ -130,16 +130,16 @@ static void check_length(checker *c, const vocabulary *v, size_t list)
 {
     const gufo_entry *entry = &v->lists[list];
     uint64_t count = entry->value.as.array.count;
-    finding_place place = gufo_place_entry(entry);
+    finding_place place = schema_place_entry(entry);
 
     if (count == v->count)
         return;
     if (count > v->count)
         place.fix =
             (gufo_fix){GUFO_FIX_SHORTEN, entry->key, {.type = GUFO_VALUE_UINT64, .as.u = v->count}};
-    gufo_check_report(c, SCHEMA_VOCABULARY_LENGTHS, place,
-                      "%s has %" PRIu64 " elements, but there are %" PRIu64 " tokens",
-                      lists[list].key, count, v->count);
+    schema_report(c, SCHEMA_VOCABULARY_LENGTHS, place,
+                  "%s has %" PRIu64 " elements, but there are %" PRIu64 " tokens", lists[list].key,
+                  count, v->count);
 }
 
 static void check_lengths(checker *c, const vocabulary *v)
@@ -159,9 +159,9 @@ static void check_id(checker *c, const gufo_entry *entry, uint64_t id, uint64_t 
     char quoted[GUFO_QUOTE_SIZE];
 
     if (id >= tokens && id != NO_TOKEN_ID)
-        gufo_check_report(c, SCHEMA_TOKEN_ID, gufo_place_entry(entry),
-                          "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
-                          gufo_quote(quoted, entry->key), id, tokens);
+        schema_report(c, SCHEMA_TOKEN_ID, schema_place_entry(entry),
+                      "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
+                      quote_name(quoted, entry->key), id, tokens);
 }
 
 static void check_id_list(checker *c, const gufo_entry *entry, uint64_t tokens)
@@ -175,10 +175,9 @@ static void check_id_list(checker *c, const gufo_entry *entry, uint64_t tokens)
         if (gufo_value_u64(&element, &id, NULL) == GUFO_OK && id >= tokens && wrong++ == 0)
             first = id;
     if (wrong > 0)
-        gufo_check_report(c, SCHEMA_TOKEN_ID, gufo_place_entry(entry),
-                          "%s has %" PRIu64 "%s, but there are %" PRIu64 " tokens",
-                          gufo_quote(quoted, entry->key), first, gufo_and_more(more, wrong),
-                          tokens);
+        schema_report(c, SCHEMA_TOKEN_ID, schema_place_entry(entry),
+                      "%s has %" PRIu64 "%s, but there are %" PRIu64 " tokens",
+                      quote_name(quoted, entry->key), first, gufo_and_more(more, wrong), tokens);
 }
 
 /* Ids of another kind than numbers are told elsewhere. */
@@ -203,7 +202,7 @@ static void check_ids(checker *c, const vocabulary *v)
     if (gufo_metadata_find(c->file, "tokenizer.ggml.suppress_tokens", &entry))
         check_ids_of(c, &entry, v->count);
     for (size_t i = 0; i < sizeof of_architecture / sizeof *of_architecture; i++)
-        if (gufo_check_arch_entry(c, of_architecture[i], &entry))
+        if (schema_check_arch_entry(c, of_architecture[i], &entry))
             check_ids_of(c, &entry, v->count);
 }
 
@@ -232,8 +231,8 @@ static void check_added(checker *c, const gufo_tokenizer_model *model)
         if (gufo_metadata_find(c->file, added[i].add, &entry) &&
             entry.value.type == GUFO_VALUE_BOOL && entry.value.as.b &&
             added[i].fallback[0] == '\0' && !has_key(c, added[i].id) && !has_key(c, added[i].other))
-            gufo_check_report(c, SCHEMA_TOKEN_ADDED, gufo_place_entry(&entry),
-                              "%s is true, but %s is missing", added[i].add, added[i].id);
+            schema_report(c, SCHEMA_TOKEN_ADDED, schema_place_entry(&entry),
+                          "%s is true, but %s is missing", added[i].add, added[i].id);
 }
 
 /* ---- more keys ------------------------------------------------------------------------------ */
@@ -254,7 +253,7 @@ static void check_pretokenizer(checker *c, const gufo_tokenizer_model *model)
     static const char key[] = "tokenizer.ggml.pre";
     gufo_entry entry;
     bool there = gufo_metadata_find(c->file, key, &entry);
-    finding_place place = gufo_place_missing(key);
+    finding_place place = schema_place_missing(key);
 
     if (!cuts_words(model) || (there && entry.value.type != GUFO_VALUE_STRING))
         return;
@@ -266,9 +265,9 @@ static void check_pretokenizer(checker *c, const gufo_tokenizer_model *model)
     }
     place.hint = "set it to what the model was trained with: 'gufo edit FILE "
                  "--set-string=tokenizer.ggml.pre=NAME'";
-    gufo_check_report(c, SCHEMA_PRETOKENIZER_MISSING, place,
-                      "%s is %s; readers then cut text as they think best", key,
-                      there ? "empty" : "missing");
+    schema_report(c, SCHEMA_PRETOKENIZER_MISSING, place,
+                  "%s is %s; readers then cut text as they think best", key,
+                  there ? "empty" : "missing");
 }
 
 static void check_size(checker *c, const vocabulary *v)
@@ -277,11 +276,11 @@ static void check_size(checker *c, const vocabulary *v)
     gufo_entry entry;
     uint64_t size;
 
-    if (gufo_check_arch_entry(c, "vocab_size", &entry) &&
+    if (schema_check_arch_entry(c, "vocab_size", &entry) &&
         gufo_value_u64(&entry.value, &size, NULL) == GUFO_OK && size != v->count)
-        gufo_check_report(c, SCHEMA_VOCABULARY_SIZE, gufo_place_entry(&entry),
-                          "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
-                          gufo_quote(quoted, entry.key), size, v->count);
+        schema_report(c, SCHEMA_VOCABULARY_SIZE, schema_place_entry(&entry),
+                      "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
+                      quote_name(quoted, entry.key), size, v->count);
 }
 
 /* The table is SentencePiece's: the bytes of a trie (their number first, little-endian whatever the
@@ -300,19 +299,19 @@ static void check_character_map(checker *c)
         return;
     trie = array->count < sizeof trie ? UINT32_MAX : load_u32(array->data, bytes_swapped(false));
     if (trie == 0 || trie % sizeof trie != 0 || trie > array->count - sizeof trie)
-        gufo_check_report(c, SCHEMA_CHARACTER_MAP, gufo_place_entry(&entry),
-                          "%s has %" PRIu64 " bytes, which hold no table of characters", key,
-                          array->count);
+        schema_report(c, SCHEMA_CHARACTER_MAP, schema_place_entry(&entry),
+                      "%s has %" PRIu64 " bytes, which hold no table of characters", key,
+                      array->count);
 }
 
-void gufo_check_tokenizer(checker *c)
+void schema_check_tokenizer(checker *c)
 {
     vocabulary v = read_lists(c);
 
     check_model(c, &v);
     check_needed(c, &v);
     check_lengths(c, &v);
-    gufo_check_tokens(c, &v);
+    schema_check_tokens(c, &v);
     if (v.usable[LIST_TOKENS]) {
         check_ids(c, &v);
         check_size(c, &v);

@@ -22,7 +22,7 @@ const char *gufo_and_more(char out[MORE_SIZE], uint64_t count)
 /* Where an element of a list lies in the file. */
 static finding_place place_of_text(const gufo_entry *entry, gufo_str text)
 {
-    finding_place place = gufo_place_entry(entry);
+    finding_place place = schema_place_entry(entry);
 
     place.offset =
         entry->value_offset + (uint64_t)(text.data - (const char *)entry->value.as.array.data);
@@ -39,10 +39,9 @@ static void check_repeated(checker *c, const gufo_entry *entry, const token_list
     if (tokens->repeated == 0)
         return;
     text = tokens->texts[tokens->again];
-    gufo_check_report(c, SCHEMA_TOKEN_REPEATED, place_of_text(entry, text),
-                      "token %" PRIu64 " is %s, as token %" PRIu64 " is%s", tokens->again,
-                      gufo_quote(quoted, text), tokens->before,
-                      gufo_and_more(more, tokens->repeated));
+    schema_report(c, SCHEMA_TOKEN_REPEATED, place_of_text(entry, text),
+                  "token %" PRIu64 " is %s, as token %" PRIu64 " is%s", tokens->again,
+                  quote_name(quoted, text), tokens->before, gufo_and_more(more, tokens->repeated));
 }
 
 static void check_empty(checker *c, const gufo_entry *entry, const token_list *tokens)
@@ -54,8 +53,8 @@ static void check_empty(checker *c, const gufo_entry *entry, const token_list *t
         if (tokens->texts[i].len == 0 && empty++ == 0)
             first = i;
     if (empty > 0)
-        gufo_check_report(c, SCHEMA_TOKEN_EMPTY, place_of_text(entry, tokens->texts[first]),
-                          "token %" PRIu64 " has no text%s", first, gufo_and_more(more, empty));
+        schema_report(c, SCHEMA_TOKEN_EMPTY, place_of_text(entry, tokens->texts[first]),
+                      "token %" PRIu64 " has no text%s", first, gufo_and_more(more, empty));
 }
 
 /* ---- token types ---------------------------------------------------------------------------- */
@@ -101,10 +100,10 @@ static void check_bytes(checker *c, const vocabulary *v, const bool have[256])
         if (!have[i] && missing++ == 0)
             first = i;
     if (missing > 0)
-        gufo_check_report(c, SCHEMA_BYTE_TOKENS, gufo_place_entry(&v->lists[LIST_TOKEN_TYPE]),
-                          "no token of type %d is called \"<0x%02X>\"%s, although tokenizer "
-                          "model \"%s\" falls back to bytes",
-                          TYPE_BYTE, first, gufo_and_more(more, missing), v->model->id);
+        schema_report(c, SCHEMA_BYTE_TOKENS, schema_place_entry(&v->lists[LIST_TOKEN_TYPE]),
+                      "no token of type %d is called \"<0x%02X>\"%s, although tokenizer "
+                      "model \"%s\" falls back to bytes",
+                      TYPE_BYTE, first, gufo_and_more(more, missing), v->model->id);
 }
 
 static void check_types(checker *c, const vocabulary *v, const token_list *tokens)
@@ -128,9 +127,9 @@ static void check_types(checker *c, const vocabulary *v, const token_list *token
             have[byte_of(tokens->texts[i])] = true;
     }
     if (unknown > 0)
-        gufo_check_report(c, SCHEMA_TOKEN_TYPE, gufo_place_entry(entry),
-                          "token %" PRIu64 " has type %" PRId64 ", which is not known%s", first,
-                          first_type, gufo_and_more(more, unknown));
+        schema_report(c, SCHEMA_TOKEN_TYPE, schema_place_entry(entry),
+                      "token %" PRIu64 " has type %" PRId64 ", which is not known%s", first,
+                      first_type, gufo_and_more(more, unknown));
     if (falls_back_to_bytes(v->model) && tokens->count > 0)
         check_bytes(c, v, have);
 }
@@ -186,9 +185,9 @@ static gufo_status find_joined(const token_list *tokens, const merge *m, uint32_
     if (len > sizeof room)
         text = mem_alloc(tokens->allocator, len);
     if (text == NULL)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     join(text, m);
-    gufo_tokens_find(tokens, &(gufo_str){text, len}, 1, id);
+    tokens_find(tokens, &(gufo_str){text, len}, 1, id);
     if (text != room)
         mem_free(tokens->allocator, text);
     return GUFO_OK;
@@ -220,8 +219,8 @@ static gufo_status look_up_waiting(merge_survey *s, gufo_error *error)
         lefts[i] = s->waiting[i].left;
         rights[i] = s->waiting[i].right;
     }
-    gufo_tokens_find(s->tokens, lefts, s->count, left);
-    gufo_tokens_find(s->tokens, rights, s->count, right);
+    tokens_find(s->tokens, lefts, s->count, left);
+    tokens_find(s->tokens, rights, s->count, right);
     for (size_t i = 0; i < s->count; i++) {
         bool found;
         gufo_status status = check_joined(s, &s->waiting[i], &found, error);
@@ -256,14 +255,13 @@ static void report_merges(checker *c, const gufo_entry *entry, const merge_surve
     char quoted[GUFO_QUOTE_SIZE], more[MORE_SIZE];
 
     if (s->malformed > 0)
-        gufo_check_report(c, SCHEMA_MERGE_PARTS, place_of_text(entry, s->first_malformed),
-                          "merge %s is not two parts with a blank between them%s",
-                          gufo_quote(quoted, s->first_malformed),
-                          gufo_and_more(more, s->malformed));
+        schema_report(c, SCHEMA_MERGE_PARTS, place_of_text(entry, s->first_malformed),
+                      "merge %s is not two parts with a blank between them%s",
+                      quote_name(quoted, s->first_malformed), gufo_and_more(more, s->malformed));
     if (s->unknown > 0)
-        gufo_check_report(c, SCHEMA_MERGE_TOKENS, place_of_text(entry, s->first_unknown),
-                          "a part of merge %s, or what the parts make together, is no token%s",
-                          gufo_quote(quoted, s->first_unknown), gufo_and_more(more, s->unknown));
+        schema_report(c, SCHEMA_MERGE_TOKENS, place_of_text(entry, s->first_unknown),
+                      "a part of merge %s, or what the parts make together, is no token%s",
+                      quote_name(quoted, s->first_unknown), gufo_and_more(more, s->unknown));
 }
 
 static void check_merges(checker *c, const gufo_entry *entry, const token_list *tokens)
@@ -282,13 +280,13 @@ static void check_merges(checker *c, const gufo_entry *entry, const token_list *
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-void gufo_check_tokens(checker *c, const vocabulary *v)
+void schema_check_tokens(checker *c, const vocabulary *v)
 {
     const gufo_entry *entry = &v->lists[LIST_TOKENS];
     token_list tokens = {0};
 
     if (v->usable[LIST_TOKENS])
-        c->status = gufo_tokens_load(&tokens, &entry->value.as.array, c->allocator, c->error);
+        c->status = tokens_load(&tokens, &entry->value.as.array, c->allocator, c->error);
     if (c->status == GUFO_E_RANGE)
         c->status = GUFO_OK; /* its length is told of elsewhere */
     if (c->status != GUFO_OK)
@@ -299,5 +297,5 @@ void gufo_check_tokens(checker *c, const vocabulary *v)
         check_types(c, v, &tokens);
     if (v->usable[LIST_MERGES] && tokens.count > 0)
         check_merges(c, &v->lists[LIST_MERGES], &tokens);
-    gufo_tokens_free(&tokens);
+    tokens_free(&tokens);
 }

@@ -27,6 +27,6 @@ enum { MORE_SIZE = 48 };
 const char *gufo_and_more(char out[MORE_SIZE], uint64_t count);
 
 /* check_tokens.c: the content of the lists, which must be those of `v`. */
-void gufo_check_tokens(checker *c, const vocabulary *v);
+void schema_check_tokens(checker *c, const vocabulary *v);
 
 #endif

@@ -23,7 +23,7 @@ static bool has_quantized(const checker *c)
     gufo_tensor tensor;
     size_t shard;
 
-    for (uint64_t i = 0; gufo_check_tensor_at(c, i, &tensor, &shard); i++) {
+    for (uint64_t i = 0; schema_tensor_at(c, i, &tensor, &shard); i++) {
         const gufo_element_type *type = gufo_element_type_by_id(tensor.type);
 
         if (type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED))
@@ -41,10 +41,9 @@ static void check_quantization_version(checker *c)
     if (gufo_metadata_find(c->file, "general.quantization_version", &entry) &&
         gufo_value_u64(&entry.value, &version, NULL) == GUFO_OK && version != TODAY &&
         has_quantized(c))
-        gufo_check_report(c, SCHEMA_QUANTIZATION_VERSION, gufo_place_entry(&entry),
-                          "general.quantization_version is %" PRIu64
-                          "; that of today's types is %d",
-                          version, TODAY);
+        schema_report(c, SCHEMA_QUANTIZATION_VERSION, schema_place_entry(&entry),
+                      "general.quantization_version is %" PRIu64 "; that of today's types is %d",
+                      version, TODAY);
 }
 
 /* ---- file type ------------------------------------------------------------------------------ */
@@ -82,7 +81,7 @@ static weight_count count_weights(const checker *c, const gufo_file_type *claime
     gufo_tensor tensor;
     size_t shard;
 
-    for (uint64_t i = 0; gufo_check_tensor_at(c, i, &tensor, &shard); i++) {
+    for (uint64_t i = 0; schema_tensor_at(c, i, &tensor, &shard); i++) {
         uint32_t type = tensor.type < OTHER ? tensor.type : OTHER;
 
         if (!is_counted(&tensor, claimed) ||
@@ -122,7 +121,7 @@ static void report_file_type(checker *c, schema_rule rule, const gufo_entry *ent
                              const weight_count *count, const char *message)
 {
     char hint[64];
-    finding_place place = gufo_place_entry(entry);
+    finding_place place = schema_place_entry(entry);
     const gufo_file_type *right = only_file_type(count->most);
 
     if (right != NULL &&
@@ -133,7 +132,7 @@ static void report_file_type(checker *c, schema_rule rule, const gufo_entry *ent
         place.fix =
             (gufo_fix){GUFO_FIX_SET, entry->key, {.type = GUFO_VALUE_UINT32, .as.u = right->id}};
     }
-    gufo_check_report(c, rule, place, "%s", message);
+    schema_report(c, rule, place, "%s", message);
 }
 
 static const char *type_name(uint32_t id)
@@ -151,7 +150,7 @@ static void check_file_type(checker *c)
     const gufo_file_type *claimed;
     weight_count count;
 
-    if (c->options->single || gufo_check_tensor_count(c) == 0 ||
+    if (c->options->single || schema_tensor_count(c) == 0 ||
         !gufo_metadata_find(c->file, "general.file_type", &entry) ||
         gufo_value_u64(&entry.value, &id, NULL) != GUFO_OK)
         return;
@@ -168,7 +167,7 @@ static void check_file_type(checker *c)
     }
 }
 
-void gufo_check_weights(checker *c)
+void schema_check_weights(checker *c)
 {
     check_quantization_version(c);
     check_file_type(c);

@@ -11,9 +11,9 @@ typedef struct findings_limit {
 } findings_limit;
 
 /* Counts a finding; whether it is to be told. */
-bool gufo_limit_allows(findings_limit *limit, schema_rule rule);
+bool limit_allows(findings_limit *limit, schema_rule rule);
 
 /* Tells for each rule how many more there are of it. */
-void gufo_limit_end(checker *c, const findings_limit *limit);
+void limit_end(checker *c, const findings_limit *limit);
 
 #endif

@@ -23,7 +23,7 @@ bool str_begins_folded(gufo_str text, const char *start)
            str_compare_folded((gufo_str){text.data, len}, (gufo_str){start, len}) == 0;
 }
 
-gufo_form form_fault(gufo_form_verdict verdict, gufo_str text, gufo_str part, const char *reason)
+gufo_form form_fault(form_verdict verdict, gufo_str text, gufo_str part, const char *reason)
 {
     return (gufo_form){.verdict = verdict,
                        .at = part.data != NULL ? (size_t)(part.data - text.data) : 0,

@@ -38,7 +38,7 @@ static gufo_str unwrapped(gufo_str text)
     return text;
 }
 
-gufo_form gufo_form_uuid(gufo_str text)
+gufo_form form_uuid(gufo_str text)
 {
     char standard[UUID_LENGTH];
     gufo_form form;
@@ -83,7 +83,7 @@ static bool is_doi_name(gufo_str text)
            find_unprintable(text, at) == text.len;
 }
 
-gufo_form gufo_form_doi(gufo_str text)
+gufo_form form_doi(gufo_str text)
 {
     static const char *const prefixes[] = {
         "",
@@ -229,7 +229,7 @@ static gufo_form no_web_address(gufo_str text)
     return form;
 }
 
-gufo_form gufo_form_url(gufo_str text)
+gufo_form form_url(gufo_str text)
 {
     size_t scheme, bad;
     gufo_str rest, authority;

@@ -164,7 +164,7 @@ static size_t count_letters(gufo_str text)
     return count;
 }
 
-gufo_form gufo_form_language(gufo_str text)
+gufo_form form_language(gufo_str text)
 {
     gufo_str base = {text.data, count_letters(text)};
     gufo_str code = standard_code(base);

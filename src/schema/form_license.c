@@ -184,7 +184,7 @@ static void hint_nearest(gufo_form *form, const list *in, gufo_str id)
 {
     size_t index;
 
-    if (gufo_nearest(id, listed_name, in->rows, in->count, &index)) {
+    if (nearest_find(id, listed_name, in->rows, in->count, &index)) {
         hint_successor(form, &in->rows[index], false);
         if (form->hint[0] == '\0')
             form_hint(form, gufo_str_of(in->rows[index].id));
@@ -303,12 +303,12 @@ static bool read_word(reader *r, gufo_str word, gufo_form *fault)
         return read_id(r, word, fault);
     *fault = malformed(r, word, reasons[r->expected]);
     /* The whole may be one id with a blank in it: "Apache 2.0". */
-    if (is_name(word) && gufo_nearest(r->text, listed_name, licenses, license_list.count, &index))
+    if (is_name(word) && nearest_find(r->text, listed_name, licenses, license_list.count, &index))
         form_hint(fault, gufo_str_of(licenses[index].id));
     return false;
 }
 
-gufo_form gufo_form_license(gufo_str text)
+gufo_form form_license(gufo_str text)
 {
     reader r = {.text = text};
     gufo_form fault = {0};

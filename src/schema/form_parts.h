@@ -63,7 +63,7 @@ int str_compare_folded(gufo_str a, gufo_str b);
 bool str_begins_folded(gufo_str text, const char *start);
 
 /* The result for a fault: `part` is a view into `text`, `reason` a constant. */
-gufo_form form_fault(gufo_form_verdict verdict, gufo_str text, gufo_str part, const char *reason);
+gufo_form form_fault(form_verdict verdict, gufo_str text, gufo_str part, const char *reason);
 
 /* Sets the hint, one text or several pieces of one; none if it does not fit, or has characters that
  * are not plain and visible. */

@@ -27,21 +27,21 @@ static inline bool name_is(gufo_str text, const char *word)
 #define NAME_DEFAULT_VERSION "v1.0"
 
 /* The length of the component (the text up to the next '-') that begins at `from`. */
-size_t gufo_name_component(gufo_str text, size_t from);
+size_t name_component(gufo_str text, size_t from);
 /* The length of "mmproj-" or "mtp-" at the beginning; 0 if there is none. */
-size_t gufo_name_sidecar(gufo_str text);
+size_t name_sidecar(gufo_str text);
 /* The name without its extension; false if it has another or none. */
-bool gufo_name_stem(gufo_str name, gufo_str *stem);
+bool name_stem(gufo_str name, gufo_str *stem);
 /* As gufo_name_match, for a stem that lacks its version. */
-bool gufo_name_match_versionless(gufo_str stem, gufo_name *out);
+bool name_match_versionless(gufo_str stem, gufo_name *out);
 
 /* Whether a component may stand in a base name; `first`: as its first one. */
-bool gufo_name_is_base(gufo_str component, bool first);
-bool gufo_name_is_size(gufo_str component);      /* "8x7B", "3.8B" */
-bool gufo_name_is_attribute(gufo_str component); /* "A3B", "ContextLength4k": after a size */
-bool gufo_name_is_version(gufo_str component);   /* "v1.0" */
-bool gufo_name_is_encoding(gufo_str component);  /* any that is well-formed */
-bool gufo_name_is_type(gufo_str component);      /* "LoRA", "vocab" */
-bool gufo_name_is_shard(gufo_str text);          /* "00001-of-00003": three components */
+bool name_is_base(gufo_str component, bool first);
+bool name_is_size(gufo_str component);      /* "8x7B", "3.8B" */
+bool name_is_attribute(gufo_str component); /* "A3B", "ContextLength4k": after a size */
+bool name_is_version(gufo_str component);   /* "v1.0" */
+bool name_is_encoding(gufo_str component);  /* any that is well-formed */
+bool name_is_type(gufo_str component);      /* "LoRA", "vocab" */
+bool name_is_shard(gufo_str text);          /* "00001-of-00003": three components */
 
 #endif

@@ -19,7 +19,7 @@ typedef struct quoted {
 
 static const char *quote(quoted *q, gufo_str text)
 {
-    return gufo_quote(q->text, text);
+    return quote_name(q->text, text);
 }
 
 /* The byte of the name where a view into it begins. */
@@ -31,7 +31,7 @@ static uint64_t place(const inquiry *q, gufo_str part)
 /* The component that begins at `from`. */
 static gufo_str component_at(gufo_str text, size_t from)
 {
-    return name_slice(text, from, from + gufo_name_component(text, from));
+    return name_slice(text, from, from + name_component(text, from));
 }
 
 /* The first character that neither a base name nor a fine tune can hold; empty if there is none. */
@@ -49,7 +49,7 @@ static gufo_str find_refused(gufo_str text, bool hyphens)
 /* What follows the version is not in its order, or is none of the parts that can be there. */
 static gufo_status fail_after_version(const inquiry *q, gufo_str rest)
 {
-    static bool (*const tests[])(gufo_str) = {gufo_name_is_encoding, gufo_name_is_type};
+    static bool (*const tests[])(gufo_str) = {name_is_encoding, name_is_type};
     gufo_str part = component_at(rest, 0);
     quoted text;
 
@@ -60,10 +60,10 @@ static gufo_status fail_after_version(const inquiry *q, gufo_str rest)
         part = component_at(rest, 0);
     }
     if (part.len == 0)
-        return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, part),
+        return fail_with(q->error, GUFO_E_MALFORMED, place(q, part),
                          "a part after the version is empty: one '-' too many at byte %" PRIu64,
                          place(q, part));
-    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, part),
+    return fail_with(q->error, GUFO_E_MALFORMED, place(q, part),
                      "%s at byte %" PRIu64
                      " cannot be there: after the version come an encoding, LoRA or vocab, and a "
                      "shard such as 00001-of-00003, in this order",
@@ -77,10 +77,10 @@ static bool find_version(gufo_str stem, size_t from, gufo_str *version)
 {
     bool found = false;
 
-    for (size_t at = from; at <= stem.len; at += gufo_name_component(stem, at) + 1) {
+    for (size_t at = from; at <= stem.len; at += name_component(stem, at) + 1) {
         gufo_str part = component_at(stem, at);
 
-        if (gufo_name_is_version(part)) {
+        if (name_is_version(part)) {
             *version = part;
             found = true;
         }
@@ -92,7 +92,7 @@ static gufo_status fail_refused(const inquiry *q, gufo_str refused, const char *
 {
     quoted text;
 
-    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, refused),
+    return fail_with(q->error, GUFO_E_MALFORMED, place(q, refused),
                      "%s at byte %" PRIu64
                      " is refused: a fine tune holds letters, digits, blanks and '-'%s",
                      quote(&text, refused), place(q, refused), besides);
@@ -109,10 +109,10 @@ static gufo_status fail_after_size(const inquiry *q, size_t after)
     if (refused.len > 0)
         return fail_refused(q, refused, found ? "" : "; and there is no version such as v1.0");
     if (!found)
-        return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, stem) + stem.len,
+        return fail_with(q->error, GUFO_E_MALFORMED, place(q, stem) + stem.len,
                          "the version is missing, such as v1.0");
     if (end == after + 2)
-        return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, stem) + after + 1,
+        return fail_with(q->error, GUFO_E_MALFORMED, place(q, stem) + after + 1,
                          "the fine tune is empty: one '-' too many at byte %" PRIu64,
                          place(q, stem) + after + 1);
     size_t version_end = end + version.len;
@@ -126,7 +126,7 @@ static gufo_status fail_base(const inquiry *q, gufo_str refused)
 {
     quoted text;
 
-    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, refused),
+    return fail_with(q->error, GUFO_E_MALFORMED, place(q, refused),
                      "%s at byte %" PRIu64
                      " is refused: a base name begins with letters, digits and blanks",
                      quote(&text, refused), place(q, refused));
@@ -138,16 +138,16 @@ static gufo_status fail_size(const inquiry *q, gufo_str part)
     gufo_str refused = find_refused(part, false);
     quoted text, character;
 
-    if (gufo_name_is_version(part))
-        return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, part),
+    if (name_is_version(part))
+        return fail_with(q->error, GUFO_E_MALFORMED, place(q, part),
                          "the size label is missing before the version, such as 7B or 8x7B");
     if (refused.len == 0)
-        return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, part),
+        return fail_with(q->error, GUFO_E_MALFORMED, place(q, part),
                          "%s at byte %" PRIu64
                          " is neither a size label such as 7B, 3.8B or 8x7B nor part of a base "
                          "name, where what begins with a digit has no letters",
                          quote(&text, part), place(q, part));
-    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, refused),
+    return fail_with(q->error, GUFO_E_MALFORMED, place(q, refused),
                      "%s at byte %" PRIu64
                      " is refused: %s is no size label such as 7B, 3.8B or 8x7B, and a base name "
                      "holds letters, digits, blanks and '-'",
@@ -160,7 +160,7 @@ static gufo_status fail_unsized(const inquiry *q)
 
     if (find_version(q->stem, 0, &version))
         return fail_size(q, version);
-    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, q->stem) + q->stem.len,
+    return fail_with(q->error, GUFO_E_MALFORMED, place(q, q->stem) + q->stem.len,
                      "there is no size label such as 7B or 8x7B, and no version such as v1.0");
 }
 
@@ -169,7 +169,7 @@ static gufo_status fail_parts(const inquiry *q)
     gufo_str stem = q->stem, part = component_at(stem, 0);
     size_t after;
 
-    if (!gufo_name_is_base(part, true))
+    if (!name_is_base(part, true))
         return fail_base(q, find_refused(part, false));
     do {
         size_t next = (size_t)(part.data - stem.data) + part.len + 1;
@@ -177,12 +177,12 @@ static gufo_status fail_parts(const inquiry *q)
         if (next > stem.len)
             return fail_unsized(q);
         part = component_at(stem, next);
-    } while (gufo_name_is_base(part, false));
-    if (!gufo_name_is_size(part))
+    } while (name_is_base(part, false));
+    if (!name_is_size(part))
         return fail_size(q, part);
     after = (size_t)(part.data - stem.data) + part.len;
     part = after < stem.len ? component_at(stem, after + 1) : part;
-    if (gufo_name_is_attribute(part))
+    if (name_is_attribute(part))
         after += 1 + part.len;
     return fail_after_size(q, after);
 }
@@ -195,7 +195,7 @@ static gufo_status fail_version(const inquiry *q, const gufo_name *parts)
     gufo_str last = parts->fine_tune.data != NULL ? parts->fine_tune : parts->size_label;
     quoted text;
 
-    return gufo_fail(q->error, GUFO_E_MALFORMED, place(q, last) + last.len,
+    return fail_with(q->error, GUFO_E_MALFORMED, place(q, last) + last.len,
                      "the version is missing after %s; %s is assumed", quote(&text, last),
                      NAME_DEFAULT_VERSION);
 }
@@ -207,11 +207,11 @@ gufo_status gufo_name_explain(gufo_str name, gufo_name *out, gufo_error *error)
 
     if (gufo_name_match(name, out))
         return GUFO_OK;
-    if (!gufo_name_stem(name, &q.stem))
-        return gufo_fail(error, GUFO_E_MALFORMED, name.len, "the name does not end in .gguf");
-    if (gufo_name_match_versionless(q.stem, out) && !find_version(out->fine_tune, 0, &version))
+    if (!name_stem(name, &q.stem))
+        return fail_with(error, GUFO_E_MALFORMED, name.len, "the name does not end in .gguf");
+    if (name_match_versionless(q.stem, out) && !find_version(out->fine_tune, 0, &version))
         return fail_version(&q, out);
     *out = (gufo_name){0};
-    q.stem = name_slice(q.stem, gufo_name_sidecar(q.stem), q.stem.len);
+    q.stem = name_slice(q.stem, name_sidecar(q.stem), q.stem.len);
     return fail_parts(&q);
 }

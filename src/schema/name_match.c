@@ -99,7 +99,7 @@ static bool cut_shard(gufo_str *text, gufo_str *shard)
         return false;
     *shard = name_slice(*text, rest.len + 1, text->len);
     *text = rest;
-    return gufo_name_is_shard(*shard);
+    return name_is_shard(*shard);
 }
 
 static bool read_tail(gufo_str stem, const struct form *form, bool versioned, gufo_name *parts,
@@ -108,11 +108,11 @@ static bool read_tail(gufo_str stem, const struct form *form, bool versioned, gu
     *parts = (gufo_name){.version = gufo_str_of(NAME_DEFAULT_VERSION)};
     if (form->shard && !cut_shard(&stem, &parts->shard))
         return false;
-    if (form->type && !(cut(&stem, &parts->type) && gufo_name_is_type(parts->type)))
+    if (form->type && !(cut(&stem, &parts->type) && name_is_type(parts->type)))
         return false;
-    if (form->encoding && !(cut(&stem, &parts->encoding) && gufo_name_is_encoding(parts->encoding)))
+    if (form->encoding && !(cut(&stem, &parts->encoding) && name_is_encoding(parts->encoding)))
         return false;
-    if (versioned && !(cut(&stem, &parts->version) && gufo_name_is_version(parts->version)))
+    if (versioned && !(cut(&stem, &parts->version) && name_is_version(parts->version)))
         return false;
     *front = stem.len;
     return versioned || !form->encoding || is_known_encoding(parts->encoding);
@@ -138,14 +138,14 @@ static void read_tails(gufo_str stem, bool versioned, tails *out)
  * or at the end.  False if the name begins with something that no base name begins with. */
 static bool find_base_end(gufo_str stem, size_t *end)
 {
-    size_t at = gufo_name_component(stem, 0);
+    size_t at = name_component(stem, 0);
 
-    if (!gufo_name_is_base(name_slice(stem, 0, at), true))
+    if (!name_is_base(name_slice(stem, 0, at), true))
         return false;
     while (at < stem.len) {
-        size_t next = at + 1 + gufo_name_component(stem, at + 1);
+        size_t next = at + 1 + name_component(stem, at + 1);
 
-        if (!gufo_name_is_base(name_slice(stem, at + 1, next), false))
+        if (!name_is_base(name_slice(stem, at + 1, next), false))
             break;
         at = next;
     }
@@ -181,15 +181,14 @@ static bool fits_sized(gufo_str stem, size_t base_end, size_t size_end, const ta
 
 static bool match_sized(gufo_str stem, size_t base_end, const tails *ends, gufo_name *out)
 {
-    size_t size_end = base_end + 1 + gufo_name_component(stem, base_end + 1);
+    size_t size_end = base_end + 1 + name_component(stem, base_end + 1);
     size_t second_end = size_end;
 
-    if (!gufo_name_is_size(name_slice(stem, base_end + 1, size_end)))
+    if (!name_is_size(name_slice(stem, base_end + 1, size_end)))
         return false;
     if (size_end < stem.len)
-        second_end = size_end + 1 + gufo_name_component(stem, size_end + 1);
-    if (second_end > size_end &&
-        gufo_name_is_attribute(name_slice(stem, size_end + 1, second_end)) &&
+        second_end = size_end + 1 + name_component(stem, size_end + 1);
+    if (second_end > size_end && name_is_attribute(name_slice(stem, size_end + 1, second_end)) &&
         fits_sized(stem, base_end, second_end, ends, out))
         return true;
     return fits_sized(stem, base_end, size_end, ends, out);
@@ -225,7 +224,7 @@ static bool match_after_sidecar(gufo_str stem, bool versioned, gufo_name *out)
 
 static bool match(gufo_str stem, bool versioned, gufo_name *out)
 {
-    size_t len = gufo_name_sidecar(stem);
+    size_t len = name_sidecar(stem);
 
     if (len > 0 && match_after_sidecar(name_slice(stem, len, stem.len), versioned, out)) {
         out->sidecar = name_slice(stem, 0, len - 1);
@@ -242,10 +241,10 @@ bool gufo_name_match(gufo_str name, gufo_name *out)
     gufo_str stem;
 
     *out = (gufo_name){0};
-    return gufo_name_stem(name, &stem) && match(stem, true, out);
+    return name_stem(name, &stem) && match(stem, true, out);
 }
 
-bool gufo_name_match_versionless(gufo_str stem, gufo_name *out)
+bool name_match_versionless(gufo_str stem, gufo_name *out)
 {
     return match(stem, false, out);
 }

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-size_t gufo_name_component(gufo_str text, size_t from)
+size_t name_component(gufo_str text, size_t from)
 {
     const char *end = from < text.len ? memchr(text.data + from, '-', text.len - from) : NULL;
 
     return end != NULL ? (size_t)(end - text.data) - from : text.len - from;
 }
 
-size_t gufo_name_sidecar(gufo_str text)
+size_t name_sidecar(gufo_str text)
 {
     static const char *const sidecars[] = {"mmproj-", "mtp-"};
 
@@ -26,7 +26,7 @@ size_t gufo_name_sidecar(gufo_str text)
     return 0;
 }
 
-bool gufo_name_stem(gufo_str name, gufo_str *stem)
+bool name_stem(gufo_str name, gufo_str *stem)
 {
     size_t extension = sizeof NAME_EXTENSION - 1;
 
@@ -70,7 +70,7 @@ static size_t skip_number(gufo_str text, size_t at)
 
 /* [A-Za-z0-9\s]* for the first; [A-Za-z\s][A-Za-z0-9\s]* or [0-9\s]* for the others: what begins
  * with a digit has no letters. */
-bool gufo_name_is_base(gufo_str component, bool first)
+bool name_is_base(gufo_str component, bool first)
 {
     bool digits_only = !first && component.len > 0 && is_digit(component.data[0]);
 
@@ -81,7 +81,7 @@ bool gufo_name_is_base(gufo_str component, bool first)
 }
 
 /* (\d+x)?(\d+\.)?\d+[A-Za-z] */
-bool gufo_name_is_size(gufo_str component)
+bool name_is_size(gufo_str component)
 {
     size_t experts = skip_digits(component, 0), at = 0;
 
@@ -93,7 +93,7 @@ bool gufo_name_is_size(gufo_str component)
 }
 
 /* [A-Za-z]+(\d+\.)?\d+[A-Za-z]+ */
-bool gufo_name_is_attribute(gufo_str component)
+bool name_is_attribute(gufo_str component)
 {
     size_t number = skip_letters(component, 0), end = skip_number(component, number);
 
@@ -102,7 +102,7 @@ bool gufo_name_is_attribute(gufo_str component)
 }
 
 /* v\d+(\.\d+)* */
-bool gufo_name_is_version(gufo_str component)
+bool name_is_version(gufo_str component)
 {
     size_t at = 0;
 
@@ -119,7 +119,7 @@ bool gufo_name_is_version(gufo_str component)
 }
 
 /* (?!LoRA|vocab)\w+ */
-bool gufo_name_is_encoding(gufo_str component)
+bool name_is_encoding(gufo_str component)
 {
     for (size_t i = 0; i < component.len; i++) {
         char c = component.data[i];
@@ -130,13 +130,13 @@ bool gufo_name_is_encoding(gufo_str component)
     return component.len > 0 && !str_begins(component, "LoRA") && !str_begins(component, "vocab");
 }
 
-bool gufo_name_is_type(gufo_str component)
+bool name_is_type(gufo_str component)
 {
     return name_is(component, "LoRA") || name_is(component, "vocab");
 }
 
 /* \d{5}-of-\d{5} */
-bool gufo_name_is_shard(gufo_str text)
+bool name_is_shard(gufo_str text)
 {
     static const char shape[] = "ddddd-of-ddddd";
 

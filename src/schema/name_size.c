@@ -116,19 +116,19 @@ static void count_tensor(census *c, const name_model *model, const gufo_tensor *
     }
 }
 
-void gufo_name_count_size(const name_model *model, name_text *out)
+void name_count_size(const name_model *model, name_text *out)
 {
     census c = {0};
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_name_tensor_at(model, i, &tensor); i++)
+    for (uint64_t i = 0; name_tensor_at(model, i, &tensor); i++)
         count_tensor(&c, model, &tensor);
     if (c.experts > 0)
         add(&c, &c.shared, c.separate / c.experts);
     add(&c, &c.shared, c.expert);
     *out = (name_text){0};
     if (!c.overflow && c.shared > 0)
-        gufo_name_write_size(c.experts, c.shared, out);
+        name_write_size(c.experts, c.shared, out);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -176,12 +176,12 @@ static bool read_size(gufo_str label, uint64_t *experts, uint64_t *parameters)
     return checked_mul(number, unit_of(label.data[label.len - 1]) / scale, parameters);
 }
 
-bool gufo_name_sizes_agree(gufo_str a, gufo_str b)
+bool name_sizes_agree(gufo_str a, gufo_str b)
 {
     uint64_t a_experts, b_experts, a_parameters, b_parameters;
 
-    if (!gufo_name_is_size(a) || !gufo_name_is_size(b) ||
-        !read_size(a, &a_experts, &a_parameters) || !read_size(b, &b_experts, &b_parameters))
+    if (!name_is_size(a) || !name_is_size(b) || !read_size(a, &a_experts, &a_parameters) ||
+        !read_size(b, &b_experts, &b_parameters))
         return false;
     uint64_t less = a_parameters < b_parameters ? a_parameters : b_parameters;
     uint64_t more = a_parameters < b_parameters ? b_parameters : a_parameters;
@@ -205,7 +205,7 @@ static uint64_t fraction_of(uint64_t parameters, uint64_t unit)
     return fraction;
 }
 
-void gufo_name_write_size(uint64_t experts, uint64_t parameters, name_text *out)
+void name_write_size(uint64_t experts, uint64_t parameters, name_text *out)
 {
     char mixture[24] = "", point[24] = "";
     size_t i = 0;

@@ -46,19 +46,19 @@ size_t gufo_name_format(char *out, size_t size, const gufo_name *name)
     return len;
 }
 
-gufo_str gufo_name_text(const name_text *text)
+gufo_str name_text_view(const name_text *text)
 {
     return text->len > 0 ? (gufo_str){text->data, text->len} : (gufo_str){0};
 }
 
 /* ---- what the model says -------------------------------------------------------------------- */
 
-uint64_t gufo_name_tensor_count(const name_model *model)
+uint64_t name_tensor_count(const name_model *model)
 {
     return model->set != NULL ? gufo_set_tensor_count(model->set) : gufo_tensor_count(model->file);
 }
 
-bool gufo_name_tensor_at(const name_model *model, uint64_t index, gufo_tensor *out)
+bool name_tensor_at(const name_model *model, uint64_t index, gufo_tensor *out)
 {
     return model->set != NULL ? gufo_set_tensor_at(model->set, index, out, NULL)
                               : gufo_tensor_at(model->file, index, out);
@@ -94,7 +94,7 @@ static bool has_only_nextn(const name_model *model)
     gufo_tensor tensor;
     bool nextn = false;
 
-    for (uint64_t i = 0; gufo_name_tensor_at(model, i, &tensor); i++) {
+    for (uint64_t i = 0; name_tensor_at(model, i, &tensor); i++) {
         if (tensor.name.len > 6 && memcmp(tensor.name.data, "blk.0.", 6) == 0)
             return false;
         for (size_t at = 0; at + 7 <= tensor.name.len && !nextn; at++)
@@ -113,7 +113,7 @@ static void find_kind(draft *d)
         d->sidecar = "mtp";
     if (text_is(model, "general.type", "adapter"))
         d->type = "LoRA";
-    else if (gufo_name_tensor_count(model) == 0)
+    else if (name_tensor_count(model) == 0)
         d->type = "vocab";
 }
 
@@ -122,7 +122,7 @@ static void drop_sidecar(name_text *base)
 {
     size_t len;
 
-    while ((len = gufo_name_sidecar(gufo_name_text(base))) > 0) {
+    while ((len = name_sidecar(name_text_view(base))) > 0) {
         memmove(base->data, base->data + len, base->len - len + 1);
         base->len -= len;
     }
@@ -134,24 +134,24 @@ static void make_base(draft *d)
     name_title title = d->title;
 
     if (basename.len > 0)
-        gufo_name_read_title(basename, &title);
+        name_read_title(basename, &title);
     if (d->title.version.len == 0)
         d->title.version = title.version;
     d->base = title.base;
     drop_sidecar(&d->base);
     if (d->base.len == 0)
-        gufo_name_add(&d->base, text_of(d->model, "general.architecture"), true);
+        name_add(&d->base, text_of(d->model, "general.architecture"), true);
     if (d->base.len == 0)
-        gufo_name_add(&d->base, gufo_str_of("model"), true);
+        name_add(&d->base, gufo_str_of("model"), true);
 }
 
 static bool is_size_label(gufo_str text)
 {
-    size_t first = gufo_name_component(text, 0);
+    size_t first = name_component(text, 0);
 
-    if (!gufo_name_is_size(name_slice(text, 0, first)))
+    if (!name_is_size(name_slice(text, 0, first)))
         return false;
-    return first == text.len || gufo_name_is_attribute(name_slice(text, first + 1, text.len));
+    return first == text.len || name_is_attribute(name_slice(text, first + 1, text.len));
 }
 
 static void make_size(draft *d)
@@ -164,10 +164,10 @@ static void make_size(draft *d)
         return;
     }
     if (d->counts_tensors)
-        gufo_name_count_size(d->model, &d->size);
+        name_count_size(d->model, &d->size);
     /* People write 7B where 6.7B are counted. */
     if (d->size.len == 0 ||
-        gufo_name_sizes_agree(gufo_name_text(&d->size), gufo_name_text(&d->title.size)))
+        name_sizes_agree(name_text_view(&d->size), name_text_view(&d->title.size)))
         d->size = d->title.size;
 }
 
@@ -177,13 +177,13 @@ static void make_fine_tune(draft *d)
     gufo_str fine_tune = text_of(d->model, "general.finetune");
     name_text made = {0};
 
-    gufo_name_add(&made, fine_tune, false);
+    name_add(&made, fine_tune, false);
     if (made.len == 0)
         made = d->title.fine_tune;
     if (d->size.len > 0)
         d->fine_tune = made;
     else if (made.len > 0)
-        gufo_name_add(&d->base, gufo_name_text(&made), true);
+        name_add(&d->base, name_text_view(&made), true);
 }
 
 static void make_version(draft *d)
@@ -197,7 +197,7 @@ static void make_version(draft *d)
         made.data[0] = 'v';
         memcpy(made.data + 1, given.data + prefix, given.len - prefix);
     }
-    if (!gufo_name_is_version(gufo_name_text(&made)))
+    if (!name_is_version(name_text_view(&made)))
         made = d->title.version;
     if (made.len == 0)
         made = (name_text){.data = NAME_DEFAULT_VERSION, .len = strlen(NAME_DEFAULT_VERSION)};
@@ -217,7 +217,7 @@ static const char *dominant_type(const name_model *model)
         uint64_t sum = 0;
         gufo_tensor tensor;
 
-        for (uint64_t j = 0; gufo_name_tensor_at(model, j, &tensor); j++)
+        for (uint64_t j = 0; name_tensor_at(model, j, &tensor); j++)
             if (tensor.type == type->id && sum < UINT64_MAX - tensor.elements)
                 sum += tensor.elements;
         if (sum > most) {
@@ -235,7 +235,7 @@ static const char *encoding_of(const name_model *model)
 {
     uint64_t number;
 
-    if (gufo_name_tensor_count(model) == 0)
+    if (name_tensor_count(model) == 0)
         return NULL;
     if (gufo_get_u64(model->file, "general.file_type", &number, NULL) == GUFO_OK &&
         gufo_file_type_name(number & ~FILE_TYPE_GUESSED) != NULL)
@@ -256,10 +256,10 @@ static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
 {
     char number[48] = "";
     gufo_name parts = {.sidecar = optional(d->sidecar),
-                       .base_name = gufo_name_text(&d->base),
-                       .size_label = gufo_name_text(&d->size),
-                       .fine_tune = gufo_name_text(&d->fine_tune),
-                       .version = gufo_name_text(&d->version),
+                       .base_name = name_text_view(&d->base),
+                       .size_label = name_text_view(&d->size),
+                       .fine_tune = name_text_view(&d->fine_tune),
+                       .version = name_text_view(&d->version),
                        .encoding = optional(d->encoding),
                        .type = optional(d->type)};
 
@@ -270,12 +270,12 @@ static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
     size_t len = gufo_name_format(out, GUFO_NAME_SIZE, &parts);
 
     if (len >= GUFO_NAME_SIZE)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "its name would have %zu bytes, and no file's has more than %d", len,
                          GUFO_NAME_SIZE - 1);
     if (gufo_name_match(gufo_str_of(out), &parts))
         return GUFO_OK;
-    return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+    return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                      "the naming convention has no room for shard %" PRIu64 " of %" PRIu64, shard,
                      shards);
 }
@@ -284,7 +284,7 @@ static void make(draft *d)
 {
     find_kind(d);
     d->counts_tensors = d->counts_tensors && d->sidecar == NULL;
-    gufo_name_read_title(text_of(d->model, "general.name"), &d->title);
+    name_read_title(text_of(d->model, "general.name"), &d->title);
     make_base(d);
     make_size(d);
     make_fine_tune(d);
@@ -308,12 +308,12 @@ gufo_status gufo_name_suggest(const gufo_file *file, char out[GUFO_NAME_SIZE], g
     draft d = {.model = &model, .counts_tensors = count < 2};
 
     if (number > 0)
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "this is not the first shard of its set, which has the metadata that a "
                          "name is made from");
     make(&d);
     if (d.size.len == 0 && count > 1 && d.sidecar == NULL && d.type == NULL)
-        return gufo_fail(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "there is no general.size_label, and the size cannot be counted from one "
                          "shard of %" PRIu64,
                          count);
@@ -328,7 +328,7 @@ gufo_status gufo_name_suggest_shard(const gufo_set *set, size_t index, char out[
     draft d = {.model = &model, .counts_tensors = true};
 
     if (index >= count)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no shard %zu", index + 1);
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no shard %zu", index + 1);
     if (count == 1)
         return gufo_name_suggest(model.file, out, error);
     make(&d);

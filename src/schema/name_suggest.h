@@ -13,7 +13,7 @@ typedef struct name_text {
 } name_text;
 
 /* The view of it; absent if it is empty. */
-gufo_str gufo_name_text(const name_text *text);
+gufo_str name_text_view(const name_text *text);
 
 /* A file, or a shard set that is taken as one. */
 typedef struct name_model {
@@ -21,25 +21,25 @@ typedef struct name_model {
     const gufo_set *set;   /* or NULL */
 } name_model;
 
-uint64_t gufo_name_tensor_count(const name_model *model);
-bool gufo_name_tensor_at(const name_model *model, uint64_t index, gufo_tensor *out);
+uint64_t name_tensor_count(const name_model *model);
+bool name_tensor_at(const name_model *model, uint64_t index, gufo_tensor *out);
 
 /* "8x7B" from the tensors; empty if there is nothing to count. */
-void gufo_name_count_size(const name_model *model, name_text *out);
+void name_count_size(const name_model *model, name_text *out);
 /* Whether two labels are of as many experts, and of parameters that differ by less than a tenth. */
-bool gufo_name_sizes_agree(gufo_str a, gufo_str b);
+bool name_sizes_agree(gufo_str a, gufo_str b);
 /* "8x7B", "3.8B", "0.35K": at least two digits count, zeros at the end of a fraction are left out.
  * `experts` is 0 for a model without. */
-void gufo_name_write_size(uint64_t experts, uint64_t parameters, name_text *out);
+void name_write_size(uint64_t experts, uint64_t parameters, name_text *out);
 
 /* What a text such as general.name holds: "Mistral 7B Instruct v0.2". */
 typedef struct name_title {
     name_text base, size, fine_tune, version;
 } name_title;
 
-void gufo_name_read_title(gufo_str text, name_title *out);
+void name_read_title(gufo_str text, name_title *out);
 /* Adds `text` with '-' in place of what is neither letter nor digit.  `as_base`: so that it can be a
  * part of a base name. */
-void gufo_name_add(name_text *out, gufo_str text, bool as_base);
+void name_add(name_text *out, gufo_str text, bool as_base);
 
 #endif

@@ -31,7 +31,7 @@ static void trim(name_text *text)
     text->data[text->len] = '\0';
 }
 
-void gufo_name_add(name_text *out, gufo_str text, bool as_base)
+void name_add(name_text *out, gufo_str text, bool as_base)
 {
     bool first = out->len == 0, divide = !first, digits = false;
 
@@ -59,7 +59,7 @@ void gufo_name_add(name_text *out, gufo_str text, bool as_base)
 /* A size label, and no "4k", which is a length of context. */
 static bool is_weight_class(gufo_str word)
 {
-    return gufo_name_is_size(word) && strchr("MBTQmbtq", word.data[word.len - 1]) != NULL;
+    return name_is_size(word) && strchr("MBTQmbtq", word.data[word.len - 1]) != NULL;
 }
 
 /* Cuts the next word off the front: empty at the end. */
@@ -85,15 +85,15 @@ static void read_word(name_title *title, gufo_str word, bool last)
     if (!sized && title->base.len > 0 && word.len <= NAME_PART_MAX && is_weight_class(word)) {
         memcpy(title->size.data, word.data, word.len);
         title->size.len = word.len;
-    } else if (versioned && word.len <= NAME_PART_MAX && gufo_name_is_version(word)) {
+    } else if (versioned && word.len <= NAME_PART_MAX && name_is_version(word)) {
         title->version = (name_text){.len = word.len};
         memcpy(title->version.data, word.data, word.len);
     } else {
-        gufo_name_add(sized ? &title->fine_tune : &title->base, word, !sized);
+        name_add(sized ? &title->fine_tune : &title->base, word, !sized);
     }
 }
 
-void gufo_name_read_title(gufo_str text, name_title *out)
+void name_read_title(gufo_str text, name_title *out)
 {
     gufo_str word = next_word(&text), next;
 

@@ -31,8 +31,7 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-bool gufo_nearest(gufo_str text, gufo_nearest_name *name, const void *table, size_t count,
-                  size_t *index)
+bool nearest_find(gufo_str text, nearest_name *name, const void *table, size_t count, size_t *index)
 {
     letters wanted, row;
     size_t limit;
@@ -50,7 +49,7 @@ bool gufo_nearest(gufo_str text, gufo_nearest_name *name, const void *table, siz
             !keep_letters(other, smaller(wanted.len + limit - 1, LONGEST), &row) ||
             row.len + limit <= wanted.len)
             continue;
-        steps = gufo_distance((gufo_str){wanted.text, wanted.len}, (gufo_str){row.text, row.len},
+        steps = text_distance((gufo_str){wanted.text, wanted.len}, (gufo_str){row.text, row.len},
                               limit);
         if (steps < limit) {
             limit = steps;

@@ -25,7 +25,7 @@ static bool same_number(const gufo_value *a, const gufo_value *b)
            (f[0] == f[1] || (isnan(f[0]) && isnan(f[1])));
 }
 
-bool gufo_same_value(const gufo_value *a, const gufo_value *b)
+bool schema_same_value(const gufo_value *a, const gufo_value *b)
 {
     if (a->type != b->type)
         return same_number(a, b);

@@ -6,6 +6,6 @@
 
 /* Numbers are the same whatever their types.  Of arrays the bytes are compared: both values are of
  * one version and byte order. */
-bool gufo_same_value(const gufo_value *a, const gufo_value *b);
+bool schema_same_value(const gufo_value *a, const gufo_value *b);
 
 #endif

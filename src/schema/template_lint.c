@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void lint_report(lint *l, gufo_template_kind kind, place at, gufo_str text, const char *format, ...)
+void lint_report(lint *l, template_kind kind, place at, gufo_str text, const char *format, ...)
 {
     char message[GUFO_TEMPLATE_MESSAGE];
-    gufo_template_finding finding = {kind, at.offset, at.line, at.column, text, message};
+    template_finding finding = {kind, at.offset, at.line, at.column, text, message};
     va_list args;
 
     if (l->stopped)
@@ -125,7 +125,7 @@ static void read_code(lint *l, const token *start)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-void gufo_template_lint(gufo_str text, gufo_template_found *found, void *context)
+void template_check(gufo_str text, template_found *found, void *context)
 {
     lint l = {.text = text, .place = {0, 1, 1}, .found = found, .context = context};
 

@@ -10,7 +10,7 @@
 
 #include "gufo/base.h"
 
-typedef enum gufo_template_kind {
+typedef enum template_kind {
     GUFO_TEMPLATE_DUNDER,    /* an attribute or name such as __class__, in whatever spelling */
     GUFO_TEMPLATE_INTERNAL,  /* other inner parts of Python or Jinja: mro, gi_frame, self._... */
     GUFO_TEMPLATE_BUILTIN,   /* an attribute of a built-in function: cycler.x, lipsum.x */
@@ -22,28 +22,28 @@ typedef enum gufo_template_kind {
     GUFO_TEMPLATE_BLOCK,     /* if, for, macro ... without their end, or an end without them */
     GUFO_TEMPLATE_STATEMENT, /* {% x %} that no renderer knows */
     GUFO_TEMPLATE_NESTING,   /* deeper than any reader should have to go */
-} gufo_template_kind;
+} template_kind;
 
 /* Blocks in blocks, and brackets in brackets, that are followed; more is a finding. */
 enum { GUFO_TEMPLATE_BLOCKS = 100, GUFO_TEMPLATE_BRACKETS = 100, GUFO_TEMPLATE_MESSAGE = 256 };
 
-typedef struct gufo_template_finding {
-    gufo_template_kind kind;
+typedef struct template_finding {
+    template_kind kind;
     size_t offset;       /* in bytes from the start of the template */
     size_t line, column; /* from 1; columns count characters */
     gufo_str text;       /* the offending piece, a view into the template */
     const char *message; /* one sentence; lives as long as the call */
-} gufo_template_finding;
+} template_finding;
 
 /* Whether it is about what a template can do to the one who runs it; the others are about what
  * makes it unreadable. */
-bool gufo_template_is_dangerous(gufo_template_kind kind);
+bool template_is_dangerous(template_kind kind);
 
 /* Returns whether to go on. */
-typedef bool gufo_template_found(void *context, const gufo_template_finding *finding);
+typedef bool template_found(void *context, const template_finding *finding);
 
 /* Reports everything found in a template (any bytes), roughly in the order in which it is read.
  * One pass over the text, time in proportion to it, no memory beyond the stack.  Any thread. */
-void gufo_template_lint(gufo_str text, gufo_template_found *found, void *context);
+void template_check(gufo_str text, template_found *found, void *context);
 
 #endif

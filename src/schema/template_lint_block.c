@@ -170,7 +170,7 @@ static void report_unknown(lint *l, const token *name)
         lint_report(l, GUFO_TEMPLATE_STATEMENT, name->at, name->text, "a statement is empty");
     else
         lint_report(l, GUFO_TEMPLATE_STATEMENT, name->at, name->text, "%s is no statement of Jinja",
-                    gufo_quote(quoted, shown));
+                    quote_name(quoted, shown));
 }
 
 void lint_statement(lint *l, const token *name, bool assigns)

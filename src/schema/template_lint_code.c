@@ -62,13 +62,13 @@ static bool is_test(const code_reader *c)
 /* As much of a name as fits a message even if all of it has to be escaped. */
 enum { SHOWN = 36 };
 
-static void report(code_reader *c, gufo_template_kind kind, const char *what)
+static void report(code_reader *c, template_kind kind, const char *what)
 {
     const token *now = &c->around[NOW];
     gufo_str shown = {now->text.data, now->text.len < SHOWN ? now->text.len : SHOWN};
     char quoted[GUFO_QUOTE_SIZE];
 
-    lint_report(c->l, kind, now->at, now->text, "%s %s", gufo_quote(quoted, shown), what);
+    lint_report(c->l, kind, now->at, now->text, "%s %s", quote_name(quoted, shown), what);
 }
 
 static const char *reason_of(const risky_name *row)

@@ -136,7 +136,7 @@ bool lint_is_dunder(gufo_str name)
            name.data[name.len - 2] == '_' && lint_name_end(name, 0) == name.len;
 }
 
-bool gufo_template_is_dangerous(gufo_template_kind kind)
+bool template_is_dangerous(template_kind kind)
 {
     return kind <= GUFO_TEMPLATE_IMPORT;
 }

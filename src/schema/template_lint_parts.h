@@ -31,7 +31,7 @@ typedef struct lint {
     gufo_str text;
     size_t pos;  /* what comes next */
     place place; /* of the last token or delimiter */
-    gufo_template_found *found;
+    template_found *found;
     void *context;
     bool stopped;
     openings blocks;
@@ -42,7 +42,7 @@ typedef struct lint {
 } lint;
 
 /* Reports, with a message made like printf's. */
-__attribute__((format(printf, 5, 6))) void lint_report(lint *l, gufo_template_kind kind, place at,
+__attribute__((format(printf, 5, 6))) void lint_report(lint *l, template_kind kind, place at,
                                                        gufo_str text, const char *format, ...);
 
 /* Moves l->place on to `offset`, which is not before it. */
@@ -92,7 +92,7 @@ enum {
 
 typedef struct risky_name {
     const char *name;
-    gufo_template_kind kind;
+    template_kind kind;
     unsigned flags;
 } risky_name;
 

@@ -8,7 +8,7 @@
 #include "base/checked.h"
 #include "schema/form_parts.h"
 
-const block_series gufo_block_series[BLOCK_SERIES] = {
+const block_series schema_block_series[BLOCK_SERIES] = {
     {"blk.", {"block_count"}},
     {"enc.blk.", {"encoder.block_count", "block_count"}},
     {"dec.blk.", {"decoder.block_count", "decoder_block_count", "block_count"}},
@@ -63,18 +63,18 @@ static void read_number(gufo_str name, size_t at, size_t digits, tensor_name *ou
     }
 }
 
-void gufo_tensor_name_read(gufo_str name, tensor_name *out)
+void tensor_name_read(gufo_str name, tensor_name *out)
 {
     gufo_str whole = {out->text, name.len < GUFO_MAX_NAME ? name.len : GUFO_MAX_NAME};
 
     *out = (tensor_name){.series = NULL};
     memcpy(out->text, name.data, whole.len);
     for (size_t i = 0; i < BLOCK_SERIES; i++) {
-        size_t digits, at = find_number(name, &gufo_block_series[i], &digits);
+        size_t digits, at = find_number(name, &schema_block_series[i], &digits);
 
         if (at == 0)
             continue;
-        out->series = &gufo_block_series[i];
+        out->series = &schema_block_series[i];
         read_number(name, at, digits, out);
         if (out->odd_number || out->block == UINT64_MAX)
             whole.len = strlen(out->text);
@@ -83,7 +83,7 @@ void gufo_tensor_name_read(gufo_str name, tensor_name *out)
     out->known = gufo_tensor_info_find(whole, &out->match);
 }
 
-bool gufo_tensor_suffix_known(const tensor_name *name)
+bool tensor_suffix_known(const tensor_name *name)
 {
     static const char *const others[] = {".bias", ".scale", ".scales", ".act.scales",
                                          ".input_scale"};
@@ -91,24 +91,24 @@ bool gufo_tensor_suffix_known(const tensor_name *name)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (gufo_str_equal(name->match.suffix, gufo_str_of(others[i])))
             return true;
-    return gufo_tensor_is_weight(name);
+    return tensor_is_weight(name);
 }
 
-bool gufo_tensor_is_weight(const tensor_name *name)
+bool tensor_is_weight(const tensor_name *name)
 {
     gufo_str suffix = name->match.suffix;
 
     return suffix.len == 0 || gufo_str_equal(suffix, gufo_str_of(".weight"));
 }
 
-const block_series *gufo_template_series(const char *template)
+const block_series *template_series(const char *template)
 {
     for (size_t i = 0; i < BLOCK_SERIES; i++) {
-        size_t prefix = strlen(gufo_block_series[i].prefix);
+        size_t prefix = strlen(schema_block_series[i].prefix);
 
-        if (strncmp(template, gufo_block_series[i].prefix, prefix) == 0 &&
+        if (strncmp(template, schema_block_series[i].prefix, prefix) == 0 &&
             strncmp(template + prefix, "{bid}", 5) == 0)
-            return &gufo_block_series[i];
+            return &schema_block_series[i];
     }
     return NULL;
 }

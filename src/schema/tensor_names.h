@@ -11,7 +11,7 @@ typedef struct block_series {
 } block_series;
 
 #define BLOCK_SERIES 3
-extern const block_series gufo_block_series[BLOCK_SERIES];
+extern const block_series schema_block_series[BLOCK_SERIES];
 
 typedef struct tensor_name {
     const block_series *series; /* NULL: in no block */
@@ -22,14 +22,14 @@ typedef struct tensor_name {
     char text[GUFO_MAX_NAME + 1]; /* the name with its number as it should be */
 } tensor_name;
 
-void gufo_tensor_name_read(gufo_str name, tensor_name *out);
+void tensor_name_read(gufo_str name, tensor_name *out);
 
 /* ".weight", ".bias", the scales, or none. */
-bool gufo_tensor_suffix_known(const tensor_name *name);
+bool tensor_suffix_known(const tensor_name *name);
 /* What is not ".bias" or a scale: the tensor that is required. */
-bool gufo_tensor_is_weight(const tensor_name *name);
+bool tensor_is_weight(const tensor_name *name);
 
 /* The series of a template, "blk.{bid}.attn_q"; NULL if it has none of them. */
-const block_series *gufo_template_series(const char *template);
+const block_series *template_series(const char *template);
 
 #endif

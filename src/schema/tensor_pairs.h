@@ -9,13 +9,13 @@ typedef struct pair_rules {
     schema_rule pair; /* that the other one is missing */
 } pair_rules;
 
-bool gufo_name_ends(gufo_str name, const char *suffix);
+bool name_ends(gufo_str name, const char *suffix);
 
 /* Whether the name has one of the suffixes: which, and what it is the pair of. */
-bool gufo_pair_side(const pair_rules *rules, gufo_str name, size_t *side, gufo_str *base);
+bool pair_side(const pair_rules *rules, gufo_str name, size_t *side, gufo_str *base);
 
 /* The other one of the pair; tells if it is missing, unless it may be in another shard. */
-bool gufo_pair_other(checker *c, findings_limit *limit, const pair_rules *rules,
-                     const gufo_tensor *tensor, size_t shard, gufo_tensor *other);
+bool pair_other(checker *c, findings_limit *limit, const pair_rules *rules,
+                const gufo_tensor *tensor, size_t shard, gufo_tensor *other);
 
 #endif

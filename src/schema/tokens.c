@@ -38,7 +38,7 @@ static inline asked_text ask(const token_list *list, gufo_str text)
     bool is_short = text.len <= sizeof start;
     gufo_str hashed = {is_short ? (const char *)&start : text.data,
                        is_short ? sizeof start : text.len};
-    uint64_t hash = gufo_hash(list->key, hashed);
+    uint64_t hash = hash_text(list->key, hashed);
     uint32_t len = text.len < UINT8_MAX ? (uint32_t)text.len : UINT8_MAX;
 
     __builtin_prefetch(&list->slots[home_of(list, hash)]);
@@ -86,25 +86,25 @@ static gufo_status allocate(token_list *list, uint64_t count, gufo_error *error)
 
     list->slot_count = slots;
     if (slots > SIZE_MAX / sizeof *list->slots)
-        return gufo_fail_memory(error);
+        return fail_memory(error);
     list->texts = mem_alloc(list->allocator, ((size_t)count + 1) * sizeof *list->texts);
-    list->slots = gufo_mem_zero(list->allocator, (size_t)slots * sizeof *list->slots);
-    return list->texts != NULL && list->slots != NULL ? GUFO_OK : gufo_fail_memory(error);
+    list->slots = mem_zero(list->allocator, (size_t)slots * sizeof *list->slots);
+    return list->texts != NULL && list->slots != NULL ? GUFO_OK : fail_memory(error);
 }
 
-gufo_status gufo_tokens_load(token_list *list, const gufo_array *array,
-                             const gufo_allocator *allocator, gufo_error *error)
+gufo_status tokens_load(token_list *list, const gufo_array *array, const gufo_allocator *allocator,
+                        gufo_error *error)
 {
     gufo_array_iter iter = gufo_array_start(array);
     gufo_status status;
     gufo_value text;
 
-    *list = (token_list){.key = gufo_hash_key_new(), .allocator = allocator};
+    *list = (token_list){.key = hash_key_new(), .allocator = allocator};
     if (array->count >= UINT32_MAX)
-        return gufo_fail(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "too many tokens");
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "too many tokens");
     status = allocate(list, array->count, error);
     if (status != GUFO_OK) {
-        gufo_tokens_free(list);
+        tokens_free(list);
         return status;
     }
     while (list->count < array->count && gufo_array_next(&iter, &text)) {
@@ -118,14 +118,14 @@ gufo_status gufo_tokens_load(token_list *list, const gufo_array *array,
     return GUFO_OK;
 }
 
-void gufo_tokens_free(token_list *list)
+void tokens_free(token_list *list)
 {
     mem_free(list->allocator, list->texts);
     mem_free(list->allocator, list->slots);
     *list = (token_list){0};
 }
 
-void gufo_tokens_find(const token_list *list, const gufo_str texts[], size_t count, uint32_t ids[])
+void tokens_find(const token_list *list, const gufo_str texts[], size_t count, uint32_t ids[])
 {
     asked_text asked[TOKENS_AT_ONCE];
 

@@ -36,8 +36,8 @@ static int files_open(void **state)
     for (size_t i = 0; i < SIZE; i++)
         f->bytes[i] = (uint8_t)(i * 31 + i / 251);
     write_file(f->from_path.text, f->bytes, SIZE);
-    assert_int_equal(gufo_source_open_fd(&f->from, open(f->from_path.text, O_RDONLY), false, 0,
-                                         &gufo_default_allocator, &error),
+    assert_int_equal(source_open_fd(&f->from, open(f->from_path.text, O_RDONLY), false, 0,
+                                    &default_allocator, &error),
                      GUFO_OK);
     f->to = open(f->to_path.text, O_RDWR | O_CREAT, 0666);
     assert_true(f->to >= 0);
@@ -50,7 +50,7 @@ static int files_close(void **state)
 {
     files *f = *state;
 
-    gufo_source_close(&f->from);
+    source_close(&f->from);
     (void)close(f->to);
     folder_remove(&f->where);
     free(f);
@@ -62,7 +62,7 @@ static gufo_status move(files *f, uint64_t from, uint64_t size, uint64_t to, boo
 {
     uint8_t buffer[BUFFER];
 
-    return gufo_move(&f->from, from, size, f->to, to, buffer, sizeof buffer, read_failed, error);
+    return move_bytes(&f->from, from, size, f->to, to, buffer, sizeof buffer, read_failed, error);
 }
 
 /* Places that fit whole blocks, and such that do not; with and without the kernel's help. */
@@ -113,9 +113,9 @@ static void test_changed_source(void **state)
     files *f = *state;
     gufo_error error;
 
-    assert_int_equal(gufo_source_unchanged(&f->from, &error), GUFO_OK);
+    assert_int_equal(source_unchanged(&f->from, &error), GUFO_OK);
     assert_int_equal(truncate(f->from_path.text, SIZE - 1), 0);
-    assert_int_equal(gufo_source_unchanged(&f->from, &error), GUFO_E_CHANGED);
+    assert_int_equal(source_unchanged(&f->from, &error), GUFO_E_CHANGED);
 }
 
 /* An output leaves the old file or the new one, whichever call fails. */
@@ -133,14 +133,13 @@ static void test_output_on_failing_disk(void **state)
 
             write_file(f->to_path.text, "old", 3);
             disk_fail_once(call, failures[i]);
-            status =
-                gufo_output_open(&out, f->to_path.text, true, 3, &gufo_default_allocator, &error);
+            status = output_open(&out, f->to_path.text, true, 3, &default_allocator, &error);
             if (status == GUFO_OK)
-                status = gufo_output_write(&out, 0, "new", 3, &error);
+                status = output_write(&out, 0, "new", 3, &error);
             if (status == GUFO_OK)
-                status = gufo_output_commit(&out, &error);
+                status = output_commit(&out, &error);
             else
-                gufo_output_discard(&out);
+                output_discard(&out);
             finished = disk_call_count() <= call;
             disk_fail_never();
             if (status == GUFO_OK)

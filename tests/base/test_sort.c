@@ -26,7 +26,7 @@ static void test_lengths(void **state)
             keys[i] = random_next(&seed) % (1 + count / 2);
             order[i] = (uint32_t)(count - 1 - i);
         }
-        gufo_sort_indices(order, count, by_key, keys);
+        sort_indices(order, count, by_key, keys);
         for (uint64_t i = 0; i < count; i++) {
             check(order[i] < count && !seen[order[i]], "%" PRIu64 " of %" PRIu64, i, count);
             seen[order[i]] = true;

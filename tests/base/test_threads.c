@@ -86,7 +86,7 @@ static gufo_status run_job(job *j, unsigned threads, uint64_t begin, uint64_t en
                           .hand_over = take_part};
 
     j->next = begin;
-    return gufo_parallel(&loop, &gufo_default_allocator, error);
+    return parallel_run(&loop, &default_allocator, error);
 }
 
 static const unsigned thread_counts[] = {0, 1, 2, 3, 8, 50};
@@ -179,7 +179,7 @@ static void test_without_results(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    check_ok(gufo_parallel(&loop, &gufo_default_allocator, &error), &error, "loop");
+    check_ok(parallel_run(&loop, &default_allocator, &error), &error, "loop");
     check_u64(atomic_load(&count), PARTS, "parts");
 }
 
@@ -198,7 +198,7 @@ static void test_without_memory(void **state)
         c.fail_at = fail_at;
         gufo_allocator allocator = counter_allocator(&c);
 
-        check_status(gufo_parallel(&loop, &allocator, &error), GUFO_E_MEMORY, &error, "request %zu",
+        check_status(parallel_run(&loop, &allocator, &error), GUFO_E_MEMORY, &error, "request %zu",
                      fail_at);
         check_u64(c.in_use, 0, "request %zu: leak", fail_at);
         check_u64(atomic_load(&count), 0, "request %zu: work", fail_at);
@@ -208,7 +208,7 @@ static void test_without_memory(void **state)
 static void test_default_count(void **state)
 {
     (void)state;
-    check(gufo_thread_default_count() >= 1, "none");
+    check(thread_default_count() >= 1, "none");
 }
 
 int main(void)

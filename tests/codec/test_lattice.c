@@ -30,8 +30,7 @@ static lattice *lattice_of(const lattice_fact *fact)
     lattice *l;
     gufo_error error = no_error();
 
-    check_ok(gufo_lattice_new(fact->type, &gufo_default_allocator, &l, &error), &error, "%s",
-             fact->name);
+    check_ok(lattice_new(fact->type, &default_allocator, &l, &error), &error, "%s", fact->name);
     check(l != NULL, "%s", fact->name);
     return l;
 }
@@ -77,7 +76,7 @@ static void check_sizes(const lattice_fact *fact)
     check_u64(candidates, fact->candidates, "%s: candidates", fact->name);
     check_u64(fewest, fact->fewest, "%s: fewest candidates", fact->name);
     check_u64(most, fact->most, "%s: most candidates", fact->name);
-    gufo_lattice_free(l, &gufo_default_allocator);
+    lattice_free(l, &default_allocator);
 }
 
 static void test_sizes(void **state)
@@ -140,7 +139,7 @@ static void test_candidates(void **state)
         for (uint32_t codes = 0; codes < 1u << fact->bits * fact->elements; codes += 331)
             if (is_vector(fact, codes) && (l->places[codes] & LATTICE_OFF_GRID) != 0)
                 check_list(fact, l, codes);
-        gufo_lattice_free(l, &gufo_default_allocator);
+        lattice_free(l, &default_allocator);
     }
 }
 
@@ -151,9 +150,9 @@ static void test_none(void **state)
     lattice *l = (lattice *)1;
 
     (void)state;
-    assert_int_equal(gufo_lattice_new(GUFO_TYPE_Q4_K, &gufo_default_allocator, &l, NULL), GUFO_OK);
+    assert_int_equal(lattice_new(GUFO_TYPE_Q4_K, &default_allocator, &l, NULL), GUFO_OK);
     assert_null(l);
-    gufo_lattice_free(NULL, &gufo_default_allocator);
+    lattice_free(NULL, &default_allocator);
 }
 
 /* Every request for memory fails once. */
@@ -168,12 +167,12 @@ static void test_memory(void **state)
     for (c.fail_at = 1; l == NULL; c.fail_at++) {
         gufo_error error = no_error();
         c.calls = 0;
-        gufo_status status = gufo_lattice_new(GUFO_TYPE_IQ3_XXS, &allocator, &l, &error);
+        gufo_status status = lattice_new(GUFO_TYPE_IQ3_XXS, &allocator, &l, &error);
         if (l == NULL)
             check_status(status, GUFO_E_MEMORY, &error, "request %zu", c.fail_at);
     }
     assert_true(c.fail_at > 4);
-    gufo_lattice_free(l, &allocator);
+    lattice_free(l, &allocator);
     check_u64(c.in_use, 0, "memory in use");
 }
 

@@ -539,7 +539,7 @@ enum { AT_CHECK = 64, HEAD_SIZE = 72 };
 static void put_check(uint8_t *journal)
 {
     store_u64(journal + AT_CHECK,
-              gufo_hash((hash_key){1, 0}, (gufo_str){(const char *)journal, AT_CHECK}),
+              hash_text((hash_key){1, 0}, (gufo_str){(const char *)journal, AT_CHECK}),
               bytes_swapped(false));
 }
 

@@ -89,8 +89,8 @@ static inline uint64_t folder_state(const workshop *b)
         char *bytes = (char *)read_file(folder_path(&b->f, name.data).text, &len);
 
         check(bytes != NULL, "%s", name.data);
-        state = gufo_hash((hash_key){state, 1}, name);
-        state = gufo_hash((hash_key){state, 2}, (gufo_str){bytes, len});
+        state = hash_text((hash_key){state, 1}, name);
+        state = hash_text((hash_key){state, 2}, (gufo_str){bytes, len});
         free(bytes);
         free(entries[i]);
     }

@@ -177,7 +177,7 @@ static void test_loss_of_any_size(void **state)
             values[k] = sizes[i] * (float)(k % 7 + 1);
             decoded[k] = values[k] + sizes[i] * (k == 500 ? 0.5f : 0.0625f);
         }
-        assert_true(gufo_loss_measure(&loss, values, decoded, COUNT));
+        assert_true(loss_measure(&loss, values, decoded, COUNT));
         check_u64(loss.count, COUNT, "size %g", (double)sizes[i]);
         check(fabs(gufo_quantize_loss_relative(&loss) / 0.0144193852 - 1) < 1e-5,
               "size %g: relative error %.9g", (double)sizes[i], gufo_quantize_loss_relative(&loss));
@@ -186,7 +186,7 @@ static void test_loss_of_any_size(void **state)
         values[3] = INFINITY;
         decoded[4] = NAN;
         loss = (gufo_quantize_loss){0};
-        assert_false(gufo_loss_measure(&loss, values, decoded, COUNT));
+        assert_false(loss_measure(&loss, values, decoded, COUNT));
         check_u64(loss.count, COUNT - 2, "size %g, not finite", (double)sizes[i]);
     }
 }

@@ -354,8 +354,8 @@ static void test_senseless_marks(void **state)
                  .path = path.text,
                  .marks = ((uint64_t)info.st_size - 56) / 48};
 
-    check_ok(gufo_journal_append(&j, marks, COUNT_OF(marks), &error), &error, "marks");
-    gufo_journal_close(&j, true);
+    check_ok(journal_append(&j, marks, COUNT_OF(marks), &error), &error, "marks");
+    journal_close(&j, true);
     check_ok(run(&p, GUFO_QUANTIZE_RESUME, 0, &error), &error, "resumed");
     check(outputs_are_whole(&p), "resumed");
     place_end(&p);
@@ -383,7 +383,7 @@ static void test_torn_header_stays(void **state)
 /* What cannot be saved is told once it is known, and for ever after. */
 static void test_keeper_remembers(void **state)
 {
-    gufo_quantizer q = {.allocator = gufo_default_allocator};
+    gufo_quantizer q = {.allocator = default_allocator};
     journal j = {.fd = open("/dev/full", O_RDWR | O_CLOEXEC), .path = "/dev/full"};
     journal_mark mark = {.tensor = 3, .units_done = 1};
     gufo_error error = no_error();
@@ -392,16 +392,16 @@ static void test_keeper_remembers(void **state)
     (void)state;
     if (j.fd < 0)
         skip();
-    gufo_keeper_start(&k, &q, &j);
-    check_ok(gufo_keeper_save(&k, &error), &error, "nothing to save");
-    check_ok(gufo_keeper_note(&k, &mark, &error), &error, "noted");
-    gufo_keeper_stop(&k);
-    gufo_keeper_stop(&k);
-    check_status(gufo_keeper_save(&k, &error), GUFO_E_IO, &error, "saved");
-    check_status(gufo_keeper_note(&k, &mark, &error), GUFO_E_IO, &error, "noted again");
-    check_status(gufo_keeper_save(&k, NULL), GUFO_E_IO, &error, "saved again");
-    gufo_keeper_free(&k);
-    gufo_journal_close(&j, true);
+    keeper_start(&k, &q, &j);
+    check_ok(keeper_save(&k, &error), &error, "nothing to save");
+    check_ok(keeper_note(&k, &mark, &error), &error, "noted");
+    keeper_stop(&k);
+    keeper_stop(&k);
+    check_status(keeper_save(&k, &error), GUFO_E_IO, &error, "saved");
+    check_status(keeper_note(&k, &mark, &error), GUFO_E_IO, &error, "noted again");
+    check_status(keeper_save(&k, NULL), GUFO_E_IO, &error, "saved again");
+    keeper_free(&k);
+    journal_close(&j, true);
 }
 
 /* Marks of many tensors between two saves. */
@@ -418,12 +418,12 @@ static void test_keeper_grows(void **state)
     counter_init(&c);
     q = (gufo_quantizer){.allocator = counter_allocator(&c)};
     c.fail_at = 3;
-    gufo_keeper_start(&k, &q, &j);
+    keeper_start(&k, &q, &j);
     for (mark.tensor = 0; mark.tensor < 128; mark.tensor++)
-        check_ok(gufo_keeper_note(&k, &mark, &error), &error, "mark");
-    check_status(gufo_keeper_note(&k, &mark, &error), GUFO_E_MEMORY, &error, "one more");
+        check_ok(keeper_note(&k, &mark, &error), &error, "mark");
+    check_status(keeper_note(&k, &mark, &error), GUFO_E_MEMORY, &error, "one more");
     check_u64(k.count, 128, "marks");
-    gufo_keeper_free(&k);
+    keeper_free(&k);
     check_u64(c.in_use, 0, "leak");
 }
 

@@ -375,8 +375,8 @@ static void test_layer_names(void **state)
         uint64_t layer = 0;
         size_t at = 0, len = 0;
 
-        check(gufo_layer_find(gufo_str_of(cases[i].name), &layer, &at, &len) == cases[i].found,
-              "%s", cases[i].name);
+        check(layer_find(gufo_str_of(cases[i].name), &layer, &at, &len) == cases[i].found, "%s",
+              cases[i].name);
         if (!cases[i].found)
             continue;
         check_u64(layer, cases[i].layer, "%s", cases[i].name);

@@ -249,8 +249,8 @@ static void stop_at_the_end(const place *p)
                  .path = p->journal.text,
                  .marks = ((uint64_t)info.st_size - 56) / 48};
 
-    check_ok(gufo_journal_append(&j, &mark, 1, &error), &error, "mark");
-    gufo_journal_close(&j, true);
+    check_ok(journal_append(&j, &mark, 1, &error), &error, "mark");
+    journal_close(&j, true);
 }
 
 static int name_nothing(const char *part, const char *out)
@@ -380,7 +380,7 @@ static void change_version(place *p)
     uint64_t check;
 
     memcpy(bytes + 8, "9.9.9", 5);
-    check = gufo_hash((hash_key){0}, (gufo_str){(char *)bytes, 48});
+    check = hash_text((hash_key){0}, (gufo_str){(char *)bytes, 48});
     store_u64(bytes + 48, check, bytes_swapped(false));
     write_file(p->journal.text, bytes, len);
     free(bytes);

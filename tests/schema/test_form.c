@@ -15,12 +15,11 @@
 
 typedef gufo_form check_fn(gufo_str text);
 
-static check_fn *const all_checks[] = {gufo_form_license, gufo_form_language, gufo_form_uuid,
-                                       gufo_form_doi, gufo_form_url};
+static check_fn *const all_checks[] = {form_license, form_language, form_uuid, form_doi, form_url};
 
 typedef struct form_row {
     gufo_str text;
-    gufo_form_verdict verdict;
+    form_verdict verdict;
     size_t at;
     const char *part, *hint;
 } form_row;
@@ -135,9 +134,8 @@ static void test_license(void **state)
     };
 
     (void)state;
-    check_rows(gufo_form_license, rows, COUNT_OF(rows));
-    check_u64(gufo_form_license((gufo_str){"MIT", 4}).verdict, GUFO_FORM_MALFORMED,
-              "a byte 0 counts");
+    check_rows(form_license, rows, COUNT_OF(rows));
+    check_u64(form_license((gufo_str){"MIT", 4}).verdict, GUFO_FORM_MALFORMED, "a byte 0 counts");
 }
 
 /* Megabytes of parentheses are read as quickly as anything, and need no stack. */
@@ -152,12 +150,12 @@ static void test_license_depth(void **state)
     memset(text, '(', DEPTH);
     memcpy(text + DEPTH, "MIT", 3);
     memset(text + DEPTH + 3, ')', DEPTH);
-    form = gufo_form_license((gufo_str){text, 2 * DEPTH + 3});
+    form = form_license((gufo_str){text, 2 * DEPTH + 3});
     check_u64(form.verdict, GUFO_FORM_OK, "closed");
-    form = gufo_form_license((gufo_str){text, 2 * DEPTH + 2});
+    form = form_license((gufo_str){text, 2 * DEPTH + 2});
     check_u64(form.verdict, GUFO_FORM_MALFORMED, "one is open");
     check_u64(form.at, 0, "the outermost");
-    form = gufo_form_license((gufo_str){text, DEPTH});
+    form = form_license((gufo_str){text, DEPTH});
     check_u64(form.verdict, GUFO_FORM_MALFORMED, "cut");
     check_u64(form.at, DEPTH, "at the end");
     free(text);
@@ -203,9 +201,8 @@ static void test_language(void **state)
     };
 
     (void)state;
-    check_rows(gufo_form_language, rows, COUNT_OF(rows));
-    check_u64(gufo_form_language((gufo_str){"en", 3}).verdict, GUFO_FORM_MALFORMED,
-              "a byte 0 counts");
+    check_rows(form_language, rows, COUNT_OF(rows));
+    check_u64(form_language((gufo_str){"en", 3}).verdict, GUFO_FORM_MALFORMED, "a byte 0 counts");
 }
 
 #define A_UUID "123e4567-e89b-12d3-a456-426614174000"
@@ -231,7 +228,7 @@ static void test_uuid(void **state)
     };
 
     (void)state;
-    check_rows(gufo_form_uuid, rows, COUNT_OF(rows));
+    check_rows(form_uuid, rows, COUNT_OF(rows));
 }
 
 #define A_DOI "10.57967/hf/1234"
@@ -264,7 +261,7 @@ static void test_doi(void **state)
     };
 
     (void)state;
-    check_rows(gufo_form_doi, rows, COUNT_OF(rows));
+    check_rows(form_doi, rows, COUNT_OF(rows));
 }
 
 static void test_url(void **state)
@@ -311,7 +308,7 @@ static void test_url(void **state)
     };
 
     (void)state;
-    check_rows(gufo_form_url, rows, COUNT_OF(rows));
+    check_rows(form_url, rows, COUNT_OF(rows));
 }
 
 /* A hint that does not fit is left out, not cut. */
@@ -323,7 +320,7 @@ static void test_long_hint(void **state)
     (void)state;
     memset(text + strlen(text), 'x', sizeof text - strlen(text));
     for (size_t len = 100; len <= sizeof text; len++) {
-        form = gufo_form_doi((gufo_str){text, len});
+        form = form_doi((gufo_str){text, len});
         check_u64(form.verdict, GUFO_FORM_VARIANT, "%zu", len);
         check_u64(strlen(form.hint), len - 4 < GUFO_FORM_HINT ? len - 4 : 0, "%zu", len);
     }
@@ -445,7 +442,7 @@ static void check_ids(const char *name, const char *before_id)
         check(i == 0 || strcasecmp(t->rows[i - 1].columns[0], id) < 0, "%s is in order", id);
         check(deprecated || t->rows[i].columns[1][0] == '\0', "%s", id);
         (void)snprintf(text, sizeof text, "%s%s", before_id, id);
-        check_u64(gufo_form_license(gufo_str_of(text)).verdict,
+        check_u64(form_license(gufo_str_of(text)).verdict,
                   deprecated ? GUFO_FORM_DEPRECATED : GUFO_FORM_OK, "%s", id);
     }
     free_table(t);
@@ -478,12 +475,12 @@ static void test_language_table(void **state)
     check_order(t);
     for (size_t i = 0; i < t->count; i++) {
         const char *two = t->rows[i].columns[0], *three = t->rows[i].columns[1];
-        gufo_form form = gufo_form_language((gufo_str){three, 3});
+        gufo_form form = form_language((gufo_str){three, 3});
 
         check_u64(form.verdict, two[0] == '\0' ? GUFO_FORM_OK : GUFO_FORM_VARIANT, "%s", three);
         check_str(gufo_str_of(form.hint), two, "%s", three);
         if (two[0] != '\0')
-            check_u64(gufo_form_language(gufo_str_of(two)).verdict, GUFO_FORM_OK, "%s", two);
+            check_u64(form_language(gufo_str_of(two)).verdict, GUFO_FORM_OK, "%s", two);
     }
     free_table(t);
 }
@@ -499,7 +496,7 @@ static void test_code_table(void **state)
         const char *code = t->rows[i].columns[0];
 
         check_u64(strlen(code), 3, "%s", code);
-        check_u64(gufo_form_language(gufo_str_of(code)).verdict, GUFO_FORM_OK, "%s", code);
+        check_u64(form_language(gufo_str_of(code)).verdict, GUFO_FORM_OK, "%s", code);
     }
     free_table(t);
 }
@@ -541,14 +538,14 @@ static void test_nearest(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        bool found = gufo_nearest(rows[i].text, name_at, names, COUNT_OF(names), &index);
+        bool found = nearest_find(rows[i].text, name_at, names, COUNT_OF(names), &index);
 
         check(found == (rows[i].index >= 0), "%s", rows[i].text.data);
         check(!found || index == (size_t)rows[i].index, "%s: %zu", rows[i].text.data, index);
     }
-    check(!gufo_nearest(rows[0].text, name_at, names, 0, &index), "an empty table");
+    check(!nearest_find(rows[0].text, name_at, names, 0, &index), "an empty table");
     memset(long_text, 'a', sizeof long_text);
-    check(!gufo_nearest((gufo_str){long_text, sizeof long_text}, name_at, names, COUNT_OF(names),
+    check(!nearest_find((gufo_str){long_text, sizeof long_text}, name_at, names, COUNT_OF(names),
                         &index),
           "a long text");
 }

@@ -212,7 +212,7 @@ static void test_titles(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         name_title title;
 
-        gufo_name_read_title(gufo_str_of(rows[i].text), &title);
+        name_read_title(gufo_str_of(rows[i].text), &title);
         check_str(gufo_str_of(title.base.data), rows[i].base, "%s", rows[i].text);
         check_str(gufo_str_of(title.size.data), rows[i].size, "%s", rows[i].text);
         check_str(gufo_str_of(title.fine_tune.data), rows[i].fine_tune, "%s", rows[i].text);
@@ -247,9 +247,9 @@ static void test_sizes(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         name_text text;
 
-        gufo_name_write_size(rows[i].experts, rows[i].parameters, &text);
-        check_str(gufo_name_text(&text), rows[i].label, "%" PRIu64, rows[i].parameters);
-        check(gufo_name_is_size(gufo_name_text(&text)), "%s", text.data);
+        name_write_size(rows[i].experts, rows[i].parameters, &text);
+        check_str(name_text_view(&text), rows[i].label, "%" PRIu64, rows[i].parameters);
+        check(name_is_size(name_text_view(&text)), "%s", text.data);
     }
 }
 
@@ -284,8 +284,8 @@ static void test_sizes_agree(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         gufo_str a = gufo_str_of(rows[i].a), b = gufo_str_of(rows[i].b);
 
-        check(gufo_name_sizes_agree(a, b) == rows[i].agree, "%s, %s", rows[i].a, rows[i].b);
-        check(gufo_name_sizes_agree(b, a) == rows[i].agree, "%s, %s", rows[i].b, rows[i].a);
+        check(name_sizes_agree(a, b) == rows[i].agree, "%s, %s", rows[i].a, rows[i].b);
+        check(name_sizes_agree(b, a) == rows[i].agree, "%s, %s", rows[i].b, rows[i].a);
     }
 }
 

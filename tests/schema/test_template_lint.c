@@ -33,7 +33,7 @@ static size_t lines_before(gufo_str text, size_t offset)
     return lines;
 }
 
-static bool listen(void *context, const gufo_template_finding *finding)
+static bool listen(void *context, const template_finding *finding)
 {
     listener *l = context;
     size_t end = finding->offset + finding->text.len;
@@ -50,7 +50,7 @@ static bool listen(void *context, const gufo_template_finding *finding)
           l->label);
     check_u64(gufo_utf8_valid_prefix(gufo_str_of(finding->message)), strlen(finding->message), "%s",
               l->label);
-    l->dangerous += gufo_template_is_dangerous(finding->kind);
+    l->dangerous += template_is_dangerous(finding->kind);
     l->count++;
     return l->count != l->stop_at;
 }
@@ -59,7 +59,7 @@ static listener lint(gufo_str text, const char *label)
 {
     listener l = {.text = text, .label = label};
 
-    gufo_template_lint(text, listen, &l);
+    template_check(text, listen, &l);
     return l;
 }
 
@@ -320,19 +320,19 @@ static void test_unclosed(void **state)
 }
 
 /* Lines, and columns in characters. */
-static bool keep_first(void *context, const gufo_template_finding *finding)
+static bool keep_first(void *context, const template_finding *finding)
 {
-    *(gufo_template_finding *)context = *finding;
+    *(template_finding *)context = *finding;
     return false;
 }
 
 static void test_place(void **state)
 {
     gufo_str text = VIEW("a\n\xc3\xa9\xe2\x82\xac {{ 'b\nc' ~\n  \xc3\xa9.x.__class__ }}{{ os }}");
-    gufo_template_finding finding = {0};
+    template_finding finding = {0};
 
     (void)state;
-    gufo_template_lint(text, keep_first, &finding);
+    template_check(text, keep_first, &finding);
     check_u64(finding.line, 4, "lines");
     check_u64(finding.column, 7, "columns");
     check_u64(finding.offset, 26, "bytes");
@@ -349,7 +349,7 @@ static void test_stop(void **state)
     for (size_t stop = 1; stop <= all; stop++) {
         listener l = {.text = text, .label = "stop", .stop_at = stop};
 
-        gufo_template_lint(text, listen, &l);
+        template_check(text, listen, &l);
         check_u64(l.count, stop, "%zu", stop);
     }
 }

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-static gufo_status source_read(void *context, uint64_t offset, void *buffer, size_t size,
-                               gufo_error *error)
+static gufo_status read_test_source(void *context, uint64_t offset, void *buffer, size_t size,
+                                    gufo_error *error)
 {
     test_source *s = context;
 
@@ -28,7 +28,7 @@ static gufo_status source_read(void *context, uint64_t offset, void *buffer, siz
     return GUFO_OK;
 }
 
-static void source_close(void *context)
+static void close_test_source(void *context)
 {
     test_source *s = context;
 
@@ -40,7 +40,7 @@ gufo_source source_over(test_source *state, const void *data, size_t size)
     memset(state, 0, sizeof *state);
     state->data = data;
     state->size = size;
-    return (gufo_source){state, size, source_read, source_close};
+    return (gufo_source){state, size, read_test_source, close_test_source};
 }
 
 typedef struct way_facts {

@@ -56,7 +56,7 @@ void KERNEL(decode_IQ1_S)(const uint8_t *blocks, uint64_t elements, float *value
             uint32_t word = load_u16(blocks + S_WORDS + 2 * j, HOST_IS_BIG_ENDIAN);
             for (size_t g = 0; g < 4; g++) {
                 uint32_t row = blocks[S_ROWS + 4 * j + g] | (word >> 3 * g & 7u) << 8;
-                put_row8(m.magnitudes + 32 * j + 8 * g, gufo_grid_iq1[row]);
+                put_row8(m.magnitudes + 32 * j + 8 * g, grid_iq1[row]);
             }
             m.signs[j] = (word >> 15) * 0xffffffffu;
             scales[j] = d * (float)(2 * (word >> 12 & 7u) + 1);
@@ -88,7 +88,7 @@ void KERNEL(decode_IQ1_M)(const uint8_t *blocks, uint64_t elements, float *value
             for (size_t g = 0; g < 4; g++) {
                 uint32_t half = high >> 4 * g;
                 uint32_t row = blocks[M_ROWS + 4 * j + g] | (half & 7u) << 8;
-                put_row8(m.magnitudes + 32 * j + 8 * g, gufo_grid_iq1[row]);
+                put_row8(m.magnitudes + 32 * j + 8 * g, grid_iq1[row]);
                 m.signs[j] |= (half >> 3 & 1u) * 0xffu << 8 * g;
             }
         }

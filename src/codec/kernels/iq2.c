@@ -59,7 +59,7 @@ void KERNEL(decode_IQ2_XXS)(const uint8_t *blocks, uint64_t elements, float *val
             const uint8_t *sub = blocks + ROWS + j * XXS_SUB_BYTES;
             uint32_t word = load_u32(sub + 4, HOST_IS_BIG_ENDIAN);
             for (size_t g = 0; g < 4; g++)
-                put_row8(m.magnitudes + 32 * j + 8 * g, gufo_grid_iq2_xxs[sub[g]]);
+                put_row8(m.magnitudes + 32 * j + 8 * g, grid_iq2_xxs[sub[g]]);
             m.signs[j] = even_signs_of_28(word);
             scales[j] = scale_of(d, word >> 28);
         }
@@ -77,7 +77,7 @@ void KERNEL(decode_IQ2_XS)(const uint8_t *blocks, uint64_t elements, float *valu
             uint32_t sevens = 0;
             for (size_t g = 0; g < 4; g++) {
                 uint32_t word = load_u16(blocks + ROWS + 8 * j + 2 * g, HOST_IS_BIG_ENDIAN);
-                put_row8(m.magnitudes + 32 * j + 8 * g, gufo_grid_iq2_xs[word & 511]);
+                put_row8(m.magnitudes + 32 * j + 8 * g, grid_iq2_xs[word & 511]);
                 sevens |= word >> 9 << 8 * g;
             }
             m.signs[j] = even_signs(sevens);
@@ -95,7 +95,7 @@ void KERNEL(decode_IQ2_S)(const uint8_t *blocks, uint64_t elements, float *value
             for (size_t g = 0; g < 4; g++) {
                 uint32_t high = blocks[S_HIGH + j] >> 2 * g & 3u;
                 uint32_t row = blocks[ROWS + 4 * j + g] | high << 8;
-                put_row8(m.magnitudes + 32 * j + 8 * g, gufo_grid_iq2_s[row]);
+                put_row8(m.magnitudes + 32 * j + 8 * g, grid_iq2_s[row]);
             }
             m.signs[j] = load_u32(blocks + S_SIGNS + 4 * j, HOST_IS_BIG_ENDIAN);
         }

@@ -37,7 +37,7 @@ void KERNEL(decode_IQ3_XXS)(const uint8_t *blocks, uint64_t elements, float *val
     for (uint64_t i = 0; i < elements; i += SUPER_WEIGHTS, blocks += XXS_BYTES) {
         float d = load_half(blocks);
         for (size_t g = 0; g < SUPER_WEIGHTS / 4; g++)
-            put_row4(m.magnitudes + 4 * g, gufo_grid_iq3_xxs[blocks[ROWS + g]]);
+            put_row4(m.magnitudes + 4 * g, grid_iq3_xxs[blocks[ROWS + g]]);
         for (size_t j = 0; j < SUPER_SUBS; j++) {
             uint32_t word = load_u32(blocks + XXS_WORDS + 4 * j, HOST_IS_BIG_ENDIAN);
             m.signs[j] = even_signs_of_28(word);
@@ -58,7 +58,7 @@ void KERNEL(decode_IQ3_S)(const uint8_t *blocks, uint64_t elements, float *value
             uint32_t high = blocks[S_HIGH + j];
             for (size_t g = 0; g < 8; g++) {
                 uint32_t row = blocks[ROWS + 8 * j + g] | (high >> g & 1) << 8;
-                put_row4(m.magnitudes + 32 * j + 4 * g, gufo_grid_iq3_s[row]);
+                put_row4(m.magnitudes + 32 * j + 4 * g, grid_iq3_s[row]);
             }
             m.signs[j] = load_u32(blocks + S_SIGNS + 4 * j, HOST_IS_BIG_ENDIAN);
         }
