@@ -88,7 +88,8 @@ GGML_API void gguf_free(struct gguf_context *ctx);
 GGML_API const char *gguf_type_name(enum gguf_type type);
 
 GGML_API uint32_t gguf_get_version(const struct gguf_context *ctx);
-/* The alignment of the file that was read; setting general.alignment does not change it. */
+/* What general.alignment says, 32 without it.  Offsets of tensors follow at once when that entry is
+ * set, taken over or removed. */
 GGML_API size_t gguf_get_alignment(const struct gguf_context *ctx);
 /* Where tensor data began in the file that was read: aligned if there is a tensor. */
 GGML_API size_t gguf_get_data_offset(const struct gguf_context *ctx);
@@ -164,7 +165,8 @@ GGML_API enum ggml_type gguf_get_tensor_type(const struct gguf_context *ctx, int
 GGML_API size_t gguf_get_tensor_size(const struct gguf_context *ctx, int64_t tensor_id);
 
 /* Adds a tensor behind the others.  Its struct is copied, its data is not and must stay until the
- * context is written.  Aborts if there is one with that name. */
+ * context is written.  Aborts if there is one with that name, if the name has no terminator, or if
+ * its type does not exist. */
 GGML_API void gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor);
 /* Changes the type and moves the tensors behind.  Aborts without such a tensor, or if its rows do
  * not fill blocks of the type. */
@@ -176,10 +178,12 @@ GGML_API void gguf_set_tensor_data(struct gguf_context *ctx, const char *name, c
 
 /* A file is written in one of three ways, which give the same bytes:
  *  1. gguf_write_to_file(ctx, fname, false);
- *  2. gguf_write_to_file(ctx, fname, true), then append the data of each tensor, padded to the
- *     alignment;
+ *  2. gguf_write_to_file(ctx, fname, true), then append the data of each tensor, padded to
+ *     gguf_get_alignment(ctx);
  *  3. leave gguf_get_meta_size(ctx) bytes free, write the data likewise, then go back and write
- *     what gguf_get_meta_data gives. */
+ *     what gguf_get_meta_data gives.
+ * What gguf_init_from_file would refuse is not written in any of them: a tensor whose shape does
+ * not fit its type or overflows, or whose bytes are not back to back; metadata beyond 1 GiB. */
 
 /* With `only_meta` just header, metadata, tensor infos and padding.  False, with a message to the
  * log, if that fails.  A regular file is replaced at once when everything is written, and left as
@@ -187,9 +191,10 @@ GGML_API void gguf_set_tensor_data(struct gguf_context *ctx, const char *name, c
  * have data (else abort) unless `only_meta` is set. */
 GGML_API bool gguf_write_to_file(const struct gguf_context *ctx, const char *fname, bool only_meta);
 GGML_API bool gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file, bool only_meta);
-/* Bytes of header, metadata, tensor infos and padding; 0 if memory ran out. */
+/* Bytes of header, metadata, tensor infos and padding; 0, with a message to the log, if that cannot
+ * be written. */
 GGML_API size_t gguf_get_meta_size(const struct gguf_context *ctx);
-/* Writes those bytes to `data`; nothing if memory runs out. */
+/* Writes those bytes to `data`; nothing where gguf_get_meta_size gives 0. */
 GGML_API void gguf_get_meta_data(const struct gguf_context *ctx, void *data);
 
 #ifdef __cplusplus

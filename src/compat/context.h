@@ -44,7 +44,7 @@ typedef struct tensor_info {
 
 struct gguf_context {
     uint32_t version;
-    size_t alignment;
+    size_t alignment; /* what the entry general.alignment says: offsets go by it */
     size_t data_offset;
 
     entry *entries;
@@ -96,6 +96,9 @@ static inline tensor_info *compat_tensor(const struct gguf_context *ctx, uint64_
 bool compat_tensors_add(struct gguf_context *ctx, const struct ggml_tensor *tensor,
                         uint64_t offset);
 
+/* Lays the tensors out by general.alignment as it is now. */
+void compat_lay_out(struct gguf_context *ctx);
+
 /* Sets the strides of a contiguous tensor. */
 void compat_set_strides(struct ggml_tensor *tensor);
 
@@ -108,6 +111,9 @@ void compat_set_strides(struct ggml_tensor *tensor);
  * `params` asks for; *end receives where reading ended, counted from there.  NULL on failure. */
 struct gguf_context *compat_read(const gufo_file *file, uint64_t start,
                                  struct gguf_init_params params, uint64_t *end, gufo_error *error);
+
+/* Whether the reader would accept a file that begins with these bytes and `padding` zeros. */
+bool compat_check(const void *meta, size_t size, size_t padding, gufo_error *error);
 
 /* Tells the log why something failed.  `path` may be NULL. */
 void compat_report(const char *path, const gufo_error *error);

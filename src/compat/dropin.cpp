@@ -31,7 +31,7 @@ size_t gguf_type_size(enum gguf_type type)
     return gufo_value_type_size(static_cast<gufo_value_type>(type));
 }
 
-static bool to_vector(void *to, const void *data, size_t size)
+static bool to_vector(void *to, const void *data, size_t size, gufo_error *)
 {
     std::vector<int8_t> &bytes = *static_cast<std::vector<int8_t> *>(to);
     const int8_t *from = static_cast<const int8_t *>(data);

@@ -5,6 +5,11 @@
 
 #include <string.h>
 
+static bool is_alignment(const char *key)
+{
+    return strcmp(key, GGUF_KEY_GENERAL_ALIGNMENT) == 0;
+}
+
 /* The alignment must be one that offsets can keep. */
 static void check_key(const char *key, enum gguf_type type, bool is_array, const void *values)
 {
@@ -12,7 +17,7 @@ static void check_key(const char *key, enum gguf_type type, bool is_array, const
 
     if (key == NULL || key[0] == '\0')
         GGML_ABORT("a key must not be empty");
-    if (strcmp(key, GGUF_KEY_GENERAL_ALIGNMENT) != 0)
+    if (!is_alignment(key))
         return;
     if (type != GGUF_TYPE_UINT32 || is_array)
         GGML_ABORT("%s must be of type u32", key);
@@ -29,8 +34,12 @@ static void put(struct gguf_context *ctx, entry *e)
     if (!compat_entries_add(ctx, e)) {
         compat_entry_free(e);
         ctx->incomplete = true;
-    } else if (old >= 0)
+        return;
+    }
+    if (old >= 0)
         compat_entries_remove(ctx, (size_t)old);
+    if (is_alignment(e->key))
+        compat_lay_out(ctx);
 }
 
 static void set_plain(struct gguf_context *ctx, const char *key, enum gguf_type type, bool is_array,
@@ -118,14 +127,20 @@ void gguf_set_arr_str(struct gguf_context *ctx, const char *key, const char **da
 int64_t gguf_remove_key(struct gguf_context *ctx, const char *key)
 {
     int64_t id = compat_entries_find(ctx, key);
+    bool relays = is_alignment(key); /* the key may be that of the entry */
 
     if (id >= 0)
         compat_entries_remove(ctx, (size_t)id);
+    if (relays)
+        compat_lay_out(ctx);
     return id;
 }
 
 void gguf_set_kv(struct gguf_context *ctx, const struct gguf_context *src)
 {
-    if (ctx != src && (!compat_entries_take_all(ctx, src) || src->incomplete))
+    if (ctx == src)
+        return;
+    if (!compat_entries_take_all(ctx, src) || src->incomplete)
         ctx->incomplete = true;
+    compat_lay_out(ctx);
 }

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 
 /* Bytes of metadata that are read into memory at most. */
 #define MAX_METADATA ((uint64_t)1 << 30)
+
+static const struct gguf_init_params only_metadata = {true, NULL};
 
 struct gguf_context *gguf_init_empty(void)
 {
@@ -161,4 +164,49 @@ struct gguf_context *gguf_init_from_callback(gguf_reader_callback_t callback, vo
         return NULL;
     return read_and_close(gufo_open_source(&source, &options, &error), NULL, 0, params, &end,
                           &error);
+}
+
+/* ---- what is about to be written ------------------------------------------------------------ */
+
+typedef struct padded_source {
+    const char *data; /* with zeros behind it */
+    size_t size;
+} padded_source;
+
+static gufo_status read_padded(void *context, uint64_t offset, void *buffer, size_t size,
+                               gufo_error *error)
+{
+    const padded_source *from = context;
+    size_t left = offset < from->size ? from->size - (size_t)offset : 0;
+    size_t there = size < left ? size : left;
+
+    (void)error;
+    if (there > 0)
+        memcpy(buffer, from->data + offset, there);
+    memset((char *)buffer + there, 0, size - there);
+    return GUFO_OK;
+}
+
+bool compat_check(const void *meta, size_t size, size_t padding, gufo_error *error)
+{
+    gufo_open_options options = {.flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA};
+    padded_source from = {meta, size};
+    gufo_source source = {&from, (uint64_t)size + padding, read_padded, NULL};
+    struct gguf_context *ctx = NULL;
+    gufo_error reason;
+    uint64_t end;
+    bool readable;
+    gufo_file *file = gufo_open_source(&source, &options, &reason);
+
+    if (file != NULL)
+        ctx = compat_read(file, 0, only_metadata, &end, &reason);
+    readable = ctx != NULL;
+    gufo_close(file);
+    gguf_free(ctx);
+    if (readable)
+        return true;
+    if (reason.code == GUFO_E_MEMORY)
+        return fail_memory(error) == GUFO_OK;
+    return fail_with(error, reason.code, reason.offset, "not written, as it could not be read: %s",
+                     reason.message) == GUFO_OK;
 }

@@ -73,10 +73,37 @@ bool compat_tensors_add(struct gguf_context *ctx, const struct ggml_tensor *tens
     return true;
 }
 
+/* What the reader needs to know about a tensor before it can be asked for its size. */
+static void check_tensor(const struct ggml_tensor *tensor)
+{
+    if (memchr(tensor->name, '\0', sizeof tensor->name) == NULL)
+        GGML_ABORT("the name of a tensor has no terminator");
+    if ((unsigned)tensor->type >= GGML_TYPE_COUNT || ggml_blck_size(tensor->type) == 0)
+        GGML_ABORT("tensor \"%s\" has type %d, which does not exist", tensor->name,
+                   (int)tensor->type);
+}
+
 /* Where the tensor behind this one goes. */
 static uint64_t offset_behind(const struct gguf_context *ctx, const tensor_info *info)
 {
     return info->offset + GGML_PAD(ggml_nbytes(&info->tensor), ctx->alignment);
+}
+
+static void lay_out_behind_first(struct gguf_context *ctx)
+{
+    for (uint64_t i = 1; i < ctx->tensors.count; i++)
+        compat_tensor(ctx, i)->offset = offset_behind(ctx, compat_tensor(ctx, i - 1));
+}
+
+void compat_lay_out(struct gguf_context *ctx)
+{
+    int64_t id = compat_entries_find(ctx, GGUF_KEY_GENERAL_ALIGNMENT);
+    uint32_t alignment = GGUF_DEFAULT_ALIGNMENT;
+
+    if (id >= 0) /* of this type: other entries are neither read nor set */
+        memcpy(&alignment, ctx->entries[id].values, sizeof alignment);
+    ctx->alignment = alignment;
+    lay_out_behind_first(ctx);
 }
 
 void gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor)
@@ -84,6 +111,7 @@ void gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor)
     uint64_t count = ctx->tensors.count;
 
     GGML_ASSERT(tensor != NULL);
+    check_tensor(tensor);
     if (gguf_find_tensor(ctx, tensor->name) >= 0)
         GGML_ABORT("there is a tensor \"%s\" already", tensor->name);
     if (!compat_tensors_add(ctx, tensor,
@@ -121,8 +149,7 @@ void gguf_set_tensor_type(struct gguf_context *ctx, const char *name, enum ggml_
                    (long long)tensor->ne[0], (long long)block);
     tensor->type = type;
     compat_set_strides(tensor);
-    for (uint64_t i = 1; i < ctx->tensors.count; i++)
-        compat_tensor(ctx, i)->offset = offset_behind(ctx, compat_tensor(ctx, i - 1));
+    lay_out_behind_first(ctx);
 }
 
 void gguf_set_tensor_data(struct gguf_context *ctx, const char *name, const void *data)

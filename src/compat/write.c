@@ -1,8 +1,11 @@
 /* Writing a context: to bytes, to a FILE, to a path.
  *
  *     header | entries | tensor infos | padding | data | padding | data | padding
+ *     '------------ meta ------------'
  *
- * All ways of writing go through compat_write, so that they give the same bytes. */
+ * All ways of writing encode the meta first and give it to the reader: what the reader refuses is
+ * not written, and no file is touched.  Then they go through write_encoded, so that they give the
+ * same bytes. */
 #include "compat/context.h"
 
 #include <errno.h>
@@ -68,8 +71,7 @@ static encoder new_encoder(void)
     return (encoder){.out.allocator = &default_allocator, .big = HOST_IS_BIG_ENDIAN};
 }
 
-/* Everything before the data but the padding, which a file may have asked to be huge. */
-static bool encode_meta(const struct gguf_context *ctx, encoder *e)
+static bool encode_all(const struct gguf_context *ctx, encoder *e)
 {
     bool done = !ctx->incomplete && encode_bytes(e, GGUF_MAGIC, 4) && encode_u32(e, ctx->version) &&
                 encode_u64(e, ctx->tensors.count) && encode_u64(e, ctx->entry_count);
@@ -86,23 +88,40 @@ static size_t padding_behind(size_t size, size_t alignment)
     return GGML_PAD(size, alignment) - size;
 }
 
+/* Everything before the data but the padding, which a file may have asked to be huge.  False if
+ * memory runs out, or if the reader would refuse it. */
+static bool encode_meta(const struct gguf_context *ctx, encoder *e, gufo_error *error)
+{
+    *e = new_encoder();
+    if (!encode_all(ctx, e))
+        return fail_memory(error) == GUFO_OK;
+    return compat_check(e->out.data, e->out.len, padding_behind(e->out.len, ctx->alignment), error);
+}
+
 size_t gguf_get_meta_size(const struct gguf_context *ctx)
 {
-    encoder e = new_encoder();
-    size_t size = encode_meta(ctx, &e) ? GGML_PAD(e.out.len, ctx->alignment) : 0;
+    gufo_error error;
+    size_t size = 0;
+    encoder e;
 
+    if (encode_meta(ctx, &e, &error))
+        size = GGML_PAD(e.out.len, ctx->alignment);
+    else
+        compat_report(NULL, &error);
     buffer_free(&e.out);
     return size;
 }
 
 void gguf_get_meta_data(const struct gguf_context *ctx, void *data)
 {
-    encoder e = new_encoder();
+    gufo_error error;
+    encoder e;
 
-    if (encode_meta(ctx, &e)) {
+    if (encode_meta(ctx, &e, &error)) {
         memcpy(data, e.out.data, e.out.len);
         memset((char *)data + e.out.len, 0, padding_behind(e.out.len, ctx->alignment));
-    }
+    } else
+        compat_report(NULL, &error);
     buffer_free(&e.out);
 }
 
@@ -123,108 +142,107 @@ static void check_data(const struct gguf_context *ctx)
     }
 }
 
+/* Where bytes go, and why they could not be taken. */
+typedef struct destination {
+    compat_sink *sink;
+    void *to;
+    gufo_error *error;
+} destination;
+
+static bool put(const destination *target, const void *data, size_t size)
+{
+    return target->sink(target->to, data, size, target->error);
+}
+
 /* `chunk` is scratch space of CHUNK bytes. */
-static bool write_zeros(size_t size, void *chunk, compat_sink *sink, void *to)
+static bool write_zeros(size_t size, void *chunk, const destination *target)
 {
     memset(chunk, 0, size < CHUNK ? size : CHUNK);
     for (size_t step; size > 0; size -= step) {
         step = size < CHUNK ? size : CHUNK;
-        if (!sink(to, chunk, step))
+        if (!put(target, chunk, step))
             return false;
     }
     return true;
 }
 
 static bool write_tensor(const struct ggml_tensor *tensor, size_t alignment, void *chunk,
-                         compat_sink *sink, void *to)
+                         const destination *target)
 {
     size_t size = ggml_nbytes(tensor);
 
     for (size_t at = 0, step; at < size; at += step) {
         step = size - at < CHUNK ? size - at : CHUNK;
-        if (!sink(to, compat_tensor_bytes(tensor, at, step, chunk), step))
+        if (!put(target, compat_tensor_bytes(tensor, at, step, chunk), step))
             return false;
     }
-    return write_zeros(padding_behind(size, alignment), chunk, sink, to);
+    return write_zeros(padding_behind(size, alignment), chunk, target);
 }
 
-static bool write_tensors(const struct gguf_context *ctx, void *chunk, compat_sink *sink, void *to)
+static bool write_tensors(const struct gguf_context *ctx, void *chunk, const destination *target)
 {
     for (uint64_t i = 0; i < ctx->tensors.count; i++)
-        if (!write_tensor(&compat_tensor(ctx, i)->tensor, ctx->alignment, chunk, sink, to))
+        if (!write_tensor(&compat_tensor(ctx, i)->tensor, ctx->alignment, chunk, target))
             return false;
     return true;
 }
 
+static bool write_encoded(const struct gguf_context *ctx, const buffer *meta, bool only_meta,
+                          const destination *target)
+{
+    void *chunk = malloc(CHUNK);
+    bool done;
+
+    (void)fail_memory(target->error); /* unless it is something else */
+    done = chunk != NULL && put(target, meta->data, meta->len) &&
+           write_zeros(padding_behind(meta->len, ctx->alignment), chunk, target) &&
+           (only_meta || write_tensors(ctx, chunk, target));
+    free(chunk);
+    return done;
+}
+
 bool compat_write(const struct gguf_context *ctx, bool only_meta, compat_sink *sink, void *to)
 {
-    encoder e = new_encoder();
-    void *chunk = malloc(CHUNK);
+    gufo_error error;
+    encoder e;
     bool done;
 
     if (!only_meta)
         check_data(ctx);
-    done = chunk != NULL && encode_meta(ctx, &e) && sink(to, e.out.data, e.out.len) &&
-           write_zeros(padding_behind(e.out.len, ctx->alignment), chunk, sink, to) &&
-           (only_meta || write_tensors(ctx, chunk, sink, to));
-    free(chunk);
+    done = encode_meta(ctx, &e, &error) &&
+           write_encoded(ctx, &e.out, only_meta, &(destination){sink, to, &error});
     buffer_free(&e.out);
+    if (!done)
+        compat_report(NULL, &error);
     return done;
 }
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-typedef struct stream_sink {
-    FILE *file;
-    int failure; /* errno; 0: what was missing was memory */
-} stream_sink;
-
-static bool to_stream(void *to, const void *data, size_t size)
+static bool to_stream(void *to, const void *data, size_t size, gufo_error *error)
 {
-    stream_sink *sink = to;
-
-    if (fwrite(data, 1, size, sink->file) == size)
+    if (fwrite(data, 1, size, to) == size)
         return true;
-    sink->failure = errno;
-    return false;
-}
-
-static bool write_stream(const struct gguf_context *ctx, FILE *file, bool only_meta,
-                         gufo_error *error)
-{
-    stream_sink sink = {file, 0};
-
-    if (compat_write(ctx, only_meta, to_stream, &sink))
-        return true;
-    if (sink.failure != 0)
-        (void)fail_io(error, sink.failure, "cannot write");
-    else
-        (void)fail_memory(error);
-    return false;
+    return fail_io(error, errno, "cannot write") == GUFO_OK;
 }
 
 bool gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file, bool only_meta)
 {
-    gufo_error error;
-
     GGML_ASSERT(file != NULL);
-    if (write_stream(ctx, file, only_meta, &error))
-        return true;
-    compat_report(NULL, &error);
-    return false;
+    return compat_write(ctx, only_meta, to_stream, file);
 }
 
-/* What is no regular file (a device, a pipe), or lies in a folder where no file can be made, is
+/* What is not a regular file (a device, a pipe), or lies in a folder where no file can be made, is
  * written as it is. */
-static bool write_in_place(const struct gguf_context *ctx, const char *fname, bool only_meta,
-                           gufo_error *error)
+static bool write_in_place(const struct gguf_context *ctx, const buffer *meta, const char *fname,
+                           bool only_meta, gufo_error *error)
 {
     FILE *file = fopen(fname, "wb");
     bool done;
 
     if (file == NULL)
         return fail_io(error, errno, "cannot open for writing") == GUFO_OK;
-    done = write_stream(ctx, file, only_meta, error);
+    done = write_encoded(ctx, meta, only_meta, &(destination){to_stream, file, error});
     if (fclose(file) != 0 && done)
         return fail_io(error, errno, "cannot write") == GUFO_OK;
     return done;
@@ -233,43 +251,43 @@ static bool write_in_place(const struct gguf_context *ctx, const char *fname, bo
 typedef struct path_sink {
     output output;
     uint64_t written;
-    gufo_error error;
 } path_sink;
 
-static bool to_output(void *to, const void *data, size_t size)
+static bool to_output(void *to, const void *data, size_t size, gufo_error *error)
 {
     path_sink *sink = to;
 
-    if (output_write(&sink->output, sink->written, data, size, &sink->error) != GUFO_OK)
+    if (output_write(&sink->output, sink->written, data, size, error) != GUFO_OK)
         return false;
     sink->written += size;
     return true;
 }
 
-static bool write_path(const struct gguf_context *ctx, const char *fname, bool only_meta,
-                       gufo_error *error)
+static bool write_path(const struct gguf_context *ctx, const buffer *meta, const char *fname,
+                       bool only_meta, gufo_error *error)
 {
     path_sink sink = {.written = 0};
     bool done;
 
     if (output_open(&sink.output, fname, true, 0, &default_allocator, NULL) != GUFO_OK)
-        return write_in_place(ctx, fname, only_meta, error);
-    (void)fail_memory(&sink.error); /* unless it is something else */
-    done = compat_write(ctx, only_meta, to_output, &sink) &&
-           output_commit(&sink.output, &sink.error) == GUFO_OK;
+        return write_in_place(ctx, meta, fname, only_meta, error);
+    done = write_encoded(ctx, meta, only_meta, &(destination){to_output, &sink, error}) &&
+           output_commit(&sink.output, error) == GUFO_OK;
     output_discard(&sink.output);
-    *error = sink.error;
     return done;
 }
 
 bool gguf_write_to_file(const struct gguf_context *ctx, const char *fname, bool only_meta)
 {
     gufo_error error;
+    encoder e;
+    bool done;
 
     if (!only_meta)
         check_data(ctx); /* before there is a file that aborting would leave behind */
-    if (write_path(ctx, fname, only_meta, &error))
-        return true;
-    compat_report(fname, &error);
-    return false;
+    done = encode_meta(ctx, &e, &error) && write_path(ctx, &e.out, fname, only_meta, &error);
+    buffer_free(&e.out);
+    if (!done)
+        compat_report(fname, &error);
+    return done;
 }

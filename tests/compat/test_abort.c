@@ -128,6 +128,30 @@ static void tensor_twice(struct gguf_context *ctx)
     gguf_add_tensor(ctx, &t);
 }
 
+static void type_of_no_tensor(struct gguf_context *ctx)
+{
+    struct ggml_tensor t = tensor("t");
+
+    t.type = (enum ggml_type)4;
+    gguf_add_tensor(ctx, &t);
+}
+
+static void type_beyond_all(struct gguf_context *ctx)
+{
+    struct ggml_tensor t = tensor("t");
+
+    t.type = GGML_TYPE_COUNT;
+    gguf_add_tensor(ctx, &t);
+}
+
+static void endless_name(struct gguf_context *ctx)
+{
+    struct ggml_tensor t = tensor("t");
+
+    memset(t.name, 'x', sizeof t.name);
+    gguf_add_tensor(ctx, &t);
+}
+
 static void unknown_tensor_type(struct gguf_context *ctx)
 {
     gguf_set_tensor_type(ctx, "absent", GGML_TYPE_F32);
@@ -259,6 +283,9 @@ static void test_aborts(void **state)
         {"general.alignment must be a power of two, not 48", alignment_value},
         {"tensor id 0 does not exist; there are 0 tensors", wrong_tensor_id},
         {"there is a tensor \"t\" already", tensor_twice},
+        {"tensor \"t\" has type 4, which does not exist", type_of_no_tensor},
+        {"tensor \"t\" has type 43, which does not exist", type_beyond_all},
+        {"the name of a tensor has no terminator", endless_name},
         {"there is no tensor \"absent\"", unknown_tensor_type},
         {"there is no tensor \"absent\"", unknown_tensor_data},
         {"rows of tensor \"t\" have 3 elements", rows_without_blocks},

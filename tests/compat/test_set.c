@@ -206,16 +206,40 @@ static void test_many(void **state)
     gguf_free(copy);
 }
 
-/* As documented: the key is an entry like others, and the layout stays. */
+static void check_layout(const struct gguf_context *ctx, size_t alignment, size_t second)
+{
+    check_u64(gguf_get_alignment(ctx), alignment, "alignment");
+    check_u64(gguf_get_tensor_offset(ctx, 0), 0, "alignment %zu", alignment);
+    check_u64(gguf_get_tensor_offset(ctx, 1), second, "alignment %zu", alignment);
+}
+
+/* As documented: offsets follow the entry, however it comes and goes. */
 static void test_alignment(void **state)
 {
-    struct gguf_context *ctx = gguf_init_empty();
+    struct gguf_context *ctx = gguf_init_empty(), *other = gguf_init_empty();
+    struct ggml_context *pool = ggml_init((struct ggml_init_params){8192, NULL, false});
 
     (void)state;
-    gguf_set_val_u32(ctx, "general.alignment", 64);
-    check_u64(gguf_get_val_u32(ctx, 0), 64, "the entry");
-    check_u64(gguf_get_alignment(ctx), 32, "the layout");
+    gguf_add_tensor(ctx, ggml_set_name(ggml_new_tensor_1d(pool, GGML_TYPE_I8, 33), "a"));
+    gguf_add_tensor(ctx, ggml_set_name(ggml_new_tensor_1d(pool, GGML_TYPE_I8, 1), "b"));
+    check_layout(ctx, 32, 64);
+    gguf_set_val_u32(ctx, "general.alignment", 128);
+    check_u64(gguf_get_val_u32(ctx, 0), 128, "the entry");
+    check_layout(ctx, 128, 128);
+    gguf_set_val_u32(ctx, "general.alignment", 1);
+    check_layout(ctx, 1, 33);
+    gguf_set_kv(ctx, other);
+    check_layout(ctx, 1, 33);
+    gguf_set_val_u32(other, "general.alignment", 256);
+    gguf_set_kv(ctx, other);
+    check_layout(ctx, 256, 256);
+    gguf_set_tensor_type(ctx, "a", GGML_TYPE_F32);
+    check_layout(ctx, 256, 256);
+    check_u64(gguf_remove_key(ctx, gguf_get_key(ctx, 0)), 0, "by its own name");
+    check_layout(ctx, 32, 160);
     gguf_free(ctx);
+    gguf_free(other);
+    ggml_free(pool);
 }
 
 int main(void)
