@@ -5,6 +5,10 @@
  * written against ggml's header compiles and runs with this one.  Link libgguf.  A program that
  * links ggml itself uses ggml's own headers instead (docs/c-api.md).
  *
+ * In the object code every function here and in <gguf.h> has another name than in ggml, by an asm
+ * label: gufo_ggml_nbytes for ggml_nbytes.  So libgguf and a real ggml can be in one process, also
+ * where a program links one and a library that it uses the other.
+ *
  * Wrong use (a type that does not exist, a pool that is full) prints a message and aborts, as in
  * ggml. */
 #ifndef GUFO_COMPAT_GGML_H
@@ -24,6 +28,17 @@ extern "C" {
 #define GGML_API __attribute__((visibility("default"))) extern
 #else
 #define GGML_API extern
+#endif
+#endif
+
+/* The name in the object code; defined as nothing: that of ggml. */
+#ifndef GGML_SYMBOL
+#if defined(__GNUC__)
+#define GGML_TEXT_OF(x) #x
+#define GGML_LABEL(prefix, name) __asm__(GGML_TEXT_OF(prefix) "gufo_" name)
+#define GGML_SYMBOL(name) GGML_LABEL(__USER_LABEL_PREFIX__, #name)
+#else
+#define GGML_SYMBOL(name)
 #endif
 #endif
 
@@ -67,7 +82,7 @@ extern "C" {
 
 /* Prints place and message to stderr and aborts. */
 GGML_NORETURN GGML_ATTRIBUTE_FORMAT(3, 4) GGML_API
-    void ggml_abort(const char *file, int line, const char *fmt, ...);
+    void ggml_abort(const char *file, int line, const char *fmt, ...) GGML_SYMBOL(ggml_abort);
 
 /* ---- element types -------------------------------------------------------------------------- */
 
@@ -112,13 +127,13 @@ enum ggml_type {
 };
 
 /* Bytes and elements of a block; both are 0 for a removed type.  Abort for other numbers. */
-GGML_API size_t ggml_type_size(enum ggml_type type);
-GGML_API int64_t ggml_blck_size(enum ggml_type type);
+GGML_API size_t ggml_type_size(enum ggml_type type) GGML_SYMBOL(ggml_type_size);
+GGML_API int64_t ggml_blck_size(enum ggml_type type) GGML_SYMBOL(ggml_blck_size);
 /* "f32", "q4_K" ...; "NONE" for a number that is no type. */
-GGML_API const char *ggml_type_name(enum ggml_type type);
+GGML_API const char *ggml_type_name(enum ggml_type type) GGML_SYMBOL(ggml_type_name);
 /* Bytes of `ne` elements that fill whole blocks. */
-GGML_API size_t ggml_row_size(enum ggml_type type, int64_t ne);
-GGML_API bool ggml_is_quantized(enum ggml_type type);
+GGML_API size_t ggml_row_size(enum ggml_type type, int64_t ne) GGML_SYMBOL(ggml_row_size);
+GGML_API bool ggml_is_quantized(enum ggml_type type) GGML_SYMBOL(ggml_is_quantized);
 
 /* Half-precision numbers as bits: binary16, and the upper half of a float32. */
 typedef uint16_t ggml_fp16_t;
@@ -126,10 +141,10 @@ typedef struct {
     uint16_t bits;
 } ggml_bf16_t;
 
-GGML_API float ggml_fp16_to_fp32(ggml_fp16_t);
-GGML_API ggml_fp16_t ggml_fp32_to_fp16(float);
-GGML_API float ggml_bf16_to_fp32(ggml_bf16_t);
-GGML_API ggml_bf16_t ggml_fp32_to_bf16(float);
+GGML_API float ggml_fp16_to_fp32(ggml_fp16_t) GGML_SYMBOL(ggml_fp16_to_fp32);
+GGML_API ggml_fp16_t ggml_fp32_to_fp16(float) GGML_SYMBOL(ggml_fp32_to_fp16);
+GGML_API float ggml_bf16_to_fp32(ggml_bf16_t) GGML_SYMBOL(ggml_bf16_to_fp32);
+GGML_API ggml_bf16_t ggml_fp32_to_bf16(float) GGML_SYMBOL(ggml_fp32_to_bf16);
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
@@ -162,28 +177,34 @@ struct ggml_tensor {
 
 static const size_t GGML_TENSOR_SIZE = sizeof(struct ggml_tensor);
 
-GGML_API int64_t ggml_nelements(const struct ggml_tensor *tensor);
-GGML_API int64_t ggml_nrows(const struct ggml_tensor *tensor);
+GGML_API int64_t ggml_nelements(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_nelements);
+GGML_API int64_t ggml_nrows(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_nrows);
 /* Bytes from the first element to behind the last; 0 if there is none. */
-GGML_API size_t ggml_nbytes(const struct ggml_tensor *tensor);
-GGML_API size_t ggml_nbytes_pad(const struct ggml_tensor *tensor);   /* to GGML_MEM_ALIGN */
-GGML_API size_t ggml_element_size(const struct ggml_tensor *tensor); /* of a block */
+GGML_API size_t ggml_nbytes(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_nbytes);
+GGML_API size_t ggml_nbytes_pad(const struct ggml_tensor *tensor)
+    GGML_SYMBOL(ggml_nbytes_pad); /* to GGML_MEM_ALIGN */
+GGML_API size_t ggml_element_size(const struct ggml_tensor *tensor)
+    GGML_SYMBOL(ggml_element_size); /* of a block */
 /* 1 to 4: trailing dimensions of 1 do not count. */
-GGML_API int ggml_n_dims(const struct ggml_tensor *tensor);
-GGML_API bool ggml_is_contiguous(const struct ggml_tensor *tensor);
-GGML_API bool ggml_is_empty(const struct ggml_tensor *tensor);
-GGML_API bool ggml_is_scalar(const struct ggml_tensor *tensor);
-GGML_API bool ggml_is_vector(const struct ggml_tensor *tensor);
-GGML_API bool ggml_is_matrix(const struct ggml_tensor *tensor);
-GGML_API bool ggml_are_same_shape(const struct ggml_tensor *t0, const struct ggml_tensor *t1);
+GGML_API int ggml_n_dims(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_n_dims);
+GGML_API bool ggml_is_contiguous(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_is_contiguous);
+GGML_API bool ggml_is_empty(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_is_empty);
+GGML_API bool ggml_is_scalar(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_is_scalar);
+GGML_API bool ggml_is_vector(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_is_vector);
+GGML_API bool ggml_is_matrix(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_is_matrix);
+GGML_API bool ggml_are_same_shape(const struct ggml_tensor *t0, const struct ggml_tensor *t1)
+    GGML_SYMBOL(ggml_are_same_shape);
 
-GGML_API const char *ggml_get_name(const struct ggml_tensor *tensor);
+GGML_API const char *ggml_get_name(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_get_name);
 /* Names are cut to GGML_MAX_NAME - 1 bytes.  Return the tensor. */
-GGML_API struct ggml_tensor *ggml_set_name(struct ggml_tensor *tensor, const char *name);
+GGML_API struct ggml_tensor *ggml_set_name(struct ggml_tensor *tensor, const char *name)
+    GGML_SYMBOL(ggml_set_name);
 GGML_ATTRIBUTE_FORMAT(2, 3)
-GGML_API struct ggml_tensor *ggml_format_name(struct ggml_tensor *tensor, const char *fmt, ...);
-GGML_API void *ggml_get_data(const struct ggml_tensor *tensor);
-GGML_API float *ggml_get_data_f32(const struct ggml_tensor *tensor); /* aborts for other types */
+GGML_API struct ggml_tensor *ggml_format_name(struct ggml_tensor *tensor, const char *fmt, ...)
+    GGML_SYMBOL(ggml_format_name);
+GGML_API void *ggml_get_data(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_get_data);
+GGML_API float *ggml_get_data_f32(const struct ggml_tensor *tensor)
+    GGML_SYMBOL(ggml_get_data_f32); /* aborts for other types */
 
 /* ---- contexts ------------------------------------------------------------------------------- */
 
@@ -196,40 +217,51 @@ struct ggml_init_params {
 };
 
 /* NULL if memory runs out. */
-GGML_API struct ggml_context *ggml_init(struct ggml_init_params params);
-GGML_API void ggml_reset(struct ggml_context *ctx); /* forgets all tensors; NULL is allowed */
-GGML_API void ggml_free(struct ggml_context *ctx);  /* NULL is allowed */
+GGML_API struct ggml_context *ggml_init(struct ggml_init_params params) GGML_SYMBOL(ggml_init);
+GGML_API void ggml_reset(struct ggml_context *ctx)
+    GGML_SYMBOL(ggml_reset); /* forgets all tensors; NULL is allowed */
+GGML_API void ggml_free(struct ggml_context *ctx) GGML_SYMBOL(ggml_free); /* NULL is allowed */
 
-GGML_API size_t ggml_used_mem(const struct ggml_context *ctx);
-GGML_API bool ggml_get_no_alloc(struct ggml_context *ctx);
-GGML_API void ggml_set_no_alloc(struct ggml_context *ctx, bool no_alloc);
-GGML_API void *ggml_get_mem_buffer(const struct ggml_context *ctx);
-GGML_API size_t ggml_get_mem_size(const struct ggml_context *ctx);
-GGML_API size_t ggml_get_max_tensor_size(const struct ggml_context *ctx);
+GGML_API size_t ggml_used_mem(const struct ggml_context *ctx) GGML_SYMBOL(ggml_used_mem);
+GGML_API bool ggml_get_no_alloc(struct ggml_context *ctx) GGML_SYMBOL(ggml_get_no_alloc);
+GGML_API void ggml_set_no_alloc(struct ggml_context *ctx, bool no_alloc)
+    GGML_SYMBOL(ggml_set_no_alloc);
+GGML_API void *ggml_get_mem_buffer(const struct ggml_context *ctx) GGML_SYMBOL(ggml_get_mem_buffer);
+GGML_API size_t ggml_get_mem_size(const struct ggml_context *ctx) GGML_SYMBOL(ggml_get_mem_size);
+GGML_API size_t ggml_get_max_tensor_size(const struct ggml_context *ctx)
+    GGML_SYMBOL(ggml_get_max_tensor_size);
 /* What a tensor takes from the pool beside its data. */
-GGML_API size_t ggml_tensor_overhead(void);
+GGML_API size_t ggml_tensor_overhead(void) GGML_SYMBOL(ggml_tensor_overhead);
 
 /* A tensor with zeroed fields, contiguous; data, where allocated, is not initialised.  Aborts when
  * the pool is full. */
 GGML_API struct ggml_tensor *ggml_new_tensor(struct ggml_context *ctx, enum ggml_type type,
-                                             int n_dims, const int64_t *ne);
+                                             int n_dims, const int64_t *ne)
+    GGML_SYMBOL(ggml_new_tensor);
 GGML_API struct ggml_tensor *ggml_new_tensor_1d(struct ggml_context *ctx, enum ggml_type type,
-                                                int64_t ne0);
+                                                int64_t ne0) GGML_SYMBOL(ggml_new_tensor_1d);
 GGML_API struct ggml_tensor *ggml_new_tensor_2d(struct ggml_context *ctx, enum ggml_type type,
-                                                int64_t ne0, int64_t ne1);
+                                                int64_t ne0, int64_t ne1)
+    GGML_SYMBOL(ggml_new_tensor_2d);
 GGML_API struct ggml_tensor *ggml_new_tensor_3d(struct ggml_context *ctx, enum ggml_type type,
-                                                int64_t ne0, int64_t ne1, int64_t ne2);
+                                                int64_t ne0, int64_t ne1, int64_t ne2)
+    GGML_SYMBOL(ggml_new_tensor_3d);
 GGML_API struct ggml_tensor *ggml_new_tensor_4d(struct ggml_context *ctx, enum ggml_type type,
-                                                int64_t ne0, int64_t ne1, int64_t ne2, int64_t ne3);
+                                                int64_t ne0, int64_t ne1, int64_t ne2, int64_t ne3)
+    GGML_SYMBOL(ggml_new_tensor_4d);
 /* Type and shape of `src`, without its data and name. */
 GGML_API struct ggml_tensor *ggml_dup_tensor(struct ggml_context *ctx,
-                                             const struct ggml_tensor *src);
+                                             const struct ggml_tensor *src)
+    GGML_SYMBOL(ggml_dup_tensor);
 
 /* Tensors in the order they were made; NULL at the end, or if there is none with that name. */
-GGML_API struct ggml_tensor *ggml_get_first_tensor(const struct ggml_context *ctx);
+GGML_API struct ggml_tensor *ggml_get_first_tensor(const struct ggml_context *ctx)
+    GGML_SYMBOL(ggml_get_first_tensor);
 GGML_API struct ggml_tensor *ggml_get_next_tensor(const struct ggml_context *ctx,
-                                                  struct ggml_tensor *tensor);
-GGML_API struct ggml_tensor *ggml_get_tensor(struct ggml_context *ctx, const char *name);
+                                                  struct ggml_tensor *tensor)
+    GGML_SYMBOL(ggml_get_next_tensor);
+GGML_API struct ggml_tensor *ggml_get_tensor(struct ggml_context *ctx, const char *name)
+    GGML_SYMBOL(ggml_get_tensor);
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
@@ -246,8 +278,10 @@ typedef void (*ggml_log_callback)(enum ggml_log_level level, const char *text, v
 
 /* Who is told why a file could not be read or written; NULL: stderr.  For the whole process: to be
  * set before threads are started. */
-GGML_API void ggml_log_set(ggml_log_callback log_callback, void *user_data);
-GGML_API void ggml_log_get(ggml_log_callback *log_callback, void **user_data);
+GGML_API void ggml_log_set(ggml_log_callback log_callback, void *user_data)
+    GGML_SYMBOL(ggml_log_set);
+GGML_API void ggml_log_get(ggml_log_callback *log_callback, void **user_data)
+    GGML_SYMBOL(ggml_log_get);
 
 #ifdef __cplusplus
 }

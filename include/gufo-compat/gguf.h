@@ -62,117 +62,164 @@ struct gguf_init_params {
 typedef size_t (*gguf_reader_callback_t)(void *userdata, void *output, uint64_t offset, size_t len);
 
 /* An empty context of version 3.  NULL if memory runs out. */
-GGML_API struct gguf_context *gguf_init_empty(void);
+GGML_API struct gguf_context *gguf_init_empty(void) GGML_SYMBOL(gguf_init_empty);
 /* NULL, with a message to the log, for what cannot be read or is no sound file of version 2 or 3 in
  * this machine's byte order with known element types, names of less than GGML_MAX_NAME bytes and no
  * arrays inside arrays.  *params.ctx is then left alone or NULL. */
-GGML_API struct gguf_context *gguf_init_from_file(const char *fname,
-                                                  struct gguf_init_params params);
+GGML_API struct gguf_context *gguf_init_from_file(const char *fname, struct gguf_init_params params)
+    GGML_SYMBOL(gguf_init_from_file);
 /* From the current position of a file that can seek, to its end.  Offsets count from the start of
  * the file.  Afterwards the position is behind what was read. */
-GGML_API struct gguf_context *gguf_init_from_file_ptr(FILE *file, struct gguf_init_params params);
+GGML_API struct gguf_context *gguf_init_from_file_ptr(FILE *file, struct gguf_init_params params)
+    GGML_SYMBOL(gguf_init_from_file_ptr);
 GGML_API struct gguf_context *gguf_init_from_buffer(const void *data, size_t size,
-                                                    struct gguf_init_params params);
+                                                    struct gguf_init_params params)
+    GGML_SYMBOL(gguf_init_from_buffer);
 /* Asks for no byte beyond those that are needed, for at most `max_chunk_read` at once (0: no
  * limit), and for none from `max_expected_size` on. */
 GGML_API struct gguf_context *gguf_init_from_callback(gguf_reader_callback_t callback,
                                                       void *userdata, size_t max_chunk_read,
                                                       uint64_t max_expected_size,
-                                                      struct gguf_init_params params);
+                                                      struct gguf_init_params params)
+    GGML_SYMBOL(gguf_init_from_callback);
 /* NULL is allowed. */
-GGML_API void gguf_free(struct gguf_context *ctx);
+GGML_API void gguf_free(struct gguf_context *ctx) GGML_SYMBOL(gguf_free);
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
 /* "u8" ... "f64", "bool", "str", "arr"; NULL for a number that is no type. */
-GGML_API const char *gguf_type_name(enum gguf_type type);
+GGML_API const char *gguf_type_name(enum gguf_type type) GGML_SYMBOL(gguf_type_name);
 
-GGML_API uint32_t gguf_get_version(const struct gguf_context *ctx);
+GGML_API uint32_t gguf_get_version(const struct gguf_context *ctx) GGML_SYMBOL(gguf_get_version);
 /* What general.alignment says, 32 without it.  Offsets of tensors follow at once when that entry is
  * set, taken over or removed. */
-GGML_API size_t gguf_get_alignment(const struct gguf_context *ctx);
+GGML_API size_t gguf_get_alignment(const struct gguf_context *ctx) GGML_SYMBOL(gguf_get_alignment);
 /* Where tensor data began in the file that was read: aligned if there is a tensor. */
-GGML_API size_t gguf_get_data_offset(const struct gguf_context *ctx);
+GGML_API size_t gguf_get_data_offset(const struct gguf_context *ctx)
+    GGML_SYMBOL(gguf_get_data_offset);
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-GGML_API int64_t gguf_get_n_kv(const struct gguf_context *ctx);
-GGML_API int64_t gguf_find_key(const struct gguf_context *ctx, const char *key); /* -1: none */
-GGML_API const char *gguf_get_key(const struct gguf_context *ctx, int64_t key_id);
+GGML_API int64_t gguf_get_n_kv(const struct gguf_context *ctx) GGML_SYMBOL(gguf_get_n_kv);
+GGML_API int64_t gguf_find_key(const struct gguf_context *ctx, const char *key)
+    GGML_SYMBOL(gguf_find_key); /* -1: none */
+GGML_API const char *gguf_get_key(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_key);
 
-GGML_API enum gguf_type gguf_get_kv_type(const struct gguf_context *ctx, int64_t key_id);
+GGML_API enum gguf_type gguf_get_kv_type(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_kv_type);
 /* The type of an array's elements; aborts if it is none. */
-GGML_API enum gguf_type gguf_get_arr_type(const struct gguf_context *ctx, int64_t key_id);
+GGML_API enum gguf_type gguf_get_arr_type(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_arr_type);
 
-GGML_API uint8_t gguf_get_val_u8(const struct gguf_context *ctx, int64_t key_id);
-GGML_API int8_t gguf_get_val_i8(const struct gguf_context *ctx, int64_t key_id);
-GGML_API uint16_t gguf_get_val_u16(const struct gguf_context *ctx, int64_t key_id);
-GGML_API int16_t gguf_get_val_i16(const struct gguf_context *ctx, int64_t key_id);
-GGML_API uint32_t gguf_get_val_u32(const struct gguf_context *ctx, int64_t key_id);
-GGML_API int32_t gguf_get_val_i32(const struct gguf_context *ctx, int64_t key_id);
-GGML_API float gguf_get_val_f32(const struct gguf_context *ctx, int64_t key_id);
-GGML_API uint64_t gguf_get_val_u64(const struct gguf_context *ctx, int64_t key_id);
-GGML_API int64_t gguf_get_val_i64(const struct gguf_context *ctx, int64_t key_id);
-GGML_API double gguf_get_val_f64(const struct gguf_context *ctx, int64_t key_id);
-GGML_API bool gguf_get_val_bool(const struct gguf_context *ctx, int64_t key_id);
-GGML_API const char *gguf_get_val_str(const struct gguf_context *ctx, int64_t key_id);
+GGML_API uint8_t gguf_get_val_u8(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_u8);
+GGML_API int8_t gguf_get_val_i8(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_i8);
+GGML_API uint16_t gguf_get_val_u16(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_u16);
+GGML_API int16_t gguf_get_val_i16(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_i16);
+GGML_API uint32_t gguf_get_val_u32(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_u32);
+GGML_API int32_t gguf_get_val_i32(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_i32);
+GGML_API float gguf_get_val_f32(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_f32);
+GGML_API uint64_t gguf_get_val_u64(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_u64);
+GGML_API int64_t gguf_get_val_i64(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_i64);
+GGML_API double gguf_get_val_f64(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_f64);
+GGML_API bool gguf_get_val_bool(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_bool);
+GGML_API const char *gguf_get_val_str(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_str);
 /* The number or bool, in the C type of its value type. */
-GGML_API const void *gguf_get_val_data(const struct gguf_context *ctx, int64_t key_id);
+GGML_API const void *gguf_get_val_data(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_val_data);
 
 /* Elements of an array; 1 for any other value. */
-GGML_API size_t gguf_get_arr_n(const struct gguf_context *ctx, int64_t key_id);
+GGML_API size_t gguf_get_arr_n(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_arr_n);
 /* The elements of an array of numbers or bools (one byte each, 0 or 1); aborts for strings. */
-GGML_API const void *gguf_get_arr_data(const struct gguf_context *ctx, int64_t key_id);
+GGML_API const void *gguf_get_arr_data(const struct gguf_context *ctx, int64_t key_id)
+    GGML_SYMBOL(gguf_get_arr_data);
 /* Element `i` of an array of strings; NULL past its end. */
-GGML_API const char *gguf_get_arr_str(const struct gguf_context *ctx, int64_t key_id, size_t i);
+GGML_API const char *gguf_get_arr_str(const struct gguf_context *ctx, int64_t key_id, size_t i)
+    GGML_SYMBOL(gguf_get_arr_str);
 
 /* The id that the key had, or -1 if it was not there.  Ids behind it move down by one. */
-GGML_API int64_t gguf_remove_key(struct gguf_context *ctx, const char *key);
+GGML_API int64_t gguf_remove_key(struct gguf_context *ctx, const char *key)
+    GGML_SYMBOL(gguf_remove_key);
 
 /* A new entry at the end; one with the same key is removed first.  Keys are not empty, and
  * general.alignment is a uint32 and a power of two: else abort.  When memory runs out the context
  * stays as it was, and writing it will fail. */
-GGML_API void gguf_set_val_u8(struct gguf_context *ctx, const char *key, uint8_t val);
-GGML_API void gguf_set_val_i8(struct gguf_context *ctx, const char *key, int8_t val);
-GGML_API void gguf_set_val_u16(struct gguf_context *ctx, const char *key, uint16_t val);
-GGML_API void gguf_set_val_i16(struct gguf_context *ctx, const char *key, int16_t val);
-GGML_API void gguf_set_val_u32(struct gguf_context *ctx, const char *key, uint32_t val);
-GGML_API void gguf_set_val_i32(struct gguf_context *ctx, const char *key, int32_t val);
-GGML_API void gguf_set_val_f32(struct gguf_context *ctx, const char *key, float val);
-GGML_API void gguf_set_val_u64(struct gguf_context *ctx, const char *key, uint64_t val);
-GGML_API void gguf_set_val_i64(struct gguf_context *ctx, const char *key, int64_t val);
-GGML_API void gguf_set_val_f64(struct gguf_context *ctx, const char *key, double val);
-GGML_API void gguf_set_val_bool(struct gguf_context *ctx, const char *key, bool val);
-GGML_API void gguf_set_val_str(struct gguf_context *ctx, const char *key, const char *val);
+GGML_API void gguf_set_val_u8(struct gguf_context *ctx, const char *key, uint8_t val)
+    GGML_SYMBOL(gguf_set_val_u8);
+GGML_API void gguf_set_val_i8(struct gguf_context *ctx, const char *key, int8_t val)
+    GGML_SYMBOL(gguf_set_val_i8);
+GGML_API void gguf_set_val_u16(struct gguf_context *ctx, const char *key, uint16_t val)
+    GGML_SYMBOL(gguf_set_val_u16);
+GGML_API void gguf_set_val_i16(struct gguf_context *ctx, const char *key, int16_t val)
+    GGML_SYMBOL(gguf_set_val_i16);
+GGML_API void gguf_set_val_u32(struct gguf_context *ctx, const char *key, uint32_t val)
+    GGML_SYMBOL(gguf_set_val_u32);
+GGML_API void gguf_set_val_i32(struct gguf_context *ctx, const char *key, int32_t val)
+    GGML_SYMBOL(gguf_set_val_i32);
+GGML_API void gguf_set_val_f32(struct gguf_context *ctx, const char *key, float val)
+    GGML_SYMBOL(gguf_set_val_f32);
+GGML_API void gguf_set_val_u64(struct gguf_context *ctx, const char *key, uint64_t val)
+    GGML_SYMBOL(gguf_set_val_u64);
+GGML_API void gguf_set_val_i64(struct gguf_context *ctx, const char *key, int64_t val)
+    GGML_SYMBOL(gguf_set_val_i64);
+GGML_API void gguf_set_val_f64(struct gguf_context *ctx, const char *key, double val)
+    GGML_SYMBOL(gguf_set_val_f64);
+GGML_API void gguf_set_val_bool(struct gguf_context *ctx, const char *key, bool val)
+    GGML_SYMBOL(gguf_set_val_bool);
+GGML_API void gguf_set_val_str(struct gguf_context *ctx, const char *key, const char *val)
+    GGML_SYMBOL(gguf_set_val_str);
 /* `n` numbers or bools of `type` at `data`; `n` strings.  Copied. */
 GGML_API void gguf_set_arr_data(struct gguf_context *ctx, const char *key, enum gguf_type type,
-                                const void *data, size_t n);
+                                const void *data, size_t n) GGML_SYMBOL(gguf_set_arr_data);
 GGML_API void gguf_set_arr_str(struct gguf_context *ctx, const char *key, const char **data,
-                               size_t n);
+                               size_t n) GGML_SYMBOL(gguf_set_arr_str);
 /* Every entry of `src`, in its order, as if set one by one. */
-GGML_API void gguf_set_kv(struct gguf_context *ctx, const struct gguf_context *src);
+GGML_API void gguf_set_kv(struct gguf_context *ctx, const struct gguf_context *src)
+    GGML_SYMBOL(gguf_set_kv);
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-GGML_API int64_t gguf_get_n_tensors(const struct gguf_context *ctx);
-GGML_API int64_t gguf_find_tensor(const struct gguf_context *ctx, const char *name); /* -1: none */
+GGML_API int64_t gguf_get_n_tensors(const struct gguf_context *ctx) GGML_SYMBOL(gguf_get_n_tensors);
+GGML_API int64_t gguf_find_tensor(const struct gguf_context *ctx, const char *name)
+    GGML_SYMBOL(gguf_find_tensor); /* -1: none */
 /* From the data offset. */
-GGML_API size_t gguf_get_tensor_offset(const struct gguf_context *ctx, int64_t tensor_id);
-GGML_API const char *gguf_get_tensor_name(const struct gguf_context *ctx, int64_t tensor_id);
+GGML_API size_t gguf_get_tensor_offset(const struct gguf_context *ctx, int64_t tensor_id)
+    GGML_SYMBOL(gguf_get_tensor_offset);
+GGML_API const char *gguf_get_tensor_name(const struct gguf_context *ctx, int64_t tensor_id)
+    GGML_SYMBOL(gguf_get_tensor_name);
 /* GGML_MAX_DIMS numbers; 1 beyond the tensor's own dimensions. */
-GGML_API const int64_t *gguf_get_tensor_ne(const struct gguf_context *ctx, int64_t tensor_id);
-GGML_API enum ggml_type gguf_get_tensor_type(const struct gguf_context *ctx, int64_t tensor_id);
-GGML_API size_t gguf_get_tensor_size(const struct gguf_context *ctx, int64_t tensor_id);
+GGML_API const int64_t *gguf_get_tensor_ne(const struct gguf_context *ctx, int64_t tensor_id)
+    GGML_SYMBOL(gguf_get_tensor_ne);
+GGML_API enum ggml_type gguf_get_tensor_type(const struct gguf_context *ctx, int64_t tensor_id)
+    GGML_SYMBOL(gguf_get_tensor_type);
+GGML_API size_t gguf_get_tensor_size(const struct gguf_context *ctx, int64_t tensor_id)
+    GGML_SYMBOL(gguf_get_tensor_size);
 
 /* Adds a tensor behind the others.  Its struct is copied, its data is not and must stay until the
  * context is written.  Aborts if there is one with that name, if the name has no terminator, or if
  * its type does not exist. */
-GGML_API void gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor);
+GGML_API void gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor)
+    GGML_SYMBOL(gguf_add_tensor);
 /* Changes the type and moves the tensors behind.  Aborts without such a tensor, or if its rows do
  * not fill blocks of the type. */
-GGML_API void gguf_set_tensor_type(struct gguf_context *ctx, const char *name, enum ggml_type type);
+GGML_API void gguf_set_tensor_type(struct gguf_context *ctx, const char *name, enum ggml_type type)
+    GGML_SYMBOL(gguf_set_tensor_type);
 /* Where the data is: gguf_get_tensor_size bytes, not copied.  Aborts without such a tensor. */
-GGML_API void gguf_set_tensor_data(struct gguf_context *ctx, const char *name, const void *data);
+GGML_API void gguf_set_tensor_data(struct gguf_context *ctx, const char *name, const void *data)
+    GGML_SYMBOL(gguf_set_tensor_data);
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -189,13 +236,16 @@ GGML_API void gguf_set_tensor_data(struct gguf_context *ctx, const char *name, c
  * log, if that fails.  A regular file is replaced at once when everything is written, and left as
  * it was on failure; gguf_write_to_file_ptr writes from the current position on.  All tensors must
  * have data (else abort) unless `only_meta` is set. */
-GGML_API bool gguf_write_to_file(const struct gguf_context *ctx, const char *fname, bool only_meta);
-GGML_API bool gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file, bool only_meta);
+GGML_API bool gguf_write_to_file(const struct gguf_context *ctx, const char *fname, bool only_meta)
+    GGML_SYMBOL(gguf_write_to_file);
+GGML_API bool gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file, bool only_meta)
+    GGML_SYMBOL(gguf_write_to_file_ptr);
 /* Bytes of header, metadata, tensor infos and padding; 0, with a message to the log, if that cannot
  * be written. */
-GGML_API size_t gguf_get_meta_size(const struct gguf_context *ctx);
+GGML_API size_t gguf_get_meta_size(const struct gguf_context *ctx) GGML_SYMBOL(gguf_get_meta_size);
 /* Writes those bytes to `data`; nothing where gguf_get_meta_size gives 0. */
-GGML_API void gguf_get_meta_data(const struct gguf_context *ctx, void *data);
+GGML_API void gguf_get_meta_data(const struct gguf_context *ctx, void *data)
+    GGML_SYMBOL(gguf_get_meta_data);
 
 #ifdef __cplusplus
 }
