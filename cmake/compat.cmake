@@ -4,7 +4,7 @@
 #                headers of our own in include/gufo-compat: a folder of its own, so that -I include
 #                never hides the headers of a real ggml
 #   drop-in      with GUFO_GGML_DIR: libgguf-dropin.a, compiled against the headers of that ggml.
-#                Linked before ggml, with libgufo.a behind it, it takes the place of ggml's gguf.cpp
+#                Linked as a whole, with libgufo.a behind it, it takes the place of ggml's gguf.cpp
 
 if(NOT GUFO_COMPAT)
     return()
@@ -41,20 +41,24 @@ add_library(gufo_compat_static ALIAS gguf_static) # by the name of the room, for
 
 # ---- drop-in ----------------------------------------------------------------------------------
 
+# Also for the tests, which need no ggml: add_dropin(TARGET HEADERS...).
+function(add_dropin name)
+    set(sources ${compat_sources})
+    list(FILTER sources EXCLUDE REGEX "/ggml_[^/]*$")
+    add_library(${name} STATIC ${sources} src/compat/dropin.cpp)
+    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_STANDARD 17)
+    target_include_directories(${name} SYSTEM PRIVATE ${ARGN})
+    target_include_directories(${name} PRIVATE include src)
+    # GGML_SHARED: so that the program's symbols go before those of a shared ggml.
+    target_compile_definitions(${name} PRIVATE GGML_SHARED _POSIX_C_SOURCE=200809L
+        _FILE_OFFSET_BITS=64)
+    target_compile_options(${name} PRIVATE -Wall -Wextra -fvisibility=hidden)
+    target_compile_features(${name} PRIVATE c_std_17 cxx_std_17)
+    target_link_libraries(${name} PUBLIC gufo_static)
+endfunction()
+
 if(GUFO_GGML_DIR)
     enable_language(CXX)
-    set(dropin_sources ${compat_sources})
-    list(FILTER dropin_sources EXCLUDE REGEX "/ggml_[^/]*$")
-    add_library(gguf_dropin STATIC ${dropin_sources} src/compat/dropin.cpp)
-    set_target_properties(gguf_dropin PROPERTIES
-        OUTPUT_NAME gguf-dropin POSITION_INDEPENDENT_CODE ON CXX_STANDARD 17)
-    target_include_directories(gguf_dropin SYSTEM PRIVATE
-        ${GUFO_GGML_DIR}/include ${GUFO_GGML_DIR}/src)
-    target_include_directories(gguf_dropin PRIVATE include src)
-    # GGML_SHARED: so that the program's symbols go before those of a shared ggml.
-    target_compile_definitions(gguf_dropin PRIVATE GGML_SHARED _POSIX_C_SOURCE=200809L
-        _FILE_OFFSET_BITS=64)
-    target_compile_options(gguf_dropin PRIVATE -Wall -Wextra -fvisibility=hidden)
-    target_compile_features(gguf_dropin PRIVATE c_std_17 cxx_std_17)
-    target_link_libraries(gguf_dropin PUBLIC gufo_static)
+    add_dropin(gguf_dropin ${GUFO_GGML_DIR}/include ${GUFO_GGML_DIR}/src)
+    set_target_properties(gguf_dropin PROPERTIES OUTPUT_NAME gguf-dropin)
 endif()

@@ -5,6 +5,19 @@ if(TARGET test_compat_memory)
         LINKER:--wrap=malloc LINKER:--wrap=calloc LINKER:--wrap=realloc)
 endif()
 
+# ---- a shared ggml, and libgguf beside it -----------------------------------------------------
+
+find_program(BASH bash)
+mark_as_advanced(BASH)
+include(CheckLanguage)
+check_language(CXX)
+if(CMAKE_CXX_COMPILER AND TARGET gguf_static AND UNIX)
+    enable_language(CXX)
+    include(cmake/compat_shared.cmake)
+else()
+    message(STATUS "no C++ compiler: the drop-in is not tested")
+endif()
+
 # ---- against ggml -----------------------------------------------------------------------------
 
 # Builds that ggml, with its processor backend, for its own test of this interface.
@@ -15,6 +28,7 @@ if(NOT TARGET ggml-base)
     set(BUILD_SHARED_LIBS OFF)
     set(GGML_NATIVE OFF CACHE BOOL "")
     set(GGML_OPENMP OFF CACHE BOOL "")
+    set(CMAKE_POSITION_INDEPENDENT_CODE ON) # its objects also go into shared libraries
     add_subdirectory(${GUFO_GGML_DIR} ${PROJECT_BINARY_DIR}/ggml EXCLUDE_FROM_ALL SYSTEM)
 endif()
 
@@ -33,13 +47,16 @@ add_transcript(transcript_ggml ggml-base)
 add_transcript(transcript_dropin gguf_dropin ggml-base)
 add_transcript(transcript_standalone gguf_static)
 
-find_program(BASH bash)
-mark_as_advanced(BASH)
 add_test(NAME compat.transcripts COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/compat/peer/run
     $<TARGET_FILE:transcript_ggml> $<TARGET_FILE:transcript_dropin>
     $<TARGET_FILE:transcript_standalone> ${PROJECT_SOURCE_DIR}/fuzz/seeds
     ${PROJECT_BINARY_DIR}/tests/peer)
 set_tests_properties(compat.transcripts PROPERTIES LABELS compat TIMEOUT 1200)
+
+add_shared_ggml_tests(ggml gguf_dropin "version 3, name tiny\n[^\n]*is another's"
+    "${GUFO_GGML_DIR}/include"
+    "$<FILTER:$<TARGET_OBJECTS:ggml-base>,EXCLUDE,gguf\\.cpp>"
+    "$<FILTER:$<TARGET_OBJECTS:ggml-base>,INCLUDE,gguf\\.cpp>")
 
 # ggml's own test is in the tree of llama.cpp, whose folder ggml it wants.
 set(ggml_test ${GUFO_GGML_DIR}/../tests/test-gguf.cpp)

@@ -113,6 +113,19 @@ static void tell_meta(const struct gguf_context *ctx)
     free(data);
 }
 
+/* Whether there is a shape like {n, 1, 0, 1}, which ggml writes as {n}. */
+static int has_cut_shape(const struct gguf_context *ctx)
+{
+    for (int64_t i = 0; i < gguf_get_n_tensors(ctx); i++) {
+        const int64_t *ne = gguf_get_tensor_ne(ctx, i);
+
+        for (int d = GGML_MAX_DIMS - 1; d > 0 && ne[d] <= 1; d--)
+            if (ne[d] == 0)
+                return 1;
+    }
+    return 0;
+}
+
 static void tell_context(const struct gguf_context *ctx)
 {
     tell_number(gguf_get_version(ctx));
@@ -120,7 +133,7 @@ static void tell_context(const struct gguf_context *ctx)
     tell_number(gguf_get_data_offset(ctx));
     tell_entries(ctx);
     tell_infos(ctx);
-    if (gguf_get_alignment(ctx) <= 1 << 16) /* ggml pads byte by byte */
+    if (gguf_get_alignment(ctx) <= 1 << 16 && !has_cut_shape(ctx)) /* ggml pads byte by byte */
         tell_meta(ctx);
 }
 

@@ -1,0 +1,2 @@
+// ours.c is a program in both languages.
+#include "ours.c"
