@@ -2,12 +2,8 @@
 #ifndef STANDIN_LLAMA_H
 #define STANDIN_LLAMA_H
 
-#if defined(__GNUC__)
-__attribute__((visibility("default")))
-#endif
-/* Prints which file the gguf_ functions that are called lie in, and what they say about the model at
- * `path`, which they first write. */
-extern int
-llama_describe(const char *path);
+/* Writes a model to `path`, reads it, and prints in which file the gguf_ functions lie that do it,
+ * and what they say. */
+int llama_describe(const char *path);
 
 #endif
