@@ -6,6 +6,7 @@
 
 set(standin ${PROJECT_SOURCE_DIR}/tests/compat/standin)
 
+# Where a library or program goes, and whose headers it is compiled against.
 function(standin_setup target folder headers)
     set_target_properties(${target} PROPERTIES
         LIBRARY_OUTPUT_DIRECTORY ${folder} RUNTIME_OUTPUT_DIRECTORY ${folder}
@@ -13,6 +14,9 @@ function(standin_setup target folder headers)
     target_include_directories(${target} SYSTEM PRIVATE ${headers})
     target_compile_features(${target} PRIVATE c_std_17)
     target_link_libraries(${target} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
+    # Linked as C++, with what C was compiled with (--coverage).
+    separate_arguments(flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
+    target_link_options(${target} PRIVATE ${flags})
     if(GUFO_SANITIZE)
         target_link_options(${target} PRIVATE -fsanitize=${GUFO_SANITIZE})
     endif()
