@@ -331,6 +331,9 @@ half_edit() {
         [ "$status" -eq 3 ] || { echo "$command: $status"; return 1; }
         same_error "gufo: model.gguf: an edit of it was interrupted; 'gufo edit --recover model.gguf' repairs it"
     done
+    run --separate-stderr flock model.gguf "$GUFO" show model.gguf
+    [ "$status" -eq 3 ]
+    same_error "gufo: model.gguf: is being edited"
     run --separate-stderr gufo quantize model.gguf q.gguf Q8_0
     [ "$status" -eq 3 ]
     # Nor is it replaced: its journal would be taken for one of the new file.
