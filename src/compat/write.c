@@ -268,8 +268,11 @@ static bool write_path(const struct gguf_context *ctx, const buffer *meta, const
 {
     path_sink sink = {.written = 0};
     bool done;
+    gufo_status status = output_open(&sink.output, fname, true, 0, NULL, &default_allocator, error);
 
-    if (output_open(&sink.output, fname, true, 0, &default_allocator, NULL) != GUFO_OK)
+    if (status == GUFO_E_ARGUMENT) /* an edit of the file was interrupted */
+        return false;
+    if (status != GUFO_OK)
         return write_in_place(ctx, meta, fname, only_meta, error);
     done = write_encoded(ctx, meta, only_meta, &(destination){to_output, &sink, error}) &&
            output_commit(&sink.output, error) == GUFO_OK;

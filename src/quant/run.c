@@ -219,6 +219,9 @@ static gufo_status start_anew(run *r, const journal_identity *identity, gufo_err
     status = outputs_clear_parts(q, error);
     if (status == GUFO_OK)
         status = outputs_open(q, false, error);
+    /* A journal that says what is done must not outlive the files that it speaks of. */
+    if (status == GUFO_OK)
+        status = output_sync_folder(q->outputs[0].file, error);
     if (status != GUFO_OK) { /* nothing is lost by removing these */
         outputs_close(q, false);
         journal_close(&r->journal, false);

@@ -1,8 +1,15 @@
 /* What recovery does with journals and files that do not go together. */
+#define _GNU_SOURCE /* flock */
+
 #include "../support/disk.h"
 #include "../support/edit.h"
 
+#include "base/pending.h"
+
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char name[] = "model.gguf";
@@ -134,12 +141,243 @@ static void test_torn_journal(void **state)
     folder_remove(&f);
 }
 
+/* ---- strangers ------------------------------------------------------------------------------ */
+
+/* What another user, or a link, might have put where the journal is; `make` is given the path of a
+ * genuine one, which is half of an edit. */
+typedef struct stranger {
+    const char *label;
+    void (*make)(const char *journal);
+    bool needs_root;
+    const char *obstacle;
+} stranger;
+
+static void give_away(const char *journal)
+{
+    check(chown(journal, 65534, 65534) == 0, "chown");
+}
+
+static void let_others_write(const char *journal)
+{
+    check(chmod(journal, 0622) == 0, "chmod");
+}
+
+static void link_elsewhere(const char *journal)
+{
+    path_text other;
+
+    snprintf(other.text, sizeof other.text, "%.500s.other", journal);
+    check(link(journal, other.text) == 0, "link");
+}
+
+static void make_symlink(const char *journal)
+{
+    path_text other;
+
+    snprintf(other.text, sizeof other.text, "%.500s.other", journal);
+    check(rename(journal, other.text) == 0 && symlink(other.text, journal) == 0, "symlink");
+}
+
+/* Only a journal of the owner's, root's or our own counts; nothing else changes the file or keeps
+ * anybody from reading it. */
+static void test_strangers(void **state)
+{
+    static const stranger strangers[] = {
+        {"another user's", give_away, true, "it belongs to another user"},
+        {"open to others", let_others_write, false, "other users may write to it"},
+        {"of two names", link_elsewhere, false, "it has other hard links"},
+        {"a symlink", make_symlink, false, "it is a symlink"},
+    };
+    folder f = folder_new();
+    path_text path = folder_path(&f, name), journal = journal_of(path.text);
+    unsigned half = find_half_done(path.text, NAME_FITS);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(strangers); i++) {
+        gufo_error error = no_error();
+        gufo_edit_recovery recovery;
+        path_text other;
+        uint8_t *before;
+        size_t len;
+
+        if (strangers[i].needs_root && geteuid() != 0) {
+            print_message("files of another user: only tested as root\n");
+            continue;
+        }
+        interrupt_edit(path.text, NAME_FITS, half);
+        before = read_file(path.text, &len);
+        check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_INTERRUPTED, "a genuine one");
+        strangers[i].make(journal.text);
+        check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_SETTLED, "%s", strangers[i].label);
+        check_status(gufo_edit_recover(path.text, &recovery, &error), GUFO_E_ARGUMENT, &error, "%s",
+                     strangers[i].label);
+        check(strstr(error.message, strangers[i].obstacle) != NULL, "%s: %s", strangers[i].label,
+              error.message);
+        check_file(path.text, before, len, "untouched");
+        check(file_exists(journal.text), "%s: it is left alone", strangers[i].label);
+        snprintf(other.text, sizeof other.text, "%.500s.other", journal.text);
+        (void)unlink(other.text);
+        free(before);
+    }
+    folder_remove(&f);
+}
+
+/* A journal of the file's owner counts for everybody: root recovers the files of users. */
+static void test_owner(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, name);
+    gufo_error error = no_error();
+
+    (void)state;
+    if (geteuid() != 0) {
+        print_message("files of another user: only tested as root\n");
+    } else {
+        interrupt_edit(path.text, NAME_FITS, find_half_done(path.text, NAME_FITS));
+        check(chown(path.text, 65534, 65534) == 0, "chown");
+        give_away(journal_of(path.text).text);
+        check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_INTERRUPTED, "the owner's");
+        check_ok(gufo_edit_recover(path.text, NULL, &error), &error, "the owner's");
+    }
+    folder_remove(&f);
+}
+
+/* Recovery would write through every name of the file. */
+static void test_hard_links(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, name), other = folder_path(&f, "other");
+    gufo_error error = no_error();
+    uint8_t *before;
+    size_t len;
+
+    (void)state;
+    interrupt_edit(path.text, NAME_FITS, find_half_done(path.text, NAME_FITS));
+    check(link(path.text, other.text) == 0, "link");
+    before = read_file(path.text, &len);
+    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_ARGUMENT, &error, "two names");
+    check(strstr(error.message, "2 hard links") != NULL, "%s", error.message);
+    check_file(other.text, before, len, "untouched");
+    check(unlink(other.text) == 0, "unlink");
+    check_ok(gufo_edit_recover(path.text, NULL, &error), &error, "one name");
+    free(before);
+    folder_remove(&f);
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* A journal of gigabytes that takes no room on disk: only its sizes are looked at. */
+static void test_sparse_journal(void **state)
+{
+    const uint64_t huge = UINT64_C(4) << 40;
+    pending_head head = {.file_size = huge, .old_size = huge, .new_size = huge};
+    folder f = folder_new();
+    path_text path = folder_path(&f, name), journal = journal_of(path.text);
+    uint8_t bytes[PENDING_HEAD_SIZE];
+    gufo_error error = no_error();
+
+    (void)state;
+    write_small_model(path.text, (encoding){3, false});
+    pending_encode(&head, bytes);
+    write_file(journal.text, bytes, sizeof bytes);
+    check(truncate(journal.text, (off_t)(2 * huge + sizeof bytes)) == 0, "truncate");
+    check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_INTERRUPTED, "of another file");
+    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_CHANGED, &error, "sizes");
+    check(file_exists(journal.text), "it stays");
+    /* Headers that shrink, and a file that grows past all bounds, are no edit. */
+    for (unsigned i = 0; i < 2; i++) {
+        head = i == 0 ? (pending_head){.file_size = 100, .inserted = UINT64_MAX - 7, .old_size = 16}
+                      : (pending_head){.file_size = INT64_MAX, .inserted = 8, .old_size = 8};
+        head.new_size = head.old_size + head.inserted;
+        pending_encode(&head, bytes);
+        write_file(journal.text, bytes, sizeof bytes);
+        check(truncate(journal.text, (off_t)(sizeof bytes + head.old_size + head.new_size)) == 0,
+              "truncate");
+        check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_SETTLED, "numbers %u", i);
+    }
+    folder_remove(&f);
+}
+
+/* ---- others at work ------------------------------------------------------------------------- */
+
+static void test_live(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, name);
+    gufo_error error = no_error();
+    int fd;
+
+    (void)state;
+    interrupt_edit(path.text, NAME_FITS, find_half_done(path.text, NAME_FITS));
+    fd = open(path.text, O_RDONLY);
+    check(fd >= 0 && flock(fd, LOCK_EX) == 0, "flock");
+    check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_LIVE, "somebody has the lock");
+    check(gufo_edit_open(path.text, &(gufo_edit_options){.flags = GUFO_EDIT_READ_ONLY}, &error) ==
+              NULL,
+          "to be read");
+    check(strstr(error.message, "is being edited") != NULL, "%s", error.message);
+    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_IO, &error, "locked");
+    check(close(fd) == 0, "close");
+    check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_INTERRUPTED, "nobody has it");
+    folder_remove(&f);
+}
+
+static void test_older(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, name), journal = journal_of(path.text);
+    uint8_t bytes[200] = "GUFOEDIT\1";
+    gufo_error error = no_error();
+
+    (void)state;
+    write_small_model(path.text, (encoding){3, false});
+    write_file(journal.text, bytes, sizeof bytes);
+    check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_OLDER, "state");
+    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_ARGUMENT, &error, "recover");
+    check(strstr(error.message, "an older version of gufo") != NULL, "%s", error.message);
+    check(gufo_edit_open(path.text, NULL, &error) == NULL, "edit");
+    check(strstr(error.message, "an older version of gufo") != NULL, "%s", error.message);
+    check(file_exists(journal.text), "it stays");
+    folder_remove(&f);
+}
+
+/* ---- whose failure it is -------------------------------------------------------------------- */
+
+static void test_blame(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, name), out = folder_path(&f, "out.gguf");
+    const gufo_edit_options options = {.flags = GUFO_EDIT_READ_ONLY};
+    gufo_edit_target target = {.output = out.text};
+    const gufo_value value = {.type = GUFO_VALUE_UINT32, .as.u = 43};
+    gufo_error error = no_error();
+    gufo_edit *edit;
+    size_t len;
+
+    (void)state;
+    write_small_model(path.text, (encoding){3, false});
+    free(read_file(path.text, &len));
+    edit = gufo_edit_open(path.text, &options, &error);
+    check(edit != NULL, "%s", error.message);
+    check_ok(gufo_edit_set(edit, "answer", &value, &error), &error, "set");
+    check(truncate(path.text, (off_t)len - 8) == 0, "truncate");
+    check(gufo_edit_apply(edit, &target, NULL, NULL, &error) != GUFO_OK, "truncated");
+    check(gufo_edit_failed_path(edit) != NULL &&
+              strcmp(gufo_edit_failed_path(edit), path.text) == 0,
+          "%s", error.message);
+    check(!file_exists(out.text), "nothing is left");
+    gufo_edit_close(edit);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changed_file),
-        cmocka_unit_test(test_pending),
-        cmocka_unit_test(test_torn_journal),
+        cmocka_unit_test(test_changed_file),   cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_torn_journal),   cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_owner),          cmocka_unit_test(test_hard_links),
+        cmocka_unit_test(test_sparse_journal), cmocka_unit_test(test_live),
+        cmocka_unit_test(test_older),          cmocka_unit_test(test_blame),
     };
 
     disk_simulate(true);

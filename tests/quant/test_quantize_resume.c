@@ -402,9 +402,42 @@ static void shorter_part(place *p)
     check(truncate(p->part.text, 1000) == 0, "part");
 }
 
+static void linked_part(place *p)
+{
+    check(link(p->part.text, folder_path(&p->f, "second").text) == 0, "link");
+}
+
+static void linked_journal(place *p)
+{
+    check(link(p->journal.text, folder_path(&p->f, "second").text) == 0, "link");
+}
+
+static void older_journal(place *p)
+{
+    size_t len;
+    uint8_t *bytes = read_file(p->journal.text, &len);
+
+    memcpy(bytes, "GUFOQRUN", 8);
+    write_file(p->journal.text, bytes, len);
+    free(bytes);
+}
+
+/* Without root nobody can give a file away: then a link stands for that. */
+static void strange_part(place *p)
+{
+    if (chown(p->part.text, 65534, 65534) != 0)
+        linked_part(p);
+}
+
+static void strange_journal(place *p)
+{
+    if (chown(p->journal.text, 65534, 65534) != 0)
+        linked_journal(p);
+}
+
 static void test_refused(void **state)
 {
-    static const struct {
+    const struct {
         const char *label;
         change_fn *change;
         const char *sentence;
@@ -416,9 +449,16 @@ static void test_refused(void **state)
         {"time", touched_input, "another input"},
         {"length", longer_input, "another input"},
         {"version", change_version, "version \"9.9.9\""},
-        {"garbage", garbage, "no journal"},
+        {"garbage", garbage, "not a journal"},
         {"missing part", missing_part, ".part file"},
         {"shorter part", shorter_part, ".part file"},
+        {"part of two names", linked_part, "with its .part file: it has other hard links"},
+        {"journal of two names", linked_journal, "with this journal: it has other hard links"},
+        {"another user's part", strange_part,
+         geteuid() == 0 ? "with its .part file: it belongs to another user" : "hard links"},
+        {"another user's journal", strange_journal,
+         geteuid() == 0 ? "with this journal: it belongs to another user" : "hard links"},
+        {"older journal", older_journal, "an older version of gufo"},
     };
 
     (void)state;

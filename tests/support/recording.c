@@ -5,7 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MAX_FILES = 16, MAX_NAMES = 16, MAX_CALLS = 128, MAX_UNSYNCED = 8, SECTOR = 512 };
+enum {
+    MAX_FILES = 48,
+    MAX_NAMES = 32,
+    MAX_CALLS = 256,
+    MAX_UNSYNCED = 60,
+    MAX_SUBSETS_OF = 8, /* calls whose subsets are all tried */
+    SECTOR = 512,
+};
 
 typedef struct content {
     uint8_t *data;
@@ -333,14 +340,29 @@ static void show(viewing *v, const char *what)
 }
 
 /* Bit i of `kept`: the i-th unsynced call has reached the disk. */
-static void show_subset(viewing *v, unsigned kept)
+static void show_subset(viewing *v, uint64_t kept)
 {
     char what[48];
 
     for (size_t i = 0; i < v->unsynced_count; i++)
         v->fates[v->unsynced[i]] = (fate){(kept >> i & 1) != 0, 0, UINT64_MAX};
-    snprintf(what, sizeof what, "kept 0x%x of %zu", kept, v->unsynced_count);
+    snprintf(what, sizeof what, "kept 0x%jx of %zu", (uintmax_t)kept, v->unsynced_count);
     show(v, what);
+}
+
+/* All lost, none, each one alone lost, and each one alone kept. */
+static void show_ends(viewing *v)
+{
+    const uint64_t all = (UINT64_C(1) << v->unsynced_count) - 1;
+
+    show_subset(v, 0);
+    if (all != 0)
+        show_subset(v, all);
+    for (size_t i = 0; i < v->unsynced_count && v->unsynced_count > 1; i++) {
+        show_subset(v, all & ~(UINT64_C(1) << i));
+        if (v->unsynced_count > 2)
+            show_subset(v, UINT64_C(1) << i);
+    }
 }
 
 /* Every way to tear one write in two, and to keep one sector of it. */
@@ -368,7 +390,6 @@ void recording_each_loss(const recording *r, size_t calls, recording_depth depth
                          recording_visit *visit, void *context)
 {
     viewing v = {.r = r, .calls = calls, .into = into, .visit = visit, .context = context};
-    unsigned subsets;
 
     for (size_t i = 0; i < calls; i++) {
         v.fates[i] = (fate){true, 0, UINT64_MAX};
@@ -377,12 +398,12 @@ void recording_each_loss(const recording *r, size_t calls, recording_depth depth
             v.unsynced[v.unsynced_count++] = i;
         }
     }
-    subsets = 1u << v.unsynced_count;
-    for (unsigned kept = 0; kept < subsets; kept++) {
-        unsigned lost = subsets - 1 - kept;
-
-        if (depth == RECORDING_ALL || kept == 0 || (lost & (lost - 1)) == 0)
+    if (depth == RECORDING_ALL) {
+        check(v.unsynced_count <= MAX_SUBSETS_OF, "too many calls to lose in every way");
+        for (uint64_t kept = 0; kept < UINT64_C(1) << v.unsynced_count; kept++)
             show_subset(&v, kept);
+    } else {
+        show_ends(&v);
     }
     for (size_t i = 0; depth == RECORDING_ALL && i < v.unsynced_count; i++) {
         if (r->calls[v.unsynced[i]].kind != DISK_WRITE)

@@ -23,7 +23,7 @@ typedef void recording_visit(void *context, const char *label);
 
 typedef enum recording_depth {
     RECORDING_ALL,  /* every subset of lost calls, and every way to tear a write */
-    RECORDING_ENDS, /* all of them lost, none, and each one alone */
+    RECORDING_ENDS, /* all of them lost, none, and each one alone lost or kept */
 } recording_depth;
 
 /* Rebuilds in the folder `into`, which is emptied each time, every state that a loss of power after

@@ -1,0 +1,183 @@
+#!/usr/bin/env bats
+# Files beside ours that are not ours, and outputs that are inputs.
+
+# bats sets stderr.
+# shellcheck disable=SC2154
+
+load common
+
+# A journal of an interrupted edit, as far as its head tells.
+leave_journal() {
+    printf 'GUFOEDIT%064d' 0 >"$1.gufo-journal"
+}
+
+# refused MESSAGE COMMAND...: exit status 2, and the message in what is said.
+refused() {
+    local message=$1
+    shift
+    run --separate-stderr gufo "$@"
+    [ "$status" -eq 2 ] || { echo "$*: status $status, $stderr"; return 1; }
+    [[ "$stderr" == *"$message"* ]] || { echo "$*: $stderr"; return 1; }
+}
+
+@test "no command replaces what it reads, through a symlink neither" {
+    local lost="the output is the input; it would be lost"
+    make_model model.gguf
+    cp model.gguf before
+    ln -s model.gguf link
+    refused "$lost" get --force -o model.gguf model.gguf general.name
+    refused "$lost" get --force -o link model.gguf general.name
+    refused "$lost" get --force -o model.gguf link general.name
+    refused "$lost" strip --force model.gguf -o link --no-tensors
+    refused "$lost" endian --force --to=big model.gguf link
+    refused "$lost" quantize --force model.gguf link Q8_0
+    refused "$lost" edit --force model.gguf -o link --set a.b=1
+    cmp model.gguf before
+}
+
+@test "a value does not replace a later shard of its model" {
+    make_model model.gguf
+    gufo split -q model.gguf set --max-tensors 1
+    cp set-00002-of-*.gguf before
+    refused "it would be lost" get --force -o set-00002-of-*.gguf set-00001-of-*.gguf general.name
+    cmp set-00002-of-*.gguf before
+}
+
+@test "shards that lead to one file are refused" {
+    make_model model.gguf
+    gufo split -q model.gguf a --max-tensors 1
+    count=$(printf '%s\n' a-*.gguf | wc -l)
+    [ "$count" -ge 2 ]
+    for shard in a-*.gguf; do
+        ln -s target "b${shard#a}"
+    done
+    refused "this and another output are the same file" split --force model.gguf b --max-tensors 1
+    [ ! -e target ]
+    echo old >target
+    refused "this and another output are the same file" split --force model.gguf b --max-tensors 1
+    [ "$(cat target)" = old ]
+}
+
+@test "nothing is written beside the journal of an interrupted edit" {
+    local lies="the journal of an interrupted edit lies where the output goes"
+    make_model model.gguf
+    make_model general.gguf
+    leave_journal ggml-model-Q8_0.gguf
+    refused "interrupted" quantize --force model.gguf Q8_0
+    gufo split -q model.gguf set --max-tensors 1
+    shards=(set-*.gguf)
+    rm "${shards[@]}"
+    leave_journal "${shards[1]}"
+    refused "$lies" split model.gguf set --max-tensors 1
+    [ ! -e "${shards[0]}" ]
+    leave_journal out.gguf
+    refused "$lies" endian --to=big model.gguf out.gguf
+    refused "$lies" strip model.gguf -o out.gguf --no-tensors
+    refused "$lies" edit model.gguf -o out.gguf --set a.b=1
+    new=$(gufo name --suggest model.gguf)
+    leave_journal "$new"
+    refused "$lies" name --rename model.gguf
+    [ -e model.gguf ] && [ ! -e "$new" ]
+}
+
+@test "an importance matrix is not written beside a journal either" {
+    "$GUFO_TEST_BIN/make_imatrix" m.dat dat chunks 7 dataset text entry a 3 1,2,0.5
+    leave_journal out.gguf
+    refused "the journal of an interrupted edit lies where the output goes" \
+        imatrix convert m.dat out.gguf
+}
+
+@test "journals of older versions are refused" {
+    make_model model.gguf
+    leave_journal model.gguf
+    run --separate-stderr gufo show model.gguf
+    [ "$status" -eq 3 ]
+    same_error "gufo: model.gguf: an edit of it by an older version of gufo was interrupted; only that version can recover it"
+    run --separate-stderr gufo edit --recover model.gguf
+    [ "$status" -eq 3 ]
+    [[ "$stderr" == *"older version of gufo"* ]]
+    [ -e model.gguf.gufo-journal ]
+}
+
+@test "what cannot be a journal keeps nobody from reading" {
+    make_model model.gguf
+    mkdir model.gguf.gufo-journal
+    gufo show model.gguf >/dev/null
+    rmdir model.gguf.gufo-journal
+    ln -s /dev/zero model.gguf.gufo-journal
+    gufo show model.gguf >/dev/null
+    rm model.gguf.gufo-journal
+    if [ "$(id -u)" -eq 0 ]; then # root reads everything, but does not believe it
+        leave_journal model.gguf
+        chown 65534 model.gguf.gufo-journal
+        gufo show model.gguf >/dev/null
+        run --separate-stderr gufo edit --recover model.gguf
+        [ "$status" -eq 3 ]
+        [[ "$stderr" == *"it belongs to another user" ]]
+    fi
+}
+
+@test "a run is not resumed with somebody else's files" {
+    make_model model.gguf
+    head -c 100 /dev/zero >other
+    ln other out.gguf.part.journal
+    refused "cannot resume with this journal: it has other hard links" \
+        quantize --resume model.gguf out.gguf Q8_0
+    [ ! -e out.gguf ]
+}
+
+@test "keys of a model that only look like those of a split survive split and merge" {
+    make_gguf m.gguf kv general.architecture string llama kv gufo.split.mine string x \
+        tensor a 0 8 32 tensor b 0 8 32
+    gufo split -q m.gguf set --max-tensors 1
+    gufo merge -q set-00001-of-00002.gguf whole.gguf
+    cmp m.gguf whole.gguf
+    gufo edit -q whole.gguf --set gufo.split.mine=y
+    run gufo diff m.gguf whole.gguf
+    [ "$status" -eq 1 ]
+    has gufo.split.mine
+}
+
+@test "recovery shows a name without its control characters" {
+    make_model $'a\x1bb.gguf'
+    run gufo edit --recover $'a\x1bb.gguf'
+    [ "$status" -eq 0 ]
+    same 'a\u{1b}b.gguf: there is nothing to recover'
+}
+
+@test "keys and signatures are read to 64 KiB" {
+    make_model model.gguf
+    head -c 70000 /dev/zero >long
+    run --separate-stderr gufo sign --key long model.gguf
+    [ "$status" -eq 3 ] || [[ "$stderr" == *"without libsodium"* ]]
+    [[ "$stderr" == *"too long"* ]] || [[ "$stderr" == *"without libsodium"* ]]
+}
+
+@test "text cells of a report that begin like a formula get an apostrophe" {
+    make_gguf m.gguf kv general.architecture string llama tensor '=1+1' 0 32x2 256 \
+        tensor '@a' 0 32x2 256 tensor 'a=b' 0 32x2 256
+    gufo quantize -q --report r.csv m.gguf q.gguf Q8_0
+    run cut -d, -f1 r.csv
+    has "\"'=1+1\""
+    has "\"'@a\""
+    has '"a=b"'
+}
+
+@test "killed between the names of a set, no mixture is left and the command finishes it" {
+    local shards
+    make_model model.gguf
+    gufo split -q model.gguf set --max-tensors 1
+    shards=(set-*.gguf)
+    gufo quantize -q --keep-split "${shards[0]}" "out${shards[0]#set}" F16
+    gufo quantize -q --keep-split "${shards[0]}" "new${shards[0]#set}" Q8_0
+    command -v strace >/dev/null || skip "no strace"
+    strace -f -e trace=rename -e inject=rename:signal=KILL:when=3 \
+        "$GUFO" quantize -q --force --keep-split "${shards[0]}" "out${shards[0]#set}" Q8_0 \
+        2>/dev/null || true
+    [ ! -e "out${shards[0]#set}" ]
+    gufo quantize -q --force --keep-split "${shards[0]}" "out${shards[0]#set}" Q8_0
+    for shard in "${shards[@]}"; do
+        cmp "out${shard#set}" "new${shard#set}"
+    done
+    ! ls .gufo-*.old 2>/dev/null
+}
