@@ -104,7 +104,7 @@ elseif(TARGET gufo_command)
     endforeach()
 endif()
 
-# ---- installed package ------------------------------------------------------------------------
+# ---- installed package, binary interface ------------------------------------------------------
 
 # A foreign project cannot link what was built with sanitizers.
 find_program(BASH bash)
@@ -117,6 +117,11 @@ if(BASH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANIT
         ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/package_archives ${CMAKE_C_COMPILER})
     add_test(NAME package.vendored COMMAND ${BASH} ${package_tests}/vendored/run
         ${PROJECT_BINARY_DIR}/package_vendored ${CMAKE_C_COMPILER})
+    add_test(NAME abi.old_program COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/abi/run
+        ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/abi_old_program ${CMAKE_C_COMPILER})
+    add_test(NAME abi.compare COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/abi/compare
+        ${PROJECT_BINARY_DIR}/abi_compare ${CMAKE_C_COMPILER})
+    set_tests_properties(abi.old_program abi.compare PROPERTIES LABELS abi SKIP_RETURN_CODE 77)
     set_tests_properties(package package.archives package.vendored PROPERTIES LABELS package)
     set_tests_properties(package.vendored PROPERTIES COST 100 PROCESSORS 2)
     if(TARGET gufo_command)
