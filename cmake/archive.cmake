@@ -9,9 +9,9 @@
 #          |            objcopy --localize-hidden
 #       libNAME.a
 
-# gufo_archive(TARGET NAME OBJECTS object... [INSIDE library...]): a static library libNAME.a.  Of the
-# static libraries INSIDE, which are not installed, it takes the objects that it needs; none of their
-# names is seen from outside, public ones neither.
+# gufo_archive(TARGET NAME OBJECTS library... [INSIDE library...]): a static library libNAME.a of the
+# object libraries OBJECTS.  Of the static libraries INSIDE, which are not installed, it takes the
+# objects that it needs; none of their names is seen from outside, public ones neither.
 function(gufo_archive target name)
     cmake_parse_arguments(PARSE_ARGV 2 archive "" "" "OBJECTS;INSIDE")
     if(NOT CMAKE_OBJCOPY)
@@ -34,6 +34,10 @@ function(gufo_archive target name)
     if(GUFO_LINKER_GROUPS)
         list(APPEND flags -Wl,--force-group-allocation)
     endif()
+    set(objects "")
+    foreach(library IN LISTS archive_OBJECTS)
+        list(APPEND objects $<TARGET_OBJECTS:${library}>)
+    endforeach()
     set(inside "")
     foreach(library IN LISTS archive_INSIDE)
         list(APPEND inside $<TARGET_FILE:${library}>)
@@ -41,13 +45,14 @@ function(gufo_archive target name)
     add_custom_command(OUTPUT ${object}
         COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
         COMMAND ${CMAKE_C_COMPILER} ${flags} -r -nostdlib -Wl,--unique -Wl,--exclude-libs,ALL
-            -o ${object} ${archive_OBJECTS} ${inside}
+            -o ${object} ${objects} ${inside}
         COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${object}
-        DEPENDS ${archive_OBJECTS} ${archive_INSIDE}
+        DEPENDS ${objects} ${archive_INSIDE}
         COMMAND_EXPAND_LISTS VERBATIM COMMENT "Public names of lib${name}.a")
     add_library(${target} STATIC ${object})
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C)
     set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    add_dependencies(${target} ${archive_OBJECTS}) # make does not see it from the files
 endfunction()
 
 # Code that several objects share by the same name (32-bit x86 finds its own address by such a

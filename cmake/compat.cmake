@@ -20,7 +20,7 @@ set_target_properties(gguf_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(gguf_objects PRIVATE ${compat_headers} include src)
 target_link_libraries(gguf_objects PRIVATE gufo_flags)
 
-gufo_archive(gguf_static gguf OBJECTS $<TARGET_OBJECTS:gguf_objects> INSIDE gufo_internal)
+gufo_archive(gguf_static gguf OBJECTS gguf_objects INSIDE gufo_internal)
 add_library(gguf_shared SHARED $<TARGET_OBJECTS:gguf_objects>)
 set_target_properties(gguf_shared PROPERTIES
     EXPORT_NAME gguf VERSION ${PROJECT_VERSION} SOVERSION ${gufo_soversion})
@@ -59,7 +59,7 @@ if(GUFO_GGML_DIR)
         _FILE_OFFSET_BITS=64)
     target_compile_options(gguf_dropin_objects PRIVATE -Wall -Wextra -fvisibility=hidden)
     target_compile_features(gguf_dropin_objects PRIVATE c_std_17 cxx_std_17)
-    gufo_archive(gguf_dropin gguf-dropin OBJECTS $<TARGET_OBJECTS:gguf_dropin_objects>
+    gufo_archive(gguf_dropin gguf-dropin OBJECTS gguf_dropin_objects
         INSIDE gufo_internal)
     set_target_properties(gguf_dropin PROPERTIES LINKER_LANGUAGE CXX)
     target_link_libraries(gguf_dropin PRIVATE m Threads::Threads)

@@ -43,7 +43,7 @@ add_library(gufo_base STATIC EXCLUDE_FROM_ALL
 set_target_properties(gufo_base PROPERTIES LINKER_LANGUAGE C)
 
 gufo_archive(gufo_digest_static gufo_digest
-    OBJECTS $<TARGET_OBJECTS:gufo_digest_objects> INSIDE gufo_base)
+    OBJECTS gufo_digest_objects INSIDE gufo_base)
 add_library(gufo_digest_shared SHARED $<TARGET_OBJECTS:gufo_digest_objects>)
 set_target_properties(gufo_digest_shared PROPERTIES OUTPUT_NAME gufo_digest LINKER_LANGUAGE C
     EXPORT_NAME gufo_digest VERSION ${PROJECT_VERSION} SOVERSION ${gufo_soversion}

@@ -1,10 +1,10 @@
 # The kernels of the codec: src/codec/kernels/*.c, compiled once per processor level.
 #
-# Sets kernel_objects, and kernel_definitions that tell the rest of the library which levels there
+# Sets kernel_libraries, and kernel_definitions that tell the rest of the library which levels there
 # are.
 
 file(GLOB kernel_sources CONFIGURE_DEPENDS src/codec/kernels/*.c)
-set(kernel_objects "")
+set(kernel_libraries "")
 set(kernel_definitions "")
 
 # Checks of undefined behaviour make the largest kernels twenty times slower to compile.  Only plain C
@@ -41,8 +41,8 @@ function(add_kernels level)
             target_link_libraries(gufo_kernels_${level} PRIVATE gufo_checks_vector)
         endif()
     endif()
-    list(APPEND kernel_objects $<TARGET_OBJECTS:gufo_kernels_${level}>)
-    set(kernel_objects ${kernel_objects} PARENT_SCOPE)
+    list(APPEND kernel_libraries gufo_kernels_${level})
+    set(kernel_libraries ${kernel_libraries} PARENT_SCOPE)
 endfunction()
 
 # Seen by the compiler, not by the name of the machine: a 32-bit build on a 64-bit one has none.
