@@ -10,51 +10,55 @@ if(NOT GUFO_DIGEST)
 endif()
 list(FILTER command_sources EXCLUDE REGEX "/digest_missing\\.c$")
 
-file(GLOB digest_sources CONFIGURE_DEPENDS src/digest/*.c)
+file(GLOB_RECURSE digest_sources CONFIGURE_DEPENDS src/digest/*.c)
 add_library(gufo_digest_objects OBJECT ${digest_sources})
 set_target_properties(gufo_digest_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(gufo_digest_objects PRIVATE include src)
 target_link_libraries(gufo_digest_objects PRIVATE gufo_flags Threads::Threads)
 
-# find_digest_package(NAME HEADER LIBRARY DEFINITION PACKAGE WHAT): one of the three.
-set(digest_packages "")
-function(find_digest_package name header library definition package what)
-    find_path(${name}_INCLUDE_DIR ${header})
-    find_library(${name}_LIBRARY ${library})
-    mark_as_advanced(${name}_INCLUDE_DIR ${name}_LIBRARY)
-    if(${name}_INCLUDE_DIR AND ${name}_LIBRARY)
+# digest_needs(NAME PC DEFINITION PACKAGE WHAT): one of the three, as imported target and .pc file.
+include(cmake/gufo-digest-libraries.cmake)
+set(digest_found "")
+set(digest_pc "")
+function(digest_needs name pc definition package what)
+    gufo_digest_library(${name})
+    if(TARGET gufo_digest::${name})
         target_compile_definitions(gufo_digest_objects PRIVATE ${definition})
-        target_include_directories(gufo_digest_objects SYSTEM PRIVATE ${${name}_INCLUDE_DIR})
-        set(digest_packages ${digest_packages} ${${name}_LIBRARY} PARENT_SCOPE)
+        target_link_libraries(gufo_digest_objects PRIVATE gufo_digest::${name})
+        set(digest_found ${digest_found} ${name} PARENT_SCOPE)
+        set(digest_pc ${digest_pc} ${pc} PARENT_SCOPE)
     else()
-        message(STATUS "${header} (${package}) not found: ${what}")
+        message(STATUS "${name} (${package}) not found: ${what}")
     endif()
 endfunction()
-find_digest_package(XXHASH xxhash.h xxhash GUFO_XXHASH libxxhash-dev "no xxh64 hashes")
-find_digest_package(LIBCRYPTO openssl/evp.h crypto GUFO_LIBCRYPTO libssl-dev
-    "no sha1, sha256, blake2b and uuid hashes")
-find_digest_package(SODIUM sodium.h sodium GUFO_SODIUM libsodium-dev "no signatures")
+digest_needs(xxhash libxxhash GUFO_XXHASH libxxhash-dev "no xxh64 hashes")
+digest_needs(crypto libcrypto GUFO_LIBCRYPTO libssl-dev "no sha1, sha256, blake2b and uuid hashes")
+digest_needs(sodium libsodium GUFO_SODIUM libsodium-dev "no signatures")
+list(TRANSFORM digest_found PREPEND gufo_digest:: OUTPUT_VARIABLE digest_targets)
 
-# The room makes use of the room base, whose functions libgufo does not show to others: the shared
-# library has its own copy of them, and does not show it either.
-add_library(gufo_base STATIC
+# The room makes use of the room base, whose functions libgufo does not show to others: both forms
+# have their own copy of them, and do not show it either.
+add_library(gufo_base STATIC EXCLUDE_FROM_ALL
     $<FILTER:$<TARGET_OBJECTS:gufo_objects>,INCLUDE,/src/base/[^/]*$>)
 set_target_properties(gufo_base PROPERTIES LINKER_LANGUAGE C)
 
-add_library(gufo_digest_static STATIC $<TARGET_OBJECTS:gufo_digest_objects>)
+gufo_archive(gufo_digest_static gufo_digest
+    OBJECTS gufo_digest_objects INSIDE gufo_base)
 add_library(gufo_digest_shared SHARED $<TARGET_OBJECTS:gufo_digest_objects>)
-set_target_properties(gufo_digest_shared PROPERTIES
+set_target_properties(gufo_digest_shared PROPERTIES OUTPUT_NAME gufo_digest LINKER_LANGUAGE C
     EXPORT_NAME gufo_digest VERSION ${PROJECT_VERSION} SOVERSION ${gufo_soversion}
     INSTALL_RPATH "$ORIGIN") # libgufo.so lies beside it
-foreach(library gufo_digest_static gufo_digest_shared)
-    set_target_properties(${library} PROPERTIES OUTPUT_NAME gufo_digest LINKER_LANGUAGE C)
-    target_link_libraries(${library} PRIVATE ${digest_packages} Threads::Threads
+# Not installed, for the command and the tests: with private functions within reach.
+add_library(gufo_digest_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:gufo_digest_objects>)
+set_target_properties(gufo_digest_internal PROPERTIES LINKER_LANGUAGE C)
+foreach(form static shared internal)
+    target_link_libraries(gufo_digest_${form} PRIVATE ${digest_targets} Threads::Threads
         $<BUILD_INTERFACE:gufo_flags>)
+    target_link_libraries(gufo_digest_${form} PUBLIC gufo_${form})
 endforeach()
-target_link_libraries(gufo_digest_static PUBLIC gufo_static)
-target_link_libraries(gufo_digest_shared PUBLIC gufo_shared PRIVATE $<BUILD_INTERFACE:gufo_base>)
+target_link_libraries(gufo_digest_shared PRIVATE $<BUILD_INTERFACE:gufo_base>)
 target_link_options(gufo_digest_shared PRIVATE LINKER:--exclude-libs,libgufo_base.a)
 add_library(gufo::gufo_digest ALIAS gufo_digest_shared)
+add_library(gufo::gufo_digest_static ALIAS gufo_digest_static)
 
-set(digest_libraries gufo_digest_static)
-install(TARGETS gufo_digest_shared gufo_digest_static EXPORT gufo_targets)
+set(digest_libraries gufo_digest_internal)

@@ -4,9 +4,14 @@ include(CMakePackageConfigHelpers)
 
 install(TARGETS gufo_shared gufo_static EXPORT gufo_targets)
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "gufo-compat" EXCLUDE)
+    FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "gufo-compat" EXCLUDE
+    PATTERN "digest.h" EXCLUDE)
+if(TARGET gufo_digest_static)
+    install(TARGETS gufo_digest_shared gufo_digest_static EXPORT gufo_digest_targets)
+    install(FILES include/gufo/digest.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/gufo)
+endif()
 if(TARGET gguf_static)
-    install(TARGETS gguf_shared gguf_static EXPORT gufo_targets)
+    install(TARGETS gguf_shared gguf_static EXPORT gufo_gguf_targets)
     install(DIRECTORY include/gufo-compat DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 endif()
 if(TARGET gguf_dropin)
@@ -24,6 +29,15 @@ configure_package_config_file(cmake/gufo-config.cmake.in ${PROJECT_BINARY_DIR}/g
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/gufo-config-version.cmake
     COMPATIBILITY ${gufo_compatibility})
 install(EXPORT gufo_targets NAMESPACE gufo:: DESTINATION ${package_dir} FILE gufo-targets.cmake)
+if(TARGET gguf_static)
+    install(EXPORT gufo_gguf_targets NAMESPACE gufo:: DESTINATION ${package_dir}
+        FILE gufo-gguf-targets.cmake)
+endif()
+if(TARGET gufo_digest_static)
+    install(EXPORT gufo_digest_targets NAMESPACE gufo:: DESTINATION ${package_dir}
+        FILE gufo-digest-targets.cmake)
+    install(FILES cmake/gufo-digest-libraries.cmake DESTINATION ${package_dir})
+endif()
 install(FILES ${PROJECT_BINARY_DIR}/gufo-config.cmake ${PROJECT_BINARY_DIR}/gufo-config-version.cmake
     DESTINATION ${package_dir})
 
@@ -40,11 +54,17 @@ else()
     set(pc_libdir "\${prefix}/${CMAKE_INSTALL_LIBDIR}")
     set(pc_includedir "\${prefix}/${CMAKE_INSTALL_INCLUDEDIR}")
 endif()
-configure_file(cmake/gufo.pc.in ${PROJECT_BINARY_DIR}/gufo.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/gufo.pc DESTINATION ${pkgconfig_dir})
+function(install_pc name)
+    configure_file(cmake/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+    install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir})
+endfunction()
+install_pc(gufo)
 if(TARGET gguf_static)
-    configure_file(cmake/gguf.pc.in ${PROJECT_BINARY_DIR}/gguf.pc @ONLY)
-    install(FILES ${PROJECT_BINARY_DIR}/gguf.pc DESTINATION ${pkgconfig_dir})
+    install_pc(gguf)
+endif()
+if(TARGET gufo_digest_static)
+    list(JOIN digest_pc ", " digest_pc_requires)
+    install_pc(gufo-digest)
 endif()
 
 # ---- the registry, for other programs ---------------------------------------------------------
@@ -54,6 +74,9 @@ install(DIRECTORY registry/ DESTINATION ${CMAKE_INSTALL_DATADIR}/gufo/registry
 
 # ---- documents and completion -----------------------------------------------------------------
 
+if(NOT TARGET gufo_command)
+    return()
+endif()
 file(GLOB man_pages CONFIGURE_DEPENDS man/*.1)
 if(man_pages)
     install(FILES ${man_pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)

@@ -1,19 +1,19 @@
 # The kernels of the codec: src/codec/kernels/*.c, compiled once per processor level.
 #
-# Sets kernel_objects, and kernel_definitions that tell the rest of the library which levels there
+# Sets kernel_libraries, and kernel_definitions that tell the rest of the library which levels there
 # are.
 
 file(GLOB kernel_sources CONFIGURE_DEPENDS src/codec/kernels/*.c)
-set(kernel_objects "")
+set(kernel_libraries "")
 set(kernel_definitions "")
 
 # Checks of undefined behaviour make the largest kernels twenty times slower to compile.  Only plain C
 # has them, which is made from the same source, and of pointers only where they point to.  gcc needs a
 # quarter of the time if it asks by calls.  (Libraries, because options come in the order of these.)
-add_library(checks_vector INTERFACE)
-target_compile_options(checks_vector INTERFACE -fno-sanitize=undefined)
-add_library(checks_portable INTERFACE)
-target_compile_options(checks_portable INTERFACE
+add_library(gufo_checks_vector INTERFACE)
+target_compile_options(gufo_checks_vector INTERFACE -fno-sanitize=undefined)
+add_library(gufo_checks_portable INTERFACE)
+target_compile_options(gufo_checks_portable INTERFACE
     -fno-sanitize=null,alignment,pointer-overflow,object-size)
 set(sanitized_kernel_options -O1)
 if(GUFO_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -23,26 +23,26 @@ endif()
 # add_kernels(LEVEL OPTION...): LEVEL is the suffix of the functions' names.
 function(add_kernels level)
     string(TOUPPER ${level} upper)
-    add_library(kernels_${level} OBJECT ${kernel_sources})
-    set_target_properties(kernels_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)
-    target_include_directories(kernels_${level} PRIVATE include src)
-    target_link_libraries(kernels_${level} PRIVATE gufo_flags)
-    target_compile_definitions(kernels_${level} PRIVATE
+    add_library(gufo_kernels_${level} OBJECT ${kernel_sources})
+    set_target_properties(gufo_kernels_${level} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(gufo_kernels_${level} PRIVATE include src)
+    target_link_libraries(gufo_kernels_${level} PRIVATE gufo_flags)
+    target_compile_definitions(gufo_kernels_${level} PRIVATE
         GUFO_KERNELS=${level} GUFO_KERNELS_${upper})
     # gcc leaves short loops over the elements of a group alone at -O2; math functions set no errno
     # here that anybody reads, and without it a square root is one instruction.
-    target_compile_options(kernels_${level} PRIVATE ${ARGN} -fno-math-errno
+    target_compile_options(gufo_kernels_${level} PRIVATE ${ARGN} -fno-math-errno
         $<$<C_COMPILER_ID:GNU>:-fpeel-loops>)
     if(GUFO_SANITIZE)
-        target_compile_options(kernels_${level} PRIVATE ${sanitized_kernel_options})
+        target_compile_options(gufo_kernels_${level} PRIVATE ${sanitized_kernel_options})
         if(level STREQUAL portable)
-            target_link_libraries(kernels_${level} PRIVATE checks_portable)
+            target_link_libraries(gufo_kernels_${level} PRIVATE gufo_checks_portable)
         else()
-            target_link_libraries(kernels_${level} PRIVATE checks_vector)
+            target_link_libraries(gufo_kernels_${level} PRIVATE gufo_checks_vector)
         endif()
     endif()
-    list(APPEND kernel_objects $<TARGET_OBJECTS:kernels_${level}>)
-    set(kernel_objects ${kernel_objects} PARENT_SCOPE)
+    list(APPEND kernel_libraries gufo_kernels_${level})
+    set(kernel_libraries ${kernel_libraries} PARENT_SCOPE)
 endfunction()
 
 # Seen by the compiler, not by the name of the machine: a 32-bit build on a 64-bit one has none.

@@ -1,11 +1,14 @@
 # What can be switched, and the flags that everything is compiled with.
 
+# In a project that includes this one: the library alone.
+option(GUFO_BUILD_COMMAND "Build the command" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_BUILD_BENCH "Build the benchmarks" OFF)
 option(GUFO_FUZZ "Build the fuzz targets (clang, libFuzzer)" OFF)
-option(GUFO_COMPAT "Build the room compat: libgguf, the documented C API" ON)
-option(GUFO_DIGEST "Build the room digest: hashes, manifests, signatures" ON)
+option(GUFO_COMPAT "Build the room compat: libgguf, the documented C API" ${PROJECT_IS_TOP_LEVEL})
+option(GUFO_DIGEST "Build the room digest: hashes, manifests, signatures" ${PROJECT_IS_TOP_LEVEL})
+option(GUFO_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_WERROR "Treat warnings as errors" OFF)
 option(GUFO_VECTOR_KERNELS "Build kernels for instruction sets beside plain C" ON)
 set(GUFO_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, for example address,undefined")
@@ -34,6 +37,8 @@ target_compile_definitions(gufo_flags INTERFACE _POSIX_C_SOURCE=200809L _FILE_OF
 target_compile_options(gufo_flags INTERFACE
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
     -fvisibility=hidden
+    # So that a program that is linked with --gc-sections has only what it uses.
+    -ffunction-sections -fdata-sections
     # The same bits from the same numbers on every machine: no silent multiply-add, and (s390x) no
     # float that is silently a double.
     -ffp-contract=off $<$<C_COMPILER_ID:GNU>:-fexcess-precision=fast>)
@@ -42,6 +47,11 @@ include(CheckCSourceCompiles)
 check_c_source_compiles("#ifndef __i386__\n#error\n#endif\nint main(void) { return 0; }" GUFO_I386)
 if(GUFO_I386)
     target_compile_options(gufo_flags INTERFACE -msse2 -mfpmath=sse)
+endif()
+# A project that includes this one may have no build type, without which compilers do not optimise.
+if(NOT PROJECT_IS_TOP_LEVEL AND NOT multi_config AND NOT CMAKE_BUILD_TYPE
+        AND NOT CMAKE_C_FLAGS MATCHES "(^| )-O")
+    target_compile_options(gufo_flags INTERFACE -O2)
 endif()
 if(GUFO_WERROR)
     target_compile_options(gufo_flags INTERFACE -Werror)

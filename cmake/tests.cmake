@@ -1,4 +1,5 @@
-# Tests: unit tests (cmocka), one program per tests/ROOM/test_*.c, and command tests (bats).
+# Tests: unit tests (cmocka), one program per test_*.c in tests/ROOM or a folder in it, and command
+# tests (bats).
 #
 # Every test finds in its environment
 #   GUFO_SHARED     folder with real model files, which may be missing
@@ -19,25 +20,25 @@ find_library(CMOCKA_LIBRARY cmocka)
 mark_as_advanced(CMOCKA_INCLUDE_DIR CMOCKA_LIBRARY)
 
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
-file(GLOB unit_tests CONFIGURE_DEPENDS tests/*/test_*.c)
+file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS tests/test_*.c)
 # Rooms that are libraries of their own may have been left out.
 foreach(room digest compat)
-    if(NOT TARGET gufo_${room}_static)
-        list(FILTER unit_tests EXCLUDE REGEX "/${room}/test_[^/]*$")
+    if(NOT TARGET gufo_${room}_internal)
+        list(FILTER unit_tests EXCLUDE REGEX "/tests/${room}/")
     endif()
 endforeach()
 
 function(add_unit_test source)
-    get_filename_component(room ${source} DIRECTORY)
-    get_filename_component(room ${room} NAME)
+    file(RELATIVE_PATH room ${PROJECT_SOURCE_DIR}/tests ${source})
+    string(REGEX REPLACE "/.*" "" room ${room})
     get_filename_component(name ${source} NAME_WE)
     string(REPLACE "test_" "" name ${name})
     add_executable(test_${room}_${name} ${source})
     set_target_properties(test_${room}_${name} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
     target_link_libraries(test_${room}_${name} PRIVATE gufo_test_support)
-    if(TARGET gufo_${room}_static)
-        target_link_libraries(test_${room}_${name} PRIVATE gufo_${room}_static)
+    if(TARGET gufo_${room}_internal)
+        target_link_libraries(test_${room}_${name} PRIVATE gufo_${room}_internal)
     endif()
     add_test(NAME unit.${room}.${name} COMMAND test_${room}_${name})
     # 77: the whole program found nothing to test with.
@@ -49,7 +50,7 @@ if(CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY AND support_sources)
     # Private headers are within reach.
     add_library(gufo_test_base INTERFACE)
     target_include_directories(gufo_test_base INTERFACE src tests ${CMOCKA_INCLUDE_DIR})
-    target_link_libraries(gufo_test_base INTERFACE gufo_static gufo_flags ${CMOCKA_LIBRARY})
+    target_link_libraries(gufo_test_base INTERFACE gufo_internal gufo_flags ${CMOCKA_LIBRARY})
     add_library(gufo_test_support STATIC ${support_sources})
     target_link_libraries(gufo_test_support PUBLIC gufo_test_base)
     foreach(source IN LISTS unit_tests)
@@ -87,7 +88,7 @@ foreach(source IN LISTS helper_sources)
     add_executable(${name} ${source})
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${test_bin})
     target_include_directories(${name} PRIVATE src tests)
-    target_link_libraries(${name} PRIVATE gufo_static gufo_flags)
+    target_link_libraries(${name} PRIVATE gufo_internal gufo_flags)
 endforeach()
 
 if(NOT BATS)
@@ -103,15 +104,26 @@ elseif(TARGET gufo_command)
     endforeach()
 endif()
 
-# ---- installed package ------------------------------------------------------------------------
+# ---- installed package, binary interface ------------------------------------------------------
 
 # A foreign project cannot link what was built with sanitizers.
 find_program(BASH bash)
 mark_as_advanced(BASH)
 if(BASH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANITIZE)
-    add_test(NAME package COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/package/run
+    set(package_tests ${PROJECT_SOURCE_DIR}/tests/package)
+    add_test(NAME package COMMAND ${BASH} ${package_tests}/run
         ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/package ${CMAKE_C_COMPILER})
-    set_tests_properties(package PROPERTIES LABELS package)
+    add_test(NAME package.archives COMMAND ${BASH} ${package_tests}/archives
+        ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/package_archives ${CMAKE_C_COMPILER})
+    add_test(NAME package.vendored COMMAND ${BASH} ${package_tests}/vendored/run
+        ${PROJECT_BINARY_DIR}/package_vendored ${CMAKE_C_COMPILER})
+    add_test(NAME abi.old_program COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/abi/run
+        ${PROJECT_BINARY_DIR} ${PROJECT_BINARY_DIR}/abi_old_program ${CMAKE_C_COMPILER})
+    add_test(NAME abi.compare COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/abi/compare
+        ${PROJECT_BINARY_DIR}/abi_compare ${CMAKE_C_COMPILER})
+    set_tests_properties(abi.old_program abi.compare PROPERTIES LABELS abi SKIP_RETURN_CODE 77)
+    set_tests_properties(package package.archives package.vendored PROPERTIES LABELS package)
+    set_tests_properties(package.vendored PROPERTIES COST 100 PROCESSORS 2)
     if(TARGET gufo_command)
         add_test(NAME completion COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/package/completion
             $<TARGET_FILE:gufo_command>)

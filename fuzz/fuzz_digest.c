@@ -2,6 +2,8 @@
  * signature. */
 #include "walk.h"
 
+#include <gufo/digest.h>
+
 #include <stdlib.h>
 #include <string.h>
 

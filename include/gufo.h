@@ -4,8 +4,8 @@
  * strings, where bytes come from), codec.h (element types of tensors), format.h (the file itself),
  * schema.h (what the values mean), check.h (whether a model is complete and agrees with itself),
  * name.h (names of files), quant.h (making models smaller), edit.h (changing files), compare.h (how
- * two models differ).  digest.h (hashes and signatures) belongs to a library of its
- * own. */
+ * two models differ).  Hashes and signatures are a library of their own, with a header of its own:
+ * gufo/digest.h. */
 #ifndef GUFO_H
 #define GUFO_H
 
@@ -13,7 +13,6 @@
 #include "gufo/check.h"
 #include "gufo/codec.h"
 #include "gufo/compare.h"
-#include "gufo/digest.h"
 #include "gufo/edit.h"
 #include "gufo/format.h"
 #include "gufo/name.h"

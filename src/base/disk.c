@@ -11,11 +11,19 @@
 #include <unistd.h>
 
 #ifdef __linux__
-#include <linux/falloc.h>
-#include <linux/fs.h>
-#include <linux/magic.h>
 #include <sys/ioctl.h>
 #include <sys/vfs.h>
+
+/* The kernel's interface, by the values that it promises to keep: its headers (linux/falloc.h, fs.h,
+ * magic.h) are not there with every C library. */
+enum { COLLAPSE_RANGE = 0x08, INSERT_RANGE = 0x20 };
+enum { EXT4 = 0xef53, XFS = 0x58465342 };
+#define F2FS UINT32_C(0xf2f52010)
+struct clone_range {
+    int64_t from;
+    uint64_t from_offset, size, to_offset;
+};
+#define CLONE_RANGE _IOW(0x94, 13, struct clone_range)
 #endif
 
 /* The largest single request: beyond this Linux transfers less than was asked for anyway. */
@@ -56,21 +64,20 @@ ssize_t disk_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, ui
 
 int disk_clone(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_t size)
 {
-    struct file_clone_range range = {
-        .src_fd = from, .src_offset = from_offset, .src_length = size, .dest_offset = to_offset};
+    struct clone_range range = {from, from_offset, size, to_offset};
 
-    return ioctl(to, FICLONERANGE, &range);
+    return ioctl(to, CLONE_RANGE, &range);
 }
 
 int disk_insert(int fd, uint64_t offset, uint64_t size)
 {
-    return fallocate(fd, FALLOC_FL_INSERT_RANGE, (off_t)offset, (off_t)size);
+    return fallocate(fd, INSERT_RANGE, (off_t)offset, (off_t)size);
 }
 
 /* Trying it where it must fail would tell, too, but changes the file's time. */
 bool disk_may_insert(int fd)
 {
-    static const uint32_t able[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
+    static const uint32_t able[] = {EXT4, XFS, F2FS};
     struct statfs info;
 
     if (fstatfs(fd, &info) != 0)
@@ -83,7 +90,7 @@ bool disk_may_insert(int fd)
 
 int disk_collapse(int fd, uint64_t offset, uint64_t size)
 {
-    return fallocate(fd, FALLOC_FL_COLLAPSE_RANGE, (off_t)offset, (off_t)size);
+    return fallocate(fd, COLLAPSE_RANGE, (off_t)offset, (off_t)size);
 }
 
 /* Somebody who waits for the lease makes the system send a signal, which by default would end the

@@ -1,0 +1,22 @@
+/* libgufo: read, check and write GGUF model files.
+ *
+ * This header includes the header of every room.  Read them from the bottom up: base.h (errors,
+ * strings, where bytes come from), codec.h (element types of tensors), format.h (the file itself),
+ * schema.h (what the values mean), check.h (whether a model is complete and agrees with itself),
+ * name.h (names of files), quant.h (making models smaller), edit.h (changing files), compare.h (how
+ * two models differ).  Hashes and signatures are a library of their own, with a header of its own:
+ * gufo/digest.h. */
+#ifndef GUFO_H
+#define GUFO_H
+
+#include "gufo/base.h"
+#include "gufo/check.h"
+#include "gufo/codec.h"
+#include "gufo/compare.h"
+#include "gufo/edit.h"
+#include "gufo/format.h"
+#include "gufo/name.h"
+#include "gufo/quant.h"
+#include "gufo/schema.h"
+
+#endif

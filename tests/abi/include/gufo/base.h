@@ -1,0 +1,129 @@
+/* Floor 0: errors, strings, memory and where bytes come from.
+ *
+ * Conventions that hold for the whole library:
+ *  - A function that can fail returns a gufo_status (0 is success) or NULL, and fills the optional
+ *    last argument `gufo_error *error`.  NULL is allowed there everywhere.
+ *  - The library never prints, exits, aborts, changes global state or reads the environment.
+ *  - Sizes and offsets are uint64_t and count bytes unless the name says otherwise.
+ *  - An options struct is initialised with `{0}`: zero always means "the default".
+ *  - Objects may be used from several threads at once as long as nobody modifies them; what
+ *    modifies an object says so. */
+#ifndef GUFO_BASE_H
+#define GUFO_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define GUFO_API __attribute__((visibility("default")))
+#else
+#define GUFO_API
+#endif
+
+#define GUFO_VERSION_MAJOR 0
+#define GUFO_VERSION_MINOR 1
+#define GUFO_VERSION_PATCH 0
+#define GUFO_VERSION_STRING "0.1.0"
+
+/* The version of the library that is linked, as "MAJOR.MINOR.PATCH".  Static; any thread. */
+GUFO_API const char *gufo_version(void);
+
+/* ---- strings -------------------------------------------------------------------------------- */
+
+/* A view of `len` bytes.  GGUF strings are counted: they may hold NUL bytes and are not
+ * terminated.  A view lives as long as the object it was taken from. */
+typedef struct gufo_str {
+    const char *data;
+    size_t len;
+} gufo_str;
+
+/* The view of a C string, without its terminator. */
+static inline gufo_str gufo_str_of(const char *text)
+{
+    gufo_str view = {text, 0};
+
+    while (text[view.len] != '\0')
+        view.len++;
+    return view;
+}
+
+/* Equal in length and bytes.  Any thread. */
+GUFO_API bool gufo_str_equal(gufo_str a, gufo_str b);
+
+/* The length of the longest prefix of `text` that is valid UTF-8 (RFC 3629: no surrogates, nothing
+ * above U+10FFFF, no overlong forms); equal to `text.len` when all of it is.  Any thread. */
+GUFO_API size_t gufo_utf8_valid_prefix(gufo_str text);
+
+/* ---- errors --------------------------------------------------------------------------------- */
+
+typedef enum gufo_status {
+    GUFO_OK = 0,
+    GUFO_E_MEMORY,    /* the allocator returned NULL */
+    GUFO_E_IO,        /* the system refused: see gufo_error.system */
+    GUFO_E_ARGUMENT,  /* the caller asked for something impossible */
+    GUFO_E_NOT_GGUF,  /* the first bytes are not those of a GGUF file */
+    GUFO_E_VERSION,   /* a GGUF version that does not exist */
+    GUFO_E_TRUNCATED, /* the file ends before what it announces */
+    GUFO_E_MALFORMED, /* the file breaks a rule of the format */
+    GUFO_E_LIMIT,     /* more than a limit of this library or of the options allows */
+    GUFO_E_NOT_FOUND, /* no such key, tensor or type */
+    GUFO_E_TYPE,      /* the value has another type */
+    GUFO_E_RANGE,     /* the value does not fit, the index is past the end */
+    GUFO_E_EXISTS,    /* the output exists and replacing it was not asked for */
+    GUFO_E_CHANGED,   /* the file was changed by somebody else while it was open */
+    GUFO_E_SHARDS,    /* a shard is missing, or the shards do not belong together */
+    GUFO_E_STOPPED,   /* the caller asked to stop */
+} gufo_status;
+
+/* No offset applies to this error. */
+#define GUFO_NO_OFFSET UINT64_MAX
+
+struct gufo_rule; /* format.h */
+
+/* What went wrong.  Plain data: copy it freely; nothing has to be freed. */
+typedef struct gufo_error {
+    gufo_status code;
+    int system;                   /* errno of a GUFO_E_IO, else 0 */
+    uint64_t offset;              /* where in the file, or GUFO_NO_OFFSET */
+    const struct gufo_rule *rule; /* the rule of the format that is broken, or NULL; static */
+    char message[1024];           /* one English sentence, no newline, control characters escaped */
+} gufo_error;
+
+/* A short name for a status, e.g. "truncated".  Static; any thread. */
+GUFO_API const char *gufo_status_name(gufo_status status);
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Where an object gets its memory.  `resize` behaves like realloc: `block` NULL allocates, `size` 0
+ * frees and returns NULL, failure returns NULL and leaves the block as it was.  The struct is
+ * copied; `context` must outlive the object.  Objects used from several threads need a thread-safe
+ * one. */
+typedef struct gufo_allocator {
+    void *(*resize)(void *context, void *block, size_t size);
+    void *context;
+} gufo_allocator;
+
+/* ---- sources -------------------------------------------------------------------------------- */
+
+/* Something that can be read in ranges: a file on another machine, an archive member... */
+typedef struct gufo_source {
+    void *context;
+    uint64_t size; /* bytes in all */
+    /* Fills buffer with the `size` bytes from `offset` on, which lie inside the source.  Less than
+     * all is a failure; *error (never NULL) may say why.  May be called from several threads if the
+     * file is used from several. */
+    gufo_status (*read)(void *context, uint64_t offset, void *buffer, size_t size,
+                        gufo_error *error);
+    void (*close)(void *context); /* called once, when the file is closed; may be NULL */
+} gufo_source;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,484 @@
+/* Floor 4: making models smaller.
+ *
+ * Part 1  recipes             which tensor gets which element type
+ * Part 2  importance matrix   which columns of a tensor matter most
+ * Part 3  quantizing files    the streaming pipeline
+ * Part 4  statistics          what numbers the data of a tensor holds */
+#ifndef GUFO_QUANT_H
+#define GUFO_QUANT_H
+
+#include "codec.h"
+#include "format.h"
+#include "schema.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==== Part 1: recipes ======================================================================== */
+
+/* What a file is to become: a file type (Q4_K_M: a mixture of element types), one element type for
+ * everything, or itself. */
+typedef struct gufo_quantize_target {
+    const char *name;                   /* as the tables spell it; static */
+    const gufo_file_type *file_type;    /* for general.file_type; NULL: none says it */
+    const gufo_element_type *base_type; /* NULL: copy */
+    bool pure; /* every quantizable tensor gets base_type: no mixture; so without a file_type */
+} gufo_quantize_target;
+
+/* What TYPE on a command line means, into *out; false if it means nothing.  TYPE is one of
+ *   the name of a file type that quantizing can make (Q4_K_M), or its number (15);
+ *   Q3_K, Q4_K, Q5_K for the file types with _M;
+ *   the name of an element type that is no file type (MXFP4): the target is pure then;
+ *   COPY: tensors keep their types.
+ * Upper or lower case.  With `pure`, the element type of that name is meant where there is one
+ * (Q4_K; IQ2_S, whose file type is based on IQ2_XS), else the file type's base.  Any thread. */
+GUFO_API bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_target *out);
+/* All those names, the ones people use first; NULL past the end.  Static. */
+GUFO_API const char *gufo_quantize_target_name(size_t index);
+
+/* Facts about a model that recipes ask for; 0 and empty where they are not known, as in a file that
+ * is no language model. */
+typedef struct gufo_recipe_model {
+    gufo_str architecture;           /* "llama" */
+    uint64_t layers;                 /* 0: one more than the highest number in "blk.N." */
+    uint64_t heads, key_value_heads; /* of the first layer */
+    uint64_t experts;
+} gufo_recipe_model;
+
+/* Fills *out from the metadata of a file: general.architecture, and of its keys block_count,
+ * attention.head_count, attention.head_count_kv, expert_count.  What is absent or of no use is left
+ * 0.  `architecture` is a view into the file. */
+GUFO_API void gufo_recipe_model_read(const gufo_file *file, gufo_recipe_model *out);
+
+typedef struct gufo_recipe_options {
+    gufo_quantize_target target;
+    bool keep_output;      /* output.weight stays as it is */
+    bool allow_requantize; /* a quantized type may be made of another one */
+    bool no_fallback;      /* rows that do not fill blocks are an error */
+    bool plan_only;        /* nothing will be encoded: what is IMPOSSIBLE is no error */
+    const gufo_element_type *output_type;          /* for output.weight; NULL: by recipe */
+    const gufo_element_type *token_embedding_type; /* for token_embd.weight; NULL: by recipe */
+    /* The type the user wants for a tensor; NULL: by recipe.  Asked only for tensors that are
+     * quantizable, and not if the target is F32, F16 or BF16.  May be NULL. */
+    const gufo_element_type *(*override_type)(void *context, gufo_str name);
+    void *override_context;
+    /* Whether there is importance data for a tensor.  NULL: there is none at all, which changes
+     * some mixtures. */
+    bool (*has_importance)(void *context, gufo_str name);
+    void *importance_context;
+    const gufo_allocator *allocator; /* NULL: malloc */
+} gufo_recipe_options;
+
+/* Why a tensor gets its type. */
+typedef enum gufo_recipe_reason {
+    GUFO_REASON_COPY,           /* the target is COPY */
+    GUFO_REASON_SHAPE,          /* kept: fewer than two dimensions above one */
+    GUFO_REASON_NO_WEIGHT,      /* kept: the name does not end in "weight" */
+    GUFO_REASON_NAME,           /* kept: `rule` is the name rule */
+    GUFO_REASON_INTEGERS,       /* kept: a table of whole numbers */
+    GUFO_REASON_UNKNOWN_TYPE,   /* kept: its type cannot be decoded */
+    GUFO_REASON_OUTPUT_KEPT,    /* kept: options.keep_output */
+    GUFO_REASON_OUTPUT_TYPE,    /* options.output_type */
+    GUFO_REASON_EMBEDDING_TYPE, /* options.token_embedding_type */
+    GUFO_REASON_OVERRIDE,       /* options.override_type */
+    GUFO_REASON_TARGET,         /* the base type of the target */
+    GUFO_REASON_RECIPE,         /* a mixing rule of the file type */
+} gufo_recipe_reason;
+
+typedef enum gufo_recipe_flags {
+    GUFO_RECIPE_CONVERTS = 1, /* the type changes: decode and encode; else bytes are copied */
+    GUFO_RECIPE_REPACKS = 2,  /* a removed interleaved type: gufo_repack gives `type`, losslessly */
+    GUFO_RECIPE_FELL_BACK = 4, /* rows do not fill blocks of `wanted` */
+    GUFO_RECIPE_POOR = 8, /* a type this small is poor without importance data, and there is none */
+    GUFO_RECIPE_IMPOSSIBLE = 16, /* it cannot be encoded at all without (options.plan_only) */
+} gufo_recipe_flags;
+
+/* The decision about one tensor. */
+typedef struct gufo_recipe_choice {
+    uint32_t type;   /* id of the element type that it gets */
+    uint32_t wanted; /* before looking at the length of rows; same as `type` unless FELL_BACK */
+    gufo_recipe_reason reason;
+    uint32_t flags;        /* of gufo_recipe_flags */
+    const char *rule;      /* the part of the name that the rule is about, or NULL; static */
+    uint64_t size;         /* bytes of data then */
+    int64_t fallback_cost; /* bytes more than `wanted` would take if blocks could be cut; or less */
+} gufo_recipe_choice;
+
+/* A few words for a reason: "fewer than two dimensions".  Static. */
+GUFO_API const char *gufo_recipe_reason_text(gufo_recipe_reason reason);
+
+/* Decides about all tensors of a model at once (its tied embeddings and the numbers of layers
+ * matter to every one): choices[i] is about tensors[i].  Of a tensor only name, type, dims and size
+ * are looked at; the order of tensors does not matter.
+ *
+ * Tensors are kept unless they have two dimensions and a name that ends in "weight", and no rule
+ * excludes the name.  File types of language models mix element types by the names of tensors; any
+ * other tensor gets the base type.  Rows that do not fill blocks fall back: to a related type with
+ * smaller blocks, else to F16.
+ *
+ * Source: llama-quantize, whose choices these are for every model that it can read
+ * (docs/quantize.md lists the few differences).
+ *
+ * Errors name the tensor:
+ *   GUFO_E_TYPE      it is quantized already, and requantizing was not allowed; or its new type
+ *                    has no encoder
+ *   GUFO_E_ARGUMENT  its rows do not fill blocks and there is no fallback, or none is wanted
+ *   GUFO_E_NOT_FOUND its new type cannot be encoded without importance data
+ *   GUFO_E_RANGE     its size overflows
+ *   GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_recipe_choose(const gufo_recipe_options *options,
+                                        const gufo_recipe_model *model, const gufo_tensor *tensors,
+                                        size_t count, gufo_recipe_choice *choices,
+                                        gufo_error *error);
+
+/* Whether the name is that of a token embedding: importance data that does not fit it is common and
+ * to be ignored. */
+GUFO_API bool gufo_recipe_is_token_embedding(gufo_str name);
+
+/* ==== Part 2: importance matrix ============================================================== */
+
+/* An importance matrix tells for the columns of a tensor how large the activations were that a
+ * model multiplied them with: per column a sum of squares, per matrix the number of tokens that
+ * were summed.  (A stack of experts is a tensor of several matrices.)  Their quotient, the mean
+ * square, is the importance that the encoders take.
+ *
+ *     entry "blk.0.ffn_down_exps.weight"        sums                        counts
+ *         matrix 0                              s s s s s s ... columns     c
+ *         matrix 1                              s s s s s s ...             c
+ *
+ * Two formats exist (docs/imatrix.md): GGUF, and an older one without a magic number, usually
+ * called imatrix.dat, which knows only means and the number of chunks of text. */
+typedef struct gufo_imatrix gufo_imatrix;
+
+typedef enum gufo_imatrix_format {
+    GUFO_IMATRIX_GGUF = 0,
+    GUFO_IMATRIX_LEGACY = 1,
+} gufo_imatrix_format;
+
+#define GUFO_IMATRIX_CHUNK_SIZE 512u /* tokens, where a file does not say */
+
+typedef struct gufo_imatrix_options {
+    uint32_t chunk_size;             /* where a file does not say; 0: GUFO_IMATRIX_CHUNK_SIZE */
+    const gufo_allocator *allocator; /* NULL: malloc */
+} gufo_imatrix_options;
+
+/* Opens an importance matrix of either format, checks its structure and builds the index; values
+ * stay in the file and are read when asked for.  Memory is proportional to the number of entries.
+ * Means of the old format become sums of chunks * chunk_size tokens.  `options` may be NULL. Closed
+ * with gufo_imatrix_close; NULL on failure: as gufo_open, GUFO_E_MALFORMED for what is no importance
+ * matrix, GUFO_E_ARGUMENT for a pipe. */
+GUFO_API gufo_imatrix *gufo_imatrix_open(const char *path, const gufo_imatrix_options *options,
+                                         gufo_error *error);
+/* The same from memory, which must outlive it. */
+GUFO_API gufo_imatrix *gufo_imatrix_open_memory(const void *data, size_t size,
+                                                const gufo_imatrix_options *options,
+                                                gufo_error *error);
+
+typedef struct gufo_imatrix_merge_options {
+    /* Which entries are taken; NULL: all. */
+    bool (*keep)(void *context, gufo_str name);
+    void *keep_context;
+    const gufo_allocator *allocator; /* NULL: malloc */
+    size_t *failed; /* gets the index of the input that a failure is about; may be NULL */
+} gufo_imatrix_merge_options;
+
+/* The sum of several importance matrices, or a selection from one: it reads them when it is read,
+ * so they must outlive it.  Sums and counts add up; entries keep the order of their first
+ * appearance; an entry with one count is added to one with a count per matrix by using that for
+ * every matrix. `options` may be NULL.  GUFO_E_ARGUMENT where an entry differs in length from that of
+ * the same name before, or `count` is 0. */
+GUFO_API gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count,
+                                          const gufo_imatrix_merge_options *options,
+                                          gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_imatrix_close(gufo_imatrix *imatrix);
+
+/* Facts.  Any thread. */
+GUFO_API gufo_imatrix_format gufo_imatrix_format_of(const gufo_imatrix *imatrix);
+GUFO_API uint64_t gufo_imatrix_chunk_count(const gufo_imatrix *imatrix); /* 0: not known */
+GUFO_API uint32_t gufo_imatrix_chunk_size(const gufo_imatrix *imatrix);  /* tokens; never 0 */
+/* The texts it was made from, by file name; false past the end.  Views live as long as the matrix.
+ */
+GUFO_API bool gufo_imatrix_dataset_at(const gufo_imatrix *imatrix, uint64_t index, gufo_str *out);
+
+typedef struct gufo_imatrix_entry {
+    gufo_str name;     /* of the tensor in the model */
+    uint64_t values;   /* columns * matrices of the tensor */
+    uint64_t matrices; /* with a count of their own; 1 for a plain tensor, and always in the old
+                          format */
+} gufo_imatrix_entry;
+
+/* The number of entries; entry `index` (false past the end); the index of the entry with a name
+ * (false if there is none), in constant time.  Any thread. */
+GUFO_API uint64_t gufo_imatrix_entry_count(const gufo_imatrix *imatrix);
+GUFO_API bool gufo_imatrix_entry_at(const gufo_imatrix *imatrix, uint64_t index,
+                                    gufo_imatrix_entry *out);
+GUFO_API bool gufo_imatrix_find(const gufo_imatrix *imatrix, gufo_str name, uint64_t *index);
+
+/* Raw numbers of entry `index`: `count` sums from value `first` on, or counts from matrix `first`
+ * on. Whatever the file holds, NaN too.  Any thread.  GUFO_E_RANGE outside the entry. */
+GUFO_API gufo_status gufo_imatrix_read_sums(const gufo_imatrix *imatrix, uint64_t index,
+                                            uint64_t first, uint64_t count, float *out,
+                                            gufo_error *error);
+GUFO_API gufo_status gufo_imatrix_read_counts(const gufo_imatrix *imatrix, uint64_t index,
+                                              uint64_t first, uint64_t count, float *out,
+                                              gufo_error *error);
+
+/* Finds the entry for a tensor of the model with that name, number of columns (dims[0]) and
+ * matrices (dims[2] * dims[3]).  GUFO_E_NOT_FOUND if there is none; GUFO_E_ARGUMENT, with the name
+ * and both lengths, if it has another length: it belongs to another model then. */
+GUFO_API gufo_status gufo_imatrix_match(const gufo_imatrix *imatrix, gufo_str name,
+                                        uint64_t columns, uint64_t matrices, uint64_t *index,
+                                        gufo_error *error);
+/* The importance of the columns of matrix `matrix` of a tensor that gufo_imatrix_match has matched
+ * with entry `index`: `columns` mean squares, ready for gufo_encoder_encode; all 1 for an expert
+ * that no token ever reached.  Any thread.  GUFO_E_MALFORMED, with name and column, where one is
+ * NaN, infinite or negative, or the count is; GUFO_E_RANGE outside the entry. */
+GUFO_API gufo_status gufo_imatrix_importance(const gufo_imatrix *imatrix, uint64_t index,
+                                             uint64_t columns, uint64_t matrix, float *out,
+                                             gufo_error *error);
+
+/* What one entry holds, seen as means.  Of matrices that no token reached nothing but their number
+ * is told. */
+typedef struct gufo_imatrix_statistics {
+    uint64_t unreached;                /* matrices with a count of 0 */
+    uint64_t bad_counts;               /* counts that are NaN, infinite or negative */
+    uint64_t nonfinite;                /* values that are NaN or infinite */
+    uint64_t negative;                 /* values below 0, which no sum of squares is */
+    uint64_t zeros;                    /* columns that were always 0 */
+    float lowest_count, highest_count; /* tokens, of all matrices with a good count */
+    float minimum, maximum;            /* of the finite means; 0 if there is none */
+    double mean;
+    uint64_t top; /* the value with the highest mean */
+} gufo_imatrix_statistics;
+
+/* Reads all of entry `index`.  GUFO_E_RANGE if there is none. */
+GUFO_API gufo_status gufo_imatrix_scan(const gufo_imatrix *imatrix, uint64_t index,
+                                       gufo_imatrix_statistics *out, gufo_error *error);
+
+/* Writing, in either format, in the order of entries; where the format stays, every finite number
+ * comes back as it was.  In the old format a matrix that no token reached becomes all ones, an entry
+ * with no other is left out, and only the last dataset is kept. */
+typedef struct gufo_imatrix_output gufo_imatrix_output;
+
+/* Opens the output, as gufo_writer_open_path does: under a temporary name, its full size reserved.
+ * `imatrix` must outlive it.  NULL on failure: GUFO_E_EXISTS, GUFO_E_IO, GUFO_E_RANGE for numbers
+ * that the format cannot hold, GUFO_E_LIMIT or GUFO_E_MALFORMED for a name that it cannot. */
+GUFO_API gufo_imatrix_output *gufo_imatrix_output_open(const gufo_imatrix *imatrix,
+                                                       gufo_imatrix_format format, const char *path,
+                                                       bool replace, gufo_error *error);
+/* The same to a descriptor, as gufo_writer_open_fd. */
+GUFO_API gufo_imatrix_output *gufo_imatrix_output_open_fd(const gufo_imatrix *imatrix,
+                                                          gufo_imatrix_format format, int fd,
+                                                          gufo_error *error);
+/* The name of the temporary file, for a signal handler; NULL if none.  As gufo_writer_temporary. */
+GUFO_API const char *gufo_imatrix_output_temporary(const gufo_imatrix_output *output);
+/* Writes everything.  GUFO_E_RANGE for a sum that became too large for a float; GUFO_E_IO,
+ * GUFO_E_CHANGED. */
+GUFO_API gufo_status gufo_imatrix_output_write(gufo_imatrix_output *output, gufo_error *error);
+/* Syncs and puts the file in place; on failure nothing is left behind. */
+GUFO_API gufo_status gufo_imatrix_output_finish(gufo_imatrix_output *output, gufo_error *error);
+/* Releases it; what was not finished is removed.  NULL is allowed. */
+GUFO_API void gufo_imatrix_output_free(gufo_imatrix_output *output);
+
+/* ==== Part 3: quantizing files =============================================================== */
+
+/* Makes a model file from another one.  Tensors whose type stays are copied byte for byte; the
+ * others go through in pieces of whole rows, decoded, encoded and written where they belong, on
+ * many threads and in bounded memory:
+ *
+ *     plan    gufo_quantizer_new: what every tensor becomes, and the layout of the output
+ *     look    gufo_quantizer_tensor_at, gufo_quantizer_output_size: nothing was written so far
+ *     run     gufo_quantizer_run: writes, and measures the error on the way
+ *
+ * The output is the same whatever the threads, the memory and the kernels. */
+typedef struct gufo_quantizer gufo_quantizer;
+
+/* A metadata value that the output has instead of the input's, or beside it. */
+typedef struct gufo_quantize_override {
+    gufo_str key;
+    gufo_value value;
+} gufo_quantize_override;
+
+typedef enum gufo_quantize_flags {
+    GUFO_QUANTIZE_REPLACE =
+        1,                    /* an output that exists is replaced, what an interrupted run left too
+                                */
+    GUFO_QUANTIZE_RESUME = 2, /* go on with what an interrupted run has left, if there is something;
+                                * errors then leave it, too */
+    GUFO_QUANTIZE_KEEP_SPLIT = 4,     /* one output per shard of the input */
+    GUFO_QUANTIZE_KEEP_NONFINITE = 8, /* infinite and NaN values are no error */
+} gufo_quantize_flags;
+
+#define GUFO_QUANTIZE_MEMORY (UINT64_C(512) << 20) /* bytes, where options do not say */
+
+typedef struct gufo_quantize_options {
+    gufo_recipe_options recipe;     /* but has_importance: `importance` tells */
+    const gufo_imatrix *importance; /* NULL: none */
+    gufo_str importance_path;       /* for errors and, if it is UTF-8, quantize.imatrix.file; may be
+                                     * empty */
+    const gufo_quantize_override *overrides;
+    size_t override_count;
+    const uint64_t
+        *pruned_layers; /* N of the tensors "blk.N.*" that are left out, in any order; the
+                                    * layers after them move up */
+    size_t pruned_count;
+    uint32_t flags; /* of gufo_quantize_flags */
+    gufo_cpu cpu;
+    gufo_effort effort;
+    unsigned threads;                /* 0: one per processor */
+    uint64_t memory;                 /* bytes that may be used; 0: GUFO_QUANTIZE_MEMORY */
+    const gufo_allocator *allocator; /* NULL: malloc.  From several threads while running */
+} gufo_quantize_options;
+
+/* Plans.  The input, and what the options point to, must outlive the quantizer.  NULL on failure:
+ * as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have importance data that
+ * does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without data (a pipe), layers
+ * that do not exist, an override that a new file may not have (gufo_writer_add_value). */
+GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_set *input,
+                                            const gufo_quantize_options *options,
+                                            gufo_error *error);
+/* NULL is allowed. */
+GUFO_API void gufo_quantizer_free(gufo_quantizer *quantizer);
+
+/* What encoding has lost, measured by decoding again.  Values that are not finite do not count. */
+typedef struct gufo_quantize_loss {
+    uint64_t count;      /* values that were compared */
+    double square_value; /* the sum of the squares of the values */
+    double square_error; /* the sum of the squares of the differences */
+    float largest_error; /* absolute */
+} gufo_quantize_loss;
+
+/* The square root of square_error / square_value: 0 where nothing is lost. */
+GUFO_API double gufo_quantize_loss_relative(const gufo_quantize_loss *loss);
+/* Adds `more` to *loss. */
+GUFO_API void gufo_quantize_loss_add(gufo_quantize_loss *loss, const gufo_quantize_loss *more);
+
+/* One tensor of the output.  Views live as long as the quantizer. */
+typedef struct gufo_quantizer_tensor {
+    gufo_str name;
+    const gufo_tensor *source; /* as in the input, where its name may be another */
+    size_t shard;              /* of the input */
+    gufo_recipe_choice choice; /* the type it gets, and why */
+    bool has_importance;
+    bool unfit_importance;   /* there is some, of another length, and it is ignored */
+    gufo_quantize_loss loss; /* after gufo_quantizer_run; nothing for what is copied */
+} gufo_quantizer_tensor;
+
+/* Tensor `index` in the order of the output; false past the end. */
+GUFO_API bool gufo_quantizer_tensor_at(const gufo_quantizer *quantizer, uint64_t index,
+                                       gufo_quantizer_tensor *out);
+/* The bytes of all output files. */
+GUFO_API uint64_t gufo_quantizer_output_size(const gufo_quantizer *quantizer);
+
+/* How far a run is: bytes of tensor data of the input.  Called often, from any thread but one at a
+ * time.  False stops the run. */
+typedef bool gufo_quantize_progress_fn(void *context, uint64_t done, uint64_t total);
+
+/* Writes PATH.part beside PATH, reserving the whole size first, with a journal PATH.part.journal of
+ * what is done; at the end it is synced and gets its name, and the journal is removed.  With
+ * GUFO_QUANTIZE_KEEP_SPLIT and several shards PATH is that of the first of them, or "NAME.gguf",
+ * which gives NAME-00001-of-000NN.gguf and so on; the journal is then beside the first.
+ * `progress` may be NULL.  Once per quantizer, one thread.
+ *
+ * GUFO_E_STOPPED if `progress` asked for it: the .part files and the journal stay and can be
+ * resumed, by the same version of this library, with the same input and options (threads, memory
+ * and cpu may differ).  Other errors remove them, unless GUFO_QUANTIZE_RESUME is set:
+ *   GUFO_E_EXISTS     an output, or what an interrupted run left, exists and may not be replaced
+ *   GUFO_E_ARGUMENT   the output is the input; what was left was begun otherwise
+ *   GUFO_E_RANGE      a value that is not finite, or becomes so: with tensor, row and column
+ *   GUFO_E_LIMIT      a row of a tensor does not fit into the memory that may be used
+ *   GUFO_E_CHANGED    the input was written to since it was opened
+ *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_quantizer_run(gufo_quantizer *quantizer, const char *path,
+                                        gufo_quantize_progress_fn *progress, void *context,
+                                        gufo_error *error);
+/* After a run that failed: the file that the error is about; NULL if none, or it is not known. */
+GUFO_API const char *gufo_quantizer_failed_path(const gufo_quantizer *quantizer);
+
+/* ==== Part 4: statistics of tensor data ====================================================== */
+
+/* Bins of a histogram, and how many standard deviations from the mean an outlier is away. */
+#define GUFO_STATS_BINS 64
+#define GUFO_STATS_OUTLIER 6
+
+/* How far work is, in bytes.  Called often, from any thread but one at a time.  False stops it. */
+typedef bool gufo_stats_progress_fn(void *context, uint64_t done, uint64_t total);
+
+typedef enum gufo_stats_flags {
+    GUFO_STATS_ONE_PASS = 1, /* no outliers, no histogram: these need a second pass over the data */
+} gufo_stats_flags;
+
+typedef struct gufo_stats_options {
+    uint32_t flags; /* of gufo_stats_flags */
+    gufo_cpu cpu;
+    unsigned threads;                 /* 0: one per processor */
+    gufo_stats_progress_fn *progress; /* may be NULL */
+    void *progress_context;
+    const gufo_allocator *allocator; /* NULL: malloc */
+} gufo_stats_options;
+
+/* Something that occurs in the data of a tensor. */
+typedef struct gufo_stats_find {
+    uint64_t count;
+    uint64_t first;  /* index of the first element, in the order of the data */
+    uint64_t offset; /* in the file: of that element, or of the block that it is in */
+} gufo_stats_find;
+
+/* The numbers that a tensor decodes to.  Indices count elements in the order of dims; of several
+ * equal ones the first in the order of the data counts.  Values are those of gufo_decode; F64, I32
+ * and I64 are taken as doubles. */
+typedef struct gufo_stats {
+    uint64_t elements; /* that were looked at: all, unless the file is truncated */
+    uint64_t finite;   /* of these; what follows is about them, and 0 if there is none */
+    uint64_t zeros;    /* of either sign */
+    double minimum, maximum;
+    uint64_t minimum_at, maximum_at;
+    double mean;
+    double deviation; /* standard deviation of the values themselves (not of a sample) */
+
+    gufo_stats_find nan, positive_infinite, negative_infinite; /* values */
+    /* Blocks with a scale that is infinite or NaN, or an exponent of 255 in MXFP4.  `first` is the
+     * first element of the block, `offset` that of the scale. */
+    gufo_stats_find bad_scales;
+
+    /* With the second pass: bins of equal width from `low` to `high`, the least and the greatest
+     * value, or on a side with outliers the limit of these.  Bins and outliers add up to `finite`.
+     */
+    double low, high;
+    uint64_t outliers_below, outliers_above; /* more than GUFO_STATS_OUTLIER deviations away */
+    uint64_t bins[GUFO_STATS_BINS];
+} gufo_stats;
+
+/* Looks through the data of a tensor, reading it in chunks of about a megabyte (per thread), twice.
+ * The result is the same whatever the threads and the kernels.  Of a truncated tensor (lenient
+ * open) all whole blocks that are there are looked at.  `options` may be NULL.
+ *   GUFO_E_TYPE      the element type is unknown or has no decoder
+ *   GUFO_E_ARGUMENT  rows do not fill blocks, or groups of an interleaved type; a pipe, whose data
+ *                    is gone; a cpu that is not available
+ *   GUFO_E_STOPPED   `progress` asked for it
+ *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_stats_scan(const gufo_file *file, const gufo_tensor *tensor,
+                                     const gufo_stats_options *options, gufo_stats *out,
+                                     gufo_error *error);
+
+/* The place of an element: matrix counts through dimensions 2 and 3. */
+typedef struct gufo_stats_place {
+    uint64_t matrix, row, column;
+} gufo_stats_place;
+
+GUFO_API gufo_stats_place gufo_stats_place_of(const gufo_tensor *tensor, uint64_t index);
+
+/* Checks the rules about tensor data (G8), which gufo_file_check never reads: values and scales
+ * that are infinite or NaN.  At most one finding per tensor, at the first place.  Of `options` the
+ * flags are not used; NULL is allowed.  Fails only for I/O, memory, a file that is truncated
+ * meanwhile, GUFO_E_STOPPED, and with GUFO_E_ARGUMENT for a pipe or a cpu that is not available. */
+GUFO_API gufo_status gufo_file_check_data(const gufo_file *file, const gufo_stats_options *options,
+                                          gufo_finding_fn *found, void *context, gufo_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

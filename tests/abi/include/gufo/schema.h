@@ -1,0 +1,225 @@
+/* Floor 3: what the values of a GGUF file mean.
+ *
+ * Three things are here: the registry (which keys, architectures, tensors, file types, tokenizers
+ * and pre-tokenizers there are), shapes (what a tensor's dimensions must be, given the keys), and
+ * look-ups.  check.h judges a file by them, name.h the name of a file.
+ *
+ * The registry is data: registry/ in the source tree has one table of text per list, which is the
+ * only place to add a row.  Everything here is static and constant: any thread, nothing to free.
+ * Rows are in the order of their tables. */
+#ifndef GUFO_SCHEMA_H
+#define GUFO_SCHEMA_H
+
+#include "base.h"
+#include "format.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ==== File types ============================================================================= */
+
+/* One constant per file type: GUFO_FILE_TYPE_Q4_K_M ... */
+enum {
+#define GUFO_FILE_TYPE(id, name, base, flags) GUFO_FILE_TYPE_##name = id,
+#include "file_types.def"
+#undef GUFO_FILE_TYPE
+};
+
+typedef enum gufo_file_type_flags {
+    GUFO_FILE_TYPE_NOT_MADE = 1, /* quantizing does not make it */
+    GUFO_FILE_TYPE_REMOVED = 2,  /* no longer part of the format; old files may say it */
+} gufo_file_type_flags;
+
+/* A value of general.file_type: the mixture of element types that a file has.  Spec, General
+ * metadata; numbers above 18 as the field uses them. */
+typedef struct gufo_file_type {
+    uint32_t id;        /* as stored */
+    const char *name;   /* "Q4_K_M" */
+    uint32_t base_type; /* id of the element type of most weights: GUFO_TYPE_Q4_K */
+    uint32_t flags;     /* of gufo_file_type_flags */
+} gufo_file_type;
+
+/* The number of rows of the table, and row `index` of it in the order of ids (NULL past the end).
+ * Static; any thread. */
+GUFO_API size_t gufo_file_type_count(void);
+GUFO_API const gufo_file_type *gufo_file_type_at(size_t index);
+
+/* The file type with this id, or with this name (exact, upper case); NULL if there is none. Static;
+ * any thread. */
+GUFO_API const gufo_file_type *gufo_file_type_by_id(uint64_t id);
+GUFO_API const gufo_file_type *gufo_file_type_by_name(const char *name);
+
+/* The short name of a general.file_type ("Q4_K_M" for 15), NULL if the number is not known.
+ * Static; any thread. */
+GUFO_API const char *gufo_file_type_name(uint64_t file_type);
+
+/* ==== Keys =================================================================================== */
+
+/* A key, or a family of keys: "{arch}" stands for the architecture, "{id}" for a number, other words
+ * in braces for one segment of any name.  registry/keys.tsv; spec, Standardized key-value pairs. */
+typedef struct gufo_key_info {
+    const char *key;      /* "{arch}.attention.head_count" */
+    const char *type;     /* of the value: "uint32", "array[string]", "uint32|array[int32]" */
+    const char *unit;     /* "tokens", "blocks" ...; "" for none */
+    const char *fallback; /* what readers take where the key is missing; "" if nothing is known */
+    const char *since;    /* the year of the first text or program that knows it */
+    const char *status;   /* "standard" (the specification has it), "in use" (readers and writers
+                             have it), "deprecated", "community", "misspelt" */
+    const char *group;    /* "General", "Attention", "Tokenizer" ... */
+    const char *summary;  /* one line */
+} gufo_key_info;
+
+GUFO_API size_t gufo_key_count(void);
+GUFO_API const gufo_key_info *gufo_key_at(size_t index); /* NULL past the end */
+
+/* The row that a key of a file is described by, or NULL.  `architecture` is the file's (its
+ * general.architecture), which "{arch}" then must equal; empty: any.  A row for exactly this key goes
+ * before a template. */
+GUFO_API const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture);
+
+/* Whether a value is of a type that the row allows.  Counts and other integers may have any integer
+ * type that holds the value (the specification says uint64 where files have uint32), float32 may be
+ * float64; arrays of integers may have any integer elements.  Empty arrays have any type. */
+GUFO_API bool gufo_key_accepts(const gufo_key_info *info, const gufo_value *value);
+
+/* The key of today for one that is deprecated or misspelt ("{arch}.attention.clamp_kqv" for
+ * "mpt.attention.clip_kqv"), NULL if there is none.  registry/key_aliases.tsv */
+GUFO_API const gufo_key_info *gufo_key_replacement(const gufo_key_info *info);
+
+/* Whether every reader in use knows the replacement, with the same meaning of the value: renaming
+ * the key then mends the file.  False if there is none. */
+GUFO_API bool gufo_key_rename_is_safe(const gufo_key_info *info);
+
+/* ==== Architectures ========================================================================== */
+
+/* A value of general.architecture.  registry/architectures.tsv */
+typedef struct gufo_arch_info {
+    const char *id;     /* "llama" */
+    const char *name;   /* "LLaMA family (also Mistral, Mixtral ...)" */
+    const char *status; /* "standard" (the specification has it), "in use", "named" */
+} gufo_arch_info;
+
+GUFO_API size_t gufo_arch_count(void);
+GUFO_API const gufo_arch_info *gufo_arch_at(size_t index); /* NULL past the end */
+GUFO_API const gufo_arch_info *gufo_arch_find(gufo_str id);
+
+/* How much an architecture needs a key or a tensor. */
+typedef enum gufo_need {
+    GUFO_OPTIONAL,
+    GUFO_EXPECTED, /* the specification requires it, files in use do without it */
+    GUFO_REQUIRED,
+} gufo_need;
+
+/* A key that an architecture uses.  registry/arch_keys.tsv */
+typedef struct gufo_arch_key {
+    const char *arch; /* "llama" */
+    const char *key; /* "llama.context_length" is "context_length" here: without the architecture */
+    gufo_need need;
+} gufo_arch_key;
+
+/* The keys of an architecture: the first of *count rows, NULL if none are known. */
+GUFO_API const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count);
+
+/* ==== Tensors ================================================================================ */
+
+/* A tensor, or a family: "{bid}" stands for the number of a block, "{xid}" for a second number in the
+ * name.  Names end in ".weight" or ".bias", which the template leaves out, or in nothing.  Shapes: see
+ * gufo_shape_evaluate.  registry/tensors.tsv; spec, Standardized tensor names. */
+typedef struct gufo_tensor_info {
+    const char *name; /* "blk.{bid}.attn_q" */
+    const char *summary;
+    const char
+        *shape; /* of the weight, "" if not known: "embedding_length,head_count*key_length" */
+    const char *bias_shape; /* of the bias, "" if not known */
+    const char *status;     /* "standard" or "in use" */
+} gufo_tensor_info;
+
+/* What a name in a file says. */
+typedef struct gufo_tensor_match {
+    const gufo_tensor_info *info;
+    bool has_block;
+    uint64_t block;  /* the number in it */
+    gufo_str suffix; /* ".weight", ".bias", "" or what else follows */
+} gufo_tensor_match;
+
+GUFO_API size_t gufo_tensor_info_count(void);
+GUFO_API const gufo_tensor_info *gufo_tensor_info_at(size_t index); /* NULL past the end */
+
+/* The row that a name in a file belongs to: the longest template that the name begins with, in whole
+ * segments, so that the suffix is ".weight" for "blk.0.attn_q.weight", ".weight.lora_a" in an adapter
+ * and whatever else follows.  False if there is none; *out is then left alone.  Any bytes. */
+GUFO_API bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out);
+
+/* A tensor that an architecture has.  registry/arch_tensors.tsv */
+typedef struct gufo_arch_tensor {
+    const char *arch;
+    const char *name;               /* template, as in gufo_tensor_info */
+    gufo_need need;                 /* of the weight, in every block if it has a block */
+    const char *shape, *bias_shape; /* where they differ from the general ones; "" where not, "-"
+                                       where the general one is wrong and no other is known */
+    const char *instead;            /* templates, with blanks between; a block that has one of them
+                                       needs no tensor of this row: experts, a fused projection */
+} gufo_arch_tensor;
+
+GUFO_API const gufo_arch_tensor *gufo_arch_tensors(const char *arch, size_t *count);
+
+/* ==== Shapes ================================================================================= */
+
+/* A shape is a list of dimensions, the first one contiguous, as in the file: "A,B".  Each is a sum
+ * of products of numbers and names of keys without the architecture, with `+`, `-`, `*`, `/`
+ * (without remainder) and parentheses, as in
+ * "embedding_length,head_count*key_length+2*head_count_kv*key_length".
+ *
+ * Names that are no key: `vocab` (the number of tokens), and head_count, head_count_kv, key_length,
+ * value_length, feed_forward_length ... as short forms of attention.head_count and so on, with the
+ * defaults of the specification (key_length: embedding_length/head_count).
+ *
+ * gufo_shape_evaluate computes the dimensions for one block.  `lookup` gives the value of a name for
+ * `block` (a per-layer array's element), and false if it is not known.  The return value is the
+ * number of dimensions, or 0 if something in it is not known, does not divide, does not fit into 64
+ * bits, or is no shape ("" and "-").  A file may leave out dimensions of 1 at the end. */
+typedef bool gufo_shape_lookup(void *context, gufo_str name, uint64_t block, uint64_t *out);
+GUFO_API unsigned gufo_shape_evaluate(const char *shape, uint64_t block, gufo_shape_lookup *lookup,
+                                      void *context, uint64_t dims[4]);
+
+/* ==== Tokenizers ============================================================================= */
+
+/* A value of tokenizer.ggml.model.  registry/tokenizer_models.tsv */
+typedef struct gufo_tokenizer_model {
+    const char *id;        /* "llama" */
+    const char *algorithm; /* "SentencePiece BPE (merge by score)" */
+    const char *bos, *eos, *unknown, *separator, *padding, *mask; /* default ids; "" for none */
+    const char
+        *arrays; /* the arrays that it needs, with blanks between: "tokens scores token_type" */
+} gufo_tokenizer_model;
+
+GUFO_API size_t gufo_tokenizer_model_count(void);
+GUFO_API const gufo_tokenizer_model *gufo_tokenizer_model_at(size_t index); /* NULL past the end */
+GUFO_API const gufo_tokenizer_model *gufo_tokenizer_model_find(gufo_str id);
+
+/* A value of tokenizer.ggml.pre: how text is cut before byte-level BPE.  registry/pretokenizers.tsv
+ */
+typedef struct gufo_pretokenizer {
+    const char *id;     /* "llama-bpe" */
+    const char *family; /* "LLAMA3": those of one family cut alike */
+} gufo_pretokenizer;
+
+GUFO_API size_t gufo_pretokenizer_count(void);
+GUFO_API const gufo_pretokenizer *gufo_pretokenizer_at(size_t index); /* NULL past the end */
+GUFO_API const gufo_pretokenizer *gufo_pretokenizer_find(gufo_str id);
+
+/* A key that names a token with a special meaning.  registry/special_tokens.tsv */
+typedef struct gufo_special_token {
+    const char *key;  /* "tokenizer.ggml.bos_token_id" */
+    const char *role; /* "beginning of sequence" */
+} gufo_special_token;
+
+GUFO_API size_t gufo_special_token_count(void);
+GUFO_API const gufo_special_token *gufo_special_token_at(size_t index); /* NULL past the end */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
