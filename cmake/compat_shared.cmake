@@ -51,7 +51,8 @@ function(add_shared_ggml_tests prefix dropin theirs headers objects gguf_objects
             ${prefix}_${library})
     endforeach()
     foreach(base ${prefix}_base ${prefix}_base_inside)
-        target_link_libraries(${base} PRIVATE m)
+        target_link_libraries(${base} PRIVATE gufo_internal m)
+        target_link_options(${base} PRIVATE LINKER:--exclude-libs,libgufo_internal.a)
     endforeach()
 
     # The program: whole archive; in libggml-base; everything static; and, for comparison, without
@@ -80,7 +81,7 @@ function(add_shared_ggml_tests prefix dropin theirs headers objects gguf_objects
     foreach(target llama_static base_static static)
         standin_setup(${prefix}_${target} ${folder} "${headers}")
     endforeach()
-    target_link_libraries(${prefix}_base_static PRIVATE m)
+    target_link_libraries(${prefix}_base_static PRIVATE gufo_internal m)
     target_link_libraries(${prefix}_static PRIVATE ${prefix}_llama_static ${dropin}
         ${prefix}_base_static)
     add_output_test(${prefix}_static ${prefix}_static
