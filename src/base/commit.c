@@ -204,6 +204,8 @@ static gufo_status put_aside(place *p, gufo_error *error)
     if (p->aside != ASIDE_NONE)
         return GUFO_OK;
     if (is_there(p->file->target)) {
+        if (!p->file->replace) /* it has appeared meanwhile */
+            return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
         if (disk_rename(p->file->target, p->path) != 0)
             return fail_io(error, errno, "cannot put the old file aside");
         p->aside = ASIDE_OLD;

@@ -324,6 +324,29 @@ static void test_named(void **state)
     }
 }
 
+/* ---- others at work ------------------------------------------------------------------------- */
+
+/* A file that appears while the set is made is not replaced by somebody who did not ask for that. */
+static void test_appeared(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < FILES; i++) {
+        scene s = scene_new(0, false);
+        gufo_error error = no_error();
+        output files[FILES];
+        size_t failed;
+
+        check_ok(prepare(&s.work, files, false, &error), &error, "prepare");
+        write_file(target(&s.work, i).text, olds[i], SHORT);
+        check_status(commit_set(files, FILES, &failed, &error), GUFO_E_EXISTS, &error, "%zu", i);
+        check_u64(failed, i, "which");
+        check(all_old(&s.work, 1u << i), "%zu: it is there, and nothing else", i);
+        discard(files);
+        check_u64(entry_count(s.work.path), 1, "%zu: nothing is left", i);
+        scene_end(&s);
+    }
+}
+
 /* ---- strangers ------------------------------------------------------------------------------ */
 
 static void check_refused(const folder *f, const char *sentence)
@@ -393,9 +416,10 @@ static void test_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_power),     cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_killed),    cmocka_unit_test(test_named),
-        cmocka_unit_test(test_strangers), cmocka_unit_test(test_same),
+        cmocka_unit_test(test_power),    cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_killed),   cmocka_unit_test(test_named),
+        cmocka_unit_test(test_appeared), cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_same),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
