@@ -15,8 +15,8 @@ gufo_status content_check_key(gufo_str key, content_rules rules, gufo_error *err
 /* The name of a tensor. */
 gufo_status content_check_name(gufo_str name, content_rules rules, gufo_error *error);
 
-/* A value for `key`: that its type exists, the text of a string, the range of a number, and what the
- * alignment may be.  Of an array, only that it is not the alignment. */
+/* A value for `key`: that its type exists, the text of a string, the range of a number, and what
+ * the alignment may be.  Of an array, only that it is not the alignment. */
 gufo_status content_check_value(gufo_str key, const gufo_value *value, content_rules rules,
                                 gufo_error *error);
 

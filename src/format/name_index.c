@@ -61,8 +61,8 @@ bool name_index_find(const name_index *index, gufo_str name, uint64_t *number)
     return true;
 }
 
-/* The slot that holds `number`, if any does.  A name in a mapping may have been overwritten since it
- * was added, and does not lead there then. */
+/* The slot that holds `number`, if any does.  A name in a mapping may have been overwritten since
+ * it was added, and does not lead there then. */
 static bool find_number(const name_index *index, uint64_t number, uint64_t *slot)
 {
     uint64_t at = hash_text(index->key, index->name_of(index->owner, number)) & index->mask;

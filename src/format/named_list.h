@@ -1,5 +1,5 @@
-/* A list of records that have names: kept in the order in which they were added, found by name and by
- * position, removed and renamed, each in (nearly) constant time.
+/* A list of records that have names: kept in the order in which they were added, found by name and
+ * by position, removed and renamed, each in (nearly) constant time.
  *
  * A record that is removed stays where it is and is only marked, until half of all are gone: then
  * the others move together.  A tree that counts (Fenwick 1994) leads from a position to its record:
@@ -58,8 +58,8 @@ void named_list_remove(named_list *list, uint64_t slot);
 
 typedef bool named_select(void *context, gufo_str name);
 
-/* Marks all that `select` chooses (NULL: all) as gone, so that nothing else is; returns how many they
- * are.  Then named_list_sweep removes them. */
+/* Marks all that `select` chooses (NULL: all) as gone, so that nothing else is; returns how many
+ * they are.  Then named_list_sweep removes them. */
 uint64_t named_list_mark(named_list *list, named_select *select, void *context);
 void named_list_sweep(named_list *list);
 
