@@ -6,7 +6,7 @@
 #ifndef GUFO_EDIT_H
 #define GUFO_EDIT_H
 
-#include "format.h"
+#include "document.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,8 +32,6 @@ extern "C" {
  *
  * A file of version 1 becomes one of version 3.  One thread at a time. */
 typedef struct gufo_edit gufo_edit;
-
-#define GUFO_PADDING_KEY "gufo.padding"
 
 typedef enum gufo_edit_flags {
     /* The file is only read, and the result goes somewhere else. */
@@ -240,7 +238,6 @@ typedef struct gufo_split_options {
  * which are established, general.alignment where the model has it, and gufo.split.id: a uint64 that
  * tells which shards belong together (docs/shards.md).  NULL on failure: GUFO_E_ARGUMENT without a
  * bound, GUFO_E_LIMIT for more than GUFO_MAX_SHARDS shards. */
-#define GUFO_MAX_SHARDS 65535
 GUFO_API gufo_copy *gufo_copy_split(const gufo_set *input, const gufo_split_options *options,
                                     gufo_error *error);
 

@@ -494,6 +494,8 @@ typedef struct gufo_layout {
     uint64_t file_size; /* with the padding after the last tensor */
     uint64_t tensor_count;
     uint32_t alignment;
+    uint64_t padding; /* bytes of the entry gufo.padding (document.h), which metadata_size counts */
+    uint64_t reserved[4];
 } gufo_layout;
 
 /* Ends planning and tells the layout; `out` may be NULL.  GUFO_E_RANGE if the file would be larger

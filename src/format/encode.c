@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "format/array.h"
 #include "format/rules.h"
 #include "format/value.h"
 
@@ -20,8 +21,7 @@ bool encode_bytes(encoder *e, const void *data, uint64_t size)
     return true;
 }
 
-/* `count` numbers of `width` bytes that lie in memory or, if `swapped`, in the other order. */
-static bool encode_numbers(encoder *e, const void *data, uint64_t count, size_t width, bool swapped)
+bool encode_numbers(encoder *e, const void *data, uint64_t count, size_t width, bool swapped)
 {
     uint64_t size;
     void *to;
@@ -63,13 +63,20 @@ static uint64_t bits_of(const gufo_value *value, const value_form *form)
     return narrow;
 }
 
-bool encode_number(encoder *e, const gufo_value *value)
+void number_bytes(const gufo_value *value, uint8_t out[8])
 {
     const value_form *form = value_form_of((uint32_t)value->type);
     uint64_t bits = bits_of(value, form);
-    const uint8_t *low = (const uint8_t *)&bits + (HOST_IS_BIG_ENDIAN ? 8 - form->size : 0);
 
-    return encode_numbers(e, low, 1, form->size, false);
+    memcpy(out, (const uint8_t *)&bits + (HOST_IS_BIG_ENDIAN ? 8 - form->size : 0), form->size);
+}
+
+bool encode_number(encoder *e, const gufo_value *value)
+{
+    uint8_t bytes[8];
+
+    number_bytes(value, bytes);
+    return encode_numbers(e, bytes, 1, gufo_value_type_size(value->type), false);
 }
 
 /* ---- arrays --------------------------------------------------------------------------------- */
@@ -92,6 +99,17 @@ static gufo_status check_depth(unsigned depth, gufo_error *error)
     return GUFO_OK;
 }
 
+static gufo_status fail_bool(unsigned value, gufo_error *error)
+{
+    return rule_failure(error, RULE_BOOL_VALUE, "a bool is %u; only 0 and 1 can be written", value);
+}
+
+static gufo_status fail_changed(gufo_error *error)
+{
+    return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                     "array was changed while the file was open");
+}
+
 /* Elements of fixed size are copied as they are: through a double, a signalling NaN would not
  * survive. */
 static gufo_status encode_fixed(encoder *e, const gufo_array *array, size_t width,
@@ -99,11 +117,37 @@ static gufo_status encode_fixed(encoder *e, const gufo_array *array, size_t widt
 {
     for (uint64_t i = 0; array->type == GUFO_VALUE_BOOL && i < array->count; i++)
         if (array->data[i] > 1)
-            return rule_failure(error, RULE_BOOL_VALUE, "a bool is %u; only 0 and 1 can be written",
-                                array->data[i]);
+            return fail_bool(array->data[i], error);
     return or_memory(
         encode_numbers(e, array->data, array->count, width, encoding_swapped(array->encoding)),
         error);
+}
+
+/* An array whose bytes are those of the result.  They are looked at after they are copied: in a
+ * mapping, others may overwrite them at any moment. */
+static gufo_status encode_as_it_is(encoder *e, const gufo_array *array, gufo_error *error)
+{
+    uint64_t begin = e->out.len;
+    skip_result result;
+    array_skip skip;
+
+    if (!encode_array_header(e, array->type, array->count) ||
+        !encode_bytes(e, array->data, array->size))
+        return fail_memory(error);
+    array_skip_start(&skip, e->out.data, begin, e->out.len, array->encoding);
+    result = array_skip_run(&skip);
+    if (result == SKIP_TOO_DEEP)
+        return check_depth(GUFO_MAX_DEPTH + 1, error);
+    if (result != SKIP_DONE || skip.position != e->out.len)
+        return fail_changed(error);
+    if (skip.bad_bool != UINT64_MAX)
+        return fail_bool(e->out.data[skip.bad_bool], error);
+    return GUFO_OK;
+}
+
+static bool is_as_it_will_be(const encoder *e, const gufo_array *array)
+{
+    return array->encoding.version > 1 && e->big == (array->encoding.byte_order == GUFO_BIG_ENDIAN);
 }
 
 gufo_status encode_array(encoder *e, const gufo_array *array, unsigned depth, gufo_error *error)
@@ -113,6 +157,8 @@ gufo_status encode_array(encoder *e, const gufo_array *array, unsigned depth, gu
     gufo_status status = check_depth(depth, error);
     gufo_value element;
 
+    if (depth == 1 && is_as_it_will_be(e, array))
+        return encode_as_it_is(e, array, error);
     if (status == GUFO_OK)
         status = or_memory(encode_array_header(e, array->type, array->count), error);
     if (status == GUFO_OK && width != 0)
@@ -122,8 +168,7 @@ gufo_status encode_array(encoder *e, const gufo_array *array, unsigned depth, gu
                      ? or_memory(encode_string(e, element.as.str), error)
                      : encode_array(e, &element.as.array, depth + 1, error);
     if (status == GUFO_OK && iter.changed)
-        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                         "array was changed while the file was open");
+        return fail_changed(error);
     return status;
 }
 
@@ -154,6 +199,9 @@ gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gu
                          (int)items->type);
     if (status != GUFO_OK)
         return status;
+    if (items->items == NULL && items->count > 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the elements of an array are missing");
     if (!encode_array_header(e, items->type, items->count))
         return fail_memory(error);
     switch (form->kind) {

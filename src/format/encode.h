@@ -17,6 +17,10 @@ bool encode_u64(encoder *e, uint64_t v);
 bool encode_string(encoder *e, gufo_str text);
 /* A number or bool, narrowed to its type. */
 bool encode_number(encoder *e, const gufo_value *value);
+/* The bytes of a number or bool in the order of this machine, as many as its type has. */
+void number_bytes(const gufo_value *value, uint8_t out[8]);
+/* `count` numbers of `width` bytes, which lie in the other order if `swapped`. */
+bool encode_numbers(encoder *e, const void *data, uint64_t count, size_t width, bool swapped);
 /* An array as it lies in a file, or as it lies in memory; with its type and count.  `depth` is 1
  * for the outermost.  These can also fail because the file was changed, because a bool is neither 0
  * nor 1, or because arrays are nested too deep. */

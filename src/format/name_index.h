@@ -32,4 +32,8 @@ gufo_status name_index_grow(name_index *index, uint64_t count, const gufo_alloca
 bool name_index_add(name_index *index, uint64_t number, uint64_t *first);
 bool name_index_find(const name_index *index, gufo_str name, uint64_t *number);
 
+/* Takes name number `number` out, which must still have the name that it was added with; or all. */
+void name_index_remove(name_index *index, uint64_t number);
+void name_index_clear(name_index *index);
+
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "format/names.h"
+#include "format/content.h"
 #include "format/value.h"
 #include "format/writer.h"
 
@@ -107,22 +107,9 @@ static gufo_status check_planning(const gufo_writer *w, gufo_error *error)
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-/* Checks a key or tensor name: what opening asks for and, for new content, the rest. */
-static gufo_status check_rules(gufo_str name, const name_rule *rules, gufo_error *error)
+static content_rules rules_of(const gufo_writer *w)
 {
-    char message[sizeof error->message];
-
-    for (; rules->broken != NULL; rules++)
-        if (rules->broken(name, message, sizeof message))
-            return rule_failure(error, rules->rule, "%s", message);
-    return GUFO_OK;
-}
-
-static gufo_status check_key(const gufo_writer *w, gufo_str key, gufo_error *error)
-{
-    gufo_status status = check_rules(key, key_rules, error);
-
-    return status != GUFO_OK || w->as_read ? status : check_rules(key, key_extra_rules, error);
+    return w->as_read ? CONTENT_AS_READ : CONTENT_NEW;
 }
 
 /* An entry that is being added, and what to go back to if that fails. */
@@ -140,7 +127,7 @@ static gufo_status begin_entry(gufo_writer *w, gufo_str key, gufo_value_type typ
     entry->metadata_len = w->metadata.out.len;
     entry->key = key;
     if (status == GUFO_OK)
-        status = check_key(w, key, error);
+        status = content_check_key(key, rules_of(w), error);
     if (status == GUFO_OK &&
         !(encode_string(&w->metadata, key) && encode_u32(&w->metadata, (uint32_t)type)))
         status = fail_memory(error);
@@ -188,90 +175,32 @@ static bool is_alignment_key(gufo_str key)
     return gufo_str_equal(key, gufo_str_of(GUFO_ALIGNMENT_KEY));
 }
 
-static gufo_status check_alignment(const gufo_writer *w, const gufo_value *value, gufo_error *error)
+static gufo_status encode_value(gufo_writer *w, const gufo_value *value, gufo_error *error)
 {
-    uint64_t alignment = value->as.u;
-    bool acceptable;
+    bool done;
 
-    if (value->type != GUFO_VALUE_UINT32)
-        return rule_failure(error, RULE_ALIGNMENT_TYPE, "general.alignment has type %s, not uint32",
-                            gufo_value_type_name(value->type));
-    acceptable = alignment_acceptable(alignment) &&
-                 (w->as_read || (alignment >= 8 && (alignment & (alignment - 1)) == 0));
-    if (!acceptable)
-        return rule_failure(error, RULE_ALIGNMENT_VALUE,
-                            "general.alignment is %" PRIu64
-                            "; it must be a power of two%s, from %d to %u",
-                            alignment, w->as_read ? " or a multiple of 8" : "", w->as_read ? 1 : 8,
-                            GUFO_MAX_ALIGNMENT);
-    return GUFO_OK;
-}
-
-static gufo_status check_text(const gufo_writer *w, gufo_str key, gufo_str text, gufo_error *error)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-    size_t valid = w->as_read ? text.len : gufo_utf8_valid_prefix(text);
-
-    if (valid < text.len)
-        return rule_failure(error, RULE_STRING_UTF8,
-                            "string of key %s is not UTF-8: byte 0x%02x at position %zu",
-                            quote_name(quoted, key), (unsigned char)text.data[valid], valid);
-    return GUFO_OK;
-}
-
-/* Whether an integer fits into its type. */
-static bool number_fits(const gufo_value *value)
-{
-    const value_form *form = value_form_of((uint32_t)value->type);
-    unsigned bits = 8 * (unsigned)form->size;
-
-    if (bits == 64 || (form->kind != KIND_UNSIGNED && form->kind != KIND_SIGNED))
-        return true;
-    if (form->kind == KIND_UNSIGNED)
-        return value->as.u >> bits == 0;
-    return value->as.i >= -((int64_t)1 << (bits - 1)) && value->as.i < (int64_t)1 << (bits - 1);
-}
-
-static gufo_status encode_value(gufo_writer *w, gufo_str key, const gufo_value *value,
-                                gufo_error *error)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-    gufo_status status;
-
-    switch (value_form_of((uint32_t)value->type)->kind) {
-    case KIND_STRING:
-        status = check_text(w, key, value->as.str, error);
-        if (status == GUFO_OK && !encode_string(&w->metadata, value->as.str))
-            status = fail_memory(error);
-        return status;
-    case KIND_ARRAY:
+    if (value->type == GUFO_VALUE_ARRAY)
         return encode_array(&w->metadata, &value->as.array, 1, error);
-    default:
-        if (!number_fits(value))
-            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                             "the number for key %s does not fit into %s", quote_name(quoted, key),
-                             gufo_value_type_name(value->type));
-        return encode_number(&w->metadata, value) ? GUFO_OK : fail_memory(error);
-    }
+    done = value->type == GUFO_VALUE_STRING ? encode_string(&w->metadata, value->as.str)
+                                            : encode_number(&w->metadata, value);
+    return done ? GUFO_OK : fail_memory(error);
 }
 
 gufo_status gufo_writer_add_value(gufo_writer *w, gufo_str key, const gufo_value *value,
                                   gufo_error *error)
 {
-    bool aligns = is_alignment_key(key);
     gufo_status status;
     new_entry entry;
 
     if (value_form_of((uint32_t)value->type) == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "value type %d does not exist",
-                         (int)value->type);
+        return content_check_value(key, value, rules_of(w), error);
     status = begin_entry(w, key, value->type, &entry, error);
-    if (status == GUFO_OK && aligns)
-        status = check_alignment(w, value, error);
     if (status == GUFO_OK)
-        status = encode_value(w, key, value, error);
+        status = content_check_value(key, value, rules_of(w), error);
+    if (status == GUFO_OK)
+        status = encode_value(w, value, error);
     status = end_entry(w, &entry, status, error);
-    if (status == GUFO_OK && aligns)
+    if (status == GUFO_OK && is_alignment_key(key))
         w->alignment = (uint32_t)value->as.u;
     return status;
 }
@@ -279,12 +208,13 @@ gufo_status gufo_writer_add_value(gufo_writer *w, gufo_str key, const gufo_value
 gufo_status gufo_writer_add_array(gufo_writer *w, const char *key, const gufo_items *items,
                                   gufo_error *error)
 {
+    const gufo_value value = {.type = GUFO_VALUE_ARRAY};
     gufo_str name = gufo_str_of(key);
     new_entry entry;
     gufo_status status = begin_entry(w, name, GUFO_VALUE_ARRAY, &entry, error);
 
-    if (status == GUFO_OK && is_alignment_key(name))
-        status = check_alignment(w, &(gufo_value){.type = GUFO_VALUE_ARRAY}, error);
+    if (status == GUFO_OK)
+        status = content_check_value(name, &value, rules_of(w), error);
     if (status == GUFO_OK)
         status = encode_items(&w->metadata, items, 1, error);
     return end_entry(w, &entry, status, error);
@@ -362,48 +292,6 @@ gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file, guf
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-static gufo_status check_name(const gufo_writer *w, gufo_str name, gufo_error *error)
-{
-    gufo_status status = check_rules(name, name_rules, error);
-
-    return status != GUFO_OK || w->as_read ? status : check_rules(name, name_extra_rules, error);
-}
-
-/* Checks type and dims, and that `*size` is right; fills it in if it was 0 and can be computed. */
-static gufo_status check_shape(const gufo_writer *w, const char *quoted, const planned_tensor *t,
-                               uint64_t *size, gufo_error *error)
-{
-    const gufo_element_type *type = gufo_element_type_by_id(t->type);
-    uint64_t elements, computed;
-
-    if (type != NULL && (type->flags & GUFO_ELEMENT_REMOVED) && !w->as_read)
-        return rule_failure(error, RULE_TYPE_REMOVED,
-                            "tensor %s has element type %s, which was removed from the format",
-                            quoted, type->name);
-    if (!tensor_measure(t->type, t->n_dims, t->dims, &elements, &computed))
-        return rule_failure(error, RULE_DIMS_OVERFLOW,
-                            "elements or bytes of tensor %s do not fit into 63 bits", quoted);
-    if (!tensor_rows_fill_blocks(t->type, t->n_dims, t->dims))
-        return rule_failure(error, RULE_ROW_BLOCKS,
-                            "rows of tensor %s are no multiple of %" PRIu32
-                            " elements, the block of %s",
-                            quoted, type->block_elements, type->name);
-    if (type == NULL || type->block_elements == 0) {
-        if ((*size == 0) == (elements == 0) && *size <= INT64_MAX)
-            return GUFO_OK;
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the size of tensor %s must be given: the layout of type %" PRIu32
-                         " is not known",
-                         quoted, t->type);
-    }
-    if (*size != 0 && *size != computed)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "tensor %s has %" PRIu64 " bytes by type and dims, not %" PRIu64, quoted,
-                         computed, *size);
-    *size = computed;
-    return GUFO_OK;
-}
-
 /* Lists a tensor whose facts are checked. */
 static gufo_status register_tensor(gufo_writer *w, gufo_str name, const planned_tensor *facts,
                                    gufo_error *error)
@@ -443,22 +331,18 @@ static gufo_status register_tensor(gufo_writer *w, gufo_str name, const planned_
 gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type, uint32_t n_dims,
                                    const uint64_t *dims, uint64_t size, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     planned_tensor tensor = {.type = type, .n_dims = n_dims, .size = size};
     gufo_status status = check_planning(w, error);
 
     if (status == GUFO_OK)
-        status = check_name(w, name, error);
+        status = content_check_name(name, rules_of(w), error);
+    if (status == GUFO_OK)
+        status = content_check_shape(name, type, n_dims, dims, &tensor.size, rules_of(w), error);
     if (status != GUFO_OK)
         return status;
-    if (n_dims > GUFO_MAX_DIMS)
-        return rule_failure(error, RULE_DIMS_COUNT,
-                            "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
-                            quote_name(quoted, name), n_dims, GUFO_MAX_DIMS);
     for (uint32_t i = 0; i < n_dims; i++)
         tensor.dims[i] = dims[i];
-    status = check_shape(w, quote_name(quoted, name), &tensor, &tensor.size, error);
-    return status == GUFO_OK ? register_tensor(w, name, &tensor, error) : status;
+    return register_tensor(w, name, &tensor, error);
 }
 
 gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_file *file, gufo_error *error)
