@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "schema/arch_values.h"
 #include "schema/findings_limit.h"
+#include "schema/key.h"
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
@@ -59,13 +60,14 @@ static bool has_other_name(const checker *c, const char *key)
     const gufo_key_info *info = gufo_key_find(gufo_str_of(key), c->architecture);
     const gufo_key_info *today = info != NULL ? gufo_key_replacement(info) : NULL;
     const gufo_key_info *other;
+    size_t from = 0;
 
     if (info == NULL)
         return false;
     if (today != NULL && has_key(c, today))
         return true;
-    for (size_t i = 0; (other = gufo_key_at(i)) != NULL; i++)
-        if (gufo_key_replacement(other) == info && has_key(c, other))
+    while ((other = key_old_name(info, &from)) != NULL)
+        if (has_key(c, other))
             return true;
     return false;
 }

@@ -208,18 +208,25 @@ static gufo_str first_segment(gufo_str key)
 typedef struct key_names {
     gufo_str architecture;
     size_t skip; /* "ARCHITECTURE.", or 0 for a key that does not begin with that */
-    char *name;  /* of KEY_SIZE: of the row that was asked for last */
+    char *name;  /* of KEY_SIZE: of the row that was asked for last, where it is put together */
 } key_names;
 
 static gufo_str key_at(const void *table, size_t index)
 {
+    static const char own[] = "{arch}.";
     const key_names *names = table;
     const gufo_key_info *info = gufo_key_at(index);
+    const char *key = info->key;
+    bool of_architecture = key[0] == '{';
 
-    if ((names->skip > 0 && info->key[0] != '{') ||
-        !key_of_row(info, names->architecture, names->name))
-        return (gufo_str){"", 0};
-    return str_from(gufo_str_of(names->name), names->skip);
+    if (of_architecture && names->skip == 0)
+        return key_of_row(info, names->architecture, names->name) ? gufo_str_of(names->name)
+                                                                  : (gufo_str){"", 0};
+    if (of_architecture)
+        key += strlen(own);
+    else if (names->skip > 0)
+        key = "";
+    return strchr(key, '{') == NULL ? gufo_str_of(key) : (gufo_str){"", 0};
 }
 
 /* Whether one letter too many, too few or another one makes the difference, or two that changed

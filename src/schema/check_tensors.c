@@ -171,17 +171,17 @@ static void check_type(tensor_checker *t, const checked_tensor *v)
 
     if (type == NULL)
         return;
-    (void)quote_name(quoted, v->tensor.name);
     if ((type->flags & GUFO_ELEMENT_QUANTIZED) != 0 && is_vector(v) &&
         limit_allows(&t->limit, SCHEMA_VECTOR_QUANTIZED))
         schema_report(t->c, SCHEMA_VECTOR_QUANTIZED, schema_place_tensor(&v->tensor, v->shard),
                       "tensor %s is a vector or a norm, but of quantized type %s; readers "
                       "expect floats",
-                      quoted, type->name);
+                      quote_name(quoted, v->tensor.name), type->name);
     if (is_integer(v->tensor.type) && t->arch != NULL && v->name.known &&
         !holds_integers(v->name.match.info) && limit_allows(&t->limit, SCHEMA_TENSOR_TYPE))
         schema_report(t->c, SCHEMA_TENSOR_TYPE, schema_place_tensor(&v->tensor, v->shard),
-                      "tensor %s has type %s; weights are floats or quantized", quoted, type->name);
+                      "tensor %s has type %s; weights are floats or quantized",
+                      quote_name(quoted, v->tensor.name), type->name);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* The table of keys (registry/keys.tsv): which row a key of a file belongs to, which values it
  * takes, and what it is called today (registry/key_aliases.tsv). */
-#include "gufo/schema.h"
+#include "schema/key.h"
 
 #include "schema/template.h"
 
@@ -126,6 +126,19 @@ bool gufo_key_rename_is_safe(const gufo_key_info *info)
     const key_alias *alias = find_alias(info);
 
     return alias != NULL && alias->fix[0] != '\0';
+}
+
+const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from)
+{
+    const gufo_key_info *old = NULL;
+
+    while (old == NULL && *from < ALIAS_COUNT) {
+        const key_alias *alias = &aliases[(*from)++];
+
+        if (strcmp(alias->today, info->key) == 0)
+            old = template_find_text(keys, KEY_COUNT, sizeof *keys, gufo_str_of(alias->old));
+    }
+    return old;
 }
 
 /* ---- which values it takes -------------------------------------------------------------------- */

@@ -14,43 +14,63 @@ static const char *row_name(const void *rows, size_t index, size_t size)
     return name;
 }
 
-/* Like strcmp(row, name). */
-static int compare(const char *row, const template_name *name)
+/* Like strcmp(row, name).  *same: how many bytes are known to be equal; afterwards, how many are. */
+static int compare(const char *row, const template_name *name, size_t *same)
 {
-    for (size_t i = 0; i < name->count; i++)
-        for (size_t j = 0; j < name->parts[i].len; j++, row++) {
-            int difference = (unsigned char)*row - (unsigned char)name->parts[i].data[j];
+    size_t start = 0;
+
+    for (size_t i = 0; i < name->count; i++) {
+        gufo_str part = name->parts[i];
+
+        for (size_t j = *same > start ? *same - start : 0; j < part.len; j++) {
+            char byte = row[start + j];
+            int difference = (unsigned char)byte - (unsigned char)part.data[j];
 
             /* The name may have NUL bytes, on which a row has nothing to compare. */
-            if (difference != 0 || *row == '\0')
+            if (difference != 0 || byte == '\0') {
+                *same = start + j;
                 return difference != 0 ? difference : -1;
+            }
         }
-    return *row != '\0';
+        start += part.len;
+    }
+    *same = start;
+    return row[start] != '\0';
 }
 
-/* The first row that is not before `name`, or `count`. */
-static size_t lower_bound(const void *rows, size_t count, size_t size, const template_name *name)
+/* The first row that is not before `name`, or `count`.  *found: it is called `name`.
+ *
+ * Rows between two that begin alike begin like them, so that what both ends of the search share with
+ * the name is not compared again. */
+static size_t lower_bound(const void *rows, size_t count, size_t size, const template_name *name,
+                          bool *found)
 {
-    size_t low = 0;
+    size_t low = 0, same_low = 0, same_high = 0;
 
+    *found = false;
     while (low < count) {
         size_t middle = low + (count - low) / 2;
+        size_t same = same_low < same_high ? same_low : same_high;
+        int order = compare(row_name(rows, middle, size), name, &same);
 
-        if (compare(row_name(rows, middle, size), name) < 0)
+        if (order < 0) {
             low = middle + 1;
-        else
+            same_low = same;
+        } else {
             count = middle;
+            same_high = same;
+            *found |= order == 0;
+        }
     }
     return low;
 }
 
 const void *template_find(const void *rows, size_t count, size_t size, const template_name *name)
 {
-    size_t index = lower_bound(rows, count, size, name);
+    bool found;
+    size_t index = lower_bound(rows, count, size, name, &found);
 
-    if (index == count || compare(row_name(rows, index, size), name) != 0)
-        return NULL;
-    return (const char *)rows + index * size;
+    return found ? (const char *)rows + index * size : NULL;
 }
 
 const void *template_find_text(const void *rows, size_t count, size_t size, gufo_str name)
@@ -64,12 +84,13 @@ const void *template_find_all(const void *rows, size_t count, size_t size, const
                               size_t *found)
 {
     template_name whole = {.parts = {gufo_str_of(name)}, .count = 1};
-    size_t first = lower_bound(rows, count, size, &whole), end = first;
+    bool any;
+    size_t first = lower_bound(rows, count, size, &whole, &any), end = first;
 
-    while (end < count && compare(row_name(rows, end, size), &whole) == 0)
+    while (any && end < count && strcmp(row_name(rows, end, size), name) == 0)
         end++;
     *found = end - first;
-    return *found > 0 ? (const char *)rows + first * size : NULL;
+    return any ? (const char *)rows + first * size : NULL;
 }
 
 size_t template_segments(gufo_str name, size_t ends[TEMPLATE_MAX_SEGMENTS])
