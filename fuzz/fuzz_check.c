@@ -47,7 +47,7 @@ static void on_finding(void *context, const gufo_finding *finding)
         mix(f, finding->hint, strlen(finding->hint));
 }
 
-static findings check(const gufo_file *file, gufo_level level, bool single)
+static findings check(const gufo_model *file, gufo_level level, bool single)
 {
     const gufo_check_options options = {
         .level = level, .path = "folder/Name-7B-v1.0-Q4_0.gguf", .single = single};
@@ -58,7 +58,7 @@ static findings check(const gufo_file *file, gufo_level level, bool single)
     return f;
 }
 
-static void look(const gufo_file *file)
+static void look(const gufo_model *file)
 {
     findings model = check(file, GUFO_LEVEL_MODEL, false);
     findings again = check(file, GUFO_LEVEL_MODEL, false);
@@ -69,12 +69,12 @@ static void look(const gufo_file *file)
     must(check(file, GUFO_LEVEL_STRUCTURE, false).count == 0, "meaning is no matter of structure");
 }
 
-static void suggest(const gufo_file *file)
+static void suggest(const gufo_model *file)
 {
     char name[GUFO_NAME_SIZE];
     gufo_name parts;
 
-    if (gufo_name_suggest(file, name, NULL) == GUFO_OK)
+    if (gufo_name_suggest(file, 0, name, NULL) == GUFO_OK)
         must(gufo_name_match(gufo_str_of(name), &parts), "a name that is suggested conforms");
 }
 
@@ -87,8 +87,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(copy, data, size);
     for (uint32_t lenient = 0; lenient < 2; lenient++) {
-        const gufo_open_options options = {.flags = lenient ? GUFO_OPEN_LENIENT : 0};
-        gufo_file *file = gufo_open_memory(copy, size, &options, NULL);
+        const gufo_open_options options = {.flags = GUFO_OPEN_INCOMPLETE |
+                                                    (lenient ? GUFO_OPEN_LENIENT : 0)};
+        gufo_model *file = gufo_open_memory(copy, size, &options, NULL);
 
         if (file == NULL)
             continue;

@@ -32,7 +32,7 @@ void gguf_free(struct gguf_context *ctx)
 }
 
 /* Reads what was opened, and closes it. */
-static struct gguf_context *read_and_close(gufo_file *file, const char *path, uint64_t start,
+static struct gguf_context *read_and_close(gufo_model *file, const char *path, uint64_t start,
                                            struct gguf_init_params params, uint64_t *end,
                                            gufo_error *error)
 {

@@ -18,7 +18,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "edit/copy.h"
-#include "format/file.h"
+#include "format/model.h"
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
@@ -28,8 +28,8 @@ static bool is_input(const gufo_copy *c, const char *path)
 
     if (stat(path, &written) != 0)
         return false;
-    for (size_t i = 0; i < gufo_set_shard_count(c->input); i++) {
-        int fd = gufo_set_shard(c->input, i)->source.fd;
+    for (size_t i = 0; i < gufo_model_shard_count(c->input); i++) {
+        int fd = model_file(gufo_model_shard(c->input, i))->source.fd;
 
         if (fd >= 0 && fstat(fd, &read) == 0 && read.st_dev == written.st_dev &&
             read.st_ino == written.st_ino)
@@ -38,7 +38,7 @@ static bool is_input(const gufo_copy *c, const char *path)
     return false;
 }
 
-static bool number_is(const gufo_file *file, const char *key, uint64_t expected)
+static bool number_is(const gufo_model *file, const char *key, uint64_t expected)
 {
     uint64_t value;
 
@@ -48,8 +48,9 @@ static bool number_is(const gufo_file *file, const char *key, uint64_t expected)
 /* Whether a file that exists is a shard that this split would write, left without a first one. */
 static bool is_leftover(const gufo_copy *c, size_t index)
 {
-    gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY, .allocator = &c->allocator};
-    gufo_file *file;
+    gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE,
+                                 .allocator = &c->allocator};
+    gufo_model *file;
     bool same;
 
     if (!c->adds_split_keys || index == 0 || c->files[0].exists)

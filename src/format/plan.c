@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/model.h"
 #include "format/names.h"
 #include "format/value.h"
 #include "format/writer.h"
@@ -107,22 +108,11 @@ static gufo_status check_planning(const gufo_writer *w, gufo_error *error)
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-/* Checks a key or tensor name: what opening asks for and, for new content, the rest. */
-static gufo_status check_rules(gufo_str name, const name_rule *rules, gufo_error *error)
-{
-    char message[sizeof error->message];
-
-    for (; rules->broken != NULL; rules++)
-        if (rules->broken(name, message, sizeof message))
-            return rule_failure(error, rules->rule, "%s", message);
-    return GUFO_OK;
-}
-
 static gufo_status check_key(const gufo_writer *w, gufo_str key, gufo_error *error)
 {
-    gufo_status status = check_rules(key, key_rules, error);
+    gufo_status status = names_check(key, key_rules, error);
 
-    return status != GUFO_OK || w->as_read ? status : check_rules(key, key_extra_rules, error);
+    return status != GUFO_OK || w->as_read ? status : names_check(key, key_extra_rules, error);
 }
 
 /* An entry that is being added, and what to go back to if that fails. */
@@ -319,7 +309,7 @@ gufo_status gufo_writer_add_text(gufo_writer *w, const char *key, const char *te
 
 /* Copies a number with its bits as they are: through a double, a signalling NaN would become quiet.
  */
-static gufo_status copy_number(gufo_writer *w, const gufo_file *file, const gufo_entry *entry,
+static gufo_status copy_number(gufo_writer *w, const gguf_file *file, const gufo_entry *entry,
                                gufo_error *error)
 {
     const uint8_t *at = file->source.base + entry->value_offset;
@@ -339,24 +329,25 @@ static gufo_status copy_number(gufo_writer *w, const gufo_file *file, const gufo
     return end_entry(w, &added, status, error);
 }
 
-gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_file *file, uint64_t index,
+gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_model *model, uint64_t index,
                                    gufo_error *error)
 {
     gufo_entry entry;
 
-    if (!gufo_metadata_at(file, index, &entry))
+    if (!gufo_metadata_at(model, index, &entry))
         return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no metadata entry %" PRIu64, index);
-    if (gufo_value_type_size(entry.value.type) == 0 || is_alignment_key(entry.key))
+    if (gufo_value_type_size(entry.value.type) == 0 || is_alignment_key(entry.key) ||
+        model->made != NULL)
         return gufo_writer_add_value(w, entry.key, &entry.value, error);
-    return copy_number(w, file, &entry, error);
+    return copy_number(w, model->file, &entry, error);
 }
 
-gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file, gufo_error *error)
+gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_model *model, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(file); i++)
-        status = gufo_writer_copy_entry(w, file, i, error);
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(model); i++)
+        status = gufo_writer_copy_entry(w, model, i, error);
     return status;
 }
 
@@ -364,9 +355,9 @@ gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file, guf
 
 static gufo_status check_name(const gufo_writer *w, gufo_str name, gufo_error *error)
 {
-    gufo_status status = check_rules(name, name_rules, error);
+    gufo_status status = names_check(name, name_rules, error);
 
-    return status != GUFO_OK || w->as_read ? status : check_rules(name, name_extra_rules, error);
+    return status != GUFO_OK || w->as_read ? status : names_check(name, name_extra_rules, error);
 }
 
 /* Checks type and dims, and that `*size` is right; fills it in if it was 0 and can be computed. */
@@ -375,19 +366,11 @@ static gufo_status check_shape(const gufo_writer *w, const char *quoted, const p
 {
     const gufo_element_type *type = gufo_element_type_by_id(t->type);
     uint64_t elements, computed;
+    gufo_status status = tensor_check_shape(quoted, t->type, t->n_dims, t->dims, !w->as_read,
+                                            &elements, &computed, error);
 
-    if (type != NULL && (type->flags & GUFO_ELEMENT_REMOVED) && !w->as_read)
-        return rule_failure(error, RULE_TYPE_REMOVED,
-                            "tensor %s has element type %s, which was removed from the format",
-                            quoted, type->name);
-    if (!tensor_measure(t->type, t->n_dims, t->dims, &elements, &computed))
-        return rule_failure(error, RULE_DIMS_OVERFLOW,
-                            "elements or bytes of tensor %s do not fit into 63 bits", quoted);
-    if (!tensor_rows_fill_blocks(t->type, t->n_dims, t->dims))
-        return rule_failure(error, RULE_ROW_BLOCKS,
-                            "rows of tensor %s are no multiple of %" PRIu32
-                            " elements, the block of %s",
-                            quoted, type->block_elements, type->name);
+    if (status != GUFO_OK)
+        return status;
     if (type == NULL || type->block_elements == 0) {
         if ((*size == 0) == (elements == 0) && *size <= INT64_MAX)
             return GUFO_OK;
@@ -461,14 +444,25 @@ gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type,
     return status == GUFO_OK ? register_tensor(w, name, &tensor, error) : status;
 }
 
-gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_file *file, gufo_error *error)
+/* A lenient open shows it, but nobody can tell what its bytes are. */
+static bool is_damaged(const gufo_model *model, const gufo_tensor *tensor, uint64_t index)
+{
+    const gufo_model *holder = model_holding(model, tensor);
+    uint64_t own = index - holder->first;
+
+    if (holder == model)
+        own = index;
+    return holder->file != NULL && (file_tensor(holder->file, own)->flags & TENSOR_UNUSABLE) != 0;
+}
+
+gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_model *model, gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
     gufo_status status = GUFO_OK;
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(file, i, &tensor); i++)
-        status = file_tensor(file, i)->flags & TENSOR_UNUSABLE
+    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(model, i, &tensor); i++)
+        status = is_damaged(model, &tensor, i)
                      ? fail_with(error, GUFO_E_MALFORMED, tensor.info_offset,
                                  "tensor %s is damaged and cannot be copied",
                                  quote_name(quoted, tensor.name))

@@ -13,7 +13,7 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "format/file.h"
+#include "format/model.h"
 
 /* ---- paths ---------------------------------------------------------------------------------- */
 
@@ -67,8 +67,8 @@ static bool is_input(const gufo_quantizer *q, const char *path)
 
     if (stat(path, &written) != 0)
         return false;
-    for (size_t i = 0; i < gufo_set_shard_count(q->input); i++) {
-        int fd = gufo_set_shard(q->input, i)->source.fd;
+    for (size_t i = 0; i < gufo_model_shard_count(q->input); i++) {
+        int fd = model_file(gufo_model_shard(q->input, i))->source.fd;
 
         if (fd >= 0 && fstat(fd, &read) == 0 && read.st_dev == written.st_dev &&
             read.st_ino == written.st_ino)
