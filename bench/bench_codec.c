@@ -202,7 +202,7 @@ static bool gufo_start(contender *c, const job *j)
     return c->encoder;
 }
 
-static void gufo_run(contender *c, const job *j, uint64_t rows)
+static void run_gufo(contender *c, const job *j, uint64_t rows)
 {
     gufo_error error;
     gufo_status status = j->direction == DECODE
@@ -220,7 +220,7 @@ static void add_gufo(gufo_cpu only, gufo_effort effort)
         if (gufo_cpu_available(cpu) && (only == GUFO_CPU_BEST || only == cpu))
             contenders[contender_count++] = (contender){.name = gufo_cpu_name(cpu),
                                                         .start = gufo_start,
-                                                        .run = gufo_run,
+                                                        .run = run_gufo,
                                                         .cpu = cpu,
                                                         .effort = effort};
     }

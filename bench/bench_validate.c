@@ -190,12 +190,12 @@ static void validate(const char *path, double seconds[2], uint64_t *findings)
         .flags = GUFO_OPEN_LENIENT, .on_finding = count_finding, .finding_context = findings};
     const gufo_check_options all = {.level = GUFO_LEVEL_MODEL, .path = path};
     double start = seconds_now(), between;
-    gufo_file *file;
+    gufo_model *file;
 
     *findings = 0;
     file = gufo_open(path, &options, &error);
     need(file != NULL, path);
-    need(gufo_file_check(file, count_finding, findings, &error) == GUFO_OK, path);
+    need(gufo_model_check(file, count_finding, findings, &error) == GUFO_OK, path);
     between = seconds_now();
     need(gufo_check(file, &all, count_finding, findings, &error) == GUFO_OK, path);
     seconds[0] = between - start;

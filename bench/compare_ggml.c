@@ -170,7 +170,7 @@ static void compare_entry(const gufo_entry *entry, const struct gguf_context *gg
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static void compare_tensor(const gufo_file *gufo, const gufo_tensor *tensor,
+static void compare_tensor(const gufo_model *gufo, const gufo_tensor *tensor,
                            const struct gguf_context *ggml, int64_t id)
 {
     const char *name = gguf_get_tensor_name(ggml, id);
@@ -181,21 +181,21 @@ static void compare_tensor(const gufo_file *gufo, const gufo_tensor *tensor,
     same_number(name, tensor->type, (uint64_t)gguf_get_tensor_type(ggml, id));
     for (int i = 0; i < GUFO_MAX_DIMS; i++)
         same_number(name, tensor->dims[i], (uint64_t)dims[i]);
-    same_number(name, tensor->offset - gufo_file_data_offset(gufo),
+    same_number(name, tensor->offset - gufo_model_facts(gufo).data_offset,
                 gguf_get_tensor_offset(ggml, id));
     same_number(name, tensor->size, gguf_get_tensor_size(ggml, id));
 }
 
-static void compare_files(const gufo_file *gufo, const struct gguf_context *ggml)
+static void compare_files(const gufo_model *gufo, const struct gguf_context *ggml)
 {
     uint64_t entries = gufo_metadata_count(gufo), tensors = gufo_tensor_count(gufo);
     gufo_entry entry;
     gufo_tensor tensor;
 
-    same_number("version", gufo_file_version(gufo), gguf_get_version(ggml));
-    same_number("alignment", gufo_file_alignment(gufo), gguf_get_alignment(ggml));
+    same_number("version", gufo_model_facts(gufo).version, gguf_get_version(ggml));
+    same_number("alignment", gufo_model_facts(gufo).alignment, gguf_get_alignment(ggml));
     same_number("data offset",
-                tensors > 0 ? gufo_file_data_offset(gufo) : gufo_file_infos_end(gufo),
+                tensors > 0 ? gufo_model_facts(gufo).data_offset : gufo_model_facts(gufo).infos_end,
                 gguf_get_data_offset(ggml));
     same_number("entries", entries, (uint64_t)gguf_get_n_kv(ggml));
     same_number("tensors", tensors, (uint64_t)gguf_get_n_tensors(ggml));
@@ -221,7 +221,7 @@ static void ignore_log(enum ggml_log_level level, const char *text, void *contex
 enum { STATUS_ACCEPTS = 10, STATUS_REFUSES = 11, CHILD_SECONDS = 10 };
 
 /* The child: opens with ggml and compares with what gufo made of it, if anything. */
-_Noreturn static void run_ggml(const uint8_t *data, size_t size, const gufo_file *gufo)
+_Noreturn static void run_ggml(const uint8_t *data, size_t size, const gufo_model *gufo)
 {
     struct ggml_context *tensors = NULL;
     struct gguf_init_params params = {.no_alloc = !load_data, .ctx = load_data ? &tensors : NULL};
@@ -240,7 +240,7 @@ _Noreturn static void run_ggml(const uint8_t *data, size_t size, const gufo_file
     _exit(ggml ? STATUS_ACCEPTS : STATUS_REFUSES);
 }
 
-static verdict ask_ggml(const uint8_t *data, size_t size, const gufo_file *gufo)
+static verdict ask_ggml(const uint8_t *data, size_t size, const gufo_model *gufo)
 {
     pid_t child;
     int status;
@@ -299,12 +299,12 @@ static void look_out(void *context, const gufo_finding *finding)
 }
 
 /* What gufo says of ggml must be true.  Missing padding matters to ggml only when it loads data. */
-static void check_outlook(const gufo_file *file, verdict ggml)
+static void check_outlook(const gufo_model *file, verdict ggml)
 {
     outlook o = {0};
     const char *wrong;
 
-    if (gufo_file_check(file, look_out, &o, NULL) != GUFO_OK)
+    if (gufo_model_check(file, look_out, &o, NULL) != GUFO_OK)
         return;
     wrong = ggml == GGML_REFUSES && !o.explained ? "ggml refuses it, gufo does not say so"
             : ggml == GGML_ACCEPTS && o.refused && load_data ? "gufo says that ggml refuses it"
@@ -335,7 +335,7 @@ static void count_refused(verdict ggml, const gufo_error *error)
 static void compare(const uint8_t *data, size_t size)
 {
     gufo_error error = {0};
-    gufo_file *file = gufo_open_memory(data, size, NULL, &error);
+    gufo_model *file = gufo_open_memory(data, size, NULL, &error);
     verdict ggml;
 
     now->differences = 0;

@@ -11,7 +11,7 @@ static void print_finding(void *context, const gufo_finding *finding)
         printf("        %s\n", finding->hint);
 }
 
-static void print_keys(const gufo_file *file)
+static void print_keys(const gufo_model *file)
 {
     gufo_str architecture = {"", 0};
     gufo_entry entry;
@@ -29,12 +29,12 @@ int main(int argc, char **argv)
 {
     const gufo_check_options options = {.level = GUFO_LEVEL_MODEL};
     gufo_error error;
-    gufo_file *file = gufo_open(argc > 1 ? argv[1] : "", NULL, &error);
+    gufo_model *file = gufo_open(argc > 1 ? argv[1] : "", NULL, &error);
 
     if (file == NULL)
         return fprintf(stderr, "%s\n", error.message), 1;
     print_keys(file);
-    if (gufo_file_check(file, print_finding, NULL, &error) != GUFO_OK ||
+    if (gufo_model_check(file, print_finding, NULL, &error) != GUFO_OK ||
         gufo_check(file, &options, print_finding, NULL, &error) != GUFO_OK)
         fprintf(stderr, "%s\n", error.message);
     gufo_close(file);

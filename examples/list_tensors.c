@@ -7,7 +7,7 @@ int main(int argc, char **argv)
 {
     gufo_error error;
     gufo_tensor tensor;
-    gufo_file *file = gufo_open(argc > 1 ? argv[1] : "", NULL, &error);
+    gufo_model *file = gufo_open(argc > 1 ? argv[1] : "", NULL, &error);
 
     if (file == NULL)
         return fprintf(stderr, "%s\n", error.message), 1;

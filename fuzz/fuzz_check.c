@@ -47,7 +47,7 @@ static void on_finding(void *context, const gufo_finding *finding)
         mix(f, finding->hint, strlen(finding->hint));
 }
 
-static findings check(const gufo_file *file, gufo_level level, bool single)
+static findings check(const gufo_model *file, gufo_level level, bool single)
 {
     const gufo_check_options options = {
         .level = level, .path = "folder/Name-7B-v1.0-Q4_0.gguf", .single = single};
@@ -59,7 +59,7 @@ static findings check(const gufo_file *file, gufo_level level, bool single)
 }
 
 /* What holds of two checks of a file; `model`: what the first one found. */
-static void compare(const gufo_file *file, findings model)
+static void compare(const gufo_model *file, findings model)
 {
     findings again = check(file, GUFO_LEVEL_MODEL, false);
     findings standard = check(file, GUFO_LEVEL_STANDARD, false);
@@ -69,12 +69,12 @@ static void compare(const gufo_file *file, findings model)
     must(check(file, GUFO_LEVEL_STRUCTURE, false).count == 0, "meaning is no matter of structure");
 }
 
-static void suggest(const gufo_file *file)
+static void suggest(const gufo_model *file)
 {
     char name[GUFO_NAME_SIZE];
     gufo_name parts;
 
-    if (gufo_name_suggest(file, name, NULL) == GUFO_OK)
+    if (gufo_name_suggest(file, 0, name, NULL) == GUFO_OK)
         must(gufo_name_match(gufo_str_of(name), &parts), "a name that is suggested conforms");
 }
 
@@ -93,8 +93,9 @@ static bool is_chosen(const uint8_t *data, size_t size)
 /* False if the file cannot be opened. */
 static bool look(const uint8_t *data, size_t size, bool lenient, bool every_way)
 {
-    const gufo_open_options options = {.flags = lenient ? GUFO_OPEN_LENIENT : 0};
-    gufo_file *file = gufo_open_memory(data, size, &options, NULL);
+    const gufo_open_options options = {.flags = GUFO_OPEN_INCOMPLETE |
+                                                (lenient ? GUFO_OPEN_LENIENT : 0)};
+    gufo_model *file = gufo_open_memory(data, size, &options, NULL);
     findings model;
 
     if (file == NULL)

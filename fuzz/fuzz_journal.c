@@ -61,7 +61,7 @@ static void recover(const uint8_t *data, size_t size, bool half)
     gufo_edit_recovery recovery;
     gufo_status status;
     gufo_error error;
-    gufo_file *file;
+    gufo_model *file;
 
     memcpy(before, model, sizeof model);
     if (half)

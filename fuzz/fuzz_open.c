@@ -25,8 +25,8 @@ static gufo_status read_input(void *context, uint64_t offset, void *buffer, size
     return GUFO_OK;
 }
 
-static gufo_file *open_input(const input *in, bool from_source, const gufo_open_options *options,
-                             gufo_error *error)
+static gufo_model *open_input(const input *in, bool from_source, const gufo_open_options *options,
+                              gufo_error *error)
 {
     gufo_source source = {.context = (void *)in, .size = in->size, .read = read_input};
 
@@ -39,12 +39,13 @@ static void look(const input *in, bool from_source, bool lenient, gufo_error *er
 {
     counter count = {0};
     gufo_allocator allocator = counting_allocator(&count);
-    gufo_open_options options = {.flags = lenient ? GUFO_OPEN_LENIENT : 0, .allocator = &allocator};
-    gufo_file *file = open_input(in, from_source, &options, error);
+    gufo_open_options options = {.flags = GUFO_OPEN_INCOMPLETE | (lenient ? GUFO_OPEN_LENIENT : 0),
+                                 .allocator = &allocator};
+    gufo_model *file = open_input(in, from_source, &options, error);
 
     if (file) {
         uint64_t items = gufo_metadata_count(file) + gufo_tensor_count(file);
-        const gufo_error *damage = gufo_file_damage(file);
+        const gufo_error *damage = gufo_model_damage(file);
 
         /* What cannot be mapped is kept in memory. */
         must(count.held <= 4096 + 200 * items + (from_source ? in->size : 0),

@@ -10,13 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static void copy_data(gufo_writer *w, const gufo_file *file)
+static void copy_data(gufo_writer *w, const gufo_model *file)
 {
     gufo_tensor tensor;
     gufo_error error;
 
     for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++) {
-        const uint8_t *data = gufo_tensor_data(file, &tensor);
+        const uint8_t *data = gufo_tensor_raw(file, &tensor);
         size_t half = (size_t)tensor.size / 2;
 
         if (tensor.size == 0)
@@ -30,7 +30,7 @@ static void copy_data(gufo_writer *w, const gufo_file *file)
 }
 
 /* Writes a copy of `file` to `fd`. */
-static void write_copy(const gufo_file *file, const gufo_writer_options *options, int fd,
+static void write_copy(const gufo_model *file, const gufo_writer_options *options, int fd,
                        gufo_layout *layout)
 {
     gufo_error error;
@@ -47,7 +47,7 @@ static void write_copy(const gufo_file *file, const gufo_writer_options *options
     gufo_writer_free(w);
 }
 
-static void compare_metadata(const gufo_file *a, const gufo_file *b)
+static void compare_metadata(const gufo_model *a, const gufo_model *b)
 {
     gufo_entry ea, eb;
 
@@ -60,15 +60,15 @@ static void compare_metadata(const gufo_file *a, const gufo_file *b)
 }
 
 /* Where both files are encoded alike, not only the values but the bytes are the same. */
-static void compare_bytes(const gufo_file *a, const gufo_file *b)
+static void compare_bytes(const gufo_model *a, const gufo_model *b)
 {
     uint64_t count = gufo_metadata_count(a);
     gufo_entry first, last;
     uint8_t *bytes[2];
     size_t size;
 
-    if (count == 0 || gufo_file_version(a) == 1 ||
-        gufo_file_byte_order(a) != gufo_file_byte_order(b))
+    if (count == 0 || gufo_model_facts(a).version == 1 ||
+        gufo_model_facts(a).byte_order != gufo_model_facts(b).byte_order)
         return;
     must(gufo_metadata_at(a, 0, &first) && gufo_metadata_at(a, count - 1, &last),
          "first and last entry are there");
@@ -76,7 +76,7 @@ static void compare_bytes(const gufo_file *a, const gufo_file *b)
     for (int i = 0; i < 2; i++) {
         bytes[i] = malloc(size);
         must(bytes[i] != NULL, "the machine has enough memory");
-        must(gufo_file_read(i ? b : a, first.offset, bytes[i], size, NULL) == GUFO_OK,
+        must(gufo_model_read_raw(i ? b : a, first.offset, bytes[i], size, NULL) == GUFO_OK,
              "metadata can be read as bytes");
     }
     must(memcmp(bytes[0], bytes[1], size) == 0, "metadata is copied byte for byte");
@@ -91,40 +91,45 @@ static bool same_size(const gufo_tensor *a, const gufo_tensor *b, uint32_t align
     return a->size_known ? a->size == b->size : b->size >= a->size && b->size - a->size < alignment;
 }
 
-static void compare_tensors(const gufo_file *a, const gufo_file *b)
+static void compare_tensors(const gufo_model *a, const gufo_model *b)
 {
     gufo_tensor ta, tb;
 
     must(gufo_tensor_count(a) == gufo_tensor_count(b), "the copy has as many tensors");
-    must(gufo_file_alignment(a) == gufo_file_alignment(b), "the copy has the same alignment");
+    must(gufo_model_facts(a).alignment == gufo_model_facts(b).alignment,
+         "the copy has the same alignment");
     for (uint64_t i = 0; gufo_tensor_at(a, i, &ta); i++) {
         must(gufo_tensor_at(b, i, &tb), "the copy has every tensor");
         must(gufo_str_equal(ta.name, tb.name) && ta.type == tb.type && ta.n_dims == tb.n_dims &&
                  memcmp(ta.dims, tb.dims, sizeof ta.dims) == 0 && ta.elements == tb.elements,
              "tensor infos are copied as they are");
-        must(same_size(&ta, &tb, gufo_file_alignment(a)), "tensors keep their size");
+        must(same_size(&ta, &tb, gufo_model_facts(a).alignment), "tensors keep their size");
         must(ta.size == 0 ||
-                 memcmp(gufo_tensor_data(a, &ta), gufo_tensor_data(b, &tb), (size_t)ta.size) == 0,
+                 memcmp(gufo_tensor_raw(a, &ta), gufo_tensor_raw(b, &tb), (size_t)ta.size) == 0,
              "data is copied as it is");
     }
 }
 
-static void round_trip(const gufo_file *file, const gufo_writer_options *options)
+/* A shard is copied by itself. */
+static const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
+
+static void round_trip(const gufo_model *file, const gufo_writer_options *options)
 {
     int fd = memfd_create("gufo-fuzz", MFD_CLOEXEC);
     gufo_error error;
     gufo_layout layout;
-    gufo_file *copy;
+    gufo_model *copy;
 
     must(fd >= 0, "the machine has memory files");
     write_copy(file, options, fd, &layout);
     must((uint64_t)lseek(fd, 0, SEEK_END) == layout.file_size, "the layout tells the size");
-    copy = gufo_open_fd(fd, NULL, &error);
+    copy = gufo_open_fd(fd, &just_this, &error);
     must(copy != NULL, "what was written opens");
-    must(gufo_file_version(copy) == options->version &&
-             gufo_file_byte_order(copy) == options->byte_order,
+    must(gufo_model_facts(copy).version == options->version &&
+             gufo_model_facts(copy).byte_order == options->byte_order,
          "version and byte order are those asked for");
-    must(gufo_file_data_offset(copy) == layout.data_offset, "data begins where the layout says");
+    must(gufo_model_facts(copy).data_offset == layout.data_offset,
+         "data begins where the layout says");
     compare_metadata(file, copy);
     compare_bytes(file, copy);
     compare_tensors(file, copy);
@@ -135,7 +140,7 @@ static void round_trip(const gufo_file *file, const gufo_writer_options *options
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t nothing[1];
-    gufo_file *file = gufo_open_memory(size ? data : nothing, size, NULL, NULL);
+    gufo_model *file = gufo_open_memory(size ? data : nothing, size, &just_this, NULL);
 
     if (!file)
         return 0;

@@ -152,7 +152,7 @@ bool same_value(const gufo_value *a, const gufo_value *b)
 
 /* ---- files ---------------------------------------------------------------------------------- */
 
-static void walk_metadata(const gufo_file *file)
+static void walk_metadata(const gufo_model *file)
 {
     gufo_entry entry, found;
     uint64_t count = gufo_metadata_count(file);
@@ -161,7 +161,7 @@ static void walk_metadata(const gufo_file *file)
         must(gufo_metadata_at(file, i, &entry), "every entry up to the count is there");
         touch(entry.key.data, entry.key.len);
         must(entry.offset < entry.value_offset && entry.value_offset <= entry.end &&
-                 entry.end <= gufo_file_size(file),
+                 entry.end <= gufo_model_facts(file).size,
              "the offsets of an entry are in order and inside the file");
         must(gufo_metadata_find_str(file, entry.key, &found), "every key is found");
         must(gufo_str_equal(found.key, entry.key), "the key that is found is the one asked for");
@@ -173,12 +173,13 @@ static void walk_metadata(const gufo_file *file)
          "a key that is absent is not found");
 }
 
-static void walk_data(const gufo_file *file, const gufo_tensor *tensor, bool strict)
+static void walk_data(const gufo_model *file, const gufo_tensor *tensor, bool strict)
 {
     uint8_t buffer[256];
-    const void *data = gufo_tensor_data(file, tensor);
+    const void *data = gufo_tensor_raw(file, tensor);
     size_t size = tensor->size < sizeof buffer ? (size_t)tensor->size : sizeof buffer;
-    gufo_status status = gufo_tensor_read(file, tensor, tensor->size - size, buffer, size, NULL);
+    gufo_status status =
+        gufo_tensor_read_raw(file, tensor, tensor->size - size, buffer, size, NULL);
 
     if (data)
         touch(data, (size_t)tensor->size);
@@ -188,7 +189,7 @@ static void walk_data(const gufo_file *file, const gufo_tensor *tensor, bool str
         must(memcmp((const uint8_t *)data + tensor->size - size, buffer, size) == 0,
              "data that is read is the data that is mapped");
     if (size)
-        must(gufo_tensor_read(file, tensor, tensor->size, buffer, 1, NULL) == GUFO_E_RANGE,
+        must(gufo_tensor_read_raw(file, tensor, tensor->size, buffer, 1, NULL) == GUFO_E_RANGE,
              "no data is read past the end of a tensor");
 }
 
@@ -210,11 +211,11 @@ static void check_stats(const gufo_stats *s)
          "the histogram is between the extremes");
 }
 
-static void walk_stats(const gufo_file *file, const gufo_tensor *tensor, bool strict)
+static void walk_stats(const gufo_model *file, const gufo_tensor *tensor, bool strict)
 {
-    gufo_stats_options options = {.threads = 1};
+    gufo_run run = {.threads = 1};
     gufo_stats stats;
-    gufo_status status = gufo_stats_scan(file, tensor, &options, &stats, NULL);
+    gufo_status status = gufo_stats_scan(file, tensor, 0, &run, &stats, NULL);
 
     if (status != GUFO_OK)
         return;
@@ -223,11 +224,11 @@ static void walk_stats(const gufo_file *file, const gufo_tensor *tensor, bool st
     check_stats(&stats);
 }
 
-static void walk_tensors(const gufo_file *file, bool strict)
+static void walk_tensors(const gufo_model *file, bool strict)
 {
     enum { MOST_STATS = 2, MOST_BYTES = 65536 }; /* scans are slow */
     gufo_tensor tensor, found;
-    uint64_t count = gufo_tensor_count(file), size = gufo_file_size(file);
+    uint64_t count = gufo_tensor_count(file), size = gufo_model_facts(file).size;
 
     for (uint64_t i = 0; i < count; i++) {
         must(gufo_tensor_at(file, i, &tensor), "every tensor up to the count is there");
@@ -239,11 +240,11 @@ static void walk_tensors(const gufo_file *file, bool strict)
         if (strict) {
             must(found.info_offset == tensor.info_offset, "a name stands for one tensor");
             /* An empty tensor may lie behind the last byte, where padding was left out. */
-            must(tensor.size == 0 ? tensor.offset < size + gufo_file_alignment(file)
+            must(tensor.size == 0 ? tensor.offset < size + gufo_model_facts(file).alignment
                                   : tensor.offset <= size && tensor.size <= size - tensor.offset,
                  "tensor data lies inside the file");
-            must(tensor.offset % gufo_file_alignment(file) ==
-                     gufo_file_data_offset(file) % gufo_file_alignment(file),
+            must(tensor.offset % gufo_model_facts(file).alignment ==
+                     gufo_model_facts(file).data_offset % gufo_model_facts(file).alignment,
                  "tensor data is aligned");
             must(tensor.available == tensor.size, "all data is available");
         }
@@ -266,22 +267,22 @@ static void check_finding(void *context, const gufo_finding *finding)
     must(!*strict || !finding->rule->fatal, "an opened file breaks no rule that open checks");
 }
 
-void walk_file(const gufo_file *file, bool strict)
+void walk_file(const gufo_model *file, bool strict)
 {
     gufo_error error;
     uint64_t number;
 
-    must(gufo_file_version(file) <= 3, "the version is a known one");
+    must(gufo_model_facts(file).version <= 3, "the version is a known one");
     if (strict) {
-        must(gufo_file_damage(file) == NULL, "a file that opens is not damaged");
-        must(gufo_file_claimed_metadata(file) == gufo_metadata_count(file) &&
-                 gufo_file_claimed_tensors(file) == gufo_tensor_count(file),
+        must(gufo_model_damage(file) == NULL, "a file that opens is not damaged");
+        must(gufo_model_facts(file).claimed_metadata == gufo_metadata_count(file) &&
+                 gufo_model_facts(file).claimed_tensors == gufo_tensor_count(file),
              "everything that is claimed is there");
     }
     walk_metadata(file);
     walk_tensors(file, strict);
     gufo_get_u64(file, "general.alignment", &number, &error);
-    must(gufo_file_check(file, check_finding, &strict, &error) == GUFO_OK,
+    must(gufo_model_check(file, check_finding, &strict, &error) == GUFO_OK,
          "checking does not fail");
 }
 

@@ -1,6 +1,6 @@
 /* Floor 3: whether a file means something: the second level of validation.
  *
- * gufo_file_check (format.h) tells whether a file is sound; this tells whether a reader of models can
+ * gufo_model_check (format.h) tells whether a file is sound; this tells whether a reader of models can
  * do something with it: are the required keys there, and of the right type, do the tensors have the
  * shapes that the keys announce, do the lists of the vocabulary agree.  It reads metadata and tensor
  * infos, never tensor data.
@@ -42,16 +42,13 @@ typedef struct gufo_check_options {
     const gufo_allocator *allocator; /* NULL: malloc */
 } gufo_check_options;
 
-/* Checks a file, or a set as one model.  Findings come in the order of the checks: general, keys,
- * tokenizer, architecture, tensors; within each in the order of the file.  `shard` of a finding is
- * the index of the file that it is about, 0 for a single file.  Files that were opened leniently are
- * judged by what could be read.
+/* Checks a model.  Findings come in the order of the checks: general, keys, tokenizer, architecture,
+ * tensors; within each in the order of the file.  `shard` of a finding is the index of the file that
+ * it is about.  Models that were opened leniently are judged by what could be read.
  * Linear in the metadata and the tensor infos; memory in proportion to the number of tokens.  Fails
  * only for memory.  Any thread, one at a time for one `context`. */
-GUFO_API gufo_status gufo_check(const gufo_file *file, const gufo_check_options *options,
+GUFO_API gufo_status gufo_check(const gufo_model *model, const gufo_check_options *options,
                                 gufo_finding_fn *found, void *context, gufo_error *error);
-GUFO_API gufo_status gufo_check_set(const gufo_set *set, const gufo_check_options *options,
-                                    gufo_finding_fn *found, void *context, gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -30,6 +30,7 @@ typedef struct gufo_entry_difference {
     gufo_entry a, b;      /* all zeros where there is none */
     bool has_first;       /* both are arrays of one element type, and this is */
     uint64_t first;       /* the first element that differs, or that only the longer one has */
+    uint64_t reserved[2];
 } gufo_entry_difference;
 
 /* How far the numbers of two tensors are apart: the sums, and what they come to.  Pairs in which one
@@ -55,13 +56,13 @@ GUFO_API double gufo_value_difference_cosine(const gufo_value_difference *d);
 typedef struct gufo_tensor_difference {
     gufo_difference kind; /* never NONE */
     gufo_tensor a, b;     /* all zeros where there is none */
-    size_t shard_a, shard_b;
-    bool type, shape; /* it is another one */
-    bool data;        /* bytes differ; only looked at if type and size are the same */
-    bool unordered;   /* byte orders differ, and how to turn this type is not known */
-    uint64_t first;   /* if data && !unordered: the first byte of the tensor that differs */
-    bool has_values;  /* with GUFO_COMPARE_VALUES, if both have the same shape and can be decoded */
+    bool type, shape;     /* it is another one */
+    bool data;            /* bytes differ; only looked at if type and size are the same */
+    bool unordered;       /* byte orders differ, and how to turn this type is not known */
+    uint64_t first;       /* if data && !unordered: the first byte of the tensor that differs */
+    bool has_values; /* with GUFO_COMPARE_VALUES, if both have the same shape and can be decoded */
     gufo_value_difference values;
+    uint64_t reserved[4];
 } gufo_tensor_difference;
 
 typedef enum gufo_compare_flags {
@@ -79,35 +80,31 @@ typedef enum gufo_compare_notes {
 
 typedef struct gufo_compare_options {
     uint32_t flags; /* of gufo_compare_flags */
-    gufo_cpu cpu;
-    unsigned threads; /* 0: one per processor */
     /* Each difference: keys in the order of a, then those that b adds, in its order; then tensors in
      * the same way.  May be NULL. */
     void (*entry)(void *context, const gufo_entry_difference *difference);
     void (*tensor)(void *context, const gufo_tensor_difference *difference);
-    /* How far work is, in bytes.  From any thread but one at a time.  False stops.  May be NULL. */
-    bool (*progress)(void *context, uint64_t done, uint64_t total);
-    void *context;
-    const gufo_allocator *allocator; /* NULL: malloc */
+    void *context;        /* for both */
+    uint64_t reserved[4]; /* zeros */
 } gufo_compare_options;
 
 typedef struct gufo_comparison {
     uint64_t entries[GUFO_DIFFERENCE_COUNT]; /* by gufo_difference */
     uint64_t tensors[GUFO_DIFFERENCE_COUNT];
-    uint32_t notes;      /* of gufo_compare_notes */
-    bool failed_in_b;    /* after a failure: the model, */
-    size_t failed_shard; /* and its shard */
+    uint32_t notes; /* of gufo_compare_notes */
+    uint64_t reserved[4];
 } gufo_comparison;
 
-/* Compares.  Data is read in pieces of a megabyte at most (per thread), and only up to the first
+/* Compares.  An error names a file of a with the role GUFO_FILE_INPUT, of b with
+ * GUFO_FILE_SECOND_INPUT.  Data is read in pieces of a megabyte at most (per thread), and only up to the first
  * difference of a tensor unless values are asked for.  The result does not depend on the number of
- * threads.  `options` may be NULL.
+ * threads.  `options` and `run` may be NULL; progress counts bytes.
  *   GUFO_E_STOPPED   `progress` asked for it
  *   GUFO_E_ARGUMENT  a pipe, whose data is gone; a cpu that is not available
  *   GUFO_E_CHANGED, GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_compare(const gufo_set *a, const gufo_set *b,
-                                  const gufo_compare_options *options, gufo_comparison *result,
-                                  gufo_error *error);
+GUFO_API gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
+                                  const gufo_compare_options *options, const gufo_run *run,
+                                  gufo_comparison *result, gufo_error *error);
 /* Whether nothing was added, removed or changed. */
 GUFO_API bool gufo_comparison_same(const gufo_comparison *result);
 

@@ -65,26 +65,16 @@ GUFO_API gufo_status gufo_digest_bytes(gufo_digest_algorithm algorithm, const vo
 
 /* ==== Part 2: hashing ======================================================================== */
 
-/* The files of a model, in order: one, or the shards of a set. */
-typedef struct gufo_digest_input {
-    const gufo_file *const *files;
-    size_t count;
-} gufo_digest_input;
-
-/* How far work is, in bytes.  Called often, from any thread but one at a time.  False stops it. */
-typedef bool gufo_digest_progress_fn(void *context, uint64_t done, uint64_t total);
-/* The hashes of a tensor, number `index` in the order of the infos of all files.  Called in that
+/* The hashes of a tensor, number `index` in the order of the infos of all shards.  Called in that
  * order, from any thread but one at a time.  False stops the work. */
 typedef bool gufo_digest_tensor_fn(void *context, uint64_t index, const gufo_tensor *tensor,
                                    const gufo_digests *digests);
 
 typedef struct gufo_digest_options {
-    uint32_t algorithms;               /* a bit for each: 1 << GUFO_DIGEST_SHA256 ... */
-    unsigned threads;                  /* 0: one per processor */
-    gufo_digest_tensor_fn *tensor;     /* NULL: single tensors are not hashed */
-    gufo_digest_progress_fn *progress; /* may be NULL */
-    void *context;                     /* for both */
-    const gufo_allocator *allocator;   /* NULL: malloc */
+    uint32_t algorithms;           /* a bit for each: 1 << GUFO_DIGEST_SHA256 ... */
+    gufo_digest_tensor_fn *tensor; /* NULL: single tensors are not hashed */
+    void *context;                 /* for it */
+    uint64_t reserved[4];          /* zeros */
 } gufo_digest_options;
 
 /* Hashes the data of every tensor, and into *all the data of all tensors in the order of the infos;
@@ -95,10 +85,9 @@ typedef struct gufo_digest_options {
  *   GUFO_E_TYPE      an algorithm that is not available
  *   GUFO_E_STOPPED   a callback asked for it
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY
- * `failed`, if not NULL, is the index of the file that the error is about. */
-GUFO_API gufo_status gufo_digest_run(const gufo_digest_input *input,
-                                     const gufo_digest_options *options, gufo_digests *all,
-                                     size_t *failed, gufo_error *error);
+ * Progress counts bytes. */
+GUFO_API gufo_status gufo_digest_run(const gufo_model *model, const gufo_digest_options *options,
+                                     const gufo_run *run, gufo_digests *all, gufo_error *error);
 
 /* ==== Part 3: manifests ====================================================================== */
 
@@ -147,13 +136,11 @@ typedef struct gufo_manifest_result {
 typedef struct gufo_manifest_check {
     const gufo_manifest *manifest;
     gufo_str path; /* of the file: which lines of a manifest about several files are meant */
-    unsigned threads;
     /* Tensors in the order of the infos, then those that are missing in the order of the manifest,
      * then all data.  May be NULL. */
     void (*result)(void *context, const gufo_manifest_result *result);
-    gufo_digest_progress_fn *progress;
-    void *context;
-    const gufo_allocator *allocator;
+    void *context;        /* for it */
+    uint64_t reserved[4]; /* zeros */
 } gufo_manifest_check;
 
 typedef struct gufo_manifest_summary {
@@ -163,16 +150,16 @@ typedef struct gufo_manifest_summary {
     uint64_t tensors[4]; /* by verdict */
     bool has_whole;      /* there is a line about all data */
     uint32_t whole_differs; /* algorithms */
+    uint64_t reserved[4];
 } gufo_manifest_summary;
 
 /* Hashes a model with every algorithm that the manifest has for it and compares.  FILE need not be
  * the path of today: if all lines are about one FILE, they are taken whatever its name; else those
  * whose FILE is `path`, or else has the same last component.  Differences are no failure.
  * GUFO_E_NOT_FOUND if no line is about this file; GUFO_E_MALFORMED for a line that contradicts
- * another (`failed` is then SIZE_MAX); else as gufo_digest_run. */
-GUFO_API gufo_status gufo_manifest_verify(const gufo_digest_input *input,
-                                          const gufo_manifest_check *check,
-                                          gufo_manifest_summary *summary, size_t *failed,
+ * another (the error then names no file); else as gufo_digest_run. */
+GUFO_API gufo_status gufo_manifest_verify(const gufo_model *model, const gufo_manifest_check *check,
+                                          const gufo_run *run, gufo_manifest_summary *summary,
                                           gufo_error *error);
 /* Whether nothing differed, was missing or was new. */
 GUFO_API bool gufo_manifest_agrees(const gufo_manifest_summary *summary);

@@ -51,7 +51,7 @@ GUFO_API gufo_document *gufo_document_new(const gufo_document_options *options, 
  * model of version 1).  gufo.padding is left out: layouts make it.  The model must outlive the
  * document.  Also fails as gufo_document_copy_entries and _copy_tensors do, and with
  * GUFO_E_MALFORMED for a key that occurs twice, which only a lenient open lets in. */
-GUFO_API gufo_document *gufo_document_from(const gufo_file *model,
+GUFO_API gufo_document *gufo_document_from(const gufo_model *model,
                                            const gufo_document_options *options, gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_document_free(gufo_document *document);
@@ -146,7 +146,7 @@ GUFO_API gufo_status gufo_document_set_f64(gufo_document *document, const char *
  * gufo.padding.  The model must outlive the document.  *copied (may be NULL) is their number, also
  * after a failure, which leaves those that were copied before.  Refused is only what gufo_open
  * refuses. */
-GUFO_API gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_file *model,
+GUFO_API gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model *model,
                                                 gufo_select_fn *select, void *context,
                                                 uint64_t *copied, gufo_error *error);
 /* Removes the entry with a key, and tells whether there was one; every entry that `select` chooses
@@ -196,7 +196,7 @@ typedef struct gufo_document_tensor {
     uint32_t n_dims;
     uint64_t dims[GUFO_MAX_DIMS]; /* dims[0] is the row; 1 beyond n_dims */
     uint64_t size;                /* bytes of data */
-    const gufo_file *from;        /* where it was copied from; NULL: nowhere */
+    const gufo_model *from;        /* where it was copied from; NULL: nowhere */
     uint64_t origin;              /* its index there, or GUFO_NO_ORIGIN */
     bool swapped;    /* `from` has the other byte order: its bytes have to be swapped */
     uint64_t offset; /* of the data, from the start of the file; GUFO_NO_OFFSET before
@@ -232,9 +232,9 @@ GUFO_API gufo_status gufo_document_add_raw_tensor(gufo_document *document, gufo_
  * differ, the tensor is marked as `swapped`, and GUFO_E_TYPE refuses one whose numbers cannot be
  * found.  GUFO_E_RANGE past the end, GUFO_E_MALFORMED for one whose dims or offset make no sense,
  * which only a lenient open gives. */
-GUFO_API gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_file *model,
+GUFO_API gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model *model,
                                                uint64_t index, gufo_error *error);
-GUFO_API gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_file *model,
+GUFO_API gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_model *model,
                                                 gufo_select_fn *select, void *context,
                                                 uint64_t *copied, gufo_error *error);
 

@@ -51,7 +51,7 @@ GUFO_API gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *op
 /* NULL is allowed. */
 GUFO_API void gufo_edit_close(gufo_edit *edit);
 /* The file as it is.  Views into it are void after gufo_edit_apply. */
-GUFO_API const gufo_file *gufo_edit_file(const gufo_edit *edit);
+GUFO_API const gufo_model *gufo_edit_file(const gufo_edit *edit);
 /* Its path with all symlinks followed. */
 GUFO_API const char *gufo_edit_path(const gufo_edit *edit);
 
@@ -77,7 +77,7 @@ GUFO_API gufo_status gufo_edit_rename_tensor(gufo_edit *edit, const char *from, 
                                              gufo_error *error);
 /* Sets every key of another file that `select` chooses, with its bits as they are.  The file must
  * live as long as the edit. */
-GUFO_API gufo_status gufo_edit_copy(gufo_edit *edit, const gufo_file *other,
+GUFO_API gufo_status gufo_edit_copy(gufo_edit *edit, const gufo_model *other,
                                     gufo_edit_select_fn *select, void *context, uint64_t *copied,
                                     gufo_error *error);
 
@@ -135,16 +135,13 @@ typedef enum gufo_edit_in_place {
 /* All metadata is in memory while it is written, padding included. */
 #define GUFO_EDIT_MAX_RESERVE (UINT64_C(64) << 20)
 
-/* How far a rewrite is, in bytes.  False stops it. */
-typedef bool gufo_edit_progress_fn(void *context, uint64_t done, uint64_t total);
-
 typedef struct gufo_edit_target {
     const char *output; /* a new file; NULL: the file itself */
     bool replace;       /* the output may exist */
     gufo_edit_in_place in_place;
     uint64_t reserve; /* bytes of gufo.padding at least, for later edits, where the file grows or is
                        * rewritten; at most GUFO_EDIT_MAX_RESERVE */
-    gufo_edit_progress_fn *progress; /* may be NULL */
+    gufo_progress_fn *progress; /* may be NULL */
     void *progress_context;
 } gufo_edit_target;
 
@@ -238,13 +235,13 @@ typedef struct gufo_split_options {
  * which are established, general.alignment where the model has it, and gufo.split.id: a uint64 that
  * tells which shards belong together (docs/shards.md).  NULL on failure: GUFO_E_ARGUMENT without a
  * bound, GUFO_E_LIMIT for more than GUFO_MAX_SHARDS shards. */
-GUFO_API gufo_copy *gufo_copy_split(const gufo_set *input, const gufo_split_options *options,
+GUFO_API gufo_copy *gufo_copy_split(const gufo_model *input, const gufo_split_options *options,
                                     gufo_error *error);
 
 /* Plans to make one file of a shard set.  The keys named above are dropped, but for the alignment.
- * gufo_set_open has checked most of what can be wrong with a set; this checks that the input is
+ * gufo_open has checked most of what can be wrong with a set; this checks that the input is
  * one, and gufo.split.id where there is one.  GUFO_E_SHARDS. */
-GUFO_API gufo_copy *gufo_copy_merge(const gufo_set *input, const gufo_allocator *allocator,
+GUFO_API gufo_copy *gufo_copy_merge(const gufo_model *input, const gufo_allocator *allocator,
                                     gufo_error *error);
 
 typedef struct gufo_copy_output {
@@ -279,14 +276,11 @@ typedef enum gufo_normalised {
 GUFO_API uint32_t gufo_copy_normalised(const gufo_copy *copy);
 GUFO_API const char *gufo_normalised_text(gufo_normalised kind);
 
-/* Told while work goes on: `done` of `total` bytes.  False stops it. */
-typedef bool gufo_copy_progress_fn(void *context, uint64_t done, uint64_t total);
-
 typedef struct gufo_copy_run_options {
-    bool replace;     /* outputs that exist */
-    unsigned threads; /* 0: all cores; never more than their buffers may fill (24 MiB) */
-    gufo_cpu cpu;     /* for what is decoded */
-    gufo_copy_progress_fn *progress; /* may be NULL */
+    bool replace;               /* outputs that exist */
+    unsigned threads;           /* 0: all cores; never more than their buffers may fill (24 MiB) */
+    gufo_cpu cpu;               /* for what is decoded */
+    gufo_progress_fn *progress; /* may be NULL */
     void *progress_context;
 } gufo_copy_run_options;
 
@@ -317,7 +311,7 @@ GUFO_API const char *volatile const *gufo_copy_temporaries(const gufo_copy *copy
 /* Plans to turn the byte order of a model: of metadata and of every number inside the blocks of
  * every tensor.  A set gives a set.  GUFO_E_TYPE for a tensor whose type is not known,
  * GUFO_E_ARGUMENT if the model has that order already. */
-GUFO_API gufo_copy *gufo_copy_endian(const gufo_set *input, gufo_byte_order order,
+GUFO_API gufo_copy *gufo_copy_endian(const gufo_model *input, gufo_byte_order order,
                                      const gufo_allocator *allocator, gufo_error *error);
 
 typedef struct gufo_strip_options {
@@ -331,7 +325,7 @@ typedef struct gufo_strip_options {
 } gufo_strip_options;
 
 /* Plans one file with metadata and some of the tensors, or none. */
-GUFO_API gufo_copy *gufo_copy_strip(const gufo_set *input, const gufo_strip_options *options,
+GUFO_API gufo_copy *gufo_copy_strip(const gufo_model *input, const gufo_strip_options *options,
                                     gufo_error *error);
 
 typedef enum gufo_extract_format {
@@ -354,8 +348,9 @@ typedef struct gufo_extract_options {
  * raw bytes as stored; shapes have the row last, as these formats want it.  GUFO_E_ARGUMENT for
  * several tensors in a format that holds one, GUFO_E_TYPE for a type that cannot be decoded or that
  * the format does not have, GUFO_E_RANGE for a number past the end. */
-GUFO_API gufo_copy *gufo_copy_extract(const gufo_set *input, const uint64_t *tensors, size_t count,
-                                      const gufo_extract_options *options, gufo_error *error);
+GUFO_API gufo_copy *gufo_copy_extract(const gufo_model *input, const uint64_t *tensors,
+                                      size_t count, const gufo_extract_options *options,
+                                      gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -4,8 +4,8 @@
  * cited by the struct or section that states them.
  *
  * Part 1  values       metadata values, typed access, arrays
- * Part 2  files        open, metadata, tensors
- * Part 3  shard sets   several files that are one model
+ * Part 2  models       open, facts, metadata, tensors, rows
+ * Part 3  made models  models that are no GGUF files
  * Part 4  rules        what a file may break, and the validator
  * Part 5  writer       plan, layout, data */
 #ifndef GUFO_FORMAT_H
@@ -13,6 +13,7 @@
 
 #include "base.h"
 #include "codec.h"
+#include "run.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -129,21 +130,24 @@ GUFO_API gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo
 GUFO_API gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t count,
                                      void *out, gufo_error *error);
 
-/* ==== Part 2: files ========================================================================== */
+/* ==== Part 2: models ========================================================================= */
 
-typedef struct gufo_file gufo_file;
+/* A model is what is opened for reading: one file, or the shards of a set.  Whoever asks for the
+ * metadata gets that of the first shard; whoever asks for tensors gets those of all shards, in shard
+ * order.  gufo_model_shard lends one shard, which is a model of one file. */
+typedef struct gufo_model gufo_model;
 struct gufo_finding;
 
 typedef enum gufo_open_flags {
     /* Open a damaged file as far as it can be read.  Reading goes on after a fault as long as the
-     * position of the next field is certain; gufo_file_damage tells the first fault.  Tensors then
-     * say how many of their bytes are there. */
+     * position of the next field is certain; gufo_model_damage tells the first fault.  Tensors then
+     * say how many of their bytes are there.  Checks between shards stay strict. */
     GUFO_OPEN_LENIENT = 1,
     /* Read metadata into memory instead of mapping the file: slower, but a file that somebody
      * truncates while it is open cannot raise SIGBUS. */
     GUFO_OPEN_NO_MAP = 2,
     /* Do not ask whether tensor data is there: extents are compared neither with the end of the file
-     * nor with each other, and gufo_file_data_size is 0.  For files that hold metadata only, and for
+     * nor with each other, and gufo_facts.data_size is 0.  For files that hold metadata only, and for
      * programs that check extents themselves: without that, a tensor may claim bytes that belong to
      * another tensor or to nobody.  gufo_tensor.available and .complete still tell. */
     GUFO_OPEN_METADATA_ONLY = 4,
@@ -154,6 +158,8 @@ typedef enum gufo_open_flags {
     /* Read no byte beyond those that are needed, for a gufo_source whose `size` is only an upper
      * bound; many small reads instead of a few large ones. */
     GUFO_OPEN_NO_READ_AHEAD = 16,
+    /* Open just this one file, although it is a shard of several. */
+    GUFO_OPEN_INCOMPLETE = 32,
 } gufo_open_flags;
 
 typedef struct gufo_open_options {
@@ -165,125 +171,107 @@ typedef struct gufo_open_options {
     /* With GUFO_OPEN_LENIENT: told of every fault that open looks for, not only the first. */
     void (*on_finding)(void *context, const struct gufo_finding *finding);
     void *finding_context;
+    const char *name;     /* what errors call a descriptor, memory or a source; NULL: nothing */
+    uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_open_options;
 
-/* Opens a file, reads its header, metadata and tensor infos once, checks them (part 4 lists the
- * rules) and builds the index.  The file is mapped and read-only; strings and arrays stay in it.
- * Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.  Where
+/* Opens a model, reads header, metadata and tensor infos of each file once, checks them (part 4
+ * lists the rules) and builds the index.  Files are mapped and read-only; strings and arrays stay in
+ * them.  Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.  Where
  * mapping is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped bytes,
- * and a pipe is read to its end: one without an end never returns. Changing the file while it is
+ * and a pipe is read to its end: one without an end never returns.  Changing a file while it is
  * open is noticed as GUFO_E_CHANGED or as wrong content; truncating it raises SIGBUS in whoever
- * touches the lost bytes (see GUFO_OPEN_NO_MAP). `options` may be NULL.  The result is closed with
- * gufo_close; NULL on failure. */
-GUFO_API gufo_file *gufo_open(const char *path, const gufo_open_options *options,
-                              gufo_error *error);
+ * touches the lost bytes (see GUFO_OPEN_NO_MAP).
+ *
+ * A path that is named as the first of several shards means all of them, which must belong together:
+ * numbering and count (split.no, split.count), total (split.tensors.count), version, byte order,
+ * alignment, no tensor twice.  GUFO_E_SHARDS if one is missing or they do not.  One file that is a
+ * shard of several - it is named as a later one, or its split.count is above 1 - is GUFO_E_SHARDS
+ * too, whatever it is opened from, unless GUFO_OPEN_INCOMPLETE asks for just this file.
+ *
+ * `options` may be NULL.  The result is closed with gufo_close; NULL on failure, and the error names
+ * the file. */
+GUFO_API gufo_model *gufo_open(const char *path, const gufo_open_options *options,
+                               gufo_error *error);
 /* The same from a file descriptor, which stays the caller's and may be closed right after. */
-GUFO_API gufo_file *gufo_open_fd(int fd, const gufo_open_options *options, gufo_error *error);
-/* The same from memory, which must outlive the file and stay as it is. */
-GUFO_API gufo_file *gufo_open_memory(const void *data, size_t size,
-                                     const gufo_open_options *options, gufo_error *error);
-/* The same from a source; the struct is copied, its context must outlive the file.  Its `close` is
+GUFO_API gufo_model *gufo_open_fd(int fd, const gufo_open_options *options, gufo_error *error);
+/* The same from memory, which must outlive the model and stay as it is. */
+GUFO_API gufo_model *gufo_open_memory(const void *data, size_t size,
+                                      const gufo_open_options *options, gufo_error *error);
+/* The same from a source; the struct is copied, its context must outlive the model.  Its `close` is
  * called by gufo_close, and on failure before returning. */
-GUFO_API gufo_file *gufo_open_source(const gufo_source *source, const gufo_open_options *options,
-                                     gufo_error *error);
-/* Releases everything; all views die.  NULL is allowed. */
-GUFO_API void gufo_close(gufo_file *file);
-
-/* Facts of the file.  Any thread. */
-GUFO_API uint32_t gufo_file_version(const gufo_file *file);
-GUFO_API gufo_byte_order gufo_file_byte_order(const gufo_file *file);
-GUFO_API uint64_t gufo_file_size(const gufo_file *file); /* bytes that are there */
-/* The default if a lenient open did not find it, or found one that makes no sense. */
-GUFO_API uint32_t gufo_file_alignment(const gufo_file *file);
-/* Where tensor data begins: the end of the tensor infos, aligned.  0 if a lenient open could not
- * read that far. */
-GUFO_API uint64_t gufo_file_data_offset(const gufo_file *file);
-/* Bytes from the data offset to the end of the last tensor; 0 without tensors. */
-GUFO_API uint64_t gufo_file_data_size(const gufo_file *file);
-/* Where the tensor infos end, before the padding; 0 if a lenient open did not reach it. */
-GUFO_API uint64_t gufo_file_infos_end(const gufo_file *file);
-/* The first fault that a lenient open met; NULL if there was none.  Lives as long as the file. */
-GUFO_API const gufo_error *gufo_file_damage(const gufo_file *file);
-/* What the header announces; more than there are in a damaged file. */
-GUFO_API uint64_t gufo_file_claimed_metadata(const gufo_file *file);
-GUFO_API uint64_t gufo_file_claimed_tensors(const gufo_file *file);
-
-/* One key with its value.  Spec, gguf_metadata_kv_t. */
-typedef struct gufo_entry {
-    gufo_str key;
-    gufo_value value;
-    uint64_t offset;       /* of the entry in the file */
-    uint64_t value_offset; /* of the value's first content byte: number, text, first element */
-    uint64_t end;          /* the byte after the entry */
-} gufo_entry;
-
-/* The number of entries; entry `index` in file order (false past the end); the entry with this key
- * (false if there is none; the first of several, which only a lenient open lets in), found in
- * constant time.  Views live as long as the file.  Any thread. */
-GUFO_API uint64_t gufo_metadata_count(const gufo_file *file);
-GUFO_API bool gufo_metadata_at(const gufo_file *file, uint64_t index, gufo_entry *out);
-GUFO_API bool gufo_metadata_find(const gufo_file *file, const char *key, gufo_entry *out);
-GUFO_API bool gufo_metadata_find_str(const gufo_file *file, gufo_str key, gufo_entry *out);
-
-/* The value of `key`, converted as gufo_value_* does.  GUFO_E_NOT_FOUND if it is absent. */
-GUFO_API gufo_status gufo_get_u64(const gufo_file *file, const char *key, uint64_t *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_i64(const gufo_file *file, const char *key, int64_t *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_f64(const gufo_file *file, const char *key, double *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_bool(const gufo_file *file, const char *key, bool *out,
-                                   gufo_error *error);
-GUFO_API gufo_status gufo_get_str(const gufo_file *file, const char *key, gufo_str *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_array(const gufo_file *file, const char *key,
-                                    gufo_value_type elements, gufo_array *out, gufo_error *error);
-
-/* One tensor.  Spec, gguf_tensor_info_t. */
-typedef struct gufo_tensor {
-    gufo_str name;
-    uint32_t type;                /* id; gufo_element_type_by_id may not know it */
-    uint32_t n_dims;              /* 0 (a scalar) to 4 */
-    uint64_t dims[GUFO_MAX_DIMS]; /* in the file's order: dims[0] is the row; 1 beyond n_dims */
-    uint64_t elements;    /* product of dims; 0 if a lenient open found dims that make no sense
-                                   * (of more than four, the first four are shown) */
-    uint64_t offset;      /* of the data, from the start of the file; GUFO_NO_OFFSET if a
-                                   * lenient open could not tell */
-    uint64_t size;        /* bytes of data */
-    uint64_t available;   /* bytes that are there: less than size in a truncated file */
-    uint64_t info_offset; /* of the tensor info in the file */
-    bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
-                                   * offset of a tensor with bytes, or to the end of the file */
-    bool complete;        /* all bytes are there; always after a strict open */
-} gufo_tensor;
-
-/* As for metadata: count, file order, constant-time search by name. */
-GUFO_API uint64_t gufo_tensor_count(const gufo_file *file);
-GUFO_API bool gufo_tensor_at(const gufo_file *file, uint64_t index, gufo_tensor *out);
-GUFO_API bool gufo_tensor_find(const gufo_file *file, const char *name, gufo_tensor *out);
-GUFO_API bool gufo_tensor_find_str(const gufo_file *file, gufo_str name, gufo_tensor *out);
-
-/* The tensor's bytes, if the file is mapped or in memory and all of them are there; else NULL. */
-GUFO_API const void *gufo_tensor_data(const gufo_file *file, const gufo_tensor *tensor);
-
-/* Reads bytes [offset, offset + size) of the tensor's data into buffer, with pread where there is a
- * file, so that an I/O error comes back as one.  GUFO_E_RANGE outside the tensor, GUFO_E_TRUNCATED
- * where the bytes are missing, GUFO_E_ARGUMENT for a pipe, whose data is gone.  Any thread. */
-GUFO_API gufo_status gufo_tensor_read(const gufo_file *file, const gufo_tensor *tensor,
-                                      uint64_t offset, void *buffer, size_t size,
+GUFO_API gufo_model *gufo_open_source(const gufo_source *source, const gufo_open_options *options,
                                       gufo_error *error);
 
-/* The same for any bytes of the file.  Of a pipe, only what was kept of its metadata. */
-GUFO_API gufo_status gufo_file_read(const gufo_file *file, uint64_t offset, void *buffer,
-                                    size_t size, gufo_error *error);
-/* Whether gufo_file_read can reach tensor data: false for a pipe. */
-GUFO_API bool gufo_file_has_data(const gufo_file *file);
+typedef enum gufo_input_kind {
+    GUFO_INPUT_PATH = 0,
+    GUFO_INPUT_FD = 1,
+    GUFO_INPUT_MEMORY = 2,
+    GUFO_INPUT_SOURCE = 3,
+} gufo_input_kind;
 
-/* GUFO_E_CHANGED if the file has another size or time of change than when it was opened: what was
- * read since then may be of both.  Nothing can be said of memory, pipes and other sources. */
-GUFO_API gufo_status gufo_file_unchanged(const gufo_file *file, gufo_error *error);
+/* One file, whatever it is read from.  The fields of the other kinds do not matter. */
+typedef struct gufo_input {
+    gufo_input_kind kind;
+    int fd;
+    const char *path;
+    const void *data; /* memory, of */
+    size_t size;      /* bytes */
+    const gufo_source *source;
+    const char *name;     /* of what is no path, for errors; NULL: that of the options */
+    uint64_t reserved[4]; /* zeros */
+} gufo_input;
 
-/* ==== Part 3: shard sets ===================================================================== */
+static inline gufo_input gufo_input_path(const char *path)
+{
+    gufo_input input = {GUFO_INPUT_PATH, 0, path, NULL, 0, NULL, NULL, {0, 0, 0, 0}};
+
+    return input;
+}
+
+static inline gufo_input gufo_input_fd(int fd)
+{
+    gufo_input input = {GUFO_INPUT_FD, fd, NULL, NULL, 0, NULL, NULL, {0, 0, 0, 0}};
+
+    return input;
+}
+
+static inline gufo_input gufo_input_memory(const void *data, size_t size)
+{
+    gufo_input input = {GUFO_INPUT_MEMORY, 0, NULL, data, size, NULL, NULL, {0, 0, 0, 0}};
+
+    return input;
+}
+
+/* The source must live until it is opened. */
+static inline gufo_input gufo_input_source(const gufo_source *user)
+{
+    gufo_input input = {GUFO_INPUT_SOURCE, 0, NULL, NULL, 0, user, NULL, {0, 0, 0, 0}};
+
+    return input;
+}
+
+/* Opens the files of a list, which are all shards of one model in their order; each path is just that
+ * file.  A list of one is a model of one file.  Ownership is that of the functions above: `close` of
+ * every source in the list is called once, also on failure.  GUFO_E_ARGUMENT for an empty list, or
+ * more than GUFO_MAX_SHARDS. */
+#define GUFO_MAX_SHARDS 65535
+GUFO_API gufo_model *gufo_open_shards(const gufo_input *inputs, size_t count,
+                                      const gufo_open_options *options, gufo_error *error);
+
+/* Releases everything; all views and lent shards die.  NULL is allowed. */
+GUFO_API void gufo_close(gufo_model *model);
+
+/* ---- shards --------------------------------------------------------------------------------- */
+
+/* The number of files: 1 for an ordinary one. */
+GUFO_API size_t gufo_model_shard_count(const gufo_model *model);
+/* Lends shard `index`, from 0, as a model of one file; NULL past the end.  It lives as long as
+ * `model`, and is never closed.  A model of one shard lends itself.  Any thread. */
+GUFO_API const gufo_model *gufo_model_shard(const gufo_model *model, size_t index);
+/* The path of the first shard, as it was spelt, or the name from the input or the options; NULL if it
+ * has none, or there is no model.  Lives as long as the model. */
+GUFO_API const char *gufo_model_name(const gufo_model *model);
 
 /* Splits "DIR/NAME-00002-of-00005.gguf" into the length of "DIR/NAME", the number (from 1) and the
  * count.  False if the path does not end that way, or the number is not in 1..count. */
@@ -296,32 +284,172 @@ GUFO_API bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32
 GUFO_API size_t gufo_shard_path_format(char *out, size_t size, const char *path, size_t prefix_len,
                                        uint32_t number, uint32_t count);
 
-typedef struct gufo_set gufo_set;
+/* ---- facts ---------------------------------------------------------------------------------- */
 
-/* Opens a model.  If `path` is named as the first of several shards, all shards are opened and
- * checked: numbering and count (split.no, split.count), total (split.tensors.count), version, byte
- * order, alignment, no tensor twice.  Any other path is a set of one. GUFO_E_SHARDS if a shard is
- * missing or the shards do not belong together; otherwise as gufo_open. `failed_path`, if not NULL,
- * receives the path that the error is about (NULL if none or without memory), to be freed with
- * free(). Lenient opening and on_finding apply to each file (findings do not tell which: open
- * shards one by one for that); checks between files stay strict. */
-GUFO_API gufo_set *gufo_set_open(const char *path, const gufo_open_options *options,
-                                 char **failed_path, gufo_error *error);
-GUFO_API void gufo_set_close(gufo_set *set);
+/* What a file says about itself.  Of several shards, version, byte order and alignment are the same in
+ * all; sizes and the number of tensors are sums; the rest is about the first one. */
+typedef struct gufo_facts {
+    uint32_t version; /* 1, 2 or 3 */
+    gufo_byte_order byte_order;
+    uint32_t alignment; /* the default if a lenient open did not find it, or found nonsense */
+    bool is_made;       /* part 3: there is no file; version 3, little-endian, and no positions */
+    uint64_t size;      /* bytes that are there; 0 if it is made */
+    /* Where the tensor infos end, before the padding; 0 if a lenient open did not reach it. */
+    uint64_t infos_end;
+    /* Where tensor data begins: the end of the tensor infos, aligned; 0 as above. */
+    uint64_t data_offset;
+    uint64_t data_size; /* from the data offset to the end of the last tensor; 0 without tensors */
+    /* What the header announces; more than there are in a damaged file. */
+    uint64_t claimed_metadata, claimed_tensors;
+    uint64_t reserved[4];
+} gufo_facts;
 
-/* The number of shards (1 for an ordinary file), shard `index` from 0 and its path (NULL past the
- * end).  The metadata of the model is that of shard 0.  Everything belongs to the set. */
-GUFO_API size_t gufo_set_shard_count(const gufo_set *set);
-GUFO_API const gufo_file *gufo_set_shard(const gufo_set *set, size_t index);
-GUFO_API const char *gufo_set_shard_path(const gufo_set *set, size_t index);
+/* Any thread. */
+GUFO_API gufo_facts gufo_model_facts(const gufo_model *model);
+/* The first fault that a lenient open met, in the first shard that has one; NULL if there is none.
+ * Lives as long as the model. */
+GUFO_API const gufo_error *gufo_model_damage(const gufo_model *model);
+/* Whether tensor data can be reached: false if a shard is a pipe. */
+GUFO_API bool gufo_model_has_data(const gufo_model *model);
+/* GUFO_E_CHANGED if a file has another size or time of change than when it was opened: what was
+ * read since then may be of both.  Nothing can be said of memory, pipes and other sources. */
+GUFO_API gufo_status gufo_model_unchanged(const gufo_model *model, gufo_error *error);
+/* Reads any bytes of a model of one file.  Of a pipe, only what was kept of its metadata.
+ * GUFO_E_RANGE outside the file, GUFO_E_ARGUMENT for a model of several shards or a made one. */
+GUFO_API gufo_status gufo_model_read_raw(const gufo_model *model, uint64_t offset, void *buffer,
+                                         size_t size, gufo_error *error);
 
-/* The tensors of all shards, in shard order; *shard (may be NULL) receives the index of the shard.
- * Offsets count within that shard's file. */
-GUFO_API uint64_t gufo_set_tensor_count(const gufo_set *set);
-GUFO_API bool gufo_set_tensor_at(const gufo_set *set, uint64_t index, gufo_tensor *out,
-                                 size_t *shard);
-GUFO_API bool gufo_set_tensor_find(const gufo_set *set, const char *name, gufo_tensor *out,
-                                   size_t *shard);
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+/* One key with its value.  Spec, gguf_metadata_kv_t. */
+typedef struct gufo_entry {
+    gufo_str key;
+    gufo_value value;
+    uint64_t offset;       /* of the entry in the file; these are GUFO_NO_OFFSET if it is made */
+    uint64_t value_offset; /* of the value's first content byte: number, text, first element */
+    uint64_t end;          /* the byte after the entry */
+    uint64_t reserved[2];
+} gufo_entry;
+
+/* The number of entries; entry `index` in file order (false past the end); the entry with this key
+ * (false if there is none; the first of several, which only a lenient open lets in), found in
+ * constant time.  Views live as long as the model.  Any thread. */
+GUFO_API uint64_t gufo_metadata_count(const gufo_model *model);
+GUFO_API bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out);
+GUFO_API bool gufo_metadata_find(const gufo_model *model, const char *key, gufo_entry *out);
+GUFO_API bool gufo_metadata_find_str(const gufo_model *model, gufo_str key, gufo_entry *out);
+
+/* The value of `key`, converted as gufo_value_* does.  In a key that begins with "{arch}." the value of
+ * general.architecture is put in its place: "{arch}.block_count" is "llama.block_count" in a model of
+ * that architecture.  GUFO_E_NOT_FOUND if the key, or that architecture, is absent; GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_get_u64(const gufo_model *model, const char *key, uint64_t *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_get_i64(const gufo_model *model, const char *key, int64_t *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_get_f64(const gufo_model *model, const char *key, double *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_get_bool(const gufo_model *model, const char *key, bool *out,
+                                   gufo_error *error);
+GUFO_API gufo_status gufo_get_str(const gufo_model *model, const char *key, gufo_str *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_get_array(const gufo_model *model, const char *key,
+                                    gufo_value_type elements, gufo_array *out, gufo_error *error);
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+/* One tensor.  Spec, gguf_tensor_info_t. */
+typedef struct gufo_tensor {
+    gufo_str name;
+    uint32_t type;                /* id; gufo_element_type_by_id may not know it */
+    uint32_t n_dims;              /* 0 (a scalar) to 4 */
+    uint64_t dims[GUFO_MAX_DIMS]; /* in the file's order: dims[0] is the row; 1 beyond n_dims */
+    uint64_t elements;    /* product of dims; 0 if a lenient open found dims that make no sense
+                                   * (of more than four, the first four are shown) */
+    uint64_t offset;      /* of the data, from the start of its shard's file; GUFO_NO_OFFSET if a
+                                   * lenient open could not tell, or the model is made */
+    uint64_t size;        /* bytes of data */
+    uint64_t available;   /* bytes that are there: less than size in a truncated file */
+    uint64_t info_offset; /* of the tensor info in that file; GUFO_NO_OFFSET if it is made */
+    uint32_t shard;       /* the index of the shard, in the model that was asked */
+    bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
+                                   * offset of a tensor with bytes, or to the end of the file */
+    bool complete;        /* all bytes are there; always after a strict open */
+    uint64_t reserved[4];
+} gufo_tensor;
+
+/* As for metadata: count, file order (shard after shard), constant-time search by name. */
+GUFO_API uint64_t gufo_tensor_count(const gufo_model *model);
+GUFO_API bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out);
+GUFO_API bool gufo_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out);
+GUFO_API bool gufo_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out);
+
+/* The functions below take a tensor together with the model that it came from.  (A lent shard takes
+ * its tensors also as the model that lends it tells them.) */
+
+/* Rows are those of dims[0]; a tensor has elements / dims[0] of them.
+ *
+ * Decodes rows [first_row, first_row + rows) into rows * dims[0] numbers at `out`, whatever the type,
+ * the byte order and the source of the model, in pieces of bounded memory.  Types of the past whose
+ * blocks hold parts of several rows give any of these rows.  Of `run`, cpu, allocator and progress
+ * (bytes of data) count.  Any thread.
+ *   GUFO_E_RANGE     rows past the end
+ *   GUFO_E_TYPE      the type is not known, or has no decoder
+ *   GUFO_E_ARGUMENT  rows do not fill blocks or groups; a pipe, whose data is gone; a cpu that is not
+ *                    available
+ *   GUFO_E_STOPPED   progress asked for it
+ *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_tensor_decode(const gufo_model *model, const gufo_tensor *tensor,
+                                        uint64_t first_row, uint64_t rows, float *out,
+                                        const gufo_run *run, gufo_error *error);
+
+/* Reads rows as blocks that gufo_decode takes: little-endian, whatever the byte order of the file.
+ * `out` has room for rows * gufo_element_row_size bytes.  Where blocks hold parts of several rows,
+ * first_row and rows must be multiples of their number.  Errors as above. */
+GUFO_API gufo_status gufo_tensor_read_rows(const gufo_model *model, const gufo_tensor *tensor,
+                                           uint64_t first_row, uint64_t rows, void *out,
+                                           gufo_error *error);
+
+/* The tensor's bytes as they are in the file, in its byte order, if the file is mapped or in memory
+ * and all of them are there; else NULL. */
+GUFO_API const void *gufo_tensor_raw(const gufo_model *model, const gufo_tensor *tensor);
+
+/* Reads bytes [offset, offset + size) of the tensor's data into buffer, in the byte order of the file,
+ * with pread where there is a file, so that an I/O error comes back as one.  GUFO_E_RANGE outside the
+ * tensor, GUFO_E_TRUNCATED where the bytes are missing, GUFO_E_ARGUMENT for a pipe, whose data is
+ * gone.  Of a made model it makes the rows that the bytes are in, a row in part too.  Any thread. */
+GUFO_API gufo_status gufo_tensor_read_raw(const gufo_model *model, const gufo_tensor *tensor,
+                                          uint64_t offset, void *buffer, size_t size,
+                                          gufo_error *error);
+
+/* ==== Part 3: made models ==================================================================== */
+
+/* Whoever has metadata and can make rows can be read as a model: a file of another format, seen as the
+ * GGUF file that it would become.  Nothing of such a model has a place in a file: offsets are
+ * GUFO_NO_OFFSET, gufo_tensor_raw gives NULL, gufo_model_read_raw fails with GUFO_E_ARGUMENT, and so does
+ * whatever is about the layout of a file (gufo_model_check, editing).  Everything else works. */
+typedef struct gufo_provider {
+    void *context;
+    uint64_t entry_count, tensor_count;
+    /* Entry `index`: key and value count, views must live as long as the model and be the same each
+     * time.  False is a failure.  May be called from several threads, as the other functions. */
+    bool (*entry_at)(void *context, uint64_t index, gufo_entry *out);
+    /* Tensor `index`: name, type, n_dims and dims count, as above.  The layout of the type must be
+     * known, and the type part of the format still. */
+    bool (*tensor_at)(void *context, uint64_t index, gufo_tensor *out);
+    /* Makes rows [first_row, first_row + rows) of tensor `tensor`, which has them, as little-endian
+     * blocks: rows * gufo_element_row_size bytes.  *error (never NULL) may say why it failed. */
+    gufo_status (*read_rows)(void *context, uint64_t tensor, uint64_t first_row, uint64_t rows,
+                             void *out, gufo_error *error);
+    void (*close)(void *context); /* called once, by gufo_close; may be NULL */
+    uint64_t reserved[4];         /* zeros */
+} gufo_provider;
+
+/* Opens what a provider tells; the struct is copied, its context must outlive the model.  Keys, names
+ * and shapes are checked as those of a file.  Of `options`, allocator, limits and name count, and
+ * GUFO_OPEN_INCOMPLETE.  `close` is called on failure, too.  Errors as gufo_open, GUFO_E_ARGUMENT if
+ * the provider fails. */
+GUFO_API gufo_model *gufo_open_provider(const gufo_provider *provider,
+                                        const gufo_open_options *options, gufo_error *error);
 
 /* ==== Part 4: rules ========================================================================== */
 
@@ -372,29 +500,31 @@ typedef struct gufo_finding {
     const char *message; /* one sentence that cites the clause; control characters escaped */
     const char *hint;    /* what may be done about it, one clause; NULL if nothing is known */
     gufo_fix fix;        /* GUFO_FIX_NONE if there is no one right answer */
-    size_t shard;        /* index of the file in its set; 0 for a single file */
+    size_t shard;        /* index of the file in the model; 0 for a single file */
+    uint64_t reserved[2];
 } gufo_finding;
 
 typedef void gufo_finding_fn(void *context, const gufo_finding *finding);
 
-/* Checks the rules that open does not look at (UTF-8, key characters, padding, gaps ...) on an open
- * file.  Reads padding bytes, never tensor data.  Findings come in the order of metadata, tensor
- * infos, data.  Fails only for I/O, memory, and a file that is truncated meanwhile. */
-GUFO_API gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *found, void *context,
-                                     gufo_error *error);
+/* Checks the rules that open does not look at (UTF-8, key characters, padding, gaps ...): of each
+ * shard by itself, then those that only a set as a whole can break (a key that the first shard lacks
+ * and the tensors of another one need).  Reads padding bytes, never tensor data.  Findings come by
+ * shard, and in the order of metadata, tensor infos, data.  Fails only for I/O, memory, a file that is
+ * truncated meanwhile, and with GUFO_E_ARGUMENT for a made model. */
+GUFO_API gufo_status gufo_model_check(const gufo_model *model, gufo_finding_fn *found,
+                                      void *context, gufo_error *error);
 
-/* Checks the rules that only a set as a whole can break: a key that the first shard lacks and the
- * tensors of another one need.  Each shard is checked by itself with gufo_file_check. */
-GUFO_API void gufo_set_check(const gufo_set *set, gufo_finding_fn *found, void *context);
+/* The rules about a set as a whole alone, for who has checked each shard by itself (with what
+ * gufo_model_shard lends).  Nothing is found in a model of one file. */
+GUFO_API void gufo_model_check_set(const gufo_model *model, gufo_finding_fn *found, void *context);
 
-/* Opens leniently and reports every finding of every rule of the format (check.h has the rules about
- * what a file means).  A file so broken that nothing can be read (not GGUF at all) is a finding too.
- * GUFO_OPEN_LENIENT is added to `options->flags`, on_finding and its context are replaced; the rest
- * is used; NULL is allowed.  Fails only for I/O, memory, and a file that is truncated meanwhile. */
-GUFO_API gufo_status gufo_validate(const char *path, const gufo_open_options *options,
+/* Opens just this file, leniently, and reports every finding of every rule of the format (check.h has
+ * the rules about what a file means).  A file so broken that nothing can be read (not GGUF at all) is a
+ * finding too.  GUFO_OPEN_LENIENT and GUFO_OPEN_INCOMPLETE are added to `options->flags`, on_finding
+ * and its context are replaced; the rest is used; NULL is allowed.  Fails only for I/O, memory, and a
+ * file that is truncated meanwhile. */
+GUFO_API gufo_status gufo_validate(const gufo_input *input, const gufo_open_options *options,
                                    gufo_finding_fn *found, void *context, gufo_error *error);
-GUFO_API gufo_status gufo_validate_fd(int fd, const gufo_open_options *options,
-                                      gufo_finding_fn *found, void *context, gufo_error *error);
 
 /* What a file that is no GGUF file is, from its first bytes: "an HTML page", "a Git LFS pointer"
  * ...; NULL if nothing is recognised.  4096 bytes are enough.  Static; any thread. */
@@ -469,11 +599,11 @@ GUFO_API gufo_status gufo_writer_add_array(gufo_writer *w, const char *key, cons
  * GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to nearest. */
 GUFO_API gufo_status gufo_writer_add_value(gufo_writer *w, gufo_str key, const gufo_value *value,
                                            gufo_error *e);
-/* Entry `index` of a file with its bits as they are; all entries, in order.  The alignment comes
+/* Entry `index` of a model with its bits as they are; all entries, in order.  The alignment comes
  * along. */
-GUFO_API gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_file *file, uint64_t index,
+GUFO_API gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_model *model, uint64_t index,
                                             gufo_error *e);
-GUFO_API gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file,
+GUFO_API gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_model *model,
                                                gufo_error *e);
 
 /* Adds a tensor; data lies in the order of the calls.  `size` may be 0 for a type whose layout is
@@ -484,9 +614,10 @@ GUFO_API gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *
 GUFO_API gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type,
                                             uint32_t n_dims, const uint64_t *dims, uint64_t size,
                                             gufo_error *e);
-/* All tensors of a file, in order, with their names, types, dims and sizes; no data.
+/* All tensors of a model, in order, with their names, types, dims and sizes; no data.
  * GUFO_E_MALFORMED for one whose dims or offset make no sense, which only a lenient open gives. */
-GUFO_API gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_file *file, gufo_error *e);
+GUFO_API gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_model *model,
+                                              gufo_error *e);
 
 typedef struct gufo_layout {
     uint64_t metadata_size; /* bytes of header, metadata and tensor infos, without padding */
@@ -528,13 +659,13 @@ GUFO_API gufo_status gufo_writer_open_fd(gufo_writer *w, int fd, gufo_error *e);
  * GUFO_E_ARGUMENT without an output or out of order. */
 GUFO_API gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset,
                                        const void *data, size_t size, gufo_error *e);
-/* Copies bytes [offset, offset + size) of a tensor in a file to the same place of tensor `index`: the
- * kernel shares or moves them where both are files and it can, else they are read and written.
- * Threads and errors as in gufo_writer_write and gufo_tensor_read; *read_failed tells which of the
- * two failed. */
+/* Copies bytes [offset, offset + size) of a tensor of a model, in the byte order of its file, to the
+ * same place of tensor `index`: the kernel shares or moves them where both are files and it can, else
+ * they are read and written.  Threads and errors as in gufo_writer_write and gufo_tensor_read_raw; the
+ * error names the input if it is reading that failed. */
 GUFO_API gufo_status gufo_writer_copy_data(gufo_writer *w, uint64_t index, uint64_t offset,
-                                           const gufo_file *file, const gufo_tensor *tensor,
-                                           uint64_t size, bool *read_failed, gufo_error *e);
+                                           const gufo_model *model, const gufo_tensor *tensor,
+                                           uint64_t size, gufo_error *e);
 /* Pads, checks that every tensor got all its bytes (GUFO_E_ARGUMENT names one that did not), syncs
  * and puts the file in place.  On failure nothing is left behind (but what a stream has sent).  One
  * thread. */

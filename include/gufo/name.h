@@ -55,7 +55,7 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
 /* Room for every name that a file can have, with the terminator. */
 #define GUFO_NAME_SIZE 256
 
-/* The conforming name of a file, made from its metadata and tensors:
+/* The conforming name of shard `shard`, from 0, of a model, made from its metadata and tensors:
  *
  *     sidecar     mmproj for general.type "mmproj" and architecture "clip"; mtp for files with
  *                 nextn tensors that lack the first block
@@ -71,13 +71,11 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
  *     shard       split.no and split.count
  *
  * Characters that a part cannot hold become '-'.  A size that nobody knows is left out, which leaves
- * two '-'.  GUFO_E_SHARDS for a shard that does not hold what is needed: the metadata is in the first
- * one, and the size is counted from all of them.  Any thread. */
-GUFO_API gufo_status gufo_name_suggest(const gufo_file *file, char out[GUFO_NAME_SIZE],
-                                       gufo_error *error);
-/* The same for shard `index`, from 0, of a set (GUFO_E_RANGE past the end). */
-GUFO_API gufo_status gufo_name_suggest_shard(const gufo_set *set, size_t index,
-                                             char out[GUFO_NAME_SIZE], gufo_error *error);
+ * two '-'.  GUFO_E_SHARDS for a shard that was opened alone and does not hold what is needed: the
+ * metadata is in the first one, and the size is counted from all of them.  GUFO_E_RANGE if there is no
+ * such shard.  Any thread. */
+GUFO_API gufo_status gufo_name_suggest(const gufo_model *model, size_t shard,
+                                       char out[GUFO_NAME_SIZE], gufo_error *error);
 
 #ifdef __cplusplus
 }

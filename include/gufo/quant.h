@@ -46,10 +46,10 @@ typedef struct gufo_recipe_model {
     uint64_t experts;
 } gufo_recipe_model;
 
-/* Fills *out from the metadata of a file: general.architecture, and of its keys block_count,
+/* Fills *out from the metadata of a model: general.architecture, and of its keys block_count,
  * attention.head_count, attention.head_count_kv, expert_count.  What is absent or of no use is left
- * 0.  `architecture` is a view into the file. */
-GUFO_API void gufo_recipe_model_read(const gufo_file *file, gufo_recipe_model *out);
+ * 0.  `architecture` is a view into the model. */
+GUFO_API void gufo_recipe_model_read(const gufo_model *model, gufo_recipe_model *out);
 
 typedef struct gufo_recipe_options {
     gufo_quantize_target target;
@@ -161,6 +161,7 @@ typedef enum gufo_imatrix_format {
 typedef struct gufo_imatrix_options {
     uint32_t chunk_size;             /* where a file does not say; 0: GUFO_IMATRIX_CHUNK_SIZE */
     const gufo_allocator *allocator; /* NULL: malloc */
+    const char *name;                /* what errors call it; NULL: its path, of memory nothing */
 } gufo_imatrix_options;
 
 /* Opens an importance matrix of either format, checks its structure and builds the index; values
@@ -180,14 +181,13 @@ typedef struct gufo_imatrix_merge_options {
     bool (*keep)(void *context, gufo_str name);
     void *keep_context;
     const gufo_allocator *allocator; /* NULL: malloc */
-    size_t *failed; /* gets the index of the input that a failure is about; may be NULL */
 } gufo_imatrix_merge_options;
 
 /* The sum of several importance matrices, or a selection from one: it reads them when it is read,
  * so they must outlive it.  Sums and counts add up; entries keep the order of their first
  * appearance; an entry with one count is added to one with a count per matrix by using that for
  * every matrix. `options` may be NULL.  GUFO_E_ARGUMENT where an entry differs in length from that of
- * the same name before, or `count` is 0. */
+ * the same name before (file_index of the error is then the index of the input), or `count` is 0. */
 GUFO_API gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count,
                                           const gufo_imatrix_merge_options *options,
                                           gufo_error *error);
@@ -336,7 +336,7 @@ typedef struct gufo_quantize_options {
  * as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have importance data that
  * does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without data (a pipe), layers
  * that do not exist, an override that a new file may not have (gufo_writer_add_value). */
-GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_set *input,
+GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
                                             const gufo_quantize_options *options,
                                             gufo_error *error);
 /* NULL is allowed. */
@@ -372,10 +372,6 @@ GUFO_API bool gufo_quantizer_tensor_at(const gufo_quantizer *quantizer, uint64_t
 /* The bytes of all output files. */
 GUFO_API uint64_t gufo_quantizer_output_size(const gufo_quantizer *quantizer);
 
-/* How far a run is: bytes of tensor data of the input.  Called often, from any thread but one at a
- * time.  False stops the run. */
-typedef bool gufo_quantize_progress_fn(void *context, uint64_t done, uint64_t total);
-
 /* Writes PATH.part beside PATH, reserving the whole size first, with a journal PATH.part.journal of
  * what is done; at the end it is synced and gets its name, and the journal is removed.  With
  * GUFO_QUANTIZE_KEEP_SPLIT and several shards PATH is that of the first of them, or "NAME.gguf",
@@ -392,7 +388,7 @@ typedef bool gufo_quantize_progress_fn(void *context, uint64_t done, uint64_t to
  *   GUFO_E_CHANGED    the input was written to since it was opened
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
 GUFO_API gufo_status gufo_quantizer_run(gufo_quantizer *quantizer, const char *path,
-                                        gufo_quantize_progress_fn *progress, void *context,
+                                        gufo_progress_fn *progress, void *context,
                                         gufo_error *error);
 /* After a run that failed: the file that the error is about; NULL if none, or it is not known. */
 GUFO_API const char *gufo_quantizer_failed_path(const gufo_quantizer *quantizer);
@@ -403,21 +399,9 @@ GUFO_API const char *gufo_quantizer_failed_path(const gufo_quantizer *quantizer)
 #define GUFO_STATS_BINS 64
 #define GUFO_STATS_OUTLIER 6
 
-/* How far work is, in bytes.  Called often, from any thread but one at a time.  False stops it. */
-typedef bool gufo_stats_progress_fn(void *context, uint64_t done, uint64_t total);
-
 typedef enum gufo_stats_flags {
     GUFO_STATS_ONE_PASS = 1, /* no outliers, no histogram: these need a second pass over the data */
 } gufo_stats_flags;
-
-typedef struct gufo_stats_options {
-    uint32_t flags; /* of gufo_stats_flags */
-    gufo_cpu cpu;
-    unsigned threads;                 /* 0: one per processor */
-    gufo_stats_progress_fn *progress; /* may be NULL */
-    void *progress_context;
-    const gufo_allocator *allocator; /* NULL: malloc */
-} gufo_stats_options;
 
 /* Something that occurs in the data of a tensor. */
 typedef struct gufo_stats_find {
@@ -449,18 +433,20 @@ typedef struct gufo_stats {
     double low, high;
     uint64_t outliers_below, outliers_above; /* more than GUFO_STATS_OUTLIER deviations away */
     uint64_t bins[GUFO_STATS_BINS];
+    uint64_t reserved[8];
 } gufo_stats;
 
 /* Looks through the data of a tensor, reading it in chunks of about a megabyte (per thread), twice.
  * The result is the same whatever the threads and the kernels.  Of a truncated tensor (lenient
- * open) all whole blocks that are there are looked at.  `options` may be NULL.
+ * open) all whole blocks that are there are looked at.  `flags` are of gufo_stats_flags; progress counts
+ * bytes.
  *   GUFO_E_TYPE      the element type is unknown or has no decoder
  *   GUFO_E_ARGUMENT  rows do not fill blocks, or groups of an interleaved type; a pipe, whose data
  *                    is gone; a cpu that is not available
  *   GUFO_E_STOPPED   `progress` asked for it
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_stats_scan(const gufo_file *file, const gufo_tensor *tensor,
-                                     const gufo_stats_options *options, gufo_stats *out,
+GUFO_API gufo_status gufo_stats_scan(const gufo_model *model, const gufo_tensor *tensor,
+                                     uint32_t flags, const gufo_run *run, gufo_stats *out,
                                      gufo_error *error);
 
 /* The place of an element: matrix counts through dimensions 2 and 3. */
@@ -470,12 +456,13 @@ typedef struct gufo_stats_place {
 
 GUFO_API gufo_stats_place gufo_stats_place_of(const gufo_tensor *tensor, uint64_t index);
 
-/* Checks the rules about tensor data (G8), which gufo_file_check never reads: values and scales
- * that are infinite or NaN.  At most one finding per tensor, at the first place.  Of `options` the
- * flags are not used; NULL is allowed.  Fails only for I/O, memory, a file that is truncated
- * meanwhile, GUFO_E_STOPPED, and with GUFO_E_ARGUMENT for a pipe or a cpu that is not available. */
-GUFO_API gufo_status gufo_file_check_data(const gufo_file *file, const gufo_stats_options *options,
-                                          gufo_finding_fn *found, void *context, gufo_error *error);
+/* Checks the rules about tensor data (G8), which gufo_model_check never reads: values and scales
+ * that are infinite or NaN.  At most one finding per tensor, at the first place.  Fails only for I/O,
+ * memory, a file that is truncated meanwhile, GUFO_E_STOPPED, and with GUFO_E_ARGUMENT for a pipe or a
+ * cpu that is not available. */
+GUFO_API gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
+                                           gufo_finding_fn *found, void *context,
+                                           gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -49,6 +49,10 @@ static void fill(gufo_error *error, gufo_status code, int system, uint64_t offse
     error->system = system;
     error->offset = offset;
     error->rule = NULL;
+    error->role = GUFO_FILE_NONE;
+    error->file_index = 0;
+    error->file[0] = '\0';
+    memset(error->reserved, 0, sizeof error->reserved);
     (void)vsnprintf(error->message, sizeof error->message, format, args);
 }
 
@@ -85,6 +89,31 @@ gufo_status fail_io(gufo_error *error, int system, const char *format, ...)
 gufo_status fail_memory(gufo_error *error)
 {
     return fail_with(error, GUFO_E_MEMORY, GUFO_NO_OFFSET, "out of memory");
+}
+
+void fail_in(gufo_error *error, gufo_file_role role, uint32_t index, const char *name)
+{
+    static const char cut[] = "...";
+    const size_t room = sizeof error->file - 1;
+    size_t len = name != NULL ? strlen(name) : 0;
+
+    if (error == NULL || error->file[0] != '\0' || (error->role != GUFO_FILE_NONE && len == 0))
+        return;
+    error->role = role;
+    error->file_index = index;
+    if (len > room)
+        (void)snprintf(error->file, sizeof error->file, "%s%s", cut,
+                       name + len - (room - (sizeof cut - 1)));
+    else
+        (void)snprintf(error->file, sizeof error->file, "%s", name != NULL ? name : "");
+}
+
+gufo_status reserved_check(const uint64_t reserved[4], const char *what, gufo_error *error)
+{
+    if ((reserved[0] | reserved[1] | reserved[2] | reserved[3]) == 0)
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "reserved fields of %s are not zero",
+                     what);
 }
 
 /* Writes the escaped form of the character at the start of `text`; returns the bytes it took. */

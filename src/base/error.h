@@ -18,6 +18,14 @@ __attribute__((format(printf, 3, 4))) gufo_status fail_io(gufo_error *error, int
 
 gufo_status fail_memory(gufo_error *error);
 
+/* Names the file of a failure, unless it names one already: lower layers know what is wrong, upper
+ * ones in which file.  `name` may be NULL: the file has none. */
+void fail_in(gufo_error *error, gufo_file_role role, uint32_t index, const char *name);
+
+/* GUFO_E_ARGUMENT if the reserved fields of a struct are not zero: they are those of a later version.
+ * `what` is the struct's name. */
+gufo_status reserved_check(const uint64_t reserved[4], const char *what, gufo_error *error);
+
 /* Room for a quoted name: 64 bytes of name escape to at most 384, longer names are cut. */
 #define GUFO_QUOTE_SIZE 400
 

@@ -35,10 +35,10 @@ bool copying_read_two(copying *job, const char *names)
 /* The data of a pipe is gone once its metadata was read. */
 static int check_data(const copying *job)
 {
-    for (size_t i = 0; i < gufo_set_shard_count(job->set); i++) {
-        const gufo_file *file = gufo_set_shard(job->set, i);
+    for (size_t i = 0; i < gufo_model_shard_count(job->model); i++) {
+        const gufo_model *file = gufo_model_shard(job->model, i);
 
-        if (gufo_tensor_count(file) == 0 || gufo_file_has_data(file))
+        if (gufo_tensor_count(file) == 0 || gufo_model_has_data(file))
             continue;
         report_message(job->input, "tensor data cannot be read from a pipe");
         return CODE_USAGE;
@@ -50,8 +50,8 @@ int copying_open(copying *job)
 {
     if (input_is_stdin(job->input))
         return report_usage(job->shared->command, "the input must be a file, not '-'");
-    job->set = input_open_set(job->input, 0);
-    return job->set != NULL ? check_data(job) : CODE_FAILED;
+    job->model = input_open_model(job->input, 0);
+    return job->model != NULL ? check_data(job) : CODE_FAILED;
 }
 
 /* ---- failures ------------------------------------------------------------------------------- */
@@ -294,7 +294,7 @@ int copying_finish(copying *job, int code, const gufo_error *error)
     if (code == CODE_OK)
         code = job->copy != NULL ? carry_out(job) : report_no_plan(job, error);
     gufo_copy_free(job->copy);
-    gufo_set_close(job->set);
+    gufo_close(job->model);
     signals_reading(NULL);
     return code;
 }

@@ -16,7 +16,7 @@ typedef struct copying {
     const char *input, *output; /* `output` "-": standard output */
     bool dry_run;
     const char *type_hint; /* what helps against an element type that cannot be; NULL: nothing */
-    gufo_set *set;
+    gufo_model *model;
     gufo_copy *copy;
     progress bar;
 } copying;

@@ -86,12 +86,13 @@ static int compare(diff_report *r)
 {
     const shared_options *shared = r->options->base.shared;
     gufo_compare_options options = {.flags = r->options->values ? GUFO_COMPARE_VALUES : 0,
-                                    .cpu = r->options->cpu,
-                                    .threads = shared->threads,
                                     .entry = on_entry,
                                     .tensor = on_tensor,
-                                    .progress = on_progress,
                                     .context = r};
+    gufo_run run = {.threads = shared->threads,
+                    .cpu = r->options->cpu,
+                    .progress = on_progress,
+                    .progress_context = r};
     gufo_comparison result;
     gufo_error error;
 
@@ -99,7 +100,7 @@ static int compare(diff_report *r)
     progress_start(&r->bar, shared->quiet || (shared->json && isatty(STDOUT_FILENO)));
     if (shared->json)
         diff_json_begin(r);
-    gufo_status status = gufo_compare(r->sets[0], r->sets[1], &options, &result, &error);
+    gufo_status status = gufo_compare(r->models[0], r->models[1], &options, &run, &result, &error);
 
     progress_end(&r->bar);
     if (shared->json)
@@ -109,7 +110,7 @@ static int compare(diff_report *r)
     if (status == GUFO_E_STOPPED) /* nobody reads the output */
         return CODE_OK;
     if (status != GUFO_OK) {
-        report_error(gufo_set_shard_path(r->sets[result.failed_in_b], result.failed_shard), &error);
+        report_error(r->paths[0], &error);
         return error.code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED; /* a pipe */
     }
     return gufo_comparison_same(&result) ? CODE_OK : CODE_NO;
@@ -118,19 +119,19 @@ static int compare(diff_report *r)
 /* Both are mapped: what is said of a file that is truncated meanwhile names the second. */
 static int diff(diff_report *r)
 {
-    gufo_set *a, *b = NULL;
+    gufo_model *a, *b = NULL;
     int code = CODE_FAILED;
 
-    a = input_open_set(r->paths[0], 0);
+    a = input_open_model(r->paths[0], 0);
     if (a != NULL)
-        b = input_open_set(r->paths[1], 0);
+        b = input_open_model(r->paths[1], 0);
     if (b != NULL) {
-        r->sets[0] = a;
-        r->sets[1] = b;
+        r->models[0] = a;
+        r->models[1] = b;
         code = compare(r);
     }
-    gufo_set_close(a);
-    gufo_set_close(b);
+    gufo_close(a);
+    gufo_close(b);
     signals_reading(NULL);
     return code;
 }

@@ -22,7 +22,7 @@ typedef struct diff_options {
 typedef struct diff_report {
     const diff_options *options;
     const char *paths[2];
-    const gufo_set *sets[2];
+    const gufo_model *models[2];
     progress bar;
     bool metadata_begun, tensors_begun; /* headings, and members of JSON */
     json_writer j;

@@ -33,14 +33,14 @@ static void write_bool(json_writer *j, const char *key, bool value)
     json_write_bool(j, value);
 }
 
-static void write_shards(json_writer *j, const char *key, const gufo_set *set)
+static void write_shards(json_writer *j, const char *key, const gufo_model *set)
 {
-    if (gufo_set_shard_count(set) < 2)
+    if (gufo_model_shard_count(set) < 2)
         return;
     json_write_key(j, key);
     json_begin_array(j);
-    for (size_t i = 0; i < gufo_set_shard_count(set); i++)
-        json_write_text(j, gufo_set_shard_path(set, i));
+    for (size_t i = 0; i < gufo_model_shard_count(set); i++)
+        json_write_text(j, gufo_model_name(gufo_model_shard(set, i)));
     json_end_array(j);
 }
 
@@ -53,8 +53,8 @@ void diff_json_begin(diff_report *r)
     json_write_text(j, r->paths[0]);
     json_write_key(j, "b");
     json_write_text(j, r->paths[1]);
-    write_shards(j, "a_shards", r->sets[0]);
-    write_shards(j, "b_shards", r->sets[1]);
+    write_shards(j, "a_shards", r->models[0]);
+    write_shards(j, "b_shards", r->models[1]);
     json_write_key(j, "metadata");
     json_begin_array(j);
 }

@@ -340,7 +340,7 @@ static int edit_opened(edit_options *o, gufo_edit *edit)
         code = edit_check_changes(edit, o);
     if (code == CODE_OK)
         code = edit_report_changes(&report, edit, o);
-    if (code == CODE_OK && gufo_file_version(gufo_edit_file(edit)) == 1)
+    if (code == CODE_OK && gufo_model_facts(gufo_edit_file(edit)).version == 1)
         report_warning(o->path, "a file of version 1 becomes one of version 3");
     if (code == CODE_OK)
         code = finish(o, edit, &report);

@@ -26,9 +26,9 @@ typedef enum edit_operation_kind {
 /* One of the options that change something, in the order of the command line. */
 typedef struct edit_operation {
     edit_operation_kind kind;
-    const char *text;  /* KEY=VALUE, OLD=NEW, GLOB; of EDIT_COPY the file */
-    const char *glob;  /* of EDIT_COPY */
-    gufo_file *source; /* of EDIT_COPY, while the edit lives */
+    const char *text;   /* KEY=VALUE, OLD=NEW, GLOB; of EDIT_COPY the file */
+    const char *glob;   /* of EDIT_COPY */
+    gufo_model *source; /* of EDIT_COPY, while the edit lives */
 } edit_operation;
 
 typedef struct edit_options {

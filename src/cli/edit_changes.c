@@ -239,13 +239,14 @@ static int rename_tensor(gufo_edit *edit, const edit_options *options, const cha
 
 static int copy_keys(gufo_edit *edit, const edit_options *options, edit_operation *operation)
 {
+    const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
     gufo_error error;
     uint64_t copied;
     int code;
 
     if (input_is_pending(operation->text))
         return CODE_FAILED;
-    operation->source = gufo_open(operation->text, NULL, &error);
+    operation->source = gufo_open(operation->text, &just_this, &error);
     if (operation->source == NULL) {
         report_error(operation->text, &error);
         return CODE_FAILED;

@@ -75,9 +75,9 @@ static int check_arguments(copying *job, const endian_options *o)
     return CODE_OK;
 }
 
-static gufo_byte_order order_for(const gufo_set *set, wanted_order wanted)
+static gufo_byte_order order_for(const gufo_model *set, wanted_order wanted)
 {
-    bool is_big = gufo_file_byte_order(gufo_set_shard(set, 0)) == GUFO_BIG_ENDIAN;
+    bool is_big = gufo_model_facts(gufo_model_shard(set, 0)).byte_order == GUFO_BIG_ENDIAN;
     bool big = wanted == ORDER_OTHER ? !is_big : wanted == ORDER_BIG;
 
     return big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN;
@@ -96,6 +96,6 @@ int command_endian(int argc, char **argv, shared_options *shared)
     if (code == CODE_OK)
         code = copying_open(&job);
     if (code == CODE_OK)
-        job.copy = gufo_copy_endian(job.set, order_for(job.set, options.order), NULL, &error);
+        job.copy = gufo_copy_endian(job.model, order_for(job.model, options.order), NULL, &error);
     return copying_finish(&job, code, &error);
 }

@@ -111,12 +111,12 @@ static bool is_meant(const char *wanted, bool is_name, gufo_str name)
 }
 
 /* Marks the tensors that one argument means; false if there is none. */
-static bool mark(bool *chosen, const gufo_set *set, const char *wanted)
+static bool mark(bool *chosen, const gufo_model *set, const char *wanted)
 {
     gufo_tensor tensor;
-    bool is_name = gufo_set_tensor_find(set, wanted, &tensor, NULL), found = false;
+    bool is_name = gufo_tensor_find(set, wanted, &tensor), found = false;
 
-    for (uint64_t i = 0; gufo_set_tensor_at(set, i, &tensor, NULL); i++)
+    for (uint64_t i = 0; gufo_tensor_at(set, i, &tensor); i++)
         if (is_meant(wanted, is_name, tensor.name))
             found = chosen[i] = true;
     return found;
@@ -128,12 +128,12 @@ static int choose(extract_options *o, const copying *job, bool *chosen)
     const shared_options *shared = o->base.shared;
 
     for (int i = 1; i < shared->arg_count; i++) {
-        if (mark(chosen, job->set, shared->args[i]))
+        if (mark(chosen, job->model, shared->args[i]))
             continue;
         report_message(job->input, "there is no tensor '%s'", shared->args[i]);
         return CODE_NO;
     }
-    for (uint64_t i = 0; i < gufo_set_tensor_count(job->set); i++)
+    for (uint64_t i = 0; i < gufo_tensor_count(job->model); i++)
         if (chosen[i])
             o->tensors[o->tensor_count++] = i;
     return CODE_OK;
@@ -141,7 +141,7 @@ static int choose(extract_options *o, const copying *job, bool *chosen)
 
 static int choose_all(extract_options *o, const copying *job)
 {
-    size_t count = (size_t)gufo_set_tensor_count(job->set); /* in memory, so it fits */
+    size_t count = (size_t)gufo_tensor_count(job->model); /* in memory, so it fits */
     bool *chosen = calloc(count + 1, sizeof *chosen);
     int code = CODE_FAILED;
 
@@ -197,7 +197,7 @@ static int choose_output(extract_options *o, copying *job)
         return CODE_OK;
     if (o->tensor_count != 1)
         return report_usage("extract", "-o OUT is needed for several tensors");
-    (void)gufo_set_tensor_at(job->set, o->tensors[0], &tensor, NULL);
+    (void)gufo_tensor_at(job->model, o->tensors[0], &tensor);
     if (!is_harmless(tensor.name))
         return report_usage("extract", "-o OUT is needed: the name of the tensor is no good name "
                                        "for a file");
@@ -219,7 +219,7 @@ static const char *choose_hint(const extract_options *o, const copying *job)
     gufo_tensor tensor;
 
     for (size_t i = 0; i < o->tensor_count; i++) {
-        (void)gufo_set_tensor_at(job->set, o->tensors[i], &tensor, NULL);
+        (void)gufo_tensor_at(job->model, o->tensors[i], &tensor);
         type = gufo_element_type_by_id(tensor.type);
         if (type == NULL || (type->flags & GUFO_ELEMENT_DECODES) == 0)
             return "--format raw without --dtype takes its bytes as they are";
@@ -236,7 +236,7 @@ static int plan(extract_options *o, copying *job, gufo_error *error)
     if (code != CODE_OK)
         return code;
     job->type_hint = choose_hint(o, job);
-    job->copy = gufo_copy_extract(job->set, o->tensors, o->tensor_count, &o->what, error);
+    job->copy = gufo_copy_extract(job->model, o->tensors, o->tensor_count, &o->what, error);
     return CODE_OK;
 }
 

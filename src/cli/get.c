@@ -77,7 +77,7 @@ static bool is_last_part(gufo_str key, gufo_str part)
            memcmp(key.data + key.len - part.len, part.data, part.len) == 0;
 }
 
-static bool find_nearest_key(const gufo_file *file, gufo_str wanted, gufo_str *nearest)
+static bool find_nearest_key(const gufo_model *file, gufo_str wanted, gufo_str *nearest)
 {
     size_t best = wanted.len / 3 + 2;
     bool found = false;
@@ -99,7 +99,7 @@ static int report_absent(const input *in, const char *key)
 {
     gufo_str nearest;
 
-    if (find_nearest_key(input_main(in), gufo_str_of(key), &nearest))
+    if (find_nearest_key(in->model, gufo_str_of(key), &nearest))
         report_message(in->path, "there is no key '%s'; did you mean '%.*s'?", key,
                        (int)nearest.len, nearest.data);
     else
@@ -195,7 +195,7 @@ static int get(const char *path, const char *key, const get_options *options)
 
     if (code != CODE_OK)
         return code;
-    if (gufo_metadata_find(input_main(&in), key, &entry))
+    if (gufo_metadata_find(in.model, key, &entry))
         code = print_entry(&in, &entry, options);
     else
         code = report_absent(&in, key);

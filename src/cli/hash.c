@@ -122,12 +122,12 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
     return true;
 }
 
-static void begin_json(work *w, const hash_model *model)
+static void begin_json(work *w, const input *in)
 {
     json_begin_object(&w->j);
     json_write_key(&w->j, "path");
     json_write_text(&w->j, w->path);
-    hash_model_write_shards(&w->j, model);
+    hash_model_write_shards(&w->j, in->model);
     if (w->options->no_tensors)
         return;
     json_write_key(&w->j, "tensors");
@@ -148,24 +148,21 @@ static void end_json(work *w, const gufo_digests *all, const gufo_error *failure
     json_writer_line(&w->j);
 }
 
-static int hash_open_model(work *w, const hash_model *model)
+static int hash_open_model(work *w, const input *in)
 {
     const shared_options *shared = w->options->base.shared;
-    gufo_digest_input files = hash_model_input(model);
     gufo_digest_options options = {.algorithms = w->algorithms,
-                                   .threads = shared->threads,
                                    .tensor = w->options->no_tensors ? NULL : on_tensor,
-                                   .progress = on_progress,
                                    .context = w};
+    gufo_run run = {.threads = shared->threads, .progress = on_progress, .progress_context = w};
     gufo_digests all;
     gufo_error error;
-    size_t failed;
 
     if (shared->json)
-        begin_json(w, model);
+        begin_json(w, in);
     /* One line of JSON on a terminal would be torn by the bar. */
     progress_start(&w->bar, shared->quiet || (shared->json && isatty(STDOUT_FILENO)));
-    gufo_status status = gufo_digest_run(&files, &options, &all, &failed, &error);
+    gufo_status status = gufo_digest_run(in->model, &options, &run, &all, &error);
 
     progress_end(&w->bar);
     if (shared->json)
@@ -173,8 +170,7 @@ static int hash_open_model(work *w, const hash_model *model)
     else if (status == GUFO_OK)
         hash_put_lines(stdout, w->algorithms, &all, w->path, NULL);
     /* What stops it is an output that nobody reads. */
-    return status == GUFO_OK || status == GUFO_E_STOPPED ? CODE_OK
-                                                         : hash_report(model, failed, &error);
+    return status == GUFO_OK || status == GUFO_E_STOPPED ? CODE_OK : hash_report(in, &error);
 }
 
 static int hash(const char *path, const hash_options *options)
@@ -184,15 +180,15 @@ static int hash(const char *path, const hash_options *options)
               .algorithms =
                   options->algorithms != 0 ? options->algorithms : UINT32_C(1) << GUFO_DIGEST_XXH64,
               .j = json_writer_start(stdout)};
-    hash_model model;
+    input in;
     int code = hash_check_algorithms(w.algorithms);
 
     if (code == CODE_OK)
-        code = hash_model_open(&model, path, options->input.single);
+        code = hash_model_open(&in, path, options->input.single);
     if (code != CODE_OK)
         return code;
-    code = hash_open_model(&w, &model);
-    hash_model_close(&model);
+    code = hash_open_model(&w, &in);
+    input_close(&in);
     return code;
 }
 

@@ -20,21 +20,13 @@
 
 /* ---- models --------------------------------------------------------------------------------- */
 
-typedef struct hash_model {
-    input in;
-    const gufo_file **files;
-    size_t count;
-} hash_model;
-
 /* Opens a model with all its shards (unless `single`).  Returns CODE_OK, or another code after a
  * report. */
-int hash_model_open(hash_model *model, const char *path, bool single);
-void hash_model_close(hash_model *model);
-gufo_digest_input hash_model_input(const hash_model *model);
+int hash_model_open(input *in, const char *path, bool single);
 /* "shards":[...], if there are several. */
-void hash_model_write_shards(json_writer *j, const hash_model *model);
+void hash_model_write_shards(json_writer *j, const gufo_model *model);
 /* Reports why hashing has failed; returns the code. */
-int hash_report(const hash_model *model, size_t failed, const gufo_error *error);
+int hash_report(const input *in, const gufo_error *error);
 
 /* Looks whether the algorithms are there: CODE_OK, or CODE_USAGE after a report. */
 int hash_check_algorithms(uint32_t algorithms);

@@ -4,67 +4,34 @@
 #include "cli/report.h"
 #include "cli/signals.h"
 
-#include <stdlib.h>
-
-static int list_files(hash_model *model)
-{
-    model->count = input_shard_count(&model->in);
-    model->files = calloc(model->count, sizeof(void *));
-    if (model->files == NULL) {
-        report_message(model->in.path, "out of memory");
-        return CODE_FAILED;
-    }
-    for (size_t i = 0; i < model->count; i++)
-        model->files[i] = input_shard(&model->in, i);
-    return CODE_OK;
-}
-
-int hash_model_open(hash_model *model, const char *path, bool single)
+int hash_model_open(input *in, const char *path, bool single)
 {
     input_options options = {.single = single};
-    int code;
+    int code = input_open_whole(in, path, &options);
 
-    *model = (hash_model){0};
-    code = input_open_whole(&model->in, path, &options);
-    if (code != CODE_OK)
+    if (code != CODE_OK || gufo_model_has_data(in->model))
         return code;
-    code = list_files(model);
-    if (code == CODE_OK && !gufo_file_has_data(model->files[0])) {
-        report_message(path, "the data of a pipe cannot be hashed; give a file");
-        code = CODE_USAGE;
-    }
-    if (code != CODE_OK)
-        hash_model_close(model);
-    return code;
+    report_message(path, "the data of a pipe cannot be hashed; give a file");
+    input_close(in);
+    return CODE_USAGE;
 }
 
-void hash_model_close(hash_model *model)
+void hash_model_write_shards(json_writer *j, const gufo_model *model)
 {
-    free(model->files);
-    input_close(&model->in);
-    *model = (hash_model){0};
-}
+    size_t count = gufo_model_shard_count(model);
 
-gufo_digest_input hash_model_input(const hash_model *model)
-{
-    return (gufo_digest_input){.files = model->files, .count = model->count};
-}
-
-void hash_model_write_shards(json_writer *j, const hash_model *model)
-{
-    if (model->count < 2)
+    if (count < 2)
         return;
     json_write_key(j, "shards");
     json_begin_array(j);
-    for (size_t i = 0; i < model->count; i++)
-        json_write_text(j, input_shard_path(&model->in, i));
+    for (size_t i = 0; i < count; i++)
+        json_write_text(j, gufo_model_name(gufo_model_shard(model, i)));
     json_end_array(j);
 }
 
-int hash_report(const hash_model *model, size_t failed, const gufo_error *error)
+int hash_report(const input *in, const gufo_error *error)
 {
-    report_error(failed < model->count ? input_shard_path(&model->in, failed) : model->in.path,
-                 error);
+    report_error(in->path, error);
     return error->code == GUFO_E_TYPE ? CODE_USAGE : CODE_FAILED;
 }
 

@@ -110,7 +110,7 @@ static gufo_imatrix_format format_of_path(const char *path)
 /* NULL after a report; *code is then the exit code. */
 static gufo_imatrix *open_imatrix(const char *path, const imatrix_options *options, int *code)
 {
-    gufo_imatrix_options open_options = {.chunk_size = options->chunk_size};
+    gufo_imatrix_options open_options = {.chunk_size = options->chunk_size, .name = path};
     gufo_error error;
     gufo_imatrix *imatrix =
         gufo_imatrix_open(input_is_stdin(path) ? "/dev/stdin" : path, &open_options, &error);
@@ -257,18 +257,16 @@ static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_ima
 
 /* ---- merging -------------------------------------------------------------------------------- */
 
-static int merge_opened(const char *path, char **inputs, const gufo_imatrix *const *opened,
-                        size_t count, gufo_imatrix_format format, const imatrix_options *options)
+static int merge_opened(const char *path, const gufo_imatrix *const *opened, size_t count,
+                        gufo_imatrix_format format, const imatrix_options *options)
 {
-    size_t failed = count;
-    gufo_imatrix_merge_options merging = {.failed = &failed};
     gufo_error error;
-    gufo_imatrix *sum = gufo_imatrix_merge(opened, count, &merging, &error);
+    gufo_imatrix *sum = gufo_imatrix_merge(opened, count, NULL, &error);
     uint64_t left_out;
     int code;
 
     if (sum == NULL) {
-        report_error(failed < count ? inputs[failed] : NULL, &error);
+        report_error(NULL, &error);
         return CODE_FAILED;
     }
     left_out = count_left_out(sum, format);
@@ -293,8 +291,8 @@ static int merge(const char *path, char **inputs, int count, const imatrix_optio
     for (int i = 0; i < count && code == CODE_OK; i++)
         opened[i] = open_imatrix(inputs[i], options, &code);
     if (code == CODE_OK)
-        code = merge_opened(path, inputs, (const gufo_imatrix *const *)opened, (size_t)count,
-                            format, options);
+        code =
+            merge_opened(path, (const gufo_imatrix *const *)opened, (size_t)count, format, options);
     for (int i = 0; i < count && opened != NULL; i++)
         gufo_imatrix_close(opened[i]);
     free(opened);

@@ -125,51 +125,38 @@ bool input_is_pending(const char *path)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-gufo_set *input_open_set(const char *path, uint32_t open_flags)
+static gufo_model *open_model(const char *path, uint32_t open_flags)
 {
-    gufo_open_options options = {.flags = open_flags};
-    char *failed_path = NULL;
+    gufo_open_options options = {.flags = open_flags, .name = path};
     gufo_error error;
-    gufo_set *set;
+    gufo_model *model;
 
-    if (input_is_pending(path))
-        return NULL;
     signals_reading(path);
-    set = gufo_set_open(path, &options, &failed_path, &error);
-    if (set == NULL) {
-        report_error(failed_path != NULL ? failed_path : path, &error);
-        signals_reading(NULL);
-    }
-    free(failed_path);
-    return set;
-}
-
-static gufo_file *open_file(const char *path, uint32_t open_flags)
-{
-    gufo_open_options options = {.flags = open_flags};
-    gufo_error error;
-    gufo_file *file;
-
-    if (file_is_pending(path))
-        return NULL;
-    signals_reading(path);
-    file = input_is_stdin(path) ? gufo_open_fd(STDIN_FILENO, &options, &error)
-                                : gufo_open(path, &options, &error);
-    if (file == NULL) {
+    model = input_is_stdin(path) ? gufo_open_fd(STDIN_FILENO, &options, &error)
+                                 : gufo_open(path, &options, &error);
+    if (model == NULL) {
         report_error(path, &error);
         signals_reading(NULL);
     }
-    return file;
+    return model;
+}
+
+gufo_model *input_open_model(const char *path, uint32_t open_flags)
+{
+    return input_is_pending(path) ? NULL : open_model(path, open_flags);
+}
+
+/* Just this file. */
+static gufo_model *open_file(const char *path, uint32_t open_flags)
+{
+    return file_is_pending(path) ? NULL : open_model(path, open_flags | GUFO_OPEN_INCOMPLETE);
 }
 
 static int open_as(input *in, const char *path, uint32_t open_flags, bool set)
 {
     *in = (input){.path = path};
-    if (set)
-        in->set = input_open_set(path, open_flags);
-    else
-        in->file = open_file(path, open_flags);
-    return in->set != NULL || in->file != NULL ? CODE_OK : CODE_FAILED;
+    in->model = set ? input_open_model(path, open_flags) : open_file(path, open_flags);
+    return in->model != NULL ? CODE_OK : CODE_FAILED;
 }
 
 int input_open(input *in, const char *path, const input_options *options)
@@ -177,64 +164,39 @@ int input_open(input *in, const char *path, const input_options *options)
     return open_as(in, path, options->open_flags, input_set_size(path, options->single) > 0);
 }
 
+/* Whether the name is that of a first shard of several. */
+static bool begins_set(const char *path)
+{
+    size_t prefix_len;
+    uint32_t number, count;
+
+    return gufo_shard_path_parse(path, &prefix_len, &number, &count) && number == 1 && count > 1;
+}
+
 int input_open_whole(input *in, const char *path, const input_options *options)
 {
-    return open_as(in, path, options->open_flags, !options->single && !input_is_stdin(path));
+    return open_as(in, path, options->open_flags, !options->single && begins_set(path));
 }
 
 void input_close(input *in)
 {
-    gufo_set_close(in->set);
-    gufo_close(in->file);
+    gufo_close(in->model);
     *in = (input){0};
     signals_reading(NULL);
 }
 
-const gufo_file *input_main(const input *in)
-{
-    return input_shard(in, 0);
-}
-
-size_t input_shard_count(const input *in)
-{
-    return in->set != NULL ? gufo_set_shard_count(in->set) : 1;
-}
-
-const gufo_file *input_shard(const input *in, size_t index)
-{
-    return in->set != NULL ? gufo_set_shard(in->set, index) : in->file;
-}
-
-const char *input_shard_path(const input *in, size_t index)
-{
-    return in->set != NULL ? gufo_set_shard_path(in->set, index) : in->path;
-}
-
 bool input_guard(const input *in, output_guard *guard)
 {
-    size_t count = input_shard_count(in);
+    size_t count = gufo_model_shard_count(in->model);
     const char **paths = calloc(count, sizeof *paths);
     bool guarded = false;
 
     for (size_t i = 0; paths != NULL && i < count; i++)
-        paths[i] = input_shard_path(in, i);
+        paths[i] = gufo_model_name(gufo_model_shard(in->model, i));
     if (paths != NULL)
         guarded = save_guard(guard, paths, count);
     else
         report_message(in->path, "out of memory");
     free(paths);
     return guarded;
-}
-
-uint64_t input_tensor_count(const input *in)
-{
-    return in->set != NULL ? gufo_set_tensor_count(in->set) : gufo_tensor_count(in->file);
-}
-
-bool input_tensor_at(const input *in, uint64_t index, gufo_tensor *out, size_t *shard)
-{
-    if (in->set != NULL)
-        return gufo_set_tensor_at(in->set, index, out, shard);
-    *shard = 0;
-    return gufo_tensor_at(in->file, index, out);
 }

@@ -18,8 +18,7 @@ extern const struct argp_child input_children[];
 
 typedef struct input {
     const char *path; /* as the user wrote it */
-    gufo_set *set;    /* or NULL, and then there is just: */
-    gufo_file *file;
+    gufo_model *model;
 } input;
 
 /* How many shards `path` means: 0 for a file of its own.  It means a set if it is named as the
@@ -30,24 +29,16 @@ uint32_t input_set_size(const char *path, bool single);
  * memory. */
 char *input_sibling_path(const char *path, uint32_t number);
 
-/* Opens.  Returns CODE_OK, or CODE_FAILED after a report. */
+/* Opens.  Where `path` means no set, just that file is opened, whatever it is a part of.  Returns
+ * CODE_OK, or CODE_FAILED after a report. */
 int input_open(input *in, const char *path, const input_options *options);
 /* For commands that need the data: all shards of a set have to be there. */
 int input_open_whole(input *in, const char *path, const input_options *options);
 void input_close(input *in);
 
-/* Opens the set that `path` begins, or just that file.  NULL after a report. */
-gufo_set *input_open_set(const char *path, uint32_t open_flags);
-
-/* The file whose metadata is that of the model. */
-const gufo_file *input_main(const input *in);
-size_t input_shard_count(const input *in);
-const gufo_file *input_shard(const input *in, size_t index);
-const char *input_shard_path(const input *in, size_t index);
-
-uint64_t input_tensor_count(const input *in);
-/* Tensor `index` and the shard it is in. */
-bool input_tensor_at(const input *in, uint64_t index, gufo_tensor *out, size_t *shard);
+/* Opens the model that `path` is, or begins; a file that is only a part of one is refused.  NULL after a
+ * report. */
+gufo_model *input_open_model(const char *path, uint32_t open_flags);
 
 /* Guards all its files against being replaced by an output (base/guard.h): to be freed with guard_free.
  * False after a report. */

@@ -49,8 +49,7 @@ static char *path_beside(const char *path, const char *name)
 static gufo_status suggest_one(const input *in, size_t index, char name[GUFO_NAME_SIZE],
                                gufo_error *error)
 {
-    return in->set != NULL ? gufo_name_suggest_shard(in->set, index, name, error)
-                           : gufo_name_suggest(in->file, name, error);
+    return gufo_name_suggest(in->model, index, name, error);
 }
 
 static int out_of_memory(const char *path)
@@ -62,7 +61,7 @@ static int out_of_memory(const char *path)
 /* Copies the paths: the files are closed before they get new names. */
 static int propose_one(proposal *p, const input *in, size_t index)
 {
-    const char *path = input_shard_path(in, index);
+    const char *path = gufo_model_name(gufo_model_shard(in->model, index));
     char name[GUFO_NAME_SIZE];
     gufo_error error;
 
@@ -85,7 +84,7 @@ static int propose(proposal *p, const input *in)
 {
     int code = CODE_OK;
 
-    p->count = input_shard_count(in);
+    p->count = gufo_model_shard_count(in->model);
     p->paths = calloc(p->count, sizeof *p->paths);
     p->targets = calloc(p->count, sizeof *p->targets);
     p->moves = calloc(p->count, sizeof *p->moves);

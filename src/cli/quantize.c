@@ -372,7 +372,7 @@ static bool is_included(void *context, gufo_str name)
 /* What a run has open. */
 typedef struct work {
     quantize_options *options;
-    gufo_set *input;
+    gufo_model *input;
     gufo_imatrix *imatrix, *selection; /* of it */
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
@@ -382,8 +382,8 @@ typedef struct work {
 /* The report must not replace what is read. */
 static int compare_report(const work *w)
 {
-    for (size_t i = 0; i < gufo_set_shard_count(w->input); i++)
-        if (same_file(w->options->report, gufo_set_shard_path(w->input, i)))
+    for (size_t i = 0; i < gufo_model_shard_count(w->input); i++)
+        if (same_file(w->options->report, gufo_model_name(gufo_model_shard(w->input, i))))
             return report_usage("quantize", "%s", same_files);
     return CODE_OK;
 }
@@ -420,7 +420,7 @@ static int make_overrides(work *w)
         return CODE_FAILED;
     }
     for (size_t i = 0; i < o->override_count; i++)
-        if (!quantize_make_override(&o->overrides[i], gufo_set_shard(w->input, 0),
+        if (!quantize_make_override(&o->overrides[i], gufo_model_shard(w->input, 0),
                                     &w->overrides[i]))
             return CODE_USAGE;
     return CODE_OK;
@@ -571,13 +571,13 @@ static int run(work *w)
 static int save_report_of(const work *w)
 {
     const quantize_options *o = w->options;
-    size_t shards = gufo_set_shard_count(w->input);
+    size_t shards = gufo_model_shard_count(w->input);
     const char **paths = calloc(shards + 2, sizeof *paths);
     output_guard guard;
     int code = CODE_FAILED;
 
     for (size_t i = 0; paths != NULL && i < shards; i++)
-        paths[i] = gufo_set_shard_path(w->input, i);
+        paths[i] = gufo_model_name(gufo_model_shard(w->input, i));
     if (paths == NULL) {
         report_message(NULL, "out of memory");
         return code;
@@ -607,7 +607,7 @@ static int tell(const work *w)
 
 static int quantize(quantize_options *options)
 {
-    work w = {.options = options, .input = input_open_set(options->input, 0)};
+    work w = {.options = options, .input = input_open_model(options->input, 0)};
     int code = w.input != NULL ? compare_report(&w) : CODE_FAILED;
 
     if (code == CODE_OK)
@@ -624,7 +624,7 @@ static int quantize(quantize_options *options)
     free(w.overrides);
     gufo_imatrix_close(w.selection);
     gufo_imatrix_close(w.imatrix);
-    gufo_set_close(w.input);
+    gufo_close(w.input);
     signals_reading(NULL);
     return code;
 }

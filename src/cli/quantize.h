@@ -63,7 +63,7 @@ bool quantize_read_rule_file(quantize_options *options, const char *path);
 /* "KEY=TYPE:VALUE" */
 bool quantize_read_override(quantize_options *options, const char *text);
 /* The value of an override for this input. */
-bool quantize_make_override(const override_text *text, const gufo_file *file,
+bool quantize_make_override(const override_text *text, const gufo_model *file,
                             gufo_quantize_override *out);
 /* TYPE into options->target. */
 bool quantize_read_target(quantize_options *options);

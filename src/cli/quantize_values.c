@@ -325,7 +325,7 @@ static bool make_string(const char *text, gufo_value_type wanted, gufo_value *ou
     return true;
 }
 
-bool quantize_make_override(const override_text *text, const gufo_file *file,
+bool quantize_make_override(const override_text *text, const gufo_model *file,
                             gufo_quantize_override *out)
 {
     static const struct {

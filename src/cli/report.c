@@ -36,7 +36,7 @@ static void put_formatted(const char *format, va_list arguments)
 
 void report_error(const char *path, const gufo_error *error)
 {
-    start_line(path);
+    start_line(error->file[0] != '\0' ? error->file : path);
     if (error->offset != GUFO_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", error->offset);
     text_put(stderr, gufo_str_of(error->message), TEXT_PLAIN);

@@ -23,7 +23,7 @@ static inline int worst_code(int a, int b)
 /* Warnings are dropped from now on (-q). */
 void report_quiet(void);
 
-/* An error about a file; about none if `path` is NULL. */
+/* An error about the file that it names, or else about `path`; about none if that is NULL. */
 void report_error(const char *path, const gufo_error *error);
 void report_message(const char *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

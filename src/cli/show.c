@@ -81,14 +81,14 @@ show_totals show_sum(const input *in)
 {
     show_totals totals = {.sizes_known = true};
     gufo_tensor tensor;
-    size_t shard;
 
-    for (size_t i = 0; i < input_shard_count(in); i++) {
-        totals.file_size = saturating_add(totals.file_size, gufo_file_size(input_shard(in, i)));
-        totals.data_size =
-            saturating_add(totals.data_size, gufo_file_data_size(input_shard(in, i)));
+    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++) {
+        totals.file_size =
+            saturating_add(totals.file_size, gufo_model_facts(gufo_model_shard(in->model, i)).size);
+        totals.data_size = saturating_add(
+            totals.data_size, gufo_model_facts(gufo_model_shard(in->model, i)).data_size);
     }
-    for (; input_tensor_at(in, totals.tensors, &tensor, &shard); totals.tensors++) {
+    for (; gufo_tensor_at(in->model, totals.tensors, &tensor); totals.tensors++) {
         totals.parameters = saturating_add(totals.parameters, tensor.elements);
         totals.tensor_size = saturating_add(totals.tensor_size, tensor.size);
         totals.complete += tensor.complete;
@@ -120,14 +120,14 @@ static int report_damage(const input *in, bool report)
 {
     int code = CODE_OK;
 
-    for (size_t i = 0; i < input_shard_count(in); i++) {
-        const gufo_error *damage = gufo_file_damage(input_shard(in, i));
+    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++) {
+        const gufo_error *damage = gufo_model_damage(gufo_model_shard(in->model, i));
 
         if (damage == NULL)
             continue;
         code = CODE_NO;
         if (report)
-            report_error(input_shard_path(in, i), damage);
+            report_error(gufo_model_name(gufo_model_shard(in->model, i)), damage);
     }
     return code;
 }

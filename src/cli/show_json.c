@@ -9,7 +9,7 @@
 
 static void write_facts(json_writer *j, const input *in)
 {
-    const gufo_file *file = input_main(in);
+    const gufo_model *file = in->model;
     show_totals totals = show_sum(in);
 
     json_write_key(j, "path");
@@ -17,13 +17,13 @@ static void write_facts(json_writer *j, const input *in)
     json_write_key(j, "file_size");
     json_write_u64(j, totals.file_size);
     json_write_key(j, "version");
-    json_write_u64(j, gufo_file_version(file));
+    json_write_u64(j, gufo_model_facts(file).version);
     json_write_key(j, "byte_order");
-    json_write_text(j, gufo_file_byte_order(file) == GUFO_BIG_ENDIAN ? "big" : "little");
+    json_write_text(j, gufo_model_facts(file).byte_order == GUFO_BIG_ENDIAN ? "big" : "little");
     json_write_key(j, "alignment");
-    json_write_u64(j, gufo_file_alignment(file));
+    json_write_u64(j, gufo_model_facts(file).alignment);
     json_write_key(j, "data_offset");
-    json_write_u64(j, gufo_file_data_offset(file));
+    json_write_u64(j, gufo_model_facts(file).data_offset);
     json_write_key(j, "data_size");
     json_write_u64(j, totals.data_size);
     json_write_key(j, "parameters");
@@ -32,12 +32,12 @@ static void write_facts(json_writer *j, const input *in)
 
 static void write_shards(json_writer *j, const input *in)
 {
-    if (in->set == NULL)
+    if (gufo_model_shard_count(in->model) < 2)
         return;
     json_write_key(j, "shards");
     json_begin_array(j);
-    for (size_t i = 0; i < input_shard_count(in); i++)
-        json_write_text(j, input_shard_path(in, i));
+    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++)
+        json_write_text(j, gufo_model_name(gufo_model_shard(in->model, i)));
     json_end_array(j);
 }
 
@@ -47,8 +47,8 @@ static void write_damage(json_writer *j, const input *in)
     const gufo_error *damage = NULL;
     size_t shard = 0;
 
-    for (; shard < input_shard_count(in) && damage == NULL; shard++)
-        damage = gufo_file_damage(input_shard(in, shard));
+    for (; shard < gufo_model_shard_count(in->model) && damage == NULL; shard++)
+        damage = gufo_model_damage(gufo_model_shard(in->model, shard));
     if (damage == NULL)
         return;
     json_write_key(j, "damaged");
@@ -56,7 +56,7 @@ static void write_damage(json_writer *j, const input *in)
     json_write_offset(j, damage->offset);
     json_write_key(j, "message");
     json_write_text(j, damage->message);
-    if (in->set != NULL) {
+    if (gufo_model_shard_count(in->model) > 1) {
         json_write_key(j, "shard");
         json_write_u64(j, shard);
     }
@@ -71,7 +71,7 @@ static bool write_metadata(json_writer *j, const input *in, const show_options *
 
     json_write_key(j, "metadata");
     json_begin_array(j);
-    for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(input_main(in), i, &entry); i++)
+    for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(in->model, i, &entry); i++)
         if (show_matches(options->metadata_glob, entry.key))
             sound = value_write_entry(j, &entry, limit) && sound;
     json_end_array(j);
@@ -108,18 +108,17 @@ static void write_tensor(json_writer *j, const gufo_tensor *tensor)
 static void write_tensors(json_writer *j, const input *in, const show_options *options)
 {
     gufo_tensor tensor;
-    size_t shard;
 
     json_write_key(j, "tensors");
     json_begin_array(j);
-    for (uint64_t i = 0; !stdout_broken() && input_tensor_at(in, i, &tensor, &shard); i++) {
+    for (uint64_t i = 0; !stdout_broken() && gufo_tensor_at(in->model, i, &tensor); i++) {
         if (!show_matches(options->tensor_glob, tensor.name))
             continue;
         json_begin_object(j);
         write_tensor(j, &tensor);
-        if (in->set != NULL) {
+        if (gufo_model_shard_count(in->model) > 1) {
             json_write_key(j, "shard");
-            json_write_u64(j, shard + 1);
+            json_write_u64(j, tensor.shard + 1);
         }
         json_end_object(j);
     }

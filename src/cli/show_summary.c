@@ -15,7 +15,7 @@
 
 typedef struct summary {
     const input *in;
-    const gufo_file *file; /* the one with the metadata */
+    const gufo_model *file; /* the one with the metadata */
     show_totals totals;
 } summary;
 
@@ -152,12 +152,11 @@ static size_t count_types(const summary *s, type_count *counts)
 {
     size_t rows = gufo_element_type_count();
     gufo_tensor tensor;
-    size_t shard;
 
     for (size_t i = 0; i < rows; i++)
         counts[i] = (type_count){gufo_element_type_at(i)->name, 0};
     counts[rows] = (type_count){"unknown", 0};
-    for (uint64_t t = 0; input_tensor_at(s->in, t, &tensor, &shard); t++) {
+    for (uint64_t t = 0; gufo_tensor_at(s->in->model, t, &tensor); t++) {
         size_t row = 0;
 
         while (row < rows && gufo_element_type_at(row)->id != tensor.type)
@@ -198,8 +197,8 @@ static void put_size(FILE *out, const summary *s)
     fputs(human_bytes(s->totals.file_size).text, out);
     if (s->totals.file_size >= 1024)
         fprintf(out, " (%s bytes)", human_grouped(s->totals.file_size).text);
-    if (s->in->set != NULL)
-        fprintf(out, " in %zu shards", input_shard_count(s->in));
+    if (gufo_model_shard_count(s->in->model) > 1)
+        fprintf(out, " in %zu shards", gufo_model_shard_count(s->in->model));
 }
 
 static void put_bits(FILE *out, const summary *s)
@@ -259,9 +258,10 @@ static void put_license(FILE *out, const summary *s)
 
 static void put_format(FILE *out, const summary *s)
 {
-    fprintf(out, "GGUF v%" PRIu32 ", %s-endian, alignment %" PRIu32, gufo_file_version(s->file),
-            gufo_file_byte_order(s->file) == GUFO_BIG_ENDIAN ? "big" : "little",
-            gufo_file_alignment(s->file));
+    fprintf(out, "GGUF v%" PRIu32 ", %s-endian, alignment %" PRIu32,
+            gufo_model_facts(s->file).version,
+            gufo_model_facts(s->file).byte_order == GUFO_BIG_ENDIAN ? "big" : "little",
+            gufo_model_facts(s->file).alignment);
 }
 
 static void put_complete(FILE *out, const summary *s)
@@ -269,11 +269,11 @@ static void put_complete(FILE *out, const summary *s)
     uint64_t claimed = 0;
     bool damaged = false;
 
-    for (size_t i = 0; i < input_shard_count(s->in); i++) {
-        const gufo_file *file = input_shard(s->in, i);
+    for (size_t i = 0; i < gufo_model_shard_count(s->in->model); i++) {
+        const gufo_model *file = gufo_model_shard(s->in->model, i);
 
-        claimed += gufo_file_claimed_tensors(file);
-        damaged = damaged || gufo_file_damage(file) != NULL;
+        claimed += gufo_model_facts(file).claimed_tensors;
+        damaged = damaged || gufo_model_damage(file) != NULL;
     }
     if (damaged && claimed > 0)
         fprintf(out, "%s of %s tensors: the file is damaged",
@@ -318,7 +318,7 @@ static void write_line(const summary *s, const struct summary_line *line)
 
 void show_write_summary(const input *in)
 {
-    summary s = {.in = in, .file = input_main(in), .totals = show_sum(in)};
+    summary s = {.in = in, .file = in->model, .totals = show_sum(in)};
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         write_line(&s, &lines[i]);

@@ -97,7 +97,7 @@ typedef struct metadata_table {
     size_t key, type; /* columns */
 } metadata_table;
 
-static metadata_table measure_metadata(const gufo_file *file, const char *glob)
+static metadata_table measure_metadata(const gufo_model *file, const char *glob)
 {
     metadata_table table = {0};
     gufo_entry entry;
@@ -133,13 +133,13 @@ static value_style style_of_values(const show_options *options, const metadata_t
 
 static bool write_metadata(const input *in, const show_options *options, bool color)
 {
-    const gufo_file *file = input_main(in);
+    const gufo_model *file = in->model;
     metadata_table table = measure_metadata(file, options->metadata_glob);
     value_style style = style_of_values(options, &table);
     gufo_entry entry;
     bool sound = true;
 
-    put_table_heading(color, "Metadata", table.shown, gufo_file_claimed_metadata(file));
+    put_table_heading(color, "Metadata", table.shown, gufo_model_facts(file).claimed_metadata);
     for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(file, i, &entry); i++) {
         if (!show_matches(options->metadata_glob, entry.key))
             continue;
@@ -195,9 +195,8 @@ static tensor_table measure_tensors(const input *in, const char *glob)
 {
     tensor_table table = {0};
     gufo_tensor tensor;
-    size_t shard;
 
-    for (uint64_t i = 0; input_tensor_at(in, i, &tensor, &shard); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(in->model, i, &tensor); i++) {
         if (!show_matches(glob, tensor.name))
             continue;
         gufo_str fitting = text_fit(tensor.name, TEXT_PLAIN, KEY_COLUMNS);
@@ -209,19 +208,19 @@ static tensor_table measure_tensors(const input *in, const char *glob)
         table.offset = larger(table.offset, strlen(offset_text(&tensor).text));
         table.size = larger(table.size, strlen(size_text(&tensor).text));
     }
-    if (in->set != NULL)
-        table.shard = decimal_digits(input_shard_count(in));
+    if (gufo_model_shard_count(in->model) > 1)
+        table.shard = decimal_digits(gufo_model_shard_count(in->model));
     return table;
 }
 
-static void put_tensor(const gufo_tensor *tensor, size_t shard, const tensor_table *table)
+static void put_tensor(const gufo_tensor *tensor, const tensor_table *table)
 {
     text_pad(stdout, GAP);
     put_cell(tensor->name, table->name);
     put_cell(gufo_str_of(tensor_type_text(tensor->type).text), table->type);
     put_cell(gufo_str_of(tensor_shape_text(tensor, " x ").text), table->dims);
     if (table->shard > 0)
-        printf("#%-*zu  ", (int)table->shard, shard + 1);
+        printf("#%-*" PRIu32 "  ", (int)table->shard, tensor->shard + 1);
     printf("%*s  %*s\n", (int)table->offset, offset_text(tensor).text, (int)table->size,
            size_text(tensor).text);
 }
@@ -231,8 +230,8 @@ static uint64_t claimed_tensors(const input *in)
 {
     uint64_t claimed = 0;
 
-    for (size_t i = 0; i < input_shard_count(in); i++)
-        claimed += gufo_file_claimed_tensors(input_shard(in, i));
+    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++)
+        claimed += gufo_model_facts(gufo_model_shard(in->model, i)).claimed_tensors;
     return claimed;
 }
 
@@ -240,12 +239,11 @@ static void write_tensors(const input *in, const show_options *options, bool col
 {
     tensor_table table = measure_tensors(in, options->tensor_glob);
     gufo_tensor tensor;
-    size_t shard;
 
     put_table_heading(color, "Tensors", table.shown, claimed_tensors(in));
-    for (uint64_t i = 0; !stdout_broken() && input_tensor_at(in, i, &tensor, &shard); i++)
+    for (uint64_t i = 0; !stdout_broken() && gufo_tensor_at(in->model, i, &tensor); i++)
         if (show_matches(options->tensor_glob, tensor.name))
-            put_tensor(&tensor, shard, &table);
+            put_tensor(&tensor, &table);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

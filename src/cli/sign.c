@@ -129,24 +129,20 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
     return true;
 }
 
-static int put_manifest(making *m, const hash_model *model, const shared_options *shared)
+static int put_manifest(making *m, const input *in, const shared_options *shared)
 {
-    gufo_digest_input files = hash_model_input(model);
-    gufo_digest_options options = {.algorithms = signed_algorithms,
-                                   .threads = shared->threads,
-                                   .tensor = on_tensor,
-                                   .progress = on_progress,
-                                   .context = m};
+    gufo_digest_options options = {
+        .algorithms = signed_algorithms, .tensor = on_tensor, .context = m};
+    gufo_run run = {.threads = shared->threads, .progress = on_progress, .progress_context = m};
     gufo_digests all;
     gufo_error error;
-    size_t failed;
 
     progress_start(&m->bar, shared->quiet);
-    gufo_status status = gufo_digest_run(&files, &options, &all, &failed, &error);
+    gufo_status status = gufo_digest_run(in->model, &options, &run, &all, &error);
 
     progress_end(&m->bar);
     if (status != GUFO_OK)
-        return hash_report(model, failed, &error);
+        return hash_report(in, &error);
     hash_put_lines(m->out, signed_algorithms, &all, m->path, NULL);
     return CODE_OK;
 }
@@ -156,17 +152,17 @@ static int make_manifest(const char *path, const sign_options *options, gufo_str
 {
     char *data = NULL;
     making m = {.path = path};
-    hash_model model;
+    input in;
     int code = hash_check_algorithms(signed_algorithms);
 
     if (code == CODE_OK)
-        code = hash_model_open(&model, path, options->input.single);
+        code = hash_model_open(&in, path, options->input.single);
     if (code != CODE_OK)
         return code;
     m.out = open_memstream(&data, &text->len);
     if (m.out != NULL)
-        code = put_manifest(&m, &model, options->base.shared);
-    hash_model_close(&model);
+        code = put_manifest(&m, &in, options->base.shared);
+    input_close(&in);
     if (m.out == NULL || ferror(m.out) || fclose(m.out) != 0) {
         report_message(path, "out of memory");
         code = CODE_FAILED;

@@ -83,8 +83,8 @@ bool stats_selects(const stats_options *options, gufo_str name)
 
 static bool has_data(const input *in)
 {
-    for (size_t i = 0; i < input_shard_count(in); i++)
-        if (!gufo_file_has_data(input_shard(in, i)))
+    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++)
+        if (!gufo_model_has_data(gufo_model_shard(in->model, i)))
             return false;
     return true;
 }
@@ -93,12 +93,12 @@ static int report_damage(const input *in)
 {
     int code = CODE_OK;
 
-    for (size_t i = 0; i < input_shard_count(in); i++) {
-        const gufo_error *damage = gufo_file_damage(input_shard(in, i));
+    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++) {
+        const gufo_error *damage = gufo_model_damage(gufo_model_shard(in->model, i));
 
         if (damage == NULL)
             continue;
-        report_error(input_shard_path(in, i), damage);
+        report_error(gufo_model_name(gufo_model_shard(in->model, i)), damage);
         code = CODE_NO;
     }
     return code;
@@ -125,9 +125,8 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
 static void select_tensors(stats_report *r)
 {
     gufo_tensor tensor;
-    size_t shard;
 
-    for (uint64_t i = 0; input_tensor_at(r->in, i, &tensor, &shard); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
         if (!stats_selects(r->options, tensor.name))
             continue;
         r->selected++;
@@ -158,12 +157,12 @@ static void write_row(work *w, const stats_row *row)
 static int look_at(work *w, stats_row *row)
 {
     const stats_options *options = w->report.options;
-    gufo_stats_options scan = {.cpu = options->cpu,
-                               .threads = options->base.shared->threads,
-                               .progress = on_progress,
-                               .progress_context = w};
-    gufo_status status = gufo_stats_scan(input_shard(w->report.in, row->shard), &row->tensor, &scan,
-                                         &row->stats, &row->failure);
+    gufo_run run = {.threads = options->base.shared->threads,
+                    .cpu = options->cpu,
+                    .progress = on_progress,
+                    .progress_context = w};
+    gufo_status status =
+        gufo_stats_scan(w->report.in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
 
     w->bytes_before += 2 * row->tensor.available;
     row->decoded = status == GUFO_OK;
@@ -174,7 +173,7 @@ static int look_at(work *w, stats_row *row)
         w->report.totals.undecoded++;
     } else {
         progress_end(&w->bar);
-        report_error(input_shard_path(w->report.in, row->shard), &row->failure);
+        report_error(w->report.in->path, &row->failure);
         return CODE_FAILED;
     }
     write_row(w, row);
@@ -186,8 +185,8 @@ static int look_at_all(work *w)
     int code = CODE_OK;
     stats_row row;
 
-    for (uint64_t i = 0; code == CODE_OK && !stdout_broken() &&
-                         input_tensor_at(w->report.in, i, &row.tensor, &row.shard);
+    for (uint64_t i = 0;
+         code == CODE_OK && !stdout_broken() && gufo_tensor_at(w->report.in->model, i, &row.tensor);
          i++) {
         if (stats_selects(w->report.options, row.tensor.name))
             code = look_at(w, &row);

@@ -42,7 +42,6 @@ typedef struct stats_report {
 /* One tensor. */
 typedef struct stats_row {
     gufo_tensor tensor;
-    size_t shard;
     bool decoded;
     gufo_stats stats;
     gufo_error failure; /* if it is not decoded: why */

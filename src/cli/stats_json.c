@@ -96,7 +96,7 @@ static void write_stats(json_writer *j, const gufo_tensor *tensor, const gufo_st
 void stats_json_begin(stats_report *r)
 {
     json_writer *j = &r->j;
-    size_t shards = input_shard_count(r->in);
+    size_t shards = gufo_model_shard_count(r->in->model);
 
     json_begin_object(j);
     json_write_key(j, "path");
@@ -105,7 +105,7 @@ void stats_json_begin(stats_report *r)
         json_write_key(j, "shards");
         json_begin_array(j);
         for (size_t i = 0; i < shards; i++)
-            json_write_text(j, input_shard_path(r->in, i));
+            json_write_text(j, gufo_model_name(gufo_model_shard(r->in->model, i)));
         json_end_array(j);
     }
     json_write_key(j, "tensors");
@@ -128,8 +128,8 @@ void stats_json_row(stats_report *r, const stats_row *row)
         json_write_u64(j, tensor->dims[i]);
     json_end_array(j);
     write_u64(j, "elements", tensor->elements);
-    if (input_shard_count(r->in) > 1)
-        write_u64(j, "shard", row->shard + 1);
+    if (gufo_model_shard_count(r->in->model) > 1)
+        write_u64(j, "shard", row->tensor.shard + 1);
     if (row->decoded) {
         write_stats(j, tensor, &row->stats);
     } else {

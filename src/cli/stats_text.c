@@ -185,12 +185,11 @@ static void put_details(stats_report *r, const stats_row *row)
 static void measure(stats_report *r)
 {
     gufo_tensor tensor;
-    size_t shard;
 
     r->name = strlen("name");
     r->type = strlen("type");
     r->shape = strlen("shape");
-    for (uint64_t i = 0; input_tensor_at(r->in, i, &tensor, &shard); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
         if (!stats_selects(r->options, tensor.name))
             continue;
         widen(&r->name, text_columns(text_fit(tensor.name, TEXT_PLAIN, NAME_COLUMNS), TEXT_PLAIN));
@@ -220,7 +219,7 @@ static void put_numbers(const char *minimum, const char *maximum, const char *me
 void stats_text_begin(stats_report *r)
 {
     bool color = options_color(r->options->base.shared);
-    uint64_t all = input_tensor_count(r->in);
+    uint64_t all = gufo_tensor_count(r->in->model);
 
     measure(r);
     fputs(color ? "\033[1m" : "", stdout);

@@ -22,19 +22,19 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
 
 /* Rules about tensor data, of which findings may come at any time: the bar is for those who see
  * none of them on the same screen. */
-static int check_data(report *r, const gufo_file *file)
+static int check_data(report *r, const gufo_model *file)
 {
     const shared_options *shared = r->options->base.shared;
     progress bar;
-    gufo_stats_options scan = {.cpu = r->options->cpu,
-                               .threads = shared->threads,
-                               .progress = on_progress,
-                               .progress_context = &bar};
+    gufo_run run = {.threads = shared->threads,
+                    .cpu = r->options->cpu,
+                    .progress = on_progress,
+                    .progress_context = &bar};
     gufo_error error;
     gufo_status status;
 
     progress_start(&bar, shared->quiet || isatty(STDOUT_FILENO));
-    status = gufo_file_check_data(file, &scan, report_finding, r, &error);
+    status = gufo_model_check_data(file, &run, report_finding, r, &error);
     progress_end(&bar);
     if (status == GUFO_OK)
         return CODE_OK;
@@ -43,14 +43,14 @@ static int check_data(report *r, const gufo_file *file)
 }
 
 /* What could not be read would be missing everywhere. */
-static bool is_whole(const gufo_file *file)
+static bool is_whole(const gufo_model *file)
 {
-    return gufo_metadata_count(file) == gufo_file_claimed_metadata(file) &&
-           gufo_tensor_count(file) == gufo_file_claimed_tensors(file);
+    return gufo_metadata_count(file) == gufo_model_facts(file).claimed_metadata &&
+           gufo_tensor_count(file) == gufo_model_facts(file).claimed_tensors;
 }
 
 /* Whether the file is one shard of several. */
-static bool is_shard(const gufo_file *file)
+static bool is_shard(const gufo_model *file)
 {
     uint64_t count;
 
@@ -64,7 +64,7 @@ static gufo_check_options check_options(const report *r)
 }
 
 /* The second level, of a file that is no part of a set that is checked as one. */
-static int check_meaning(report *r, const gufo_file *file)
+static int check_meaning(report *r, const gufo_model *file)
 {
     gufo_check_options options = check_options(r);
     gufo_error error;
@@ -77,12 +77,12 @@ static int check_meaning(report *r, const gufo_file *file)
     return CODE_FAILED;
 }
 
-static int check_opened(report *r, const gufo_file *file)
+static int check_opened(report *r, const gufo_model *file)
 {
     gufo_error error;
     int code;
 
-    if (gufo_file_check(file, report_finding, r, &error) != GUFO_OK) {
+    if (gufo_model_check(file, report_finding, r, &error) != GUFO_OK) {
         report_error(r->shard_path, &error);
         return CODE_FAILED;
     }
@@ -93,11 +93,13 @@ static int check_opened(report *r, const gufo_file *file)
 /* A file that cannot be opened because it breaks a rule has been told of. */
 static int check_file(report *r, const char *path, size_t shard)
 {
-    gufo_open_options lenient = {
-        .flags = GUFO_OPEN_LENIENT, .on_finding = report_finding, .finding_context = r};
+    gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE,
+                                 .on_finding = report_finding,
+                                 .finding_context = r,
+                                 .name = path};
     int code = CODE_OK;
     gufo_error error;
-    gufo_file *file;
+    gufo_model *file;
 
     r->shard_path = path;
     r->shard = shard;
@@ -121,7 +123,7 @@ static int check_file(report *r, const char *path, size_t shard)
 
 typedef struct set_report {
     report *report;
-    const gufo_set *set;
+    const gufo_model *set;
 } set_report;
 
 static int check_each_shard(report *r, uint32_t shards)
@@ -164,22 +166,22 @@ static void report_set_finding(void *context, const gufo_finding *finding)
 {
     set_report *s = context;
 
-    s->report->shard_path = gufo_set_shard_path(s->set, finding->shard);
+    s->report->shard_path = gufo_model_name(gufo_model_shard(s->set, finding->shard));
     s->report->shard = finding->shard + 1;
     report_finding(s->report, finding);
 }
 
-static int check_opened_set(report *r, const gufo_set *set)
+static int check_opened_set(report *r, const gufo_model *set)
 {
     gufo_check_options options = check_options(r);
     set_report context = {r, set};
     bool whole = true;
     gufo_error error;
 
-    gufo_set_check(set, report_set_finding, &context);
-    for (size_t i = 0; i < gufo_set_shard_count(set); i++)
-        whole = whole && is_whole(gufo_set_shard(set, i));
-    if (!whole || gufo_check_set(set, &options, report_set_finding, &context, &error) == GUFO_OK)
+    gufo_model_check_set(set, report_set_finding, &context);
+    for (size_t i = 0; i < gufo_model_shard_count(set); i++)
+        whole = whole && is_whole(gufo_model_shard(set, i));
+    if (!whole || gufo_check(set, &options, report_set_finding, &context, &error) == GUFO_OK)
         return CODE_OK;
     report_error(r->path, &error);
     return CODE_FAILED;
@@ -191,22 +193,20 @@ static int check_set(report *r)
 {
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error;
-    char *failed_path = NULL;
     int code = CODE_OK;
 
     signals_reading(r->path);
-    gufo_set *set = gufo_set_open(r->path, &lenient, &failed_path, &error);
+    gufo_model *set = gufo_open(r->path, &lenient, &error);
 
     if (set == NULL && error.code == GUFO_E_SHARDS) {
-        set_finding(r, failed_path != NULL ? failed_path : r->path, &error);
+        set_finding(r, error.file[0] != '\0' ? error.file : r->path, &error);
     } else if (set == NULL && error.rule == NULL) {
-        report_error(failed_path != NULL ? failed_path : r->path, &error);
+        report_error(r->path, &error);
         code = CODE_FAILED;
     } else if (set != NULL) {
         code = check_opened_set(r, set);
     }
-    free(failed_path);
-    gufo_set_close(set);
+    gufo_close(set);
     signals_reading(NULL);
     return code;
 }

@@ -82,23 +82,22 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
     return true;
 }
 
-static int report_failure(const hash_model *model, const char *manifest_path, size_t failed,
-                          const gufo_error *error)
+static int report_failure(const input *in, const char *manifest_path, const gufo_error *error)
 {
-    if (failed != SIZE_MAX)
-        return hash_report(model, failed, error);
+    if (error->role != GUFO_FILE_NONE)
+        return hash_report(in, error);
     report_error(manifest_path, error);
     return error->code == GUFO_E_NOT_FOUND ? CODE_NO : CODE_FAILED;
 }
 
-static void begin_json(verify_work *w, const char *path, const char *manifest_path,
-                       const hash_model *model, const signed_text *s)
+static void begin_json(verify_work *w, const char *path, const char *manifest_path, const input *in,
+                       const signed_text *s)
 {
     json_begin_object(&w->j);
     json_write_key(&w->j, "path");
     json_write_text(&w->j, path);
-    if (model != NULL) {
-        hash_model_write_shards(&w->j, model);
+    if (in != NULL) {
+        hash_model_write_shards(&w->j, in->model);
         json_write_key(&w->j, "manifest");
         json_write_text(&w->j, manifest_path);
     }
@@ -112,31 +111,26 @@ static void write_failure(json_writer *j, const gufo_error *error)
     json_write_text(j, error->message);
 }
 
-static int compare(verify_work *w, const hash_model *model, const gufo_manifest *manifest,
+static int compare(verify_work *w, const input *in, const gufo_manifest *manifest,
                    const char *manifest_path, const signed_text *s)
 {
     const shared_options *shared = w->options->base.shared;
-    const char *path = model->in.path;
-    gufo_digest_input files = hash_model_input(model);
-    gufo_manifest_check check = {.manifest = manifest,
-                                 .path = gufo_str_of(path),
-                                 .threads = shared->threads,
-                                 .result = on_result,
-                                 .progress = on_progress,
-                                 .context = w};
+    const char *path = in->path;
+    gufo_manifest_check check = {
+        .manifest = manifest, .path = gufo_str_of(path), .result = on_result, .context = w};
+    gufo_run run = {.threads = shared->threads, .progress = on_progress, .progress_context = w};
     gufo_manifest_summary summary;
     gufo_error error;
-    size_t failed;
 
     if (shared->json) {
-        begin_json(w, path, manifest_path, model, s);
+        begin_json(w, path, manifest_path, in, s);
         json_write_key(&w->j, "results");
         json_begin_array(&w->j);
     } else if (s->checked && !shared->quiet) {
         verify_put_signature(manifest_path, s);
     }
     progress_start(&w->bar, shared->quiet || (shared->json && isatty(STDOUT_FILENO)));
-    gufo_status status = gufo_manifest_verify(&files, &check, &summary, &failed, &error);
+    gufo_status status = gufo_manifest_verify(in->model, &check, &run, &summary, &error);
 
     progress_end(&w->bar);
     if (shared->json) {
@@ -151,7 +145,7 @@ static int compare(verify_work *w, const hash_model *model, const gufo_manifest 
         verify_put_summary(path, &summary);
     }
     if (status != GUFO_OK)
-        return report_failure(model, manifest_path, failed, &error);
+        return report_failure(in, manifest_path, &error);
     return gufo_manifest_agrees(&summary) ? CODE_OK : CODE_NO;
 }
 
@@ -170,7 +164,7 @@ static int verify_text(verify_work *w, const char *path, const char *manifest_pa
 {
     gufo_error error;
     gufo_manifest *manifest = gufo_manifest_parse(text, NULL, &error);
-    hash_model model;
+    input in;
     int code;
 
     if (manifest == NULL) {
@@ -179,10 +173,10 @@ static int verify_text(verify_work *w, const char *path, const char *manifest_pa
     }
     code = hash_check_algorithms(algorithms_of(manifest));
     if (code == CODE_OK)
-        code = hash_model_open(&model, path, w->options->input.single);
+        code = hash_model_open(&in, path, w->options->input.single);
     if (code == CODE_OK) {
-        code = compare(w, &model, manifest, manifest_path, s);
-        hash_model_close(&model);
+        code = compare(w, &in, manifest, manifest_path, s);
+        input_close(&in);
     }
     gufo_manifest_free(manifest);
     return code;

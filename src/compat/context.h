@@ -4,7 +4,7 @@
  * read.  So, other than in the rest of the library, everything is copied into memory here:
  *
  *     source.c    where the bytes come from: a path, a FILE, memory, a callback
- *     read.c      an open gufo_file to a context, by ggml's rules; tensors for the caller
+ *     read.c      an open gufo_model to a context, by ggml's rules; tensors for the caller
  *     entries.c   the list of metadata entries
  *     get.c       looking into it
  *     set.c       changing it
@@ -105,11 +105,12 @@ void compat_set_strides(struct ggml_tensor *tensor);
 /* ---- reading and reporting ------------------------------------------------------------------ */
 
 /* What ggml's reader accepts. */
-#define COMPAT_OPEN_FLAGS (GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_AS_GGML | GUFO_OPEN_NO_MAP)
+#define COMPAT_OPEN_FLAGS \
+    (GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_AS_GGML | GUFO_OPEN_NO_MAP | GUFO_OPEN_INCOMPLETE)
 
 /* Makes a context of an open file that begins at byte `start` of whatever it lies in, and what
  * `params` asks for; *end receives where reading ended, counted from there.  NULL on failure. */
-struct gguf_context *compat_read(const gufo_file *file, uint64_t start,
+struct gguf_context *compat_read(const gufo_model *file, uint64_t start,
                                  struct gguf_init_params params, uint64_t *end, gufo_error *error);
 
 /* Whether the reader would accept a file that begins with these bytes and `padding` zeros. */

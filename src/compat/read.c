@@ -15,7 +15,7 @@
 #include "base/error.h"
 
 typedef struct reader {
-    const gufo_file *file;
+    const gufo_model *file;
     uint64_t start; /* of the file, in what it lies in */
     struct gguf_context *ctx;
     uint64_t data_size; /* with the padding behind the last tensor */
@@ -32,8 +32,8 @@ static bool out_of_memory(const reader *r)
 
 static bool check_encoding(const reader *r)
 {
-    uint32_t version = gufo_file_version(r->file);
-    bool big = gufo_file_byte_order(r->file) == GUFO_BIG_ENDIAN;
+    uint32_t version = gufo_model_facts(r->file).version;
+    bool big = gufo_model_facts(r->file).byte_order == GUFO_BIG_ENDIAN;
 
     if (version < 2)
         return fail_with(r->error, GUFO_E_VERSION, 4, "version 1 is not supported by this API") ==
@@ -50,8 +50,8 @@ static bool read_number(const reader *r, const gufo_entry *from, entry *to)
 {
     if (!compat_entry_new(to, from->key, (enum gguf_type)from->value.type, false, 1, 0))
         return out_of_memory(r);
-    return gufo_file_read(r->file, from->value_offset, to->values, compat_entry_size(to),
-                          r->error) == GUFO_OK;
+    return gufo_model_read_raw(r->file, from->value_offset, to->values, compat_entry_size(to),
+                               r->error) == GUFO_OK;
 }
 
 static bool read_numbers(const reader *r, const gufo_entry *from, entry *to)
@@ -147,8 +147,8 @@ static bool read_entries(const reader *r)
     for (uint64_t i = 0; gufo_metadata_at(r->file, i, &from); i++)
         if (!read_entry(r, &from))
             return false;
-    r->ctx->version = gufo_file_version(r->file);
-    r->ctx->alignment = gufo_file_alignment(r->file);
+    r->ctx->version = gufo_model_facts(r->file).version;
+    r->ctx->alignment = gufo_model_facts(r->file).alignment;
     if ((r->ctx->alignment & (r->ctx->alignment - 1)) != 0)
         return fail_with(r->error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
                          "general.alignment is %zu, which is no power of two",
@@ -205,7 +205,7 @@ static bool shape_tensor(const reader *r, const gufo_tensor *from, struct ggml_t
 /* ggml wants data in the order of the infos, with nothing but padding between. */
 static bool read_tensor(reader *r, const gufo_tensor *from)
 {
-    uint64_t offset = from->offset - gufo_file_data_offset(r->file);
+    uint64_t offset = from->offset - gufo_model_facts(r->file).data_offset;
     struct ggml_tensor tensor = {0};
 
     if (!shape_tensor(r, from, &tensor))
@@ -227,10 +227,10 @@ static bool read_tensors(reader *r)
     for (uint64_t i = 0; gufo_tensor_at(r->file, i, &from); i++)
         if (!read_tensor(r, &from))
             return false;
-    end = padded = r->start + gufo_file_infos_end(r->file); /* inside the file */
+    end = padded = r->start + gufo_model_facts(r->file).infos_end; /* inside the file */
     if (r->ctx->tensors.count > 0 && (!checked_align(end, r->ctx->alignment, &padded) ||
-                                      padded - r->start > gufo_file_size(r->file)))
-        return fail_with(r->error, GUFO_E_TRUNCATED, gufo_file_size(r->file),
+                                      padded - r->start > gufo_model_facts(r->file).size))
+        return fail_with(r->error, GUFO_E_TRUNCATED, gufo_model_facts(r->file).size,
                          "the file ends before the place where tensor data begins") == GUFO_OK;
     r->ctx->data_offset = (size_t)padded;
     return true;
@@ -243,12 +243,12 @@ static bool read_tensors(reader *r)
 static struct ggml_context *new_pool(const reader *r, bool no_alloc)
 {
     uint64_t tensors = r->ctx->tensors.count + (no_alloc ? 0 : 1), size;
-    uint64_t behind = gufo_file_size(r->file) - (r->ctx->data_offset - r->start);
+    uint64_t behind = gufo_model_facts(r->file).size - (r->ctx->data_offset - r->start);
     struct ggml_context *pool = NULL;
     void *trial;
 
     if (!no_alloc && r->data_size > behind) {
-        (void)fail_with(r->error, GUFO_E_TRUNCATED, gufo_file_size(r->file),
+        (void)fail_with(r->error, GUFO_E_TRUNCATED, gufo_model_facts(r->file).size,
                         "tensor data with its padding takes %" PRIu64 " bytes, but only %" PRIu64
                         " are left in the file",
                         r->data_size, behind);
@@ -272,8 +272,8 @@ static bool load_data(const reader *r, struct ggml_context *pool, char **data)
 
     ggml_set_name(all, "GGUF tensor data binary blob");
     *data = all->data;
-    return gufo_file_read(r->file, r->ctx->data_offset - r->start, all->data, (size_t)r->data_size,
-                          r->error) == GUFO_OK;
+    return gufo_model_read_raw(r->file, r->ctx->data_offset - r->start, all->data,
+                               (size_t)r->data_size, r->error) == GUFO_OK;
 }
 
 static void add_tensors(const reader *r, struct ggml_context *pool, char *data)
@@ -311,7 +311,7 @@ static bool make_tensors(const reader *r, struct gguf_init_params params)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-struct gguf_context *compat_read(const gufo_file *file, uint64_t start,
+struct gguf_context *compat_read(const gufo_model *file, uint64_t start,
                                  struct gguf_init_params params, uint64_t *end, gufo_error *error)
 {
     reader r = {.file = file, .start = start, .ctx = gguf_init_empty(), .error = error};
@@ -326,6 +326,6 @@ struct gguf_context *compat_read(const gufo_file *file, uint64_t start,
         gguf_free(r.ctx);
         return NULL;
     }
-    *end = loads ? r.ctx->data_offset + r.data_size : start + gufo_file_infos_end(file);
+    *end = loads ? r.ctx->data_offset + r.data_size : start + gufo_model_facts(file).infos_end;
     return r.ctx;
 }

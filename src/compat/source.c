@@ -35,7 +35,7 @@ void gguf_free(struct gguf_context *ctx)
 }
 
 /* Reads what was opened, and closes it. */
-static struct gguf_context *read_and_close(gufo_file *file, const char *path, uint64_t start,
+static struct gguf_context *read_and_close(gufo_model *file, const char *path, uint64_t start,
                                            struct gguf_init_params params, uint64_t *end,
                                            gufo_error *error)
 {
@@ -196,7 +196,7 @@ bool compat_check(const void *meta, size_t size, size_t padding, gufo_error *err
     gufo_error reason;
     uint64_t end;
     bool readable;
-    gufo_file *file = gufo_open_source(&source, &options, &reason);
+    gufo_model *file = gufo_open_source(&source, &options, &reason);
 
     if (file != NULL)
         ctx = compat_read(file, 0, only_metadata, &end, &reason);

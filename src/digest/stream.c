@@ -26,15 +26,15 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "codec/run.h"
 #include "digest/algorithm.h"
 
 enum { CHUNK_BYTES = 256 * 1024, SLOTS = 64, MOST_LANES = 2 * GUFO_DIGEST_COUNT };
 
 /* Where a chunk comes from. */
 typedef struct place {
-    size_t file;
-    uint64_t index;  /* of the tensor in its file */
-    uint64_t offset; /* in the tensor */
+    uint64_t tensor; /* its index in the model */
+    uint64_t offset; /* in it */
 } place;
 
 typedef struct slot {
@@ -58,8 +58,9 @@ typedef struct lane {
 /* What is below the lock changes while threads run, and is guarded by it; a slot that is being read
  * belongs to who reads it, a lane that is busy to who is at it. */
 typedef struct stream {
-    const gufo_digest_input *input;
+    const gufo_model *model;
     const gufo_digest_options *options;
+    const gufo_run *run;
     uint64_t total; /* bytes */
     gufo_digests *all;
     uint8_t *memory;
@@ -76,7 +77,6 @@ typedef struct stream {
     bool exhausted; /* nothing is left to read */
     gufo_status status;
     uint64_t failed_chunk;
-    size_t failed_file;
     gufo_error error;
 } stream;
 
@@ -92,20 +92,10 @@ static void note_failure(stream *s, uint64_t chunk, gufo_status status, const gu
         return;
     s->status = status;
     s->failed_chunk = chunk;
-    s->failed_file = slot_of(s, chunk)->place.file;
     s->error = *error;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
-
-/* Moves on to a file that has a tensor there; false if there is none any more. */
-static bool find_tensor(stream *s, gufo_tensor *tensor)
-{
-    for (; s->next.file < s->input->count; s->next = (place){.file = s->next.file + 1})
-        if (gufo_tensor_at(s->input->files[s->next.file], s->next.index, tensor))
-            return true;
-    return false;
-}
 
 /* Prepares the slot of the next chunk; false if there is none. */
 static bool claim(stream *s)
@@ -113,7 +103,7 @@ static bool claim(stream *s)
     slot *to = slot_of(s, s->claimed);
     gufo_tensor tensor;
 
-    if (!find_tensor(s, &tensor)) {
+    if (!gufo_tensor_at(s->model, s->next.tensor, &tensor)) {
         s->exhausted = true;
         return false;
     }
@@ -126,7 +116,7 @@ static bool claim(stream *s)
     to->due = s->lane_count;
     s->next.offset += to->size;
     if (to->last)
-        s->next = (place){.file = to->place.file, .index = to->place.index + 1};
+        s->next = (place){.tensor = to->place.tensor + 1};
     s->claimed++;
     return true;
 }
@@ -142,8 +132,8 @@ static void read_next(stream *s)
     if (!claim(s))
         return;
     (void)pthread_mutex_unlock(&s->lock);
-    status = gufo_tensor_read(s->input->files[to->place.file], &to->tensor, to->place.offset,
-                              to->data, to->size, &error);
+    status =
+        gufo_tensor_read_raw(s->model, &to->tensor, to->place.offset, to->data, to->size, &error);
     (void)pthread_mutex_lock(&s->lock);
     to->loaded = status == GUFO_OK;
     if (status != GUFO_OK)
@@ -152,16 +142,16 @@ static void read_next(stream *s)
 
 /* ---- handing on ----------------------------------------------------------------------------- */
 
-static bool hand_on(stream *s, const slot *from)
+static gufo_status hand_on(stream *s, const slot *from, gufo_error *error)
 {
     const gufo_digest_options *o = s->options;
 
     s->done += from->size;
     if (from->last && o->tensor != NULL &&
         !o->tensor(o->context, s->tensors, &from->tensor, &from->digests))
-        return false;
+        return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
     s->tensors += from->last;
-    return o->progress == NULL || o->progress(o->context, s->done, s->total);
+    return run_progress(s->run, s->done, s->total, error);
 }
 
 /* Frees slots that all lanes have passed, in order. */
@@ -169,13 +159,14 @@ static void free_slots(stream *s)
 {
     while (s->status == GUFO_OK && s->freed < s->claimed) {
         slot *from = slot_of(s, s->freed);
+        gufo_status status;
         gufo_error error;
 
         if (!from->loaded || from->due > 0)
             return;
-        if (!hand_on(s, from))
-            note_failure(s, s->freed, fail_with(&error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped"),
-                         &error);
+        status = hand_on(s, from, &error);
+        if (status != GUFO_OK)
+            note_failure(s, s->freed, status, &error);
         s->freed++;
     }
 }
@@ -261,7 +252,7 @@ static gufo_status run_thread(void *context, unsigned thread, uint64_t index, vo
 
 static unsigned thread_count(const stream *s)
 {
-    unsigned wanted = s->options->threads;
+    unsigned wanted = s->run->threads;
     unsigned useful = s->lane_count + 2; /* two that read */
 
     if (wanted == 0)
@@ -334,19 +325,20 @@ static gufo_status measure(stream *s, gufo_error *error)
 {
     gufo_tensor tensor;
 
-    for (size_t i = 0; i < s->input->count; i++) {
-        const gufo_file *file = s->input->files[i];
+    for (size_t i = 0; i < gufo_model_shard_count(s->model); i++) {
+        const gufo_model *shard = gufo_model_shard(s->model, i);
 
-        s->failed_file = i;
-        if (!gufo_file_has_data(file))
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "the data of a pipe is gone when it could be hashed");
-        for (uint64_t t = 0; gufo_tensor_at(file, t, &tensor); t++)
-            if (!checked_add(s->total, tensor.size, &s->total))
-                return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                                 "the tensors have more bytes together than can be counted");
+        if (gufo_model_has_data(shard))
+            continue;
+        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                        "the data of a pipe is gone when it could be hashed");
+        fail_in(error, GUFO_FILE_INPUT, (uint32_t)i, gufo_model_name(shard));
+        return GUFO_E_ARGUMENT;
     }
-    s->failed_file = 0;
+    for (uint64_t t = 0; gufo_tensor_at(s->model, t, &tensor); t++)
+        if (!checked_add(s->total, tensor.size, &s->total))
+            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                             "the tensors have more bytes together than can be counted");
     return GUFO_OK;
 }
 
@@ -361,36 +353,44 @@ static gufo_status finish_lanes(stream *s, gufo_error *error)
     return status;
 }
 
-gufo_status gufo_digest_run(const gufo_digest_input *input, const gufo_digest_options *options,
-                            gufo_digests *all, size_t *failed, gufo_error *error)
+static gufo_status run_stream(stream *s, const gufo_allocator *allocator, gufo_error *error)
 {
-    const gufo_allocator *allocator =
-        options->allocator != NULL ? options->allocator : &default_allocator;
-    stream *s = mem_zero(allocator, sizeof *s);
-    gufo_status status;
+    gufo_status status = measure(s, error);
 
-    memset(all, 0, sizeof *all);
-    if (failed != NULL)
-        *failed = 0;
-    if (s == NULL)
-        return fail_memory(error);
-    s->input = input;
-    s->options = options;
-    s->all = all;
-    status = measure(s, error);
     if (status == GUFO_OK)
         status = open_lanes(s, error);
     if (status == GUFO_OK)
         status = open_slots(s, allocator, error);
     if (status == GUFO_OK)
         status = run_threads(s, allocator, error);
+    return status == GUFO_OK ? finish_lanes(s, error) : status;
+}
+
+gufo_status gufo_digest_run(const gufo_model *model, const gufo_digest_options *options,
+                            const gufo_run *run, gufo_digests *all, gufo_error *error)
+{
+    const gufo_allocator *allocator = run_allocator(run_of(run));
+    gufo_status status = run_check(run_of(run), error);
+    stream *s;
+
+    memset(all, 0, sizeof *all);
     if (status == GUFO_OK)
-        status = finish_lanes(s, error);
-    if (failed != NULL)
-        *failed = s->failed_file;
+        status = reserved_check(options->reserved, "gufo_digest_options", error);
+    if (status != GUFO_OK)
+        return status;
+    s = mem_zero(allocator, sizeof *s);
+    if (s == NULL)
+        return fail_memory(error);
+    s->model = model;
+    s->options = options;
+    s->run = run_of(run);
+    s->all = all;
+    status = run_stream(s, allocator, error);
     for (unsigned i = 0; i < s->lane_count; i++)
         hasher_close(&s->lanes[i].hasher);
     mem_free(allocator, s->memory);
     mem_free(allocator, s);
+    if (status != GUFO_OK && status != GUFO_E_STOPPED)
+        fail_in(error, GUFO_FILE_INPUT, 0, gufo_model_name(model));
     return status;
 }

@@ -11,11 +11,12 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
+#include "codec/run.h"
 
 enum { MOST_COLONS = 100 }; /* in the name of a file: each means that many lines to look at */
 
 typedef struct verifier {
-    const gufo_digest_input *input;
+    const gufo_model *model;
     const gufo_manifest_check *check;
     const gufo_manifest_line *lines;
     uint64_t count; /* of all lines */
@@ -46,10 +47,7 @@ static bool has_tensor(const verifier *v, gufo_str name)
 {
     gufo_tensor tensor;
 
-    for (size_t i = 0; i < v->input->count; i++)
-        if (gufo_tensor_find_str(v->input->files[i], name, &tensor))
-            return true;
-    return false;
+    return gufo_tensor_find_str(v->model, name, &tensor);
 }
 
 static bool all_about(const verifier *v, gufo_str file)
@@ -329,13 +327,6 @@ static bool on_tensor(void *context, uint64_t index, const gufo_tensor *tensor,
     return true;
 }
 
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    const gufo_manifest_check *check = ((verifier *)context)->check;
-
-    return check->progress == NULL || check->progress(check->context, done, total);
-}
-
 static void report_missing(verifier *v)
 {
     for (uint64_t i = 0; i < v->count; i++) {
@@ -363,17 +354,14 @@ static void report_whole(verifier *v, const gufo_digests *all)
         report(v, &result);
 }
 
-static gufo_status run(verifier *v, size_t *failed, gufo_error *error)
+static gufo_status run(verifier *v, const gufo_run *run, gufo_error *error)
 {
     /* A manifest without tensors tells nothing about single ones. */
     gufo_digest_options options = {.algorithms = v->summary->algorithms,
-                                   .threads = v->check->threads,
                                    .tensor = v->order_count > 0 ? on_tensor : NULL,
-                                   .progress = on_progress,
-                                   .context = v,
-                                   .allocator = v->allocator};
+                                   .context = v};
     gufo_digests all;
-    gufo_status status = gufo_digest_run(v->input, &options, &all, failed, error);
+    gufo_status status = gufo_digest_run(v->model, &options, run, &all, error);
 
     if (status != GUFO_OK)
         return status;
@@ -382,25 +370,23 @@ static gufo_status run(verifier *v, size_t *failed, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_status gufo_manifest_verify(const gufo_digest_input *input, const gufo_manifest_check *check,
-                                 gufo_manifest_summary *summary, size_t *failed, gufo_error *error)
+gufo_status gufo_manifest_verify(const gufo_model *model, const gufo_manifest_check *check,
+                                 const gufo_run *how, gufo_manifest_summary *summary,
+                                 gufo_error *error)
 {
-    verifier v = {.input = input,
+    verifier v = {.model = model,
                   .check = check,
                   .lines = check->manifest->lines,
                   .count = check->manifest->count,
                   .summary = summary,
-                  .allocator = check->allocator != NULL ? check->allocator : &default_allocator};
-    size_t ignored;
-    gufo_status status;
+                  .allocator = run_allocator(run_of(how))};
+    gufo_status status = reserved_check(check->reserved, "gufo_manifest_check", error);
 
-    if (failed == NULL)
-        failed = &ignored;
-    *failed = SIZE_MAX;
     *summary = (gufo_manifest_summary){0};
-    status = prepare(&v, error);
     if (status == GUFO_OK)
-        status = run(&v, failed, error);
+        status = prepare(&v, error);
+    if (status == GUFO_OK)
+        status = run(&v, how, error);
     mem_free(v.allocator, v.order);
     mem_free(v.allocator, v.seen);
     return status;

@@ -116,7 +116,7 @@ static void replace_slot(const gufo_edit *edit, slot *old, const slot *value)
 }
 
 /* Puts an entry of an open file under its own name: in the place of the key if it exists. */
-static gufo_status put(gufo_edit *edit, const gufo_file *from, uint64_t index, gufo_error *error)
+static gufo_status put(gufo_edit *edit, const gufo_model *from, uint64_t index, gufo_error *error)
 {
     slot value = {from, index, NO_ORIGIN, NULL};
     slot *old = find_slot(edit, edit_entry(&value).key);
@@ -130,7 +130,7 @@ static gufo_status put(gufo_edit *edit, const gufo_file *from, uint64_t index, g
 /* Makes the file that `writer` plans, of one entry, and puts that. */
 static gufo_status put_planned(gufo_edit *edit, gufo_writer *writer, gufo_error *error)
 {
-    const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY,
+    const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE,
                                        .allocator = &edit->allocator};
     new_value *value = records_add(&edit->values, &edit->allocator);
     gufo_status status = gufo_writer_layout(writer, NULL, error);
@@ -195,7 +195,7 @@ static gufo_str key_of_slot(const void *owner, uint64_t index)
 }
 
 /* Like put, with an index of all slots: a file may have very many keys. */
-static gufo_status put_indexed(gufo_edit *edit, name_index *keys, const gufo_file *from,
+static gufo_status put_indexed(gufo_edit *edit, name_index *keys, const gufo_model *from,
                                uint64_t index, gufo_error *error)
 {
     slot value = {from, index, NO_ORIGIN, NULL};
@@ -214,7 +214,7 @@ static gufo_status put_indexed(gufo_edit *edit, name_index *keys, const gufo_fil
     return status;
 }
 
-gufo_status gufo_edit_copy(gufo_edit *edit, const gufo_file *other, gufo_edit_select_fn *select,
+gufo_status gufo_edit_copy(gufo_edit *edit, const gufo_model *other, gufo_edit_select_fn *select,
                            void *context, uint64_t *copied, gufo_error *error)
 {
     name_index keys = {.name_of = key_of_slot, .owner = edit};

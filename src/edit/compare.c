@@ -12,6 +12,7 @@
 #include "base/memory.h"
 #include "base/threads.h"
 #include "codec/interleaved.h"
+#include "codec/run.h"
 
 enum { WORK_BYTES = 24 << 20 }; /* of all threads together */
 
@@ -19,47 +20,38 @@ enum { WORK_BYTES = 24 << 20 }; /* of all threads together */
 
 gufo_status compare_progress(comparing *c, uint64_t part, gufo_error *error)
 {
-    const gufo_compare_options *options = c->options;
-
     if (c->done + part > c->shown)
         c->shown = c->done + part;
-    if (options->progress == NULL || options->progress(options->context, c->shown, c->total))
-        return GUFO_OK;
-    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+    return run_progress(c->run, c->shown, c->total, error);
 }
 
 unsigned compare_threads(const comparing *c, size_t bytes, uint64_t parts)
 {
-    uint64_t threads = c->options->threads != 0 ? c->options->threads : thread_default_count();
+    uint64_t threads = c->run->threads != 0 ? c->run->threads : thread_default_count();
 
     if (threads > WORK_BYTES / bytes)
         threads = WORK_BYTES / bytes;
     return (unsigned)(threads < parts ? threads : parts);
 }
 
-gufo_status compare_read(comparing *c, const compared_side *side, uint64_t offset, void *buffer,
-                         uint64_t size, gufo_error *error)
+/* The model says which file; which of the two models it is, only we know. */
+static gufo_status name_side(unsigned number, gufo_status status, gufo_error *error)
 {
-    gufo_status status =
-        gufo_tensor_read(side->file, side->tensor, offset, buffer, (size_t)size, error);
-
-    if (status != GUFO_OK)
-        atomic_store(&c->failed, side->number);
+    if (status != GUFO_OK && error != NULL && number == 1 && error->role == GUFO_FILE_INPUT)
+        error->role = GUFO_FILE_SECOND_INPUT;
     return status;
 }
 
-/* ---- pairs of tensors ----------------------------------------------------------------------- */
-
-static bool find_tensor(const gufo_set *set, gufo_str name, gufo_tensor *out, size_t *shard)
+gufo_status compare_read(const compared_side *side, uint64_t offset, void *buffer, uint64_t size,
+                         gufo_error *error)
 {
-    for (size_t i = 0; i < gufo_set_shard_count(set); i++) {
-        *shard = i;
-        if (gufo_tensor_find_str(gufo_set_shard(set, i), name, out))
-            return true;
-    }
-    *shard = 0;
-    return false;
+    gufo_status status =
+        gufo_tensor_read_raw(side->model, side->tensor, offset, buffer, (size_t)size, error);
+
+    return name_side(side->number, status, error);
 }
+
+/* ---- pairs of tensors ----------------------------------------------------------------------- */
 
 static bool same_shape(const gufo_tensor *a, const gufo_tensor *b)
 {
@@ -77,24 +69,22 @@ static void report(comparing *c, const gufo_tensor_difference *d)
         c->options->tensor(c->options->context, d);
 }
 
-static compared_side side_of(const comparing *c, unsigned number, const gufo_tensor *tensor,
-                             size_t shard)
+static compared_side side_of(const comparing *c, unsigned number, const gufo_tensor *tensor)
 {
     const interleaved *merged = interleaved_find(tensor->type);
-    const gufo_file *file = gufo_set_shard(c->sets[number], shard);
+    const gufo_model *model = c->models[number];
 
     return (compared_side){.number = number,
-                           .shard = shard,
-                           .file = file,
+                           .model = model,
                            .tensor = tensor,
                            .type = gufo_element_type_by_id(tensor->type),
                            .rows = merged != NULL ? merged->rows : 1,
-                           .big = gufo_file_byte_order(file) == GUFO_BIG_ENDIAN};
+                           .big = gufo_model_facts(model).byte_order == GUFO_BIG_ENDIAN};
 }
 
 static gufo_status compare_data(comparing *c, gufo_tensor_difference *d, gufo_error *error)
 {
-    compared_side sides[2] = {side_of(c, 0, &d->a, d->shard_a), side_of(c, 1, &d->b, d->shard_b)};
+    compared_side sides[2] = {side_of(c, 0, &d->a), side_of(c, 1, &d->b)};
     gufo_status status = GUFO_OK;
 
     if (!d->type && d->a.elements == d->b.elements)
@@ -102,8 +92,6 @@ static gufo_status compare_data(comparing *c, gufo_tensor_difference *d, gufo_er
     if (status == GUFO_OK && (c->options->flags & GUFO_COMPARE_VALUES) != 0 && !d->shape &&
         (d->type || d->data))
         status = compare_tensor_values(c, sides, d, error);
-    c->result->failed_in_b = atomic_load(&c->failed) == 1;
-    c->result->failed_shard = sides[atomic_load(&c->failed)].shard;
     return status;
 }
 
@@ -124,32 +112,30 @@ static gufo_status compare_pair(comparing *c, gufo_tensor_difference *d, gufo_er
 }
 
 /* Tensors come in the order of shards, and in a shard in that of their infos. */
-static bool is_before(const gufo_tensor *a, size_t shard_a, const gufo_tensor *b, size_t shard_b)
+static bool is_before(const gufo_tensor *a, const gufo_tensor *b)
 {
-    return shard_a != shard_b ? shard_a < shard_b : a->info_offset < b->info_offset;
+    return a->shard != b->shard ? a->shard < b->shard : a->info_offset < b->info_offset;
 }
 
 static gufo_status compare_tensors(comparing *c, gufo_error *error)
 {
     gufo_tensor latest = {0};
-    size_t latest_shard = 0;
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; status == GUFO_OK; i++) {
         gufo_tensor_difference d = {0};
 
-        if (!gufo_set_tensor_at(c->sets[0], i, &d.a, &d.shard_a))
+        if (!gufo_tensor_at(c->models[0], i, &d.a))
             break;
-        if (!find_tensor(c->sets[1], d.a.name, &d.b, &d.shard_b)) {
+        if (!gufo_tensor_find_str(c->models[1], d.a.name, &d.b)) {
             d.b = (gufo_tensor){0};
             d.kind = GUFO_DIFFERENCE_REMOVED;
             report(c, &d);
             continue;
         }
-        if (is_before(&d.b, d.shard_b, &latest, latest_shard))
+        if (is_before(&d.b, &latest))
             c->result->notes |= GUFO_NOTE_TENSOR_ORDER;
         latest = d.b;
-        latest_shard = d.shard_b;
         status = compare_pair(c, &d, error);
     }
     return status;
@@ -159,10 +145,9 @@ static void report_added(comparing *c)
 {
     gufo_tensor_difference d = {.kind = GUFO_DIFFERENCE_ADDED};
     gufo_tensor other;
-    size_t shard;
 
-    for (uint64_t i = 0; gufo_set_tensor_at(c->sets[1], i, &d.b, &d.shard_b); i++)
-        if (!find_tensor(c->sets[0], d.b.name, &other, &shard))
+    for (uint64_t i = 0; gufo_tensor_at(c->models[1], i, &d.b); i++)
+        if (!gufo_tensor_find_str(c->models[0], d.b.name, &other))
             report(c, &d);
 }
 
@@ -171,15 +156,18 @@ static void report_added(comparing *c)
 static gufo_status measure(comparing *c, gufo_error *error)
 {
     gufo_tensor a, b;
-    size_t shard;
 
-    for (unsigned side = 0; side < 2; side++)
-        for (size_t i = 0; i < gufo_set_shard_count(c->sets[side]); i++)
-            if (!gufo_file_has_data(gufo_set_shard(c->sets[side], i)))
-                return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                 "the data of a pipe is gone when it could be compared");
-    for (uint64_t i = 0; gufo_set_tensor_at(c->sets[0], i, &a, &shard); i++)
-        if (find_tensor(c->sets[1], a.name, &b, &shard) &&
+    for (unsigned side = 0; side < 2; side++) {
+        if (gufo_model_has_data(c->models[side]))
+            continue;
+        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                        "the data of a pipe is gone when it could be compared");
+        fail_in(error, side == 0 ? GUFO_FILE_INPUT : GUFO_FILE_SECOND_INPUT, 0,
+                gufo_model_name(c->models[side]));
+        return GUFO_E_ARGUMENT;
+    }
+    for (uint64_t i = 0; gufo_tensor_at(c->models[0], i, &a); i++)
+        if (gufo_tensor_find_str(c->models[1], a.name, &b) &&
             !checked_add(c->total, a.size, &c->total))
             return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                              "the tensors have more bytes together than can be counted");
@@ -188,27 +176,32 @@ static gufo_status measure(comparing *c, gufo_error *error)
 
 static void note_files(comparing *c)
 {
-    const gufo_file *a = gufo_set_shard(c->sets[0], 0), *b = gufo_set_shard(c->sets[1], 0);
+    gufo_facts a = gufo_model_facts(c->models[0]), b = gufo_model_facts(c->models[1]);
 
-    if (gufo_file_version(a) != gufo_file_version(b))
+    if (a.version != b.version)
         c->result->notes |= GUFO_NOTE_VERSION;
-    if (gufo_file_byte_order(a) != gufo_file_byte_order(b))
+    if (a.byte_order != b.byte_order)
         c->result->notes |= GUFO_NOTE_BYTE_ORDER;
-    if (gufo_set_shard_count(c->sets[0]) != gufo_set_shard_count(c->sets[1]))
+    if (gufo_model_shard_count(c->models[0]) != gufo_model_shard_count(c->models[1]))
         c->result->notes |= GUFO_NOTE_SHARDS;
 }
 
-gufo_status gufo_compare(const gufo_set *a, const gufo_set *b, const gufo_compare_options *options,
+gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
+                         const gufo_compare_options *options, const gufo_run *run,
                          gufo_comparison *result, gufo_error *error)
 {
     static const gufo_compare_options defaults = {0};
-    comparing c = {.sets = {a, b}, .options = options, .result = result, .failed = 0};
-    gufo_status status;
+    comparing c = {.models = {a, b}, .options = options, .run = run_of(run), .result = result};
+    gufo_status status = run_check(c.run, error);
 
     if (options == NULL)
         c.options = &defaults;
-    c.allocator = c.options->allocator != NULL ? c.options->allocator : &default_allocator;
+    c.allocator = run_allocator(c.run);
     *result = (gufo_comparison){0};
+    if (status == GUFO_OK)
+        status = reserved_check(c.options->reserved, "gufo_compare_options", error);
+    if (status != GUFO_OK)
+        return status;
     note_files(&c);
     status = measure(&c, error);
     if (status == GUFO_OK)

@@ -10,32 +10,29 @@
 
 #include "gufo/compare.h"
 
-#include <stdatomic.h>
-
 typedef struct comparing {
-    const gufo_set *sets[2]; /* a, b */
+    const gufo_model *models[2]; /* a, b */
     const gufo_compare_options *options;
+    const gufo_run *run;
     gufo_comparison *result;
     const gufo_allocator *allocator;
     uint64_t done, total; /* bytes of a's tensors that have one of that name in b */
     uint64_t shown;       /* what was told of it last */
-    atomic_uint failed;   /* the side that could not be read; the latest of several */
 } comparing;
 
 /* One of two tensors. */
 typedef struct compared_side {
     unsigned number; /* 0: a, 1: b */
-    size_t shard;
-    const gufo_file *file;
+    const gufo_model *model;
     const gufo_tensor *tensor;
     const gufo_element_type *type; /* NULL: not known */
     uint32_t rows;                 /* that are interleaved: 1, 4 or 8 */
     bool big;                      /* blocks are big-endian */
 } compared_side;
 
-/* Reads bytes of a tensor; a failure is noted for this side. */
-gufo_status compare_read(comparing *c, const compared_side *side, uint64_t offset, void *buffer,
-                         uint64_t size, gufo_error *error);
+/* Reads bytes of a tensor; a failure names the side. */
+gufo_status compare_read(const compared_side *side, uint64_t offset, void *buffer, uint64_t size,
+                         gufo_error *error);
 
 /* The differences between keys, and between the data of two tensors. */
 gufo_status compare_all_metadata(comparing *c, gufo_error *error);

@@ -40,7 +40,7 @@ static gufo_status read_side(const byte_walk *w, size_t side, uint64_t index, ui
 {
     const compared_side *s = &w->sides[side];
     uint64_t size = size_of_chunk(w, index);
-    gufo_status status = compare_read(w->c, s, index * w->chunk, to, size, error);
+    gufo_status status = compare_read(s, index * w->chunk, to, size, error);
 
     if (status != GUFO_OK || !w->turn || !s->big)
         return status;
@@ -104,10 +104,11 @@ static bool common_size(const compared_side sides[2], uint64_t *size)
 {
     const gufo_tensor *a = sides[0].tensor, *b = sides[1].tensor;
     uint64_t more = a->size > b->size ? a->size - b->size : b->size - a->size;
-    const gufo_file *longer = sides[a->size > b->size ? 0 : 1].file;
+    const gufo_model *longer = sides[a->size > b->size ? 0 : 1].model;
 
     *size = a->size < b->size ? a->size : b->size;
-    return more == 0 || (!a->size_known && !b->size_known && more < gufo_file_alignment(longer));
+    return more == 0 ||
+           (!a->size_known && !b->size_known && more < gufo_model_facts(longer).alignment);
 }
 
 gufo_status compare_tensor_bytes(comparing *c, const compared_side sides[2],

@@ -104,7 +104,7 @@ static gufo_status compare_entry(comparing *c, gufo_entry_difference *d, gufo_er
 }
 
 /* Keys of a: what b has of them, in the same order? */
-static gufo_status compare_entries(comparing *c, const gufo_file *a, const gufo_file *b,
+static gufo_status compare_entries(comparing *c, const gufo_model *a, const gufo_model *b,
                                    gufo_error *error)
 {
     uint64_t latest = 0;
@@ -131,7 +131,7 @@ static gufo_status compare_entries(comparing *c, const gufo_file *a, const gufo_
 
 gufo_status compare_all_metadata(comparing *c, gufo_error *error)
 {
-    const gufo_file *a = gufo_set_shard(c->sets[0], 0), *b = gufo_set_shard(c->sets[1], 0);
+    const gufo_model *a = c->models[0], *b = c->models[1];
     gufo_status status = compare_entries(c, a, b, error);
     gufo_entry entry, other;
 

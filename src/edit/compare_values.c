@@ -54,13 +54,13 @@ static gufo_status decode_rows(const value_walk *w, const compared_side *s, cons
     uint64_t before = (t->band * w->rows + row) / s->rows * (w->columns / type->block_elements) +
                       t->column / type->block_elements;
     gufo_status status =
-        compare_read(w->c, s, before * group_bytes, worker->blocks, blocks * group_bytes, error);
+        compare_read(s, before * group_bytes, worker->blocks, blocks * group_bytes, error);
 
     if (status == GUFO_OK && s->big)
         status = gufo_swap_blocks(type, worker->blocks, blocks * s->rows, error);
     return status != GUFO_OK ? status
                              : decode_wide(type, worker->blocks, s->rows, t->columns,
-                                           worker->floats, values, w->c->options->cpu, error);
+                                           worker->floats, values, w->c->run->cpu, error);
 }
 
 static gufo_status decode_tile(const value_walk *w, size_t side, const tile *t,

@@ -6,14 +6,17 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "format/model.h"
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-gufo_copy *copy_new(const gufo_set *input, const gufo_allocator *allocator, gufo_error *error)
+gufo_copy *copy_new(const gufo_model *input, const gufo_allocator *allocator, gufo_error *error)
 {
-    const gufo_file *first = gufo_set_shard(input, 0);
+    const gufo_model *first = gufo_model_shard(input, 0);
     gufo_copy *c;
 
+    if (model_need_files(input, "bytes to copy", error) != GUFO_OK)
+        return NULL;
     if (allocator == NULL)
         allocator = &default_allocator;
     c = mem_zero(allocator, sizeof *c);
@@ -23,8 +26,8 @@ gufo_copy *copy_new(const gufo_set *input, const gufo_allocator *allocator, gufo
     }
     c->allocator = *allocator;
     c->input = input;
-    c->encoding.version = gufo_file_version(first) == 2 ? 2 : 3;
-    c->encoding.byte_order = (uint8_t)gufo_file_byte_order(first);
+    c->encoding.version = gufo_model_facts(first).version == 2 ? 2 : 3;
+    c->encoding.byte_order = (uint8_t)gufo_model_facts(first).byte_order;
     c->keeps_key = is_no_split_key;
     return c;
 }
@@ -70,7 +73,8 @@ piece *copy_add_piece(gufo_copy *c, uint64_t index, piece_method method)
 {
     piece *p = &c->pieces[c->piece_count++];
 
-    (void)gufo_set_tensor_at(c->input, index, &p->source, &p->shard);
+    (void)gufo_tensor_at(c->input, index, &p->source);
+    p->shard = p->source.shard;
     p->type = gufo_element_type_by_id(p->source.type);
     p->method = method;
     p->size = p->source.size;
@@ -79,7 +83,7 @@ piece *copy_add_piece(gufo_copy *c, uint64_t index, piece_method method)
 
 gufo_status copy_add_all_pieces(gufo_copy *c, piece_method method, gufo_error *error)
 {
-    uint64_t count = gufo_set_tensor_count(c->input);
+    uint64_t count = gufo_tensor_count(c->input);
     gufo_status status = copy_reserve_pieces(c, count, error);
 
     for (uint64_t i = 0; status == GUFO_OK && i < count; i++)

@@ -59,7 +59,7 @@ typedef enum copy_naming {
 
 struct gufo_copy {
     gufo_allocator allocator;
-    const gufo_set *input;
+    const gufo_model *input;
     piece *pieces; /* of all outputs */
     uint64_t piece_count;
     copy_output *outputs;
@@ -102,7 +102,7 @@ bool is_no_split_key(gufo_str key);
 
 /* A plan without outputs; `encoding` is that of the input, as it can be written.  NULL without
  * memory. */
-gufo_copy *copy_new(const gufo_set *input, const gufo_allocator *allocator, gufo_error *error);
+gufo_copy *copy_new(const gufo_model *input, const gufo_allocator *allocator, gufo_error *error);
 /* Room for the pieces of `count` tensors; a piece for tensor `index` of the input; one for each. */
 gufo_status copy_reserve_pieces(gufo_copy *c, uint64_t count, gufo_error *error);
 piece *copy_add_piece(gufo_copy *c, uint64_t index, piece_method method);

@@ -4,17 +4,17 @@
  * between: a set may have tens of thousands. */
 #include "base/error.h"
 #include "edit/copy.h"
-#include "format/file.h"
+#include "format/model.h"
 
 /* The shard whose metadata an output gets; NULL: only what every shard has. */
-static const gufo_file *metadata_source(const gufo_copy *c, size_t index)
+static const gufo_model *metadata_source(const gufo_copy *c, size_t index)
 {
     if (index > 0 && !c->shard_to_shard)
         return NULL;
-    return gufo_set_shard(c->input, index);
+    return gufo_model_shard(c->input, index);
 }
 
-static gufo_status copy_metadata(const gufo_copy *c, gufo_writer *w, const gufo_file *file,
+static gufo_status copy_metadata(const gufo_copy *c, gufo_writer *w, const gufo_model *file,
                                  gufo_error *error)
 {
     gufo_status status = GUFO_OK;
@@ -29,7 +29,7 @@ static gufo_status copy_metadata(const gufo_copy *c, gufo_writer *w, const gufo_
 /* Readers look for the alignment in every shard. */
 static gufo_status copy_alignment(const gufo_copy *c, gufo_writer *w, gufo_error *error)
 {
-    const gufo_file *first = gufo_set_shard(c->input, 0);
+    const gufo_model *first = gufo_model_shard(c->input, 0);
     gufo_entry entry;
 
     if (!gufo_metadata_find(first, GUFO_ALIGNMENT_KEY, &entry))
@@ -83,7 +83,7 @@ static gufo_status new_writer(const gufo_copy *c, gufo_writer **w, gufo_error *e
 
 gufo_status copy_header(const gufo_copy *c, size_t index, gufo_writer **header, gufo_error *error)
 {
-    const gufo_file *from = metadata_source(c, index);
+    const gufo_model *from = metadata_source(c, index);
     gufo_writer *w;
     gufo_status status = new_writer(c, &w, error);
 

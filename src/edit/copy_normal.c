@@ -5,7 +5,7 @@
 
 #include "base/checked.h"
 #include "edit/copy.h"
-#include "format/file.h"
+#include "format/model.h"
 
 static const struct {
     gufo_normalised kind;
@@ -44,32 +44,34 @@ static void on_finding(void *context, const gufo_finding *finding)
 
 /* Whether a tensor without bytes lies anywhere but where it would be written; of others the
  * validator tells. */
-static bool empty_misplaced(const gufo_file *file)
+static bool empty_misplaced(const gufo_model *file)
 {
-    uint64_t expected = gufo_file_data_offset(file);
+    uint64_t expected = gufo_model_facts(file).data_offset;
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++) {
         if (tensor.size == 0 && tensor.offset != expected)
             return true;
         if (tensor.size > 0)
-            (void)checked_align(tensor.offset + tensor.size, gufo_file_alignment(file), &expected);
+            (void)checked_align(tensor.offset + tensor.size, gufo_model_facts(file).alignment,
+                                &expected);
     }
     return false;
 }
 
-static bool lacks_tail(const gufo_file *file)
+static bool lacks_tail(const gufo_model *file)
 {
-    uint64_t end = gufo_file_data_offset(file) + gufo_file_data_size(file);
+    uint64_t end = gufo_model_facts(file).data_offset + gufo_model_facts(file).data_size;
 
-    return checked_align(end, gufo_file_alignment(file), &end) && gufo_file_size(file) < end;
+    return checked_align(end, gufo_model_facts(file).alignment, &end) &&
+           gufo_model_facts(file).size < end;
 }
 
-static gufo_status note_file(gufo_copy *c, const gufo_file *file, gufo_error *error)
+static gufo_status note_file(gufo_copy *c, const gufo_model *file, gufo_error *error)
 {
-    gufo_status status = gufo_file_check(file, on_finding, &c->normalised, error);
+    gufo_status status = gufo_model_check(file, on_finding, &c->normalised, error);
 
-    if (gufo_file_version(file) != c->encoding.version)
+    if (gufo_model_facts(file).version != c->encoding.version)
         c->normalised |= GUFO_NORMALISED_VERSION;
     if (empty_misplaced(file))
         c->normalised |= GUFO_NORMALISED_ORDER;
@@ -80,7 +82,7 @@ static gufo_status note_file(gufo_copy *c, const gufo_file *file, gufo_error *er
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-static bool has_split_keys(const gufo_file *file)
+static bool has_split_keys(const gufo_model *file)
 {
     gufo_entry entry;
 
@@ -91,17 +93,18 @@ static bool has_split_keys(const gufo_file *file)
 }
 
 /* Whether both entries have the same bytes: shards of a set have one byte order and version. */
-static bool same_entry(const gufo_file *a, const gufo_entry *in_a, const gufo_file *b,
+static bool same_entry(const gufo_model *a, const gufo_entry *in_a, const gufo_model *b,
                        const gufo_entry *in_b)
 {
     uint64_t size = in_a->end - in_a->offset;
 
     return in_b->end - in_b->offset == size &&
-           memcmp(a->source.base + in_a->offset, b->source.base + in_b->offset, (size_t)size) == 0;
+           memcmp(model_file(a)->source.base + in_a->offset,
+                  model_file(b)->source.base + in_b->offset, (size_t)size) == 0;
 }
 
 /* Whether a later shard says something that the first does not say. */
-static bool has_own_metadata(const gufo_file *first, const gufo_file *later)
+static bool has_own_metadata(const gufo_model *first, const gufo_model *later)
 {
     gufo_entry entry, in_first;
 
@@ -118,12 +121,12 @@ static bool has_own_metadata(const gufo_file *first, const gufo_file *later)
 
 gufo_status copy_note_normalised(gufo_copy *c, gufo_error *error)
 {
-    const gufo_file *first = gufo_set_shard(c->input, 0), *file;
-    size_t count = gufo_set_shard_count(c->input);
+    const gufo_model *first = gufo_model_shard(c->input, 0), *file;
+    size_t count = gufo_model_shard_count(c->input);
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; status == GUFO_OK && i < count; i++) {
-        file = gufo_set_shard(c->input, i);
+        file = gufo_model_shard(c->input, i);
         status = note_file(c, file, error);
         if (i > 0 && !c->shard_to_shard && has_own_metadata(first, file))
             c->normalised |= GUFO_NORMALISED_METADATA;

@@ -63,7 +63,7 @@ void producer_end(copy_producer *p)
 }
 
 /* Names the shard that the failure is about, if it is not about the output. */
-static void blame_input(const copy_producer *p)
+static void blame_input(const copy_producer *p, gufo_error *error)
 {
     const copy_worker *first = NULL;
 
@@ -71,8 +71,12 @@ static void blame_input(const copy_producer *p)
         if (p->workers[i].failed_unit != UINT64_MAX &&
             (first == NULL || p->workers[i].failed_unit < first->failed_unit))
             first = &p->workers[i];
-    if (first != NULL && first->failed_shard != SIZE_MAX)
-        p->copy->failed_path = gufo_set_shard_path(p->copy->input, first->failed_shard);
+    if (first != NULL && first->failed_shard != SIZE_MAX) {
+        const gufo_model *shard = gufo_model_shard(p->copy->input, first->failed_shard);
+
+        p->copy->failed_path = gufo_model_name(shard);
+        fail_in(error, GUFO_FILE_INPUT, (uint32_t)first->failed_shard, gufo_model_name(shard));
+    }
 }
 
 static gufo_status note_progress(copy_producer *p, uint64_t bytes, gufo_error *error)
@@ -166,7 +170,7 @@ gufo_status produce_file(copy_producer *p, size_t index, int fd, gufo_error *err
         return status;
     status = parallel_run(&loop, &p->copy->allocator, error);
     if (status != GUFO_OK)
-        blame_input(p);
+        blame_input(p, error);
     return status;
 }
 
@@ -252,6 +256,6 @@ gufo_status produce_stream(copy_producer *p, int fd, gufo_error *error)
         status = send_batch(p, error);
     if (status == GUFO_OK)
         return pad(p, p->output->size, error);
-    blame_input(p);
+    blame_input(p, error);
     return status;
 }

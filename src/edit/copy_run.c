@@ -14,15 +14,29 @@ static gufo_status check_unused(gufo_copy *c, gufo_error *error)
     return GUFO_OK;
 }
 
+/* What is not the input's fault is an output's. */
+static gufo_status name_output(const gufo_copy *c, gufo_status status, gufo_error *error)
+{
+    uint32_t index = 0;
+
+    if (status == GUFO_OK || c->failed_path == NULL)
+        return status;
+    while (index < c->output_count && c->paths[index] != c->failed_path)
+        index++;
+    if (index < c->output_count)
+        fail_in(error, GUFO_FILE_OUTPUT, index, c->failed_path);
+    return status;
+}
+
 /* Whether what was read is what was there when the input was opened. */
 static gufo_status check_input(gufo_copy *c, gufo_error *error)
 {
-    for (size_t i = 0; i < gufo_set_shard_count(c->input); i++) {
-        gufo_status status = gufo_file_unchanged(gufo_set_shard(c->input, i), error);
+    for (size_t i = 0; i < gufo_model_shard_count(c->input); i++) {
+        gufo_status status = gufo_model_unchanged(gufo_model_shard(c->input, i), error);
 
         if (status == GUFO_OK)
             continue;
-        c->failed_path = gufo_set_shard_path(c->input, i);
+        c->failed_path = gufo_model_name(gufo_model_shard(c->input, i));
         return status;
     }
     return GUFO_OK;
@@ -65,6 +79,7 @@ gufo_status gufo_copy_run(gufo_copy *c, const char *path, const gufo_copy_run_op
         status = check_input(c, error);
     if (status == GUFO_OK)
         status = targets_commit(c, error);
+    (void)name_output(c, status, error);
     targets_discard(c);
     return status;
 }

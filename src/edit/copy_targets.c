@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "edit/copy.h"
-#include "format/file.h"
+#include "format/model.h"
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
@@ -25,8 +25,8 @@ static gufo_status guard_inputs(const gufo_copy *c, output_guard *guard, gufo_er
     gufo_status status = GUFO_OK;
 
     *guard = (output_guard){.allocator = &c->allocator};
-    for (size_t i = 0; i < gufo_set_shard_count(c->input) && status == GUFO_OK; i++)
-        status = guard_add_fd(guard, gufo_set_shard(c->input, i)->source.fd, error);
+    for (size_t i = 0; i < gufo_model_shard_count(c->input) && status == GUFO_OK; i++)
+        status = guard_add_fd(guard, model_file(gufo_model_shard(c->input, i))->source.fd, error);
     guard_ready(guard);
     return status;
 }

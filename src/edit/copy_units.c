@@ -7,7 +7,7 @@
 #include "base/move.h"
 #include "codec/interleaved.h"
 #include "edit/copy.h"
-#include "format/file.h"
+#include "format/model.h"
 
 enum {
     MOVE_BYTES = 4 * 1024 * 1024,
@@ -169,7 +169,7 @@ static gufo_status decode(const gufo_copy *c, const copy_unit *unit, copy_worker
                                                            : decode_bf16;
     gufo_status status = GUFO_OK;
 
-    if (gufo_file_byte_order(gufo_set_shard(c->input, p->shard)) == GUFO_BIG_ENDIAN)
+    if (gufo_model_facts(gufo_model_shard(c->input, p->shard)).byte_order == GUFO_BIG_ENDIAN)
         status = swap(unit, worker->source, error);
     if (status == GUFO_OK)
         status =
@@ -184,8 +184,8 @@ gufo_status unit_make(const gufo_copy *c, const copy_unit *unit, copy_worker *wo
 {
     const piece *p = unit->piece;
     gufo_status status =
-        gufo_tensor_read(gufo_set_shard(c->input, p->shard), &p->source, unit->from, worker->source,
-                         (size_t)unit->from_size, error);
+        gufo_tensor_read_raw(gufo_model_shard(c->input, p->shard), &p->source, unit->from,
+                             worker->source, (size_t)unit->from_size, error);
 
     worker->failed_shard = p->shard;
     *bytes = p->method == PIECE_DECODE ? worker->made : worker->source;
@@ -204,11 +204,12 @@ gufo_status unit_write(const gufo_copy *c, const copy_unit *unit, copy_worker *w
     gufo_status status;
 
     if (p->method == PIECE_MOVE) {
-        const gufo_file *file = gufo_set_shard(c->input, p->shard);
+        const gufo_model *file = gufo_model_shard(c->input, p->shard);
         bool read_failed;
 
-        status = move_bytes(&file->source, p->source.offset + unit->from, unit->size, fd,
-                            unit->place, worker->source, worker->source_size, &read_failed, error);
+        status =
+            move_bytes(&model_file(file)->source, p->source.offset + unit->from, unit->size, fd,
+                       unit->place, worker->source, worker->source_size, &read_failed, error);
         worker->failed_shard = read_failed ? p->shard : SIZE_MAX;
         return status;
     }

@@ -13,13 +13,13 @@
 
 #include "base/buffer.h"
 #include "format/encode.h"
-#include "format/file.h"
+#include "format/model.h"
 #include "gufo/edit.h"
 
 /* An entry of the result: an entry of some open file, perhaps under another name.  New values are
  * files, too: of one entry, in memory. */
 typedef struct slot {
-    const gufo_file *from;
+    const gufo_model *from;
     uint64_t index;  /* in it */
     uint64_t origin; /* the entry of the edited file that it was; NO_ORIGIN: a new one */
     char *name;      /* owned; NULL: as in `from` */
@@ -30,7 +30,7 @@ typedef struct slot {
 /* A value that was set. */
 typedef struct new_value {
     gufo_writer *writer; /* owns the bytes */
-    gufo_file *file;
+    gufo_model *file;
 } new_value;
 
 struct gufo_edit {
@@ -40,7 +40,7 @@ struct gufo_edit {
     int fd;          /* -1: read only */
     bool writable;   /* `fd` is */
     bool leased;
-    gufo_file *file;
+    gufo_model *file;
     records slots;       /* of slot, in the order of the result */
     records values;      /* of new_value */
     char **tensor_names; /* new ones, by index; NULL without any, and for those that stay */
@@ -86,7 +86,7 @@ typedef struct new_header {
 } new_header;
 
 /* The type and value of an entry, with its bits as they are. */
-gufo_status encode_entry_value(encoder *e, const gufo_file *file, uint64_t index,
+gufo_status encode_entry_value(encoder *e, const gufo_model *file, uint64_t index,
                                gufo_error *error);
 
 gufo_status new_header_make(new_header *h, const gufo_edit *edit, gufo_error *error);

@@ -45,13 +45,13 @@ static gufo_status plan_tensors(gufo_copy *c, gufo_error *error)
     return status;
 }
 
-gufo_copy *gufo_copy_endian(const gufo_set *input, gufo_byte_order order,
+gufo_copy *gufo_copy_endian(const gufo_model *input, gufo_byte_order order,
                             const gufo_allocator *allocator, gufo_error *error)
 {
     gufo_status status;
     gufo_copy *c = NULL;
 
-    if (gufo_file_byte_order(gufo_set_shard(input, 0)) == order)
+    if (gufo_model_facts(gufo_model_shard(input, 0)).byte_order == order)
         (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is %s-endian already",
                         order == GUFO_BIG_ENDIAN ? "big" : "little");
     else
@@ -60,9 +60,9 @@ gufo_copy *gufo_copy_endian(const gufo_set *input, gufo_byte_order order,
         return NULL;
     c->encoding = (gufo_encoding){.version = 3, .byte_order = (uint8_t)order};
     c->shard_to_shard = true;
-    c->naming = gufo_set_shard_count(input) > 1 ? NAMED_SET : NAMED_FILE;
+    c->naming = gufo_model_shard_count(input) > 1 ? NAMED_SET : NAMED_FILE;
     status = plan_tensors(c, error);
-    for (size_t i = 0; i < gufo_set_shard_count(input) && status == GUFO_OK; i++)
-        status = copy_add_output(c, gufo_tensor_count(gufo_set_shard(input, i)), error);
+    for (size_t i = 0; i < gufo_model_shard_count(input) && status == GUFO_OK; i++)
+        status = copy_add_output(c, gufo_tensor_count(gufo_model_shard(input, i)), error);
     return copy_planned(c, status, error);
 }

@@ -31,7 +31,7 @@ const number_type *extract_number_type(uint32_t id)
 
 static bool is_big(const gufo_copy *c, const piece *p)
 {
-    return gufo_file_byte_order(gufo_set_shard(c->input, p->shard)) == GUFO_BIG_ENDIAN;
+    return gufo_model_facts(gufo_model_shard(c->input, p->shard)).byte_order == GUFO_BIG_ENDIAN;
 }
 
 /* The type that the numbers get; that of the tensor where its blocks are kept. */
@@ -133,14 +133,14 @@ static gufo_status plan_pieces(gufo_copy *c, const uint64_t *tensors, size_t cou
     gufo_status status = copy_reserve_pieces(c, count, error);
 
     for (size_t i = 0; i < count && status == GUFO_OK; i++) {
-        if (tensors[i] >= gufo_set_tensor_count(c->input))
+        if (tensors[i] >= gufo_tensor_count(c->input))
             return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, tensors[i]);
         status = plan_piece(c, options, copy_add_piece(c, tensors[i], PIECE_MOVE), error);
     }
     return status == GUFO_OK ? copy_add_output(c, count, error) : status;
 }
 
-gufo_copy *gufo_copy_extract(const gufo_set *input, const uint64_t *tensors, size_t count,
+gufo_copy *gufo_copy_extract(const gufo_model *input, const uint64_t *tensors, size_t count,
                              const gufo_extract_options *options, gufo_error *error)
 {
     gufo_copy *c = NULL;

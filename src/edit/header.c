@@ -22,18 +22,19 @@ enum {
 /* ---- entries -------------------------------------------------------------------------------- */
 
 /* A number with its bits as they are. */
-static bool encode_bits(encoder *e, const gufo_file *file, const gufo_entry *entry)
+static bool encode_bits(encoder *e, const gufo_model *file, const gufo_entry *entry)
 {
     size_t width = gufo_value_type_size(entry->value.type);
     void *to = buffer_extend(&e->out, width);
 
     if (to != NULL)
-        copy_numbers(to, file->source.base + entry->value_offset, 1, width,
-                     (file->encoding.byte_order == GUFO_BIG_ENDIAN) != e->big);
+        copy_numbers(to, model_file(file)->source.base + entry->value_offset, 1, width,
+                     (model_file(file)->encoding.byte_order == GUFO_BIG_ENDIAN) != e->big);
     return to != NULL;
 }
 
-gufo_status encode_entry_value(encoder *e, const gufo_file *file, uint64_t index, gufo_error *error)
+gufo_status encode_entry_value(encoder *e, const gufo_model *file, uint64_t index,
+                               gufo_error *error)
 {
     gufo_entry entry;
     bool done;
@@ -74,7 +75,7 @@ static bool encode_info(encoder *e, const gufo_tensor *tensor, gufo_str name, ui
 
 static bool encode_infos(new_header *h, const gufo_edit *edit)
 {
-    uint64_t begin = gufo_file_data_offset(edit->file);
+    uint64_t begin = gufo_model_facts(edit->file).data_offset;
     bool done = true;
     gufo_tensor tensor;
 
@@ -100,15 +101,15 @@ static uint64_t find_alignment(const gufo_edit *edit)
 
 gufo_status new_header_make(new_header *h, const gufo_edit *edit, gufo_error *error)
 {
-    uint32_t version = gufo_file_version(edit->file);
+    uint32_t version = gufo_model_facts(edit->file).version;
     gufo_status status;
     bool done;
 
     *h = (new_header){.alignment = find_alignment(edit),
                       .version = version < 2 || edit->lay_anew ? 3 : version};
-    h->relaid = edit->lay_anew || h->alignment != gufo_file_alignment(edit->file);
+    h->relaid = edit->lay_anew || h->alignment != gufo_model_facts(edit->file).alignment;
     h->out.out.allocator = h->infos.out.allocator = &edit->allocator;
-    h->out.big = h->infos.big = gufo_file_byte_order(edit->file) == GUFO_BIG_ENDIAN;
+    h->out.big = h->infos.big = gufo_model_facts(edit->file).byte_order == GUFO_BIG_ENDIAN;
     h->entry_count = edit->slots.count;
     done = encode_bytes(&h->out, "GGUF", 4) && encode_u32(&h->out, h->version) &&
            encode_u64(&h->out, h->relaid ? 0 : gufo_tensor_count(edit->file)) &&
@@ -192,14 +193,14 @@ static bool encode_padding(new_header *h, uint64_t data_offset)
 static gufo_status check_readable(const new_header *h, const gufo_edit *edit, uint64_t data_offset,
                                   gufo_error *error)
 {
-    const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY,
+    const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE,
                                        .allocator = &edit->allocator};
-    gufo_file *file = gufo_open_memory(h->out.out.data, h->out.out.len, &options, error);
+    gufo_model *file = gufo_open_memory(h->out.out.data, h->out.out.len, &options, error);
     uint64_t found;
 
     if (file == NULL)
         return error != NULL ? error->code : GUFO_E_MALFORMED;
-    found = gufo_file_data_offset(file);
+    found = gufo_model_facts(file).data_offset;
     gufo_close(file);
     if (found != data_offset)
         return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,

@@ -97,11 +97,11 @@ static bool roll_back(const gufo_edit *edit, const char *journal_path)
 /* What the journal says of this edit. */
 static edit_journal describe(const gufo_edit *edit, const new_header *h, const gufo_edit_plan *plan)
 {
-    return (edit_journal){.file_size = gufo_file_size(edit->file),
+    return (edit_journal){.file_size = gufo_model_facts(edit->file).size,
                           .inserted = plan->data_offset - plan->old_data_offset,
                           .old_size = plan->old_data_offset,
                           .new_size = plan->data_offset,
-                          .old_header = edit->file->source.base,
+                          .old_header = model_file(edit->file)->source.base,
                           .new_header = h->out.out.data};
 }
 
@@ -115,7 +115,8 @@ static gufo_status insert_synced(const gufo_edit *edit, uint64_t size, bool *ref
     if (disk_insert(edit->fd, 0, size) == 0)
         return edit_sync(edit->fd, error);
     status = fail_io(error, errno, "cannot insert blocks");
-    *refused = fstat(edit->fd, &info) == 0 && (uint64_t)info.st_size == gufo_file_size(edit->file);
+    *refused =
+        fstat(edit->fd, &info) == 0 && (uint64_t)info.st_size == gufo_model_facts(edit->file).size;
     return status;
 }
 
@@ -167,7 +168,7 @@ gufo_status edit_write_in_place(gufo_edit *edit, const new_header *h, const gufo
     *outcome = IN_PLACE_UNTOUCHED;
     if (path == NULL)
         return fail_memory(error);
-    status = gufo_file_unchanged(edit->file, error);
+    status = gufo_model_unchanged(edit->file, error);
     if (status == GUFO_OK)
         status = edit_journal_write(&j, path, &created, error);
     if (!created)

@@ -8,19 +8,19 @@
 #include "edit/copy.h"
 
 /* A single file may be a shard that was renamed, or was never one. */
-static gufo_status check_count(const gufo_set *input, gufo_error *error)
+static gufo_status check_count(const gufo_model *input, gufo_error *error)
 {
-    size_t shards = gufo_set_shard_count(input);
+    size_t shards = gufo_model_shard_count(input);
     uint64_t count, number = 0;
     gufo_error reason;
 
-    if (gufo_get_u64(gufo_set_shard(input, 0), SPLIT_COUNT_KEY, &count, &reason) != GUFO_OK)
+    if (gufo_get_u64(gufo_model_shard(input, 0), SPLIT_COUNT_KEY, &count, &reason) != GUFO_OK)
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
                          reason.message);
     if (count == 0) /* how llama-gguf-split marks what it merged */
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "not part of a set: split.count is 0, the file was merged already");
-    (void)gufo_get_u64(gufo_set_shard(input, 0), SPLIT_NO_KEY, &number, NULL);
+    (void)gufo_get_u64(gufo_model_shard(input, 0), SPLIT_NO_KEY, &number, NULL);
     if (count != shards)
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "this is shard %" PRIu64 " of %" PRIu64
@@ -30,18 +30,18 @@ static gufo_status check_count(const gufo_set *input, gufo_error *error)
     return GUFO_OK;
 }
 
-static bool find_id(const gufo_file *file, uint64_t *id)
+static bool find_id(const gufo_model *file, uint64_t *id)
 {
     return gufo_get_u64(file, SPLIT_ID_KEY, id, NULL) == GUFO_OK;
 }
 
-static gufo_status check_ids(const gufo_set *input, gufo_error *error)
+static gufo_status check_ids(const gufo_model *input, gufo_error *error)
 {
     uint64_t first = 0, own = 0;
-    bool expected = find_id(gufo_set_shard(input, 0), &first);
+    bool expected = find_id(gufo_model_shard(input, 0), &first);
 
-    for (size_t i = 1; i < gufo_set_shard_count(input); i++) {
-        bool found = find_id(gufo_set_shard(input, i), &own);
+    for (size_t i = 1; i < gufo_model_shard_count(input); i++) {
+        bool found = find_id(gufo_model_shard(input, i), &own);
 
         if (found != expected || (found && own != first))
             return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
@@ -52,7 +52,7 @@ static gufo_status check_ids(const gufo_set *input, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_copy *gufo_copy_merge(const gufo_set *input, const gufo_allocator *allocator,
+gufo_copy *gufo_copy_merge(const gufo_model *input, const gufo_allocator *allocator,
                            gufo_error *error)
 {
     gufo_status status = check_count(input, error);

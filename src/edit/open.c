@@ -99,7 +99,8 @@ static gufo_status keep_paths(gufo_edit *edit, const char *path, gufo_error *err
 
 static gufo_status open_file(gufo_edit *edit, bool read_only, gufo_error *error)
 {
-    const gufo_open_options options = {.allocator = &edit->allocator};
+    const gufo_open_options options = {
+        .flags = GUFO_OPEN_INCOMPLETE, .allocator = &edit->allocator, .name = edit->path};
     gufo_status status =
         read_only ? GUFO_OK : edit_open_locked(edit->path, &edit->fd, &edit->writable, error);
 
@@ -159,7 +160,7 @@ void gufo_edit_close(gufo_edit *edit)
     mem_free(&allocator, edit);
 }
 
-const gufo_file *gufo_edit_file(const gufo_edit *edit)
+const gufo_model *gufo_edit_file(const gufo_edit *edit)
 {
     return edit->file;
 }

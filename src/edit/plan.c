@@ -47,7 +47,7 @@ static void say(char out[SENTENCE], const char *text)
 /* Why nothing can be written in place, whatever the caller wishes; NULL if it can. */
 static const char *impossible(const choice *c)
 {
-    const gufo_file *file = c->edit->file;
+    const gufo_model *file = c->edit->file;
 
     if (c->target->output != NULL)
         return "the result goes to another file";
@@ -56,9 +56,9 @@ static const char *impossible(const choice *c)
                                  : "the alignment changes, and every tensor with it";
     if (!c->edit->writable)
         return "the file cannot be opened for writing";
-    if (gufo_file_size(file) < gufo_file_data_offset(file))
+    if (gufo_model_facts(file).size < gufo_model_facts(file).data_offset)
         return "the file ends before the place of tensor data";
-    if (file->source.have < gufo_file_data_offset(file))
+    if (model_file(file)->source.have < gufo_model_facts(file).data_offset)
         return "the file cannot be mapped";
     return NULL;
 }
@@ -125,8 +125,8 @@ static bool choose_insert(const choice *c)
 
 static gufo_status finish_plan(const choice *c, gufo_error *error)
 {
-    const gufo_file *file = c->edit->file;
-    uint64_t size = gufo_file_size(file), begin = gufo_file_data_offset(file);
+    const gufo_model *file = c->edit->file;
+    uint64_t size = gufo_model_facts(file).size, begin = gufo_model_facts(file).data_offset;
     uint64_t data = size > begin ? size - begin : 0;
 
     if (!checked_add(c->plan->data_offset, data, &c->plan->file_size) ||
@@ -168,11 +168,11 @@ static gufo_status changes_nothing(const choice *c, bool *nothing, gufo_error *e
 
 static gufo_edit_plan begin_plan(const gufo_edit *edit, const new_header *h)
 {
-    uint64_t begin = gufo_file_data_offset(edit->file);
+    uint64_t begin = gufo_model_facts(edit->file).data_offset;
 
     return (gufo_edit_plan){.old_data_offset = begin,
                             .data_offset = begin,
-                            .file_size = gufo_file_size(edit->file),
+                            .file_size = gufo_model_facts(edit->file).size,
                             .relaid = h->relaid};
 }
 

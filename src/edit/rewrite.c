@@ -55,7 +55,7 @@ static void blame_input(const rewriting *r)
 
 static gufo_status check_unchanged(const rewriting *r, gufo_error *error)
 {
-    gufo_status status = gufo_file_unchanged(r->edit->file, error);
+    gufo_status status = gufo_model_unchanged(r->edit->file, error);
 
     if (status != GUFO_OK)
         blame_input(r);
@@ -65,7 +65,7 @@ static gufo_status check_unchanged(const rewriting *r, gufo_error *error)
 /* Whether the file systems let the new file share blocks of the old one: asks by doing it. */
 static bool can_share(const rewriting *r)
 {
-    const source *input = &r->edit->file->source;
+    const source *input = &model_file(r->edit->file)->source;
 
     return input->fd >= 0 && r->data >= MOVE_SHARED_BLOCK &&
            disk_clone(input->fd, 0, r->out.fd, 0, MOVE_SHARED_BLOCK) == 0;
@@ -106,7 +106,7 @@ static gufo_status make_room(const rewriting *r, bool shared, gufo_error *error)
 
 static gufo_status move_data(const rewriting *r, gufo_error *error)
 {
-    const source *input = &r->edit->file->source;
+    const source *input = &model_file(r->edit->file)->source;
     void *space = mem_alloc(&r->edit->allocator, BUFFER);
     gufo_status status = space != NULL ? GUFO_OK : fail_memory(error);
     bool read_failed;
@@ -158,7 +158,7 @@ static gufo_status rewrite_same(rewriting *r, const char *path, bool replace,
 /* ---- another alignment ---------------------------------------------------------------------- */
 
 /* Plans a file with the entries of the new header and the tensors of the old file. */
-static gufo_status plan_tensors(const gufo_edit *edit, gufo_writer *w, const gufo_file *metadata,
+static gufo_status plan_tensors(const gufo_edit *edit, gufo_writer *w, const gufo_model *metadata,
                                 gufo_error *error)
 {
     gufo_status status = gufo_writer_copy_metadata(w, metadata, error);
@@ -172,13 +172,13 @@ static gufo_status plan_tensors(const gufo_edit *edit, gufo_writer *w, const guf
 
 static gufo_writer *plan_anew(const gufo_edit *edit, const new_header *h, gufo_error *error)
 {
-    const gufo_open_options open_options = {.flags = GUFO_OPEN_METADATA_ONLY,
+    const gufo_open_options open_options = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE,
                                             .allocator = &edit->allocator};
     const gufo_writer_options options = {.version = h->version,
-                                         .byte_order = gufo_file_byte_order(edit->file),
+                                         .byte_order = gufo_model_facts(edit->file).byte_order,
                                          .flags = GUFO_WRITER_AS_READ,
                                          .allocator = &edit->allocator};
-    gufo_file *metadata = gufo_open_memory(h->out.out.data, h->out.out.len, &open_options, error);
+    gufo_model *metadata = gufo_open_memory(h->out.out.data, h->out.out.len, &open_options, error);
     gufo_writer *w = metadata != NULL ? gufo_writer_new(&options, error) : NULL;
 
     if (w != NULL && plan_tensors(edit, w, metadata, error) != GUFO_OK) {
@@ -194,15 +194,11 @@ static gufo_status copy_tensor(const rewriting *r, gufo_writer *w, uint64_t inde
 {
     gufo_status status = GUFO_OK;
     gufo_tensor tensor;
-    bool read_failed;
 
     (void)gufo_tensor_at(r->edit->file, index, &tensor);
     for (uint64_t at = 0, step; status == GUFO_OK && at < tensor.size; at += step) {
         step = smaller(STEP, tensor.size - at);
-        status =
-            gufo_writer_copy_data(w, index, at, r->edit->file, &tensor, step, &read_failed, error);
-        if (status != GUFO_OK && read_failed)
-            blame_input(r);
+        status = gufo_writer_copy_data(w, index, at, r->edit->file, &tensor, step, error);
         *done += step;
         if (status == GUFO_OK)
             status = report(r->target, *done, r->data, error);
@@ -269,7 +265,8 @@ static gufo_status rewrite_anew(const rewriting *r, const char *path, bool repla
 static rewriting begin(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
                        gufo_edit_plan *plan)
 {
-    uint64_t size = gufo_file_size(edit->file), offset = gufo_file_data_offset(edit->file);
+    uint64_t size = gufo_model_facts(edit->file).size,
+             offset = gufo_model_facts(edit->file).data_offset;
 
     return (rewriting){.edit = edit,
                        .header = h,
@@ -308,8 +305,8 @@ static gufo_status stream_same(const rewriting *r, int fd, gufo_error *error)
         status = output_write_all(fd, r->header->out.out.data, r->header->out.out.len, error);
     for (uint64_t done = 0, step; status == GUFO_OK && done < r->data; done += step) {
         step = smaller(BUFFER, r->data - done);
-        status = gufo_file_read(r->edit->file, r->plan->old_data_offset + done, space, (size_t)step,
-                                error);
+        status = gufo_model_read_raw(r->edit->file, r->plan->old_data_offset + done, space,
+                                     (size_t)step, error);
         if (status != GUFO_OK)
             blame_input(r);
         if (status == GUFO_OK)

@@ -26,7 +26,7 @@ typedef struct fill {
  * tensor infos, as they would stand in one file. */
 static gufo_status make_id(gufo_copy *c, gufo_error *error)
 {
-    copy_output whole = {.piece_count = gufo_set_tensor_count(c->input)};
+    copy_output whole = {.piece_count = gufo_tensor_count(c->input)};
     gufo_copy merged = *c;
     gufo_writer *header;
     gufo_status status;
@@ -127,12 +127,12 @@ static gufo_status distribute(gufo_copy *c, fill *f, gufo_error *error)
 }
 
 /* One shard alone would become a set that looks like a whole model. */
-static gufo_status check_whole(const gufo_set *input, gufo_error *error)
+static gufo_status check_whole(const gufo_model *input, gufo_error *error)
 {
     uint64_t count = 0;
 
-    if (gufo_set_shard_count(input) == 1 &&
-        gufo_get_u64(gufo_set_shard(input, 0), SPLIT_COUNT_KEY, &count, NULL) == GUFO_OK &&
+    if (gufo_model_shard_count(input) == 1 &&
+        gufo_get_u64(gufo_model_shard(input, 0), SPLIT_COUNT_KEY, &count, NULL) == GUFO_OK &&
         count > 1)
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "this is one shard of %" PRIu64
@@ -142,22 +142,23 @@ static gufo_status check_whole(const gufo_set *input, gufo_error *error)
     return GUFO_OK;
 }
 
-static gufo_status check_options(const gufo_split_options *options, const gufo_set *input,
+static gufo_status check_options(const gufo_split_options *options, const gufo_model *input,
                                  gufo_error *error)
 {
     if (options->max_size == 0 && options->max_tensors == 0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "a split needs a bound, of bytes or of tensors");
-    if (gufo_set_tensor_count(input) > INT32_MAX)
+    if (gufo_tensor_count(input) > INT32_MAX)
         return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "split.tensors.count cannot hold so many tensors");
     return check_whole(input, error);
 }
 
-gufo_copy *gufo_copy_split(const gufo_set *input, const gufo_split_options *options,
+gufo_copy *gufo_copy_split(const gufo_model *input, const gufo_split_options *options,
                            gufo_error *error)
 {
-    fill f = {.options = options, .alignment = gufo_file_alignment(gufo_set_shard(input, 0))};
+    fill f = {.options = options,
+              .alignment = gufo_model_facts(gufo_model_shard(input, 0)).alignment};
     gufo_copy *c = NULL;
     gufo_status status;
 

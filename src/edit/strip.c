@@ -31,21 +31,21 @@ static bool is_of_vocabulary(gufo_str key)
 static gufo_status choose_tensors(gufo_copy *c, const gufo_strip_options *options,
                                   gufo_error *error)
 {
-    uint64_t count = gufo_set_tensor_count(c->input);
+    uint64_t count = gufo_tensor_count(c->input);
     gufo_status status = copy_reserve_pieces(c, count, error);
     gufo_tensor tensor;
 
     if (options->vocabulary_only || options->keeps_tensor == NULL)
         return status;
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
-        (void)gufo_set_tensor_at(c->input, i, &tensor, NULL);
+        (void)gufo_tensor_at(c->input, i, &tensor);
         if (options->keeps_tensor(options->context, tensor.name))
             (void)copy_add_piece(c, i, PIECE_MOVE);
     }
     return status;
 }
 
-gufo_copy *gufo_copy_strip(const gufo_set *input, const gufo_strip_options *options,
+gufo_copy *gufo_copy_strip(const gufo_model *input, const gufo_strip_options *options,
                            gufo_error *error)
 {
     gufo_copy *c = copy_new(input, options->allocator, error);

@@ -1,4 +1,4 @@
-/* Looking into an open file: facts, metadata, tensors, data. */
+/* Looking into one open file: metadata, tensors, bytes. */
 #include <inttypes.h>
 
 #include "base/checked.h"
@@ -6,61 +6,9 @@
 #include "format/file.h"
 #include "format/value.h"
 
-/* ---- facts ---------------------------------------------------------------------------------- */
-
-uint32_t gufo_file_version(const gufo_file *file)
-{
-    return file->encoding.version;
-}
-
-gufo_byte_order gufo_file_byte_order(const gufo_file *file)
-{
-    return (gufo_byte_order)file->encoding.byte_order;
-}
-
-uint64_t gufo_file_size(const gufo_file *file)
-{
-    return file->source.size;
-}
-
-uint32_t gufo_file_alignment(const gufo_file *file)
-{
-    return file->alignment;
-}
-
-uint64_t gufo_file_data_offset(const gufo_file *file)
-{
-    return file->data_offset;
-}
-
-uint64_t gufo_file_data_size(const gufo_file *file)
-{
-    return file->data_end > file->data_offset ? file->data_end - file->data_offset : 0;
-}
-
-uint64_t gufo_file_infos_end(const gufo_file *file)
-{
-    return file->infos_end;
-}
-
-const gufo_error *gufo_file_damage(const gufo_file *file)
-{
-    return file->damaged ? &file->damage : NULL;
-}
-
-uint64_t gufo_file_claimed_metadata(const gufo_file *file)
-{
-    return file->claimed_metadata;
-}
-
-uint64_t gufo_file_claimed_tensors(const gufo_file *file)
-{
-    return file->claimed_tensors;
-}
-
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-static gufo_value value_of(const gufo_file *file, const entry_record *entry)
+static gufo_value value_of(const gguf_file *file, const entry_record *entry)
 {
     const uint8_t *at = file->source.base + entry->value_at;
     gufo_value value = {.type = (gufo_value_type)entry->type};
@@ -81,12 +29,7 @@ static gufo_value value_of(const gufo_file *file, const entry_record *entry)
     }
 }
 
-uint64_t gufo_metadata_count(const gufo_file *file)
-{
-    return file->entries.count;
-}
-
-bool gufo_metadata_at(const gufo_file *file, uint64_t index, gufo_entry *out)
+bool file_entry_at(const gguf_file *file, uint64_t index, gufo_entry *out)
 {
     const entry_record *entry;
 
@@ -101,81 +44,23 @@ bool gufo_metadata_at(const gufo_file *file, uint64_t index, gufo_entry *out)
     return true;
 }
 
-bool gufo_metadata_find_str(const gufo_file *file, gufo_str key, gufo_entry *out)
+bool file_entry_find(const gguf_file *file, gufo_str key, gufo_entry *out)
 {
     uint64_t index;
 
-    return name_index_find(&file->keys, key, &index) && gufo_metadata_at(file, index, out);
-}
-
-bool gufo_metadata_find(const gufo_file *file, const char *key, gufo_entry *out)
-{
-    return gufo_metadata_find_str(file, gufo_str_of(key), out);
-}
-
-static gufo_status find_value(const gufo_file *file, const char *key, gufo_entry *entry,
-                              gufo_error *error)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-
-    if (gufo_metadata_find(file, key, entry))
-        return GUFO_OK;
-    return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no key %s",
-                     quote_name(quoted, gufo_str_of(key)));
-}
-
-/* Adds to a failed conversion what the conversion could not know: which key, and where. */
-static gufo_status name_failure(gufo_status status, const gufo_entry *entry, gufo_error *error)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-    gufo_error reason;
-
-    if (status == GUFO_OK || error == NULL)
-        return status;
-    reason = *error;
-    return fail_with(error, status, entry->value_offset, "key %s: %.200s",
-                     quote_name(quoted, entry->key), reason.message);
-}
-
-#define DEFINE_GETTER(name, type)                                                        \
-    gufo_status gufo_get_##name(const gufo_file *file, const char *key, type *out,       \
-                                gufo_error *error)                                       \
-    {                                                                                    \
-        gufo_entry entry;                                                                \
-        gufo_status status = find_value(file, key, &entry, error);                       \
-                                                                                         \
-        if (status != GUFO_OK)                                                           \
-            return status;                                                               \
-        return name_failure(gufo_value_##name(&entry.value, out, error), &entry, error); \
-    }
-
-DEFINE_GETTER(u64, uint64_t)
-DEFINE_GETTER(i64, int64_t)
-DEFINE_GETTER(f64, double)
-DEFINE_GETTER(bool, bool)
-DEFINE_GETTER(str, gufo_str)
-
-gufo_status gufo_get_array(const gufo_file *file, const char *key, gufo_value_type elements,
-                           gufo_array *out, gufo_error *error)
-{
-    gufo_entry entry;
-    gufo_status status = find_value(file, key, &entry, error);
-
-    if (status != GUFO_OK)
-        return status;
-    return name_failure(gufo_value_array(&entry.value, elements, out, error), &entry, error);
+    return name_index_find(&file->keys, key, &index) && file_entry_at(file, index, out);
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
 /* Where data begins is not known in a damaged file that could not be read so far. */
-static bool has_place(const gufo_file *file, const tensor_record *tensor)
+static bool has_place(const gguf_file *file, const tensor_record *tensor)
 {
     return file->data_offset != 0 && !(tensor->flags & TENSOR_UNPLACED);
 }
 
 /* How many of the tensor's bytes the file has. */
-static uint64_t available_bytes(const gufo_file *file, const tensor_record *tensor)
+static uint64_t available_bytes(const gguf_file *file, const tensor_record *tensor)
 {
     uint64_t behind = file->source.size > tensor->offset ? file->source.size - tensor->offset : 0;
 
@@ -184,12 +69,7 @@ static uint64_t available_bytes(const gufo_file *file, const tensor_record *tens
     return tensor->size < behind ? tensor->size : behind;
 }
 
-uint64_t gufo_tensor_count(const gufo_file *file)
-{
-    return file->tensors.count;
-}
-
-bool gufo_tensor_at(const gufo_file *file, uint64_t index, gufo_tensor *out)
+bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out)
 {
     const tensor_record *tensor;
     uint64_t elements, ignored;
@@ -216,60 +96,17 @@ bool gufo_tensor_at(const gufo_file *file, uint64_t index, gufo_tensor *out)
     return true;
 }
 
-bool gufo_tensor_find_str(const gufo_file *file, gufo_str name, gufo_tensor *out)
+bool file_tensor_find(const gguf_file *file, gufo_str name, gufo_tensor *out)
 {
     uint64_t index;
 
-    return name_index_find(&file->names, name, &index) && gufo_tensor_at(file, index, out);
+    return name_index_find(&file->names, name, &index) && file_tensor_at(file, index, out);
 }
 
-bool gufo_tensor_find(const gufo_file *file, const char *name, gufo_tensor *out)
-{
-    return gufo_tensor_find_str(file, gufo_str_of(name), out);
-}
+/* ---- bytes ---------------------------------------------------------------------------------- */
 
-/* ---- data ----------------------------------------------------------------------------------- */
-
-const void *gufo_tensor_data(const gufo_file *file, const gufo_tensor *tensor)
-{
-    const source *s = &file->source;
-
-    if (s->buffer != NULL || tensor->available < tensor->size ||
-        !range_inside(tensor->offset, tensor->size, s->have))
-        return NULL;
-    return s->base + tensor->offset;
-}
-
-gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
-                               gufo_error *error)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-
-    if (!range_inside(offset, size, tensor->size))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
-                         " were asked for",
-                         quote_name(quoted, tensor->name), tensor->size, size, offset);
-    if (!range_inside(offset, size, tensor->available))
-        return fail_with(error, GUFO_E_TRUNCATED, tensor->offset + tensor->available,
-                         "only %" PRIu64 " of %" PRIu64 " bytes of tensor %s are there",
-                         tensor->available, tensor->size, quote_name(quoted, tensor->name));
-    return GUFO_OK;
-}
-
-gufo_status gufo_tensor_read(const gufo_file *file, const gufo_tensor *tensor, uint64_t offset,
-                             void *buffer, size_t size, gufo_error *error)
-{
-    gufo_status status = tensor_check_range(tensor, offset, size, error);
-
-    if (status != GUFO_OK)
-        return status;
-    /* An empty tensor may lie behind the last byte of the file. */
-    return size ? gufo_file_read(file, tensor->offset + offset, buffer, size, error) : GUFO_OK;
-}
-
-gufo_status gufo_file_read(const gufo_file *file, uint64_t offset, void *buffer, size_t size,
-                           gufo_error *error)
+gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size_t size,
+                      gufo_error *error)
 {
     if (!range_inside(offset, size, file->source.size))
         return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
@@ -278,14 +115,4 @@ gufo_status gufo_file_read(const gufo_file *file, uint64_t offset, void *buffer,
     if (size == 0)
         return GUFO_OK;
     return source_read(&file->source, offset, buffer, size, error);
-}
-
-bool gufo_file_has_data(const gufo_file *file)
-{
-    return !file->source.sequential;
-}
-
-gufo_status gufo_file_unchanged(const gufo_file *file, gufo_error *error)
-{
-    return source_unchanged(&file->source, error);
 }

@@ -2,7 +2,7 @@
  *
  * Opening has checked what makes a file unsafe or ambiguous.  Here come the rules about characters,
  * padding, gaps and missing keys, and what other readers refuse.  One function per rule or group of
- * rules that look at the same thing; `gufo_file_check` calls them all. */
+ * rules that look at the same thing; `gufo_model_check` calls them all. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,11 +10,12 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/file.h"
+#include "format/model.h"
 #include "format/names.h"
 
 typedef struct checker {
-    const gufo_file *file;
+    const gufo_model *model; /* one file */
+    const gguf_file *file;   /* its */
     gufo_finding_fn *found;
     void *context;
     gufo_error *error;
@@ -31,14 +32,14 @@ __attribute__((format(printf, 5, 6))) static void report(checker *c, rule_number
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    finding_report(c->found, c->context, rule, offset, subject, message);
+    finding_report(c->found, c->context, c->model->number, rule, offset, subject, message);
 }
 
 /* ---- header --------------------------------------------------------------------------------- */
 
 static void check_version(checker *c)
 {
-    const gufo_file *file = c->file;
+    const gguf_file *file = c->file;
 
     if (file->encoding.version != 3)
         report(c, RULE_VERSION_OLD, 4, gufo_str_of("header"), "file has version %u; today's is 3",
@@ -149,7 +150,7 @@ static void check_entries(checker *c)
 {
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++) {
         check_key(c, &entry);
         check_text(c, &entry);
         check_array(c, &entry);
@@ -157,11 +158,11 @@ static void check_entries(checker *c)
 }
 
 /* An importance matrix is for a model, and none itself. */
-static bool is_imatrix(const gufo_file *file)
+static bool is_imatrix(const gufo_model *model)
 {
     gufo_str type;
 
-    return gufo_get_str(file, "general.type", &type, NULL) == GUFO_OK &&
+    return gufo_get_str(model, "general.type", &type, NULL) == GUFO_OK &&
            gufo_str_equal(type, gufo_str_of("imatrix"));
 }
 
@@ -169,9 +170,9 @@ static void check_architecture(checker *c)
 {
     const char *key = "general.architecture";
     gufo_entry entry;
-    bool found = gufo_metadata_find(c->file, key, &entry);
+    bool found = gufo_metadata_find(c->model, key, &entry);
 
-    if (!found && is_imatrix(c->file))
+    if (!found && is_imatrix(c->model))
         return;
     if (!found)
         report(c, RULE_ARCHITECTURE_MISSING, GUFO_NO_OFFSET, gufo_str_of(key),
@@ -181,16 +182,16 @@ static void check_architecture(checker *c)
                "key \"general.architecture\" names no architecture");
 }
 
-static bool has_quantization_version(const gufo_file *file)
+static bool has_quantization_version(const gufo_model *model)
 {
     gufo_entry entry;
 
-    return gufo_metadata_find(file, "general.quantization_version", &entry);
+    return gufo_metadata_find(model, "general.quantization_version", &entry);
 }
 
-static bool find_quantized(const gufo_file *file, gufo_tensor *tensor)
+static bool find_quantized(const gufo_model *model, gufo_tensor *tensor)
 {
-    for (uint64_t i = 0; gufo_tensor_at(file, i, tensor); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(model, i, tensor); i++) {
         const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
 
         if (type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED))
@@ -213,7 +214,7 @@ static void check_quantization_version(checker *c)
 {
     gufo_tensor tensor;
 
-    if (!has_quantization_version(c->file) && find_quantized(c->file, &tensor))
+    if (!has_quantization_version(c->model) && find_quantized(c->model, &tensor))
         report_quantized(c, &tensor);
 }
 
@@ -222,7 +223,7 @@ static void check_alignment(checker *c)
     uint32_t alignment = c->file->alignment;
     gufo_entry entry;
 
-    if (!c->file->alignment_known || !gufo_metadata_find(c->file, GUFO_ALIGNMENT_KEY, &entry))
+    if (!c->file->alignment_known || !gufo_metadata_find(c->model, GUFO_ALIGNMENT_KEY, &entry))
         return;
     if (alignment % 8 != 0)
         report(c, RULE_ALIGNMENT_UNUSUAL, entry.value_offset, entry.key,
@@ -235,11 +236,11 @@ static void check_alignment(checker *c)
 
 /* Only the first shard of a set describes the model; the others have hardly more than split keys.
  */
-static bool is_later_shard(const gufo_file *file)
+static bool is_later_shard(const gufo_model *model)
 {
     uint64_t number;
 
-    return gufo_get_u64(file, "split.no", &number, NULL) == GUFO_OK && number > 0;
+    return gufo_get_u64(model, "split.no", &number, NULL) == GUFO_OK && number > 0;
 }
 
 /* ---- split keys ----------------------------------------------------------------------------- */
@@ -254,7 +255,7 @@ static void read_split_key(checker *c, split_key *split)
 {
     gufo_entry entry;
 
-    split->present = gufo_metadata_find(c->file, split->key, &entry);
+    split->present = gufo_metadata_find(c->model, split->key, &entry);
     if (!split->present)
         return;
     split->offset = entry.value_offset;
@@ -321,7 +322,7 @@ static void check_infos(checker *c)
 {
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->file, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
         char quoted[GUFO_QUOTE_SIZE];
 
         quote_name(quoted, tensor.name);
@@ -351,7 +352,7 @@ static bool check_padding(checker *c, uint64_t from, uint64_t to, gufo_str subje
     while (from < to) {
         size_t step = to - from < sizeof bytes ? (size_t)(to - from) : sizeof bytes;
 
-        c->status = gufo_file_read(c->file, from, bytes, step, c->error);
+        c->status = file_read(c->file, from, bytes, step, c->error);
         if (c->status != GUFO_OK)
             return false;
         for (size_t i = 0; i < step; i++)
@@ -404,7 +405,7 @@ static void check_order(checker *c)
     uint64_t before = 0; /* the offset of the last tensor that has bytes */
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->file, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
         if (tensor.elements == 0)
             continue;
         if (tensor.offset < before)
@@ -423,7 +424,7 @@ static void check_empty_places(checker *c)
     uint64_t expected = c->file->data_offset;
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->file, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
         if (tensor.elements == 0 && tensor.offset != expected)
             report(c, RULE_COMPAT_GGML, tensor.info_offset, tensor.name,
                    "ggml refuses the file: tensor %s has no bytes, but lies at byte %" PRIu64
@@ -437,7 +438,7 @@ static void check_empty_places(checker *c)
 
 static void check_spaces(checker *c, const uint32_t *order, uint64_t count)
 {
-    const gufo_file *file = c->file;
+    const gguf_file *file = c->file;
     gufo_str subject = gufo_str_of("tensor infos");
     uint64_t end = file->infos_end;
 
@@ -460,7 +461,7 @@ static void check_spaces(checker *c, const uint32_t *order, uint64_t count)
     check_tail(c, end, subject);
 }
 
-static bool some_tensor_unusable(const gufo_file *file)
+static bool some_tensor_unusable(const gguf_file *file)
 {
     for (uint64_t i = 0; i < file->tensors.count; i++)
         if (file_tensor(file, i)->flags & TENSOR_UNUSABLE)
@@ -470,7 +471,7 @@ static bool some_tensor_unusable(const gufo_file *file)
 
 static void check_data(checker *c)
 {
-    const gufo_file *file = c->file;
+    const gguf_file *file = c->file;
     gufo_allocator allocator = file->allocator;
     uint32_t *order;
 
@@ -478,7 +479,7 @@ static void check_data(checker *c)
         return; /* a damaged file: what belongs to which tensor is not known */
     check_order(c);
     check_empty_places(c);
-    if (!gufo_file_has_data(file)) {
+    if (!gufo_model_has_data(c->model)) {
         report(c, RULE_PADDING_UNREAD, GUFO_NO_OFFSET, gufo_str_of("padding"),
                "padding and gaps were not checked: the data of a pipe is gone once it was read");
         return;
@@ -494,40 +495,55 @@ static void check_data(checker *c)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *found, void *context,
-                            gufo_error *error)
+static gufo_status check_file(const gufo_model *model, gufo_finding_fn *found, void *context,
+                              gufo_error *error)
 {
-    checker c = {.file = file, .found = found, .context = context, .error = error};
+    checker c = {
+        .model = model, .file = model->file, .found = found, .context = context, .error = error};
 
     check_version(&c);
     check_entries(&c);
-    if (file->metadata_read) { /* else what is missing cannot be told */
+    if (c.file->metadata_read) { /* else what is missing cannot be told */
         check_alignment(&c);
         check_split(&c);
     }
-    if (file->metadata_read && !is_later_shard(file)) {
+    if (c.file->metadata_read && !is_later_shard(model)) {
         check_architecture(&c);
         check_quantization_version(&c);
     }
     check_infos(&c);
     check_data(&c);
-    return c.status;
+    return model_fail(model, c.status, error);
 }
 
-void gufo_set_check(const gufo_set *set, gufo_finding_fn *found, void *context)
+void gufo_model_check_set(const gufo_model *model, gufo_finding_fn *found, void *context)
 {
-    const gufo_file *first = gufo_set_shard(set, 0);
-    checker c = {.file = first, .found = found, .context = context};
+    const gufo_model *first = gufo_model_shard(model, 0);
+    checker c = {.model = first, .file = first->file, .found = found, .context = context};
     gufo_tensor tensor;
 
+    if (!model_is_set(model))
+        return;
     /* A first shard with quantized tensors has been told of by itself. */
     if (has_quantization_version(first) || find_quantized(first, &tensor))
         return;
-    for (size_t i = 1; i < gufo_set_shard_count(set); i++)
-        if (find_quantized(gufo_set_shard(set, i), &tensor)) {
+    for (size_t i = 1; i < gufo_model_shard_count(model); i++)
+        if (find_quantized(gufo_model_shard(model, i), &tensor)) {
             report_quantized(&c, &tensor);
             return;
         }
+}
+
+gufo_status gufo_model_check(const gufo_model *model, gufo_finding_fn *found, void *context,
+                             gufo_error *error)
+{
+    gufo_status status = model_need_files(model, "layout to check", error);
+
+    for (size_t i = 0; i < gufo_model_shard_count(model) && status == GUFO_OK; i++)
+        status = check_file(gufo_model_shard(model, i), found, context, error);
+    if (status == GUFO_OK)
+        gufo_model_check_set(model, found, context);
+    return status;
 }
 
 /* ---- opening for it ------------------------------------------------------------------------- */
@@ -537,46 +553,29 @@ static gufo_open_options validating(const gufo_open_options *options, gufo_findi
 {
     gufo_open_options own = options != NULL ? *options : (gufo_open_options){0};
 
-    own.flags |= GUFO_OPEN_LENIENT;
+    own.flags |= GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE;
     own.on_finding = found;
     own.finding_context = context;
     return own;
 }
 
-/* A file of which nothing could be read has been reported already, if a rule was the reason. */
-static gufo_status check_opened(gufo_file *file, const gufo_error *opening, gufo_finding_fn *found,
-                                void *context, gufo_error *error)
-{
-    gufo_status status;
-
-    if (file == NULL && opening->rule != NULL)
-        return GUFO_OK;
-    if (file == NULL) {
-        if (error != NULL)
-            *error = *opening;
-        return opening->code;
-    }
-    status = gufo_file_check(file, found, context, error);
-    gufo_close(file);
-    return status;
-}
-
-gufo_status gufo_validate(const char *path, const gufo_open_options *options,
+gufo_status gufo_validate(const gufo_input *input, const gufo_open_options *options,
                           gufo_finding_fn *found, void *context, gufo_error *error)
 {
     gufo_open_options own = validating(options, found, context);
     gufo_error opening = {0};
-    gufo_file *file = gufo_open(path, &own, &opening);
+    gufo_model *model = gufo_open_shards(input, 1, &own, &opening);
+    gufo_status status;
 
-    return check_opened(file, &opening, found, context, error);
-}
-
-gufo_status gufo_validate_fd(int fd, const gufo_open_options *options, gufo_finding_fn *found,
-                             void *context, gufo_error *error)
-{
-    gufo_open_options own = validating(options, found, context);
-    gufo_error opening = {0};
-    gufo_file *file = gufo_open_fd(fd, &own, &opening);
-
-    return check_opened(file, &opening, found, context, error);
+    /* A file of which nothing could be read has been reported already, if a rule was the reason. */
+    if (model == NULL && opening.rule != NULL)
+        return GUFO_OK;
+    if (model == NULL) {
+        if (error != NULL)
+            *error = opening;
+        return opening.code;
+    }
+    status = gufo_model_check(model, found, context, error);
+    gufo_close(model);
+    return status;
 }

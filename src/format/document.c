@@ -60,7 +60,7 @@ gufo_document *gufo_document_new(const gufo_document_options *options, gufo_erro
     return document;
 }
 
-gufo_document *gufo_document_from(const gufo_file *model, const gufo_document_options *options,
+gufo_document *gufo_document_from(const gufo_model *model, const gufo_document_options *options,
                                   gufo_error *error)
 {
     gufo_document *document = NULL;
@@ -73,8 +73,8 @@ gufo_document *gufo_document_from(const gufo_file *model, const gufo_document_op
     if (document == NULL)
         return NULL;
     document->source = model;
-    document->encoding.byte_order = (uint8_t)gufo_file_byte_order(model);
-    if (gufo_file_version(model) == 2)
+    document->encoding.byte_order = (uint8_t)gufo_model_facts(model).byte_order;
+    if (gufo_model_facts(model).version == 2)
         document->encoding.version = 2;
     status = document_load_entries(document, error);
     if (status == GUFO_OK)

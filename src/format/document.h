@@ -12,7 +12,7 @@
 
 #include "format/content.h"
 #include "format/encode.h"
-#include "format/file.h"
+#include "format/model.h"
 #include "format/named_list.h"
 #include "gufo/document.h"
 
@@ -38,7 +38,7 @@ typedef struct document_entry {
 
 typedef struct document_tensor {
     named named;
-    const gufo_file *from; /* NULL: of no model */
+    const gufo_model *from; /* NULL: of no model */
     uint64_t origin;
     uint64_t dims[GUFO_MAX_DIMS];
     uint64_t size;
@@ -51,7 +51,7 @@ struct gufo_document {
     gufo_allocator allocator;
     content_rules rules; /* for what is new */
     gufo_encoding encoding;
-    const gufo_file *source; /* that it was made from; NULL: none */
+    const gufo_model *source; /* that it was made from; NULL: none */
     named_list entries;      /* of document_entry */
     named_list tensors;      /* of document_tensor */
     uint64_t entries_size;   /* bytes of all entries in the file */
@@ -59,6 +59,7 @@ struct gufo_document {
 
     /* Until something changes: */
     bool laid_out;
+    gufo_layout_way way;
     gufo_layout layout;
     uint8_t *header; /* the first data_offset bytes; NULL: not encoded yet */
 };
@@ -90,7 +91,7 @@ gufo_status document_value_set(document_value *out, const gufo_value *value,
                                const gufo_allocator *allocator, gufo_error *error);
 gufo_status document_value_items(document_value *out, const gufo_items *items,
                                  const gufo_allocator *allocator, gufo_error *error);
-gufo_status document_value_view(document_value *out, const gufo_file *model,
+gufo_status document_value_view(document_value *out, const gufo_model *model,
                                 const gufo_entry *entry, gufo_error *error);
 void document_value_free(const document_value *value, const gufo_allocator *allocator);
 

@@ -57,7 +57,7 @@ static uint64_t skip_gone(const named_list *list, uint64_t slot)
 static gufo_status tell_entries(const telling *t)
 {
     const named_list *entries = &t->document->entries;
-    const gufo_file *model = t->document->source;
+    const gufo_model *model = t->document->source;
     uint64_t at = skip_gone(entries, 0);
     gufo_status status = GUFO_OK;
     gufo_entry old;
@@ -97,7 +97,7 @@ static void tell_kept_tensor(const telling *t, const gufo_tensor *old, const doc
 static void tell_tensors(const telling *t)
 {
     const named_list *tensors = &t->document->tensors;
-    const gufo_file *model = t->document->source;
+    const gufo_model *model = t->document->source;
     uint64_t at = skip_gone(tensors, 0);
     gufo_tensor old;
 

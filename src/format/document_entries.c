@@ -267,7 +267,7 @@ gufo_status gufo_document_set_text(gufo_document *document, const char *key, con
 
 /* ---- copying -------------------------------------------------------------------------------- */
 
-static gufo_status copy_entry(gufo_document *document, const gufo_file *model,
+static gufo_status copy_entry(gufo_document *document, const gufo_model *model,
                               const gufo_entry *entry, gufo_error *error)
 {
     content_rules rules = document_copy_rules(document);
@@ -281,7 +281,7 @@ static gufo_status copy_entry(gufo_document *document, const gufo_file *model,
     return status == GUFO_OK ? document_put(document, entry->key, false, &value, error) : status;
 }
 
-gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_file *model,
+gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model *model,
                                        gufo_select_fn *select, void *context, uint64_t *copied,
                                        gufo_error *error)
 {
@@ -306,7 +306,7 @@ gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_file 
 
 gufo_status document_load_entries(gufo_document *document, gufo_error *error)
 {
-    const gufo_file *model = document->source;
+    const gufo_model *model = document->source;
     gufo_status status = named_list_reserve(&document->entries, gufo_metadata_count(model),
                                             &document->allocator, error);
     char quoted[GUFO_QUOTE_SIZE];

@@ -73,15 +73,17 @@ static bool has_place(const gufo_document *document, const document_tensor *t)
 /* Whether the data of the model can be taken as it lies. */
 static gufo_status check_as_source(const gufo_document *document, gufo_error *error)
 {
-    const gufo_file *model = document->source;
+    const gufo_model *model = document->source;
 
     if (model == NULL)
         return fail_as_source("the document was not made from a model", error);
-    if (gufo_file_data_offset(model) == 0)
+    if (gufo_model_shard_count(model) > 1)
+        return fail_as_source("the model has several files", error);
+    if (gufo_model_facts(model).data_offset == 0)
         return fail_as_source("those in the model are not known", error);
-    if (gufo_document_alignment(document) != gufo_file_alignment(model))
+    if (gufo_document_alignment(document) != gufo_model_facts(model).alignment)
         return fail_as_source("the alignment changes", error);
-    if (gufo_document_byte_order(document) != gufo_file_byte_order(model))
+    if (gufo_document_byte_order(document) != gufo_model_facts(model).byte_order)
         return fail_as_source("the byte order changes", error);
     for (uint64_t i = 0; i < document->tensors.items.count; i++) {
         const document_tensor *t = document_tensor_in(document, i);
@@ -121,7 +123,7 @@ static bool place_data(const gufo_document *document, const gufo_layout_options 
                        gufo_layout *out)
 {
     uint64_t size = gufo_document_metadata_size(document), alignment = out->alignment;
-    uint64_t was = document->source != NULL ? gufo_file_data_offset(document->source) : 0;
+    uint64_t was = document->source != NULL ? gufo_model_facts(document->source).data_offset : 0;
     uint64_t unit, least, room;
 
     if (!common_multiple(alignment, options->block == 0 ? alignment : options->block, &unit) ||
@@ -170,8 +172,8 @@ static bool place_packed(const gufo_document *document, gufo_layout *out)
 
 static bool place_as_source(const gufo_document *document, gufo_layout *out)
 {
-    uint64_t begin = gufo_file_data_offset(document->source);
-    uint64_t size = gufo_file_size(document->source);
+    uint64_t begin = gufo_model_facts(document->source).data_offset;
+    uint64_t size = gufo_model_facts(document->source).size;
     gufo_tensor was;
 
     for (uint64_t i = 0; i < document->tensors.items.count; i++) {
@@ -211,6 +213,7 @@ gufo_status gufo_document_layout(gufo_document *document, const gufo_layout_opti
                             "room has to be filled, but there is a key \"" GUFO_PADDING_KEY
                             "\" that was not made for that");
     document->layout = layout;
+    document->way = options->way;
     document->laid_out = true;
     if (out != NULL)
         *out = layout;

@@ -11,7 +11,7 @@
 
 static bool is_swapped(const document_tensor *t, gufo_byte_order order)
 {
-    return t->from != NULL && gufo_file_byte_order(t->from) != order;
+    return t->from != NULL && gufo_model_facts(t->from).byte_order != order;
 }
 
 static void show(const gufo_document *document, const document_tensor *t, gufo_document_tensor *out)
@@ -193,7 +193,17 @@ gufo_status document_check_order(const gufo_document *document, gufo_byte_order 
     return status;
 }
 
-gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_file *model,
+/* Dims or offset make no sense, which only a lenient open lets in. */
+static bool is_damaged(const gufo_model *model, uint64_t index, const gufo_tensor *t)
+{
+    const gufo_model *shard = gufo_model_shard(model, t->shard);
+    uint64_t first = model_is_set(model) ? shard->first : 0;
+
+    return shard->file != NULL &&
+           (file_tensor(shard->file, index - first)->flags & TENSOR_UNUSABLE) != 0;
+}
+
+gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model *model,
                                       uint64_t index, gufo_error *error)
 {
     content_rules rules = document_copy_rules(document);
@@ -206,7 +216,7 @@ gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_file *
         return fail_missing("model", error);
     if (!gufo_tensor_at(model, index, &t))
         return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, index);
-    if (file_tensor(model, index)->flags & TENSOR_UNUSABLE)
+    if (is_damaged(model, index, &t))
         return fail_with(error, GUFO_E_MALFORMED, t.info_offset,
                          "tensor %s is damaged and cannot be copied", quote_name(quoted, t.name));
     facts.type = t.type;
@@ -222,7 +232,7 @@ gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_file *
     return status == GUFO_OK ? add_tensor(document, t.name, false, &facts, error) : status;
 }
 
-gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_file *model,
+gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_model *model,
                                        gufo_select_fn *select, void *context, uint64_t *copied,
                                        gufo_error *error)
 {

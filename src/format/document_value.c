@@ -145,19 +145,24 @@ gufo_status document_value_set(document_value *out, const gufo_value *value,
 
 /* The bits of a number are taken from the file: through a double, a signalling NaN would become
  * quiet. */
-gufo_status document_value_view(document_value *out, const gufo_file *model,
+gufo_status document_value_view(document_value *out, const gufo_model *model,
                                 const gufo_entry *entry, gufo_error *error)
 {
     size_t width = gufo_value_type_size(entry->value.type);
 
-    *out = (document_value){.type = (uint8_t)entry->value.type, .encoding = model->encoding};
+    const gguf_file *file = model_file(model);
+
+    *out = (document_value){.type = (uint8_t)entry->value.type,
+                            .encoding = file != NULL ? file->encoding : host};
     if (entry->value.type == GUFO_VALUE_ARRAY)
         set_array(out, &entry->value.as.array);
     else if (entry->value.type == GUFO_VALUE_STRING) {
         out->content = (const uint8_t *)entry->value.as.str.data;
         out->size = entry->value.as.str.len;
-    } else
-        memcpy(out->number, model->source.base + entry->value_offset, width);
+    } else if (file != NULL)
+        memcpy(out->number, file->source.base + entry->value_offset, width);
+    else
+        number_bytes(&entry->value, out->number);
     if (out->type == GUFO_VALUE_BOOL && out->number[0] > 1)
         return rule_failure(error, RULE_BOOL_VALUE, "a bool is %u; only 0 and 1 can be written",
                             out->number[0]);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/move.h"
+#include "format/model.h"
 #include "format/writer.h"
 
 static gufo_status check_unopened(const gufo_writer *w, gufo_error *error)
@@ -180,18 +181,17 @@ gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset, c
 
 enum { COPY_STEP = 1 << 20 };
 
-/* Bytes of a tensor in `file`, which go to the same place of tensor `index`. */
+/* Bytes of a tensor of `model`, which go to the same place of tensor `index`. */
 typedef struct data_copy {
     uint64_t index;
     uint64_t offset, size;
-    const gufo_file *file;
+    const gufo_model *model; /* the one file that has it, or a made one */
     const gufo_tensor *tensor;
     void *space; /* of COPY_STEP bytes */
-    bool *read_failed;
 } data_copy;
 
-/* Reads and sends, because a stream takes nothing but writes. */
-static gufo_status copy_to_stream(gufo_writer *w, const data_copy *copy, gufo_error *error)
+/* Reads and writes: a stream takes nothing else, and what is made has to be made. */
+static gufo_status copy_by_hand(gufo_writer *w, const data_copy *copy, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -199,8 +199,7 @@ static gufo_status copy_to_stream(gufo_writer *w, const data_copy *copy, gufo_er
         uint64_t at = copy->offset + done, rest = copy->size - done;
         size_t step = rest < COPY_STEP ? (size_t)rest : COPY_STEP;
 
-        status = gufo_tensor_read(copy->file, copy->tensor, at, copy->space, step, error);
-        *copy->read_failed = status != GUFO_OK;
+        status = gufo_tensor_read_raw(copy->model, copy->tensor, at, copy->space, step, error);
         if (status == GUFO_OK)
             status = gufo_writer_write(w, copy->index, at, copy->space, step, error);
         done += step;
@@ -211,31 +210,37 @@ static gufo_status copy_to_stream(gufo_writer *w, const data_copy *copy, gufo_er
 static gufo_status copy_to_file(gufo_writer *w, const data_copy *copy, gufo_error *error)
 {
     const planned_tensor *planned = writer_tensor(w, copy->index);
-    gufo_status status = move_bytes(&copy->file->source, copy->tensor->offset + copy->offset,
+    bool read_failed = false;
+    gufo_status status = move_bytes(&copy->model->file->source, copy->tensor->offset + copy->offset,
                                     copy->size, w->file.fd, planned->offset + copy->offset,
-                                    copy->space, COPY_STEP, copy->read_failed, error);
+                                    copy->space, COPY_STEP, &read_failed, error);
 
+    if (read_failed)
+        (void)model_fail(copy->model, status, error);
     return status == GUFO_OK ? note_written(w, planned, copy->offset, copy->size, error) : status;
 }
 
 gufo_status gufo_writer_copy_data(gufo_writer *w, uint64_t index, uint64_t offset,
-                                  const gufo_file *file, const gufo_tensor *tensor, uint64_t size,
-                                  bool *read_failed, gufo_error *error)
+                                  const gufo_model *model, const gufo_tensor *tensor, uint64_t size,
+                                  gufo_error *error)
 {
-    data_copy copy = {index, offset, size, file, tensor, NULL, read_failed};
+    data_copy copy = {index, offset, size, model_holding(model, tensor), tensor, NULL};
     gufo_status status = check_place(w, index, offset, size, error);
 
-    *read_failed = false;
     if (status != GUFO_OK || size == 0)
         return status;
+    if (copy.model == NULL)
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "the model has no shard %" PRIu32 ", where the tensor should be",
+                         tensor->shard);
     status = tensor_check_range(tensor, offset, size, error);
-    *read_failed = status != GUFO_OK;
     if (status != GUFO_OK)
-        return status;
+        return model_fail(copy.model, status, error);
     copy.space = mem_alloc(&w->allocator, COPY_STEP);
     if (copy.space == NULL)
         return fail_memory(error);
-    status = (w->stream >= 0 ? copy_to_stream : copy_to_file)(w, &copy, error);
+    status =
+        (w->stream >= 0 || copy.model->made != NULL ? copy_by_hand : copy_to_file)(w, &copy, error);
     mem_free(&w->allocator, copy.space);
     return status;
 }

@@ -14,7 +14,7 @@
 #include "format/file.h"
 
 /* Where the offset of tensor `index` is stored: the last field of its info. */
-static uint64_t offset_field(const gufo_file *file, uint64_t index)
+static uint64_t offset_field(const gguf_file *file, uint64_t index)
 {
     bool last = index + 1 == file->tensors.count;
 
@@ -22,7 +22,7 @@ static uint64_t offset_field(const gufo_file *file, uint64_t index)
 }
 
 /* Makes the offset of a tensor count from the start of the file. */
-static bool place_tensor(gufo_file *file, uint64_t index)
+static bool place_tensor(gguf_file *file, uint64_t index)
 {
     tensor_record *tensor = file_tensor(file, index);
     gufo_str name = file_tensor_name(file, tensor);
@@ -48,14 +48,14 @@ static bool place_tensor(gufo_file *file, uint64_t index)
 
 static bool before(const void *owner, uint32_t a, uint32_t b)
 {
-    const gufo_file *file = owner;
+    const gguf_file *file = owner;
     uint64_t at_a = file_tensor(file, a)->offset, at_b = file_tensor(file, b)->offset;
 
     return at_a < at_b || (at_a == at_b && a < b);
 }
 
 /* Infos mostly are in this order already. */
-uint64_t order_by_offset(const gufo_file *file, uint32_t *order)
+uint64_t order_by_offset(const gguf_file *file, uint32_t *order)
 {
     uint64_t count = 0;
     bool sorted = true;
@@ -82,7 +82,7 @@ static bool has_bytes(const tensor_record *tensor)
 
 /* From the back: `bound` is the lowest offset so far of a tensor that has bytes; `above` the lowest
  * that is higher than the tensor at hand, which may share its offset with others. */
-static void infer_sizes(gufo_file *file, const uint32_t *order, uint64_t count)
+static void infer_sizes(gguf_file *file, const uint32_t *order, uint64_t count)
 {
     uint64_t above = file->source.size, bound = above;
 
@@ -100,7 +100,7 @@ static void infer_sizes(gufo_file *file, const uint32_t *order, uint64_t count)
     }
 }
 
-static bool check_overlaps(gufo_file *file, const uint32_t *order, uint64_t count)
+static bool check_overlaps(gguf_file *file, const uint32_t *order, uint64_t count)
 {
     uint64_t end = 0, owner = 0;
 
@@ -131,7 +131,7 @@ static bool check_overlaps(gufo_file *file, const uint32_t *order, uint64_t coun
 
 /* Whether all bytes of a tensor are there.  One of unknown size that has elements must have bytes.
  * An empty one may lie behind the last byte, as far as padding would have reached. */
-bool tensor_complete(const gufo_file *file, const tensor_record *tensor)
+bool tensor_complete(const gguf_file *file, const tensor_record *tensor)
 {
     uint64_t size = file->source.size, padded;
 
@@ -155,7 +155,7 @@ static uint64_t least_end(const tensor_record *tensor)
 }
 
 /* One fault for all tensors that are cut: what a person wants to know is how much is missing. */
-static bool check_complete(gufo_file *file)
+static bool check_complete(gguf_file *file)
 {
     uint64_t complete = 0, needed = file->source.size, first_cut = UINT64_MAX;
     char quoted[GUFO_QUOTE_SIZE];
@@ -182,7 +182,7 @@ static bool check_complete(gufo_file *file)
                       needed - file->source.size == 1 ? "" : "s");
 }
 
-bool extents_find(gufo_file *file)
+bool extents_find(gguf_file *file)
 {
     uint64_t count = file->tensors.count;
     uint32_t *order;

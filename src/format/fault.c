@@ -21,26 +21,30 @@ static gufo_fix fix_of(rule_number rule)
     return (gufo_fix){.kind = GUFO_FIX_NONE};
 }
 
-void finding_report(gufo_finding_fn *found, void *context, rule_number number, uint64_t offset,
-                    gufo_str subject, const char *message)
+void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_number number,
+                    uint64_t offset, gufo_str subject, const char *message)
 {
     const gufo_rule *rule = gufo_rule_at((size_t)number);
     char text[sizeof((gufo_error *)0)->message + 128];
-    gufo_finding finding = {
-        .rule = rule, .offset = offset, .subject = subject, .message = text, .fix = fix_of(number)};
+    gufo_finding finding = {.rule = rule,
+                            .offset = offset,
+                            .subject = subject,
+                            .message = text,
+                            .fix = fix_of(number),
+                            .shard = shard};
 
     (void)snprintf(text, sizeof text, "%s (%s)", message, rule->clause);
     found(context, &finding);
 }
 
 /* What GUFO_OPEN_AS_GGML lets through. */
-static bool is_tolerated(const gufo_file *file, rule_number rule)
+static bool is_tolerated(const gguf_file *file, rule_number rule)
 {
     return file->as_ggml &&
            (rule == RULE_KEY_LENGTH || rule == RULE_KEY_ASCII || rule == RULE_BOOL_VALUE);
 }
 
-bool file_fault(gufo_file *file, rule_number number, uint64_t offset, gufo_str subject,
+bool file_fault(gguf_file *file, rule_number number, uint64_t offset, gufo_str subject,
                 const char *format, ...)
 {
     const gufo_rule *rule = gufo_rule_at((size_t)number);
@@ -62,7 +66,7 @@ bool file_fault(gufo_file *file, rule_number number, uint64_t offset, gufo_str s
         file->damage = fault;
     file->damaged = true;
     if (file->on_finding != NULL)
-        finding_report(file->on_finding, file->finding_context, number, offset, subject,
-                       fault.message);
+        finding_report(file->on_finding, file->finding_context, file->number, number, offset,
+                       subject, fault.message);
     return true;
 }

@@ -1,4 +1,4 @@
-/* An open file, as the room sees it.
+/* One open file, as the room sees it; model.h has what a caller sees.
  *
  * Opening goes through three stations, each in a file of its own:
  *
@@ -47,8 +47,9 @@ typedef struct tensor_record {
     uint8_t flags;
 } tensor_record;
 
-struct gufo_file {
+typedef struct gguf_file {
     source source;
+    uint32_t number; /* in the list of files that are one model */
     gufo_allocator allocator;
     gufo_encoding encoding;
     uint32_t alignment;
@@ -70,49 +71,64 @@ struct gufo_file {
 
     bool damaged;
     gufo_error damage; /* the first fault of a lenient open */
-};
+} gguf_file;
+
+/* Opens file `number` of a model: takes over what `input` has to close, also on failure.  Errors do
+ * not name the file.  NULL on failure. */
+gguf_file *file_open(const gufo_input *input, const gufo_open_options *options, uint32_t number,
+                     gufo_error *error);
+void file_close(gguf_file *file);
 
 /* A fault at `offset` about `subject`.  Returns whether reading may go on: always when lenient;
  * otherwise file->status and the caller's error are set. */
-__attribute__((format(printf, 5, 6))) bool file_fault(gufo_file *file, rule_number rule,
+__attribute__((format(printf, 5, 6))) bool file_fault(gguf_file *file, rule_number rule,
                                                       uint64_t offset, gufo_str subject,
                                                       const char *format, ...);
 
-/* Hands a finding to `found`: the message gets the clause of the rule appended. */
-void finding_report(gufo_finding_fn *found, void *context, rule_number rule, uint64_t offset,
-                    gufo_str subject, const char *message);
+/* Hands a finding about file `shard` to `found`: the message gets the clause of the rule appended. */
+void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_number rule,
+                    uint64_t offset, gufo_str subject, const char *message);
 
 /* Whether bytes [offset, offset + size) of the tensor's data exist, and are there. */
 gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
                                gufo_error *error);
 
 /* The stations.  False: stop, with file->status telling whether that is a failure. */
-bool file_walk(gufo_file *file);
-bool index_keys(gufo_file *file);
-bool index_names(gufo_file *file);
-bool index_alignment(gufo_file *file);
-bool extents_find(gufo_file *file);
+bool file_walk(gguf_file *file);
+bool index_keys(gguf_file *file);
+bool index_names(gguf_file *file);
+bool index_alignment(gguf_file *file);
+bool extents_find(gguf_file *file);
 
-static inline entry_record *file_entry(const gufo_file *file, uint64_t index)
+static inline entry_record *file_entry(const gguf_file *file, uint64_t index)
 {
     return records_at(&file->entries, index);
 }
 
-static inline tensor_record *file_tensor(const gufo_file *file, uint64_t index)
+static inline tensor_record *file_tensor(const gguf_file *file, uint64_t index)
 {
     return records_at(&file->tensors, index);
 }
 
+/* What the public functions tell of one file.  False past the end, or if there is none. */
+bool file_entry_at(const gguf_file *file, uint64_t index, gufo_entry *out);
+bool file_entry_find(const gguf_file *file, gufo_str key, gufo_entry *out);
+bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out);
+bool file_tensor_find(const gguf_file *file, gufo_str name, gufo_tensor *out);
+/* Bytes [offset, offset + size) of the file.  GUFO_E_RANGE outside. */
+gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size_t size,
+                      gufo_error *error);
+
 /* The indices of the tensors whose place is known, in the order of their data, into `order`, which
  * has room for all tensors.  Returns how many. */
-uint64_t order_by_offset(const gufo_file *file, uint32_t *order);
+uint64_t order_by_offset(const gguf_file *file, uint32_t *order);
 
 /* Whether all bytes of a tensor are there. */
-bool tensor_complete(const gufo_file *file, const tensor_record *tensor);
+bool tensor_complete(const gguf_file *file, const tensor_record *tensor);
 
 /* Names as views into the file. */
-gufo_str file_entry_key(const gufo_file *file, const entry_record *entry);
-gufo_str file_tensor_name(const gufo_file *file, const tensor_record *tensor);
+gufo_str file_entry_key(const gguf_file *file, const entry_record *entry);
+gufo_str file_tensor_name(const gguf_file *file, const tensor_record *tensor);
 
 /* Whether open accepts an alignment: a power of two or a multiple of 8, up to GUFO_MAX_ALIGNMENT.
  */
@@ -124,5 +140,9 @@ bool tensor_measure(uint32_t type, uint32_t n_dims, const uint64_t *dims, uint64
                     uint64_t *size);
 /* Whether a row of dims[0] elements fills whole blocks; true where that is not known. */
 bool tensor_rows_fill_blocks(uint32_t type, uint32_t n_dims, const uint64_t *dims);
+/* Both as failures of tensor `quoted`; for a new tensor removed types are one, too. */
+gufo_status tensor_check_shape(const char *quoted, uint32_t type, uint32_t n_dims,
+                               const uint64_t *dims, bool is_new, uint64_t *elements,
+                               uint64_t *size, gufo_error *error);
 
 #endif

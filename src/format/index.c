@@ -5,19 +5,19 @@
 #include "format/file.h"
 #include "format/value.h"
 
-static gufo_str name_after_length(const gufo_file *file, uint64_t length_at, uint32_t len)
+static gufo_str name_after_length(const gguf_file *file, uint64_t length_at, uint32_t len)
 {
     uint64_t at = length_at + encoding_length_size(file->encoding);
 
     return (gufo_str){(const char *)file->source.base + at, len};
 }
 
-gufo_str file_entry_key(const gufo_file *file, const entry_record *entry)
+gufo_str file_entry_key(const gguf_file *file, const entry_record *entry)
 {
     return name_after_length(file, entry->offset, entry->key_len);
 }
 
-gufo_str file_tensor_name(const gufo_file *file, const tensor_record *tensor)
+gufo_str file_tensor_name(const gguf_file *file, const tensor_record *tensor)
 {
     return name_after_length(file, tensor->info_offset, tensor->name_len);
 }
@@ -32,12 +32,12 @@ static gufo_str name_of(const void *file, uint64_t index)
     return file_tensor_name(file, file_tensor(file, index));
 }
 
-static uint64_t entry_offset(const gufo_file *file, uint64_t index)
+static uint64_t entry_offset(const gguf_file *file, uint64_t index)
 {
     return file_entry(file, index)->offset;
 }
 
-static uint64_t info_offset(const gufo_file *file, uint64_t index)
+static uint64_t info_offset(const gguf_file *file, uint64_t index)
 {
     return file_tensor(file, index)->info_offset;
 }
@@ -47,10 +47,10 @@ typedef struct named_things {
     const char *what;
     rule_number duplicate;
     name_of_fn *name_of;
-    uint64_t (*offset_of)(const gufo_file *file, uint64_t index);
+    uint64_t (*offset_of)(const gguf_file *file, uint64_t index);
 } named_things;
 
-static bool index_all(gufo_file *file, name_index *index, uint64_t count,
+static bool index_all(gguf_file *file, name_index *index, uint64_t count,
                       const named_things *things)
 {
     file->status =
@@ -72,14 +72,14 @@ static bool index_all(gufo_file *file, name_index *index, uint64_t count,
     return true;
 }
 
-bool index_keys(gufo_file *file)
+bool index_keys(gguf_file *file)
 {
     static const named_things keys = {"key", RULE_KEY_DUPLICATE, key_of, entry_offset};
 
     return index_all(file, &file->keys, file->entries.count, &keys);
 }
 
-bool index_names(gufo_file *file)
+bool index_names(gguf_file *file)
 {
     static const named_things names = {"tensor", RULE_NAME_DUPLICATE, name_of, info_offset};
 
@@ -95,13 +95,13 @@ bool alignment_acceptable(uint64_t alignment)
 }
 
 /* ggml takes any power of two that a uint32 can hold. */
-static bool alignment_accepted(const gufo_file *file, uint64_t alignment)
+static bool alignment_accepted(const gguf_file *file, uint64_t alignment)
 {
     return alignment_acceptable(alignment) ||
            (file->as_ggml && alignment != 0 && (alignment & (alignment - 1)) == 0);
 }
 
-static bool occurs_twice(const gufo_file *file, gufo_str key)
+static bool occurs_twice(const gguf_file *file, gufo_str key)
 {
     unsigned times = 0;
 
@@ -110,7 +110,7 @@ static bool occurs_twice(const gufo_file *file, gufo_str key)
     return times > 1;
 }
 
-bool index_alignment(gufo_file *file)
+bool index_alignment(gguf_file *file)
 {
     static const char key[] = GUFO_ALIGNMENT_KEY;
     gufo_str subject = {key, sizeof key - 1};
@@ -118,7 +118,7 @@ bool index_alignment(gufo_file *file)
 
     file->alignment = GUFO_DEFAULT_ALIGNMENT;
     file->alignment_known = true;
-    if (!gufo_metadata_find_str(file, subject, &entry))
+    if (!file_entry_find(file, subject, &entry))
         return true;
     file->alignment_known = false;
     if (file->damaged && occurs_twice(file, subject))

@@ -150,3 +150,13 @@ const name_rule name_extra_rules[] = {
     {RULE_NAME_UTF8, name_not_utf8},
     {RULE_COUNT, NULL},
 };
+
+gufo_status names_check(gufo_str name, const name_rule *rules, gufo_error *error)
+{
+    char message[sizeof error->message];
+
+    for (; rules->broken != NULL; rules++)
+        if (rules->broken(name, message, sizeof message))
+            return rule_failure(error, rules->rule, "%s", message);
+    return GUFO_OK;
+}

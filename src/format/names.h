@@ -17,4 +17,7 @@ extern const name_rule key_extra_rules[]; /* what new files have to keep too */
 extern const name_rule name_rules[];      /* the same for tensor names */
 extern const name_rule name_extra_rules[];
 
+/* The first rule of a table that the name breaks, as a failure; GUFO_OK if it keeps all. */
+gufo_status names_check(gufo_str name, const name_rule *rules, gufo_error *error);
+
 #endif

@@ -1,12 +1,10 @@
-/* Opening: from a source to an indexed file.  file.h tells the stations. */
+/* Opening one file: from a source to an index.  file.h tells the stations. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "format/file.h"
-
-static const gufo_open_options default_options = {0};
 
 static uint64_t count_limit(uint64_t limit)
 {
@@ -23,16 +21,18 @@ static const gufo_allocator *allocator_of(const gufo_open_options *options)
     return options->allocator != NULL ? options->allocator : &default_allocator;
 }
 
-static gufo_file *file_new(const gufo_open_options *options, gufo_error *error)
+static gguf_file *file_new(const gufo_open_options *options, uint32_t number, gufo_error *error)
 {
     const gufo_allocator *allocator = allocator_of(options);
-    gufo_file *file = mem_zero(allocator, sizeof *file);
+    gguf_file *file = mem_zero(allocator, sizeof *file);
 
     if (file == NULL) {
         (void)fail_memory(error);
         return NULL;
     }
     file->allocator = *allocator;
+    file->number = number;
+    file->source.fd = -1;
     file->entries.size = sizeof(entry_record);
     file->tensors.size = sizeof(tensor_record);
     file->lenient = (options->flags & GUFO_OPEN_LENIENT) != 0;
@@ -46,7 +46,7 @@ static gufo_file *file_new(const gufo_open_options *options, gufo_error *error)
     return file;
 }
 
-void gufo_close(gufo_file *file)
+void file_close(gguf_file *file)
 {
     gufo_allocator allocator;
 
@@ -62,19 +62,19 @@ void gufo_close(gufo_file *file)
 }
 
 /* Counts what is left of a pipe, so that extents can be compared with the end of the file. */
-static bool drain(gufo_file *file)
+static bool drain(gguf_file *file)
 {
     file->status = source_drain(&file->source, file->error);
     return file->status == GUFO_OK;
 }
 
-static bool stopped_by_failure(const gufo_file *file)
+static bool stopped_by_failure(const gguf_file *file)
 {
     return file->status != GUFO_OK;
 }
 
 /* Runs the stations.  A lenient walk that had to stop leaves whatever was read before. */
-static void read_file(gufo_file *file)
+static void read_file(gguf_file *file)
 {
     bool whole = file_walk(file);
 
@@ -87,7 +87,7 @@ static void read_file(gufo_file *file)
 }
 
 /* Finishes opening once the source is there. */
-static gufo_file *file_read(gufo_file *file)
+static gguf_file *file_read_all(gguf_file *file)
 {
     read_file(file);
     if (!stopped_by_failure(file) && file->encoding.version == 0) {
@@ -97,79 +97,81 @@ static gufo_file *file_read(gufo_file *file)
             *file->error = file->damage;
     }
     if (stopped_by_failure(file)) {
-        gufo_close(file);
+        file_close(file);
         return NULL;
     }
     file->error = NULL;
     return file;
 }
 
+/* ---- kinds of input ------------------------------------------------------------------------- */
+
 /* Takes over `fd`. */
-static gufo_file *open_descriptor(int fd, const gufo_open_options *options, gufo_error *error)
+static gufo_status open_descriptor(gguf_file *file, int fd, const gufo_open_options *options,
+                                   gufo_error *error)
 {
-    gufo_file *file = file_new(options, error);
     bool map = (options->flags & GUFO_OPEN_NO_MAP) == 0;
 
-    if (file == NULL) {
-        (void)close(fd);
-        return NULL;
-    }
-    file->status =
-        source_open_fd(&file->source, fd, map, unmapped_limit(options), &file->allocator, error);
-    if (stopped_by_failure(file)) {
-        gufo_close(file);
-        return NULL;
-    }
-    return file_read(file);
+    return source_open_fd(&file->source, fd, map, unmapped_limit(options), &file->allocator, error);
 }
 
-gufo_file *gufo_open(const char *path, const gufo_open_options *options, gufo_error *error)
+static gufo_status open_path(gguf_file *file, const gufo_input *input,
+                             const gufo_open_options *options, gufo_error *error)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = open(input->path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 
-    if (fd < 0) {
-        (void)fail_io(error, errno, "cannot open");
-        return NULL;
-    }
-    return open_descriptor(fd, options != NULL ? options : &default_options, error);
+    if (fd < 0)
+        return fail_io(error, errno, "cannot open");
+    return open_descriptor(file, fd, options, error);
 }
 
-gufo_file *gufo_open_fd(int fd, const gufo_open_options *options, gufo_error *error)
+static gufo_status open_fd(gguf_file *file, const gufo_input *input,
+                           const gufo_open_options *options, gufo_error *error)
 {
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    int own = fcntl(input->fd, F_DUPFD_CLOEXEC, 0);
 
-    if (own < 0) {
-        (void)fail_io(error, errno, "cannot read");
-        return NULL;
-    }
-    return open_descriptor(own, options != NULL ? options : &default_options, error);
+    if (own < 0)
+        return fail_io(error, errno, "cannot read");
+    return open_descriptor(file, own, options, error);
 }
 
-gufo_file *gufo_open_memory(const void *data, size_t size, const gufo_open_options *options,
-                            gufo_error *error)
+static gufo_status open_memory(gguf_file *file, const gufo_input *input,
+                               const gufo_open_options *options, gufo_error *error)
 {
-    gufo_file *file = file_new(options != NULL ? options : &default_options, error);
-
-    if (file == NULL)
-        return NULL;
-    source_open_memory(&file->source, data, size);
-    return file_read(file);
+    (void)options;
+    (void)error;
+    source_open_memory(&file->source, input->data, input->size);
+    return GUFO_OK;
 }
 
-gufo_file *gufo_open_source(const gufo_source *user, const gufo_open_options *options,
-                            gufo_error *error)
+static gufo_status open_source(gguf_file *file, const gufo_input *input,
+                               const gufo_open_options *options, gufo_error *error)
 {
-    gufo_file *file;
-
-    if (options == NULL)
-        options = &default_options;
-    file = file_new(options, error);
-    if (file == NULL) {
-        if (user->close != NULL)
-            user->close(user->context);
-        return NULL;
-    }
-    source_open_user(&file->source, user, unmapped_limit(options), &file->allocator);
+    (void)error;
+    source_open_user(&file->source, input->source, unmapped_limit(options), &file->allocator);
     file->source.no_read_ahead = (options->flags & GUFO_OPEN_NO_READ_AHEAD) != 0;
-    return file_read(file);
+    return GUFO_OK;
+}
+
+gguf_file *file_open(const gufo_input *input, const gufo_open_options *options, uint32_t number,
+                     gufo_error *error)
+{
+    static gufo_status (*const openers[])(gguf_file *, const gufo_input *,
+                                          const gufo_open_options *,
+                                          gufo_error *) = {[GUFO_INPUT_PATH] = open_path,
+                                                           [GUFO_INPUT_FD] = open_fd,
+                                                           [GUFO_INPUT_MEMORY] = open_memory,
+                                                           [GUFO_INPUT_SOURCE] = open_source};
+    gguf_file *file = file_new(options, number, error);
+
+    if (file == NULL) {
+        if (input->kind == GUFO_INPUT_SOURCE && input->source->close != NULL)
+            input->source->close(input->source->context);
+        return NULL;
+    }
+    file->status = openers[input->kind](file, input, options, error);
+    if (!stopped_by_failure(file))
+        return file_read_all(file);
+    file_close(file);
+    return NULL;
 }

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "format/content.h"
+#include "format/model.h"
 #include "format/value.h"
 #include "format/writer.h"
 
@@ -249,7 +250,7 @@ gufo_status gufo_writer_add_text(gufo_writer *w, const char *key, const char *te
 
 /* Copies a number with its bits as they are: through a double, a signalling NaN would become quiet.
  */
-static gufo_status copy_number(gufo_writer *w, const gufo_file *file, const gufo_entry *entry,
+static gufo_status copy_number(gufo_writer *w, const gguf_file *file, const gufo_entry *entry,
                                gufo_error *error)
 {
     const uint8_t *at = file->source.base + entry->value_offset;
@@ -269,24 +270,25 @@ static gufo_status copy_number(gufo_writer *w, const gufo_file *file, const gufo
     return end_entry(w, &added, status, error);
 }
 
-gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_file *file, uint64_t index,
+gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_model *model, uint64_t index,
                                    gufo_error *error)
 {
     gufo_entry entry;
 
-    if (!gufo_metadata_at(file, index, &entry))
+    if (!gufo_metadata_at(model, index, &entry))
         return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no metadata entry %" PRIu64, index);
-    if (gufo_value_type_size(entry.value.type) == 0 || is_alignment_key(entry.key))
+    if (gufo_value_type_size(entry.value.type) == 0 || is_alignment_key(entry.key) ||
+        model->made != NULL)
         return gufo_writer_add_value(w, entry.key, &entry.value, error);
-    return copy_number(w, file, &entry, error);
+    return copy_number(w, model->file, &entry, error);
 }
 
-gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file, gufo_error *error)
+gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_model *model, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(file); i++)
-        status = gufo_writer_copy_entry(w, file, i, error);
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(model); i++)
+        status = gufo_writer_copy_entry(w, model, i, error);
     return status;
 }
 
@@ -345,14 +347,25 @@ gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type,
     return register_tensor(w, name, &tensor, error);
 }
 
-gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_file *file, gufo_error *error)
+/* A lenient open shows it, but nobody can tell what its bytes are. */
+static bool is_damaged(const gufo_model *model, const gufo_tensor *tensor, uint64_t index)
+{
+    const gufo_model *holder = model_holding(model, tensor);
+    uint64_t own = index - holder->first;
+
+    if (holder == model)
+        own = index;
+    return holder->file != NULL && (file_tensor(holder->file, own)->flags & TENSOR_UNUSABLE) != 0;
+}
+
+gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_model *model, gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
     gufo_status status = GUFO_OK;
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(file, i, &tensor); i++)
-        status = file_tensor(file, i)->flags & TENSOR_UNUSABLE
+    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(model, i, &tensor); i++)
+        status = is_damaged(model, &tensor, i)
                      ? fail_with(error, GUFO_E_MALFORMED, tensor.info_offset,
                                  "tensor %s is damaged and cannot be copied",
                                  quote_name(quoted, tensor.name))

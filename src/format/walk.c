@@ -33,7 +33,7 @@ typedef struct place {
 } place;
 
 typedef struct walker {
-    gufo_file *file;
+    gguf_file *file;
     uint64_t position;
     gufo_encoding encoding;
     bool swap;
@@ -68,7 +68,7 @@ static const char *quoted_subject(const walker *w, char out[GUFO_QUOTE_SIZE])
  * kept in memory, which has a limit. */
 static void make_available(walker *w, uint64_t upto)
 {
-    gufo_file *file = w->file;
+    gguf_file *file = w->file;
     gufo_error reason;
 
     if (w->told)
@@ -198,7 +198,7 @@ static bool read_name(walker *w, const char *field, uint32_t *len)
 
 static bool read_version(walker *w)
 {
-    gufo_file *file = w->file;
+    gguf_file *file = w->file;
     uint32_t little, big;
 
     if (!have(w, HEADER_START)) {
@@ -226,7 +226,7 @@ static bool read_version(walker *w)
 static bool read_magic(walker *w)
 {
     static const char magic[4] = {'G', 'G', 'U', 'F'};
-    gufo_file *file = w->file;
+    gguf_file *file = w->file;
     const char *kind;
 
     if (have(w, sizeof magic) && memcmp(here(w), magic, sizeof magic) == 0)
@@ -264,7 +264,7 @@ static bool check_count(walker *w, rule_number rule, uint64_t at, const char *wh
 
 static bool read_header(walker *w)
 {
-    gufo_file *file = w->file;
+    gguf_file *file = w->file;
 
     if (!read_magic(w) || !read_version(w))
         return false;
@@ -402,7 +402,7 @@ static bool read_value(walker *w, entry_record *entry)
 
 /* Keeps a copy of a record at the end of a list: memory follows what was read, not what was
  * announced. */
-static bool keep(gufo_file *file, records *list, const void *record)
+static bool keep(gguf_file *file, records *list, const void *record)
 {
     void *room = records_add(list, &file->allocator);
 
@@ -416,7 +416,7 @@ static bool keep(gufo_file *file, records *list, const void *record)
 
 static bool read_entry(walker *w, uint64_t index)
 {
-    gufo_file *file = w->file;
+    gguf_file *file = w->file;
     entry_record entry = {.offset = w->position};
 
     w->at = (place){.rule = RULE_METADATA_TRUNCATED,
@@ -497,7 +497,7 @@ static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
 
 static bool read_info(walker *w, uint64_t index)
 {
-    gufo_file *file = w->file;
+    gguf_file *file = w->file;
     tensor_record tensor = {.info_offset = w->position};
     uint64_t dims_at;
 
@@ -517,7 +517,7 @@ static bool read_info(walker *w, uint64_t index)
 
 static bool walk_records(walker *w)
 {
-    gufo_file *file = w->file;
+    gguf_file *file = w->file;
 
     for (uint64_t i = 0; i < file->claimed_metadata; i++)
         if (!read_entry(w, i))
@@ -533,7 +533,7 @@ static bool walk_records(walker *w)
 /* A lenient walk that had to stop says what it has not seen. */
 static void report_unread(walker *w)
 {
-    gufo_file *file = w->file;
+    gguf_file *file = w->file;
     uint64_t entries = file->claimed_metadata - file->entries.count;
     uint64_t tensors = file->claimed_tensors - file->tensors.count;
 
@@ -545,7 +545,7 @@ static void report_unread(walker *w)
                      entries, file->claimed_metadata, tensors, file->claimed_tensors);
 }
 
-bool file_walk(gufo_file *file)
+bool file_walk(gguf_file *file)
 {
     walker w = {.file = file};
 

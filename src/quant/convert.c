@@ -158,10 +158,10 @@ static gufo_status load_importance(quant_worker *worker, const quant_unit *unit,
 }
 
 /* Turns the byte order of the blocks that a big-endian file has, or is to have. */
-static gufo_status swap_rows(const gufo_file *file, const gufo_element_type *type, uint8_t *blocks,
+static gufo_status swap_rows(const gufo_model *file, const gufo_element_type *type, uint8_t *blocks,
                              uint64_t size, gufo_error *error)
 {
-    if (gufo_file_byte_order(file) == GUFO_LITTLE_ENDIAN)
+    if (gufo_model_facts(file).byte_order == GUFO_LITTLE_ENDIAN)
         return GUFO_OK;
     return gufo_swap_blocks(type, blocks, size / type->block_bytes, error);
 }
@@ -196,9 +196,9 @@ gufo_status unit_convert(quant_worker *worker, const quant_unit *unit, gufo_quan
                          gufo_error *error)
 {
     const quant_tensor *tensor = unit->tensor;
-    const gufo_file *file = gufo_set_shard(worker->q->input, tensor->shard);
-    gufo_status status = gufo_tensor_read(file, &tensor->source, unit->from, worker->source,
-                                          (size_t)unit->from_size, error);
+    const gufo_model *file = gufo_model_shard(worker->q->input, tensor->shard);
+    gufo_status status = gufo_tensor_read_raw(file, &tensor->source, unit->from, worker->source,
+                                              (size_t)unit->from_size, error);
 
     if (status == GUFO_OK)
         status = swap_rows(file, tensor->from, worker->source, unit->from_size, error);

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/hash.h"
-#include "format/file.h"
+#include "format/model.h"
 
 enum { PIECE = 4096 };
 
@@ -22,24 +22,25 @@ static void chain_u64(uint64_t *hash, uint64_t number)
 
 /* ---- input ---------------------------------------------------------------------------------- */
 
-static gufo_status chain_shard(uint64_t *hash, const gufo_file *file, gufo_error *error)
+static gufo_status chain_shard(uint64_t *hash, const gufo_model *file, gufo_error *error)
 {
-    uint64_t end = gufo_file_data_offset(file);
+    uint64_t end = gufo_model_facts(file).data_offset;
     gufo_status status = GUFO_OK;
     uint8_t bytes[PIECE];
     struct stat info;
 
-    if (end > gufo_file_size(file)) /* of a file without tensors, which may lack the padding */
-        end = gufo_file_size(file);
-    chain_u64(hash, gufo_file_size(file));
-    if (file->source.fd >= 0 && fstat(file->source.fd, &info) == 0) {
+    if (end >
+        gufo_model_facts(file).size) /* of a file without tensors, which may lack the padding */
+        end = gufo_model_facts(file).size;
+    chain_u64(hash, gufo_model_facts(file).size);
+    if (model_file(file)->source.fd >= 0 && fstat(model_file(file)->source.fd, &info) == 0) {
         chain_u64(hash, (uint64_t)info.st_mtim.tv_sec);
         chain_u64(hash, (uint64_t)info.st_mtim.tv_nsec);
     }
     for (uint64_t at = 0; at < end && status == GUFO_OK; at += PIECE) {
         size_t size = (size_t)(end - at < PIECE ? end - at : PIECE);
 
-        status = gufo_file_read(file, at, bytes, size, error);
+        status = gufo_model_read_raw(file, at, bytes, size, error);
         if (status == GUFO_OK)
             chain(hash, bytes, size);
     }
@@ -51,10 +52,10 @@ gufo_status identity_input(gufo_quantizer *q, uint64_t *out, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     *out = 0;
-    for (size_t i = 0; i < gufo_set_shard_count(q->input) && status == GUFO_OK; i++) {
-        status = chain_shard(out, gufo_set_shard(q->input, i), error);
+    for (size_t i = 0; i < gufo_model_shard_count(q->input) && status == GUFO_OK; i++) {
+        status = chain_shard(out, gufo_model_shard(q->input, i), error);
         if (status != GUFO_OK)
-            q->failed_path = gufo_set_shard_path(q->input, i);
+            q->failed_path = gufo_model_name(gufo_model_shard(q->input, i));
     }
     return status;
 }

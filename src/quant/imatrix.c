@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/file.h"
+#include "format/model.h"
 
 /* ---- making --------------------------------------------------------------------------------- */
 
@@ -20,7 +20,17 @@ static gufo_str name_of_entry(const void *owner, uint64_t index)
     return imatrix_entry_at(owner, index)->name;
 }
 
-gufo_imatrix *imatrix_new(const gufo_allocator *allocator, gufo_error *error)
+gufo_status imatrix_fail(const gufo_imatrix *m, uint32_t index, gufo_status status,
+                         gufo_error *error)
+{
+    if (status != GUFO_OK && error != NULL) {
+        error->role = GUFO_FILE_NONE; /* that of a model is not what this file is to the caller */
+        fail_in(error, GUFO_FILE_IMPORTANCE, index, m->name);
+    }
+    return status;
+}
+
+gufo_imatrix *imatrix_new(const gufo_allocator *allocator, const char *name, gufo_error *error)
 {
     const gufo_allocator *used = allocator != NULL ? allocator : &default_allocator;
     gufo_imatrix *m = mem_zero(used, sizeof *m);
@@ -34,6 +44,13 @@ gufo_imatrix *imatrix_new(const gufo_allocator *allocator, gufo_error *error)
     m->datasets.size = sizeof(gufo_str);
     m->texts.size = sizeof(char *);
     m->source.fd = -1;
+    if (name != NULL)
+        m->name = mem_text(used, gufo_str_of(name));
+    if (name != NULL && m->name == NULL) {
+        (void)fail_memory(error);
+        gufo_imatrix_close(m);
+        return NULL;
+    }
     if (name_index_new(&m->names, 0, name_of_entry, m, &m->allocator, error) != GUFO_OK) {
         gufo_imatrix_close(m);
         return NULL;
@@ -44,7 +61,7 @@ gufo_imatrix *imatrix_new(const gufo_allocator *allocator, gufo_error *error)
 gufo_status imatrix_guard(const gufo_imatrix *m, output_guard *guard, gufo_error *error)
 {
     gufo_status status =
-        guard_add_fd(guard, m->file != NULL ? m->file->source.fd : m->source.fd, error);
+        guard_add_fd(guard, m->file != NULL ? model_file(m->file)->source.fd : m->source.fd, error);
 
     for (size_t i = 0; i < m->input_count && status == GUFO_OK; i++)
         status = imatrix_guard(m->inputs[i], guard, error);
@@ -67,6 +84,7 @@ void gufo_imatrix_close(gufo_imatrix *m)
     records_free(&m->datasets, &allocator);
     name_index_free(&m->names, &allocator);
     mem_free(&allocator, m->inputs);
+    mem_free(&allocator, m->name);
     mem_free(&allocator, m);
 }
 
@@ -138,7 +156,7 @@ static gufo_status read_magic(const gufo_imatrix *m, bool *gguf, gufo_error *err
     return status;
 }
 
-static gufo_file *open_gguf(gufo_imatrix *m, gufo_error *error)
+static gufo_model *open_gguf(gufo_imatrix *m, gufo_error *error)
 {
     gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP, .allocator = &m->allocator};
 
@@ -165,15 +183,19 @@ static gufo_imatrix *open_source(gufo_imatrix *m, const gufo_imatrix_options *op
         status = imatrix_read_legacy(m, error);
     }
     if (status != GUFO_OK) {
+        (void)imatrix_fail(m, 0, status, error);
         gufo_imatrix_close(m);
         return NULL;
     }
     return m;
 }
 
-static const gufo_allocator *allocator_of(const gufo_imatrix_options *options)
+/* An empty one for a file that errors call `name`, unless the options have another. */
+static gufo_imatrix *begin(const char *name, const gufo_imatrix_options *options, gufo_error *error)
 {
-    return options != NULL ? options->allocator : NULL;
+    if (options != NULL && options->name != NULL)
+        name = options->name;
+    return imatrix_new(options != NULL ? options->allocator : NULL, name, error);
 }
 
 static gufo_status open_descriptor(gufo_imatrix *m, const char *path, gufo_error *error)
@@ -194,19 +216,23 @@ static gufo_status open_descriptor(gufo_imatrix *m, const char *path, gufo_error
 gufo_imatrix *gufo_imatrix_open(const char *path, const gufo_imatrix_options *options,
                                 gufo_error *error)
 {
-    gufo_imatrix *m = imatrix_new(allocator_of(options), error);
+    gufo_imatrix *m = begin(path, options, error);
+    gufo_status status;
 
-    if (m != NULL && open_descriptor(m, path, error) != GUFO_OK) {
-        gufo_imatrix_close(m);
+    if (m == NULL)
         return NULL;
-    }
-    return m != NULL ? open_source(m, options, error) : NULL;
+    status = open_descriptor(m, path, error);
+    if (status == GUFO_OK)
+        return open_source(m, options, error);
+    (void)imatrix_fail(m, 0, status, error);
+    gufo_imatrix_close(m);
+    return NULL;
 }
 
 gufo_imatrix *gufo_imatrix_open_memory(const void *data, size_t size,
                                        const gufo_imatrix_options *options, gufo_error *error)
 {
-    gufo_imatrix *m = imatrix_new(allocator_of(options), error);
+    gufo_imatrix *m = begin(NULL, options, error);
 
     if (m == NULL)
         return NULL;
@@ -266,10 +292,11 @@ bool gufo_imatrix_find(const gufo_imatrix *m, gufo_str name, uint64_t *index)
 static gufo_status read_floats(const gufo_imatrix *m, uint64_t offset, size_t count, double *out,
                                gufo_error *error)
 {
-    bool swap = bytes_swapped(m->file != NULL && gufo_file_byte_order(m->file) == GUFO_BIG_ENDIAN);
+    bool swap =
+        bytes_swapped(m->file != NULL && gufo_model_facts(m->file).byte_order == GUFO_BIG_ENDIAN);
     uint8_t bytes[IMATRIX_CHUNK * sizeof(float)];
     size_t size = count * sizeof(float);
-    gufo_status status = m->file != NULL ? gufo_file_read(m->file, offset, bytes, size, error)
+    gufo_status status = m->file != NULL ? gufo_model_read_raw(m->file, offset, bytes, size, error)
                                          : source_read(&m->source, offset, bytes, size, error);
 
     for (size_t i = 0; i < count && status == GUFO_OK; i++) {
@@ -279,7 +306,7 @@ static gufo_status read_floats(const gufo_imatrix *m, uint64_t offset, size_t co
         memcpy(&value, &bits, sizeof value);
         out[i] = (double)value;
     }
-    return status;
+    return imatrix_fail(m, 0, status, error);
 }
 
 static void add(double *to, const double *from, size_t count)

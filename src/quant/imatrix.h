@@ -35,7 +35,8 @@ struct gufo_imatrix {
     name_index names; /* of the entries */
     records datasets; /* of gufo_str */
 
-    gufo_file *file;             /* GGUF */
+    char *name;                  /* for errors, or NULL */
+    gufo_model *file;            /* GGUF */
     source source;               /* old format */
     records texts;               /* old format: of char *, what names and datasets point to */
     const gufo_imatrix **inputs; /* merged */
@@ -47,7 +48,11 @@ static inline imatrix_entry *imatrix_entry_at(const gufo_imatrix *imatrix, uint6
     return records_at(&imatrix->entries, index);
 }
 
-gufo_imatrix *imatrix_new(const gufo_allocator *allocator, gufo_error *error);
+gufo_imatrix *imatrix_new(const gufo_allocator *allocator, const char *name, gufo_error *error);
+
+/* Names the importance matrix in a failure, as number `index` of several; returns `status`. */
+gufo_status imatrix_fail(const gufo_imatrix *imatrix, uint32_t index, gufo_status status,
+                         gufo_error *error);
 
 /* Adds the files that it was read from: none of them may be replaced by what is made of it. */
 gufo_status imatrix_guard(const gufo_imatrix *imatrix, output_guard *guard, gufo_error *error);

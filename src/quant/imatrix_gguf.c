@@ -28,7 +28,7 @@ static bool strip(gufo_str name, const char *suffix, gufo_str *out)
     return true;
 }
 
-static bool find_with_suffix(const gufo_file *file, gufo_str name, const char *suffix,
+static bool find_with_suffix(const gufo_model *file, gufo_str name, const char *suffix,
                              gufo_tensor *out)
 {
     char text[GUFO_MAX_NAME];
@@ -106,7 +106,7 @@ static gufo_status add_tensors(gufo_imatrix *m, gufo_error *error)
 /* ---- metadata ------------------------------------------------------------------------------- */
 
 /* Keys that are absent or of another type say nothing. */
-static uint32_t read_u32(const gufo_file *file, const char *key, uint32_t otherwise)
+static uint32_t read_u32(const gufo_model *file, const char *key, uint32_t otherwise)
 {
     uint64_t value;
 

@@ -101,8 +101,7 @@ static gufo_status fill(gufo_imatrix *m, const gufo_imatrix_merge_options *optio
         status = take_entries(m, m->inputs[i], options, error);
         if (status == GUFO_OK)
             status = take_datasets(m, m->inputs[i], error);
-        if (status != GUFO_OK && options->failed != NULL)
-            *options->failed = i;
+        (void)imatrix_fail(m->inputs[i], (uint32_t)i, status, error);
     }
     return status;
 }
@@ -118,7 +117,7 @@ gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count
         (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is nothing to merge");
         return NULL;
     }
-    m = imatrix_new(options->allocator, error);
+    m = imatrix_new(options->allocator, NULL, error);
     if (m == NULL)
         return NULL;
     m->inputs = mem_alloc(&m->allocator, count * each);

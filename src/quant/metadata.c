@@ -76,7 +76,7 @@ static void set_importance(settings *s, const gufo_quantize_options *options)
 }
 
 /* The key with the number of layers; false if the model has none. */
-static bool block_count_key(const gufo_file *file, char key[KEY_SIZE], uint64_t *layers)
+static bool block_count_key(const gufo_model *file, char key[KEY_SIZE], uint64_t *layers)
 {
     gufo_str architecture;
     int len;
@@ -89,7 +89,7 @@ static bool block_count_key(const gufo_file *file, char key[KEY_SIZE], uint64_t 
 }
 
 /* The number of layers that is left. */
-static void set_block_count(settings *s, const gufo_file *file, const layer_list *pruned)
+static void set_block_count(settings *s, const gufo_model *file, const layer_list *pruned)
 {
     uint64_t layers;
 
@@ -103,7 +103,7 @@ static void set_tensor_count(settings *s, const gufo_quantizer *q, size_t index)
     static const char key[] = "split.tensors.count";
     gufo_entry entry;
 
-    if (!gufo_metadata_find(gufo_set_shard(q->input, index), key, &entry))
+    if (!gufo_metadata_find(gufo_model_shard(q->input, index), key, &entry))
         return;
     if (entry.value.type == GUFO_VALUE_UINT64 || entry.value.type == GUFO_VALUE_UINT32 ||
         entry.value.type == GUFO_VALUE_UINT16)
@@ -125,7 +125,7 @@ static void collect_settings(settings *s, const gufo_quantizer *q, size_t index,
     if (options->importance != NULL)
         set_importance(s, options);
     if (pruned->count > 0)
-        set_block_count(s, gufo_set_shard(q->input, 0), pruned);
+        set_block_count(s, gufo_model_shard(q->input, 0), pruned);
     if (options->flags & GUFO_QUANTIZE_KEEP_SPLIT)
         set_tensor_count(s, q, index);
     for (size_t i = 0; i < options->override_count; i++)
@@ -151,7 +151,7 @@ static bool is_dropped(const gufo_quantizer *q, gufo_str key)
 
 /* Whether the value has one number per layer: its key begins with the architecture, its length is
  * the number of layers. */
-static bool is_array_over_layers(const gufo_file *file, const gufo_entry *entry)
+static bool is_array_over_layers(const gufo_model *file, const gufo_entry *entry)
 {
     const gufo_array *array = &entry->value.as.array;
     char key[KEY_SIZE];
@@ -218,7 +218,7 @@ static gufo_status check_overrides(const gufo_quantizer *q, const settings *s, g
     return status;
 }
 
-static gufo_status add_entry(const gufo_quantizer *q, const gufo_file *file, uint64_t number,
+static gufo_status add_entry(const gufo_quantizer *q, const gufo_model *file, uint64_t number,
                              gufo_writer *w, const settings *s, const layer_list *pruned,
                              gufo_error *error)
 {
@@ -237,7 +237,7 @@ static gufo_status add_entry(const gufo_quantizer *q, const gufo_file *file, uin
 }
 
 /* Settings whose keys the input does not have. */
-static gufo_status add_new(gufo_writer *w, const gufo_file *file, const settings *s,
+static gufo_status add_new(gufo_writer *w, const gufo_model *file, const settings *s,
                            gufo_error *error)
 {
     gufo_status status = GUFO_OK;
@@ -255,7 +255,7 @@ static gufo_status add_new(gufo_writer *w, const gufo_file *file, const settings
 gufo_status quantizer_plan_metadata(const gufo_quantizer *q, size_t index, const layer_list *pruned,
                                     gufo_error *error)
 {
-    const gufo_file *file = gufo_set_shard(q->input, index);
+    const gufo_model *file = gufo_model_shard(q->input, index);
     gufo_writer *w = q->outputs[index].writer;
     gufo_status status;
     settings s = {0};

@@ -14,7 +14,7 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "format/file.h"
+#include "format/model.h"
 #include "quant/imatrix.h"
 
 /* ---- paths ---------------------------------------------------------------------------------- */
@@ -70,8 +70,8 @@ static gufo_status guard_inputs(const gufo_quantizer *q, output_guard *guard, gu
     gufo_status status = GUFO_OK;
 
     *guard = (output_guard){.allocator = &q->allocator};
-    for (size_t i = 0; i < gufo_set_shard_count(q->input) && status == GUFO_OK; i++)
-        status = guard_add_fd(guard, gufo_set_shard(q->input, i)->source.fd, error);
+    for (size_t i = 0; i < gufo_model_shard_count(q->input) && status == GUFO_OK; i++)
+        status = guard_add_fd(guard, model_file(gufo_model_shard(q->input, i))->source.fd, error);
     if (status == GUFO_OK && q->options.importance != NULL)
         status = imatrix_guard(q->options.importance, guard, error);
     guard_ready(guard);

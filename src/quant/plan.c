@@ -66,7 +66,7 @@ static gufo_status list_layers(planning *p, gufo_error *error)
 /* A number that no tensor has is a mistake. */
 static gufo_status check_layers(const planning *p, gufo_error *error)
 {
-    const gufo_set *input = p->q->input;
+    const gufo_model *input = p->q->input;
     gufo_tensor tensor;
     uint64_t layer;
     size_t at, len;
@@ -74,7 +74,7 @@ static gufo_status check_layers(const planning *p, gufo_error *error)
     for (size_t i = 0; i < p->pruned.count; i++) {
         bool found = false;
 
-        for (uint64_t t = 0; !found && gufo_set_tensor_at(input, t, &tensor, NULL); t++)
+        for (uint64_t t = 0; !found && gufo_tensor_at(input, t, &tensor); t++)
             found = layer_find(tensor.name, &layer, &at, &len) && layer == p->pruned.layers[i];
         if (!found)
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
@@ -149,12 +149,12 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *source, size_t sha
 }
 
 /* Bytes of all names, those that are renumbered twice. */
-static uint64_t all_names_len(const gufo_set *input)
+static uint64_t all_names_len(const gufo_model *input)
 {
     gufo_tensor tensor;
     uint64_t len = 0;
 
-    for (uint64_t i = 0; gufo_set_tensor_at(input, i, &tensor, NULL); i++)
+    for (uint64_t i = 0; gufo_tensor_at(input, i, &tensor); i++)
         len += 2 * (uint64_t)tensor.name.len;
     return len;
 }
@@ -163,10 +163,9 @@ static gufo_status list_tensors(planning *p, gufo_error *error)
 {
     gufo_quantizer *q = p->q;
     const gufo_allocator *allocator = &q->allocator;
-    uint64_t count = gufo_set_tensor_count(q->input);
+    uint64_t count = gufo_tensor_count(q->input);
     gufo_status status = GUFO_OK;
     gufo_tensor source;
-    size_t shard;
 
     q->tensors = new_array(allocator, count, sizeof *q->tensors, error);
     q->names = new_array(allocator, all_names_len(q->input), 1, error);
@@ -175,9 +174,9 @@ static gufo_status list_tensors(planning *p, gufo_error *error)
     if (q->tensors == NULL || q->names == NULL || p->infos == NULL || p->choices == NULL)
         return GUFO_E_MEMORY;
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
-        (void)gufo_set_tensor_at(q->input, i, &source, &shard);
+        (void)gufo_tensor_at(q->input, i, &source);
         if (!is_pruned(p, source.name))
-            status = add_tensor(p, &source, shard, error);
+            status = add_tensor(p, &source, source.shard, error);
     }
     return status;
 }
@@ -302,7 +301,7 @@ static gufo_status choose(planning *p, gufo_error *error)
     gufo_recipe_model model;
     gufo_status status;
 
-    gufo_recipe_model_read(gufo_set_shard(q->input, 0), &model);
+    gufo_recipe_model_read(gufo_model_shard(q->input, 0), &model);
     override_model(q, &model);
     recipe->has_importance = q->options.importance != NULL ? has_importance : NULL;
     recipe->importance_context = p;
@@ -336,10 +335,13 @@ static void cut_all(gufo_quantizer *q)
 
 static gufo_status check_input(const gufo_quantizer *q, gufo_error *error)
 {
-    for (size_t i = 0; i < gufo_set_shard_count(q->input); i++)
-        if (!gufo_file_has_data(gufo_set_shard(q->input, i)))
+    for (size_t i = 0; i < gufo_model_shard_count(q->input); i++)
+        if (!gufo_model_has_data(gufo_model_shard(q->input, i)))
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "the data of a pipe cannot be quantized; give a file");
+    if (gufo_model_facts(q->input).is_made)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the model is not a GGUF file: it has no bytes to copy");
     return GUFO_OK;
 }
 
@@ -347,10 +349,10 @@ static gufo_status plan_output(planning *p, size_t index, gufo_error *error)
 {
     gufo_quantizer *q = p->q;
     quant_output *out = &q->outputs[index];
-    gufo_writer_options options = {.byte_order =
-                                       gufo_file_byte_order(gufo_set_shard(q->input, index)),
-                                   .flags = GUFO_WRITER_AS_READ,
-                                   .allocator = &q->allocator};
+    gufo_writer_options options = {
+        .byte_order = gufo_model_facts(gufo_model_shard(q->input, index)).byte_order,
+        .flags = GUFO_WRITER_AS_READ,
+        .allocator = &q->allocator};
     gufo_status status;
     uint64_t added = 0;
 
@@ -389,7 +391,7 @@ static gufo_status plan(planning *p, gufo_error *error)
 {
     gufo_quantizer *q = p->q;
     bool keep_split = (q->options.flags & GUFO_QUANTIZE_KEEP_SPLIT) != 0;
-    size_t outputs = keep_split ? gufo_set_shard_count(q->input) : 1;
+    size_t outputs = keep_split ? gufo_model_shard_count(q->input) : 1;
     gufo_status status = check_input(q, error);
 
     if (status != GUFO_OK)
@@ -424,7 +426,7 @@ static gufo_status plan(planning *p, gufo_error *error)
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-gufo_quantizer *gufo_quantizer_new(const gufo_set *input, const gufo_quantize_options *options,
+gufo_quantizer *gufo_quantizer_new(const gufo_model *input, const gufo_quantize_options *options,
                                    gufo_error *error)
 {
     const gufo_allocator *allocator =

@@ -68,7 +68,7 @@ typedef struct quant_output {
 
 struct gufo_quantizer {
     gufo_allocator allocator;
-    const gufo_set *input;
+    const gufo_model *input;
     gufo_quantize_options options; /* `recipe.allocator` and `allocator` point to the one above */
     quant_tensor *tensors;
     uint64_t tensor_count;

@@ -7,7 +7,7 @@
 enum { ARCHITECTURE_MAX = 64, KEY_SIZE = ARCHITECTURE_MAX + 32 };
 
 /* A number, or the first one of an array with one per layer. */
-static bool read_number(const gufo_file *file, const char *key, uint64_t *out)
+static bool read_number(const gufo_model *file, const char *key, uint64_t *out)
 {
     gufo_entry entry;
     gufo_value value;
@@ -21,7 +21,7 @@ static bool read_number(const gufo_file *file, const char *key, uint64_t *out)
     return gufo_value_u64(&value, out, NULL) == GUFO_OK;
 }
 
-void gufo_recipe_model_read(const gufo_file *file, gufo_recipe_model *out)
+void gufo_recipe_model_read(const gufo_model *file, gufo_recipe_model *out)
 {
     struct {
         const char *key;

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
-#include "format/file.h"
+#include "format/model.h"
 #include "quant/identity.h"
 #include "quant/keeper.h"
 
@@ -27,7 +27,7 @@ enum { BUFFER_ALIGNMENT = 64, BUFFERS = 5 };
 
 typedef struct run {
     gufo_quantizer *q;
-    gufo_quantize_progress_fn *progress;
+    gufo_progress_fn *progress;
     void *progress_context;
     journal journal;
     keeper keeper;
@@ -324,7 +324,7 @@ static void blame_file(const run *r)
     }
     tensor = unit_at(r->q, failed->failed_unit).tensor;
     if (failed->blame == BLAME_INPUT)
-        r->q->failed_path = gufo_set_shard_path(r->q->input, tensor->shard);
+        r->q->failed_path = gufo_model_name(gufo_model_shard(r->q->input, tensor->shard));
     else if (failed->blame == BLAME_OUTPUT)
         r->q->failed_path = r->q->outputs[tensor->output].path;
     else
@@ -352,11 +352,11 @@ static gufo_status work(run *r, gufo_error *error)
 /* An input that somebody has written to meanwhile may have been read half old and half new. */
 static gufo_status check_unchanged(gufo_quantizer *q, gufo_error *error)
 {
-    for (size_t i = 0; i < gufo_set_shard_count(q->input); i++) {
-        gufo_status status = source_unchanged(&gufo_set_shard(q->input, i)->source, error);
+    for (size_t i = 0; i < gufo_model_shard_count(q->input); i++) {
+        gufo_status status = gufo_model_unchanged(gufo_model_shard(q->input, i), error);
 
         if (status != GUFO_OK) {
-            q->failed_path = gufo_set_shard_path(q->input, i);
+            q->failed_path = gufo_model_name(gufo_model_shard(q->input, i));
             return status;
         }
     }
@@ -414,9 +414,24 @@ static gufo_status run_once(run *r, const char *path, gufo_error *error)
     return status;
 }
 
-gufo_status gufo_quantizer_run(gufo_quantizer *q, const char *path,
-                               gufo_quantize_progress_fn *progress, void *context,
-                               gufo_error *error)
+/* Says in the error, too, which file it is about. */
+static void name_failure(const gufo_quantizer *q, gufo_error *error)
+{
+    const char *path = q->failed_path;
+
+    if (path == NULL)
+        return;
+    for (size_t i = 0; i < q->output_count; i++)
+        if (path == q->outputs[i].path)
+            fail_in(error, GUFO_FILE_OUTPUT, (uint32_t)i, path);
+    for (size_t i = 0; i < gufo_model_shard_count(q->input); i++)
+        if (path == gufo_model_name(gufo_model_shard(q->input, i)))
+            fail_in(error, GUFO_FILE_INPUT, (uint32_t)i, path);
+    fail_in(error, path == q->journal_path ? GUFO_FILE_JOURNAL : GUFO_FILE_IMPORTANCE, 0, path);
+}
+
+gufo_status gufo_quantizer_run(gufo_quantizer *q, const char *path, gufo_progress_fn *progress,
+                               void *context, gufo_error *error)
 {
     run r = {.q = q, .progress = progress, .progress_context = context, .journal = {.fd = -1}};
     gufo_status status;
@@ -425,6 +440,8 @@ gufo_status gufo_quantizer_run(gufo_quantizer *q, const char *path,
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "a quantizer runs only once");
     q->used = true;
     status = run_once(&r, path, error);
+    if (status != GUFO_OK)
+        name_failure(q, error);
     free_workers(&r);
     return status;
 }

@@ -341,21 +341,25 @@ static void fill_second(gufo_stats *out, const distribution *d)
     memcpy(out->bins, d->bins.counts, sizeof out->bins);
 }
 
-gufo_status gufo_stats_scan(const gufo_file *file, const gufo_tensor *tensor,
-                            const gufo_stats_options *options, gufo_stats *out, gufo_error *error)
+gufo_status gufo_stats_scan(const gufo_model *model, const gufo_tensor *tensor, uint32_t flags,
+                            const gufo_run *run, gufo_stats *out, gufo_error *error)
 {
-    static const gufo_stats_options defaults = {0};
+    bool both = (flags & GUFO_STATS_ONE_PASS) == 0;
     moments m = {0};
     distribution d = {0};
     stats_layout layout;
-    stats_pass pass = {.file = file, .tensor = tensor, .layout = &layout};
-    gufo_status status = stats_lay_out(tensor, &layout, error);
+    stats_pass pass = {.model = model,
+                       .tensor = tensor,
+                       .layout = &layout,
+                       .run = run_of(run),
+                       .swapped = gufo_model_facts(model).byte_order == GUFO_BIG_ENDIAN};
+    gufo_status status = run_check(pass.run, error);
 
     *out = (gufo_stats){0};
+    if (status == GUFO_OK)
+        status = stats_lay_out(tensor, &layout, error);
     if (status != GUFO_OK)
         return status;
-    pass.options = options != NULL ? options : &defaults;
-    bool both = (pass.options->flags & GUFO_STATS_ONE_PASS) == 0;
     uint64_t bytes = layout.groups * layout.group_bytes;
 
     pass.bytes_in_all = both ? 2 * bytes : bytes;

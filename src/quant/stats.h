@@ -20,6 +20,8 @@
 
 #include "gufo/quant.h"
 
+#include "codec/run.h"
+
 struct stats_scales;
 
 typedef struct stats_layout {
@@ -48,16 +50,17 @@ typedef struct stats_piece {
 enum { STATS_PIECE = 2048 }; /* the most values of a piece */
 
 /* The place of value `at` of a piece: its element's index in the tensor; the byte in the file where
- * its group begins. */
+ * its group begins, or GUFO_NO_OFFSET. */
 uint64_t stats_index(const stats_piece *piece, uint64_t at);
 uint64_t stats_offset(const stats_piece *piece, uint64_t at);
 
 /* One pass over the data. */
 typedef struct stats_pass {
-    const gufo_file *file;
+    const gufo_model *model;
     const gufo_tensor *tensor;
     const stats_layout *layout;
-    const gufo_stats_options *options;
+    bool swapped; /* blocks are big-endian */
+    const gufo_run *run;
     uint64_t bytes_before, bytes_in_all; /* of all passes, for progress */
     size_t result_size;
     void *context;

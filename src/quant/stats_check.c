@@ -7,11 +7,11 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "format/file.h"
+#include "format/model.h"
 
 typedef struct data_check {
-    const gufo_file *file;
-    const gufo_stats_options *options; /* of the caller */
+    const gufo_model *model;
+    const gufo_run *run; /* of the caller */
     gufo_finding_fn *found;
     void *context;
     uint64_t done, total; /* bytes */
@@ -29,7 +29,7 @@ __attribute__((format(printf, 5, 6))) static void report(const data_check *c, ru
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    finding_report(c->found, c->context, rule, offset, tensor->name, message);
+    finding_report(c->found, c->context, tensor->shard, rule, offset, tensor->name, message);
 }
 
 typedef struct place_text {
@@ -119,19 +119,18 @@ static bool pass_progress(void *context, uint64_t done, uint64_t total)
     const data_check *c = context;
 
     (void)total;
-    return c->options->progress(c->options->progress_context, c->done + done, c->total);
+    return c->run->progress(c->run->progress_context, c->done + done, c->total);
 }
 
 static gufo_status scan(data_check *c, const gufo_tensor *tensor, gufo_error *error)
 {
-    gufo_stats_options options = *c->options;
+    gufo_run run = *c->run;
     gufo_status status;
     gufo_stats s;
 
-    options.flags = GUFO_STATS_ONE_PASS;
-    options.progress_context = c;
-    options.progress = c->options->progress != NULL ? pass_progress : NULL;
-    status = gufo_stats_scan(c->file, tensor, &options, &s, error);
+    run.progress_context = c;
+    run.progress = c->run->progress != NULL ? pass_progress : NULL;
+    status = gufo_stats_scan(c->model, tensor, GUFO_STATS_ONE_PASS, &run, &s, error);
     if (status != GUFO_OK)
         return status;
     if (s.bad_scales.count > 0)
@@ -156,23 +155,21 @@ static gufo_status check_tensor(data_check *c, const gufo_tensor *tensor, gufo_e
     return status;
 }
 
-gufo_status gufo_file_check_data(const gufo_file *file, const gufo_stats_options *options,
-                                 gufo_finding_fn *found, void *context, gufo_error *error)
+gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
+                                  gufo_finding_fn *found, void *context, gufo_error *error)
 {
-    static const gufo_stats_options defaults = {0};
-    data_check c = {.file = file,
-                    .options = options != NULL ? options : &defaults,
-                    .found = found,
-                    .context = context};
-    gufo_status status = GUFO_OK;
+    data_check c = {.model = model, .run = run_of(run), .found = found, .context = context};
+    gufo_status status = run_check(c.run, error);
     gufo_tensor tensor;
 
-    if (!gufo_file_has_data(file))
+    if (status != GUFO_OK)
+        return status;
+    if (!gufo_model_has_data(model))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the data of a pipe cannot be checked: it is gone once it was read");
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
         c.total += tensor.available;
-    for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor) && status == GUFO_OK; i++)
+    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor) && status == GUFO_OK; i++)
         status = check_tensor(&c, &tensor, error);
     return status;
 }

@@ -105,6 +105,8 @@ uint64_t stats_offset(const stats_piece *piece, uint64_t at)
     const stats_layout *layout = piece->layout;
     uint64_t group = piece->group + column_in_piece(piece, at) / layout->type->block_elements;
 
+    if (piece->tensor->offset == GUFO_NO_OFFSET)
+        return GUFO_NO_OFFSET;
     return piece->tensor->offset + group * layout->group_bytes;
 }
 
@@ -142,10 +144,10 @@ static gufo_status read_chunk(const stats_pass *pass, uint64_t first, uint64_t g
 {
     const stats_layout *layout = pass->layout;
     uint64_t size = groups * layout->group_bytes;
-    gufo_status status = gufo_tensor_read(pass->file, pass->tensor, first * layout->group_bytes,
-                                          blocks, (size_t)size, error);
+    gufo_status status = gufo_tensor_read_raw(
+        pass->model, pass->tensor, first * layout->group_bytes, blocks, (size_t)size, error);
 
-    if (status != GUFO_OK || gufo_file_byte_order(pass->file) == GUFO_LITTLE_ENDIAN)
+    if (status != GUFO_OK || !pass->swapped)
         return status;
     return gufo_swap_blocks(layout->type, blocks, groups * layout->rows, error);
 }
@@ -187,16 +189,11 @@ static gufo_status take_chunk(void *context, uint64_t index, const void *result,
 {
     walk *w = context;
     const stats_pass *pass = w->pass;
-    const gufo_stats_options *options = pass->options;
 
     pass->take(pass->context, result);
     w->groups_done += groups_of(pass->layout, index);
-    if (options->progress == NULL ||
-        options->progress(options->progress_context,
-                          pass->bytes_before + w->groups_done * pass->layout->group_bytes,
-                          pass->bytes_in_all))
-        return GUFO_OK;
-    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+    return run_progress(pass->run, pass->bytes_before + w->groups_done * pass->layout->group_bytes,
+                        pass->bytes_in_all, error);
 }
 
 /* ---- the pass ------------------------------------------------------------------------------- */
@@ -228,12 +225,10 @@ static gufo_status make_workers(walk *w, unsigned count, const gufo_allocator *a
 
 gufo_status stats_run_pass(const stats_pass *pass, gufo_error *error)
 {
-    const gufo_stats_options *options = pass->options;
     const stats_layout *layout = pass->layout;
-    const gufo_allocator *allocator =
-        options->allocator != NULL ? options->allocator : &default_allocator;
-    walk w = {.pass = pass, .cpu = options->cpu};
-    parallel_loop loop = {.threads = options->threads,
+    const gufo_allocator *allocator = run_allocator(pass->run);
+    walk w = {.pass = pass, .cpu = pass->run->cpu};
+    parallel_loop loop = {.threads = pass->run->threads,
                           .result_size = pass->result_size,
                           .context = &w,
                           .work = visit_chunk,

@@ -76,7 +76,7 @@ bool vocabulary_size(const checker *c, uint64_t *out)
 {
     gufo_entry entry;
 
-    if (gufo_metadata_find(c->file, "tokenizer.ggml.tokens", &entry) &&
+    if (gufo_metadata_find(c->model, "tokenizer.ggml.tokens", &entry) &&
         entry.value.type == GUFO_VALUE_ARRAY) {
         *out = entry.value.as.array.count;
         return true;

@@ -104,21 +104,23 @@ void schema_report(checker *c, schema_rule number, finding_place place, const ch
 
 uint64_t schema_tensor_count(const checker *c)
 {
-    return c->set != NULL ? gufo_set_tensor_count(c->set) : gufo_tensor_count(c->file);
+    return gufo_tensor_count(c->model);
 }
 
 bool schema_tensor_at(const checker *c, uint64_t index, gufo_tensor *out, size_t *shard)
 {
-    *shard = 0;
-    return c->set != NULL ? gufo_set_tensor_at(c->set, index, out, shard)
-                          : gufo_tensor_at(c->file, index, out);
+    bool found = gufo_tensor_at(c->model, index, out);
+
+    *shard = found ? out->shard : 0;
+    return found;
 }
 
 bool schema_tensor_find(const checker *c, const char *name, gufo_tensor *out, size_t *shard)
 {
-    *shard = 0;
-    return c->set != NULL ? gufo_set_tensor_find(c->set, name, out, shard)
-                          : gufo_tensor_find(c->file, name, out);
+    bool found = gufo_tensor_find(c->model, name, out);
+
+    *shard = found ? out->shard : 0;
+    return found;
 }
 
 bool schema_check_arch_entry(const checker *c, const char *name, gufo_entry *out)
@@ -128,14 +130,14 @@ bool schema_check_arch_entry(const checker *c, const char *name, gufo_entry *out
                        c->architecture.data, name);
 
     return c->architecture.len < 128 && len > 0 && (size_t)len < sizeof key &&
-           gufo_metadata_find_str(c->file, (gufo_str){key, (size_t)len}, out);
+           gufo_metadata_find_str(c->model, (gufo_str){key, (size_t)len}, out);
 }
 
-static gufo_str text_of(const gufo_file *file, const char *key)
+static gufo_str text_of(const gufo_model *model, const char *key)
 {
     gufo_str text;
 
-    return gufo_get_str(file, key, &text, NULL) == GUFO_OK ? text : (gufo_str){"", 0};
+    return gufo_get_str(model, key, &text, NULL) == GUFO_OK ? text : (gufo_str){"", 0};
 }
 
 static subject_kind kind_of(const checker *c)
@@ -144,7 +146,7 @@ static subject_kind kind_of(const checker *c)
         const char *type;
         subject_kind kind;
     } kinds[] = {{"adapter", KIND_ADAPTER}, {"imatrix", KIND_IMATRIX}, {"mmproj", KIND_PROJECTOR}};
-    gufo_str type = text_of(c->file, "general.type");
+    gufo_str type = text_of(c->model, "general.type");
 
     if (schema_tensor_count(c) == 0 && !c->options->single)
         return KIND_VOCABULARY;
@@ -177,7 +179,7 @@ static const struct {
 static gufo_status run_checks(checker *c)
 {
     c->allocator = c->options->allocator != NULL ? c->options->allocator : &default_allocator;
-    c->architecture = text_of(c->file, "general.architecture");
+    c->architecture = text_of(c->model, "general.architecture");
     c->kind = kind_of(c);
     for (size_t i = 0; c->status == GUFO_OK && i < sizeof checks / sizeof *checks; i++)
         if (checks[i].level <= c->options->level && (checks[i].kinds & c->kind) != 0)
@@ -185,25 +187,11 @@ static gufo_status run_checks(checker *c)
     return c->status;
 }
 
-gufo_status gufo_check(const gufo_file *file, const gufo_check_options *options,
+gufo_status gufo_check(const gufo_model *model, const gufo_check_options *options,
                        gufo_finding_fn *found, void *context, gufo_error *error)
 {
     gufo_error ignored;
-    checker c = {.file = file,
-                 .options = options,
-                 .found = found,
-                 .context = context,
-                 .error = error != NULL ? error : &ignored};
-
-    return run_checks(&c);
-}
-
-gufo_status gufo_check_set(const gufo_set *set, const gufo_check_options *options,
-                           gufo_finding_fn *found, void *context, gufo_error *error)
-{
-    gufo_error ignored;
-    checker c = {.file = gufo_set_shard(set, 0),
-                 .set = set,
+    checker c = {.model = model,
                  .options = options,
                  .found = found,
                  .context = context,

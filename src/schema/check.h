@@ -24,8 +24,7 @@ typedef enum subject_kind {
 } subject_kind;
 
 typedef struct checker {
-    const gufo_file *file; /* whose metadata counts: the file, or the first shard */
-    const gufo_set *set;   /* NULL for a single file */
+    const gufo_model *model;
     const gufo_check_options *options;
     const gufo_allocator *allocator;
     subject_kind kind;

@@ -23,7 +23,7 @@ static void check_adapter_type(checker *c)
     gufo_str type;
 
     missing.hint = "use 'gufo edit FILE --set-string=adapter.type=lora'";
-    if (!gufo_metadata_find(c->file, "adapter.type", &entry))
+    if (!gufo_metadata_find(c->model, "adapter.type", &entry))
         schema_report(c, SCHEMA_ADAPTER_TYPE, missing,
                       "key \"adapter.type\" is missing; the file says that it is an adapter");
     else if (gufo_value_str(&entry.value, &type, NULL) == GUFO_OK &&
@@ -37,7 +37,7 @@ static void check_alpha(checker *c)
     gufo_entry entry;
     double alpha;
 
-    if (!gufo_metadata_find(c->file, "adapter.lora.alpha", &entry))
+    if (!gufo_metadata_find(c->model, "adapter.lora.alpha", &entry))
         schema_report(c, SCHEMA_ADAPTER_ALPHA, schema_place_missing("adapter.lora.alpha"),
                       "key \"adapter.lora.alpha\" is missing; readers then do not scale by "
                       "alpha and rank");

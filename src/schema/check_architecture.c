@@ -51,7 +51,7 @@ static bool has_key(const checker *c, const gufo_key_info *info)
 
     if (strncmp(key, template, strlen(template)) == 0)
         return schema_check_arch_entry(c, key + strlen(template), &entry);
-    return gufo_metadata_find(c->file, key, &entry);
+    return gufo_metadata_find(c->model, key, &entry);
 }
 
 /* Whether the file says it under another name: the one of today, or an old one. */
@@ -141,7 +141,7 @@ static void check_need(checker *c, const gufo_arch_key *key, const char *status)
 static bool absence_tells(const checker *c)
 {
     return c->kind != KIND_VOCABULARY &&
-           gufo_metadata_count(c->file) == gufo_file_claimed_metadata(c->file);
+           gufo_metadata_count(c->model) == gufo_model_facts(c->model).claimed_metadata;
 }
 
 static void check_needs(checker *c)
@@ -416,7 +416,7 @@ static void check_finite(checker *c)
     findings_limit limit = {{0}};
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++) {
         char quoted[GUFO_QUOTE_SIZE];
         double number;
 

@@ -287,16 +287,8 @@ static void walk(block_walk *w)
 /* Whether the infos that headers announce could all be read, and no shard is left out. */
 static bool sees_everything(const checker *c)
 {
-    if (c->set == NULL)
-        return !c->options->single &&
-               gufo_tensor_count(c->file) == gufo_file_claimed_tensors(c->file);
-    for (size_t i = 0; i < gufo_set_shard_count(c->set); i++) {
-        const gufo_file *file = gufo_set_shard(c->set, i);
-
-        if (gufo_tensor_count(file) != gufo_file_claimed_tensors(file))
-            return false;
-    }
-    return true;
+    return !c->options->single &&
+           gufo_tensor_count(c->model) == gufo_model_facts(c->model).claimed_tensors;
 }
 
 static void sort(block_walk *w)

@@ -82,7 +82,7 @@ static void check_texts(checker *c)
 {
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++) {
         if (!str_begins(entry.key, "general."))
             continue;
         check_empty(c, &entry);
@@ -115,7 +115,7 @@ static void check_size_label(checker *c)
     gufo_entry entry;
     finding_place place;
 
-    if (!gufo_metadata_find(c->file, "general.size_label", &entry) ||
+    if (!gufo_metadata_find(c->model, "general.size_label", &entry) ||
         entry.value.type != GUFO_VALUE_STRING || entry.value.as.str.len == 0 ||
         is_size_label(entry.value.as.str))
         return;
@@ -165,7 +165,7 @@ static void check_numbers(checker *c, const numbered_group *group, const gufo_en
     uint64_t number;
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++) {
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++) {
         if (!number_of(entry.key, group->prefix, &number))
             continue;
         if (number < count) {
@@ -188,8 +188,8 @@ static void check_numbers(checker *c, const numbered_group *group, const gufo_en
 static void check_group(checker *c, const numbered_group *group)
 {
     gufo_entry counter;
-    bool counted = gufo_metadata_find(c->file, group->count, &counter);
-    uint64_t count = 0, entries = gufo_metadata_count(c->file);
+    bool counted = gufo_metadata_find(c->model, group->count, &counter);
+    uint64_t count = 0, entries = gufo_metadata_count(c->model);
     uint8_t *seen;
 
     if (counted && gufo_value_u64(&counter.value, &count, NULL) != GUFO_OK)
@@ -230,7 +230,7 @@ static void check_alignment(checker *c)
     finding_place place;
     uint64_t alignment;
 
-    if (!gufo_metadata_find(c->file, "general.alignment", &entry) ||
+    if (!gufo_metadata_find(c->model, "general.alignment", &entry) ||
         gufo_value_u64(&entry.value, &alignment, NULL) != GUFO_OK || alignment <= LARGEST_PAGE)
         return;
     place = schema_place_entry(&entry);

@@ -15,7 +15,7 @@ static void check_present(checker *c)
     gufo_entry entry;
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!gufo_metadata_find(c->file, keys[i], &entry))
+        if (!gufo_metadata_find(c->model, keys[i], &entry))
             schema_report(c, SCHEMA_IMATRIX_KEYS, schema_place_missing(keys[i]),
                           "key \"%s\" is missing; some readers refuse the file", keys[i]);
 }
@@ -25,7 +25,7 @@ static void check_chunk_size(checker *c)
     gufo_entry entry;
     uint64_t tokens;
 
-    if (gufo_metadata_find(c->file, "imatrix.chunk_size", &entry) &&
+    if (gufo_metadata_find(c->model, "imatrix.chunk_size", &entry) &&
         gufo_value_u64(&entry.value, &tokens, NULL) == GUFO_OK && tokens == 0)
         schema_report(c, SCHEMA_IMATRIX_CHUNK_SIZE, schema_place_entry(&entry),
                       "imatrix.chunk_size is 0; readers divide by it");

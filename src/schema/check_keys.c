@@ -44,7 +44,7 @@ static void check_architecture_name(checker *c)
     finding_place place;
     size_t nearest;
 
-    if (c->architecture.len == 0 || !gufo_metadata_find(c->file, "general.architecture", &entry))
+    if (c->architecture.len == 0 || !gufo_metadata_find(c->model, "general.architecture", &entry))
         return;
     quote_name(quoted, c->architecture);
     place = schema_place_entry(&entry);
@@ -173,7 +173,7 @@ static void check_spelling(checker *c, const gufo_entry *entry, const gufo_key_i
 
     if (today == NULL || !is_outdated(info) || !key_of_row(today, c->architecture, right))
         return;
-    both = gufo_metadata_find(c->file, right, &other);
+    both = gufo_metadata_find(c->model, right, &other);
     if (both && !schema_same_value(&entry->value, &other.value))
         report_contradiction(c, entry, &other);
     else
@@ -188,8 +188,8 @@ static void check_separator(checker *c)
 {
     gufo_entry one, other;
 
-    if (gufo_metadata_find(c->file, "tokenizer.ggml.separator_token_id", &one) &&
-        gufo_metadata_find(c->file, "tokenizer.ggml.seperator_token_id", &other) &&
+    if (gufo_metadata_find(c->model, "tokenizer.ggml.separator_token_id", &one) &&
+        gufo_metadata_find(c->model, "tokenizer.ggml.seperator_token_id", &other) &&
         !schema_same_value(&one.value, &other.value))
         report_contradiction(c, &one, &other);
 }
@@ -266,7 +266,7 @@ static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
                       &nearest) ||
         !key_of_row(gufo_key_at(nearest), c->architecture, right) ||
         !gufo_key_accepts(gufo_key_at(nearest), &entry->value) ||
-        gufo_metadata_find(c->file, right, &other))
+        gufo_metadata_find(c->model, right, &other))
         return false;
     report_other_name(c, SCHEMA_KEY_MISSPELT, entry, "is not known, but is nearly", right,
                       is_one_slip(entry->key, gufo_str_of(right)));
@@ -332,7 +332,7 @@ void schema_check_keys(checker *c)
     gufo_entry entry;
 
     check_architecture_name(c);
-    for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++)
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
         check_key(c, &entry, &guesses);
     check_separator(c);
 }

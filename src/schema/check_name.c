@@ -27,7 +27,7 @@ static void check_size(checker *c, const gufo_name *name)
     gufo_str label;
 
     if (name->size_label.data == NULL || c->kind == KIND_PROJECTOR ||
-        gufo_get_str(c->file, "general.size_label", &label, NULL) != GUFO_OK || label.len == 0 ||
+        gufo_get_str(c->model, "general.size_label", &label, NULL) != GUFO_OK || label.len == 0 ||
         is_or_extends(name->size_label, label) || is_or_extends(label, name->size_label))
         return;
     schema_report(c, SCHEMA_NAME_SIZE, place_of(name->size_label),
@@ -53,7 +53,7 @@ static void check_encoding(checker *c, const gufo_name *name)
     uint64_t id;
 
     if (name->encoding.data == NULL || c->kind == KIND_VOCABULARY ||
-        gufo_get_u64(c->file, "general.file_type", &id, NULL) != GUFO_OK)
+        gufo_get_u64(c->model, "general.file_type", &id, NULL) != GUFO_OK)
         return;
     said = type_of_encoding(name->encoding);
     own = gufo_file_type_by_id(id);
@@ -70,8 +70,8 @@ static void check_shard(checker *c, gufo_str base)
     size_t prefix_len;
     bool named = gufo_shard_path_parse(c->options->path, &prefix_len, &number, &count);
 
-    if (gufo_get_u64(c->file, "split.no", &split_no, NULL) != GUFO_OK ||
-        gufo_get_u64(c->file, "split.count", &split_count, NULL) != GUFO_OK) {
+    if (gufo_get_u64(c->model, "split.no", &split_no, NULL) != GUFO_OK ||
+        gufo_get_u64(c->model, "split.count", &split_count, NULL) != GUFO_OK) {
         if (named && count > 1)
             schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
                           "the file name is that of shard %" PRIu32 " of %" PRIu32

@@ -6,7 +6,7 @@ static bool has(const checker *c, const char *key)
 {
     gufo_entry entry;
 
-    return gufo_metadata_find(c->file, key, &entry);
+    return gufo_metadata_find(c->model, key, &entry);
 }
 
 /* Whether one of the keys is there and says yes. */
@@ -14,7 +14,7 @@ static bool says_yes(const checker *c, const char *key)
 {
     bool value;
 
-    return gufo_get_bool(c->file, key, &value, NULL) == GUFO_OK && value;
+    return gufo_get_bool(c->model, key, &value, NULL) == GUFO_OK && value;
 }
 
 void schema_check_projector(checker *c)

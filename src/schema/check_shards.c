@@ -6,7 +6,7 @@
 
 static void check_shard(checker *c, findings_limit *limit, size_t shard)
 {
-    const gufo_file *file = gufo_set_shard(c->set, shard);
+    const gufo_model *file = gufo_model_shard(c->model, shard);
     char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry, first;
 
@@ -14,7 +14,7 @@ static void check_shard(checker *c, findings_limit *limit, size_t shard)
         finding_place place = schema_place_entry(&entry);
 
         if (gufo_str_equal(entry.key, gufo_str_of("split.no")) ||
-            !gufo_metadata_find_str(c->file, entry.key, &first) ||
+            !gufo_metadata_find_str(c->model, entry.key, &first) ||
             schema_same_value(&entry.value, &first.value) ||
             !limit_allows(limit, SCHEMA_SHARD_METADATA))
             continue;
@@ -29,9 +29,7 @@ void schema_check_shards(checker *c)
 {
     findings_limit limit = {{0}};
 
-    if (c->set == NULL)
-        return;
-    for (size_t i = 1; i < gufo_set_shard_count(c->set); i++)
+    for (size_t i = 1; i < gufo_model_shard_count(c->model); i++)
         check_shard(c, &limit, i);
     limit_end(c, &limit);
 }

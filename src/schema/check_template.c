@@ -73,7 +73,7 @@ void schema_check_templates(checker *c)
 {
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->file, i, &entry); i++)
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
         if (is_template_key(entry.key))
             lint_entry(c, &entry);
 }

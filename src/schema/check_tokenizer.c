@@ -45,7 +45,7 @@ static vocabulary read_lists(const checker *c)
     vocabulary v = {.count = 0};
 
     for (size_t i = 0; i < LIST_COUNT; i++) {
-        v.there[i] = gufo_metadata_find(c->file, lists[i].key, &v.lists[i]);
+        v.there[i] = gufo_metadata_find(c->model, lists[i].key, &v.lists[i]);
         v.usable[i] = v.there[i] && is_usable(&v.lists[i].value, (vocabulary_list)i);
     }
     if (v.usable[LIST_TOKENS])
@@ -89,7 +89,7 @@ static void check_model(checker *c, vocabulary *v)
     static const char key[] = "tokenizer.ggml.model";
     gufo_entry entry;
 
-    if (!gufo_metadata_find(c->file, key, &entry)) {
+    if (!gufo_metadata_find(c->model, key, &entry)) {
         if (v->there[LIST_TOKENS])
             schema_report(c, SCHEMA_TOKENIZER_MODEL, schema_place_missing(key),
                           "%s is missing, although there are tokens", key);
@@ -197,9 +197,9 @@ static void check_ids(checker *c, const vocabulary *v)
     gufo_entry entry;
 
     for (size_t i = 0; i < gufo_special_token_count(); i++)
-        if (gufo_metadata_find(c->file, gufo_special_token_at(i)->key, &entry))
+        if (gufo_metadata_find(c->model, gufo_special_token_at(i)->key, &entry))
             check_ids_of(c, &entry, v->count);
-    if (gufo_metadata_find(c->file, "tokenizer.ggml.suppress_tokens", &entry))
+    if (gufo_metadata_find(c->model, "tokenizer.ggml.suppress_tokens", &entry))
         check_ids_of(c, &entry, v->count);
     for (size_t i = 0; i < sizeof of_architecture / sizeof *of_architecture; i++)
         if (schema_check_arch_entry(c, of_architecture[i], &entry))
@@ -210,7 +210,7 @@ static bool has_key(const checker *c, const char *key)
 {
     gufo_entry entry;
 
-    return gufo_metadata_find(c->file, key, &entry);
+    return gufo_metadata_find(c->model, key, &entry);
 }
 
 /* A token that is to be added must be known: by its key, or by the model. */
@@ -228,7 +228,7 @@ static void check_added(checker *c, const gufo_tokenizer_model *model)
     gufo_entry entry;
 
     for (size_t i = 0; i < sizeof added / sizeof *added; i++)
-        if (gufo_metadata_find(c->file, added[i].add, &entry) &&
+        if (gufo_metadata_find(c->model, added[i].add, &entry) &&
             entry.value.type == GUFO_VALUE_BOOL && entry.value.as.b &&
             added[i].fallback[0] == '\0' && !has_key(c, added[i].id) && !has_key(c, added[i].other))
             schema_report(c, SCHEMA_TOKEN_ADDED, schema_place_entry(&entry),
@@ -252,7 +252,7 @@ static void check_pretokenizer(checker *c, const gufo_tokenizer_model *model)
 {
     static const char key[] = "tokenizer.ggml.pre";
     gufo_entry entry;
-    bool there = gufo_metadata_find(c->file, key, &entry);
+    bool there = gufo_metadata_find(c->model, key, &entry);
     finding_place place = schema_place_missing(key);
 
     if (!cuts_words(model) || (there && entry.value.type != GUFO_VALUE_STRING))
@@ -292,7 +292,7 @@ static void check_character_map(checker *c)
     gufo_entry entry;
     uint32_t trie;
 
-    if (!gufo_metadata_find(c->file, key, &entry) || entry.value.type != GUFO_VALUE_ARRAY)
+    if (!gufo_metadata_find(c->model, key, &entry) || entry.value.type != GUFO_VALUE_ARRAY)
         return;
     array = &entry.value.as.array;
     if (gufo_value_type_size(array->type) != 1 || !is_integer(array->type) || array->count == 0)

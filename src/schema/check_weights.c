@@ -38,7 +38,7 @@ static void check_quantization_version(checker *c)
     gufo_entry entry;
     uint64_t version;
 
-    if (gufo_metadata_find(c->file, "general.quantization_version", &entry) &&
+    if (gufo_metadata_find(c->model, "general.quantization_version", &entry) &&
         gufo_value_u64(&entry.value, &version, NULL) == GUFO_OK && version != TODAY &&
         has_quantized(c))
         schema_report(c, SCHEMA_QUANTIZATION_VERSION, schema_place_entry(&entry),
@@ -151,7 +151,7 @@ static void check_file_type(checker *c)
     weight_count count;
 
     if (c->options->single || schema_tensor_count(c) == 0 ||
-        !gufo_metadata_find(c->file, "general.file_type", &entry) ||
+        !gufo_metadata_find(c->model, "general.file_type", &entry) ||
         gufo_value_u64(&entry.value, &id, NULL) != GUFO_OK)
         return;
     claimed = gufo_file_type_by_id(id & ~(uint64_t)FILE_TYPE_GUESSED);

@@ -44,14 +44,13 @@ static bool find(gufo_str text, const char *part, size_t *at)
 #define LORA_A ".lora_a"
 #define LORA_B ".lora_b"
 
-static bool find_tensor(const name_model *model, const char *name, gufo_tensor *out)
+static bool find_tensor(const gufo_model *model, const char *name, gufo_tensor *out)
 {
-    return model->set != NULL ? gufo_set_tensor_find(model->set, name, out, NULL)
-                              : gufo_tensor_find(model->file, name, out);
+    return gufo_tensor_find(model, name, out);
 }
 
 /* The parameters of the matrix that A and B together change; 0 where there is no A. */
-static uint64_t changed_parameters(census *c, const name_model *model, const gufo_tensor *b)
+static uint64_t changed_parameters(census *c, const gufo_model *model, const gufo_tensor *b)
 {
     char name[GUFO_MAX_NAME + 1];
     gufo_tensor a;
@@ -95,7 +94,7 @@ static void see_experts(census *c, uint64_t experts)
     c->experts = experts > c->experts ? experts : c->experts;
 }
 
-static void count_tensor(census *c, const name_model *model, const gufo_tensor *tensor)
+static void count_tensor(census *c, const gufo_model *model, const gufo_tensor *tensor)
 {
     uint64_t elements = tensor->elements, number;
     size_t at;
@@ -116,12 +115,12 @@ static void count_tensor(census *c, const name_model *model, const gufo_tensor *
     }
 }
 
-void name_count_size(const name_model *model, name_text *out)
+void name_count_size(const gufo_model *model, name_text *out)
 {
     census c = {0};
     gufo_tensor tensor;
 
-    for (uint64_t i = 0; name_tensor_at(model, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
         count_tensor(&c, model, &tensor);
     if (c.experts > 0)
         add(&c, &c.shared, c.separate / c.experts);

@@ -53,33 +53,22 @@ gufo_str name_text_view(const name_text *text)
 
 /* ---- what the model says -------------------------------------------------------------------- */
 
-uint64_t name_tensor_count(const name_model *model)
-{
-    return model->set != NULL ? gufo_set_tensor_count(model->set) : gufo_tensor_count(model->file);
-}
-
-bool name_tensor_at(const name_model *model, uint64_t index, gufo_tensor *out)
-{
-    return model->set != NULL ? gufo_set_tensor_at(model->set, index, out, NULL)
-                              : gufo_tensor_at(model->file, index, out);
-}
-
 /* The text of a key; absent if there is none. */
-static gufo_str text_of(const name_model *model, const char *key)
+static gufo_str text_of(const gufo_model *model, const char *key)
 {
     gufo_str text;
 
-    return gufo_get_str(model->file, key, &text, NULL) == GUFO_OK ? text : (gufo_str){0};
+    return gufo_get_str(model, key, &text, NULL) == GUFO_OK ? text : (gufo_str){0};
 }
 
-static bool text_is(const name_model *model, const char *key, const char *expected)
+static bool text_is(const gufo_model *model, const char *key, const char *expected)
 {
     return name_is(text_of(model, key), expected);
 }
 
 /* The parts as they are made. */
 typedef struct draft {
-    const name_model *model;
+    const gufo_model *model;
     const char *sidecar; /* or NULL */
     const char *type;    /* or NULL */
     bool counts_tensors; /* all tensors are there, and their number says how large the model is */
@@ -89,12 +78,12 @@ typedef struct draft {
 } draft;
 
 /* A file with the multi-token prediction of a model, and not its other layers. */
-static bool has_only_nextn(const name_model *model)
+static bool has_only_nextn(const gufo_model *model)
 {
     gufo_tensor tensor;
     bool nextn = false;
 
-    for (uint64_t i = 0; name_tensor_at(model, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++) {
         if (tensor.name.len > 6 && memcmp(tensor.name.data, "blk.0.", 6) == 0)
             return false;
         for (size_t at = 0; at + 7 <= tensor.name.len && !nextn; at++)
@@ -105,7 +94,7 @@ static bool has_only_nextn(const name_model *model)
 
 static void find_kind(draft *d)
 {
-    const name_model *model = d->model;
+    const gufo_model *model = d->model;
 
     if (text_is(model, "general.type", "mmproj") || text_is(model, "general.architecture", "clip"))
         d->sidecar = "mmproj";
@@ -113,7 +102,7 @@ static void find_kind(draft *d)
         d->sidecar = "mtp";
     if (text_is(model, "general.type", "adapter"))
         d->type = "LoRA";
-    else if (name_tensor_count(model) == 0)
+    else if (gufo_tensor_count(model) == 0)
         d->type = "vocab";
 }
 
@@ -207,7 +196,7 @@ static void make_version(draft *d)
 /* ---- encoding ------------------------------------------------------------------------------- */
 
 /* The name of the type that most elements have; NULL if there are none, or nobody knows it. */
-static const char *dominant_type(const name_model *model)
+static const char *dominant_type(const gufo_model *model)
 {
     const gufo_element_type *best = NULL;
     uint64_t most = 0;
@@ -217,7 +206,7 @@ static const char *dominant_type(const name_model *model)
         uint64_t sum = 0;
         gufo_tensor tensor;
 
-        for (uint64_t j = 0; name_tensor_at(model, j, &tensor); j++)
+        for (uint64_t j = 0; gufo_tensor_at(model, j, &tensor); j++)
             if (tensor.type == type->id && sum < UINT64_MAX - tensor.elements)
                 sum += tensor.elements;
         if (sum > most) {
@@ -231,13 +220,13 @@ static const char *dominant_type(const name_model *model)
 /* A file type that was guessed is marked so. */
 #define FILE_TYPE_GUESSED UINT64_C(1024)
 
-static const char *encoding_of(const name_model *model)
+static const char *encoding_of(const gufo_model *model)
 {
     uint64_t number;
 
-    if (name_tensor_count(model) == 0)
+    if (gufo_tensor_count(model) == 0)
         return NULL;
-    if (gufo_get_u64(model->file, "general.file_type", &number, NULL) == GUFO_OK &&
+    if (gufo_get_u64(model, "general.file_type", &number, NULL) == GUFO_OK &&
         gufo_file_type_name(number & ~FILE_TYPE_GUESSED) != NULL)
         return gufo_file_type_name(number & ~FILE_TYPE_GUESSED);
     return dominant_type(model);
@@ -293,19 +282,20 @@ static void make(draft *d)
 }
 
 /* What split.no and split.count say; a file without them is the only one. */
-static uint64_t split_number(const gufo_file *file, const char *key, uint64_t otherwise)
+static uint64_t split_number(const gufo_model *file, const char *key, uint64_t otherwise)
 {
     uint64_t number;
 
     return gufo_get_u64(file, key, &number, NULL) == GUFO_OK ? number : otherwise;
 }
 
-gufo_status gufo_name_suggest(const gufo_file *file, char out[GUFO_NAME_SIZE], gufo_error *error)
+/* One file, which may be a shard all the same. */
+static gufo_status suggest_alone(const gufo_model *model, char out[GUFO_NAME_SIZE],
+                                 gufo_error *error)
 {
-    name_model model = {.file = file};
-    uint64_t number = split_number(file, "split.no", 0);
-    uint64_t count = split_number(file, "split.count", 1);
-    draft d = {.model = &model, .counts_tensors = count < 2};
+    uint64_t number = split_number(model, "split.no", 0);
+    uint64_t count = split_number(model, "split.count", 1);
+    draft d = {.model = model, .counts_tensors = count < 2};
 
     if (number > 0)
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
@@ -320,17 +310,16 @@ gufo_status gufo_name_suggest(const gufo_file *file, char out[GUFO_NAME_SIZE], g
     return write_name(&d, number + 1, count, out, error);
 }
 
-gufo_status gufo_name_suggest_shard(const gufo_set *set, size_t index, char out[GUFO_NAME_SIZE],
-                                    gufo_error *error)
+gufo_status gufo_name_suggest(const gufo_model *model, size_t shard, char out[GUFO_NAME_SIZE],
+                              gufo_error *error)
 {
-    size_t count = gufo_set_shard_count(set);
-    name_model model = {.file = gufo_set_shard(set, 0), .set = set};
-    draft d = {.model = &model, .counts_tensors = true};
+    size_t count = gufo_model_shard_count(model);
+    draft d = {.model = model, .counts_tensors = true};
 
-    if (index >= count)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no shard %zu", index + 1);
+    if (shard >= count)
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no shard %zu", shard + 1);
     if (count == 1)
-        return gufo_name_suggest(model.file, out, error);
+        return suggest_alone(model, out, error);
     make(&d);
-    return write_name(&d, index + 1, count, out, error);
+    return write_name(&d, shard + 1, count, out, error);
 }

@@ -15,17 +15,8 @@ typedef struct name_text {
 /* The view of it; absent if it is empty. */
 gufo_str name_text_view(const name_text *text);
 
-/* A file, or a shard set that is taken as one. */
-typedef struct name_model {
-    const gufo_file *file; /* that with the metadata */
-    const gufo_set *set;   /* or NULL */
-} name_model;
-
-uint64_t name_tensor_count(const name_model *model);
-bool name_tensor_at(const name_model *model, uint64_t index, gufo_tensor *out);
-
 /* "8x7B" from the tensors; empty if there is nothing to count. */
-void name_count_size(const name_model *model, name_text *out);
+void name_count_size(const gufo_model *model, name_text *out);
 /* Whether two labels are of as many experts, and of parameters that differ by less than a tenth. */
 bool name_sizes_agree(gufo_str a, gufo_str b);
 /* "8x7B", "3.8B", "0.35K": at least two digits count, zeros at the end of a fraction are left out.

@@ -37,7 +37,7 @@ sample() {
     files out sample.gguf
     gufo split -q sample.gguf out/s --max-tensors 8
     run -3 --separate-stderr gufo split out/s-00002-of-00003.gguf t --max-tensors 1
-    same_error 'gufo: out/s-00002-of-00003.gguf: this is one shard of 3; a set is divided anew by the name of its first one, NAME-00001-of-00003.gguf'
+    same_error 'gufo: out/s-00002-of-00003.gguf: byte 69: the file is shard 2 of 3 of a model, which is opened by the name of its first shard: NAME-00001-of-00003.gguf'
     [ -z "$(find . -name 't-*')" ]
 }
 

@@ -231,7 +231,7 @@ static void test_metadata_only(void **state)
 
 /* ---- every good file ------------------------------------------------------------------------ */
 
-static bool has_nested_array(const gufo_file *file)
+static bool has_nested_array(const gufo_model *file)
 {
     gufo_entry e;
 
@@ -251,20 +251,23 @@ static bool tensor_is_plain(const gufo_tensor *t, uint64_t expected)
 }
 
 /* Whether ggml's rules let it through when no data is read. */
-static bool ggml_accepts(const gufo_file *file)
+static bool ggml_accepts(const gufo_model *file)
 {
-    uint64_t align = gufo_file_alignment(file), expected = gufo_file_data_offset(file);
+    uint64_t align = gufo_model_facts(file).alignment,
+             expected = gufo_model_facts(file).data_offset;
     gufo_tensor t;
 
-    if (gufo_file_version(file) < 2 || (align & (align - 1)) != 0 ||
-        (gufo_file_byte_order(file) == GUFO_BIG_ENDIAN) != native().big || has_nested_array(file))
+    if (gufo_model_facts(file).version < 2 || (align & (align - 1)) != 0 ||
+        (gufo_model_facts(file).byte_order == GUFO_BIG_ENDIAN) != native().big ||
+        has_nested_array(file))
         return false;
     for (uint64_t i = 0; gufo_tensor_at(file, i, &t); i++) {
         if (!tensor_is_plain(&t, expected))
             return false;
         expected += (t.size + align - 1) / align * align;
     }
-    return gufo_tensor_count(file) == 0 || gufo_file_data_offset(file) <= gufo_file_size(file);
+    return gufo_tensor_count(file) == 0 ||
+           gufo_model_facts(file).data_offset <= gufo_model_facts(file).size;
 }
 
 static void check_string_array(const struct gguf_context *ctx, int64_t id, const gufo_array *array,
@@ -301,7 +304,7 @@ static void check_array(const struct gguf_context *ctx, int64_t id, const gufo_a
     free(values);
 }
 
-static void check_scalar(const struct gguf_context *ctx, int64_t id, const gufo_file *file,
+static void check_scalar(const struct gguf_context *ctx, int64_t id, const gufo_model *file,
                          const gufo_entry *e, const char *label)
 {
     uint8_t bytes[8];
@@ -315,21 +318,22 @@ static void check_scalar(const struct gguf_context *ctx, int64_t id, const gufo_
         check(memcmp(text, e->value.as.str.data, e->value.as.str.len) == 0, "%s", label);
         return;
     }
-    check_ok(gufo_file_read(file, e->value_offset, bytes, size, NULL), NULL, "%s", label);
+    check_ok(gufo_model_read_raw(file, e->value_offset, bytes, size, NULL), NULL, "%s", label);
     check(memcmp(bytes, gguf_get_val_data(ctx, id), size) == 0, "%s: bits", label);
 }
 
 /* The context tells what the file tells. */
-static void check_same(const struct gguf_context *ctx, const gufo_file *file, const char *label)
+static void check_same(const struct gguf_context *ctx, const gufo_model *file, const char *label)
 {
     gufo_entry e;
     gufo_tensor t;
 
     check_u64(gguf_get_n_kv(ctx), gufo_metadata_count(file), "%s", label);
     check_u64(gguf_get_n_tensors(ctx), gufo_tensor_count(file), "%s", label);
-    check_u64(gguf_get_version(ctx), gufo_file_version(file), "%s", label);
+    check_u64(gguf_get_version(ctx), gufo_model_facts(file).version, "%s", label);
     check_u64(gguf_get_data_offset(ctx),
-              gufo_tensor_count(file) > 0 ? gufo_file_data_offset(file) : gufo_file_infos_end(file),
+              gufo_tensor_count(file) > 0 ? gufo_model_facts(file).data_offset
+                                          : gufo_model_facts(file).infos_end,
               "%s", label);
     for (int64_t i = 0; gufo_metadata_at(file, (uint64_t)i, &e); i++) {
         check_view(gufo_str_of(gguf_get_key(ctx, i)), e.key, "%s", label);
@@ -342,8 +346,8 @@ static void check_same(const struct gguf_context *ctx, const gufo_file *file, co
     for (int64_t i = 0; gufo_tensor_at(file, (uint64_t)i, &t); i++) {
         check_view(gufo_str_of(gguf_get_tensor_name(ctx, i)), t.name, "%s", label);
         check_u64(gguf_get_tensor_size(ctx, i), t.size, "%s", label);
-        check_u64(gguf_get_tensor_offset(ctx, i), t.offset - gufo_file_data_offset(file), "%s",
-                  label);
+        check_u64(gguf_get_tensor_offset(ctx, i), t.offset - gufo_model_facts(file).data_offset,
+                  "%s", label);
         for (int d = 0; d < GGML_MAX_DIMS; d++)
             check_u64(gguf_get_tensor_ne(ctx, i)[d], t.dims[d], "%s", label);
     }
@@ -356,7 +360,7 @@ typedef struct tally {
 static void visit_good(const good_file *good, const builder *b, const char *label, void *context)
 {
     tally *count = context;
-    gufo_file *file = open_built(b, label);
+    gufo_model *file = open_built(b, label);
     struct gguf_context *ctx = read_bytes(b, NULL, false);
 
     (void)good;

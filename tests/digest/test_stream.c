@@ -19,13 +19,16 @@ static unsigned available(void)
     return algorithms;
 }
 
-/* Tensors [first, end) in a file of their own. */
-static void write_part(const char *path, size_t first, size_t end)
+/* Tensors [first, end) in a file of their own, which is shard `number` of `count`. */
+static void write_part(const char *path, size_t first, size_t end, uint32_t number, uint32_t count)
 {
     builder b = builder_new(all_encodings[ENCODING_COUNT - 2]);
     uint64_t offset = 0;
 
-    builder_header(&b, end - first, 0);
+    builder_header(&b, end - first, 3);
+    builder_kv_u32(&b, "split.no", number);
+    builder_kv_u32(&b, "split.count", count);
+    builder_kv_u32(&b, "split.tensors.count", TENSORS);
     for (size_t i = first; i < end; i++) {
         builder_tensor(&b, names[i], GUFO_TYPE_I8, 1, &sizes[i], offset);
         offset = (offset + sizes[i] + 31) / 32 * 32;
@@ -99,52 +102,46 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
     return true;
 }
 
-static void close_all(gufo_file **files, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        gufo_close(files[i]);
-}
-
 /* The model in one file, and in three. */
 static void same_with_any_threads(void **state)
 {
     folder f = folder_new();
     static const size_t cuts[] = {0, 2, 3, TENSORS};
-    gufo_file *files[4];
+    gufo_model *whole, *set;
     expected e;
     unsigned algorithms = available();
 
     (void)state;
     make_expected(algorithms, &e);
-    write_part(folder_path(&f, "whole").text, 0, TENSORS);
-    files[3] = gufo_open(folder_path(&f, "whole").text, NULL, NULL);
+    write_part(folder_path(&f, "whole").text, 0, TENSORS, 0, 1);
+    whole = gufo_open(folder_path(&f, "whole").text, NULL, NULL);
     for (size_t i = 0; i < 3; i++) {
-        path_text path = folder_path(&f, names[i]);
+        char name[32];
 
-        write_part(path.text, cuts[i], cuts[i + 1]);
-        files[i] = gufo_open(path.text, NULL, NULL);
+        snprintf(name, sizeof name, "m-%05zu-of-00003.gguf", i + 1);
+        write_part(folder_path(&f, name).text, cuts[i], cuts[i + 1], (uint32_t)i, 3);
     }
+    set = gufo_open(folder_path(&f, "m-00001-of-00003.gguf").text, NULL, NULL);
+    assert_non_null(set);
     for (unsigned threads = 1; threads <= 8; threads++) {
         for (int parts = 0; parts < 2; parts++) {
-            gufo_digest_input input = {(const gufo_file *const *)(parts ? files : files + 3),
-                                       parts ? 3 : 1};
             seen s = {.expected = &e};
-            gufo_digest_options options = {.algorithms = algorithms,
-                                           .threads = threads,
-                                           .tensor = on_tensor,
-                                           .progress = on_progress,
-                                           .context = &s};
+            gufo_digest_options options = {
+                .algorithms = algorithms, .tensor = on_tensor, .context = &s};
+            gufo_run run = {.threads = threads, .progress = on_progress, .progress_context = &s};
             gufo_digests all;
             gufo_error error = no_error();
 
-            check_ok(gufo_digest_run(&input, &options, &all, NULL, &error), &error, "%u", threads);
+            check_ok(gufo_digest_run(parts ? set : whole, &options, &run, &all, &error), &error,
+                     "%u", threads);
             check_u64(s.tensors, TENSORS, "%u threads", threads);
             check_u64(s.wrong, 0, "%u threads", threads);
             check_u64(s.done, s.total, "%u threads", threads);
             check(memcmp(&all, &e.all, sizeof all) == 0, "%u threads, parts %d", threads, parts);
         }
     }
-    close_all(files, 4);
+    gufo_close(set);
+    gufo_close(whole);
     folder_remove(&f);
 }
 
@@ -159,21 +156,19 @@ static void only_what_is_asked_for(void **state)
 
     (void)state;
     make_expected(available(), &e);
-    write_part(folder_path(&f, "m").text, 0, TENSORS);
-    gufo_file *file = gufo_open(folder_path(&f, "m").text, NULL, NULL);
-    gufo_digest_input input = {(const gufo_file *const *)&file, 1};
+    write_part(folder_path(&f, "m").text, 0, TENSORS, 0, 1);
+    gufo_model *file = gufo_open(folder_path(&f, "m").text, NULL, NULL);
 
-    check_status(gufo_digest_run(&input, &options, &all, NULL, &error), GUFO_E_ARGUMENT, &error,
+    check_status(gufo_digest_run(file, &options, NULL, &all, &error), GUFO_E_ARGUMENT, &error,
                  "no algorithm");
     options.algorithms = 1U << GUFO_DIGEST_COUNT;
-    check_status(gufo_digest_run(&input, &options, &all, NULL, &error), GUFO_E_ARGUMENT, &error,
+    check_status(gufo_digest_run(file, &options, NULL, &all, &error), GUFO_E_ARGUMENT, &error,
                  "no such algorithm");
     for (unsigned a = 0; a < GUFO_DIGEST_COUNT; a++) {
         gufo_status wanted = available() >> a & 1 ? GUFO_OK : GUFO_E_TYPE;
 
         options.algorithms = 1U << a;
-        check_status(gufo_digest_run(&input, &options, &all, NULL, &error), wanted, &error, "%u",
-                     a);
+        check_status(gufo_digest_run(file, &options, NULL, &all, &error), wanted, &error, "%u", a);
         memcpy(none.bytes[a], e.all.bytes[a], GUFO_DIGEST_SIZE);
         check(memcmp(&all, &none, sizeof all) == 0, "algorithm %u", a);
         memset(none.bytes[a], 0, GUFO_DIGEST_SIZE);
@@ -189,18 +184,18 @@ static void stops_when_asked(void **state)
 
     (void)state;
     make_expected(available(), &e);
-    write_part(folder_path(&f, "m").text, 0, TENSORS);
-    gufo_file *file = gufo_open(folder_path(&f, "m").text, NULL, NULL);
-    gufo_digest_input input = {(const gufo_file *const *)&file, 1};
+    write_part(folder_path(&f, "m").text, 0, TENSORS, 0, 1);
+    gufo_model *file = gufo_open(folder_path(&f, "m").text, NULL, NULL);
 
     for (unsigned threads = 1; threads <= 4; threads++) {
         seen s = {.expected = &e, .stop_at = 3};
         gufo_digest_options options = {
-            .algorithms = available(), .threads = threads, .tensor = on_tensor, .context = &s};
+            .algorithms = available(), .tensor = on_tensor, .context = &s};
+        gufo_run run = {.threads = threads};
         gufo_digests all;
         gufo_error error = no_error();
 
-        check_status(gufo_digest_run(&input, &options, &all, NULL, &error), GUFO_E_STOPPED, &error,
+        check_status(gufo_digest_run(file, &options, &run, &all, &error), GUFO_E_STOPPED, &error,
                      "%u threads", threads);
         check_u64(s.tensors, 3, "%u threads", threads);
         check_u64(s.wrong, 0, "%u threads", threads);
@@ -234,27 +229,31 @@ static void errors_come_through(void **state)
     size_t len;
 
     (void)state;
-    write_part(folder_path(&f, "m").text, 0, 2);
-    write_part(folder_path(&f, "n").text, 2, TENSORS);
+    write_part(folder_path(&f, "m").text, 0, 2, 0, 2);
+    write_part(folder_path(&f, "n").text, 2, TENSORS, 1, 2);
     uint8_t *data = read_file(folder_path(&f, "n").text, &len);
     failing fails = {data, len - 3 * CHUNK};
     gufo_source source = {.context = &fails, .size = len, .read = read_failing};
-    gufo_file *files[2] = {gufo_open(folder_path(&f, "m").text, NULL, NULL),
-                           gufo_open_source(&source, NULL, NULL)};
-    gufo_digest_input input = {(const gufo_file *const *)files, 2};
+    path_text first = folder_path(&f, "m");
+    gufo_input inputs[2] = {gufo_input_path(first.text), gufo_input_source(&source)};
 
-    assert_non_null(files[1]);
+    inputs[1].name = "the second";
+    gufo_model *set = gufo_open_shards(inputs, 2, NULL, NULL);
+
+    assert_non_null(set);
     for (unsigned threads = 1; threads <= 4; threads++) {
-        gufo_digest_options options = {.algorithms = available(), .threads = threads};
+        gufo_digest_options options = {.algorithms = available()};
+        gufo_run run = {.threads = threads};
         gufo_digests all;
-        size_t failed = 9;
         gufo_error error = no_error();
 
-        check_status(gufo_digest_run(&input, &options, &all, &failed, &error), GUFO_E_IO, &error,
+        check_status(gufo_digest_run(set, &options, &run, &all, &error), GUFO_E_IO, &error,
                      "%u threads", threads);
-        check_u64(failed, 1, "%u threads", threads);
+        check_u64(error.role, GUFO_FILE_INPUT, "%u threads", threads);
+        check_u64(error.file_index, 1, "%u threads", threads);
+        check(strcmp(error.file, "the second") == 0, "%u threads: %s", threads, error.file);
     }
-    close_all(files, 2);
+    gufo_close(set);
     free(data);
     folder_remove(&f);
 }

@@ -20,20 +20,20 @@ static inline int copies_setup(void **state)
 }
 
 /* A way to plan a copy. */
-typedef gufo_copy *copy_planner(const gufo_set *set, const void *context, gufo_error *error);
+typedef gufo_copy *copy_planner(const gufo_model *set, const void *context, gufo_error *error);
 
-static inline gufo_copy *plan_split(const gufo_set *set, const void *context, gufo_error *error)
+static inline gufo_copy *plan_split(const gufo_model *set, const void *context, gufo_error *error)
 {
     return gufo_copy_split(set, context, error);
 }
 
-static inline gufo_copy *plan_merge(const gufo_set *set, const void *context, gufo_error *error)
+static inline gufo_copy *plan_merge(const gufo_model *set, const void *context, gufo_error *error)
 {
     return gufo_copy_merge(set, context, error);
 }
 
 /* `context` points to the byte order. */
-static inline gufo_copy *plan_endian(const gufo_set *set, const void *context, gufo_error *error)
+static inline gufo_copy *plan_endian(const gufo_model *set, const void *context, gufo_error *error)
 {
     return gufo_copy_endian(set, *(const gufo_byte_order *)context, NULL, error);
 }
@@ -50,7 +50,7 @@ static inline gufo_status make_copy(const char *in, const char *out, copy_planne
                                     gufo_error *error)
 {
     gufo_copy_run_options options = {.replace = replace, .threads = 2};
-    gufo_set *set = gufo_set_open(in, NULL, NULL, error);
+    gufo_model *set = gufo_open(in, NULL, error);
     gufo_copy *copy = set != NULL ? plan(set, context, error) : NULL;
     gufo_status status = copy != NULL ? GUFO_OK : error->code;
 
@@ -59,7 +59,7 @@ static inline gufo_status make_copy(const char *in, const char *out, copy_planne
     if (copy != NULL && result != NULL)
         *result = (copied){gufo_copy_output_count(copy), gufo_copy_normalised(copy)};
     gufo_copy_free(copy);
-    gufo_set_close(set);
+    gufo_close(set);
     return status;
 }
 

@@ -32,12 +32,12 @@ static gufo_status set_u32(gufo_edit *edit, const char *key, uint32_t number, gu
     return gufo_edit_set(edit, key, &value, error);
 }
 
-static gufo_file *apply_and_open(gufo_edit *edit, const folder *f)
+static gufo_model *apply_and_open(gufo_edit *edit, const folder *f)
 {
     const gufo_edit_target anew = {.in_place = GUFO_EDIT_IN_PLACE_NEVER};
     path_text path = folder_path(f, name);
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
 
     check_ok(gufo_edit_apply(edit, &anew, NULL, NULL, &error), &error, "apply");
     gufo_edit_close(edit);
@@ -47,7 +47,7 @@ static gufo_file *apply_and_open(gufo_edit *edit, const folder *f)
 }
 
 /* The keys of a file, with commas. */
-static void check_keys(const gufo_file *file, const char *expected)
+static void check_keys(const gufo_model *file, const char *expected)
 {
     char keys[512] = "";
     gufo_entry entry;
@@ -79,7 +79,7 @@ static void test_order_and_places(void **state)
     for (size_t e = 0; e < ENCODING_COUNT; e++) {
         gufo_edit *edit = open_model(&f, all_encodings[e]);
         gufo_error error = no_error();
-        gufo_file *file;
+        gufo_model *file;
         gufo_tensor tensor;
         uint64_t number, removed;
 
@@ -96,13 +96,13 @@ static void test_order_and_places(void **state)
         check_ok(gufo_get_u64(file, "question", &number, &error), &error, "question");
         check_u64(number, 43, "question");
         check(gufo_tensor_find(file, "c", &tensor), "tensor c");
-        check_u64(((const uint8_t *)gufo_tensor_data(file, &tensor))[7], pattern_byte(0, 7), "c");
+        check_u64(((const uint8_t *)gufo_tensor_raw(file, &tensor))[7], pattern_byte(0, 7), "c");
         check(gufo_tensor_find(file, "a", &tensor), "tensor a");
-        check_u64(((const uint8_t *)gufo_tensor_data(file, &tensor))[7], pattern_byte(1, 7), "a");
-        check_u64(gufo_file_version(file),
+        check_u64(((const uint8_t *)gufo_tensor_raw(file, &tensor))[7], pattern_byte(1, 7), "a");
+        check_u64(gufo_model_facts(file).version,
                   all_encodings[e].version == 1 ? 3 : (unsigned)all_encodings[e].version,
                   "version");
-        check_u64(gufo_file_byte_order(file), all_encodings[e].big, "byte order");
+        check_u64(gufo_model_facts(file).byte_order, all_encodings[e].big, "byte order");
         gufo_close(file);
     }
     folder_remove(&f);
@@ -185,7 +185,7 @@ static void test_differences(void **state)
 static void copy_all(const good_file *good, const builder *b, const char *label, void *context)
 {
     const folder *f = context;
-    gufo_file *other = open_built(b, label), *file;
+    gufo_model *other = open_built(b, label), *file;
     gufo_edit *edit = open_model(f, (encoding){3, !b->encoding.big});
     gufo_error error = no_error();
     gufo_entry entry, copy;
@@ -226,7 +226,7 @@ static void test_many_copies(void **state)
     uint64_t before = gufo_metadata_count(gufo_edit_file(edit)), copied, number;
     gufo_error error = no_error();
     gufo_writer *writer = gufo_writer_new(NULL, &error);
-    gufo_file *other, *file;
+    gufo_model *other, *file;
     char key[32];
     const void *bytes;
     size_t size;
@@ -264,7 +264,7 @@ static void edit_and_back(const good_file *good, const builder *b, const char *l
     path_text path = folder_path(context, name);
     char long_text[5000];
     gufo_value value = {.type = GUFO_VALUE_STRING, .as.str = {long_text, sizeof long_text}};
-    gufo_file *before = open_built(b, label), *after;
+    gufo_model *before = open_built(b, label), *after;
     char *expected = dump_file(before, DUMP_DATA), *got;
     gufo_error error = no_error();
 
@@ -317,16 +317,16 @@ static void test_alignment(void **state)
         gufo_edit *edit = open_model(&f, (encoding){3, true});
         gufo_edit_plan plan;
         gufo_tensor tensor;
-        gufo_file *file;
+        gufo_model *file;
 
         check_ok(set_u32(edit, "general.alignment", alignments[i], &error), &error, "set");
         check_ok(gufo_edit_plan_for(edit, NULL, &plan, &error), &error, "plan");
         check_u64(plan.relaid, alignments[i] != 32, "alignment %u", alignments[i]);
         file = apply_and_open(edit, &f);
-        check_u64(gufo_file_alignment(file), alignments[i], "alignment");
+        check_u64(gufo_model_facts(file).alignment, alignments[i], "alignment");
         for (unsigned k = 0; gufo_tensor_at(file, k, &tensor); k++) {
             check_u64(tensor.offset % alignments[i], 0, "offset");
-            check_u64(((const uint8_t *)gufo_tensor_data(file, &tensor))[99], pattern_byte(k, 99),
+            check_u64(((const uint8_t *)gufo_tensor_raw(file, &tensor))[99], pattern_byte(k, 99),
                       "data");
         }
         gufo_close(file);

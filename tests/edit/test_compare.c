@@ -62,17 +62,18 @@ static gufo_comparison compare_with(const char *a, const char *b, uint32_t flags
                                     told *t)
 {
     gufo_error error = no_error();
-    gufo_set *set_a = gufo_set_open(a, NULL, NULL, &error);
-    gufo_set *set_b = set_a != NULL ? gufo_set_open(b, NULL, NULL, &error) : NULL;
+    gufo_model *set_a = gufo_open(a, NULL, &error);
+    gufo_model *set_b = set_a != NULL ? gufo_open(b, NULL, &error) : NULL;
     gufo_compare_options options = {
-        .flags = flags, .threads = threads, .entry = on_entry, .tensor = on_tensor, .context = t};
+        .flags = flags, .entry = on_entry, .tensor = on_tensor, .context = t};
+    gufo_run run = {.threads = threads};
     gufo_comparison result;
 
     *t = (told){.text = ""};
     check(set_b != NULL, "%s", error.message);
-    check_ok(gufo_compare(set_a, set_b, &options, &result, &error), &error, "%s", a);
-    gufo_set_close(set_a);
-    gufo_set_close(set_b);
+    check_ok(gufo_compare(set_a, set_b, &options, &run, &result, &error), &error, "%s", a);
+    gufo_close(set_a);
+    gufo_close(set_b);
     check_u64(gufo_comparison_same(&result), t->text[0] == '\0', "%s", t->text);
     return result;
 }
@@ -496,17 +497,18 @@ static void stops_when_asked(void **state)
     tensor_row row = {"t", GUFO_TYPE_I8, 2, 8, some_bytes, 16};
     folder f = folder_new();
     path_text path = folder_path(&f, "a");
-    gufo_compare_options options = {.progress = stop_at_once};
+    gufo_run run = {.progress = stop_at_once};
     gufo_comparison result;
     gufo_error error = no_error();
 
     (void)state;
     write_tensors(path.text, all_encodings[4], &row, 1, 0, 1, 0, 0);
-    gufo_set *set = gufo_set_open(path.text, NULL, NULL, NULL);
+    gufo_model *set = gufo_open(path.text, NULL, NULL);
 
-    check_status(gufo_compare(set, set, &options, &result, &error), GUFO_E_STOPPED, &error, "stop");
-    check_ok(gufo_compare(set, set, NULL, &result, &error), &error, "without options");
-    gufo_set_close(set);
+    check_status(gufo_compare(set, set, NULL, &run, &result, &error), GUFO_E_STOPPED, &error,
+                 "stop");
+    check_ok(gufo_compare(set, set, NULL, NULL, &result, &error), &error, "without options");
+    gufo_close(set);
     folder_remove(&f);
 }
 
@@ -707,7 +709,7 @@ static void array_changes_meanwhile(void **state)
     for (size_t changed = 0; changed < 2; changed++) {
         gufo_error error = no_error();
         gufo_comparison result;
-        gufo_set *sets[2];
+        gufo_model *sets[2];
         uint8_t *bytes;
         size_t len;
 
@@ -719,7 +721,7 @@ static void array_changes_meanwhile(void **state)
             array_of_text(&b, "texts", "y");
             write_file(paths[side].text, b.data, b.len);
             builder_free(&b);
-            sets[side] = gufo_set_open(paths[side].text, NULL, NULL, &error);
+            sets[side] = gufo_open(paths[side].text, NULL, &error);
             check(sets[side] != NULL, "%s", error.message);
         }
         /* In place, so that it is the file which is mapped: the length of "y" reaches far beyond. */
@@ -727,10 +729,10 @@ static void array_changes_meanwhile(void **state)
         memset(bytes + len - 9, 0x7f, 8);
         write_file(paths[changed].text, bytes, len);
         free(bytes);
-        check_status(gufo_compare(sets[0], sets[1], NULL, &result, &error), GUFO_E_CHANGED, &error,
-                     "changed");
-        gufo_set_close(sets[0]);
-        gufo_set_close(sets[1]);
+        check_status(gufo_compare(sets[0], sets[1], NULL, NULL, &result, &error), GUFO_E_CHANGED,
+                     &error, "changed");
+        gufo_close(sets[0]);
+        gufo_close(sets[1]);
     }
     folder_remove(&f);
 }
@@ -750,24 +752,26 @@ static void truncated_meanwhile(void **state)
     (void)state;
     wide.data = zeros;
     for (size_t row = 0; row < 4; row++) {
-        const gufo_compare_options options = {.flags = GUFO_COMPARE_VALUES, .threads = 2};
+        const gufo_compare_options options = {.flags = GUFO_COMPARE_VALUES};
+        const gufo_run run = {.threads = 2};
         bool in_b = row % 2 == 1, as_values = row >= 2;
         gufo_error error = no_error();
         gufo_comparison result;
-        gufo_set *sets[2];
+        gufo_model *sets[2];
 
         write_tensors(paths[0].text, all_encodings[4], &first, 1, 0, 1, 0, 0);
         write_tensors(paths[1].text, all_encodings[5], as_values ? &wide : &first, 1, 0, 1, 0, 0);
         for (size_t side = 0; side < 2; side++)
-            sets[side] = gufo_set_open(paths[side].text, NULL, NULL, &error);
+            sets[side] = gufo_open(paths[side].text, NULL, &error);
         check(sets[0] != NULL && sets[1] != NULL, "%s", error.message);
         check(truncate(paths[in_b].text, 96) == 0, "truncate");
-        check_status(gufo_compare(sets[0], sets[1], &options, &result, &error), GUFO_E_TRUNCATED,
-                     &error, "row %zu", row);
-        check_u64(result.failed_in_b, in_b, "row %zu: which one", row);
-        check_u64(result.failed_shard, 0, "row %zu", row);
-        gufo_set_close(sets[0]);
-        gufo_set_close(sets[1]);
+        check_status(gufo_compare(sets[0], sets[1], &options, &run, &result, &error),
+                     GUFO_E_TRUNCATED, &error, "row %zu", row);
+        check_u64(error.role, in_b ? GUFO_FILE_SECOND_INPUT : GUFO_FILE_INPUT, "row %zu", row);
+        check_u64(error.file_index, 0, "row %zu", row);
+        check(strcmp(error.file, paths[in_b].text) == 0, "row %zu: %s", row, error.file);
+        gufo_close(sets[0]);
+        gufo_close(sets[1]);
     }
     folder_remove(&f);
 }
@@ -780,7 +784,7 @@ static void pipes_are_refused(void **state)
     path_text path = folder_path(&f, "a");
     gufo_error error = no_error();
     gufo_comparison result;
-    gufo_set *set, *piped;
+    gufo_model *set, *piped;
     char name[32];
     uint8_t *bytes;
     size_t len;
@@ -792,15 +796,17 @@ static void pipes_are_refused(void **state)
     check(pipe(ends) == 0 && write(ends[1], bytes, len) == (ssize_t)len, "pipe");
     close(ends[1]);
     snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-    piped = gufo_set_open(name, NULL, NULL, &error);
+    piped = gufo_open(name, NULL, &error);
     check(piped != NULL, "%s", error.message);
-    set = gufo_set_open(path.text, NULL, NULL, &error);
-    check_status(gufo_compare(set, piped, NULL, &result, &error), GUFO_E_ARGUMENT, &error, "pipe");
+    set = gufo_open(path.text, NULL, &error);
+    check_status(gufo_compare(set, piped, NULL, NULL, &result, &error), GUFO_E_ARGUMENT, &error,
+                 "pipe");
     check_str(gufo_str_of(error.message), "the data of a pipe is gone when it could be compared",
               "message");
-    check_status(gufo_compare(piped, set, NULL, &result, &error), GUFO_E_ARGUMENT, &error, "pipe");
-    gufo_set_close(piped);
-    gufo_set_close(set);
+    check_status(gufo_compare(piped, set, NULL, NULL, &result, &error), GUFO_E_ARGUMENT, &error,
+                 "pipe");
+    gufo_close(piped);
+    gufo_close(set);
     close(ends[0]);
     free(bytes);
     folder_remove(&f);
@@ -831,25 +837,25 @@ static void progress_is_told(void **state)
     folder f = folder_new();
     path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
     watch w = {0};
-    gufo_compare_options options = {
-        .flags = GUFO_COMPARE_VALUES, .threads = 1000, .progress = watch_progress, .context = &w};
+    gufo_compare_options options = {.flags = GUFO_COMPARE_VALUES};
+    gufo_run run = {.threads = 1000, .progress = watch_progress, .progress_context = &w};
     gufo_error error = no_error();
     gufo_comparison result;
-    gufo_set *set_a, *set_b;
+    gufo_model *set_a, *set_b;
 
     (void)state;
     write_tensors(a.text, all_encodings[4], rows, 2, 0, 2, 0, 0);
     rows[1].data = more_bytes;
     write_tensors(b.text, all_encodings[4], rows, 2, 0, 2, 0, 0);
-    set_a = gufo_set_open(a.text, NULL, NULL, &error);
-    set_b = gufo_set_open(b.text, NULL, NULL, &error);
-    check_ok(gufo_compare(set_a, set_b, &options, &result, &error), &error, "compare");
+    set_a = gufo_open(a.text, NULL, &error);
+    set_b = gufo_open(b.text, NULL, &error);
+    check_ok(gufo_compare(set_a, set_b, &options, &run, &result, &error), &error, "compare");
     check_u64(result.tensors[GUFO_DIFFERENCE_CHANGED], 1, "changed");
     check_u64(w.total, SIZE + 16, "all bytes");
     check_u64(w.last, w.total, "all of them");
     assert_false(w.backwards);
-    gufo_set_close(set_a);
-    gufo_set_close(set_b);
+    gufo_close(set_a);
+    gufo_close(set_b);
     free(data);
     folder_remove(&f);
 }

@@ -16,7 +16,7 @@ static void check_writer(const good_file *good, const builder *bytes, const char
                                    .byte_order =
                                        bytes->encoding.big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN,
                                    .flags = GUFO_WRITER_AS_READ};
-    gufo_file *file = open_built(bytes, label);
+    gufo_model *file = open_built(bytes, label);
     gufo_document *d = document_of(file, 0, label);
     gufo_writer *w = gufo_writer_new(&options, NULL);
     gufo_error error = no_error();
@@ -102,7 +102,7 @@ static void change(twins *t, size_t len)
 static void check_edit_header(twins *t, new_header *h, const gufo_layout_options *o,
                               const char *label)
 {
-    uint64_t was = gufo_file_data_offset(gufo_edit_file(t->edit)), unit, place;
+    uint64_t was = gufo_model_facts(gufo_edit_file(t->edit)).data_offset, unit, place;
     uint64_t base = o->minimum;
     gufo_error error = no_error();
 
@@ -131,7 +131,7 @@ static void check_edit(const good_file *good, const builder *bytes, const char *
 
         check(t.edit != NULL, "%s: %s", label, error.message);
         t.d = document_of(gufo_edit_file(t.edit), 0, label);
-        was = gufo_file_data_offset(gufo_edit_file(t.edit));
+        was = gufo_model_facts(gufo_edit_file(t.edit)).data_offset;
         if (i > 0)
             change(&t, lengths[i]);
         check_ok(new_header_make(&h, t.edit, &error), &error, "%s", label);

@@ -131,7 +131,7 @@ static void write_all_types(const char *path)
 }
 
 /* The numbers of a tensor, decoded from blocks of either order: to be freed. */
-static float *numbers_of(const gufo_file *file, const gufo_element_type *type, uint64_t *count)
+static float *numbers_of(const gufo_model *file, const gufo_element_type *type, uint64_t *count)
 {
     gufo_error error = no_error();
     uint64_t columns = 2 * (uint64_t)type->block_elements;
@@ -141,7 +141,7 @@ static float *numbers_of(const gufo_file *file, const gufo_element_type *type, u
 
     *count = columns * ROWS;
     check(numbers != NULL, "memory");
-    if (gufo_file_byte_order(file) == GUFO_BIG_ENDIAN)
+    if (gufo_model_facts(file).byte_order == GUFO_BIG_ENDIAN)
         check_ok(gufo_swap_blocks(type, blocks, 2 * ROWS, &error), &error, "%s", type->name);
     check_ok(gufo_decode(type, blocks, ROWS, columns, numbers, GUFO_CPU_PORTABLE, &error), &error,
              "%s", type->name);
@@ -164,7 +164,7 @@ static void test_all_types(void **state)
 {
     workshop w = workshop_new();
     const gufo_element_type *type;
-    gufo_file *in, *turned;
+    gufo_model *in, *turned;
 
     (void)state;
     write_all_types(w.in.text);
@@ -210,7 +210,7 @@ static void test_large_tensors(void **state)
         .encoding = {3, false}, .tensors = tensors, .tensor_count = COUNT_OF(tensors)};
     workshop w = workshop_new();
     gufo_tensor tensor;
-    gufo_file *in, *turned;
+    gufo_model *in, *turned;
 
     (void)state;
     write_model(w.in.text, &model);

@@ -23,12 +23,12 @@ static gufo_status extract(const workshop *w, const uint64_t *tensors, size_t co
                            gufo_error *error)
 {
     gufo_extract_options options = {.format = format, .type = type};
-    gufo_set *set = gufo_set_open(w->in.text, NULL, NULL, error);
+    gufo_model *set = gufo_open(w->in.text, NULL, error);
     gufo_copy *copy = set != NULL ? gufo_copy_extract(set, tensors, count, &options, error) : NULL;
     gufo_status status = copy != NULL ? gufo_copy_run(copy, w->out.text, NULL, error) : error->code;
 
     gufo_copy_free(copy);
-    gufo_set_close(set);
+    gufo_close(set);
     if (status != GUFO_OK) {
         check(!file_exists(w->out.text), "nothing is left");
         return status;
@@ -130,7 +130,7 @@ static void check_numbers(const uint8_t *got, const uint8_t *expected, size_t co
 }
 
 /* What the decoder makes of the whole tensor at once, in the byte order of this machine. */
-static uint8_t *decoded(const gufo_file *file, const gufo_tensor *tensor, uint32_t target,
+static uint8_t *decoded(const gufo_model *file, const gufo_tensor *tensor, uint32_t target,
                         size_t *len)
 {
     const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
@@ -143,7 +143,7 @@ static uint8_t *decoded(const gufo_file *file, const gufo_tensor *tensor, uint32
     gufo_status status;
 
     check(numbers != NULL, "memory");
-    if (gufo_file_byte_order(file) == GUFO_BIG_ENDIAN)
+    if (gufo_model_facts(file).byte_order == GUFO_BIG_ENDIAN)
         check(gufo_swap_blocks(type, blocks, tensor->size / type->block_bytes, NULL) == GUFO_OK,
               "%s", name);
     if (target == GUFO_TYPE_F32)
@@ -160,7 +160,7 @@ static uint8_t *decoded(const gufo_file *file, const gufo_tensor *tensor, uint32
     return numbers;
 }
 
-static void check_decoded(const workshop *w, const gufo_file *file, uint64_t index)
+static void check_decoded(const workshop *w, const gufo_model *file, uint64_t index)
 {
     static const uint32_t targets[] = {GUFO_TYPE_F32, GUFO_TYPE_F16, GUFO_TYPE_BF16};
     gufo_tensor tensor;
@@ -182,7 +182,7 @@ static void check_decoded(const workshop *w, const gufo_file *file, uint64_t ind
 }
 
 /* Raw bytes as stored; and those of a little-endian file wherever numbers are asked for. */
-static void check_kept(const workshop *w, const gufo_file *file, uint64_t index)
+static void check_kept(const workshop *w, const gufo_model *file, uint64_t index)
 {
     gufo_tensor tensor, same;
     size_t len;
@@ -196,7 +196,7 @@ static void check_kept(const workshop *w, const gufo_file *file, uint64_t index)
     check(len == tensor.size && memcmp(got, stored, len) == 0, "%s", name);
     free(got);
     if (tensor.type == GUFO_TYPE_F32) {
-        if (gufo_file_byte_order(file) == GUFO_BIG_ENDIAN)
+        if (gufo_model_facts(file).byte_order == GUFO_BIG_ENDIAN)
             check(gufo_swap_blocks(gufo_element_type_by_id(tensor.type), stored, tensor.elements,
                                    NULL) == GUFO_OK,
                   "swap");
@@ -212,7 +212,7 @@ static void test_types(void **state)
     (void)state;
     for (int big = 0; big < 2; big++) {
         workshop w = workshop_new();
-        gufo_file *file;
+        gufo_model *file;
 
         write_types(w.in.text, big != 0);
         file = open_path(w.in.text);
@@ -318,7 +318,7 @@ static void test_safetensors(void **state)
     gufo_error error = no_error();
     size_t len, header = (sizeof expected - 1 + 7) / 8 * 8;
     gufo_tensor tensor;
-    gufo_file *file;
+    gufo_model *file;
     uint8_t *got = NULL, *stored;
 
     (void)state;
@@ -384,7 +384,7 @@ static void test_stream(void **state)
              &error, "to a file");
     for (unsigned threads = 1; threads <= 5; threads += 2) {
         gufo_copy_run_options run = {.threads = threads};
-        gufo_set *set = gufo_set_open(w.in.text, NULL, NULL, &error);
+        gufo_model *set = gufo_open(w.in.text, NULL, &error);
         gufo_copy *copy = gufo_copy_extract(set, tensors, COUNT_OF(tensors), &options, &error);
         FILE *out = fopen(w.out.text, "wb");
 
@@ -393,7 +393,7 @@ static void test_stream(void **state)
         check(fclose(out) == 0, "close");
         check_file(w.out.text, expected, len, "stream");
         gufo_copy_free(copy);
-        gufo_set_close(set);
+        gufo_close(set);
     }
     free(expected);
     folder_remove(&w.f);

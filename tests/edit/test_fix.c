@@ -55,11 +55,11 @@ static void refuse(const mending *m, gufo_fix fix, gufo_status expected, const c
 }
 
 /* Writes the result and opens it. */
-static gufo_file *finish(const mending *m)
+static gufo_model *finish(const mending *m)
 {
     const gufo_edit_target target = {.output = m->out.text};
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
 
     check_ok(gufo_edit_apply(m->edit, &target, NULL, NULL, &error), &error, "apply");
     file = gufo_open(m->out.text, NULL, &error);
@@ -67,14 +67,14 @@ static gufo_file *finish(const mending *m)
     return file;
 }
 
-static void end(mending *m, gufo_file *file)
+static void end(mending *m, gufo_model *file)
 {
     gufo_close(file);
     gufo_edit_close(m->edit);
     folder_remove(&m->f);
 }
 
-static void check_list(const gufo_file *file, int16_t last)
+static void check_list(const gufo_model *file, int16_t last)
 {
     gufo_array list;
     int16_t values[2];
@@ -93,7 +93,7 @@ static void test_changes(void **state)
     (void)state;
     for (size_t e = 0; e < ENCODING_COUNT; e++) {
         mending m = begin(all_encodings[e]);
-        gufo_file *file;
+        gufo_model *file;
         uint64_t u;
         gufo_str s;
 
@@ -123,7 +123,7 @@ static void test_bounds(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         mending m = begin(all_encodings[0]);
-        gufo_file *file;
+        gufo_model *file;
         gufo_array list;
 
         mend(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(counts[i])));
@@ -173,7 +173,7 @@ static void test_lay_anew(void **state)
     uint8_t before[8], after[8];
     gufo_edit_plan plan;
     gufo_tensor tensor;
-    gufo_file *file;
+    gufo_model *file;
 
     (void)state;
     m.in = folder_path(&m.f, "loose.gguf");
@@ -186,15 +186,16 @@ static void test_lay_anew(void **state)
     check_u64(plan.way, GUFO_EDIT_REWRITE, "without any change of a key, too");
     check(strstr(plan.not_overwritten, "laid out anew") != NULL, "%s", plan.not_overwritten);
     file = finish(&m);
-    check_u64(gufo_file_size(file) - gufo_file_data_offset(file), 64, "two tensors, padded");
+    check_u64(gufo_model_facts(file).size - gufo_model_facts(file).data_offset, 64,
+              "two tensors, padded");
     for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++) {
         gufo_tensor old;
 
-        check_u64(tensor.offset - gufo_file_data_offset(file), 32 * i, "place %d", (int)i);
+        check_u64(tensor.offset - gufo_model_facts(file).data_offset, 32 * i, "place %d", (int)i);
         check(gufo_tensor_find_str(gufo_edit_file(m.edit), tensor.name, &old), "old");
-        check_ok(gufo_tensor_read(gufo_edit_file(m.edit), &old, 0, before, 8, &error), &error,
+        check_ok(gufo_tensor_read_raw(gufo_edit_file(m.edit), &old, 0, before, 8, &error), &error,
                  "read");
-        check_ok(gufo_tensor_read(file, &tensor, 0, after, 8, &error), &error, "read");
+        check_ok(gufo_tensor_read_raw(file, &tensor, 0, after, 8, &error), &error, "read");
         check(memcmp(before, after, 8) == 0, "bytes of tensor %d", (int)i);
     }
     end(&m, file);

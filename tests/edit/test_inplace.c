@@ -18,7 +18,7 @@ static const char name[] = "model.gguf";
 static void check_content(const char *path, size_t name_len, const char *label)
 {
     gufo_error error = no_error();
-    gufo_file *file = gufo_open(path, NULL, &error);
+    gufo_model *file = gufo_open(path, NULL, &error);
     gufo_tensor tensor;
     uint64_t answer;
     gufo_str text;
@@ -30,7 +30,7 @@ static void check_content(const char *path, size_t name_len, const char *label)
     check_u64(answer, 42, "%s", label);
     check_u64(gufo_tensor_count(file), 2, "%s", label);
     for (unsigned i = 0; gufo_tensor_at(file, i, &tensor); i++) {
-        const uint8_t *data = gufo_tensor_data(file, &tensor);
+        const uint8_t *data = gufo_tensor_raw(file, &tensor);
 
         for (size_t at = 0; at < tensor.size; at++)
             check(data[at] == pattern_byte(i, at), "%s: tensor %u byte %zu", label, i, at);

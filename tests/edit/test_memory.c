@@ -3,7 +3,7 @@
 #include "../support/allocator.h"
 #include "workshop.h"
 
-#include "format/file.h"
+#include "format/model.h"
 #include "gufo/compare.h"
 
 #include <fcntl.h>
@@ -259,7 +259,7 @@ static gufo_status copy(const workshop *b, bool from_set, plan_fn *plan, const c
                         const gufo_allocator *allocator, gufo_error *error)
 {
     const gufo_copy_run_options run = {.threads = 2};
-    gufo_set *set = gufo_set_open(from_set ? b->first.text : b->in.text, NULL, NULL, NULL);
+    gufo_model *set = gufo_open(from_set ? b->first.text : b->in.text, NULL, NULL);
     gufo_copy *c = plan(set, allocator, error);
     gufo_status status = c != NULL ? GUFO_OK : failure_of(error);
 
@@ -273,7 +273,7 @@ static gufo_status copy(const workshop *b, bool from_set, plan_fn *plan, const c
     } else if (status == GUFO_OK)
         status = gufo_copy_run(c, folder_path(&b->f, out).text, &run, error);
     gufo_copy_free(c);
-    gufo_set_close(set);
+    gufo_close(set);
     return status;
 }
 
@@ -290,12 +290,12 @@ static gufo_status operate_copy(const workshop *b, const gufo_allocator *allocat
 
 static gufo_status compare(const workshop *b, const gufo_allocator *allocator, gufo_error *error)
 {
-    const gufo_compare_options options = {
-        .flags = GUFO_COMPARE_VALUES, .threads = 2, .allocator = allocator};
-    gufo_set *first = gufo_set_open(b->first.text, NULL, NULL, NULL);
-    gufo_set *other = gufo_set_open(b->other.text, NULL, NULL, NULL);
+    const gufo_compare_options options = {.flags = GUFO_COMPARE_VALUES};
+    const gufo_run run = {.threads = 2, .allocator = allocator};
+    gufo_model *first = gufo_open(b->first.text, NULL, NULL);
+    gufo_model *other = gufo_open(b->other.text, NULL, NULL);
     gufo_comparison result;
-    gufo_status status = gufo_compare(first, other, &options, &result, error);
+    gufo_status status = gufo_compare(first, other, &options, &run, &result, error);
 
     if (status == GUFO_OK) {
         check_u64(result.tensors[GUFO_DIFFERENCE_CHANGED], 2, "changed");
@@ -303,8 +303,8 @@ static gufo_status compare(const workshop *b, const gufo_allocator *allocator, g
         check_u64(result.tensors[GUFO_DIFFERENCE_REMOVED], 3, "removed");
         check_u64(result.tensors[GUFO_DIFFERENCE_ADDED], 1, "added");
     }
-    gufo_set_close(first);
-    gufo_set_close(other);
+    gufo_close(first);
+    gufo_close(other);
     return status;
 }
 
@@ -378,7 +378,7 @@ static void test_growing_edit(void **state)
     workshop_end(&b);
 }
 
-static gufo_set *grown; /* what grow_copy plans copies of */
+static gufo_model *grown; /* what grow_copy plans copies of */
 
 static gufo_status grow_copy(const workshop *b, size_t length, const gufo_allocator *allocator,
                              gufo_error *error)
@@ -410,10 +410,10 @@ static void test_growing_copy(void **state)
 
         tensors[1].name = long_text + (sizeof long_text - 1 - length);
         write_model(b.out.text, &model);
-        grown = gufo_set_open(b.out.text, NULL, NULL, &error);
+        grown = gufo_open(b.out.text, NULL, &error);
         check(grown != NULL, "%s", error.message);
         fail_growing(&b, grow_copy, length);
-        gufo_set_close(grown);
+        gufo_close(grown);
     }
     workshop_end(&b);
 }

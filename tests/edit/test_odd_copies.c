@@ -10,16 +10,16 @@
 
 #include "base/pending.h"
 
-static gufo_set *open_set(const char *path)
+static gufo_model *open_set(const char *path)
 {
     gufo_error error = no_error();
-    gufo_set *set = gufo_set_open(path, NULL, NULL, &error);
+    gufo_model *set = gufo_open(path, NULL, &error);
 
     check(set != NULL, "%s: %s", path, error.message);
     return set;
 }
 
-static gufo_copy *plan_well(plan_fn *plan, const gufo_set *set, const char *label)
+static gufo_copy *plan_well(plan_fn *plan, const gufo_model *set, const char *label)
 {
     gufo_error error = no_error();
     gufo_copy *c = plan(set, NULL, &error);
@@ -120,7 +120,7 @@ static const target targets[] = {
 /* Writes a copy whose last output has the name of the target. */
 static void write_to(const workshop *b, size_t number, const target *t)
 {
-    gufo_set *set = open_set(copies[number].from_set ? b->first.text : b->in.text);
+    gufo_model *set = open_set(copies[number].from_set ? b->first.text : b->in.text);
     gufo_copy *c = plan_well(copies[number].plan, set, copies[number].label);
     path_text out = folder_path(&b->f, copies[number].out);
     const gufo_copy_run_options options = {.replace = t->replace, .threads = 2};
@@ -160,7 +160,7 @@ static void write_to(const workshop *b, size_t number, const target *t)
               label);
     }
     gufo_copy_free(c);
-    gufo_set_close(set);
+    gufo_close(set);
     (void)remove(path);
     (void)remove(journal_beside(path).text);
     restore(b);
@@ -183,7 +183,7 @@ static void test_names_of_sets(void **state)
     static const char *const names[] = {"out.gguf", "out-00002-of-00003.gguf",
                                         "out-00001-of-00004.gguf"};
     workshop b = workshop_new();
-    gufo_set *set = open_set(b.first.text);
+    gufo_model *set = open_set(b.first.text);
     uint64_t before = folder_state(&b);
 
     (void)state;
@@ -197,7 +197,7 @@ static void test_names_of_sets(void **state)
         gufo_copy_free(c);
     }
     check_u64(folder_state(&b), before, "nothing is written");
-    gufo_set_close(set);
+    gufo_close(set);
     workshop_end(&b);
 }
 
@@ -304,7 +304,7 @@ static void test_metadata_of_shards(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        gufo_file *file;
+        gufo_model *file;
         gufo_str text;
 
         write_shard(shard_of(prefix.text, 1, 2).text, 0, 2, 2, same_keys);
@@ -329,6 +329,8 @@ static void test_keys_of_a_split(void **state)
     folder f = folder_new();
     path_text path = folder_path(&f, "a.gguf"), out = folder_path(&f, "out");
     gufo_split_options ones = {.max_tensors = 1};
+    const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
+    gufo_model *model;
     gufo_error error = no_error();
 
     (void)state;
@@ -341,7 +343,11 @@ static void test_keys_of_a_split(void **state)
     write_shard(path.text, 1, 3, 0, no_keys);
     check_status(make_copy(path.text, out.text, plan_split, &ones, true, NULL, &error),
                  GUFO_E_SHARDS, &error, "one of three");
+    check(strstr(error.message, "shard 2 of 3") != NULL, "%s", error.message);
+    model = gufo_open(path.text, &just_this, &error);
+    check(model != NULL && gufo_copy_split(model, &ones, &error) == NULL, "half a model");
     check(strstr(error.message, "one shard of 3") != NULL, "%s", error.message);
+    gufo_close(model);
     check_status(make_copy(path.text, out.text, plan_merge, NULL, true, NULL, &error),
                  GUFO_E_SHARDS, &error, "one of three");
     check(strstr(error.message, "shard 2 of 3") != NULL, "%s", error.message);
@@ -353,7 +359,7 @@ static void test_keys_of_a_split(void **state)
 static void test_questions(void **state)
 {
     workshop b = workshop_new();
-    gufo_set *set = open_set(b.in.text);
+    gufo_model *set = open_set(b.in.text);
     gufo_copy *c = plan_well(by_tensors, set, "split");
     gufo_copy_output out;
     gufo_error error = no_error();
@@ -378,14 +384,14 @@ static void test_questions(void **state)
     check_status(gufo_copy_stream(c, 1, NULL, &error), GUFO_E_ARGUMENT, &error, "and streamed");
     check_str(gufo_str_of(error.message), "the copy was written before", "message");
     gufo_copy_free(c);
-    gufo_set_close(set);
+    gufo_close(set);
     workshop_end(&b);
 }
 
 /* ---- streams that end ----------------------------------------------------------------------- */
 
 /* Streams to a file that must not grow beyond `limit`. */
-static gufo_status stream_up_to(const workshop *b, const gufo_set *set, plan_fn *plan,
+static gufo_status stream_up_to(const workshop *b, const gufo_model *set, plan_fn *plan,
                                 uint64_t limit, gufo_error *error)
 {
     struct rlimit old, new;
@@ -418,7 +424,7 @@ static void test_streams_end(void **state)
     (void)state;
     (void)signal(SIGXFSZ, SIG_IGN);
     for (size_t i = 0; i < COUNT_OF(plans); i++) {
-        gufo_set *set = open_set(i == 0 ? b.first.text : b.in.text);
+        gufo_model *set = open_set(i == 0 ? b.first.text : b.in.text);
         gufo_status status = GUFO_E_IO;
         size_t failed = 0;
 
@@ -432,7 +438,7 @@ static void test_streams_end(void **state)
             check_u64(error.system, EFBIG, "%s", error.message);
         }
         check(failed > 50, "plan %zu: %zu failures", i, failed);
-        gufo_set_close(set);
+        gufo_close(set);
     }
     (void)signal(SIGXFSZ, SIG_DFL);
     workshop_end(&b);
@@ -469,8 +475,8 @@ static void test_long_rows(void **state)
     gufo_error error = no_error();
     uint8_t *blocks, *made;
     gufo_tensor tensor;
-    gufo_file *file;
-    gufo_set *set;
+    gufo_model *file;
+    gufo_model *set;
     gufo_copy *c;
     float *values = malloc(16 * (size_t)LONG * sizeof *values);
     size_t len;
@@ -482,7 +488,7 @@ static void test_long_rows(void **state)
                           &error);
     check_ok(gufo_copy_run(c, out.text, NULL, &error), &error, "long");
     gufo_copy_free(c);
-    gufo_set_close(set);
+    gufo_close(set);
     file = open_path(path.text);
     blocks = tensor_bytes(file, "t", &tensor);
     check_ok(gufo_decode(type, blocks, 16, LONG, values, 0, &error), &error, "decode");
@@ -505,7 +511,7 @@ static void test_long_rows(void **state)
                             &error) == NULL,
           "too long");
     check_u64(error.code, GUFO_E_LIMIT, "%s", error.message);
-    gufo_set_close(set);
+    gufo_close(set);
     workshop_end(&b);
 }
 
@@ -518,7 +524,7 @@ static void test_rows_without_group(void **state)
     (void)state;
     for (int big = 0; big < 2; big++) {
         gufo_error error = no_error();
-        gufo_set *set;
+        gufo_model *set;
         gufo_copy *c;
 
         (void)write_tensor(path.text, big == 1, GUFO_TYPE_Q4_0_4_4, 32, 2, 36, false);
@@ -530,7 +536,7 @@ static void test_rows_without_group(void **state)
         check_error_shape(&error, error.code, "rows");
         check(!file_exists(out.text), "nothing is left");
         gufo_copy_free(c);
-        gufo_set_close(set);
+        gufo_close(set);
     }
     workshop_end(&b);
 }
@@ -551,7 +557,7 @@ static void test_enormous(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         uint64_t blocks = (UINT64_C(1) << rows[i].bits) / type->block_elements;
         gufo_error error = no_error();
-        gufo_set *set;
+        gufo_model *set;
 
         if (!write_tensor(path.text, false, type->id, type->block_elements, blocks,
 
@@ -560,14 +566,14 @@ static void test_enormous(void **state)
 
             skip();
         }
-        set = gufo_set_open(path.text, NULL, NULL, &error);
+        set = gufo_open(path.text, NULL, &error);
         check(set != NULL, "%s", error.message);
         check(gufo_copy_extract(set, &(uint64_t){0}, 1,
                                 &(gufo_extract_options){.type = GUFO_TYPE_F32}, &error) == NULL,
               "row %zu", i);
         check_u64(error.code, GUFO_E_RANGE, "%s", error.message);
         check_str(gufo_str_of(error.message), rows[i].message, "row %zu", i);
-        gufo_set_close(set);
+        gufo_close(set);
     }
     workshop_end(&b);
 }
@@ -580,7 +586,7 @@ static void test_many_threads(void **state)
     path_text path = folder_path(&b.f, "out.wide"), back = folder_path(&b.f, "out.back");
     const gufo_copy_run_options options = {.threads = 1000};
     gufo_error error = no_error();
-    gufo_set *set;
+    gufo_model *set;
     gufo_copy *c;
 
     (void)state;
@@ -592,7 +598,7 @@ static void test_many_threads(void **state)
         check_ok(gufo_copy_run(c, turn == 0 ? b.out.text : back.text, &options, &error), &error,
                  "turn %u", turn);
         gufo_copy_free(c);
-        gufo_set_close(set);
+        gufo_close(set);
     }
     check(same_files(path.text, back.text), "there and back");
     disk_without_help(false);
@@ -609,10 +615,10 @@ static void test_types_without_layout(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(types); i++) {
         gufo_error error = no_error();
-        gufo_set *set;
+        gufo_model *set;
 
         (void)write_tensor(path.text, false, types[i], 32, 1, 32, false);
-        set = gufo_set_open(path.text, NULL, NULL, &error);
+        set = gufo_open(path.text, NULL, &error);
         check(set != NULL, "%s", error.message);
         check(gufo_copy_endian(set, GUFO_BIG_ENDIAN, NULL, &error) == NULL, "type %" PRIu32,
               types[i]);
@@ -622,7 +628,7 @@ static void test_types_without_layout(void **state)
                                 &(gufo_extract_options){.type = GUFO_TYPE_F32}, &error) == NULL,
               "type %" PRIu32, types[i]);
         check_u64(error.code, GUFO_E_TYPE, "%s", error.message);
-        gufo_set_close(set);
+        gufo_close(set);
     }
     workshop_end(&b);
 }
@@ -641,7 +647,7 @@ static void test_order(void **state)
             const gufo_extract_options options = {.format = GUFO_EXTRACT_SAFETENSORS,
                                                   .type = GUFO_EXTRACT_AS_STORED};
             const gufo_copy_run_options run = {.replace = true};
-            gufo_set *set = open_set(from_set == 1 ? b.first.text : b.in.text);
+            gufo_model *set = open_set(from_set == 1 ? b.first.text : b.in.text);
             gufo_error error = no_error();
             gufo_copy *c = gufo_copy_extract(set, orders[i], 6, &options, &error);
 
@@ -649,7 +655,7 @@ static void test_order(void **state)
             check_ok(gufo_copy_run(c, i == 0 ? b.out.text : again.text, &run, &error), &error,
                      "order %zu", i);
             gufo_copy_free(c);
-            gufo_set_close(set);
+            gufo_close(set);
             check(i == 0 || same_files(b.out.text, again.text), "order %zu", i);
         }
     }
@@ -666,7 +672,7 @@ static void test_empty_tensors(void **state)
     (void)state;
     for (uint64_t offset = 0; offset <= 64; offset += 32) {
         builder file = builder_new((encoding){3, false});
-        gufo_set *set;
+        gufo_model *set;
         gufo_copy *c;
         gufo_error error = no_error();
 
@@ -682,7 +688,7 @@ static void test_empty_tensors(void **state)
               "at %" PRIu64 ": %#" PRIx32, offset, gufo_copy_normalised(c));
         check_ok(gufo_copy_run(c, b.out.text, NULL, &error), &error, "at %" PRIu64, offset);
         gufo_copy_free(c);
-        gufo_set_close(set);
+        gufo_close(set);
         builder_free(&file);
         restore(&b);
     }
@@ -711,7 +717,7 @@ static void test_odd_names(void **state)
                                               .type = GUFO_EXTRACT_AS_STORED};
         builder file = builder_new((encoding){3, false});
         gufo_error error = no_error();
-        gufo_set *set;
+        gufo_model *set;
         gufo_copy *c;
 
         builder_header(&file, 1, 0);
@@ -736,7 +742,7 @@ static void test_odd_names(void **state)
             free(bytes);
         }
         gufo_copy_free(c);
-        gufo_set_close(set);
+        gufo_close(set);
         builder_free(&file);
         restore(&b);
     }
@@ -776,7 +782,7 @@ static void test_metadata_changes(void **state)
     for (size_t i = 0; i < COUNT_OF(plans); i++) {
         builder before = shifty_file(100), after = shifty_file(4);
         gufo_error error = no_error();
-        gufo_set *set;
+        gufo_model *set;
         gufo_copy *c;
         size_t entries;
 
@@ -789,7 +795,7 @@ static void test_metadata_changes(void **state)
                      i);
         check_u64(entry_count(b.f.path), entries, "nothing is left");
         gufo_copy_free(c);
-        gufo_set_close(set);
+        gufo_close(set);
         builder_free(&before);
         builder_free(&after);
     }

@@ -5,7 +5,7 @@
 #include "base/bytes.h"
 #include "base/hash.h"
 #include "base/output.h"
-#include "format/file.h"
+#include "format/model.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -223,7 +223,7 @@ static void test_without_data(void **state)
     gufo_error error = no_error();
     gufo_edit_plan plan;
     gufo_edit *edit;
-    gufo_file *file;
+    gufo_model *file;
     uint64_t answer;
 
     (void)state;
@@ -275,7 +275,7 @@ static void test_odd_room(void **state)
         gufo_error error = no_error();
         gufo_edit_plan plan;
         gufo_edit *edit;
-        gufo_file *file;
+        gufo_model *file;
         gufo_str found;
         uint64_t left;
         char reason[160];
@@ -319,7 +319,7 @@ static void test_small_reserve(void **state)
         gufo_error error = no_error();
         gufo_edit_plan plan;
         gufo_edit *edit;
-        gufo_file *file;
+        gufo_model *file;
         gufo_tensor tensor;
 
         builder_header(&b, 1, 1);
@@ -335,9 +335,9 @@ static void test_small_reserve(void **state)
               "%" PRIu64 " for %" PRIu64, plan.padding, reserve);
         file = gufo_open(path.text, NULL, &error);
         check(file != NULL, "%s", error.message);
-        check_u64(gufo_file_size(file), plan.file_size, "size");
+        check_u64(gufo_model_facts(file).size, plan.file_size, "size");
         check(gufo_tensor_find(file, "t", &tensor), "tensor");
-        check(memcmp(gufo_tensor_data(file, &tensor), b.data + b.len - 8, 8) == 0, "its bytes");
+        check(memcmp(gufo_tensor_raw(file, &tensor), b.data + b.len - 8, 8) == 0, "its bytes");
         gufo_close(file);
         builder_free(&b);
     }
@@ -357,7 +357,7 @@ static void test_foreign_padding(void **state)
     path_text path = folder_path(&f, name);
     builder b = builder_new((encoding){3, false});
     gufo_error error = no_error();
-    gufo_file *other;
+    gufo_model *other;
     gufo_edit *edit;
     uint64_t copied, value;
 
@@ -471,10 +471,10 @@ static void test_streams(void **state)
                                    : GUFO_E_IO,
                          &error, "relaid %u, %u", relaid, at);
             if (at == 0) {
-                gufo_file *file = gufo_open(out.text, NULL, &error);
+                gufo_model *file = gufo_open(out.text, NULL, &error);
 
                 check(file != NULL, "%s", error.message);
-                check_u64(gufo_file_alignment(file), relaid == 1 ? 64 : 32, "alignment");
+                check_u64(gufo_model_facts(file).alignment, relaid == 1 ? 64 : 32, "alignment");
                 gufo_close(file);
             }
             if (at == 2)

@@ -82,7 +82,7 @@ static bool is_old_or_new(const scene *s, const char *path)
 static void check_readable(const scene *s, const char *path, const char *label)
 {
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
 
     if (is_old_or_new(s, path))
         return;

@@ -32,7 +32,7 @@ static unsigned find_half_done(const char *path, size_t name_len)
 {
     for (unsigned calls = 1; calls < 40; calls++) {
         gufo_error error = no_error();
-        gufo_file *file;
+        gufo_model *file;
 
         interrupt_edit(path, name_len, calls);
         file = gufo_open(path, NULL, &error);

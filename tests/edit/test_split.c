@@ -77,7 +77,7 @@ static void test_good_files(void **state)
 
 /* ---- what is in the shards ------------------------------------------------------------------ */
 
-static uint64_t number_in(const gufo_file *file, const char *key, gufo_value_type type)
+static uint64_t number_in(const gufo_model *file, const char *key, gufo_value_type type)
 {
     gufo_error error = no_error();
     gufo_entry entry;
@@ -99,7 +99,7 @@ static void test_keys(void **state)
     write_small_model(w.in.text);
     check_u64(copy_well(w.in.text, w.prefix.text, plan_split, &options, "split").outputs, 3, "3");
     for (size_t i = 0; i < 3; i++) {
-        gufo_file *file = open_path(shard_of(w.prefix.text, i + 1, 3).text);
+        gufo_model *file = open_path(shard_of(w.prefix.text, i + 1, 3).text);
 
         check_u64(number_in(file, "split.no", GUFO_VALUE_UINT16), i, "number");
         check_u64(number_in(file, "split.count", GUFO_VALUE_UINT16), 3, "count");
@@ -117,8 +117,8 @@ static void test_keys(void **state)
 
 static uint64_t size_of(const char *path)
 {
-    gufo_file *file = open_path(path);
-    uint64_t size = gufo_file_size(file);
+    gufo_model *file = open_path(path);
+    uint64_t size = gufo_model_facts(file).size;
 
     gufo_close(file);
     return size;
@@ -139,8 +139,8 @@ static void test_sizes(void **state)
 
         for (size_t i = 1; i <= split.outputs; i++) {
             path_text path = shard_of(w.prefix.text, i, split.outputs);
-            gufo_file *file = open_path(path.text);
-            uint64_t size = gufo_file_size(file);
+            gufo_model *file = open_path(path.text);
+            uint64_t size = gufo_model_facts(file).size;
 
             check(size <= bound || gufo_tensor_count(file) <= (i == 1 ? 0 : 1),
                   "bound %" PRIu64 ", shard %zu of %" PRIu64 " bytes", bound, i, size);
@@ -189,7 +189,7 @@ static void test_metadata_alone(void **state)
     write_small_model(w.in.text);
     check_u64(copy_well(w.in.text, w.prefix.text, plan_split, &options, "split").outputs, 3, "3");
     for (size_t i = 0; i < 3; i++) {
-        gufo_file *file = open_path(shard_of(w.prefix.text, i + 1, 3).text);
+        gufo_model *file = open_path(shard_of(w.prefix.text, i + 1, 3).text);
 
         check_u64(gufo_tensor_count(file), expected[i], "shard %zu", i);
         gufo_close(file);
@@ -317,17 +317,17 @@ static bool stop(void *context, uint64_t done, uint64_t total)
     return false;
 }
 
-static void check_ends(gufo_copy_progress_fn *progress, gufo_status expected)
+static void check_ends(gufo_progress_fn *progress, gufo_status expected)
 {
     workshop w = workshop_new();
     gufo_split_options options = {.max_tensors = 2};
     gufo_copy_run_options run = {.progress = progress, .progress_context = w.in.text};
     gufo_error error = no_error();
-    gufo_set *set;
+    gufo_model *set;
     gufo_copy *copy;
 
     write_small_model(w.in.text);
-    set = gufo_set_open(w.in.text, NULL, NULL, &error);
+    set = gufo_open(w.in.text, NULL, &error);
     check(set != NULL, "%s", error.message);
     copy = gufo_copy_split(set, &options, &error);
     check(copy != NULL, "%s", error.message);
@@ -337,7 +337,7 @@ static void check_ends(gufo_copy_progress_fn *progress, gufo_status expected)
     check_status(gufo_copy_run(copy, w.prefix.text, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "only once");
     gufo_copy_free(copy);
-    gufo_set_close(set);
+    gufo_close(set);
     folder_remove(&w.f);
 }
 

@@ -36,16 +36,16 @@ static workshop workshop_new(void)
     return w;
 }
 
-static gufo_copy *plan_strip(const gufo_set *set, const void *context, gufo_error *error)
+static gufo_copy *plan_strip(const gufo_model *set, const void *context, gufo_error *error)
 {
     return gufo_copy_strip(set, context, error);
 }
 
 /* Strips `in` and opens the result. */
-static gufo_file *strip(const workshop *w, const char *in, const gufo_strip_options *options)
+static gufo_model *strip(const workshop *w, const char *in, const gufo_strip_options *options)
 {
     copied made = copy_well(in, w->out.text, plan_strip, options, "strip");
-    gufo_file *file = open_path(w->out.text);
+    gufo_model *file = open_path(w->out.text);
 
     check_u64(made.outputs, 1, "one file");
     check_u64(made.normalised, 0, "nothing normalised");
@@ -53,7 +53,7 @@ static gufo_file *strip(const workshop *w, const char *in, const gufo_strip_opti
     return file;
 }
 
-static bool has_key(const gufo_file *file, const char *key)
+static bool has_key(const gufo_model *file, const char *key)
 {
     gufo_entry entry;
 
@@ -64,12 +64,12 @@ static void test_no_tensors(void **state)
 {
     workshop w = workshop_new();
     gufo_strip_options options = {0};
-    gufo_file *file = strip(&w, w.in.text, &options);
+    gufo_model *file = strip(&w, w.in.text, &options);
 
     (void)state;
     check_u64(gufo_tensor_count(file), 0, "tensors");
     check_u64(gufo_metadata_count(file), ENTRIES, "metadata");
-    check_u64(gufo_file_alignment(file), 64, "alignment");
+    check_u64(gufo_model_facts(file).alignment, 64, "alignment");
     gufo_close(file);
     folder_remove(&w.f);
 }
@@ -80,7 +80,7 @@ static void test_vocabulary(void **state)
                                        "quantize.imatrix.file"};
     workshop w = workshop_new();
     gufo_strip_options options = {.vocabulary_only = true};
-    gufo_file *file = strip(&w, w.in.text, &options);
+    gufo_model *file = strip(&w, w.in.text, &options);
 
     (void)state;
     check_u64(gufo_tensor_count(file), 0, "tensors");
@@ -103,7 +103,7 @@ static bool begins_otherwise(void *context, gufo_str name)
 static void check_some(const workshop *w, const char *in)
 {
     gufo_strip_options options = {.keeps_tensor = begins_otherwise, .context = "b"};
-    gufo_file *file = strip(w, in, &options), *whole = open_path(w->in.text);
+    gufo_model *file = strip(w, in, &options), *whole = open_path(w->in.text);
 
     check_u64(gufo_tensor_count(file), COUNT_OF(copied_tensors) - 1, "tensors");
     check_u64(gufo_metadata_count(file), ENTRIES, "metadata");

@@ -5,7 +5,7 @@
 #include "workshop.h"
 
 #include "base/move.h"
-#include "format/file.h"
+#include "format/model.h"
 #include "gufo/compare.h"
 
 #include <dlfcn.h>
@@ -280,8 +280,8 @@ static gufo_status do_edit(const workshop *b, const edit_row *row, gufo_edit_pla
 /* The file has the new name and its tensors are those of the source. */
 static void check_edited(const workshop *b, const edit_row *row, const char *label)
 {
-    gufo_file *file = open_path(row->elsewhere ? b->out.text : b->in.text);
-    gufo_file *before = gufo_open_memory(b->bytes, b->len, NULL, NULL);
+    gufo_model *file = open_path(row->elsewhere ? b->out.text : b->in.text);
+    gufo_model *before = gufo_open_memory(b->bytes, b->len, NULL, NULL);
     gufo_tensor tensor;
     gufo_str name;
 
@@ -615,7 +615,7 @@ static void share_blocks(const workshop *b, size_t before, size_t length, uint64
     gufo_error error = no_error();
     gufo_edit_plan plan;
     gufo_edit *edit;
-    gufo_file *file;
+    gufo_model *file;
     gufo_tensor tensor;
     gufo_str name;
     uint8_t *data;
@@ -634,8 +634,8 @@ static void share_blocks(const workshop *b, size_t before, size_t length, uint64
               "%zu bytes: place", length);
     check(plan.padding == 0 ? reserve == 0 : plan.padding >= reserve, "%zu bytes: room", length);
     file = open_path(path.text);
-    check_u64(gufo_file_data_offset(file), plan.data_offset, "%zu bytes", length);
-    check_u64(gufo_file_size(file), plan.file_size, "%zu bytes", length);
+    check_u64(gufo_model_facts(file).data_offset, plan.data_offset, "%zu bytes", length);
+    check_u64(gufo_model_facts(file).size, plan.file_size, "%zu bytes", length);
     check_ok(gufo_get_str(file, "general.name", &name, NULL), NULL, "name");
     check_u64(name.len, length, "name");
     data = tensor_bytes(file, "t", &tensor);
@@ -702,8 +702,7 @@ static gufo_status do_copy(const workshop *b, size_t number, bool *blamed, gufo_
     const gufo_copy_run_options options = {.threads = 1};
     bool stream = copies[number].out == NULL;
     path_text out = folder_path(&b->f, stream ? "out.stream" : copies[number].out);
-    gufo_set *set =
-        gufo_set_open(copies[number].from_set ? b->first.text : b->in.text, NULL, NULL, error);
+    gufo_model *set = gufo_open(copies[number].from_set ? b->first.text : b->in.text, NULL, error);
     gufo_copy *c = copies[number].plan(set, NULL, error);
     int fd = stream ? open(out.text, O_CREAT | O_WRONLY | O_TRUNC, 0600) : -1;
     gufo_status status;
@@ -717,7 +716,7 @@ static gufo_status do_copy(const workshop *b, size_t number, bool *blamed, gufo_
     failed = gufo_copy_failed_path(c);
     *blamed = failed != NULL && strstr(failed, "/out") == NULL;
     gufo_copy_free(c);
-    gufo_set_close(set);
+    gufo_close(set);
     if (stream)
         (void)close(fd);
     if (stream && status != GUFO_OK)
@@ -778,7 +777,8 @@ static void test_copies(void **state)
 /* A read fails: it is said in which model and shard. */
 static void test_compare(void **state)
 {
-    const gufo_compare_options options = {.flags = GUFO_COMPARE_VALUES, .threads = 1};
+    const gufo_compare_options options = {.flags = GUFO_COMPARE_VALUES};
+    const gufo_run run = {.threads = 1};
     workshop b = workshop_new();
     unsigned failed[2] = {0, 0};
     gufo_status status = GUFO_E_IO;
@@ -786,20 +786,24 @@ static void test_compare(void **state)
     (void)state;
     for (unsigned at = 1; status != GUFO_OK; at++) {
         gufo_error error = no_error();
-        gufo_set *first = gufo_set_open(b.first.text, NULL, NULL, &error);
-        gufo_set *other = gufo_set_open(b.other.text, NULL, NULL, &error);
+        gufo_model *first = gufo_open(b.first.text, NULL, &error);
+        gufo_model *other = gufo_open(b.other.text, NULL, &error);
         gufo_comparison result;
 
         fail_call(CALL_PREAD, at, EIO);
-        status = gufo_compare(first, other, &options, &result, &error);
+        status = gufo_compare(first, other, &options, &run, &result, &error);
         no_fault();
         if (status != GUFO_OK) {
             check_error_shape(&error, GUFO_E_IO, "compare");
-            check(result.failed_shard == 0 || !result.failed_in_b, "shard");
-            failed[result.failed_in_b]++;
+            const gufo_model *side = error.role == GUFO_FILE_SECOND_INPUT ? other : first;
+            const gufo_model *shard = gufo_model_shard(side, error.file_index);
+
+            check(shard != NULL && strcmp(error.file, gufo_model_name(shard)) == 0, "%s",
+                  error.file);
+            failed[side == other]++;
         }
-        gufo_set_close(first);
-        gufo_set_close(other);
+        gufo_close(first);
+        gufo_close(other);
     }
     check(failed[0] > 1 && failed[1] > 1, "%u and %u", failed[0], failed[1]);
     workshop_end(&b);

@@ -14,7 +14,7 @@ typedef struct workshop {
     folder f;
     path_text in, first, other; /* a model, the first shard of the same one, and another one */
     path_text out;
-    gufo_file *other_file;
+    gufo_model *other_file;
     uint8_t *bytes; /* of `in` */
     size_t len;
 } workshop;
@@ -120,9 +120,10 @@ static inline void restore(const workshop *b)
 
 /* ---- copies --------------------------------------------------------------------------------- */
 
-typedef gufo_copy *plan_fn(const gufo_set *set, const gufo_allocator *allocator, gufo_error *error);
+typedef gufo_copy *plan_fn(const gufo_model *set, const gufo_allocator *allocator,
+                           gufo_error *error);
 
-static inline gufo_copy *by_tensors(const gufo_set *set, const gufo_allocator *allocator,
+static inline gufo_copy *by_tensors(const gufo_model *set, const gufo_allocator *allocator,
                                     gufo_error *error)
 {
     const gufo_split_options options = {.max_tensors = 2, .allocator = allocator};
@@ -130,7 +131,7 @@ static inline gufo_copy *by_tensors(const gufo_set *set, const gufo_allocator *a
     return gufo_copy_split(set, &options, error);
 }
 
-static inline gufo_copy *by_size(const gufo_set *set, const gufo_allocator *allocator,
+static inline gufo_copy *by_size(const gufo_model *set, const gufo_allocator *allocator,
                                  gufo_error *error)
 {
     const gufo_split_options options = {
@@ -139,7 +140,7 @@ static inline gufo_copy *by_size(const gufo_set *set, const gufo_allocator *allo
     return gufo_copy_split(set, &options, error);
 }
 
-static inline gufo_copy *as_big(const gufo_set *set, const gufo_allocator *allocator,
+static inline gufo_copy *as_big(const gufo_model *set, const gufo_allocator *allocator,
                                 gufo_error *error)
 {
     return gufo_copy_endian(set, GUFO_BIG_ENDIAN, allocator, error);
@@ -151,7 +152,7 @@ static inline bool is_of_block(void *context, gufo_str name)
     return name.data[0] < 'd';
 }
 
-static inline gufo_copy *some_tensors(const gufo_set *set, const gufo_allocator *allocator,
+static inline gufo_copy *some_tensors(const gufo_model *set, const gufo_allocator *allocator,
                                       gufo_error *error)
 {
     const gufo_strip_options options = {.keeps_tensor = is_of_block, .allocator = allocator};
@@ -159,7 +160,7 @@ static inline gufo_copy *some_tensors(const gufo_set *set, const gufo_allocator 
     return gufo_copy_strip(set, &options, error);
 }
 
-static inline gufo_copy *vocabulary(const gufo_set *set, const gufo_allocator *allocator,
+static inline gufo_copy *vocabulary(const gufo_model *set, const gufo_allocator *allocator,
                                     gufo_error *error)
 {
     const gufo_strip_options options = {.vocabulary_only = true, .allocator = allocator};
@@ -167,7 +168,7 @@ static inline gufo_copy *vocabulary(const gufo_set *set, const gufo_allocator *a
     return gufo_copy_strip(set, &options, error);
 }
 
-static inline gufo_copy *as_raw(const gufo_set *set, const gufo_allocator *allocator,
+static inline gufo_copy *as_raw(const gufo_model *set, const gufo_allocator *allocator,
                                 gufo_error *error)
 {
     const gufo_extract_options options = {.type = GUFO_TYPE_F32, .allocator = allocator};
@@ -176,7 +177,7 @@ static inline gufo_copy *as_raw(const gufo_set *set, const gufo_allocator *alloc
     return gufo_copy_extract(set, &tensor, 1, &options, error);
 }
 
-static inline gufo_copy *as_numpy(const gufo_set *set, const gufo_allocator *allocator,
+static inline gufo_copy *as_numpy(const gufo_model *set, const gufo_allocator *allocator,
                                   gufo_error *error)
 {
     const gufo_extract_options options = {
@@ -186,7 +187,7 @@ static inline gufo_copy *as_numpy(const gufo_set *set, const gufo_allocator *all
     return gufo_copy_extract(set, &tensor, 1, &options, error);
 }
 
-static inline gufo_copy *as_safetensors(const gufo_set *set, const gufo_allocator *allocator,
+static inline gufo_copy *as_safetensors(const gufo_model *set, const gufo_allocator *allocator,
                                         gufo_error *error)
 {
     const gufo_extract_options options = {

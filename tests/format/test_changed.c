@@ -50,11 +50,11 @@ static void fixture_free(fixture *x)
     builder_free(&x->b);
 }
 
-static gufo_file *open_fixture(const fixture *x, unsigned flags)
+static gufo_model *open_fixture(const fixture *x, unsigned flags)
 {
     gufo_open_options options = {.flags = flags};
     gufo_error error = no_error();
-    gufo_file *file = gufo_open(x->path.text, &options, &error);
+    gufo_model *file = gufo_open(x->path.text, &options, &error);
 
     check(file != NULL, "%s", error.message);
     return file;
@@ -69,7 +69,7 @@ static void overwrite(const fixture *x, uint64_t at, const void *data, size_t le
     close(fd);
 }
 
-static void check_read_fails(const gufo_file *file, const char *name)
+static void check_read_fails(const gufo_model *file, const char *name)
 {
     gufo_error error = no_error();
     gufo_tensor tensor;
@@ -77,7 +77,7 @@ static void check_read_fails(const gufo_file *file, const char *name)
     gufo_status status;
 
     check(gufo_tensor_find(file, name, &tensor), "%s", name);
-    status = gufo_tensor_read(file, &tensor, 0, data, sizeof data, &error);
+    status = gufo_tensor_read_raw(file, &tensor, 0, data, sizeof data, &error);
     check(status == GUFO_E_TRUNCATED || status == GUFO_E_IO || status == GUFO_E_CHANGED, "%s: %s",
           name, gufo_status_name(status));
     check_error_shape(&error, status, name);
@@ -89,8 +89,8 @@ static void test_truncated_unmapped(void **state)
     (void)state;
     for (off_t left = 0; left <= 8000; left += 4000) {
         fixture x = fixture_new();
-        gufo_file *file = open_fixture(&x, GUFO_OPEN_NO_MAP);
-        gufo_file *memory = open_built(&x.b, "memory");
+        gufo_model *file = open_fixture(&x, GUFO_OPEN_NO_MAP);
+        gufo_model *memory = open_built(&x.b, "memory");
         char *got, *expected;
 
         check(truncate(x.path.text, left) == 0, "test file");
@@ -111,16 +111,16 @@ static void test_truncated_unmapped(void **state)
 static void test_truncated_mapped(void **state)
 {
     fixture x = fixture_new();
-    gufo_file *file = open_fixture(&x, 0);
+    gufo_model *file = open_fixture(&x, 0);
     gufo_error error = no_error();
     gufo_tensor tensor;
-    uint64_t infos_end = gufo_file_infos_end(file);
+    uint64_t infos_end = gufo_model_facts(file).infos_end;
     uint8_t data[4000];
 
     (void)state;
     check(gufo_tensor_find(file, "a", &tensor), "a");
     check(truncate(x.path.text, (off_t)(tensor.offset + 4000)) == 0, "test file");
-    check_ok(gufo_tensor_read(file, &tensor, 0, data, sizeof data, &error), &error, "a");
+    check_ok(gufo_tensor_read_raw(file, &tensor, 0, data, sizeof data, &error), &error, "a");
     check_read_fails(file, "b");
     check(truncate(x.path.text, (off_t)infos_end) == 0, "test file");
     check_read_fails(file, "a");
@@ -133,8 +133,8 @@ static void test_truncated_mapped(void **state)
 static void test_overwritten_unmapped(void **state)
 {
     fixture x = fixture_new();
-    gufo_file *file = open_fixture(&x, GUFO_OPEN_NO_MAP);
-    gufo_file *memory = open_built(&x.b, "memory");
+    gufo_model *file = open_fixture(&x, GUFO_OPEN_NO_MAP);
+    gufo_model *memory = open_built(&x.b, "memory");
     uint8_t *dirt = malloc(x.b.len);
     char *got, *expected;
 
@@ -162,8 +162,8 @@ static void test_overwritten_mapped(void **state)
     (void)state;
     for (int round = 0; round < 200; round++) {
         fixture x = fixture_new();
-        gufo_file *file = open_fixture(&x, 0);
-        size_t metadata = (size_t)gufo_file_infos_end(file);
+        gufo_model *file = open_fixture(&x, 0);
+        size_t metadata = (size_t)gufo_model_facts(file).infos_end;
 
         for (int n = 0; n < 1 + round / 10; n++) {
             uint64_t at = 24 + random_next(&random) % (metadata - 32), bits = random_next(&random);
@@ -184,7 +184,7 @@ static void test_overwritten_mapped(void **state)
 static void test_overwritten_while_walking(void **state)
 {
     fixture x = fixture_new();
-    gufo_file *file = open_fixture(&x, 0);
+    gufo_model *file = open_fixture(&x, 0);
     gufo_error error = no_error();
     gufo_array tokens;
     gufo_entry entry;
@@ -218,11 +218,11 @@ static void test_copy_of_changed(void **state)
     (void)state;
     for (int round = 0; round < 100; round++) {
         fixture x = fixture_new();
-        gufo_file *file = open_fixture(&x, 0), *copy;
+        gufo_model *file = open_fixture(&x, 0), *copy;
         gufo_writer_options options = {.flags = GUFO_WRITER_AS_READ};
         gufo_writer *w = gufo_writer_new(&options, NULL);
         gufo_error error = no_error();
-        size_t metadata = (size_t)gufo_file_infos_end(file), size;
+        size_t metadata = (size_t)gufo_model_facts(file).infos_end, size;
         gufo_layout layout;
 
         assert_non_null(w);
@@ -250,7 +250,7 @@ static void test_copy_of_changed(void **state)
 static void test_replaced(void **state)
 {
     fixture x = fixture_new();
-    gufo_file *file = open_fixture(&x, 0);
+    gufo_model *file = open_fixture(&x, 0);
     path_text other = folder_path(&x.f, "other");
     gufo_error error = no_error();
     gufo_tensor tensor;
@@ -261,7 +261,7 @@ static void test_replaced(void **state)
     check(rename(other.text, x.path.text) == 0, "test file");
     walk_file(file, NULL, 0, "replaced");
     check(gufo_tensor_find(file, "a", &tensor), "a");
-    check_ok(gufo_tensor_read(file, &tensor, 0, data, sizeof data, &error), &error, "a");
+    check_ok(gufo_tensor_read_raw(file, &tensor, 0, data, sizeof data, &error), &error, "a");
     check(data[17] == pattern_byte(1, 17), "data of the old file");
     gufo_close(file);
     fixture_free(&x);

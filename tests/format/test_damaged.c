@@ -8,17 +8,17 @@
 
 #define DIMS(...) ((const uint64_t[]){__VA_ARGS__})
 
-static gufo_file *open_lenient(const builder *b)
+static gufo_model *open_lenient(const builder *b)
 {
     const gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error = no_error();
-    gufo_file *file = gufo_open_memory(b->data, b->len, &lenient, &error);
+    gufo_model *file = gufo_open_memory(b->data, b->len, &lenient, &error);
 
     check(file != NULL, "lenient: %s", error.message);
     return file;
 }
 
-static gufo_tensor tensor_named(const gufo_file *file, const char *name)
+static gufo_tensor tensor_named(const gufo_model *file, const char *name)
 {
     gufo_tensor tensor;
 
@@ -32,7 +32,7 @@ static void test_unknown_offsets(void **state)
     (void)state;
     for (int cut = 0; cut < 2; cut++) {
         builder b = builder_new((encoding){3, false});
-        gufo_file *file;
+        gufo_model *file;
 
         builder_header(&b, 2, 1);
         builder_kv_u32(&b, "general.alignment", cut ? 32 : 33);
@@ -47,8 +47,8 @@ static void test_unknown_offsets(void **state)
         check_u64(tensor_named(file, "a").offset, GUFO_NO_OFFSET, "offset");
         check_u64(tensor_named(file, "a").size, 32, "size");
         check_u64(tensor_named(file, "a").available, 0, "available");
-        check_u64(gufo_file_data_offset(file), 0, "data offset");
-        check_u64(gufo_file_alignment(file), 32, "alignment");
+        check_u64(gufo_model_facts(file).data_offset, 0, "data offset");
+        check_u64(gufo_model_facts(file).alignment, 32, "alignment");
         gufo_close(file);
         builder_free(&b);
     }
@@ -58,7 +58,7 @@ static void test_unknown_offsets(void **state)
 static void test_unreachable_offset(void **state)
 {
     builder b = builder_new((encoding){3, false});
-    gufo_file *file;
+    gufo_model *file;
 
     (void)state;
     builder_header(&b, 2, 0);
@@ -68,7 +68,7 @@ static void test_unreachable_offset(void **state)
     builder_zeros(&b, 32);
     file = open_lenient(&b);
     check_u64(tensor_named(file, "far").offset, GUFO_NO_OFFSET, "far");
-    check_u64(tensor_named(file, "near").offset, gufo_file_data_offset(file), "near");
+    check_u64(tensor_named(file, "near").offset, gufo_model_facts(file).data_offset, "near");
     check_u64(tensor_named(file, "near").available, 32, "near");
     gufo_close(file);
     builder_free(&b);
@@ -78,7 +78,7 @@ static void test_unreachable_offset(void **state)
 static void test_unknown_type_cut(void **state)
 {
     builder b = builder_new((encoding){3, false});
-    gufo_file *file;
+    gufo_model *file;
     gufo_tensor a;
 
     (void)state;
@@ -92,9 +92,9 @@ static void test_unknown_type_cut(void **state)
     a = tensor_named(file, "a");
     check_u64(a.size, 64, "size");
     check_u64(a.available, 40, "available");
-    check(strstr(gufo_file_damage(file)->message,
+    check(strstr(gufo_model_damage(file)->message,
                  "0 of 3 tensors complete, at least 88 bytes missing") != NULL,
-          "%s", gufo_file_damage(file)->message);
+          "%s", gufo_model_damage(file)->message);
     gufo_close(file);
     builder_free(&b);
 }
@@ -104,7 +104,7 @@ static void test_unknown_type_before_empty(void **state)
 {
     builder b = builder_new((encoding){3, false});
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
 
     (void)state;
     builder_header(&b, 2, 0);
@@ -124,7 +124,7 @@ static void test_many_dims(void **state)
 {
     builder b = builder_new((encoding){3, false});
     static const uint64_t dims[] = {1, 1, 1, 1, 1, 1};
-    gufo_file *file;
+    gufo_model *file;
 
     (void)state;
     builder_header(&b, 2, 0);
@@ -151,7 +151,7 @@ static void test_bools_are_not_copied(void **state)
             builder b = builder_new((encoding){3, false});
             gufo_writer *w = gufo_writer_new(&options, NULL);
             gufo_error error = no_error();
-            gufo_file *file;
+            gufo_model *file;
 
             builder_header(&b, 0, 1);
             builder_key(&b, "b", array ? GUFO_VALUE_ARRAY : GUFO_VALUE_BOOL);
@@ -181,7 +181,7 @@ static void test_damaged_tensors_are_not_copied(void **state)
         builder b = builder_new((encoding){3, false});
         gufo_writer *w = gufo_writer_new(&options, NULL);
         gufo_error error = no_error();
-        gufo_file *file;
+        gufo_model *file;
 
         builder_header(&b, 1, 0);
         builder_tensor(&b, "t", GUFO_TYPE_F32, n_dims, dims, 0);
@@ -202,7 +202,7 @@ static void test_damaged_tensors_are_not_copied(void **state)
 static void test_two_alignments(void **state)
 {
     builder b = builder_new((encoding){3, false});
-    gufo_file *file;
+    gufo_model *file;
 
     (void)state;
     builder_header(&b, 1, 2);
@@ -212,7 +212,7 @@ static void test_two_alignments(void **state)
     builder_pad(&b, 32);
     builder_zeros(&b, 64);
     file = open_lenient(&b);
-    check(strcmp(gufo_file_damage(file)->rule->name, "key-duplicate") == 0, "rule");
+    check(strcmp(gufo_model_damage(file)->rule->name, "key-duplicate") == 0, "rule");
     check_u64(tensor_named(file, "t").offset, GUFO_NO_OFFSET, "offset");
     gufo_close(file);
     builder_free(&b);

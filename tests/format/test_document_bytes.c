@@ -12,7 +12,7 @@
 static const encoding targets[] = {{2, false}, {3, false}, {2, true}, {3, true}};
 
 /* Whether the bytes of all tensors can be swapped: block by block, or group by group. */
-static bool can_be_swapped(const gufo_file *file)
+static bool can_be_swapped(const gufo_model *file)
 {
     gufo_tensor t;
 
@@ -30,12 +30,12 @@ static bool can_be_swapped(const gufo_file *file)
 
 /* The document of a file, packed for another encoding, has the header of the same file in that
  * encoding; what cannot be swapped is refused. */
-static void check_target(const good_file *good, const gufo_file *file, encoding to,
+static void check_target(const good_file *good, const gufo_model *file, encoding to,
                          const char *label)
 {
     gufo_document *d = document_of(file, GUFO_DOCUMENT_AS_READ, label);
     gufo_byte_order order = to.big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN;
-    bool possible = gufo_file_byte_order(file) == order || can_be_swapped(file);
+    bool possible = gufo_model_facts(file).byte_order == order || can_be_swapped(file);
     gufo_error error = no_error();
     gufo_status status = gufo_document_set_encoding(d, (uint32_t)to.version, order, &error);
     gufo_document_tensor t;
@@ -43,21 +43,21 @@ static void check_target(const good_file *good, const gufo_file *file, encoding 
     check_status(status, possible ? GUFO_OK : GUFO_E_TYPE, &error, "%s", label);
     if (possible) {
         builder expected = good_build(good, to);
-        gufo_file *same = open_built(&expected, label);
+        gufo_model *same = open_built(&expected, label);
 
-        check_header(d, NULL, expected.data, (size_t)gufo_file_data_offset(same), label);
+        check_header(d, NULL, expected.data, (size_t)gufo_model_facts(same).data_offset, label);
         gufo_close(same);
         builder_free(&expected);
     }
     for (uint64_t i = 0; gufo_document_tensor_at(d, i, &t); i++)
-        check(t.swapped == (possible && gufo_file_byte_order(file) != order), "%s: swapped", label);
+        check(t.swapped == (possible && gufo_model_facts(file).byte_order != order), "%s: swapped", label);
     gufo_document_free(d);
 }
 
 static void check_good(const good_file *good, const builder *bytes, const char *label,
                        void *context)
 {
-    gufo_file *file;
+    gufo_model *file;
 
     if (!(good->flags & GOOD_CANONICAL) && strcmp(good->name, "unpadded tail") != 0)
         return;
@@ -86,7 +86,7 @@ static void check_as_source(const good_file *good, const builder *bytes, const c
                             void *context)
 {
     const gufo_layout_options options = {.way = GUFO_LAYOUT_AS_SOURCE};
-    gufo_file *file = open_built(bytes, label);
+    gufo_model *file = open_built(bytes, label);
     gufo_document *d = document_of(file, 0, label);
     gufo_error error = no_error();
     gufo_document_tensor t;
@@ -95,16 +95,16 @@ static void check_as_source(const good_file *good, const builder *bytes, const c
 
     (void)good;
     check_ok(gufo_document_layout(d, &options, &layout, &error), &error, "%s", label);
-    check_u64(layout.file_size - layout.data_offset, bytes->len - gufo_file_data_offset(file), "%s",
+    check_u64(layout.file_size - layout.data_offset, bytes->len - gufo_model_facts(file).data_offset, "%s",
               label);
     for (uint64_t i = 0; gufo_tensor_at(file, i, &was); i++) {
         check(gufo_document_tensor_at(d, i, &t), "%s", label);
-        check_u64(t.offset - layout.data_offset, was.offset - gufo_file_data_offset(file), "%s",
+        check_u64(t.offset - layout.data_offset, was.offset - gufo_model_facts(file).data_offset, "%s",
                   label);
         check_u64(t.size, was.size, "%s", label);
     }
     if (bytes->encoding.version > 1)
-        check_header(d, &options, bytes->data, (size_t)gufo_file_data_offset(file), label);
+        check_header(d, &options, bytes->data, (size_t)gufo_model_facts(file).data_offset, label);
     ++*(size_t *)context;
     gufo_document_free(d);
     gufo_close(file);
@@ -130,7 +130,7 @@ static void test_bits(void **state)
         builder both[2] = {builder_new(all_encodings[i / 2]), builder_new(to)};
         gufo_error error = no_error();
         gufo_document *d;
-        gufo_file *file;
+        gufo_model *file;
 
         for (size_t k = 0; k < 2; k++) {
             builder_header(&both[k], 0, 3);
@@ -265,7 +265,7 @@ static void check_random(encoding e, uint64_t seed)
 
     for (int round = 0; round < 40; round++) {
         builder b = builder_new(e), again = builder_new(e);
-        gufo_file *file;
+        gufo_model *file;
         gufo_document *copy;
 
         for (uint64_t i = random_next(&random) % 30; i > 0; i--)

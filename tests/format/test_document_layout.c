@@ -47,7 +47,7 @@ static void check_place(gufo_document *d, uint64_t was, const gufo_layout_option
     const void *bytes;
     gufo_layout layout;
     gufo_entry entry;
-    gufo_file *file;
+    gufo_model *file;
     size_t len;
 
     check_ok(gufo_document_layout(d, o, &layout, &error), &error, "%s", label);
@@ -60,8 +60,8 @@ static void check_place(gufo_document *d, uint64_t was, const gufo_layout_option
     check_u64(len, first, "%s", label);
     file = gufo_open_memory(bytes, len, &metadata, &error);
     check(file != NULL, "%s: %s", label, error.message);
-    check_u64(gufo_file_data_offset(file), first, "%s", label);
-    check_u64(gufo_file_infos_end(file), layout.metadata_size, "%s", label);
+    check_u64(gufo_model_facts(file).data_offset, first, "%s", label);
+    check_u64(gufo_model_facts(file).infos_end, layout.metadata_size, "%s", label);
     check(gufo_metadata_find(file, GUFO_PADDING_KEY, &entry) == (layout.padding > 0), "%s", label);
     if (layout.padding > 0) {
         check_u64(entry.end - entry.offset, layout.padding, "%s", label);
@@ -83,7 +83,7 @@ static void test_places(void **state)
     for (size_t i = 0; i < COUNT_OF(alignments) * COUNT_OF(lengths); i++) {
         size_t len = lengths[i % COUNT_OF(lengths)];
         builder b = build_model(all_encodings[2 + i % 4], alignments[i / COUNT_OF(lengths)], len);
-        gufo_file *model = open_built(&b, "model");
+        gufo_model *model = open_built(&b, "model");
         gufo_document *d = document_of(model, 0, "model");
         gufo_error error = no_error();
 
@@ -96,11 +96,11 @@ static void test_places(void **state)
             char label[80];
 
             snprintf(label, sizeof label, "model %zu, options %zu", i, k);
-            check_place(d, gufo_file_data_offset(model), &o, label);
+            check_place(d, gufo_model_facts(model).data_offset, &o, label);
         }
         check_ok(gufo_document_set_text(d, "text", "another, longer than it was", &error), &error,
                  "set");
-        check_place(d, gufo_file_data_offset(model),
+        check_place(d, gufo_model_facts(model).data_offset,
                     &(gufo_layout_options){.way = GUFO_LAYOUT_AS_SOURCE, .block = 4096}, "longer");
         gufo_document_free(d);
         gufo_close(model);
@@ -113,7 +113,7 @@ static void test_room_comes_back(void **state)
 {
     const gufo_layout_options options = {.way = GUFO_LAYOUT_AS_SOURCE, .reserve = 1000};
     builder b = build_model((encoding){3, false}, 32, 5);
-    gufo_file *model = open_built(&b, "model"), *second;
+    gufo_model *model = open_built(&b, "model"), *second;
     gufo_document *d = document_of(model, 0, "model"), *again;
     const gufo_open_options metadata = {.flags = GUFO_OPEN_METADATA_ONLY};
     gufo_error error = no_error();
@@ -216,7 +216,7 @@ static void test_as_source(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         builder b = build_model((encoding){3, false}, 8, 5);
-        gufo_file *model = open_built(&b, "model");
+        gufo_model *model = open_built(&b, "model");
         gufo_document *d = document_of(model, 0, "model");
         gufo_error error = no_error();
         gufo_status status;
@@ -292,7 +292,7 @@ static void test_odd_padding(void **state)
     builder b = builder_new((encoding){3, false});
     gufo_error error = no_error();
     gufo_document *d;
-    gufo_file *model;
+    gufo_model *model;
 
     (void)state;
     builder_header(&b, 0, 1);
@@ -320,7 +320,7 @@ static void test_changed_meanwhile(void **state)
     for (size_t i = 0; i < COUNT_OF(ways) * 2; i++) {
         builder b = good_build_named("nested arrays", ways[i / 2]);
         uint8_t *bytes = builder_exact_copy(&b, b.len);
-        gufo_file *model = gufo_open_memory(bytes, b.len, NULL, NULL);
+        gufo_model *model = gufo_open_memory(bytes, b.len, NULL, NULL);
         gufo_document *d = document_of(model, 0, "model");
         gufo_error error = no_error();
         size_t noticed = 0, len = 0;
@@ -354,10 +354,10 @@ static void test_changed_meanwhile(void **state)
 
 /* ---- damaged models ------------------------------------------------------------------------- */
 
-static gufo_file *open_leniently(const builder *b)
+static gufo_model *open_leniently(const builder *b)
 {
     const gufo_open_options options = {.flags = GUFO_OPEN_LENIENT};
-    gufo_file *file = gufo_open_memory(b->data, b->len, &options, NULL);
+    gufo_model *file = gufo_open_memory(b->data, b->len, &options, NULL);
 
     assert_non_null(file);
     return file;
@@ -365,7 +365,7 @@ static gufo_file *open_leniently(const builder *b)
 
 static void check_no_document(const builder *b, const char *rule)
 {
-    gufo_file *file = open_leniently(b);
+    gufo_model *file = open_leniently(b);
     gufo_error error = no_error();
 
     check(gufo_document_from(file, NULL, &error) == NULL, "%s", rule);
@@ -379,7 +379,7 @@ static void test_damaged(void **state)
     builder twice = builder_new((encoding){3, false}), two = twice, deep = twice;
     gufo_error error = no_error();
     gufo_document *d;
-    gufo_file *file;
+    gufo_model *file;
 
     (void)state;
     builder_header(&twice, 0, 2);

@@ -8,7 +8,7 @@
 /* ---- failing requests ----------------------------------------------------------------------- */
 
 typedef struct models {
-    gufo_file *first, *other; /* the other one is big-endian, of version 1 */
+    gufo_model *first, *other; /* the other one is big-endian, of version 1 */
 } models;
 
 static void count_change(void *context, const gufo_change *change)
@@ -246,7 +246,7 @@ static void test_peak(void **state)
     gufo_error error = no_error();
     gufo_allocator allocator;
     gufo_document *d;
-    gufo_file *model;
+    gufo_model *model;
     size_t before;
     counter c;
 

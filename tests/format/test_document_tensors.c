@@ -165,7 +165,7 @@ static bool is_even(void *context, gufo_str name)
 static void test_copying(void **state)
 {
     builder b = good_build_named("many", (encoding){3, true});
-    gufo_file *model = open_built(&b, "many");
+    gufo_model *model = open_built(&b, "many");
     gufo_document *d = document_for((encoding){3, true}, 0);
     gufo_error error = no_error();
     uint64_t copied = 0, count = gufo_tensor_count(model);
@@ -210,7 +210,7 @@ static void test_byte_order(void **state)
         gufo_byte_order other = big ? GUFO_LITTLE_ENDIAN : GUFO_BIG_ENDIAN;
         gufo_error error = no_error();
         gufo_document *d = document_for((encoding){3, big == 0}, GUFO_DOCUMENT_AS_READ);
-        gufo_file *model;
+        gufo_model *model;
 
         builder_header(&b, 2, 0);
         builder_tensor(&b, "groups", GUFO_TYPE_Q4_0_4_4, 2, (uint64_t[]){32, 3}, 0);
@@ -335,7 +335,7 @@ static void test_differences(void **state)
         const gufo_items same = {GUFO_VALUE_STRING, 2, texts}, less = {GUFO_VALUE_STRING, 1, texts};
         gufo_document_entry entry;
         gufo_document *d;
-        gufo_file *model;
+        gufo_model *model;
 
         build_model(&b);
         model = open_built(&b, "model");

@@ -223,7 +223,7 @@ static void test_missing_features(void **state)
         folder f = folder_new();
         path_text target = folder_path(&f, "model.gguf");
         gufo_error error = no_error();
-        gufo_file *file;
+        gufo_model *file;
 
         fault.hit = false;
         fault.nth = rows[i].nth;

@@ -31,7 +31,7 @@ static const getter_row rows[] = {
     {GUFO_VALUE_BOOL, 1, GUFO_E_TYPE, 0, GUFO_E_TYPE, 0},
 };
 
-static gufo_file *open_rows(builder *b, encoding e)
+static gufo_model *open_rows(builder *b, encoding e)
 {
     char key[16];
 
@@ -48,7 +48,7 @@ static gufo_file *open_rows(builder *b, encoding e)
     return open_built(b, encoding_name(e));
 }
 
-static void check_row(const gufo_file *file, const getter_row *row, size_t index)
+static void check_row(const gufo_model *file, const getter_row *row, size_t index)
 {
     gufo_error error = no_error();
     char key[16];
@@ -79,7 +79,7 @@ static void test_numbers(void **state)
     (void)state;
     for (size_t e = 0; e < ENCODING_COUNT; e++) {
         builder b;
-        gufo_file *file = open_rows(&b, all_encodings[e]);
+        gufo_model *file = open_rows(&b, all_encodings[e]);
 
         for (size_t i = 0; i < COUNT_OF(rows); i++)
             check_row(file, &rows[i], i);
@@ -91,7 +91,7 @@ static void test_numbers(void **state)
 static void test_strings_and_arrays(void **state)
 {
     builder b;
-    gufo_file *file = open_rows(&b, (encoding){3, false});
+    gufo_model *file = open_rows(&b, (encoding){3, false});
     gufo_error error = no_error();
     gufo_array array;
     gufo_str text;
@@ -123,7 +123,7 @@ static void test_strings_and_arrays(void **state)
 static void test_absent(void **state)
 {
     builder b;
-    gufo_file *file = open_rows(&b, (encoding){3, false});
+    gufo_model *file = open_rows(&b, (encoding){3, false});
     gufo_error error = no_error();
     gufo_array array;
     gufo_str text;
@@ -167,7 +167,7 @@ static void test_floats(void **state)
         size_t i = n / 2;
         builder b = builder_new((encoding){3, n % 2 == 1});
         gufo_error error = no_error();
-        gufo_file *file;
+        gufo_model *file;
         double got = 0;
 
         builder_header(&b, 0, 1);

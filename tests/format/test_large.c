@@ -113,13 +113,13 @@ static void check_pattern(const void *data, unsigned seed, size_t len, const cha
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static void check_infos(const gufo_file *file, const large_file *large, const char *label)
+static void check_infos(const gufo_model *file, const large_file *large, const char *label)
 {
     gufo_tensor tensor;
 
-    check_u64(gufo_file_size(file), large->size, "%s", label);
-    check_u64(gufo_file_data_offset(file), large->data_offset, "%s", label);
-    check_u64(gufo_file_data_size(file), DATA_SIZE, "%s", label);
+    check_u64(gufo_model_facts(file).size, large->size, "%s", label);
+    check_u64(gufo_model_facts(file).data_offset, large->data_offset, "%s", label);
+    check_u64(gufo_model_facts(file).data_size, DATA_SIZE, "%s", label);
     check_u64(gufo_tensor_count(file), COUNT_OF(tensors), "%s", label);
     for (size_t i = 0; i < COUNT_OF(tensors); i++) {
         check(gufo_tensor_at(file, i, &tensor), "%s, %zu", label, i);
@@ -131,7 +131,7 @@ static void check_infos(const gufo_file *file, const large_file *large, const ch
 }
 
 /* Marks by their place in the file, and by that in the tensor that they lie in. */
-static void check_marks(const gufo_file *file, const char *label)
+static void check_marks(const gufo_model *file, const char *label)
 {
     uint8_t bytes[8];
     gufo_tensor tensor;
@@ -139,18 +139,18 @@ static void check_marks(const gufo_file *file, const char *label)
 
     for (size_t i = 0; i < COUNT_OF(marks); i++) {
         check(gufo_tensor_find(file, marks[i] < MIB(4400) ? "low" : "high", &tensor), "%s", label);
-        check_ok(gufo_file_read(file, marks[i], bytes, sizeof bytes, &error), &error,
+        check_ok(gufo_model_read_raw(file, marks[i], bytes, sizeof bytes, &error), &error,
                  "%s, mark %zu", label, i);
         check_pattern(bytes, (unsigned)i, sizeof bytes, label);
         memset(bytes, 0, sizeof bytes);
-        check_ok(
-            gufo_tensor_read(file, &tensor, marks[i] - tensor.offset, bytes, sizeof bytes, &error),
-            &error, "%s, mark %zu", label, i);
+        check_ok(gufo_tensor_read_raw(file, &tensor, marks[i] - tensor.offset, bytes, sizeof bytes,
+                                      &error),
+                 &error, "%s, mark %zu", label, i);
         check_pattern(bytes, (unsigned)i, sizeof bytes, label);
     }
 }
 
-static void check_small(const gufo_file *file, const char *name, unsigned seed, bool mapped,
+static void check_small(const gufo_model *file, const char *name, unsigned seed, bool mapped,
                         const char *label)
 {
     uint8_t bytes[32];
@@ -159,17 +159,18 @@ static void check_small(const gufo_file *file, const char *name, unsigned seed, 
     const void *data;
 
     check(gufo_tensor_find(file, name, &tensor), "%s, %s", label, name);
-    check_ok(gufo_tensor_read(file, &tensor, 0, bytes, sizeof bytes, &error), &error, "%s", label);
+    check_ok(gufo_tensor_read_raw(file, &tensor, 0, bytes, sizeof bytes, &error), &error, "%s",
+             label);
     check_pattern(bytes, seed, sizeof bytes, label);
-    check_status(gufo_tensor_read(file, &tensor, 1, bytes, sizeof bytes, &error), GUFO_E_RANGE,
+    check_status(gufo_tensor_read_raw(file, &tensor, 1, bytes, sizeof bytes, &error), GUFO_E_RANGE,
                  &error, "%s", label);
-    data = gufo_tensor_data(file, &tensor);
+    data = gufo_tensor_raw(file, &tensor);
     check((data != NULL) == mapped, "%s, %s", label, name);
     if (data != NULL)
         check_pattern(data, seed, sizeof bytes, label);
 }
 
-static void check_large(const gufo_file *file, const large_file *large, bool mapped,
+static void check_large(const gufo_model *file, const large_file *large, bool mapped,
                         const char *label)
 {
     check_infos(file, large, label);
@@ -190,7 +191,7 @@ static void test_open(void **state)
         for (size_t i = 0; i < COUNT_OF(flags); i++) {
             gufo_open_options options = {.flags = flags[i]};
             gufo_error error = no_error();
-            gufo_file *file = gufo_open(large.path.text, &options, &error);
+            gufo_model *file = gufo_open(large.path.text, &options, &error);
 
             check(file != NULL, "%s: %s", encoding_name(all_encodings[e]), error.message);
             check_large(file, &large, flags[i] != GUFO_OPEN_NO_MAP && SIZE_MAX > UINT32_MAX,
@@ -217,7 +218,7 @@ static void test_source(void **state)
     int fd = open(large.path.text, O_RDONLY);
     gufo_source source = {.context = &fd, .size = large.size, .read = read_descriptor};
     gufo_error error = no_error();
-    gufo_file *file = gufo_open_source(&source, NULL, &error);
+    gufo_model *file = gufo_open_source(&source, NULL, &error);
 
     (void)state;
     check(file != NULL, "%s", error.message);
@@ -236,7 +237,7 @@ static void check_findings(const large_file *large, const char *rule, uint64_t o
     const kept_finding *first;
 
     findings_init(&found);
-    check_ok(gufo_validate(large->path.text, NULL, findings_add, &found, &error), &error, "%s",
+    check_ok(validate_file(large->path.text, NULL, findings_add, &found, &error), &error, "%s",
              rule);
     check_u64(found.count, 1, "%s", rule);
     first = findings_get(&found, rule, 0);
@@ -249,7 +250,7 @@ static void check_cut(const large_file *large, uint64_t size, uint64_t available
 {
     gufo_open_options options = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
     gufo_tensor tensor;
 
     check(truncate(large->path.text, (off_t)size) == 0, "%" PRIu64, size);
@@ -291,7 +292,7 @@ static void test_unknown_type(void **state)
     builder head = builder_new((encoding){3, false});
     const uint64_t dims[1] = {32};
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
     gufo_tensor tensor;
     bool written;
 
@@ -321,21 +322,20 @@ static void test_set(void **state)
     large_file first = large_new(&f, "m-00001-of-00002.gguf", (encoding){3, false}, 0);
     large_file second = large_new(&f, "m-00002-of-00002.gguf", (encoding){3, false}, 1);
     gufo_error error = no_error();
-    gufo_set *set = gufo_set_open(first.path.text, NULL, NULL, &error);
+    gufo_model *set = gufo_open(first.path.text, NULL, &error);
     gufo_tensor tensor;
     uint64_t total = 0;
-    size_t shard = 9;
 
     (void)state;
     check(set != NULL, "%s", error.message);
-    check_u64(gufo_set_tensor_count(set), 2 * COUNT_OF(tensors), "set");
-    for (uint64_t i = 0; gufo_set_tensor_at(set, i, &tensor, NULL); i++)
+    check_u64(gufo_tensor_count(set), 2 * COUNT_OF(tensors), "set");
+    for (uint64_t i = 0; gufo_tensor_at(set, i, &tensor); i++)
         total += tensor.size;
     check_u64(total, 2 * DATA_SIZE, "set");
-    check(gufo_set_tensor_find(set, "more_after_8", &tensor, &shard), "set");
-    check_u64(shard, 1, "set");
+    check(gufo_tensor_find(set, "more_after_8", &tensor), "set");
+    check_u64(tensor.shard, 1, "set");
     check_u64(tensor.offset, second.data_offset + tensors[3].offset, "set");
-    gufo_set_close(set);
+    gufo_close(set);
     folder_remove(&f);
 }
 
@@ -384,7 +384,7 @@ static void test_plan_opens(void **state)
     builder head = builder_new((encoding){3, false});
     large_file large = {.folder = f, .path = path};
     const void *bytes;
-    gufo_file *file;
+    gufo_model *file;
     size_t size;
     bool written;
 

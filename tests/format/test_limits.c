@@ -93,7 +93,7 @@ static void check_limit(const limit_row *row, encoding e, int step)
     } else {
         uint8_t *copy = builder_exact_copy(&b, b.len);
         gufo_error error = no_error();
-        gufo_file *file = gufo_open_memory(copy, b.len, NULL, &error);
+        gufo_model *file = gufo_open_memory(copy, b.len, NULL, &error);
 
         check(file != NULL, "%s: %s", label, error.message);
         walk_file(file, copy, b.len, label);
@@ -132,7 +132,7 @@ static void test_long_keys(void **state)
             bool counts = all_encodings[e].version == 1;
             builder b = builder_new(all_encodings[e]);
             gufo_error error = no_error();
-            gufo_file *file;
+            gufo_model *file;
 
             build_key(&b, len);
             if (counts)
@@ -157,7 +157,7 @@ static void test_name_with_counted_nul(void **state)
 {
     builder b = builder_new((encoding){1, false});
     const uint64_t dims[1] = {0};
-    gufo_file *file;
+    gufo_model *file;
     gufo_tensor tensor;
     char name[65];
 
@@ -198,7 +198,7 @@ static builder file_with_counts(encoding e, uint64_t tensors, uint64_t entries)
 static void check_option(const builder *b, gufo_open_options options, bool opens, uint64_t offset)
 {
     gufo_error error = no_error();
-    gufo_file *file = gufo_open_memory(b->data, b->len, &options, &error);
+    gufo_model *file = gufo_open_memory(b->data, b->len, &options, &error);
 
     check((file != NULL) == opens, "%s", error.message);
     if (!opens) {

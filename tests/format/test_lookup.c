@@ -19,7 +19,7 @@ static size_t make_name(char out[64], uint32_t i)
 static void test_many_keys(void **state)
 {
     builder b = builder_new((encoding){3, false});
-    gufo_file *file;
+    gufo_model *file;
     gufo_entry entry;
     char key[64];
 
@@ -55,7 +55,7 @@ static void test_many_tensors(void **state)
 {
     builder b = builder_new((encoding){3, true});
     const uint64_t dims[1] = {0};
-    gufo_file *file;
+    gufo_model *file;
     gufo_tensor tensor;
     char name[64];
 
@@ -91,7 +91,7 @@ static void test_exactness(void **state)
     static const char *const keys[] = {
         "a", "A", "a.b", "a.b.c", "aa", "general.alignmen", "general.alignment_"};
     builder b = builder_new((encoding){2, false});
-    gufo_file *file;
+    gufo_model *file;
     gufo_entry entry;
 
     (void)state;
@@ -108,7 +108,7 @@ static void test_exactness(void **state)
     check(!gufo_metadata_find_str(file, (gufo_str){NULL, 0}, &entry), "nothing");
     check(!gufo_metadata_find(file, "general.alignment", &entry), "general.alignment");
     check(!gufo_metadata_find(file, "a.", &entry), "a.");
-    check_u64(gufo_file_alignment(file), 32, "alignment");
+    check_u64(gufo_model_facts(file).alignment, 32, "alignment");
     gufo_close(file);
     builder_free(&b);
 }

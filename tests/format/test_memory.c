@@ -9,12 +9,12 @@
 #define FIXED_MEMORY 4096
 #define PER_ITEM 200
 
-static gufo_file *open_counted(const builder *b, counter *c, unsigned flags)
+static gufo_model *open_counted(const builder *b, counter *c, unsigned flags)
 {
     gufo_allocator allocator;
     gufo_open_options options = {.flags = flags};
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
 
     counter_init(c);
     allocator = counter_allocator(c); /* copied by open: this one may go */
@@ -62,7 +62,7 @@ static void test_bound(void **state)
 
         for (unsigned flags = 0; flags <= GUFO_OPEN_LENIENT; flags += GUFO_OPEN_LENIENT) {
             counter c;
-            gufo_file *file = open_counted(&b, &c, flags);
+            gufo_model *file = open_counted(&b, &c, flags);
 
             check(c.peak <= bound,
                   "%" PRIu32 " entries, %" PRIu32 " tensors: %zu bytes, at most "
@@ -80,7 +80,7 @@ static void test_content_is_free(void **state)
 {
     builder b = builder_new((encoding){3, false});
     counter c;
-    gufo_file *file;
+    gufo_model *file;
 
     (void)state;
     builder_header(&b, 0, 4);
@@ -115,7 +115,7 @@ static void test_linear(void **state)
     for (uint32_t i = 0; i < 3; i++) {
         builder b = file_of(UINT32_C(10000) << i, UINT32_C(10000) << i);
         counter c;
-        gufo_file *file = open_counted(&b, &c, 0);
+        gufo_model *file = open_counted(&b, &c, 0);
 
         peak[i] = c.peak;
         calls[i] = c.calls;
@@ -168,7 +168,7 @@ static bool work_open_memory(const gufo_allocator *allocator, const void *contex
 {
     const builder *b = context;
     gufo_open_options options = {.allocator = allocator};
-    gufo_file *file = gufo_open_memory(b->data, b->len, &options, error);
+    gufo_model *file = gufo_open_memory(b->data, b->len, &options, error);
     bool good = file != NULL;
 
     gufo_close(file);
@@ -181,14 +181,14 @@ static bool work_open_lenient(const gufo_allocator *allocator, const void *conte
     const builder *b = context;
     findings found;
     gufo_open_options options = {.flags = GUFO_OPEN_LENIENT, .allocator = allocator};
-    gufo_file *file;
+    gufo_model *file;
     bool good;
 
     findings_init(&found);
     options.on_finding = findings_add;
     options.finding_context = &found;
     file = gufo_open_memory(b->data, b->len, &options, error);
-    good = file != NULL && gufo_file_check(file, findings_add, &found, error) == GUFO_OK;
+    good = file != NULL && gufo_model_check(file, findings_add, &found, error) == GUFO_OK;
     gufo_close(file);
     findings_free(&found);
     return good;
@@ -201,7 +201,7 @@ static bool work_open_source(const gufo_allocator *allocator, const void *contex
     test_source state;
     gufo_source source = source_over(&state, b->data, b->len);
     gufo_open_options options = {.allocator = allocator};
-    gufo_file *file = gufo_open_source(&source, &options, error);
+    gufo_model *file = gufo_open_source(&source, &options, error);
     bool good = file != NULL;
 
     gufo_close(file);
@@ -217,7 +217,7 @@ static bool work_open_path(const gufo_allocator *allocator, const void *context,
 {
     const path_case *c = context;
     gufo_open_options options = {.flags = c->flags, .allocator = allocator};
-    gufo_file *file = gufo_open(c->path, &options, error);
+    gufo_model *file = gufo_open(c->path, &options, error);
     bool good = file != NULL;
 
     gufo_close(file);
@@ -231,7 +231,7 @@ static bool work_validate(const gufo_allocator *allocator, const void *context, 
     bool done;
 
     findings_init(&found);
-    done = gufo_validate(context, &options, findings_add, &found, error) == GUFO_OK;
+    done = validate_file(context, &options, findings_add, &found, error) == GUFO_OK;
     findings_free(&found);
     return done;
 }
@@ -240,7 +240,7 @@ static bool work_pipe(const gufo_allocator *allocator, const void *context, gufo
 {
     const builder *b = context;
     gufo_open_options options = {.allocator = allocator};
-    gufo_file *file;
+    gufo_model *file;
     feeder f;
     bool good;
 
@@ -287,12 +287,10 @@ static void test_failing_files(void **state)
 static bool work_set(const gufo_allocator *allocator, const void *context, gufo_error *error)
 {
     gufo_open_options options = {.allocator = allocator};
-    char *failed = NULL;
-    gufo_set *set = gufo_set_open(context, &options, &failed, error);
+    gufo_model *set = gufo_open(context, &options, error);
     bool good = set != NULL;
 
-    free(failed);
-    gufo_set_close(set);
+    gufo_close(set);
     return good;
 }
 
@@ -410,7 +408,7 @@ static void test_failing_writer_keeps_target(void **state)
 static bool work_copy(const gufo_allocator *allocator, const void *context, gufo_error *error)
 {
     const builder *b = context;
-    gufo_file *file = gufo_open_memory(b->data, b->len, NULL, NULL);
+    gufo_model *file = gufo_open_memory(b->data, b->len, NULL, NULL);
     gufo_writer_options options = {.flags = GUFO_WRITER_AS_READ, .allocator = allocator};
     gufo_writer *w = gufo_writer_new(&options, error);
     gufo_layout layout;

@@ -18,11 +18,12 @@
 static void check_built(const builder *b, findings *found, const char *label)
 {
     gufo_error error = no_error();
-    gufo_file *file = gufo_open_memory(b->data, b->len, NULL, &error);
+    const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
+    gufo_model *file = gufo_open_memory(b->data, b->len, &just_this, &error);
 
     check(file != NULL, "%s: %s", label, error.message);
     findings_init(found);
-    check_ok(gufo_file_check(file, findings_add, found, &error), &error, "%s", label);
+    check_ok(gufo_model_check(file, findings_add, found, &error), &error, "%s", label);
     gufo_close(file);
 }
 
@@ -169,14 +170,14 @@ static void test_no_error_wanted(void **state)
 
     (void)state;
     findings_init(&found);
-    check_u64(gufo_validate("/nonexistent/file.gguf", NULL, findings_add, &found, NULL), GUFO_E_IO,
+    check_u64(validate_file("/nonexistent/file.gguf", NULL, findings_add, &found, NULL), GUFO_E_IO,
               "validate");
-    check_u64(gufo_validate_fd(-1, NULL, findings_add, &found, NULL), GUFO_E_IO, "validate_fd");
+    check_u64(validate_fd(-1, NULL, findings_add, &found, NULL), GUFO_E_IO, "validate_fd");
     check_u64(found.count, 0, "findings");
     check(gufo_open("/nonexistent/file.gguf", NULL, NULL) == NULL, "open");
     check(gufo_open_fd(-1, NULL, NULL) == NULL, "open_fd");
     check(gufo_open_memory("GGUF", 4, NULL, NULL) == NULL, "open_memory");
-    check(gufo_set_open("/nonexistent/file.gguf", NULL, NULL, NULL) == NULL, "set_open");
+    check(gufo_open("/nonexistent/file.gguf", NULL, NULL) == NULL, "set_open");
     findings_free(&found);
 }
 
@@ -346,22 +347,21 @@ static void test_lenient_set(void **state)
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error = no_error();
     gufo_tensor tensor;
-    gufo_set *set;
-    size_t shard = 9;
+    gufo_model *set;
 
     (void)state;
     write_shard(&f, 0, "a", "a");
     write_shard(&f, 1, "b", "c");
-    check(gufo_set_open(path.text, NULL, NULL, &error) == NULL, "strict");
+    check(gufo_open(path.text, NULL, &error) == NULL, "strict");
     check(error.rule != NULL && strcmp(error.rule->name, "name-duplicate") == 0, "strict");
-    set = gufo_set_open(path.text, &lenient, NULL, &error);
+    set = gufo_open(path.text, &lenient, &error);
     check(set != NULL, "%s", error.message);
-    check_u64(gufo_set_tensor_count(set), 4, "lenient");
-    check(gufo_set_tensor_find(set, "c", &tensor, &shard), "c");
-    check_u64(shard, 1, "c");
-    gufo_set_close(set);
+    check_u64(gufo_tensor_count(set), 4, "lenient");
+    check(gufo_tensor_find(set, "c", &tensor), "c");
+    check_u64(tensor.shard, 1, "c");
+    gufo_close(set);
     write_shard(&f, 1, "b", "a");
-    check(gufo_set_open(path.text, &lenient, NULL, &error) == NULL, "two shards");
+    check(gufo_open(path.text, &lenient, &error) == NULL, "two shards");
     check_u64(error.code, GUFO_E_SHARDS, "two shards");
     folder_remove(&f);
 }

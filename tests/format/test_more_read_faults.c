@@ -157,7 +157,8 @@ static builder build_cut_at(size_t into)
     return build_file(FIRST_READ - 48 - into);
 }
 
-static void check_content(const gufo_file *file, const builder *b, bool has_data, const char *label)
+static void check_content(const gufo_model *file, const builder *b, bool has_data,
+                          const char *label)
 {
     gufo_tensor tensor;
     gufo_error error = no_error();
@@ -167,10 +168,11 @@ static void check_content(const gufo_file *file, const builder *b, bool has_data
     check(gufo_tensor_find(file, "blk.0.weight", &tensor), "%s", label);
     check_u64(tensor.size, DATA_SIZE, "%s", label);
     check_u64(tensor.available, DATA_SIZE, "%s", label);
-    check_u64(gufo_file_size(file), b->len, "%s", label);
+    check_u64(gufo_model_facts(file).size, b->len, "%s", label);
     if (!has_data)
         return;
-    check_ok(gufo_tensor_read(file, &tensor, DATA_SIZE - 1, &last, 1, &error), &error, "%s", label);
+    check_ok(gufo_tensor_read_raw(file, &tensor, DATA_SIZE - 1, &last, 1, &error), &error, "%s",
+             label);
     check_u64(last, pattern_byte(5, DATA_SIZE - 1), "%s", label);
 }
 
@@ -300,7 +302,7 @@ static void test_no_mmap(void **state)
     check(o.file != NULL, "%s", o.error.message);
     check_content(o.file, &b, true, "no mmap");
     check(gufo_tensor_find(o.file, "blk.0.weight", &tensor), "no mmap");
-    check(gufo_tensor_data(o.file, &tensor) == NULL, "what is not mapped has no address");
+    check(gufo_tensor_raw(o.file, &tensor) == NULL, "what is not mapped has no address");
     close_way(&o);
     no_faults();
     builder_free(&b);
@@ -376,7 +378,7 @@ static void test_failing_check(void **state)
         fault.on = true;
         fault.most = SIZE_MAX;
         fault.fail_at = n;
-        status = gufo_validate(path.text, NULL, findings_add, &found, &error);
+        status = validate_file(path.text, NULL, findings_add, &found, &error);
         no_faults();
         check_status(status, n < 4 ? GUFO_E_IO : GUFO_OK, &error, "read %zu", n);
         if (n < 4)

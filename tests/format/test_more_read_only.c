@@ -109,8 +109,8 @@ static void look_at(const char *path, uint32_t flags)
     gufo_open_options options = {.flags = flags};
     gufo_error error = no_error();
     findings found;
-    gufo_file *file;
-    gufo_set *set;
+    gufo_model *file;
+    gufo_model *set;
 
     findings_init(&found);
     watch.on = true;
@@ -118,9 +118,9 @@ static void look_at(const char *path, uint32_t flags)
     if (file != NULL)
         walk_file(file, NULL, 0, path);
     gufo_close(file);
-    set = gufo_set_open(path, &options, NULL, &error);
-    gufo_set_close(set);
-    (void)gufo_validate(path, &options, findings_add, &found, &error);
+    set = gufo_open(path, &options, &error);
+    gufo_close(set);
+    (void)validate_file(path, &options, findings_add, &found, &error);
     watch.on = false;
     findings_free(&found);
 }

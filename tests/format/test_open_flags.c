@@ -35,14 +35,14 @@ static void test_metadata_only(void **state)
         open_way(&o, w, b.data, b.len, &options);
         check(o.file != NULL, "%s: %s", way_name(w), o.error.message);
         check(gufo_tensor_at(o.file, 1, &t), "%s", way_name(w));
-        check_u64(t.offset, gufo_file_data_offset(o.file) + 32, "%s", way_name(w));
+        check_u64(t.offset, gufo_model_facts(o.file).data_offset + 32, "%s", way_name(w));
         check_u64(t.size, 100, "%s", way_name(w));
         check_u64(t.available, 8, "%s", way_name(w));
         check(!t.complete, "%s", way_name(w));
-        check(gufo_tensor_data(o.file, &t) == NULL, "%s: no pointer", way_name(w));
-        check_u64(gufo_tensor_read(o.file, &t, 0, &(char[9]){0}, 9, NULL), GUFO_E_TRUNCATED, "%s",
-                  way_name(w));
-        check_u64(gufo_file_data_size(o.file), 0, "%s", way_name(w));
+        check(gufo_tensor_raw(o.file, &t) == NULL, "%s: no pointer", way_name(w));
+        check_u64(gufo_tensor_read_raw(o.file, &t, 0, &(char[9]){0}, 9, NULL), GUFO_E_TRUNCATED,
+                  "%s", way_name(w));
+        check_u64(gufo_model_facts(o.file).data_size, 0, "%s", way_name(w));
         close_way(&o);
     }
     builder_free(&b);
@@ -126,14 +126,14 @@ static void test_as_ggml(void **state)
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         builder b = builder_new((encoding){3, false});
         gufo_error error = no_error();
-        gufo_file *file;
+        gufo_model *file;
 
         rows[i].build(&b);
         assert_null(gufo_open_memory(b.data, b.len, NULL, &error));
         check(strcmp(error.rule->id, rows[i].rule) == 0, "row %zu: %s", i, error.message);
         file = gufo_open_memory(b.data, b.len, &options, &error);
         check((file != NULL) == rows[i].tolerated, "row %zu: %s", i, error.message);
-        check(file == NULL || gufo_file_damage(file) == NULL, "row %zu is no damage", i);
+        check(file == NULL || gufo_model_damage(file) == NULL, "row %zu is no damage", i);
         gufo_close(file);
         builder_free(&b);
     }
@@ -168,11 +168,11 @@ static void test_no_read_ahead(void **state)
     gufo_open_options ahead = with_flags(GUFO_OPEN_METADATA_ONLY);
     upper_bound from = {.data = b.data, .size = b.len};
     gufo_source source = {.context = &from, .size = 1 << 20, .read = read_exactly};
-    gufo_file *file = gufo_open_source(&source, &options, NULL);
+    gufo_model *file = gufo_open_source(&source, &options, NULL);
 
     (void)state;
     assert_non_null(file);
-    check_u64(from.furthest, gufo_file_infos_end(file), "no byte behind the infos");
+    check_u64(from.furthest, gufo_model_facts(file).infos_end, "no byte behind the infos");
     gufo_close(file);
     assert_null(gufo_open_source(&source, &ahead, NULL));
     from.size = 50; /* ends inside the infos */

@@ -7,31 +7,31 @@
 
 /* Runs `test` on the good file `name` in every encoding it exists in. */
 static void for_encodings(const char *name, int first_version, int last_version,
-                          void (*test)(const gufo_file *file, const char *label))
+                          void (*test)(const gufo_model *file, const char *label))
 {
     for (size_t i = 0; i < ENCODING_COUNT; i++) {
         encoding e = all_encodings[i];
         char label[96];
         builder b;
-        gufo_file *file;
+        gufo_model *file;
 
         if (e.version < first_version || e.version > last_version)
             continue;
         snprintf(label, sizeof label, "%s, %s", name, encoding_name(e));
         b = good_build_named(name, e);
         file = open_built(&b, label);
-        check_u64(gufo_file_version(file), (unsigned)e.version, "%s", label);
-        check_u64(gufo_file_byte_order(file), e.big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN, "%s",
-                  label);
-        check_u64(gufo_file_size(file), b.len, "%s", label);
-        check(gufo_file_damage(file) == NULL, "%s: damage in a good file", label);
+        check_u64(gufo_model_facts(file).version, (unsigned)e.version, "%s", label);
+        check_u64(gufo_model_facts(file).byte_order, e.big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN,
+                  "%s", label);
+        check_u64(gufo_model_facts(file).size, b.len, "%s", label);
+        check(gufo_model_damage(file) == NULL, "%s: damage in a good file", label);
         test(file, label);
         gufo_close(file);
         builder_free(&b);
     }
 }
 
-static void expect_str(const gufo_file *file, const char *key, const void *text, size_t len,
+static void expect_str(const gufo_model *file, const char *key, const void *text, size_t len,
                        const char *label)
 {
     gufo_error error = no_error();
@@ -41,7 +41,8 @@ static void expect_str(const gufo_file *file, const char *key, const void *text,
     check_view(got, ((gufo_str){text, len}), "%s, %s", label, key);
 }
 
-static void expect_u64(const gufo_file *file, const char *key, uint64_t expected, const char *label)
+static void expect_u64(const gufo_model *file, const char *key, uint64_t expected,
+                       const char *label)
 {
     gufo_error error = no_error();
     uint64_t got = 0;
@@ -52,17 +53,18 @@ static void expect_u64(const gufo_file *file, const char *key, uint64_t expected
 
 /* ---- files ---- */
 
-static void check_empty(const gufo_file *file, const char *label)
+static void check_empty(const gufo_model *file, const char *label)
 {
     gufo_entry entry;
     gufo_tensor tensor;
 
     check_u64(gufo_metadata_count(file), 0, "%s", label);
     check_u64(gufo_tensor_count(file), 0, "%s", label);
-    check_u64(gufo_file_alignment(file), GUFO_DEFAULT_ALIGNMENT, "%s", label);
-    check_u64(gufo_file_data_size(file), 0, "%s", label);
-    check_u64(gufo_file_data_offset(file), 32, "%s", label);
-    check_u64(gufo_file_infos_end(file), gufo_file_version(file) == 1 ? 16 : 24, "%s", label);
+    check_u64(gufo_model_facts(file).alignment, GUFO_DEFAULT_ALIGNMENT, "%s", label);
+    check_u64(gufo_model_facts(file).data_size, 0, "%s", label);
+    check_u64(gufo_model_facts(file).data_offset, 32, "%s", label);
+    check_u64(gufo_model_facts(file).infos_end, gufo_model_facts(file).version == 1 ? 16 : 24, "%s",
+              label);
     check(!gufo_metadata_at(file, 0, &entry) && !gufo_metadata_find(file, "a", &entry) &&
               !gufo_metadata_find(file, "", &entry),
           "%s", label);
@@ -75,7 +77,7 @@ static void test_empty(void **state)
     for_encodings("empty", 1, 3, check_empty);
 }
 
-static void check_scalars(const gufo_file *file, const char *label)
+static void check_scalars(const gufo_model *file, const char *label)
 {
     static const uint64_t unsigned_values[GUFO_VALUE_TYPE_COUNT] = {
         [GUFO_VALUE_UINT8] = 255,
@@ -113,7 +115,7 @@ static void test_scalars(void **state)
     for_encodings("scalars", 1, 3, check_scalars);
 }
 
-static void check_strings(const gufo_file *file, const char *label)
+static void check_strings(const gufo_model *file, const char *label)
 {
     expect_str(file, "general.architecture", "llama", 5, label);
     expect_str(file, "s.empty", "", 0, label);
@@ -129,7 +131,7 @@ static void test_strings(void **state)
     for_encodings("strings", 1, 3, check_strings);
 }
 
-static void check_counted_nul(const gufo_file *file, const char *label)
+static void check_counted_nul(const gufo_model *file, const char *label)
 {
     gufo_error error = no_error();
     gufo_array list;
@@ -167,7 +169,7 @@ static void test_nul_is_kept(void **state)
     for (size_t i = 2; i < ENCODING_COUNT; i++) {
         builder b = builder_new(all_encodings[i]);
         const char *label = encoding_name(all_encodings[i]);
-        gufo_file *file;
+        gufo_model *file;
 
         builder_header(&b, 0, 1);
         builder_kv_strn(&b, "s", "llama", 6);
@@ -178,7 +180,7 @@ static void test_nul_is_kept(void **state)
     }
 }
 
-static void check_number_arrays(const gufo_file *file, const char *label)
+static void check_number_arrays(const gufo_model *file, const char *label)
 {
     gufo_error error = no_error();
     gufo_array array;
@@ -223,7 +225,7 @@ static void test_number_arrays(void **state)
     for_encodings("number arrays", 1, 3, check_number_arrays);
 }
 
-static void check_array_ranges(const gufo_file *file, const char *label)
+static void check_array_ranges(const gufo_model *file, const char *label)
 {
     static const struct {
         uint64_t first, count;
@@ -254,7 +256,7 @@ static void test_array_ranges(void **state)
     for_encodings("number arrays", 1, 3, check_array_ranges);
 }
 
-static void check_empty_arrays(const gufo_file *file, const char *label)
+static void check_empty_arrays(const gufo_model *file, const char *label)
 {
     gufo_entry entry;
     uint64_t i = 0;
@@ -282,7 +284,7 @@ static void test_empty_arrays(void **state)
     for_encodings("empty arrays", 1, 3, check_empty_arrays);
 }
 
-static void check_string_arrays(const gufo_file *file, const char *label)
+static void check_string_arrays(const gufo_model *file, const char *label)
 {
     static const gufo_str texts[] = {
         {"<unk>", 5}, {"", 0}, {"a\0b", 3}, {"\xe2\x96", 2}, {"the end", 7}};
@@ -315,7 +317,7 @@ static void test_string_arrays(void **state)
     for_encodings("string arrays", 1, 3, check_string_arrays);
 }
 
-static void check_deep(const gufo_file *file, const char *label)
+static void check_deep(const gufo_model *file, const char *label)
 {
     gufo_error error = no_error();
     gufo_array array;
@@ -334,7 +336,7 @@ static void check_deep(const gufo_file *file, const char *label)
     check(numbers[0] == 16 && numbers[1] == 17, "%s: innermost", label);
 }
 
-static void check_nested_arrays(const gufo_file *file, const char *label)
+static void check_nested_arrays(const gufo_model *file, const char *label)
 {
     static const struct {
         gufo_value_type type;
@@ -356,8 +358,8 @@ static void check_nested_arrays(const gufo_file *file, const char *label)
         check_u64(value.as.array.type, inner[i].type, "%s, inner %zu", label, i);
         check_u64(value.as.array.count, inner[i].count, "%s, inner %zu", label, i);
         check_u64(value.as.array.size,
-                  gufo_file_version(file) == 1 ? inner[i].size_v1 : inner[i].size, "%s, inner %zu",
-                  label, i);
+                  gufo_model_facts(file).version == 1 ? inner[i].size_v1 : inner[i].size,
+                  "%s, inner %zu", label, i);
     }
     check(!gufo_array_next(&iter, &value) && !iter.changed, "%s", label);
     check_ok(gufo_array_at(&array, 1, &value, &error), &error, "%s", label);
@@ -374,7 +376,7 @@ static void test_nested_arrays(void **state)
     for_encodings("nested arrays", 1, 3, check_nested_arrays);
 }
 
-static void check_odd_keys(const gufo_file *file, const char *label)
+static void check_odd_keys(const gufo_model *file, const char *label)
 {
     char key[GUFO_MAX_KEY + 1];
 
@@ -387,7 +389,7 @@ static void check_odd_keys(const gufo_file *file, const char *label)
     memset(key, 'k', GUFO_MAX_KEY);
     key[GUFO_MAX_KEY] = '\0';
     expect_u64(file, key, 7, label);
-    check_u64(gufo_file_alignment(file), 32, "%s", label);
+    check_u64(gufo_model_facts(file).alignment, 32, "%s", label);
 }
 
 static void test_odd_keys(void **state)
@@ -409,7 +411,7 @@ static void test_offsets(void **state)
         {"none", 100, 100 + 28, 100 + 28},  {"words", 128, 128 + 29, 128 + 29 + 19},
     };
     builder b = builder_new((encoding){3, false});
-    gufo_file *file;
+    gufo_model *file;
     gufo_entry entry;
 
     (void)state;
@@ -430,9 +432,9 @@ static void test_offsets(void **state)
         check_u64(entry.value_offset, rows[i].value_offset, "%s", rows[i].key);
         check_u64(entry.end, rows[i].end, "%s", rows[i].key);
     }
-    check_u64(gufo_file_infos_end(file), 176, "no tensors");
-    check_u64(gufo_file_data_offset(file), 192, "no tensors, no padding in the file");
-    check_u64(gufo_file_data_size(file), 0, "no tensors");
+    check_u64(gufo_model_facts(file).infos_end, 176, "no tensors");
+    check_u64(gufo_model_facts(file).data_offset, 192, "no tensors, no padding in the file");
+    check_u64(gufo_model_facts(file).data_size, 0, "no tensors");
     gufo_close(file);
     builder_free(&b);
 }

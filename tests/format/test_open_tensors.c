@@ -13,7 +13,7 @@ typedef struct tensor_fact {
     int seed;                        /* of the pattern that is its data; -1: no data */
 } tensor_fact;
 
-static void check_tensor(const gufo_file *file, uint64_t index, const tensor_fact *fact,
+static void check_tensor(const gufo_model *file, uint64_t index, const tensor_fact *fact,
                          const char *label)
 {
     gufo_tensor tensor, found;
@@ -28,20 +28,20 @@ static void check_tensor(const gufo_file *file, uint64_t index, const tensor_fac
         check_u64(tensor.dims[i], i < fact->n_dims ? fact->dims[i] : 1, "%s, %s", label,
                   fact->name);
     check_u64(tensor.elements, fact->elements, "%s, %s", label, fact->name);
-    check_u64(tensor.offset, gufo_file_data_offset(file) + fact->offset, "%s, %s", label,
+    check_u64(tensor.offset, gufo_model_facts(file).data_offset + fact->offset, "%s, %s", label,
               fact->name);
     check_u64(tensor.size, fact->size, "%s, %s", label, fact->name);
     check_u64(tensor.available, fact->size, "%s, %s", label, fact->name);
     check(gufo_tensor_find(file, fact->name, &found) && found.info_offset == tensor.info_offset,
           "%s, %s", label, fact->name);
-    data = gufo_tensor_data(file, &tensor);
+    data = gufo_tensor_raw(file, &tensor);
     check(data != NULL || tensor.size == 0, "%s, %s", label, fact->name);
     for (uint64_t i = 0; i < tensor.size && fact->seed >= 0; i++) {
         uint8_t byte = 0;
 
         check_u64(data[i], pattern_byte((unsigned)fact->seed, (size_t)i), "%s, %s", label,
                   fact->name);
-        check_ok(gufo_tensor_read(file, &tensor, i, &byte, 1, &error), &error, "%s", label);
+        check_ok(gufo_tensor_read_raw(file, &tensor, i, &byte, 1, &error), &error, "%s", label);
         check_u64(byte, data[i], "%s, %s", label, fact->name);
     }
 }
@@ -52,13 +52,15 @@ static void check_tensors(const char *name, const tensor_fact *tensors, size_t c
     for (size_t e = 0; e < ENCODING_COUNT; e++) {
         builder b = good_build_named(name, all_encodings[e]);
         const char *label = encoding_name(all_encodings[e]);
-        gufo_file *file = open_built(&b, label);
+        gufo_model *file = open_built(&b, label);
 
         check_u64(gufo_tensor_count(file), count, "%s", label);
-        check_u64(gufo_file_claimed_tensors(file), count, "%s", label);
-        check_u64(gufo_file_data_size(file), data_size, "%s", label);
-        check_u64(gufo_file_data_offset(file) % gufo_file_alignment(file), 0, "%s", label);
-        check(gufo_file_data_offset(file) - gufo_file_infos_end(file) < gufo_file_alignment(file),
+        check_u64(gufo_model_facts(file).claimed_tensors, count, "%s", label);
+        check_u64(gufo_model_facts(file).data_size, data_size, "%s", label);
+        check_u64(gufo_model_facts(file).data_offset % gufo_model_facts(file).alignment, 0, "%s",
+                  label);
+        check(gufo_model_facts(file).data_offset - gufo_model_facts(file).infos_end <
+                  gufo_model_facts(file).alignment,
               "%s: data offset", label);
         for (size_t i = 0; i < count; i++)
             check_tensor(file, i, &tensors[i], label);
@@ -168,7 +170,7 @@ static void test_unknown_types(void **state)
         {"type.43", 43, 2, {7, 3}, 21, 416, 96, -1},
     };
     builder b = good_build_named("unknown types", all_encodings[0]);
-    gufo_file *file = open_built(&b, "unknown types");
+    gufo_model *file = open_built(&b, "unknown types");
     gufo_tensor tensor;
 
     (void)state;
@@ -185,7 +187,7 @@ static void test_unknown_out_of_order(void **state)
 {
     builder b = builder_new((encoding){3, false});
     const uint64_t dims[1] = {4};
-    gufo_file *file;
+    gufo_model *file;
     gufo_tensor tensor;
 
     (void)state;
@@ -213,7 +215,7 @@ static void test_all_types(void **state)
     for (size_t e = 0; e < ENCODING_COUNT; e++) {
         builder b = good_build_named("all types", all_encodings[e]);
         const char *label = encoding_name(all_encodings[e]);
-        gufo_file *file = open_built(&b, label);
+        gufo_model *file = open_built(&b, label);
         gufo_tensor tensor;
         uint64_t count = 0;
 
@@ -238,7 +240,7 @@ static void test_largest_alignment(void **state)
     builder b = builder_new((encoding){3, false});
     const uint64_t dims[1] = {2};
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
     gufo_tensor tensor;
     float data[2];
     int fd;
@@ -253,10 +255,10 @@ static void test_largest_alignment(void **state)
     close(fd);
     file = gufo_open(path.text, NULL, &error);
     check(file != NULL, "%s", error.message);
-    check_u64(gufo_file_data_offset(file), GUFO_MAX_ALIGNMENT, "2^24");
+    check_u64(gufo_model_facts(file).data_offset, GUFO_MAX_ALIGNMENT, "2^24");
     check(gufo_tensor_at(file, 0, &tensor), "2^24");
     check_u64(tensor.offset, GUFO_MAX_ALIGNMENT, "2^24");
-    check_ok(gufo_tensor_read(file, &tensor, 0, data, 8, &error), &error, "2^24");
+    check_ok(gufo_tensor_read_raw(file, &tensor, 0, data, 8, &error), &error, "2^24");
     assert_memory_equal(data, "\1\2\3\4\5\6\7\10", 8);
     gufo_close(file);
     folder_remove(&f);
@@ -273,7 +275,7 @@ static void test_beyond_32_bits(void **state)
     const uint64_t size = UINT64_C(1200) << 22;
     gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP};
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
     gufo_tensor tensor;
     uint8_t data[8] = {9, 9, 9, 9, 9, 9, 9, 9};
     int fd;
@@ -297,11 +299,11 @@ static void test_beyond_32_bits(void **state)
     check(file != NULL, "%s", error.message);
     check(gufo_tensor_find(file, "second", &tensor), "second");
     check_u64(tensor.offset, b.len + size, "second");
-    check_ok(gufo_tensor_read(file, &tensor, 0, data, 8, &error), &error, "second");
+    check_ok(gufo_tensor_read_raw(file, &tensor, 0, data, 8, &error), &error, "second");
     assert_memory_equal(data, "\1\2\3\4\5\6\7\10", 8);
     check(gufo_tensor_find(file, "first", &tensor), "first");
     check_u64(tensor.size, size, "first");
-    check_ok(gufo_tensor_read(file, &tensor, size - 8, data, 8, &error), &error, "first");
+    check_ok(gufo_tensor_read_raw(file, &tensor, size - 8, data, 8, &error), &error, "first");
     assert_memory_equal(data, "\0\0\0\0\0\0\0\0", 8);
     gufo_close(file);
     folder_remove(&f);
@@ -337,11 +339,11 @@ static void test_read_ranges(void **state)
         check_u64(tensor.size, 12, "%s", way_name((way)w));
         for (size_t i = 0; i < COUNT_OF(rows) && way_has_data((way)w); i++)
             check_status(
-                gufo_tensor_read(o.file, &tensor, rows[i].offset, data, rows[i].size, &error),
+                gufo_tensor_read_raw(o.file, &tensor, rows[i].offset, data, rows[i].size, &error),
                 rows[i].inside ? GUFO_OK : GUFO_E_RANGE, &error, "%s, row %zu", way_name((way)w),
                 i);
         if (!way_has_data((way)w))
-            check_status(gufo_tensor_read(o.file, &tensor, 0, data, 1, &error), GUFO_E_ARGUMENT,
+            check_status(gufo_tensor_read_raw(o.file, &tensor, 0, data, 1, &error), GUFO_E_ARGUMENT,
                          &error, "%s", way_name((way)w));
         close_way(&o);
         builder_free(&b);

@@ -9,8 +9,8 @@
  * of unknown size takes what is there, but has at least one byte. */
 static uint64_t needed_bytes(const builder *b)
 {
-    gufo_file *file = open_built(b, "good file");
-    uint64_t needed = gufo_file_infos_end(file);
+    gufo_model *file = open_built(b, "good file");
+    uint64_t needed = gufo_model_facts(file).infos_end;
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++) {
@@ -41,7 +41,7 @@ static void open_prefix(const builder *b, size_t len, bool whole, const char *la
     uint8_t *copy = builder_exact_copy(b, len);
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error = no_error();
-    gufo_file *file = gufo_open_memory(copy, len, NULL, &error);
+    gufo_model *file = gufo_open_memory(copy, len, NULL, &error);
 
     if (whole) {
         check(file != NULL, "%s, %zu bytes: %s", label, len, error.message);
@@ -54,7 +54,7 @@ static void open_prefix(const builder *b, size_t len, bool whole, const char *la
     error = no_error();
     file = gufo_open_memory(copy, len, &lenient, &error);
     if (file != NULL) {
-        check(whole == (gufo_file_damage(file) == NULL), "%s, %zu bytes: damage", label, len);
+        check(whole == (gufo_model_damage(file) == NULL), "%s, %zu bytes: damage", label, len);
         walk_file(file, copy, len, label);
     } else {
         check(len < 24, "%s, %zu bytes: %s", label, len, error.message);
@@ -107,12 +107,12 @@ static void test_available(void **state)
 {
     builder b = good_build_named("dims", (encoding){3, false});
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
-    gufo_file *whole = open_built(&b, "dims");
+    gufo_model *whole = open_built(&b, "dims");
 
     (void)state;
-    for (size_t len = (size_t)gufo_file_data_offset(whole); len <= b.len; len++) {
+    for (size_t len = (size_t)gufo_model_facts(whole).data_offset; len <= b.len; len++) {
         gufo_error error = no_error();
-        gufo_file *file = gufo_open_memory(b.data, len, &lenient, &error);
+        gufo_model *file = gufo_open_memory(b.data, len, &lenient, &error);
         gufo_tensor expected, got;
         uint8_t data[512];
 
@@ -127,13 +127,13 @@ static void test_available(void **state)
             check_u64(got.offset, expected.offset, "%zu bytes", len);
             check_u64(got.size, expected.size, "%zu bytes", len);
             check_u64(got.available, there, "%zu bytes, tensor %" PRIu64, len, i);
-            check((gufo_tensor_data(file, &got) != NULL) == (there == expected.size),
+            check((gufo_tensor_raw(file, &got) != NULL) == (there == expected.size),
                   "%zu bytes, tensor %" PRIu64, len, i);
-            check_status(gufo_tensor_read(file, &got, 0, data, (size_t)got.size, &error),
+            check_status(gufo_tensor_read_raw(file, &got, 0, data, (size_t)got.size, &error),
                          there == expected.size ? GUFO_OK : GUFO_E_TRUNCATED, &error,
                          "%zu bytes, tensor %" PRIu64, len, i);
             if (there > 0)
-                check_ok(gufo_tensor_read(file, &got, 0, data, (size_t)there, &error), &error,
+                check_ok(gufo_tensor_read_raw(file, &got, 0, data, (size_t)there, &error), &error,
                          "%zu bytes, tensor %" PRIu64, len, i);
         }
         gufo_close(file);
@@ -147,17 +147,17 @@ static void test_lenient_shows_the_truth(void **state)
 {
     builder b = good_build_named("sampler", (encoding){2, true});
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
-    gufo_file *whole = open_built(&b, "sampler");
+    gufo_model *whole = open_built(&b, "sampler");
     uint64_t entries_seen = 0, tensors_seen = 0;
 
     (void)state;
     for (size_t len = 24; len <= b.len; len++) {
-        gufo_file *file = gufo_open_memory(b.data, len, &lenient, NULL);
+        gufo_model *file = gufo_open_memory(b.data, len, &lenient, NULL);
         gufo_entry expected, got;
 
         check(file != NULL, "%zu bytes", len);
-        check_u64(gufo_file_claimed_metadata(file), 7, "%zu bytes", len);
-        check_u64(gufo_file_claimed_tensors(file), 3, "%zu bytes", len);
+        check_u64(gufo_model_facts(file).claimed_metadata, 7, "%zu bytes", len);
+        check_u64(gufo_model_facts(file).claimed_tensors, 3, "%zu bytes", len);
         check(gufo_metadata_count(file) >= entries_seen, "%zu bytes: fewer entries", len);
         check(gufo_tensor_count(file) >= tensors_seen, "%zu bytes: fewer tensors", len);
         entries_seen = gufo_metadata_count(file);
@@ -172,7 +172,7 @@ static void test_lenient_shows_the_truth(void **state)
         if (entries_seen < 7) {
             check(gufo_metadata_at(whole, entries_seen, &expected) && expected.end > len,
                   "%zu bytes: an entry is missing that is there", len);
-            check_u64(gufo_file_data_offset(file), 0, "%zu bytes", len);
+            check_u64(gufo_model_facts(file).data_offset, 0, "%zu bytes", len);
         }
         gufo_close(file);
     }
@@ -189,8 +189,8 @@ static void open_and_walk(const uint8_t *data, size_t len, const char *label)
     findings found;
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error = no_error(), check_error = no_error();
-    gufo_file *strict = gufo_open_memory(data, len, NULL, &error);
-    gufo_file *file;
+    gufo_model *strict = gufo_open_memory(data, len, NULL, &error);
+    gufo_model *file;
 
     findings_init(&found);
     lenient.on_finding = findings_add;
@@ -201,11 +201,11 @@ static void open_and_walk(const uint8_t *data, size_t len, const char *label)
         check_error_shape(&error, error.code, label);
     file = gufo_open_memory(data, len, &lenient, NULL);
     check(strict == NULL || file != NULL, "%s: opens strictly but not leniently", label);
-    check((strict != NULL) == (file != NULL && gufo_file_damage(file) == NULL),
+    check((strict != NULL) == (file != NULL && gufo_model_damage(file) == NULL),
           "%s: strict and lenient disagree (%s)", label, error.message);
     if (file != NULL) {
         walk_file(file, data, len, label);
-        check_ok(gufo_file_check(file, findings_add, &found, &check_error), &check_error, "%s",
+        check_ok(gufo_model_check(file, findings_add, &found, &check_error), &check_error, "%s",
                  label);
     }
     gufo_close(strict);

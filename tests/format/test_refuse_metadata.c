@@ -149,7 +149,7 @@ static void test_key_with_counted_nul(void **state)
         gufo_entry entry;
 
         if (all_encodings[e].version == 1) {
-            gufo_file *file = gufo_open_memory(b.data, b.len, NULL, NULL);
+            gufo_model *file = gufo_open_memory(b.data, b.len, NULL, NULL);
 
             assert_non_null(file);
             check(gufo_metadata_find(file, "a", &entry), "counted NUL");

@@ -80,7 +80,7 @@ static void test_name_with_counted_nul(void **state)
         builder_tensorn(&b, "a", 2, GUFO_TYPE_F32, 1, dims, 0);
         builder_pad(&b, 32);
         if (all_encodings[e].version == 1) {
-            gufo_file *file = gufo_open_memory(b.data, b.len, NULL, NULL);
+            gufo_model *file = gufo_open_memory(b.data, b.len, NULL, NULL);
             gufo_tensor tensor;
 
             assert_non_null(file);

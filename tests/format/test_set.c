@@ -138,32 +138,33 @@ static void write_shard(const folder *f, unsigned index, const shard_plan *p)
     builder_free(&b);
 }
 
-static void check_good_set(const gufo_set *set, const folder *f, const char *label)
+static void check_good_set(const gufo_model *set, const folder *f, const char *label)
 {
     gufo_tensor tensor;
-    size_t shard;
 
-    check_u64(gufo_set_shard_count(set), SHARDS, "%s", label);
-    check_u64(gufo_set_tensor_count(set), SHARDS * PER_SHARD, "%s", label);
+    check_u64(gufo_model_shard_count(set), SHARDS, "%s", label);
+    check_u64(gufo_tensor_count(set), SHARDS * PER_SHARD, "%s", label);
     for (unsigned i = 0; i < SHARDS; i++) {
-        check(gufo_set_shard(set, i) != NULL, "%s", label);
-        check(strcmp(gufo_set_shard_path(set, i), shard_name(f, i + 1).text) == 0, "%s: %s", label,
-              gufo_set_shard_path(set, i));
+        check(gufo_model_shard(set, i) != NULL, "%s", label);
+        check(strcmp(gufo_model_name(gufo_model_shard(set, i)), shard_name(f, i + 1).text) == 0,
+              "%s: %s", label, gufo_model_name(gufo_model_shard(set, i)));
         for (unsigned t = 0; t < PER_SHARD; t++) {
-            check(gufo_set_tensor_at(set, i * PER_SHARD + t, &tensor, &shard), "%s", label);
+            check(gufo_tensor_at(set, i * PER_SHARD + t, &tensor), "%s", label);
             check_str(tensor.name, good_names[i][t], "%s", label);
-            check_u64(shard, i, "%s", label);
-            check(gufo_set_tensor_find(set, good_names[i][t], &tensor, &shard), "%s", label);
-            check_u64(shard, i, "%s", label);
-            check_u64(tensor.offset, gufo_file_data_offset(gufo_set_shard(set, i)) + t * 64u, "%s",
+            check_u64(tensor.shard, i, "%s", label);
+            check(gufo_tensor_find(set, good_names[i][t], &tensor), "%s", label);
+            check_u64(tensor.shard, i, "%s", label);
+            check_u64(tensor.offset,
+                      gufo_model_facts(gufo_model_shard(set, i)).data_offset + t * 64u, "%s",
                       label);
-            check(gufo_set_tensor_find(set, good_names[i][t], &tensor, NULL), "%s", label);
+            check(gufo_tensor_find(set, good_names[i][t], &tensor), "%s", label);
         }
     }
-    check(!gufo_set_tensor_at(set, SHARDS * PER_SHARD, &tensor, &shard), "%s", label);
-    check(!gufo_set_tensor_find(set, "absent", &tensor, &shard), "%s", label);
-    check(gufo_set_shard(set, SHARDS) == NULL && gufo_set_shard_path(set, SHARDS) == NULL, "%s",
-          label);
+    check(!gufo_tensor_at(set, SHARDS * PER_SHARD, &tensor), "%s", label);
+    check(!gufo_tensor_find(set, "absent", &tensor), "%s", label);
+    check(gufo_model_shard(set, SHARDS) == NULL &&
+              gufo_model_name(gufo_model_shard(set, SHARDS)) == NULL,
+          "%s", label);
 }
 
 /* Good sets: the usual keys, wider ones, other encodings. */
@@ -183,8 +184,8 @@ static void test_good_sets(void **state)
     for (size_t v = 0; v < COUNT_OF(variants); v++) {
         folder f = folder_new();
         gufo_error error = no_error();
-        char *failed = NULL, label[32];
-        gufo_set *set;
+        char label[32];
+        gufo_model *set;
 
         snprintf(label, sizeof label, "variant %zu", v);
         for (uint16_t i = 0; i < SHARDS; i++) {
@@ -195,21 +196,20 @@ static void test_good_sets(void **state)
             p.key_type = variants[v].key_type;
             write_shard(&f, i, &p);
         }
-        set = gufo_set_open(shard_name(&f, 1).text, NULL, &failed, &error);
+        set = gufo_open(shard_name(&f, 1).text, NULL, &error);
         check(set != NULL, "%s: %s", label, error.message);
-        check(failed == NULL, "%s: a path that failed", label);
         check_good_set(set, &f, label);
-        gufo_set_close(set);
+        gufo_close(set);
         folder_remove(&f);
     }
-    gufo_set_close(NULL);
+    gufo_close(NULL);
 }
 
-/* Any other name is a set of one: another shard, a set of one, an ordinary file. */
+/* Any other name is a set of one: a set of one, an ordinary file. */
 static void test_sets_of_one(void **state)
 {
     folder f = folder_new();
-    const path_text names[] = {shard_name(&f, 2), folder_path(&f, "one-00001-of-00001.gguf"),
+    const path_text names[] = {folder_path(&f, "one-00001-of-00001.gguf"),
                                folder_path(&f, "model.gguf")};
 
     (void)state;
@@ -218,21 +218,21 @@ static void test_sets_of_one(void **state)
         const uint64_t dims[1] = {4};
         gufo_error error = no_error();
         gufo_tensor tensor;
-        gufo_set *set;
-        size_t shard = 9;
+        gufo_model *set;
 
         builder_header(&b, 1, 0);
         builder_tensor(&b, "a", GUFO_TYPE_F32, 1, dims, 0);
         builder_pad(&b, 32);
         builder_zeros(&b, 16);
         write_file(names[i].text, b.data, b.len);
-        set = gufo_set_open(names[i].text, NULL, NULL, &error);
+        set = gufo_open(names[i].text, NULL, &error);
         check(set != NULL, "%s: %s", names[i].text, error.message);
-        check_u64(gufo_set_shard_count(set), 1, "%s", names[i].text);
-        check_u64(gufo_set_tensor_count(set), 1, "%s", names[i].text);
-        check(strcmp(gufo_set_shard_path(set, 0), names[i].text) == 0, "%s", names[i].text);
-        check(gufo_set_tensor_find(set, "a", &tensor, &shard) && shard == 0, "%s", names[i].text);
-        gufo_set_close(set);
+        check_u64(gufo_model_shard_count(set), 1, "%s", names[i].text);
+        check_u64(gufo_tensor_count(set), 1, "%s", names[i].text);
+        check(strcmp(gufo_model_name(gufo_model_shard(set, 0)), names[i].text) == 0, "%s",
+              names[i].text);
+        check(gufo_tensor_find(set, "a", &tensor) && tensor.shard == 0, "%s", names[i].text);
+        gufo_close(set);
         builder_free(&b);
     }
     folder_remove(&f);
@@ -357,7 +357,6 @@ static void test_faults(void **state)
     for (size_t n = 0; n < COUNT_OF(faults); n++) {
         folder f = folder_new();
         gufo_error error = no_error();
-        char *failed = NULL;
 
         for (uint16_t i = 0; i < SHARDS; i++) {
             shard_plan p = good_plan(i);
@@ -366,15 +365,14 @@ static void test_faults(void **state)
                 faults[n].spoil(&p);
             write_shard(&f, i, &p);
         }
-        check(gufo_set_open(shard_name(&f, 1).text, NULL, &failed, &error) == NULL, "%s: opened",
+        check(gufo_open(shard_name(&f, 1).text, NULL, &error) == NULL, "%s: opened",
               faults[n].label);
         check_error_shape(&error, faults[n].status, faults[n].label);
-        check(failed != NULL, "%s: no path", faults[n].label);
-        check(strcmp(failed, shard_name(&f, faults[n].index + 1).text) == 0, "%s: blames %s",
-              faults[n].label, failed);
-        free(failed);
-        check(gufo_set_open(shard_name(&f, 1).text, NULL, NULL, NULL) == NULL, "%s: opened",
-              faults[n].label);
+        check_u64(error.role, GUFO_FILE_INPUT, "%s", faults[n].label);
+        check_u64(error.file_index, faults[n].index, "%s", faults[n].label);
+        check(strcmp(error.file, shard_name(&f, faults[n].index + 1).text) == 0, "%s: blames %s",
+              faults[n].label, error.file);
+        check(gufo_open(shard_name(&f, 1).text, NULL, NULL) == NULL, "%s: opened", faults[n].label);
         folder_remove(&f);
     }
 }
@@ -384,16 +382,14 @@ static void test_first_missing(void **state)
 {
     folder f = folder_new();
     gufo_error error = no_error();
-    char *failed = NULL;
 
     (void)state;
-    check(gufo_set_open(shard_name(&f, 1).text, NULL, &failed, &error) == NULL, "first missing");
+    check(gufo_open(shard_name(&f, 1).text, NULL, &error) == NULL, "first missing");
     check(error.code == GUFO_E_IO || error.code == GUFO_E_SHARDS, "%s", error.message);
-    check(failed != NULL && strcmp(failed, shard_name(&f, 1).text) == 0, "first missing");
-    free(failed);
-    check(gufo_set_open(folder_path(&f, "none.gguf").text, NULL, &failed, &error) == NULL, "none");
+    check(strcmp(error.file, shard_name(&f, 1).text) == 0, "first missing: %s", error.file);
+    check(gufo_open(folder_path(&f, "none.gguf").text, NULL, &error) == NULL, "none");
     check_error_shape(&error, GUFO_E_IO, "none");
-    free(failed);
+    check(strcmp(error.file, folder_path(&f, "none.gguf").text) == 0, "none: %s", error.file);
     folder_remove(&f);
 }
 
@@ -407,8 +403,7 @@ static void test_lenient(void **state)
         folder f = folder_new();
         gufo_error error = no_error();
         gufo_tensor tensor;
-        gufo_set *set;
-        size_t shard;
+        gufo_model *set;
 
         for (uint16_t i = 0; i < SHARDS; i++) {
             shard_plan p = good_plan(i);
@@ -418,16 +413,16 @@ static void test_lenient(void **state)
                 p.alignment = 64;
             write_shard(&f, i, &p);
         }
-        set = gufo_set_open(shard_name(&f, 1).text, &lenient, NULL, &error);
+        set = gufo_open(shard_name(&f, 1).text, &lenient, &error);
         check((set != NULL) == (broken == 0), "%s", error.message);
         if (set != NULL) {
-            check(gufo_file_damage(gufo_set_shard(set, 1)) != NULL, "damage");
-            check(gufo_set_tensor_find(set, "blk.2.weight", &tensor, &shard), "blk.2");
+            check(gufo_model_damage(gufo_model_shard(set, 1)) != NULL, "damage");
+            check(gufo_tensor_find(set, "blk.2.weight", &tensor), "blk.2");
             check_u64(tensor.available, tensor.size - 1, "blk.2");
         } else {
             check_error_shape(&error, GUFO_E_SHARDS, "lenient");
         }
-        gufo_set_close(set);
+        gufo_close(set);
         folder_remove(&f);
     }
 }

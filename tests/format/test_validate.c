@@ -580,13 +580,14 @@ static void validate_path(const builder *b, const gufo_open_options *options, fi
 
     findings_init(found);
     write_file(path.text, b->data, b->len);
-    check_ok(gufo_validate(path.text, options, findings_add, found, &error), &error, "validate");
+    check_ok(validate_file(path.text, options, findings_add, found, &error), &error, "validate");
     folder_remove(&f);
 }
 
 static void test_rules(void **state)
 {
     const gufo_open_options no_map = {.flags = GUFO_OPEN_NO_MAP};
+    const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows) * 2; i++) {
@@ -594,7 +595,7 @@ static void test_rules(void **state)
         builder b = cook(&r->recipe);
         findings found;
         gufo_error error = no_error();
-        gufo_file *file = gufo_open_memory(b.data, b.len, NULL, &error);
+        gufo_model *file = gufo_open_memory(b.data, b.len, &just_this, &error);
 
         check(file != NULL, "%s: does not open: %s", r->label, error.message);
         gufo_close(file);
@@ -626,18 +627,20 @@ static void test_rows_are_complete(void **state)
     }
 }
 
-/* gufo_file_check alone: the same findings, for a file that is open already. */
+/* gufo_model_check alone: the same findings, for a file that is open already. */
 static void test_check_of_open_file(void **state)
 {
+    const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
+
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         builder b = cook(&rows[i].recipe);
         gufo_error error = no_error();
-        gufo_file *file = gufo_open_memory(b.data, b.len, NULL, &error);
+        gufo_model *file = gufo_open_memory(b.data, b.len, &just_this, &error);
         findings found;
 
         findings_init(&found);
-        check_ok(gufo_file_check(file, findings_add, &found, &error), &error, "%s", rows[i].label);
+        check_ok(gufo_model_check(file, findings_add, &found, &error), &error, "%s", rows[i].label);
         check_row(&rows[i], &b, &found);
         findings_free(&found);
         gufo_close(file);
@@ -903,12 +906,12 @@ static void test_missing_file(void **state)
 
     (void)state;
     findings_init(&found);
-    check_status(gufo_validate(path.text, NULL, findings_add, &found, &error), GUFO_E_IO, &error,
+    check_status(validate_file(path.text, NULL, findings_add, &found, &error), GUFO_E_IO, &error,
                  "missing");
     check_u64((unsigned)error.system, ENOENT, "missing");
-    check_status(gufo_validate(f.path, NULL, findings_add, &found, &error), GUFO_E_IO, &error,
+    check_status(validate_file(f.path, NULL, findings_add, &found, &error), GUFO_E_IO, &error,
                  "folder");
-    check_status(gufo_validate_fd(-1, NULL, findings_add, &found, &error), GUFO_E_IO, &error,
+    check_status(validate_fd(-1, NULL, findings_add, &found, &error), GUFO_E_IO, &error,
                  "no descriptor");
     check_u64(found.count, 0, "missing");
     findings_free(&found);
@@ -930,12 +933,12 @@ static void test_descriptors(void **state)
     write_file(path.text, b.data, b.len);
     findings_init(&by_file);
     fd = open(path.text, O_RDONLY);
-    check_ok(gufo_validate_fd(fd, NULL, findings_add, &by_file, &error), &error, "descriptor");
+    check_ok(validate_fd(fd, NULL, findings_add, &by_file, &error), &error, "descriptor");
     check(close(fd) == 0, "the descriptor stays the caller's");
     check_u64(by_file.count, by_path.count, "descriptor");
     findings_init(&by_pipe);
     feeder_start(&feed, b.data, b.len);
-    check_ok(gufo_validate_fd(feed.fd, NULL, findings_add, &by_pipe, &error), &error, "pipe");
+    check_ok(validate_fd(feed.fd, NULL, findings_add, &by_pipe, &error), &error, "pipe");
     feeder_end(&feed);
     for (size_t i = 0; i < COUNT_OF(all_of_them); i++)
         check_u64(findings_of(&by_pipe, all_of_them[i]), 1, "pipe: %s", all_of_them[i]);

@@ -54,12 +54,12 @@ static bool find_folder(path_text *out)
     return false;
 }
 
-static gufo_file *open_vocab(const path_text *where, const vocab *v)
+static gufo_model *open_vocab(const path_text *where, const vocab *v)
 {
     char name[64];
     path_text path;
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
 
     snprintf(name, sizeof name, "ggml-vocab-%s.gguf", v->file);
     path = path_join(where->text, name);
@@ -68,7 +68,8 @@ static gufo_file *open_vocab(const path_text *where, const vocab *v)
     return file;
 }
 
-static void check_text(const gufo_file *file, const vocab *v, const char *key, const char *expected)
+static void check_text(const gufo_model *file, const vocab *v, const char *key,
+                       const char *expected)
 {
     gufo_error error = no_error();
     gufo_str got;
@@ -77,7 +78,7 @@ static void check_text(const gufo_file *file, const vocab *v, const char *key, c
     check_str(got, expected, "%s: %s", v->file, key);
 }
 
-static void check_tokens(const gufo_file *file, const vocab *v)
+static void check_tokens(const gufo_model *file, const vocab *v)
 {
     gufo_error error = no_error();
     gufo_array tokens, merges;
@@ -119,18 +120,18 @@ static void test_facts(void **state)
         skip();
     for (size_t i = 0; i < COUNT_OF(vocabs); i++) {
         const vocab *v = &vocabs[i];
-        gufo_file *file = open_vocab(&where, v);
+        gufo_model *file = open_vocab(&where, v);
         gufo_error error = no_error();
         uint64_t bos = 0;
 
-        check_u64(gufo_file_version(file), 3, "%s", v->file);
-        check_u64(gufo_file_byte_order(file), GUFO_LITTLE_ENDIAN, "%s", v->file);
-        check_u64(gufo_file_size(file), v->size, "%s", v->file);
-        check_u64(gufo_file_infos_end(file), v->size, "%s", v->file);
+        check_u64(gufo_model_facts(file).version, 3, "%s", v->file);
+        check_u64(gufo_model_facts(file).byte_order, GUFO_LITTLE_ENDIAN, "%s", v->file);
+        check_u64(gufo_model_facts(file).size, v->size, "%s", v->file);
+        check_u64(gufo_model_facts(file).infos_end, v->size, "%s", v->file);
         check_u64(gufo_metadata_count(file), v->entries, "%s", v->file);
         check_u64(gufo_tensor_count(file), 0, "%s", v->file);
-        check_u64(gufo_file_data_size(file), 0, "%s", v->file);
-        check_u64(gufo_file_alignment(file), 32, "%s", v->file);
+        check_u64(gufo_model_facts(file).data_size, 0, "%s", v->file);
+        check_u64(gufo_model_facts(file).alignment, 32, "%s", v->file);
         check_text(file, v, "general.architecture", v->architecture);
         check_text(file, v, "tokenizer.ggml.model", v->model);
         check_text(file, v, "general.name", v->name);
@@ -146,7 +147,7 @@ static void test_facts(void **state)
 static void test_some_values(void **state)
 {
     path_text where;
-    gufo_file *file;
+    gufo_model *file;
     gufo_error error = no_error();
     uint64_t u = 0;
     double f = 0;
@@ -184,7 +185,7 @@ static void test_walk_and_copy(void **state)
     if (!find_folder(&where))
         skip();
     for (size_t i = 0; i < COUNT_OF(vocabs); i++) {
-        gufo_file *file = open_vocab(&where, &vocabs[i]);
+        gufo_model *file = open_vocab(&where, &vocabs[i]);
         gufo_writer_options options = {.flags = GUFO_WRITER_AS_READ};
         gufo_writer *w = gufo_writer_new(&options, NULL);
         gufo_error error = no_error();
@@ -202,7 +203,8 @@ static void test_walk_and_copy(void **state)
             uint64_t left = vocabs[i].size - at;
             size_t step = left < sizeof piece ? (size_t)left : sizeof piece;
 
-            check_ok(gufo_file_read(file, at, piece, step, &error), &error, "%s", vocabs[i].file);
+            check_ok(gufo_model_read_raw(file, at, piece, step, &error), &error, "%s",
+                     vocabs[i].file);
             check(memcmp(header + at, piece, step) == 0, "%s: copy differs near %" PRIu64,
                   vocabs[i].file, at);
         }

@@ -22,7 +22,7 @@ static void compare_ways(const good_file *file, const builder *b, const char *la
         snprintf(full, sizeof full, "%s, %s", label, way_name((way)w));
         open_way(&o, (way)w, b->data, b->len, NULL);
         check(o.file != NULL, "%s: %s", full, o.error.message);
-        check(gufo_file_has_data(o.file) == data, "%s", full);
+        check(gufo_model_has_data(o.file) == data, "%s", full);
         walk_file(o.file, w == WAY_MEMORY ? o.copy : NULL, b->len, full);
         if (w == WAY_MEMORY) {
             expected[0] = dump_file(o.file, DUMP_LAYOUT | DUMP_UNKNOWN_SIZE);
@@ -57,7 +57,7 @@ static void check_pointers(const good_file *file, const builder *b, const char *
         open_way(&o, (way)w, b->data, b->len, NULL);
         check(o.file != NULL, "%s, %s", label, way_name((way)w));
         for (uint64_t i = 0; gufo_tensor_at(o.file, i, &tensor); i++) {
-            const void *data = gufo_tensor_data(o.file, &tensor);
+            const void *data = gufo_tensor_raw(o.file, &tensor);
 
             if (tensor.size > 0)
                 check((data != NULL) == way_has_pointers((way)w), "%s, %s", label,
@@ -97,7 +97,7 @@ static void fail_each_read(const good_file *file, const builder *b, const char *
         test_source state;
         gufo_source source = source_over(&state, b->data, b->len);
         gufo_error error = no_error();
-        gufo_file *opened_file;
+        gufo_model *opened_file;
 
         state.fail_at = n;
         opened_file = gufo_open_source(&source, NULL, &error);
@@ -144,7 +144,7 @@ static void test_failing_data(void **state)
     test_source source_state;
     gufo_source source = source_over(&source_state, b.data, b.len);
     gufo_error error = no_error();
-    gufo_file *file = gufo_open_source(&source, NULL, &error);
+    gufo_model *file = gufo_open_source(&source, NULL, &error);
     gufo_tensor tensor;
     uint8_t data[4];
 
@@ -152,10 +152,12 @@ static void test_failing_data(void **state)
     check(file != NULL, "%s", error.message);
     check(gufo_tensor_at(file, 0, &tensor), "tensor");
     source_state.fail_at = source_state.calls + 1;
-    check_status(gufo_tensor_read(file, &tensor, 0, data, 4, &error), GUFO_E_IO, &error, "data");
+    check_status(gufo_tensor_read_raw(file, &tensor, 0, data, 4, &error), GUFO_E_IO, &error,
+                 "data");
     source_state.fail_at = source_state.calls + 1;
-    check_status(gufo_file_read(file, tensor.offset, data, 4, &error), GUFO_E_IO, &error, "file");
-    check_ok(gufo_tensor_read(file, &tensor, 0, data, 4, &error), &error, "data again");
+    check_status(gufo_model_read_raw(file, tensor.offset, data, 4, &error), GUFO_E_IO, &error,
+                 "file");
+    check_ok(gufo_tensor_read_raw(file, &tensor, 0, data, 4, &error), &error, "data again");
     gufo_close(file);
     builder_free(&b);
 }
@@ -166,7 +168,7 @@ static void test_no_close(void **state)
     test_source source_state;
     gufo_source source = source_over(&source_state, b.data, b.len);
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
 
     (void)state;
     source.close = NULL;
@@ -210,18 +212,18 @@ static void test_file_read(void **state)
         opened o;
 
         open_way(&o, (way)w, b.data, b.len, NULL);
-        if (!gufo_file_has_data(o.file)) {
+        if (!gufo_model_has_data(o.file)) {
             close_way(&o);
             continue;
         }
-        check_ok(gufo_file_read(o.file, 3, bytes, 64, &error), &error, "%s", label);
+        check_ok(gufo_model_read_raw(o.file, 3, bytes, 64, &error), &error, "%s", label);
         assert_memory_equal(bytes, b.data + 3, 64);
-        check_ok(gufo_file_read(o.file, b.len - 5, bytes, 5, &error), &error, "%s", label);
+        check_ok(gufo_model_read_raw(o.file, b.len - 5, bytes, 5, &error), &error, "%s", label);
         assert_memory_equal(bytes, b.data + b.len - 5, 5);
-        check(gufo_file_read(o.file, b.len - 5, bytes, 6, &error) != GUFO_OK, "%s: past the end",
-              label);
-        check(gufo_file_read(o.file, UINT64_MAX, bytes, 6, NULL) != GUFO_OK, "%s: past the end",
-              label);
+        check(gufo_model_read_raw(o.file, b.len - 5, bytes, 6, &error) != GUFO_OK,
+              "%s: past the end", label);
+        check(gufo_model_read_raw(o.file, UINT64_MAX, bytes, 6, NULL) != GUFO_OK,
+              "%s: past the end", label);
         close_way(&o);
     }
     builder_free(&b);
@@ -252,7 +254,7 @@ static void test_system_errors(void **state)
 static int read_as_nobody(void *context)
 {
     const char *path = context;
-    gufo_file *file;
+    gufo_model *file;
     bool good;
 
     if (geteuid() == 0 && (setegid(65534) != 0 || seteuid(65534) != 0))

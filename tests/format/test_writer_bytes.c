@@ -246,7 +246,7 @@ static void test_add_value(void **state)
         builder *both[2] = {&source, &expected};
         gufo_writer *w = writer_new((encoding){3, true}, 0);
         gufo_error error = no_error();
-        gufo_file *file;
+        gufo_model *file;
         gufo_entry entry;
 
         for (size_t i = 0; i < 2; i++) {
@@ -382,7 +382,7 @@ static void test_files(void **state)
         gufo_writer *w = writer_new(e, 0);
         builder b = build_file(e, alignment);
         gufo_error error = no_error();
-        gufo_file *file;
+        gufo_model *file;
         char label[64];
 
         snprintf(label, sizeof label, "alignment %" PRIu32 ", %s", alignment, encoding_name(e));

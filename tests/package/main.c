@@ -6,13 +6,14 @@ int main(void)
 {
     static const unsigned char model[24] = "GGUF\3";
     gufo_error error;
-    gufo_file *file = gufo_open_memory(model, sizeof model, NULL, &error);
+    gufo_model *file = gufo_open_memory(model, sizeof model, NULL, &error);
 
     if (!file) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
-    printf("gufo %s read GGUF version %u\n", gufo_version(), (unsigned)gufo_file_version(file));
+    printf("gufo %s read GGUF version %u\n", gufo_version(),
+           (unsigned)gufo_model_facts(file).version);
     gufo_close(file);
     return 0;
 }

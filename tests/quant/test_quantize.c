@@ -56,7 +56,7 @@ static uint8_t *expected_bytes(const uint8_t *source, const gufo_tensor *from, u
     return blocks;
 }
 
-static void check_tensor(const gufo_file *in, const gufo_file *out, const char *name,
+static void check_tensor(const gufo_model *in, const gufo_model *out, const char *name,
                          const float *importance)
 {
     gufo_tensor from, to;
@@ -79,7 +79,7 @@ static void check_tensor(const gufo_file *in, const gufo_file *out, const char *
 
 static void check_all_tensors(const char *in_path, const char *out_path)
 {
-    gufo_file *in = open_path(in_path), *out = open_path(out_path);
+    gufo_model *in = open_path(in_path), *out = open_path(out_path);
 
     check_u64(gufo_tensor_count(out), gufo_tensor_count(in), "tensors");
     for (size_t i = 0; i < COUNT_OF(tensors); i++)
@@ -90,7 +90,7 @@ static void check_all_tensors(const char *in_path, const char *out_path)
 
 static uint32_t type_of(const char *path, const char *name)
 {
-    gufo_file *file = open_path(path);
+    gufo_model *file = open_path(path);
     gufo_tensor tensor;
 
     check(gufo_tensor_find(file, name, &tensor), "%s", name);
@@ -151,7 +151,7 @@ static void test_same_with_all_threads_and_memory(void **state)
 
 /* ---- measuring ------------------------------------------------------------------------------ */
 
-static gufo_quantizer *run_and_keep(const gufo_set *input, const char *out,
+static gufo_quantizer *run_and_keep(const gufo_model *input, const char *out,
                                     const gufo_quantize_options *options)
 {
     gufo_error error = no_error();
@@ -191,7 +191,7 @@ static void test_loss_of_any_size(void **state)
     }
 }
 
-static void check_loss(const gufo_file *in, const gufo_file *out,
+static void check_loss(const gufo_model *in, const gufo_model *out,
                        const gufo_quantizer_tensor *tensor)
 {
     gufo_tensor from, to;
@@ -239,15 +239,15 @@ static void test_loss(void **state)
     gufo_quantize_options options = quantize_to("Q4_0");
     gufo_quantizer_tensor tensor;
     gufo_quantizer *q;
-    gufo_set *input;
+    gufo_model *input;
     size_t measured = 0;
 
     (void)state;
     write_model(in.text, &model);
     options.recipe.keep_output = true;
-    input = gufo_set_open(in.text, NULL, NULL, NULL);
+    input = gufo_open(in.text, NULL, NULL);
     q = run_and_keep(input, out.text, &options);
-    gufo_file *before = open_path(in.text), *after = open_path(out.text);
+    gufo_model *before = open_path(in.text), *after = open_path(out.text);
 
     for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
         if (!(tensor.choice.flags & GUFO_RECIPE_CONVERTS) || tensor.source->elements == 0) {
@@ -261,7 +261,7 @@ static void test_loss(void **state)
     gufo_close(before);
     gufo_close(after);
     gufo_quantizer_free(q);
-    gufo_set_close(input);
+    gufo_close(input);
     folder_remove(&f);
 }
 
@@ -272,17 +272,17 @@ static void test_runs_once(void **state)
     gufo_quantize_options options = quantize_to("COPY");
     gufo_error error = no_error();
     gufo_quantizer *q;
-    gufo_set *input;
+    gufo_model *input;
 
     (void)state;
     write_model(in.text, &model);
-    input = gufo_set_open(in.text, NULL, NULL, NULL);
+    input = gufo_open(in.text, NULL, NULL);
     q = run_and_keep(input, out.text, &options);
     check_status(gufo_quantizer_run(q, in.text, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "again");
     gufo_quantizer_free(q);
     gufo_quantizer_free(NULL);
-    gufo_set_close(input);
+    gufo_close(input);
     folder_remove(&f);
 }
 
@@ -327,7 +327,7 @@ static void test_importance(void **state)
     options.recipe.allow_requantize = true;
     quantize_well(in.text, out.text, &options, "with importance");
 
-    gufo_file *before = open_path(in.text), *after = open_path(out.text);
+    gufo_model *before = open_path(in.text), *after = open_path(out.text);
 
     check_tensor(before, after, names[0], values[0]);
     check_tensor(before, after, names[1], values[1]);
@@ -402,9 +402,9 @@ static void test_big_endian(void **state)
         options.flags = GUFO_QUANTIZE_REPLACE;
         quantize_well(in.text, out.text, &options, types[i]);
         quantize_well(big.text, big_out.text, &options, types[i]);
-        gufo_file *little = open_path(out.text), *other = open_path(big_out.text);
+        gufo_model *little = open_path(out.text), *other = open_path(big_out.text);
 
-        check_u64(gufo_file_byte_order(other), GUFO_BIG_ENDIAN, "%s", types[i]);
+        check_u64(gufo_model_facts(other).byte_order, GUFO_BIG_ENDIAN, "%s", types[i]);
         for (size_t t = 0; t < COUNT_OF(tensors); t++) {
             gufo_tensor a, b;
             gufo_error error = no_error();
@@ -441,7 +441,7 @@ static void test_interleaved(void **state)
     write_model(in.text, &old_model);
     options.recipe.allow_requantize = true;
     quantize_well(in.text, out.text, &options, "old layouts");
-    gufo_file *before = open_path(in.text), *after = open_path(out.text);
+    gufo_model *before = open_path(in.text), *after = open_path(out.text);
 
     for (size_t i = 0; i < COUNT_OF(old); i++) {
         const gufo_element_type *type = gufo_element_type_by_id(old[i].type), *repacked;

@@ -262,7 +262,7 @@ static void test_copy_through_buffer(void **state)
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-static gufo_status run_with(place *p, const gufo_set *input, gufo_allocator *allocator,
+static gufo_status run_with(place *p, const gufo_model *input, gufo_allocator *allocator,
                             gufo_error *error)
 {
     static const uint64_t pruned[] = {0};
@@ -283,7 +283,7 @@ static void test_without_memory(void **state)
 {
     place p = place_new();
     gufo_error error = no_error();
-    gufo_set *input = gufo_set_open(p.in.text, NULL, NULL, &error);
+    gufo_model *input = gufo_open(p.in.text, NULL, &error);
     gufo_status status = GUFO_E_MEMORY;
     size_t fail_at;
 
@@ -303,7 +303,7 @@ static void test_without_memory(void **state)
     }
     check_ok(status, &error, "request %zu", fail_at);
     check(fail_at > 50, "only %zu requests", fail_at);
-    gufo_set_close(input);
+    gufo_close(input);
     place_end(&p);
 }
 
@@ -313,7 +313,7 @@ static void test_without_memory(void **state)
 static void check_cut(place *p, const char *path, const char *name)
 {
     gufo_error error = no_error();
-    gufo_set *input = gufo_set_open(p->in.text, NULL, NULL, &error);
+    gufo_model *input = gufo_open(p->in.text, NULL, &error);
     gufo_quantizer *q = gufo_quantizer_new(input, &p->options, &error);
 
     check(q != NULL, "%s", error.message);
@@ -324,7 +324,7 @@ static void check_cut(place *p, const char *path, const char *name)
           gufo_quantizer_failed_path(q));
     check_u64(entry_count(p->f.path), p->files, "%s: files", path);
     gufo_quantizer_free(q);
-    gufo_set_close(input);
+    gufo_close(input);
 }
 
 static void test_cut_before_running(void **state)

@@ -171,7 +171,7 @@ static void test_no_space(void **state)
 /* A value in the middle of the model, put in place of the one that is there. */
 static void poke_value(const char *path, const char *name, uint64_t element, float value)
 {
-    gufo_file *file = open_path(path);
+    gufo_model *file = open_path(path);
     gufo_tensor tensor;
     size_t len;
     uint8_t *bytes = read_file(path, &len);
@@ -284,7 +284,7 @@ static void test_truncated_meanwhile(void **state)
 {
     place p = place_new("Q8_0");
     gufo_error error = no_error();
-    gufo_set *input = gufo_set_open(p.in.text, NULL, NULL, &error);
+    gufo_model *input = gufo_open(p.in.text, NULL, &error);
     gufo_quantizer *q;
 
     (void)state;
@@ -297,7 +297,7 @@ static void test_truncated_meanwhile(void **state)
           gufo_quantizer_failed_path(q));
     check_u64(entry_count(p.f.path), 1, "files");
     gufo_quantizer_free(q);
-    gufo_set_close(input);
+    gufo_close(input);
     folder_remove(&p.f);
 }
 
@@ -318,11 +318,11 @@ static void test_changed_meanwhile(void **state)
 
     (void)state;
     for (uint32_t flags = 0; flags <= GUFO_QUANTIZE_RESUME; flags += GUFO_QUANTIZE_RESUME) {
-        gufo_set *input;
+        gufo_model *input;
         gufo_quantizer *q;
 
         write_model(p.in.text, &model);
-        input = gufo_set_open(p.in.text, NULL, NULL, &error);
+        input = gufo_open(p.in.text, NULL, &error);
         p.options.flags = flags;
         q = gufo_quantizer_new(input, &p.options, &error);
         check(q != NULL, "%s", error.message);
@@ -332,7 +332,7 @@ static void test_changed_meanwhile(void **state)
         check_u64(entry_count(p.f.path), flags != 0 ? 3 : 1, "files");
         check(!file_exists(p.out.text), "output");
         gufo_quantizer_free(q);
-        gufo_set_close(input);
+        gufo_close(input);
     }
     folder_remove(&p.f);
 }
@@ -342,7 +342,7 @@ static void test_truncated_copy(void **state)
 {
     place p = place_new("COPY");
     gufo_error error = no_error();
-    gufo_set *input = gufo_set_open(p.in.text, NULL, NULL, &error);
+    gufo_model *input = gufo_open(p.in.text, NULL, &error);
     gufo_quantizer *q = gufo_quantizer_new(input, &p.options, &error);
 
     (void)state;
@@ -352,7 +352,7 @@ static void test_truncated_copy(void **state)
                  "truncated");
     check_u64(entry_count(p.f.path), 1, "files");
     gufo_quantizer_free(q);
-    gufo_set_close(input);
+    gufo_close(input);
     folder_remove(&p.f);
 }
 
@@ -400,7 +400,7 @@ static void test_set_to_one_file(void **state)
     (void)state;
     write_shards(&f);
     quantize_well(in.text, out.text, &options, "one");
-    gufo_file *file = open_path(out.text);
+    gufo_model *file = open_path(out.text);
 
     check_u64(gufo_tensor_count(file), 3, "tensors");
     check(!gufo_metadata_find(file, "split.count", &entry), "split.count");
@@ -416,19 +416,18 @@ static void test_set_to_one_file(void **state)
 static void check_set(const char *path, const char *label)
 {
     gufo_error error = no_error();
-    gufo_set *set = gufo_set_open(path, NULL, NULL, &error);
+    gufo_model *set = gufo_open(path, NULL, &error);
     gufo_tensor tensor;
-    size_t shard;
 
     check(set != NULL, "%s: %s", label, error.message);
-    check_u64(gufo_set_shard_count(set), 3, "%s", label);
+    check_u64(gufo_model_shard_count(set), 3, "%s", label);
     for (uint64_t i = 0; i < 3; i++) {
-        check(gufo_set_tensor_at(set, i, &tensor, &shard), "%s", label);
-        check_u64(shard, i, "%s", label);
+        check(gufo_tensor_at(set, i, &tensor), "%s", label);
+        check_u64(tensor.shard, i, "%s", label);
         check_str(tensor.name, shard_tensors[i].name, "%s", label);
         check_u64(tensor.type, GUFO_TYPE_Q8_0, "%s", label);
     }
-    gufo_set_close(set);
+    gufo_close(set);
 }
 
 static void test_keep_split(void **state)

@@ -44,7 +44,7 @@ static const test_model model = {.encoding = {3, false},
 typedef struct place {
     folder f;
     path_text in, out;
-    gufo_file *file; /* the result */
+    gufo_model *file; /* the result */
 } place;
 
 static place quantized(const gufo_quantize_options *options, const char *label)
@@ -65,7 +65,7 @@ static void place_end(place *p)
     folder_remove(&p->f);
 }
 
-static void check_keys(const gufo_file *file, const char *const *keys, size_t count)
+static void check_keys(const gufo_model *file, const char *const *keys, size_t count)
 {
     gufo_entry entry;
 
@@ -76,7 +76,7 @@ static void check_keys(const gufo_file *file, const char *const *keys, size_t co
     }
 }
 
-static uint64_t number(const gufo_file *file, const char *key)
+static uint64_t number(const gufo_model *file, const char *key)
 {
     gufo_error error = no_error();
     uint64_t value;
@@ -85,7 +85,7 @@ static uint64_t number(const gufo_file *file, const char *key)
     return value;
 }
 
-static void check_numbers(const gufo_file *file, const char *key, const uint32_t *expected,
+static void check_numbers(const gufo_model *file, const char *key, const uint32_t *expected,
                           size_t count)
 {
     gufo_error error = no_error();
@@ -124,10 +124,10 @@ static void test_metadata(void **state)
     check(gufo_metadata_find(p.file, "general.quantization_version", &entry) &&
               entry.value.type == GUFO_VALUE_UINT32,
           "type");
-    check_u64(gufo_file_alignment(p.file), 128, "alignment");
-    check_u64(gufo_file_data_offset(p.file) % 128, 0, "data");
+    check_u64(gufo_model_facts(p.file).alignment, 128, "alignment");
+    check_u64(gufo_model_facts(p.file).data_offset % 128, 0, "data");
     check(gufo_metadata_find(p.file, "some.nan", &entry), "NaN");
-    check(gufo_file_read(p.file, entry.value_offset, bits, 4, NULL) == GUFO_OK, "NaN");
+    check(gufo_model_read_raw(p.file, entry.value_offset, bits, 4, NULL) == GUFO_OK, "NaN");
     check(memcmp(bits, "\x45\x23\x81\x7f", 4) == 0, "NaN: other bits");
     place_end(&p);
 }
@@ -181,7 +181,7 @@ static void test_overrides(void **state)
     check(negative == -3, "number");
     check_u64(number(p.file, "general.file_type"), 77, "file type");
     check_u64(number(p.file, "new.key"), 9, "new key");
-    check_u64(gufo_file_alignment(p.file), 64, "alignment");
+    check_u64(gufo_model_facts(p.file).alignment, 64, "alignment");
     place_end(&p);
 }
 
@@ -249,7 +249,7 @@ static void test_overrides_are_strict(void **state)
 
     (void)state;
     write_model(in.text, &model);
-    gufo_set *input = gufo_set_open(in.text, NULL, NULL, &error);
+    gufo_model *input = gufo_open(in.text, NULL, &error);
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         gufo_quantize_options options = quantize_to("Q8_0");
@@ -260,7 +260,7 @@ static void test_overrides_are_strict(void **state)
         check_u64(error.code, GUFO_E_ARGUMENT, "case %zu", i);
         check(strstr(error.message, cases[i].words) != NULL, "case %zu: %s", i, error.message);
     }
-    gufo_set_close(input);
+    gufo_close(input);
     folder_remove(&f);
 }
 
@@ -447,7 +447,7 @@ static void test_pruned_without_facts(void **state)
         options.flags = GUFO_QUANTIZE_REPLACE;
         write_model(in.text, &plain);
         quantize_well(in.text, out.text, &options, "pruned");
-        gufo_file *file = open_path(out.text);
+        gufo_model *file = open_path(out.text);
         gufo_entry entry;
 
         check_u64(gufo_tensor_count(file), COUNT_OF(tensors) - 1, "case %zu", i);
@@ -497,7 +497,7 @@ static void test_tensor_count_of_set(void **state)
         options.flags = GUFO_QUANTIZE_KEEP_SPLIT | GUFO_QUANTIZE_REPLACE;
         write_model(in.text, &counted);
         quantize_well(in.text, out.text, &options, "counted");
-        gufo_file *file = open_path(out.text);
+        gufo_model *file = open_path(out.text);
 
         check(gufo_metadata_find(file, "split.tensors.count", &entry), "case %zu", i);
         check_u64((uint64_t)entry.value.type, cases[i].expected, "case %zu", i);
@@ -589,13 +589,13 @@ static void test_looking_writes_nothing(void **state)
     gufo_error error = no_error();
     gufo_quantizer_tensor tensor;
     gufo_quantizer *q;
-    gufo_set *input;
+    gufo_model *input;
     uint64_t size;
     size_t len;
 
     (void)state;
     write_model(in.text, &model);
-    input = gufo_set_open(in.text, NULL, NULL, &error);
+    input = gufo_open(in.text, NULL, &error);
     q = gufo_quantizer_new(input, &options, &error);
     check(q != NULL, "%s", error.message);
     for (size_t i = 0; i < COUNT_OF(tensors); i++) {
@@ -611,7 +611,7 @@ static void test_looking_writes_nothing(void **state)
     free(read_file(out.text, &len));
     check_u64(len, size, "size");
     gufo_quantizer_free(q);
-    gufo_set_close(input);
+    gufo_close(input);
     folder_remove(&f);
 }
 
@@ -625,7 +625,7 @@ static void test_no_tensors(void **state)
 
     (void)state;
     write_file(path.text, bytes, sizeof bytes);
-    gufo_set *input = gufo_set_open(path.text, NULL, NULL, &error);
+    gufo_model *input = gufo_open(path.text, NULL, &error);
 
     check(input != NULL, "%s", error.message);
     gufo_quantizer *q = gufo_quantizer_new(input, &options, &error);
@@ -634,7 +634,7 @@ static void test_no_tensors(void **state)
     check_ok(gufo_quantizer_run(q, folder_path(&f, "out.gguf").text, NULL, NULL, &error), &error,
              "a model without tensors");
     gufo_quantizer_free(q);
-    gufo_set_close(input);
+    gufo_close(input);
     folder_remove(&f);
 }
 
@@ -644,12 +644,12 @@ static void test_without_memory(void **state)
     folder f = folder_new();
     path_text in = folder_path(&f, "in.gguf"), out = folder_path(&f, "out.gguf");
     gufo_error error = no_error();
-    gufo_set *input;
+    gufo_model *input;
     size_t failed = 0;
 
     (void)state;
     write_model(in.text, &model);
-    input = gufo_set_open(in.text, NULL, NULL, &error);
+    input = gufo_open(in.text, NULL, &error);
     for (size_t fail_at = 1;; fail_at++) {
         gufo_quantize_options options = quantize_to("Q4_1");
         counter c;
@@ -673,7 +673,7 @@ static void test_without_memory(void **state)
         failed++;
     }
     check(failed > 20, "only %zu requests", failed);
-    gufo_set_close(input);
+    gufo_close(input);
     folder_remove(&f);
 }
 

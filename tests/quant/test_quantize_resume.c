@@ -131,7 +131,7 @@ static void test_loss_is_kept(void **state)
     place p = place_new();
     gufo_quantizer_tensor expected, got;
     gufo_error error = no_error();
-    gufo_set *input = gufo_set_open(p.in.text, NULL, NULL, &error);
+    gufo_model *input = gufo_open(p.in.text, NULL, &error);
     gufo_quantizer *whole, *second;
 
     (void)state;
@@ -148,7 +148,7 @@ static void test_loss_is_kept(void **state)
     }
     gufo_quantizer_free(whole);
     gufo_quantizer_free(second);
-    gufo_set_close(input);
+    gufo_close(input);
     folder_remove(&p.f);
 }
 
@@ -217,7 +217,7 @@ static bool kill_myself(void *context, uint64_t done, uint64_t total)
 static int run_until_killed(void *context)
 {
     const place *p = context;
-    gufo_set *input = gufo_set_open(p->in.text, NULL, NULL, NULL);
+    gufo_model *input = gufo_open(p->in.text, NULL, NULL);
     gufo_quantizer *q = gufo_quantizer_new(input, &p->options, NULL);
 
     return (int)gufo_quantizer_run(q, p->out.text, kill_myself, NULL, NULL) + 1;
@@ -565,7 +565,7 @@ static void test_two_at_once(void **state)
 {
     place p = place_new();
     gufo_error error = no_error();
-    gufo_set *input = gufo_set_open(p.in.text, NULL, NULL, &error);
+    gufo_model *input = gufo_open(p.in.text, NULL, &error);
     gufo_quantizer *q = gufo_quantizer_new(input, &p.options, &error);
 
     (void)state;
@@ -573,7 +573,7 @@ static void test_two_at_once(void **state)
     check_status(gufo_quantizer_run(q, p.out.text, try_a_second_one, &p, &error), GUFO_E_STOPPED,
                  &error, "first");
     gufo_quantizer_free(q);
-    gufo_set_close(input);
+    gufo_close(input);
     check_ok(resume(&p, 1, 0, &error), &error, "afterwards");
     check_result(&p, "afterwards");
     folder_remove(&p.f);

@@ -724,7 +724,7 @@ static void test_model_read(void **state)
     builder_u32(&b, 0);
     builder_kv_array(&b, "deci.attention.head_count_kv", GUFO_VALUE_UINT32, 0);
     builder_kv_str(&b, "deci.expert_count", "eight");
-    gufo_file *file = gufo_open_memory(b.data, b.len, NULL, &error);
+    gufo_model *file = gufo_open_memory(b.data, b.len, NULL, &error);
     check(file != NULL, "%s", error.message);
     gufo_recipe_model_read(file, &facts);
     check_str(facts.architecture, "deci", "architecture");
@@ -752,7 +752,7 @@ static void test_model_read_nothing(void **state)
         builder_header(&b, 0, i);
         if (i == 1)
             builder_kv_str(&b, "general.architecture", name);
-        gufo_file *file = gufo_open_memory(b.data, b.len, NULL, &error);
+        gufo_model *file = gufo_open_memory(b.data, b.len, NULL, &error);
         check(file != NULL, "%s", error.message);
         gufo_recipe_model_read(file, &facts);
         check(facts.architecture.len == 0 && facts.layers == 0 && facts.heads == 0 &&

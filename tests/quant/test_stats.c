@@ -18,7 +18,7 @@ typedef struct sample {
     const gufo_element_type *type;
     uint64_t dims[3];
     bool big;
-    gufo_file *file;
+    gufo_model *file;
     gufo_tensor tensor;
 } sample;
 
@@ -66,19 +66,19 @@ static uint64_t sample_count(const sample *s)
     return s->dims[0] * s->dims[1] * s->dims[2];
 }
 
-static gufo_stats scan_with(const sample *s, gufo_stats_options options)
+static gufo_stats scan_with(const sample *s, uint32_t flags, gufo_run run)
 {
     gufo_error error = no_error();
     gufo_stats stats;
 
-    check_ok(gufo_stats_scan(s->file, &s->tensor, &options, &stats, &error), &error, "%s",
+    check_ok(gufo_stats_scan(s->file, &s->tensor, flags, &run, &stats, &error), &error, "%s",
              s->type->name);
     return stats;
 }
 
 static gufo_stats scan(const sample *s)
 {
-    return scan_with(s, (gufo_stats_options){.threads = 2});
+    return scan_with(s, 0, (gufo_run){.threads = 2});
 }
 
 static void fill_with_random_bytes(sample *s, uint64_t seed)
@@ -557,16 +557,16 @@ static void test_same_with_all_threads_and_kernels(void **state)
 
         fill_with_random_bytes(&s, 99);
         sample_open(&s);
-        first = scan_with(&s, (gufo_stats_options){.threads = 1, .cpu = GUFO_CPU_PORTABLE});
+        first = scan_with(&s, 0, (gufo_run){.threads = 1, .cpu = GUFO_CPU_PORTABLE});
         for (unsigned threads = 0; threads < 9; threads++) {
-            other =
-                scan_with(&s, (gufo_stats_options){.threads = threads,
-                                                   .cpu = cpu_level(threads % cpu_level_count())});
+            other = scan_with(
+                &s, 0,
+                (gufo_run){.threads = threads, .cpu = cpu_level(threads % cpu_level_count())});
             check_view(((gufo_str){(const char *)&other, sizeof other}),
                        ((gufo_str){(const char *)&first, sizeof first}), "%s: %u threads",
                        s.type->name, threads);
         }
-        other = scan_with(&s, (gufo_stats_options){.flags = GUFO_STATS_ONE_PASS});
+        other = scan_with(&s, GUFO_STATS_ONE_PASS, (gufo_run){.threads = 0});
         check(other.mean == first.mean && other.deviation == first.deviation, "one pass");
         check(other.high == 0 && other.bins[0] == 0, "one pass");
         sample_close(&s);
@@ -694,14 +694,14 @@ static void test_every_scale_of_nvfp4_is_a_number(void **state)
 
 /* ---- what cannot be looked through ---------------------------------------------------------- */
 
-static void check_refused(const sample *s, const gufo_stats_options *options, gufo_status status,
+static void check_refused(const sample *s, const gufo_run *run, gufo_status status,
                           const char *part)
 {
     gufo_error error = no_error();
     gufo_stats stats;
 
-    check_status(gufo_stats_scan(s->file, &s->tensor, options, &stats, &error), status, &error,
-                 "%s", part);
+    check_status(gufo_stats_scan(s->file, &s->tensor, 0, run, &stats, &error), status, &error, "%s",
+                 part);
     check(strstr(error.message, part) != NULL, "'%s' lacks '%s'", error.message, part);
 }
 
@@ -727,7 +727,7 @@ static void test_refused(void **state)
     sample_close(&s);
     s = sample_new(GUFO_TYPE_I8, 64, 1, 1);
     sample_open(&s);
-    check_refused(&s, &(gufo_stats_options){.cpu = (gufo_cpu)99}, GUFO_E_ARGUMENT, "");
+    check_refused(&s, &(gufo_run){.cpu = (gufo_cpu)99}, GUFO_E_ARGUMENT, "");
     sample_close(&s);
 }
 
@@ -787,11 +787,11 @@ static void test_pipe(void **state)
     sample_open(&s);
     open_way(&o, WAY_PIPE, s.b.data, s.b.len, NULL);
     check(o.file != NULL && gufo_tensor_at(o.file, 0, &tensor), "%s", o.error.message);
-    check_status(gufo_stats_scan(o.file, &tensor, NULL, &stats, &error), GUFO_E_ARGUMENT, &error,
+    check_status(gufo_stats_scan(o.file, &tensor, 0, NULL, &stats, &error), GUFO_E_ARGUMENT, &error,
                  "pipe");
     findings_init(&found);
     error = no_error();
-    check_status(gufo_file_check_data(o.file, NULL, findings_add, &found, &error), GUFO_E_ARGUMENT,
+    check_status(gufo_model_check_data(o.file, NULL, findings_add, &found, &error), GUFO_E_ARGUMENT,
                  &error, "pipe");
     check_u64(found.count, 0, "pipe");
     findings_free(&found);
@@ -819,17 +819,17 @@ static void test_progress(void **state)
 {
     sample s = sample_new(GUFO_TYPE_F16, 1000, 600, 1);
     watch w = {.sound = true};
-    gufo_stats_options options = {.threads = 3, .progress = on_progress, .progress_context = &w};
+    gufo_run run = {.threads = 3, .progress = on_progress, .progress_context = &w};
 
     (void)state;
     sample_open(&s);
-    (void)scan_with(&s, options);
+    (void)scan_with(&s, 0, run);
     check(w.sound && w.done == w.total, "progress");
     check_u64(w.total, 2 * s.size, "two passes");
     check_u64(w.calls, 6, "three chunks, twice");
     for (uint64_t stop = 1; stop <= 6; stop++) {
         w = (watch){.sound = true, .stop_at = stop};
-        check_refused(&s, &options, GUFO_E_STOPPED, "stopped");
+        check_refused(&s, &run, GUFO_E_STOPPED, "stopped");
         check_u64(w.calls, stop, "stop");
     }
     sample_close(&s);
@@ -841,7 +841,7 @@ static void test_failures(void **state)
     sample s = sample_new(GUFO_TYPE_F16, 1000, 600, 1);
     counter c;
     gufo_allocator allocator;
-    gufo_stats_options options = {.threads = 2};
+    gufo_run run = {.threads = 2};
     gufo_error error = no_error();
     size_t reads, calls;
     gufo_stats stats;
@@ -855,22 +855,22 @@ static void test_failures(void **state)
     for (size_t n = 1; n <= 6; n++) {
         o.source.calls = reads;
         o.source.fail_at = reads + n;
-        options.threads = 1;
-        check_status(gufo_stats_scan(o.file, &s.tensor, &options, &stats, &error), GUFO_E_IO,
-                     &error, "read %zu", n);
+        run.threads = 1;
+        check_status(gufo_stats_scan(o.file, &s.tensor, 0, &run, &stats, &error), GUFO_E_IO, &error,
+                     "read %zu", n);
     }
     check_u64(o.source.bad, 0, "reads outside the file");
     close_way(&o);
 
     counter_init(&c);
     allocator = counter_allocator(&c);
-    options = (gufo_stats_options){.threads = 2, .allocator = &allocator};
-    (void)scan_with(&s, options);
+    run = (gufo_run){.threads = 2, .allocator = &allocator};
+    (void)scan_with(&s, 0, run);
     calls = c.calls;
     for (size_t n = 1; n <= calls; n++) {
         c.calls = 0;
         c.fail_at = n;
-        check_status(gufo_stats_scan(s.file, &s.tensor, &options, &stats, &error), GUFO_E_MEMORY,
+        check_status(gufo_stats_scan(s.file, &s.tensor, 0, &run, &stats, &error), GUFO_E_MEMORY,
                      &error, "request %zu", n);
         check_u64(c.in_use, 0, "memory is left");
     }
@@ -883,26 +883,26 @@ static void test_memory(void **state)
     sample s = sample_new(GUFO_TYPE_F32, 3000000, 1, 1);
     counter c;
     gufo_allocator allocator;
-    gufo_stats_options options = {.threads = 2, .allocator = &allocator};
+    gufo_run run = {.threads = 2, .allocator = &allocator};
 
     (void)state;
     counter_init(&c);
     allocator = counter_allocator(&c);
     sample_open(&s);
-    (void)scan_with(&s, options);
+    (void)scan_with(&s, 0, run);
     check(c.peak < 3 << 20, "%zu bytes", c.peak);
     sample_close(&s);
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-static findings check_sample(const sample *s, const gufo_stats_options *options)
+static findings check_sample(const sample *s, const gufo_run *run)
 {
     gufo_error error = no_error();
     findings found;
 
     findings_init(&found);
-    check_ok(gufo_file_check_data(s->file, options, findings_add, &found, &error), &error, "%s",
+    check_ok(gufo_model_check_data(s->file, run, findings_add, &found, &error), &error, "%s",
              s->type->name);
     return found;
 }
@@ -1045,7 +1045,7 @@ static void test_finding_in_a_matrix(void **state)
     builder b = builder_new((encoding){3, false});
     findings found;
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
 
     (void)state;
     builder_header(&b, 1, 0);
@@ -1055,7 +1055,7 @@ static void test_finding_in_a_matrix(void **state)
         builder_f32(&b, i == 3 ? NAN : 0);
     file = open_built(&b, "matrix");
     findings_init(&found);
-    check_ok(gufo_file_check_data(file, NULL, findings_add, &found, &error), &error, "check");
+    check_ok(gufo_model_check_data(file, NULL, findings_add, &found, &error), &error, "check");
     check_finding(&found, "data-nonfinite", b.len - 4,
                   "tensor \"t\": the value in row 1, column 1 is NaN (gguf_file_t.tensor_data)");
     findings_free(&found);
@@ -1109,10 +1109,10 @@ static void test_check_progress(void **state)
 {
     enum { COLUMNS = 300000, TENSORS = 3 };
     watch w = {.sound = true};
-    gufo_stats_options options = {.threads = 2, .progress = on_progress, .progress_context = &w};
+    gufo_run run = {.threads = 2, .progress = on_progress, .progress_context = &w};
     builder b = builder_new((encoding){3, false});
     gufo_error error = no_error();
-    gufo_file *file;
+    gufo_model *file;
     findings found;
 
     (void)state;
@@ -1124,12 +1124,12 @@ static void test_check_progress(void **state)
     builder_fill(&b, 1, TENSORS * COLUMNS);
     file = open_built(&b, "progress");
     findings_init(&found);
-    check_ok(gufo_file_check_data(file, &options, findings_add, &found, &error), &error, "check");
+    check_ok(gufo_model_check_data(file, &run, findings_add, &found, &error), &error, "check");
     check(w.sound && w.done == TENSORS * COLUMNS && w.total == w.done, "progress");
     check_u64(w.calls, 4, "two chunks each of the two that can be decoded");
     check_u64(found.count, 1, "one is unknown");
     w = (watch){.sound = true, .stop_at = 3};
-    check_status(gufo_file_check_data(file, &options, findings_add, &found, &error), GUFO_E_STOPPED,
+    check_status(gufo_model_check_data(file, &run, findings_add, &found, &error), GUFO_E_STOPPED,
                  &error, "stop");
     findings_free(&found);
     gufo_close(file);

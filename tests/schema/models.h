@@ -210,7 +210,7 @@ static inline void model_check_with(const model *m, const gufo_check_options *op
     gufo_writer *w = model_writer(m);
     size_t size;
     const void *header = gufo_writer_header(w, &size);
-    gufo_file *file = gufo_open_memory(header, size, &metadata_only, &error);
+    gufo_model *file = gufo_open_memory(header, size, &metadata_only, &error);
 
     check(file != NULL, "%s", error.message);
     check_ok(gufo_check(file, options, found, context, &error), &error, "check");

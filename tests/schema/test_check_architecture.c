@@ -449,7 +449,7 @@ static void test_hostile_counts(void **state)
 static void check_vocabulary(const char *path)
 {
     gufo_error error = no_error();
-    gufo_file *file = gufo_open(path, NULL, &error);
+    gufo_model *file = gufo_open(path, NULL, &error);
     findings found;
 
     check(file != NULL, "%s: %s", path, error.message);

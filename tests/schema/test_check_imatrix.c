@@ -90,7 +90,7 @@ static void test_rules(void **state)
 static void check_file_of(const char *path)
 {
     gufo_error error = no_error();
-    gufo_file *file = gufo_open(path, NULL, &error);
+    gufo_model *file = gufo_open(path, NULL, &error);
     findings found;
 
     check(file != NULL, "%s", error.message);

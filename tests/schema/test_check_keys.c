@@ -259,12 +259,12 @@ static void keep_hint(void *context, const gufo_finding *finding)
 }
 
 /* Opens what was planned, as it is in the writer. */
-static gufo_file *open_plan(gufo_writer *w, const char *label)
+static gufo_model *open_plan(gufo_writer *w, const char *label)
 {
     gufo_error error = no_error();
     const void *header;
     size_t size;
-    gufo_file *file;
+    gufo_model *file;
 
     check_ok(gufo_writer_layout(w, NULL, &error), &error, "%s", label);
     header = gufo_writer_header(w, &size);
@@ -280,7 +280,7 @@ static kept_hint hint_of(const char *key, const char *text)
     gufo_writer_options lax = {.flags = GUFO_WRITER_AS_READ};
     gufo_writer *w = gufo_writer_new(&lax, &error);
     kept_hint kept = {0};
-    gufo_file *file;
+    gufo_model *file;
 
     put_text(w, key, text);
     file = open_plan(w, key);
@@ -361,7 +361,7 @@ static void check_type_of_key(const char *key, int type)
     gufo_writer_options lax = {.flags = GUFO_WRITER_AS_READ};
     gufo_writer *w = gufo_writer_new(&lax, &error);
     gufo_entry entry;
-    gufo_file *file;
+    gufo_model *file;
 
     check_ok(put_any(w, key, type, &error), &error, "%s, type %d", key, type);
     if (strcmp(key, "general.architecture") != 0)

@@ -17,7 +17,7 @@ static void count_finding(void *context, const gufo_finding *finding)
 }
 
 /* Whether the check went through. */
-static bool check_with(const gufo_file *file, counter *memory, size_t *findings, const char *label)
+static bool check_with(const gufo_model *file, counter *memory, size_t *findings, const char *label)
 {
     gufo_allocator allocator = counter_allocator(memory);
     const gufo_check_options options = {.level = GUFO_LEVEL_MODEL, .allocator = &allocator};
@@ -32,7 +32,7 @@ static bool check_with(const gufo_file *file, counter *memory, size_t *findings,
     return status == GUFO_OK;
 }
 
-static void fail_each(const gufo_file *file, const char *label)
+static void fail_each(const gufo_model *file, const char *label)
 {
     counter memory;
     size_t expected, findings, requests;
@@ -61,7 +61,7 @@ static void test_no_memory(void **state)
         char fuzz[256];
         path_text path;
         gufo_error error = no_error();
-        gufo_file *file;
+        gufo_model *file;
 
         snprintf(fuzz, sizeof fuzz, "%s/fuzz", source);
         path = path_join(fuzz, seeds[i]);

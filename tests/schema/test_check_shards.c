@@ -75,14 +75,14 @@ static shard_findings check_set(const set *s)
     path_text first = write_shard(s, 0);
     gufo_error error = no_error();
     shard_findings kept = {.shard = 99};
-    gufo_set *opened;
+    gufo_model *opened;
 
     (void)write_shard(s, 1);
     findings_init(&kept.found);
-    opened = gufo_set_open(first.text, NULL, NULL, &error);
+    opened = gufo_open(first.text, NULL, &error);
     check(opened != NULL, "%s", error.message);
-    check_ok(gufo_check_set(opened, &model_level, keep_shard, &kept, &error), &error, "check");
-    gufo_set_close(opened);
+    check_ok(gufo_check(opened, &model_level, keep_shard, &kept, &error), &error, "check");
+    gufo_close(opened);
     return kept;
 }
 

@@ -485,7 +485,7 @@ static void test_field(void **state)
         gufo_check_options options = {.level = GUFO_LEVEL_MODEL, .path = path};
         gufo_error error = no_error();
         vocabulary_file v = vocabularies[i];
-        gufo_file *file;
+        gufo_model *file;
 
         (void)snprintf(path, sizeof path, "%s/data/vocab/ggml-vocab-%s.gguf", shared, v.name);
         file = gufo_open(path, NULL, &error);

@@ -345,14 +345,14 @@ static gufo_writer *plan(const model *m, uint64_t shard, uint64_t shards)
 static gufo_status suggest(const model *m, uint64_t shard, uint64_t shards,
                            char out[GUFO_NAME_SIZE], gufo_error *error)
 {
-    gufo_open_options only_metadata = {.flags = GUFO_OPEN_METADATA_ONLY};
+    gufo_open_options only_metadata = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE};
     gufo_writer *w = plan(m, shard, shards);
     size_t size;
     const void *header = gufo_writer_header(w, &size);
-    gufo_file *file = gufo_open_memory(header, size, &only_metadata, error);
+    gufo_model *file = gufo_open_memory(header, size, &only_metadata, error);
 
     check(file != NULL, "%s", error->message);
-    gufo_status status = gufo_name_suggest(file, out, error);
+    gufo_status status = gufo_name_suggest(file, 0, out, error);
 
     gufo_close(file);
     gufo_writer_free(w);
@@ -548,16 +548,15 @@ static void test_suggest_set(void **state)
     (void)state;
     write_shard(&f, &first, 0, "x-00001-of-00002.gguf");
     write_shard(&f, &second, 1, "x-00002-of-00002.gguf");
-    gufo_set *set =
-        gufo_set_open(folder_path(&f, "x-00001-of-00002.gguf").text, NULL, NULL, &error);
+    gufo_model *set = gufo_open(folder_path(&f, "x-00001-of-00002.gguf").text, NULL, &error);
 
     check(set != NULL, "%s", error.message);
-    check_ok(gufo_name_suggest_shard(set, 0, text, &error), &error, "first");
+    check_ok(gufo_name_suggest(set, 0, text, &error), &error, "first");
     check_str(gufo_str_of(text), "Tiny-0.008K-v1.0-F32-00001-of-00002.gguf", "both are counted");
-    check_ok(gufo_name_suggest_shard(set, 1, text, &error), &error, "second");
+    check_ok(gufo_name_suggest(set, 1, text, &error), &error, "second");
     check_str(gufo_str_of(text), "Tiny-0.008K-v1.0-F32-00002-of-00002.gguf", "second");
-    check_status(gufo_name_suggest_shard(set, 2, text, &error), GUFO_E_RANGE, &error, "third");
-    gufo_set_close(set);
+    check_status(gufo_name_suggest(set, 2, text, &error), GUFO_E_RANGE, &error, "third");
+    gufo_close(set);
     folder_remove(&f);
 }
 
@@ -567,7 +566,7 @@ static void test_too_many_shards(void **state)
     gufo_error error = no_error();
     char text[GUFO_NAME_SIZE];
     gufo_writer *w = gufo_writer_new(NULL, &error);
-    gufo_open_options only_metadata = {.flags = GUFO_OPEN_METADATA_ONLY};
+    gufo_open_options only_metadata = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE};
     size_t size;
 
     (void)state;
@@ -575,10 +574,10 @@ static void test_too_many_shards(void **state)
     gufo_writer_add_text(w, "general.size_label", "7B", NULL);
     check_ok(gufo_writer_layout(w, NULL, &error), &error, "layout");
     const void *header = gufo_writer_header(w, &size);
-    gufo_file *file = gufo_open_memory(header, size, &only_metadata, &error);
+    gufo_model *file = gufo_open_memory(header, size, &only_metadata, &error);
 
     check(file != NULL, "%s", error.message);
-    check_status(gufo_name_suggest(file, text, &error), GUFO_E_RANGE, &error, "100000");
+    check_status(gufo_name_suggest(file, 0, text, &error), GUFO_E_RANGE, &error, "100000");
     gufo_close(file);
     gufo_writer_free(w);
 }

@@ -13,7 +13,7 @@ gufo_document *document_for(encoding e, uint32_t flags)
     return d;
 }
 
-gufo_document *document_of(const gufo_file *model, uint32_t flags, const char *label)
+gufo_document *document_of(const gufo_model *model, uint32_t flags, const char *label)
 {
     const gufo_document_options options = {.flags = flags};
     gufo_error error = no_error();

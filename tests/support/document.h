@@ -7,7 +7,7 @@
 /* A document for this encoding; fails the test if there is none. */
 gufo_document *document_for(encoding e, uint32_t flags);
 /* One from a model, which must be possible. */
-gufo_document *document_of(const gufo_file *model, uint32_t flags, const char *label);
+gufo_document *document_of(const gufo_model *model, uint32_t flags, const char *label);
 
 /* Lays the document out (options: NULL for packed) and fails unless its header has these bytes. */
 void check_header(gufo_document *d, const gufo_layout_options *options, const void *bytes,

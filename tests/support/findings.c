@@ -71,3 +71,19 @@ void findings_print(const findings *f)
                     gufo_severity_name(f->items[i].rule->severity), f->items[i].rule->name,
                     f->items[i].offset, f->items[i].message);
 }
+
+gufo_status validate_file(const char *path, const gufo_open_options *options,
+                          gufo_finding_fn *found, void *context, gufo_error *error)
+{
+    const gufo_input input = gufo_input_path(path);
+
+    return gufo_validate(&input, options, found, context, error);
+}
+
+gufo_status validate_fd(int fd, const gufo_open_options *options, gufo_finding_fn *found,
+                        void *context, gufo_error *error)
+{
+    const gufo_input input = gufo_input_fd(fd);
+
+    return gufo_validate(&input, options, found, context, error);
+}

@@ -22,6 +22,12 @@ void findings_free(findings *f);
 /* A gufo_finding_fn; the context is a findings. */
 void findings_add(void *context, const gufo_finding *finding);
 
+/* gufo_validate for a path and for a descriptor. */
+gufo_status validate_file(const char *path, const gufo_open_options *options,
+                          gufo_finding_fn *found, void *context, gufo_error *error);
+gufo_status validate_fd(int fd, const gufo_open_options *options, gufo_finding_fn *found,
+                        void *context, gufo_error *error);
+
 /* How many findings are of the rule with this name, and the `nth` of them from 0 (or NULL). */
 size_t findings_of(const findings *f, const char *rule);
 const kept_finding *findings_get(const findings *f, const char *rule, size_t nth);

@@ -146,10 +146,10 @@ void close_way(opened *o)
     o->copy = NULL;
 }
 
-gufo_file *open_built(const builder *b, const char *label)
+gufo_model *open_built(const builder *b, const char *label)
 {
     gufo_error error = no_error();
-    gufo_file *file = gufo_open_memory(b->data, b->len, NULL, &error);
+    gufo_model *file = gufo_open_memory(b->data, b->len, NULL, &error);
 
     check(file != NULL, "%s: does not open: %s", label, error.message);
     return file;

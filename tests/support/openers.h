@@ -36,7 +36,7 @@ bool way_has_pointers(way w);
 
 /* A file opened some way, with what has to be kept until it is closed. */
 typedef struct opened {
-    gufo_file *file; /* NULL: the error says why */
+    gufo_model *file; /* NULL: the error says why */
     gufo_error error;
     uint8_t *copy; /* the bytes in a block of exactly their size, for WAY_MEMORY and WAY_SOURCE */
     test_source source;
@@ -48,6 +48,6 @@ void open_way(opened *o, way w, const void *data, size_t len, const gufo_open_op
 void close_way(opened *o);
 
 /* gufo_open_memory of a builder's bytes, strictly, with a failing check if it does not open. */
-gufo_file *open_built(const builder *b, const char *label);
+gufo_model *open_built(const builder *b, const char *label);
 
 #endif

@@ -134,7 +134,7 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
 gufo_status quantize_file(const char *in, const char *out, const gufo_quantize_options *options,
                           uint64_t stop_at, gufo_error *error)
 {
-    gufo_set *input = gufo_set_open(in, NULL, NULL, error);
+    gufo_model *input = gufo_open(in, NULL, error);
     stopper s = {.stop_at = stop_at};
     gufo_quantizer *q;
     gufo_status status;
@@ -143,7 +143,7 @@ gufo_status quantize_file(const char *in, const char *out, const gufo_quantize_o
     q = gufo_quantizer_new(input, options, error);
     status = q == NULL ? error->code : gufo_quantizer_run(q, out, on_progress, &s, error);
     gufo_quantizer_free(q);
-    gufo_set_close(input);
+    gufo_close(input);
     return status;
 }
 
@@ -163,16 +163,17 @@ bool same_loss(const gufo_quantize_loss *a, const gufo_quantize_loss *b)
            a->square_error == b->square_error && a->largest_error == b->largest_error;
 }
 
-gufo_file *open_path(const char *path)
+gufo_model *open_path(const char *path)
 {
+    const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
     gufo_error error = no_error();
-    gufo_file *file = gufo_open(path, NULL, &error);
+    gufo_model *file = gufo_open(path, &just_this, &error);
 
     check(file != NULL, "%s: %s", path, error.message);
     return file;
 }
 
-uint8_t *tensor_bytes(const gufo_file *file, const char *name, gufo_tensor *tensor)
+uint8_t *tensor_bytes(const gufo_model *file, const char *name, gufo_tensor *tensor)
 {
     gufo_error error = no_error();
     uint8_t *bytes;
@@ -180,8 +181,8 @@ uint8_t *tensor_bytes(const gufo_file *file, const char *name, gufo_tensor *tens
     check(gufo_tensor_find(file, name, tensor), "no tensor %s", name);
     bytes = malloc((size_t)tensor->size + 1);
     check(bytes != NULL, "memory");
-    check_ok(gufo_tensor_read(file, tensor, 0, bytes, (size_t)tensor->size, &error), &error, "%s",
-             name);
+    check_ok(gufo_tensor_read_raw(file, tensor, 0, bytes, (size_t)tensor->size, &error), &error,
+             "%s", name);
     return bytes;
 }
 

@@ -50,8 +50,8 @@ void quantize_well(const char *in, const char *out, const gufo_quantize_options 
 bool same_loss(const gufo_quantize_loss *a, const gufo_quantize_loss *b);
 
 /* All bytes of a tensor of an open file, to be freed. */
-uint8_t *tensor_bytes(const gufo_file *file, const char *name, gufo_tensor *tensor);
-gufo_file *open_path(const char *path);
+uint8_t *tensor_bytes(const gufo_model *file, const char *name, gufo_tensor *tensor);
+gufo_model *open_path(const char *path);
 
 /* Fails unless the files are the same. */
 void check_same_file(const char *got, const char *expected, const char *label);

@@ -34,7 +34,7 @@ static void check_strict(const builder *b, const expectation *e)
     gufo_open_options options = {0};
     gufo_error error = no_error();
     uint8_t *copy = builder_exact_copy(b, b->len);
-    gufo_file *file;
+    gufo_model *file;
 
     counter_init(&c);
     allocator = counter_allocator(&c);
@@ -84,7 +84,7 @@ static void check_lenient(const builder *b, const expectation *e)
     gufo_open_options options = {.flags = GUFO_OPEN_LENIENT};
     gufo_error error = no_error();
     uint8_t *copy = builder_exact_copy(b, b->len);
-    gufo_file *file;
+    gufo_model *file;
 
     counter_init(&c);
     findings_init(&found);
@@ -94,8 +94,8 @@ static void check_lenient(const builder *b, const expectation *e)
     options.finding_context = &found;
     file = gufo_open_memory(copy, b->len, &options, &error);
     if (file != NULL) {
-        check(gufo_file_damage(file) != NULL, "%s, lenient: no damage", e->label);
-        check_fault(gufo_file_damage(file), e, "lenient");
+        check(gufo_model_damage(file) != NULL, "%s, lenient: no damage", e->label);
+        check_fault(gufo_model_damage(file), e, "lenient");
         walk_file(file, copy, b->len, e->label);
     } else {
         check_fault(&error, e, "lenient");

@@ -148,12 +148,12 @@ static void walk_value(const bounds *in, const gufo_value *value, unsigned depth
         walk_array(in, &value->as.array, depth);
 }
 
-static void walk_metadata(const bounds *in, const gufo_file *file)
+static void walk_metadata(const bounds *in, const gufo_model *file)
 {
     uint64_t count = gufo_metadata_count(file), end = 0;
     gufo_entry entry, found;
 
-    check(count <= gufo_file_claimed_metadata(file), "%s: entries from nowhere", in->label);
+    check(count <= gufo_model_facts(file).claimed_metadata, "%s: entries from nowhere", in->label);
     for (uint64_t i = 0; i < count; i++) {
         check(gufo_metadata_at(file, i, &entry), "%s: entry", in->label);
         touch(in, entry.key.data, entry.key.len);
@@ -162,7 +162,7 @@ static void walk_metadata(const bounds *in, const gufo_file *file)
         check(entry.offset >= end, "%s: entries overlap", in->label);
         check(entry.value_offset > entry.offset && entry.end >= entry.value_offset,
               "%s: order of an entry's parts", in->label);
-        check(entry.end <= gufo_file_size(file), "%s: entry past the end", in->label);
+        check(entry.end <= gufo_model_facts(file).size, "%s: entry past the end", in->label);
         end = entry.end;
         check(gufo_metadata_find_str(file, entry.key, &found), "%s: key not found", in->label);
         check_view(found.key, entry.key, "%s: another key", in->label);
@@ -170,9 +170,9 @@ static void walk_metadata(const bounds *in, const gufo_file *file)
     check(!gufo_metadata_at(file, count, &entry), "%s: entry past the end", in->label);
 }
 
-static void walk_tensor(const bounds *in, const gufo_file *file, const gufo_tensor *tensor)
+static void walk_tensor(const bounds *in, const gufo_model *file, const gufo_tensor *tensor)
 {
-    const void *data = gufo_tensor_data(file, tensor);
+    const void *data = gufo_tensor_raw(file, tensor);
     gufo_error error = no_error();
     uint8_t byte;
 
@@ -181,31 +181,32 @@ static void walk_tensor(const bounds *in, const gufo_file *file, const gufo_tens
     for (uint32_t i = tensor->n_dims; i < GUFO_MAX_DIMS; i++)
         check_u64(tensor->dims[i], 1, "%s: unused dim", in->label);
     check(tensor->available <= tensor->size, "%s: more than all bytes", in->label);
-    check(tensor->available == 0 || (tensor->offset <= gufo_file_size(file) &&
-                                     tensor->available <= gufo_file_size(file) - tensor->offset),
+    check(tensor->available == 0 ||
+              (tensor->offset <= gufo_model_facts(file).size &&
+               tensor->available <= gufo_model_facts(file).size - tensor->offset),
           "%s: bytes outside the file", in->label);
     if (data != NULL) {
         check_u64(tensor->available, tensor->size, "%s: pointer to missing data", in->label);
         touch(in, data, tensor->size);
     }
-    if (gufo_file_has_data(file))
-        check_status(gufo_tensor_read(file, tensor, tensor->size, &byte, 1, &error), GUFO_E_RANGE,
-                     &error, "%s: byte past the tensor", in->label);
+    if (gufo_model_has_data(file))
+        check_status(gufo_tensor_read_raw(file, tensor, tensor->size, &byte, 1, &error),
+                     GUFO_E_RANGE, &error, "%s: byte past the tensor", in->label);
     else
-        check(gufo_tensor_read(file, tensor, 0, &byte, 1, &error) != GUFO_OK, "%s: data of a pipe",
-              in->label);
-    if (tensor->size > 0 && gufo_file_has_data(file))
-        check((gufo_tensor_read(file, tensor, tensor->size - 1, &byte, 1, &error) == GUFO_OK) ==
+        check(gufo_tensor_read_raw(file, tensor, 0, &byte, 1, &error) != GUFO_OK,
+              "%s: data of a pipe", in->label);
+    if (tensor->size > 0 && gufo_model_has_data(file))
+        check((gufo_tensor_read_raw(file, tensor, tensor->size - 1, &byte, 1, &error) == GUFO_OK) ==
                   (tensor->available == tensor->size),
               "%s: last byte of the tensor", in->label);
 }
 
-static void walk_tensors(const bounds *in, const gufo_file *file)
+static void walk_tensors(const bounds *in, const gufo_model *file)
 {
     uint64_t count = gufo_tensor_count(file);
     gufo_tensor tensor, found;
 
-    check(count <= gufo_file_claimed_tensors(file), "%s: tensors from nowhere", in->label);
+    check(count <= gufo_model_facts(file).claimed_tensors, "%s: tensors from nowhere", in->label);
     for (uint64_t i = 0; i < count; i++) {
         check(gufo_tensor_at(file, i, &tensor), "%s: tensor", in->label);
         walk_tensor(in, file, &tensor);
@@ -215,19 +216,21 @@ static void walk_tensors(const bounds *in, const gufo_file *file)
     check(!gufo_tensor_at(file, count, &tensor), "%s: tensor past the end", in->label);
 }
 
-void walk_file(const gufo_file *file, const void *start, size_t size, const char *label)
+void walk_file(const gufo_model *file, const void *start, size_t size, const char *label)
 {
     bounds in = {start, size, label};
-    const gufo_error *damage = gufo_file_damage(file);
+    const gufo_error *damage = gufo_model_damage(file);
 
     walk_metadata(&in, file);
     walk_tensors(&in, file);
-    check(gufo_file_alignment(file) >= 1 && gufo_file_alignment(file) <= GUFO_MAX_ALIGNMENT,
+    check(gufo_model_facts(file).alignment >= 1 &&
+              gufo_model_facts(file).alignment <= GUFO_MAX_ALIGNMENT,
           "%s: alignment", label);
     if (damage != NULL)
         check_error_shape(damage, damage->code, label);
     else
-        check(gufo_file_data_offset(file) >= gufo_file_infos_end(file), "%s: data offset", label);
+        check(gufo_model_facts(file).data_offset >= gufo_model_facts(file).infos_end,
+              "%s: data offset", label);
 }
 
 /* ---- files that change ---------------------------------------------------------------------- */
@@ -254,7 +257,7 @@ static void walk_unsteady_array(const gufo_array *array, unsigned depth)
         (void)gufo_array_at(array, array->count - 1, &value, NULL);
 }
 
-void walk_unsteady(const gufo_file *file)
+void walk_unsteady(const gufo_model *file)
 {
     gufo_entry entry;
 
@@ -312,7 +315,7 @@ static void dump_entry(FILE *out, const gufo_entry *entry, unsigned parts)
 }
 
 /* FNV-1a of the tensor's data, read in pieces of odd sizes. */
-static void dump_data(FILE *out, const gufo_file *file, const gufo_tensor *tensor)
+static void dump_data(FILE *out, const gufo_model *file, const gufo_tensor *tensor)
 {
     uint64_t digest = UINT64_C(0xcbf29ce484222325);
     gufo_error error = no_error();
@@ -321,7 +324,7 @@ static void dump_data(FILE *out, const gufo_file *file, const gufo_tensor *tenso
     for (uint64_t at = 0; at < tensor->size;) {
         size_t size = tensor->size - at < sizeof piece ? (size_t)(tensor->size - at) : sizeof piece;
 
-        if (gufo_tensor_read(file, tensor, at, piece, size, &error) != GUFO_OK) {
+        if (gufo_tensor_read_raw(file, tensor, at, piece, size, &error) != GUFO_OK) {
             fprintf(out, " data: %s", error.message);
             return;
         }
@@ -332,7 +335,8 @@ static void dump_data(FILE *out, const gufo_file *file, const gufo_tensor *tenso
     fprintf(out, " data %016" PRIx64, digest);
 }
 
-static void dump_tensor(FILE *out, const gufo_file *file, const gufo_tensor *tensor, unsigned parts)
+static void dump_tensor(FILE *out, const gufo_model *file, const gufo_tensor *tensor,
+                        unsigned parts)
 {
     fprintf(out, "tensor ");
     dump_bytes(out, tensor->name.data, tensor->name.len);
@@ -349,7 +353,7 @@ static void dump_tensor(FILE *out, const gufo_file *file, const gufo_tensor *ten
     fputc('\n', out);
 }
 
-char *dump_file(const gufo_file *file, unsigned parts)
+char *dump_file(const gufo_model *file, unsigned parts)
 {
     char *text = NULL;
     size_t size = 0;
@@ -359,14 +363,15 @@ char *dump_file(const gufo_file *file, unsigned parts)
 
     if (out == NULL)
         abort();
-    fprintf(out, "alignment %" PRIu32 "\n", gufo_file_alignment(file));
+    fprintf(out, "alignment %" PRIu32 "\n", gufo_model_facts(file).alignment);
     if (parts & DUMP_LAYOUT)
         fprintf(out,
                 "version %" PRIu32 " order %d size %" PRIu64 " infos end %" PRIu64 " data %" PRIu64
                 "+%" PRIu64 " claims %" PRIu64 " %" PRIu64 "\n",
-                gufo_file_version(file), (int)gufo_file_byte_order(file), gufo_file_size(file),
-                gufo_file_infos_end(file), gufo_file_data_offset(file), gufo_file_data_size(file),
-                gufo_file_claimed_metadata(file), gufo_file_claimed_tensors(file));
+                gufo_model_facts(file).version, (int)gufo_model_facts(file).byte_order,
+                gufo_model_facts(file).size, gufo_model_facts(file).infos_end,
+                gufo_model_facts(file).data_offset, gufo_model_facts(file).data_size,
+                gufo_model_facts(file).claimed_metadata, gufo_model_facts(file).claimed_tensors);
     for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
         dump_entry(out, &entry, parts);
     for (uint64_t i = 0; gufo_tensor_at(file, i, &tensor); i++)

@@ -1,0 +1,351 @@
+/* Models that are made: entries, tensors and rows come from a provider.
+ *
+ * Keys, names and shapes are checked once, at opening.  What the provider leaves open - sizes, and
+ * that nothing has a place in a file - is filled in each time an entry or a tensor is asked for. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/model.h"
+#include "format/names.h"
+#include "format/value.h"
+
+typedef struct made {
+    gufo_provider provider;
+    uint32_t alignment;
+    name_index keys, names;
+} made;
+
+/* ---- entries and tensors -------------------------------------------------------------------- */
+
+uint64_t made_entry_count(const made *m)
+{
+    return m->provider.entry_count;
+}
+
+bool made_entry_at(const made *m, uint64_t index, gufo_entry *out)
+{
+    if (index >= m->provider.entry_count)
+        return false;
+    *out = (gufo_entry){0};
+    if (!m->provider.entry_at(m->provider.context, index, out))
+        return false;
+    out->offset = out->value_offset = out->end = GUFO_NO_OFFSET;
+    return true;
+}
+
+bool made_entry_find(const made *m, gufo_str key, gufo_entry *out)
+{
+    uint64_t index;
+
+    return name_index_find(&m->keys, key, &index) && made_entry_at(m, index, out);
+}
+
+uint64_t made_tensor_count(const made *m)
+{
+    return m->provider.tensor_count;
+}
+
+/* Just what the provider says. */
+static bool ask_tensor(const made *m, uint64_t index, gufo_tensor *out)
+{
+    *out = (gufo_tensor){0};
+    return m->provider.tensor_at(m->provider.context, index, out);
+}
+
+bool made_tensor_at(const made *m, uint64_t index, gufo_tensor *out)
+{
+    if (index >= m->provider.tensor_count || !ask_tensor(m, index, out) ||
+        out->n_dims > GUFO_MAX_DIMS ||
+        !tensor_measure(out->type, out->n_dims, out->dims, &out->elements, &out->size))
+        return false;
+    for (uint32_t i = out->n_dims; i < GUFO_MAX_DIMS; i++)
+        out->dims[i] = 1;
+    out->offset = out->info_offset = GUFO_NO_OFFSET;
+    out->available = out->size;
+    out->shard = 0;
+    out->size_known = out->complete = true;
+    return true;
+}
+
+bool made_tensor_find(const made *m, gufo_str name, gufo_tensor *out)
+{
+    uint64_t index;
+
+    return name_index_find(&m->names, name, &index) && made_tensor_at(m, index, out);
+}
+
+gufo_facts made_facts(const made *m)
+{
+    return (gufo_facts){.version = 3,
+                        .byte_order = GUFO_LITTLE_ENDIAN,
+                        .alignment = m->alignment,
+                        .is_made = true,
+                        .claimed_metadata = m->provider.entry_count,
+                        .claimed_tensors = m->provider.tensor_count};
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* The bytes of a row; a tensor that has bytes has rows. */
+static uint64_t row_bytes(const gufo_tensor *tensor)
+{
+    return tensor->size / (tensor->elements / tensor->dims[0]);
+}
+
+gufo_status made_read_rows(const gufo_model *model, const gufo_tensor *tensor, uint64_t first,
+                           uint64_t rows, void *out, gufo_error *error)
+{
+    const gufo_provider *provider = &model->made->provider;
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_error reason = {.offset = GUFO_NO_OFFSET};
+    uint64_t index;
+    gufo_status status;
+
+    if (!name_index_find(&model->made->names, tensor->name, &index))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "tensor %s is not of this model",
+                         quote_name(quoted, tensor->name));
+    status = provider->read_rows(provider->context, index, first, rows, out, &reason);
+    if (status == GUFO_OK)
+        return GUFO_OK;
+    if (reason.message[0] == '\0')
+        (void)fail_with(&reason, status, GUFO_NO_OFFSET, "tensor %s cannot be made",
+                        quote_name(quoted, tensor->name));
+    reason.code = status;
+    if (error != NULL)
+        *error = reason;
+    return status;
+}
+
+/* A part of one row, which is made whole for it. */
+static gufo_status read_part(const gufo_model *model, const gufo_tensor *tensor, uint64_t row,
+                             uint64_t from, void *out, size_t size, gufo_error *error)
+{
+    uint64_t bytes = row_bytes(tensor);
+    uint8_t *whole = bytes <= SIZE_MAX ? mem_alloc(&model->allocator, (size_t)bytes) : NULL;
+    gufo_status status;
+
+    if (whole == NULL)
+        return fail_memory(error);
+    status = made_read_rows(model, tensor, row, 1, whole, error);
+    if (status == GUFO_OK)
+        memcpy(out, whole + from, size);
+    mem_free(&model->allocator, whole);
+    return status;
+}
+
+gufo_status made_read_bytes(const gufo_model *model, const gufo_tensor *tensor, uint64_t offset,
+                            void *out, size_t size, gufo_error *error)
+{
+    uint64_t bytes = row_bytes(tensor);
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t done = 0; done < size && status == GUFO_OK;) {
+        uint64_t row = (offset + done) / bytes, from = (offset + done) % bytes;
+        uint64_t rest = size - done, step = rest / bytes * bytes;
+        uint8_t *to = (uint8_t *)out + done;
+
+        if (from == 0 && step > 0) {
+            status = made_read_rows(model, tensor, row, step / bytes, to, error);
+        } else {
+            step = bytes - from < rest ? bytes - from : rest;
+            status = read_part(model, tensor, row, from, to, (size_t)step, error);
+        }
+        done += step;
+    }
+    return status;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* The index cannot ask again where asking fails: an empty name then equals no other. */
+static gufo_str key_of(const void *owner, uint64_t index)
+{
+    gufo_entry entry;
+
+    return made_entry_at(owner, index, &entry) ? entry.key : (gufo_str){"", 0};
+}
+
+static gufo_str name_of(const void *owner, uint64_t index)
+{
+    const made *m = owner;
+    gufo_tensor tensor;
+
+    return ask_tensor(m, index, &tensor) ? tensor.name : (gufo_str){"", 0};
+}
+
+static gufo_status fail_asking(const char *what, uint64_t index, gufo_error *error)
+{
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "the provider does not tell %s %" PRIu64, what, index);
+}
+
+static gufo_status check_value(const gufo_entry *entry, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    const gufo_value *value = &entry->value;
+
+    if (value_form_of(value->type) != NULL &&
+        (value->type != GUFO_VALUE_ARRAY || value_form_of(value->as.array.type) != NULL))
+        return GUFO_OK;
+    return rule_failure(error, RULE_VALUE_TYPE, "value of key %s has a type that does not exist",
+                        quote_name(quoted, entry->key));
+}
+
+static gufo_status check_entry(made *m, uint64_t index, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_entry entry;
+    gufo_status status;
+    uint64_t first;
+
+    if (!made_entry_at(m, index, &entry))
+        return fail_asking("entry", index, error);
+    status = names_check(entry.key, key_rules, error);
+    if (status == GUFO_OK)
+        status = check_value(&entry, error);
+    if (status == GUFO_OK && !name_index_add(&m->keys, index, &first))
+        status = rule_failure(error, RULE_KEY_DUPLICATE, "key %s occurs twice",
+                              quote_name(quoted, entry.key));
+    return status;
+}
+
+/* Unlike a file, a made model must say how large its tensors are. */
+static gufo_status check_type(const char *quoted, uint32_t id, gufo_error *error)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(id);
+
+    if (type != NULL && type->block_elements != 0)
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+                     "tensor %s has element type %" PRIu32 ", whose layout is not known", quoted,
+                     id);
+}
+
+static gufo_status check_tensor(made *m, uint64_t index, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t first, elements, size;
+    gufo_tensor tensor;
+    gufo_status status;
+
+    if (!ask_tensor(m, index, &tensor))
+        return fail_asking("tensor", index, error);
+    (void)quote_name(quoted, tensor.name);
+    status = names_check(tensor.name, name_rules, error);
+    if (status == GUFO_OK && tensor.n_dims > GUFO_MAX_DIMS)
+        status = rule_failure(error, RULE_DIMS_COUNT,
+                              "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
+                              quoted, tensor.n_dims, GUFO_MAX_DIMS);
+    if (status == GUFO_OK)
+        status = tensor_check_shape(quoted, tensor.type, tensor.n_dims, tensor.dims, true,
+                                    &elements, &size, error);
+    if (status == GUFO_OK)
+        status = check_type(quoted, tensor.type, error);
+    if (status == GUFO_OK && !name_index_add(&m->names, index, &first))
+        status = rule_failure(error, RULE_NAME_DUPLICATE, "tensor %s occurs twice", quoted);
+    return status;
+}
+
+static gufo_status find_alignment(made *m, gufo_error *error)
+{
+    gufo_entry entry;
+
+    m->alignment = GUFO_DEFAULT_ALIGNMENT;
+    if (!made_entry_find(m, gufo_str_of(GUFO_ALIGNMENT_KEY), &entry))
+        return GUFO_OK;
+    if (entry.value.type != GUFO_VALUE_UINT32)
+        return rule_failure(error, RULE_ALIGNMENT_TYPE, "general.alignment has type %s, not uint32",
+                            gufo_value_type_name(entry.value.type));
+    if (!alignment_acceptable(entry.value.as.u))
+        return rule_failure(error, RULE_ALIGNMENT_VALUE,
+                            "general.alignment is %" PRIu64
+                            "; it must be a power of two or a multiple of 8, from 1 to %u",
+                            entry.value.as.u, GUFO_MAX_ALIGNMENT);
+    m->alignment = (uint32_t)entry.value.as.u;
+    return GUFO_OK;
+}
+
+static gufo_status check_counts(const gufo_provider *provider, const gufo_open_options *options,
+                                gufo_error *error)
+{
+    uint64_t entries = options->max_metadata, tensors = options->max_tensors;
+
+    if (entries == 0 || entries > GUFO_MAX_COUNT)
+        entries = GUFO_MAX_COUNT;
+    if (tensors == 0 || tensors > GUFO_MAX_COUNT)
+        tensors = GUFO_MAX_COUNT;
+    if (provider->entry_count <= entries && provider->tensor_count <= tensors)
+        return GUFO_OK;
+    return rule_failure(error, RULE_COUNT_LIMIT,
+                        "the model has %" PRIu64 " metadata entries and %" PRIu64
+                        " tensors; at most %" PRIu64 " and %" PRIu64 " are allowed",
+                        provider->entry_count, provider->tensor_count, entries, tensors);
+}
+
+static gufo_status load(made *m, const gufo_allocator *allocator, gufo_error *error)
+{
+    const gufo_provider *provider = &m->provider;
+    gufo_status status =
+        name_index_new(&m->keys, provider->entry_count, key_of, m, allocator, error);
+
+    if (status == GUFO_OK)
+        status = name_index_new(&m->names, provider->tensor_count, name_of, m, allocator, error);
+    for (uint64_t i = 0; i < provider->entry_count && status == GUFO_OK; i++)
+        status = check_entry(m, i, error);
+    for (uint64_t i = 0; i < provider->tensor_count && status == GUFO_OK; i++)
+        status = check_tensor(m, i, error);
+    return status == GUFO_OK ? find_alignment(m, error) : status;
+}
+
+void made_close(made *m, const gufo_allocator *allocator)
+{
+    if (m == NULL)
+        return;
+    name_index_free(&m->keys, allocator);
+    name_index_free(&m->names, allocator);
+    if (m->provider.close != NULL)
+        m->provider.close(m->provider.context);
+    mem_free(allocator, m);
+}
+
+/* Takes over the provider. */
+static gufo_status begin(gufo_model *model, const gufo_provider *provider, gufo_error *error)
+{
+    model->made = mem_zero(&model->allocator, sizeof *model->made);
+    if (model->made == NULL)
+        return fail_memory(error);
+    model->made->provider = *provider;
+    return GUFO_OK;
+}
+
+gufo_model *gufo_open_provider(const gufo_provider *provider, const gufo_open_options *options,
+                               gufo_error *error)
+{
+    static const gufo_open_options standard = {0};
+    gufo_model *model;
+    gufo_status status;
+
+    if (options == NULL)
+        options = &standard;
+    model = model_new(options->allocator != NULL ? options->allocator : &default_allocator,
+                      options->name, error);
+    status = model != NULL ? begin(model, provider, error) : GUFO_E_MEMORY;
+    if (status != GUFO_OK && provider->close != NULL)
+        provider->close(provider->context);
+    if (status == GUFO_OK)
+        status = reserved_check(options->reserved, "gufo_open_options", error);
+    if (status == GUFO_OK)
+        status = reserved_check(provider->reserved, "gufo_provider", error);
+    if (status == GUFO_OK)
+        status = check_counts(provider, options, error);
+    if (status == GUFO_OK)
+        status = load(model->made, &model->allocator, error);
+    if (status == GUFO_OK && (options->flags & GUFO_OPEN_INCOMPLETE) == 0)
+        status = shards_check_alone(model, error);
+    if (status == GUFO_OK)
+        return model;
+    fail_in(error, GUFO_FILE_INPUT, 0, options->name);
+    gufo_close(model);
+    return NULL;
+}
