@@ -288,12 +288,13 @@ typedef struct gufo_copy_run_options {
  * a set gives a set (its name must say how many there are), else that of the one output.
  * All of them appear or none: they are made under temporary names beside their targets, space is
  * reserved for all before the first byte is written, and the first shard, without which there is no
- * set, gets its name last.  (An old first shard that is replaced goes before the others change.)
- * Bytes that do not change are moved by the kernel where it can.  On failure
- * nothing is left.
- * GUFO_E_EXISTS for an output that exists, unless `replace`: but shards of the same split that an
- * interrupted run left without a first one are replaced.  GUFO_E_ARGUMENT for one that is the
- * input, GUFO_E_CHANGED if the input was changed meanwhile, GUFO_E_STOPPED. */
+ * set, gets its name last, while the old shards lie aside.  So a crash leaves the old set, the new one
+ * or none that opens, and the same call finishes it (docs/shards.md).  Bytes that do not change are
+ * moved by the kernel where it can.  On failure the old files are there, or nothing is left.
+ * GUFO_E_EXISTS for an output that exists, unless `replace`: but shards that an interrupted call has
+ * left without a first one are replaced.  GUFO_E_ARGUMENT for one that is the input or the same file
+ * as another output, beside which the journal of an edit lies, or where something that is not the
+ * user's own lies where the old file would be put aside; GUFO_E_CHANGED if the input was changed meanwhile, GUFO_E_STOPPED. */
 GUFO_API gufo_status gufo_copy_run(gufo_copy *copy, const char *path,
                                    const gufo_copy_run_options *options, gufo_error *error);
 /* Writes the one output to a descriptor that takes bytes in order (a pipe, a terminal); what was

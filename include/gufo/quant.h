@@ -382,7 +382,9 @@ GUFO_API uint64_t gufo_quantizer_output_size(const gufo_quantizer *quantizer);
  * resumed, by the same version of this library, with the same input and options (threads, memory
  * and cpu may differ).  Other errors remove them, unless GUFO_QUANTIZE_RESUME is set:
  *   GUFO_E_EXISTS     an output, or what an interrupted run left, exists and may not be replaced
- *   GUFO_E_ARGUMENT   the output is the input; what was left was begun otherwise
+ *   GUFO_E_ARGUMENT   the output is the input, the importance matrix or the same file as another
+ *                     output, or has the journal of an edit beside it; what was left was begun
+ *                     otherwise or by an older version, or is not the user's own
  *   GUFO_E_RANGE      a value that is not finite, or becomes so: with tensor, row and column
  *   GUFO_E_LIMIT      a row of a tensor does not fit into the memory that may be used
  *   GUFO_E_CHANGED    the input was written to since it was opened
