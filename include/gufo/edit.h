@@ -176,6 +176,10 @@ GUFO_API gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target 
 GUFO_API gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target,
                                      gufo_edit_plan *done, bool *recover, gufo_error *error);
 
+/* The file that the failure of gufo_edit_apply or gufo_edit_stream is about: the input's path or the
+ * output's, as they were given; NULL if that is not known.  Lives as long as the edit. */
+GUFO_API const char *gufo_edit_failed_path(const gufo_edit *edit);
+
 /* Writes the result to a descriptor (a pipe, a socket, a terminal), which stays the caller's and
  * must block; only reserve and progress of `target` count. */
 GUFO_API gufo_status gufo_edit_stream(gufo_edit *edit, int fd, const gufo_edit_target *target,
@@ -183,8 +187,17 @@ GUFO_API gufo_status gufo_edit_stream(gufo_edit *edit, int fd, const gufo_edit_t
 
 /* ---- after an interruption ------------------------------------------------------------------ */
 
-/* Whether an edit of this file was interrupted: until gufo_edit_recover it may be no GGUF file. */
-GUFO_API bool gufo_edit_pending(const char *path);
+typedef enum gufo_edit_state {
+    GUFO_EDIT_STATE_SETTLED = 0,     /* nothing is known of an edit */
+    GUFO_EDIT_STATE_LIVE = 1,        /* the file is being edited in place */
+    GUFO_EDIT_STATE_INTERRUPTED = 2, /* until gufo_edit_recover it may not be a GGUF file */
+    GUFO_EDIT_STATE_OLDER = 3, /* the same, by an older version of the library: it has to recover */
+} gufo_edit_state;
+
+/* What is to be known before the file is read or replaced.  Only a journal that can be trusted
+ * counts: a regular file of one name, of the file's owner, root or the user, to which nobody else may
+ * write.  Any thread. */
+GUFO_API gufo_edit_state gufo_edit_pending(const char *path);
 
 typedef enum gufo_edit_recovery {
     GUFO_EDIT_RECOVERED_NOTHING, /* there was no journal */
@@ -193,7 +206,8 @@ typedef enum gufo_edit_recovery {
 } gufo_edit_recovery;
 
 /* Completes an interrupted edit, or takes it back where it had not begun.  May itself be interrupted
- * and repeated.  GUFO_E_CHANGED, and nothing is written, if the file is neither: then somebody has
+ * and repeated.  GUFO_E_ARGUMENT, and nothing is written, if the journal cannot be trusted, is of an
+ * older version, or the file has several hard links.  GUFO_E_CHANGED, and nothing is written, if the file is neither: then somebody has
  * changed it, and the journal should be removed by hand.  `out` may be NULL. */
 GUFO_API gufo_status gufo_edit_recover(const char *path, gufo_edit_recovery *out,
                                        gufo_error *error);

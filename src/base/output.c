@@ -14,6 +14,8 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
+#include "base/pending.h"
+#include "base/trust.h"
 
 enum { LINKS_FOLLOWED = 40, NAMES_TRIED = 100, TEMPORARY_NAME = 32 };
 
@@ -125,22 +127,61 @@ static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
                         : fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
 }
 
+/* Opens the target's folder; -1 for failure.  Cuts the path for that time, which needs no memory. */
+static int open_folder(const output *o)
+{
+    size_t len = folder_len(o->target);
+    char cut = o->target[len];
+    int fd;
+
+    o->target[len] = '\0';
+    fd = open(len == 0 ? "." : o->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    o->target[len] = cut;
+    return fd;
+}
+
+/* Notes where the target is, whatever the path to its folder. */
+static void note_place(output *o)
+{
+    size_t len = folder_len(o->target);
+    char cut = o->target[len];
+    hash_key key = {0};
+    struct stat info;
+
+    o->target[len] = '\0';
+    if (stat(len == 0 ? "." : o->target, &info) == 0)
+        key = (hash_key){(uint64_t)info.st_dev, (uint64_t)info.st_ino};
+    o->target[len] = cut;
+    o->place = hash_text(key, gufo_str_of(o->target + len));
+}
+
 /* Finds and checks the target. */
-static gufo_status find_replaceable(output *o, const char *path, gufo_error *error)
+static gufo_status find_replaceable(output *o, const char *path, const output_guard *guard,
+                                    gufo_error *error)
 {
     struct stat info;
     gufo_status status = find_target(o, path, &info, error);
 
-    return status == GUFO_OK && o->exists ? check_target(o, &info, error) : status;
+    if (status == GUFO_OK && o->exists && guard_holds(guard, &info))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the output is the input; it would be lost");
+    if (status == GUFO_OK && o->exists)
+        status = check_target(o, &info, error);
+    if (status == GUFO_OK)
+        status = pending_refuse(o->target, o->exists ? &info : NULL, o->allocator, error);
+    if (status == GUFO_OK)
+        note_place(o);
+    return status;
 }
 
 gufo_status output_open(output *o, const char *path, bool replace, uint64_t size,
-                        const gufo_allocator *allocator, gufo_error *error)
+                        const output_guard *guard, const gufo_allocator *allocator,
+                        gufo_error *error)
 {
     gufo_status status;
 
     *o = (output){.fd = -1, .replace = replace, .allocator = allocator};
-    status = find_replaceable(o, path, error);
+    status = find_replaceable(o, path, guard, error);
     if (status == GUFO_OK)
         status = create_temporary(o, o->exists ? 0600 : 0666, error);
     if (status == GUFO_OK)
@@ -152,13 +193,13 @@ gufo_status output_open(output *o, const char *path, bool replace, uint64_t size
 
 /* ---- an output that lasts ------------------------------------------------------------------- */
 
-gufo_status output_find(output *o, const char *path, bool replace, const gufo_allocator *allocator,
-                        gufo_error *error)
+gufo_status output_find(output *o, const char *path, bool replace, const output_guard *guard,
+                        const gufo_allocator *allocator, gufo_error *error)
 {
     gufo_status status;
 
     *o = (output){.fd = -1, .replace = replace, .allocator = allocator};
-    status = find_replaceable(o, path, error);
+    status = find_replaceable(o, path, guard, error);
     if (status != GUFO_OK)
         output_discard(o);
     return status;
@@ -176,20 +217,39 @@ char *output_beside(const output *o, const char *suffix)
     return path;
 }
 
+/* Somebody else's file would be shipped as ours, and another name of ours would be written to. */
+static gufo_status check_part(const output *o, gufo_error *error)
+{
+    struct stat info;
+    const char *obstacle = fstat(o->fd, &info) != 0 ? "it cannot be examined" : trust_own(&info);
+
+    return obstacle == NULL ? GUFO_OK
+                            : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                        "cannot resume with its .part file: %s", obstacle);
+}
+
 gufo_status output_open_part(output *o, bool again, uint64_t size, gufo_error *error)
 {
+    gufo_status status;
     char *path = output_beside(o, ".part");
 
     if (path == NULL)
         return fail_memory(error);
     /* Nobody is to lead us to another file by a link of that name. */
-    o->fd = disk_open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (again ? 0 : O_EXCL),
+    o->fd = disk_open(path, O_RDWR | O_CREAT | TRUST_OPEN_FLAGS | (again ? 0 : O_EXCL),
                       o->exists ? 0600 : 0666);
     if (o->fd < 0) {
         int failure = errno;
 
         mem_free(o->allocator, path);
         return fail_io(error, failure, "cannot create a file in the folder of the target");
+    }
+    status = again ? check_part(o, error) : GUFO_OK;
+    if (status != GUFO_OK) { /* not ours, and not to be removed */
+        mem_free(o->allocator, path);
+        (void)close(o->fd);
+        o->fd = -1;
+        return status;
     }
     o->temporary = path;
     if (again && disk_resize(o->fd, size) != 0) /* it may be longer */
@@ -247,6 +307,19 @@ static bool links_unsupported(int failure)
     return failure == EPERM || failure == EOPNOTSUPP || failure == ENOSYS || failure == EMLINK;
 }
 
+gufo_status output_sync_folder(const output *o, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    int fd = open_folder(o);
+
+    if (fd < 0)
+        return GUFO_OK;
+    if (disk_sync_folder(fd) != 0 && errno != EINVAL)
+        status = fail_io(error, errno, "cannot sync the folder");
+    (void)close(fd);
+    return status;
+}
+
 /* Gives the temporary file the target's name, which must not exist.  It might have appeared
  * meanwhile: link() notices that, rename() would not. */
 static gufo_status take_new_name(const output *o, gufo_error *error)
@@ -255,6 +328,8 @@ static gufo_status take_new_name(const output *o, gufo_error *error)
     int failure = disk_link(o->temporary, o->target) == 0 ? 0 : errno;
 
     if (failure == 0) {
+        if (o->keep) /* at no moment may hours of work be without a name */
+            (void)output_sync_folder(o, NULL);
         (void)disk_unlink(o->temporary);
         return GUFO_OK;
     }
@@ -267,28 +342,13 @@ static gufo_status take_new_name(const output *o, gufo_error *error)
     return failure == 0 ? GUFO_OK : fail_io(error, failure, "cannot name the target");
 }
 
-static gufo_status take_name(const output *o, gufo_error *error)
+gufo_status output_take_name(const output *o, gufo_error *error)
 {
     if (!o->replace)
         return take_new_name(o, error);
     if (disk_rename(o->temporary, o->target) != 0)
         return fail_io(error, errno, "cannot rename to the target");
     return GUFO_OK;
-}
-
-/* Syncs the folder, so that the new name survives a crash.  Some file systems cannot; the file
- * itself is safe already.  Cuts o->target, which is not needed any more. */
-static void sync_folder(output *o)
-{
-    size_t folder = folder_len(o->target);
-    int fd;
-
-    o->target[folder] = '\0';
-    fd = open(folder == 0 ? "." : o->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd >= 0) {
-        (void)disk_sync_folder(fd);
-        (void)close(fd);
-    }
 }
 
 /* The new file gets the rights of the one it replaces.  Owner and group only where that is
@@ -309,7 +369,7 @@ static void keep_rights(const output *o)
     (void)fchmod(o->fd, mode);
 }
 
-static void forget(output *o)
+void output_forget(output *o)
 {
     mem_free(o->allocator, o->temporary);
     mem_free(o->allocator, o->target);
@@ -335,13 +395,13 @@ gufo_status output_commit(output *o, gufo_error *error)
     gufo_status status = o->fd >= 0 ? output_close(o, error) : GUFO_OK;
 
     if (status == GUFO_OK)
-        status = take_name(o, error);
+        status = output_take_name(o, error);
     if (status != GUFO_OK) {
         output_discard(o);
         return status;
     }
-    sync_folder(o);
-    forget(o);
+    (void)output_sync_folder(o, NULL);
+    output_forget(o);
     return GUFO_OK;
 }
 
@@ -352,5 +412,5 @@ void output_discard(output *o)
     if (o->temporary != NULL && !o->keep)
         (void)disk_unlink(o->temporary);
     if (o->allocator != NULL)
-        forget(o);
+        output_forget(o);
 }

@@ -10,6 +10,7 @@
 #include "cli/report.h"
 #include "cli/save.h"
 #include "cli/signals.h"
+#include "cli/text.h"
 
 #include "base/checked.h"
 
@@ -193,8 +194,10 @@ static const struct argp edit_argp = {
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-static int report_failure(const edit_options *o, const gufo_error *error)
+/* `edit` is NULL before there is one. */
+static int report_failure(const edit_options *o, const gufo_edit *edit, const gufo_error *error)
 {
+    const char *failed = edit != NULL ? gufo_edit_failed_path(edit) : NULL;
     const char *path = o->output != NULL ? o->output : o->path;
 
     if (error->code == GUFO_E_STOPPED) {
@@ -203,7 +206,9 @@ static int report_failure(const edit_options *o, const gufo_error *error)
     }
     if (error->code == GUFO_E_EXISTS)
         return save_report(path, error);
-    report_error(error->code == GUFO_E_ARGUMENT || o->output == NULL ? o->path : path, error);
+    if (failed == NULL)
+        failed = error->code == GUFO_E_ARGUMENT ? o->path : path;
+    report_error(failed, error);
     return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
 }
 
@@ -221,9 +226,10 @@ static int recover(const edit_options *o, bool asked)
         report_error(o->path, &error);
         return CODE_FAILED;
     }
-    if (asked && !o->base.shared->quiet)
-        printf("%s: %s\n", o->path, results[recovery]);
-    else if (!asked && recovery != GUFO_EDIT_RECOVERED_NOTHING)
+    if (asked && !o->base.shared->quiet) {
+        text_put(stdout, gufo_str_of(o->path), TEXT_PLAIN);
+        printf(": %s\n", results[recovery]);
+    } else if (!asked && recovery != GUFO_EDIT_RECOVERED_NOTHING)
         report_warning(o->path, "%s", results[recovery]);
     return CODE_OK;
 }
@@ -266,7 +272,7 @@ static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target
         /* Whoever closes a pipe has seen what it wanted. */
         bool enough = standard && error.system == EPIPE && signals_pipe_closed();
 
-        code = enough ? CODE_OK : report_failure(o, &error);
+        code = enough ? CODE_OK : report_failure(o, edit, &error);
     }
     if (!standard && close(fd) != 0 && code == CODE_OK) {
         report_system(o->output, errno);
@@ -284,7 +290,7 @@ static int write_file(const edit_options *o, gufo_edit *edit, const edit_report 
 
     signals_defer();
     if (gufo_edit_apply(edit, target, &plan, &broken, &error) != GUFO_OK) {
-        int code = report_failure(o, &error);
+        int code = report_failure(o, edit, &error);
 
         if (broken)
             report_message(o->path, "the edit is half done; 'gufo edit --recover %s' repairs it",
@@ -306,7 +312,7 @@ static int finish(const edit_options *o, gufo_edit *edit, const edit_report *rep
 
     if (o->dry_run) {
         if (gufo_edit_plan_for(edit, &target, &plan, &error) != GUFO_OK)
-            return report_failure(o, &error);
+            return report_failure(o, edit, &error);
         edit_report_print(report, &plan, o);
         return CODE_OK;
     }
@@ -359,7 +365,7 @@ static int edit_file(edit_options *o)
     edit = gufo_edit_open(o->path, &options, &error);
     if (edit == NULL) {
         signals_reading(NULL);
-        return report_failure(&(edit_options){.path = o->path, .base = o->base}, &error);
+        return report_failure(&(edit_options){.path = o->path, .base = o->base}, NULL, &error);
     }
     warn_of_names(o, edit);
     code = edit_opened(o, edit);

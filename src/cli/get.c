@@ -150,7 +150,20 @@ static bool print_json(const gufo_entry *entry)
     return sound;
 }
 
-static int print_raw(const gufo_entry *entry, const get_options *options)
+/* The model must not be replaced by one of its values. */
+static int save_value(const input *in, gufo_str bytes, const get_options *options)
+{
+    output_guard guard;
+    int code;
+
+    if (!input_guard(in, &guard))
+        return CODE_FAILED;
+    code = save_bytes(options->output, bytes, options->base.shared->force, &guard);
+    guard_free(&guard);
+    return code;
+}
+
+static int print_raw(const input *in, const gufo_entry *entry, const get_options *options)
 {
     if (entry->value.type != GUFO_VALUE_STRING) {
         report_message(NULL, "--raw and -o write the bytes of a string, but '%.*s' is of type %s",
@@ -159,18 +172,18 @@ static int print_raw(const gufo_entry *entry, const get_options *options)
         return CODE_USAGE;
     }
     if (options->output != NULL && !input_is_stdin(options->output))
-        return save_bytes(options->output, entry->value.as.str, options->base.shared->force);
+        return save_value(in, entry->value.as.str, options);
     fwrite(entry->value.as.str.data, 1, entry->value.as.str.len, stdout);
     return CODE_OK;
 }
 
-static int print_entry(const char *path, const gufo_entry *entry, const get_options *options)
+static int print_entry(const input *in, const gufo_entry *entry, const get_options *options)
 {
     if (options->raw)
-        return print_raw(entry, options);
+        return print_raw(in, entry, options);
     if (options->base.shared->json ? print_json(entry) : print_text(&entry->value))
         return CODE_OK;
-    report_message(path, "changed while it was being read");
+    report_message(in->path, "changed while it was being read");
     return CODE_FAILED;
 }
 
@@ -183,7 +196,7 @@ static int get(const char *path, const char *key, const get_options *options)
     if (code != CODE_OK)
         return code;
     if (gufo_metadata_find(input_main(&in), key, &entry))
-        code = print_entry(path, &entry, options);
+        code = print_entry(&in, &entry, options);
     else
         code = report_absent(&in, key);
     input_close(&in);

@@ -50,8 +50,14 @@ void hash_put_lines(FILE *out, uint32_t algorithms, const gufo_digests *digests,
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* A small file, "-" for standard input, to be freed with hash_text_free.  False after a report. */
-bool hash_text_read(const char *path, gufo_str *text);
+/* Manifests grow with the number of tensors, never with their size; keys, signatures and passwords
+ * have few lines. */
+#define HASH_MOST_MANIFEST ((size_t)1 << 30)
+#define HASH_MOST_KEY ((size_t)64 << 10)
+
+/* A small file, "-" for standard input, to be freed with hash_text_free.  False after a report, as for
+ * one with `most` bytes or more. */
+bool hash_text_read(const char *path, size_t most, gufo_str *text);
 /* Overwrites it, too: it may be a key. */
 void hash_text_free(gufo_str *text);
 /* Overwrites bytes that were secret. */

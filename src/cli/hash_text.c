@@ -8,10 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Manifests grow with the number of tensors, never with their size. */
-#define MOST_BYTES ((size_t)1 << 30)
-
-static bool read_stream(FILE *in, const char *path, gufo_str *text)
+static bool read_stream(FILE *in, const char *path, size_t most, gufo_str *text)
 {
     size_t room = 0, used = 0, got;
     char *data = NULL;
@@ -19,11 +16,11 @@ static bool read_stream(FILE *in, const char *path, gufo_str *text)
     do {
         if (used == room) {
             size_t more = room == 0 ? 4096 : room * 2;
-            char *longer = more <= MOST_BYTES ? realloc(data, more) : NULL;
+            char *longer = more <= most ? realloc(data, more) : NULL;
 
             if (longer == NULL) {
-                report_message(path, more > MOST_BYTES ? "this is too long for a manifest or a key"
-                                                       : "out of memory");
+                report_message(path, more > most ? "this is too long for what it is to be"
+                                                 : "out of memory");
                 free(data);
                 return false;
             }
@@ -41,7 +38,7 @@ static bool read_stream(FILE *in, const char *path, gufo_str *text)
     return false;
 }
 
-bool hash_text_read(const char *path, gufo_str *text)
+bool hash_text_read(const char *path, size_t most, gufo_str *text)
 {
     bool is_stdin = input_is_stdin(path);
     FILE *in = is_stdin ? stdin : fopen(path, "re");
@@ -53,7 +50,7 @@ bool hash_text_read(const char *path, gufo_str *text)
         return false;
     }
     (void)setvbuf(in, NULL, _IONBF, 0); /* no second copy, which nobody would wipe */
-    read = read_stream(in, path, text);
+    read = read_stream(in, path, most, text);
     if (!is_stdin)
         (void)fclose(in);
     return read;

@@ -2,6 +2,7 @@
 #include "cli/input.h"
 
 #include "cli/report.h"
+#include "cli/save.h"
 #include "cli/signals.h"
 
 #include "gufo/edit.h"
@@ -87,16 +88,22 @@ uint32_t input_set_size(const char *path, bool single)
     return count;
 }
 
-/* ---- interrupted edits ---------------------------------------------------------------------- */
+/* ---- edits on the way ---------------------------------------------------------------------- */
 
 static bool file_is_pending(const char *path)
 {
-    bool pending = !input_is_stdin(path) && gufo_edit_pending(path);
+    gufo_edit_state state =
+        input_is_stdin(path) ? GUFO_EDIT_STATE_SETTLED : gufo_edit_pending(path);
 
-    if (pending)
+    if (state == GUFO_EDIT_STATE_LIVE)
+        report_message(path, "is being edited");
+    else if (state == GUFO_EDIT_STATE_INTERRUPTED)
         report_message(path, "an edit of it was interrupted; 'gufo edit --recover %s' repairs it",
                        path);
-    return pending;
+    else if (state == GUFO_EDIT_STATE_OLDER)
+        report_message(path, "an edit of it by an older version of gufo was interrupted; only that "
+                             "version can recover it");
+    return state != GUFO_EDIT_STATE_SETTLED;
 }
 
 bool input_is_pending(const char *path)
@@ -201,6 +208,22 @@ const gufo_file *input_shard(const input *in, size_t index)
 const char *input_shard_path(const input *in, size_t index)
 {
     return in->set != NULL ? gufo_set_shard_path(in->set, index) : in->path;
+}
+
+bool input_guard(const input *in, output_guard *guard)
+{
+    size_t count = input_shard_count(in);
+    const char **paths = calloc(count, sizeof *paths);
+    bool guarded = false;
+
+    for (size_t i = 0; paths != NULL && i < count; i++)
+        paths[i] = input_shard_path(in, i);
+    if (paths != NULL)
+        guarded = save_guard(guard, paths, count);
+    else
+        report_message(in->path, "out of memory");
+    free(paths);
+    return guarded;
 }
 
 uint64_t input_tensor_count(const input *in)

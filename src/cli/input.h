@@ -2,6 +2,7 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
+#include "base/guard.h"
 #include "cli/options.h"
 
 #include "gufo/format.h"
@@ -48,8 +49,12 @@ uint64_t input_tensor_count(const input *in);
 /* Tensor `index` and the shard it is in. */
 bool input_tensor_at(const input *in, uint64_t index, gufo_tensor *out, size_t *shard);
 
-/* Whether an interrupted edit has left the file, or a shard of the set that it begins, as it must not
- * be read; says so, and what helps. */
+/* Guards all its files against being replaced by an output (base/guard.h): to be freed with guard_free.
+ * False after a report. */
+bool input_guard(const input *in, output_guard *guard);
+
+/* Whether the file, or a shard of the set that it begins, must not be read because it is being edited
+ * or such an edit was interrupted; says so, and what helps. */
 bool input_is_pending(const char *path);
 
 /* True if the path stands for standard input. */

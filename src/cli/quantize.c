@@ -567,6 +567,31 @@ static int run(work *w)
     return report_failure(o, failed != NULL ? failed : o->input, &error, false);
 }
 
+/* The report replaces neither what was read nor what was made. */
+static int save_report_of(const work *w)
+{
+    const quantize_options *o = w->options;
+    size_t shards = gufo_set_shard_count(w->input);
+    const char **paths = calloc(shards + 2, sizeof *paths);
+    output_guard guard;
+    int code = CODE_FAILED;
+
+    for (size_t i = 0; paths != NULL && i < shards; i++)
+        paths[i] = gufo_set_shard_path(w->input, i);
+    if (paths == NULL) {
+        report_message(NULL, "out of memory");
+        return code;
+    }
+    paths[shards] = o->imatrix;
+    paths[shards + 1] = o->dry_run ? NULL : o->output;
+    if (save_guard(&guard, paths, shards + 2)) {
+        code = quantize_save_report(w->quantizer, o, &guard);
+        guard_free(&guard);
+    }
+    free(paths);
+    return code;
+}
+
 static int tell(const work *w)
 {
     const quantize_options *o = w->options;
@@ -577,7 +602,7 @@ static int tell(const work *w)
         quantize_print_plan(w->quantizer, o);
     else if (!o->base.shared->quiet)
         quantize_print_result(w->quantizer, o);
-    return o->report != NULL ? quantize_save_report(w->quantizer, o) : CODE_OK;
+    return o->report != NULL ? save_report_of(w) : CODE_OK;
 }
 
 static int quantize(quantize_options *options)

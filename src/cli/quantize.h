@@ -6,6 +6,7 @@
 #ifndef CLI_QUANTIZE_H
 #define CLI_QUANTIZE_H
 
+#include "base/guard.h"
 #include "cli/options.h"
 #include "cli/pattern.h"
 
@@ -74,7 +75,8 @@ void quantize_warn(const gufo_quantizer *q, const quantize_options *options);
 void quantize_print_plan(const gufo_quantizer *q, const quantize_options *options);
 void quantize_print_result(const gufo_quantizer *q, const quantize_options *options);
 void quantize_write_json(const gufo_quantizer *q, const quantize_options *options);
-/* The CSV file of --report.  Returns the exit code. */
-int quantize_save_report(const gufo_quantizer *q, const quantize_options *options);
+/* The CSV file of --report, which is none of those that `guard` holds.  Returns the exit code. */
+int quantize_save_report(const gufo_quantizer *q, const quantize_options *options,
+                         const output_guard *guard);
 
 #endif

@@ -327,10 +327,19 @@ void quantize_write_json(const gufo_quantizer *q, const quantize_options *option
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
+/* A spreadsheet takes a cell that begins with one of these for a formula, and names of tensors come
+ * from strangers: an apostrophe makes it text. */
+static bool begins_formula(gufo_str text)
+{
+    return text.len > 0 && text.data[0] != '\0' && strchr("=+-@", text.data[0]) != NULL;
+}
+
 /* RFC 4180: always in quotes, and quotes doubled. */
 static void put_quoted(FILE *out, gufo_str text)
 {
     putc('"', out);
+    if (begins_formula(text))
+        putc('\'', out);
     for (size_t i = 0; i < text.len; i++) {
         if (text.data[i] == '"')
             putc('"', out);
@@ -362,7 +371,8 @@ static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor)
     }
 }
 
-int quantize_save_report(const gufo_quantizer *q, const quantize_options *options)
+int quantize_save_report(const gufo_quantizer *q, const quantize_options *options,
+                         const output_guard *guard)
 {
     gufo_quantizer_tensor tensor;
     char *text = NULL;
@@ -378,7 +388,8 @@ int quantize_save_report(const gufo_quantizer *q, const quantize_options *option
             put_csv_row(out, &tensor);
     }
     if (out != NULL && fclose(out) == 0)
-        code = save_bytes(options->report, (gufo_str){text, len}, options->base.shared->force);
+        code =
+            save_bytes(options->report, (gufo_str){text, len}, options->base.shared->force, guard);
     else
         report_message(NULL, "out of memory");
     free(text);

@@ -12,6 +12,8 @@
 
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/pending.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,8 +70,14 @@ static gufo_status look(const rename_move *move, bool force, gufo_error *error)
 {
     struct stat info;
 
-    if (lstat(move->to, &info) != 0)
-        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot look at it");
+    bool exists = lstat(move->to, &info) == 0;
+
+    if (!exists && errno != ENOENT)
+        return fail_io(error, errno, "cannot look at it");
+    gufo_status status = pending_refuse(move->to, exists ? &info : NULL, &default_allocator, error);
+
+    if (status != GUFO_OK || !exists)
+        return status;
     if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "exists already, and is no file");
     if (!force)

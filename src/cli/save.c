@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/output.h"
+#include "cli/input.h"
 #include "cli/report.h"
 #include "cli/signals.h"
 
@@ -22,14 +23,36 @@ bool save_is_stream(const char *path)
 
 bool save_is_pending(const char *path)
 {
-    bool pending = gufo_edit_pending(path);
+    gufo_edit_state state = gufo_edit_pending(path);
 
-    if (pending)
+    if (state == GUFO_EDIT_STATE_LIVE)
+        report_message(path, "the output is being edited");
+    else if (state == GUFO_EDIT_STATE_INTERRUPTED)
         report_message(path,
                        "an edit of the output was interrupted and has to be recovered first: "
                        "'gufo edit --recover %s'",
                        path);
-    return pending;
+    else if (state == GUFO_EDIT_STATE_OLDER)
+        report_message(path, "an edit of the output by an older version of gufo was interrupted; "
+                             "only that version can recover it");
+    return state != GUFO_EDIT_STATE_SETTLED;
+}
+
+bool save_guard(output_guard *guard, const char *const *paths, size_t count)
+{
+    gufo_status status = GUFO_OK;
+    gufo_error error;
+
+    *guard = (output_guard){.allocator = &default_allocator};
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        if (paths[i] != NULL && !input_is_stdin(paths[i]))
+            status = guard_add_path(guard, paths[i], &error);
+    guard_ready(guard);
+    if (status != GUFO_OK) {
+        report_error(NULL, &error);
+        guard_free(guard);
+    }
+    return status == GUFO_OK;
 }
 
 static int save_stream(const char *path, gufo_str bytes)
@@ -56,19 +79,21 @@ int save_report(const char *path, const gufo_error *error)
 {
     if (error->code != GUFO_E_EXISTS) {
         report_error(path, error);
-        return CODE_FAILED;
+        return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
     }
     report_message(path, "%s (--force replaces it)", error->message);
     return CODE_USAGE;
 }
 
 /* Signals wait while the temporary file is made and while it gets its final name. */
-static gufo_status save_file(const char *path, gufo_str bytes, bool force, gufo_error *error)
+static gufo_status save_file(const char *path, gufo_str bytes, bool force,
+                             const output_guard *guard, gufo_error *error)
 {
     output out;
 
     signals_hold();
-    gufo_status status = output_open(&out, path, force, bytes.len, &default_allocator, error);
+    gufo_status status =
+        output_open(&out, path, force, bytes.len, guard, &default_allocator, error);
 
     if (status == GUFO_OK)
         signals_temporary(out.temporary);
@@ -86,7 +111,7 @@ static gufo_status save_file(const char *path, gufo_str bytes, bool force, gufo_
     return status;
 }
 
-int save_bytes(const char *path, gufo_str bytes, bool force)
+int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard)
 {
     gufo_error error;
 
@@ -94,7 +119,7 @@ int save_bytes(const char *path, gufo_str bytes, bool force)
         return save_stream(path, bytes);
     if (save_is_pending(path))
         return CODE_USAGE;
-    if (save_file(path, bytes, force, &error) != GUFO_OK)
+    if (save_file(path, bytes, force, guard, &error) != GUFO_OK)
         return save_report(path, &error);
     return CODE_OK;
 }

@@ -2,24 +2,28 @@
 #ifndef CLI_SAVE_H
 #define CLI_SAVE_H
 
-#include "gufo/base.h"
+#include "base/guard.h"
 
 /* Whether the path stands for something that takes bytes as they come and cannot be replaced by a
  * file: a device, a pipe, a socket. */
 bool save_is_stream(const char *path);
 
-/* Whether an edit of the output was interrupted: its journal would be taken for one of what is written
- * there.  Says so. */
+/* Whether an edit of the output is going on or was interrupted: its journal would be taken for one of
+ * what is written there.  Says so, and what helps; base/output.h refuses it in any case. */
 bool save_is_pending(const char *path);
 
 /* Reports why the output `path` could not be written.  Returns the exit code: CODE_USAGE where it
- * exists and --force was not given, CODE_FAILED for anything else. */
+ * exists and --force was not given or must not be written, CODE_FAILED for anything else. */
 int save_report(const char *path, const gufo_error *error);
 
 /* Writes `bytes` to the file `path`: all of it or nothing.  A file that exists is replaced only if
  * `force` is set; what exists and is no regular file (a pipe, /dev/null) is written directly.
- * Returns the exit code: CODE_USAGE where the file exists, CODE_FAILED for other failures, both
+ * It must not be one of the files that `guard` (may be NULL) holds.  Returns the exit code: CODE_USAGE
+ * where the file exists or is such a one, CODE_FAILED for other failures, both after a report. */
+int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard);
+
+/* Guards the files that these paths name (NULL and "-" are none).  To be freed with guard_free; false
  * after a report. */
-int save_bytes(const char *path, gufo_str bytes, bool force);
+bool save_guard(output_guard *guard, const char *const *paths, size_t count);
 
 #endif

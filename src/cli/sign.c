@@ -84,14 +84,14 @@ static const struct argp sign_argp = {
 
 /* ---- targets -------------------------------------------------------------------------------- */
 
-int sign_check_target(const char *path, bool force)
+int sign_check_target(const char *path, bool force, const output_guard *guard)
 {
     output target;
     gufo_error error;
 
     if (save_is_stream(path))
         return CODE_OK;
-    if (output_find(&target, path, force, &default_allocator, &error) != GUFO_OK)
+    if (output_find(&target, path, force, guard, &default_allocator, &error) != GUFO_OK)
         return save_report(path, &error);
     output_discard(&target);
     return CODE_OK;
@@ -228,6 +228,7 @@ typedef struct signing {
     const char *signature_path;
     const gufo_secret_key *key;
     const sign_options *options;
+    const output_guard *inputs; /* none of them may be replaced */
 } signing;
 
 static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIGNATURE_TEXT])
@@ -247,7 +248,7 @@ static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIG
 static int save_signature(const signing *s, const char *text)
 {
     const shared_options *shared = s->options->base.shared;
-    int code = save_bytes(s->signature_path, gufo_str_of(text), shared->force);
+    int code = save_bytes(s->signature_path, gufo_str_of(text), shared->force, s->inputs);
 
     if (code == CODE_OK)
         tell_signature(shared, s->path, s->signature_path);
@@ -260,7 +261,7 @@ static int sign_manifest(const signing *s)
     gufo_str text;
     int code;
 
-    if (!hash_text_read(s->path, &text))
+    if (!hash_text_read(s->path, HASH_MOST_MANIFEST, &text))
         return CODE_FAILED;
     code = make_signature(s, text, signature);
     hash_text_free(&text);
@@ -273,16 +274,16 @@ static int sign_model(const signing *s, const char *model_path)
     bool force = s->options->base.shared->force;
     char signature[GUFO_SIGNATURE_TEXT];
     gufo_str text = {0};
-    int code = sign_check_target(s->path, force);
+    int code = sign_check_target(s->path, force, s->inputs);
 
     if (code == CODE_OK)
-        code = sign_check_target(s->signature_path, force);
+        code = sign_check_target(s->signature_path, force, s->inputs);
     if (code == CODE_OK)
         code = make_manifest(model_path, s->options, &text);
     if (code == CODE_OK)
         code = make_signature(s, text, signature);
     if (code == CODE_OK)
-        code = save_bytes(s->path, text, force);
+        code = save_bytes(s->path, text, force, s->inputs);
     hash_text_free(&text);
     if (code != CODE_OK)
         return code;
@@ -313,19 +314,51 @@ static int check_output(const signing *s, const char *path)
     return CODE_OK;
 }
 
+static int sign_guarded(signing *s, const char *path, bool is_model)
+{
+    int code = check_output(s, path);
+
+    if (code == CODE_OK)
+        code = is_model ? sign_model(s, path) : sign_manifest(s);
+    return code;
+}
+
+/* What is read: the model with all its shards, or the manifest; the key and its password. */
+static bool guard_inputs(output_guard *guard, const char *path, const sign_options *options)
+{
+    uint32_t shards = input_set_size(path, options->input.single);
+    const char **paths = calloc((size_t)shards + 3, sizeof *paths);
+    bool guarded = false;
+
+    if (paths != NULL) {
+        paths[0] = path;
+        paths[1] = options->key;
+        paths[2] = options->password_file;
+        for (uint32_t i = 2; i <= shards; i++)
+            paths[i + 1] = input_sibling_path(path, i);
+        guarded = save_guard(guard, paths, (size_t)shards + 3);
+        for (uint32_t i = 2; i <= shards; i++)
+            free((char *)paths[i + 1]);
+    } else
+        report_message(path, "out of memory");
+    free(paths);
+    return guarded;
+}
+
 static int sign(const char *path, const gufo_secret_key *key, const sign_options *options)
 {
     bool is_model = hash_is_gguf(path);
     char *manifest = is_model ? hash_path_with(path, ".manifest") : NULL, *beside = NULL;
-    signing s = {is_model ? manifest : path, options->output, key, options};
+    output_guard inputs;
+    signing s = {is_model ? manifest : path, options->output, key, options, &inputs};
     int code = CODE_FAILED;
 
     if (s.path != NULL && options->output == NULL)
         s.signature_path = beside = hash_path_with(s.path, ".minisig");
-    if (s.path != NULL && s.signature_path != NULL)
-        code = check_output(&s, path);
-    if (code == CODE_OK)
-        code = is_model ? sign_model(&s, path) : sign_manifest(&s);
+    if (s.path != NULL && s.signature_path != NULL && guard_inputs(&inputs, path, options)) {
+        code = sign_guarded(&s, path, is_model);
+        guard_free(&inputs);
+    }
     free(beside);
     free(manifest);
     return code;

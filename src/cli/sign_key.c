@@ -17,14 +17,14 @@ static int fail(const char *path, const gufo_error *error)
 /* ---- a new pair ------------------------------------------------------------------------------ */
 
 /* Nobody else may read the secret key. */
-static int save_secret(const char *path, const char *text, bool force)
+static int save_secret(const char *path, const char *text, bool force, const output_guard *guard)
 {
     mode_t before = umask(077);
 
     /* A file that is replaced hands on its rights. */
     if (force && !save_is_stream(path))
         (void)chmod(path, S_IRUSR | S_IWUSR);
-    int code = save_bytes(path, gufo_str_of(text), force);
+    int code = save_bytes(path, gufo_str_of(text), force, guard);
 
     (void)umask(before);
     return code;
@@ -76,27 +76,33 @@ static gufo_status make_pair(pair *p, gufo_str password, gufo_error *error)
 }
 
 /* Both or none: the public key alone is worth nothing. */
-static int save_both(const char *secret_path, const char *public_path, const pair *p, bool force)
+static int save_both(const char *secret_path, const char *public_path, const pair *p, bool force,
+                     const output_guard *guard)
 {
-    int code = sign_check_target(secret_path, force);
+    int code = sign_check_target(secret_path, force, guard);
 
     if (code == CODE_OK)
-        code = save_bytes(public_path, gufo_str_of(p->public_text), force);
+        code = save_bytes(public_path, gufo_str_of(p->public_text), force, guard);
     if (code != CODE_OK)
         return code;
-    code = save_secret(secret_path, p->secret_text, force);
+    code = save_secret(secret_path, p->secret_text, force, guard);
     if (code != CODE_OK)
         sign_remove(public_path);
     return code;
 }
 
-static int save_pair(const char *name, const pair *p, const shared_options *shared)
+static int save_pair(const char *name, const pair *p, const sign_options *options)
 {
+    const shared_options *shared = options->base.shared;
     char *secret_path = hash_path_with(name, ".key"), *public_path = hash_path_with(name, ".pub");
     int code = CODE_FAILED;
+    output_guard guard;
 
-    if (secret_path != NULL && public_path != NULL)
-        code = save_both(secret_path, public_path, p, shared->force);
+    if (secret_path != NULL && public_path != NULL &&
+        save_guard(&guard, &options->password_file, 1)) {
+        code = save_both(secret_path, public_path, p, shared->force, &guard);
+        guard_free(&guard);
+    }
     if (code == CODE_OK)
         tell_pair(shared, secret_path, public_path, &p->public_key);
     free(secret_path);
@@ -113,7 +119,7 @@ int sign_generate(const char *name, const sign_options *options)
 
     if (!options->no_password && !sign_password(options->password_file, true, &password))
         return CODE_FAILED;
-    code = make_pair(&p, password, &error) == GUFO_OK ? save_pair(name, &p, options->base.shared)
+    code = make_pair(&p, password, &error) == GUFO_OK ? save_pair(name, &p, options)
                                                       : fail(name, &error);
     hash_wipe(p.secret_text, sizeof p.secret_text);
     hash_text_free(&password);
@@ -143,7 +149,7 @@ int sign_read_key(const sign_options *options, gufo_secret_key *key)
     gufo_str text;
     int code;
 
-    if (!hash_text_read(options->key, &text))
+    if (!hash_text_read(options->key, HASH_MOST_KEY, &text))
         return CODE_FAILED;
     code = parse_key(text, options, key);
     hash_text_free(&text);

@@ -116,7 +116,7 @@ bool sign_password(const char *path, bool twice, gufo_str *password)
 {
     if (path == NULL)
         return from_terminal(twice, password);
-    if (!hash_text_read(path, password))
+    if (!hash_text_read(path, HASH_MOST_KEY, password))
         return false;
     for (size_t i = 0; i < password->len; i++)
         if (password->data[i] == '\n' || password->data[i] == '\r')

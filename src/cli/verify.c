@@ -209,7 +209,7 @@ static int verify(const char *path, const char *manifest_path, const verify_opti
     gufo_str text;
     int code = CODE_OK;
 
-    if (!hash_text_read(manifest_path, &text))
+    if (!hash_text_read(manifest_path, HASH_MOST_MANIFEST, &text))
         return CODE_FAILED;
     if (options->key != NULL)
         code = verify_signature(manifest_path, text, options, &s);

@@ -42,7 +42,7 @@ static int check_parts(const char *path, gufo_str message, const verify_options 
     gufo_public_key key;
     gufo_error error;
 
-    if (!hash_text_read(options->key, &key_text))
+    if (!hash_text_read(options->key, HASH_MOST_KEY, &key_text))
         return CODE_FAILED;
     gufo_status status = gufo_public_key_parse(key_text, &key, &error);
 
@@ -51,7 +51,7 @@ static int check_parts(const char *path, gufo_str message, const verify_options 
         report_error(options->key, &error);
         return CODE_FAILED;
     }
-    if (!hash_text_read(signature_path, &s->text))
+    if (!hash_text_read(signature_path, HASH_MOST_KEY, &s->text))
         return CODE_FAILED;
     if (gufo_signature_check(&key, message, s->text, &s->result, &error) != GUFO_OK) {
         report_error(signature_path, &error);

@@ -252,7 +252,11 @@ static bool write_path(const struct gguf_context *ctx, const char *fname, bool o
     path_sink sink = {.written = 0};
     bool done;
 
-    if (output_open(&sink.output, fname, true, 0, &default_allocator, NULL) != GUFO_OK)
+    gufo_status status = output_open(&sink.output, fname, true, 0, NULL, &default_allocator, error);
+
+    if (status == GUFO_E_ARGUMENT) /* an edit of the file was interrupted */
+        return false;
+    if (status != GUFO_OK)
         return write_in_place(ctx, fname, only_meta, error);
     (void)fail_memory(&sink.error); /* unless it is something else */
     done = compat_write(ctx, only_meta, to_output, &sink) &&

@@ -20,6 +20,11 @@ gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target, 
     return status;
 }
 
+const char *gufo_edit_failed_path(const gufo_edit *edit)
+{
+    return edit->failed_path;
+}
+
 /* A way in place that turned out to be closed leads to a rewrite. */
 static gufo_status write_planned(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
                                  gufo_edit_plan *plan, bool *recover, gufo_error *error)

@@ -4,22 +4,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "edit/copy.h"
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 /* They say how a model lies in files. */
 static bool is_ignored(gufo_str key)
 {
-    static const char *const families[] = {"split.", "gufo.split.", "gufo.padding."};
-    static const char padding[] = "gufo.padding";
-
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
-        size_t len = strlen(families[i]);
-
-        if (key.len >= len && memcmp(key.data, families[i], len) == 0)
-            return true;
-    }
-    return key.len == sizeof padding - 1 && memcmp(key.data, padding, key.len) == 0;
+    return !is_no_split_key(key) || gufo_str_equal(key, gufo_str_of("gufo.padding"));
 }
 
 /* ---- values --------------------------------------------------------------------------------- */

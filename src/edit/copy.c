@@ -163,13 +163,13 @@ gufo_copy *copy_planned(gufo_copy *c, gufo_status status, gufo_error *error)
 
 bool is_no_split_key(gufo_str key)
 {
-    static const char ours[] = "gufo.split.";
-    static const char *const keys[] = {SPLIT_NO_KEY, SPLIT_COUNT_KEY, SPLIT_TENSORS_KEY};
+    static const char *const keys[] = {SPLIT_NO_KEY, SPLIT_COUNT_KEY, SPLIT_TENSORS_KEY,
+                                       SPLIT_ID_KEY};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (gufo_str_equal(key, gufo_str_of(keys[i])))
             return false;
-    return key.len < sizeof ours - 1 || memcmp(key.data, ours, sizeof ours - 1) != 0;
+    return true;
 }
 
 /* ---- questions ------------------------------------------------------------------------------ */

@@ -46,6 +46,7 @@ struct gufo_edit {
     char **tensor_names; /* new ones, by index; NULL without any, and for those that stay */
     bool lay_anew;       /* asked for */
     bool applied;
+    const char *failed_path; /* `path`, the output's, or NULL */
 };
 
 static inline slot *edit_slot(const gufo_edit *edit, uint64_t index)
@@ -111,6 +112,12 @@ bool common_multiple(uint64_t a, uint64_t b, uint64_t *out);
 
 /* Opens for writing if that is permitted, else for reading, and locks.  `*writable` tells. */
 gufo_status edit_open_locked(const char *path, int *fd, bool *writable, gufo_error *error);
+
+/* ---- recover.c ------------------------------------------------------------------------------ */
+
+/* GUFO_E_ARGUMENT while the file is being edited, or if an edit of it was interrupted.  `locked`: the
+ * lock of the file is ours. */
+gufo_status edit_check_settled(const char *path, bool locked, gufo_error *error);
 
 /* Takes the lease of the file.  Returns what stands against writing in place (static, or in `room`),
  * NULL for nothing. */

@@ -80,12 +80,11 @@ static bool roll_back(const gufo_edit *edit, const char *journal_path)
     struct stat info;
     bool back;
 
-    if (edit_journal_read(&j, journal_path, &edit->allocator, &state, NULL) != GUFO_OK ||
+    if (fstat(edit->fd, &info) != 0 ||
+        edit_journal_read(&j, journal_path, &info, &edit->allocator, &state, NULL) != GUFO_OK ||
         state != JOURNAL_COMPLETE)
         return false;
-    if (fstat(edit->fd, &info) != 0)
-        back = false;
-    else if ((uint64_t)info.st_size == j.file_size)
+    if ((uint64_t)info.st_size == j.file_size)
         back = edit_put_header(edit->fd, j.old_header, j.old_size, NULL) == GUFO_OK;
     else
         back = take_out(edit->fd, &j) == GUFO_OK;
@@ -175,7 +174,8 @@ gufo_status edit_write_in_place(gufo_edit *edit, const new_header *h, const gufo
         *outcome = IN_PLACE_CLOSED;
     else if (status == GUFO_OK)
         status = change_and_settle(edit, h, plan, path, outcome, error);
-    else if (gufo_edit_pending(edit->path)) /* the journal is complete, and cannot be removed */
+    else if (edit_check_settled(edit->path, true, NULL) !=
+             GUFO_OK) /* the journal is complete, and cannot be removed */
         *outcome = IN_PLACE_BROKEN;
     mem_free(&edit->allocator, path);
     return status;

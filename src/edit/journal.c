@@ -8,54 +8,44 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/bytes.h"
-#include "base/checked.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/output.h"
+#include "base/pending.h"
 
-enum {
-    AT_VERSION = 8,
-    AT_FILE_SIZE = 16,
-    AT_INSERTED = 24,
-    AT_OLD_SIZE = 32,
-    AT_NEW_SIZE = 40,
-    AT_OLD_CHECK = 48,
-    AT_NEW_CHECK = 56,
-    AT_CHECK = 64,
-    HEAD_SIZE = 72,
-    FORM = 1,
-};
+enum { PIECE = 64 * 1024 };
 
-static const char magic[] = "GUFOEDIT";
-static const char suffix[] = ".gufo-journal";
+/* Checks are there for what a crash leaves, not for what somebody forges: the key is no secret.  They
+ * are taken piece by piece, so that checking needs no more memory than that. */
+static uint64_t check_piece(uint64_t check, uint64_t size, const uint8_t *bytes, size_t len)
+{
+    return hash_text((hash_key){check, size}, (gufo_str){(const char *)bytes, len});
+}
 
-/* Checks are there for what a crash leaves, not for what somebody forges: the key is no secret. */
+static size_t next_piece(uint64_t size, uint64_t at)
+{
+    return size - at < PIECE ? (size_t)(size - at) : PIECE;
+}
+
 static uint64_t check_of(const uint8_t *bytes, uint64_t size)
 {
-    return hash_text((hash_key){FORM, 0}, (gufo_str){(const char *)bytes, (size_t)size});
-}
+    uint64_t check = 0;
 
-static void put_u64(uint8_t *at, uint64_t v)
-{
-    store_u64(at, v, bytes_swapped(false));
-}
-
-static uint64_t get_u64(const uint8_t *at)
-{
-    return load_u64(at, bytes_swapped(false));
+    for (uint64_t at = 0; at < size; at += PIECE)
+        check = check_piece(check, size, bytes + at, next_piece(size, at));
+    return check;
 }
 
 char *edit_journal_path(const char *real_path, const gufo_allocator *allocator)
 {
     size_t len = strlen(real_path);
-    char *path = mem_alloc(allocator, len + sizeof suffix);
+    char *path = mem_alloc(allocator, len + sizeof PENDING_SUFFIX);
 
     if (path != NULL) {
         memcpy(path, real_path, len);
-        memcpy(path + len, suffix, sizeof suffix);
+        memcpy(path + len, PENDING_SUFFIX, sizeof PENDING_SUFFIX);
     }
     return path;
 }
@@ -93,31 +83,24 @@ gufo_status edit_journal_remove(const char *path, gufo_error *error)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static void encode_head(const edit_journal *j, uint8_t head[HEAD_SIZE])
-{
-    memcpy(head, magic, sizeof magic - 1);
-    put_u64(head + AT_VERSION, FORM);
-    put_u64(head + AT_FILE_SIZE, j->file_size);
-    put_u64(head + AT_INSERTED, j->inserted);
-    put_u64(head + AT_OLD_SIZE, j->old_size);
-    put_u64(head + AT_NEW_SIZE, j->new_size);
-    put_u64(head + AT_OLD_CHECK, check_of(j->old_header, j->old_size));
-    put_u64(head + AT_NEW_CHECK, check_of(j->new_header, j->new_size));
-    put_u64(head + AT_CHECK, check_of(head, AT_CHECK));
-}
-
 static gufo_status write_all(const edit_journal *j, int fd, gufo_error *error)
 {
-    uint8_t head[HEAD_SIZE];
+    const pending_head head = {.file_size = j->file_size,
+                               .inserted = j->inserted,
+                               .old_size = j->old_size,
+                               .new_size = j->new_size,
+                               .old_check = check_of(j->old_header, j->old_size),
+                               .new_check = check_of(j->new_header, j->new_size)};
+    uint8_t bytes[PENDING_HEAD_SIZE];
     gufo_status status;
 
-    encode_head(j, head);
-    status = output_write_at(fd, 0, head, HEAD_SIZE, error);
+    pending_encode(&head, bytes);
+    status = output_write_at(fd, 0, bytes, PENDING_HEAD_SIZE, error);
     if (status == GUFO_OK)
-        status = output_write_at(fd, HEAD_SIZE, j->old_header, (size_t)j->old_size, error);
+        status = output_write_at(fd, PENDING_HEAD_SIZE, j->old_header, (size_t)j->old_size, error);
     if (status == GUFO_OK)
-        status =
-            output_write_at(fd, HEAD_SIZE + j->old_size, j->new_header, (size_t)j->new_size, error);
+        status = output_write_at(fd, PENDING_HEAD_SIZE + j->old_size, j->new_header,
+                                 (size_t)j->new_size, error);
     if (status == GUFO_OK && disk_sync_data(fd) != 0)
         status = fail_io(error, errno, "cannot sync the journal");
     return status;
@@ -144,79 +127,162 @@ gufo_status edit_journal_write(const edit_journal *j, const char *path, bool *cr
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* Whether the bytes are the first ones of a journal that has the size of its file.  These are enough
- * to refuse anything else, however large it is. */
-static bool decode_head(edit_journal *j)
+/* How reading or checking went. */
+typedef enum outcome { GOOD, BAD, UNREADABLE } outcome;
+
+static outcome read_exactly(int fd, uint8_t *bytes, uint64_t size, uint64_t at)
 {
-    const uint8_t *head = j->bytes.base;
-    uint64_t headers;
+    while (size > 0) {
+        ssize_t got = pread(fd, bytes, next_piece(size, 0), (off_t)at);
 
-    if (j->bytes.have < HEAD_SIZE || memcmp(head, magic, sizeof magic - 1) != 0 ||
-        get_u64(head + AT_VERSION) != FORM || get_u64(head + AT_CHECK) != check_of(head, AT_CHECK))
-        return false;
-    j->file_size = get_u64(head + AT_FILE_SIZE);
-    j->inserted = get_u64(head + AT_INSERTED);
-    j->old_size = get_u64(head + AT_OLD_SIZE);
-    j->new_size = get_u64(head + AT_NEW_SIZE);
-    if (!checked_add(j->old_size, j->new_size, &headers) || headers != j->bytes.size - HEAD_SIZE ||
-        j->old_size > j->file_size || j->new_size - j->old_size != j->inserted || j->old_size < 4)
-        return false;
-    return true;
-}
-
-/* The same for all of them. */
-static bool decode_all(edit_journal *j)
-{
-    const uint8_t *head = j->bytes.base;
-
-    j->old_header = head + HEAD_SIZE;
-    j->new_header = j->old_header + j->old_size;
-    return get_u64(head + AT_OLD_CHECK) == check_of(j->old_header, j->old_size) &&
-           get_u64(head + AT_NEW_CHECK) == check_of(j->new_header, j->new_size);
-}
-
-/* Reads, and does not map: nobody can take the end of the file away. */
-static gufo_status read_journal(edit_journal *j, int fd, const gufo_allocator *allocator,
-                                journal_state *state, gufo_error *error)
-{
-    struct stat info;
-    gufo_status status;
-
-    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        (void)close(fd);
-        return fail_with(error, GUFO_E_IO, GUFO_NO_OFFSET, "the journal is no regular file");
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got < 0 ? UNREADABLE : BAD;
+        bytes += got;
+        at += (uint64_t)got;
+        size -= (uint64_t)got;
     }
-    status = source_open_fd(&j->bytes, fd, false, SIZE_MAX, allocator, error);
-    if (status != GUFO_OK)
-        return status;
-    *state = JOURNAL_TORN;
-    if (j->bytes.size >= HEAD_SIZE)
-        status = source_need(&j->bytes, HEAD_SIZE, error);
-    if (status != GUFO_OK || !decode_head(j))
-        return status;
-    status = source_need(&j->bytes, j->bytes.size, error);
-    if (status == GUFO_OK && decode_all(j))
-        *state = JOURNAL_COMPLETE;
-    return status;
+    return GOOD;
 }
 
-gufo_status edit_journal_read(edit_journal *j, const char *path, const gufo_allocator *allocator,
-                              journal_state *state, gufo_error *error)
+/* Whether `size` bytes from `from` on have this check. */
+static outcome check_header(int fd, uint64_t from, uint64_t size, uint64_t expected)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    uint8_t bytes[PIECE];
+    uint64_t check = 0;
+
+    for (uint64_t at = 0; at < size; at += PIECE) {
+        size_t len = next_piece(size, at);
+        outcome read = read_exactly(fd, bytes, len, from + at);
+
+        if (read != GOOD)
+            return read;
+        check = check_piece(check, size, bytes, len);
+    }
+    return check == expected ? GOOD : BAD;
+}
+
+static journal_state check_headers(pending_journal *p)
+{
+    const pending_head *h = &p->head;
+    outcome all = check_header(p->fd, PENDING_HEAD_SIZE, h->old_size, h->old_check);
+
+    if (all == GOOD)
+        all = check_header(p->fd, PENDING_HEAD_SIZE + h->old_size, h->new_size, h->new_check);
+    if (all == UNREADABLE)
+        p->obstacle = "it cannot be read";
+    return all == GOOD ? JOURNAL_COMPLETE : all == BAD ? JOURNAL_TORN : JOURNAL_UNTRUSTED;
+}
+
+/* Looks at it; the journal of a state that is JOURNAL_COMPLETE is left open. */
+static journal_state look(pending_journal *p, const char *path, const struct stat *file)
+{
+    static const journal_state states[] = {[PENDING_NOTHING] = JOURNAL_NONE,
+                                           [PENDING_UNTRUSTED] = JOURNAL_UNTRUSTED,
+                                           [PENDING_TORN] = JOURNAL_TORN,
+                                           [PENDING_OLDER] = JOURNAL_OLDER,
+                                           [PENDING_HEAD] = JOURNAL_COMPLETE};
+    journal_state state = states[pending_open(p, path, file->st_uid)];
+    const pending_head *h = &p->head;
+    uint64_t size = (uint64_t)file->st_size;
+
+    if (state != JOURNAL_COMPLETE)
+        return state;
+    if (size != h->file_size && size != h->file_size + h->inserted)
+        state = JOURNAL_UNFIT;
+    else
+        state = check_headers(p);
+    if (state != JOURNAL_COMPLETE)
+        (void)close(p->fd);
+    return state;
+}
+
+journal_state edit_journal_look(const char *path, const struct stat *file, const char **obstacle)
+{
+    pending_journal p;
+    journal_state state = look(&p, path, file);
+
+    *obstacle = p.obstacle;
+    if (state == JOURNAL_COMPLETE)
+        (void)close(p.fd);
+    return state;
+}
+
+/* Nobody can take the end of the file away from what is in memory. */
+static gufo_status load(edit_journal *j, const pending_journal *p, const gufo_allocator *allocator,
+                        gufo_error *error)
+{
+    const pending_head *h = &p->head;
+    uint64_t size = h->old_size + h->new_size;
+    uint8_t *memory = size <= SIZE_MAX ? mem_alloc(allocator, (size_t)size) : NULL;
+
+    if (memory == NULL)
+        return fail_memory(error);
+    *j = (edit_journal){.file_size = h->file_size,
+                        .inserted = h->inserted,
+                        .old_size = h->old_size,
+                        .new_size = h->new_size,
+                        .old_header = memory,
+                        .new_header = memory + h->old_size,
+                        .memory = memory,
+                        .allocator = *allocator};
+    if (read_exactly(p->fd, memory, size, PENDING_HEAD_SIZE) == GOOD &&
+        check_of(j->old_header, h->old_size) == h->old_check &&
+        check_of(j->new_header, h->new_size) == h->new_check)
+        return GUFO_OK;
+    edit_journal_close(j);
+    return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                     "the journal was changed while it was being read");
+}
+
+gufo_status edit_fail_changed(gufo_error *error)
+{
+    return fail_with(
+        error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+        "the file was changed or replaced after the edit that has left a journal; if it "
+        "is as it should be, remove the file of the same name with .gufo-journal at the "
+        "end");
+}
+
+static gufo_status fail_state(journal_state state, const char *path, const char *obstacle,
+                              gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    switch (state) {
+    case JOURNAL_UNTRUSTED:
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "%s is not taken for the journal of an interrupted edit: %s",
+                         quote_name(quoted, gufo_str_of(strrchr(path, '/') + 1)), obstacle);
+    case JOURNAL_OLDER:
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the journal was left by an edit of an older version of gufo; only that "
+                         "version can recover the file");
+    case JOURNAL_UNFIT:
+        return edit_fail_changed(error);
+    default:
+        return GUFO_OK;
+    }
+}
+
+gufo_status edit_journal_read(edit_journal *j, const char *path, const struct stat *file,
+                              const gufo_allocator *allocator, journal_state *state,
+                              gufo_error *error)
+{
+    pending_journal p;
     gufo_status status;
 
-    *state = JOURNAL_NONE;
-    if (fd < 0)
-        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot read the journal");
-    j->bytes = (source){.fd = -1};
-    status = read_journal(j, fd, allocator, state, error);
+    *state = look(&p, path, file);
     if (*state != JOURNAL_COMPLETE)
-        edit_journal_close(j);
+        return fail_state(*state, path, p.obstacle, error);
+    status = load(j, &p, allocator, error);
+    (void)close(p.fd);
     return status;
 }
 
 void edit_journal_close(edit_journal *j)
 {
-    source_close(&j->bytes);
+    mem_free(&j->allocator, j->memory);
+    j->memory = NULL;
 }

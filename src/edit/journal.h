@@ -1,22 +1,18 @@
 /* What an edit in place is about to do, on disk beside the file: FILE.gufo-journal.
  *
- *     byte  0  "GUFOEDIT"
- *           8  version of this form, 1
- *          16  size of the file before the edit
- *          24  bytes that are inserted in front
- *          32  size of the old header
- *          40  size of the new header
- *          48  check of the old header
- *          56  check of the new header
- *          64  check of the 64 bytes before
+ *     byte  0  head, which base/pending.h draws: sizes and checks
  *          72  old header, new header
  *
  * Numbers are little-endian.  A header is everything before the tensor data.  The journal is complete
- * on disk before the first byte of the file changes; one that is not says that nothing has changed. */
+ * on disk before the first byte of the file changes; one that is not says that nothing has changed.
+ *
+ * What it says is done to the file, so it is believed only if pending.h finds it trustworthy, and its
+ * sizes are compared with the file's before anything else of it is read. */
 #ifndef GUFO_EDIT_JOURNAL_H
 #define GUFO_EDIT_JOURNAL_H
 
-#include "base/source.h"
+#include <sys/stat.h>
+
 #include "gufo/edit.h"
 
 typedef struct edit_journal {
@@ -24,7 +20,8 @@ typedef struct edit_journal {
     uint64_t inserted;
     uint64_t old_size, new_size; /* of the headers */
     const uint8_t *old_header, *new_header;
-    source bytes; /* of a journal that was read: what the headers point into */
+    uint8_t *memory; /* of a journal that was read: what the headers point into */
+    gufo_allocator allocator;
 } edit_journal;
 
 /* The path of the journal of a file whose symlinks are followed: to be freed with the allocator;
@@ -36,12 +33,28 @@ char *edit_journal_path(const char *real_path, const gufo_allocator *allocator);
 gufo_status edit_journal_write(const edit_journal *j, const char *path, bool *created,
                                gufo_error *error);
 
-typedef enum journal_state { JOURNAL_NONE, JOURNAL_TORN, JOURNAL_COMPLETE } journal_state;
+typedef enum journal_state {
+    JOURNAL_NONE,
+    JOURNAL_TORN,
+    JOURNAL_UNTRUSTED,
+    JOURNAL_OLDER, /* written by an older version */
+    JOURNAL_UNFIT, /* its file would have another size: somebody has changed or replaced it */
+    JOURNAL_COMPLETE,
+} journal_state;
 
-/* Reads it; one that is complete is to be closed. */
-gufo_status edit_journal_read(edit_journal *j, const char *path, const gufo_allocator *allocator,
-                              journal_state *state, gufo_error *error);
+/* What the journal of a file with these facts is; all of it is checked, in small pieces.  *obstacle
+ * (static) says why it is not trusted, or cannot be read. */
+journal_state edit_journal_look(const char *path, const struct stat *file, const char **obstacle);
+
+/* Reads it; one that is complete is to be closed.  The error says why a journal is neither complete,
+ * torn nor none. */
+gufo_status edit_journal_read(edit_journal *j, const char *path, const struct stat *file,
+                              const gufo_allocator *allocator, journal_state *state,
+                              gufo_error *error);
 void edit_journal_close(edit_journal *j);
+
+/* GUFO_E_CHANGED: journal and file do not go together. */
+gufo_status edit_fail_changed(gufo_error *error);
 
 gufo_status edit_journal_remove(const char *path, gufo_error *error);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/disk.h"
@@ -17,13 +18,21 @@
 #include "edit/edit.h"
 #include "edit/journal.h"
 
+enum { LOCK_TRIES = 10 };
+
 /* ---- opening and locking -------------------------------------------------------------------- */
 
-/* One edit at a time.  File systems without locks have none. */
+/* One edit at a time.  File systems without locks have none.  Whoever only asks whether the file is
+ * being edited (pending.h) holds it for a moment. */
 static gufo_status lock(int fd, gufo_error *error)
 {
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
-        return GUFO_OK;
+    const struct timespec moment = {.tv_nsec = 1000000};
+
+    for (int tries = 0; tries < LOCK_TRIES; tries++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return GUFO_OK;
+        (void)nanosleep(&moment, NULL);
+    }
     return fail_io(error, EBUSY, "another process is editing the file");
 }
 
@@ -76,14 +85,6 @@ gufo_status edit_open_locked(const char *path, int *fd, bool *writable, gufo_err
 
 /* ---- an edit -------------------------------------------------------------------------------- */
 
-static gufo_status check_recovered(const gufo_edit *edit, gufo_error *error)
-{
-    if (gufo_edit_pending(edit->path))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "an edit of the file was interrupted and has to be recovered first");
-    return GUFO_OK;
-}
-
 static gufo_status keep_paths(gufo_edit *edit, const char *path, gufo_error *error)
 {
     char *real = realpath(path, NULL);
@@ -103,7 +104,7 @@ static gufo_status open_file(gufo_edit *edit, bool read_only, gufo_error *error)
         read_only ? GUFO_OK : edit_open_locked(edit->path, &edit->fd, &edit->writable, error);
 
     if (status == GUFO_OK)
-        status = check_recovered(edit, error);
+        status = edit_check_settled(edit->path, !read_only, error);
     if (status != GUFO_OK)
         return status;
     /* Through the same descriptor, so that our own mapping does not stand against the lease. */

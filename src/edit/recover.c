@@ -20,6 +20,7 @@
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/pending.h"
 #include "edit/edit.h"
 #include "edit/journal.h"
 
@@ -37,22 +38,55 @@ static char *find_journal(const char *path)
     return journal;
 }
 
-bool gufo_edit_pending(const char *path)
+/* What the journal says of the file, whoever holds its lock. */
+static gufo_edit_state look(const char *path)
 {
     char *journal_path = find_journal(path);
-    journal_state state = JOURNAL_NONE;
-    bool pending = false;
-    edit_journal j;
+    gufo_edit_state state = GUFO_EDIT_STATE_SETTLED;
+    const char *obstacle;
+    struct stat info;
 
-    if (journal_path != NULL)
-        /* One that we may not read is somebody else's, and most likely complete. */
-        pending =
-            edit_journal_read(&j, journal_path, &default_allocator, &state, NULL) != GUFO_OK ||
-            state == JOURNAL_COMPLETE;
-    if (state == JOURNAL_COMPLETE)
-        edit_journal_close(&j);
+    if (journal_path != NULL && stat(path, &info) == 0)
+        switch (edit_journal_look(journal_path, &info, &obstacle)) {
+        case JOURNAL_COMPLETE:
+        case JOURNAL_UNFIT: /* somebody has changed the file since; recovery says so */
+            state = GUFO_EDIT_STATE_INTERRUPTED;
+            break;
+        case JOURNAL_OLDER:
+            state = GUFO_EDIT_STATE_OLDER;
+            break;
+        default:
+            break;
+        }
     mem_free(&default_allocator, journal_path);
-    return pending;
+    return state;
+}
+
+gufo_edit_state gufo_edit_pending(const char *path)
+{
+    gufo_edit_state state = look(path);
+
+    if (state != GUFO_EDIT_STATE_INTERRUPTED || !pending_is_locked(path))
+        return state;
+    /* It may have ended between the two questions. */
+    return look(path) == GUFO_EDIT_STATE_SETTLED ? GUFO_EDIT_STATE_SETTLED : GUFO_EDIT_STATE_LIVE;
+}
+
+gufo_status edit_check_settled(const char *path, bool locked, gufo_error *error)
+{
+    static const char *const sentences[] = {
+        [GUFO_EDIT_STATE_LIVE] = "the file is being edited",
+        [GUFO_EDIT_STATE_INTERRUPTED] =
+            "an edit of the file was interrupted and has to be recovered first",
+        [GUFO_EDIT_STATE_OLDER] = "an edit of the file by an older version of gufo was "
+                                  "interrupted; only that version can "
+                                  "recover it",
+    };
+    gufo_edit_state state = locked ? look(path) : gufo_edit_pending(path);
+
+    return state == GUFO_EDIT_STATE_SETTLED
+               ? GUFO_OK
+               : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s", sentences[state]);
 }
 
 /* ---- the state of the file ------------------------------------------------------------------ */
@@ -109,15 +143,6 @@ static gufo_status read_likeness(const edit_journal *j, int fd, bool inserted, u
     return status;
 }
 
-static gufo_status fail_changed(gufo_error *error)
-{
-    return fail_with(
-        error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-        "the file was changed or replaced after the edit that has left a journal; if it "
-        "is as it should be, remove the file of the same name with .gufo-journal at the "
-        "end");
-}
-
 /* ---- recovery ------------------------------------------------------------------------------- */
 
 /* Blocks were to be inserted, and were not: nothing else can have been written. */
@@ -130,7 +155,7 @@ static gufo_status check_untouched(const edit_journal *j, int fd, gufo_error *er
     before.new_header = j->old_header;
     status = read_likeness(&before, fd, false, j->old_size, &like, error);
     if (status == GUFO_OK && !like.all_old)
-        return fail_changed(error);
+        return edit_fail_changed(error);
     return status;
 }
 
@@ -152,10 +177,10 @@ static gufo_status complete(const edit_journal *j, int fd, gufo_edit_recovery *o
     if (j->inserted > 0 && (uint64_t)info.st_size == j->file_size)
         return check_untouched(j, fd, error);
     if ((uint64_t)info.st_size != j->file_size + j->inserted)
-        return fail_changed(error);
+        return edit_fail_changed(error);
     status = read_likeness(j, fd, j->inserted > 0, j->new_size, &like, error);
     if (status == GUFO_OK && !like.all_either)
-        status = fail_changed(error);
+        status = edit_fail_changed(error);
     if (status != GUFO_OK)
         return status;
     if (like.all_old && j->inserted == 0)
@@ -164,20 +189,38 @@ static gufo_status complete(const edit_journal *j, int fd, gufo_edit_recovery *o
     return like.all_new ? GUFO_OK : edit_put_header(fd, j->new_header, j->new_size, error);
 }
 
+/* Every name of the file would be written to, in whatever folder. */
+static gufo_status check_one_name(const struct stat *info, gufo_error *error)
+{
+    if (info->st_nlink == 1)
+        return GUFO_OK;
+    return fail_with(
+        error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        "the file has %ju hard links, all of which a recovery would change; copy it, or "
+        "remove the others",
+        (uintmax_t)info->st_nlink);
+}
+
 /* With the file locked. */
 static gufo_status recover_locked(int fd, bool writable, const char *journal_path,
                                   gufo_edit_recovery *out, gufo_error *error)
 {
     journal_state state;
+    struct stat info;
     edit_journal j;
-    gufo_status status = edit_journal_read(&j, journal_path, &default_allocator, &state, error);
+    gufo_status status = fstat(fd, &info) == 0 ? GUFO_OK : fail_io(error, errno, "cannot examine");
 
+    if (status == GUFO_OK)
+        status = edit_journal_read(&j, journal_path, &info, &default_allocator, &state, error);
     if (status != GUFO_OK || state == JOURNAL_NONE)
         return status;
     *out = GUFO_EDIT_RECOVERED_OLD;
     if (state == JOURNAL_COMPLETE) {
-        status = writable ? complete(&j, fd, out, error)
-                          : fail_io(error, EACCES, "cannot open for writing");
+        status = check_one_name(&info, error);
+        if (status == GUFO_OK && !writable)
+            status = fail_io(error, EACCES, "cannot open for writing");
+        if (status == GUFO_OK)
+            status = complete(&j, fd, out, error);
         edit_journal_close(&j);
     }
     return status == GUFO_OK ? edit_journal_remove(journal_path, error) : status;

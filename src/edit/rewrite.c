@@ -6,7 +6,6 @@
  * the file out anew. */
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/checked.h"
 #include "base/disk.h"
@@ -15,6 +14,7 @@
 #include "base/move.h"
 #include "base/output.h"
 #include "edit/edit.h"
+#include "format/writer.h"
 
 enum { BUFFER = 1 << 20 };
 
@@ -47,6 +47,20 @@ typedef struct rewriting {
     output out;
     uint64_t data; /* bytes */
 } rewriting;
+
+static void blame_input(const rewriting *r)
+{
+    r->edit->failed_path = r->edit->path;
+}
+
+static gufo_status check_unchanged(const rewriting *r, gufo_error *error)
+{
+    gufo_status status = gufo_file_unchanged(r->edit->file, error);
+
+    if (status != GUFO_OK)
+        blame_input(r);
+    return status;
+}
 
 /* Whether the file systems let the new file share blocks of the old one: asks by doing it. */
 static bool can_share(const rewriting *r)
@@ -104,6 +118,8 @@ static gufo_status move_data(const rewriting *r, gufo_error *error)
         step = smaller(STEP - from % STEP, r->data - done);
         status = move_bytes(input, from, step, r->out.fd, r->plan->data_offset + done, space,
                             BUFFER, &read_failed, error);
+        if (status != GUFO_OK && read_failed)
+            blame_input(r);
         if (status == GUFO_OK)
             status = report(r->target, done + step, r->data, error);
     }
@@ -122,12 +138,13 @@ static gufo_status fill(const rewriting *r, gufo_error *error)
         status = output_write(&r->out, 0, r->header->out.out.data, r->header->out.out.len, error);
     if (status == GUFO_OK)
         status = move_data(r, error);
-    return status == GUFO_OK ? gufo_file_unchanged(r->edit->file, error) : status;
+    return status == GUFO_OK ? check_unchanged(r, error) : status;
 }
 
-static gufo_status rewrite_same(rewriting *r, const char *path, bool replace, gufo_error *error)
+static gufo_status rewrite_same(rewriting *r, const char *path, bool replace,
+                                const output_guard *guard, gufo_error *error)
 {
-    gufo_status status = output_open(&r->out, path, replace, 0, &r->edit->allocator, error);
+    gufo_status status = output_open(&r->out, path, replace, 0, guard, &r->edit->allocator, error);
 
     if (status != GUFO_OK)
         return status;
@@ -184,6 +201,8 @@ static gufo_status copy_tensor(const rewriting *r, gufo_writer *w, uint64_t inde
         step = smaller(STEP, tensor.size - at);
         status =
             gufo_writer_copy_data(w, index, at, r->edit->file, &tensor, step, &read_failed, error);
+        if (status != GUFO_OK && read_failed)
+            blame_input(r);
         *done += step;
         if (status == GUFO_OK)
             status = report(r->target, *done, r->data, error);
@@ -200,7 +219,7 @@ static gufo_status copy_tensors(const rewriting *r, gufo_writer *w, gufo_error *
     for (uint64_t i = 0; status == GUFO_OK && i < gufo_tensor_count(r->edit->file); i++)
         status = copy_tensor(r, w, i, &done, error);
     if (status == GUFO_OK)
-        status = gufo_file_unchanged(r->edit->file, error);
+        status = check_unchanged(r, error);
     return status == GUFO_OK ? gufo_writer_finish(w, error) : status;
 }
 
@@ -232,13 +251,13 @@ gufo_status edit_measure_relaid(gufo_edit *edit, const new_header *h, gufo_edit_
 }
 
 static gufo_status rewrite_anew(const rewriting *r, const char *path, bool replace,
-                                gufo_error *error)
+                                const output_guard *guard, gufo_error *error)
 {
     gufo_writer *w;
     gufo_status status = lay_anew(r->edit, r->header, r->plan, &w, error);
 
     if (status == GUFO_OK)
-        status = gufo_writer_open_path(w, path, replace, error);
+        status = writer_open_guarded(w, path, replace, guard, error);
     if (status == GUFO_OK)
         status = copy_tensors(r, w, error);
     gufo_writer_free(w);
@@ -259,34 +278,23 @@ static rewriting begin(gufo_edit *edit, new_header *h, const gufo_edit_target *t
                        .data = size > offset ? size - offset : 0};
 }
 
-/* An output must be another file, and none that waits for its own recovery. */
-static gufo_status check_output(const gufo_edit *edit, const char *path, gufo_error *error)
-{
-    struct stat old_info, new_info;
-
-    if (stat(edit->path, &old_info) == 0 && stat(path, &new_info) == 0 &&
-        old_info.st_dev == new_info.st_dev && old_info.st_ino == new_info.st_ino)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "output and input are the same file");
-    if (gufo_edit_pending(path))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "an edit of the output was interrupted and has to be recovered first");
-    return GUFO_OK;
-}
-
 gufo_status edit_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
                          gufo_edit_plan *plan, gufo_error *error)
 {
     rewriting r = begin(edit, h, target, plan);
     const char *path = target->output != NULL ? target->output : edit->path;
     bool replace = target->output == NULL || target->replace;
-    gufo_status status =
-        target->output != NULL ? check_output(edit, target->output, error) : GUFO_OK;
+    output_guard guard = {.allocator = &edit->allocator};
+    gufo_status status = GUFO_OK;
 
-    if (status != GUFO_OK)
-        return status;
-    return plan->relaid ? rewrite_anew(&r, path, replace, error)
-                        : rewrite_same(&r, path, replace, error);
+    if (target->output != NULL)
+        status = guard_add_path(&guard, edit->path, error);
+    guard_ready(&guard);
+    if (status == GUFO_OK)
+        status = plan->relaid ? rewrite_anew(&r, path, replace, &guard, error)
+                              : rewrite_same(&r, path, replace, &guard, error);
+    guard_free(&guard);
+    return status;
 }
 
 /* ---- streams -------------------------------------------------------------------------------- */
@@ -302,13 +310,15 @@ static gufo_status stream_same(const rewriting *r, int fd, gufo_error *error)
         step = smaller(BUFFER, r->data - done);
         status = gufo_file_read(r->edit->file, r->plan->old_data_offset + done, space, (size_t)step,
                                 error);
+        if (status != GUFO_OK)
+            blame_input(r);
         if (status == GUFO_OK)
             status = output_write_all(fd, space, (size_t)step, error);
         if (status == GUFO_OK)
             status = report(r->target, done + step, r->data, error);
     }
     mem_free(&r->edit->allocator, space);
-    return status == GUFO_OK ? gufo_file_unchanged(r->edit->file, error) : status;
+    return status == GUFO_OK ? check_unchanged(r, error) : status;
 }
 
 static gufo_status stream_anew(const rewriting *r, int fd, gufo_error *error)

@@ -22,12 +22,19 @@ static gufo_status check_unopened(const gufo_writer *w, gufo_error *error)
 
 gufo_status gufo_writer_open_path(gufo_writer *w, const char *path, bool replace, gufo_error *error)
 {
+    return writer_open_guarded(w, path, replace, NULL, error);
+}
+
+gufo_status writer_open_guarded(gufo_writer *w, const char *path, bool replace,
+                                const output_guard *guard, gufo_error *error)
+{
     gufo_status status = check_unopened(w, error);
 
     if (status == GUFO_OK)
         status = gufo_writer_layout(w, NULL, error);
     if (status == GUFO_OK)
-        status = output_open(&w->file, path, replace, w->layout.file_size, &w->allocator, error);
+        status =
+            output_open(&w->file, path, replace, w->layout.file_size, guard, &w->allocator, error);
     if (status != GUFO_OK)
         return status;
     status = output_write(&w->file, 0, w->header.out.data, w->header.out.len, error);

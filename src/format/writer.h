@@ -60,4 +60,8 @@ static inline planned_tensor *writer_tensor(const gufo_writer *w, uint64_t index
 
 gufo_str planned_name(const gufo_writer *w, const planned_tensor *tensor);
 
+/* gufo_writer_open_path, for a job whose inputs `guard` (may be NULL) holds. */
+gufo_status writer_open_guarded(gufo_writer *writer, const char *path, bool replace,
+                                const output_guard *guard, gufo_error *error);
+
 #endif

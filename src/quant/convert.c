@@ -189,7 +189,7 @@ static gufo_status write_unit(quant_worker *worker, const quant_unit *unit, gufo
 
     worker->blame = BLAME_OUTPUT;
     (void)gufo_writer_tensor(out->writer, tensor->output_index, &place, &size);
-    return output_write(&out->file, place + unit->to, worker->coded, (size_t)unit->to_size, error);
+    return output_write(out->file, place + unit->to, worker->coded, (size_t)unit->to_size, error);
 }
 
 gufo_status unit_convert(quant_worker *worker, const quant_unit *unit, gufo_quantize_loss *loss,

@@ -16,9 +16,9 @@ gufo_status unit_copy(quant_worker *worker, const quant_unit *unit, gufo_error *
     bool read_failed;
 
     (void)gufo_writer_tensor(out->writer, tensor->output_index, &place, &size);
-    status =
-        move_bytes(&file->source, tensor->source.offset + unit->from, unit->from_size, out->file.fd,
-                   place + unit->to, worker->source, worker->source_size, &read_failed, error);
+    status = move_bytes(&file->source, tensor->source.offset + unit->from, unit->from_size,
+                        out->file->fd, place + unit->to, worker->source, worker->source_size,
+                        &read_failed, error);
     if (status != GUFO_OK && !read_failed)
         worker->blame = BLAME_OUTPUT;
     return status;

@@ -13,6 +13,7 @@
 #ifndef GUFO_QUANT_IMATRIX_H
 #define GUFO_QUANT_IMATRIX_H
 
+#include "base/guard.h"
 #include "base/source.h"
 #include "format/name_index.h"
 #include "format/records.h"
@@ -47,6 +48,9 @@ static inline imatrix_entry *imatrix_entry_at(const gufo_imatrix *imatrix, uint6
 }
 
 gufo_imatrix *imatrix_new(const gufo_allocator *allocator, gufo_error *error);
+
+/* Adds the files that it was read from: none of them may be replaced by what is made of it. */
+gufo_status imatrix_guard(const gufo_imatrix *imatrix, output_guard *guard, gufo_error *error);
 
 /* Adds an entry with that name to the list and to the index: *entry has everything else still to be
  * filled in.  GUFO_E_MALFORMED if there is one already; `offset` is where the file says it. */

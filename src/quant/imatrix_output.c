@@ -344,7 +344,7 @@ gufo_imatrix_output *gufo_imatrix_output_open(const gufo_imatrix *imatrix,
     if (o->writer != NULL)
         status = gufo_writer_open_path(o->writer, path, replace, error);
     else
-        status = output_open(&o->file, path, replace, o->size, &o->allocator, error);
+        status = output_open(&o->file, path, replace, o->size, NULL, &o->allocator, error);
     if (status != GUFO_OK) {
         gufo_imatrix_output_free(o);
         return NULL;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/output.h"
+#include "base/trust.h"
 
 enum {
     VERSION_SIZE = 24,
@@ -25,7 +26,8 @@ enum {
     MARKS_AT_ONCE = 64, /* that are encoded in one go */
 };
 
-static const char magic[] = "GUFOQRUN";
+static const char magic[] = "GUFO-QNT";
+static const char older_magic[] = "GUFOQRUN";
 
 /* Checks are there for what a crash leaves, not for what somebody forges: the key is no secret. */
 static uint64_t check_of(const uint8_t *bytes, size_t size, uint64_t number)
@@ -166,7 +168,7 @@ static gufo_status remove_old(journal *j, gufo_error *error)
 {
     gufo_status status;
 
-    j->fd = disk_open(j->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+    j->fd = disk_open(j->path, O_RDWR | TRUST_OPEN_FLAGS, 0);
     if (j->fd < 0)
         return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot open the journal");
     status = lock(j, error);
@@ -223,10 +225,13 @@ static gufo_status compare_header(const uint8_t *found, const journal_identity *
 
     encode_header(wanted, identity);
     memcpy(version, found + AT_VERSION, VERSION_SIZE);
+    if (memcmp(found, older_magic, sizeof older_magic - 1) == 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "cannot resume: this journal was left by an older version of gufo");
     if (memcmp(found, magic, sizeof magic - 1) != 0 ||
         get_u64(found + AT_CHECK) != check_of(found, AT_CHECK, 0))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "cannot resume: this is no journal of an interrupted run");
+                         "cannot resume: this is not a journal of an interrupted run");
     if (memcmp(found + AT_VERSION, wanted + AT_VERSION, VERSION_SIZE) != 0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "cannot resume: begun by version %s of gufo, and this is %s",
@@ -288,6 +293,16 @@ static gufo_status read_header(const journal *j, const journal_identity *identit
     return disk_unlink(j->path) == 0 ? GUFO_OK : fail_io(error, errno, "cannot remove the journal");
 }
 
+static gufo_status check_own(const journal *j, gufo_error *error)
+{
+    struct stat info;
+    const char *obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_own(&info);
+
+    return obstacle == NULL ? GUFO_OK
+                            : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                        "cannot resume with this journal: %s", obstacle);
+}
+
 gufo_status journal_open(journal *j, const char *path, const journal_identity *identity,
                          void (*visit)(void *context, const journal_mark *mark), void *context,
                          bool *found, gufo_error *error)
@@ -295,10 +310,12 @@ gufo_status journal_open(journal *j, const char *path, const journal_identity *i
     gufo_status status;
 
     *j = (journal){.fd = -1, .path = path};
-    j->fd = disk_open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+    j->fd = disk_open(path, O_RDWR | TRUST_OPEN_FLAGS, 0);
     *found = j->fd >= 0;
     status = *found || errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot open the journal");
     if (*found)
+        status = check_own(j, error);
+    if (status == GUFO_OK && *found)
         status = lock(j, error);
     if (status == GUFO_OK && *found)
         status = read_header(j, identity, found, error);

@@ -1,6 +1,6 @@
 /* What a run has done so far, on disk beside its output.
  *
- *     byte  0  "GUFOQRUN"
+ *     byte  0  "GUFO-QNT"
  *           8  version of the library, 24 bytes, padded with zeros
  *          32  identity of the input
  *          40  identity of the options
@@ -45,7 +45,8 @@ typedef struct journal {
 gufo_status journal_create(journal *j, const char *path, const journal_identity *identity,
                            bool replace, gufo_error *error);
 /* Opens one that exists and hands its marks to `visit`, in order.  *found is false, and nothing is
- * open, if there is none.  GUFO_E_ARGUMENT if it is of another input, options or version. */
+ * open, if there is none.  GUFO_E_ARGUMENT if it is of another input, options or version, or not our own file of one name
+ * (base/trust.h): somebody else's data would be shipped as ours. */
 gufo_status journal_open(journal *j, const char *path, const journal_identity *identity,
                          void (*visit)(void *context, const journal_mark *mark), void *context,
                          bool *found, gufo_error *error);

@@ -10,10 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/commit.h"
 #include "base/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/file.h"
+#include "quant/imatrix.h"
 
 /* ---- paths ---------------------------------------------------------------------------------- */
 
@@ -48,7 +50,8 @@ static char *path_of_output(const gufo_quantizer *q, const char *path, size_t in
     return out;
 }
 
-static gufo_status find_output(gufo_quantizer *q, const char *path, size_t index, gufo_error *error)
+static gufo_status find_output(gufo_quantizer *q, const char *path, size_t index,
+                               const output_guard *guard, gufo_error *error)
 {
     quant_output *out = &q->outputs[index];
 
@@ -56,62 +59,73 @@ static gufo_status find_output(gufo_quantizer *q, const char *path, size_t index
     if (out->path == NULL)
         return fail_memory(error);
     q->failed_path = out->path;
-    return output_find(&out->file, out->path, true, &q->allocator, error);
+    return output_find(out->file, out->path, true, guard, &q->allocator, error);
 }
 
 /* ---- inputs must not be outputs ------------------------------------------------------------- */
 
-static bool is_input(const gufo_quantizer *q, const char *path)
+/* All files that are read. */
+static gufo_status guard_inputs(const gufo_quantizer *q, output_guard *guard, gufo_error *error)
 {
-    struct stat written, read;
+    gufo_status status = GUFO_OK;
 
-    if (stat(path, &written) != 0)
-        return false;
-    for (size_t i = 0; i < gufo_set_shard_count(q->input); i++) {
-        int fd = gufo_set_shard(q->input, i)->source.fd;
-
-        if (fd >= 0 && fstat(fd, &read) == 0 && read.st_dev == written.st_dev &&
-            read.st_ino == written.st_ino)
-            return true;
-    }
-    return false;
+    *guard = (output_guard){.allocator = &q->allocator};
+    for (size_t i = 0; i < gufo_set_shard_count(q->input) && status == GUFO_OK; i++)
+        status = guard_add_fd(guard, gufo_set_shard(q->input, i)->source.fd, error);
+    if (status == GUFO_OK && q->options.importance != NULL)
+        status = imatrix_guard(q->options.importance, guard, error);
+    guard_ready(guard);
+    return status;
 }
 
-/* Checks TARGET, TARGET.part and TARGET.part.journal. */
+/* Checks TARGET.part and TARGET.part.journal. */
 static gufo_status check_not_input(const gufo_quantizer *q, const quant_output *out,
-                                   gufo_error *error)
+                                   const output_guard *guard, gufo_error *error)
 {
-    static const char *const suffixes[] = {"", ".part", ".part.journal"};
+    static const char *const suffixes[] = {".part", ".part.journal"};
 
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        char *path = output_beside(&out->file, suffixes[i]);
+        char *path = output_beside(out->file, suffixes[i]);
+        struct stat info;
         bool same;
 
         if (path == NULL)
             return fail_memory(error);
-        same = is_input(q, path);
+        same = stat(path, &info) == 0 && guard_holds(guard, &info);
         mem_free(&q->allocator, path);
         if (same)
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "%s%s is the input; it would be lost",
-                             i == 0 ? "the output" : "the output with ", suffixes[i]);
+                             "the output with %s is the input; it would be lost", suffixes[i]);
     }
     return GUFO_OK;
 }
 
+/* Two of them must not be the same file, and names must be free where old files are put aside. */
+static gufo_status check_set(gufo_quantizer *q, gufo_error *error)
+{
+    size_t failed;
+    gufo_status status = commit_check(q->files, q->output_count, &failed, error);
+
+    q->failed_path = status == GUFO_OK ? NULL : q->outputs[failed].path;
+    return status;
+}
+
 gufo_status outputs_find(gufo_quantizer *q, const char *path, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    output_guard guard;
+    gufo_status status = guard_inputs(q, &guard, error);
 
     for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++) {
-        status = find_output(q, path, i, error);
+        status = find_output(q, path, i, &guard, error);
         if (status == GUFO_OK)
-            status = check_not_input(q, &q->outputs[i], error);
+            status = check_not_input(q, &q->outputs[i], &guard, error);
     }
+    guard_free(&guard);
+    if (status == GUFO_OK)
+        status = check_set(q, error);
     if (status != GUFO_OK)
         return status;
-    q->failed_path = NULL;
-    q->journal_path = output_beside(&q->outputs[0].file, ".part.journal");
+    q->journal_path = output_beside(&q->files[0], ".part.journal");
     return q->journal_path != NULL ? GUFO_OK : fail_memory(error);
 }
 
@@ -120,8 +134,10 @@ gufo_status outputs_find(gufo_quantizer *q, const char *path, gufo_error *error)
 /* Checks one that is to be written. */
 static gufo_status check_target(gufo_quantizer *q, quant_output *out, gufo_error *error)
 {
-    out->file.replace = (q->options.flags & GUFO_QUANTIZE_REPLACE) != 0;
-    if (!out->file.exists || out->file.replace)
+    out->file->replace = (q->options.flags & GUFO_QUANTIZE_REPLACE) != 0 ||
+                         (out->file->exists &&
+                          commit_left(q->files, q->output_count, (size_t)(out->file - q->files)));
+    if (!out->file->exists || out->file->replace)
         return GUFO_OK;
     q->failed_path = out->path;
     return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
@@ -140,18 +156,18 @@ gufo_status outputs_check_targets(gufo_quantizer *q, gufo_error *error)
 static gufo_status find_part(const quant_output *out, bool *exists, struct stat *info,
                              gufo_error *error)
 {
-    char *path = output_beside(&out->file, ".part");
+    char *path = output_beside(out->file, ".part");
 
     if (path == NULL)
         return fail_memory(error);
     *exists = lstat(path, info) == 0;
-    mem_free(out->file.allocator, path);
+    mem_free(out->file->allocator, path);
     return GUFO_OK;
 }
 
 static gufo_status clear_part(const gufo_quantizer *q, const quant_output *out, gufo_error *error)
 {
-    char *path = output_beside(&out->file, ".part");
+    char *path = output_beside(out->file, ".part");
     gufo_status status = GUFO_OK;
 
     if (path == NULL)
@@ -230,14 +246,14 @@ static bool holds_header(const quant_output *out, int fd)
 
 static gufo_status open_output(quant_output *out, bool again, gufo_error *error)
 {
-    gufo_status status = output_open_part(&out->file, again, out->layout.file_size, error);
+    gufo_status status = output_open_part(out->file, again, out->layout.file_size, error);
     const void *header;
     size_t size;
 
     if (status != GUFO_OK)
         return status;
     header = gufo_writer_header(out->writer, &size);
-    return output_write(&out->file, 0, header, size, error);
+    return output_write(out->file, 0, header, size, error);
 }
 
 gufo_status outputs_open(gufo_quantizer *q, bool again, gufo_error *error)
@@ -255,7 +271,7 @@ gufo_status outputs_open(gufo_quantizer *q, bool again, gufo_error *error)
 /* Whether the target is the output that was made: it has its name already. */
 static bool is_named(const quant_output *out)
 {
-    int fd = open(out->file.target, O_RDONLY | O_CLOEXEC);
+    int fd = open(out->file->target, O_RDONLY | O_CLOEXEC);
     bool named = fd >= 0 && holds_header(out, fd);
 
     if (fd >= 0)
@@ -270,14 +286,14 @@ static gufo_status drop_second_name(const quant_output *out, const struct stat *
     struct stat target;
     char *path;
 
-    if (!*exists || stat(out->file.target, &target) != 0 || target.st_dev != part->st_dev ||
+    if (!*exists || stat(out->file->target, &target) != 0 || target.st_dev != part->st_dev ||
         target.st_ino != part->st_ino)
         return GUFO_OK;
-    path = output_beside(&out->file, ".part");
+    path = output_beside(out->file, ".part");
     if (path == NULL)
         return fail_memory(error);
     *exists = disk_unlink(path) != 0;
-    mem_free(out->file.allocator, path);
+    mem_free(out->file->allocator, path);
     return GUFO_OK;
 }
 
@@ -289,8 +305,13 @@ static gufo_status open_complete(gufo_quantizer *q, quant_output *out, gufo_erro
 
     if (status == GUFO_OK)
         status = drop_second_name(out, &info, &exists, error);
-    if (status != GUFO_OK || (!exists && is_named(out)))
+    if (status != GUFO_OK)
         return status;
+    if (!exists && is_named(out)) {
+        out->file->named = true;
+        out->file->temporary = output_beside(out->file, ".part");
+        return out->file->temporary != NULL ? GUFO_OK : fail_memory(error);
+    }
     status = check_part(out, exists, &info, error);
     if (status == GUFO_OK)
         status = check_target(q, out, error);
@@ -313,30 +334,28 @@ gufo_status outputs_open_complete(gufo_quantizer *q, gufo_error *error)
 gufo_status outputs_sync(const gufo_quantizer *q, gufo_error *error)
 {
     for (size_t i = 0; i < q->output_count; i++)
-        if (q->outputs[i].file.fd >= 0 && disk_sync(q->outputs[i].file.fd) != 0)
+        if (q->files[i].fd >= 0 && disk_sync(q->files[i].fd) != 0)
             return fail_io(error, errno, "cannot write");
     return GUFO_OK;
 }
 
 gufo_status outputs_commit(gufo_quantizer *q, bool keep, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    gufo_status status;
+    size_t failed;
 
-    for (size_t i = q->output_count; i-- > 0 && status == GUFO_OK;) {
-        if (q->outputs[i].file.fd < 0)
-            continue;
-        q->outputs[i].file.keep = keep;
-        status = output_commit(&q->outputs[i].file, error);
-        if (status != GUFO_OK)
-            q->failed_path = q->outputs[i].path;
-    }
+    for (size_t i = 0; i < q->output_count; i++)
+        q->files[i].keep = keep;
+    status = commit_set(q->files, q->output_count, &failed, error);
+    if (status != GUFO_OK)
+        q->failed_path = q->outputs[failed].path;
     return status;
 }
 
 void outputs_close(gufo_quantizer *q, bool keep)
 {
     for (size_t i = 0; i < q->output_count; i++) {
-        q->outputs[i].file.keep = keep;
-        output_discard(&q->outputs[i].file);
+        q->files[i].keep = keep;
+        output_discard(&q->files[i]);
     }
 }

@@ -395,10 +395,14 @@ static gufo_status plan(planning *p, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     q->outputs = new_array(&q->allocator, outputs, sizeof *q->outputs, error);
-    if (q->outputs == NULL)
+    q->files =
+        q->outputs != NULL ? new_array(&q->allocator, outputs, sizeof *q->files, error) : NULL;
+    if (q->files == NULL)
         return GUFO_E_MEMORY;
-    for (q->output_count = 0; q->output_count < outputs; q->output_count++)
-        q->outputs[q->output_count].file.fd = -1;
+    for (q->output_count = 0; q->output_count < outputs; q->output_count++) {
+        q->files[q->output_count].fd = -1;
+        q->outputs[q->output_count].file = &q->files[q->output_count];
+    }
     status = keep_importance_path(q, error);
     if (status == GUFO_OK)
         status = list_layers(p, error);
@@ -465,6 +469,7 @@ void gufo_quantizer_free(gufo_quantizer *q)
     mem_free(&allocator, q->importance_path);
     mem_free(&allocator, q->encoders);
     mem_free(&allocator, q->outputs);
+    mem_free(&allocator, q->files);
     mem_free(&allocator, q->tensors);
     mem_free(&allocator, q->names);
     mem_free(&allocator, q);

@@ -62,8 +62,8 @@ typedef struct quant_tensor {
 typedef struct quant_output {
     gufo_writer *writer; /* the plan only: bytes go to `file` */
     gufo_layout layout;
-    char *path; /* as it is named in errors */
-    output file;
+    char *path;   /* as it is named in errors */
+    output *file; /* of `files` */
 } quant_output;
 
 struct gufo_quantizer {
@@ -74,6 +74,7 @@ struct gufo_quantizer {
     uint64_t tensor_count;
     char *names; /* of all tensors */
     quant_output *outputs;
+    output *files;
     size_t output_count;
     uint64_t unit_count;
     uint64_t source_bytes;   /* of all tensors */
@@ -169,7 +170,7 @@ gufo_status outputs_check_parts(gufo_quantizer *q, gufo_error *error);
 gufo_status outputs_sync(const gufo_quantizer *q, gufo_error *error);
 /* Opens what is left to be named of outputs whose data is complete. */
 gufo_status outputs_open_complete(gufo_quantizer *q, gufo_error *error);
-/* Gives them their names, the first one last: it stands for the whole set.  What fails is removed
+/* Gives them their names (base/commit.h).  What fails is removed
  * unless `keep`. */
 gufo_status outputs_commit(gufo_quantizer *q, bool keep, gufo_error *error);
 /* Closes those that were not committed; removes them unless `keep`. */

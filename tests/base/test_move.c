@@ -133,7 +133,7 @@ static void test_output_on_failing_disk(void **state)
 
             write_file(f->to_path.text, "old", 3);
             disk_fail_once(call, failures[i]);
-            status = output_open(&out, f->to_path.text, true, 3, &default_allocator, &error);
+            status = output_open(&out, f->to_path.text, true, 3, NULL, &default_allocator, &error);
             if (status == GUFO_OK)
                 status = output_write(&out, 0, "new", 3, &error);
             if (status == GUFO_OK)

@@ -199,7 +199,7 @@ type_of() {
     cmp streamed new.gguf
     run --separate-stderr gufo edit --force model.gguf -o model.gguf --set a.b=2
     [ "$status" -eq 2 ]
-    same_error "gufo: model.gguf: output and input are the same file"
+    same_error "gufo: model.gguf: the output is the input; it would be lost"
     run gufo edit pipe --set a.b=2
     [ "$status" -eq 2 ]
     run gufo edit - --set a.b=2
@@ -402,7 +402,7 @@ kill_at_random() {
     mkdir model.gguf.gufo-journal
     run --separate-stderr gufo edit --recover model.gguf
     [ "$status" -eq 3 ]
-    same_error "gufo: model.gguf: the journal is no regular file"
+    same_error "gufo: model.gguf: \"model.gguf.gufo-journal\" is not taken for the journal of an interrupted edit: it is not a regular file"
     rmdir model.gguf.gufo-journal
     run gufo edit --recover missing.gguf
     [ "$status" -eq 3 ]

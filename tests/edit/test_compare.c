@@ -182,7 +182,7 @@ static void order_and_housekeeping_are_no_difference(void **state)
     builder_kv_u16(&second, "split.no", 0);
     builder_kv_u32(&second, "y", 2);
     builder_kv_str(&second, "gufo.split.id", "00");
-    builder_kv_str(&second, "gufo.padding.1", "00");
+    builder_kv_str(&second, "gufo.padding", "00");
     builder_kv_u32(&second, "x", 1);
     write_file(a.text, first.data, first.len);
     write_file(b.text, second.data, second.len);

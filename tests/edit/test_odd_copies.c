@@ -1,4 +1,5 @@
 /* Copies of what is odd, and to where nothing can be written. */
+#include "../support/aside.h"
 #include "workshop.h"
 
 #include <errno.h>
@@ -6,6 +7,8 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+
+#include "base/pending.h"
 
 static gufo_set *open_set(const char *path)
 {
@@ -72,8 +75,20 @@ static path_text journal_beside(const char *path)
     return journal;
 }
 
-/* A journal that cannot be read is taken for one of an interrupted edit. */
+/* The head of a journal is enough. */
 static void make_half_edited(const char *path)
+{
+    const pending_head head = {.file_size = 4, .old_size = 4, .new_size = 4};
+    uint8_t journal[PENDING_HEAD_SIZE + 8] = {0};
+
+    make_file(path);
+    pending_encode(&head, journal);
+    write_file(journal_beside(path).text, journal, sizeof journal);
+    check(chmod(journal_beside(path).text, 0600) == 0, "chmod");
+}
+
+/* What cannot be a journal is not in the way. */
+static void make_strange_journal(const char *path)
 {
     make_file(path);
     check(mkdir(journal_beside(path).text, 0700) == 0, "mkdir");
@@ -93,6 +108,7 @@ static const target targets[] = {
     {"read-only file", make_read_only, true, 0, GUFO_OK, ""},
     {"half edited file", make_half_edited, true, 0, GUFO_E_ARGUMENT,
      "an edit of the output was interrupted and has to be recovered first"},
+    {"file beside a strange journal", make_strange_journal, true, 0, GUFO_OK, ""},
     {"read-only folder", make_nothing, false, EACCES, GUFO_E_IO,
      "cannot create a file in the folder of the target"},
     {"read-only file system", make_nothing, false, EROFS, GUFO_E_IO,
@@ -187,45 +203,32 @@ static void test_names_of_sets(void **state)
 
 /* ---- leftovers ------------------------------------------------------------------------------ */
 
-/* What lies in the place of the second shard while there is no first one. */
-typedef struct leftover {
-    const char *label;
-    bool other_model, cut;
-    uint64_t max_tensors; /* of the split that has left it */
-    size_t number;        /* of the shard */
-    gufo_status status;
-} leftover;
-
-/* Only a shard that this split would have written is replaced without being asked to. */
+/* Shards without a first one are replaced unasked only if a commit that was interrupted says so. */
 static void test_leftovers(void **state)
 {
-    static const leftover rows[] = {
-        {"its own", false, false, 2, 2, GUFO_OK},
-        {"of another model", true, false, 2, 2, GUFO_E_EXISTS},
-        {"another number", false, false, 2, 3, GUFO_E_EXISTS},
-        {"of more shards", false, false, 1, 2, GUFO_E_EXISTS},
-        {"no model", false, true, 2, 2, GUFO_E_EXISTS},
-    };
-    workshop b = workshop_new();
-    path_text out = folder_path(&b.f, "out"), old = folder_path(&b.f, "out.old");
+    enum { NEITHER, FIRST, SECOND, BOTH, CASES };
     gufo_split_options twos = {.max_tensors = 2};
+    workshop b = workshop_new();
+    path_text out = folder_path(&b.f, "out"), first = shard_of(out.text, 1, SHARDS),
+              second = shard_of(out.text, 2, SHARDS);
 
     (void)state;
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        gufo_split_options options = {.max_tensors = rows[i].max_tensors};
+    for (size_t i = 0; i < CASES; i++) {
         gufo_error error = no_error();
-        copied made = copy_well(rows[i].other_model ? b.other.text : b.in.text, old.text,
-                                plan_split, &options, rows[i].label);
-        path_text second = shard_of(out.text, 2, SHARDS);
+        gufo_status expected = i == BOTH ? GUFO_OK : GUFO_E_EXISTS;
 
-        check(rename(shard_of(old.text, rows[i].number, made.outputs).text, second.text) == 0, "%s",
-              rows[i].label);
-        if (rows[i].cut)
-            check(truncate(second.text, 30) == 0, "truncate");
+        write_file(second.text, "old", 3);
+        if (i & FIRST)
+            write_file(aside_of(first.text).text, "", 0);
+        if (i & SECOND)
+            write_file(aside_of(second.text).text, "", 0);
         check_status(make_copy(b.in.text, out.text, plan_split, &twos, false, NULL, &error),
-                     rows[i].status, &error, "%s", rows[i].label);
-        check(file_exists(shard_of(out.text, 1, SHARDS).text) == (rows[i].status == GUFO_OK), "%s",
-              rows[i].label);
+                     expected, &error, "%zu", i);
+        check(file_exists(first.text) == (expected == GUFO_OK), "%zu", i);
+        if (expected != GUFO_OK)
+            check_file(second.text, "old", 3, "kept");
+        (void)unlink(aside_of(first.text).text);
+        (void)unlink(aside_of(second.text).text);
         restore(&b);
     }
     workshop_end(&b);

@@ -75,9 +75,9 @@ static void remove_outputs(const bench *b, const work *w)
 
 static void remove_temporaries(const bench *b)
 {
-    char command[600];
+    char command[1200];
 
-    snprintf(command, sizeof command, "rm -f %s/.gufo-*.tmp", b->f.path);
+    snprintf(command, sizeof command, "rm -f %s/.gufo-*.tmp %s/.gufo-*.old", b->f.path, b->f.path);
     check(system(command) == 0, "rm");
 }
 

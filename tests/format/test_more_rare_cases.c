@@ -305,11 +305,12 @@ static void test_output_sizes(void **state)
     output o;
 
     (void)state;
-    check_status(output_open(&o, path.text, false, UINT64_MAX, &default_allocator, &error),
+    check_status(output_open(&o, path.text, false, UINT64_MAX, NULL, &default_allocator, &error),
                  GUFO_E_IO, &error, "endless");
     check_u64((unsigned)error.system, EFBIG, "endless");
     check_u64(entry_count(f.path), 0, "endless");
-    check_ok(output_open(&o, path.text, false, 0, &default_allocator, &error), &error, "empty");
+    check_ok(output_open(&o, path.text, false, 0, NULL, &default_allocator, &error), &error,
+             "empty");
     check_ok(output_commit(&o, &error), &error, "empty");
     check_file(path.text, "", 0, "empty");
     folder_remove(&f);

@@ -1,5 +1,6 @@
 /* Whatever fails, and whenever: the output is there and whole, or it is not there; and what is left
  * is nothing, or something that can be resumed. */
+#include "../support/aside.h"
 #include "../support/allocator.h"
 #include "../support/disk.h"
 #include "../support/quantize.h"
@@ -67,6 +68,8 @@ static void clean(const place *p, bool all)
         path_text path = output_path(p, i);
 
         (void)unlink(path.text);
+        if (all)
+            (void)unlink(aside_of(path.text).text);
         strcat(path.text, ".part");
         if (all)
             (void)unlink(path.text);

@@ -416,7 +416,7 @@ static void test_refused(void **state)
         {"time", touched_input, "another input"},
         {"length", longer_input, "another input"},
         {"version", change_version, "version \"9.9.9\""},
-        {"garbage", garbage, "no journal"},
+        {"garbage", garbage, "not a journal"},
         {"missing part", missing_part, ".part file"},
         {"shorter part", shorter_part, ".part file"},
     };
