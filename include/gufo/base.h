@@ -85,28 +85,13 @@ typedef enum gufo_status {
 
 struct gufo_rule; /* format.h */
 
-/* What a file is to the call that failed. */
-typedef enum gufo_file_role {
-    GUFO_FILE_NONE = 0,         /* no file is named */
-    GUFO_FILE_INPUT = 1,        /* the model, or one of several inputs */
-    GUFO_FILE_SECOND_INPUT = 2, /* the second model of a comparison */
-    GUFO_FILE_IMPORTANCE = 3,   /* an importance matrix */
-    GUFO_FILE_OUTPUT = 4,
-    GUFO_FILE_JOURNAL = 5,
-} gufo_file_role;
-
-/* What went wrong, and with which file.  Plain data: copy it freely; nothing has to be freed. */
+/* What went wrong.  Plain data: copy it freely; nothing has to be freed. */
 typedef struct gufo_error {
     gufo_status code;
     int system;                   /* errno of a GUFO_E_IO, else 0 */
     uint64_t offset;              /* where in the file, or GUFO_NO_OFFSET */
     const struct gufo_rule *rule; /* the rule of the format that is broken, or NULL; static */
-    gufo_file_role role;
-    uint32_t file_index; /* from 0: the shard of a model, or the place in a list of files */
-    char file[1024];     /* its path as the caller spelt it, or what options call it; a longer one
-                            keeps its tail, behind "..."; "" if there is none */
-    char message[1024];  /* one English sentence, no newline, control characters escaped */
-    uint64_t reserved[4];
+    char message[1024];           /* one English sentence, no newline, control characters escaped */
 } gufo_error;
 
 /* A short name for a status, e.g. "truncated".  Static; any thread. */
@@ -122,12 +107,6 @@ typedef struct gufo_allocator {
     void *(*resize)(void *context, void *block, size_t size);
     void *context;
 } gufo_allocator;
-
-/* ---- progress -------------------------------------------------------------------------------- */
-
-/* How far work is, mostly in bytes.  Called often, from any thread but one at a time.  False stops the
- * work: it then fails with GUFO_E_STOPPED. */
-typedef bool gufo_progress_fn(void *context, uint64_t done, uint64_t total);
 
 /* ---- sources -------------------------------------------------------------------------------- */
 

@@ -94,8 +94,8 @@ typedef enum gufo_job_flags {
 } gufo_job_flags;
 
 typedef struct gufo_job_options {
-    const char *path; /* compulsory: see gufo_job_output_path */
-    uint32_t flags;   /* of gufo_job_flags */
+    const char *path;     /* compulsory: see gufo_job_output_path */
+    uint32_t flags;       /* of gufo_job_flags */
     uint64_t reserved[4]; /* must be zero */
 } gufo_job_options;
 
@@ -126,14 +126,15 @@ GUFO_API const char *volatile const *gufo_job_temporaries(const gufo_job *job);
 /* Begins a run in which the caller gives data: makes all temporary files, with their headers.  Only
  * GUFO_JOB_REPLACE counts as a flag.  Fails as gufo_job_run; then, and until gufo_job_finish, freeing the
  * job leaves everything as it was. */
-GUFO_API gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options, gufo_error *error);
+GUFO_API gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options,
+                                   gufo_error *error);
 /* The same for a job of one file, all of whose tensors are given, to a descriptor as in gufo_job_stream:
  * data must then come in order. */
 GUFO_API gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error);
-/* Writes bytes [offset, offset + size) of tensor `tensor` of document `output`.  To a file from any
+/* Writes bytes [offset, offset + size) of tensor `tensor` of document `index`.  To a file from any
  * thread, in any order, and again where that is wanted.  GUFO_E_RANGE outside the tensor, GUFO_E_ARGUMENT
  * for a tensor that is not given, without gufo_job_open, or out of order to a stream. */
-GUFO_API gufo_status gufo_job_write(gufo_job *job, size_t output, uint64_t tensor, uint64_t offset,
+GUFO_API gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_t offset,
                                     const void *data, size_t size, gufo_error *error);
 /* Checks that every tensor that is given got all its bytes (GUFO_E_ARGUMENT names one that did not), makes
  * all others, syncs, and puts the files in place.  On failure nothing is left behind (but what a stream

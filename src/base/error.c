@@ -129,13 +129,3 @@ const char *quote_name(char out[GUFO_QUOTE_SIZE], gufo_str text)
     out[used] = '\0';
     return out;
 }
-
-gufo_status fail_in(gufo_error *error, gufo_status status, gufo_file_role role, uint32_t index, const char *name)
-{
-    if (error == NULL || error->role != GUFO_FILE_NONE)
-        return status;
-    error->role = role;
-    error->file_index = index;
-    (void)snprintf(error->file, sizeof error->file, "%s", name != NULL ? name : "");
-    return status;
-}

@@ -18,9 +18,6 @@ __attribute__((format(printf, 3, 4))) gufo_status fail_io(gufo_error *error, int
 
 gufo_status fail_memory(gufo_error *error);
 
-/* TEMPORARY */
-gufo_status fail_in(gufo_error *error, gufo_status status, gufo_file_role role, uint32_t index, const char *name);
-
 /* Room for a quoted name: 64 bytes of name escape to at most 384, longer names are cut. */
 #define GUFO_QUOTE_SIZE 400
 

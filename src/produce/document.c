@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/interleaved.h"
-#include "format/model.h"
+#include "format/document.h"
 #include "produce/work.h"
 
 /* ---- inputs --------------------------------------------------------------------------------- */
@@ -186,6 +186,14 @@ static gufo_status add_tensor(gufo_job *job, planned *p, gufo_error *error)
     return p->tensor.from != NULL ? add_copied(job, p, error) : add_given(job, p, error);
 }
 
+static gufo_status lay_out(gufo_document *document, gufo_layout *out, gufo_error *error)
+{
+    if (!document->laid_out)
+        return gufo_document_layout(document, NULL, out, error);
+    *out = document->layout;
+    return GUFO_OK;
+}
+
 gufo_status job_add_document_target(gufo_job *job, gufo_document *document, uint32_t *number,
                                     gufo_error *error)
 {
@@ -193,7 +201,7 @@ gufo_status job_add_document_target(gufo_job *job, gufo_document *document, uint
                          .tensor_count = gufo_document_tensor_count(document)};
     gufo_document_tensor tensor;
     gufo_layout layout;
-    gufo_status status = gufo_document_layout_now(document, &layout, error);
+    gufo_status status = lay_out(document, &layout, error);
 
     if (status != GUFO_OK)
         return status;
@@ -203,13 +211,29 @@ gufo_status job_add_document_target(gufo_job *job, gufo_document *document, uint
     return job_add_target(job, &target, number, error);
 }
 
+/* Everything behind the metadata of the source, gaps and what follows the last tensor with it. */
+static gufo_status add_data_as_source(gufo_job *job, const gufo_document *document, uint32_t target,
+                                      gufo_error *error)
+{
+    gufo_facts facts = gufo_model_facts(document->source);
+    uint64_t size = facts.size > facts.data_offset ? facts.size - facts.data_offset : 0;
+    uint32_t input;
+    gufo_status status = job_add_model(job, document->source, 0, &input, error);
+
+    if (status != GUFO_OK)
+        return status;
+    return job_add_move(job, input, facts.data_offset, size, target, document->layout.data_offset,
+                        (gufo_str){"", 0}, error);
+}
+
 gufo_status job_add_document(gufo_job *job, gufo_document *document, gufo_error *error)
 {
     planned p = {.target = 0};
     gufo_status status = job_add_document_target(job, document, &p.target, error);
 
-    for (uint64_t i = 0;
-         status == GUFO_OK && gufo_document_tensor_at(document, i, &p.tensor); i++)
+    if (status == GUFO_OK && document->way == GUFO_LAYOUT_AS_SOURCE)
+        return add_data_as_source(job, document, p.target, error);
+    for (uint64_t i = 0; status == GUFO_OK && gufo_document_tensor_at(document, i, &p.tensor); i++)
         status = add_tensor(job, &p, error);
     return status;
 }

@@ -139,13 +139,13 @@ gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error)
 /* ---- data ----------------------------------------------------------------------------------- */
 
 /* The piece of a tensor: pieces of a target come in the order of its tensors. */
-static const piece *find_piece(const gufo_job *job, size_t output, uint64_t tensor)
+static const piece *find_piece(const gufo_job *job, size_t index, uint64_t tensor)
 {
     const job_target *t;
 
-    if (output >= job->target_count || tensor >= job->targets[output].tensor_count)
+    if (index >= job->target_count || tensor >= job->targets[index].tensor_count)
         return NULL;
-    t = &job->targets[output];
+    t = &job->targets[index];
     return &job->pieces[t->first_piece + tensor];
 }
 
@@ -214,22 +214,22 @@ static gufo_status send_data(given *g, const piece *p, uint64_t offset, const vo
     return status == GUFO_OK ? send_bytes(g, data, size, error) : status;
 }
 
-static gufo_status note_written(given *g, size_t output, const piece *p, uint64_t offset,
+static gufo_status note_written(given *g, size_t index, const piece *p, uint64_t offset,
                                 size_t size, gufo_error *error)
 {
     uint64_t begins = p->made[0].place + offset;
     bool noted;
 
     (void)pthread_mutex_lock(&g->lock);
-    noted = ranges_add(&g->written[output], begins, begins + size);
+    noted = ranges_add(&g->written[index], begins, begins + size);
     (void)pthread_mutex_unlock(&g->lock);
     return noted ? GUFO_OK : fail_memory(error);
 }
 
-gufo_status gufo_job_write(gufo_job *job, size_t output, uint64_t tensor, uint64_t offset,
+gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_t offset,
                            const void *data, size_t size, gufo_error *error)
 {
-    const piece *p = find_piece(job, output, tensor);
+    const piece *p = find_piece(job, index, tensor);
     gufo_status status = check_place(job, p, offset, size, error);
     given *g = job->given;
 
@@ -238,12 +238,12 @@ gufo_status gufo_job_write(gufo_job *job, size_t output, uint64_t tensor, uint64
     if (g->stream >= 0)
         status = send_data(g, p, offset, data, size, error);
     else {
-        status = output_write_at(g->targets.fds[output], p->made[0].place + offset, data, size,
-                                 error);
+        status =
+            output_write_at(g->targets.fds[index], p->made[0].place + offset, data, size, error);
         if (status != GUFO_OK)
-            return targets_fail(&g->targets, (uint32_t)output, status, error);
+            return targets_fail(&g->targets, (uint32_t)index, status, error);
     }
-    return status == GUFO_OK ? note_written(g, output, p, offset, size, error) : status;
+    return status == GUFO_OK ? note_written(g, index, p, offset, size, error) : status;
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

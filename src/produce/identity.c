@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/bytes.h"
+#include "base/error.h"
 #include "base/hash.h"
 #include "produce/journal.h"
 #include "produce/work.h"

@@ -121,8 +121,8 @@ static bool rows_make_sense(const gufo_job *job, const rows *r)
     uint64_t size, numbers;
 
     if (r->input >= job->input_count || (r->source == NULL) == (r->read == NULL) ||
-        !checked_mul(r->count, r->row_bytes, &size) || !checked_mul(r->count, r->columns, &numbers) ||
-        size > INT64_MAX || numbers > INT64_MAX)
+        !checked_mul(r->count, r->row_bytes, &size) ||
+        !checked_mul(r->count, r->columns, &numbers) || size > INT64_MAX || numbers > INT64_MAX)
         return false;
     if (r->source != NULL && !range_inside(r->offset, size, r->source->size))
         return false;
@@ -182,10 +182,9 @@ static bool merged_rows_in_order(const piece *p)
         const rows *r = &p->sources[s->source];
         const interleaved *merged = r->type != NULL ? interleaved_find(r->type->id) : NULL;
 
-        if (merged != NULL &&
-            (s->stride[0] != 1 || s->count[1] != 1 || s->count[2] != 1 ||
-             s->first % merged->rows != 0 || s->count[0] % merged->rows != 0 ||
-             s->begin % merged->rows != 0 || p->slice_rows % merged->rows != 0))
+        if (merged != NULL && (s->stride[0] != 1 || s->count[1] != 1 || s->count[2] != 1 ||
+                               s->first % merged->rows != 0 || s->count[0] % merged->rows != 0 ||
+                               s->begin % merged->rows != 0 || p->slice_rows % merged->rows != 0))
             return false;
     }
     return true;
@@ -201,7 +200,8 @@ static bool passes_blocks(const piece *p, const made *m)
         const interleaved *merged = r->type != NULL ? interleaved_find(r->type->id) : NULL;
 
         if (r->type == NULL || r->unpack != NULL || m->type == NULL ||
-            (m->type != r->type && (merged == NULL || merged->plain != m->type->id || p->transpose)))
+            (m->type != r->type &&
+             (merged == NULL || merged->plain != m->type->id || p->transpose)))
             return false;
         if (p->transpose && (m->type->block_elements != 1 || r->type != p->sources[0].type))
             return false;
@@ -356,10 +356,10 @@ gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t 
                          uint32_t target, uint64_t place, gufo_str name, gufo_error *error)
 {
     rows stretch = {.input = input,
-                   .source = job->inputs[input].source,
-                   .offset = from,
-                   .row_bytes = 1,
-                   .count = size};
+                    .source = job->inputs[input].source,
+                    .offset = from,
+                    .row_bytes = 1,
+                    .count = size};
     segment all = {.count = {size, 1, 1}, .stride = {1, 0, 0}};
     made bytes = {.target = target, .place = place, .row_bytes = 1};
     piece p = {.how = PIECE_MOVE,

@@ -149,9 +149,8 @@ static gufo_status encode_step(const work *w, const worker *t, const step *s, ui
     const made *m = &p->made[number];
     const job_hooks *hooks = &w->job->hooks;
     uint8_t *to = t->coded + coded_at(s->unit, number) + s->done * m->row_bytes;
-    gufo_status status =
-        gufo_encoder_encode(m->encoder, t->values, s->rows, p->columns,
-                            m->weighs ? t->importance : NULL, to, error);
+    gufo_status status = gufo_encoder_encode(m->encoder, t->values, s->rows, p->columns,
+                                             m->weighs ? t->importance : NULL, to, error);
 
     if (status == GUFO_OK && m->measure)
         status = gufo_decode(m->type, to, 1, s->rows * p->columns, t->decoded, w->cpu, error);

@@ -13,9 +13,9 @@ static gufo_status move_run(work *w, const worker *t, const made *m, const row_r
 {
     const rows *r = run->rows;
     bool read_failed;
-    gufo_status status = move_bytes(r->source, r->offset + run->first * r->row_bytes,
-                                    run->count * r->row_bytes, w->files[m->target], place, t->source,
-                                    t->source_size, &read_failed, error);
+    gufo_status status =
+        move_bytes(r->source, r->offset + run->first * r->row_bytes, run->count * r->row_bytes,
+                   w->files[m->target], place, t->source, t->source_size, &read_failed, error);
 
     if (status == GUFO_OK)
         return GUFO_OK;
@@ -57,8 +57,7 @@ static gufo_status move_gathered(const work *w, const worker *t, const unit *u, 
         return status;
     status = output_write_at(w->files[m->target], m->place + row * m->row_bytes, t->source,
                              (size_t)(*count * m->row_bytes), error);
-    return status == GUFO_OK ? GUFO_OK
-                             : work_fail_target(w, m->target, status, error);
+    return status == GUFO_OK ? GUFO_OK : work_fail_target(w, m->target, status, error);
 }
 
 /* Rows have one length here: job_add_piece has checked it. */
@@ -71,9 +70,8 @@ gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error)
         row_run run = rows_find(u->piece, row, end - row);
         uint64_t count = run.count;
 
-        status = is_long(&run, t)
-                     ? move_run(w, t, m, &run, m->place + row * m->row_bytes, error)
-                     : move_gathered(w, t, u, row, &count, error);
+        status = is_long(&run, t) ? move_run(w, t, m, &run, m->place + row * m->row_bytes, error)
+                                  : move_gathered(w, t, u, row, &count, error);
         row += count;
     }
     return status;

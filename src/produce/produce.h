@@ -102,7 +102,7 @@ typedef struct row_op_kind {
 } row_op_kind;
 
 extern const row_op_kind
-    row_op_add,     /* v + number, or v + number * side[0] where there is one row of it, or one each */
+    row_op_add, /* v + number, or v + number * side[0] where there is one row of it, or one each */
     row_op_scale,   /* v * number, or v * number * side[0] likewise */
     row_op_neg_exp, /* -exp(v) */
     row_op_product, /* v + number * the sum over k of side[0][row][k] * side[1][k][column] */
@@ -152,7 +152,7 @@ typedef struct piece {
     /* Set by job_add_piece, from the shape alone. */
     uint64_t unit_rows, step_rows, slice_units;
     uint64_t first_unit, units;
-    uint64_t bytes;   /* that are read for it in all */
+    uint64_t bytes; /* that are read for it in all */
 } piece;
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
@@ -162,8 +162,8 @@ typedef struct job_input {
     gufo_file_role role;
     uint32_t index;
     const char *name;
-    const source *source; /* NULL: not a file */
-    uint64_t head;        /* bytes at its beginning that say what it is: metadata */
+    const source *source;    /* NULL: not a file */
+    uint64_t head;           /* bytes at its beginning that say what it is: metadata */
     const gufo_model *model; /* the shard that it is, or NULL */
 } job_input;
 
@@ -175,8 +175,8 @@ typedef struct job_hooks {
                               gufo_error *error);
     /* Values of some rows of a piece and what they became: adds to `result`, result_size bytes that
      * begin as zeros with each unit.  Any thread.  A failure ends the job. */
-    gufo_status (*measure)(void *context, uint64_t piece, uint32_t made, uint64_t row, uint64_t count,
-                           const float *values, const float *decoded, void *result,
+    gufo_status (*measure)(void *context, uint64_t piece, uint32_t made, uint64_t row,
+                           uint64_t count, const float *values, const float *decoded, void *result,
                            gufo_error *error);
     /* Adds the result of a unit to what its piece has so far; in the order of units. */
     void (*add)(void *sum, const void *result);
@@ -214,7 +214,7 @@ struct gufo_job {
     uint64_t unit_count;
     uint64_t total; /* bytes that are read in all */
     job_hooks hooks;
-    uint64_t memory; /* that may be used where gufo_run does not say */
+    uint64_t memory;   /* that may be used where gufo_run does not say */
     uint64_t identity; /* a hash of whatever else decides about the bytes */
     job_naming naming;
     uint32_t normalised; /* of gufo_normalised */
@@ -228,7 +228,8 @@ struct gufo_job {
 
 gufo_job *job_new(const gufo_allocator *allocator, gufo_error *error);
 
-gufo_status job_add_input(gufo_job *job, const job_input *input, uint32_t *number, gufo_error *error);
+gufo_status job_add_input(gufo_job *job, const job_input *input, uint32_t *number,
+                          gufo_error *error);
 gufo_status job_add_target(gufo_job *job, const job_target *target, uint32_t *number,
                            gufo_error *error);
 /* Takes a piece: copies it with its arrays (side tables are copied, too), checks that everything lies
@@ -246,7 +247,8 @@ gufo_status job_add_document(gufo_job *job, gufo_document *document, gufo_error 
 gufo_status job_add_document_target(gufo_job *job, gufo_document *document, uint32_t *number,
                                     gufo_error *error);
 /* The rows of tensor `index` of the model that is input `input`. */
-rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *tensor, uint64_t index);
+rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *tensor,
+                     uint64_t index);
 /* The number of a shard of a model among the inputs, which it becomes if it is not one yet. */
 gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
                           gufo_error *error);

@@ -112,11 +112,10 @@ gufo_status rows_fail(const gufo_job *job, const rows *r, gufo_status status, gu
 gufo_status rows_read(const gufo_job *job, const row_run *run, void *out, gufo_error *error)
 {
     const rows *r = run->rows;
-    gufo_status status =
-        r->source != NULL
-            ? source_read(r->source, r->offset + run->first * r->row_bytes, out,
-                          (size_t)(run->count * r->row_bytes), error)
-            : r->read(r, run->first, run->count, out, error);
+    gufo_status status = r->source != NULL
+                             ? source_read(r->source, r->offset + run->first * r->row_bytes, out,
+                                           (size_t)(run->count * r->row_bytes), error)
+                             : r->read(r, run->first, run->count, out, error);
 
     return status == GUFO_OK ? GUFO_OK : rows_fail(job, r, status, error);
 }

@@ -64,8 +64,7 @@ static bool begins_target(const gufo_job *job, uint64_t number)
     const piece *p = &job->pieces[number];
 
     for (uint32_t i = 0; i < p->n_made; i++)
-        if (p->made[i].target != NO_TARGET &&
-            job->targets[p->made[i].target].first_piece == number)
+        if (p->made[i].target != NO_TARGET && job->targets[p->made[i].target].first_piece == number)
             return true;
     return false;
 }

@@ -26,7 +26,8 @@ static bool side_size(const rows *r, uint64_t *numbers, uint64_t *raw)
 {
     uint64_t size;
 
-    return checked_mul(r->count, r->columns, numbers) && checked_mul(*numbers, sizeof(float), &size) &&
+    return checked_mul(r->count, r->columns, numbers) &&
+           checked_mul(*numbers, sizeof(float), &size) &&
            checked_mul(r->count, r->row_bytes, raw) && *raw <= SIZE_MAX && size <= SIZE_MAX;
 }
 

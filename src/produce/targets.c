@@ -84,7 +84,8 @@ static gufo_status check_set_path(const gufo_job *job, const char *path, gufo_er
          count == job->target_count))
         return GUFO_OK;
     return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "a set of %" PRIu64 " shards is written; the output must be named as its first, "
+                     "a set of %" PRIu64
+                     " shards is written; the output must be named as its first, "
                      "such as NAME-00001-of-%05" PRIu64 ".gguf",
                      job->target_count, job->target_count);
 }
@@ -147,8 +148,8 @@ gufo_status targets_check_replaceable(targets *t, gufo_error *error)
     for (uint32_t i = 0; i < count; i++) {
         output *file = &t->files[i];
 
-        file->replace = (t->flags & GUFO_JOB_REPLACE) != 0 ||
-                        (file->exists && commit_left(t->files, count, i));
+        file->replace =
+            (t->flags & GUFO_JOB_REPLACE) != 0 || (file->exists && commit_left(t->files, count, i));
         if (file->exists && !file->replace) {
             (void)fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
             return targets_fail(t, i, GUFO_E_EXISTS, error);

@@ -45,8 +45,8 @@ const uint8_t *transpose_row(const work *w, uint64_t row)
     return w->band.cells + (row - w->band.first) * p->columns * w->band.cell;
 }
 
-gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64_t count, float *out,
-                             gufo_error *error)
+gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64_t count,
+                             float *out, gufo_error *error)
 {
     const gufo_element_type *type = plain_type(p);
     const uint8_t *cells = transpose_row(w, row);
@@ -140,8 +140,8 @@ static gufo_status fill_tile(void *context, unsigned thread, uint64_t index, voi
 
     (void)result;
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++)
-        status = read_part(w, p, w->band.slice * p->columns + first + i, t->source + i * stride,
-                           error);
+        status =
+            read_part(w, p, w->band.slice * p->columns + first + i, t->source + i * stride, error);
     if (status == GUFO_OK)
         spread(w, p->columns, first, count, t->source, stride);
     return status == GUFO_OK ? GUFO_OK : rows_fail(w->job, &p->sources[0], status, error);

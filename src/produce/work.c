@@ -157,8 +157,8 @@ gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stre
                 .progress = run->progress,
                 .progress_context = run->progress_context};
     if (status == GUFO_OK)
-        status = share_memory(w, &n, run->threads != 0 ? run->threads : thread_default_count(),
-                              error);
+        status =
+            share_memory(w, &n, run->threads != 0 ? run->threads : thread_default_count(), error);
     if (status != GUFO_OK)
         return status;
     limit_band(w);
@@ -291,8 +291,8 @@ static gufo_status run_piece(work *w, uint64_t number, uint64_t begin, uint64_t 
     gufo_status status = side_load(&w->sides, w->job, p, w->cpu, error);
 
     if (status == GUFO_OK)
-        status = p->transpose ? run_bands(w, number, begin, end, error)
-                              : run_span(w, begin, end, error);
+        status =
+            p->transpose ? run_bands(w, number, begin, end, error) : run_span(w, begin, end, error);
     side_free(&w->sides, w->job);
     return status;
 }

@@ -100,7 +100,7 @@ typedef struct worker {
 
 /* A part of a transposed slice: output rows [first, first + count), complete. */
 typedef struct band {
-    uint8_t *cells; /* row after row */
+    uint8_t *cells;    /* row after row */
     uint64_t capacity; /* bytes */
     uint64_t piece, slice;
     uint64_t first, count; /* rows of the slice */
@@ -115,8 +115,8 @@ typedef struct work {
     worker *workers;
     uint8_t *buffers; /* of all workers */
     band band;
-    side_tables sides; /* of the pieces from sides_piece on */
-    const int *files; /* descriptors of targets; NULL: nothing is written */
+    side_tables sides;  /* of the pieces from sides_piece on */
+    const int *files;   /* descriptors of targets; NULL: nothing is written */
     char *const *paths; /* of targets, for errors; may be NULL */
     /* What is done with units that need nothing but their buffers; NULL: they are written. */
     gufo_status (*run_span)(void *context, uint64_t begin, uint64_t end, gufo_error *error);
@@ -155,8 +155,8 @@ gufo_status move_read(work *w, worker *t, const unit *u, gufo_error *error);
 gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t first,
                            gufo_error *error);
 /* Rows of the band as numbers. */
-gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64_t count, float *out,
-                             gufo_error *error);
+gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64_t count,
+                             float *out, gufo_error *error);
 const uint8_t *transpose_row(const work *w, uint64_t row);
 /* Bytes of a number in a band of this piece. */
 size_t transpose_cell(const piece *p);

@@ -75,6 +75,7 @@ static inline gufo_status try_job(gufo_job *job, const gufo_run *run, uint8_t **
     gufo_status status;
     work w;
 
+    assert_ptr_equal(job_planned(job, GUFO_OK, error), job);
     assert_true(fd >= 0);
     assert_int_equal(unlink(name), 0);
     assert_int_equal(ftruncate(fd, (off_t)size), 0);

@@ -58,9 +58,19 @@ static gufo_status operate(const tables *t, row_op *ops, uint32_t count, float *
     rows base = table_at(t, t->base, ROWS, COLUMNS);
     segment all = {.count = {ROWS, 1, 1}, .stride = {1, 0, 0}};
     made result = {.row_bytes = COLUMNS * 4, .type = base.type, .encoder = floats};
-    piece p = {.how = PIECE_MAKE, .name = gufo_str_of("w"), .sources = &base, .segments = &all,
-               .ops = ops, .made = &result, .n_sources = 1, .n_segments = 1, .n_ops = count,
-               .n_made = 1, .columns = COLUMNS, .slices = 1, .slice_rows = ROWS};
+    piece p = {.how = PIECE_MAKE,
+               .name = gufo_str_of("w"),
+               .sources = &base,
+               .segments = &all,
+               .ops = ops,
+               .made = &result,
+               .n_sources = 1,
+               .n_segments = 1,
+               .n_ops = count,
+               .n_made = 1,
+               .columns = COLUMNS,
+               .slices = 1,
+               .slice_rows = ROWS};
     gufo_job *job = new_job(&t->all.source, sizeof t->base);
     gufo_status status = job_add_piece(job, &p, error);
     uint8_t *bytes = NULL;
@@ -68,7 +78,7 @@ static gufo_status operate(const tables *t, row_op *ops, uint32_t count, float *
     if (status == GUFO_OK)
         status = try_job(job, &run, &bytes, error);
     *out = (float *)(void *)bytes;
-    job_free(job);
+    gufo_job_free(job);
     gufo_encoder_free(floats);
     return status;
 }
@@ -140,10 +150,12 @@ static void test_each(void **state)
 {
     const tables *t = *state;
     const rows row = table_at(t, t->row, 1, COLUMNS), order = table_at(t, t->order, 1, COLUMNS);
-    const rows left = table_at(t, t->left, ROWS, RANK), right = table_at(t, t->right, RANK, COLUMNS);
+    const rows left = table_at(t, t->left, ROWS, RANK),
+               right = table_at(t, t->right, RANK, COLUMNS);
     row_op add = {&row_op_add, {NULL}, 1}, add_row = {&row_op_add, {&row}, 0.3};
     row_op scale = {&row_op_scale, {&row}, -2.5}, exponential = {&row_op_neg_exp, {NULL}, 0};
-    row_op product = {&row_op_product, {&left, &right}, 0.0625}, gather = {&row_op_gather, {&order}, 0};
+    row_op product = {&row_op_product, {&left, &right}, 0.0625},
+           gather = {&row_op_gather, {&order}, 0};
     row_op several[] = {product, {&row_op_scale, {NULL}, 1.0 / 3}, exponential, add};
 
     check_op(t, &add, 1, plus_one);
@@ -160,7 +172,8 @@ static void test_bad_tables(void **state)
 {
     tables *t = *state;
     rows wrong = table_at(t, t->left, ROWS, RANK), right = table_at(t, t->right, RANK, COLUMNS);
-    rows short_left = table_at(t, t->left, ROWS - 1, RANK), order = table_at(t, t->order, 1, COLUMNS);
+    rows short_left = table_at(t, t->left, ROWS - 1, RANK),
+         order = table_at(t, t->order, 1, COLUMNS);
     row_op bad[] = {{&row_op_add, {&wrong}, 1},
                     {&row_op_product, {&short_left, &right}, 1},
                     {&row_op_product, {&wrong}, 1},
@@ -199,15 +212,27 @@ static void test_unpacker(void **state)
     static const unpacker scaled = {"scaled bytes", unpack_scaled};
     const tables *t = *state;
     const rows scales = table_at(t, t->left, ROWS, 1);
-    rows packed = {.source = &t->all.source, .row_bytes = COLUMNS, .count = ROWS, .columns = COLUMNS,
-                   .unpack = &scaled, .side = {&scales}};
+    rows packed = {.source = &t->all.source,
+                   .row_bytes = COLUMNS,
+                   .count = ROWS,
+                   .columns = COLUMNS,
+                   .unpack = &scaled,
+                   .side = {&scales}};
     gufo_encoder *floats = new_encoder(GUFO_TYPE_F32);
     /* Every second row: those of the table follow their own. */
     segment half = {.first = 1, .count = {ROWS / 2, 1, 1}, .stride = {2, 0, 0}};
-    made result = {.row_bytes = COLUMNS * 4, .type = gufo_element_type_by_id(GUFO_TYPE_F32),
+    made result = {.row_bytes = COLUMNS * 4,
+                   .type = gufo_element_type_by_id(GUFO_TYPE_F32),
                    .encoder = floats};
-    piece p = {.how = PIECE_MAKE, .sources = &packed, .segments = &half, .made = &result,
-               .n_sources = 1, .n_segments = 1, .n_made = 1, .columns = COLUMNS, .slices = 1,
+    piece p = {.how = PIECE_MAKE,
+               .sources = &packed,
+               .segments = &half,
+               .made = &result,
+               .n_sources = 1,
+               .n_segments = 1,
+               .n_made = 1,
+               .columns = COLUMNS,
+               .slices = 1,
                .slice_rows = ROWS / 2};
     gufo_job *job = new_job(&t->all.source, ROWS / 2 * COLUMNS * 4);
     const uint8_t *bytes = (const uint8_t *)t->base;
@@ -223,7 +248,7 @@ static void test_unpacker(void **state)
         assert_true(got[i] == (float)bytes[row * COLUMNS + i % COLUMNS] * t->left[row]);
     }
     free(out);
-    job_free(job);
+    gufo_job_free(job);
     gufo_encoder_free(floats);
 }
 

@@ -54,9 +54,9 @@ static uint8_t *expect(const segment *segments, uint32_t count, uint8_t *const *
             for (uint64_t j = 0; j < s->count[1]; j++)
                 for (uint64_t i = 0; i < s->count[0]; i++, to += ROW)
                     memcpy(to,
-                           sources[s->source] + (s->first + i * s->stride[0] + j * s->stride[1] +
-                                                 k * s->stride[2]) *
-                                                    ROW,
+                           sources[s->source] +
+                               (s->first + i * s->stride[0] + j * s->stride[1] + k * s->stride[2]) *
+                                   ROW,
                            ROW);
     }
     return out;
@@ -111,7 +111,7 @@ static void test_any_map(void **state)
         add_piece(job, &p);
         got = run_job(job, 1 + round % 4, 0);
         assert_memory_equal(got + 13, expected, (size_t)c.total * ROW);
-        job_free(job);
+        gufo_job_free(job);
         free(got);
         free(expected);
     }
@@ -132,15 +132,22 @@ static void test_byte_order(void **state)
     for (size_t i = 0; i < 64 * 6; i++)
         values[i] = (float)i * 1.25f;
     memcpy(swapped, values, sizeof values);
-    assert_int_equal(gufo_swap_blocks(gufo_element_type_by_id(GUFO_TYPE_F32), swapped, 64 * 6, NULL),
-                     GUFO_OK);
+    assert_int_equal(
+        gufo_swap_blocks(gufo_element_type_by_id(GUFO_TYPE_F32), swapped, 64 * 6, NULL), GUFO_OK);
     counted_open(&from, swapped, sizeof swapped);
     for (unsigned way = 0; way < 2; way++) {
         rows r = rows_of_floats(&from.source, 64, 6);
         segment all = {.count = {64, 1, 1}, .stride = {1, 0, 0}};
         made result = {.row_bytes = ROW, .type = r.type, .swap = way == 1};
-        piece p = {.how = PIECE_MAKE, .sources = &r, .segments = &all, .made = &result,
-                   .n_sources = 1, .n_segments = 1, .n_made = 1, .columns = 6, .slices = 1,
+        piece p = {.how = PIECE_MAKE,
+                   .sources = &r,
+                   .segments = &all,
+                   .made = &result,
+                   .n_sources = 1,
+                   .n_segments = 1,
+                   .n_made = 1,
+                   .columns = 6,
+                   .slices = 1,
                    .slice_rows = 64};
         gufo_job *job = new_job(&from.source, sizeof values);
         uint8_t *got;
@@ -149,7 +156,7 @@ static void test_byte_order(void **state)
         add_piece(job, &p);
         got = run_job(job, 2, 0);
         assert_memory_equal(got, way == 1 ? swapped : (const uint8_t *)values, sizeof values);
-        job_free(job);
+        gufo_job_free(job);
         free(got);
     }
     source_close(&from.source);
@@ -167,29 +174,61 @@ static void test_bad_plans(void **state)
         rows r = rows_of_floats(&from.source, 10, 6);
         segment all = {.count = {10, 1, 1}, .stride = {1, 0, 0}};
         made result = {.row_bytes = ROW, .type = r.type};
-        piece p = {.how = PIECE_MAKE, .sources = &r, .segments = &all, .made = &result,
-                   .n_sources = 1, .n_segments = 1, .n_made = 1, .columns = 6, .slices = 1,
+        piece p = {.how = PIECE_MAKE,
+                   .sources = &r,
+                   .segments = &all,
+                   .made = &result,
+                   .n_sources = 1,
+                   .n_segments = 1,
+                   .n_made = 1,
+                   .columns = 6,
+                   .slices = 1,
                    .slice_rows = 10};
         gufo_job *job = new_job(&from.source, sizeof bytes);
         gufo_error error;
 
         switch (fault) {
-        case 0: r.count = 11; break;
-        case 1: all.first = 1; break;
-        case 2: all.count[1] = 2; all.stride[1] = UINT64_MAX / 2; break;
-        case 3: all.count[2] = 0; break;
-        case 4: all.source = 1; break;
-        case 5: p.slice_rows = 9; break;
-        case 6: result.place = 1; break;
-        case 7: result.target = 1; break;
-        case 8: result.row_bytes = ROW - 4; break;
-        case 9: p.slices = UINT64_MAX; break;
-        case 10: result.type = gufo_element_type_by_id(GUFO_TYPE_F16); break;
-        default: r.offset = UINT64_MAX - 3; break;
+        case 0:
+            r.count = 11;
+            break;
+        case 1:
+            all.first = 1;
+            break;
+        case 2:
+            all.count[1] = 2;
+            all.stride[1] = UINT64_MAX / 2;
+            break;
+        case 3:
+            all.count[2] = 0;
+            break;
+        case 4:
+            all.source = 1;
+            break;
+        case 5:
+            p.slice_rows = 9;
+            break;
+        case 6:
+            result.place = 1;
+            break;
+        case 7:
+            result.target = 1;
+            break;
+        case 8:
+            result.row_bytes = ROW - 4;
+            break;
+        case 9:
+            p.slices = UINT64_MAX;
+            break;
+        case 10:
+            result.type = gufo_element_type_by_id(GUFO_TYPE_F16);
+            break;
+        default:
+            r.offset = UINT64_MAX - 3;
+            break;
         }
         assert_int_equal(job_add_piece(job, &p, &error), GUFO_E_ARGUMENT);
         assert_int_equal(job->piece_count, 0);
-        job_free(job);
+        gufo_job_free(job);
     }
     source_close(&from.source);
 }
@@ -208,8 +247,15 @@ static void test_failing_source(void **state)
     rows r;
     segment all = {.count = {1000, 1, 1}, .stride = {1, 0, 0}};
     made result = {.row_bytes = ROW};
-    piece p = {.how = PIECE_MAKE, .sources = &r, .segments = &all, .made = &result,
-               .n_sources = 1, .n_segments = 1, .n_made = 1, .columns = 6, .slices = 1,
+    piece p = {.how = PIECE_MAKE,
+               .sources = &r,
+               .segments = &all,
+               .made = &result,
+               .n_sources = 1,
+               .n_segments = 1,
+               .n_made = 1,
+               .columns = 6,
+               .slices = 1,
                .slice_rows = 1000};
     const gufo_run run = {.threads = 3};
     gufo_error error;
@@ -227,7 +273,7 @@ static void test_failing_source(void **state)
     assert_int_equal(error.role, GUFO_FILE_INPUT);
     assert_string_equal(error.file, "input");
     free(out);
-    job_free(job);
+    gufo_job_free(job);
     source_close(&from);
 }
 

@@ -35,11 +35,12 @@ static uint8_t *make_source(const turn *t, number_source *numbers)
 static float *expect(const turn *t, const uint8_t *blocks)
 {
     uint64_t matrix = t->rows * t->columns, count = t->slices * matrix;
-    float *values = malloc((size_t)count * sizeof *values), *out = malloc((size_t)count * sizeof *out);
+    float *values = malloc((size_t)count * sizeof *values),
+          *out = malloc((size_t)count * sizeof *out);
 
-    assert_int_equal(gufo_decode(t->type, blocks, t->slices * t->rows, t->columns, values,
-                                 GUFO_CPU_BEST, NULL),
-                     GUFO_OK);
+    assert_int_equal(
+        gufo_decode(t->type, blocks, t->slices * t->rows, t->columns, values, GUFO_CPU_BEST, NULL),
+        GUFO_OK);
     for (uint64_t s = 0; s < t->slices; s++)
         for (uint64_t r = 0; r < t->rows; r++)
             for (uint64_t c = 0; c < t->columns; c++)
@@ -63,19 +64,35 @@ static void check_turn(const turn *t, unsigned threads, uint64_t memory)
         assert_int_equal(gufo_swap_blocks(t->type, blocks, size / t->type->block_bytes, NULL),
                          GUFO_OK);
     counted_open(&from, blocks, size);
-    rows r = {.source = &from.source, .row_bytes = row_size(t->type, t->columns),
-              .count = t->slices * t->rows, .columns = t->columns, .type = t->type,
+    rows r = {.source = &from.source,
+              .row_bytes = row_size(t->type, t->columns),
+              .count = t->slices * t->rows,
+              .columns = t->columns,
+              .type = t->type,
               .swapped = t->swapped};
     segment all = {.count = {r.count, 1, 1}, .stride = {1, 0, 0}};
     made results[] = {
-        {.row_bytes = 4 * t->rows, .type = gufo_element_type_by_id(GUFO_TYPE_F32), .encoder = floats},
-        {.place = 4 * count, .row_bytes = 2 * t->rows,
-         .type = gufo_element_type_by_id(GUFO_TYPE_F16), .encoder = halves, .swap = true},
+        {.row_bytes = 4 * t->rows,
+         .type = gufo_element_type_by_id(GUFO_TYPE_F32),
+         .encoder = floats},
+        {.place = 4 * count,
+         .row_bytes = 2 * t->rows,
+         .type = gufo_element_type_by_id(GUFO_TYPE_F16),
+         .encoder = halves,
+         .swap = true},
         {.place = 6 * count, .row_bytes = t->type->block_bytes * t->rows, .type = t->type},
     };
-    piece p = {.how = PIECE_MAKE, .sources = &r, .segments = &all, .made = results, .n_sources = 1,
-               .n_segments = 1, .n_made = plain ? 3 : 2, .transpose = true, .columns = t->rows,
-               .slices = t->slices, .slice_rows = t->columns};
+    piece p = {.how = PIECE_MAKE,
+               .sources = &r,
+               .segments = &all,
+               .made = results,
+               .n_sources = 1,
+               .n_segments = 1,
+               .n_made = plain ? 3 : 2,
+               .transpose = true,
+               .columns = t->rows,
+               .slices = t->slices,
+               .slice_rows = t->columns};
     gufo_job *job = new_job(&from.source, 6 * count + (plain ? t->type->block_bytes * count : 0));
     uint16_t *as_halves = malloc((size_t)count * 2);
     uint8_t *as_stored = malloc((size_t)(count * t->type->block_bytes) + 1);
@@ -85,19 +102,20 @@ static void check_turn(const turn *t, unsigned threads, uint64_t memory)
     assert_int_equal(from.read, size);
     floats_from_little_endian(got, 0);
     check_same_floats((const float *)(const void *)got, expected, count, t->type->name, "floats");
-    encode_with(gufo_element_type_by_id(GUFO_TYPE_F16), GUFO_CPU_BEST, GUFO_EFFORT_REFERENCE, expected, 1, count, NULL,
-                as_halves);
-    assert_int_equal(gufo_swap_blocks(gufo_element_type_by_id(GUFO_TYPE_F16), as_halves, count, NULL),
-                     GUFO_OK);
+    encode_with(gufo_element_type_by_id(GUFO_TYPE_F16), GUFO_CPU_BEST, GUFO_EFFORT_REFERENCE,
+                expected, 1, count, NULL, as_halves);
+    assert_int_equal(
+        gufo_swap_blocks(gufo_element_type_by_id(GUFO_TYPE_F16), as_halves, count, NULL), GUFO_OK);
     assert_memory_equal(got + 4 * count, as_halves, (size_t)count * 2);
     if (plain) {
-        encode_with(t->type, GUFO_CPU_BEST, GUFO_EFFORT_REFERENCE, expected, 1, count, NULL, as_stored);
+        encode_with(t->type, GUFO_CPU_BEST, GUFO_EFFORT_REFERENCE, expected, 1, count, NULL,
+                    as_stored);
         assert_memory_equal(got + 6 * count, as_stored, (size_t)(count * t->type->block_bytes));
     }
     free(as_stored);
     free(as_halves);
     free(got);
-    job_free(job);
+    gufo_job_free(job);
     source_close(&from.source);
     gufo_encoder_free(floats);
     gufo_encoder_free(halves);
@@ -107,7 +125,7 @@ static void check_turn(const turn *t, unsigned threads, uint64_t memory)
 
 static void test_types(void **state)
 {
-    static const uint32_t types[] = {GUFO_TYPE_F32, GUFO_TYPE_F16, GUFO_TYPE_BF16, GUFO_TYPE_F64,
+    static const uint32_t types[] = {GUFO_TYPE_F32, GUFO_TYPE_F16,  GUFO_TYPE_BF16, GUFO_TYPE_F64,
                                      GUFO_TYPE_I8,  GUFO_TYPE_Q8_0, GUFO_TYPE_Q4_K};
 
     (void)state;
@@ -173,22 +191,33 @@ static void test_large(void **state)
     if (sanitizers != NULL && *sanitizers != '\0')
         skip();
     source_open_user(&from, &user, 0, &default_allocator);
-    rows r = {.source = &from, .row_bytes = COLUMNS * 2, .count = ROWS, .columns = COLUMNS, .type = half};
-    piece p = {.how = PIECE_MAKE, .sources = &r, .segments = &all, .made = &result, .n_sources = 1,
-               .n_segments = 1, .n_made = 1, .transpose = true, .columns = ROWS, .slices = 1,
+    rows r = {
+        .source = &from, .row_bytes = COLUMNS * 2, .count = ROWS, .columns = COLUMNS, .type = half};
+    piece p = {.how = PIECE_MAKE,
+               .sources = &r,
+               .segments = &all,
+               .made = &result,
+               .n_sources = 1,
+               .n_segments = 1,
+               .n_made = 1,
+               .transpose = true,
+               .columns = ROWS,
+               .slices = 1,
                .slice_rows = COLUMNS};
     job = new_job(&from, size);
     add_piece(job, &p);
     files[0] = mkstemp(name);
     assert_true(files[0] >= 0);
     assert_int_equal(unlink(name), 0);
+    assert_ptr_equal(job_planned(job, GUFO_OK, &error), job);
     assert_int_equal(work_begin(&w, job, &run, false, &error), GUFO_OK);
     w.files = files;
     assert_int_equal(work_run(&w, 0, job->unit_count, &error), GUFO_OK);
     work_end(&w);
     assert_int_equal(read, size);
     for (uint64_t i = 0; i < 5000; i++) {
-        uint64_t row = i * 7919 % COLUMNS, column = i * 104729 % ROWS, at = (column * COLUMNS + row) * 2;
+        uint64_t row = i * 7919 % COLUMNS, column = i * 104729 % ROWS,
+                 at = (column * COLUMNS + row) * 2;
         uint8_t got[2];
 
         assert_int_equal(pread(files[0], got, 2, (off_t)((row * ROWS + column) * 2)), 2);
@@ -196,7 +225,7 @@ static void test_large(void **state)
         assert_int_equal(got[1], (uint8_t)byte_at(at + 1));
     }
     (void)close(files[0]);
-    job_free(job);
+    gufo_job_free(job);
     source_close(&from);
 }
 
@@ -214,16 +243,25 @@ static void test_too_little_memory(void **state)
     rows r = rows_of_floats(&from.source, 32, 32);
     segment all = {.count = {32, 1, 1}, .stride = {1, 0, 0}};
     made result = {.row_bytes = 128, .type = r.type};
-    piece p = {.how = PIECE_MAKE, .name = gufo_str_of("w"), .sources = &r, .segments = &all,
-               .made = &result, .n_sources = 1, .n_segments = 1, .n_made = 1, .transpose = true,
-               .columns = 32, .slices = 1, .slice_rows = 32};
+    piece p = {.how = PIECE_MAKE,
+               .name = gufo_str_of("w"),
+               .sources = &r,
+               .segments = &all,
+               .made = &result,
+               .n_sources = 1,
+               .n_segments = 1,
+               .n_made = 1,
+               .transpose = true,
+               .columns = 32,
+               .slices = 1,
+               .slice_rows = 32};
     gufo_job *job = new_job(&from.source, sizeof bytes);
 
     add_piece(job, &p);
     assert_int_equal(try_job(job, &run, &out, &error), GUFO_E_LIMIT);
     assert_non_null(strstr(error.message, "\"w\""));
     free(out);
-    job_free(job);
+    gufo_job_free(job);
     source_close(&from.source);
 }
 
