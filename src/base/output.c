@@ -174,18 +174,22 @@ static gufo_status find_replaceable(output *o, const char *path, const output_gu
     return status;
 }
 
+gufo_status output_create(output *o, uint64_t size, gufo_error *error)
+{
+    gufo_status status = create_temporary(o, o->exists ? 0600 : 0666, error);
+
+    return status == GUFO_OK ? reserve(o, size, error) : status;
+}
+
 gufo_status output_open(output *o, const char *path, bool replace, uint64_t size,
                         const output_guard *guard, const gufo_allocator *allocator,
                         gufo_error *error)
 {
-    gufo_status status;
+    gufo_status status = output_find(o, path, replace, guard, allocator, error);
 
-    *o = (output){.fd = -1, .replace = replace, .allocator = allocator};
-    status = find_replaceable(o, path, guard, error);
-    if (status == GUFO_OK)
-        status = create_temporary(o, o->exists ? 0600 : 0666, error);
-    if (status == GUFO_OK)
-        status = reserve(o, size, error);
+    if (status != GUFO_OK)
+        return status;
+    status = output_create(o, size, error);
     if (status != GUFO_OK)
         output_discard(o);
     return status;

@@ -33,9 +33,11 @@ gufo_status output_open(output *output, const char *path, bool replace, uint64_t
                         const output_guard *guard, const gufo_allocator *allocator,
                         gufo_error *error);
 
-/* Finds the file that is meant and checks as above, but makes nothing yet. */
+/* The two halves of it: finds the file that is meant and checks as above, but makes nothing yet; creates
+ * the temporary file of an output that was found. */
 gufo_status output_find(output *output, const char *path, bool replace, const output_guard *guard,
                         const gufo_allocator *allocator, gufo_error *error);
+gufo_status output_create(output *output, uint64_t size, gufo_error *error);
 /* The target's path with `suffix` appended: to be freed with the allocator; NULL without memory. */
 char *output_beside(const output *output, const char *suffix);
 /* Opens TARGET.part: one that is there if `again`, which must be our own file of one name (trust.h),

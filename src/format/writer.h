@@ -11,7 +11,7 @@
 #include "base/output.h"
 #include "format/encode.h"
 #include "format/file.h"
-#include "format/ranges.h"
+#include "base/ranges.h"
 
 /* Names are kept by their place in a buffer: of the encoded metadata, or of all tensor names. */
 typedef struct planned_key {

@@ -1,5 +1,5 @@
 /* Sets of bytes; ranges.h says what for. */
-#include "format/ranges.h"
+#include "base/ranges.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* A set of bytes, as ranges: which parts of a file have been written. */
-#ifndef GUFO_FORMAT_RANGES_H
-#define GUFO_FORMAT_RANGES_H
+#ifndef GUFO_BASE_RANGES_H
+#define GUFO_BASE_RANGES_H
 
 #include "gufo/base.h"
 

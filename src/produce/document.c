@@ -1,0 +1,255 @@
+/* The planner for documents: tensors that were copied from a model are moved, or swapped if the document
+ * has the other byte order; the caller gives the others. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "codec/interleaved.h"
+#include "format/document.h"
+#include "produce/work.h"
+
+/* ---- inputs --------------------------------------------------------------------------------- */
+
+static const source *source_of(const gufo_model *shard)
+{
+    const gguf_file *file = model_file(shard);
+
+    return file != NULL ? &file->source : NULL;
+}
+
+gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
+                          gufo_error *error)
+{
+    const gufo_model *part = gufo_model_shard(model, shard);
+    job_input input = {.role = GUFO_FILE_INPUT,
+                       .index = shard,
+                       .name = gufo_model_name(part),
+                       .source = source_of(part),
+                       .model = part};
+    gufo_facts facts = gufo_model_facts(part);
+
+    /* Of a set, shard after shard is asked for: mostly it is the last one. */
+    for (uint64_t i = job->input_count; i-- > 0;)
+        if (job->inputs[i].model == part) {
+            *number = (uint32_t)i;
+            return GUFO_OK;
+        }
+    input.head = facts.data_offset < facts.size ? facts.data_offset : facts.size;
+    return job_add_input(job, &input, number, error);
+}
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+/* A tensor of a document on its way to a piece. */
+typedef struct planned {
+    gufo_document_tensor tensor;
+    gufo_tensor source;
+    uint32_t input, target;
+    uint64_t place;
+} planned;
+
+/* Rows of a made model. */
+static gufo_status read_made(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                             gufo_error *error)
+{
+    const gufo_model *model = r->context;
+    gufo_tensor tensor;
+
+    (void)gufo_tensor_at(model, r->offset, &tensor);
+    return gufo_tensor_read_rows(model, &tensor, first, count, out, error);
+}
+
+rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *tensor, uint64_t index)
+{
+    const job_input *in = &job->inputs[input];
+    uint64_t columns = tensor->dims[0], count = columns == 0 ? 0 : tensor->elements / columns;
+    rows r = {.input = input,
+              .source = in->source,
+              .offset = tensor->offset,
+              .columns = columns,
+              .count = count,
+              .row_bytes = count == 0 ? 0 : tensor->size / count,
+              .type = gufo_element_type_by_id(tensor->type),
+              .swapped = gufo_model_facts(in->model).byte_order == GUFO_BIG_ENDIAN};
+
+    if (in->source == NULL) {
+        r.read = read_made;
+        r.context = (void *)(uintptr_t)in->model;
+        r.offset = index;
+        r.swapped = false;
+    }
+    return r;
+}
+
+/* Where numbers are only swapped, rows do not matter: each one is a group of blocks here. */
+static gufo_status add_swapped(gufo_job *job, const planned *p, gufo_error *error)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(p->source.type);
+    const interleaved *merged = interleaved_find(type->id);
+    uint64_t group = merged != NULL ? merged->rows : 1, bytes = type->block_bytes * group;
+    uint64_t count = p->source.size / bytes;
+    rows r = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
+    segment all = {.count = {count, 1, 1}, .stride = {1, 0, 0}};
+    made result = {.target = p->target,
+                   .place = p->place,
+                   .row_bytes = bytes,
+                   .type = type,
+                   .swap = !r.swapped};
+    piece swapped = {.how = PIECE_MAKE,
+                     .name = p->tensor.name,
+                     .sources = &r,
+                     .segments = &all,
+                     .made = &result,
+                     .n_sources = 1,
+                     .n_segments = 1,
+                     .n_made = 1,
+                     .columns = type->block_elements * group,
+                     .slices = 1,
+                     .slice_rows = count};
+
+    r.row_bytes = bytes;
+    r.columns = swapped.columns;
+    r.count = count;
+    return job_add_piece(job, &swapped, error);
+}
+
+static gufo_status add_given(gufo_job *job, const planned *p, gufo_error *error)
+{
+    made bytes = {.target = p->target, .place = p->place, .row_bytes = 1};
+    piece given = {.how = PIECE_GIVEN,
+                   .name = p->tensor.name,
+                   .made = &bytes,
+                   .n_made = 1,
+                   .slices = 1,
+                   .slice_rows = p->tensor.size};
+
+    return job_add_piece(job, &given, error);
+}
+
+static gufo_status add_made(gufo_job *job, const planned *p, gufo_error *error)
+{
+    rows r = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
+    segment all = {.count = {r.count, 1, 1}, .stride = {1, 0, 0}};
+    made result = {.target = p->target,
+                   .place = p->place,
+                   .row_bytes = r.row_bytes,
+                   .type = r.type,
+                   .swap = p->tensor.swapped};
+    piece rows_of_it = {.how = PIECE_MAKE,
+                        .name = p->tensor.name,
+                        .sources = &r,
+                        .segments = &all,
+                        .made = &result,
+                        .n_sources = 1,
+                        .n_segments = 1,
+                        .n_made = 1,
+                        .columns = r.columns,
+                        .slices = 1,
+                        .slice_rows = r.count};
+
+    return job_add_piece(job, &rows_of_it, error);
+}
+
+static gufo_status fail_retyped(const planned *p, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "tensor %s has another type than its source: only quantizing makes that",
+                     quote_name(quoted, p->tensor.name));
+}
+
+/* A tensor that was copied from a model. */
+static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
+{
+    gufo_status status;
+
+    if (!gufo_tensor_at(p->tensor.from, p->tensor.origin, &p->source) ||
+        p->source.type != p->tensor.type || p->source.size != p->tensor.size)
+        return fail_retyped(p, error);
+    if (!gufo_model_has_data(p->tensor.from))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the data of a pipe is gone once its metadata was read; give a file");
+    status = job_add_model(job, p->tensor.from, p->source.shard, &p->input, error);
+    if (status != GUFO_OK)
+        return status;
+    if (job->inputs[p->input].source == NULL)
+        return add_made(job, p, error);
+    if (p->tensor.swapped && gufo_element_type_by_id(p->tensor.type)->block_bytes > 1 &&
+        p->source.size > 0)
+        return add_swapped(job, p, error);
+    return job_add_move(job, p->input, p->source.offset, p->source.size, p->target, p->place,
+                        p->tensor.name, error);
+}
+
+static gufo_status add_tensor(gufo_job *job, planned *p, gufo_error *error)
+{
+    p->place = p->tensor.offset;
+    return p->tensor.from != NULL ? add_copied(job, p, error) : add_given(job, p, error);
+}
+
+static gufo_status lay_out(gufo_document *document, gufo_layout *out, gufo_error *error)
+{
+    if (!document->laid_out)
+        return gufo_document_layout(document, NULL, out, error);
+    *out = document->layout;
+    return GUFO_OK;
+}
+
+gufo_status job_add_document_target(gufo_job *job, gufo_document *document, uint32_t *number,
+                                    gufo_error *error)
+{
+    job_target target = {.document = document,
+                         .tensor_count = gufo_document_tensor_count(document)};
+    gufo_document_tensor tensor;
+    gufo_layout layout;
+    gufo_status status = lay_out(document, &layout, error);
+
+    if (status != GUFO_OK)
+        return status;
+    target.size = layout.file_size;
+    for (uint64_t i = 0; gufo_document_tensor_at(document, i, &tensor); i++)
+        target.data_size += tensor.size;
+    return job_add_target(job, &target, number, error);
+}
+
+/* Everything behind the metadata of the source, gaps and what follows the last tensor with it. */
+static gufo_status add_data_as_source(gufo_job *job, const gufo_document *document, uint32_t target,
+                                      gufo_error *error)
+{
+    gufo_facts facts = gufo_model_facts(document->source);
+    uint64_t size = facts.size > facts.data_offset ? facts.size - facts.data_offset : 0;
+    uint32_t input;
+    gufo_status status = job_add_model(job, document->source, 0, &input, error);
+
+    if (status != GUFO_OK)
+        return status;
+    return job_add_move(job, input, facts.data_offset, size, target, document->layout.data_offset,
+                        (gufo_str){"", 0}, error);
+}
+
+gufo_status job_add_document(gufo_job *job, gufo_document *document, gufo_error *error)
+{
+    planned p = {.target = 0};
+    gufo_status status = job_add_document_target(job, document, &p.target, error);
+
+    if (status == GUFO_OK && document->way == GUFO_LAYOUT_AS_SOURCE)
+        return add_data_as_source(job, document, p.target, error);
+    for (uint64_t i = 0; status == GUFO_OK && gufo_document_tensor_at(document, i, &p.tensor); i++)
+        status = add_tensor(job, &p, error);
+    return status;
+}
+
+gufo_job *gufo_job_of_documents(gufo_document *const *documents, size_t count,
+                                const gufo_job_plan_options *options, gufo_error *error)
+{
+    gufo_job *job = job_new(options != NULL ? options->allocator : NULL, error);
+    gufo_status status = GUFO_OK;
+
+    if (job == NULL)
+        return NULL;
+    if (count == 0)
+        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is no document");
+    job->naming = count > 1 ? JOB_NAMED_SET : JOB_NAMED_FILE;
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        status = job_add_document(job, documents[i], error);
+    return job_planned(job, status, error);
+}

@@ -1,0 +1,67 @@
+/* What a job has done so far, on disk beside its first output: OUT.part.journal.
+ *
+ *     byte  0  "GUFO-JOB"
+ *           8  version of this form, 1
+ *          12  bytes of a result
+ *          16  version of the library, 24 bytes, padded with zeros
+ *          40  identity of the inputs
+ *          48  identity of the plan: options, pieces, how they are cut
+ *          56  check of the 56 bytes before
+ *          64  marks ...
+ *
+ *     mark  0  piece
+ *           8  units that are done, from the first one on
+ *          16  what has been measured of that piece: `bytes of a result`
+ *           .  check of the bytes before, and of the mark's number, 8 bytes
+ *
+ * Numbers are little-endian; results are bytes of this machine, and its byte order is part of the
+ * identity.  Marks are only appended, after the data that they speak of has reached the disk, so that the
+ * last good one is true whatever has stopped the program or the machine; a mark that was cut short is
+ * none. */
+#ifndef GUFO_PRODUCE_JOURNAL_H
+#define GUFO_PRODUCE_JOURNAL_H
+
+#include "produce/produce.h"
+
+typedef struct journal_identity {
+    uint64_t inputs, plan;
+} journal_identity;
+
+typedef struct journal_mark {
+    uint64_t piece; /* MARK_COMPLETE: all data is written, and the files get their names */
+    uint64_t units_done;
+    uint8_t result[JOB_RESULT_SIZE];
+} journal_mark;
+
+#define MARK_COMPLETE UINT64_MAX
+
+typedef struct journal {
+    int fd; /* -1: none */
+    const char *path;
+    size_t result_size;
+    uint64_t marks; /* that are in it */
+} journal;
+
+typedef void journal_visit(void *context, const journal_mark *mark);
+
+/* For both, `path` must live on.  The file is locked against other processes: GUFO_E_IO if one of
+ * them works on it. */
+
+/* Makes a new one; one that exists is replaced if `replace`, else GUFO_E_EXISTS. */
+gufo_status journal_create(journal *j, const char *path, size_t result_size,
+                           const journal_identity *identity, bool replace, gufo_error *error);
+/* Opens one that exists and hands its marks to `visit`, in order.  *found is false, and nothing is
+ * open, if there is none.  GUFO_E_ARGUMENT if it is of other inputs, another plan or version, or not our
+ * own file of one name: somebody else's data would be shipped as ours. */
+gufo_status journal_open(journal *j, const char *path, size_t result_size,
+                         const journal_identity *identity, journal_visit *visit, void *context,
+                         bool *found, gufo_error *error);
+/* Appends marks and waits until they are on disk. */
+gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, gufo_error *error);
+/* Closes it, and removes it unless `keep`; nothing to do for one that is not open. */
+void journal_close(journal *j, bool keep);
+
+/* The identity of a job that is about to write its targets. */
+gufo_status identity_of(const gufo_job *job, journal_identity *out, gufo_error *error);
+
+#endif

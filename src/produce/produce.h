@@ -1,0 +1,269 @@
+/* The engine that writes files from pieces, as the rooms above see it.
+ *
+ * A job has targets, the files that it writes, and pieces, which fill them.  A planner (split, merge,
+ * quantize, convert ...) says what the pieces are; the engine does the rest: threads, memory, temporary
+ * files, names, interruptions.
+ *
+ *     rows of a file --segments--> rows of the piece --ops, encoders--> rows of a target
+ *
+ *     sources   | a a a a | b b b |            where rows lie: tensors, members of an archive
+ *     segments  b0 a1 b1 a3 ...                which rows, in which order
+ *     piece     | unit 0 | unit 1 | unit 2 |   what one thread does in one go
+ *     target    | header | piece | piece | ...
+ *
+ *     rows.c       from a row of a piece to bytes of a file
+ *     side.c       small tables that are kept in memory: scales, factors, orders
+ *     row_op.c     what is done to the numbers of a row
+ *     cut.c        units: how large, and which is which
+ *     make.c       a unit that is made: read, decoded, changed, encoded, measured
+ *     move.c       a unit whose bytes stay as they are
+ *     transpose.c  columns that become rows, a band at a time
+ *     work.c       threads with their memory, and all units in a row
+ *     targets.c parts.c    temporary files, and what an interrupted run has left
+ *     journal.c identity.c keeper.c    what is done so far, on disk
+ *     run.c        all of it in a row; stream.c: to a pipe; given.c: data that the caller has
+ *     job.c        life, and what planners put in; ask.c: what callers ask
+ *     document.c   the planner for documents whose tensors were copied
+ *
+ * Units are numbered through the whole job and depend on shapes alone, so that "done" is one number, and
+ * the same bytes come out whatever the threads, the memory and the interruptions. */
+#ifndef GUFO_PRODUCE_PRODUCE_H
+#define GUFO_PRODUCE_PRODUCE_H
+
+#include <inttypes.h>
+
+#include "base/output.h"
+#include "base/source.h"
+#include "gufo/codec.h"
+#include "gufo/produce.h"
+
+/* ---- where rows come from ------------------------------------------------------------------- */
+
+struct rows;
+
+/* Numbers that are packed in a way no element type has: the rule of another format. */
+typedef struct unpacker {
+    const char *name;
+    /* Rows [first, first + count) of `r`, whose bytes are at `bytes`, to count * r->columns floats.
+     * `sides` are the tables of r->side, whole and as floats; NULL where there is none. */
+    gufo_status (*floats)(const struct rows *r, const float *const *sides, const uint8_t *bytes,
+                          uint64_t first, uint64_t count, float *out, gufo_error *error);
+} unpacker;
+
+enum { ROWS_SIDES = 3, OP_SIDES = 2 };
+
+/* Rows as they lie somewhere: back to back from byte `offset` of a source, or wherever `read` finds
+ * them. */
+typedef struct rows {
+    uint32_t input; /* number in the job's list: whom errors are about */
+    const source *source;
+    uint64_t offset;
+    /* Without a source: rows [first, first + count) into `out`. */
+    gufo_status (*read)(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                        gufo_error *error);
+    void *context;
+    uint64_t row_bytes, count;
+    uint64_t columns;              /* numbers in a row */
+    const gufo_element_type *type; /* NULL: only moved, or `unpack` knows */
+    const unpacker *unpack;
+    const struct rows *side[ROWS_SIDES]; /* scales, zeros, an order */
+    bool swapped;                        /* numbers are big-endian */
+} rows;
+
+/* Some rows of a source, in some order:
+ *
+ *     row = first + i * stride[0] + j * stride[1] + k * stride[2]     i fastest, below count[0] */
+typedef struct segment {
+    uint32_t source; /* of the piece */
+    uint64_t first, count[3], stride[3];
+    uint64_t begin; /* its first row in the piece; set by job_add_piece */
+} segment;
+
+/* ---- what becomes of them ------------------------------------------------------------------- */
+
+struct row_op;
+
+/* One row of numbers, in double: operations are done there and rounded once. */
+typedef struct op_row {
+    double *values;  /* `columns` numbers, changed in place */
+    double *scratch; /* as many */
+    uint64_t columns;
+    uint64_t row; /* in the piece */
+} op_row;
+
+typedef struct row_op_kind {
+    const char *name;
+    uint32_t sides; /* that it needs */
+    /* Whether its tables fit a piece with `piece_rows` rows of `columns` numbers. */
+    bool (*fits)(const struct row_op *op, uint64_t piece_rows, uint64_t columns);
+    /* Whether the numbers of its tables make sense; NULL: any do. */
+    bool (*usable)(const float *const *sides, uint64_t columns);
+    void (*apply)(const struct row_op *op, const float *const *sides, op_row *row);
+} row_op_kind;
+
+extern const row_op_kind
+    row_op_add, /* v + number, or v + number * side[0] where there is one row of it, or one each */
+    row_op_scale,   /* v * number, or v * number * side[0] likewise */
+    row_op_neg_exp, /* -exp(v) */
+    row_op_product, /* v + number * the sum over k of side[0][row][k] * side[1][k][column] */
+    row_op_gather;  /* column c becomes column side[0][c] */
+
+typedef struct row_op {
+    const row_op_kind *kind;
+    const rows *side[OP_SIDES];
+    double number;
+} row_op;
+
+/* ---- where they go -------------------------------------------------------------------------- */
+
+#define NO_TARGET UINT32_MAX /* measured, not written */
+
+/* One result of reading a piece; several of them are several types from one reading. */
+typedef struct made {
+    uint32_t target;               /* of the job, or NO_TARGET */
+    uint64_t place;                /* of its first row in the target */
+    uint64_t row_bytes;            /* of one row there */
+    const gufo_element_type *type; /* that it has there; NULL where it is only moved */
+    const gufo_encoder *encoder;   /* NULL: blocks pass as they are, or repacked without loss */
+    bool weighs;                   /* the encoder gets importance */
+    bool swap;                     /* numbers become big-endian */
+    bool measure;                  /* what encoding loses */
+} made;
+
+typedef enum piece_how {
+    PIECE_MOVE,  /* bytes as they are: the kernel shares or copies them */
+    PIECE_MAKE,  /* read, swapped or unpacked, decoded, operated on, encoded, measured, written */
+    PIECE_GIVEN, /* the caller fills it */
+} piece_how;
+
+typedef struct piece {
+    piece_how how;
+    gufo_str name; /* for errors */
+    rows *sources;
+    segment *segments;
+    row_op *ops;
+    made *made;
+    uint32_t n_sources, n_segments, n_ops, n_made;
+    bool transpose;   /* every slice: its columns become rows */
+    uint64_t columns; /* numbers in a row of the result */
+    uint64_t slices;  /* matrices with an importance each; no unit crosses from one into the next */
+    uint64_t slice_rows;
+
+    /* Set by job_add_piece, from the shape alone. */
+    uint64_t unit_rows, step_rows, slice_units;
+    uint64_t first_unit, units;
+    uint64_t bytes; /* that are read for it in all */
+} piece;
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+/* A file that is read. */
+typedef struct job_input {
+    gufo_file_role role;
+    uint32_t index;
+    const char *name;
+    const source *source;    /* NULL: not a file */
+    uint64_t head;           /* bytes at its beginning that say what it is: metadata */
+    const gufo_model *model; /* the shard that it is, or NULL */
+} job_input;
+
+/* What a planner does while its job runs.  Any of them may be NULL. */
+typedef struct job_hooks {
+    void *context;
+    /* The importance of the columns of a slice: `columns` factors into `out`.  Any thread. */
+    gufo_status (*importance)(void *context, uint64_t piece, uint64_t slice, float *out,
+                              gufo_error *error);
+    /* Values of some rows of a piece and what they became: adds to `result`, result_size bytes that
+     * begin as zeros with each unit.  Any thread.  A failure ends the job. */
+    gufo_status (*measure)(void *context, uint64_t piece, uint32_t made, uint64_t row,
+                           uint64_t count, const float *values, const float *decoded, void *result,
+                           gufo_error *error);
+    /* Adds the result of a unit to what its piece has so far; in the order of units. */
+    void (*add)(void *sum, const void *result);
+    size_t result_size;
+} job_hooks;
+
+enum { JOB_RESULT_SIZE = 64 }; /* the largest result */
+
+typedef struct job_target {
+    uint64_t size;                    /* of the file */
+    uint64_t tensor_count, data_size; /* for those who ask */
+    /* What stands before the pieces: */
+    gufo_document *document; /* a GGUF header, which the planner owns; or */
+    const void *header;      /* bytes of another format, likewise; or nothing */
+    size_t header_size;
+    uint64_t first_piece, last_piece; /* that write to it; set by job_add_piece */
+    bool has_pieces;
+} job_target;
+
+typedef enum job_naming {
+    JOB_NAMED_FILE,   /* by the path */
+    JOB_NAMED_PREFIX, /* as shards whose names begin with the path */
+    JOB_NAMED_SET,    /* as shards, of which the path is the first; one is named by the path */
+    JOB_NAMED_STEM,   /* the same, and NAME.gguf stands for NAME-00001-of-0000N.gguf */
+} job_naming;
+
+struct gufo_job {
+    gufo_allocator allocator;
+    job_input *inputs;
+    piece *pieces;
+    job_target *targets;
+    uint8_t *results; /* per piece: hooks.result_size bytes */
+    uint64_t input_count, piece_count, target_count;
+    uint64_t input_room, piece_room, target_room;
+    uint64_t unit_count;
+    uint64_t total; /* bytes that are read in all */
+    job_hooks hooks;
+    uint64_t memory;   /* that may be used where gufo_run does not say */
+    uint64_t identity; /* a hash of whatever else decides about the bytes */
+    job_naming naming;
+    uint32_t normalised; /* of gufo_normalised */
+    void *planner;       /* what belongs to the plan, with its end; may be NULL */
+    void (*planner_free)(void *planner);
+
+    const char *volatile *temporaries; /* of all targets, while it is written */
+    struct given *given;               /* between gufo_job_open and _finish */
+    bool used;
+};
+
+gufo_job *job_new(const gufo_allocator *allocator, gufo_error *error);
+
+gufo_status job_add_input(gufo_job *job, const job_input *input, uint32_t *number,
+                          gufo_error *error);
+gufo_status job_add_target(gufo_job *job, const job_target *target, uint32_t *number,
+                           gufo_error *error);
+/* Takes a piece: copies it with its arrays (side tables are copied, too), checks that everything lies
+ * inside its sources, and cuts it.  Pieces of one target come in the order of their places.
+ * GUFO_E_ARGUMENT for a piece that makes no sense, GUFO_E_LIMIT for rows that are too long. */
+gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error);
+/* Bytes of a file that stay as they are. */
+gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t size,
+                         uint32_t target, uint64_t place, gufo_str name, gufo_error *error);
+
+/* Adds a target for a document and a piece for each of its tensors: what was copied from a model is moved
+ * or swapped, the rest is given by the caller.  The document is laid out. */
+gufo_status job_add_document(gufo_job *job, gufo_document *document, gufo_error *error);
+/* The same target without pieces, for a planner that makes its own. */
+gufo_status job_add_document_target(gufo_job *job, gufo_document *document, uint32_t *number,
+                                    gufo_error *error);
+/* The rows of tensor `index` of the model that is input `input`. */
+rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *tensor,
+                     uint64_t index);
+/* The number of a shard of a model among the inputs, which it becomes if it is not one yet. */
+gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
+                          gufo_error *error);
+/* Ends planning: what can only be known then is checked and reserved.  On failure the job is freed; returns
+ * it, or NULL. */
+gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error);
+
+/* The bytes before the pieces of a target; they live until the document changes. */
+gufo_status job_header(const job_target *target, const void **bytes, size_t *size,
+                       gufo_error *error);
+
+/* What has been measured of a piece so far. */
+static inline void *job_result(const gufo_job *job, uint64_t index)
+{
+    return job->results + index * job->hooks.result_size;
+}
+
+#endif

@@ -1,0 +1,103 @@
+/* What can be done to the numbers of a row.  Numbers are doubles here; they are rounded to float once,
+ * after the last operation. */
+#include <math.h>
+#include <string.h>
+
+#include "produce/produce.h"
+
+/* A table of one row is for every row, any other has one of its own for each. */
+static bool fits_each(const row_op *op, uint64_t piece_rows, uint64_t columns)
+{
+    const rows *side = op->side[0];
+
+    return side == NULL ||
+           (side->columns == columns && (side->count == 1 || side->count == piece_rows));
+}
+
+static const float *row_of(const row_op *op, const float *const *sides, const op_row *row)
+{
+    uint64_t at = op->side[0]->count == 1 ? 0 : row->row;
+
+    return sides[0] + at * row->columns;
+}
+
+static void add(const row_op *op, const float *const *sides, op_row *row)
+{
+    const float *side = op->side[0] != NULL ? row_of(op, sides, row) : NULL;
+
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] += side != NULL ? op->number * (double)side[i] : op->number;
+}
+
+static void scale(const row_op *op, const float *const *sides, op_row *row)
+{
+    const float *side = op->side[0] != NULL ? row_of(op, sides, row) : NULL;
+
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] *= side != NULL ? op->number * (double)side[i] : op->number;
+}
+
+static bool fits_any(const row_op *op, uint64_t piece_rows, uint64_t columns)
+{
+    (void)op, (void)piece_rows, (void)columns;
+    return true;
+}
+
+static void neg_exp(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)op, (void)sides;
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] = -exp(row->values[i]);
+}
+
+static bool fits_product(const row_op *op, uint64_t piece_rows, uint64_t columns)
+{
+    return op->side[0]->count == piece_rows && op->side[1]->columns == columns &&
+           op->side[0]->columns == op->side[1]->count;
+}
+
+/* Products of floats are exact in double; they are added in the order of k, then scaled. */
+static void product(const row_op *op, const float *const *sides, op_row *row)
+{
+    uint64_t rank = op->side[0]->columns, columns = row->columns;
+    const float *left = sides[0] + row->row * rank;
+
+    memset(row->scratch, 0, (size_t)columns * sizeof *row->scratch);
+    for (uint64_t k = 0; k < rank; k++) {
+        const float *right = sides[1] + k * columns;
+        double factor = (double)left[k];
+
+        for (uint64_t i = 0; i < columns; i++)
+            row->scratch[i] += factor * (double)right[i];
+    }
+    for (uint64_t i = 0; i < columns; i++)
+        row->values[i] += op->number * row->scratch[i];
+}
+
+static bool fits_gather(const row_op *op, uint64_t piece_rows, uint64_t columns)
+{
+    (void)piece_rows;
+    return op->side[0]->count == 1 && op->side[0]->columns == columns;
+}
+
+static bool usable_gather(const float *const *sides, uint64_t columns)
+{
+    for (uint64_t i = 0; i < columns; i++)
+        if (!(sides[0][i] >= 0 && (double)sides[0][i] < (double)columns))
+            return false;
+    return true;
+}
+
+static void gather(const row_op *op, const float *const *sides, op_row *row)
+{
+    (void)op;
+    memcpy(row->scratch, row->values, (size_t)row->columns * sizeof *row->values);
+    for (uint64_t i = 0; i < row->columns; i++)
+        row->values[i] = row->scratch[(uint64_t)sides[0][i]];
+}
+
+const row_op_kind row_op_add = {"add", 0, fits_each, NULL, add};
+const row_op_kind row_op_scale = {"scale", 0, fits_each, NULL, scale};
+const row_op_kind row_op_neg_exp = {"negative exponential", 0, fits_any, NULL, neg_exp};
+const row_op_kind row_op_product = {"low-rank product", 2, fits_product, NULL, product};
+const row_op_kind row_op_gather = {"gather columns", 1, fits_gather, usable_gather, gather};

@@ -1,0 +1,332 @@
+/* A run, from a plan to files with their names.
+ *
+ *     find --> reserve --> open, units, close --> inputs unchanged? --> names
+ *       |         |                 |                    |                |
+ *       +---------+-----------------+--------------------+----------------+--> nothing is left
+ *
+ * A job that can be resumed keeps OUT.part and a journal when it is stopped:
+ *
+ *     find, read the journal --> go on from there --> ... --> data complete, noted --> names
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "produce/keeper.h"
+#include "produce/work.h"
+
+typedef struct run {
+    gufo_job *job;
+    targets targets;
+    work work;
+    journal journal;
+    keeper keeper;
+    uint64_t units_done;
+    bool complete; /* an interrupted run has done all but giving names */
+} run;
+
+/* ---- targets as they are needed ------------------------------------------------------------- */
+
+static gufo_status close_target(run *r, uint32_t index, gufo_error *error)
+{
+    gufo_status status = targets_open(&r->targets, index, error);
+
+    return status == GUFO_OK ? targets_close(&r->targets, index, error) : status;
+}
+
+/* Opens the targets that piece `number` begins, or that it is in the middle of. */
+static gufo_status open_targets(run *r, uint64_t number, gufo_error *error)
+{
+    const piece *p = &r->job->pieces[number];
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
+        if (p->made[i].target != NO_TARGET)
+            status = targets_open(&r->targets, p->made[i].target, error);
+    return status;
+}
+
+static gufo_status close_targets(run *r, uint64_t number, gufo_error *error)
+{
+    const piece *p = &r->job->pieces[number];
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
+        if (p->made[i].target != NO_TARGET &&
+            r->job->targets[p->made[i].target].last_piece == number)
+            status = targets_close(&r->targets, p->made[i].target, error);
+    return status;
+}
+
+/* Whether the piece is the first or the last one of a target. */
+static bool begins_target(const gufo_job *job, uint64_t number)
+{
+    const piece *p = &job->pieces[number];
+
+    for (uint32_t i = 0; i < p->n_made; i++)
+        if (p->made[i].target != NO_TARGET && job->targets[p->made[i].target].first_piece == number)
+            return true;
+    return false;
+}
+
+static bool ends_target(const gufo_job *job, uint64_t number)
+{
+    const piece *p = &job->pieces[number];
+
+    for (uint32_t i = 0; i < p->n_made; i++)
+        if (p->made[i].target != NO_TARGET && job->targets[p->made[i].target].last_piece == number)
+            return true;
+    return false;
+}
+
+/* All units from `from` on, in spans between which targets begin and end. */
+static gufo_status produce(run *r, uint64_t from, gufo_error *error)
+{
+    const gufo_job *job = r->job;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0, next; i < job->piece_count && status == GUFO_OK; i = next) {
+        uint64_t begin = job->pieces[i].first_unit, end;
+
+        next = i + 1;
+        while (next < job->piece_count && !ends_target(job, next - 1) && !begins_target(job, next))
+            next++;
+        end = job->pieces[next - 1].first_unit + job->pieces[next - 1].units;
+        status = open_targets(r, i, error);
+        if (status == GUFO_OK && end > from)
+            status = work_run(&r->work, begin > from ? begin : from, end, error);
+        if (status == GUFO_OK)
+            status = close_targets(r, next - 1, error);
+    }
+    /* Files that consist of a header. */
+    for (uint32_t i = 0; i < job->target_count && status == GUFO_OK; i++)
+        if (!job->targets[i].has_pieces)
+            status = close_target(r, i, error);
+    return status;
+}
+
+/* An input that somebody has written to meanwhile may have been read half old and half new. */
+gufo_status job_check_inputs(const gufo_job *job, gufo_error *error)
+{
+    for (uint64_t i = 0; i < job->input_count; i++) {
+        const job_input *input = &job->inputs[i];
+        gufo_status status =
+            input->source != NULL ? source_unchanged(input->source, error) : GUFO_OK;
+
+        if (status != GUFO_OK) {
+            fail_in(error, input->role, input->index, input->name);
+            return status;
+        }
+    }
+    return GUFO_OK;
+}
+
+/* ---- a job that leaves nothing behind ------------------------------------------------------- */
+
+static gufo_status run_at_once(run *r, gufo_error *error)
+{
+    gufo_status status = targets_check_replaceable(&r->targets, error);
+
+    if (status == GUFO_OK)
+        status = targets_reserve(&r->targets, error);
+    if (status == GUFO_OK)
+        status = produce(r, 0, error);
+    if (status == GUFO_OK)
+        status = job_check_inputs(r->job, error);
+    return status == GUFO_OK ? targets_commit(&r->targets, false, error) : status;
+}
+
+/* ---- one that can be resumed ---------------------------------------------------------------- */
+
+/* Takes over what an interrupted run has noted. */
+static void take_mark(void *context, const journal_mark *mark)
+{
+    run *r = context;
+
+    if (mark->piece == MARK_COMPLETE) {
+        r->complete = true;
+    } else if (mark->piece < r->job->piece_count && mark->units_done <= r->job->unit_count) {
+        memcpy(job_result(r->job, mark->piece), mark->result, r->job->hooks.result_size);
+        r->units_done = mark->units_done;
+    }
+}
+
+/* What the units that are done have read. */
+static uint64_t bytes_before(const gufo_job *job, uint64_t units)
+{
+    uint64_t bytes = 0;
+
+    for (uint64_t i = 0; i < job->piece_count && job->pieces[i].first_unit < units; i++) {
+        const piece *p = &job->pieces[i];
+
+        if (p->first_unit + p->units <= units) {
+            bytes += p->bytes;
+            continue;
+        }
+        for (uint64_t n = p->first_unit; n < units; n++) {
+            unit u = cut_find(job, n);
+
+            bytes += cut_bytes(&u);
+        }
+    }
+    return bytes;
+}
+
+static gufo_status fail_journal(const run *r, gufo_status status, gufo_error *error)
+{
+    fail_in(error, GUFO_FILE_JOURNAL, 0, r->targets.journal);
+    return status;
+}
+
+/* Starts from nothing.  The journal comes first: a .part file without one would be anybody's. */
+static gufo_status start_anew(run *r, const journal_identity *identity, gufo_error *error)
+{
+    bool replace = (r->targets.flags & GUFO_JOB_REPLACE) != 0;
+    gufo_status status = targets_check_replaceable(&r->targets, error);
+
+    if (status != GUFO_OK)
+        return status;
+    status = journal_create(&r->journal, r->targets.journal, r->job->hooks.result_size, identity,
+                            replace, error);
+    if (status != GUFO_OK)
+        return fail_journal(r, status, error);
+    status = parts_clear(&r->targets, error);
+    if (status == GUFO_OK)
+        status = targets_reserve(&r->targets, error);
+    if (status != GUFO_OK) { /* nothing is lost by removing these */
+        targets_end(&r->targets, false);
+        r->targets = (targets){.job = NULL};
+        journal_close(&r->journal, false);
+    }
+    return status;
+}
+
+/* Goes on where an interrupted run has stopped. */
+static gufo_status start_again(run *r, gufo_error *error)
+{
+    gufo_status status;
+
+    if (r->complete)
+        return parts_open_complete(&r->targets, error);
+    status = targets_check_replaceable(&r->targets, error);
+    if (status == GUFO_OK && r->units_done > 0)
+        status = parts_check(&r->targets, error);
+    if (status == GUFO_OK)
+        status = parts_reserve_again(&r->targets, error);
+    r->work.done = bytes_before(r->job, r->units_done);
+    return status;
+}
+
+static gufo_status start(run *r, gufo_error *error)
+{
+    bool resume = (r->targets.flags & GUFO_JOB_RESUME) != 0, found = false;
+    journal_identity identity;
+    gufo_status status = resume ? GUFO_OK : targets_check_replaceable(&r->targets, error);
+
+    if (status == GUFO_OK)
+        status = identity_of(r->job, &identity, error);
+    if (status == GUFO_OK && resume) {
+        status = journal_open(&r->journal, r->targets.journal, r->job->hooks.result_size, &identity,
+                              take_mark, r, &found, error);
+        if (status != GUFO_OK)
+            return fail_journal(r, status, error);
+    }
+    if (status != GUFO_OK)
+        return status;
+    return found ? start_again(r, error) : start_anew(r, &identity, error);
+}
+
+static gufo_status note_unit(void *context, uint64_t number, uint64_t index, gufo_error *error)
+{
+    run *r = context;
+    journal_mark mark = {.piece = index, .units_done = number + 1};
+    unit u = cut_find(r->job, number);
+
+    memcpy(mark.result, job_result(r->job, index), r->job->hooks.result_size);
+    return keeper_note(&r->keeper, &mark, cut_bytes(&u), error);
+}
+
+/* All data is on disk, and noted to be, before the first file gets its name. */
+static gufo_status note_complete(run *r, gufo_error *error)
+{
+    const journal_mark mark = {.piece = MARK_COMPLETE};
+    gufo_status status = keeper_note(&r->keeper, &mark, 0, error);
+
+    if (status == GUFO_OK)
+        status = keeper_save(&r->keeper, error);
+    return status == GUFO_OK ? GUFO_OK : targets_fail(&r->targets, 0, status, error);
+}
+
+static gufo_status work_resumably(run *r, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    keeper_start(&r->keeper, &r->targets, &r->journal);
+    r->work.note = note_unit;
+    r->work.note_context = r;
+    if (!r->complete)
+        status = produce(r, r->units_done, error);
+    keeper_stop(&r->keeper);
+    if (status == GUFO_OK && !r->complete)
+        status = job_check_inputs(r->job, error);
+    if (status == GUFO_OK && !r->complete)
+        status = note_complete(r, error);
+    return status;
+}
+
+/* Works, and ends so that either the output is there, or nothing, or what can be resumed. */
+static gufo_status run_resumably(run *r, gufo_error *error)
+{
+    gufo_status status = start(r, error);
+    bool keep = (r->targets.flags & GUFO_JOB_RESUME) != 0;
+
+    if (status != GUFO_OK) {
+        journal_close(&r->journal, true);
+        return status;
+    }
+    status = work_resumably(r, error);
+    keep = keep || status == GUFO_E_STOPPED;
+    if (status != GUFO_OK && keep)
+        (void)keeper_save(&r->keeper, NULL);
+    keeper_free(&r->keeper);
+    if (status == GUFO_OK)
+        status = targets_commit(&r->targets, keep, error);
+    targets_end(&r->targets, keep);
+    r->targets = (targets){.job = NULL};
+    journal_close(&r->journal, status != GUFO_OK && keep);
+    return status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static gufo_status run_found(run *r, const gufo_job_options *options, const gufo_run *how,
+                             gufo_error *error)
+{
+    gufo_status status = work_begin(&r->work, r->job, how, false, error);
+
+    if (status != GUFO_OK)
+        return status;
+    status = targets_find(&r->targets, r->job, options, error);
+    r->work.files = r->targets.fds;
+    r->work.paths = r->targets.paths;
+    if (status == GUFO_OK)
+        status = r->targets.resumable ? run_resumably(r, error) : run_at_once(r, error);
+    if (r->targets.job != NULL) /* resumed jobs keep what they could not even look at */
+        targets_end(&r->targets, r->targets.resumable);
+    work_end(&r->work);
+    return status;
+}
+
+gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const gufo_run *how,
+                         gufo_error *error)
+{
+    static const gufo_run standard = {0};
+    run r = {.job = job, .journal = {.fd = -1}};
+    gufo_error ignored;
+    gufo_status status;
+
+    error = error != NULL ? error : &ignored;
+    how = how != NULL ? how : &standard;
+    status = job_check_call(job, options, how, error);
+    return status == GUFO_OK ? run_found(&r, options, how, error) : status;
+}

@@ -1,0 +1,140 @@
+/* One target that takes bytes in order: a pipe, a socket, a terminal.
+ *
+ * Every thread makes a unit; then they are sent one after the other, with zeros between them where the
+ * target has gaps. */
+#include "base/error.h"
+#include "base/threads.h"
+#include "produce/work.h"
+
+typedef struct stream {
+    gufo_job *job;
+    work work;
+    int fd;
+    uint64_t first_unit; /* of the batch that is made */
+    uint64_t position;   /* bytes that were sent */
+} stream;
+
+static gufo_status send_bytes(stream *s, const void *bytes, uint64_t size, gufo_error *error)
+{
+    gufo_status status = output_write_all(s->fd, bytes, (size_t)size, error);
+
+    s->position += size;
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_OUTPUT, 0, NULL);
+    return status;
+}
+
+/* Sends zeros up to byte `place`. */
+static gufo_status pad(stream *s, uint64_t place, gufo_error *error)
+{
+    static const uint8_t zeros[4096];
+    gufo_status status = GUFO_OK;
+
+    while (s->position < place && status == GUFO_OK) {
+        uint64_t rest = place - s->position;
+
+        status = send_bytes(s, zeros, rest < sizeof zeros ? rest : sizeof zeros, error);
+    }
+    return status;
+}
+
+/* Unit `number` into the buffers of worker `number - first_unit`, whichever thread it is. */
+static gufo_status make_one(void *context, unsigned thread, uint64_t number, void *result,
+                            gufo_error *error)
+{
+    stream *s = context;
+    worker *t = &s->work.workers[number - s->first_unit];
+    unit u = cut_find(s->job, number);
+
+    (void)thread;
+    return u.piece->how == PIECE_MOVE ? move_read(&s->work, t, &u, error)
+                                      : make_unit(&s->work, t, &u, result, error);
+}
+
+static gufo_status send_one(void *context, uint64_t number, const void *result, gufo_error *error)
+{
+    stream *s = context;
+    const worker *t = &s->work.workers[number - s->first_unit];
+    unit u = cut_find(s->job, number);
+    const made *m = &u.piece->made[0];
+    const uint8_t *bytes = u.piece->how == PIECE_MOVE ? t->source : make_bytes(t, &u, 0);
+    gufo_status status = pad(s, m->place + u.row * m->row_bytes, error);
+
+    if (s->job->hooks.add != NULL)
+        s->job->hooks.add(job_result(s->job, u.number), result);
+    if (status == GUFO_OK)
+        status = send_bytes(s, bytes, u.rows * m->row_bytes, error);
+    return status == GUFO_OK ? work_advance(&s->work, cut_bytes(&u), error) : status;
+}
+
+/* As many units as there are workers. */
+static gufo_status send_batch(void *context, uint64_t begin, uint64_t end, gufo_error *error)
+{
+    stream *s = context;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t at = begin; at < end && status == GUFO_OK; at += s->work.threads) {
+        uint64_t left = end - at;
+        parallel_loop loop = {.begin = at,
+                              .end = at + (left < s->work.threads ? left : s->work.threads),
+                              .threads = s->work.threads,
+                              .result_size = s->job->hooks.result_size,
+                              .context = s,
+                              .work = make_one,
+                              .hand_over = send_one};
+
+        s->first_unit = at;
+        status = parallel_run(&loop, &s->job->allocator, error);
+    }
+    return status;
+}
+
+static gufo_status send_all(stream *s, gufo_error *error)
+{
+    const void *header;
+    size_t size;
+    gufo_status status = job_header(&s->job->targets[0], &header, &size, error);
+
+    if (status == GUFO_OK)
+        status = send_bytes(s, header, size, error);
+    if (status == GUFO_OK)
+        status = work_run(&s->work, 0, s->job->unit_count, error);
+    if (status == GUFO_OK)
+        status = pad(s, s->job->targets[0].size, error);
+    return status == GUFO_OK ? job_check_inputs(s->job, error) : status;
+}
+
+static gufo_status check_stream(const gufo_job *job, gufo_error *error)
+{
+    if (job->target_count != 1)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "%" PRIu64 " files cannot be written to one stream", job->target_count);
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        if (job->pieces[i].n_made != 1)
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "a stream takes one result of each tensor");
+    return GUFO_OK;
+}
+
+gufo_status gufo_job_stream(gufo_job *job, int fd, const gufo_run *how, gufo_error *error)
+{
+    static const gufo_run standard = {0};
+    stream s = {.job = job, .fd = fd};
+    gufo_error ignored;
+    gufo_status status;
+
+    error = error != NULL ? error : &ignored;
+    how = how != NULL ? how : &standard;
+    status = check_stream(job, error);
+    if (status == GUFO_OK)
+        status = job_check_call(job, NULL, how, error);
+    if (status == GUFO_OK)
+        status = work_begin(&s.work, job, how, true, error);
+    if (status != GUFO_OK)
+        return status;
+    s.work.run_span = send_batch;
+    s.work.span_context = &s;
+    status = send_all(&s, error);
+    work_end(&s.work);
+    return status;
+}

@@ -1,0 +1,55 @@
+/* The files that a job writes.
+ *
+ *     find      where they will be; nothing is touched
+ *     reserve   a temporary file beside each, of its full size: OUT.part if the job can be resumed
+ *     open      a file that is written now, with its header; close: it is safe on disk
+ *     commit    names, when all of them are safe (base/commit.h)
+ *
+ * Few files are open at a time: a set may have tens of thousands. */
+#ifndef GUFO_PRODUCE_TARGETS_H
+#define GUFO_PRODUCE_TARGETS_H
+
+#include <pthread.h>
+
+#include "produce/produce.h"
+
+typedef struct targets {
+    gufo_job *job;
+    output *files;
+    char **paths;  /* as callers spell them */
+    int *fds;      /* of those that are open; else -1 */
+    bool *done;    /* closed, and safe on disk */
+    char *journal; /* the path of OUT.part.journal; NULL without any */
+    uint32_t flags;
+    bool resumable;
+    pthread_mutex_t lock; /* files are opened and closed while another thread syncs them */
+} targets;
+
+gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *options,
+                         gufo_error *error);
+/* GUFO_E_EXISTS for one that may not be replaced. */
+gufo_status targets_check_replaceable(targets *t, gufo_error *error);
+gufo_status targets_reserve(targets *t, gufo_error *error);
+gufo_status targets_open(targets *t, uint32_t index, gufo_error *error);
+gufo_status targets_close(targets *t, uint32_t index, gufo_error *error);
+/* Waits until everything that was written so far is on disk. */
+gufo_status targets_sync(targets *t, gufo_error *error);
+gufo_status targets_commit(targets *t, bool keep, gufo_error *error);
+/* Ends everything; what was not committed is removed unless `keep`. */
+void targets_end(targets *t, bool keep);
+
+/* ---- parts.c: what an interrupted run has left ----------------------------------------------- */
+
+/* Removes .part files, if what is left may be replaced; else GUFO_E_EXISTS for the first of them. */
+gufo_status parts_clear(targets *t, gufo_error *error);
+/* Whether all .part files are there in their full sizes. */
+gufo_status parts_check(targets *t, gufo_error *error);
+/* Opens the .part files again. */
+gufo_status parts_reserve_again(targets *t, gufo_error *error);
+/* The same for a job whose data is complete: some files may have their names already. */
+gufo_status parts_open_complete(targets *t, gufo_error *error);
+
+/* Names the target in an error about it. */
+gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, gufo_error *error);
+
+#endif

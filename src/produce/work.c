@@ -1,0 +1,327 @@
+/* Threads with their memory, and all units in a row.
+ *
+ * Most pieces are simple: their units are one long list for all threads.  A piece with tables beside it, or
+ * one that is transposed, is worked on alone, because these take memory that all threads share:
+ *
+ *     units   | simple pieces ........ | tables | simple | band | band | simple ........ |
+ */
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "produce/work.h"
+
+enum { BUFFER_ALIGNMENT = 64, BUFFERS = 7 };
+
+static uint64_t aligned(uint64_t size)
+{
+    return size + (BUFFER_ALIGNMENT - size % BUFFER_ALIGNMENT) % BUFFER_ALIGNMENT;
+}
+
+static void enlarge(uint64_t *size, uint64_t other)
+{
+    if (other > *size)
+        *size = other;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* What a job needs: for each thread, and once. */
+typedef struct needs {
+    unit_buffers each;
+    uint64_t each_size;
+    uint64_t sides, band; /* the largest; of a band, what one unit takes */
+    uint64_t neediest;    /* piece */
+    uint64_t most;
+} needs;
+
+static uint64_t size_of(const unit_buffers *b)
+{
+    return aligned(b->source) + aligned(b->coded) + 2 * aligned(b->values) + 2 * aligned(b->row) +
+           aligned(b->importance);
+}
+
+static uint64_t band_of(const piece *p)
+{
+    uint64_t count = p->unit_rows < p->slice_rows ? p->unit_rows : p->slice_rows;
+
+    return p->transpose ? count * p->columns * transpose_cell(p) : 0;
+}
+
+static gufo_status add_needs(needs *n, const gufo_job *job, uint64_t index, bool to_stream,
+                             gufo_error *error)
+{
+    const piece *p = &job->pieces[index];
+    unit_buffers b = cut_buffers(p, to_stream);
+    uint64_t sides;
+    gufo_status status = side_measure(p, &sides, error);
+
+    if (status != GUFO_OK || p->units == 0)
+        return status;
+    if (size_of(&b) + sides + band_of(p) > n->most) {
+        n->most = size_of(&b) + sides + band_of(p);
+        n->neediest = index;
+    }
+    enlarge(&n->each.source, b.source);
+    enlarge(&n->each.coded, b.coded);
+    enlarge(&n->each.values, b.values);
+    enlarge(&n->each.row, b.row);
+    enlarge(&n->each.importance, b.importance);
+    enlarge(&n->sides, sides);
+    enlarge(&n->band, band_of(p));
+    return GUFO_OK;
+}
+
+static gufo_status find_needs(needs *n, const gufo_job *job, bool to_stream, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    *n = (needs){.most = 0};
+    for (uint64_t i = 0; i < job->piece_count && status == GUFO_OK; i++)
+        status = add_needs(n, job, i, to_stream, error);
+    n->each_size = size_of(&n->each);
+    return status;
+}
+
+/* As many threads as are wanted and as memory allows; a band gets the rest. */
+static gufo_status share_memory(work *w, const needs *n, unsigned wanted, gufo_error *error)
+{
+    uint64_t fixed = n->sides + n->band, left = w->memory > fixed ? w->memory - fixed : 0;
+    uint64_t fitting = n->each_size > 0 ? left / n->each_size : wanted;
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (fitting == 0 && n->most > 0)
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+                         "tensor %s needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
+                         quote_name(quoted, w->job->pieces[n->neediest].name), fixed + n->each_size,
+                         w->memory);
+    w->threads = fitting < wanted ? (unsigned)(fitting > 0 ? fitting : 1) : wanted;
+    if (n->band > 0)
+        w->band.capacity = n->band + left - w->threads * n->each_size;
+    return GUFO_OK;
+}
+
+static void *cut_buffer(uint8_t **rest, uint64_t size)
+{
+    uint8_t *begin = *rest;
+
+    *rest += aligned(size);
+    return begin;
+}
+
+static void place_buffers(work *w, const unit_buffers *each)
+{
+    uint8_t *at = w->buffers;
+
+    at += (BUFFER_ALIGNMENT - (uintptr_t)at % BUFFER_ALIGNMENT) % BUFFER_ALIGNMENT;
+    for (unsigned i = 0; i < w->threads; i++) {
+        worker *t = &w->workers[i];
+
+        t->source = cut_buffer(&at, each->source);
+        t->source_size = (size_t)each->source;
+        t->coded = cut_buffer(&at, each->coded);
+        t->values = cut_buffer(&at, each->values);
+        t->decoded = cut_buffer(&at, each->values);
+        t->row = cut_buffer(&at, each->row);
+        t->scratch = cut_buffer(&at, each->row);
+        t->importance = cut_buffer(&at, each->importance);
+        t->importance_piece = UINT64_MAX;
+    }
+}
+
+/* No more than what the largest transposed piece takes at once. */
+static void limit_band(work *w)
+{
+    uint64_t most = 0;
+
+    for (uint64_t i = 0; i < w->job->piece_count; i++) {
+        const piece *p = &w->job->pieces[i];
+
+        if (p->transpose)
+            enlarge(&most, p->slice_rows * p->columns * transpose_cell(p));
+    }
+    if (w->band.capacity > most)
+        w->band.capacity = most;
+}
+
+gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stream,
+                       gufo_error *error)
+{
+    const gufo_allocator *a = &job->allocator;
+    needs n;
+    gufo_status status = find_needs(&n, job, to_stream, error);
+    uint64_t size;
+
+    *w = (work){.job = job,
+                .cpu = run->cpu,
+                .memory = run->memory != 0 ? run->memory : job->memory,
+                .progress = run->progress,
+                .progress_context = run->progress_context};
+    if (status == GUFO_OK)
+        status =
+            share_memory(w, &n, run->threads != 0 ? run->threads : thread_default_count(), error);
+    if (status != GUFO_OK)
+        return status;
+    limit_band(w);
+    size = w->threads * n.each_size + BUFFER_ALIGNMENT;
+    w->workers = mem_zero(a, w->threads * sizeof *w->workers);
+    w->buffers = size <= SIZE_MAX ? mem_alloc(a, (size_t)size) : NULL;
+    if (w->band.capacity > 0 && w->band.capacity <= SIZE_MAX)
+        w->band.cells = mem_alloc(a, (size_t)w->band.capacity);
+    if (w->workers == NULL || w->buffers == NULL ||
+        (w->band.capacity > 0 && w->band.cells == NULL)) {
+        work_end(w);
+        return fail_memory(error);
+    }
+    place_buffers(w, &n.each);
+    return GUFO_OK;
+}
+
+void work_end(work *w)
+{
+    const gufo_allocator *a = &w->job->allocator;
+
+    side_free(&w->sides, w->job);
+    mem_free(a, w->band.cells);
+    mem_free(a, w->buffers);
+    mem_free(a, w->workers);
+    w->workers = NULL;
+    w->buffers = w->band.cells = NULL;
+}
+
+/* ---- units ---------------------------------------------------------------------------------- */
+
+static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void *result,
+                           gufo_error *error)
+{
+    work *w = context;
+    worker *t = &w->workers[thread];
+    unit u = cut_find(w->job, number);
+    gufo_status status;
+
+    if (u.piece->how == PIECE_MOVE)
+        return move_unit(w, t, &u, error);
+    status = make_unit(w, t, &u, result, error);
+    return status == GUFO_OK ? make_write(w, t, &u, error) : status;
+}
+
+gufo_status work_fail_target(const work *w, uint32_t target, gufo_status status, gufo_error *error)
+{
+    fail_in(error, GUFO_FILE_OUTPUT, target, w->paths != NULL ? w->paths[target] : NULL);
+    return status;
+}
+
+gufo_status work_advance(work *w, uint64_t bytes, gufo_error *error)
+{
+    w->done += bytes;
+    if (w->progress == NULL || w->progress(w->progress_context, w->done, w->job->total))
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+}
+
+static gufo_status take_unit(void *context, uint64_t number, const void *result, gufo_error *error)
+{
+    work *w = context;
+    unit u = cut_find(w->job, number);
+    gufo_status status = GUFO_OK;
+
+    if (w->job->hooks.add != NULL)
+        w->job->hooks.add(job_result(w->job, u.number), result);
+    if (w->note != NULL)
+        status = w->note(w->note_context, number, u.number, error);
+    return status == GUFO_OK ? work_advance(w, cut_bytes(&u), error) : status;
+}
+
+/* Units that need nothing but their buffers, or whose tables and band are there. */
+static gufo_status run_span(work *w, uint64_t begin, uint64_t end, gufo_error *error)
+{
+    parallel_loop loop = {.begin = begin,
+                          .end = end,
+                          .threads = w->threads,
+                          .result_size = w->job->hooks.result_size,
+                          .context = w,
+                          .work = do_unit,
+                          .hand_over = take_unit};
+
+    if (w->run_span != NULL)
+        return w->run_span(w->span_context, begin, end, error);
+    return parallel_run(&loop, &w->job->allocator, error);
+}
+
+static bool is_simple(const piece *p)
+{
+    if (p->transpose || p->n_ops > 0)
+        return false;
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (p->sources[i].unpack != NULL)
+            return false;
+    return true;
+}
+
+static uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Units of one transposed piece, band by band. */
+static gufo_status run_bands(work *w, uint64_t number, uint64_t begin, uint64_t end,
+                             gufo_error *error)
+{
+    const piece *p = &w->job->pieces[number];
+    gufo_status status = GUFO_OK;
+
+    while (begin < end && status == GUFO_OK) {
+        uint64_t at = begin - p->first_unit, slice = at / p->slice_units;
+        uint64_t units;
+
+        status = transpose_fill(w, number, slice, at % p->slice_units * p->unit_rows, error);
+        if (status != GUFO_OK)
+            return status;
+        units = w->band.count / p->unit_rows + (w->band.count % p->unit_rows != 0);
+        units = smaller(units, end - begin);
+        status = run_span(w, begin, begin + units, error);
+        begin += units;
+    }
+    return status;
+}
+
+static gufo_status run_piece(work *w, uint64_t number, uint64_t begin, uint64_t end,
+                             gufo_error *error)
+{
+    const piece *p = &w->job->pieces[number];
+    gufo_status status = side_load(&w->sides, w->job, p, w->cpu, error);
+
+    if (status == GUFO_OK)
+        status =
+            p->transpose ? run_bands(w, number, begin, end, error) : run_span(w, begin, end, error);
+    side_free(&w->sides, w->job);
+    return status;
+}
+
+/* The end of the simple pieces from the one of unit `begin` on. */
+static uint64_t simple_end(const gufo_job *job, uint64_t number, uint64_t end)
+{
+    while (number < job->piece_count && is_simple(&job->pieces[number]) &&
+           job->pieces[number].first_unit < end)
+        number++;
+    return number < job->piece_count ? smaller(job->pieces[number].first_unit, end) : end;
+}
+
+gufo_status work_run(work *w, uint64_t begin, uint64_t end, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    while (begin < end && status == GUFO_OK) {
+        uint64_t number = cut_find(w->job, begin).number, stop;
+        const piece *p = &w->job->pieces[number];
+
+        if (is_simple(p)) {
+            stop = simple_end(w->job, number, end);
+            status = run_span(w, begin, stop, error);
+        } else {
+            stop = smaller(p->first_unit + p->units, end);
+            status = run_piece(w, number, begin, stop, error);
+        }
+        begin = stop;
+    }
+    return status;
+}

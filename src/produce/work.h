@@ -1,0 +1,173 @@
+/* The inside of the engine. */
+#ifndef GUFO_PRODUCE_WORK_H
+#define GUFO_PRODUCE_WORK_H
+
+#include "produce/produce.h"
+
+/* ---- rows.c --------------------------------------------------------------------------------- */
+
+/* Rows of a piece that lie back to back in one of its sources. */
+typedef struct row_run {
+    const rows *rows;
+    uint64_t first, count; /* in the source */
+} row_run;
+
+/* Whether all rows of the piece lie inside its sources; sets the beginnings of segments and joins
+ * counts that follow each other.  `rows` is how many there must be. */
+bool rows_check(piece *p, uint64_t row_count);
+/* The run that row `row` of the piece begins, with `most` rows at most. */
+row_run rows_find(const piece *p, uint64_t row, uint64_t most);
+/* Reads a run. */
+gufo_status rows_read(const gufo_job *job, const row_run *run, void *out, gufo_error *error);
+/* Reads bytes [from, from + size) of one row. */
+gufo_status rows_read_part(const gufo_job *job, const row_run *run, uint64_t from, size_t size,
+                           void *out, gufo_error *error);
+/* Names the input in an error about it. */
+gufo_status rows_fail(const gufo_job *job, const rows *r, gufo_status status, gufo_error *error);
+
+/* Blocks of a run to numbers; its bytes are changed. */
+gufo_status rows_decode(const gufo_job *job, const row_run *run, const float *const *sides,
+                        uint8_t *bytes, float *out, gufo_cpu cpu, gufo_error *error);
+
+/* ---- side.c --------------------------------------------------------------------------------- */
+
+/* The tables of a piece, whole and as floats; in the order of its sources and operations. */
+typedef struct side_tables {
+    float **tables; /* NULL where there is none */
+    uint64_t count;
+    uint64_t bytes;
+} side_tables;
+
+/* Bytes that they take. */
+gufo_status side_measure(const piece *p, uint64_t *bytes, gufo_error *error);
+gufo_status side_load(side_tables *s, const gufo_job *job, const piece *p, gufo_cpu cpu,
+                      gufo_error *error);
+void side_free(side_tables *s, const gufo_job *job);
+
+static inline const float *const *side_of_source(const side_tables *s, const piece *p,
+                                                 const rows *r)
+{
+    return (const float *const *)s->tables + (size_t)(r - p->sources) * ROWS_SIDES;
+}
+
+static inline const float *const *side_of_op(const side_tables *s, const piece *p, uint32_t op)
+{
+    return (const float *const *)s->tables + (size_t)p->n_sources * ROWS_SIDES +
+           (size_t)op * OP_SIDES;
+}
+
+/* ---- cut.c ---------------------------------------------------------------------------------- */
+
+typedef struct unit {
+    const piece *piece;
+    uint64_t number; /* of the piece */
+    uint64_t slice;
+    uint64_t row, rows; /* of the piece */
+} unit;
+
+/* Cuts a piece: unit_rows, step_rows, units.  GUFO_E_LIMIT for rows that no memory holds. */
+gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error);
+unit cut_find(const gufo_job *job, uint64_t number);
+/* The bytes that are read for a unit. */
+uint64_t cut_bytes(const unit *u);
+
+/* Rows that interleaved types merge; 1 for all others. */
+uint64_t cut_group(const piece *p);
+
+/* Bytes of the buffers that a unit needs. */
+typedef struct unit_buffers {
+    uint64_t source; /* before */
+    uint64_t coded;  /* after, of all results */
+    uint64_t values; /* floats of a step; as many again when they are decoded */
+    uint64_t row;    /* doubles of one row; as many again as scratch */
+    uint64_t importance;
+} unit_buffers;
+
+unit_buffers cut_buffers(const piece *p, bool to_stream);
+
+/* ---- workers -------------------------------------------------------------------------------- */
+
+struct work;
+
+/* What a thread works with. */
+typedef struct worker {
+    uint8_t *source, *coded;
+    size_t source_size;
+    float *values, *decoded, *importance;
+    double *row, *scratch;
+    uint64_t importance_piece, importance_slice; /* what is in `importance`; UINT64_MAX: nothing */
+} worker;
+
+/* A part of a transposed slice: output rows [first, first + count), complete. */
+typedef struct band {
+    uint8_t *cells;    /* row after row */
+    uint64_t capacity; /* bytes */
+    uint64_t piece, slice;
+    uint64_t first, count; /* rows of the slice */
+    size_t cell;           /* bytes of a number: as in the source, or a float */
+} band;
+
+typedef struct work {
+    gufo_job *job;
+    gufo_cpu cpu;
+    unsigned threads;
+    uint64_t memory; /* the limit */
+    worker *workers;
+    uint8_t *buffers; /* of all workers */
+    band band;
+    side_tables sides;  /* of the pieces from sides_piece on */
+    const int *files;   /* descriptors of targets; NULL: nothing is written */
+    char *const *paths; /* of targets, for errors; may be NULL */
+    /* What is done with units that need nothing but their buffers; NULL: they are written. */
+    gufo_status (*run_span)(void *context, uint64_t begin, uint64_t end, gufo_error *error);
+    void *span_context;
+    gufo_progress_fn *progress;
+    void *progress_context;
+    uint64_t done; /* bytes that were read */
+    /* Told of each unit that is done, in order; may be NULL. */
+    gufo_status (*note)(void *context, uint64_t unit, uint64_t piece, gufo_error *error);
+    void *note_context;
+} work;
+
+/* Makes room for threads.  GUFO_E_LIMIT if not one fits into the memory. */
+gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stream,
+                       gufo_error *error);
+void work_end(work *w);
+/* All units [begin, end), in parallel. */
+gufo_status work_run(work *w, uint64_t begin, uint64_t end, gufo_error *error);
+/* Names a target in an error about it. */
+gufo_status work_fail_target(const work *w, uint32_t target, gufo_status status, gufo_error *error);
+/* Counts what a unit has read; GUFO_E_STOPPED if the caller wants no more. */
+gufo_status work_advance(work *w, uint64_t bytes, gufo_error *error);
+
+/* ---- make.c, move.c, transpose.c ------------------------------------------------------------ */
+
+/* Makes a unit: the bytes of result i are at make_bytes(...) of the worker then. */
+gufo_status make_unit(work *w, worker *t, const unit *u, void *result, gufo_error *error);
+const uint8_t *make_bytes(const worker *t, const unit *u, uint32_t number);
+gufo_status make_write(work *w, const worker *t, const unit *u, gufo_error *error);
+
+gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error);
+/* Reads it into t->source. */
+gufo_status move_read(work *w, worker *t, const unit *u, gufo_error *error);
+
+/* Fills the band with rows from `first` of the slice on, as many as it holds. */
+gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t first,
+                           gufo_error *error);
+/* Rows of the band as numbers. */
+gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64_t count,
+                             float *out, gufo_error *error);
+const uint8_t *transpose_row(const work *w, uint64_t row);
+/* Bytes of a number in a band of this piece. */
+size_t transpose_cell(const piece *p);
+
+/* ---- run.c, ask.c ---------------------------------------------------------------------------- */
+
+/* GUFO_E_CHANGED if an input was written to since it was opened. */
+gufo_status job_check_inputs(const gufo_job *job, gufo_error *error);
+/* Whether a job may be run with these; `options` NULL: none are needed.  Marks it as used. */
+gufo_status job_check_call(gufo_job *job, const gufo_job_options *options, const gufo_run *run,
+                           gufo_error *error);
+void given_free(struct given *given);
+
+#endif
