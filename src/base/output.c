@@ -174,11 +174,17 @@ static gufo_status find_replaceable(output *o, const char *path, const output_gu
     return status;
 }
 
-gufo_status output_create(output *o, uint64_t size, gufo_error *error)
+gufo_status output_create(output *o, uint64_t size, bool reserved, gufo_error *error)
 {
     gufo_status status = create_temporary(o, o->exists ? 0600 : 0666, error);
 
-    return status == GUFO_OK ? reserve(o, size, error) : status;
+    if (status != GUFO_OK)
+        return status;
+    if (reserved)
+        return reserve(o, size, error);
+    return disk_resize(o->fd, size) == 0
+               ? GUFO_OK
+               : fail_io(error, errno, "cannot reserve %" PRIu64 " bytes", size);
 }
 
 gufo_status output_open(output *o, const char *path, bool replace, uint64_t size,
@@ -189,7 +195,7 @@ gufo_status output_open(output *o, const char *path, bool replace, uint64_t size
 
     if (status != GUFO_OK)
         return status;
-    status = output_create(o, size, error);
+    status = output_create(o, size, true, error);
     if (status != GUFO_OK)
         output_discard(o);
     return status;

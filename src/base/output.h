@@ -37,7 +37,8 @@ gufo_status output_open(output *output, const char *path, bool replace, uint64_t
  * the temporary file of an output that was found. */
 gufo_status output_find(output *output, const char *path, bool replace, const output_guard *guard,
                         const gufo_allocator *allocator, gufo_error *error);
-gufo_status output_create(output *output, uint64_t size, gufo_error *error);
+/* Without `reserve` it gets its size, but no space on the disk. */
+gufo_status output_create(output *output, uint64_t size, bool reserve, gufo_error *error);
 /* The target's path with `suffix` appended: to be freed with the allocator; NULL without memory. */
 char *output_beside(const output *output, const char *suffix);
 /* Opens TARGET.part: one that is there if `again`, which must be our own file of one name (trust.h),

@@ -88,7 +88,7 @@ static uint64_t longest_read(const piece *p)
 static bool passes(const piece *p)
 {
     for (uint32_t i = 0; i < p->n_made; i++)
-        if (p->made[i].encoder != NULL)
+        if (p->made[i].encode)
             return false;
     return p->n_ops == 0 && !p->transpose;
 }

@@ -95,7 +95,7 @@ static void chain_made(uint64_t *hash, const made *m)
     chain_u64(hash, m->place);
     chain_u64(hash, m->row_bytes);
     chain_u64(hash, m->type != NULL ? m->type->id : UINT64_MAX);
-    chain_u64(hash, (m->encoder != NULL) | m->weighs << 1 | m->swap << 2 | m->measure << 3);
+    chain_u64(hash, (uint64_t)m->encode | m->weighs << 1 | m->swap << 2 | m->measure << 3);
 }
 
 static void chain_piece(uint64_t *hash, const piece *p)
@@ -137,6 +137,7 @@ gufo_status identity_of(const gufo_job *job, journal_identity *out, gufo_error *
         status = chain_input(&out->inputs, &job->inputs[i], error);
     chain_u64(&out->plan, (uint64_t)CUT_VERSION << 1 | HOST_IS_BIG_ENDIAN);
     chain_u64(&out->plan, job->identity);
+    chain_u64(&out->plan, (uint64_t)job->effort);
     for (uint64_t i = 0; i < job->piece_count; i++)
         chain_piece(&out->plan, &job->pieces[i]);
     for (uint64_t i = 0; i < job->target_count && status == GUFO_OK; i++)

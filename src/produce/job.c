@@ -168,7 +168,7 @@ static bool source_serves(const piece *p, const rows *r)
 static bool opens_blocks(const piece *p)
 {
     for (uint32_t i = 0; i < p->n_made; i++)
-        if (p->made[i].encoder != NULL || p->made[i].type != p->sources[0].type)
+        if (p->made[i].encode || p->made[i].type != p->sources[0].type)
             return true;
     return p->n_ops > 0;
 }
@@ -225,7 +225,7 @@ static bool made_makes_sense(const gufo_job *job, const piece *p, const made *m)
         p->columns % m->type->block_elements != 0 ||
         p->columns / m->type->block_elements * m->type->block_bytes != m->row_bytes)
         return false;
-    return m->encoder != NULL || passes_blocks(p, m);
+    return m->encode || passes_blocks(p, m);
 }
 
 static bool makes_sense(const gufo_job *job, piece *p)

@@ -149,8 +149,9 @@ static gufo_status encode_step(const work *w, const worker *t, const step *s, ui
     const made *m = &p->made[number];
     const job_hooks *hooks = &w->job->hooks;
     uint8_t *to = t->coded + coded_at(s->unit, number) + s->done * m->row_bytes;
-    gufo_status status = gufo_encoder_encode(m->encoder, t->values, s->rows, p->columns,
-                                             m->weighs ? t->importance : NULL, to, error);
+    gufo_status status =
+        gufo_encoder_encode(w->encoders[m->type->id], t->values, s->rows, p->columns,
+                            m->weighs ? t->importance : NULL, to, error);
 
     if (status == GUFO_OK && m->measure)
         status = gufo_decode(m->type, to, 1, s->rows * p->columns, t->decoded, w->cpu, error);
@@ -171,7 +172,7 @@ static gufo_status make_step(const work *w, const worker *t, step *s, void *resu
     for (uint64_t i = 0; i < s->rows && p->n_ops > 0 && status == GUFO_OK; i++)
         operate_row(w, t, p, t->values + i * p->columns, s->unit->row + s->done + i);
     for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
-        if (p->made[i].encoder != NULL)
+        if (p->made[i].encode)
             status = encode_step(w, t, s, i, result, error);
     return status;
 }
@@ -179,7 +180,7 @@ static gufo_status make_step(const work *w, const worker *t, step *s, void *resu
 static bool makes_numbers(const piece *p)
 {
     for (uint32_t i = 0; i < p->n_made; i++)
-        if (p->made[i].encoder != NULL)
+        if (p->made[i].encode)
             return true;
     return false;
 }
@@ -258,7 +259,7 @@ gufo_status make_unit(work *w, worker *t, const unit *u, void *result, gufo_erro
     if (status == GUFO_OK && makes_numbers(p))
         status = make_numbers(w, t, u, result, error);
     for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
-        if (p->made[i].encoder == NULL)
+        if (!p->made[i].encode)
             status = p->transpose ? pass_band(w, t, u, i, error) : pass_rows(t, u, i, error);
     /* Whatever does not name a file is about what was read. */
     return status == GUFO_OK ? GUFO_OK : rows_fail(w->job, &p->sources[0], status, error);

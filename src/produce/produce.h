@@ -124,7 +124,7 @@ typedef struct made {
     uint64_t place;                /* of its first row in the target */
     uint64_t row_bytes;            /* of one row there */
     const gufo_element_type *type; /* that it has there; NULL where it is only moved */
-    const gufo_encoder *encoder;   /* NULL: blocks pass as they are, or repacked without loss */
+    bool encode;                   /* else blocks pass as they are, or repacked without loss */
     bool weighs;                   /* the encoder gets importance */
     bool swap;                     /* numbers become big-endian */
     bool measure;                  /* what encoding loses */
@@ -214,8 +214,11 @@ struct gufo_job {
     uint64_t unit_count;
     uint64_t total; /* bytes that are read in all */
     job_hooks hooks;
-    uint64_t memory;   /* that may be used where gufo_run does not say */
-    uint64_t identity; /* a hash of whatever else decides about the bytes */
+    gufo_effort effort;    /* of encoders */
+    uint64_t memory;       /* that may be used where gufo_run does not say, */
+    uint64_t other_memory; /* and what the planner takes of it */
+    bool shares_blocks;    /* targets share blocks with inputs: to reserve some would be wrong */
+    uint64_t identity;     /* a hash of whatever else decides about the bytes */
     job_naming naming;
     uint32_t normalised; /* of gufo_normalised */
     void *planner;       /* what belongs to the plan, with its end; may be NULL */

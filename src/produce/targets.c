@@ -167,9 +167,10 @@ gufo_status targets_reserve(targets *t, gufo_error *error)
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++) {
         output *file = &t->files[i];
         uint64_t size = t->job->targets[i].size;
+        bool shares = t->job->shares_blocks;
 
         status = t->resumable ? output_open_part(file, false, size, error)
-                              : output_create(file, size, error);
+                              : output_create(file, size, !shares, error);
         t->job->temporaries[i] = t->resumable ? NULL : file->temporary;
         if (status != GUFO_OK)
             return targets_fail(t, i, status, error);

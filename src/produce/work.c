@@ -82,10 +82,12 @@ static gufo_status find_needs(needs *n, const gufo_job *job, bool to_stream, guf
     return status;
 }
 
-/* As many threads as are wanted and as memory allows; a band gets the rest. */
-static gufo_status share_memory(work *w, const needs *n, unsigned wanted, gufo_error *error)
+/* As many threads as are wanted and as memory allows; a band gets the rest.  `other` is taken already. */
+static gufo_status share_memory(work *w, const needs *n, uint64_t other, unsigned wanted,
+                                gufo_error *error)
 {
-    uint64_t fixed = n->sides + n->band, left = w->memory > fixed ? w->memory - fixed : 0;
+    uint64_t fixed = other + n->sides + n->band;
+    uint64_t left = w->memory > fixed ? w->memory - fixed : 0;
     uint64_t fitting = n->each_size > 0 ? left / n->each_size : wanted;
     char quoted[GUFO_QUOTE_SIZE];
 
@@ -99,6 +101,57 @@ static gufo_status share_memory(work *w, const needs *n, unsigned wanted, gufo_e
         w->band.capacity = n->band + left - w->threads * n->each_size;
     return GUFO_OK;
 }
+
+/* ---- encoders ------------------------------------------------------------------------------- */
+
+/* What an encoder's tables take, where it has some. */
+#define ENCODER_MEMORY (UINT64_C(2) << 20)
+
+static gufo_status make_encoder(const work *w, const gufo_element_type *type, gufo_error *error)
+{
+    const gufo_encoder_options options = {
+        .cpu = w->cpu, .effort = w->job->effort, .allocator = &w->job->allocator};
+    gufo_error reason;
+
+    if (w->encoders[type->id] != NULL)
+        return GUFO_OK;
+    w->encoders[type->id] = gufo_encoder_new(type, &options, &reason);
+    if (w->encoders[type->id] != NULL)
+        return GUFO_OK;
+    if (error != NULL)
+        *error = reason;
+    return reason.code;
+}
+
+/* One for each type; *memory is what they take. */
+static gufo_status make_encoders(work *w, uint64_t *memory, gufo_error *error)
+{
+    const gufo_job *job = w->job;
+    size_t count = gufo_element_type_count();
+    gufo_status status = GUFO_OK;
+
+    *memory = 0;
+    w->encoders = mem_zero(&job->allocator, count * sizeof *w->encoders);
+    if (w->encoders == NULL)
+        return fail_memory(error);
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        for (uint32_t k = 0; k < job->pieces[i].n_made && status == GUFO_OK; k++)
+            if (job->pieces[i].made[k].encode && job->pieces[i].units > 0)
+                status = make_encoder(w, job->pieces[i].made[k].type, error);
+    for (size_t i = 0; i < count; i++)
+        *memory += w->encoders[i] != NULL ? ENCODER_MEMORY : 0;
+    return status;
+}
+
+static void free_encoders(work *w)
+{
+    for (size_t i = 0; w->encoders != NULL && i < gufo_element_type_count(); i++)
+        gufo_encoder_free(w->encoders[i]);
+    mem_free(&w->job->allocator, w->encoders);
+    w->encoders = NULL;
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
 
 static void *cut_buffer(uint8_t **rest, uint64_t size)
 {
@@ -143,37 +196,46 @@ static void limit_band(work *w)
         w->band.capacity = most;
 }
 
+static gufo_status make_workers(work *w, const needs *n, gufo_error *error)
+{
+    const gufo_allocator *a = &w->job->allocator;
+    uint64_t size = w->threads * n->each_size + BUFFER_ALIGNMENT;
+
+    w->workers = mem_zero(a, w->threads * sizeof *w->workers);
+    w->buffers = size <= SIZE_MAX ? mem_alloc(a, (size_t)size) : NULL;
+    if (w->band.capacity > 0 && w->band.capacity <= SIZE_MAX)
+        w->band.cells = mem_alloc(a, (size_t)w->band.capacity);
+    if (w->workers == NULL || w->buffers == NULL || (w->band.capacity > 0 && w->band.cells == NULL))
+        return fail_memory(error);
+    place_buffers(w, &n->each);
+    return GUFO_OK;
+}
+
 gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stream,
                        gufo_error *error)
 {
-    const gufo_allocator *a = &job->allocator;
+    unsigned wanted = run->threads != 0 ? run->threads : thread_default_count();
+    uint64_t tables;
+    gufo_status status;
     needs n;
-    gufo_status status = find_needs(&n, job, to_stream, error);
-    uint64_t size;
 
     *w = (work){.job = job,
                 .cpu = run->cpu,
                 .memory = run->memory != 0 ? run->memory : job->memory,
                 .progress = run->progress,
                 .progress_context = run->progress_context};
+    status = make_encoders(w, &tables, error);
     if (status == GUFO_OK)
-        status =
-            share_memory(w, &n, run->threads != 0 ? run->threads : thread_default_count(), error);
-    if (status != GUFO_OK)
-        return status;
-    limit_band(w);
-    size = w->threads * n.each_size + BUFFER_ALIGNMENT;
-    w->workers = mem_zero(a, w->threads * sizeof *w->workers);
-    w->buffers = size <= SIZE_MAX ? mem_alloc(a, (size_t)size) : NULL;
-    if (w->band.capacity > 0 && w->band.capacity <= SIZE_MAX)
-        w->band.cells = mem_alloc(a, (size_t)w->band.capacity);
-    if (w->workers == NULL || w->buffers == NULL ||
-        (w->band.capacity > 0 && w->band.cells == NULL)) {
-        work_end(w);
-        return fail_memory(error);
+        status = find_needs(&n, job, to_stream, error);
+    if (status == GUFO_OK)
+        status = share_memory(w, &n, tables + job->other_memory, wanted, error);
+    if (status == GUFO_OK) {
+        limit_band(w);
+        status = make_workers(w, &n, error);
     }
-    place_buffers(w, &n.each);
-    return GUFO_OK;
+    if (status != GUFO_OK)
+        work_end(w);
+    return status;
 }
 
 void work_end(work *w)
@@ -181,6 +243,7 @@ void work_end(work *w)
     const gufo_allocator *a = &w->job->allocator;
 
     side_free(&w->sides, w->job);
+    free_encoders(w);
     mem_free(a, w->band.cells);
     mem_free(a, w->buffers);
     mem_free(a, w->workers);

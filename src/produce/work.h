@@ -115,9 +115,10 @@ typedef struct work {
     worker *workers;
     uint8_t *buffers; /* of all workers */
     band band;
-    side_tables sides;  /* of the pieces from sides_piece on */
-    const int *files;   /* descriptors of targets; NULL: nothing is written */
-    char *const *paths; /* of targets, for errors; may be NULL */
+    side_tables sides;       /* of the pieces from sides_piece on */
+    gufo_encoder **encoders; /* by id of the type; NULL where none is needed */
+    const int *files;        /* descriptors of targets; NULL: nothing is written */
+    char *const *paths;      /* of targets, for errors; may be NULL */
     /* What is done with units that need nothing but their buffers; NULL: they are written. */
     gufo_status (*run_span)(void *context, uint64_t begin, uint64_t end, gufo_error *error);
     void *span_context;

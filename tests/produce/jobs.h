@@ -113,12 +113,4 @@ static inline rows rows_of_floats(const source *from, uint64_t count, uint64_t c
                   .type = gufo_element_type_by_id(GUFO_TYPE_F32)};
 }
 
-static inline gufo_encoder *new_encoder(uint32_t type)
-{
-    gufo_encoder *e = gufo_encoder_new(gufo_element_type_by_id(type), NULL, NULL);
-
-    assert_non_null(e);
-    return e;
-}
-
 #endif

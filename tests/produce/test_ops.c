@@ -54,10 +54,9 @@ static gufo_status operate(const tables *t, row_op *ops, uint32_t count, float *
                            gufo_error *error)
 {
     const gufo_run run = {.threads = 3};
-    gufo_encoder *floats = new_encoder(GUFO_TYPE_F32);
     rows base = table_at(t, t->base, ROWS, COLUMNS);
     segment all = {.count = {ROWS, 1, 1}, .stride = {1, 0, 0}};
-    made result = {.row_bytes = COLUMNS * 4, .type = base.type, .encoder = floats};
+    made result = {.row_bytes = COLUMNS * 4, .type = base.type, .encode = true};
     piece p = {.how = PIECE_MAKE,
                .name = gufo_str_of("w"),
                .sources = &base,
@@ -79,7 +78,6 @@ static gufo_status operate(const tables *t, row_op *ops, uint32_t count, float *
         status = try_job(job, &run, &bytes, error);
     *out = (float *)(void *)bytes;
     gufo_job_free(job);
-    gufo_encoder_free(floats);
     return status;
 }
 
@@ -218,12 +216,10 @@ static void test_unpacker(void **state)
                    .columns = COLUMNS,
                    .unpack = &scaled,
                    .side = {&scales}};
-    gufo_encoder *floats = new_encoder(GUFO_TYPE_F32);
     /* Every second row: those of the table follow their own. */
     segment half = {.first = 1, .count = {ROWS / 2, 1, 1}, .stride = {2, 0, 0}};
-    made result = {.row_bytes = COLUMNS * 4,
-                   .type = gufo_element_type_by_id(GUFO_TYPE_F32),
-                   .encoder = floats};
+    made result = {
+        .row_bytes = COLUMNS * 4, .type = gufo_element_type_by_id(GUFO_TYPE_F32), .encode = true};
     piece p = {.how = PIECE_MAKE,
                .sources = &packed,
                .segments = &half,
@@ -249,7 +245,6 @@ static void test_unpacker(void **state)
     }
     free(out);
     gufo_job_free(job);
-    gufo_encoder_free(floats);
 }
 
 int main(void)

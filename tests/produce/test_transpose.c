@@ -57,7 +57,6 @@ static void check_turn(const turn *t, unsigned threads, uint64_t memory)
     uint64_t size = t->slices * t->rows * row_size(t->type, t->columns);
     uint64_t count = t->slices * t->rows * t->columns;
     bool plain = t->type->block_elements == 1;
-    gufo_encoder *floats = new_encoder(GUFO_TYPE_F32), *halves = new_encoder(GUFO_TYPE_F16);
     counted from;
 
     if (t->swapped)
@@ -72,13 +71,11 @@ static void check_turn(const turn *t, unsigned threads, uint64_t memory)
               .swapped = t->swapped};
     segment all = {.count = {r.count, 1, 1}, .stride = {1, 0, 0}};
     made results[] = {
-        {.row_bytes = 4 * t->rows,
-         .type = gufo_element_type_by_id(GUFO_TYPE_F32),
-         .encoder = floats},
+        {.row_bytes = 4 * t->rows, .type = gufo_element_type_by_id(GUFO_TYPE_F32), .encode = true},
         {.place = 4 * count,
          .row_bytes = 2 * t->rows,
          .type = gufo_element_type_by_id(GUFO_TYPE_F16),
-         .encoder = halves,
+         .encode = true,
          .swap = true},
         {.place = 6 * count, .row_bytes = t->type->block_bytes * t->rows, .type = t->type},
     };
@@ -117,8 +114,6 @@ static void check_turn(const turn *t, unsigned threads, uint64_t memory)
     free(got);
     gufo_job_free(job);
     source_close(&from.source);
-    gufo_encoder_free(floats);
-    gufo_encoder_free(halves);
     free(expected);
     free(blocks);
 }
