@@ -120,6 +120,8 @@ static gufo_status find_value(const gufo_file *file, const char *key, gufo_entry
 
     if (gufo_metadata_find(file, key, entry))
         return GUFO_OK;
+    if (error == NULL) /* whoever only wants to know whether it is there */
+        return GUFO_E_NOT_FOUND;
     return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no key %s",
                      quote_name(quoted, gufo_str_of(key)));
 }
