@@ -2,7 +2,7 @@
  *
  * This header includes the header of every room.  Read them from the bottom up: base.h (errors,
  * strings, where bytes come from), codec.h (element types of tensors), format.h (the file itself),
- * document.h (a file that is to be written), schema.h (what the values mean), check.h (whether a
+ * document.h (a file that is to be written), produce.h (writing it), schema.h (what the values mean), check.h (whether a
  * model is complete and agrees with itself), name.h (names of files), quant.h (making models
  * smaller), edit.h (changing files), compare.h (how two models differ).  digest.h (hashes and
  * signatures) belongs to a library of its own. */
@@ -17,6 +17,7 @@
 #include "gufo/edit.h"
 #include "gufo/format.h"
 #include "gufo/name.h"
+#include "gufo/produce.h"
 #include "gufo/quant.h"
 #include "gufo/schema.h"
 

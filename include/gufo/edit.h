@@ -6,7 +6,7 @@
 #ifndef GUFO_EDIT_H
 #define GUFO_EDIT_H
 
-#include "document.h"
+#include "produce.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -257,20 +257,6 @@ GUFO_API bool gufo_copy_output_at(const gufo_copy *copy, size_t index, gufo_copy
  * with the terminator and returns the bytes that are needed without it, like snprintf. */
 GUFO_API size_t gufo_copy_output_path(const gufo_copy *copy, const char *path, size_t index,
                                       char *out, size_t size);
-
-/* In what the copy differs from its input beyond what was asked for, because a file is always
- * written in one way: version 3 (or 2, but for a change of byte order), data back to back in the order of the tensor infos, padding
- * of zeros, also at the end.  The model is the same. */
-typedef enum gufo_normalised {
-    GUFO_NORMALISED_VERSION = 1,     /* version 1, or 2 where it does not fit, becomes 3 */
-    GUFO_NORMALISED_ORDER = 2,       /* data lay in another order than the infos */
-    GUFO_NORMALISED_GAPS = 4,        /* there were bytes that belong to no tensor */
-    GUFO_NORMALISED_PADDING = 8,     /* padding held other bytes than zeros */
-    GUFO_NORMALISED_TAIL = 16,       /* the padding at the end was missing */
-    GUFO_NORMALISED_TRAILING = 32,   /* bytes followed the end of the model */
-    GUFO_NORMALISED_SPLIT_KEYS = 64, /* a file that was no shard had keys of one */
-    GUFO_NORMALISED_METADATA = 128,  /* shards after the first had metadata of their own */
-} gufo_normalised;
 
 /* Of gufo_normalised; each kind in words ("gaps between tensors are closed"), NULL for none. */
 GUFO_API uint32_t gufo_copy_normalised(const gufo_copy *copy);
