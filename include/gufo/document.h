@@ -196,7 +196,7 @@ typedef struct gufo_document_tensor {
     uint32_t n_dims;
     uint64_t dims[GUFO_MAX_DIMS]; /* dims[0] is the row; 1 beyond n_dims */
     uint64_t size;                /* bytes of data */
-    const gufo_model *from;        /* where it was copied from; NULL: nowhere */
+    const gufo_model *from;       /* where it was copied from; NULL: nowhere */
     uint64_t origin;              /* its index there, or GUFO_NO_ORIGIN */
     bool swapped;    /* `from` has the other byte order: its bytes have to be swapped */
     uint64_t offset; /* of the data, from the start of the file; GUFO_NO_OFFSET before

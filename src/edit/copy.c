@@ -39,7 +39,7 @@ void gufo_copy_free(gufo_copy *c)
     if (c == NULL)
         return;
     allocator = c->allocator;
-    targets_discard(c);
+    copy_targets_discard(c);
     for (size_t i = 0; c->paths != NULL && i < c->output_count; i++)
         mem_free(&allocator, c->paths[i]);
     mem_free(&allocator, c->paths);

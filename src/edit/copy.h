@@ -181,15 +181,15 @@ gufo_status produce_file(copy_producer *p, size_t index, int fd, gufo_error *err
 gufo_status produce_stream(copy_producer *p, int fd, gufo_error *error);
 
 /* Finds out where the outputs will be, and that they may be there. */
-gufo_status targets_find(gufo_copy *c, const char *path, bool replace, gufo_error *error);
+gufo_status copy_targets_find(gufo_copy *c, const char *path, bool replace, gufo_error *error);
 /* Makes all temporary files with their full sizes, and leaves them closed. */
-gufo_status targets_reserve(gufo_copy *c, gufo_error *error);
+gufo_status copy_targets_reserve(gufo_copy *c, gufo_error *error);
 /* Opens one of them to write; its bytes are safe on disk after the second. */
 gufo_status target_open(gufo_copy *c, size_t index, gufo_error *error);
 gufo_status target_close(gufo_copy *c, size_t index, gufo_error *error);
 /* Gives all of them their names.  On failure none has it. */
-gufo_status targets_commit(gufo_copy *c, gufo_error *error);
+gufo_status copy_targets_commit(gufo_copy *c, gufo_error *error);
 /* Removes what was not committed. */
-void targets_discard(gufo_copy *c);
+void copy_targets_discard(gufo_copy *c);
 
 #endif

@@ -70,17 +70,17 @@ gufo_status gufo_copy_run(gufo_copy *c, const char *path, const gufo_copy_run_op
     options = options != NULL ? options : &standard;
     status = check_unused(c, error);
     if (status == GUFO_OK)
-        status = targets_find(c, path, options->replace, error);
+        status = copy_targets_find(c, path, options->replace, error);
     if (status == GUFO_OK)
-        status = targets_reserve(c, error);
+        status = copy_targets_reserve(c, error);
     if (status == GUFO_OK)
         status = write_outputs(c, options, error);
     if (status == GUFO_OK)
         status = check_input(c, error);
     if (status == GUFO_OK)
-        status = targets_commit(c, error);
+        status = copy_targets_commit(c, error);
     (void)name_output(c, status, error);
-    targets_discard(c);
+    copy_targets_discard(c);
     return status;
 }
 

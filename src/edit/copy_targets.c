@@ -68,7 +68,7 @@ static gufo_status check_set_path(gufo_copy *c, const char *path, gufo_error *er
                      c->output_count, c->output_count);
 }
 
-gufo_status targets_find(gufo_copy *c, const char *path, bool replace, gufo_error *error)
+gufo_status copy_targets_find(gufo_copy *c, const char *path, bool replace, gufo_error *error)
 {
     gufo_status status = check_set_path(c, path, error);
     output_guard guard = {0};
@@ -113,7 +113,7 @@ static gufo_status reserve_target(gufo_copy *c, size_t index, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_status targets_reserve(gufo_copy *c, gufo_error *error)
+gufo_status copy_targets_reserve(gufo_copy *c, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -146,7 +146,7 @@ gufo_status target_close(gufo_copy *c, size_t index, gufo_error *error)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-gufo_status targets_commit(gufo_copy *c, gufo_error *error)
+gufo_status copy_targets_commit(gufo_copy *c, gufo_error *error)
 {
     size_t failed;
     gufo_status status;
@@ -158,7 +158,7 @@ gufo_status targets_commit(gufo_copy *c, gufo_error *error)
     return status;
 }
 
-void targets_discard(gufo_copy *c)
+void copy_targets_discard(gufo_copy *c)
 {
     for (size_t i = 0; c->files != NULL && i < c->output_count; i++) {
         c->temporaries[i] = NULL;

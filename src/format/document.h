@@ -52,10 +52,10 @@ struct gufo_document {
     content_rules rules; /* for what is new */
     gufo_encoding encoding;
     const gufo_model *source; /* that it was made from; NULL: none */
-    named_list entries;      /* of document_entry */
-    named_list tensors;      /* of document_tensor */
-    uint64_t entries_size;   /* bytes of all entries in the file */
-    uint64_t infos_size;     /* of all tensor infos */
+    named_list entries;       /* of document_entry */
+    named_list tensors;       /* of document_tensor */
+    uint64_t entries_size;    /* bytes of all entries in the file */
+    uint64_t infos_size;      /* of all tensor infos */
 
     /* Until something changes: */
     bool laid_out;

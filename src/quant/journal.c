@@ -151,7 +151,7 @@ static gufo_status lock(const journal *j, gufo_error *error)
     return fail_io(error, EBUSY, "another process works on it");
 }
 
-void journal_close(journal *j, bool keep)
+void quant_journal_close(journal *j, bool keep)
 {
     if (j->fd >= 0) {
         if (!keep)
@@ -190,8 +190,8 @@ static gufo_status create_file(journal *j, gufo_error *error)
     return fail_io(error, errno, "cannot create the journal");
 }
 
-gufo_status journal_create(journal *j, const char *path, const journal_identity *identity,
-                           bool replace, gufo_error *error)
+gufo_status quant_journal_create(journal *j, const char *path, const journal_identity *identity,
+                                 bool replace, gufo_error *error)
 {
     uint8_t header[HEADER_SIZE];
     gufo_status status = GUFO_OK;
@@ -202,7 +202,7 @@ gufo_status journal_create(journal *j, const char *path, const journal_identity 
     if (status == GUFO_OK)
         status = create_file(j, error);
     if (status != GUFO_OK) {
-        journal_close(j, true);
+        quant_journal_close(j, true);
         return status;
     }
     encode_header(header, identity);
@@ -210,7 +210,7 @@ gufo_status journal_create(journal *j, const char *path, const journal_identity 
     if (status == GUFO_OK)
         status = sync_journal(j, error);
     if (status != GUFO_OK)
-        journal_close(j, false);
+        quant_journal_close(j, false);
     return status;
 }
 
@@ -303,9 +303,9 @@ static gufo_status check_own(const journal *j, gufo_error *error)
                                         "cannot resume with this journal: %s", obstacle);
 }
 
-gufo_status journal_open(journal *j, const char *path, const journal_identity *identity,
-                         void (*visit)(void *context, const journal_mark *mark), void *context,
-                         bool *found, gufo_error *error)
+gufo_status quant_journal_open(journal *j, const char *path, const journal_identity *identity,
+                               void (*visit)(void *context, const journal_mark *mark),
+                               void *context, bool *found, gufo_error *error)
 {
     gufo_status status;
 
@@ -324,13 +324,14 @@ gufo_status journal_open(journal *j, const char *path, const journal_identity *i
     if (status == GUFO_OK && *found)
         status = cut(j, error);
     if (status != GUFO_OK || !*found)
-        journal_close(j, true);
+        quant_journal_close(j, true);
     return status;
 }
 
 /* ---- marks ---------------------------------------------------------------------------------- */
 
-gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, gufo_error *error)
+gufo_status quant_journal_append(journal *j, const journal_mark *marks, size_t count,
+                                 gufo_error *error)
 {
     uint8_t bytes[MARKS_AT_ONCE * MARK_SIZE];
     gufo_status status = GUFO_OK;

@@ -42,17 +42,18 @@ typedef struct journal {
  * them works on it. */
 
 /* Makes a new one; one that exists is replaced if `replace`, else GUFO_E_EXISTS. */
-gufo_status journal_create(journal *j, const char *path, const journal_identity *identity,
-                           bool replace, gufo_error *error);
+gufo_status quant_journal_create(journal *j, const char *path, const journal_identity *identity,
+                                 bool replace, gufo_error *error);
 /* Opens one that exists and hands its marks to `visit`, in order.  *found is false, and nothing is
  * open, if there is none.  GUFO_E_ARGUMENT if it is of another input, options or version, or not our own file of one name
  * (base/trust.h): somebody else's data would be shipped as ours. */
-gufo_status journal_open(journal *j, const char *path, const journal_identity *identity,
-                         void (*visit)(void *context, const journal_mark *mark), void *context,
-                         bool *found, gufo_error *error);
+gufo_status quant_journal_open(journal *j, const char *path, const journal_identity *identity,
+                               void (*visit)(void *context, const journal_mark *mark),
+                               void *context, bool *found, gufo_error *error);
 /* Appends marks and waits until they are on disk. */
-gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, gufo_error *error);
+gufo_status quant_journal_append(journal *j, const journal_mark *marks, size_t count,
+                                 gufo_error *error);
 /* Closes it, and removes it unless `keep`; nothing to do for one that is not open. */
-void journal_close(journal *j, bool keep);
+void quant_journal_close(journal *j, bool keep);
 
 #endif

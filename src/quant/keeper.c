@@ -16,7 +16,7 @@ static gufo_status save(keeper *k, const journal_mark *marks, size_t count, gufo
 {
     gufo_status status = outputs_sync(k->q, error);
 
-    return status == GUFO_OK ? journal_append(k->journal, marks, count, error) : status;
+    return status == GUFO_OK ? quant_journal_append(k->journal, marks, count, error) : status;
 }
 
 /* Saves what is noted.  Called and returns with the lock held; works without it. */
@@ -64,7 +64,7 @@ static void *keep(void *argument)
     return NULL;
 }
 
-void keeper_start(keeper *k, const gufo_quantizer *q, journal *j)
+void quant_keeper_start(keeper *k, const gufo_quantizer *q, journal *j)
 {
     pthread_condattr_t monotonic;
 
@@ -77,7 +77,7 @@ void keeper_start(keeper *k, const gufo_quantizer *q, journal *j)
     k->running = pthread_create(&k->thread, NULL, keep, k) == 0;
 }
 
-void keeper_stop(keeper *k)
+void quant_keeper_stop(keeper *k)
 {
     if (!k->running)
         return;
@@ -89,9 +89,9 @@ void keeper_stop(keeper *k)
     k->running = false;
 }
 
-void keeper_free(keeper *k)
+void quant_keeper_free(keeper *k)
 {
-    keeper_stop(k);
+    quant_keeper_stop(k);
     mem_free(&k->q->allocator, k->marks);
     (void)pthread_cond_destroy(&k->wake);
     (void)pthread_mutex_destroy(&k->lock);
@@ -121,7 +121,7 @@ static gufo_status result(const keeper *k, gufo_error *error)
     return k->status;
 }
 
-gufo_status keeper_note(keeper *k, const journal_mark *mark, gufo_error *error)
+gufo_status quant_keeper_note(keeper *k, const journal_mark *mark, gufo_error *error)
 {
     gufo_status status;
 
@@ -138,7 +138,7 @@ gufo_status keeper_note(keeper *k, const journal_mark *mark, gufo_error *error)
     return status;
 }
 
-gufo_status keeper_save(keeper *k, gufo_error *error)
+gufo_status quant_keeper_save(keeper *k, gufo_error *error)
 {
     gufo_status status;
 

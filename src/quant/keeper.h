@@ -26,14 +26,14 @@ typedef struct keeper {
     gufo_error error;
 } keeper;
 
-/* Where no thread can be started, only keeper_save saves. */
-void keeper_start(keeper *k, const gufo_quantizer *q, journal *j);
+/* Where no thread can be started, only quant_keeper_save saves. */
+void quant_keeper_start(keeper *k, const gufo_quantizer *q, journal *j);
 /* How far the work is.  Returns what has gone wrong so far. */
-gufo_status keeper_note(keeper *k, const journal_mark *mark, gufo_error *error);
+gufo_status quant_keeper_note(keeper *k, const journal_mark *mark, gufo_error *error);
 /* Ends the thread. */
-void keeper_stop(keeper *k);
-/* Saves everything that was noted, after keeper_stop. */
-gufo_status keeper_save(keeper *k, gufo_error *error);
-void keeper_free(keeper *k);
+void quant_keeper_stop(keeper *k);
+/* Saves everything that was noted, after quant_keeper_stop. */
+gufo_status quant_keeper_save(keeper *k, gufo_error *error);
+void quant_keeper_free(keeper *k);
 
 #endif

@@ -211,7 +211,7 @@ static gufo_status start_anew(run *r, const journal_identity *identity, gufo_err
 
     if (status != GUFO_OK)
         return status;
-    status = journal_create(&r->journal, q->journal_path, identity, replace, error);
+    status = quant_journal_create(&r->journal, q->journal_path, identity, replace, error);
     if (status != GUFO_OK) {
         q->failed_path = q->journal_path;
         return status;
@@ -224,7 +224,7 @@ static gufo_status start_anew(run *r, const journal_identity *identity, gufo_err
         status = output_sync_folder(q->outputs[0].file, error);
     if (status != GUFO_OK) { /* nothing is lost by removing these */
         outputs_close(q, false);
-        journal_close(&r->journal, false);
+        quant_journal_close(&r->journal, false);
     }
     return status;
 }
@@ -263,7 +263,8 @@ static gufo_status start(run *r, const char *path, gufo_error *error)
             q->failed_path = q->importance_path;
     }
     if (status == GUFO_OK && resume) {
-        status = journal_open(&r->journal, q->journal_path, &identity, take_mark, r, &found, error);
+        status = quant_journal_open(&r->journal, q->journal_path, &identity, take_mark, r, &found,
+                                    error);
         if (status != GUFO_OK)
             q->failed_path = q->journal_path;
     }
@@ -300,7 +301,7 @@ static gufo_status take_unit(void *context, uint64_t number, const void *result,
     gufo_quantize_loss_add(&unit.tensor->loss, result);
     mark.loss = unit.tensor->loss;
     r->bytes_done += unit.from_size;
-    status = keeper_note(&r->keeper, &mark, error);
+    status = quant_keeper_note(&r->keeper, &mark, error);
     if (status != GUFO_OK)
         return status;
     if (r->progress == NULL || r->progress(r->progress_context, r->bytes_done, r->q->source_bytes))
@@ -369,9 +370,9 @@ static gufo_status finish(run *r, bool keep, gufo_error *error)
     gufo_status status = r->complete ? GUFO_OK : check_unchanged(r->q, error);
 
     if (!r->complete && status == GUFO_OK) {
-        status = keeper_note(&r->keeper, &(journal_mark){.tensor = MARK_COMPLETE}, error);
+        status = quant_keeper_note(&r->keeper, &(journal_mark){.tensor = MARK_COMPLETE}, error);
         if (status == GUFO_OK)
-            status = keeper_save(&r->keeper, error);
+            status = quant_keeper_save(&r->keeper, error);
         if (status != GUFO_OK)
             r->q->failed_path = r->q->outputs[0].path;
     }
@@ -385,17 +386,17 @@ static gufo_status work_and_finish(run *r, gufo_error *error)
     bool keep = (q->options.flags & GUFO_QUANTIZE_RESUME) != 0;
     gufo_status status = GUFO_OK;
 
-    keeper_start(&r->keeper, q, &r->journal);
+    quant_keeper_start(&r->keeper, q, &r->journal);
     if (!r->complete)
         status = work(r, error);
-    keeper_stop(&r->keeper);
+    quant_keeper_stop(&r->keeper);
     if (status == GUFO_OK)
         status = finish(r, keep, error);
     else if (status == GUFO_E_STOPPED || keep)
-        (void)keeper_save(&r->keeper, NULL);
-    keeper_free(&r->keeper);
+        (void)quant_keeper_save(&r->keeper, NULL);
+    quant_keeper_free(&r->keeper);
     outputs_close(q, status == GUFO_E_STOPPED || keep);
-    journal_close(&r->journal, status != GUFO_OK && (status == GUFO_E_STOPPED || keep));
+    quant_journal_close(&r->journal, status != GUFO_OK && (status == GUFO_E_STOPPED || keep));
     return status;
 }
 
@@ -410,7 +411,7 @@ static gufo_status run_once(run *r, const char *path, gufo_error *error)
     if (status == GUFO_OK)
         return work_and_finish(r, error);
     outputs_close(r->q, true);
-    journal_close(&r->journal, true);
+    quant_journal_close(&r->journal, true);
     return status;
 }
 

@@ -32,8 +32,8 @@ static gufo_status copy_in(const folder *f, const scene *s, gufo_error *error)
     const gufo_copy_run_options options = {.replace = true, .threads = 1};
     size_t number = s->planner->copy;
     path_text set = shard_of(folder_path(f, "set").text, 1, SHARDS);
-    gufo_model *input = gufo_open(
-        copies[number].from_set ? set.text : folder_path(f, "in.gguf").text, NULL, error);
+    gufo_model *input =
+        gufo_open(copies[number].from_set ? set.text : folder_path(f, "in.gguf").text, NULL, error);
     gufo_copy *c = input != NULL ? copies[number].plan(input, NULL, error) : NULL;
     gufo_status status = c != NULL ? GUFO_OK : error->code;
 

@@ -50,7 +50,8 @@ static void check_target(const good_file *good, const gufo_model *file, encoding
         builder_free(&expected);
     }
     for (uint64_t i = 0; gufo_document_tensor_at(d, i, &t); i++)
-        check(t.swapped == (possible && gufo_model_facts(file).byte_order != order), "%s: swapped", label);
+        check(t.swapped == (possible && gufo_model_facts(file).byte_order != order), "%s: swapped",
+              label);
     gufo_document_free(d);
 }
 
@@ -95,12 +96,12 @@ static void check_as_source(const good_file *good, const builder *bytes, const c
 
     (void)good;
     check_ok(gufo_document_layout(d, &options, &layout, &error), &error, "%s", label);
-    check_u64(layout.file_size - layout.data_offset, bytes->len - gufo_model_facts(file).data_offset, "%s",
-              label);
+    check_u64(layout.file_size - layout.data_offset,
+              bytes->len - gufo_model_facts(file).data_offset, "%s", label);
     for (uint64_t i = 0; gufo_tensor_at(file, i, &was); i++) {
         check(gufo_document_tensor_at(d, i, &t), "%s", label);
-        check_u64(t.offset - layout.data_offset, was.offset - gufo_model_facts(file).data_offset, "%s",
-                  label);
+        check_u64(t.offset - layout.data_offset, was.offset - gufo_model_facts(file).data_offset,
+                  "%s", label);
         check_u64(t.size, was.size, "%s", label);
     }
     if (bytes->encoding.version > 1)

@@ -141,7 +141,7 @@ static void test_memory_and_threads(void **state)
 
     (void)state;
     for (unsigned threads = 1; threads <= 4; threads += 3)
-        for (uint64_t memory = UINT64_C(6) << 20; memory <= UINT64_C(96) << 20; memory *= 4) {
+        for (uint64_t memory = UINT64_C(12) << 20; memory <= UINT64_C(192) << 20; memory *= 4) {
             check_turn(&wide, threads, memory * (threads > 1 ? 3 : 1));
             check_turn(&tall, threads, memory * (threads > 1 ? 3 : 1));
         }

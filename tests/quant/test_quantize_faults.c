@@ -357,8 +357,8 @@ static void test_senseless_marks(void **state)
                  .path = path.text,
                  .marks = ((uint64_t)info.st_size - 56) / 48};
 
-    check_ok(journal_append(&j, marks, COUNT_OF(marks), &error), &error, "marks");
-    journal_close(&j, true);
+    check_ok(quant_journal_append(&j, marks, COUNT_OF(marks), &error), &error, "marks");
+    quant_journal_close(&j, true);
     check_ok(run(&p, GUFO_QUANTIZE_RESUME, 0, &error), &error, "resumed");
     check(outputs_are_whole(&p), "resumed");
     place_end(&p);
@@ -395,16 +395,16 @@ static void test_keeper_remembers(void **state)
     (void)state;
     if (j.fd < 0)
         skip();
-    keeper_start(&k, &q, &j);
-    check_ok(keeper_save(&k, &error), &error, "nothing to save");
-    check_ok(keeper_note(&k, &mark, &error), &error, "noted");
-    keeper_stop(&k);
-    keeper_stop(&k);
-    check_status(keeper_save(&k, &error), GUFO_E_IO, &error, "saved");
-    check_status(keeper_note(&k, &mark, &error), GUFO_E_IO, &error, "noted again");
-    check_status(keeper_save(&k, NULL), GUFO_E_IO, &error, "saved again");
-    keeper_free(&k);
-    journal_close(&j, true);
+    quant_keeper_start(&k, &q, &j);
+    check_ok(quant_keeper_save(&k, &error), &error, "nothing to save");
+    check_ok(quant_keeper_note(&k, &mark, &error), &error, "noted");
+    quant_keeper_stop(&k);
+    quant_keeper_stop(&k);
+    check_status(quant_keeper_save(&k, &error), GUFO_E_IO, &error, "saved");
+    check_status(quant_keeper_note(&k, &mark, &error), GUFO_E_IO, &error, "noted again");
+    check_status(quant_keeper_save(&k, NULL), GUFO_E_IO, &error, "saved again");
+    quant_keeper_free(&k);
+    quant_journal_close(&j, true);
 }
 
 /* Marks of many tensors between two saves. */
@@ -421,12 +421,12 @@ static void test_keeper_grows(void **state)
     counter_init(&c);
     q = (gufo_quantizer){.allocator = counter_allocator(&c)};
     c.fail_at = 3;
-    keeper_start(&k, &q, &j);
+    quant_keeper_start(&k, &q, &j);
     for (mark.tensor = 0; mark.tensor < 128; mark.tensor++)
-        check_ok(keeper_note(&k, &mark, &error), &error, "mark");
-    check_status(keeper_note(&k, &mark, &error), GUFO_E_MEMORY, &error, "one more");
+        check_ok(quant_keeper_note(&k, &mark, &error), &error, "mark");
+    check_status(quant_keeper_note(&k, &mark, &error), GUFO_E_MEMORY, &error, "one more");
     check_u64(k.count, 128, "marks");
-    keeper_free(&k);
+    quant_keeper_free(&k);
     check_u64(c.in_use, 0, "leak");
 }
 

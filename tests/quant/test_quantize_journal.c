@@ -57,24 +57,24 @@ static void test_marks(void **state)
     (void)state;
     for (uint64_t i = 0; i < MANY; i++)
         marks[i] = mark_of(i);
-    check_ok(journal_create(&j, p.path.text, &identity, false, &error), &error, "create");
-    check_ok(journal_append(&j, marks, 1, &error), &error, "one");
-    check_ok(journal_append(&j, marks + 1, 0, &error), &error, "none");
-    check_ok(journal_append(&j, marks + 1, MANY - 2, &error), &error, "many");
-    journal_close(&j, true);
-    check_ok(journal_open(&j, p.path.text, &identity, check_mark, &seen, &found, &error), &error,
-             "open");
+    check_ok(quant_journal_create(&j, p.path.text, &identity, false, &error), &error, "create");
+    check_ok(quant_journal_append(&j, marks, 1, &error), &error, "one");
+    check_ok(quant_journal_append(&j, marks + 1, 0, &error), &error, "none");
+    check_ok(quant_journal_append(&j, marks + 1, MANY - 2, &error), &error, "many");
+    quant_journal_close(&j, true);
+    check_ok(quant_journal_open(&j, p.path.text, &identity, check_mark, &seen, &found, &error),
+             &error, "open");
     check(found, "found");
     check_u64(seen, MANY - 1, "marks");
-    check_ok(journal_append(&j, marks + MANY - 1, 1, &error), &error, "one more");
-    journal_close(&j, true);
+    check_ok(quant_journal_append(&j, marks + MANY - 1, 1, &error), &error, "one more");
+    quant_journal_close(&j, true);
     seen = 0;
-    check_ok(journal_open(&j, p.path.text, &identity, check_mark, &seen, &found, &error), &error,
-             "open again");
+    check_ok(quant_journal_open(&j, p.path.text, &identity, check_mark, &seen, &found, &error),
+             &error, "open again");
     check_u64(seen, MANY, "marks");
-    journal_close(&j, false);
+    quant_journal_close(&j, false);
     check(!file_exists(p.path.text), "removed");
-    journal_close(&j, false);
+    quant_journal_close(&j, false);
     folder_remove(&p.f);
 }
 
@@ -91,12 +91,12 @@ static void test_none(void **state)
     journal j;
 
     (void)state;
-    check_ok(journal_open(&j, p.path.text, &identity, ignore_mark, NULL, &found, &error), &error,
-             "none");
+    check_ok(quant_journal_open(&j, p.path.text, &identity, ignore_mark, NULL, &found, &error),
+             &error, "none");
     check(!found, "found");
     write_file(p.path.text, "GUFO", 4);
-    check_ok(journal_open(&j, p.path.text, &identity, ignore_mark, NULL, &found, &error), &error,
-             "a header that was cut short");
+    check_ok(quant_journal_open(&j, p.path.text, &identity, ignore_mark, NULL, &found, &error),
+             &error, "a header that was cut short");
     check(!found && !file_exists(p.path.text), "found");
     folder_remove(&p.f);
 }
@@ -110,12 +110,12 @@ static void test_exists(void **state)
 
     (void)state;
     write_file(p.path.text, "something", 9);
-    check_status(journal_create(&j, p.path.text, &identity, false, &error), GUFO_E_EXISTS, &error,
-                 "exists");
+    check_status(quant_journal_create(&j, p.path.text, &identity, false, &error), GUFO_E_EXISTS,
+                 &error, "exists");
     check_file(p.path.text, "something", 9, "exists");
-    check_ok(journal_create(&j, p.path.text, &identity, true, &error), &error, "replaced");
+    check_ok(quant_journal_create(&j, p.path.text, &identity, true, &error), &error, "replaced");
     check(stat(p.path.text, &info) == 0 && info.st_size == 56, "header");
-    journal_close(&j, true);
+    quant_journal_close(&j, true);
     folder_remove(&p.f);
 }
 
@@ -133,12 +133,13 @@ static void test_refused_names(void **state)
     check(mkdir(names[0].text, 0700) == 0, "folder");
     check(symlink("elsewhere", names[1].text) == 0, "link");
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        gufo_status status = journal_create(&j, names[i].text, &identity, true, &error);
+        gufo_status status = quant_journal_create(&j, names[i].text, &identity, true, &error);
 
         check_status(status, GUFO_E_IO, &error, "create %s", names[i].text);
         if (i == 2)
             continue;
-        status = journal_open(&j, names[i].text, &identity, ignore_mark, NULL, &found, &error);
+        status =
+            quant_journal_open(&j, names[i].text, &identity, ignore_mark, NULL, &found, &error);
         check_status(status, GUFO_E_IO, &error, "open %s", names[i].text);
     }
     check_u64(entry_count(p.f.path), 2, "files");
@@ -154,8 +155,8 @@ static void test_full_disk(void **state)
     (void)state;
     if (j.fd < 0)
         skip();
-    check_status(journal_append(&j, &mark, 1, &error), GUFO_E_IO, &error, "full");
-    journal_close(&j, true);
+    check_status(quant_journal_append(&j, &mark, 1, &error), GUFO_E_IO, &error, "full");
+    quant_journal_close(&j, true);
 }
 
 /* A descriptor that takes bytes but cannot be synced. */
@@ -166,8 +167,8 @@ static void test_unsyncable(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    check_status(journal_append(&j, &mark, 1, &error), GUFO_E_IO, &error, "sync");
-    journal_close(&j, true);
+    check_status(quant_journal_append(&j, &mark, 1, &error), GUFO_E_IO, &error, "sync");
+    quant_journal_close(&j, true);
 }
 
 int main(void)

@@ -249,8 +249,8 @@ static void stop_at_the_end(const place *p)
                  .path = p->journal.text,
                  .marks = ((uint64_t)info.st_size - 56) / 48};
 
-    check_ok(journal_append(&j, &mark, 1, &error), &error, "mark");
-    journal_close(&j, true);
+    check_ok(quant_journal_append(&j, &mark, 1, &error), &error, "mark");
+    quant_journal_close(&j, true);
 }
 
 static int name_nothing(const char *part, const char *out)
