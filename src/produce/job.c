@@ -219,7 +219,7 @@ static bool made_makes_sense(const gufo_job *job, const piece *p, const made *m)
     if (m->target != NO_TARGET &&
         (m->target >= job->target_count || end > job->targets[m->target].size))
         return false;
-    if (p->how == PIECE_MOVE)
+    if (p->how != PIECE_MAKE)
         return p->n_made == 1 && m->target != NO_TARGET && m->row_bytes > 0;
     if (m->type == NULL || m->type->block_elements == 0 ||
         p->columns % m->type->block_elements != 0 ||
