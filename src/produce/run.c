@@ -178,6 +178,19 @@ static gufo_status fail_journal(const run *r, gufo_status status, gufo_error *er
     return status;
 }
 
+/* Ends targets and journal.  The journal goes last, for a .part file without one would be anybody's, and its
+ * path lives as long as it does. */
+static void end_resumable(run *r, bool keep_files, bool keep_journal)
+{
+    char *path = r->targets.journal;
+
+    r->targets.journal = NULL;
+    targets_end(&r->targets, keep_files);
+    r->targets = (targets){.job = NULL};
+    journal_close(&r->journal, keep_journal);
+    mem_free(&r->job->allocator, path);
+}
+
 /* Starts from nothing.  The journal comes first: a .part file without one would be anybody's. */
 static gufo_status start_anew(run *r, const journal_identity *identity, gufo_error *error)
 {
@@ -193,11 +206,8 @@ static gufo_status start_anew(run *r, const journal_identity *identity, gufo_err
     status = parts_clear(&r->targets, error);
     if (status == GUFO_OK)
         status = targets_reserve(&r->targets, error);
-    if (status != GUFO_OK) { /* nothing is lost by removing these */
-        targets_end(&r->targets, false);
-        r->targets = (targets){.job = NULL};
-        journal_close(&r->journal, false);
-    }
+    if (status != GUFO_OK) /* nothing is lost by removing these */
+        end_resumable(r, false, false);
     return status;
 }
 
@@ -291,9 +301,7 @@ static gufo_status run_resumably(run *r, gufo_error *error)
     keeper_free(&r->keeper);
     if (status == GUFO_OK)
         status = targets_commit(&r->targets, keep, error);
-    targets_end(&r->targets, keep);
-    r->targets = (targets){.job = NULL};
-    journal_close(&r->journal, status != GUFO_OK && keep);
+    end_resumable(r, keep, status != GUFO_OK && keep);
     return status;
 }
 
