@@ -98,11 +98,12 @@ static gufo_status make_lists(targets *t, gufo_error *error)
     t->paths = mem_zero(a, count * sizeof *t->paths);
     t->files = mem_zero(a, count * sizeof *t->files);
     t->fds = mem_zero(a, count * sizeof *t->fds);
-    t->done = mem_zero(a, count * sizeof *t->done);
-    if (t->paths == NULL || t->files == NULL || t->fds == NULL || t->done == NULL)
+    for (size_t i = 0; t->files != NULL && i < count; i++)
+        t->files[i].fd = -1; /* whatever else is missing: targets_end closes what is not -1 */
+    if (t->paths == NULL || t->files == NULL || t->fds == NULL)
         return fail_memory(error);
     for (size_t i = 0; i < count; i++)
-        t->files[i].fd = t->fds[i] = -1;
+        t->fds[i] = -1;
     return GUFO_OK;
 }
 
@@ -213,7 +214,6 @@ gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)
     if (t->files[index].fd >= 0)
         status = output_close(&t->files[index], error);
     t->fds[index] = -1;
-    t->done[index] = status == GUFO_OK;
     (void)pthread_mutex_unlock(&t->lock);
     return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
 }
@@ -266,7 +266,6 @@ void targets_end(targets *t, bool keep)
     mem_free(a, t->paths);
     mem_free(a, t->files);
     mem_free(a, t->fds);
-    mem_free(a, t->done);
     mem_free(a, t->journal);
     (void)pthread_mutex_destroy(&t->lock);
 }

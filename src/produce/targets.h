@@ -18,7 +18,6 @@ typedef struct targets {
     output *files;
     char **paths;  /* as callers spell them */
     int *fds;      /* of those that are open; else -1 */
-    bool *done;    /* closed, and safe on disk */
     char *journal; /* the path of OUT.part.journal; NULL without any */
     uint32_t flags;
     bool resumable;
