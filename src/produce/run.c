@@ -264,7 +264,7 @@ static gufo_status note_complete(run *r, gufo_error *error)
 
     if (status == GUFO_OK)
         status = keeper_save(&r->keeper, error);
-    return status == GUFO_OK ? GUFO_OK : targets_fail(&r->targets, 0, status, error);
+    return status == GUFO_OK ? GUFO_OK : fail_journal(r, status, error);
 }
 
 static gufo_status work_resumably(run *r, gufo_error *error)

@@ -214,6 +214,7 @@ gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)
     if (t->files[index].fd >= 0)
         status = output_close(&t->files[index], error);
     t->fds[index] = -1;
+    t->lost = t->lost || status != GUFO_OK;
     (void)pthread_mutex_unlock(&t->lock);
     return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
 }
@@ -223,10 +224,13 @@ gufo_status targets_sync(targets *t, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     (void)pthread_mutex_lock(&t->lock);
+    if (t->lost)
+        status = fail_with(error, GUFO_E_IO, GUFO_NO_OFFSET, "an output could not be synced before");
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
         if (t->fds[i] >= 0 && disk_sync(t->fds[i]) != 0) {
-            status = fail_io(error, errno, "cannot write");
+            status = fail_io(error, errno, "cannot sync");
             (void)targets_fail(t, i, status, error);
+            t->lost = true;
         }
     (void)pthread_mutex_unlock(&t->lock);
     return status;

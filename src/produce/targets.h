@@ -21,6 +21,7 @@ typedef struct targets {
     char *journal; /* the path of OUT.part.journal; NULL without any */
     uint32_t flags;
     bool resumable;
+    bool lost; /* a sync has failed: nothing that was written since is known to be on disk, ever */
     pthread_mutex_t lock; /* files are opened and closed while another thread syncs them */
 } targets;
 
