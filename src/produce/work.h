@@ -159,6 +159,8 @@ gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t fi
 gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64_t count,
                              float *out, gufo_error *error);
 const uint8_t *transpose_row(const work *w, uint64_t row);
+/* Bytes of a worker's buffer that filling the smallest band takes. */
+uint64_t transpose_part(const piece *p);
 /* Bytes of a number in a band of this piece. */
 size_t transpose_cell(const piece *p);
 
