@@ -222,7 +222,7 @@ static gufo_status start_again(run *r, gufo_error *error)
     if (status == GUFO_OK && r->units_done > 0)
         status = parts_check(&r->targets, error);
     if (status == GUFO_OK)
-        status = parts_reserve_again(&r->targets, error);
+        status = parts_reserve_again(&r->targets, r->units_done == 0, error);
     r->work.done = bytes_before(r->job, r->units_done);
     return status;
 }
