@@ -335,6 +335,10 @@ gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const g
 
     error = error != NULL ? error : &ignored;
     how = how != NULL ? how : &standard;
-    status = job_check_call(job, options, how, error);
+    status = job_check_options(options, error);
+    if (status == GUFO_OK)
+        status = job_check_nothing_given(job, error);
+    if (status == GUFO_OK)
+        status = job_begin(job, how, error);
     return status == GUFO_OK ? run_found(&r, options, how, error) : status;
 }

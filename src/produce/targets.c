@@ -225,7 +225,8 @@ gufo_status targets_sync(targets *t, gufo_error *error)
 
     (void)pthread_mutex_lock(&t->lock);
     if (t->lost)
-        status = fail_with(error, GUFO_E_IO, GUFO_NO_OFFSET, "an output could not be synced before");
+        status =
+            fail_with(error, GUFO_E_IO, GUFO_NO_OFFSET, "an output could not be synced before");
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
         if (t->fds[i] >= 0 && disk_sync(t->fds[i]) != 0) {
             status = fail_io(error, errno, "cannot sync");
