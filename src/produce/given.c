@@ -144,11 +144,14 @@ gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error)
 static const piece *find_piece(const gufo_job *job, size_t index, uint64_t tensor)
 {
     const job_target *t;
+    uint64_t number;
 
     if (index >= job->target_count || tensor >= job->targets[index].tensor_count)
         return NULL;
     t = &job->targets[index];
-    return &job->pieces[t->first_piece + tensor];
+    number = t->has_pieces ? t->first_piece + tensor : UINT64_MAX;
+    /* Data that is moved as a whole is one piece for all tensors. */
+    return number <= t->last_piece ? &job->pieces[number] : NULL;
 }
 
 static gufo_status check_place(const gufo_job *job, const piece *p, uint64_t offset, uint64_t size,
