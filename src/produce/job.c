@@ -134,10 +134,16 @@ static bool rows_make_sense(const gufo_job *job, const rows *r)
 
 static bool sides_make_sense(const gufo_job *job, const rows *const *sides, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (sides[i] != NULL && (!rows_make_sense(job, sides[i]) || sides[i]->columns == 0 ||
-                                 (sides[i]->type == NULL && sides[i]->unpack == NULL)))
+    for (unsigned i = 0; i < count; i++) {
+        const rows *r = sides[i];
+
+        if (r != NULL && (!rows_make_sense(job, r) || r->columns == 0 ||
+                          (r->type == NULL && r->unpack == NULL)))
             return false;
+        for (unsigned k = 0; r != NULL && k < ROWS_SIDES; k++)
+            if (r->side[k] != NULL) /* a table has none of its own */
+                return false;
+    }
     return true;
 }
 
@@ -378,8 +384,27 @@ gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t 
 
 /* ---- the end of planning -------------------------------------------------------------------- */
 
+/* Whether there is a hook for all that pieces want. */
+static gufo_status check_hooks(const gufo_job *job, gufo_error *error)
+{
+    const job_hooks *hooks = &job->hooks;
+    bool complete = hooks->result_size <= JOB_RESULT_SIZE;
+
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        for (uint32_t k = 0; k < job->pieces[i].n_made; k++)
+            complete = complete &&
+                       (!job->pieces[i].made[k].weighs || hooks->importance != NULL) &&
+                       (!job->pieces[i].made[k].measure || hooks->measure != NULL);
+    return complete ? GUFO_OK
+                    : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                "the plan has no hook for what a tensor wants, or one with too large "
+                                "a result");
+}
+
 gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error)
 {
+    if (status == GUFO_OK)
+        status = check_hooks(job, error);
     if (status == GUFO_OK) {
         job->temporaries =
             mem_zero(&job->allocator, ((size_t)job->target_count + 1) * sizeof *job->temporaries);
