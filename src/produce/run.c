@@ -305,6 +305,29 @@ static gufo_status run_resumably(run *r, gufo_error *error)
     return status;
 }
 
+/* ---- nothing is written --------------------------------------------------------------------- */
+
+gufo_status job_measure(gufo_job *job, const gufo_run *how, gufo_error *error)
+{
+    static const gufo_run standard = {0};
+    gufo_error ignored;
+    gufo_status status;
+    work w;
+
+    error = error != NULL ? error : &ignored;
+    how = how != NULL ? how : &standard;
+    status = job_check_nothing_given(job, error);
+    if (status == GUFO_OK)
+        status = job_begin(job, how, error);
+    if (status == GUFO_OK)
+        status = work_begin(&w, job, how, false, error);
+    if (status != GUFO_OK)
+        return status;
+    status = work_run(&w, 0, job->unit_count, error);
+    work_end(&w);
+    return status == GUFO_OK ? job_check_inputs(job, error) : status;
+}
+
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 static gufo_status run_found(run *r, const gufo_job_options *options, const gufo_run *how,
@@ -336,6 +359,8 @@ gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const g
     error = error != NULL ? error : &ignored;
     how = how != NULL ? how : &standard;
     status = job_check_options(options, error);
+    if (status == GUFO_OK && job->target_count == 0)
+        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the job writes no file");
     if (status == GUFO_OK)
         status = job_check_nothing_given(job, error);
     if (status == GUFO_OK)
