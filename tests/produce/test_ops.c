@@ -1,6 +1,7 @@
 /* Operations on rows: in double, rounded once; tables beside the rows; packings of other formats. */
 #include <math.h>
 
+#include "base/bytes.h"
 #include "produce/jobs.h"
 
 enum { ROWS = 300, COLUMNS = 96, RANK = 5, COUNT = ROWS * COLUMNS };
@@ -16,6 +17,7 @@ static rows table_at(const tables *t, const float *table, uint64_t count, uint64
     rows r = rows_of_floats(&t->all.source, count, columns);
 
     r.offset = (uint64_t)((const uint8_t *)table - (const uint8_t *)t->base);
+    r.swapped = HOST_IS_BIG_ENDIAN; /* floats of this machine */
     return r;
 }
 
@@ -76,6 +78,8 @@ static gufo_status operate(const tables *t, row_op *ops, uint32_t count, float *
 
     if (status == GUFO_OK)
         status = try_job(job, &run, &bytes, error);
+    if (status == GUFO_OK)
+        floats_from_little_endian(bytes, COUNT);
     *out = (float *)(void *)bytes;
     gufo_job_free(job);
     return status;
@@ -237,6 +241,7 @@ static void test_unpacker(void **state)
 
     add_piece(job, &p);
     out = run_job(job, 2, 0);
+    floats_from_little_endian(out, ROWS / 2 * COLUMNS);
     got = (const float *)(void *)out;
     for (uint64_t i = 0; i < ROWS / 2 * COLUMNS; i++) {
         uint64_t row = 2 * (i / COLUMNS) + 1;

@@ -97,7 +97,7 @@ static void check_turn(const turn *t, unsigned threads, uint64_t memory)
     add_piece(job, &p);
     got = run_job(job, threads, memory);
     assert_int_equal(from.read, size);
-    floats_from_little_endian(got, 0);
+    floats_from_little_endian(got, (size_t)count);
     check_same_floats((const float *)(const void *)got, expected, count, t->type->name, "floats");
     encode_with(gufo_element_type_by_id(GUFO_TYPE_F16), GUFO_CPU_BEST, GUFO_EFFORT_REFERENCE,
                 expected, 1, count, NULL, as_halves);
