@@ -51,7 +51,7 @@ static const char *some_text(subject *s)
 static void set_array(subject *s, const char *key)
 {
     enum gguf_type type = (enum gguf_type)below(s, GGUF_TYPE_COUNT);
-    size_t count = below(s, 5);
+    size_t count = (size_t)below(s, 5);
     const char *texts[5];
 
     for (size_t i = 0; i < COUNT_OF(texts); i++)
