@@ -337,8 +337,7 @@ static inline gufo_job *plan_job(plan *p, gufo_error *error)
                                  &number, error);
     for (size_t i = 0; i < p->targets && g.status == GUFO_OK; i++)
         g.status = job_add_target(
-            job,
-            &(job_target){.size = p->size[i], .header = header, .header_size = sizeof header},
+            job, &(job_target){.size = p->size[i], .header = header, .header_size = sizeof header},
             &number, error);
     if (g.status == GUFO_OK)
         plan_all(&g);
@@ -430,10 +429,8 @@ static inline bool count_progress(void *context, uint64_t done, uint64_t total)
 static inline gufo_run plan_how(plan *p, unsigned threads, uint64_t memory)
 {
     p->calls = p->done = p->total = 0;
-    return (gufo_run){.threads = threads,
-                      .memory = memory,
-                      .progress = count_progress,
-                      .progress_context = p};
+    return (gufo_run){
+        .threads = threads, .memory = memory, .progress = count_progress, .progress_context = p};
 }
 
 static inline void plan_take_results(plan *p, const gufo_job *job)

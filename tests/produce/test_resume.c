@@ -27,7 +27,8 @@ static void interrupt(plan *p, uint64_t units)
     gufo_error error = no_error();
 
     p->stop_at = units;
-    check_status(plan_run(p, keep | GUFO_JOB_REPLACE, 2, 0, &error), GUFO_E_STOPPED, &error, "stop");
+    check_status(plan_run(p, keep | GUFO_JOB_REPLACE, 2, 0, &error), GUFO_E_STOPPED, &error,
+                 "stop");
     p->stop_at = 0;
     check_u64(entry_count(p->f.path), 3 + p->targets, "parts and journal");
 }
@@ -136,7 +137,8 @@ static void test_spoilt_journal(void **state)
         bytes[at] ^= 0x10;
         write_file(path.text, bytes, len);
         if (at < 64) {
-            check_status(plan_run(&p, again, 1, 0, &error), GUFO_E_ARGUMENT, &error, "byte %zu", at);
+            check_status(plan_run(&p, again, 1, 0, &error), GUFO_E_ARGUMENT, &error, "byte %zu",
+                         at);
             check_u64(error.role, GUFO_FILE_JOURNAL, "byte %zu", at);
             assert_string_equal(error.file, path.text);
             check_file(path.text, bytes, len, "the journal stays");
@@ -229,7 +231,8 @@ static void test_spoilt_parts(void **state)
                 check(link(part.text, folder_path(&p.f, "second").text) == 0, "link");
             else if (chown(part.text, 12345, (gid_t)-1) != 0)
                 skip();
-            check_status(plan_run(&p, again, 1, 0, &error), GUFO_E_ARGUMENT, &error, "part %u", how);
+            check_status(plan_run(&p, again, 1, 0, &error), GUFO_E_ARGUMENT, &error, "part %u",
+                         how);
             check_u64(error.role, GUFO_FILE_OUTPUT, "part %u", how);
             check_u64(error.file_index, target, "part %u", how);
             check(file_exists(journal_of(&p).text), "the journal stays");
@@ -285,7 +288,8 @@ static void test_complete(void **state)
     (void)state;
     write_file(p.out[0].text, "old", 3);
     p.stop_at = 1;
-    check_status(plan_run(&p, again | GUFO_JOB_REPLACE, 1, 0, &error), GUFO_E_STOPPED, &error, "stop");
+    check_status(plan_run(&p, again | GUFO_JOB_REPLACE, 1, 0, &error), GUFO_E_STOPPED, &error,
+                 "stop");
     p.stop_at = 0;
     check_file(p.out[0].text, "old", 3, "old");
     check_status(plan_run(&p, again, 1, 0, &error), GUFO_E_EXISTS, &error, "kept");

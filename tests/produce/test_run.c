@@ -19,7 +19,8 @@ static void test_same_bytes(void **state)
         for (unsigned run = 0; run < 4 * COUNT_OF(memories); run++) {
             gufo_error error = no_error();
 
-            check_ok(plan_run(&p, 0, run % 4 + 1, memories[run / 4], &error), &error, "run %u", run);
+            check_ok(plan_run(&p, 0, run % 4 + 1, memories[run / 4], &error), &error, "run %u",
+                     run);
             plan_check(&p, "run");
             check_u64(p.done, p.total, "run %u", run);
             check_u64(p.calls, p.units, "run %u", run);
@@ -50,13 +51,15 @@ static void test_nothing_to_do(void **state)
             gufo_job_options as = options;
 
             as.flags = resumable ? GUFO_JOB_RESUMABLE : 0;
-            check_ok(job_add_input(job, &(job_input){.source = &p.from[0]}, &number, &error), &error,
-                     "input");
-            check_ok(job_add_target(job, &(job_target){.size = 5, .header = "abc", .header_size = 3},
+            check_ok(job_add_input(job, &(job_input){.source = &p.from[0]}, &number, &error),
+                     &error, "input");
+            check_ok(job_add_target(job,
+                                    &(job_target){.size = 5, .header = "abc", .header_size = 3},
                                     &number, &error),
                      &error, "target");
             if (pieces > 0)
-                check_ok(job_add_move(job, 0, 0, 0, 0, 5, gufo_str_of("none"), &error), &error, "no bytes");
+                check_ok(job_add_move(job, 0, 0, 0, 0, 5, gufo_str_of("none"), &error), &error,
+                         "no bytes");
             assert_ptr_equal(job_planned(job, GUFO_OK, &error), job);
             check_ok(gufo_job_run(job, &as, &crowd, &error), &error, "run");
             gufo_job_free(job);
@@ -149,8 +152,8 @@ static void test_part_that_is_an_input(void **state)
         gufo_error error = no_error();
 
         check(link(p.in[0].text, folder_path(&p.f, names[i]).text) == 0, "link");
-        check_status(plan_run(&p, GUFO_JOB_REPLACE | GUFO_JOB_RESUME, 1, 0, &error), GUFO_E_ARGUMENT,
-                     &error, "%s", names[i]);
+        check_status(plan_run(&p, GUFO_JOB_REPLACE | GUFO_JOB_RESUME, 1, 0, &error),
+                     GUFO_E_ARGUMENT, &error, "%s", names[i]);
         check(strstr(error.message, "the input") != NULL, "%s", error.message);
         check_file(p.in[0].text, p.data[0], p.len[0], "a");
         check_ok(plan_run(&p, 0, 1, 0, &error), &error, "not resumable");
@@ -333,8 +336,8 @@ static void test_long_parts(void **state)
     for (size_t i = 0; i < WIDE; i++)
         values[i] = (float)(i % 1000);
     encode_all(GUFO_TYPE_Q8_0, values, 1, WIDE, blocks);
-    check_ok(gufo_decode(type_of(GUFO_TYPE_Q8_0), blocks, 1, WIDE, decoded, 0, &error),
-             &error, "decode");
+    check_ok(gufo_decode(type_of(GUFO_TYPE_Q8_0), blocks, 1, WIDE, decoded, 0, &error), &error,
+             "decode");
     counted_open(&from, blocks, BLOCKS * 34);
     rows r = {.source = &from.source,
               .row_bytes = BLOCKS * 34,
