@@ -2,7 +2,10 @@
  * memory, and nothing left after any failure, which names its file. */
 #include "plans.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
+
+#include "../support/disk.h"
 
 enum { MANY = 4096, SOME = 64 };
 
@@ -176,6 +179,53 @@ static void test_same_outputs(void **state)
     p.path = folder_path(&p.f, "out.gguf");
     check_status(plan_run(&p, 0, 1, 0, &error), GUFO_E_ARGUMENT, &error, "no name of a set");
     plan_check_nothing(&p, "no name of a set");
+    plan_end(&p);
+}
+
+/* More files than may be open at a time. */
+static void test_many_targets(void **state)
+{
+    enum { FILES = 500, EACH = 3 };
+    plan p = plan_new(true, SOME);
+    gufo_error error = no_error();
+    struct rlimit old, few;
+
+    (void)state;
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    few = old;
+    few.rlim_cur = 32;
+    disk_without_sync(true);
+    for (uint32_t flags = 0; flags <= GUFO_JOB_RESUMABLE; flags += GUFO_JOB_RESUMABLE) {
+        path_text prefix = folder_path(&p.f, "many");
+        const gufo_job_options options = {.path = prefix.text, .flags = flags};
+        gufo_job *job = job_new(NULL, &error);
+        uint32_t number;
+
+        job->naming = JOB_NAMED_PREFIX;
+        check_ok(
+            job_add_input(job, &(job_input){.name = "a", .source = &p.from[0]}, &number, &error),
+            &error, "input");
+        for (uint32_t i = 0; i < FILES; i++) {
+            check_ok(job_add_target(job, &(job_target){.size = EACH}, &number, &error), &error,
+                     "target");
+            check_ok(job_add_move(job, 0, i, EACH, i, 0, gufo_str_of("t"), &error), &error,
+                     "piece");
+        }
+        assert_ptr_equal(job_planned(job, GUFO_OK, &error), job);
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+        check_ok(gufo_job_run(job, &options, NULL, &error), &error, "many");
+        assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+        check_u64(entry_count(p.f.path), 2 + FILES, "files");
+        for (uint32_t i = 0; i < FILES; i++) {
+            path_text path;
+
+            (void)gufo_job_output_path(job, prefix.text, i, path.text, sizeof path.text);
+            check_file(path.text, p.data[0] + i, EACH, "many");
+            (void)unlink(path.text);
+        }
+        gufo_job_free(job);
+    }
+    disk_without_sync(false);
     plan_end(&p);
 }
 
@@ -382,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_outputs_that_are_inputs),
         cmocka_unit_test(test_part_that_is_an_input),
         cmocka_unit_test(test_same_outputs),
+        cmocka_unit_test(test_many_targets),
         cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_changed_input),
         cmocka_unit_test(test_short_input),

@@ -120,6 +120,26 @@ static void test_refused(void **state)
     plan_end(&p);
 }
 
+/* What a file takes in any order. */
+static void test_wrong_order(void **state)
+{
+    gufo_error error = no_error();
+    uint8_t bytes[8] = {0};
+    counted from;
+    gufo_job *job;
+
+    (void)state;
+    counted_open(&from, bytes, sizeof bytes);
+    job = new_job(&from.source, 8);
+    check_ok(job_add_move(job, 0, 0, 4, 0, 4, gufo_str_of("late"), &error), &error, "second half");
+    check_ok(job_add_move(job, 0, 4, 4, 0, 0, gufo_str_of("early"), &error), &error, "first half");
+    assert_ptr_equal(job_planned(job, GUFO_OK, &error), job);
+    check_status(gufo_job_stream(job, -1, NULL, &error), GUFO_E_ARGUMENT, &error, "order");
+    check(strstr(error.message, "\"early\"") != NULL, "%s", error.message);
+    gufo_job_free(job);
+    source_close(&from.source);
+}
+
 static void test_short_input(void **state)
 {
     plan p = plan_new(true, SOME);
@@ -140,7 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_bytes),  cmocka_unit_test(test_closed_pipe),
         cmocka_unit_test(test_stopped),     cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_short_input),
+        cmocka_unit_test(test_wrong_order), cmocka_unit_test(test_short_input),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
