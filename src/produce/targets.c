@@ -131,6 +131,8 @@ gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *opti
     t->resumable = (options->flags & (GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME)) != 0;
     (void)pthread_mutex_init(&t->lock, NULL);
     status = check_set_path(job, options->path, error);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_OUTPUT, 0, options->path);
     if (status == GUFO_OK)
         status = make_lists(t, error);
     if (status == GUFO_OK)
