@@ -46,6 +46,8 @@ endfunction()
 add_bench(bench_open)
 add_bench(bench_codec)
 add_bench(bench_validate)
+add_bench(bench_produce)
+target_include_directories(bench_produce PRIVATE src) # the inside of the library
 add_bench(make_llama)
 if(GUFO_BENCH_GGML)
     add_bench(compare_ggml) # whether both read the same

@@ -95,7 +95,8 @@ static void chain_made(uint64_t *hash, const made *m)
     chain_u64(hash, m->place);
     chain_u64(hash, m->row_bytes);
     chain_u64(hash, m->type != NULL ? m->type->id : UINT64_MAX);
-    chain_u64(hash, (uint64_t)m->encode | m->weighs << 1 | m->swap << 2 | m->measure << 3);
+    chain_u64(hash, (m->encode ? 1u : 0u) | (m->weighs ? 2u : 0u) | (m->swap ? 4u : 0u) |
+                        (m->measure ? 8u : 0u));
 }
 
 static void chain_piece(uint64_t *hash, const piece *p)

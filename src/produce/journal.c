@@ -272,6 +272,16 @@ static gufo_status cut(const journal *j, gufo_error *error)
     return sync_journal(j, error);
 }
 
+/* Whether so few bytes are what a crash left of a header: its beginning, or zeros. */
+static bool begins_header(const uint8_t *bytes, size_t size)
+{
+    bool zeros = true;
+
+    for (size_t i = 0; i < size; i++)
+        zeros = zeros && bytes[i] == 0;
+    return zeros || memcmp(bytes, magic, size < sizeof magic - 1 ? size : sizeof magic - 1) == 0;
+}
+
 /* Reads and checks the header.  *found is false if the run was stopped while it was written, before
  * anything else was: the file is removed then. */
 static gufo_status read_header(const journal *j, const journal_identity *identity, bool *found,
@@ -286,6 +296,9 @@ static gufo_status read_header(const journal *j, const journal_identity *identit
     *found = got == sizeof header;
     if (*found)
         return compare_header(header, j, identity, error);
+    if (!begins_header(header, got))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "cannot resume: this is not a journal of an interrupted run");
     return disk_unlink(j->path) == 0 ? GUFO_OK : fail_io(error, errno, "cannot remove the journal");
 }
 

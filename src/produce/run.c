@@ -243,7 +243,14 @@ static gufo_status start(run *r, gufo_error *error)
     }
     if (status != GUFO_OK)
         return status;
-    return found ? start_again(r, error) : start_anew(r, &identity, error);
+    status = found ? start_again(r, error) : start_anew(r, &identity, error);
+    /* A mark must not outlive the name of the file that it speaks of. */
+    if (status == GUFO_OK && !r->complete) {
+        status = targets_sync_folders(&r->targets, error);
+        if (status != GUFO_OK && !found)
+            end_resumable(r, false, false);
+    }
+    return status;
 }
 
 static gufo_status note_unit(void *context, uint64_t number, uint64_t index, gufo_error *error)

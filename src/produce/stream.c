@@ -106,13 +106,24 @@ static gufo_status send_all(stream *s, gufo_error *error)
 
 static gufo_status check_stream(const gufo_job *job, gufo_error *error)
 {
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t end = 0;
+
     if (job->target_count != 1)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "%" PRIu64 " files cannot be written to one stream", job->target_count);
-    for (uint64_t i = 0; i < job->piece_count; i++)
-        if (job->pieces[i].n_made != 1 || job->pieces[i].made[0].target == NO_TARGET)
+    for (uint64_t i = 0; i < job->piece_count; i++) {
+        const piece *p = &job->pieces[i];
+
+        if (p->n_made != 1 || p->made[0].target == NO_TARGET)
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "a stream takes one result of each tensor");
+        if (p->made[0].place < end)
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "tensor %s comes too late for a stream", quote_name(quoted, p->name));
+        /* job_add_piece has checked that this is inside the target. */
+        end = p->made[0].place + p->slices * p->slice_rows * p->made[0].row_bytes;
+    }
     return GUFO_OK;
 }
 

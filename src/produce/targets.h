@@ -30,6 +30,8 @@ gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *opti
 /* GUFO_E_EXISTS for one that may not be replaced. */
 gufo_status targets_check_replaceable(targets *t, gufo_error *error);
 gufo_status targets_reserve(targets *t, gufo_error *error);
+/* Waits until the names of the files that were reserved are on disk. */
+gufo_status targets_sync_folders(const targets *t, gufo_error *error);
 gufo_status targets_open(targets *t, uint32_t index, gufo_error *error);
 gufo_status targets_close(targets *t, uint32_t index, gufo_error *error);
 /* Waits until everything that was written so far is on disk. */

@@ -47,6 +47,8 @@ void side_free(side_tables *s, const gufo_job *job);
 static inline const float *const *side_of_source(const side_tables *s, const piece *p,
                                                  const rows *r)
 {
+    if (s->tables == NULL) /* pieces without tables are worked on together */
+        return NULL;
     return (const float *const *)s->tables + (size_t)(r - p->sources) * ROWS_SIDES;
 }
 

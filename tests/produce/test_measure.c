@@ -1,0 +1,110 @@
+/* Measuring without output: hooks see everything, nothing is written, and what they add up does not
+ * depend on threads and memory. */
+#include "plans.h"
+
+enum { MANY = 4096, SOME = 64 };
+
+static gufo_status measure(plan *p, unsigned threads, uint64_t memory, gufo_error *error)
+{
+    const gufo_run how = plan_how(p, threads, memory);
+    gufo_job *job = plan_job(p, error);
+    gufo_status status;
+
+    assert_non_null(job);
+    status = job_measure(job, &how, error);
+    plan_take_results(p, job);
+    gufo_job_free(job);
+    return status;
+}
+
+static void test_results(void **state)
+{
+    plan p = plan_new(false, MANY);
+    measured written[PIECES];
+    gufo_error error = no_error();
+
+    (void)state;
+    check_ok(plan_run(&p, 0, 1, 0, &error), &error, "run");
+    memcpy(written, p.results, sizeof written);
+    plan_remove_outputs(&p);
+    for (unsigned threads = 1; threads <= 4; threads++) {
+        check_ok(measure(&p, threads, UINT64_C(40) << 20, &error), &error, "%u", threads);
+        check(memcmp(written, p.results, sizeof written) == 0, "%u threads", threads);
+        check_u64(p.done, p.total, "%u threads", threads);
+        plan_check_nothing(&p, "measured");
+    }
+    check_u64(written[5].rows, MANY, "rows of both slices");
+    plan_end(&p);
+}
+
+static gufo_status one_factor(void *context, uint64_t number, uint64_t slice, float *out,
+                              gufo_error *error)
+{
+    uint64_t *calls = context;
+
+    (void)number, (void)error;
+    __atomic_fetch_add(&calls[slice], 1, __ATOMIC_RELAXED);
+    for (unsigned i = 0; i < COLUMNS; i++)
+        out[i] = 1;
+    return GUFO_OK;
+}
+
+/* Each slice gets its own importance, whichever thread works on it. */
+static void test_importance_of_slices(void **state)
+{
+    plan p = plan_new(false, MANY);
+
+    (void)state;
+    for (unsigned threads = 1; threads <= 4; threads += 3) {
+        const gufo_run how = {.threads = threads};
+        gufo_error error = no_error();
+        uint64_t calls[2] = {0};
+        gufo_job *job = plan_job(&p, &error);
+
+        assert_non_null(job);
+        job->hooks.importance = one_factor;
+        job->hooks.context = calls;
+        check_ok(job_measure(job, &how, &error), &error, "%u threads", threads);
+        check(calls[0] >= 1 && calls[0] <= threads && calls[1] >= 1 && calls[1] <= threads,
+              "%" PRIu64 " and %" PRIu64 " calls of %u threads", calls[0], calls[1], threads);
+        gufo_job_free(job);
+    }
+    plan_end(&p);
+}
+
+static gufo_status refuse_importance(void *context, uint64_t number, uint64_t slice, float *out,
+                                     gufo_error *error)
+{
+    (void)context, (void)number, (void)out;
+    return slice == 1 ? fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "no importance")
+                      : give_importance(NULL, number, slice, out, error);
+}
+
+static void test_failures(void **state)
+{
+    plan p = plan_new(false, SOME);
+    gufo_error error = no_error();
+    gufo_job *job = plan_job(&p, &error);
+
+    (void)state;
+    assert_non_null(job);
+    job->hooks.importance = refuse_importance;
+    check_status(job_measure(job, NULL, &error), GUFO_E_MALFORMED, &error, "importance");
+    check_status(job_measure(job, NULL, &error), GUFO_E_ARGUMENT, &error, "twice");
+    gufo_job_free(job);
+    p.stop_at = 2;
+    check_status(measure(&p, 2, 0, &error), GUFO_E_STOPPED, &error, "stopped");
+    plan_check_nothing(&p, "failures");
+    plan_end(&p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results),
+        cmocka_unit_test(test_importance_of_slices),
+        cmocka_unit_test(test_failures),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
