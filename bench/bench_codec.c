@@ -360,7 +360,7 @@ static void fill_blocks(const gufo_element_type *type, unsigned char *blocks, ui
     job j = {gufo_element_type_by_id(id), IMPORTANCE, 0};
     size_t pattern;
 
-    gufo_element_row_size(type, COLUMNS, &j.row_bytes);
+    (void)gufo_element_row_size(type, COLUMNS, &j.row_bytes, NULL);
     pattern = ROWS * j.row_bytes;
     for (int i = contender_count - 1; i >= 0; i--) {
         contender *c = &contenders[i];
@@ -772,7 +772,7 @@ int main(int argc, char **argv)
         job j = {.type = type};
 
         if (fnmatch(o.pattern, type->name, 0) != 0 ||
-            gufo_element_row_size(type, COLUMNS, &j.row_bytes) != GUFO_OK)
+            gufo_element_row_size(type, COLUMNS, &j.row_bytes, NULL) != GUFO_OK)
             continue;
         for (j.direction = 0; j.direction < DIRECTIONS; j.direction++)
             if (o.wanted[j.direction] && job_exists(&j))

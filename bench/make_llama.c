@@ -210,7 +210,7 @@ static void write_matrix(model *m, const shape *s)
     uint64_t row_bytes;
     gufo_error e = {.message = "rows of this type have another length"};
 
-    check(gufo_element_row_size(m->type, s->columns, &row_bytes), &e);
+    check(gufo_element_row_size(m->type, s->columns, &row_bytes, NULL), &e);
     for (uint32_t row = 0; row < s->rows; row += CHUNK_ROWS) {
         uint32_t rows = s->rows - row < CHUNK_ROWS ? s->rows - row : CHUNK_ROWS;
 

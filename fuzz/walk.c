@@ -281,7 +281,7 @@ void walk_file(const gufo_model *file, bool strict)
     }
     walk_metadata(file);
     walk_tensors(file, strict);
-    gufo_get_u64(file, "general.alignment", &number, &error);
+    (void)gufo_get_u64(file, "general.alignment", &number, &error);
     must(gufo_model_check(file, check_finding, &strict, &error) == GUFO_OK,
          "checking does not fail");
 }

@@ -21,13 +21,13 @@ extern "C" {
 
 /* In the order in which manifests list them. */
 typedef enum gufo_digest_algorithm {
-    GUFO_DIGEST_XXH64,   /* XXH64 with seed 0 */
-    GUFO_DIGEST_SHA1,    /* FIPS 180-4 */
-    GUFO_DIGEST_SHA256,  /* FIPS 180-4 */
-    GUFO_DIGEST_BLAKE2B, /* BLAKE2b-512, RFC 7693 */
+    GUFO_DIGEST_XXH64 = 0,   /* XXH64 with seed 0 */
+    GUFO_DIGEST_SHA1 = 1,    /* FIPS 180-4 */
+    GUFO_DIGEST_SHA256 = 2,  /* FIPS 180-4 */
+    GUFO_DIGEST_BLAKE2B = 3, /* BLAKE2b-512, RFC 7693 */
     /* RFC 9562, version 5, in the namespace ef001206-dadc-5f6d-a15f-3359e577d4e5; of a whole file
      * only. */
-    GUFO_DIGEST_UUID,
+    GUFO_DIGEST_UUID = 4,
 } gufo_digest_algorithm;
 
 #define GUFO_DIGEST_COUNT 5
@@ -109,8 +109,9 @@ typedef struct gufo_manifest_line {
 
 /* Reads a manifest; `text` is not needed afterwards.  NULL on failure: GUFO_E_MALFORMED, with the
  * number of the line; GUFO_E_MEMORY.  `allocator` may be NULL. */
-GUFO_API gufo_manifest *gufo_manifest_parse(gufo_str text, const gufo_allocator *allocator,
-                                            gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_manifest *gufo_manifest_parse(gufo_str text,
+                                                          const gufo_allocator *allocator,
+                                                          gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_manifest_free(gufo_manifest *manifest);
 /* The number of lines that hold a hash, and such a line (false past the end). */
@@ -119,10 +120,10 @@ GUFO_API bool gufo_manifest_at(const gufo_manifest *manifest, uint64_t index,
                                gufo_manifest_line *out);
 
 typedef enum gufo_manifest_verdict {
-    GUFO_MANIFEST_SAME,
-    GUFO_MANIFEST_DIFFERS,
-    GUFO_MANIFEST_MISSING, /* the manifest has it, the file does not */
-    GUFO_MANIFEST_NEW,     /* the file has it, the manifest does not */
+    GUFO_MANIFEST_SAME = 0,
+    GUFO_MANIFEST_DIFFERS = 1,
+    GUFO_MANIFEST_MISSING = 2, /* the manifest has it, the file does not */
+    GUFO_MANIFEST_NEW = 3,     /* the file has it, the manifest does not */
 } gufo_manifest_verdict;
 
 /* About one tensor; about all data together if `whole` is set.  Lives during the call only. */
@@ -226,10 +227,10 @@ GUFO_API gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str me
                                          gufo_error *error);
 
 typedef enum gufo_signature_verdict {
-    GUFO_SIGNATURE_GOOD,
-    GUFO_SIGNATURE_OTHER_KEY,   /* made with another key */
-    GUFO_SIGNATURE_BAD,         /* the message is not what was signed */
-    GUFO_SIGNATURE_BAD_COMMENT, /* the message is, the trusted comment is not */
+    GUFO_SIGNATURE_GOOD = 0,
+    GUFO_SIGNATURE_OTHER_KEY = 1,   /* made with another key */
+    GUFO_SIGNATURE_BAD = 2,         /* the message is not what was signed */
+    GUFO_SIGNATURE_BAD_COMMENT = 3, /* the message is, the trusted comment is not */
 } gufo_signature_verdict;
 
 typedef struct gufo_signature_result {

@@ -5,7 +5,7 @@
  *
  * Part 1  values       metadata values, typed access, arrays
  * Part 2  models       open, facts, metadata, tensors, rows
- * Part 3  made models  models that are no GGUF files
+ * Part 3  made models  models that are not GGUF files
  * Part 4  rules        what a file may break, and the validator
  * Part 5  writer       plan, layout, data */
 #ifndef GUFO_FORMAT_H
@@ -112,8 +112,10 @@ typedef struct gufo_array_iter {
     uint64_t index;    /* of the next element */
     uint64_t position; /* of the next element's bytes in array.data */
     bool changed;      /* set when the bytes no longer make sense: the file was changed meanwhile */
+    uint64_t reserved[2];
 } gufo_array_iter;
 
+/* A walk that begins at the first element.  Nothing to free; one thread at a time for one walk. */
 GUFO_API gufo_array_iter gufo_array_start(const gufo_array *array);
 /* The next element into *out; false at the end, or (`iter->changed`) where bounds no longer hold.
  * Never reads outside the array, even if the file is overwritten meanwhile. */
@@ -140,7 +142,7 @@ struct gufo_finding;
 
 typedef enum gufo_open_flags {
     /* Open a damaged file as far as it can be read.  Reading goes on after a fault as long as the
-     * position of the next field is certain; gufo_model_damage tells the first fault.  Tensors then
+     * position of the next field is certain; gufo_model_damage gives the first fault.  Tensors then
      * say how many of their bytes are there.  Checks between shards stay strict. */
     GUFO_OPEN_LENIENT = 1,
     /* Read metadata into memory instead of mapping the file: slower, but a file that somebody
@@ -149,7 +151,7 @@ typedef enum gufo_open_flags {
     /* Do not ask whether tensor data is there: extents are compared neither with the end of the file
      * nor with each other, and gufo_facts.data_size is 0.  For files that hold metadata only, and for
      * programs that check extents themselves: without that, a tensor may claim bytes that belong to
-     * another tensor or to nobody.  gufo_tensor.available and .complete still tell. */
+     * another tensor or to nobody.  gufo_tensor.available and .complete still say so. */
     GUFO_OPEN_METADATA_ONLY = 4,
     /* Accept what ggml's reader accepts although the specification forbids it: keys of any bytes and
      * any length (G203, G204), a bool other than 0 and 1 (G209), as alignment any power of two
@@ -168,7 +170,7 @@ typedef struct gufo_open_options {
     uint64_t max_metadata;           /* entries; 0: GUFO_MAX_COUNT */
     uint64_t max_tensors;            /* 0: GUFO_MAX_COUNT */
     uint64_t max_unmapped;           /* bytes; 0: GUFO_MAX_UNMAPPED */
-    /* With GUFO_OPEN_LENIENT: told of every fault that open looks for, not only the first. */
+    /* With GUFO_OPEN_LENIENT: called for every fault that open looks for, not only the first. */
     void (*on_finding)(void *context, const struct gufo_finding *finding);
     void *finding_context;
     const char *name;     /* what errors call a descriptor, memory or a source; NULL: nothing */
@@ -191,17 +193,20 @@ typedef struct gufo_open_options {
  *
  * `options` may be NULL.  The result is closed with gufo_close; NULL on failure, and the error names
  * the file. */
-GUFO_API gufo_model *gufo_open(const char *path, const gufo_open_options *options,
-                               gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open(const char *path, const gufo_open_options *options,
+                                             gufo_error *error);
 /* The same from a file descriptor, which stays the caller's and may be closed right after. */
-GUFO_API gufo_model *gufo_open_fd(int fd, const gufo_open_options *options, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open_fd(int fd, const gufo_open_options *options,
+                                                gufo_error *error);
 /* The same from memory, which must outlive the model and stay as it is. */
-GUFO_API gufo_model *gufo_open_memory(const void *data, size_t size,
-                                      const gufo_open_options *options, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open_memory(const void *data, size_t size,
+                                                    const gufo_open_options *options,
+                                                    gufo_error *error);
 /* The same from a source; the struct is copied, its context must outlive the model.  Its `close` is
  * called by gufo_close, and on failure before returning. */
-GUFO_API gufo_model *gufo_open_source(const gufo_source *source, const gufo_open_options *options,
-                                      gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open_source(const gufo_source *source,
+                                                    const gufo_open_options *options,
+                                                    gufo_error *error);
 
 typedef enum gufo_input_kind {
     GUFO_INPUT_PATH = 0,
@@ -256,8 +261,9 @@ static inline gufo_input gufo_input_source(const gufo_source *user)
  * every source in the list is called once, also on failure.  GUFO_E_ARGUMENT for an empty list, or
  * more than GUFO_MAX_SHARDS. */
 #define GUFO_MAX_SHARDS 65535
-GUFO_API gufo_model *gufo_open_shards(const gufo_input *inputs, size_t count,
-                                      const gufo_open_options *options, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open_shards(const gufo_input *inputs, size_t count,
+                                                    const gufo_open_options *options,
+                                                    gufo_error *error);
 
 /* Releases everything; all views and lent shards die.  NULL is allowed. */
 GUFO_API void gufo_close(gufo_model *model);
@@ -274,7 +280,8 @@ GUFO_API const gufo_model *gufo_model_shard(const gufo_model *model, size_t inde
 GUFO_API const char *gufo_model_name(const gufo_model *model);
 
 /* Splits "DIR/NAME-00002-of-00005.gguf" into the length of "DIR/NAME", the number (from 1) and the
- * count.  False if the path does not end that way, or the number is not in 1..count. */
+ * count.  False if the path does not end that way, or the number is not in 1..count.  The
+ * outputs may be NULL.  Any thread. */
 GUFO_API bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32_t *number,
                                     uint32_t *count);
 
@@ -333,7 +340,7 @@ typedef struct gufo_entry {
 
 /* The number of entries; entry `index` in file order (false past the end); the entry with this key
  * (false if there is none; the first of several, which only a lenient open lets in), found in
- * constant time.  Views live as long as the model.  Any thread. */
+ * constant time.  `out` may be NULL.  Views live as long as the model.  Any thread. */
 GUFO_API uint64_t gufo_metadata_count(const gufo_model *model);
 GUFO_API bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out);
 GUFO_API bool gufo_metadata_find(const gufo_model *model, const char *key, gufo_entry *out);
@@ -377,7 +384,8 @@ typedef struct gufo_tensor {
     uint64_t reserved[4];
 } gufo_tensor;
 
-/* As for metadata: count, file order (shard after shard), constant-time search by name. */
+/* As for metadata: count, file order (shard after shard), constant-time search by name; `out` may be NULL.
+ * Any thread. */
 GUFO_API uint64_t gufo_tensor_count(const gufo_model *model);
 GUFO_API bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out);
 GUFO_API bool gufo_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out);
@@ -445,25 +453,27 @@ typedef struct gufo_provider {
     uint64_t reserved[4];         /* zeros */
 } gufo_provider;
 
-/* Opens what a provider tells; the struct is copied, its context must outlive the model.  Keys, names
+/* Opens what a provider describes; the struct is copied, its context must outlive the model.  Keys, names
  * and shapes are checked as those of a file.  Of `options`, allocator, limits and name count, and
  * GUFO_OPEN_INCOMPLETE.  `close` is called on failure, too.  Errors as gufo_open, GUFO_E_ARGUMENT if
  * the provider fails. */
-GUFO_API gufo_model *gufo_open_provider(const gufo_provider *provider,
-                                        const gufo_open_options *options, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open_provider(const gufo_provider *provider,
+                                                      const gufo_open_options *options,
+                                                      gufo_error *error);
 
 /* ==== Part 4: rules ========================================================================== */
 
 typedef enum gufo_severity {
-    GUFO_INFO,    /* legal, but some tools refuse it */
-    GUFO_WARNING, /* readable, but not as the specification wants it */
-    GUFO_ERROR,   /* the file breaks the format */
+    GUFO_INFO = 0,    /* legal, but some tools refuse it */
+    GUFO_WARNING = 1, /* readable, but not as the specification wants it */
+    GUFO_ERROR = 2,   /* the file breaks the format */
 } gufo_severity;
 
-/* "info", "warning", "error". */
+/* "info", "warning", "error"; "unknown" for a number that is none.  Static; any thread. */
 GUFO_API const char *gufo_severity_name(gufo_severity severity);
 
-/* One rule.  Ids never change their meaning. */
+/* One rule.  Ids never change their meaning.  They begin with G (the format: gufo_open, gufo_validate),
+ * S or M (what a file means: gufo_check in check.h). */
 typedef struct gufo_rule {
     const char *id;   /* "G205" */
     const char *name; /* "key-duplicate" */
@@ -474,19 +484,21 @@ typedef struct gufo_rule {
     const char *summary; /* one sentence */
 } gufo_rule;
 
-GUFO_API size_t gufo_rule_count(void);
-GUFO_API const gufo_rule *gufo_rule_at(size_t index);              /* NULL past the end */
-GUFO_API const gufo_rule *gufo_rule_by_id(const char *id_or_name); /* NULL if there is none */
+/* Rule `index` of all of them, those of the format first (NULL past the end); the rule with this id or
+ * name (NULL if there is none).  Static; any thread. */
+GUFO_API const gufo_rule *gufo_rule_at(size_t index);
+GUFO_API const gufo_rule *gufo_rule_by_id(const char *id_or_name);
 
 typedef enum gufo_fix_kind {
-    GUFO_FIX_NONE,
-    GUFO_FIX_REWRITE, /* writing the file anew mends it: padding, gaps */
-    GUFO_FIX_SET,     /* key `key` gets `value` */
-    GUFO_FIX_RENAME,  /* key `key` becomes `value` (a string) */
-    GUFO_FIX_SHORTEN, /* the array `key` keeps its first `value` (an unsigned number) elements */
+    GUFO_FIX_NONE = 0,
+    GUFO_FIX_REWRITE = 1, /* writing the file anew fixes it: padding, gaps */
+    GUFO_FIX_SET = 2,     /* key `key` gets `value` */
+    GUFO_FIX_RENAME = 3,  /* key `key` becomes `value` (a string) */
+    GUFO_FIX_SHORTEN =
+        4, /* the array `key` keeps its first `value` (an unsigned number) elements */
 } gufo_fix_kind;
 
-/* The one right answer to a finding. */
+/* The one right answer to a finding.  Final. */
 typedef struct gufo_fix {
     gufo_fix_kind kind;
     gufo_str key;
@@ -527,7 +539,7 @@ GUFO_API void gufo_model_check_set(const gufo_model *model, gufo_finding_fn *fou
 GUFO_API gufo_status gufo_validate(const gufo_input *input, const gufo_open_options *options,
                                    gufo_finding_fn *found, void *context, gufo_error *error);
 
-/* What a file that is no GGUF file is, from its first bytes: "an HTML page", "a Git LFS pointer"
+/* What a file that is not a GGUF file is, from its first bytes: "an HTML page", "a Git LFS pointer"
  * ...; NULL if nothing is recognised.  4096 bytes are enough.  Static; any thread. */
 GUFO_API const char *gufo_recognise(const void *data, size_t size);
 

@@ -34,9 +34,11 @@ typedef struct gufo_name {
     gufo_str encoding;   /* "Q4_K_M" */
     gufo_str type;       /* "LoRA", "vocab" */
     gufo_str shard;      /* "00001-of-00003" */
+    gufo_str reserved[2];
 } gufo_name;
 
-/* Whether the name (of a file, without its folder) conforms, and its parts; all absent if not.  The
+/* Whether the name (of a file, without its folder) conforms, and its parts in *out (may be NULL); all
+ * absent if not.  The
  * parts are those that the expression of the specification finds, with today's sidecar before it.
  * Any bytes are allowed; time is linear in their number, and no memory is needed.  Any thread.
  * Spec, Validating Above Naming Convention. */
@@ -44,7 +46,7 @@ GUFO_API bool gufo_name_match(gufo_str name, gufo_name *out);
 
 /* The same for people: GUFO_E_MALFORMED if the name does not conform, and *error says what is missing
  * or refused, with the byte of the name.  If only the version is missing, *out has the parts all the
- * same, with the version "v1.0" (static); an encoding must then be one that is known, in either case
+ * same, with the version "v1.0" (static), `out` may be NULL; an encoding must then be one that is known, in either case
  * of letters, since anything could be one.  Any thread. */
 GUFO_API gufo_status gufo_name_explain(gufo_str name, gufo_name *out, gufo_error *error);
 
@@ -63,7 +65,7 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
  *     size label  general.size_label, or counted from the tensors: of a mixture of experts, the
  *                 experts times the shared parameters and those of one expert.  A size in
  *                 general.name that is less than a tenth away goes before it.  A sidecar's is that
- *                 of its model, which its tensors cannot tell
+ *                 of its model, which its tensors do not say
  *     fine tune   general.finetune, or what follows a size in general.name
  *     version     general.version, one in general.name or general.basename, or v1.0
  *     encoding    general.file_type, or the type of most elements

@@ -37,6 +37,11 @@ const char *gufo_version(void)
     return GUFO_VERSION_STRING;
 }
 
+gufo_str gufo_str_of(const char *text)
+{
+    return (gufo_str){text, text != NULL ? strlen(text) : 0};
+}
+
 bool gufo_str_equal(gufo_str a, gufo_str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);

@@ -4,6 +4,7 @@
 #include "gufo/check.h"
 #include "gufo/codec.h"
 #include "gufo/schema.h"
+#include "schema/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +25,7 @@ static bool key_row(size_t index, catalogue_row *out)
 
     if (info == NULL)
         return false;
-    const gufo_key_info *today = gufo_key_replacement(info);
+    const gufo_key_info *today = gufo_key_replacement(info, NULL);
 
     *out = (catalogue_row){.cells = {info->key, info->type, info->unit, info->fallback,
                                      info->status, info->since, info->group,
@@ -185,21 +186,18 @@ static bool pretokenizer_row(size_t index, catalogue_row *out)
 
 /* ---- rules ---------------------------------------------------------------------------------- */
 
-/* Those of the format, then those of meaning. */
-static const gufo_rule *rule_at(size_t index)
-{
-    return index < gufo_rule_count() ? gufo_rule_at(index)
-                                     : gufo_schema_rule_at(index - gufo_rule_count());
-}
-
 static size_t rule_count(void)
 {
-    return gufo_rule_count() + gufo_schema_rule_count();
+    size_t count = 0;
+
+    while (gufo_rule_at(count) != NULL)
+        count++;
+    return count;
 }
 
 static bool rule_row(size_t index, catalogue_row *out)
 {
-    const gufo_rule *rule = rule_at(index);
+    const gufo_rule *rule = gufo_rule_at(index);
 
     if (rule == NULL)
         return false;
@@ -212,7 +210,7 @@ static bool rule_find(const char *word, size_t *index)
 {
     const gufo_rule *rule;
 
-    for (*index = 0; (rule = rule_at(*index)) != NULL; ++*index)
+    for (*index = 0; (rule = gufo_rule_at(*index)) != NULL; ++*index)
         if (strcmp(rule->id, word) == 0 || strcmp(rule->name, word) == 0)
             return true;
     return false;
@@ -233,7 +231,7 @@ const catalogue catalogues[] = {
       {"group", false},
       {"instead", false},
       {"summary", false}},
-     gufo_key_count,
+     schema_key_count,
      key_row,
      key_find,
      key_users,
@@ -242,7 +240,7 @@ const catalogue catalogues[] = {
      "architecture",
      "architecture",
      {{"arch", false}, {"status", false}, {"keys", true}, {"tensors", true}, {"name", false}},
-     gufo_arch_count,
+     schema_arch_count,
      arch_row,
      NULL,
      NULL,
@@ -255,7 +253,7 @@ const catalogue catalogues[] = {
       {"shape", false},
       {"bias_shape", false},
       {"summary", false}},
-     gufo_tensor_info_count,
+     schema_tensor_info_count,
      tensor_row,
      tensor_find,
      tensor_users,
@@ -277,7 +275,7 @@ const catalogue catalogues[] = {
      "file type",
      "file type, general.file_type",
      {{"file_type", false}, {"id", true}, {"most_weights", false}, {"made", false}},
-     gufo_file_type_count,
+     schema_file_type_count,
      file_type_row,
      NULL,
      NULL,
@@ -294,7 +292,7 @@ const catalogue catalogues[] = {
       {"separator", true},
       {"padding", true},
       {"mask", true}},
-     gufo_tokenizer_model_count,
+     schema_tokenizer_model_count,
      tokenizer_row,
      NULL,
      NULL,
@@ -303,7 +301,7 @@ const catalogue catalogues[] = {
      "pre-tokenizer",
      "pre-tokenizer, tokenizer.ggml.pre",
      {{"pretokenizer", false}, {"family", false}},
-     gufo_pretokenizer_count,
+     schema_pretokenizer_count,
      pretokenizer_row,
      NULL,
      NULL,

@@ -2,6 +2,7 @@
 #include "cli/catalogue.h"
 
 #include "schema/nearest.h"
+#include "schema/tables.h"
 
 #include "gufo/schema.h"
 
@@ -76,12 +77,12 @@ static bool find_by_tail(const char *word, catalogue_hint *out)
     const char *dot = strchr(word, '.');
     size_t index;
 
-    if (nearest_find(gufo_str_of(word), key_tail_at, NULL, gufo_key_count(), &index)) {
+    if (nearest_find(gufo_str_of(word), key_tail_at, NULL, schema_key_count(), &index)) {
         out->name = gufo_key_at(index)->key;
         return true;
     }
     if (dot == NULL ||
-        !nearest_find(gufo_str_of(dot + 1), key_tail_at, NULL, gufo_key_count(), &index))
+        !nearest_find(gufo_str_of(dot + 1), key_tail_at, NULL, schema_key_count(), &index))
         return false;
     out->before.len = (size_t)(dot + 1 - word);
     out->name = key_tail_at(NULL, index).data;
@@ -113,7 +114,7 @@ static const char *find_tensor(const char *word)
         if (name.len > suffix && strcmp(text + name.len - suffix, suffixes[i]) == 0)
             name.len -= suffix;
     }
-    return nearest_find(name, tensor_at, NULL, gufo_tensor_info_count(), &index)
+    return nearest_find(name, tensor_at, NULL, schema_tensor_info_count(), &index)
                ? gufo_tensor_info_at(index)->name
                : NULL;
 }

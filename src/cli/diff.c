@@ -113,7 +113,7 @@ static int compare(diff_report *r)
         report_error(r->paths[0], &error);
         return error.code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED; /* a pipe */
     }
-    return gufo_comparison_same(&result) ? CODE_OK : CODE_NO;
+    return result.same ? CODE_OK : CODE_NO;
 }
 
 /* Both are mapped: what is said of a file that is truncated meanwhile names the second. */

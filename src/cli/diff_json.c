@@ -145,9 +145,9 @@ static void write_values(json_writer *j, const gufo_tensor *tensor, const gufo_v
     write_u64(j, "row", place.row);
     write_u64(j, "column", place.column);
     json_end_object(j);
-    write_f64(j, "rmse", gufo_value_difference_rmse(v));
-    write_f64(j, "relative_rmse", gufo_value_difference_relative(v));
-    write_f64(j, "cosine", gufo_value_difference_cosine(v));
+    write_f64(j, "rmse", v->rmse);
+    write_f64(j, "relative_rmse", v->relative);
+    write_f64(j, "cosine", v->cosine);
     json_end_object(j);
 }
 
@@ -218,7 +218,7 @@ void diff_json_end(diff_report *r, const gufo_comparison *c, const gufo_error *f
         write_counts(j, "metadata_counts", c->entries);
         write_counts(j, "tensor_counts", c->tensors);
         write_notes(j, c->notes);
-        write_bool(j, "same", gufo_comparison_same(c));
+        write_bool(j, "same", c->same);
     }
     json_end_object(j);
     json_writer_line(j);

@@ -123,8 +123,7 @@ static void put_values(const gufo_tensor *tensor, const gufo_value_difference *v
             printf("matrix %" PRIu64 ", ", place.matrix);
         printf("row %" PRIu64 ", column %" PRIu64, place.row, place.column);
     }
-    printf("; RMSE %.4g, relative RMSE %.4g, cosine %.7g\n", gufo_value_difference_rmse(v),
-           gufo_value_difference_relative(v), gufo_value_difference_cosine(v));
+    printf("; RMSE %.4g, relative RMSE %.4g, cosine %.7g\n", v->rmse, v->relative, v->cosine);
     if (v->nonfinite > 0)
         printf("    left out: %s %s infinite or NaN\n", human_grouped(v->nonfinite).text,
                v->nonfinite == 1 ? "pair with a value that is" : "pairs with a value that is");
@@ -173,7 +172,7 @@ static void put_counts(const char *title, const uint64_t *counts, const char *be
 
 void diff_text_end(diff_report *r, const gufo_comparison *c)
 {
-    bool same = gufo_comparison_same(c);
+    bool same = c->same;
 
     if (!same)
         putc('\n', stdout);

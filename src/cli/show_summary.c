@@ -171,13 +171,15 @@ static size_t count_types(const summary *s, type_count *counts)
 static void put_quantization(FILE *out, const summary *s)
 {
     type_count *counts = calloc(gufo_element_type_count() + 1, sizeof *counts);
-    uint64_t file_type;
-    const char *name = NULL;
+    const gufo_file_type *file_type = NULL;
+    uint64_t number;
+    const char *name;
 
     if (counts == NULL)
         return;
-    if (gufo_get_u64(s->file, "general.file_type", &file_type, NULL) == GUFO_OK)
-        name = gufo_file_type_name(file_type);
+    if (gufo_get_u64(s->file, "general.file_type", &number, NULL) == GUFO_OK)
+        file_type = gufo_file_type_by_id(number);
+    name = file_type != NULL ? file_type->name : NULL;
     if (name != NULL)
         fputs(name, out);
     size_t rows = count_types(s, counts);

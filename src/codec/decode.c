@@ -14,7 +14,7 @@ gufo_status coded_size(const gufo_element_type *type, uint64_t rows, uint64_t co
 {
     const interleaved *layout = interleaved_find(type->id);
     uint64_t row_size, elements;
-    gufo_status status = gufo_element_row_size(type, columns, &row_size);
+    gufo_status status = gufo_element_row_size(type, columns, &row_size, NULL);
 
     if (status == GUFO_E_ARGUMENT)
         return fail_with(error, status, GUFO_NO_OFFSET,

@@ -1,9 +1,11 @@
 /* The type table: one row per element type id that ever had a name (gufo/element_types.def). */
 #include "gufo/codec.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/error.h"
 
 static const gufo_element_type element_types[] = {
 #define NONE 0
@@ -49,13 +51,19 @@ const gufo_element_type *gufo_element_type_by_name(const char *name)
     return NULL;
 }
 
-gufo_status gufo_element_row_size(const gufo_element_type *type, uint64_t elements, uint64_t *bytes)
+gufo_status gufo_element_row_size(const gufo_element_type *type, uint64_t elements, uint64_t *bytes,
+                                  gufo_error *error)
 {
     if (type->block_elements == 0)
-        return GUFO_E_TYPE;
+        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "the layout of %s is not known",
+                         type->name);
     if (elements % type->block_elements != 0)
-        return GUFO_E_ARGUMENT;
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "%" PRIu64 " elements do not fill blocks of %" PRIu32 " of %s", elements,
+                         type->block_elements, type->name);
     if (!checked_mul(elements / type->block_elements, type->block_bytes, bytes))
-        return GUFO_E_RANGE;
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "%" PRIu64 " elements of %s do not fit into 64 bits of bytes", elements,
+                         type->name);
     return GUFO_OK;
 }

@@ -22,7 +22,10 @@ static gufo_status check_options(const gufo_element_type *type, const gufo_encod
                          type->name);
     if (!gufo_cpu_available(options->cpu))
         return fail_cpu(options->cpu, error);
-    return GUFO_OK;
+    if (options->effort != GUFO_EFFORT_REFERENCE && options->effort != GUFO_EFFORT_HIGH)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is no effort %d",
+                         (int)options->effort);
+    return reserved_check(options->reserved, "gufo_encoder_options", error);
 }
 
 gufo_encoder *gufo_encoder_new(const gufo_element_type *type, const gufo_encoder_options *options,
@@ -37,7 +40,7 @@ gufo_encoder *gufo_encoder_new(const gufo_element_type *type, const gufo_encoder
         return NULL;
     encoder = mem_zero(allocator, sizeof *encoder);
     if (encoder == NULL) {
-        fail_memory(error);
+        (void)fail_memory(error);
         return NULL;
     }
     encoder->type = type;

@@ -69,6 +69,7 @@ gufo_status gufo_repack(const gufo_element_type *type, const void *blocks, uint6
             group += (size_t)BLOCK_BYTES * layout->rows;
         }
     }
-    *repacked = gufo_element_type_by_id(layout->plain);
+    if (repacked != NULL)
+        *repacked = gufo_element_type_by_id(layout->plain);
     return GUFO_OK;
 }

@@ -191,7 +191,7 @@ bool compat_check(const void *meta, size_t size, size_t padding, gufo_error *err
 {
     gufo_open_options options = {.flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA};
     padded_source from = {meta, size};
-    gufo_source source = {&from, (uint64_t)size + padding, read_padded, NULL};
+    gufo_source source = {.context = &from, .size = (uint64_t)size + padding, .read = read_padded};
     struct gguf_context *ctx = NULL;
     gufo_error reason;
     uint64_t end;

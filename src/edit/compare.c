@@ -186,18 +186,30 @@ static void note_files(comparing *c)
         c->result->notes |= GUFO_NOTE_SHARDS;
 }
 
+static bool is_same(const gufo_comparison *result)
+{
+    for (size_t i = GUFO_DIFFERENCE_ADDED; i < GUFO_DIFFERENCE_COUNT; i++)
+        if (result->entries[i] != 0 || result->tensors[i] != 0)
+            return false;
+    return true;
+}
+
 gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
                          const gufo_compare_options *options, const gufo_run *run,
                          gufo_comparison *result, gufo_error *error)
 {
     static const gufo_compare_options defaults = {0};
-    comparing c = {.models = {a, b}, .options = options, .run = run_of(run), .result = result};
+    gufo_comparison unwanted;
+    comparing c = {.models = {a, b},
+                   .options = options,
+                   .run = run_of(run),
+                   .result = result != NULL ? result : &unwanted};
     gufo_status status = run_check(c.run, error);
 
     if (options == NULL)
         c.options = &defaults;
     c.allocator = run_allocator(c.run);
-    *result = (gufo_comparison){0};
+    *c.result = (gufo_comparison){0};
     if (status == GUFO_OK)
         status = reserved_check(c.options->reserved, "gufo_compare_options", error);
     if (status != GUFO_OK)
@@ -210,25 +222,18 @@ gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
         status = compare_tensors(&c, error);
     if (status == GUFO_OK)
         report_added(&c);
+    c.result->same = status == GUFO_OK && is_same(c.result);
     return status;
-}
-
-bool gufo_comparison_same(const gufo_comparison *result)
-{
-    for (size_t i = GUFO_DIFFERENCE_ADDED; i < GUFO_DIFFERENCE_COUNT; i++)
-        if (result->entries[i] != 0 || result->tensors[i] != 0)
-            return false;
-    return true;
 }
 
 /* ---- what sums come to ---------------------------------------------------------------------- */
 
-double gufo_value_difference_rmse(const gufo_value_difference *d)
+static double rmse_of(const gufo_value_difference *d)
 {
     return d->compared > 0 ? sqrt(d->square_difference / (double)d->compared) : 0;
 }
 
-double gufo_value_difference_relative(const gufo_value_difference *d)
+static double relative_of(const gufo_value_difference *d)
 {
     if (d->square_difference == 0)
         return 0;
@@ -237,11 +242,18 @@ double gufo_value_difference_relative(const gufo_value_difference *d)
     return sqrt(d->square_difference / d->square_a);
 }
 
-double gufo_value_difference_cosine(const gufo_value_difference *d)
+static double cosine_of(const gufo_value_difference *d)
 {
     if (d->square_a == 0 || d->square_b == 0)
         return d->square_a == d->square_b ? 1 : 0;
     if (isinf(d->square_a) || isinf(d->square_b))
         return NAN;
     return d->product / (sqrt(d->square_a) * sqrt(d->square_b));
+}
+
+void compare_conclude(gufo_value_difference *d)
+{
+    d->rmse = rmse_of(d);
+    d->relative = relative_of(d);
+    d->cosine = cosine_of(d);
 }

@@ -41,6 +41,9 @@ gufo_status compare_tensor_bytes(comparing *c, const compared_side sides[2],
 gufo_status compare_tensor_values(comparing *c, const compared_side sides[2],
                                   gufo_tensor_difference *difference, gufo_error *error);
 
+/* Fills in what the sums come to. */
+void compare_conclude(gufo_value_difference *d);
+
 /* Tells how much of the tensor that is looked at is done, in bytes of a. */
 gufo_status compare_progress(comparing *c, uint64_t part, gufo_error *error);
 

@@ -188,5 +188,8 @@ gufo_status compare_tensor_values(comparing *c, const compared_side sides[2],
     w.tiles_per_band = (w.columns - 1) / w.tile_columns + 1;
     w.tiles = tensor->elements / (w.rows * w.columns) * w.tiles_per_band;
     difference->has_values = true;
-    return run(&w, error);
+    gufo_status status = run(&w, error);
+
+    compare_conclude(&difference->values);
+    return status;
 }

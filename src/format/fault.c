@@ -34,7 +34,8 @@ void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_nu
                             .shard = shard};
 
     (void)snprintf(text, sizeof text, "%s (%s)", message, rule->clause);
-    found(context, &finding);
+    if (found != NULL)
+        found(context, &finding);
 }
 
 /* What GUFO_OPEN_AS_GGML lets through. */

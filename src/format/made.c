@@ -319,6 +319,21 @@ static gufo_status begin(gufo_model *model, const gufo_provider *provider, gufo_
     return GUFO_OK;
 }
 
+static gufo_status check_functions(const gufo_provider *provider, gufo_error *error)
+{
+    const char *missing = NULL;
+
+    if (provider->entry_count > 0 && provider->entry_at == NULL)
+        missing = "entry_at";
+    else if (provider->tensor_count > 0 && provider->tensor_at == NULL)
+        missing = "tensor_at";
+    else if (provider->tensor_count > 0 && provider->read_rows == NULL)
+        missing = "read_rows";
+    return missing == NULL ? GUFO_OK
+                           : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                       "gufo_provider.%s is missing", missing);
+}
+
 gufo_model *gufo_open_provider(const gufo_provider *provider, const gufo_open_options *options,
                                gufo_error *error)
 {
@@ -337,6 +352,8 @@ gufo_model *gufo_open_provider(const gufo_provider *provider, const gufo_open_op
         status = reserved_check(options->reserved, "gufo_open_options", error);
     if (status == GUFO_OK)
         status = reserved_check(provider->reserved, "gufo_provider", error);
+    if (status == GUFO_OK)
+        status = check_functions(provider, error);
     if (status == GUFO_OK)
         status = check_counts(provider, options, error);
     if (status == GUFO_OK)

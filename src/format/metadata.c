@@ -11,6 +11,10 @@ uint64_t gufo_metadata_count(const gufo_model *model)
 
 bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out)
 {
+    gufo_entry unwanted;
+
+    if (out == NULL)
+        out = &unwanted;
     if (model->made != NULL)
         return made_entry_at(model->made, index, out);
     return file_entry_at(model->file, index, out);
@@ -18,6 +22,10 @@ bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out)
 
 bool gufo_metadata_find_str(const gufo_model *model, gufo_str key, gufo_entry *out)
 {
+    gufo_entry unwanted;
+
+    if (out == NULL)
+        out = &unwanted;
     if (model->made != NULL)
         return made_entry_find(model->made, key, out);
     return file_entry_find(model->file, key, out);

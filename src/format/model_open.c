@@ -6,7 +6,7 @@ static const gufo_open_options default_options = {0};
 
 static void close_source(const gufo_input *input)
 {
-    if (input->kind == GUFO_INPUT_SOURCE && input->source->close != NULL)
+    if (input->kind == GUFO_INPUT_SOURCE && input->source != NULL && input->source->close != NULL)
         input->source->close(input->source->context);
 }
 
@@ -64,12 +64,31 @@ static gufo_model *open_alone(const gufo_input *input, const gufo_open_options *
     return checked(model, shards_check_alone(model, error));
 }
 
+static gufo_status check_source(const gufo_source *user, gufo_error *error)
+{
+    if (user == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "gufo_input.source is missing");
+    if (user->read == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "gufo_source.read is missing");
+    return reserved_check(user->reserved, "gufo_source", error);
+}
+
 static gufo_status check_input(const gufo_input *input, gufo_error *error)
 {
     if (input->kind > GUFO_INPUT_SOURCE)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "an input is of kind %d, which does not exist", (int)input->kind);
-    return reserved_check(input->reserved, "gufo_input", error);
+    gufo_status status = reserved_check(input->reserved, "gufo_input", error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (input->kind == GUFO_INPUT_PATH && input->path == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "gufo_input.path is missing");
+    if (input->kind == GUFO_INPUT_MEMORY && input->data == NULL && input->size > 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "gufo_input.data is missing");
+    if (input->kind == GUFO_INPUT_SOURCE)
+        return check_source(input->source, error);
+    return GUFO_OK;
 }
 
 /* An input that cannot be opened at all is closed all the same. */
@@ -104,7 +123,7 @@ gufo_model *gufo_open(const char *path, const gufo_open_options *options, gufo_e
 
     if (options == NULL)
         options = &default_options;
-    if ((options->flags & GUFO_OPEN_INCOMPLETE) != 0 ||
+    if ((options->flags & GUFO_OPEN_INCOMPLETE) != 0 || path == NULL ||
         !gufo_shard_path_parse(path, &prefix_len, &number, &count) || number != 1 || count == 1)
         return open_input(&input, options, error);
     if (!accept(&input, 1, options, error))

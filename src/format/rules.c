@@ -1,4 +1,5 @@
-/* The table of rules (format/rules.def). */
+/* The table of all rules: those of the format (format/rules.def), and behind them those about what a
+ * file means (format/rules_of_meaning.def), which the room schema checks. */
 #include "format/rules.h"
 
 #include <stdarg.h>
@@ -10,7 +11,13 @@ static const gufo_rule rules[] = {
     {id, name, GUFO_##severity, fatal, GUFO_E_##status, clause, summary},
 #include "format/rules.def"
 #undef RULE
+#define RULE(constant, id, name, severity, level, clause, summary) \
+    {id, name, GUFO_##severity, false, GUFO_E_MALFORMED, clause, summary},
+#include "format/rules_of_meaning.def"
+#undef RULE
 };
+
+enum { ALL_RULE_COUNT = sizeof rules / sizeof *rules };
 
 static const char *const severity_names[] = {
     [GUFO_INFO] = "info", [GUFO_WARNING] = "warning", [GUFO_ERROR] = "error"};
@@ -23,19 +30,14 @@ const char *gufo_severity_name(gufo_severity severity)
                                                                   : "unknown";
 }
 
-size_t gufo_rule_count(void)
-{
-    return RULE_COUNT;
-}
-
 const gufo_rule *gufo_rule_at(size_t index)
 {
-    return index < RULE_COUNT ? &rules[index] : NULL;
+    return index < ALL_RULE_COUNT ? &rules[index] : NULL;
 }
 
 const gufo_rule *gufo_rule_by_id(const char *id_or_name)
 {
-    for (size_t i = 0; i < RULE_COUNT; i++)
+    for (size_t i = 0; i < ALL_RULE_COUNT; i++)
         if (strcmp(rules[i].id, id_or_name) == 0 || strcmp(rules[i].name, id_or_name) == 0)
             return &rules[i];
     return NULL;

@@ -29,7 +29,7 @@ static bool read_digits(const char *text, uint32_t *out)
     return true;
 }
 
-bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32_t *number, uint32_t *count)
+static bool parse_path(const char *path, size_t *prefix_len, uint32_t *number, uint32_t *count)
 {
     static const char pattern[] = "-00000-of-00000.gguf";
     enum { NUMBER_AT = 1, OF_AT = 6, COUNT_AT = 10, END_AT = 15 };
@@ -45,6 +45,15 @@ bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32_t *numbe
         return false;
     *prefix_len = len - suffix;
     return true;
+}
+
+bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32_t *number, uint32_t *count)
+{
+    size_t unwanted_len;
+    uint32_t unwanted[2];
+
+    return parse_path(path, prefix_len != NULL ? prefix_len : &unwanted_len,
+                      number != NULL ? number : &unwanted[0], count != NULL ? count : &unwanted[1]);
 }
 
 size_t gufo_shard_path_format(char *out, size_t size, const char *path, size_t prefix_len,

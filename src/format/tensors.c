@@ -28,6 +28,10 @@ static bool set_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *
 
 bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out)
 {
+    gufo_tensor unwanted;
+
+    if (out == NULL)
+        out = &unwanted;
     if (model_is_set(model))
         return set_tensor_at(model, index, out);
     if (model->made != NULL)
@@ -37,8 +41,11 @@ bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out)
 
 bool gufo_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out)
 {
+    gufo_tensor unwanted;
     uint64_t index;
 
+    if (out == NULL)
+        out = &unwanted;
     if (model_is_set(model))
         return name_index_find(&model->names, name, &index) && set_tensor_at(model, index, out);
     if (model->made != NULL)

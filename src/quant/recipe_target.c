@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gufo/quant.h"
+#include "schema/tables.h"
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
@@ -95,7 +96,7 @@ static const gufo_file_type *nearest_file_type(const gufo_element_type *element)
 
     if (type == NULL)
         type = gufo_file_type_by_name(element->name);
-    for (size_t i = 0; type == NULL && i < gufo_file_type_count(); i++)
+    for (size_t i = 0; type == NULL && i < schema_file_type_count(); i++)
         if (gufo_file_type_at(i)->base_type == element->id)
             type = gufo_file_type_at(i);
     return type;

@@ -2,6 +2,7 @@
  * them has (registry/arch_keys.tsv, registry/arch_tensors.tsv). */
 #include "gufo/schema.h"
 
+#include "schema/tables.h"
 #include "schema/template.h"
 
 static const gufo_arch_info architectures[] = {
@@ -33,7 +34,7 @@ enum {
     ARCH_TENSOR_COUNT = sizeof arch_tensors / sizeof *arch_tensors,
 };
 
-size_t gufo_arch_count(void)
+size_t schema_arch_count(void)
 {
     return ARCH_COUNT;
 }

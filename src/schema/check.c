@@ -10,18 +10,16 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "format/rules.h"
 
-static const struct {
-    gufo_rule rule;
-    gufo_level level;
-} rules[] = {
-#define RULE(constant, id, name, severity, level, clause, summary) \
-    {{id, name, GUFO_##severity, false, GUFO_E_MALFORMED, clause, summary}, GUFO_LEVEL_##level},
-#include "schema/rules.def"
+static const gufo_level rule_levels[] = {
+#define RULE(constant, id, name, severity, level, clause, summary) GUFO_LEVEL_##level,
+#include "format/rules_of_meaning.def"
 #undef RULE
 };
 
-static const char *const level_names[] = {[GUFO_LEVEL_STRUCTURE] = "structure",
+static const char *const level_names[] = {[GUFO_LEVEL_DEFAULT] = "model",
+                                          [GUFO_LEVEL_STRUCTURE] = "structure",
                                           [GUFO_LEVEL_STANDARD] = "standard",
                                           [GUFO_LEVEL_MODEL] = "model"};
 
@@ -34,31 +32,12 @@ const char *gufo_level_name(gufo_level level)
 
 bool gufo_level_by_name(const char *name, gufo_level *level)
 {
-    for (size_t i = 0; i < LEVEL_COUNT; i++)
+    for (size_t i = GUFO_LEVEL_STRUCTURE; i < LEVEL_COUNT; i++)
         if (strcmp(level_names[i], name) == 0) {
             *level = (gufo_level)i;
             return true;
         }
     return false;
-}
-
-size_t gufo_schema_rule_count(void)
-{
-    return SCHEMA_RULE_COUNT;
-}
-
-const gufo_rule *gufo_schema_rule_at(size_t index)
-{
-    return index < SCHEMA_RULE_COUNT ? &rules[index].rule : NULL;
-}
-
-const gufo_rule *gufo_schema_rule_by_id(const char *id_or_name)
-{
-    for (size_t i = 0; i < SCHEMA_RULE_COUNT; i++)
-        if (strcmp(rules[i].rule.id, id_or_name) == 0 ||
-            strcmp(rules[i].rule.name, id_or_name) == 0)
-            return &rules[i].rule;
-    return NULL;
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -80,7 +59,7 @@ finding_place schema_place_missing(const char *subject)
 
 void schema_report(checker *c, schema_rule number, finding_place place, const char *format, ...)
 {
-    const gufo_rule *rule = &rules[number].rule;
+    const gufo_rule *rule = gufo_rule_at(RULE_FIRST_OF_MEANING + (size_t)number);
     char message[sizeof c->error->message], text[sizeof message + 128];
     gufo_finding finding = {.rule = rule,
                             .offset = place.offset,
@@ -91,13 +70,14 @@ void schema_report(checker *c, schema_rule number, finding_place place, const ch
                             .shard = place.shard};
     va_list args;
 
-    if (rules[number].level > c->options->level)
+    if (rule_levels[number] > c->level)
         return;
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
     (void)snprintf(text, sizeof text, "%s (%s)", message, rule->clause);
-    c->found(c->context, &finding);
+    if (c->found != NULL)
+        c->found(c->context, &finding);
 }
 
 /* ---- what is checked ------------------------------------------------------------------------ */
@@ -182,7 +162,7 @@ static gufo_status run_checks(checker *c)
     c->architecture = text_of(c->model, "general.architecture");
     c->kind = kind_of(c);
     for (size_t i = 0; c->status == GUFO_OK && i < sizeof checks / sizeof *checks; i++)
-        if (checks[i].level <= c->options->level && (checks[i].kinds & c->kind) != 0)
+        if (checks[i].level <= c->level && (checks[i].kinds & c->kind) != 0)
             checks[i].check(c);
     return c->status;
 }
@@ -190,12 +170,19 @@ static gufo_status run_checks(checker *c)
 gufo_status gufo_check(const gufo_model *model, const gufo_check_options *options,
                        gufo_finding_fn *found, void *context, gufo_error *error)
 {
+    static const gufo_check_options defaults = {0};
+    const gufo_check_options *o = options != NULL ? options : &defaults;
     gufo_error ignored;
     checker c = {.model = model,
-                 .options = options,
+                 .options = o,
+                 .level = o->level == GUFO_LEVEL_DEFAULT ? GUFO_LEVEL_MODEL : o->level,
                  .found = found,
                  .context = context,
                  .error = error != NULL ? error : &ignored};
 
-    return run_checks(&c);
+    if ((size_t)o->level >= LEVEL_COUNT)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is no level %d",
+                         (int)o->level);
+    c.status = reserved_check(o->reserved, "gufo_check_options", error);
+    return c.status == GUFO_OK ? run_checks(&c) : c.status;
 }

@@ -8,7 +8,7 @@
 
 typedef enum schema_rule {
 #define RULE(constant, id, name, severity, level, clause, summary) SCHEMA_##constant,
-#include "schema/rules.def"
+#include "format/rules_of_meaning.def"
 #undef RULE
     SCHEMA_RULE_COUNT
 } schema_rule;
@@ -26,6 +26,7 @@ typedef enum subject_kind {
 typedef struct checker {
     const gufo_model *model;
     const gufo_check_options *options;
+    gufo_level level; /* that of the options, or its default */
     const gufo_allocator *allocator;
     subject_kind kind;
     gufo_str architecture; /* general.architecture, empty without */

@@ -58,7 +58,7 @@ static bool has_key(const checker *c, const gufo_key_info *info)
 static bool has_other_name(const checker *c, const char *key)
 {
     const gufo_key_info *info = gufo_key_find(gufo_str_of(key), c->architecture);
-    const gufo_key_info *today = info != NULL ? gufo_key_replacement(info) : NULL;
+    const gufo_key_info *today = info != NULL ? gufo_key_replacement(info, NULL) : NULL;
     const gufo_key_info *other;
     size_t from = 0;
 
@@ -90,14 +90,16 @@ static void write_hint(char *hint, size_t size, const char *text, gufo_str archi
 {
     static const char template[] = "{arch}";
     const gufo_key_info *info = gufo_key_find(gufo_str_of(text), architecture);
-    const gufo_key_info *today =
-        info != NULL && gufo_key_rename_is_safe(info) ? gufo_key_replacement(info) : NULL;
+    bool safe = false;
+    const gufo_key_info *today = info != NULL ? gufo_key_replacement(info, &safe) : NULL;
     gufo_str type = scalar_type(text, architecture);
     char name[256] = "";
 
     hint[0] = '\0';
     if (type.len == 0)
         return;
+    if (!safe)
+        today = NULL;
     if (today != NULL && strncmp(today->key, template, strlen(template)) == 0)
         (void)snprintf(name, sizeof name, "%.*s%s", (int)architecture.len, architecture.data,
                        today->key + strlen(template));

@@ -15,6 +15,7 @@
 #include "base/sort.h"
 #include "schema/arch_values.h"
 #include "schema/check_tensors.h"
+#include "schema/tables.h"
 
 enum { MAX_INSTEAD = 6 };
 
@@ -308,7 +309,7 @@ void schema_check_blocks(tensor_checker *t)
 
     w.order = mem_alloc(memory, (size_t)(t->seen_count + 1) * sizeof *w.order);
     w.needs = mem_alloc(memory, (t->row_count + 1) * sizeof *w.needs);
-    w.stamps = mem_zero(memory, gufo_tensor_info_count() * sizeof *w.stamps);
+    w.stamps = mem_zero(memory, schema_tensor_info_count() * sizeof *w.stamps);
     if (w.order == NULL || w.needs == NULL || w.stamps == NULL) {
         t->c->status = fail_memory(t->c->error);
     } else {

@@ -14,6 +14,7 @@
 #include "schema/form_parts.h"
 #include "schema/nearest.h"
 #include "schema/same_value.h"
+#include "schema/tables.h"
 
 /* Looking for the nearest key costs more than all other checks of a key: after so many unknown ones
  * nobody is helped by more. */
@@ -53,7 +54,7 @@ static void check_architecture_name(checker *c)
                       "architecture %s has other characters than a-z and 0-9", quoted);
     if (gufo_arch_find(c->architecture) != NULL)
         return;
-    if (nearest_find(c->architecture, architecture_at, NULL, gufo_arch_count(), &nearest)) {
+    if (nearest_find(c->architecture, architecture_at, NULL, schema_arch_count(), &nearest)) {
         (void)snprintf(hint, sizeof hint, "did you mean '%s'?", gufo_arch_at(nearest)->id);
         place.hint = hint;
     }
@@ -158,28 +159,26 @@ static void report_other_name(checker *c, schema_rule rule, const gufo_entry *en
 
 /* Some keys have a younger name that says the same in another way: only a name that should not be
  * used any more is told. */
-static bool is_outdated(const gufo_key_info *info)
+static bool is_outdated(const gufo_key_info *info, bool safe)
 {
-    return gufo_key_rename_is_safe(info) || strcmp(info->status, "deprecated") == 0 ||
-           strcmp(info->status, "misspelt") == 0;
+    return safe || strcmp(info->status, "deprecated") == 0 || strcmp(info->status, "misspelt") == 0;
 }
 
 static void check_spelling(checker *c, const gufo_entry *entry, const gufo_key_info *info)
 {
-    const gufo_key_info *today = gufo_key_replacement(info);
+    bool both, safe;
+    const gufo_key_info *today = gufo_key_replacement(info, &safe);
     gufo_entry other;
     char right[KEY_SIZE];
-    bool both;
 
-    if (today == NULL || !is_outdated(info) || !key_of_row(today, c->architecture, right))
+    if (today == NULL || !is_outdated(info, safe) || !key_of_row(today, c->architecture, right))
         return;
     both = gufo_metadata_find(c->model, right, &other);
     if (both && !schema_same_value(&entry->value, &other.value))
         report_contradiction(c, entry, &other);
     else
         report_other_name(c, SCHEMA_KEY_OUTDATED, entry, "is an old name of", right,
-                          !both && gufo_key_rename_is_safe(info) &&
-                              gufo_key_accepts(today, &entry->value));
+                          !both && safe && gufo_key_accepts(today, &entry->value));
 }
 
 /* The specification's spelling and the one that programs write and read: both are fine, and readers
@@ -262,7 +261,7 @@ static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
         (own && gufo_arch_find(c->architecture) == NULL))
         return false;
     --*guesses;
-    if (!nearest_find(str_from(entry->key, names.skip), key_at, &names, gufo_key_count(),
+    if (!nearest_find(str_from(entry->key, names.skip), key_at, &names, schema_key_count(),
                       &nearest) ||
         !key_of_row(gufo_key_at(nearest), c->architecture, right) ||
         !gufo_key_accepts(gufo_key_at(nearest), &entry->value) ||

@@ -13,11 +13,12 @@
 #include "base/memory.h"
 #include "schema/arch_values.h"
 #include "schema/nearest.h"
+#include "schema/tables.h"
 #include "schema/template.h"
 
 const gufo_tensor_info *tensor_info_named(gufo_str template)
 {
-    return template_find_text(gufo_tensor_info_at(0), gufo_tensor_info_count(),
+    return template_find_text(gufo_tensor_info_at(0), schema_tensor_info_count(),
                               sizeof(gufo_tensor_info), template);
 }
 
@@ -234,7 +235,7 @@ void schema_check_tensors(checker *c)
 
     t.rows = arch_tensors_of(c, &t.row_count);
     t.vocabulary_known = vocabulary_size(c, &t.vocabulary);
-    t.row_of = mem_zero(memory, gufo_tensor_info_count() * sizeof *t.row_of);
+    t.row_of = mem_zero(memory, schema_tensor_info_count() * sizeof *t.row_of);
     /* Blocks are sorted by numbers of 32 bits. */
     t.seen = count < UINT32_MAX && count < SIZE_MAX / sizeof *t.seen
                  ? mem_alloc(memory, (size_t)(count + 1) * sizeof *t.seen)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "schema/check_tokens.h"
 #include "schema/nearest.h"
+#include "schema/tables.h"
 
 /* What is known of the lists; the order is that of vocabulary_list. */
 static const struct {
@@ -99,7 +100,7 @@ static void check_model(checker *c, vocabulary *v)
         return;
     v->model = gufo_tokenizer_model_find(entry.value.as.str);
     if (v->model == NULL)
-        report_unknown(c, SCHEMA_TOKENIZER_MODEL, &entry, model_at, gufo_tokenizer_model_count());
+        report_unknown(c, SCHEMA_TOKENIZER_MODEL, &entry, model_at, schema_tokenizer_model_count());
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */
@@ -196,7 +197,7 @@ static void check_ids(checker *c, const vocabulary *v)
     static const char *const of_architecture[] = {"decoder_start_token_id", "mask_token_id"};
     gufo_entry entry;
 
-    for (size_t i = 0; i < gufo_special_token_count(); i++)
+    for (size_t i = 0; i < schema_special_token_count(); i++)
         if (gufo_metadata_find(c->model, gufo_special_token_at(i)->key, &entry))
             check_ids_of(c, &entry, v->count);
     if (gufo_metadata_find(c->model, "tokenizer.ggml.suppress_tokens", &entry))
@@ -260,7 +261,7 @@ static void check_pretokenizer(checker *c, const gufo_tokenizer_model *model)
     if (there && entry.value.as.str.len > 0) {
         if (gufo_pretokenizer_find(entry.value.as.str) == NULL)
             report_unknown(c, SCHEMA_PRETOKENIZER_UNKNOWN, &entry, pretokenizer_at,
-                           gufo_pretokenizer_count());
+                           schema_pretokenizer_count());
         return;
     }
     place.hint = "set it to what the model was trained with: 'gufo edit FILE "

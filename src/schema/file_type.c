@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "schema/tables.h"
+
 static const gufo_file_type file_types[] = {
 #define GUFO_FILE_TYPE(id, name, base, flags) [id] = {id, #name, GUFO_TYPE_##base, flags},
 #include "gufo/file_types.def"
@@ -24,7 +26,7 @@ enum {
 _Static_assert((int)FILE_TYPE_COUNT == (int)FILE_TYPE_ROWS,
                "ids run from 0 without a gap: the index is the id");
 
-size_t gufo_file_type_count(void)
+size_t schema_file_type_count(void)
 {
     return FILE_TYPE_COUNT;
 }
@@ -45,11 +47,4 @@ const gufo_file_type *gufo_file_type_by_name(const char *name)
         if (strcmp(file_types[i].name, name) == 0)
             return &file_types[i];
     return NULL;
-}
-
-const char *gufo_file_type_name(uint64_t file_type)
-{
-    const gufo_file_type *type = gufo_file_type_by_id(file_type);
-
-    return type != NULL ? type->name : NULL;
 }

@@ -2,6 +2,7 @@
  * takes, and what it is called today (registry/key_aliases.tsv). */
 #include "schema/key.h"
 
+#include "schema/tables.h"
 #include "schema/template.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ static const key_alias aliases[] = {
 
 enum { ALIAS_COUNT = sizeof aliases / sizeof *aliases };
 
-size_t gufo_key_count(void)
+size_t schema_key_count(void)
 {
     return KEY_COUNT;
 }
@@ -112,20 +113,15 @@ static const key_alias *find_alias(const gufo_key_info *info)
     return template_find_text(aliases, ALIAS_COUNT, sizeof *aliases, gufo_str_of(info->key));
 }
 
-const gufo_key_info *gufo_key_replacement(const gufo_key_info *info)
+const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe)
 {
     const key_alias *alias = find_alias(info);
 
+    if (safe != NULL)
+        *safe = alias != NULL && alias->fix[0] != '\0';
     return alias != NULL
                ? template_find_text(keys, KEY_COUNT, sizeof *keys, gufo_str_of(alias->today))
                : NULL;
-}
-
-bool gufo_key_rename_is_safe(const gufo_key_info *info)
-{
-    const key_alias *alias = find_alias(info);
-
-    return alias != NULL && alias->fix[0] != '\0';
 }
 
 const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from)

@@ -203,8 +203,11 @@ static gufo_status fail_version(const inquiry *q, const gufo_name *parts)
 gufo_status gufo_name_explain(gufo_str name, gufo_name *out, gufo_error *error)
 {
     inquiry q = {.name = name, .error = error};
+    gufo_name unwanted;
     gufo_str version;
 
+    if (out == NULL)
+        out = &unwanted;
     if (gufo_name_match(name, out))
         return GUFO_OK;
     if (!name_stem(name, &q.stem))

@@ -23,6 +23,7 @@
  * That is the order of the loops below.  Every step is one scan, their number is fixed: time is
  * linear. */
 #include "schema/name.h"
+#include "schema/tables.h"
 
 #include "gufo/codec.h"
 #include "gufo/schema.h"
@@ -43,7 +44,7 @@ static bool same_letters(gufo_str text, const char *word)
 
 static bool is_known_encoding(gufo_str text)
 {
-    for (size_t i = 0; i < gufo_file_type_count(); i++)
+    for (size_t i = 0; i < schema_file_type_count(); i++)
         if (same_letters(text, gufo_file_type_at(i)->name))
             return true;
     for (size_t i = 0; i < gufo_element_type_count(); i++)
@@ -238,8 +239,11 @@ static bool match(gufo_str stem, bool versioned, gufo_name *out)
 
 bool gufo_name_match(gufo_str name, gufo_name *out)
 {
+    gufo_name unwanted;
     gufo_str stem;
 
+    if (out == NULL)
+        out = &unwanted;
     *out = (gufo_name){0};
     return name_stem(name, &stem) && match(stem, true, out);
 }

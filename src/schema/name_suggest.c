@@ -227,8 +227,8 @@ static const char *encoding_of(const gufo_model *model)
     if (gufo_tensor_count(model) == 0)
         return NULL;
     if (gufo_get_u64(model, "general.file_type", &number, NULL) == GUFO_OK &&
-        gufo_file_type_name(number & ~FILE_TYPE_GUESSED) != NULL)
-        return gufo_file_type_name(number & ~FILE_TYPE_GUESSED);
+        gufo_file_type_by_id(number & ~FILE_TYPE_GUESSED) != NULL)
+        return gufo_file_type_by_id(number & ~FILE_TYPE_GUESSED)->name;
     return dominant_type(model);
 }
 

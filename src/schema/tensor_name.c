@@ -1,6 +1,7 @@
 /* The table of tensors (registry/tensors.tsv), and which row of it a name in a file belongs to. */
 #include "gufo/schema.h"
 
+#include "schema/tables.h"
 #include "schema/template.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ static const gufo_tensor_info tensors[] = {
 
 enum { TENSOR_COUNT = sizeof tensors / sizeof *tensors };
 
-size_t gufo_tensor_info_count(void)
+size_t schema_tensor_info_count(void)
 {
     return TENSOR_COUNT;
 }
@@ -39,15 +40,15 @@ bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out)
         const gufo_tensor_info *info =
             template_find(tensors, TENSOR_COUNT, sizeof *tensors, &wanted);
 
-        if (info != NULL) {
+        if (info != NULL && out != NULL)
             *out = (gufo_tensor_match){
                 .info = info,
                 .has_block = block.found,
                 .block = block.found ? block.value : 0,
                 .suffix = {name.data + ends[count], name.len - ends[count]},
             };
+        if (info != NULL)
             return true;
-        }
     }
     return false;
 }

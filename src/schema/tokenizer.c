@@ -2,6 +2,7 @@
  * registry/special_tokens.tsv. */
 #include "gufo/schema.h"
 
+#include "schema/tables.h"
 #include "schema/template.h"
 
 static const gufo_tokenizer_model models[] = {
@@ -29,7 +30,7 @@ enum {
     SPECIAL_TOKEN_COUNT = sizeof special_tokens / sizeof *special_tokens,
 };
 
-size_t gufo_tokenizer_model_count(void)
+size_t schema_tokenizer_model_count(void)
 {
     return MODEL_COUNT;
 }
@@ -44,7 +45,7 @@ const gufo_tokenizer_model *gufo_tokenizer_model_find(gufo_str id)
     return template_find_text(models, MODEL_COUNT, sizeof *models, id);
 }
 
-size_t gufo_pretokenizer_count(void)
+size_t schema_pretokenizer_count(void)
 {
     return PRETOKENIZER_COUNT;
 }
@@ -59,7 +60,7 @@ const gufo_pretokenizer *gufo_pretokenizer_find(gufo_str id)
     return template_find_text(pretokenizers, PRETOKENIZER_COUNT, sizeof *pretokenizers, id);
 }
 
-size_t gufo_special_token_count(void)
+size_t schema_special_token_count(void)
 {
     return SPECIAL_TOKEN_COUNT;
 }

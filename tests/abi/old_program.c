@@ -69,7 +69,16 @@ static void read_array(const gufo_array *array)
     CHECK_GUARD(error);
 }
 
-static void read_metadata(const gufo_file *file)
+static uint32_t read_facts(const gufo_model *model)
+{
+    gufo_facts facts = gufo_model_facts(model);
+
+    MUST(facts.alignment == 32 && facts.byte_order == GUFO_LITTLE_ENDIAN && !facts.is_made);
+    MUST(gufo_model_shard_count(model) == 1 && gufo_model_shard(model, 0) == model);
+    return facts.version;
+}
+
+static void read_metadata(const gufo_model *file)
 {
     FILLED(gufo_entry, entry);
     FILLED(gufo_array, array);
@@ -92,7 +101,7 @@ static void read_metadata(const gufo_file *file)
     MUST(error.it.code == GUFO_E_NOT_FOUND && error.it.message[0] != '\0');
 }
 
-static void read_tensors(const gufo_file *file)
+static void read_tensors(const gufo_model *file)
 {
     FILLED(gufo_tensor, tensor);
     const gufo_element_type *type;
@@ -104,7 +113,7 @@ static void read_tensors(const gufo_file *file)
     MUST(equal(tensor.it.name, "exps.weight.in_sum2") && tensor.it.type == GUFO_TYPE_F32);
     MUST(tensor.it.n_dims == 2 && tensor.it.dims[0] == 2 && tensor.it.dims[1] == 3);
     MUST(tensor.it.size == sizeof stored && tensor.it.elements == 6);
-    MUST(gufo_tensor_read(file, &tensor.it, 0, stored, sizeof stored, NULL) == GUFO_OK);
+    MUST(gufo_tensor_read_raw(file, &tensor.it, 0, stored, sizeof stored, NULL) == GUFO_OK);
     type = gufo_element_type_by_id(tensor.it.type);
     MUST(type != NULL && strcmp(type->name, "F32") == 0 && type->block_bytes == 4);
     MUST(gufo_decode(type, stored, 3, 2, values, GUFO_CPU_BEST, NULL) == GUFO_OK);
@@ -158,20 +167,59 @@ static void read_tables(void)
         MUST(strcmp(keys[i].arch, "llama") == 0 && strlen(keys[i].key) > 0);
     info = gufo_key_find((gufo_str){"general.name", 12}, (gufo_str){0});
     MUST(info != NULL && strcmp(info->key, "general.name") == 0);
-    for (size_t i = 0; i < gufo_rule_count(); i++)
+    for (size_t i = 0; gufo_rule_at(i) != NULL; i++)
         MUST(gufo_rule_by_id(gufo_rule_at(i)->name) == gufo_rule_at(i));
+}
+
+/* ---- what is computed --------------------------------------------------------------------------- */
+
+static void compare_with_itself(const gufo_model *model)
+{
+    FILLED(gufo_comparison, result);
+    FILLED(gufo_stats, stats);
+    FILLED(gufo_name, name);
+    FILLED(gufo_tensor_match, match);
+    gufo_compare_options options = {.flags = GUFO_COMPARE_VALUES};
+    gufo_run run = {.threads = 1};
+    gufo_tensor tensor;
+
+    MUST(gufo_compare(model, model, &options, &run, &result.it, NULL) == GUFO_OK);
+    CHECK_GUARD(result);
+    MUST(result.it.same && result.it.tensors[GUFO_DIFFERENCE_NONE] == 4);
+    MUST(gufo_tensor_at(model, 2, &tensor));
+    MUST(gufo_stats_scan(model, &tensor, 0, &run, &stats.it, NULL) == GUFO_OK);
+    CHECK_GUARD(stats);
+    MUST(stats.it.elements == 6);
+    MUST(gufo_name_match((gufo_str){"Mixtral-8x7B-v0.1-F16.gguf", 26}, &name.it));
+    CHECK_GUARD(name);
+    MUST(equal(name.it.size_label, "8x7B"));
+    MUST(gufo_tensor_info_find((gufo_str){"blk.1.attn_q.weight", 19}, &match.it));
+    CHECK_GUARD(match);
+    MUST(match.it.has_block && match.it.block == 1);
+}
+
+/* Fields of a later version are refused, not ignored. */
+static void refuse_reserved(const char *path)
+{
+    gufo_open_options options = {.reserved = {1}};
+    FILLED(gufo_error, error);
+
+    MUST(gufo_open(path, &options, &error.it) == NULL && error.it.code == GUFO_E_ARGUMENT);
+    CHECK_GUARD(error);
 }
 
 int main(int argc, char **argv)
 {
     const char *path = argc > 1 ? argv[1] : "";
-    gufo_file *file = gufo_open(path, NULL, NULL);
+    gufo_model *file = gufo_open(path, NULL, NULL);
 
-    MUST(file != NULL && gufo_file_version(file) == 3);
+    MUST(file != NULL && read_facts(file) == 3);
     read_metadata(file);
     read_tensors(file);
+    compare_with_itself(file);
     gufo_close(file);
     read_half(path);
+    refuse_reserved(path);
     read_tables();
     printf("compiled for %d.%d.%d, runs with %s\n", GUFO_VERSION_MAJOR, GUFO_VERSION_MINOR,
            GUFO_VERSION_PATCH, gufo_version());

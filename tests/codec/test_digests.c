@@ -114,7 +114,7 @@ static size_t encode_values(const digest_row *row, gufo_cpu cpu, uint8_t *out)
     make_importance(importance);
     encode_with(row->type, cpu, row->effort, values, ROWS, COLUMNS,
                 row->mode == modes[2] ? importance : NULL, out);
-    assert_int_equal(gufo_element_row_size(row->type, COLUMNS, &row_size), GUFO_OK);
+    assert_int_equal(gufo_element_row_size(row->type, COLUMNS, &row_size, NULL), GUFO_OK);
     return (size_t)(ROWS * row_size);
 }
 

@@ -142,12 +142,12 @@ static void test_row_sizes(void **state)
         uint64_t bytes = 0;
 
         for (size_t n = 0; n < COUNT_OF(blocks) && facts[i].bytes > 0; n++) {
-            check_ok(gufo_element_row_size(type, blocks[n] * facts[i].elements, &bytes), NULL, "%s",
-                     facts[i].name);
+            check_ok(gufo_element_row_size(type, blocks[n] * facts[i].elements, &bytes, NULL), NULL,
+                     "%s", facts[i].name);
             check_u64(bytes, blocks[n] * facts[i].bytes, "%s", facts[i].name);
         }
         if (facts[i].bytes == 0)
-            check_status(gufo_element_row_size(type, 0, &bytes), GUFO_E_TYPE, NULL, "%s",
+            check_status(gufo_element_row_size(type, 0, &bytes, NULL), GUFO_E_TYPE, NULL, "%s",
                          facts[i].name);
     }
 }
@@ -160,7 +160,7 @@ static void test_partial_blocks(void **state)
         const uint64_t odd[] = {1, elements - 1, elements + 1, elements * 3 - 1};
 
         for (size_t n = 0; n < COUNT_OF(odd) && elements > 1; n++)
-            check_status(gufo_element_row_size(gufo_element_type_at(i), odd[n], &bytes),
+            check_status(gufo_element_row_size(gufo_element_type_at(i), odd[n], &bytes, NULL),
                          GUFO_E_ARGUMENT, NULL, "%s of %" PRIu64, facts[i].name, odd[n]);
     }
 }
@@ -191,8 +191,8 @@ static void test_overflow(void **state)
         const gufo_element_type *type = gufo_element_type_by_name(rows[i].name);
         uint64_t bytes = 0;
 
-        check_status(gufo_element_row_size(type, rows[i].elements, &bytes), rows[i].status, NULL,
-                     "%s, %" PRIu64, rows[i].name, rows[i].elements);
+        check_status(gufo_element_row_size(type, rows[i].elements, &bytes, NULL), rows[i].status,
+                     NULL, "%s, %" PRIu64, rows[i].name, rows[i].elements);
         if (rows[i].status == GUFO_OK)
             check_u64(bytes, rows[i].bytes, "%s, %" PRIu64, rows[i].name, rows[i].elements);
     }

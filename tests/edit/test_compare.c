@@ -6,6 +6,8 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "edit/compare.h"
+
 /* ---- what is told --------------------------------------------------------------------------- */
 
 /* Differences as text: "+key -key !key[3]", tensors after a bar with t (type), s (shape) and the
@@ -74,7 +76,7 @@ static gufo_comparison compare_with(const char *a, const char *b, uint32_t flags
     check_ok(gufo_compare(set_a, set_b, &options, &run, &result, &error), &error, "%s", a);
     gufo_close(set_a);
     gufo_close(set_b);
-    check_u64(gufo_comparison_same(&result), t->text[0] == '\0', "%s", t->text);
+    check_u64(result.same, t->text[0] == '\0', "%s", t->text);
     return result;
 }
 
@@ -372,15 +374,15 @@ static void values_are_measured(void **state)
     check_u64(t.values.unequal, 2, "unequal");
     check_u64(t.values.largest_at, 3, "place");
     check_near(t.values.largest, 2, "largest");
-    check_near(gufo_value_difference_rmse(&t.values), sqrt(5.0 / 4), "RMSE");
-    check_near(gufo_value_difference_relative(&t.values), sqrt(5.0 / 30), "relative RMSE");
-    check_near(gufo_value_difference_cosine(&t.values), 25.0 / (sqrt(30) * 5), "cosine");
+    check_near(t.values.rmse, sqrt(5.0 / 4), "RMSE");
+    check_near(t.values.relative, sqrt(5.0 / 30), "relative RMSE");
+    check_near(t.values.cosine, 25.0 / (sqrt(30) * 5), "cosine");
     write_tensors(path_b.text, all_encodings[4], &z, 1, 0, 1, 0, 0);
     compare_with(path_a.text, path_b.text, GUFO_COMPARE_VALUES, 1, &t);
-    check_near(gufo_value_difference_relative(&t.values), 1, "relative RMSE to zeros");
-    check_near(gufo_value_difference_cosine(&t.values), 0, "cosine with zeros");
+    check_near(t.values.relative, 1, "relative RMSE to zeros");
+    check_near(t.values.cosine, 0, "cosine with zeros");
     compare_with(path_b.text, path_a.text, GUFO_COMPARE_VALUES, 1, &t);
-    assert_true(isinf(gufo_value_difference_relative(&t.values)));
+    assert_true(isinf(t.values.relative));
     compare_with(path_a.text, path_b.text, 0, 1, &t);
     assert_false(t.has_values);
     folder_remove(&f);
@@ -396,13 +398,15 @@ static void infinite_sums_have_no_quotient(void **state)
                                .product = -INFINITY};
 
     (void)state;
-    assert_true(isinf(gufo_value_difference_rmse(&d)));
-    assert_true(isnan(gufo_value_difference_relative(&d)));
-    assert_true(isnan(gufo_value_difference_cosine(&d)));
-    assert_false(signbit(gufo_value_difference_relative(&d))); /* which would be printed */
-    assert_false(signbit(gufo_value_difference_cosine(&d)));
+    compare_conclude(&d);
+    assert_true(isinf(d.rmse));
+    assert_true(isnan(d.relative));
+    assert_true(isnan(d.cosine));
+    assert_false(signbit(d.relative)); /* which would be printed */
+    assert_false(signbit(d.cosine));
     d.square_b = 4;
-    assert_true(isnan(gufo_value_difference_cosine(&d)));
+    compare_conclude(&d);
+    assert_true(isnan(d.cosine));
 }
 
 /* Every pair of types that decode: sums as gufo_decode gives them, the same with any threads.  Rows
@@ -518,14 +522,17 @@ static void sums_of_nothing(void **state)
     gufo_value_difference d = {0};
 
     (void)state;
-    check_near(gufo_value_difference_rmse(&d), 0, "RMSE of no pairs");
-    check_near(gufo_value_difference_relative(&d), 0, "relative RMSE of no pairs");
-    check_near(gufo_value_difference_cosine(&d), 1, "cosine of zeros");
+    compare_conclude(&d);
+    check_near(d.rmse, 0, "RMSE of no pairs");
+    check_near(d.relative, 0, "relative RMSE of no pairs");
+    check_near(d.cosine, 1, "cosine of zeros");
     d.square_a = 4;
-    check_near(gufo_value_difference_relative(&d), 0, "relative RMSE of the same");
-    check_near(gufo_value_difference_cosine(&d), 0, "cosine of one that is zeros");
+    compare_conclude(&d);
+    check_near(d.relative, 0, "relative RMSE of the same");
+    check_near(d.cosine, 0, "cosine of one that is zeros");
     d.square_b = INFINITY;
-    assert_true(isnan(gufo_value_difference_cosine(&d)));
+    compare_conclude(&d);
+    assert_true(isnan(d.cosine));
 }
 
 /* Pairs in which one is no finite number are left out; NaN equals NaN. */

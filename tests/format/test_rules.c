@@ -83,9 +83,11 @@ static void check_words(const char *text, const char *id)
 static void test_every_rule(void **state)
 {
     (void)state;
-    check(gufo_rule_count() >= COUNT_OF(known), "%zu rules", gufo_rule_count());
-    for (size_t i = 0; i < gufo_rule_count(); i++) {
-        const gufo_rule *rule = gufo_rule_at(i);
+    const gufo_rule *rule;
+    size_t count = 0;
+
+    for (; (rule = gufo_rule_at(count)) != NULL; count++) {
+        size_t i = count;
 
         check_words(rule->id, "id");
         check_words(rule->name, rule->id);
@@ -100,7 +102,7 @@ static void test_every_rule(void **state)
             check(strcmp(rule->name, gufo_rule_at(k)->name) != 0, "%s twice", rule->name);
         }
     }
-    assert_null(gufo_rule_at(gufo_rule_count()));
+    check(count >= COUNT_OF(known), "%zu rules", count);
     assert_null(gufo_rule_at(SIZE_MAX));
     assert_null(gufo_rule_by_id("G999"));
     assert_null(gufo_rule_by_id(""));

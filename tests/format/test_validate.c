@@ -615,8 +615,9 @@ static const char *const not_of_a_file[] = {"shard-set",      "padding-unread", 
 static void test_rows_are_complete(void **state)
 {
     (void)state;
-    for (size_t n = 0; n < gufo_rule_count(); n++) {
-        const gufo_rule *rule = gufo_rule_at(n);
+    const gufo_rule *rule;
+
+    for (size_t n = 0; (rule = gufo_rule_at(n)) != NULL && rule->id[0] == 'G'; n++) {
         bool covered = rule->fatal;
 
         for (size_t i = 0; i < COUNT_OF(not_of_a_file); i++)

@@ -12,7 +12,7 @@ static uint64_t row_size(const gufo_element_type *type, uint64_t columns)
 {
     uint64_t size = 0;
 
-    assert_int_equal(gufo_element_row_size(type, columns, &size), GUFO_OK);
+    assert_int_equal(gufo_element_row_size(type, columns, &size, NULL), GUFO_OK);
     return size;
 }
 

@@ -39,7 +39,7 @@ static uint8_t *expected_bytes(const uint8_t *source, const gufo_tensor *from, u
     gufo_error error = no_error();
     uint8_t *blocks;
 
-    check(gufo_element_row_size(new, from->dims[0], &row_size) == GUFO_OK, "row");
+    check(gufo_element_row_size(new, from->dims[0], &row_size, NULL) == GUFO_OK, "row");
     *size = rows * row_size;
     blocks = malloc((size_t)*size + 1);
     check(values != NULL && blocks != NULL, "memory");

@@ -27,7 +27,7 @@ static sample sample_new(uint32_t type, uint64_t columns, uint64_t rows, uint64_
     sample s = {.type = gufo_element_type_by_id(type), .dims = {columns, rows, matrices}};
     uint64_t row_size;
 
-    check(gufo_element_row_size(s.type, columns, &row_size) == GUFO_OK, "%s", s.type->name);
+    check(gufo_element_row_size(s.type, columns, &row_size, NULL) == GUFO_OK, "%s", s.type->name);
     s.size = row_size * rows * matrices;
     s.bytes = calloc((size_t)s.size + 1, 1);
     check(s.bytes != NULL, "memory");

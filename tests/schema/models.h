@@ -283,8 +283,8 @@ static inline void check_rule_rows(const rule_row *rows, size_t count, const cha
 {
     for (size_t i = 0; i < count; i++)
         check_rule_row(&rows[i]);
-    for (size_t i = 0; i < gufo_schema_rule_count(); i++) {
-        const gufo_rule *rule = gufo_schema_rule_at(i);
+    for (size_t i = 0; gufo_rule_at(i) != NULL; i++) {
+        const gufo_rule *rule = gufo_rule_at(i);
         bool found = strncmp(rule->id, prefix, strlen(prefix)) != 0;
 
         for (size_t j = 0; j < count; j++)

@@ -327,9 +327,9 @@ static gufo_writer *plan(const model *m, uint64_t shard, uint64_t shards)
     assert_non_null(w);
     add_facts(w, m, &error);
     if (shards > 0) {
-        gufo_writer_add_u16(w, "split.no", (uint16_t)shard, NULL);
-        gufo_writer_add_u16(w, "split.count", (uint16_t)shards, NULL);
-        gufo_writer_add_i32(w, "split.tensors.count", 2, NULL);
+        (void)gufo_writer_add_u16(w, "split.no", (uint16_t)shard, NULL);
+        (void)gufo_writer_add_u16(w, "split.count", (uint16_t)shards, NULL);
+        (void)gufo_writer_add_i32(w, "split.tensors.count", 2, NULL);
     }
     for (size_t i = 0; i < COUNT_OF(m->tensors) && m->tensors[i].name != NULL; i++) {
         const shape *t = &m->tensors[i];
@@ -570,8 +570,8 @@ static void test_too_many_shards(void **state)
     size_t size;
 
     (void)state;
-    gufo_writer_add_u32(w, "split.count", 100000, NULL);
-    gufo_writer_add_text(w, "general.size_label", "7B", NULL);
+    (void)gufo_writer_add_u32(w, "split.count", 100000, NULL);
+    (void)gufo_writer_add_text(w, "general.size_label", "7B", NULL);
     check_ok(gufo_writer_layout(w, NULL, &error), &error, "layout");
     const void *header = gufo_writer_header(w, &size);
     gufo_model *file = gufo_open_memory(header, size, &only_metadata, &error);

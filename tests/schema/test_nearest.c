@@ -3,6 +3,7 @@
 
 #include "base/distance.h"
 #include "schema/nearest.h"
+#include "schema/tables.h"
 #include "schema/template.h"
 
 #include <ctype.h>
@@ -84,7 +85,7 @@ static bool slow_nearest(gufo_str text, size_t *index)
     size_t best = wanted.len / 4 < 4 ? wanted.len / 4 : 4;
     bool found = false;
 
-    for (size_t i = 0; wanted.len > 0 && wanted.len <= 64 && i < gufo_key_count(); i++) {
+    for (size_t i = 0; wanted.len > 0 && wanted.len <= 64 && i < schema_key_count(); i++) {
         size_t steps =
             text_distance(wanted, plain(key_name(NULL, i), buffers[1]), found ? best - 1 : best);
 
@@ -109,9 +110,9 @@ static void test_nearest(void **state)
         size_t expected = 0, index = 0;
         bool found;
 
-        edited(text, gufo_key_at(pick(gufo_key_count()))->key, pick(8));
+        edited(text, gufo_key_at(pick(schema_key_count()))->key, pick(8));
         found = slow_nearest(gufo_str_of(text), &expected);
-        if (found != nearest_find(gufo_str_of(text), key_name, NULL, gufo_key_count(), &index))
+        if (found != nearest_find(gufo_str_of(text), key_name, NULL, schema_key_count(), &index))
             fail_msg("%s: %s", text, found ? "is not found" : "is found");
         if (index != expected)
             fail_msg("%s: %s instead of %s", text, gufo_key_at(index)->key,
@@ -138,7 +139,7 @@ static bool is_near(const char *text, const char *name)
 
 static void test_limits(void **state)
 {
-    char longest[140] = "", dotted[140];
+    char longest[140] = "", dotted[141];
 
     (void)state;
     assert_true(is_near("apache2", "Apache-2.0"));
@@ -167,7 +168,7 @@ static void test_limits(void **state)
 
 static const gufo_tensor_info *slow_find(gufo_str name)
 {
-    for (size_t i = 0; i < gufo_tensor_info_count(); i++)
+    for (size_t i = 0; i < schema_tensor_info_count(); i++)
         if (gufo_str_equal(gufo_str_of(gufo_tensor_info_at(i)->name), name))
             return gufo_tensor_info_at(i);
     return NULL;
@@ -182,8 +183,8 @@ static const gufo_tensor_info *find_in_parts(gufo_str name)
     template_append(&parts, (gufo_str){name.data, first});
     template_append(&parts, (gufo_str){name.data + first, second - first});
     template_append(&parts, (gufo_str){name.data + second, name.len - second});
-    return template_find(gufo_tensor_info_at(0), gufo_tensor_info_count(), sizeof(gufo_tensor_info),
-                         &parts);
+    return template_find(gufo_tensor_info_at(0), schema_tensor_info_count(),
+                         sizeof(gufo_tensor_info), &parts);
 }
 
 static void test_halving(void **state)
@@ -193,14 +194,14 @@ static void test_halving(void **state)
         char text[TEXT_SIZE];
         gufo_str name;
 
-        edited(text, gufo_tensor_info_at(pick(gufo_tensor_info_count()))->name, pick(3));
+        edited(text, gufo_tensor_info_at(pick(schema_tensor_info_count()))->name, pick(3));
         name = gufo_str_of(text);
         if (name.len > 0 && pick(20) == 0)
             text[pick(name.len)] = '\0';
         if (find_in_parts(name) != slow_find(name))
             fail_msg("%s is not found as it should be", text);
     }
-    for (size_t i = 0; i < gufo_tensor_info_count(); i++)
+    for (size_t i = 0; i < schema_tensor_info_count(); i++)
         assert_ptr_equal(find_in_parts(gufo_str_of(gufo_tensor_info_at(i)->name)),
                          gufo_tensor_info_at(i));
 }

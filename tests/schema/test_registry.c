@@ -2,6 +2,7 @@
 #include "../support/check.h"
 
 #include "schema/template.h"
+#include "schema/tables.h"
 
 /* Values that all tensors of a plausible model could have; heads divide. */
 static bool plausible(void *context, gufo_str name, uint64_t block, uint64_t *out)
@@ -80,13 +81,13 @@ static void test_keys(void **state)
         check(info->group[0] != '\0' && info->type[0] != '\0', "%s", info->key);
         check(gufo_key_accepts(info, &empty) == (strstr(info->type, "array") != NULL), "%s: %s",
               info->key, info->type);
-        check((gufo_key_replacement(info) != NULL) == (strcmp(info->status, "deprecated") == 0 ||
-                                                       strcmp(info->status, "misspelt") == 0 ||
-                                                       strstr(info->key, "seperator")),
+        check((gufo_key_replacement(info, NULL) != NULL) ==
+                  (strcmp(info->status, "deprecated") == 0 ||
+                   strcmp(info->status, "misspelt") == 0 || strstr(info->key, "seperator")),
               "%s", info->key);
     }
-    check_u64(gufo_key_count(), (size_t)(last - gufo_key_at(0)) + 1, "count");
-    check(gufo_key_at(gufo_key_count()) == NULL, "past the end");
+    check_u64(schema_key_count(), (size_t)(last - gufo_key_at(0)) + 1, "count");
+    check(gufo_key_at(schema_key_count()) == NULL, "past the end");
 }
 
 static void test_architectures(void **state)
@@ -101,7 +102,7 @@ static void test_architectures(void **state)
         check(gufo_arch_find(gufo_str_of(info->id)) == info, "%s", info->id);
         check(info->name[0] != '\0', "%s", info->id);
     }
-    check(gufo_arch_at(gufo_arch_count()) == NULL, "past the end");
+    check(gufo_arch_at(schema_arch_count()) == NULL, "past the end");
     check(gufo_arch_find(gufo_str_of("llam")) == NULL, "a beginning");
     check(gufo_arch_find(gufo_str_of("llama ")) == NULL, "more");
     check(gufo_arch_find(gufo_str_of("")) == NULL, "empty");
@@ -157,7 +158,7 @@ static void test_tensors(void **state)
         check_shape("llama", info->name, info->shape);
         check_shape("llama", info->name, info->bias_shape);
     }
-    check(gufo_tensor_info_at(gufo_tensor_info_count()) == NULL, "past the end");
+    check(gufo_tensor_info_at(schema_tensor_info_count()) == NULL, "past the end");
 }
 
 static void check_arch_tensor(const gufo_arch_tensor *row)
@@ -307,9 +308,9 @@ static void test_tokenizers(void **state)
     check(model != NULL && strcmp(model->separator, "102") == 0 && strcmp(model->eos, "") == 0 &&
               strcmp(model->arrays, "tokens token_type") == 0,
           "bert");
-    check(gufo_pretokenizer_at(gufo_pretokenizer_count()) == NULL, "past the end");
-    check(gufo_tokenizer_model_at(gufo_tokenizer_model_count()) == NULL, "past the end");
-    check(gufo_special_token_at(gufo_special_token_count()) == NULL, "past the end");
+    check(gufo_pretokenizer_at(schema_pretokenizer_count()) == NULL, "past the end");
+    check(gufo_tokenizer_model_at(schema_tokenizer_model_count()) == NULL, "past the end");
+    check(gufo_special_token_at(schema_special_token_count()) == NULL, "past the end");
     check(gufo_pretokenizer_find(gufo_str_of("llama")) == NULL, "llama is none");
 }
 

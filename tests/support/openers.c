@@ -40,7 +40,8 @@ gufo_source source_over(test_source *state, const void *data, size_t size)
     memset(state, 0, sizeof *state);
     state->data = data;
     state->size = size;
-    return (gufo_source){state, size, read_test_source, close_test_source};
+    return (gufo_source){
+        .context = state, .size = size, .read = read_test_source, .close = close_test_source};
 }
 
 typedef struct way_facts {

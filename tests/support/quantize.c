@@ -37,7 +37,8 @@ static void add_data(builder *b, const test_tensor *tensor)
     uint8_t *blocks;
 
     rows = count / tensor->dims[0];
-    check(gufo_element_row_size(type, tensor->dims[0], &row_size) == GUFO_OK, "%s", tensor->name);
+    check(gufo_element_row_size(type, tensor->dims[0], &row_size, NULL) == GUFO_OK, "%s",
+          tensor->name);
     blocks = calloc((size_t)(rows * row_size) + 1, 1);
     check(blocks != NULL, "memory");
     if (type->flags & GUFO_ELEMENT_ENCODES)

@@ -218,7 +218,7 @@ static void on_finding(void *context, const gufo_finding *finding)
     f->count++;
     check(f->bad && strcmp(finding->rule->name, row->rule) == 0, "%s: in the %s file also %s: %s",
           row->label, f->bad ? "bad" : "good", finding->rule->name, finding->message);
-    check(gufo_schema_rule_by_id(finding->rule->id) == finding->rule, "%s", row->label);
+    check(gufo_rule_by_id(finding->rule->id) == finding->rule, "%s", row->label);
     check(strstr(finding->message, finding->rule->clause) != NULL, "%s: %s", row->label,
           finding->message);
     if (row->subject != NULL)
@@ -251,8 +251,7 @@ static void check_file(const schema_row *row, bool bad)
 void schema_check_rows(const schema_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        check(gufo_schema_rule_by_id(rows[i].rule) != NULL, "%s: no rule %s", rows[i].label,
-              rows[i].rule);
+        check(gufo_rule_by_id(rows[i].rule) != NULL, "%s: no rule %s", rows[i].label, rows[i].rule);
         check_file(&rows[i], true);
         check_file(&rows[i], false);
     }
@@ -272,7 +271,7 @@ void schema_check_complete(const schema_row *rows, size_t count, const char *con
     const gufo_rule *rule;
     size_t seen = 0;
 
-    for (size_t i = 0; (rule = gufo_schema_rule_at(i)) != NULL; i++)
+    for (size_t i = 0; (rule = gufo_rule_at(i)) != NULL; i++)
         for (size_t p = 0; p < prefix_count; p++) {
             if (strncmp(rule->id, prefixes[p], strlen(prefixes[p])) != 0)
                 continue;
