@@ -209,18 +209,9 @@ GUFO_API gufo_status gufo_edit_recover(const char *path, gufo_edit_recovery *out
 
 /* ==== Part 2: shards ========================================================================= */
 
-/* A model that is to be written again: as one file or as several, in another byte order, or only
- * parts of it.  It is planned first, so that all that can be refused is refused before anything is
- * written, and then written:
- *
- *     plan     gufo_copy_split, _merge, _endian, _strip, _extract
- *     look     gufo_copy_output_count, gufo_copy_output_at, gufo_copy_normalised ...
- *     write    gufo_copy_run or gufo_copy_stream, once
- *
- * The input must outlive the copy.  One thread at a time; writing uses several. */
-typedef struct gufo_copy gufo_copy;
-
-GUFO_API void gufo_copy_free(gufo_copy *copy); /* NULL is allowed */
+/* A model that is written again: as one file or as several, in another byte order, or only parts of it.
+ * Each function plans a job (produce.h), which is then looked at and written.  The input must outlive the
+ * job.  NULL options mean {0} where a function does not want any. */
 
 typedef struct gufo_split_options {
     /* Bounds of a shard; at least one must be given, 0 is none.  `max_size` counts all bytes of the
@@ -228,97 +219,64 @@ typedef struct gufo_split_options {
     uint64_t max_size, max_tensors;
     bool metadata_alone;             /* no tensor in the first shard */
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
 } gufo_split_options;
 
-/* Plans to divide a model, which may be a set already, into shards.  The first one gets all
- * metadata; each one gets split.no (uint16), split.count (uint16) and split.tensors.count (int32),
- * which are established, general.alignment where the model has it, and gufo.split.id: a uint64 that
- * tells which shards belong together (docs/shards.md).  NULL on failure: GUFO_E_ARGUMENT without a
- * bound, GUFO_E_LIMIT for more than GUFO_MAX_SHARDS shards. */
-GUFO_API gufo_copy *gufo_copy_split(const gufo_model *input, const gufo_split_options *options,
-                                    gufo_error *error);
+/* Plans to divide a model, which may be a set already, into shards; gufo_job_run gets what all names begin
+ * with.  The first one gets all metadata; each one gets split.no (uint16), split.count (uint16) and
+ * split.tensors.count (int32), which are established, general.alignment where the model has it, and
+ * gufo.split.id: a uint64 that tells which shards belong together (docs/shards.md).  NULL on failure:
+ * GUFO_E_ARGUMENT without a bound, GUFO_E_LIMIT for more than GUFO_MAX_SHARDS shards, GUFO_E_SHARDS for a
+ * shard alone. */
+GUFO_API gufo_job *gufo_job_split(const gufo_model *input, const gufo_split_options *options,
+                                  gufo_error *error);
+
+typedef struct gufo_merge_options {
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_merge_options;
 
 /* Plans to make one file of a shard set.  The keys named above are dropped, but for the alignment.
  * gufo_open has checked most of what can be wrong with a set; this checks that the input is
  * one, and gufo.split.id where there is one.  GUFO_E_SHARDS. */
-GUFO_API gufo_copy *gufo_copy_merge(const gufo_model *input, const gufo_allocator *allocator,
-                                    gufo_error *error);
+GUFO_API gufo_job *gufo_job_merge(const gufo_model *input, const gufo_merge_options *options,
+                                  gufo_error *error);
 
-typedef struct gufo_copy_output {
-    uint64_t size; /* of the file */
-    uint64_t tensor_count;
-    uint64_t data_size; /* bytes of tensors, without padding */
-} gufo_copy_output;
-
-/* The files that will be written; false past the end. */
-GUFO_API size_t gufo_copy_output_count(const gufo_copy *copy);
-GUFO_API bool gufo_copy_output_at(const gufo_copy *copy, size_t index, gufo_copy_output *out);
-/* The path of output `index` for what gufo_copy_run is given as `path`.  Writes at most `size` bytes
- * with the terminator and returns the bytes that are needed without it, like snprintf. */
-GUFO_API size_t gufo_copy_output_path(const gufo_copy *copy, const char *path, size_t index,
-                                      char *out, size_t size);
-
-/* Of gufo_normalised; each kind in words ("gaps between tensors are closed"), NULL for none. */
-GUFO_API uint32_t gufo_copy_normalised(const gufo_copy *copy);
+/* A kind of gufo_job_normalised in words ("gaps between tensors are closed"), NULL for none. */
 GUFO_API const char *gufo_normalised_text(gufo_normalised kind);
-
-typedef struct gufo_copy_run_options {
-    bool replace;               /* outputs that exist */
-    unsigned threads;           /* 0: all cores; never more than their buffers may fill (24 MiB) */
-    gufo_cpu cpu;               /* for what is decoded */
-    gufo_progress_fn *progress; /* may be NULL */
-    void *progress_context;
-} gufo_copy_run_options;
-
-/* Writes the files: `path` is the prefix of all names for a split, the path of the first shard where
- * a set gives a set (its name must say how many there are), else that of the one output.
- * All of them appear or none: they are made under temporary names beside their targets, space is
- * reserved for all before the first byte is written, and the first shard, without which there is no
- * set, gets its name last, while the old shards lie aside.  So a crash leaves the old set, the new one
- * or none that opens, and the same call finishes it (docs/shards.md).  Bytes that do not change are
- * moved by the kernel where it can.  On failure the old files are there, or nothing is left.
- * GUFO_E_EXISTS for an output that exists, unless `replace`: but shards that an interrupted call has
- * left without a first one are replaced.  GUFO_E_ARGUMENT for one that is the input or the same file
- * as another output, beside which the journal of an edit lies, or where something that is not the
- * user's own lies where the old file would be put aside; GUFO_E_CHANGED if the input was changed meanwhile, GUFO_E_STOPPED. */
-GUFO_API gufo_status gufo_copy_run(gufo_copy *copy, const char *path,
-                                   const gufo_copy_run_options *options, gufo_error *error);
-/* Writes the one output to a descriptor that takes bytes in order (a pipe, a terminal); what was
- * sent before a failure stays sent. */
-GUFO_API gufo_status gufo_copy_stream(gufo_copy *copy, int fd, const gufo_copy_run_options *options,
-                                      gufo_error *error);
-/* The file that the failure of either was about; NULL if none.  Lives as long as the copy. */
-GUFO_API const char *gufo_copy_failed_path(const gufo_copy *copy);
-/* The temporary files while gufo_copy_run works, for a signal handler: a list of
- * gufo_copy_output_count paths, NULL where there is none at the moment.  Lives as long as the copy. */
-GUFO_API const char *volatile const *gufo_copy_temporaries(const gufo_copy *copy);
 
 /* ==== Part 3: forms ========================================================================== */
 
-/* Plans to turn the byte order of a model: of metadata and of every number inside the blocks of
+typedef struct gufo_endian_options {
+    gufo_byte_order order;           /* of the result */
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_endian_options;
+
+/* Plans to swap the byte order of a model: of metadata and of every number inside the blocks of
  * every tensor.  A set gives a set.  GUFO_E_TYPE for a tensor whose type is not known,
- * GUFO_E_ARGUMENT if the model has that order already. */
-GUFO_API gufo_copy *gufo_copy_endian(const gufo_model *input, gufo_byte_order order,
-                                     const gufo_allocator *allocator, gufo_error *error);
+ * GUFO_E_ARGUMENT if the model has that order already, or without options. */
+GUFO_API gufo_job *gufo_job_endian(const gufo_model *input, const gufo_endian_options *options,
+                                   gufo_error *error);
 
 typedef struct gufo_strip_options {
     /* Only what a tokenizer and a converter need: no tensors, and none of the metadata that
      * describes their data (docs/forms.md lists the keys). */
     bool vocabulary_only;
-    /* Whether a tensor stays; NULL: none does. */
-    bool (*keeps_tensor)(void *context, gufo_str name);
+    gufo_select_fn *keeps_tensor; /* whether a tensor stays; NULL: none does */
     void *context;
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
 } gufo_strip_options;
 
 /* Plans one file with metadata and some of the tensors, or none. */
-GUFO_API gufo_copy *gufo_copy_strip(const gufo_model *input, const gufo_strip_options *options,
-                                    gufo_error *error);
+GUFO_API gufo_job *gufo_job_strip(const gufo_model *input, const gufo_strip_options *options,
+                                  gufo_error *error);
 
 typedef enum gufo_extract_format {
-    GUFO_EXTRACT_RAW = 0,     /* nothing but bytes */
-    GUFO_EXTRACT_NUMPY,       /* .npy, version 1.0 */
-    GUFO_EXTRACT_SAFETENSORS, /* several tensors */
+    GUFO_EXTRACT_RAW = 0,         /* nothing but bytes */
+    GUFO_EXTRACT_NUMPY = 1,       /* .npy, version 1.0 */
+    GUFO_EXTRACT_SAFETENSORS = 2, /* several tensors */
 } gufo_extract_format;
 
 /* Keep the elements as they are stored: raw blocks, and in other formats the numbers of types that
@@ -329,15 +287,15 @@ typedef struct gufo_extract_options {
     gufo_extract_format format;
     uint32_t type;                   /* GUFO_TYPE_F32, _F16, _BF16 or GUFO_EXTRACT_AS_STORED */
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
 } gufo_extract_options;
 
 /* Plans one file with the tensors of these numbers in the set.  Numbers are little-endian, but for
  * raw bytes as stored; shapes have the row last, as these formats want it.  GUFO_E_ARGUMENT for
  * several tensors in a format that holds one, GUFO_E_TYPE for a type that cannot be decoded or that
  * the format does not have, GUFO_E_RANGE for a number past the end. */
-GUFO_API gufo_copy *gufo_copy_extract(const gufo_model *input, const uint64_t *tensors,
-                                      size_t count, const gufo_extract_options *options,
-                                      gufo_error *error);
+GUFO_API gufo_job *gufo_job_extract(const gufo_model *input, const uint64_t *tensors, size_t count,
+                                    const gufo_extract_options *options, gufo_error *error);
 
 #ifdef __cplusplus
 }

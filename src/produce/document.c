@@ -15,25 +15,47 @@ static const source *source_of(const gufo_model *shard)
     return file != NULL ? &file->source : NULL;
 }
 
-gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
-                          gufo_error *error)
+static gufo_status add_part(gufo_job *job, const gufo_model *part, uint32_t shard, uint32_t *number,
+                            gufo_error *error)
 {
-    const gufo_model *part = gufo_model_shard(model, shard);
+    gufo_facts facts = gufo_model_facts(part);
     job_input input = {.role = GUFO_FILE_INPUT,
                        .index = shard,
                        .name = gufo_model_name(part),
                        .source = source_of(part),
+                       .head = facts.data_offset < facts.size ? facts.data_offset : facts.size,
                        .model = part};
-    gufo_facts facts = gufo_model_facts(part);
 
+    return job_add_input(job, &input, number, error);
+}
+
+gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
+                          gufo_error *error)
+{
+    const gufo_model *part = gufo_model_shard(model, shard);
+
+    /* With all shards of a set added in their order, that is where it is. */
+    if (shard < job->input_count && job->inputs[shard].model == part) {
+        *number = shard;
+        return GUFO_OK;
+    }
     /* Of a set, shard after shard is asked for: mostly it is the last one. */
     for (uint64_t i = job->input_count; i-- > 0;)
         if (job->inputs[i].model == part) {
             *number = (uint32_t)i;
             return GUFO_OK;
         }
-    input.head = facts.data_offset < facts.size ? facts.data_offset : facts.size;
-    return job_add_input(job, &input, number, error);
+    return add_part(job, part, shard, number, error);
+}
+
+gufo_status job_add_shards(gufo_job *job, const gufo_model *model, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    uint32_t number;
+
+    for (size_t i = 0; i < gufo_model_shard_count(model) && status == GUFO_OK; i++)
+        status = add_part(job, gufo_model_shard(model, i), (uint32_t)i, &number, error);
+    return status;
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -79,22 +101,20 @@ rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *ten
     return r;
 }
 
-/* Where numbers are only swapped, rows do not matter: each one is a group of blocks here. */
-static gufo_status add_swapped(gufo_job *job, const planned *p, gufo_error *error)
+/* Rows do not matter here: each one is a group of blocks. */
+gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *tensor,
+                            uint32_t target, uint64_t place, gufo_error *error)
 {
-    const gufo_element_type *type = gufo_element_type_by_id(p->source.type);
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
     const interleaved *merged = interleaved_find(type->id);
     uint64_t group = merged != NULL ? merged->rows : 1, bytes = type->block_bytes * group;
-    uint64_t count = p->source.size / bytes;
-    rows r = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
+    uint64_t count = tensor->size / bytes;
+    rows r = job_tensor_rows(job, input, tensor, 0);
     segment all = {.count = {count, 1, 1}, .stride = {1, 0, 0}};
-    made result = {.target = p->target,
-                   .place = p->place,
-                   .row_bytes = bytes,
-                   .type = type,
-                   .swap = !r.swapped};
+    made result = {
+        .target = target, .place = place, .row_bytes = bytes, .type = type, .swap = !r.swapped};
     piece swapped = {.how = PIECE_MAKE,
-                     .name = p->tensor.name,
+                     .name = tensor->name,
                      .sources = &r,
                      .segments = &all,
                      .made = &result,
@@ -175,7 +195,7 @@ static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
         return add_made(job, p, error);
     if (p->tensor.swapped && gufo_element_type_by_id(p->tensor.type)->block_bytes > 1 &&
         p->source.size > 0)
-        return add_swapped(job, p, error);
+        return job_add_swapped(job, p->input, &p->source, p->target, p->place, error);
     return job_add_move(job, p->input, p->source.offset, p->source.size, p->target, p->place,
                         p->tensor.name, error);
 }

@@ -258,21 +258,21 @@ static gufo_status stream_anew(const workshop *b, const gufo_allocator *allocato
 static gufo_status copy(const workshop *b, bool from_set, plan_fn *plan, const char *out,
                         const gufo_allocator *allocator, gufo_error *error)
 {
-    const gufo_copy_run_options run = {.threads = 2};
+    const gufo_run run = {.threads = 2};
     gufo_model *set = gufo_open(from_set ? b->first.text : b->in.text, NULL, NULL);
-    gufo_copy *c = plan(set, allocator, error);
+    gufo_job *c = plan(set, allocator, error);
     gufo_status status = c != NULL ? GUFO_OK : failure_of(error);
 
     if (status == GUFO_OK && out == NULL) {
         int fd = open(b->out.text, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-        status = gufo_copy_stream(c, fd, &run, error);
+        status = gufo_job_stream(c, fd, &run, error);
         (void)close(fd);
         if (status != GUFO_OK)
             (void)unlink(b->out.text);
     } else if (status == GUFO_OK)
-        status = gufo_copy_run(c, folder_path(&b->f, out).text, &run, error);
-    gufo_copy_free(c);
+        status = run_job(c, folder_path(&b->f, out).text, false, &run, error);
+    gufo_job_free(c);
     gufo_close(set);
     return status;
 }
@@ -387,11 +387,11 @@ static gufo_status grow_copy(const workshop *b, size_t length, const gufo_alloca
 
     (void)b, (void)length;
     for (size_t i = 0; i < COUNT_OF(plans); i++) {
-        gufo_copy *c = plans[i](grown, allocator, error);
+        gufo_job *c = plans[i](grown, allocator, error);
 
         if (c == NULL)
             return failure_of(error);
-        gufo_copy_free(c);
+        gufo_job_free(c);
     }
     return GUFO_OK;
 }
