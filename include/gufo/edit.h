@@ -14,8 +14,8 @@ extern "C" {
 
 /* ==== Part 1: metadata ======================================================================= */
 
-/* An edit is a file and a list of changes to its metadata.  Nothing is written before
- * gufo_edit_apply, which takes the first of these ways that is open:
+/* An edit is a file, a lock on it, and a document that says what it is to be (document.h).  Nothing is
+ * written before gufo_edit_apply, which takes the first of these ways that is open:
  *
  *     overwrite   the new metadata fits into the place of the old: only that is written
  *     insert      the file system inserts blocks in front, and the metadata grows into them
@@ -27,7 +27,7 @@ extern "C" {
  * of spaces, which readers ignore and the next edit takes back.
  *
  *     begin    gufo_edit_open
- *     change   gufo_edit_set, gufo_edit_remove ..., in any order
+ *     change   gufo_edit_document, and functions of the document, in any order
  *     write    gufo_edit_apply, or gufo_edit_stream
  *
  * A file of version 1 becomes one of version 3.  One thread at a time. */
@@ -41,6 +41,7 @@ typedef enum gufo_edit_flags {
 typedef struct gufo_edit_options {
     uint32_t flags;                  /* of gufo_edit_flags */
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
 } gufo_edit_options;
 
 /* Opens a regular file and locks it against other edits (flock) until gufo_edit_close.  GUFO_E_IO
@@ -51,98 +52,43 @@ GUFO_API gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *op
 /* NULL is allowed. */
 GUFO_API void gufo_edit_close(gufo_edit *edit);
 /* The file as it is.  Views into it are void after gufo_edit_apply. */
-GUFO_API const gufo_model *gufo_edit_file(const gufo_edit *edit);
-/* Its path with all symlinks followed. */
+GUFO_API const gufo_model *gufo_edit_model(const gufo_edit *edit);
+/* What it is to be: made from the model, and changed by the caller.  It belongs to the edit.  Where
+ * tensors cannot keep their places, only a packed rewrite can write it (gufo_edit_target). */
+GUFO_API gufo_document *gufo_edit_document(gufo_edit *edit);
+/* The path of the file with all symlinks followed. */
 GUFO_API const char *gufo_edit_path(const gufo_edit *edit);
-
-/* ---- changes -------------------------------------------------------------------------------- */
-
-/* Gives a key this value, in exactly this type.  A key that exists keeps its place, a new one comes
- * last.  Everything is copied.  Refused as gufo_writer_add_value refuses it; and GUFO_E_ARGUMENT for
- * gufo.padding, which edits make themselves. */
-GUFO_API gufo_status gufo_edit_set(gufo_edit *edit, const char *key, const gufo_value *value,
-                                   gufo_error *error);
-GUFO_API gufo_status gufo_edit_set_array(gufo_edit *edit, const char *key, const gufo_items *items,
-                                         gufo_error *error);
-
-typedef bool gufo_edit_select_fn(void *context, gufo_str key);
-
-/* Removes every key that `select` chooses; *removed is their number. */
-GUFO_API void gufo_edit_remove(gufo_edit *edit, gufo_edit_select_fn *select, void *context,
-                               uint64_t *removed);
-/* Gives a key another name; it keeps its place.  GUFO_E_NOT_FOUND, GUFO_E_EXISTS. */
-GUFO_API gufo_status gufo_edit_rename(gufo_edit *edit, const char *from, const char *to,
-                                      gufo_error *error);
-GUFO_API gufo_status gufo_edit_rename_tensor(gufo_edit *edit, const char *from, const char *to,
-                                             gufo_error *error);
-/* Sets every key of another file that `select` chooses, with its bits as they are.  The file must
- * live as long as the edit. */
-GUFO_API gufo_status gufo_edit_copy(gufo_edit *edit, const gufo_model *other,
-                                    gufo_edit_select_fn *select, void *context, uint64_t *copied,
-                                    gufo_error *error);
-
-/* Gives every tensor its place anew, in the order of the infos: no gaps, zeros for padding, nothing
- * behind the end, version 3.  That takes a rewrite. */
-GUFO_API void gufo_edit_lay_anew(gufo_edit *edit);
-
-/* Does what a finding says is the one right answer (format.h); nothing if there is none. */
-GUFO_API gufo_status gufo_edit_fix(gufo_edit *edit, const gufo_fix *fix, gufo_error *error);
-
-/* The value that a key has after all changes so far. */
-GUFO_API bool gufo_edit_find(const gufo_edit *edit, const char *key, gufo_value *out);
-
-typedef enum gufo_edit_change_kind {
-    GUFO_EDIT_REMOVED,
-    GUFO_EDIT_RENAMED,
-    GUFO_EDIT_CHANGED, /* another value or type */
-    GUFO_EDIT_ADDED,
-    GUFO_EDIT_TENSOR_RENAMED,
-} gufo_edit_change_kind;
-
-/* One difference between the file and the result.  Lives only during the call that hands it over. */
-typedef struct gufo_edit_change {
-    gufo_edit_change_kind kind;
-    gufo_str old_name, new_name;             /* the same unless renamed */
-    const gufo_value *old_value, *new_value; /* NULL where there is none */
-} gufo_edit_change;
-
-typedef void gufo_edit_change_fn(void *context, const gufo_edit_change *change);
-
-/* Hands over all differences: keys in the order of the file, new ones last, then tensors. */
-GUFO_API gufo_status gufo_edit_changes(const gufo_edit *edit, gufo_edit_change_fn *visit,
-                                       void *context, gufo_error *error);
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
 typedef enum gufo_edit_way {
-    GUFO_EDIT_NOTHING, /* there is nothing to change */
-    GUFO_EDIT_OVERWRITE,
-    GUFO_EDIT_INSERT,
-    GUFO_EDIT_REWRITE,
+    GUFO_EDIT_NOTHING = 0, /* there is nothing to change */
+    GUFO_EDIT_OVERWRITE = 1,
+    GUFO_EDIT_INSERT = 2,
+    GUFO_EDIT_REWRITE = 3,
 } gufo_edit_way;
 
 /* "nothing", "overwrite", "insert", "rewrite". */
 GUFO_API const char *gufo_edit_way_name(gufo_edit_way way);
 
 typedef enum gufo_edit_in_place {
-    GUFO_EDIT_IN_PLACE_IF_SAFE,
+    GUFO_EDIT_IN_PLACE_IF_SAFE = 0,
     /* Also where others have the file open or other names for it: they see its bytes move.
      * GUFO_E_ARGUMENT where it is impossible. */
-    GUFO_EDIT_IN_PLACE_ALWAYS,
-    GUFO_EDIT_IN_PLACE_NEVER,
+    GUFO_EDIT_IN_PLACE_ALWAYS = 1,
+    GUFO_EDIT_IN_PLACE_NEVER = 2,
 } gufo_edit_in_place;
-
-/* All metadata is in memory while it is written, padding included. */
-#define GUFO_EDIT_MAX_RESERVE (UINT64_C(64) << 20)
 
 typedef struct gufo_edit_target {
     const char *output; /* a new file; NULL: the file itself */
     bool replace;       /* the output may exist */
     gufo_edit_in_place in_place;
     uint64_t reserve; /* bytes of gufo.padding at least, for later edits, where the file grows or is
-                       * rewritten; at most GUFO_EDIT_MAX_RESERVE */
-    gufo_progress_fn *progress; /* may be NULL */
-    void *progress_context;
+                       * rewritten; at most GUFO_MAX_RESERVE */
+    bool
+        pack; /* every tensor gets its place anew, in the order of the infos: no gaps, zeros for padding,
+                * nothing behind the end, version 3.  That takes a rewrite. */
+    uint64_t reserved[4]; /* must be zero */
 } gufo_edit_target;
 
 /* What gufo_edit_apply does, or has done. */
@@ -156,29 +102,28 @@ typedef struct gufo_edit_plan {
     /* One sentence each, empty if there is nothing to say: why the ways before were not taken, and
      * what GUFO_EDIT_IN_PLACE_ALWAYS goes ahead against. */
     char not_overwritten[160], not_inserted[160], warning[160];
+    uint64_t reserved[4];
 } gufo_edit_plan;
 
-/* Tells the way without taking it.  `target` may be NULL. */
+/* Tells the way without taking it.  `target` and `out` may be NULL. */
 GUFO_API gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target,
                                         gufo_edit_plan *out, gufo_error *error);
 
 /* Writes, once per edit.  Afterwards the file is the old or the new one, also after a crash: for the
- * time that an edit in place takes, the file is no GGUF file (its first four bytes are zeros), and
+ * time that an edit in place takes, the file is not a GGUF file (its first four bytes are zeros), and
  * a journal beside it, FILE.gufo-journal, holds both forms of the metadata.  What a failure leaves is
  * the old file; where not even that could be put back, *recover (may be NULL) is true and
  * gufo_edit_recover has to be called.  GUFO_E_EXISTS, GUFO_E_CHANGED if the file was changed by others
- * meanwhile, GUFO_E_STOPPED.  `target` and `done` may be NULL. */
+ * meanwhile, GUFO_E_STOPPED, and the errors of gufo_document_layout.  `target`, `run` and `done` may be NULL;
+ * of `run`, a rewrite takes threads, memory and progress. */
 GUFO_API gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target,
-                                     gufo_edit_plan *done, bool *recover, gufo_error *error);
-
-/* The file that the failure of gufo_edit_apply or gufo_edit_stream is about: the input's path or the
- * output's, as they were given; NULL if that is not known.  Lives as long as the edit. */
-GUFO_API const char *gufo_edit_failed_path(const gufo_edit *edit);
+                                     const gufo_run *run, gufo_edit_plan *done, bool *recover,
+                                     gufo_error *error);
 
 /* Writes the result to a descriptor (a pipe, a socket, a terminal), which stays the caller's and
- * must block; only reserve and progress of `target` count. */
+ * must block; only reserve and pack of `target` count. */
 GUFO_API gufo_status gufo_edit_stream(gufo_edit *edit, int fd, const gufo_edit_target *target,
-                                      gufo_error *error);
+                                      const gufo_run *run, gufo_error *error);
 
 /* ---- after an interruption ------------------------------------------------------------------ */
 
@@ -195,9 +140,9 @@ typedef enum gufo_edit_state {
 GUFO_API gufo_edit_state gufo_edit_pending(const char *path);
 
 typedef enum gufo_edit_recovery {
-    GUFO_EDIT_RECOVERED_NOTHING, /* there was no journal */
-    GUFO_EDIT_RECOVERED_OLD,     /* the file is as it was before the edit */
-    GUFO_EDIT_RECOVERED_NEW,     /* the edit is complete */
+    GUFO_EDIT_RECOVERED_NOTHING = 0, /* there was no journal */
+    GUFO_EDIT_RECOVERED_OLD = 1,     /* the file is as it was before the edit */
+    GUFO_EDIT_RECOVERED_NEW = 2,     /* the edit is complete */
 } gufo_edit_recovery;
 
 /* Completes an interrupted edit, or takes it back where it had not begun.  May itself be interrupted

@@ -105,6 +105,21 @@ static gufo_status check_options(const gufo_job_options *options, gufo_error *er
     return GUFO_OK;
 }
 
+gufo_status job_check_complete(const gufo_job *job, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    for (uint64_t i = 0; i < job->piece_count; i++) {
+        const piece *p = &job->pieces[i];
+
+        if (p->how == PIECE_GIVEN && p->slice_rows > 0)
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "the data of tensor %s is to be given, which takes gufo_job_open",
+                             quote_name(quoted, p->name));
+    }
+    return GUFO_OK;
+}
+
 gufo_status job_check_call(gufo_job *job, const gufo_job_options *options, const gufo_run *run,
                            gufo_error *error)
 {

@@ -2,6 +2,7 @@
  * has the other byte order; the caller gives the others. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/move.h"
 #include "codec/interleaved.h"
 #include "format/document.h"
 #include "produce/work.h"
@@ -237,13 +238,20 @@ static gufo_status add_data_as_source(gufo_job *job, const gufo_document *docume
 {
     gufo_facts facts = gufo_model_facts(document->source);
     uint64_t size = facts.size > facts.data_offset ? facts.size - facts.data_offset : 0;
+    uint64_t head = (0 - facts.data_offset) % MOVE_SHARED_BLOCK;
+    uint64_t place = document->layout.data_offset;
     uint32_t input;
     gufo_status status = job_add_model(job, document->source, 0, &input, error);
 
-    if (status != GUFO_OK)
-        return status;
-    return job_add_move(job, input, facts.data_offset, size, target, document->layout.data_offset,
-                        (gufo_str){"", 0}, error);
+    /* The first piece ends where a block does, so that all units of the second begin with one. */
+    head = head < size ? head : size;
+    if (status == GUFO_OK && head > 0)
+        status = job_add_move(job, input, facts.data_offset, head, target, place, (gufo_str){"", 0},
+                              error);
+    if (status == GUFO_OK && size > head)
+        status = job_add_move(job, input, facts.data_offset + head, size - head, target,
+                              place + head, (gufo_str){"", 0}, error);
+    return status;
 }
 
 gufo_status job_add_document(gufo_job *job, gufo_document *document, gufo_error *error)

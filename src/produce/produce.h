@@ -217,6 +217,7 @@ struct gufo_job {
     gufo_effort effort;    /* of encoders */
     uint64_t memory;       /* that may be used where gufo_run does not say, */
     uint64_t other_memory; /* and what the planner takes of it */
+    bool replaces_input;   /* the target may be an input: an edit of that file */
     bool shares_blocks;    /* targets share blocks with inputs: to reserve some would be wrong */
     uint64_t identity;     /* a hash of whatever else decides about the bytes */
     job_naming naming;

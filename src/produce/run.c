@@ -327,6 +327,8 @@ gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const g
 
     error = error != NULL ? error : &ignored;
     how = how != NULL ? how : &standard;
-    status = job_check_call(job, options, how, error);
+    status = job_check_complete(job, error);
+    if (status == GUFO_OK)
+        status = job_check_call(job, options, how, error);
     return status == GUFO_OK ? run_found(&r, options, how, error) : status;
 }

@@ -127,6 +127,8 @@ gufo_status gufo_job_stream(gufo_job *job, int fd, const gufo_run *how, gufo_err
     how = how != NULL ? how : &standard;
     status = check_stream(job, error);
     if (status == GUFO_OK)
+        status = job_check_complete(job, error);
+    if (status == GUFO_OK)
         status = job_check_call(job, NULL, how, error);
     if (status == GUFO_OK)
         status = work_begin(&s.work, job, how, true, error);

@@ -169,6 +169,8 @@ gufo_status job_check_inputs(const gufo_job *job, gufo_error *error);
 /* Whether a job may be run with these; `options` NULL: none are needed.  Marks it as used. */
 gufo_status job_check_call(gufo_job *job, const gufo_job_options *options, const gufo_run *run,
                            gufo_error *error);
+/* GUFO_E_ARGUMENT if a tensor waits for data that the caller has. */
+gufo_status job_check_complete(const gufo_job *job, gufo_error *error);
 void given_free(struct given *given);
 
 #endif

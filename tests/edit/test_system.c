@@ -3,6 +3,7 @@
  *
  * The calls are replaced in this program; the real ones are reached through dlsym. */
 #include "workshop.h"
+#include "../support/edits.h"
 
 #include "base/move.h"
 #include "format/model.h"
@@ -256,9 +257,9 @@ static gufo_status change(gufo_edit *edit, const edit_row *row, gufo_error *erro
     gufo_status status;
 
     memset(text, 'n', sizeof text);
-    status = gufo_edit_set(edit, "general.name", &name, error);
+    status = edit_set(edit, "general.name", &name, error);
     return status == GUFO_OK && row->alignment != 0
-               ? gufo_edit_set(edit, GUFO_ALIGNMENT_KEY, &number, error)
+               ? edit_set(edit, GUFO_ALIGNMENT_KEY, &number, error)
                : status;
 }
 
@@ -272,7 +273,7 @@ static gufo_status do_edit(const workshop *b, const edit_row *row, gufo_edit_pla
 
     *recover = false;
     if (status == GUFO_OK)
-        status = gufo_edit_apply(edit, &target, plan, recover, error);
+        status = gufo_edit_apply(edit, &target, NULL, plan, recover, error);
     gufo_edit_close(edit);
     return status;
 }
@@ -626,7 +627,8 @@ static void share_blocks(const workshop *b, size_t before, size_t length, uint64
     check_ok(change(edit, &row, &error), &error, "name of %zu bytes", length);
     fault.shares = true;
     fault.shared = 0;
-    check_ok(gufo_edit_apply(edit, &target, &plan, NULL, &error), &error, "%zu bytes", length);
+    check_ok(gufo_edit_apply(edit, &target, NULL, &plan, NULL, &error), &error, "%zu bytes",
+             length);
     gufo_edit_close(edit);
     shared_last = fault.shared;
     no_fault();
