@@ -74,10 +74,8 @@ static int report_no_plan(const copying *job, const gufo_error *error)
 
 static int report_failure(const copying *job, const gufo_error *error)
 {
-    const char *path = gufo_copy_failed_path(job->copy);
+    const char *path = error->file[0] != '\0' ? error->file : job->output;
 
-    if (path == NULL)
-        path = job->output;
     switch (error->code) {
     case GUFO_E_STOPPED:
         report_message(job->output, "interrupted; nothing was written");
@@ -111,8 +109,7 @@ static bool is_standard_output(const copying *job)
     return strcmp(job->output, "-") == 0;
 }
 
-static gufo_status write_stream(copying *job, const gufo_copy_run_options *options,
-                                gufo_error *error)
+static gufo_status write_stream(copying *job, const gufo_run *how, gufo_error *error)
 {
     int fd = is_standard_output(job) ? STDOUT_FILENO : open(job->output, O_WRONLY | O_CLOEXEC);
     gufo_status status;
@@ -122,7 +119,7 @@ static gufo_status write_stream(copying *job, const gufo_copy_run_options *optio
         snprintf(error->message, sizeof error->message, "cannot open: %s", strerror(errno));
         return error->code;
     }
-    status = gufo_copy_stream(job->copy, fd, options, error);
+    status = gufo_job_stream(job->plan, fd, how, error);
     if (fd != STDOUT_FILENO)
         (void)close(fd);
     return status;
@@ -132,35 +129,34 @@ static gufo_status write_stream(copying *job, const gufo_copy_run_options *optio
 static bool goes_to_stream(const copying *job)
 {
     return is_standard_output(job) ||
-           (gufo_copy_output_count(job->copy) == 1 && save_is_stream(job->output));
+           (gufo_job_output_count(job->plan) == 1 && save_is_stream(job->output));
 }
 
 /* Of what was made nothing is left when a signal comes.  A stream has nothing to clean up, and may
  * wait for its reader for ever: there the first signal ends everything. */
-static gufo_status write_files(copying *job, const gufo_copy_run_options *options,
-                               gufo_error *error)
+static gufo_status write_files(copying *job, const gufo_run *how, gufo_error *error)
 {
+    gufo_job_options options = {.path = job->output,
+                                .flags = job->shared->force ? GUFO_JOB_REPLACE : 0};
     gufo_status status;
 
-    signals_temporaries(gufo_copy_temporaries(job->copy), gufo_copy_output_count(job->copy));
+    signals_temporaries(gufo_job_temporaries(job->plan), gufo_job_output_count(job->plan));
     signals_defer();
-    status = gufo_copy_run(job->copy, job->output, options, error);
+    status = gufo_job_run(job->plan, &options, how, error);
     signals_temporaries(NULL, 0);
     return status;
 }
 
 static gufo_status write_copy(copying *job, gufo_cpu cpu, gufo_error *error)
 {
-    gufo_copy_run_options options = {.replace = job->shared->force,
-                                     .cpu = cpu,
-                                     .threads = job->shared->threads,
-                                     .progress = on_progress,
-                                     .progress_context = job};
+    gufo_run how = {.cpu = cpu,
+                    .threads = job->shared->threads,
+                    .progress = on_progress,
+                    .progress_context = job};
     gufo_status status;
 
     progress_start(&job->bar, job->shared->quiet);
-    status = goes_to_stream(job) ? write_stream(job, &options, error)
-                                 : write_files(job, &options, error);
+    status = goes_to_stream(job) ? write_stream(job, &how, error) : write_files(job, &how, error);
     progress_end(&job->bar);
     return status;
 }
@@ -170,20 +166,20 @@ static gufo_status write_copy(copying *job, gufo_cpu cpu, gufo_error *error)
 /* The path of an output: to be freed; NULL without memory. */
 static char *path_of(const copying *job, size_t index)
 {
-    size_t size = gufo_copy_output_path(job->copy, job->output, index, NULL, 0) + 1;
+    size_t size = gufo_job_output_path(job->plan, job->output, index, NULL, 0) + 1;
     char *path = malloc(size);
 
     if (path != NULL)
-        (void)gufo_copy_output_path(job->copy, job->output, index, path, size);
+        (void)gufo_job_output_path(job->plan, job->output, index, path, size);
     return path;
 }
 
 static void print_output(const copying *job, size_t index)
 {
-    gufo_copy_output out = {0};
+    gufo_job_output out = {0};
     char *path = path_of(job, index);
 
-    (void)gufo_copy_output_at(job->copy, index, &out);
+    (void)gufo_job_output_at(job->plan, index, &out);
     if (path != NULL)
         text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
     printf(": %s, %s %s\n", human_bytes(out.size).text, human_grouped(out.tensor_count).text,
@@ -193,10 +189,10 @@ static void print_output(const copying *job, size_t index)
 
 static void write_output(json_writer *j, const copying *job, size_t index)
 {
-    gufo_copy_output out = {0};
+    gufo_job_output out = {0};
     char *path = path_of(job, index);
 
-    (void)gufo_copy_output_at(job->copy, index, &out);
+    (void)gufo_job_output_at(job->plan, index, &out);
     json_begin_object(j);
     json_write_key(j, "path");
     json_write_text(j, path != NULL ? path : "");
@@ -213,7 +209,7 @@ static void for_each_normalised(const copying *job, void (*tell)(void *, const c
                                 void *context)
 {
     for (uint32_t kind = 1; kind != 0; kind <<= 1)
-        if (gufo_copy_normalised(job->copy) & kind)
+        if (gufo_job_normalised(job->plan) & kind)
             tell(context, gufo_normalised_text((gufo_normalised)kind));
 }
 
@@ -233,7 +229,7 @@ static void write_json(const copying *job)
     json_write_bool(&j, job->dry_run);
     json_write_key(&j, "outputs");
     json_begin_array(&j);
-    for (size_t i = 0; i < gufo_copy_output_count(job->copy); i++)
+    for (size_t i = 0; i < gufo_job_output_count(job->plan); i++)
         write_output(&j, job, i);
     json_end_array(&j);
     json_write_key(&j, "normalised");
@@ -259,7 +255,7 @@ static void tell(copying *job)
         return;
     if (job->shared->json)
         write_json(job);
-    for (size_t i = 0; i < gufo_copy_output_count(job->copy); i++)
+    for (size_t i = 0; i < gufo_job_output_count(job->plan); i++)
         if (!job->shared->json && !job->shared->quiet)
             print_output(job, i);
 }
@@ -292,8 +288,8 @@ static int carry_out(copying *job)
 int copying_finish(copying *job, int code, const gufo_error *error)
 {
     if (code == CODE_OK)
-        code = job->copy != NULL ? carry_out(job) : report_no_plan(job, error);
-    gufo_copy_free(job->copy);
+        code = job->plan != NULL ? carry_out(job) : report_no_plan(job, error);
+    gufo_job_free(job->plan);
     gufo_close(job->model);
     signals_reading(NULL);
     return code;

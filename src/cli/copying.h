@@ -17,14 +17,14 @@ typedef struct copying {
     bool dry_run;
     const char *type_hint; /* what helps against an element type that cannot be; NULL: nothing */
     gufo_model *model;
-    gufo_copy *copy;
+    gufo_job *plan;
     progress bar;
 } copying;
 
 /* Opens the input.  Returns CODE_OK, or another after a report. */
 int copying_open(copying *job);
 
-/* Ends a command: reports `error` if there is no plan (job->copy is NULL though the input is open),
+/* Ends a command: reports `error` if there is no plan (job->plan is NULL though the input is open),
  * else carries it out, and closes.  `code` is that of the steps before; returns the exit code. */
 int copying_finish(copying *job, int code, const gufo_error *error);
 

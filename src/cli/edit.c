@@ -194,10 +194,8 @@ static const struct argp edit_argp = {
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-/* `edit` is NULL before there is one. */
-static int report_failure(const edit_options *o, const gufo_edit *edit, const gufo_error *error)
+static int report_failure(const edit_options *o, const gufo_error *error)
 {
-    const char *failed = edit != NULL ? gufo_edit_failed_path(edit) : NULL;
     const char *path = o->output != NULL ? o->output : o->path;
 
     if (error->code == GUFO_E_STOPPED) {
@@ -206,9 +204,7 @@ static int report_failure(const edit_options *o, const gufo_edit *edit, const gu
     }
     if (error->code == GUFO_E_EXISTS)
         return save_report(path, error);
-    if (failed == NULL)
-        failed = error->code == GUFO_E_ARGUMENT ? o->path : path;
-    report_error(failed, error);
+    report_error(path, error);
     return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
 }
 
@@ -240,14 +236,12 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
     return !signals_stopped();
 }
 
-static gufo_edit_target make_target(const edit_options *o, progress *bar)
+static gufo_edit_target make_target(const edit_options *o)
 {
     return (gufo_edit_target){.output = o->output,
                               .replace = o->base.shared->force,
                               .in_place = o->in_place,
-                              .reserve = o->reserve,
-                              .progress = on_progress,
-                              .progress_context = bar};
+                              .reserve = o->reserve};
 }
 
 static bool is_stream(const edit_options *o)
@@ -257,7 +251,8 @@ static bool is_stream(const edit_options *o)
 
 /* To standard output, a pipe or a device, which take bytes as they come.  There is nothing to clean
  * up, and a reader may be waited for for ever: the first signal ends everything. */
-static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target *target)
+static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target *target,
+                  const gufo_run *how)
 {
     bool standard = input_is_stdin(o->output);
     int fd = standard ? STDOUT_FILENO : open(o->output, O_WRONLY | O_CLOEXEC);
@@ -268,11 +263,11 @@ static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target
         report_system(o->output, errno);
         return CODE_FAILED;
     }
-    if (gufo_edit_stream(edit, fd, target, &error) != GUFO_OK) {
+    if (gufo_edit_stream(edit, fd, target, how, &error) != GUFO_OK) {
         /* Whoever closes a pipe has seen what it wanted. */
         bool enough = standard && error.system == EPIPE && signals_pipe_closed();
 
-        code = enough ? CODE_OK : report_failure(o, edit, &error);
+        code = enough ? CODE_OK : report_failure(o, &error);
     }
     if (!standard && close(fd) != 0 && code == CODE_OK) {
         report_system(o->output, errno);
@@ -282,15 +277,15 @@ static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target
 }
 
 static int write_file(const edit_options *o, gufo_edit *edit, const edit_report *report,
-                      const gufo_edit_target *target)
+                      const gufo_edit_target *target, const gufo_run *how)
 {
     gufo_edit_plan plan = {0};
     gufo_error error;
     bool broken;
 
     signals_defer();
-    if (gufo_edit_apply(edit, target, &plan, &broken, &error) != GUFO_OK) {
-        int code = report_failure(o, edit, &error);
+    if (gufo_edit_apply(edit, target, how, &plan, &broken, &error) != GUFO_OK) {
+        int code = report_failure(o, &error);
 
         if (broken)
             report_message(o->path, "the edit is half done; 'gufo edit --recover %s' repairs it",
@@ -305,19 +300,22 @@ static int write_file(const edit_options *o, gufo_edit *edit, const edit_report 
 static int finish(const edit_options *o, gufo_edit *edit, const edit_report *report)
 {
     progress bar;
-    gufo_edit_target target = make_target(o, &bar);
+    gufo_edit_target target = make_target(o);
+    gufo_run how = {
+        .threads = o->base.shared->threads, .progress = on_progress, .progress_context = &bar};
     gufo_edit_plan plan = {0};
     gufo_error error;
     int code;
 
     if (o->dry_run) {
         if (gufo_edit_plan_for(edit, &target, &plan, &error) != GUFO_OK)
-            return report_failure(o, edit, &error);
+            return report_failure(o, &error);
         edit_report_print(report, &plan, o);
         return CODE_OK;
     }
     progress_start(&bar, o->base.shared->quiet);
-    code = is_stream(o) ? stream(o, edit, &target) : write_file(o, edit, report, &target);
+    code =
+        is_stream(o) ? stream(o, edit, &target, &how) : write_file(o, edit, report, &target, &how);
     progress_end(&bar);
     return code;
 }
@@ -340,7 +338,7 @@ static int edit_opened(edit_options *o, gufo_edit *edit)
         code = edit_check_changes(edit, o);
     if (code == CODE_OK)
         code = edit_report_changes(&report, edit, o);
-    if (code == CODE_OK && gufo_model_facts(gufo_edit_file(edit)).version == 1)
+    if (code == CODE_OK && gufo_model_facts(gufo_edit_model(edit)).version == 1)
         report_warning(o->path, "a file of version 1 becomes one of version 3");
     if (code == CODE_OK)
         code = finish(o, edit, &report);
@@ -365,7 +363,7 @@ static int edit_file(edit_options *o)
     edit = gufo_edit_open(o->path, &options, &error);
     if (edit == NULL) {
         signals_reading(NULL);
-        return report_failure(&(edit_options){.path = o->path, .base = o->base}, NULL, &error);
+        return report_failure(&(edit_options){.path = o->path, .base = o->base}, &error);
     }
     warn_of_names(o, edit);
     code = edit_opened(o, edit);

@@ -46,7 +46,7 @@ typedef struct edit_options {
 /* Both return the exit code, after a report if it is not CODE_OK. */
 int edit_apply_operations(gufo_edit *edit, edit_options *options);
 /* What must not be changed, or not without a word. */
-int edit_check_changes(const gufo_edit *edit, const edit_options *options);
+int edit_check_changes(gufo_edit *edit, const edit_options *options);
 
 /* ---- edit_values.c -------------------------------------------------------------------------- */
 
@@ -89,7 +89,7 @@ typedef struct edit_report {
 } edit_report;
 
 /* Writes the differences down, in the form that the options ask for.  Returns the exit code. */
-int edit_report_changes(edit_report *report, const gufo_edit *edit, const edit_options *options);
+int edit_report_changes(edit_report *report, gufo_edit *edit, const edit_options *options);
 /* Prints it, and how they got or would get into the file. */
 void edit_report_print(const edit_report *report, const gufo_edit_plan *plan,
                        const edit_options *options);

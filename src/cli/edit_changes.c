@@ -52,44 +52,46 @@ static int report_unfit(const char *text, edit_value_result result, gufo_value_t
                         gufo_value_type_name(type));
 }
 
-static int set(gufo_edit *edit, const edit_options *options, const char *text)
+static int set(gufo_document *document, const edit_options *options, const char *text)
 {
     const char *rest;
     char *key = split("--set", text, &rest);
     edit_value_result result;
-    gufo_value old, value;
+    gufo_document_entry old;
+    gufo_value value;
     gufo_value_type type;
     gufo_error error;
     int code;
 
     if (key == NULL)
         return CODE_USAGE;
-    result = edit_read_value(rest, gufo_edit_find(edit, key, &old) ? &old : NULL, &value, &type);
+    result = edit_read_value(rest, gufo_document_find(document, key, &old) ? &old.value : NULL,
+                             &value, &type);
     if (result != EDIT_VALUE_GOOD)
         code = report_unfit(text, result, type);
     else
-        code = check(options, "--set", text, gufo_edit_set(edit, key, &value, &error), &error);
+        code = check(options, "--set", text,
+                     gufo_document_set(document, gufo_str_of(key), &value, &error), &error);
     free(key);
     return code;
 }
 
-static int set_text(gufo_edit *edit, const edit_options *options, const char *option,
+static int set_text(gufo_document *document, const edit_options *options, const char *option,
                     const char *key, gufo_str text)
 {
-    const gufo_value value = {.type = GUFO_VALUE_STRING, .as.str = text};
     gufo_error error;
 
-    return check(options, option, key, gufo_edit_set(edit, key, &value, &error), &error);
+    return check(options, option, key, gufo_document_set_str(document, key, text, &error), &error);
 }
 
-static int set_string(gufo_edit *edit, const edit_options *options, const char *text)
+static int set_string(gufo_document *document, const edit_options *options, const char *text)
 {
     const char *rest;
     char *key = split("--set-string", text, &rest);
     int code = CODE_USAGE;
 
     if (key != NULL)
-        code = set_text(edit, options, "--set-string", key, gufo_str_of(rest));
+        code = set_text(document, options, "--set-string", key, gufo_str_of(rest));
     free(key);
     return code;
 }
@@ -130,7 +132,7 @@ static bool read_file(const char *path, char **bytes, size_t *len)
     return good;
 }
 
-static int set_file(gufo_edit *edit, const edit_options *options, const char *text)
+static int set_file(gufo_document *document, const edit_options *options, const char *text)
 {
     const char *path;
     char *key = split("--set-file", text, &path), *bytes;
@@ -140,7 +142,7 @@ static int set_file(gufo_edit *edit, const edit_options *options, const char *te
     if (key != NULL) {
         code = CODE_FAILED;
         if (read_file(path, &bytes, &len))
-            code = set_text(edit, options, "--set-file", key, (gufo_str){bytes, len});
+            code = set_text(document, options, "--set-file", key, (gufo_str){bytes, len});
         free(bytes);
     }
     free(key);
@@ -163,7 +165,7 @@ static const char *read_json_type(const char *text, const char *rest, gufo_value
     return NULL;
 }
 
-static int set_json(gufo_edit *edit, const edit_options *options, const char *text)
+static int set_json(gufo_document *document, const edit_options *options, const char *text)
 {
     char message[EDIT_JSON_MESSAGE];
     const char *rest, *json_text;
@@ -178,8 +180,9 @@ static int set_json(gufo_edit *edit, const edit_options *options, const char *te
         report_usage("edit", "--set-json %s: %s", key, message);
     else if (json_text != NULL) {
         code = check(options, "--set-json", key,
-                     json.is_array ? gufo_edit_set_array(edit, key, &json.array, &error)
-                                   : gufo_edit_set(edit, key, &json.value, &error),
+                     json.is_array
+                         ? gufo_document_set_array(document, key, &json.array, &error)
+                         : gufo_document_set(document, gufo_str_of(key), &json.value, &error),
                      &error);
         edit_json_free(&json);
     }
@@ -200,17 +203,17 @@ static bool matches(void *context, gufo_str key)
     return match;
 }
 
-static int remove_keys(gufo_edit *edit, const edit_options *options, const char *glob)
+static int remove_keys(gufo_document *document, const edit_options *options, const char *glob)
 {
     uint64_t removed;
 
-    gufo_edit_remove(edit, matches, &glob, &removed);
+    gufo_document_remove(document, matches, &glob, &removed);
     if (removed == 0)
         report_warning(options->path, "--remove %s: there is no such key", glob);
     return CODE_OK;
 }
 
-static int rename_key(gufo_edit *edit, const edit_options *options, const char *text)
+static int rename_key(gufo_document *document, const edit_options *options, const char *text)
 {
     const char *to;
     char *from = split("--rename", text, &to);
@@ -218,12 +221,14 @@ static int rename_key(gufo_edit *edit, const edit_options *options, const char *
     int code = CODE_USAGE;
 
     if (from != NULL)
-        code = check(options, "--rename", text, gufo_edit_rename(edit, from, to, &error), &error);
+        code = check(options, "--rename", text,
+                     gufo_document_rename(document, gufo_str_of(from), gufo_str_of(to), &error),
+                     &error);
     free(from);
     return code;
 }
 
-static int rename_tensor(gufo_edit *edit, const edit_options *options, const char *text)
+static int rename_tensor(gufo_document *document, const edit_options *options, const char *text)
 {
     const char *to;
     char *from = split("--rename-tensor", text, &to);
@@ -231,13 +236,16 @@ static int rename_tensor(gufo_edit *edit, const edit_options *options, const cha
     int code = CODE_USAGE;
 
     if (from != NULL)
-        code = check(options, "--rename-tensor", text,
-                     gufo_edit_rename_tensor(edit, from, to, &error), &error);
+        code =
+            check(options, "--rename-tensor", text,
+                  gufo_document_rename_tensor(document, gufo_str_of(from), gufo_str_of(to), &error),
+                  &error);
     free(from);
     return code;
 }
 
-static int copy_keys(gufo_edit *edit, const edit_options *options, edit_operation *operation)
+static int copy_keys(gufo_document *document, const edit_options *options,
+                     edit_operation *operation)
 {
     const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
     gufo_error error;
@@ -251,18 +259,19 @@ static int copy_keys(gufo_edit *edit, const edit_options *options, edit_operatio
         report_error(operation->text, &error);
         return CODE_FAILED;
     }
-    code =
-        check(options, "--copy-from", operation->text,
-              gufo_edit_copy(edit, operation->source, matches, &operation->glob, &copied, &error),
-              &error);
+    code = check(options, "--copy-from", operation->text,
+                 gufo_document_copy_entries(document, operation->source, matches, &operation->glob,
+                                            &copied, &error),
+                 &error);
     if (code == CODE_OK && copied == 0)
         report_warning(operation->text, "there is no key '%s'", operation->glob);
     return code;
 }
 
-static int apply_operation(gufo_edit *edit, const edit_options *options, edit_operation *operation)
+static int apply_operation(gufo_document *document, const edit_options *options,
+                           edit_operation *operation)
 {
-    static int (*const simple[])(gufo_edit *, const edit_options *, const char *) = {
+    static int (*const simple[])(gufo_document *, const edit_options *, const char *) = {
         [EDIT_SET] = set,
         [EDIT_SET_STRING] = set_string,
         [EDIT_SET_FILE] = set_file,
@@ -273,8 +282,8 @@ static int apply_operation(gufo_edit *edit, const edit_options *options, edit_op
     };
 
     if (operation->kind == EDIT_COPY)
-        return copy_keys(edit, options, operation);
-    return simple[operation->kind](edit, options, operation->text);
+        return copy_keys(document, options, operation);
+    return simple[operation->kind](document, options, operation->text);
 }
 
 int edit_apply_operations(gufo_edit *edit, edit_options *options)
@@ -282,7 +291,7 @@ int edit_apply_operations(gufo_edit *edit, edit_options *options)
     int code = CODE_OK;
 
     for (size_t i = 0; i < options->count && code == CODE_OK; i++)
-        code = apply_operation(edit, options, &options->operations[i]);
+        code = apply_operation(gufo_edit_document(edit), options, &options->operations[i]);
     return code;
 }
 
@@ -304,25 +313,24 @@ static void look_at(touched *t, gufo_str name)
     t->alignment = t->alignment || gufo_str_equal(name, gufo_str_of("general.alignment"));
 }
 
-static void look_at_change(void *context, const gufo_edit_change *change)
+static void look_at_change(void *context, const gufo_change *change)
 {
-    if (change->kind == GUFO_EDIT_TENSOR_RENAMED)
+    if (change->kind == GUFO_CHANGE_TENSOR_RENAMED)
         return;
     look_at(context, change->old_name);
     look_at(context, change->new_name);
 }
 
 /* Keys without which a model cannot be used. */
-static void warn_of_losses(const gufo_edit *edit, const char *path)
+static void warn_of_losses(gufo_edit *edit, const char *path)
 {
     static const char *const needed[] = {"general.architecture", "tokenizer.ggml.model",
                                          "tokenizer.ggml.tokens"};
     gufo_entry entry;
-    gufo_value value;
 
     for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (gufo_metadata_find(gufo_edit_file(edit), needed[i], &entry) &&
-            !gufo_edit_find(edit, needed[i], &value))
+        if (gufo_metadata_find(gufo_edit_model(edit), needed[i], &entry) &&
+            !gufo_document_find(gufo_edit_document(edit), needed[i], NULL))
             report_warning(path, "without key '%s' programs will not load the model", needed[i]);
 }
 
@@ -336,17 +344,17 @@ static uint64_t shard_count(const gufo_edit *edit, const char *path, uint32_t *n
     if (gufo_shard_path_parse(path, &prefix_len, number, &count))
         return count;
     *number = 1;
-    return gufo_get_u64(gufo_edit_file(edit), "split.count", &keyed, NULL) == GUFO_OK ? keyed : 1;
+    return gufo_get_u64(gufo_edit_model(edit), "split.count", &keyed, NULL) == GUFO_OK ? keyed : 1;
 }
 
-int edit_check_changes(const gufo_edit *edit, const edit_options *options)
+int edit_check_changes(gufo_edit *edit, const edit_options *options)
 {
     touched t = {0};
     gufo_error error = {0};
     uint32_t number;
     uint64_t shards = shard_count(edit, options->path, &number);
 
-    if (gufo_edit_changes(edit, look_at_change, &t, &error) != GUFO_OK) {
+    if (gufo_document_changes(gufo_edit_document(edit), look_at_change, &t, &error) != GUFO_OK) {
         report_error(options->path, &error);
         return CODE_FAILED;
     }

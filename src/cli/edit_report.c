@@ -38,19 +38,19 @@ static void put_value(FILE *out, const gufo_value *value)
  *     - old.key: string "text"
  *     ~ key: uint32 1 -> uint32 2
  *     > old.name -> new.name */
-static void tell_text(void *context, const gufo_edit_change *change)
+static void tell_text(void *context, const gufo_change *change)
 {
-    static const char signs[] = {[GUFO_EDIT_REMOVED] = '-',
-                                 [GUFO_EDIT_RENAMED] = '>',
-                                 [GUFO_EDIT_CHANGED] = '~',
-                                 [GUFO_EDIT_ADDED] = '+',
-                                 [GUFO_EDIT_TENSOR_RENAMED] = '>'};
+    static const char signs[] = {[GUFO_CHANGE_REMOVED] = '-',
+                                 [GUFO_CHANGE_RENAMED] = '>',
+                                 [GUFO_CHANGE_CHANGED] = '~',
+                                 [GUFO_CHANGE_ADDED] = '+',
+                                 [GUFO_CHANGE_TENSOR_RENAMED] = '>'};
     telling *t = context;
     bool both = change->old_value != NULL && change->new_value != NULL;
 
     t->count++;
     fprintf(t->out, "%c %s", signs[change->kind],
-            change->kind == GUFO_EDIT_TENSOR_RENAMED ? "tensor " : "");
+            change->kind == GUFO_CHANGE_TENSOR_RENAMED ? "tensor " : "");
     text_put(t->out, change->old_name, TEXT_PLAIN);
     if (change->old_value != NULL || change->new_value != NULL)
         fputs(": ", t->out);
@@ -84,13 +84,13 @@ static void write_entry(json_writer *j, const char *member, gufo_str name, const
         json_write_null(j);
 }
 
-static void tell_json(void *context, const gufo_edit_change *change)
+static void tell_json(void *context, const gufo_change *change)
 {
-    static const char *const names[] = {[GUFO_EDIT_REMOVED] = "removed",
-                                        [GUFO_EDIT_RENAMED] = "renamed",
-                                        [GUFO_EDIT_CHANGED] = "changed",
-                                        [GUFO_EDIT_ADDED] = "added",
-                                        [GUFO_EDIT_TENSOR_RENAMED] = "tensor-renamed"};
+    static const char *const names[] = {[GUFO_CHANGE_REMOVED] = "removed",
+                                        [GUFO_CHANGE_RENAMED] = "renamed",
+                                        [GUFO_CHANGE_CHANGED] = "changed",
+                                        [GUFO_CHANGE_ADDED] = "added",
+                                        [GUFO_CHANGE_TENSOR_RENAMED] = "tensor-renamed"};
     telling *t = context;
     json_writer *j = &t->json;
 
@@ -98,7 +98,7 @@ static void tell_json(void *context, const gufo_edit_change *change)
     json_begin_object(j);
     json_write_key(j, "change");
     json_write_text(j, names[change->kind]);
-    if (change->kind == GUFO_EDIT_RENAMED || change->kind == GUFO_EDIT_TENSOR_RENAMED) {
+    if (change->kind == GUFO_CHANGE_RENAMED || change->kind == GUFO_CHANGE_TENSOR_RENAMED) {
         write_name(j, "from", change->old_name);
         write_name(j, "to", change->new_name);
     } else {
@@ -110,7 +110,7 @@ static void tell_json(void *context, const gufo_edit_change *change)
 
 /* ---- the differences ------------------------------------------------------------------------ */
 
-int edit_report_changes(edit_report *report, const gufo_edit *edit, const edit_options *options)
+int edit_report_changes(edit_report *report, gufo_edit *edit, const edit_options *options)
 {
     bool json = options->base.shared->json;
     telling t = {.out = open_memstream(&report->text, &report->len)};
@@ -122,7 +122,8 @@ int edit_report_changes(edit_report *report, const gufo_edit *edit, const edit_o
         return CODE_FAILED;
     }
     t.json = json_writer_start(t.out);
-    status = gufo_edit_changes(edit, json ? tell_json : tell_text, &t, &error);
+    status =
+        gufo_document_changes(gufo_edit_document(edit), json ? tell_json : tell_text, &t, &error);
     report->changes = t.count;
     if (fclose(t.out) != 0 && status == GUFO_OK) {
         report_message(NULL, "out of memory");

@@ -83,6 +83,13 @@ static gufo_byte_order order_for(const gufo_model *set, wanted_order wanted)
     return big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN;
 }
 
+static gufo_job *plan(const copying *job, wanted_order wanted, gufo_error *error)
+{
+    gufo_endian_options options = {.order = order_for(job->model, wanted)};
+
+    return gufo_job_endian(job->model, &options, error);
+}
+
 int command_endian(int argc, char **argv, shared_options *shared)
 {
     endian_options options = {.base = {shared}};
@@ -96,6 +103,6 @@ int command_endian(int argc, char **argv, shared_options *shared)
     if (code == CODE_OK)
         code = copying_open(&job);
     if (code == CODE_OK)
-        job.copy = gufo_copy_endian(job.model, order_for(job.model, options.order), NULL, &error);
+        job.plan = plan(&job, options.order, &error);
     return copying_finish(&job, code, &error);
 }

@@ -236,7 +236,7 @@ static int plan(extract_options *o, copying *job, gufo_error *error)
     if (code != CODE_OK)
         return code;
     job->type_hint = choose_hint(o, job);
-    job->copy = gufo_copy_extract(job->model, o->tensors, o->tensor_count, &o->what, error);
+    job->plan = gufo_job_extract(job->model, o->tensors, o->tensor_count, &o->what, error);
     return CODE_OK;
 }
 

@@ -53,6 +53,6 @@ int command_merge(int argc, char **argv, shared_options *shared)
         return code;
     code = copying_read_two(&job, "FIRST and OUT") ? copying_open(&job) : CODE_USAGE;
     if (code == CODE_OK)
-        job.copy = gufo_copy_merge(job.model, NULL, &error);
+        job.plan = gufo_job_merge(job.model, NULL, &error);
     return copying_finish(&job, code, &error);
 }

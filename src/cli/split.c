@@ -129,6 +129,6 @@ int command_split(int argc, char **argv, shared_options *shared)
     if (code == CODE_OK)
         code = copying_open(&job);
     if (code == CODE_OK)
-        job.copy = gufo_copy_split(job.model, &options.bounds, &error);
+        job.plan = gufo_job_split(job.model, &options.bounds, &error);
     return copying_finish(&job, code, &error);
 }

@@ -92,8 +92,8 @@ static int plan(copying *job, strip_options *o, gufo_error *error)
                                .keeps_tensor = o->tensors != NULL ? keeps_tensor : NULL,
                                .context = o};
 
-    job->copy = gufo_copy_strip(job->model, &what, error);
-    if (job->copy == NULL || o->tensors == NULL || o->matched)
+    job->plan = gufo_job_strip(job->model, &what, error);
+    if (job->plan == NULL || o->tensors == NULL || o->matched)
         return CODE_OK;
     report_message(job->input, "no tensor matches '%s'", o->tensors);
     return CODE_NO;

@@ -159,20 +159,28 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
     return !signals_stopped();
 }
 
+static bool needs_rewrite(const fix_list *list)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->fixes[i].kind == GUFO_FIX_REWRITE)
+            return true;
+    return false;
+}
+
 static int write_mended(gufo_edit *edit, const report *r)
 {
     const shared_options *shared = r->options->base.shared;
     progress bar;
-    const gufo_edit_target target = {.output = r->options->output,
-                                     .replace = shared->force,
-                                     .progress = on_progress,
-                                     .progress_context = &bar};
+    const gufo_edit_target target = {
+        .output = r->options->output, .replace = shared->force, .pack = needs_rewrite(r->fixes)};
+    const gufo_run how = {
+        .threads = shared->threads, .progress = on_progress, .progress_context = &bar};
     gufo_error error;
     gufo_status status;
 
     signals_defer();
     progress_start(&bar, shared->quiet);
-    status = gufo_edit_apply(edit, &target, NULL, NULL, &error);
+    status = gufo_edit_apply(edit, &target, &how, NULL, NULL, &error);
     progress_end(&bar);
     if (status == GUFO_OK)
         return CODE_OK;
@@ -192,7 +200,7 @@ static int make_changes(gufo_edit *edit, const report *r)
     gufo_error error;
 
     for (size_t i = 0; i < r->fixes->count; i++)
-        if (gufo_edit_fix(edit, &r->fixes->fixes[i], &error) != GUFO_OK) {
+        if (gufo_document_fix(gufo_edit_document(edit), &r->fixes->fixes[i], &error) != GUFO_OK) {
             report_error(r->path, &error);
             return CODE_FAILED;
         }

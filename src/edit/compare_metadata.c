@@ -4,14 +4,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "edit/copy.h"
+#include "edit/planner.h"
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 /* They say how a model lies in files. */
 static bool is_ignored(gufo_str key)
 {
-    return !is_no_split_key(key) || gufo_str_equal(key, gufo_str_of("gufo.padding"));
+    return !is_no_shard_key(NULL, key) || gufo_str_equal(key, gufo_str_of("gufo.padding"));
 }
 
 /* ---- values --------------------------------------------------------------------------------- */

@@ -10,7 +10,8 @@
 
 #include "base/checked.h"
 #include "base/error.h"
-#include "edit/copy.h"
+#include "base/memory.h"
+#include "codec/interleaved.h"
 
 /* The types of numbers that other formats have. */
 static const number_type number_types[] = {
@@ -29,13 +30,18 @@ const number_type *extract_number_type(uint32_t id)
 
 /* ---- what becomes of a tensor --------------------------------------------------------------- */
 
-static bool is_big(const gufo_copy *c, const piece *p)
+/* The longest row of a type that merges several. */
+enum { MOST_MERGED_COLUMNS = 512 * 1024 };
+
+static bool is_big(const extraction *x, const part *p)
 {
-    return gufo_model_facts(gufo_model_shard(c->input, p->shard)).byte_order == GUFO_BIG_ENDIAN;
+    const gufo_model *shard = gufo_model_shard(planner_of(x->job)->input, p->source.shard);
+
+    return gufo_model_facts(shard).byte_order == GUFO_BIG_ENDIAN;
 }
 
 /* The type that the numbers get; that of the tensor where its blocks are kept. */
-static uint32_t target_of(const gufo_extract_options *options, const piece *p)
+static uint32_t target_of(const gufo_extract_options *options, const part *p)
 {
     if (options->type != GUFO_EXTRACT_AS_STORED)
         return options->type;
@@ -44,34 +50,52 @@ static uint32_t target_of(const gufo_extract_options *options, const piece *p)
     return GUFO_TYPE_F32;
 }
 
-static gufo_status check_decodable(const piece *p, gufo_error *error)
+static bool decodes(const part *p)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
-    if (type_decodes(p->type))
-        return GUFO_OK;
-    return fail_with(error, GUFO_E_TYPE, p->source.info_offset,
-                     "tensor %s has element type %" PRIu32 ", which cannot be decoded",
-                     quote_name(quoted, p->source.name), p->source.type);
+    return p->type != NULL && (p->type->flags & GUFO_ELEMENT_DECODES) != 0;
 }
 
-static gufo_status plan_decoding(piece *p, gufo_error *error)
+static gufo_status check_decodable(const part *p, gufo_error *error)
+{
+    const interleaved *merged = p->type != NULL ? interleaved_find(p->type->id) : NULL;
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t row_count;
+
+    if (!decodes(p))
+        return fail_with(error, GUFO_E_TYPE, p->source.info_offset,
+                         "tensor %s has element type %" PRIu32 ", which cannot be decoded",
+                         quote_name(quoted, p->source.name), p->source.type);
+    if (merged == NULL || p->source.elements == 0)
+        return GUFO_OK;
+    if (p->source.dims[0] > MOST_MERGED_COLUMNS)
+        return fail_with(error, GUFO_E_LIMIT, p->source.info_offset,
+                         "rows of tensor %s are too long to be decoded in groups",
+                         quote_name(quoted, p->source.name));
+    row_count = p->source.elements / p->source.dims[0];
+    if (row_count % merged->rows != 0)
+        return fail_with(error, GUFO_E_ARGUMENT, p->source.info_offset,
+                         "%s needs a multiple of %" PRIu32 " rows, not %" PRIu64, p->type->name,
+                         merged->rows, row_count);
+    return GUFO_OK;
+}
+
+static gufo_status plan_decoding(part *p, gufo_error *error)
 {
     gufo_status status = check_decodable(p, error);
 
     if (status != GUFO_OK)
         return status;
-    p->method = PIECE_DECODE;
+    p->method = PART_DECODED;
     if (!checked_mul(p->source.elements, gufo_element_type_by_id(p->target)->block_bytes, &p->size))
         return fail_with(error, GUFO_E_RANGE, p->source.info_offset,
                          "the decoded tensor would be larger than any file can be");
     return GUFO_OK;
 }
 
-/* Chooses how a piece is made. */
-static gufo_status plan_piece(const gufo_copy *c, const gufo_extract_options *options, piece *p,
-                              gufo_error *error)
+/* Chooses how a part is made. */
+static gufo_status plan_part(const extraction *x, part *p, gufo_error *error)
 {
+    const gufo_extract_options *options = x->options;
     char quoted[GUFO_QUOTE_SIZE];
 
     p->target = target_of(options, p);
@@ -82,82 +106,168 @@ static gufo_status plan_piece(const gufo_copy *c, const gufo_extract_options *op
     if (p->target != p->source.type)
         return plan_decoding(p, error);
     /* Asking for numbers asks for those of this machine's kind of file, even if they are stored. */
-    if (is_big(c, p) &&
-        (options->format != GUFO_EXTRACT_RAW || options->type != GUFO_EXTRACT_AS_STORED))
-        p->method = p->type->block_bytes == 1 ? PIECE_MOVE : PIECE_SWAP;
+    if (is_big(x, p) && p->source.size > 0 &&
+        (options->format != GUFO_EXTRACT_RAW || options->type != GUFO_EXTRACT_AS_STORED) &&
+        p->type->block_bytes > 1)
+        p->method = PART_SWAPPED;
     return GUFO_OK;
+}
+
+static gufo_status plan_parts(extraction *x, const uint64_t *tensors, gufo_error *error)
+{
+    const gufo_model *input = planner_of(x->job)->input;
+    gufo_status status = GUFO_OK;
+
+    x->parts = mem_zero(&x->job->allocator, (x->count + 1) * sizeof *x->parts);
+    if (x->parts == NULL)
+        return fail_memory(error);
+    for (size_t i = 0; i < x->count && status == GUFO_OK; i++) {
+        part *p = &x->parts[i];
+
+        if (!gufo_tensor_at(input, tensors[i], &p->source))
+            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, tensors[i]);
+        p->type = gufo_element_type_by_id(p->source.type);
+        p->size = p->source.size;
+        status = plan_part(x, p, error);
+    }
+    return status;
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-/* Places the pieces one after the other, in their order. */
-static gufo_status place_all(gufo_copy *c, gufo_error *error)
+static gufo_status no_header(extraction *x, gufo_error *error)
 {
-    uint64_t end = c->header_size;
-
-    for (uint64_t i = 0; i < c->piece_count; i++) {
-        c->pieces[i].place = end;
-        if (!checked_add(end, c->pieces[i].size, &end) || end > INT64_MAX)
-            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                             "the file would be larger than any file can be");
-    }
-    c->outputs[0].size = end;
+    (void)x, (void)error;
     return GUFO_OK;
 }
 
-static gufo_status no_header(gufo_copy *c, buffer *out, gufo_error *error)
+/* Makes the header, which says where the data will be: that decides the order of the parts. */
+static gufo_status make_header(extraction *x, gufo_error *error)
 {
-    (void)c, (void)out, (void)error;
-    return GUFO_OK;
-}
-
-/* Makes the header, which tells where pieces will be, and places them behind it. */
-static gufo_status plan_file(gufo_copy *c, gufo_extract_format format, gufo_error *error)
-{
-    static gufo_status (*const headers[])(gufo_copy *, buffer *, gufo_error *) = {
+    static gufo_status (*const headers[])(extraction *, gufo_error *) = {
         [GUFO_EXTRACT_RAW] = no_header,
         [GUFO_EXTRACT_NUMPY] = extract_numpy_header,
         [GUFO_EXTRACT_SAFETENSORS] = extract_safetensors_header,
     };
-    buffer out = {.allocator = &c->allocator};
-    gufo_status status = headers[format](c, &out, error);
-
-    c->header = out.data;
-    c->header_size = out.len;
-    return status == GUFO_OK ? place_all(c, error) : status;
-}
-
-static gufo_status plan_pieces(gufo_copy *c, const uint64_t *tensors, size_t count,
-                               const gufo_extract_options *options, gufo_error *error)
-{
-    gufo_status status = copy_reserve_pieces(c, count, error);
-
-    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
-        if (tensors[i] >= gufo_tensor_count(c->input))
-            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, tensors[i]);
-        status = plan_piece(c, options, copy_add_piece(c, tensors[i], PIECE_MOVE), error);
-    }
-    return status == GUFO_OK ? copy_add_output(c, count, error) : status;
-}
-
-gufo_copy *gufo_copy_extract(const gufo_model *input, const uint64_t *tensors, size_t count,
-                             const gufo_extract_options *options, gufo_error *error)
-{
-    gufo_copy *c = NULL;
     gufo_status status;
 
-    if (count != 1 && options->format != GUFO_EXTRACT_SAFETENSORS)
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                        "%zu tensors cannot be in one file of this format; safetensors holds "
-                        "several",
-                        count);
-    else
-        c = copy_new(input, options->allocator, error);
-    if (c == NULL)
-        return NULL;
-    c->foreign = true;
-    status = plan_pieces(c, tensors, count, options, error);
+    x->header.allocator = &x->job->allocator;
+    status = headers[x->options->format](x, error);
+    planner_of(x->job)->header = x->header.data;
+    return status;
+}
+
+/* Places the parts one after the other. */
+static gufo_status add_target(extraction *x, uint32_t *number, gufo_error *error)
+{
+    job_target file = {
+        .tensor_count = x->count, .header = x->header.data, .header_size = x->header.len};
+    uint64_t end = x->header.len;
+
+    for (uint64_t i = 0; i < x->count; i++) {
+        part *p = &x->parts[i];
+
+        p->place = end;
+        file.data_size += p->size;
+        if (!checked_add(end, p->size, &end) || end > INT64_MAX)
+            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                             "the file would be larger than any file can be");
+    }
+    file.size = end;
+    return job_add_target(x->job, &file, number, error);
+}
+
+/* Where blocks are not merged over rows, one is a row: shapes do not matter. */
+static gufo_status add_decoded(gufo_job *job, const part *p, uint32_t target, gufo_error *error)
+{
+    const gufo_element_type *to = gufo_element_type_by_id(p->target);
+    rows r = job_tensor_rows(job, (uint32_t)p->source.shard, &p->source, 0);
+    segment all = {.stride = {1, 0, 0}};
+    made numbers = {.target = target, .place = p->place, .type = to, .encode = true};
+    piece decoded = {.how = PIECE_MAKE,
+                     .name = p->source.name,
+                     .sources = &r,
+                     .segments = &all,
+                     .made = &numbers,
+                     .n_sources = 1,
+                     .n_segments = 1,
+                     .n_made = 1,
+                     .slices = 1};
+
+    if (interleaved_find(p->type->id) == NULL) {
+        r.columns = p->type->block_elements;
+        r.row_bytes = p->type->block_bytes;
+        r.count = p->source.size / r.row_bytes;
+    }
+    decoded.columns = r.columns;
+    decoded.slice_rows = r.count;
+    numbers.row_bytes = r.columns * to->block_bytes;
+    for (unsigned i = 0; i < 3; i++)
+        all.count[i] = i == 0 ? r.count : 1;
+    return job_add_piece(job, &decoded, error);
+}
+
+static gufo_status add_part(const extraction *x, const part *p, uint32_t target, gufo_error *error)
+{
+    uint32_t input = (uint32_t)p->source.shard;
+
+    if (p->method == PART_DECODED)
+        return add_decoded(x->job, p, target, error);
+    if (p->method == PART_SWAPPED)
+        return job_add_swapped(x->job, input, &p->source, target, p->place, error);
+    return job_add_move(x->job, input, p->source.offset, p->source.size, target, p->place,
+                        p->source.name, error);
+}
+
+static gufo_status extract(extraction *x, const uint64_t *tensors, gufo_error *error)
+{
+    gufo_status status = plan_parts(x, tensors, error);
+    uint32_t target;
+
     if (status == GUFO_OK)
-        status = plan_file(c, options->format, error);
-    return copy_planned(c, status, error);
+        status = make_header(x, error);
+    if (status == GUFO_OK)
+        status = add_target(x, &target, error);
+    for (uint64_t i = 0; i < x->count && status == GUFO_OK; i++)
+        status = add_part(x, &x->parts[i], target, error);
+    return status;
+}
+
+static gufo_status check_options(const gufo_extract_options *options, size_t count,
+                                 gufo_error *error)
+{
+    gufo_status status = planner_check_options(options, options != NULL ? options->reserved : NULL,
+                                               "gufo_extract_options", error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (options->format > GUFO_EXTRACT_SAFETENSORS)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "format %d does not exist",
+                         (int)options->format);
+    if (options->type != GUFO_EXTRACT_AS_STORED && options->type != GUFO_TYPE_F32 &&
+        options->type != GUFO_TYPE_F16 && options->type != GUFO_TYPE_BF16)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "numbers are taken out as F32, F16 or BF16, not as type %" PRIu32,
+                         options->type);
+    if (count != 1 && options->format != GUFO_EXTRACT_SAFETENSORS)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "%zu tensors cannot be in one file of this format; safetensors holds "
+                         "several",
+                         count);
+    return GUFO_OK;
+}
+
+gufo_job *gufo_job_extract(const gufo_model *input, const uint64_t *tensors, size_t count,
+                           const gufo_extract_options *options, gufo_error *error)
+{
+    extraction x = {.options = options, .count = count};
+    gufo_status status;
+
+    if (check_options(options, count, error) == GUFO_OK)
+        x.job = planner_begin(input, options->allocator, error);
+    if (x.job == NULL)
+        return NULL;
+    status = extract(&x, tensors, error);
+    mem_free(&x.job->allocator, x.parts);
+    return job_planned(x.job, status, error);
 }

@@ -51,10 +51,11 @@ static bool print_shape(buffer *out, const gufo_tensor *tensor, const char *sepa
 
 /* ---- npy ------------------------------------------------------------------------------------ */
 
-gufo_status extract_numpy_header(gufo_copy *c, buffer *out, gufo_error *error)
+gufo_status extract_numpy_header(extraction *x, gufo_error *error)
 {
     static const uint8_t magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, 0, 0};
-    const piece *p = &c->pieces[0];
+    const part *p = &x->parts[0];
+    buffer *out = &x->header;
     const char *type = extract_number_type(p->target)->numpy;
     void *room = buffer_extend(out, sizeof magic);
     bool printed = room != NULL;
@@ -79,14 +80,14 @@ gufo_status extract_numpy_header(gufo_copy *c, buffer *out, gufo_error *error)
 /* Larger numbers first, so that all of them are aligned; else as they were. */
 static int by_width(const void *a, const void *b)
 {
-    const piece *first = a, *second = b;
+    const part *first = a, *second = b;
     uint32_t width_a = gufo_element_type_by_id(first->target)->block_bytes;
     uint32_t width_b = gufo_element_type_by_id(second->target)->block_bytes;
 
     if (width_a != width_b)
         return width_a > width_b ? -1 : 1;
-    if (first->shard != second->shard)
-        return first->shard < second->shard ? -1 : 1;
+    if (first->source.shard != second->source.shard)
+        return first->source.shard < second->source.shard ? -1 : 1;
     return first->source.info_offset < second->source.info_offset ? -1 : 1;
 }
 
@@ -119,7 +120,7 @@ static gufo_status check_name(const gufo_tensor *tensor, gufo_error *error)
 }
 
 /* "name":{"dtype":"F32","shape":[4,3],"data_offsets":[0,48]} */
-static bool print_tensor(buffer *out, const piece *p, uint64_t offset)
+static bool print_tensor(buffer *out, const part *p, uint64_t offset)
 {
     return print_string(out, p->source.name) &&
            buffer_print(out, ":{\"dtype\":\"%s\",\"shape\":[",
@@ -129,12 +130,13 @@ static bool print_tensor(buffer *out, const piece *p, uint64_t offset)
                         offset + p->size);
 }
 
-static gufo_status print_tensors(const gufo_copy *c, buffer *out, gufo_error *error)
+static gufo_status print_tensors(extraction *x, gufo_error *error)
 {
+    buffer *out = &x->header;
     uint64_t offset = 0;
 
-    for (uint64_t i = 0; i < c->piece_count; i++) {
-        const piece *p = &c->pieces[i];
+    for (uint64_t i = 0; i < x->count; i++) {
+        const part *p = &x->parts[i];
         gufo_status status = check_name(&p->source, error);
 
         if (status != GUFO_OK)
@@ -146,14 +148,15 @@ static gufo_status print_tensors(const gufo_copy *c, buffer *out, gufo_error *er
     return GUFO_OK;
 }
 
-gufo_status extract_safetensors_header(gufo_copy *c, buffer *out, gufo_error *error)
+gufo_status extract_safetensors_header(extraction *x, gufo_error *error)
 {
+    buffer *out = &x->header;
     gufo_status status = GUFO_OK;
 
-    qsort(c->pieces, (size_t)c->piece_count, sizeof *c->pieces, by_width);
+    qsort(x->parts, (size_t)x->count, sizeof *x->parts, by_width);
     if (buffer_extend(out, LENGTH) == NULL || !buffer_print(out, "{"))
         return fail_memory(error);
-    status = print_tensors(c, out, error);
+    status = print_tensors(x, error);
     if (status != GUFO_OK)
         return status;
     if (!buffer_print(out, "}") || !pad(out, 0, SAFETENSORS_ALIGNMENT))

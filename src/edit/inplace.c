@@ -95,14 +95,15 @@ static bool roll_back(const gufo_edit *edit, const char *journal_path)
 /* ---- the edit ------------------------------------------------------------------------------- */
 
 /* What the journal says of this edit. */
-static edit_journal describe(const gufo_edit *edit, const new_header *h, const gufo_edit_plan *plan)
+static edit_journal describe(const gufo_edit *edit, const uint8_t *header,
+                             const gufo_edit_plan *plan)
 {
-    return (edit_journal){.file_size = gufo_model_facts(edit->file).size,
+    return (edit_journal){.file_size = gufo_model_facts(edit->model).size,
                           .inserted = plan->data_offset - plan->old_data_offset,
                           .old_size = plan->old_data_offset,
                           .new_size = plan->data_offset,
-                          .old_header = model_file(edit->file)->source.base,
-                          .new_header = h->out.out.data};
+                          .old_header = model_file(edit->model)->source.base,
+                          .new_header = header};
 }
 
 /* *refused: the file is as it was. */
@@ -116,12 +117,12 @@ static gufo_status insert_synced(const gufo_edit *edit, uint64_t size, bool *ref
         return edit_sync(edit->fd, error);
     status = fail_io(error, errno, "cannot insert blocks");
     *refused =
-        fstat(edit->fd, &info) == 0 && (uint64_t)info.st_size == gufo_model_facts(edit->file).size;
+        fstat(edit->fd, &info) == 0 && (uint64_t)info.st_size == gufo_model_facts(edit->model).size;
     return status;
 }
 
 /* Everything between the journal's two ends. */
-static gufo_status change_file(const gufo_edit *edit, const new_header *h,
+static gufo_status change_file(const gufo_edit *edit, const uint8_t *header,
                                const gufo_edit_plan *plan, bool *refused, gufo_error *error)
 {
     uint64_t inserted = plan->data_offset - plan->old_data_offset;
@@ -129,19 +130,18 @@ static gufo_status change_file(const gufo_edit *edit, const new_header *h,
 
     *refused = false;
     if (inserted == 0)
-        return edit_put_header(edit->fd, h->out.out.data, plan->data_offset, error);
+        return edit_put_header(edit->fd, header, plan->data_offset, error);
     status = insert_synced(edit, inserted, refused, error);
-    return status == GUFO_OK ? put_cleared(edit->fd, h->out.out.data, plan->data_offset, error)
-                             : status;
+    return status == GUFO_OK ? put_cleared(edit->fd, header, plan->data_offset, error) : status;
 }
 
 /* With the journal on disk. */
-static gufo_status change_and_settle(const gufo_edit *edit, const new_header *h,
+static gufo_status change_and_settle(const gufo_edit *edit, const uint8_t *header,
                                      const gufo_edit_plan *plan, const char *journal_path,
                                      in_place_outcome *outcome, gufo_error *error)
 {
     bool refused, settled;
-    gufo_status status = change_file(edit, h, plan, &refused, error);
+    gufo_status status = change_file(edit, header, plan, &refused, error);
 
     if (status == GUFO_OK) {
         status = edit_journal_remove(journal_path, error);
@@ -157,27 +157,39 @@ static gufo_status change_and_settle(const gufo_edit *edit, const new_header *h,
     return status;
 }
 
-gufo_status edit_write_in_place(gufo_edit *edit, const new_header *h, const gufo_edit_plan *plan,
-                                in_place_outcome *outcome, gufo_error *error)
+/* With the new header at hand. */
+static gufo_status write_journalled(gufo_edit *edit, const uint8_t *header,
+                                    const gufo_edit_plan *plan, in_place_outcome *outcome,
+                                    gufo_error *error)
 {
-    edit_journal j = describe(edit, h, plan);
+    edit_journal j = describe(edit, header, plan);
     char *path = edit_journal_path(edit->real_path, &edit->allocator);
     gufo_status status;
     bool created = true;
 
-    *outcome = IN_PLACE_UNTOUCHED;
     if (path == NULL)
         return fail_memory(error);
-    status = gufo_model_unchanged(edit->file, error);
+    status = gufo_model_unchanged(edit->model, error);
     if (status == GUFO_OK)
         status = edit_journal_write(&j, path, &created, error);
     if (!created)
         *outcome = IN_PLACE_CLOSED;
     else if (status == GUFO_OK)
-        status = change_and_settle(edit, h, plan, path, outcome, error);
+        status = change_and_settle(edit, header, plan, path, outcome, error);
     else if (edit_check_settled(edit->path, true, NULL) !=
              GUFO_OK) /* the journal is complete, and cannot be removed */
         *outcome = IN_PLACE_BROKEN;
     mem_free(&edit->allocator, path);
     return status;
+}
+
+gufo_status edit_write_in_place(gufo_edit *edit, const gufo_edit_plan *plan,
+                                in_place_outcome *outcome, gufo_error *error)
+{
+    const void *header;
+    size_t size;
+    gufo_status status = gufo_document_header(edit->document, &header, &size, error);
+
+    *outcome = IN_PLACE_UNTOUCHED;
+    return status == GUFO_OK ? write_journalled(edit, header, plan, outcome, error) : status;
 }

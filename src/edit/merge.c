@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
-#include "edit/copy.h"
+#include "edit/planner.h"
 
 /* A single file may be a shard that was renamed, or was never one. */
 static gufo_status check_count(const gufo_model *input, gufo_error *error)
@@ -14,13 +14,13 @@ static gufo_status check_count(const gufo_model *input, gufo_error *error)
     uint64_t count, number = 0;
     gufo_error reason;
 
-    if (gufo_get_u64(gufo_model_shard(input, 0), SPLIT_COUNT_KEY, &count, &reason) != GUFO_OK)
+    if (gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_COUNT_KEY, &count, &reason) != GUFO_OK)
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
                          reason.message);
     if (count == 0) /* how llama-gguf-split marks what it merged */
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "not part of a set: split.count is 0, the file was merged already");
-    (void)gufo_get_u64(gufo_model_shard(input, 0), SPLIT_NO_KEY, &number, NULL);
+    (void)gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_NO_KEY, &number, NULL);
     if (count != shards)
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "this is shard %" PRIu64 " of %" PRIu64
@@ -32,7 +32,7 @@ static gufo_status check_count(const gufo_model *input, gufo_error *error)
 
 static bool find_id(const gufo_model *file, uint64_t *id)
 {
-    return gufo_get_u64(file, SPLIT_ID_KEY, id, NULL) == GUFO_OK;
+    return gufo_get_u64(file, GUFO_SPLIT_ID_KEY, id, NULL) == GUFO_OK;
 }
 
 static gufo_status check_ids(const gufo_model *input, gufo_error *error)
@@ -52,20 +52,33 @@ static gufo_status check_ids(const gufo_model *input, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_copy *gufo_copy_merge(const gufo_model *input, const gufo_allocator *allocator,
-                           gufo_error *error)
+static gufo_status merge(gufo_job *job, const gufo_model *input, gufo_error *error)
 {
-    gufo_status status = check_count(input, error);
-    gufo_copy *c = NULL;
+    gufo_document *document;
+    gufo_status status = planner_document(job, &document, error);
 
+    if (status == GUFO_OK)
+        status = gufo_document_copy_entries(document, gufo_model_shard(input, 0), is_no_shard_key,
+                                            NULL, NULL, error);
+    if (status == GUFO_OK)
+        status = gufo_document_copy_tensors(document, input, NULL, NULL, NULL, error);
+    return status;
+}
+
+gufo_job *gufo_job_merge(const gufo_model *input, const gufo_merge_options *options,
+                         gufo_error *error)
+{
+    static const gufo_merge_options standard = {0};
+    gufo_job *job = NULL;
+    gufo_status status;
+
+    options = options != NULL ? options : &standard;
+    status = reserved_check(options->reserved, "gufo_merge_options", error);
+    if (status == GUFO_OK)
+        status = check_count(input, error);
     if (status == GUFO_OK)
         status = check_ids(input, error);
     if (status == GUFO_OK)
-        c = copy_new(input, allocator, error);
-    if (c == NULL)
-        return NULL;
-    status = copy_add_all_pieces(c, PIECE_MOVE, error);
-    if (status == GUFO_OK)
-        status = copy_add_output(c, c->piece_count, error);
-    return copy_planned(c, status, error);
+        job = planner_begin(input, options->allocator, error);
+    return job != NULL ? planner_end(job, merge(job, input, error), error) : NULL;
 }

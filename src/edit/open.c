@@ -39,14 +39,14 @@ static gufo_status lock(int fd, gufo_error *error)
 /* Whoever waited for this file may have got one that has lost its name meanwhile. */
 static gufo_status check_name(const char *path, int fd, gufo_error *error)
 {
-    struct stat opened, named;
+    struct stat opened, there;
 
-    if (fstat(fd, &opened) != 0 || stat(path, &named) != 0)
+    if (fstat(fd, &opened) != 0 || stat(path, &there) != 0)
         return fail_io(error, errno, "cannot examine");
     if (!S_ISREG(opened.st_mode))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "only a regular file can be edited");
-    if (opened.st_dev != named.st_dev || opened.st_ino != named.st_ino)
+    if (opened.st_dev != there.st_dev || opened.st_ino != there.st_ino)
         return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
                          "the file was replaced by another process");
     return GUFO_OK;
@@ -109,11 +109,24 @@ static gufo_status open_file(gufo_edit *edit, bool read_only, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     /* Through the same descriptor, so that our own mapping does not stand against the lease. */
-    edit->file = read_only ? gufo_open(edit->path, &options, error)
-                           : gufo_open_fd(edit->fd, &options, error);
-    if (edit->file == NULL)
+    edit->model = read_only ? gufo_open(edit->path, &options, error)
+                            : gufo_open_fd(edit->fd, &options, error);
+    if (edit->model == NULL)
         return GUFO_E_IO; /* the error says more */
-    return edit_load(edit, error);
+    edit->document = gufo_document_from(
+        edit->model, &(gufo_document_options){.allocator = &edit->allocator}, error);
+    return edit->document != NULL ? GUFO_OK : GUFO_E_MALFORMED;
+}
+
+static gufo_status check_options(const char *path, const gufo_edit_options *options,
+                                 gufo_error *error)
+{
+    if (path == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the path is missing");
+    if ((options->flags & ~(uint32_t)GUFO_EDIT_READ_ONLY) != 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "flags of an edit: 0x%" PRIx32 " does not exist", options->flags);
+    return reserved_check(options->reserved, "gufo_edit_options", error);
 }
 
 gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options, gufo_error *error)
@@ -125,6 +138,8 @@ gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options, gu
 
     if (options == NULL)
         options = &standard;
+    if (check_options(path, options, error) != GUFO_OK)
+        return NULL;
     allocator = options->allocator != NULL ? options->allocator : &default_allocator;
     edit = mem_zero(allocator, sizeof *edit);
     if (edit == NULL) {
@@ -138,6 +153,7 @@ gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options, gu
         status = open_file(edit, (options->flags & GUFO_EDIT_READ_ONLY) != 0, error);
     if (status == GUFO_OK)
         return edit;
+    fail_in(error, GUFO_FILE_INPUT, 0, path);
     gufo_edit_close(edit);
     return NULL;
 }
@@ -150,9 +166,8 @@ void gufo_edit_close(gufo_edit *edit)
         return;
     allocator = edit->allocator;
     edit_give_back(edit);
-    if (edit->file != NULL)
-        edit_unload(edit);
-    gufo_close(edit->file);
+    gufo_document_free(edit->document);
+    gufo_close(edit->model);
     if (edit->fd >= 0)
         (void)close(edit->fd);
     mem_free(&allocator, edit->path);
@@ -160,14 +175,25 @@ void gufo_edit_close(gufo_edit *edit)
     mem_free(&allocator, edit);
 }
 
-const gufo_model *gufo_edit_file(const gufo_edit *edit)
+const gufo_model *gufo_edit_model(const gufo_edit *edit)
 {
-    return edit->file;
+    return edit->model;
+}
+
+gufo_document *gufo_edit_document(gufo_edit *edit)
+{
+    return edit->document;
 }
 
 const char *gufo_edit_path(const gufo_edit *edit)
 {
     return edit->real_path;
+}
+
+gufo_status edit_fail(const gufo_edit *edit, gufo_status status, gufo_error *error)
+{
+    fail_in(error, GUFO_FILE_INPUT, 0, edit->path);
+    return status;
 }
 
 /* ---- who else uses it ----------------------------------------------------------------------- */

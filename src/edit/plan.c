@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/disk.h"
 #include "base/error.h"
+#include "base/move.h"
 #include "edit/edit.h"
 
 enum { SENTENCE = 160 };
@@ -20,7 +21,6 @@ enum { SENTENCE = 160 };
 /* What is being planned. */
 typedef struct choice {
     gufo_edit *edit;
-    new_header *header;
     const gufo_edit_target *target;
     gufo_edit_plan *plan;
 } choice;
@@ -47,13 +47,13 @@ static void say(char out[SENTENCE], const char *text)
 /* Why nothing can be written in place, whatever the caller wishes; NULL if it can. */
 static const char *impossible(const choice *c)
 {
-    const gufo_model *file = c->edit->file;
+    const gufo_model *file = c->edit->model;
 
     if (c->target->output != NULL)
         return "the result goes to another file";
     if (c->plan->relaid)
-        return c->edit->lay_anew ? "tensors are laid out anew"
-                                 : "the alignment changes, and every tensor with it";
+        return c->target->pack ? "tensors are laid out anew"
+                               : "the alignment changes, and every tensor with it";
     if (!c->edit->writable)
         return "the file cannot be opened for writing";
     if (gufo_model_facts(file).size < gufo_model_facts(file).data_offset)
@@ -77,32 +77,94 @@ static const char *unwanted(const choice *c, char room[SENTENCE])
     return NULL;
 }
 
+/* ---- layouts -------------------------------------------------------------------------------- */
+
+/* Reads the header as any reader will. */
+static gufo_status check_readable(const choice *c, gufo_error *error)
+{
+    const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE,
+                                       .allocator = &c->edit->allocator};
+    gufo_error reason = {0};
+    const void *bytes;
+    gufo_model *model;
+    size_t size;
+    uint64_t found;
+    gufo_status status = gufo_document_header(c->edit->document, &bytes, &size, error);
+
+    if (status != GUFO_OK)
+        return status;
+    model = gufo_open_memory(bytes, size, &options, &reason);
+    if (model == NULL) {
+        if (error != NULL)
+            *error = reason;
+        return reason.code;
+    }
+    found = gufo_model_facts(model).data_offset;
+    gufo_close(model);
+    if (found != c->plan->data_offset)
+        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                         "the file was changed while it was being edited");
+    return GUFO_OK;
+}
+
+/* Lays the document out, and notes what comes of it. */
+static gufo_status lay_out(const choice *c, const gufo_layout_options *options, gufo_error *error)
+{
+    gufo_layout layout;
+    gufo_status status = gufo_document_layout(c->edit->document, options, &layout, error);
+
+    if (status != GUFO_OK)
+        return status;
+    c->plan->data_offset = layout.data_offset;
+    c->plan->file_size = layout.file_size;
+    c->plan->padding = layout.padding;
+    return GUFO_OK;
+}
+
 /* ---- overwrite ------------------------------------------------------------------------------ */
 
-static bool choose_overwrite(const choice *c)
+static gufo_status choose_overwrite(const choice *c, gufo_error *error)
 {
-    uint64_t size = new_header_size(c->header), room = c->plan->old_data_offset;
+    uint64_t size = gufo_document_metadata_size(c->edit->document);
+    uint64_t room = c->plan->old_data_offset;
+    gufo_layout_options options = {.way = GUFO_LAYOUT_AS_SOURCE, .minimum = room};
+    gufo_status status = GUFO_OK;
 
-    if (new_header_fits(c->header, room)) {
-        c->plan->way = GUFO_EDIT_OVERWRITE;
-        c->plan->data_offset = room;
-        return true;
-    }
-    if (size > room)
+    if (size > room) {
         snprintf(c->plan->not_overwritten, SENTENCE,
                  "the new metadata is %" PRIu64 " bytes too long for its place", size - room);
+        return GUFO_OK;
+    }
+    status = lay_out(c, &options, error);
+    if (status == GUFO_OK && c->plan->data_offset == room)
+        c->plan->way = GUFO_EDIT_OVERWRITE;
     else
         snprintf(c->plan->not_overwritten, SENTENCE,
                  "%" PRIu64 " bytes would be left over, too few for " GUFO_PADDING_KEY,
                  room - size);
-    return false;
+    return status;
 }
 
 /* ---- insert --------------------------------------------------------------------------------- */
 
+/* The smallest multiple of both; false if it does not fit. */
+static bool common_multiple(uint64_t a, uint64_t b, uint64_t *out)
+{
+    uint64_t x = a, y = b;
+
+    while (y != 0) {
+        uint64_t rest = x % y;
+
+        x = y;
+        y = rest;
+    }
+    return checked_mul(a / x, b, out);
+}
+
 /* Fewest blocks that give room for the metadata and the reserve. */
 static bool choose_insert(const choice *c)
 {
+    gufo_layout_options options = {.way = GUFO_LAYOUT_AS_SOURCE, .reserve = c->target->reserve};
     struct statvfs info;
     uint64_t step;
 
@@ -110,10 +172,11 @@ static bool choose_insert(const choice *c)
         say(c->plan->not_inserted, "the file system cannot insert blocks");
         return false;
     }
+    options.block = info.f_bsize;
     /* At least one step, else there would be nothing to insert. */
-    if (!common_multiple(info.f_bsize, c->header->alignment, &step) || step > LARGEST_STEP ||
-        !new_header_place(c->header, c->plan->old_data_offset + step, step, c->target->reserve,
-                          &c->plan->data_offset)) {
+    if (!common_multiple(info.f_bsize, gufo_document_alignment(c->edit->document), &step) ||
+        step > LARGEST_STEP || !checked_add(c->plan->old_data_offset, step, &options.minimum) ||
+        lay_out(c, &options, NULL) != GUFO_OK) {
         say(c->plan->not_inserted, "alignment and blocks do not go together");
         return false;
     }
@@ -121,35 +184,28 @@ static bool choose_insert(const choice *c)
     return true;
 }
 
+/* ---- rewrite -------------------------------------------------------------------------------- */
+
+static gufo_status rewrite(const choice *c, bool shared, gufo_error *error)
+{
+    gufo_layout_options options = {.way =
+                                       c->plan->relaid ? GUFO_LAYOUT_PACKED : GUFO_LAYOUT_AS_SOURCE,
+                                   .reserve = c->target->reserve,
+                                   .block = shared ? MOVE_SHARED_BLOCK : 0};
+    gufo_status status;
+
+    c->plan->way = GUFO_EDIT_REWRITE;
+    if (c->target->pack && gufo_document_version(c->edit->document) != 3) {
+        c->edit->document->encoding.version = 3;
+        document_touch(c->edit->document);
+    }
+    status = lay_out(c, &options, error);
+    return status == GUFO_OK ? check_readable(c, error) : status;
+}
+
 /* ---- the choice ----------------------------------------------------------------------------- */
 
-static gufo_status finish_plan(const choice *c, gufo_error *error)
-{
-    const gufo_model *file = c->edit->file;
-    uint64_t size = gufo_model_facts(file).size, begin = gufo_model_facts(file).data_offset;
-    uint64_t data = size > begin ? size - begin : 0;
-
-    if (!checked_add(c->plan->data_offset, data, &c->plan->file_size) ||
-        c->plan->file_size > INT64_MAX)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "the file would be larger than any file can be");
-    if (new_header_lay(c->header, c->edit, c->plan->data_offset, error) != GUFO_OK)
-        return error != NULL ? error->code : GUFO_E_MALFORMED;
-    c->plan->padding = c->header->padding;
-    return c->plan->relaid ? edit_measure_relaid(c->edit, c->header, c->plan, error) : GUFO_OK;
-}
-
-static gufo_status rewrite(const choice *c, gufo_error *error)
-{
-    c->plan->way = GUFO_EDIT_REWRITE;
-    if (!new_header_place(c->header, 0, c->header->alignment, c->target->reserve,
-                          &c->plan->data_offset))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "the file would be larger than any file can be");
-    return finish_plan(c, error);
-}
-
-static void count_change(void *context, const gufo_edit_change *change)
+static void count_change(void *context, const gufo_change *change)
 {
     (void)change;
     ++*(uint64_t *)context;
@@ -159,21 +215,22 @@ static void count_change(void *context, const gufo_edit_change *change)
 static gufo_status changes_nothing(const choice *c, bool *nothing, gufo_error *error)
 {
     uint64_t changes = 0;
-    gufo_status status = gufo_edit_changes(c->edit, count_change, &changes, error);
+    gufo_status status = gufo_document_changes(c->edit->document, count_change, &changes, error);
 
     *nothing = changes == 0 && !c->plan->relaid && c->target->output == NULL &&
                c->target->reserve == 0 && c->target->in_place != GUFO_EDIT_IN_PLACE_NEVER;
     return status;
 }
 
-static gufo_edit_plan begin_plan(const gufo_edit *edit, const new_header *h)
+static gufo_edit_plan begin_plan(const gufo_edit *edit, const gufo_edit_target *target)
 {
-    uint64_t begin = gufo_model_facts(edit->file).data_offset;
+    gufo_facts facts = gufo_model_facts(edit->model);
+    bool realigned = gufo_document_alignment(edit->document) != facts.alignment;
 
-    return (gufo_edit_plan){.old_data_offset = begin,
-                            .data_offset = begin,
-                            .file_size = gufo_model_facts(edit->file).size,
-                            .relaid = h->relaid};
+    return (gufo_edit_plan){.old_data_offset = facts.data_offset,
+                            .data_offset = facts.data_offset,
+                            .file_size = facts.size,
+                            .relaid = target->pack || realigned};
 }
 
 /* A way in place, if there is one. */
@@ -181,14 +238,18 @@ static gufo_status choose_in_place(const choice *c, gufo_error *error)
 {
     char room[SENTENCE];
     const char *reason = impossible(c);
+    gufo_status status = GUFO_OK;
 
     if (reason == NULL)
         reason = unwanted(c, room);
     if (reason != NULL) {
         say(c->plan->not_overwritten, reason);
         say(c->plan->not_inserted, reason);
-    } else if (choose_overwrite(c) || choose_insert(c))
-        return GUFO_OK;
+    } else {
+        status = choose_overwrite(c, error);
+        if (status != GUFO_OK || c->plan->way == GUFO_EDIT_OVERWRITE || choose_insert(c))
+            return status;
+    }
     if (c->target->in_place != GUFO_EDIT_IN_PLACE_ALWAYS)
         return GUFO_OK;
     return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
@@ -196,17 +257,17 @@ static gufo_status choose_in_place(const choice *c, gufo_error *error)
                      reason == NULL ? ", and " : "", reason == NULL ? c->plan->not_inserted : "");
 }
 
-gufo_status edit_choose(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
-                        gufo_edit_plan *plan, gufo_error *error)
+gufo_status edit_choose(gufo_edit *edit, const gufo_edit_target *target, gufo_edit_plan *plan,
+                        gufo_error *error)
 {
-    const choice c = {edit, h, target, plan};
+    const choice c = {edit, target, plan};
     gufo_status status;
     bool nothing;
 
-    if (target->reserve > GUFO_EDIT_MAX_RESERVE)
+    if (target->reserve > GUFO_MAX_RESERVE)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "at most 64 MiB can be reserved for later edits");
-    *plan = begin_plan(edit, h);
+    *plan = begin_plan(edit, target);
     status = changes_nothing(&c, &nothing, error);
     if (status != GUFO_OK || nothing)
         return status;
@@ -215,17 +276,17 @@ gufo_status edit_choose(gufo_edit *edit, new_header *h, const gufo_edit_target *
     if (status != GUFO_OK)
         return status;
     if (plan->way != GUFO_EDIT_REWRITE)
-        return finish_plan(&c, error);
+        return check_readable(&c, error);
     edit_give_back(edit);
-    return rewrite(&c, error);
+    return rewrite(&c, false, error);
 }
 
-gufo_status edit_choose_rewrite(gufo_edit *edit, new_header *h, const gufo_edit_target *target,
+gufo_status edit_choose_rewrite(gufo_edit *edit, const gufo_edit_target *target, bool shared,
                                 gufo_edit_plan *plan, gufo_error *error)
 {
-    const choice c = {edit, h, target, plan};
+    const choice c = {edit, target, plan};
 
     edit_give_back(edit);
     plan->warning[0] = '\0';
-    return rewrite(&c, error);
+    return rewrite(&c, shared, error);
 }

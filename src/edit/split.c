@@ -10,120 +10,181 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "edit/copy.h"
+#include "base/memory.h"
+#include "edit/planner.h"
+#include "format/model.h"
 
-/* A shard that is being filled. */
-typedef struct fill {
+/* A split that is being planned. */
+typedef struct split {
+    gufo_job *job;
     const gufo_split_options *options;
     uint64_t alignment;
-    uint64_t base[2]; /* header and keys of the first shard, and of any other */
-    uint64_t infos, data, tensors;
-} fill;
+    uint64_t base[2];              /* header and keys of the first shard, and of any other */
+    uint64_t infos, data, tensors; /* of the shard that is being filled */
+    uint64_t *counts;              /* tensors of each shard */
+    size_t shards, room;
+    uint64_t id;
+} split;
 
-/* ---- the identity --------------------------------------------------------------------------- */
+/* ---- documents ------------------------------------------------------------------------------ */
 
-/* The same for every shard of a split, and another for another model: a hash of header, metadata and
- * tensor infos, as they would stand in one file. */
-static gufo_status make_id(gufo_copy *c, gufo_error *error)
+static bool is_alignment(void *unused, gufo_str key)
 {
-    copy_output whole = {.piece_count = gufo_tensor_count(c->input)};
-    gufo_copy merged = *c;
-    gufo_writer *header;
-    gufo_status status;
+    (void)unused;
+    return gufo_str_equal(key, gufo_str_of(GUFO_ALIGNMENT_KEY));
+}
+
+/* The first shard gets all metadata; readers look for the alignment in every one. */
+static gufo_status new_shard(const split *s, bool first, gufo_document **out, gufo_error *error)
+{
+    const gufo_model *from = gufo_model_shard(planner_of(s->job)->input, 0);
+    gufo_status status = planner_document(s->job, out, error);
+
+    return status == GUFO_OK
+               ? gufo_document_copy_entries(*out, from, first ? is_no_shard_key : is_alignment,
+                                            NULL, NULL, error)
+               : status;
+}
+
+/* Takes back the document that was made last: it was only measured. */
+static void drop_document(const split *s)
+{
+    planner *p = planner_of(s->job);
+
+    gufo_document_free(p->documents[--p->document_count]);
+}
+
+/* Makes the number that is the same for every shard of a split, and another for another model: a hash of
+ * header, metadata and tensor infos, as they would stand in one file. */
+static gufo_status make_id(split *s, gufo_error *error)
+{
+    gufo_document *whole;
     const void *bytes;
     size_t size;
+    gufo_status status = new_shard(s, true, &whole, error);
 
-    merged.outputs = &whole;
-    merged.output_count = 1;
-    merged.adds_split_keys = false;
-    status = copy_header(&merged, 0, &header, error);
+    if (status == GUFO_OK)
+        status =
+            gufo_document_copy_tensors(whole, planner_of(s->job)->input, NULL, NULL, NULL, error);
+    if (status == GUFO_OK)
+        status = gufo_document_layout(whole, NULL, NULL, error);
+    if (status == GUFO_OK)
+        status = gufo_document_header(whole, &bytes, &size, error);
     if (status != GUFO_OK)
         return status;
-    bytes = gufo_writer_header(header, &size);
-    c->split_id = hash_text((hash_key){0, 0}, (gufo_str){bytes, size});
-    gufo_writer_free(header);
+    s->id = hash_text((hash_key){0, 0}, (gufo_str){bytes, size});
+    drop_document(s);
     return GUFO_OK;
 }
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-/* Bytes of a shard without tensors, before padding. */
-static gufo_status measure_base(const gufo_copy *c, size_t index, uint64_t *size, gufo_error *error)
+/* Bytes of a shard without tensors, before padding: which shard of how many is no matter. */
+static gufo_status measure_base(split *s, size_t index, gufo_error *error)
 {
-    copy_output empty[2] = {{0}, {0}};
-    gufo_copy alone = *c;
-    gufo_writer *header;
-    gufo_status status;
-    gufo_layout layout;
+    gufo_document *empty;
+    gufo_status status = new_shard(s, index == 0, &empty, error);
 
-    alone.outputs = empty;
-    alone.output_count = 2;
-    status = copy_header(&alone, index, &header, error);
+    if (status == GUFO_OK)
+        status = gufo_document_set_shard(empty, 0, 1, 0, s->id, error);
     if (status != GUFO_OK)
         return status;
-    (void)gufo_writer_layout(header, &layout, NULL);
-    *size = layout.metadata_size;
-    gufo_writer_free(header);
+    s->base[index] = gufo_document_metadata_size(empty);
+    drop_document(s);
     return GUFO_OK;
-}
-
-static uint64_t info_size(const gufo_tensor *tensor)
-{
-    return 8 + tensor->name.len + 4 + 8 * (uint64_t)tensor->n_dims + 4 + 8;
 }
 
 /* Whether the shard may take a tensor.  All but the first shard begin with one that was not asked
  * about. */
-static bool has_room(const fill *f, size_t shard, const gufo_tensor *tensor)
+static bool has_room(const split *s, const gufo_tensor *tensor)
 {
-    const gufo_split_options *o = f->options;
-    uint64_t size = f->base[shard > 0] + f->infos + info_size(tensor), data;
+    const gufo_split_options *o = s->options;
+    uint64_t size =
+        s->base[s->shards > 0] + s->infos + gufo_document_info_size(tensor->name, tensor->n_dims);
+    uint64_t data;
 
-    if (o->max_tensors > 0 && f->tensors >= o->max_tensors)
+    if (o->max_tensors > 0 && s->tensors >= o->max_tensors)
         return false;
     if (o->max_size == 0)
         return true;
-    return checked_align(tensor->size, f->alignment, &data) && checked_add(data, f->data, &data) &&
-           checked_align(size, f->alignment, &size) && checked_add(size, data, &size) &&
+    return checked_align(tensor->size, s->alignment, &data) && checked_add(data, s->data, &data) &&
+           checked_align(size, s->alignment, &size) && checked_add(size, data, &size) &&
            size <= o->max_size;
 }
 
-static void put(fill *f, const gufo_tensor *tensor)
+static void put(split *s, const gufo_tensor *tensor)
 {
     uint64_t data = 0;
 
-    (void)checked_align(tensor->size, f->alignment, &data);
-    f->infos += info_size(tensor);
-    f->data += data;
-    f->tensors++;
+    (void)checked_align(tensor->size, s->alignment, &data);
+    s->infos += gufo_document_info_size(tensor->name, tensor->n_dims);
+    s->data += data;
+    s->tensors++;
 }
 
 /* ---- planning ------------------------------------------------------------------------------- */
 
 /* Ends the shard that was filled. */
-static gufo_status end_shard(gufo_copy *c, fill *f, gufo_error *error)
+static gufo_status end_shard(split *s, gufo_error *error)
 {
-    uint64_t tensors = f->tensors;
-
-    f->infos = f->data = f->tensors = 0;
-    if (c->output_count == GUFO_MAX_SHARDS)
+    if (s->shards == GUFO_MAX_SHARDS)
         return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %d shards would be needed",
                          GUFO_MAX_SHARDS);
-    return copy_add_output(c, tensors, error);
+    if (s->shards == s->room) {
+        size_t room = 2 * s->room + 1;
+        uint64_t *larger = mem_resize(&s->job->allocator, s->counts, room * sizeof *larger);
+
+        if (larger == NULL)
+            return fail_memory(error);
+        s->counts = larger;
+        s->room = room;
+    }
+    s->counts[s->shards++] = s->tensors;
+    s->infos = s->data = s->tensors = 0;
+    return GUFO_OK;
 }
 
-static gufo_status distribute(gufo_copy *c, fill *f, gufo_error *error)
+static gufo_status distribute(split *s, gufo_error *error)
 {
+    const gufo_model *input = planner_of(s->job)->input;
     gufo_status status = GUFO_OK;
+    gufo_tensor tensor;
 
-    for (uint64_t i = 0; i < c->piece_count && status == GUFO_OK; i++) {
-        const gufo_tensor *tensor = &c->pieces[i].source;
-
-        if ((i == 0 && f->options->metadata_alone) || !has_room(f, c->output_count, tensor))
-            status = end_shard(c, f, error);
-        put(f, tensor);
+    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(input, i, &tensor); i++) {
+        if ((i == 0 && s->options->metadata_alone) || !has_room(s, &tensor))
+            status = end_shard(s, error);
+        put(s, &tensor);
     }
-    return status == GUFO_OK ? end_shard(c, f, error) : status;
+    return status == GUFO_OK ? end_shard(s, error) : status;
+}
+
+/* A shard with tensors from `first` on. */
+static gufo_status make_shard(const split *s, size_t index, uint64_t first, gufo_error *error)
+{
+    const gufo_model *input = planner_of(s->job)->input;
+    gufo_document *document;
+    gufo_status status = new_shard(s, index == 0, &document, error);
+
+    if (status == GUFO_OK)
+        status = gufo_document_set_shard(document, index, s->shards, gufo_tensor_count(input),
+                                         s->id, error);
+    for (uint64_t i = 0; i < s->counts[index] && status == GUFO_OK; i++)
+        status = gufo_document_copy_tensor(document, input, first + i, error);
+    return status;
+}
+
+static gufo_status plan(split *s, gufo_error *error)
+{
+    gufo_status status = make_id(s, error);
+    uint64_t first = 0;
+
+    for (size_t i = 0; i < 2 && status == GUFO_OK; i++)
+        status = measure_base(s, i, error);
+    if (status == GUFO_OK)
+        status = distribute(s, error);
+    for (size_t i = 0; i < s->shards && status == GUFO_OK; first += s->counts[i++])
+        status = make_shard(s, i, first, error);
+    return status;
 }
 
 /* One shard alone would become a set that looks like a whole model. */
@@ -132,7 +193,7 @@ static gufo_status check_whole(const gufo_model *input, gufo_error *error)
     uint64_t count = 0;
 
     if (gufo_model_shard_count(input) == 1 &&
-        gufo_get_u64(gufo_model_shard(input, 0), SPLIT_COUNT_KEY, &count, NULL) == GUFO_OK &&
+        gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_COUNT_KEY, &count, NULL) == GUFO_OK &&
         count > 1)
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "this is one shard of %" PRIu64
@@ -145,6 +206,11 @@ static gufo_status check_whole(const gufo_model *input, gufo_error *error)
 static gufo_status check_options(const gufo_split_options *options, const gufo_model *input,
                                  gufo_error *error)
 {
+    gufo_status status = planner_check_options(options, options != NULL ? options->reserved : NULL,
+                                               "gufo_split_options", error);
+
+    if (status != GUFO_OK)
+        return status;
     if (options->max_size == 0 && options->max_tensors == 0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "a split needs a bound, of bytes or of tensors");
@@ -154,26 +220,20 @@ static gufo_status check_options(const gufo_split_options *options, const gufo_m
     return check_whole(input, error);
 }
 
-gufo_copy *gufo_copy_split(const gufo_model *input, const gufo_split_options *options,
-                           gufo_error *error)
+gufo_job *gufo_job_split(const gufo_model *input, const gufo_split_options *options,
+                         gufo_error *error)
 {
-    fill f = {.options = options,
-              .alignment = gufo_model_facts(gufo_model_shard(input, 0)).alignment};
-    gufo_copy *c = NULL;
+    split s = {.options = options,
+               .alignment = gufo_model_facts(gufo_model_shard(input, 0)).alignment};
     gufo_status status;
 
     if (check_options(options, input, error) == GUFO_OK)
-        c = copy_new(input, options->allocator, error);
-    if (c == NULL)
+        s.job = planner_begin(input, options->allocator, error);
+    if (s.job == NULL)
         return NULL;
-    c->naming = NAMED_PREFIX;
-    c->adds_split_keys = true;
-    status = copy_add_all_pieces(c, PIECE_MOVE, error);
-    if (status == GUFO_OK)
-        status = make_id(c, error);
-    for (size_t i = 0; i < 2 && status == GUFO_OK; i++)
-        status = measure_base(c, i, &f.base[i], error);
-    if (status == GUFO_OK)
-        status = distribute(c, &f, error);
-    return copy_planned(c, status, error);
+    s.job->naming = JOB_NAMED_PREFIX;
+    planner_of(s.job)->drops_shard_keys = true;
+    status = plan(&s, error);
+    mem_free(&s.job->allocator, s.counts);
+    return planner_end(s.job, status, error);
 }

@@ -1,7 +1,8 @@
 /* Parts of a model: its metadata, or what a tokenizer needs of it, with some tensors or none. */
 #include <string.h>
 
-#include "edit/copy.h"
+#include "base/error.h"
+#include "edit/planner.h"
 
 /* What describes the data of tensors, and nothing else: meaningless where there is none.  A key that
  * ends in a dot stands for all that begin with it. */
@@ -20,46 +21,42 @@ static bool stands_for(const char *pattern, gufo_str key)
     return key.len > len && memcmp(key.data, pattern, len) == 0;
 }
 
-static bool is_of_vocabulary(gufo_str key)
+static bool is_of_vocabulary(void *unused, gufo_str key)
 {
     for (size_t i = 0; i < sizeof about_data / sizeof *about_data; i++)
         if (stands_for(about_data[i], key))
             return false;
-    return is_no_split_key(key);
+    return is_no_shard_key(unused, key);
 }
 
-static gufo_status choose_tensors(gufo_copy *c, const gufo_strip_options *options,
-                                  gufo_error *error)
+static gufo_status strip(gufo_job *job, const gufo_strip_options *options, gufo_error *error)
 {
-    uint64_t count = gufo_tensor_count(c->input);
-    gufo_status status = copy_reserve_pieces(c, count, error);
-    gufo_tensor tensor;
+    const gufo_model *input = planner_of(job)->input;
+    gufo_select_fn *keeps_key = options->vocabulary_only ? is_of_vocabulary : is_no_shard_key;
+    gufo_document *document;
+    gufo_status status = planner_document(job, &document, error);
 
-    if (options->vocabulary_only || options->keeps_tensor == NULL)
-        return status;
-    for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
-        (void)gufo_tensor_at(c->input, i, &tensor);
-        if (options->keeps_tensor(options->context, tensor.name))
-            (void)copy_add_piece(c, i, PIECE_MOVE);
-    }
-    return status;
-}
-
-gufo_copy *gufo_copy_strip(const gufo_model *input, const gufo_strip_options *options,
-                           gufo_error *error)
-{
-    gufo_copy *c = copy_new(input, options->allocator, error);
-    gufo_status status;
-
-    if (c == NULL)
-        return NULL;
-    if (options->vocabulary_only)
-        c->keeps_key = is_of_vocabulary;
-    status = choose_tensors(c, options, error);
     if (status == GUFO_OK)
-        status = copy_add_output(c, c->piece_count, error);
-    c = copy_planned(c, status, error);
-    if (c != NULL) /* how data lay is of no interest where it is taken apart */
-        c->normalised &= GUFO_NORMALISED_VERSION | GUFO_NORMALISED_METADATA;
-    return c;
+        status = gufo_document_copy_entries(document, gufo_model_shard(input, 0), keeps_key, NULL,
+                                            NULL, error);
+    if (status != GUFO_OK || options->vocabulary_only || options->keeps_tensor == NULL)
+        return status;
+    return gufo_document_copy_tensors(document, input, options->keeps_tensor, options->context,
+                                      NULL, error);
+}
+
+gufo_job *gufo_job_strip(const gufo_model *input, const gufo_strip_options *options,
+                         gufo_error *error)
+{
+    static const gufo_strip_options standard = {0};
+    gufo_job *job = NULL;
+
+    options = options != NULL ? options : &standard;
+    if (reserved_check(options->reserved, "gufo_strip_options", error) == GUFO_OK)
+        job = planner_begin(input, options->allocator, error);
+    if (job != NULL)
+        job = planner_end(job, strip(job, options, error), error);
+    if (job != NULL) /* how data lay is of no interest where it is taken apart */
+        job->normalised &= GUFO_NORMALISED_VERSION | GUFO_NORMALISED_METADATA;
+    return job;
 }

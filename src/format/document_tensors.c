@@ -9,9 +9,10 @@
 
 /* ---- looking -------------------------------------------------------------------------------- */
 
+/* All shards have one byte order; to ask the whole set takes a look at each of them. */
 static bool is_swapped(const document_tensor *t, gufo_byte_order order)
 {
-    return t->from != NULL && gufo_model_facts(t->from).byte_order != order;
+    return t->from != NULL && gufo_model_facts(gufo_model_shard(t->from, 0)).byte_order != order;
 }
 
 static void show(const gufo_document *document, const document_tensor *t, gufo_document_tensor *out)

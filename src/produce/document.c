@@ -2,6 +2,7 @@
  * has the other byte order; the caller gives the others. */
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/move.h"
 #include "codec/interleaved.h"
 #include "format/document.h"
 #include "produce/work.h"
@@ -15,25 +16,47 @@ static const source *source_of(const gufo_model *shard)
     return file != NULL ? &file->source : NULL;
 }
 
-gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
-                          gufo_error *error)
+static gufo_status add_part(gufo_job *job, const gufo_model *part, uint32_t shard, uint32_t *number,
+                            gufo_error *error)
 {
-    const gufo_model *part = gufo_model_shard(model, shard);
+    gufo_facts facts = gufo_model_facts(part);
     job_input input = {.role = GUFO_FILE_INPUT,
                        .index = shard,
                        .name = gufo_model_name(part),
                        .source = source_of(part),
+                       .head = facts.data_offset < facts.size ? facts.data_offset : facts.size,
                        .model = part};
-    gufo_facts facts = gufo_model_facts(part);
 
+    return job_add_input(job, &input, number, error);
+}
+
+gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
+                          gufo_error *error)
+{
+    const gufo_model *part = gufo_model_shard(model, shard);
+
+    /* With all shards of a set added in their order, that is where it is. */
+    if (shard < job->input_count && job->inputs[shard].model == part) {
+        *number = shard;
+        return GUFO_OK;
+    }
     /* Of a set, shard after shard is asked for: mostly it is the last one. */
     for (uint64_t i = job->input_count; i-- > 0;)
         if (job->inputs[i].model == part) {
             *number = (uint32_t)i;
             return GUFO_OK;
         }
-    input.head = facts.data_offset < facts.size ? facts.data_offset : facts.size;
-    return job_add_input(job, &input, number, error);
+    return add_part(job, part, shard, number, error);
+}
+
+gufo_status job_add_shards(gufo_job *job, const gufo_model *model, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    uint32_t number;
+
+    for (size_t i = 0; i < gufo_model_shard_count(model) && status == GUFO_OK; i++)
+        status = add_part(job, gufo_model_shard(model, i), (uint32_t)i, &number, error);
+    return status;
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -79,22 +102,20 @@ rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *ten
     return r;
 }
 
-/* Where numbers are only swapped, rows do not matter: each one is a group of blocks here. */
-static gufo_status add_swapped(gufo_job *job, const planned *p, gufo_error *error)
+/* Rows do not matter here: each one is a group of blocks. */
+gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *tensor,
+                            uint32_t target, uint64_t place, gufo_error *error)
 {
-    const gufo_element_type *type = gufo_element_type_by_id(p->source.type);
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
     const interleaved *merged = interleaved_find(type->id);
     uint64_t group = merged != NULL ? merged->rows : 1, bytes = type->block_bytes * group;
-    uint64_t count = p->source.size / bytes;
-    rows r = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
+    uint64_t count = tensor->size / bytes;
+    rows r = job_tensor_rows(job, input, tensor, 0);
     segment all = {.count = {count, 1, 1}, .stride = {1, 0, 0}};
-    made result = {.target = p->target,
-                   .place = p->place,
-                   .row_bytes = bytes,
-                   .type = type,
-                   .swap = !r.swapped};
+    made result = {
+        .target = target, .place = place, .row_bytes = bytes, .type = type, .swap = !r.swapped};
     piece swapped = {.how = PIECE_MAKE,
-                     .name = p->tensor.name,
+                     .name = tensor->name,
                      .sources = &r,
                      .segments = &all,
                      .made = &result,
@@ -165,7 +186,7 @@ static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
     if (!gufo_tensor_at(p->tensor.from, p->tensor.origin, &p->source) ||
         p->source.type != p->tensor.type || p->source.size != p->tensor.size)
         return fail_retyped(p, error);
-    if (!gufo_model_has_data(p->tensor.from))
+    if (!gufo_model_has_data(gufo_model_shard(p->tensor.from, p->source.shard)))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the data of a pipe is gone once its metadata was read; give a file");
     status = job_add_model(job, p->tensor.from, p->source.shard, &p->input, error);
@@ -175,7 +196,7 @@ static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
         return add_made(job, p, error);
     if (p->tensor.swapped && gufo_element_type_by_id(p->tensor.type)->block_bytes > 1 &&
         p->source.size > 0)
-        return add_swapped(job, p, error);
+        return job_add_swapped(job, p->input, &p->source, p->target, p->place, error);
     return job_add_move(job, p->input, p->source.offset, p->source.size, p->target, p->place,
                         p->tensor.name, error);
 }
@@ -217,13 +238,20 @@ static gufo_status add_data_as_source(gufo_job *job, const gufo_document *docume
 {
     gufo_facts facts = gufo_model_facts(document->source);
     uint64_t size = facts.size > facts.data_offset ? facts.size - facts.data_offset : 0;
+    uint64_t head = (0 - facts.data_offset) % MOVE_SHARED_BLOCK;
+    uint64_t place = document->layout.data_offset;
     uint32_t input;
     gufo_status status = job_add_model(job, document->source, 0, &input, error);
 
-    if (status != GUFO_OK)
-        return status;
-    return job_add_move(job, input, facts.data_offset, size, target, document->layout.data_offset,
-                        (gufo_str){"", 0}, error);
+    /* The first piece ends where a block does, so that all units of the second begin with one. */
+    head = head < size ? head : size;
+    if (status == GUFO_OK && head > 0)
+        status = job_add_move(job, input, facts.data_offset, head, target, place, (gufo_str){"", 0},
+                              error);
+    if (status == GUFO_OK && size > head)
+        status = job_add_move(job, input, facts.data_offset + head, size - head, target,
+                              place + head, (gufo_str){"", 0}, error);
+    return status;
 }
 
 gufo_status job_add_document(gufo_job *job, gufo_document *document, gufo_error *error)

@@ -217,6 +217,7 @@ struct gufo_job {
     gufo_effort effort;    /* of encoders */
     uint64_t memory;       /* that may be used where gufo_run does not say, */
     uint64_t other_memory; /* and what the planner takes of it */
+    bool replaces_input;   /* the target may be an input: an edit of that file */
     bool shares_blocks;    /* targets share blocks with inputs: to reserve some would be wrong */
     uint64_t identity;     /* a hash of whatever else decides about the bytes */
     job_naming naming;
@@ -255,6 +256,12 @@ rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *ten
 /* The number of a shard of a model among the inputs, which it becomes if it is not one yet. */
 gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
                           gufo_error *error);
+/* All shards of a model as inputs, also those of which nothing is taken: they must not be replaced, nor
+ * change.  First of all in a plan, so that shard i is input i. */
+gufo_status job_add_shards(gufo_job *job, const gufo_model *model, gufo_error *error);
+/* A tensor of a file whose numbers are not empty, in the other byte order than the file's. */
+gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *tensor,
+                            uint32_t target, uint64_t place, gufo_error *error);
 /* Ends planning: what can only be known then is checked and reserved.  On failure the job is freed; returns
  * it, or NULL. */
 gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error);

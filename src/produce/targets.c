@@ -27,7 +27,7 @@ static gufo_status guard_inputs(const gufo_job *job, output_guard *guard, gufo_e
     gufo_status status = GUFO_OK;
 
     *guard = (output_guard){.allocator = &job->allocator};
-    for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
+    for (uint64_t i = 0; i < job->input_count && !job->replaces_input && status == GUFO_OK; i++)
         if (job->inputs[i].source != NULL)
             status = guard_add_fd(guard, job->inputs[i].source->fd, error);
     guard_ready(guard);

@@ -20,22 +20,33 @@ static inline int copies_setup(void **state)
 }
 
 /* A way to plan a copy. */
-typedef gufo_copy *copy_planner(const gufo_model *set, const void *context, gufo_error *error);
+typedef gufo_job *copy_planner(const gufo_model *set, const void *context, gufo_error *error);
 
-static inline gufo_copy *plan_split(const gufo_model *set, const void *context, gufo_error *error)
+static inline gufo_job *plan_split(const gufo_model *set, const void *context, gufo_error *error)
 {
-    return gufo_copy_split(set, context, error);
+    return gufo_job_split(set, context, error);
 }
 
-static inline gufo_copy *plan_merge(const gufo_model *set, const void *context, gufo_error *error)
+static inline gufo_job *plan_merge(const gufo_model *set, const void *context, gufo_error *error)
 {
-    return gufo_copy_merge(set, context, error);
+    return gufo_job_merge(set, context, error);
 }
 
 /* `context` points to the byte order. */
-static inline gufo_copy *plan_endian(const gufo_model *set, const void *context, gufo_error *error)
+static inline gufo_job *plan_endian(const gufo_model *set, const void *context, gufo_error *error)
 {
-    return gufo_copy_endian(set, *(const gufo_byte_order *)context, NULL, error);
+    const gufo_endian_options options = {.order = *(const gufo_byte_order *)context};
+
+    return gufo_job_endian(set, &options, error);
+}
+
+/* Writes a job; `run` may be NULL. */
+static inline gufo_status run_job(gufo_job *job, const char *path, bool replace,
+                                  const gufo_run *run, gufo_error *error)
+{
+    const gufo_job_options options = {.path = path, .flags = replace ? GUFO_JOB_REPLACE : 0};
+
+    return gufo_job_run(job, &options, run, error);
 }
 
 /* What a run gave beside its status. */
@@ -49,16 +60,16 @@ static inline gufo_status make_copy(const char *in, const char *out, copy_planne
                                     const void *context, bool replace, copied *result,
                                     gufo_error *error)
 {
-    gufo_copy_run_options options = {.replace = replace, .threads = 2};
+    const gufo_run run = {.threads = 2};
     gufo_model *set = gufo_open(in, NULL, error);
-    gufo_copy *copy = set != NULL ? plan(set, context, error) : NULL;
+    gufo_job *copy = set != NULL ? plan(set, context, error) : NULL;
     gufo_status status = copy != NULL ? GUFO_OK : error->code;
 
     if (copy != NULL)
-        status = gufo_copy_run(copy, out, &options, error);
+        status = run_job(copy, out, replace, &run, error);
     if (copy != NULL && result != NULL)
-        *result = (copied){gufo_copy_output_count(copy), gufo_copy_normalised(copy)};
-    gufo_copy_free(copy);
+        *result = (copied){gufo_job_output_count(copy), gufo_job_normalised(copy)};
+    gufo_job_free(copy);
     gufo_close(set);
     return status;
 }

@@ -1,5 +1,6 @@
 /* Changes of metadata: what they do to keys, values and names, and what is refused. */
 #include "../support/allocator.h"
+#include "../support/edits.h"
 #include "../support/disk.h"
 #include "../support/edit.h"
 #include "../support/good.h"
@@ -29,7 +30,7 @@ static gufo_status set_u32(gufo_edit *edit, const char *key, uint32_t number, gu
 {
     const gufo_value value = {.type = GUFO_VALUE_UINT32, .as.u = number};
 
-    return gufo_edit_set(edit, key, &value, error);
+    return edit_set(edit, key, &value, error);
 }
 
 static gufo_model *apply_and_open(gufo_edit *edit, const folder *f)
@@ -39,7 +40,7 @@ static gufo_model *apply_and_open(gufo_edit *edit, const folder *f)
     gufo_error error = no_error();
     gufo_model *file;
 
-    check_ok(gufo_edit_apply(edit, &anew, NULL, NULL, &error), &error, "apply");
+    check_ok(gufo_edit_apply(edit, &anew, NULL, NULL, NULL, &error), &error, "apply");
     gufo_edit_close(edit);
     file = gufo_open(path.text, NULL, &error);
     check(file != NULL, "%s", error.message);
@@ -85,12 +86,12 @@ static void test_order_and_places(void **state)
 
         check_ok(set_u32(edit, "new.key", 5, &error), &error, "set");
         check_ok(set_u32(edit, "answer", 43, &error), &error, "set");
-        check_ok(gufo_edit_rename(edit, "answer", "question", &error), &error, "rename");
-        gufo_edit_remove(edit, is_answer, NULL, &removed);
+        check_ok(edit_rename(edit, "answer", "question", &error), &error, "rename");
+        edit_remove(edit, is_answer, NULL, &removed);
         check_u64(removed, 0, "renamed, so not removed");
         check_ok(set_u32(edit, "answer", 44, &error), &error, "set again");
-        check_ok(gufo_edit_rename_tensor(edit, "a", "c", &error), &error, "rename tensor");
-        check_ok(gufo_edit_rename_tensor(edit, "b", "a", &error), &error, "rename tensor");
+        check_ok(edit_rename_tensor(edit, "a", "c", &error), &error, "rename tensor");
+        check_ok(edit_rename_tensor(edit, "b", "a", &error), &error, "rename tensor");
         file = apply_and_open(edit, &f);
         check_keys(file, "general.architecture,general.name,question,list,new.key,answer,");
         check_ok(gufo_get_u64(file, "question", &number, &error), &error, "question");
@@ -121,25 +122,25 @@ static void test_refused(void **state)
     (void)state;
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
-    check_status(gufo_edit_set(edit, "a", &large, &error), GUFO_E_RANGE, &error, "number");
-    check_status(gufo_edit_set(edit, "a", &bad_text, &error), GUFO_E_MALFORMED, &error, "text");
+    check_status(edit_set(edit, "a", &large, &error), GUFO_E_RANGE, &error, "number");
+    check_status(edit_set(edit, "a", &bad_text, &error), GUFO_E_MALFORMED, &error, "text");
     check_status(set_u32(edit, "", 1, &error), GUFO_E_MALFORMED, &error, "empty key");
     check_status(set_u32(edit, "a b", 1, &error), GUFO_E_MALFORMED, &error, "key with a space");
     check_status(set_u32(edit, "gufo.padding", 1, &error), GUFO_E_ARGUMENT, &error, "padding");
     check_status(set_u32(edit, "general.alignment", 12, &error), GUFO_E_MALFORMED, &error, "12");
-    check_status(gufo_edit_rename(edit, "none", "a", &error), GUFO_E_NOT_FOUND, &error, "none");
-    check_status(gufo_edit_rename(edit, "answer", "list", &error), GUFO_E_EXISTS, &error, "list");
-    check_status(gufo_edit_rename(edit, "answer", "a b", &error), GUFO_E_MALFORMED, &error, "a b");
-    check_status(gufo_edit_rename_tensor(edit, "a", "b", &error), GUFO_E_EXISTS, &error, "b");
-    check_status(gufo_edit_rename_tensor(edit, "c", "d", &error), GUFO_E_NOT_FOUND, &error, "c");
-    check(gufo_edit_rename_tensor(edit, "a", long_name, &error) != GUFO_OK, "long name");
-    check(gufo_edit_find(edit, "answer", &value) && value.as.u == 42, "as before");
+    check_status(edit_rename(edit, "none", "a", &error), GUFO_E_NOT_FOUND, &error, "none");
+    check_status(edit_rename(edit, "answer", "list", &error), GUFO_E_EXISTS, &error, "list");
+    check_status(edit_rename(edit, "answer", "a b", &error), GUFO_E_MALFORMED, &error, "a b");
+    check_status(edit_rename_tensor(edit, "a", "b", &error), GUFO_E_EXISTS, &error, "b");
+    check_status(edit_rename_tensor(edit, "c", "d", &error), GUFO_E_NOT_FOUND, &error, "c");
+    check(edit_rename_tensor(edit, "a", long_name, &error) != GUFO_OK, "long name");
+    check(edit_find(edit, "answer", &value) && value.as.u == 42, "as before");
     gufo_edit_close(edit);
     folder_remove(&f);
 }
 
 /* What is told of changes is what the result differs in. */
-static void count_kinds(void *context, const gufo_edit_change *change)
+static void count_kinds(void *context, const gufo_change *change)
 {
     ((unsigned *)context)[change->kind]++;
 }
@@ -148,32 +149,32 @@ static void test_differences(void **state)
 {
     folder f = folder_new();
     gufo_edit *edit = open_model(&f, (encoding){3, false});
-    unsigned counts[GUFO_EDIT_TENSOR_RENAMED + 1] = {0};
+    unsigned counts[GUFO_CHANGE_TENSOR_RENAMED + 1] = {0};
     gufo_error error = no_error();
     uint64_t removed;
 
     (void)state;
     check_ok(set_u32(edit, "answer", 42, &error), &error, "the same value");
-    check_ok(gufo_edit_rename(edit, "list", "numbers", &error), &error, "rename");
-    check_ok(gufo_edit_rename(edit, "numbers", "list", &error), &error, "and back");
-    check_ok(gufo_edit_rename_tensor(edit, "a", "c", &error), &error, "rename");
-    check_ok(gufo_edit_rename_tensor(edit, "c", "a", &error), &error, "and back");
-    check_ok(gufo_edit_changes(edit, count_kinds, counts, &error), &error, "changes");
+    check_ok(edit_rename(edit, "list", "numbers", &error), &error, "rename");
+    check_ok(edit_rename(edit, "numbers", "list", &error), &error, "and back");
+    check_ok(edit_rename_tensor(edit, "a", "c", &error), &error, "rename");
+    check_ok(edit_rename_tensor(edit, "c", "a", &error), &error, "and back");
+    check_ok(edit_changes(edit, count_kinds, counts, &error), &error, "changes");
     for (size_t i = 0; i < COUNT_OF(counts); i++)
         check_u64(counts[i], 0, "kind %zu", i);
     check_ok(set_u32(edit, "answer", 43, &error), &error, "changed");
-    check_ok(gufo_edit_rename(edit, "answer", "question", &error), &error, "renamed");
+    check_ok(edit_rename(edit, "answer", "question", &error), &error, "renamed");
     check_ok(set_u32(edit, "new", 1, &error), &error, "added");
     check_ok(set_u32(edit, "answer", 1, &error), &error, "added");
-    gufo_edit_remove(edit, is_answer, NULL, &removed);
+    edit_remove(edit, is_answer, NULL, &removed);
     check_u64(removed, 1, "removed again");
-    check_ok(gufo_edit_rename_tensor(edit, "a", "c", &error), &error, "tensor");
-    check_ok(gufo_edit_changes(edit, count_kinds, counts, &error), &error, "changes");
-    check_u64(counts[GUFO_EDIT_CHANGED], 1, "changed");
-    check_u64(counts[GUFO_EDIT_RENAMED], 1, "renamed");
-    check_u64(counts[GUFO_EDIT_ADDED], 1, "added");
-    check_u64(counts[GUFO_EDIT_REMOVED], 0, "removed");
-    check_u64(counts[GUFO_EDIT_TENSOR_RENAMED], 1, "tensor");
+    check_ok(edit_rename_tensor(edit, "a", "c", &error), &error, "tensor");
+    check_ok(edit_changes(edit, count_kinds, counts, &error), &error, "changes");
+    check_u64(counts[GUFO_CHANGE_CHANGED], 1, "changed");
+    check_u64(counts[GUFO_CHANGE_RENAMED], 1, "renamed");
+    check_u64(counts[GUFO_CHANGE_ADDED], 1, "added");
+    check_u64(counts[GUFO_CHANGE_REMOVED], 0, "removed");
+    check_u64(counts[GUFO_CHANGE_TENSOR_RENAMED], 1, "tensor");
     gufo_edit_close(edit);
     folder_remove(&f);
 }
@@ -192,7 +193,7 @@ static void copy_all(const good_file *good, const builder *b, const char *label,
     uint64_t copied, at;
 
     (void)good;
-    check_ok(gufo_edit_copy(edit, other, is_any, NULL, &copied, &error), &error, "%s", label);
+    check_ok(edit_copy(edit, other, is_any, NULL, &copied, &error), &error, "%s", label);
     check_u64(copied, gufo_metadata_count(other), "%s", label);
     file = apply_and_open(edit, f);
     for (at = 0; gufo_metadata_at(other, at, &entry); at++) {
@@ -223,7 +224,7 @@ static void test_many_copies(void **state)
     const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY};
     folder f = folder_new();
     gufo_edit *edit = open_model(&f, (encoding){3, false});
-    uint64_t before = gufo_metadata_count(gufo_edit_file(edit)), copied, number;
+    uint64_t before = gufo_metadata_count(gufo_edit_model(edit)), copied, number;
     gufo_error error = no_error();
     gufo_writer *writer = gufo_writer_new(NULL, &error);
     gufo_model *other, *file;
@@ -241,7 +242,7 @@ static void test_many_copies(void **state)
     other = gufo_open_memory(bytes, size, &options, &error);
     check(other != NULL, "%s", error.message);
     for (int round = 0; round < 2; round++) {
-        check_ok(gufo_edit_copy(edit, other, is_any, NULL, &copied, &error), &error, "copy");
+        check_ok(edit_copy(edit, other, is_any, NULL, &copied, &error), &error, "copy");
         check_u64(copied, KEYS, "round %d", round);
     }
     file = apply_and_open(edit, &f);
@@ -279,10 +280,10 @@ static void edit_and_back(const good_file *good, const builder *b, const char *l
 
         check(edit != NULL, "%s: %s", label, error.message);
         if (i % 2 == 0)
-            check_ok(gufo_edit_set(edit, "answer", &value, &error), &error, "%s", label);
+            check_ok(edit_set(edit, "answer", &value, &error), &error, "%s", label);
         else
-            gufo_edit_remove(edit, is_answer, NULL, &removed);
-        check_ok(gufo_edit_apply(edit, &target, NULL, NULL, &error), &error, "%s", label);
+            edit_remove(edit, is_answer, NULL, &removed);
+        check_ok(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), &error, "%s", label);
         gufo_edit_close(edit);
     }
     after = gufo_open(path.text, NULL, &error);
@@ -354,9 +355,9 @@ static void test_stream(void **state)
         edit = gufo_edit_open(path.text, &read_only, &error);
         check(edit != NULL && out != NULL, "%s", error.message);
         check_ok(set_u32(edit, "general.alignment", alignments[i], &error), &error, "set");
-        check_status(gufo_edit_apply(edit, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
+        check_status(gufo_edit_apply(edit, NULL, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
                      "the file itself is read only");
-        check_ok(gufo_edit_stream(edit, fileno(out), NULL, &error), &error, "stream");
+        check_ok(gufo_edit_stream(edit, fileno(out), NULL, NULL, &error), &error, "stream");
         fclose(out);
         gufo_edit_close(edit);
         edit = open_model(&f, (encoding){3, false});
@@ -377,7 +378,8 @@ static bool stop(void *context, uint64_t done, uint64_t total)
 
 static void test_stopped(void **state)
 {
-    const gufo_edit_target target = {.in_place = GUFO_EDIT_IN_PLACE_NEVER, .progress = stop};
+    const gufo_edit_target target = {.in_place = GUFO_EDIT_IN_PLACE_NEVER};
+    const gufo_run run = {.progress = stop};
     folder f = folder_new();
     gufo_error error = no_error();
 
@@ -386,10 +388,10 @@ static void test_stopped(void **state)
         gufo_edit *edit = open_model(&f, (encoding){3, false});
 
         check_ok(set_u32(edit, "general.alignment", alignment, &error), &error, "set");
-        check_status(gufo_edit_apply(edit, &target, NULL, NULL, &error), GUFO_E_STOPPED, &error,
-                     "stopped");
-        check_status(gufo_edit_apply(edit, &target, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
-                     "only once");
+        check_status(gufo_edit_apply(edit, &target, &run, NULL, NULL, &error), GUFO_E_STOPPED,
+                     &error, "stopped");
+        check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT,
+                     &error, "only once");
         gufo_edit_close(edit);
         check_u64(entry_count(f.path), 1, "nothing is left");
     }
@@ -410,13 +412,13 @@ static gufo_status edit_with(const gufo_allocator *allocator, const char *path)
     gufo_status status = edit != NULL ? set_u32(edit, "new", 1, &error) : error.code;
 
     if (status == GUFO_OK)
-        status = gufo_edit_set_array(edit, "array", &items, &error);
+        status = edit_set_array(edit, "array", &items, &error);
     if (status == GUFO_OK)
-        status = gufo_edit_rename(edit, "answer", "question", &error);
+        status = edit_rename(edit, "answer", "question", &error);
     if (status == GUFO_OK)
-        status = gufo_edit_rename_tensor(edit, "a", "c", &error);
+        status = edit_rename_tensor(edit, "a", "c", &error);
     if (status == GUFO_OK)
-        status = gufo_edit_apply(edit, &anew, NULL, NULL, &error);
+        status = gufo_edit_apply(edit, &anew, NULL, NULL, NULL, &error);
     gufo_edit_close(edit);
     return status;
 }

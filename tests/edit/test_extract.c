@@ -24,10 +24,11 @@ static gufo_status extract(const workshop *w, const uint64_t *tensors, size_t co
 {
     gufo_extract_options options = {.format = format, .type = type};
     gufo_model *set = gufo_open(w->in.text, NULL, error);
-    gufo_copy *copy = set != NULL ? gufo_copy_extract(set, tensors, count, &options, error) : NULL;
-    gufo_status status = copy != NULL ? gufo_copy_run(copy, w->out.text, NULL, error) : error->code;
+    gufo_job *copy = set != NULL ? gufo_job_extract(set, tensors, count, &options, error) : NULL;
+    gufo_status status =
+        copy != NULL ? run_job(copy, w->out.text, false, NULL, error) : error->code;
 
-    gufo_copy_free(copy);
+    gufo_job_free(copy);
     gufo_close(set);
     if (status != GUFO_OK) {
         check(!file_exists(w->out.text), "nothing is left");
@@ -383,16 +384,16 @@ static void test_stream(void **state)
                      &error),
              &error, "to a file");
     for (unsigned threads = 1; threads <= 5; threads += 2) {
-        gufo_copy_run_options run = {.threads = threads};
+        gufo_run run = {.threads = threads};
         gufo_model *set = gufo_open(w.in.text, NULL, &error);
-        gufo_copy *copy = gufo_copy_extract(set, tensors, COUNT_OF(tensors), &options, &error);
+        gufo_job *copy = gufo_job_extract(set, tensors, COUNT_OF(tensors), &options, &error);
         FILE *out = fopen(w.out.text, "wb");
 
         check(copy != NULL && out != NULL, "%s", error.message);
-        check_ok(gufo_copy_stream(copy, fileno(out), &run, &error), &error, "stream");
+        check_ok(gufo_job_stream(copy, fileno(out), &run, &error), &error, "stream");
         check(fclose(out) == 0, "close");
         check_file(w.out.text, expected, len, "stream");
-        gufo_copy_free(copy);
+        gufo_job_free(copy);
         gufo_close(set);
     }
     free(expected);

@@ -9,6 +9,7 @@ typedef struct mending {
     folder f;
     path_text in, out;
     gufo_edit *edit;
+    bool pack;
 } mending;
 
 static mending begin(encoding e)
@@ -43,25 +44,26 @@ static void mend(const mending *m, gufo_fix fix)
 {
     gufo_error error = no_error();
 
-    check_ok(gufo_edit_fix(m->edit, &fix, &error), &error, "fix");
+    check_ok(gufo_document_fix(gufo_edit_document(m->edit), &fix, &error), &error, "fix");
 }
 
 static void refuse(const mending *m, gufo_fix fix, gufo_status expected, const char *message)
 {
     gufo_error error = no_error();
 
-    check_u64(gufo_edit_fix(m->edit, &fix, &error), expected, "%s", message);
+    check_u64(gufo_document_fix(gufo_edit_document(m->edit), &fix, &error), expected, "%s",
+              message);
     check(strstr(error.message, message) != NULL, "%s is not in: %s", message, error.message);
 }
 
 /* Writes the result and opens it. */
 static gufo_model *finish(const mending *m)
 {
-    const gufo_edit_target target = {.output = m->out.text};
+    const gufo_edit_target target = {.output = m->out.text, .pack = m->pack};
     gufo_error error = no_error();
     gufo_model *file;
 
-    check_ok(gufo_edit_apply(m->edit, &target, NULL, NULL, &error), &error, "apply");
+    check_ok(gufo_edit_apply(m->edit, &target, NULL, NULL, NULL, &error), &error, "apply");
     file = gufo_open(m->out.text, NULL, &error);
     check(file != NULL, "%s", error.message);
     return file;
@@ -182,7 +184,9 @@ static void test_lay_anew(void **state)
     m.edit = gufo_edit_open(m.in.text, NULL, &error);
     check(m.edit != NULL, "%s", error.message);
     mend(&m, (gufo_fix){.kind = GUFO_FIX_REWRITE});
-    check_ok(gufo_edit_plan_for(m.edit, NULL, &plan, &error), &error, "plan");
+    m.pack = true;
+    check_ok(gufo_edit_plan_for(m.edit, &(gufo_edit_target){.pack = true}, &plan, &error), &error,
+             "plan");
     check_u64(plan.way, GUFO_EDIT_REWRITE, "without any change of a key, too");
     check(strstr(plan.not_overwritten, "laid out anew") != NULL, "%s", plan.not_overwritten);
     file = finish(&m);
@@ -192,8 +196,8 @@ static void test_lay_anew(void **state)
         gufo_tensor old;
 
         check_u64(tensor.offset - gufo_model_facts(file).data_offset, 32 * i, "place %d", (int)i);
-        check(gufo_tensor_find_str(gufo_edit_file(m.edit), tensor.name, &old), "old");
-        check_ok(gufo_tensor_read_raw(gufo_edit_file(m.edit), &old, 0, before, 8, &error), &error,
+        check(gufo_tensor_find_str(gufo_edit_model(m.edit), tensor.name, &old), "old");
+        check_ok(gufo_tensor_read_raw(gufo_edit_model(m.edit), &old, 0, before, 8, &error), &error,
                  "read");
         check_ok(gufo_tensor_read_raw(file, &tensor, 0, after, 8, &error), &error, "read");
         check(memcmp(before, after, 8) == 0, "bytes of tensor %d", (int)i);

@@ -1,5 +1,6 @@
 /* Which way an edit takes, what stands against the first two, and what a failing disk leaves. */
 #include "../support/disk.h"
+#include "../support/edits.h"
 #include "../support/edit.h"
 #include "../support/process.h"
 
@@ -323,10 +324,10 @@ static void test_changed_meanwhile(void **state)
         write_small_model(path.text, (encoding){3, false});
         edit = gufo_edit_open(path.text, NULL, &error);
         check(edit != NULL, "%s", error.message);
-        check_ok(gufo_edit_set(edit, "answer", &value, &error), &error, "set");
+        check_ok(edit_set(edit, "answer", &value, &error), &error, "set");
         check(utimensat(AT_FDCWD, path.text, times, 0) == 0, "utimensat");
-        check_status(gufo_edit_apply(edit, &target, NULL, NULL, &error), GUFO_E_CHANGED, &error,
-                     "apply");
+        check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), GUFO_E_CHANGED,
+                     &error, "apply");
         gufo_edit_close(edit);
         check_content(path.text, 2000, "untouched");
         check_u64(entry_count(f.path), 1, "nothing is left");

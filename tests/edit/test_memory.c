@@ -1,6 +1,7 @@
 /* Every operation of this floor with an allocator that fails at each request in turn: it says so, leaks
  * nothing, and leaves the folder as it was. */
 #include "../support/allocator.h"
+#include "../support/edits.h"
 #include "workshop.h"
 
 #include "format/model.h"
@@ -82,7 +83,7 @@ static bool is_nested(void *context, gufo_str key)
     return gufo_str_equal(key, gufo_str_of("nested"));
 }
 
-static void count_change(void *context, const gufo_edit_change *change)
+static void count_change(void *context, const gufo_change *change)
 {
     ++((size_t *)context)[change->kind];
 }
@@ -90,20 +91,20 @@ static void count_change(void *context, const gufo_edit_change *change)
 /* Takes four keys of the other file, of which one goes again. */
 static gufo_status copy_other(const workshop *b, gufo_edit *edit, gufo_error *error)
 {
-    size_t changes[GUFO_EDIT_TENSOR_RENAMED + 1] = {0};
+    size_t changes[GUFO_CHANGE_TENSOR_RENAMED + 1] = {0};
     uint64_t taken, removed;
-    gufo_status status = gufo_edit_copy(edit, b->other_file, is_any, NULL, &taken, error);
+    gufo_status status = edit_copy(edit, b->other_file, is_any, NULL, &taken, error);
 
     if (status == GUFO_OK) {
-        gufo_edit_remove(edit, is_nested, NULL, &removed);
+        edit_remove(edit, is_nested, NULL, &removed);
         check_u64(taken, 4, "copied");
         check_u64(removed, 1, "removed");
-        status = gufo_edit_changes(edit, count_change, changes, error);
+        status = edit_changes(edit, count_change, changes, error);
     }
     if (status == GUFO_OK) {
-        check_u64(changes[GUFO_EDIT_RENAMED], 1, "general.name");
-        check_u64(changes[GUFO_EDIT_CHANGED], 1, "general.architecture");
-        check_u64(changes[GUFO_EDIT_ADDED], 4, "array, general.name, texts, number");
+        check_u64(changes[GUFO_CHANGE_RENAMED], 1, "general.name");
+        check_u64(changes[GUFO_CHANGE_CHANGED], 1, "general.architecture");
+        check_u64(changes[GUFO_CHANGE_ADDED], 4, "array, general.name, texts, number");
     }
     return status;
 }
@@ -115,24 +116,23 @@ static gufo_status change_all(const workshop *b, gufo_edit *edit, gufo_error *er
     const gufo_items strings = {GUFO_VALUE_STRING, 2, texts};
     const gufo_value number = {.type = GUFO_VALUE_FLOAT64, .as.f = 0.5};
     const gufo_value text = {.type = GUFO_VALUE_STRING, .as.str = {"text", 4}};
-    gufo_status status = gufo_edit_set_array(edit, "array", &strings, error);
+    gufo_status status = edit_set_array(edit, "array", &strings, error);
 
     if (status == GUFO_OK)
-        status = gufo_edit_set(edit, "general.architecture", &text, error);
+        status = edit_set(edit, "general.architecture", &text, error);
     if (status == GUFO_OK)
-        status = gufo_edit_rename(edit, "general.name", "name", error);
+        status = edit_rename(edit, "general.name", "name", error);
     if (status == GUFO_OK)
-        status = gufo_edit_rename(edit, "name", "name.again", error);
+        status = edit_rename(edit, "name", "name.again", error);
     if (status == GUFO_OK)
         status = copy_other(b, edit, error);
     if (status == GUFO_OK)
-        status = gufo_edit_set(edit, "number", &number, error);
+        status = edit_set(edit, "number", &number, error);
     if (status == GUFO_OK)
-        status = gufo_edit_set(edit, "name.again", &text, error);
+        status = edit_set(edit, "name.again", &text, error);
     if (status == GUFO_OK)
-        status = gufo_edit_rename_tensor(edit, "a.weight", "x.weight", error);
-    return status == GUFO_OK ? gufo_edit_rename_tensor(edit, "x.weight", "y.weight", error)
-                             : status;
+        status = edit_rename_tensor(edit, "a.weight", "x.weight", error);
+    return status == GUFO_OK ? edit_rename_tensor(edit, "x.weight", "y.weight", error) : status;
 }
 
 static gufo_status change_name(gufo_edit *edit, size_t length, gufo_error *error)
@@ -141,7 +141,7 @@ static gufo_status change_name(gufo_edit *edit, size_t length, gufo_error *error
     const gufo_value value = {.type = GUFO_VALUE_STRING, .as.str = {text, length}};
 
     memset(text, 'n', length);
-    return gufo_edit_set(edit, "general.name", &value, error);
+    return edit_set(edit, "general.name", &value, error);
 }
 
 static gufo_edit *open_edit(const workshop *b, const gufo_allocator *allocator, uint32_t flags,
@@ -162,7 +162,7 @@ static gufo_status finish_edit(gufo_edit *edit, gufo_status status, const gufo_e
     if (status == GUFO_OK)
         status = gufo_edit_plan_for(edit, target, &plan, error);
     if (status == GUFO_OK)
-        status = gufo_edit_apply(edit, target, &plan, &recover, error);
+        status = gufo_edit_apply(edit, target, NULL, &plan, &recover, error);
     gufo_edit_close(edit);
     check(!recover, "lack of memory leaves nothing to recover");
     if (status == GUFO_OK)
@@ -216,7 +216,7 @@ static gufo_status edit_alignment(const workshop *b, const gufo_allocator *alloc
 
     if (edit == NULL)
         return failure_of(error);
-    return finish_edit(edit, gufo_edit_set(edit, GUFO_ALIGNMENT_KEY, &value, error), &target,
+    return finish_edit(edit, edit_set(edit, GUFO_ALIGNMENT_KEY, &value, error), &target,
                        GUFO_EDIT_REWRITE, error);
 }
 
@@ -230,9 +230,9 @@ static gufo_status stream_edit(const workshop *b, uint64_t alignment,
     gufo_status status = edit != NULL ? GUFO_OK : failure_of(error);
 
     if (status == GUFO_OK)
-        status = gufo_edit_set(edit, GUFO_ALIGNMENT_KEY, &value, error);
+        status = edit_set(edit, GUFO_ALIGNMENT_KEY, &value, error);
     if (status == GUFO_OK)
-        status = gufo_edit_stream(edit, fd, NULL, error);
+        status = gufo_edit_stream(edit, fd, NULL, NULL, error);
     gufo_edit_close(edit);
     (void)close(fd);
     if (status != GUFO_OK)
@@ -258,21 +258,21 @@ static gufo_status stream_anew(const workshop *b, const gufo_allocator *allocato
 static gufo_status copy(const workshop *b, bool from_set, plan_fn *plan, const char *out,
                         const gufo_allocator *allocator, gufo_error *error)
 {
-    const gufo_copy_run_options run = {.threads = 2};
+    const gufo_run run = {.threads = 2};
     gufo_model *set = gufo_open(from_set ? b->first.text : b->in.text, NULL, NULL);
-    gufo_copy *c = plan(set, allocator, error);
+    gufo_job *c = plan(set, allocator, error);
     gufo_status status = c != NULL ? GUFO_OK : failure_of(error);
 
     if (status == GUFO_OK && out == NULL) {
         int fd = open(b->out.text, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-        status = gufo_copy_stream(c, fd, &run, error);
+        status = gufo_job_stream(c, fd, &run, error);
         (void)close(fd);
         if (status != GUFO_OK)
             (void)unlink(b->out.text);
     } else if (status == GUFO_OK)
-        status = gufo_copy_run(c, folder_path(&b->f, out).text, &run, error);
-    gufo_copy_free(c);
+        status = run_job(c, folder_path(&b->f, out).text, false, &run, error);
+    gufo_job_free(c);
     gufo_close(set);
     return status;
 }
@@ -352,12 +352,12 @@ static gufo_status grow_edit(const workshop *b, size_t length, const gufo_alloca
     gufo_status status = edit != NULL ? GUFO_OK : failure_of(error);
 
     if (status == GUFO_OK)
-        status = gufo_edit_set(edit, "general.name", &text, error);
+        status = edit_set(edit, "general.name", &text, error);
     for (const char *key = "abc"; status == GUFO_OK && *key != '\0'; key++)
-        status = gufo_edit_set(edit, key, &number, error);
+        status = edit_set(edit, key, &number, error);
     if (status == GUFO_OK)
-        status = gufo_edit_rename_tensor(edit, "token_embd.weight",
-                                         long_text + (sizeof long_text - 2 - length), error);
+        status = edit_rename_tensor(edit, "token_embd.weight",
+                                    long_text + (sizeof long_text - 2 - length), error);
     if (status == GUFO_OK)
         status = gufo_edit_plan_for(edit, &target, &plan, error);
     if (status == GUFO_OK) {
@@ -387,11 +387,11 @@ static gufo_status grow_copy(const workshop *b, size_t length, const gufo_alloca
 
     (void)b, (void)length;
     for (size_t i = 0; i < COUNT_OF(plans); i++) {
-        gufo_copy *c = plans[i](grown, allocator, error);
+        gufo_job *c = plans[i](grown, allocator, error);
 
         if (c == NULL)
             return failure_of(error);
-        gufo_copy_free(c);
+        gufo_job_free(c);
     }
     return GUFO_OK;
 }

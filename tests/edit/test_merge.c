@@ -121,11 +121,12 @@ static void other_order(const workshop *w)
     const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
     gufo_error error = no_error();
     gufo_model *last = gufo_open(shard(w, 3).text, &just_this, &error);
-    gufo_copy *copy = last != NULL ? gufo_copy_endian(last, GUFO_BIG_ENDIAN, NULL, &error) : NULL;
+    const gufo_byte_order big = GUFO_BIG_ENDIAN;
+    gufo_job *copy = last != NULL ? plan_endian(last, &big, &error) : NULL;
 
     check(copy != NULL, "%s", error.message);
-    check_ok(gufo_copy_run(copy, w->out.text, NULL, &error), &error, "turn");
-    gufo_copy_free(copy);
+    check_ok(run_job(copy, w->out.text, false, NULL, &error), &error, "turn");
+    gufo_job_free(copy);
     gufo_close(last);
     check(rename(w->out.text, shard(w, 3).text) == 0, "rename");
 }

@@ -19,10 +19,10 @@ static gufo_model *open_set(const char *path)
     return set;
 }
 
-static gufo_copy *plan_well(plan_fn *plan, const gufo_model *set, const char *label)
+static gufo_job *plan_well(plan_fn *plan, const gufo_model *set, const char *label)
 {
     gufo_error error = no_error();
-    gufo_copy *c = plan(set, NULL, &error);
+    gufo_job *c = plan(set, NULL, &error);
 
     check(c != NULL, "%s: %s", label, error.message);
     return c;
@@ -121,30 +121,30 @@ static const target targets[] = {
 static void write_to(const workshop *b, size_t number, const target *t)
 {
     gufo_model *set = open_set(copies[number].from_set ? b->first.text : b->in.text);
-    gufo_copy *c = plan_well(copies[number].plan, set, copies[number].label);
+    gufo_job *c = plan_well(copies[number].plan, set, copies[number].label);
     path_text out = folder_path(&b->f, copies[number].out);
-    const gufo_copy_run_options options = {.replace = t->replace, .threads = 2};
+    const gufo_run run = {.threads = 2};
     gufo_error error = no_error();
-    size_t last = gufo_copy_output_count(c) - 1, entries;
+    size_t last = gufo_job_output_count(c) - 1, entries;
     char path[600], label[96];
     struct stat before, after;
     gufo_status status;
 
     snprintf(label, sizeof label, "%s to a %s", copies[number].label, t->label);
-    (void)gufo_copy_output_path(c, out.text, last, path, sizeof path);
+    (void)gufo_job_output_path(c, out.text, last, path, sizeof path);
     t->make(path);
     memset(&before, 0, sizeof before);
     (void)lstat(path, &before);
     entries = entry_count(b->f.path);
     if (t->disk_failure != 0)
         disk_fail_from(0, t->disk_failure);
-    status = gufo_copy_run(c, out.text, &options, &error);
+    status = run_job(c, out.text, t->replace, &run, &error);
     disk_fail_never();
     check_status(status, t->status, &error, "%s", label);
     if (status == GUFO_OK) {
-        gufo_copy_output made;
+        gufo_job_output made;
 
-        check(gufo_copy_output_at(c, last, &made), "%s", label);
+        check(gufo_job_output_at(c, last, &made), "%s", label);
         check(lstat(path, &after) == 0 && S_ISREG(after.st_mode), "%s: a file", label);
         check_u64(after.st_size, made.size, "%s", label);
         check_u64(after.st_mode & 0777, before.st_mode & 0777, "%s: its rights are kept", label);
@@ -152,14 +152,14 @@ static void write_to(const workshop *b, size_t number, const target *t)
         check(strncmp(error.message, t->message, strlen(t->message)) == 0, "%s: %s", label,
               error.message);
         check_u64(entry_count(b->f.path), entries, "%s: nothing is left", label);
-        check(gufo_copy_failed_path(c) != NULL && strstr(gufo_copy_failed_path(c), "/out") != NULL,
+        check(error.role == GUFO_FILE_OUTPUT && strstr(error.file, "/out") != NULL,
               "%s: whose failure it is", label);
         memset(&after, 0, sizeof after);
         (void)lstat(path, &after);
         check(before.st_ino == after.st_ino && before.st_mode == after.st_mode, "%s: untouched",
               label);
     }
-    gufo_copy_free(c);
+    gufo_job_free(c);
     gufo_close(set);
     (void)remove(path);
     (void)remove(journal_beside(path).text);
@@ -188,13 +188,13 @@ static void test_names_of_sets(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        gufo_copy *c = plan_well(as_big, set, names[i]);
+        gufo_job *c = plan_well(as_big, set, names[i]);
         gufo_error error = no_error();
 
-        check_status(gufo_copy_run(c, folder_path(&b.f, names[i]).text, NULL, &error),
+        check_status(run_job(c, folder_path(&b.f, names[i]).text, false, NULL, &error),
                      GUFO_E_ARGUMENT, &error, "%s", names[i]);
         check(strstr(error.message, "NAME-00001-of-00003.gguf") != NULL, "%s", error.message);
-        gufo_copy_free(c);
+        gufo_job_free(c);
     }
     check_u64(folder_state(&b), before, "nothing is written");
     gufo_close(set);
@@ -345,7 +345,7 @@ static void test_keys_of_a_split(void **state)
                  GUFO_E_SHARDS, &error, "one of three");
     check(strstr(error.message, "shard 2 of 3") != NULL, "%s", error.message);
     model = gufo_open(path.text, &just_this, &error);
-    check(model != NULL && gufo_copy_split(model, &ones, &error) == NULL, "half a model");
+    check(model != NULL && gufo_job_split(model, &ones, &error) == NULL, "half a model");
     check(strstr(error.message, "one shard of 3") != NULL, "%s", error.message);
     gufo_close(model);
     check_status(make_copy(path.text, out.text, plan_merge, NULL, true, NULL, &error),
@@ -360,8 +360,8 @@ static void test_questions(void **state)
 {
     workshop b = workshop_new();
     gufo_model *set = open_set(b.in.text);
-    gufo_copy *c = plan_well(by_tensors, set, "split");
-    gufo_copy_output out;
+    gufo_job *c = plan_well(by_tensors, set, "split");
+    gufo_job_output out;
     gufo_error error = no_error();
     char path[8];
 
@@ -370,20 +370,20 @@ static void test_questions(void **state)
         check(strlen(gufo_normalised_text((gufo_normalised)kind)) > 10, "kind %" PRIu32, kind);
     assert_null(gufo_normalised_text((gufo_normalised)0));
     assert_null(gufo_normalised_text((gufo_normalised)(2 * GUFO_NORMALISED_METADATA)));
-    check(gufo_copy_output_at(c, SHARDS - 1, &out), "the last one");
+    check(gufo_job_output_at(c, SHARDS - 1, &out), "the last one");
     check_u64(out.tensor_count, 2, "the last one");
-    check(!gufo_copy_output_at(c, SHARDS, &out), "past the end");
-    check_status(gufo_copy_stream(c, 1, NULL, &error), GUFO_E_ARGUMENT, &error, "several files");
+    check(!gufo_job_output_at(c, SHARDS, &out), "past the end");
+    check_status(gufo_job_stream(c, 1, NULL, &error), GUFO_E_ARGUMENT, &error, "several files");
     check_str(gufo_str_of(error.message), "3 files cannot be written to one stream", "message");
-    gufo_copy_free(c);
+    gufo_job_free(c);
     c = plan_well(as_big, set, "endian");
-    check_u64(gufo_copy_output_path(c, "a/long/path", 0, path, sizeof path), 11, "length");
+    check_u64(gufo_job_output_path(c, "a/long/path", 0, path, sizeof path), 11, "length");
     check_str(gufo_str_of(path), "a/long/", "what fits");
-    check_ok(gufo_copy_run(c, b.out.text, NULL, &error), &error, "once");
-    check_status(gufo_copy_run(c, b.out.text, NULL, &error), GUFO_E_ARGUMENT, &error, "twice");
-    check_status(gufo_copy_stream(c, 1, NULL, &error), GUFO_E_ARGUMENT, &error, "and streamed");
-    check_str(gufo_str_of(error.message), "the copy was written before", "message");
-    gufo_copy_free(c);
+    check_ok(run_job(c, b.out.text, false, NULL, &error), &error, "once");
+    check_status(run_job(c, b.out.text, false, NULL, &error), GUFO_E_ARGUMENT, &error, "twice");
+    check_status(gufo_job_stream(c, 1, NULL, &error), GUFO_E_ARGUMENT, &error, "and streamed");
+    check_str(gufo_str_of(error.message), "the job was written before", "message");
+    gufo_job_free(c);
     gufo_close(set);
     workshop_end(&b);
 }
@@ -395,7 +395,7 @@ static gufo_status stream_up_to(const workshop *b, const gufo_model *set, plan_f
                                 uint64_t limit, gufo_error *error)
 {
     struct rlimit old, new;
-    gufo_copy *c = plan_well(plan, set, "stream");
+    gufo_job *c = plan_well(plan, set, "stream");
     int fd = open(b->out.text, O_CREAT | O_WRONLY | O_TRUNC, 0600);
     gufo_status status;
     struct stat info;
@@ -403,22 +403,22 @@ static gufo_status stream_up_to(const workshop *b, const gufo_model *set, plan_f
     check(getrlimit(RLIMIT_FSIZE, &old) == 0, "getrlimit");
     new = (struct rlimit){limit, old.rlim_max};
     check(setrlimit(RLIMIT_FSIZE, &new) == 0, "setrlimit");
-    status = gufo_copy_stream(c, fd, NULL, error);
+    status = gufo_job_stream(c, fd, NULL, error);
     check(setrlimit(RLIMIT_FSIZE, &old) == 0, "setrlimit");
     check(fstat(fd, &info) == 0, "fstat");
     if (status != GUFO_OK) {
         check_u64(info.st_size, limit, "everything up to there was sent");
-        check(gufo_copy_failed_path(c) == NULL, "the failure is not about the source");
+        check(error->role != GUFO_FILE_INPUT, "the failure is not about the source");
     }
     (void)close(fd);
-    gufo_copy_free(c);
+    gufo_job_free(c);
     return status;
 }
 
 /* Wherever the receiver stops, in the header, in data or in padding, that is the failure. */
 static void test_streams_end(void **state)
 {
-    static plan_fn *const plans[] = {gufo_copy_merge, as_big, as_safetensors};
+    static plan_fn *const plans[] = {merged, as_big, as_safetensors};
     workshop b = workshop_new();
 
     (void)state;
@@ -477,17 +477,17 @@ static void test_long_rows(void **state)
     gufo_tensor tensor;
     gufo_model *file;
     gufo_model *set;
-    gufo_copy *c;
+    gufo_job *c;
     float *values = malloc(16 * (size_t)LONG * sizeof *values);
     size_t len;
 
     (void)state;
     (void)write_tensor(path.text, false, type->id, LONG, 16, 2 * LONG / 32 * BLOCK, false);
     set = open_set(path.text);
-    c = gufo_copy_extract(set, &(uint64_t){0}, 1, &(gufo_extract_options){.type = GUFO_TYPE_F32},
-                          &error);
-    check_ok(gufo_copy_run(c, out.text, NULL, &error), &error, "long");
-    gufo_copy_free(c);
+    c = gufo_job_extract(set, &(uint64_t){0}, 1, &(gufo_extract_options){.type = GUFO_TYPE_F32},
+                         &error);
+    check_ok(run_job(c, out.text, false, NULL, &error), &error, "long");
+    gufo_job_free(c);
     gufo_close(set);
     file = open_path(path.text);
     blocks = tensor_bytes(file, "t", &tensor);
@@ -507,8 +507,8 @@ static void test_long_rows(void **state)
     free(values);
     (void)write_tensor(path.text, false, type->id, TOO_LONG, 8, TOO_LONG / 32 * BLOCK, true);
     set = open_set(path.text);
-    check(gufo_copy_extract(set, &(uint64_t){0}, 1, &(gufo_extract_options){.type = GUFO_TYPE_F32},
-                            &error) == NULL,
+    check(gufo_job_extract(set, &(uint64_t){0}, 1, &(gufo_extract_options){.type = GUFO_TYPE_F32},
+                           &error) == NULL,
           "too long");
     check_u64(error.code, GUFO_E_LIMIT, "%s", error.message);
     gufo_close(set);
@@ -525,17 +525,17 @@ static void test_rows_without_group(void **state)
     for (int big = 0; big < 2; big++) {
         gufo_error error = no_error();
         gufo_model *set;
-        gufo_copy *c;
+        gufo_job *c;
 
         (void)write_tensor(path.text, big == 1, GUFO_TYPE_Q4_0_4_4, 32, 2, 36, false);
         set = open_set(path.text);
-        c = gufo_copy_extract(set, &(uint64_t){0}, 1,
-                              &(gufo_extract_options){.type = GUFO_TYPE_F32}, &error);
-        check(c == NULL || gufo_copy_run(c, out.text, NULL, &error) != GUFO_OK, "big %d", big);
+        c = gufo_job_extract(set, &(uint64_t){0}, 1, &(gufo_extract_options){.type = GUFO_TYPE_F32},
+                             &error);
+        check(c == NULL || run_job(c, out.text, false, NULL, &error) != GUFO_OK, "big %d", big);
         check(error.code != GUFO_OK, "big %d", big);
         check_error_shape(&error, error.code, "rows");
         check(!file_exists(out.text), "nothing is left");
-        gufo_copy_free(c);
+        gufo_job_free(c);
         gufo_close(set);
     }
     workshop_end(&b);
@@ -568,8 +568,8 @@ static void test_enormous(void **state)
         }
         set = gufo_open(path.text, NULL, &error);
         check(set != NULL, "%s", error.message);
-        check(gufo_copy_extract(set, &(uint64_t){0}, 1,
-                                &(gufo_extract_options){.type = GUFO_TYPE_F32}, &error) == NULL,
+        check(gufo_job_extract(set, &(uint64_t){0}, 1,
+                               &(gufo_extract_options){.type = GUFO_TYPE_F32}, &error) == NULL,
               "row %zu", i);
         check_u64(error.code, GUFO_E_RANGE, "%s", error.message);
         check_str(gufo_str_of(error.message), rows[i].message, "row %zu", i);
@@ -584,20 +584,21 @@ static void test_many_threads(void **state)
     enum { SIZE = 9 * 1024 * 1024 };
     workshop b = workshop_new();
     path_text path = folder_path(&b.f, "out.wide"), back = folder_path(&b.f, "out.back");
-    const gufo_copy_run_options options = {.threads = 1000};
+    static const gufo_byte_order orders[] = {GUFO_BIG_ENDIAN, GUFO_LITTLE_ENDIAN};
+    const gufo_run options = {.threads = 1000};
     gufo_error error = no_error();
     gufo_model *set;
-    gufo_copy *c;
+    gufo_job *c;
 
     (void)state;
     disk_without_help(true);
     (void)write_tensor(path.text, false, GUFO_TYPE_I8, SIZE, 1, SIZE, false);
     for (unsigned turn = 0; turn < 2; turn++) {
         set = open_set(turn == 0 ? path.text : b.out.text);
-        c = gufo_copy_endian(set, turn == 0 ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN, NULL, &error);
-        check_ok(gufo_copy_run(c, turn == 0 ? b.out.text : back.text, &options, &error), &error,
+        c = plan_endian(set, &orders[turn], &error);
+        check_ok(run_job(c, turn == 0 ? b.out.text : back.text, false, &options, &error), &error,
                  "turn %u", turn);
-        gufo_copy_free(c);
+        gufo_job_free(c);
         gufo_close(set);
     }
     check(same_files(path.text, back.text), "there and back");
@@ -620,12 +621,11 @@ static void test_types_without_layout(void **state)
         (void)write_tensor(path.text, false, types[i], 32, 1, 32, false);
         set = gufo_open(path.text, NULL, &error);
         check(set != NULL, "%s", error.message);
-        check(gufo_copy_endian(set, GUFO_BIG_ENDIAN, NULL, &error) == NULL, "type %" PRIu32,
-              types[i]);
+        check(as_big(set, NULL, &error) == NULL, "type %" PRIu32, types[i]);
         check_u64(error.code, GUFO_E_TYPE, "%s", error.message);
         check(strstr(error.message, "whose layout is not known") != NULL, "%s", error.message);
-        check(gufo_copy_extract(set, &(uint64_t){0}, 1,
-                                &(gufo_extract_options){.type = GUFO_TYPE_F32}, &error) == NULL,
+        check(gufo_job_extract(set, &(uint64_t){0}, 1,
+                               &(gufo_extract_options){.type = GUFO_TYPE_F32}, &error) == NULL,
               "type %" PRIu32, types[i]);
         check_u64(error.code, GUFO_E_TYPE, "%s", error.message);
         gufo_close(set);
@@ -646,15 +646,14 @@ static void test_order(void **state)
         for (size_t i = 0; i < COUNT_OF(orders); i++) {
             const gufo_extract_options options = {.format = GUFO_EXTRACT_SAFETENSORS,
                                                   .type = GUFO_EXTRACT_AS_STORED};
-            const gufo_copy_run_options run = {.replace = true};
             gufo_model *set = open_set(from_set == 1 ? b.first.text : b.in.text);
             gufo_error error = no_error();
-            gufo_copy *c = gufo_copy_extract(set, orders[i], 6, &options, &error);
+            gufo_job *c = gufo_job_extract(set, orders[i], 6, &options, &error);
 
             check(c != NULL, "%s", error.message);
-            check_ok(gufo_copy_run(c, i == 0 ? b.out.text : again.text, &run, &error), &error,
+            check_ok(run_job(c, i == 0 ? b.out.text : again.text, true, NULL, &error), &error,
                      "order %zu", i);
-            gufo_copy_free(c);
+            gufo_job_free(c);
             gufo_close(set);
             check(i == 0 || same_files(b.out.text, again.text), "order %zu", i);
         }
@@ -673,7 +672,7 @@ static void test_empty_tensors(void **state)
     for (uint64_t offset = 0; offset <= 64; offset += 32) {
         builder file = builder_new((encoding){3, false});
         gufo_model *set;
-        gufo_copy *c;
+        gufo_job *c;
         gufo_error error = no_error();
 
         builder_header(&file, 2, 0);
@@ -684,10 +683,10 @@ static void test_empty_tensors(void **state)
         write_file(path.text, file.data, file.len);
         set = open_set(path.text);
         c = plan_well(by_tensors, set, "empty");
-        check((gufo_copy_normalised(c) & GUFO_NORMALISED_ORDER) == 0 ? offset == 32 : offset != 32,
-              "at %" PRIu64 ": %#" PRIx32, offset, gufo_copy_normalised(c));
-        check_ok(gufo_copy_run(c, b.out.text, NULL, &error), &error, "at %" PRIu64, offset);
-        gufo_copy_free(c);
+        check((gufo_job_normalised(c) & GUFO_NORMALISED_ORDER) == 0 ? offset == 32 : offset != 32,
+              "at %" PRIu64 ": %#" PRIx32, offset, gufo_job_normalised(c));
+        check_ok(run_job(c, b.out.text, false, NULL, &error), &error, "at %" PRIu64, offset);
+        gufo_job_free(c);
         gufo_close(set);
         builder_free(&file);
         restore(&b);
@@ -718,7 +717,7 @@ static void test_odd_names(void **state)
         builder file = builder_new((encoding){3, false});
         gufo_error error = no_error();
         gufo_model *set;
-        gufo_copy *c;
+        gufo_job *c;
 
         builder_header(&file, 1, 0);
         builder_tensor(&file, rows[i].name, GUFO_TYPE_I8, 1, dims, 0);
@@ -726,7 +725,7 @@ static void test_odd_names(void **state)
         builder_pattern(&file, 1, 32);
         write_file(path.text, file.data, file.len);
         set = open_set(path.text);
-        c = gufo_copy_extract(set, &(uint64_t){0}, 1, &options, &error);
+        c = gufo_job_extract(set, &(uint64_t){0}, 1, &options, &error);
         check((c == NULL) == (rows[i].json == NULL), "%s", error.message);
         if (c == NULL)
             check_u64(error.code, GUFO_E_ARGUMENT, "%s", error.message);
@@ -734,14 +733,14 @@ static void test_odd_names(void **state)
             uint8_t *bytes;
             size_t len;
 
-            check_ok(gufo_copy_run(c, b.out.text, NULL, &error), &error, "row %zu", i);
+            check_ok(run_job(c, b.out.text, false, NULL, &error), &error, "row %zu", i);
             bytes = read_file(b.out.text, &len);
             check(len > 80 && memcmp(bytes + 8, rows[i].json, strlen(rows[i].json)) == 0, "%.60s",
                   (const char *)bytes + 8);
             check(memcmp(bytes + len - 32, file.data + file.len - 32, 32) == 0, "data");
             free(bytes);
         }
-        gufo_copy_free(c);
+        gufo_job_free(c);
         gufo_close(set);
         builder_free(&file);
         restore(&b);
@@ -783,7 +782,7 @@ static void test_metadata_changes(void **state)
         builder before = shifty_file(100), after = shifty_file(4);
         gufo_error error = no_error();
         gufo_model *set;
-        gufo_copy *c;
+        gufo_job *c;
         size_t entries;
 
         write_file(path.text, before.data, before.len);
@@ -791,10 +790,10 @@ static void test_metadata_changes(void **state)
         c = plan_well(plans[i], set, "shifty");
         write_file(path.text, after.data, after.len);
         entries = entry_count(b.f.path);
-        check_status(gufo_copy_run(c, b.out.text, NULL, &error), GUFO_E_CHANGED, &error, "plan %zu",
-                     i);
+        check_status(run_job(c, b.out.text, false, NULL, &error), GUFO_E_CHANGED, &error,
+                     "plan %zu", i);
         check_u64(entry_count(b.f.path), entries, "nothing is left");
-        gufo_copy_free(c);
+        gufo_job_free(c);
         gufo_close(set);
         builder_free(&before);
         builder_free(&after);

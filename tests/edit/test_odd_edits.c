@@ -1,5 +1,6 @@
 /* Edits of odd files and to odd places, and journals that somebody else has made. */
 #include "../support/disk.h"
+#include "../support/edits.h"
 #include "../support/edit.h"
 
 #include "base/bytes.h"
@@ -28,7 +29,7 @@ static void set_u32(gufo_edit *edit, const char *key, uint32_t number)
     const gufo_value value = {.type = GUFO_VALUE_UINT32, .as.u = number};
     gufo_error error = no_error();
 
-    check_ok(gufo_edit_set(edit, key, &value, &error), &error, "%s", key);
+    check_ok(edit_set(edit, key, &value, &error), &error, "%s", key);
 }
 
 /* ---- what can be edited --------------------------------------------------------------------- */
@@ -136,8 +137,8 @@ static void test_outputs(void **state)
             gufo_error error = no_error();
 
             set_u32(edit, relaid == 1 ? GUFO_ALIGNMENT_KEY : "answer", 64);
-            check_status(gufo_edit_apply(edit, &target, NULL, NULL, &error), rows[i].status, &error,
-                         "%s", rows[i].label);
+            check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), rows[i].status,
+                         &error, "%s", rows[i].label);
             check_str(gufo_str_of(error.message), rows[i].message, "%s", rows[i].label);
             gufo_edit_close(edit);
             check_file(path.text, before, len, rows[i].label);
@@ -169,15 +170,16 @@ static void test_pending_output(void **state)
     check(recover, "half done");
     edit = open_edit(path.text);
     set_u32(edit, "answer", 64);
-    check_status(gufo_edit_apply(edit, &target, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
+    check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "pending");
     check(strstr(error.message, "has to be recovered first") != NULL, "%s", error.message);
     gufo_edit_close(edit);
     check_ok(gufo_edit_recover(other.text, NULL, &error), &error, "recover");
     edit = open_edit(path.text);
     set_u32(edit, "answer", 64);
-    check_ok(gufo_edit_apply(edit, &target, NULL, NULL, &error), &error, "then it is replaced");
-    check_status(gufo_edit_apply(edit, &target, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
+    check_ok(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), &error,
+             "then it is replaced");
+    check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "twice");
     gufo_edit_close(edit);
     disk_simulate(false);
@@ -190,7 +192,7 @@ static void test_limits(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, name);
-    gufo_edit_target target = {.reserve = GUFO_EDIT_MAX_RESERVE + 1,
+    gufo_edit_target target = {.reserve = GUFO_MAX_RESERVE + 1,
                                .in_place = GUFO_EDIT_IN_PLACE_NEVER};
     gufo_error error = no_error();
     gufo_edit_plan plan;
@@ -203,9 +205,9 @@ static void test_limits(void **state)
                  "reserve");
     check_str(gufo_str_of(error.message), "at most 64 MiB can be reserved for later edits",
               "message");
-    target.reserve = GUFO_EDIT_MAX_RESERVE;
+    target.reserve = GUFO_MAX_RESERVE;
     check_ok(gufo_edit_plan_for(edit, &target, &plan, &error), &error, "the most");
-    check(plan.padding >= GUFO_EDIT_MAX_RESERVE, "%" PRIu64, plan.padding);
+    check(plan.padding >= GUFO_MAX_RESERVE, "%" PRIu64, plan.padding);
     gufo_edit_close(edit);
     check_str(gufo_str_of(gufo_edit_way_name(GUFO_EDIT_INSERT)), "insert", "name");
     check_str(gufo_str_of(gufo_edit_way_name(GUFO_EDIT_NOTHING)), "nothing", "name");
@@ -237,7 +239,7 @@ static void test_without_data(void **state)
                  "in place");
     check(strstr(error.message, "the file ends before the place of tensor data") != NULL, "%s",
           error.message);
-    check_ok(gufo_edit_apply(edit, NULL, &plan, NULL, &error), &error, "anew");
+    check_ok(gufo_edit_apply(edit, NULL, NULL, &plan, NULL, &error), &error, "anew");
     check_u64(plan.way, GUFO_EDIT_REWRITE, "way");
     gufo_edit_close(edit);
     file = gufo_open(path.text, NULL, &error);
@@ -283,8 +285,8 @@ static void test_odd_room(void **state)
 
         write_file(path.text, b.data, b.len);
         edit = open_edit(path.text);
-        check_ok(gufo_edit_set(edit, "text", &text, &error), &error, "set");
-        check_ok(gufo_edit_apply(edit, NULL, &plan, NULL, &error), &error, "%zu", shorter);
+        check_ok(edit_set(edit, "text", &text, &error), &error, "set");
+        check_ok(gufo_edit_apply(edit, NULL, NULL, &plan, NULL, &error), &error, "%zu", shorter);
         gufo_edit_close(edit);
         left = plan.old_data_offset - (b.mark - shorter);
         file = gufo_open(path.text, NULL, &error);
@@ -329,7 +331,8 @@ static void test_small_reserve(void **state)
         builder_pattern(&b, 1, 8);
         write_file(path.text, b.data, b.len);
         edit = open_edit(path.text);
-        check_ok(gufo_edit_apply(edit, &target, &plan, NULL, &error), &error, "%" PRIu64, reserve);
+        check_ok(gufo_edit_apply(edit, &target, NULL, &plan, NULL, &error), &error, "%" PRIu64,
+                 reserve);
         gufo_edit_close(edit);
         check(plan.padding == 0 ? reserve < 8 : plan.padding >= 32 && plan.padding >= reserve,
               "%" PRIu64 " for %" PRIu64, plan.padding, reserve);
@@ -369,7 +372,7 @@ static void test_foreign_padding(void **state)
     write_file(path.text, b.data, b.len);
     edit = open_edit(path.text);
     set_u32(edit, "answer", 43);
-    check_ok(gufo_edit_apply(edit, NULL, NULL, NULL, &error), &error, "edit");
+    check_ok(gufo_edit_apply(edit, NULL, NULL, NULL, NULL, &error), &error, "edit");
     gufo_edit_close(edit);
     other = gufo_open(path.text, NULL, &error);
     check(other != NULL, "%s", error.message);
@@ -377,7 +380,7 @@ static void test_foreign_padding(void **state)
     check_u64(value, 7, "kept");
     write_small_model(folder_path(&f, "b").text, (encoding){3, false});
     edit = open_edit(folder_path(&f, "b").text);
-    check_ok(gufo_edit_copy(edit, other, is_any, NULL, &copied, &error), &error, "copy");
+    check_ok(edit_copy(edit, other, is_any, NULL, &copied, &error), &error, "copy");
     check_u64(copied, 2, "copied");
     gufo_edit_close(edit);
     gufo_close(other);
@@ -401,10 +404,10 @@ static void test_bad_alignment(void **state)
         const gufo_value value = {.type = GUFO_VALUE_UINT32, .as.u = bad[i]};
         gufo_edit *edit = open_edit(path.text);
         gufo_error error = no_error();
-        gufo_status status = gufo_edit_set(edit, GUFO_ALIGNMENT_KEY, &value, &error);
+        gufo_status status = edit_set(edit, GUFO_ALIGNMENT_KEY, &value, &error);
 
         if (status == GUFO_OK)
-            status = gufo_edit_apply(edit, NULL, NULL, NULL, &error);
+            status = gufo_edit_apply(edit, NULL, NULL, NULL, NULL, &error);
         check(status != GUFO_OK, "alignment %" PRIu32, bad[i]);
         check_error_shape(&error, status, "alignment");
         gufo_edit_close(edit);
@@ -426,9 +429,9 @@ static void test_same_names(void **state)
     (void)state;
     write_small_model(path.text, (encoding){3, false});
     edit = open_edit(path.text);
-    check_ok(gufo_edit_rename(edit, "answer", "answer", &error), &error, "key");
-    check_ok(gufo_edit_rename_tensor(edit, "a", "a", &error), &error, "tensor");
-    check_ok(gufo_edit_apply(edit, NULL, &plan, NULL, &error), &error, "apply");
+    check_ok(edit_rename(edit, "answer", "answer", &error), &error, "key");
+    check_ok(edit_rename_tensor(edit, "a", "a", &error), &error, "tensor");
+    check_ok(gufo_edit_apply(edit, NULL, NULL, &plan, NULL, &error), &error, "apply");
     check_u64(plan.way, GUFO_EDIT_NOTHING, "way");
     gufo_edit_close(edit);
     folder_remove(&f);
@@ -459,13 +462,13 @@ static void test_streams(void **state)
     for (unsigned relaid = 0; relaid < 2; relaid++) {
         for (unsigned at = 0; at < 3; at++) {
             stop s = {.at = at == 1 ? 1 : 0};
-            const gufo_edit_target target = {.progress = stop_at, .progress_context = &s};
+            const gufo_run run = {.progress = stop_at, .progress_context = &s};
             int fd = open(at == 2 ? "/dev/full" : out.text, O_CREAT | O_WRONLY | O_TRUNC, 0600);
             gufo_edit *edit = open_edit(path.text);
             gufo_error error = no_error();
 
             set_u32(edit, relaid == 1 ? GUFO_ALIGNMENT_KEY : "answer", 64);
-            check_status(gufo_edit_stream(edit, fd, at == 0 ? NULL : &target, &error),
+            check_status(gufo_edit_stream(edit, fd, NULL, at == 0 ? NULL : &run, &error),
                          at == 0   ? GUFO_OK
                          : at == 1 ? GUFO_E_STOPPED
                                    : GUFO_E_IO,

@@ -29,17 +29,17 @@ typedef struct scene {
 
 static gufo_status copy_in(const folder *f, const scene *s, gufo_error *error)
 {
-    const gufo_copy_run_options options = {.replace = true, .threads = 1};
+    const gufo_run run = {.threads = 1};
     size_t number = s->planner->copy;
     path_text set = shard_of(folder_path(f, "set").text, 1, SHARDS);
     gufo_model *input =
         gufo_open(copies[number].from_set ? set.text : folder_path(f, "in.gguf").text, NULL, error);
-    gufo_copy *c = input != NULL ? copies[number].plan(input, NULL, error) : NULL;
+    gufo_job *c = input != NULL ? copies[number].plan(input, NULL, error) : NULL;
     gufo_status status = c != NULL ? GUFO_OK : error->code;
 
     if (c != NULL)
-        status = gufo_copy_run(c, folder_path(f, copies[number].out).text, &options, error);
-    gufo_copy_free(c);
+        status = run_job(c, folder_path(f, copies[number].out).text, true, &run, error);
+    gufo_job_free(c);
     gufo_close(input);
     return status;
 }

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* flock */
 
 #include "../support/disk.h"
+#include "../support/edits.h"
 #include "../support/edit.h"
 
 #include "base/pending.h"
@@ -359,12 +360,11 @@ static void test_blame(void **state)
     free(read_file(path.text, &len));
     edit = gufo_edit_open(path.text, &options, &error);
     check(edit != NULL, "%s", error.message);
-    check_ok(gufo_edit_set(edit, "answer", &value, &error), &error, "set");
+    check_ok(edit_set(edit, "answer", &value, &error), &error, "set");
     check(truncate(path.text, (off_t)len - 8) == 0, "truncate");
-    check(gufo_edit_apply(edit, &target, NULL, NULL, &error) != GUFO_OK, "truncated");
-    check(gufo_edit_failed_path(edit) != NULL &&
-              strcmp(gufo_edit_failed_path(edit), path.text) == 0,
-          "%s", error.message);
+    check(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error) != GUFO_OK, "truncated");
+    check(error.role == GUFO_FILE_INPUT && strcmp(error.file, path.text) == 0, "%s: %s", error.file,
+          error.message);
     check(!file_exists(out.text), "nothing is left");
     gufo_edit_close(edit);
     folder_remove(&f);

@@ -321,22 +321,22 @@ static void check_ends(gufo_progress_fn *progress, gufo_status expected)
 {
     workshop w = workshop_new();
     gufo_split_options options = {.max_tensors = 2};
-    gufo_copy_run_options run = {.progress = progress, .progress_context = w.in.text};
+    gufo_run run = {.progress = progress, .progress_context = w.in.text};
     gufo_error error = no_error();
     gufo_model *set;
-    gufo_copy *copy;
+    gufo_job *copy;
 
     write_small_model(w.in.text);
     set = gufo_open(w.in.text, NULL, &error);
     check(set != NULL, "%s", error.message);
-    copy = gufo_copy_split(set, &options, &error);
+    copy = gufo_job_split(set, &options, &error);
     check(copy != NULL, "%s", error.message);
-    check_status(gufo_copy_run(copy, w.prefix.text, &run, &error), expected, &error, "run");
+    check_status(run_job(copy, w.prefix.text, false, &run, &error), expected, &error, "run");
     check_error_shape(&error, expected, "run");
     check_u64(entry_count(w.f.path), 1, "nothing is left");
-    check_status(gufo_copy_run(copy, w.prefix.text, NULL, &error), GUFO_E_ARGUMENT, &error,
+    check_status(run_job(copy, w.prefix.text, false, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "only once");
-    gufo_copy_free(copy);
+    gufo_job_free(copy);
     gufo_close(set);
     folder_remove(&w.f);
 }

@@ -36,9 +36,9 @@ static workshop workshop_new(void)
     return w;
 }
 
-static gufo_copy *plan_strip(const gufo_model *set, const void *context, gufo_error *error)
+static gufo_job *plan_strip(const gufo_model *set, const void *context, gufo_error *error)
 {
-    return gufo_copy_strip(set, context, error);
+    return gufo_job_strip(set, context, error);
 }
 
 /* Strips `in` and opens the result. */

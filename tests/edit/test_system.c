@@ -3,6 +3,7 @@
  *
  * The calls are replaced in this program; the real ones are reached through dlsym. */
 #include "workshop.h"
+#include "../support/edits.h"
 
 #include "base/move.h"
 #include "format/model.h"
@@ -256,9 +257,9 @@ static gufo_status change(gufo_edit *edit, const edit_row *row, gufo_error *erro
     gufo_status status;
 
     memset(text, 'n', sizeof text);
-    status = gufo_edit_set(edit, "general.name", &name, error);
+    status = edit_set(edit, "general.name", &name, error);
     return status == GUFO_OK && row->alignment != 0
-               ? gufo_edit_set(edit, GUFO_ALIGNMENT_KEY, &number, error)
+               ? edit_set(edit, GUFO_ALIGNMENT_KEY, &number, error)
                : status;
 }
 
@@ -272,7 +273,7 @@ static gufo_status do_edit(const workshop *b, const edit_row *row, gufo_edit_pla
 
     *recover = false;
     if (status == GUFO_OK)
-        status = gufo_edit_apply(edit, &target, plan, recover, error);
+        status = gufo_edit_apply(edit, &target, NULL, plan, recover, error);
     gufo_edit_close(edit);
     return status;
 }
@@ -626,7 +627,8 @@ static void share_blocks(const workshop *b, size_t before, size_t length, uint64
     check_ok(change(edit, &row, &error), &error, "name of %zu bytes", length);
     fault.shares = true;
     fault.shared = 0;
-    check_ok(gufo_edit_apply(edit, &target, &plan, NULL, &error), &error, "%zu bytes", length);
+    check_ok(gufo_edit_apply(edit, &target, NULL, &plan, NULL, &error), &error, "%zu bytes",
+             length);
     gufo_edit_close(edit);
     shared_last = fault.shared;
     no_fault();
@@ -699,23 +701,21 @@ static unsigned planned_at; /* fault.at while a copy is written */
 /* Makes copy `number`; *blamed tells whether the failure is about the source. */
 static gufo_status do_copy(const workshop *b, size_t number, bool *blamed, gufo_error *error)
 {
-    const gufo_copy_run_options options = {.threads = 1};
+    const gufo_run options = {.threads = 1};
     bool stream = copies[number].out == NULL;
     path_text out = folder_path(&b->f, stream ? "out.stream" : copies[number].out);
     gufo_model *set = gufo_open(copies[number].from_set ? b->first.text : b->in.text, NULL, error);
-    gufo_copy *c = copies[number].plan(set, NULL, error);
+    gufo_job *c = copies[number].plan(set, NULL, error);
     int fd = stream ? open(out.text, O_CREAT | O_WRONLY | O_TRUNC, 0600) : -1;
     gufo_status status;
-    const char *failed;
 
     check(c != NULL && stream == (fd >= 0), "%s: %s", copies[number].label, error->message);
     fault.at = planned_at;
-    status = stream ? gufo_copy_stream(c, fd, &options, error)
-                    : gufo_copy_run(c, out.text, &options, error);
+    status = stream ? gufo_job_stream(c, fd, &options, error)
+                    : run_job(c, out.text, false, &options, error);
     fault.at = 0;
-    failed = gufo_copy_failed_path(c);
-    *blamed = failed != NULL && strstr(failed, "/out") == NULL;
-    gufo_copy_free(c);
+    *blamed = status != GUFO_OK && error->role == GUFO_FILE_INPUT;
+    gufo_job_free(c);
     gufo_close(set);
     if (stream)
         (void)close(fd);

@@ -120,30 +120,40 @@ static inline void restore(const workshop *b)
 
 /* ---- copies --------------------------------------------------------------------------------- */
 
-typedef gufo_copy *plan_fn(const gufo_model *set, const gufo_allocator *allocator,
-                           gufo_error *error);
+typedef gufo_job *plan_fn(const gufo_model *set, const gufo_allocator *allocator,
+                          gufo_error *error);
 
-static inline gufo_copy *by_tensors(const gufo_model *set, const gufo_allocator *allocator,
-                                    gufo_error *error)
+static inline gufo_job *by_tensors(const gufo_model *set, const gufo_allocator *allocator,
+                                   gufo_error *error)
 {
     const gufo_split_options options = {.max_tensors = 2, .allocator = allocator};
 
-    return gufo_copy_split(set, &options, error);
+    return gufo_job_split(set, &options, error);
 }
 
-static inline gufo_copy *by_size(const gufo_model *set, const gufo_allocator *allocator,
-                                 gufo_error *error)
+static inline gufo_job *by_size(const gufo_model *set, const gufo_allocator *allocator,
+                                gufo_error *error)
 {
     const gufo_split_options options = {
         .max_size = 2000, .metadata_alone = true, .allocator = allocator};
 
-    return gufo_copy_split(set, &options, error);
+    return gufo_job_split(set, &options, error);
 }
 
-static inline gufo_copy *as_big(const gufo_model *set, const gufo_allocator *allocator,
-                                gufo_error *error)
+static inline gufo_job *as_big(const gufo_model *set, const gufo_allocator *allocator,
+                               gufo_error *error)
 {
-    return gufo_copy_endian(set, GUFO_BIG_ENDIAN, allocator, error);
+    const gufo_endian_options options = {.order = GUFO_BIG_ENDIAN, .allocator = allocator};
+
+    return gufo_job_endian(set, &options, error);
+}
+
+static inline gufo_job *merged(const gufo_model *set, const gufo_allocator *allocator,
+                               gufo_error *error)
+{
+    const gufo_merge_options options = {.allocator = allocator};
+
+    return gufo_job_merge(set, &options, error);
 }
 
 static inline bool is_of_block(void *context, gufo_str name)
@@ -152,49 +162,49 @@ static inline bool is_of_block(void *context, gufo_str name)
     return name.data[0] < 'd';
 }
 
-static inline gufo_copy *some_tensors(const gufo_model *set, const gufo_allocator *allocator,
-                                      gufo_error *error)
+static inline gufo_job *some_tensors(const gufo_model *set, const gufo_allocator *allocator,
+                                     gufo_error *error)
 {
     const gufo_strip_options options = {.keeps_tensor = is_of_block, .allocator = allocator};
 
-    return gufo_copy_strip(set, &options, error);
+    return gufo_job_strip(set, &options, error);
 }
 
-static inline gufo_copy *vocabulary(const gufo_model *set, const gufo_allocator *allocator,
-                                    gufo_error *error)
+static inline gufo_job *vocabulary(const gufo_model *set, const gufo_allocator *allocator,
+                                   gufo_error *error)
 {
     const gufo_strip_options options = {.vocabulary_only = true, .allocator = allocator};
 
-    return gufo_copy_strip(set, &options, error);
+    return gufo_job_strip(set, &options, error);
 }
 
-static inline gufo_copy *as_raw(const gufo_model *set, const gufo_allocator *allocator,
-                                gufo_error *error)
+static inline gufo_job *as_raw(const gufo_model *set, const gufo_allocator *allocator,
+                               gufo_error *error)
 {
     const gufo_extract_options options = {.type = GUFO_TYPE_F32, .allocator = allocator};
     const uint64_t tensor = 5;
 
-    return gufo_copy_extract(set, &tensor, 1, &options, error);
+    return gufo_job_extract(set, &tensor, 1, &options, error);
 }
 
-static inline gufo_copy *as_numpy(const gufo_model *set, const gufo_allocator *allocator,
-                                  gufo_error *error)
+static inline gufo_job *as_numpy(const gufo_model *set, const gufo_allocator *allocator,
+                                 gufo_error *error)
 {
     const gufo_extract_options options = {
         .format = GUFO_EXTRACT_NUMPY, .type = GUFO_TYPE_F16, .allocator = allocator};
     const uint64_t tensor = 4;
 
-    return gufo_copy_extract(set, &tensor, 1, &options, error);
+    return gufo_job_extract(set, &tensor, 1, &options, error);
 }
 
-static inline gufo_copy *as_safetensors(const gufo_model *set, const gufo_allocator *allocator,
-                                        gufo_error *error)
+static inline gufo_job *as_safetensors(const gufo_model *set, const gufo_allocator *allocator,
+                                       gufo_error *error)
 {
     const gufo_extract_options options = {
         .format = GUFO_EXTRACT_SAFETENSORS, .type = GUFO_EXTRACT_AS_STORED, .allocator = allocator};
     const uint64_t tensors[] = {0, 1, 2, 3, 4, 5};
 
-    return gufo_copy_extract(set, tensors, COUNT_OF(tensors), &options, error);
+    return gufo_job_extract(set, tensors, COUNT_OF(tensors), &options, error);
 }
 
 static const char set_name[] = "out-00001-of-00003.gguf";
@@ -207,8 +217,8 @@ static const struct {
 } copies[] = {
     {"split by tensors", false, by_tensors, "out"},
     {"split by size", true, by_size, "out"},
-    {"merge", true, gufo_copy_merge, "out.gguf"},
-    {"merge to a stream", true, gufo_copy_merge, NULL},
+    {"merge", true, merged, "out.gguf"},
+    {"merge to a stream", true, merged, NULL},
     {"endian", false, as_big, "out.gguf"},
     {"endian of a set", true, as_big, set_name},
     {"strip", true, some_tensors, "out.gguf"},

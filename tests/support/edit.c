@@ -1,4 +1,5 @@
 #include "edit.h"
+#include "edits.h"
 
 #include <unistd.h>
 
@@ -42,9 +43,9 @@ gufo_status edit_name(const char *path, size_t length, const gufo_edit_target *t
     *recover = false;
     memset(text, 'n', length);
     if (status == GUFO_OK)
-        status = gufo_edit_set(edit, "general.name", &value, error);
+        status = edit_set(edit, "general.name", &value, error);
     if (status == GUFO_OK)
-        status = gufo_edit_apply(edit, target, plan, recover, error);
+        status = gufo_edit_apply(edit, target, NULL, plan, recover, error);
     gufo_edit_close(edit);
     free(text);
     return status;

@@ -1,10 +1,10 @@
-/* What a copy will not keep: everything that could have been written in several ways.
+/* What a job will not keep: everything that could have been written in several ways.
  *
  * The validator looks for most of it already, so that its findings are asked for. */
 #include <string.h>
 
 #include "base/checked.h"
-#include "edit/copy.h"
+#include "edit/planner.h"
 #include "format/model.h"
 
 static const struct {
@@ -67,27 +67,28 @@ static bool lacks_tail(const gufo_model *file)
            gufo_model_facts(file).size < end;
 }
 
-static gufo_status note_file(gufo_copy *c, const gufo_model *file, gufo_error *error)
+static gufo_status note_file(gufo_job *job, const gufo_model *file, gufo_error *error)
 {
-    gufo_status status = gufo_model_check(file, on_finding, &c->normalised, error);
+    uint32_t version = gufo_document_version(planner_of(job)->documents[0]);
+    gufo_status status = gufo_model_check(file, on_finding, &job->normalised, error);
 
-    if (gufo_model_facts(file).version != c->encoding.version)
-        c->normalised |= GUFO_NORMALISED_VERSION;
+    if (gufo_model_facts(file).version != version)
+        job->normalised |= GUFO_NORMALISED_VERSION;
     if (empty_misplaced(file))
-        c->normalised |= GUFO_NORMALISED_ORDER;
+        job->normalised |= GUFO_NORMALISED_ORDER;
     if (lacks_tail(file))
-        c->normalised |= GUFO_NORMALISED_TAIL;
+        job->normalised |= GUFO_NORMALISED_TAIL;
     return status;
 }
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-static bool has_split_keys(const gufo_model *file)
+static bool has_shard_keys(const gufo_model *file)
 {
     gufo_entry entry;
 
     for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
-        if (!is_no_split_key(entry.key))
+        if (!is_no_shard_key(NULL, entry.key))
             return true;
     return false;
 }
@@ -109,8 +110,9 @@ static bool has_own_metadata(const gufo_model *first, const gufo_model *later)
     gufo_entry entry, in_first;
 
     for (uint64_t i = 0; gufo_metadata_at(later, i, &entry); i++) {
-        if (!is_no_split_key(entry.key) ||
-            gufo_str_equal(entry.key, gufo_str_of(GUFO_ALIGNMENT_KEY)))
+        if (!is_no_shard_key(NULL, entry.key) ||
+            gufo_str_equal(entry.key, gufo_str_of(GUFO_ALIGNMENT_KEY)) ||
+            gufo_str_equal(entry.key, gufo_str_of(GUFO_PADDING_KEY)))
             continue;
         if (!gufo_metadata_find_str(first, entry.key, &in_first) ||
             !same_entry(first, &in_first, later, &entry))
@@ -119,19 +121,20 @@ static bool has_own_metadata(const gufo_model *first, const gufo_model *later)
     return false;
 }
 
-gufo_status copy_note_normalised(gufo_copy *c, gufo_error *error)
+gufo_status planner_note_normalised(gufo_job *job, gufo_error *error)
 {
-    const gufo_model *first = gufo_model_shard(c->input, 0), *file;
-    size_t count = gufo_model_shard_count(c->input);
+    const planner *p = planner_of(job);
+    const gufo_model *first = gufo_model_shard(p->input, 0), *file;
+    size_t count = gufo_model_shard_count(p->input);
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; status == GUFO_OK && i < count; i++) {
-        file = gufo_model_shard(c->input, i);
-        status = note_file(c, file, error);
-        if (i > 0 && !c->shard_to_shard && has_own_metadata(first, file))
-            c->normalised |= GUFO_NORMALISED_METADATA;
+        file = gufo_model_shard(p->input, i);
+        status = note_file(job, file, error);
+        if (i > 0 && !p->keeps_keys && has_own_metadata(first, file))
+            job->normalised |= GUFO_NORMALISED_METADATA;
     }
-    if (count == 1 && c->adds_split_keys && has_split_keys(first))
-        c->normalised |= GUFO_NORMALISED_SPLIT_KEYS;
+    if (count == 1 && p->drops_shard_keys && has_shard_keys(first))
+        job->normalised |= GUFO_NORMALISED_SPLIT_KEYS;
     return status;
 }

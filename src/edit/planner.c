@@ -1,0 +1,118 @@
+/* The beginning and the end of plans; planner.h has the idea. */
+#include "edit/planner.h"
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "format/model.h"
+
+static void free_planner(void *context)
+{
+    planner *p = context;
+    gufo_allocator allocator = p->allocator;
+
+    for (size_t i = 0; i < p->document_count; i++)
+        gufo_document_free(p->documents[i]);
+    mem_free(&allocator, p->documents);
+    mem_free(&allocator, p->header);
+    mem_free(&allocator, p);
+}
+
+static gufo_status fill(gufo_job *job, const gufo_model *input, gufo_error *error)
+{
+    planner *p = mem_zero(&job->allocator, sizeof *p);
+
+    if (p == NULL)
+        return fail_memory(error);
+    p->allocator = job->allocator;
+    p->input = input;
+    job->planner = p;
+    job->planner_free = free_planner;
+    return job_add_shards(job, input, error);
+}
+
+gufo_job *planner_begin(const gufo_model *input, const gufo_allocator *allocator, gufo_error *error)
+{
+    gufo_job *job;
+
+    if (model_need_files(input, "bytes to copy", error) != GUFO_OK)
+        return NULL;
+    job = job_new(allocator, error);
+    if (job == NULL || fill(job, input, error) == GUFO_OK)
+        return job;
+    gufo_job_free(job);
+    return NULL;
+}
+
+/* ---- documents ------------------------------------------------------------------------------ */
+
+gufo_status planner_own(gufo_job *job, gufo_document *document, gufo_error *error)
+{
+    planner *p = planner_of(job);
+
+    if (p->document_count == p->document_room) {
+        size_t room = 2 * p->document_room + 1;
+        gufo_document **larger =
+            mem_resize(&p->allocator, p->documents, room * sizeof *p->documents);
+
+        if (larger == NULL) {
+            gufo_document_free(document);
+            return fail_memory(error);
+        }
+        p->documents = larger;
+        p->document_room = room;
+    }
+    p->documents[p->document_count++] = document;
+    return GUFO_OK;
+}
+
+gufo_status planner_document(gufo_job *job, gufo_document **out, gufo_error *error)
+{
+    gufo_facts facts = gufo_model_facts(gufo_model_shard(planner_of(job)->input, 0));
+    gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ, .allocator = &job->allocator};
+    gufo_error reason = {0};
+    gufo_status status;
+
+    *out = gufo_document_new(&options, &reason);
+    if (*out == NULL) {
+        if (error != NULL)
+            *error = reason;
+        return reason.code;
+    }
+    status = planner_own(job, *out, error);
+    if (status != GUFO_OK)
+        return status;
+    return gufo_document_set_encoding(*out, facts.version == 2 ? 2 : 3, facts.byte_order, error);
+}
+
+bool is_no_shard_key(void *unused, gufo_str key)
+{
+    static const char *const keys[] = {GUFO_SPLIT_NO_KEY, GUFO_SPLIT_COUNT_KEY,
+                                       GUFO_SPLIT_TENSORS_KEY, GUFO_SPLIT_ID_KEY};
+
+    (void)unused;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (gufo_str_equal(key, gufo_str_of(keys[i])))
+            return false;
+    return true;
+}
+
+/* ---- options, and the end ------------------------------------------------------------------- */
+
+gufo_status planner_check_options(const void *options, const uint64_t *reserved, const char *name,
+                                  gufo_error *error)
+{
+    if (options == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s is missing", name);
+    return reserved_check(reserved, name, error);
+}
+
+gufo_job *planner_end(gufo_job *job, gufo_status status, gufo_error *error)
+{
+    planner *p = planner_of(job);
+
+    for (size_t i = 0; i < p->document_count && status == GUFO_OK; i++)
+        status = job_add_document(job, p->documents[i], error);
+    if (status == GUFO_OK)
+        status = planner_note_normalised(job, error);
+    return job_planned(job, status, error);
+}

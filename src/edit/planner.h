@@ -1,0 +1,51 @@
+/* What split, merge, endian, strip and extract have in common: each is a planner of a gufo_job.
+ *
+ *     planner_begin     a job that reads all files of the input
+ *     planner_document  an empty document, encoded as the input can be written; the job owns it
+ *     planner_end       a target for every document, and what is normalised
+ *
+ *     split.c merge.c endian.c strip.c    documents
+ *     extract.c extract_headers.c         formats that are not GGUF
+ *     normal.c                            what will not be as it was */
+#ifndef GUFO_EDIT_PLANNER_H
+#define GUFO_EDIT_PLANNER_H
+
+#include "gufo/edit.h"
+#include "produce/produce.h"
+
+/* What a job owns. */
+typedef struct planner {
+    gufo_allocator allocator;
+    const gufo_model *input;
+    gufo_document **documents; /* one for each output */
+    size_t document_count, document_room;
+    void *header;          /* of another format */
+    bool keeps_keys;       /* every output has the metadata of its own shard */
+    bool drops_shard_keys; /* of a file that was no shard, too: they get new ones */
+} planner;
+
+static inline planner *planner_of(const gufo_job *job)
+{
+    return job->planner;
+}
+
+/* NULL on failure.  GUFO_E_ARGUMENT for a model without files. */
+gufo_job *planner_begin(const gufo_model *input, const gufo_allocator *allocator,
+                        gufo_error *error);
+/* Hands a document over; NULL says that it could not be made.  It is freed on failure. */
+gufo_status planner_own(gufo_job *job, gufo_document *document, gufo_error *error);
+gufo_status planner_document(gufo_job *job, gufo_document **out, gufo_error *error);
+/* Ends planning of GGUF files.  On failure the job is freed; returns it, or NULL. */
+gufo_job *planner_end(gufo_job *job, gufo_status status, gufo_error *error);
+
+/* GUFO_E_ARGUMENT if a compulsory struct of options is missing, or has unknown fields. */
+gufo_status planner_check_options(const void *options, const uint64_t *reserved, const char *name,
+                                  gufo_error *error);
+
+/* Whether a key is none of the four that tell of a split. */
+bool is_no_shard_key(void *unused, gufo_str key);
+
+/* Adds to job->normalised what the input is not like. */
+gufo_status planner_note_normalised(gufo_job *job, gufo_error *error);
+
+#endif
