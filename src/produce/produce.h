@@ -165,6 +165,7 @@ typedef struct job_input {
     const source *source;    /* NULL: not a file */
     uint64_t head;           /* bytes at its beginning that say what it is: metadata */
     const gufo_model *model; /* the shard that it is, or NULL */
+    bool replaceable;        /* by an output */
 } job_input;
 
 /* What a planner does while its job runs.  Any of them may be NULL. */
