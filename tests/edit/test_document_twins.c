@@ -1,57 +1,10 @@
-/* Documents give the bytes that a writer gives, and those that an edit puts before data that
- * stays. */
+/* Documents give the bytes that an edit puts before data that stays. */
 #include "../support/document.h"
 #include "../support/folder.h"
 #include "../support/good.h"
 #include "../support/openers.h"
 
 #include "edit/edit.h"
-
-/* ---- writers -------------------------------------------------------------------------------- */
-
-static void check_writer(const good_file *good, const builder *bytes, const char *label,
-                         void *context)
-{
-    gufo_writer_options options = {.version = bytes->encoding.version == 2 ? 2 : 3,
-                                   .byte_order =
-                                       bytes->encoding.big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN,
-                                   .flags = GUFO_WRITER_AS_READ};
-    gufo_model *file = open_built(bytes, label);
-    gufo_document *d = document_of(file, 0, label);
-    gufo_writer *w = gufo_writer_new(&options, NULL);
-    gufo_error error = no_error();
-    gufo_document_tensor t;
-    gufo_layout layout, same;
-    uint64_t offset, size;
-    size_t len;
-
-    (void)good;
-    check_ok(gufo_writer_copy_metadata(w, file, &error), &error, "%s", label);
-    check_ok(gufo_writer_copy_tensors(w, file, &error), &error, "%s", label);
-    check_ok(gufo_writer_layout(w, &layout, &error), &error, "%s", label);
-    check_header(d, NULL, gufo_writer_header(w, &len), (size_t)layout.data_offset, label);
-    check_ok(gufo_document_layout(d, NULL, &same, &error), &error, "%s", label);
-    check_u64(same.file_size, layout.file_size, "%s", label);
-    check_u64(same.metadata_size, layout.metadata_size, "%s", label);
-    for (uint64_t i = 0; gufo_writer_tensor(w, i, &offset, &size); i++) {
-        check(gufo_document_tensor_at(d, i, &t), "%s", label);
-        check_u64(t.offset, offset, "%s", label);
-        check_u64(t.size, size, "%s", label);
-    }
-    ++*(size_t *)context;
-    gufo_writer_free(w);
-    gufo_document_free(d);
-    gufo_close(file);
-}
-
-static void test_writers(void **state)
-{
-    size_t checked = 0;
-
-    (void)state;
-    good_for_each(check_writer, &checked);
-    check(checked >= 6 * 20, "only %zu", checked);
-}
 
 /* ---- edits ---------------------------------------------------------------------------------- */
 
@@ -166,7 +119,6 @@ static void test_edits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_writers),
         cmocka_unit_test(test_edits),
     };
 
