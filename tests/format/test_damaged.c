@@ -153,6 +153,9 @@ static void test_bools_are_not_copied(void **state)
             gufo_document *d = gufo_document_new(&options, NULL);
             gufo_error error = no_error();
             gufo_model *file;
+            gufo_status status;
+            const void *header;
+            size_t size;
 
             builder_header(&b, 0, 1);
             builder_key(&b, "b", array ? GUFO_VALUE_ARRAY : GUFO_VALUE_BOOL);
@@ -162,8 +165,14 @@ static void test_bools_are_not_copied(void **state)
             }
             builder_u8(&b, 2);
             file = open_lenient(&b);
-            check_status(gufo_document_copy_entries(d, file, NULL, NULL, NULL, &error),
-                         GUFO_E_MALFORMED, &error, "bool");
+            /* A single one is looked at when it is copied, elements when they are written. */
+            status = gufo_document_copy_entries(d, file, NULL, NULL, NULL, &error);
+            check((status == GUFO_OK) == (array == 1), "copied");
+            if (status == GUFO_OK)
+                status = gufo_document_layout(d, NULL, NULL, &error);
+            if (status == GUFO_OK)
+                status = gufo_document_header(d, &header, &size, &error);
+            check_status(status, GUFO_E_MALFORMED, &error, "bool");
             check(strcmp(error.rule->name, "bool-value") == 0, "%s", error.rule->name);
             gufo_document_free(d);
             gufo_close(file);

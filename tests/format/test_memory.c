@@ -420,7 +420,8 @@ static bool work_copy(const gufo_allocator *allocator, const void *context, gufo
     gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ, .allocator = allocator};
     gufo_document *d = gufo_document_new(&options, error);
     gufo_layout layout;
-    bool good = d != NULL &&
+    gufo_byte_order order = gufo_model_facts(file).byte_order;
+    bool good = d != NULL && gufo_document_set_encoding(d, 3, order, error) == GUFO_OK &&
                 gufo_document_copy_entries(d, file, NULL, NULL, NULL, error) == GUFO_OK &&
                 gufo_document_copy_tensors(d, file, NULL, NULL, NULL, error) == GUFO_OK &&
                 gufo_document_layout(d, NULL, &layout, error) == GUFO_OK;

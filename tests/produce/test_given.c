@@ -194,6 +194,8 @@ static void test_symlinks(void **state)
         write_file(target.text, "old", 3);
         check_status(sink_open(out, names[i], false, &error), GUFO_E_EXISTS, &error, "%s",
                      names[i]);
+        sink_free(out);
+        out = planned_sink();
         check_ok(sink_open(out, names[i], true, &error), &error, "%s", names[i]);
         check_ok(write_all(out, &error), &error, "%s", names[i]);
         check_u64(entry_count(f.path), 4, "the temporary file lies beside the file");
