@@ -447,6 +447,59 @@ static void test_output_refused(void **state)
     builder_free(&long_name);
 }
 
+static void test_plan_refused(void **state)
+{
+    builder b = make_gguf(false);
+    gufo_imatrix *m = imatrix_of(&b, "gguf");
+    gufo_job_plan_options later = {.reserved = {0, 1}};
+    gufo_error error = no_error();
+
+    (void)state;
+    check(gufo_job_imatrix(m, GUFO_IMATRIX_GGUF, &later, &error) == NULL, "reserved");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "reserved");
+    check(gufo_job_imatrix(m, (gufo_imatrix_format)2, NULL, &error) == NULL, "format");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "format");
+    gufo_imatrix_close(m);
+    builder_free(&b);
+}
+
+/* What was read may be replaced; but what a run that can be resumed leaves beside the output may not be an
+ * input. */
+static void test_replaced_input(void **state)
+{
+    builder files[] = {make_gguf(false), make_legacy()};
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out"), part = folder_path(&f, "out.part");
+    gufo_error error = no_error();
+
+    (void)state;
+    for (unsigned format = 0; format < 2; format++) {
+        gufo_job_options resumable = {.path = path.text,
+                                      .flags = GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE};
+        gufo_imatrix *m, *beside;
+        gufo_job *job;
+
+        write_file(path.text, files[format].data, files[format].len);
+        write_file(part.text, files[format].data, files[format].len);
+        m = gufo_imatrix_open(path.text, NULL, &error);
+        beside = gufo_imatrix_open(part.text, NULL, &error);
+        check(m != NULL && beside != NULL, "%s", error.message);
+        job = gufo_job_imatrix(beside, (gufo_imatrix_format)format, NULL, &error);
+        check(job != NULL, "%s", error.message);
+        check_status(gufo_job_run(job, &resumable, NULL, &error), GUFO_E_ARGUMENT, &error,
+                     "beside the output");
+        gufo_job_free(job);
+        check_ok(imatrix_save(m, (gufo_imatrix_format)format, path.text, true, NULL, &error),
+                 &error, "itself");
+        check_file(path.text, files[format].data, files[format].len, "itself");
+        check_file(part.text, files[format].data, files[format].len, "beside it");
+        gufo_imatrix_close(beside);
+        gufo_imatrix_close(m);
+        builder_free(&files[format]);
+    }
+    folder_remove(&f);
+}
+
 /* One entry "a" in GGUF: so many matrices of one column each. */
 static builder make_column(size_t matrices, const float *sums, const float *counts)
 {
@@ -824,6 +877,7 @@ int main(void)
         cmocka_unit_test(test_bad_values),      cmocka_unit_test(test_bad_counts),
         cmocka_unit_test(test_round_trips),     cmocka_unit_test(test_round_trip_values),
         cmocka_unit_test(test_gguf_to_legacy),  cmocka_unit_test(test_no_data),
+        cmocka_unit_test(test_plan_refused),    cmocka_unit_test(test_replaced_input),
         cmocka_unit_test(test_output_refused),  cmocka_unit_test(test_stream),
         cmocka_unit_test(test_merge),           cmocka_unit_test(test_merge_lengths),
         cmocka_unit_test(test_memory),          cmocka_unit_test(test_too_large),
