@@ -238,7 +238,7 @@ static void check(gufo_status status, const gufo_error *error)
         die("the generated file", error->message);
 }
 
-static void add_vocabulary(gufo_writer *w, uint64_t count, gufo_error *error)
+static void add_vocabulary(gufo_document *d, uint64_t count, gufo_error *error)
 {
     gufo_str *tokens = calloc(count, sizeof *tokens);
     char(*text)[24] = calloc(count, sizeof *text);
@@ -256,15 +256,15 @@ static void add_vocabulary(gufo_writer *w, uint64_t count, gufo_error *error)
         scores[i] = -(float)i;
         types[i] = 1;
     }
-    check(gufo_writer_add_text(w, "tokenizer.ggml.model", "llama", error), error);
-    check(gufo_writer_add_array(w, "tokenizer.ggml.tokens",
-                                &(gufo_items){GUFO_VALUE_STRING, count, tokens}, error),
+    check(gufo_document_set_text(d, "tokenizer.ggml.model", "llama", error), error);
+    check(gufo_document_set_array(d, "tokenizer.ggml.tokens",
+                                  &(gufo_items){GUFO_VALUE_STRING, count, tokens}, error),
           error);
-    check(gufo_writer_add_array(w, "tokenizer.ggml.scores",
-                                &(gufo_items){GUFO_VALUE_FLOAT32, count, scores}, error),
+    check(gufo_document_set_array(d, "tokenizer.ggml.scores",
+                                  &(gufo_items){GUFO_VALUE_FLOAT32, count, scores}, error),
           error);
-    check(gufo_writer_add_array(w, "tokenizer.ggml.token_type",
-                                &(gufo_items){GUFO_VALUE_INT32, count, types}, error),
+    check(gufo_document_set_array(d, "tokenizer.ggml.token_type",
+                                  &(gufo_items){GUFO_VALUE_INT32, count, types}, error),
           error);
     free(tokens);
     free(text);
@@ -276,25 +276,31 @@ static void generate(const char *path, uint64_t strings, uint64_t tensors)
 {
     static const float data[32];
     gufo_error error;
-    gufo_writer *w = gufo_writer_new(NULL, &error);
+    gufo_document *d = gufo_document_new(NULL, &error);
+    const gufo_job_options options = {.path = path, .flags = GUFO_JOB_REPLACE};
+    gufo_job *job;
 
-    if (!w)
+    if (!d)
         die("the generated file", error.message);
-    check(gufo_writer_add_text(w, "general.architecture", "llama", &error), &error);
-    add_vocabulary(w, strings, &error);
+    check(gufo_document_set_text(d, "general.architecture", "llama", &error), &error);
+    add_vocabulary(d, strings, &error);
     for (uint64_t i = 0; i < tensors; i++) {
         char name[64];
 
         snprintf(name, sizeof name, "blk.%" PRIu64 ".ffn_gate_%" PRIu64 ".weight", i / 10, i % 10);
-        check(gufo_writer_add_tensor(w, gufo_str_of(name), GUFO_TYPE_F32, 2, (uint64_t[]){8, 4}, 0,
-                                     &error),
+        check(gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_id(GUFO_TYPE_F32),
+                                       2, (uint64_t[]){8, 4}, &error),
               &error);
     }
-    check(gufo_writer_open_path(w, path, true, &error), &error);
+    job = gufo_job_of_documents(&d, 1, NULL, &error);
+    if (!job)
+        die(path, error.message);
+    check(gufo_job_open(job, &options, &error), &error);
     for (uint64_t i = 0; i < tensors; i++)
-        check(gufo_writer_write(w, i, 0, data, sizeof data, &error), &error);
-    check(gufo_writer_finish(w, &error), &error);
-    gufo_writer_free(w);
+        check(gufo_job_write(job, 0, i, 0, data, sizeof data, &error), &error);
+    check(gufo_job_finish(job, NULL, &error), &error);
+    gufo_job_free(job);
+    gufo_document_free(d);
 }
 
 /* ---- report --------------------------------------------------------------------------------- */

@@ -41,11 +41,11 @@ static void need(bool good, const char *what)
 static gufo_str texts[TOKENS];
 static int32_t types[TOKENS];
 
-static void put_texts(gufo_writer *w, const char *key, size_t count)
+static void put_texts(gufo_document *d, const char *key, size_t count)
 {
     const gufo_items items = {GUFO_VALUE_STRING, count, texts};
 
-    need(gufo_writer_add_array(w, key, &items, &error) == GUFO_OK, key);
+    need(gufo_document_set_array(d, key, &items, &error) == GUFO_OK, key);
 }
 
 static gufo_str copy(const char *text)
@@ -57,7 +57,7 @@ static gufo_str copy(const char *text)
 }
 
 /* Characters, then pairs of a token and a character: each has one merge. */
-static void add_vocabulary(gufo_writer *w)
+static void add_vocabulary(gufo_document *d)
 {
     static char merge[TOKENS][64];
     const gufo_items items = {GUFO_VALUE_INT32, TOKENS, types};
@@ -77,14 +77,15 @@ static void add_vocabulary(gufo_writer *w)
         }
         texts[i] = copy(text);
     }
-    put_texts(w, "tokenizer.ggml.tokens", TOKENS);
-    need(gufo_writer_add_array(w, "tokenizer.ggml.token_type", &items, &error) == GUFO_OK, "types");
+    put_texts(d, "tokenizer.ggml.tokens", TOKENS);
+    need(gufo_document_set_array(d, "tokenizer.ggml.token_type", &items, &error) == GUFO_OK,
+         "types");
     for (size_t i = BYTES; i < TOKENS; i++)
         texts[i - BYTES] = gufo_str_of(merge[i]);
-    put_texts(w, "tokenizer.ggml.merges", TOKENS - BYTES);
+    put_texts(d, "tokenizer.ggml.merges", TOKENS - BYTES);
 }
 
-static void add_keys(gufo_writer *w)
+static void add_keys(gufo_document *d)
 {
     static const struct {
         const char *key;
@@ -100,24 +101,25 @@ static void add_keys(gufo_writer *w)
                                            {"tokenizer.ggml.pre", "llama-bpe"}};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        need(gufo_writer_add_text(w, words[i][0], words[i][1], &error) == GUFO_OK, words[i][0]);
+        need(gufo_document_set_text(d, words[i][0], words[i][1], &error) == GUFO_OK, words[i][0]);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        need(gufo_writer_add_u32(w, numbers[i].key, numbers[i].value, &error) == GUFO_OK,
+        need(gufo_document_set_u32(d, numbers[i].key, numbers[i].value, &error) == GUFO_OK,
              numbers[i].key);
-    need(gufo_writer_add_f32(w, "llama.attention.layer_norm_rms_epsilon", 1e-5f, &error) == GUFO_OK,
+    need(gufo_document_set_f32(d, "llama.attention.layer_norm_rms_epsilon", 1e-5f, &error) ==
+             GUFO_OK,
          "epsilon");
 }
 
-static void add_tensor(gufo_writer *w, const char *name, uint64_t columns, uint64_t rows)
+static void add_tensor(gufo_document *d, const char *name, uint64_t columns, uint64_t rows)
 {
     const uint64_t dims[2] = {columns, rows};
 
-    need(gufo_writer_add_tensor(w, gufo_str_of(name), GUFO_TYPE_F32, rows > 0 ? 2 : 1, dims, 0,
-                                &error) == GUFO_OK,
+    need(gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_id(GUFO_TYPE_F32),
+                                  rows > 0 ? 2 : 1, dims, &error) == GUFO_OK,
          name);
 }
 
-static void add_tensors(gufo_writer *w)
+static void add_tensors(gufo_document *d)
 {
     static const struct {
         const char *name;
@@ -128,36 +130,42 @@ static void add_tensors(gufo_writer *w)
         {"ffn_gate", WIDTH, HIDDEN}, {"ffn_up", WIDTH, HIDDEN},     {"ffn_down", HIDDEN, WIDTH}};
     char name[64];
 
-    add_tensor(w, "token_embd.weight", WIDTH, TOKENS);
+    add_tensor(d, "token_embd.weight", WIDTH, TOKENS);
     for (int block = 0; block < BLOCKS; block++)
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
             snprintf(name, sizeof name, "blk.%d.%s.weight", block, parts[i].name);
-            add_tensor(w, name, parts[i].columns, parts[i].rows);
+            add_tensor(d, name, parts[i].columns, parts[i].rows);
         }
-    add_tensor(w, "output_norm.weight", WIDTH, 0);
-    add_tensor(w, "output.weight", WIDTH, TOKENS);
+    add_tensor(d, "output_norm.weight", WIDTH, 0);
+    add_tensor(d, "output.weight", WIDTH, TOKENS);
 }
 
 /* Tensor data is zeros. */
 static void generate(const char *path)
 {
     static const uint8_t zeros[1 << 16];
-    gufo_writer *w = gufo_writer_new(NULL, &error);
-    uint64_t offset, size;
+    gufo_document *d = gufo_document_new(NULL, &error);
+    const gufo_job_options options = {.path = path, .flags = GUFO_JOB_REPLACE};
+    gufo_document_tensor tensor;
+    gufo_job *job;
 
-    need(w != NULL, path);
-    add_keys(w);
-    add_vocabulary(w);
-    add_tensors(w);
-    need(gufo_writer_open_path(w, path, true, &error) == GUFO_OK, path);
-    for (uint64_t i = 0; gufo_writer_tensor(w, i, &offset, &size); i++)
-        for (uint64_t at = 0; at < size; at += sizeof zeros) {
-            size_t step = size - at < sizeof zeros ? (size_t)(size - at) : sizeof zeros;
+    need(d != NULL, path);
+    add_keys(d);
+    add_vocabulary(d);
+    add_tensors(d);
+    job = gufo_job_of_documents(&d, 1, NULL, &error);
+    need(job != NULL, path);
+    need(gufo_job_open(job, &options, &error) == GUFO_OK, path);
+    for (uint64_t i = 0; gufo_document_tensor_at(d, i, &tensor); i++)
+        for (uint64_t at = 0; at < tensor.size; at += sizeof zeros) {
+            uint64_t rest = tensor.size - at;
+            size_t step = rest < sizeof zeros ? (size_t)rest : sizeof zeros;
 
-            need(gufo_writer_write(w, i, at, zeros, step, &error) == GUFO_OK, path);
+            need(gufo_job_write(job, 0, i, at, zeros, step, &error) == GUFO_OK, path);
         }
-    need(gufo_writer_finish(w, &error) == GUFO_OK, path);
-    gufo_writer_free(w);
+    need(gufo_job_finish(job, NULL, &error) == GUFO_OK, path);
+    gufo_job_free(job);
+    gufo_document_free(d);
 }
 
 /* ---- measuring ------------------------------------------------------------------------------ */

@@ -123,7 +123,8 @@ static uint64_t weights_of(const shape *shapes, size_t count)
 typedef struct model {
     const gufo_element_type *type;
     uint32_t layers;
-    gufo_writer *writer;
+    gufo_document *document;
+    gufo_job *job;
     gufo_encoder *encoder;
     uint64_t tensors; /* written so far */
     uint64_t random;
@@ -172,25 +173,25 @@ static void add_metadata(model *m)
         {"llama.rope.dimension_count", EMBEDDING / HEADS},
         {"llama.vocab_size", VOCABULARY},
     };
-    gufo_writer *w = m->writer;
+    gufo_document *d = m->document;
     gufo_error e;
 
-    check(gufo_writer_add_text(w, "general.architecture", "llama", &e), &e);
-    check(gufo_writer_add_text(w, "general.name", "random llama", &e), &e);
+    check(gufo_document_set_text(d, "general.architecture", "llama", &e), &e);
+    check(gufo_document_set_text(d, "general.name", "random llama", &e), &e);
     for (size_t i = 0; i < COUNT(numbers); i++)
-        check(gufo_writer_add_u32(w, numbers[i].key, numbers[i].value, &e), &e);
-    check(gufo_writer_add_u32(w, "llama.block_count", m->layers, &e), &e);
-    check(gufo_writer_add_f32(w, "llama.attention.layer_norm_rms_epsilon", 1e-5f, &e), &e);
-    check(gufo_writer_add_text(w, "tokenizer.ggml.model", "no_vocab", &e), &e);
+        check(gufo_document_set_u32(d, numbers[i].key, numbers[i].value, &e), &e);
+    check(gufo_document_set_u32(d, "llama.block_count", m->layers, &e), &e);
+    check(gufo_document_set_f32(d, "llama.attention.layer_norm_rms_epsilon", 1e-5f, &e), &e);
+    check(gufo_document_set_text(d, "tokenizer.ggml.model", "no_vocab", &e), &e);
 }
 
 static void add_tensor(model *m, const shape *s, gufo_str name)
 {
     uint64_t dims[] = {s->columns, s->rows};
-    uint32_t type = s->rows > 0 ? m->type->id : (uint32_t)GUFO_TYPE_F32;
+    const gufo_element_type *type = s->rows > 0 ? m->type : gufo_element_type_by_id(GUFO_TYPE_F32);
     gufo_error e;
 
-    check(gufo_writer_add_tensor(m->writer, name, type, s->rows > 0 ? 2 : 1, dims, 0, &e), &e);
+    check(gufo_document_add_tensor(m->document, name, type, s->rows > 0 ? 2 : 1, dims, &e), &e);
 }
 
 static void write_vector(model *m, const shape *s)
@@ -200,7 +201,7 @@ static void write_vector(model *m, const shape *s)
 
     for (uint32_t i = 0; i < s->columns; i++)
         ones[i] = 1.0f;
-    check(gufo_writer_write(m->writer, m->tensors, 0, ones, s->columns * sizeof *ones, &e), &e);
+    check(gufo_job_write(m->job, 0, m->tensors, 0, ones, s->columns * sizeof *ones, &e), &e);
 }
 
 static void write_matrix(model *m, const shape *s)
@@ -217,9 +218,8 @@ static void write_matrix(model *m, const shape *s)
         for (size_t i = 0; i < (size_t)rows * s->columns; i++)
             values[i] = (float)next_sum(&m->random) * (0.02f / DEVIATION);
         check(gufo_encoder_encode(m->encoder, values, rows, s->columns, NULL, blocks, &e), &e);
-        check(
-            gufo_writer_write(m->writer, m->tensors, row * row_bytes, blocks, rows * row_bytes, &e),
-            &e);
+        check(gufo_job_write(m->job, 0, m->tensors, row * row_bytes, blocks, rows * row_bytes, &e),
+              &e);
     }
 }
 
@@ -235,20 +235,25 @@ static void write_tensor(model *m, const shape *s, gufo_str name)
 
 static void write_model(model *m, const char *path)
 {
+    const gufo_job_options options = {.path = path, .flags = GUFO_JOB_REPLACE};
     gufo_error e;
 
     m->encoder = gufo_encoder_new(m->type, NULL, &e);
     if (!m->encoder)
         die(m->type->name, e.message);
-    m->writer = gufo_writer_new(NULL, &e);
-    if (!m->writer)
+    m->document = gufo_document_new(NULL, &e);
+    if (!m->document)
         die(path, e.message);
     add_metadata(m);
     for_each_tensor(m, add_tensor);
-    check(gufo_writer_open_path(m->writer, path, true, &e), &e);
+    m->job = gufo_job_of_documents(&m->document, 1, NULL, &e);
+    if (!m->job)
+        die(path, e.message);
+    check(gufo_job_open(m->job, &options, &e), &e);
     for_each_tensor(m, write_tensor);
-    check(gufo_writer_finish(m->writer, &e), &e);
-    gufo_writer_free(m->writer);
+    check(gufo_job_finish(m->job, NULL, &e), &e);
+    gufo_job_free(m->job);
+    gufo_document_free(m->document);
     gufo_encoder_free(m->encoder);
 }
 

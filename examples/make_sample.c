@@ -62,7 +62,7 @@ static const struct {
 };
 
 /* The vocabulary: three special tokens and <0x00> to <0xFF>, from which any text can be spelt. */
-static gufo_status add_vocabulary(gufo_writer *w, gufo_error *error)
+static gufo_status add_vocabulary(gufo_document *d, gufo_error *error)
 {
     static const char *const special[FIRST_BYTE] = {"<unk>", "<s>", "</s>"};
     static char text[VOCABULARY][8];
@@ -89,30 +89,30 @@ static gufo_status add_vocabulary(gufo_writer *w, gufo_error *error)
         {"tokenizer.ggml.token_type", {GUFO_VALUE_INT32, VOCABULARY, types}},
     };
 
-    status = gufo_writer_add_text(w, "tokenizer.ggml.model", "llama", error);
+    status = gufo_document_set_text(d, "tokenizer.ggml.model", "llama", error);
     for (size_t i = 0; i < 3 && status == GUFO_OK; i++)
-        status = gufo_writer_add_array(w, arrays[i].key, &arrays[i].items, error);
+        status = gufo_document_set_array(d, arrays[i].key, &arrays[i].items, error);
     return status;
 }
 
-static gufo_status add_metadata(gufo_writer *w, gufo_error *error)
+static gufo_status add_metadata(gufo_document *d, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts && status == GUFO_OK; i++)
-        status = gufo_writer_add_text(w, texts[i].key, texts[i].text, error);
+        status = gufo_document_set_text(d, texts[i].key, texts[i].text, error);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GUFO_OK; i++)
-        status = gufo_writer_add_u32(w, numbers[i].key, numbers[i].number, error);
+        status = gufo_document_set_u32(d, numbers[i].key, numbers[i].number, error);
     if (status == GUFO_OK)
-        status = gufo_writer_add_f32(w, "llama.attention.layer_norm_rms_epsilon", 1e-5f, error);
+        status = gufo_document_set_f32(d, "llama.attention.layer_norm_rms_epsilon", 1e-5f, error);
     if (status == GUFO_OK)
-        status = gufo_writer_add_f32(w, "llama.rope.freq_base", 10000.0f, error);
+        status = gufo_document_set_f32(d, "llama.rope.freq_base", 10000.0f, error);
     if (status == GUFO_OK)
-        status = add_vocabulary(w, error);
+        status = add_vocabulary(d, error);
     if (status == GUFO_OK)
-        status = gufo_writer_add_bool(w, "tokenizer.ggml.add_bos_token", true, error);
+        status = gufo_document_set_bool(d, "tokenizer.ggml.add_bos_token", true, error);
     if (status == GUFO_OK)
-        status = gufo_writer_add_bool(w, "tokenizer.ggml.add_eos_token", false, error);
+        status = gufo_document_set_bool(d, "tokenizer.ggml.add_eos_token", false, error);
     return status;
 }
 
@@ -165,7 +165,7 @@ static tensor_shape shape_of(int index, char *name)
     return shape;
 }
 
-static gufo_status add_tensors(gufo_writer *w, gufo_error *error)
+static gufo_status add_tensors(gufo_document *d, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -174,9 +174,9 @@ static gufo_status add_tensors(gufo_writer *w, gufo_error *error)
         tensor_shape shape = shape_of(i, name);
         bool vector = shape.rows == 0;
 
-        status = gufo_writer_add_tensor(w, gufo_str_of(name),
-                                        vector ? GUFO_TYPE_F32 : GUFO_TYPE_F16, vector ? 1 : 2,
-                                        (uint64_t[]){shape.columns, shape.rows}, 0, error);
+        status = gufo_document_add_tensor(
+            d, gufo_str_of(name), gufo_element_type_by_id(vector ? GUFO_TYPE_F32 : GUFO_TYPE_F16),
+            vector ? 1 : 2, (uint64_t[]){shape.columns, shape.rows}, error);
     }
     return status;
 }
@@ -224,7 +224,7 @@ static size_t fill_tensor(tensor_shape shape, uint64_t *state, uint8_t *out)
     return 2 * elements;
 }
 
-static gufo_status write_data(gufo_writer *w, gufo_error *error)
+static gufo_status write_data(gufo_job *job, gufo_error *error)
 {
     static uint8_t data[2 * EMBEDDING * VOCABULARY]; /* the largest tensor */
     uint64_t state = 1;
@@ -234,33 +234,44 @@ static gufo_status write_data(gufo_writer *w, gufo_error *error)
         char name[64];
         size_t size = fill_tensor(shape_of(i, name), &state, data);
 
-        status = gufo_writer_write(w, (uint64_t)i, 0, data, size, error);
+        status = gufo_job_write(job, 0, (uint64_t)i, 0, data, size, error);
     }
     return status;
+}
+
+/* On failure freeing the job leaves everything as it was. */
+static gufo_status write_file(gufo_job *job, const char *path, gufo_error *error)
+{
+    gufo_job_options options = {.path = path, .flags = GUFO_JOB_REPLACE};
+    gufo_status status = gufo_job_open(job, &options, error);
+
+    if (status == GUFO_OK)
+        status = write_data(job, error);
+    return status == GUFO_OK ? gufo_job_finish(job, NULL, error) : status;
 }
 
 int main(int argc, char **argv)
 {
     gufo_error error = {0};
-    gufo_writer *w;
+    gufo_document *d;
+    gufo_job *job = NULL;
     gufo_status status = GUFO_E_MEMORY;
 
     if (argc != 2) {
         fprintf(stderr, "usage: make_sample OUT.gguf\n");
         return 2;
     }
-    w = gufo_writer_new(NULL, &error);
-    if (w)
-        status = add_metadata(w, &error);
+    d = gufo_document_new(NULL, &error);
+    if (d)
+        status = add_metadata(d, &error);
     if (status == GUFO_OK)
-        status = add_tensors(w, &error);
+        status = add_tensors(d, &error);
     if (status == GUFO_OK)
-        status = gufo_writer_open_path(w, argv[1], true, &error);
+        job = gufo_job_of_documents(&d, 1, NULL, &error);
     if (status == GUFO_OK)
-        status = write_data(w, &error);
-    if (status == GUFO_OK)
-        status = gufo_writer_finish(w, &error);
-    gufo_writer_free(w);
+        status = job != NULL ? write_file(job, argv[1], &error) : error.code;
+    gufo_job_free(job);
+    gufo_document_free(d);
     if (status != GUFO_OK)
         fprintf(stderr, "make_sample: %s: %s\n", argv[1], error.message);
     return status == GUFO_OK ? 0 : 3;

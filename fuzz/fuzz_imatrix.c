@@ -54,22 +54,20 @@ static void read_all(const gufo_imatrix *m)
 
 static void write_all(const gufo_imatrix *m)
 {
+    static const gufo_run one_thread = {.threads = 1};
     int fd = open("/dev/null", O_WRONLY);
 
     must(fd >= 0, "there is a place to write to");
     for (unsigned format = 0; format < 2; format++) {
-        gufo_imatrix_output *o =
-            gufo_imatrix_output_open_fd(m, (gufo_imatrix_format)format, fd, NULL);
+        gufo_job *job = gufo_job_imatrix(m, (gufo_imatrix_format)format, NULL, NULL);
 
-        if (o != NULL) {
-            gufo_status status = gufo_imatrix_output_write(o, NULL);
+        if (job != NULL) {
+            gufo_status status = gufo_job_stream(job, fd, &one_thread, NULL);
 
             must(status == GUFO_OK || status == GUFO_E_RANGE,
                  "what was planned can be written, if numbers are not too large");
-            must(status != GUFO_OK || gufo_imatrix_output_finish(o, NULL) == GUFO_OK,
-                 "what was written can be finished");
         }
-        gufo_imatrix_output_free(o);
+        gufo_job_free(job);
     }
     (void)close(fd);
 }

@@ -19,140 +19,140 @@ static void need(bool good)
     exit(1);
 }
 
-static void add_text(gufo_writer *w, const char *key, const char *text)
+static void add_text(gufo_document *d, const char *key, const char *text)
 {
-    need(gufo_writer_add_text(w, key, text, &error) == GUFO_OK);
+    need(gufo_document_set_text(d, key, text, &error) == GUFO_OK);
 }
 
-static void add_u32(gufo_writer *w, const char *key, uint32_t number)
+static void add_u32(gufo_document *d, const char *key, uint32_t number)
 {
-    need(gufo_writer_add_u32(w, key, number, &error) == GUFO_OK);
+    need(gufo_document_set_u32(d, key, number, &error) == GUFO_OK);
 }
 
-static void add_f32(gufo_writer *w, const char *key, float number)
+static void add_f32(gufo_document *d, const char *key, float number)
 {
-    need(gufo_writer_add_f32(w, key, number, &error) == GUFO_OK);
+    need(gufo_document_set_f32(d, key, number, &error) == GUFO_OK);
 }
 
-static void add_texts(gufo_writer *w, const char *key, const char *const *texts, size_t count)
+static void add_texts(gufo_document *d, const char *key, const char *const *texts, size_t count)
 {
     gufo_str views[16];
     const gufo_items items = {GUFO_VALUE_STRING, count, views};
 
     for (size_t i = 0; i < count; i++)
         views[i] = gufo_str_of(texts[i]);
-    need(gufo_writer_add_array(w, key, &items, &error) == GUFO_OK);
+    need(gufo_document_set_array(d, key, &items, &error) == GUFO_OK);
 }
 
-static void add_numbers(gufo_writer *w, const char *key, gufo_value_type type, const void *numbers,
-                        size_t count)
+static void add_numbers(gufo_document *d, const char *key, gufo_value_type type,
+                        const void *numbers, size_t count)
 {
     const gufo_items items = {type, count, numbers};
 
-    need(gufo_writer_add_array(w, key, &items, &error) == GUFO_OK);
+    need(gufo_document_set_array(d, key, &items, &error) == GUFO_OK);
 }
 
-static void add_tensor(gufo_writer *w, const char *name, uint64_t columns, uint64_t rows)
+static void add_tensor(gufo_document *d, const char *name, uint64_t columns, uint64_t rows)
 {
     const uint64_t dims[2] = {columns, rows};
 
-    need(gufo_writer_add_tensor(w, gufo_str_of(name), GUFO_TYPE_F32, rows > 1 ? 2 : 1, dims, 0,
-                                &error) == GUFO_OK);
+    need(gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_id(GUFO_TYPE_F32),
+                                  rows > 1 ? 2 : 1, dims, &error) == GUFO_OK);
 }
 
 /* ---- the seeds ------------------------------------------------------------------------------ */
 
 enum { TOKENS = 6, WIDTH = 4, HIDDEN = 8 };
 
-static void add_tokens(gufo_writer *w)
+static void add_tokens(gufo_document *d)
 {
     static const char *const tokens[TOKENS] = {"<unk>", "<s>", "</s>", "<0x0A>", "a", "ab"};
     static const float scores[TOKENS] = {0, 0, 0, 0, -1, -2};
     static const int32_t types[TOKENS] = {2, 3, 3, 6, 1, 1};
 
-    add_text(w, "tokenizer.ggml.model", "llama");
-    add_text(w, "tokenizer.ggml.pre", "default");
-    add_texts(w, "tokenizer.ggml.tokens", tokens, TOKENS);
-    add_numbers(w, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, scores, TOKENS);
-    add_numbers(w, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, types, TOKENS);
-    add_u32(w, "tokenizer.ggml.bos_token_id", 1);
-    add_u32(w, "tokenizer.ggml.eos_token_id", 2);
+    add_text(d, "tokenizer.ggml.model", "llama");
+    add_text(d, "tokenizer.ggml.pre", "default");
+    add_texts(d, "tokenizer.ggml.tokens", tokens, TOKENS);
+    add_numbers(d, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, scores, TOKENS);
+    add_numbers(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, types, TOKENS);
+    add_u32(d, "tokenizer.ggml.bos_token_id", 1);
+    add_u32(d, "tokenizer.ggml.eos_token_id", 2);
 }
 
-static void add_general(gufo_writer *w, const char *type)
+static void add_general(gufo_document *d, const char *type)
 {
     static const char *const languages[] = {"en", "de"};
 
-    add_text(w, "general.architecture", "llama");
-    add_text(w, "general.type", type);
-    add_text(w, "general.name", "Tiny");
-    add_text(w, "general.license", "MIT OR Apache-2.0");
-    add_text(w, "general.uuid", "ef001206-dadc-5f6d-a15f-3359e577d4e5");
-    add_text(w, "general.url", "https://example.org/tiny");
-    add_texts(w, "general.languages", languages, 2);
-    add_u32(w, "general.base_model.count", 1);
-    add_text(w, "general.base_model.0.name", "Base");
+    add_text(d, "general.architecture", "llama");
+    add_text(d, "general.type", type);
+    add_text(d, "general.name", "Tiny");
+    add_text(d, "general.license", "MIT OR Apache-2.0");
+    add_text(d, "general.uuid", "ef001206-dadc-5f6d-a15f-3359e577d4e5");
+    add_text(d, "general.url", "https://example.org/tiny");
+    add_texts(d, "general.languages", languages, 2);
+    add_u32(d, "general.base_model.count", 1);
+    add_text(d, "general.base_model.0.name", "Base");
 }
 
-static void vocabulary(gufo_writer *w)
+static void vocabulary(gufo_document *d)
 {
-    add_general(w, "vocab");
-    add_tokens(w);
-    add_text(w, "tokenizer.chat_template",
+    add_general(d, "vocab");
+    add_tokens(d);
+    add_text(d, "tokenizer.chat_template",
              "{% for m in messages %}{{ m['content'] | trim }}{% endfor %}");
 }
 
-static void merges(gufo_writer *w)
+static void merges(gufo_document *d)
 {
     static const char *const tokens[] = {"a", "b", "ab", "c", "abc"};
     static const char *const list[] = {"a b", "ab c"};
     static const int32_t types[] = {1, 1, 1, 1, 1};
 
-    add_text(w, "general.architecture", "gpt2");
-    add_text(w, "tokenizer.ggml.model", "gpt2");
-    add_text(w, "tokenizer.ggml.pre", "gpt-2");
-    add_texts(w, "tokenizer.ggml.tokens", tokens, 5);
-    add_numbers(w, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, types, 5);
-    add_texts(w, "tokenizer.ggml.merges", list, 2);
+    add_text(d, "general.architecture", "gpt2");
+    add_text(d, "tokenizer.ggml.model", "gpt2");
+    add_text(d, "tokenizer.ggml.pre", "gpt-2");
+    add_texts(d, "tokenizer.ggml.tokens", tokens, 5);
+    add_numbers(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, types, 5);
+    add_texts(d, "tokenizer.ggml.merges", list, 2);
 }
 
-static void model(gufo_writer *w)
+static void model(gufo_document *d)
 {
-    add_general(w, "model");
-    add_u32(w, "general.file_type", 0);
-    add_u32(w, "llama.context_length", 32);
-    add_u32(w, "llama.embedding_length", WIDTH);
-    add_u32(w, "llama.block_count", 1);
-    add_u32(w, "llama.feed_forward_length", HIDDEN);
-    add_u32(w, "llama.rope.dimension_count", 2);
-    add_u32(w, "llama.attention.head_count", 2);
-    add_f32(w, "llama.attention.layer_norm_rms_epsilon", 1e-5f);
-    add_tokens(w);
-    add_tensor(w, "token_embd.weight", WIDTH, TOKENS);
-    add_tensor(w, "output_norm.weight", WIDTH, 1);
-    add_tensor(w, "blk.0.attn_norm.weight", WIDTH, 1);
-    add_tensor(w, "blk.0.attn_q.weight", WIDTH, WIDTH);
-    add_tensor(w, "blk.0.attn_k.weight", WIDTH, WIDTH);
-    add_tensor(w, "blk.0.attn_v.weight", WIDTH, WIDTH);
-    add_tensor(w, "blk.0.attn_output.weight", WIDTH, WIDTH);
-    add_tensor(w, "blk.0.ffn_norm.weight", WIDTH, 1);
-    add_tensor(w, "blk.0.ffn_gate.weight", WIDTH, HIDDEN);
-    add_tensor(w, "blk.0.ffn_up.weight", WIDTH, HIDDEN);
-    add_tensor(w, "blk.0.ffn_down.weight", HIDDEN, WIDTH);
+    add_general(d, "model");
+    add_u32(d, "general.file_type", 0);
+    add_u32(d, "llama.context_length", 32);
+    add_u32(d, "llama.embedding_length", WIDTH);
+    add_u32(d, "llama.block_count", 1);
+    add_u32(d, "llama.feed_forward_length", HIDDEN);
+    add_u32(d, "llama.rope.dimension_count", 2);
+    add_u32(d, "llama.attention.head_count", 2);
+    add_f32(d, "llama.attention.layer_norm_rms_epsilon", 1e-5f);
+    add_tokens(d);
+    add_tensor(d, "token_embd.weight", WIDTH, TOKENS);
+    add_tensor(d, "output_norm.weight", WIDTH, 1);
+    add_tensor(d, "blk.0.attn_norm.weight", WIDTH, 1);
+    add_tensor(d, "blk.0.attn_q.weight", WIDTH, WIDTH);
+    add_tensor(d, "blk.0.attn_k.weight", WIDTH, WIDTH);
+    add_tensor(d, "blk.0.attn_v.weight", WIDTH, WIDTH);
+    add_tensor(d, "blk.0.attn_output.weight", WIDTH, WIDTH);
+    add_tensor(d, "blk.0.ffn_norm.weight", WIDTH, 1);
+    add_tensor(d, "blk.0.ffn_gate.weight", WIDTH, HIDDEN);
+    add_tensor(d, "blk.0.ffn_up.weight", WIDTH, HIDDEN);
+    add_tensor(d, "blk.0.ffn_down.weight", HIDDEN, WIDTH);
 }
 
-static void adapter(gufo_writer *w)
+static void adapter(gufo_document *d)
 {
-    add_general(w, "adapter");
-    add_text(w, "adapter.type", "lora");
-    add_f32(w, "adapter.lora.alpha", 16);
-    add_tensor(w, "blk.0.attn_q.weight.lora_a", WIDTH, 2);
-    add_tensor(w, "blk.0.attn_q.weight.lora_b", 2, WIDTH);
+    add_general(d, "adapter");
+    add_text(d, "adapter.type", "lora");
+    add_f32(d, "adapter.lora.alpha", 16);
+    add_tensor(d, "blk.0.attn_q.weight.lora_a", WIDTH, 2);
+    add_tensor(d, "blk.0.attn_q.weight.lora_b", 2, WIDTH);
 }
 
 static const struct {
     const char *name;
-    void (*make)(gufo_writer *w);
+    void (*make)(gufo_document *d);
 } seeds[] = {
     {"vocabulary", vocabulary}, {"merges", merges}, {"model", model}, {"adapter", adapter}};
 
@@ -162,17 +162,21 @@ static const struct {
 static void write_seed(size_t index, const char *path)
 {
     static const uint8_t zeros[4096];
-    gufo_writer *w = gufo_writer_new(NULL, &error);
-    uint64_t offset, size;
+    gufo_document *d = gufo_document_new(NULL, &error);
+    const gufo_job_options options = {.path = path, .flags = GUFO_JOB_REPLACE};
+    gufo_document_tensor tensor;
+    gufo_job *job;
 
-    need(w != NULL);
-    seeds[index].make(w);
-    need(gufo_writer_open_path(w, path, true, &error) == GUFO_OK);
-    for (uint64_t i = 0; gufo_writer_tensor(w, i, &offset, &size); i++)
-        need(size <= sizeof zeros &&
-             gufo_writer_write(w, i, 0, zeros, (size_t)size, &error) == GUFO_OK);
-    need(gufo_writer_finish(w, &error) == GUFO_OK);
-    gufo_writer_free(w);
+    need(d != NULL);
+    seeds[index].make(d);
+    job = gufo_job_of_documents(&d, 1, NULL, &error);
+    need(job != NULL && gufo_job_open(job, &options, &error) == GUFO_OK);
+    for (uint64_t i = 0; gufo_document_tensor_at(d, i, &tensor); i++)
+        need(tensor.size <= sizeof zeros &&
+             gufo_job_write(job, 0, i, 0, zeros, (size_t)tensor.size, &error) == GUFO_OK);
+    need(gufo_job_finish(job, NULL, &error) == GUFO_OK);
+    gufo_job_free(job);
+    gufo_document_free(d);
 }
 
 static bool same_files(const char *a, const char *b)

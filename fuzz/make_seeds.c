@@ -604,11 +604,11 @@ static void ok(gufo_status status, const gufo_error *error)
 {
     if (status == GUFO_OK)
         return;
-    fprintf(stderr, "the writer failed: %s\n", error->message);
+    fprintf(stderr, "the file cannot be made: %s\n", error->message);
     exit(1);
 }
 
-static void plan(gufo_writer *w, gufo_error *e)
+static void plan(gufo_document *d, gufo_error *e)
 {
     const gufo_str words[] = {gufo_str_of("one"), gufo_str_of(""), gufo_str_of("three")};
     const int16_t small_numbers[] = {-1, 0, 1};
@@ -616,48 +616,53 @@ static void plan(gufo_writer *w, gufo_error *e)
                                 {GUFO_VALUE_INT16, 3, small_numbers}};
     const gufo_items outer = {GUFO_VALUE_ARRAY, 2, inner};
 
-    ok(gufo_writer_add_text(w, "general.architecture", "llama", e), e);
-    ok(gufo_writer_add_u32(w, "general.alignment", 64, e), e);
-    ok(gufo_writer_add_u8(w, "v.u8", 8, e), e);
-    ok(gufo_writer_add_i8(w, "v.i8", -8, e), e);
-    ok(gufo_writer_add_u16(w, "v.u16", 1600, e), e);
-    ok(gufo_writer_add_i16(w, "v.i16", -1600, e), e);
-    ok(gufo_writer_add_i32(w, "v.i32", -320000, e), e);
-    ok(gufo_writer_add_u64(w, "v.u64", UINT64_MAX, e), e);
-    ok(gufo_writer_add_i64(w, "v.i64", INT64_MIN, e), e);
-    ok(gufo_writer_add_f32(w, "v.f32", 0.1f, e), e);
-    ok(gufo_writer_add_f64(w, "v.f64", -1e300, e), e);
-    ok(gufo_writer_add_bool(w, "v.bool", true, e), e);
-    ok(gufo_writer_add_array(w, "v.words", &inner[0], e), e);
-    ok(gufo_writer_add_array(w, "v.numbers", &inner[1], e), e);
-    ok(gufo_writer_add_array(w, "v.nested", &outer, e), e);
-    ok(gufo_writer_add_tensor(w, gufo_str_of("a.weight"), GUFO_TYPE_Q4_0, 2, (uint64_t[]){32, 2}, 0,
-                              e),
+    ok(gufo_document_set_text(d, "general.architecture", "llama", e), e);
+    ok(gufo_document_set_u32(d, "general.alignment", 64, e), e);
+    ok(gufo_document_set_u8(d, "v.u8", 8, e), e);
+    ok(gufo_document_set_i8(d, "v.i8", -8, e), e);
+    ok(gufo_document_set_u16(d, "v.u16", 1600, e), e);
+    ok(gufo_document_set_i16(d, "v.i16", -1600, e), e);
+    ok(gufo_document_set_i32(d, "v.i32", -320000, e), e);
+    ok(gufo_document_set_u64(d, "v.u64", UINT64_MAX, e), e);
+    ok(gufo_document_set_i64(d, "v.i64", INT64_MIN, e), e);
+    ok(gufo_document_set_f32(d, "v.f32", 0.1f, e), e);
+    ok(gufo_document_set_f64(d, "v.f64", -1e300, e), e);
+    ok(gufo_document_set_bool(d, "v.bool", true, e), e);
+    ok(gufo_document_set_array(d, "v.words", &inner[0], e), e);
+    ok(gufo_document_set_array(d, "v.numbers", &inner[1], e), e);
+    ok(gufo_document_set_array(d, "v.nested", &outer, e), e);
+    ok(gufo_document_add_tensor(d, gufo_str_of("a.weight"), gufo_element_type_by_id(GUFO_TYPE_Q4_0),
+                                2, (uint64_t[]){32, 2}, e),
        e);
-    ok(gufo_writer_add_tensor(w, gufo_str_of("b.weight"), 57, 1, (uint64_t[]){5}, 10, e), e);
+    ok(gufo_document_add_raw_tensor(d, gufo_str_of("b.weight"), 57, 1, (uint64_t[]){5}, 10, e), e);
 }
 
 /* The file goes to a descriptor in memory and from there into the seed. */
 static void written(bytes *b)
 {
-    gufo_writer_options options = {
-        .version = b->version,
-        .byte_order = b->big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN,
-        .flags = GUFO_WRITER_AS_READ,
+    gufo_document_options options = {
+        .flags = GUFO_DOCUMENT_AS_READ,
     };
     static const uint8_t content[36] = {1, 2, 3, 4, 5, 6, 7, 8};
     gufo_error error;
     int fd = memfd_create("gufo-seed", MFD_CLOEXEC);
-    gufo_writer *w = gufo_writer_new(&options, &error);
+    gufo_document *d = gufo_document_new(&options, &error);
+    gufo_job *job;
     ssize_t size;
 
-    ok(w && fd >= 0 ? GUFO_OK : GUFO_E_IO, &error);
-    plan(w, &error);
-    ok(gufo_writer_open_fd(w, fd, &error), &error);
-    ok(gufo_writer_write(w, 0, 0, content, 36, &error), &error);
-    ok(gufo_writer_write(w, 1, 0, content, 10, &error), &error);
-    ok(gufo_writer_finish(w, &error), &error);
-    gufo_writer_free(w);
+    ok(d && fd >= 0 ? GUFO_OK : GUFO_E_IO, &error);
+    ok(gufo_document_set_encoding(d, b->version, b->big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN,
+                                  &error),
+       &error);
+    plan(d, &error);
+    job = gufo_job_of_documents(&d, 1, NULL, &error);
+    ok(job ? GUFO_OK : error.code, &error);
+    ok(gufo_job_open_fd(job, fd, &error), &error);
+    ok(gufo_job_write(job, 0, 0, 0, content, 36, &error), &error);
+    ok(gufo_job_write(job, 0, 1, 0, content, 10, &error), &error);
+    ok(gufo_job_finish(job, NULL, &error), &error);
+    gufo_job_free(job);
+    gufo_document_free(d);
     size = pread(fd, b->data, sizeof b->data, 0);
     b->size = size > 0 ? (size_t)size : 0;
     close(fd);

@@ -9,6 +9,7 @@
 
 #include "codec.h"
 #include "format.h"
+#include "produce.h"
 #include "schema.h"
 
 #ifdef __cplusplus
@@ -257,30 +258,17 @@ typedef struct gufo_imatrix_statistics {
 GUFO_API gufo_status gufo_imatrix_scan(const gufo_imatrix *imatrix, uint64_t index,
                                        gufo_imatrix_statistics *out, gufo_error *error);
 
-/* Writing, in either format, in the order of entries; where the format stays, every finite number
- * comes back as it was.  In the old format a matrix that no token reached becomes all ones, an entry
- * with no other is left out, and only the last dataset is kept. */
-typedef struct gufo_imatrix_output gufo_imatrix_output;
-
-/* Opens the output, as gufo_writer_open_path does: under a temporary name, its full size reserved.
- * `imatrix` must outlive it.  NULL on failure: GUFO_E_EXISTS, GUFO_E_IO, GUFO_E_RANGE for numbers
- * that the format cannot hold, GUFO_E_LIMIT or GUFO_E_MALFORMED for a name that it cannot. */
-GUFO_API gufo_imatrix_output *gufo_imatrix_output_open(const gufo_imatrix *imatrix,
-                                                       gufo_imatrix_format format, const char *path,
-                                                       bool replace, gufo_error *error);
-/* The same to a descriptor, as gufo_writer_open_fd. */
-GUFO_API gufo_imatrix_output *gufo_imatrix_output_open_fd(const gufo_imatrix *imatrix,
-                                                          gufo_imatrix_format format, int fd,
-                                                          gufo_error *error);
-/* The name of the temporary file, for a signal handler; NULL if none.  As gufo_writer_temporary. */
-GUFO_API const char *gufo_imatrix_output_temporary(const gufo_imatrix_output *output);
-/* Writes everything.  GUFO_E_RANGE for a sum that became too large for a float; GUFO_E_IO,
- * GUFO_E_CHANGED. */
-GUFO_API gufo_status gufo_imatrix_output_write(gufo_imatrix_output *output, gufo_error *error);
-/* Syncs and puts the file in place; on failure nothing is left behind. */
-GUFO_API gufo_status gufo_imatrix_output_finish(gufo_imatrix_output *output, gufo_error *error);
-/* Releases it; what was not finished is removed.  NULL is allowed. */
-GUFO_API void gufo_imatrix_output_free(gufo_imatrix_output *output);
+/* Plans a file (produce.h) in either format, with the entries in their order; where the format stays,
+ * every finite number comes back as it was.  In the old format a matrix that no token reached becomes
+ * all ones, an entry with no other is left out, and only the last dataset is kept.  The result may
+ * replace a file that `imatrix` was opened or merged from.  `options` may be NULL; the allocator is
+ * that of `imatrix` if they have none.  `imatrix` must outlive the job.  NULL on failure:
+ * GUFO_E_RANGE for counts that the format cannot hold, GUFO_E_LIMIT or GUFO_E_MALFORMED for a name
+ * that it cannot, GUFO_E_ARGUMENT for a format that does not exist, and, in the old format, whose
+ * plan needs all counts, GUFO_E_IO and GUFO_E_TRUNCATED.  Writing fails with GUFO_E_RANGE for a sum
+ * that became too large for a float. */
+GUFO_API gufo_job *gufo_job_imatrix(const gufo_imatrix *imatrix, gufo_imatrix_format format,
+                                    const gufo_job_plan_options *options, gufo_error *error);
 
 /* ==== Part 3: quantizing files =============================================================== */
 

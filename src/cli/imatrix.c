@@ -181,58 +181,74 @@ static void warn_of_loss(const char *path, const gufo_imatrix *imatrix, gufo_ima
         report_warning(path, "the old format keeps the name of one dataset, the last");
 }
 
-static gufo_imatrix_output *open_output(const char *path, int *fd, const gufo_imatrix *imatrix,
-                                        gufo_imatrix_format format, bool force, gufo_error *error)
+static gufo_status fail_open(int number, gufo_error *error)
 {
-    if (input_is_stdin(path))
-        return gufo_imatrix_output_open_fd(imatrix, format, STDOUT_FILENO, error);
-    if (!save_is_stream(path))
-        return gufo_imatrix_output_open(imatrix, format, path, force, error);
-    *fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (*fd >= 0)
-        return gufo_imatrix_output_open_fd(imatrix, format, *fd, error);
-    *error = (gufo_error){.code = GUFO_E_IO, .system = errno, .offset = GUFO_NO_OFFSET};
-    snprintf(error->message, sizeof error->message, "cannot open: %s", strerror(errno));
-    return NULL;
+    *error = (gufo_error){.code = GUFO_E_IO, .system = number, .offset = GUFO_NO_OFFSET};
+    snprintf(error->message, sizeof error->message, "cannot open: %s", strerror(number));
+    return error->code;
 }
 
-/* Signals wait while the temporary file is made, and while it gets its final name or is removed. */
-static gufo_status write_output(const char *path, int *fd, const gufo_imatrix *imatrix,
-                                gufo_imatrix_format format, bool force, gufo_error *error)
+/* A stream has nothing to clean up, and may wait for its reader for ever: there the first signal ends
+ * everything. */
+static gufo_status write_stream(const char *path, gufo_job *job, const gufo_run *how,
+                                gufo_error *error)
 {
-    gufo_imatrix_output *output;
+    int fd = input_is_stdin(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
     gufo_status status;
 
-    signals_hold();
-    output = open_output(path, fd, imatrix, format, force, error);
-    if (output != NULL)
-        signals_temporary(gufo_imatrix_output_temporary(output));
-    signals_release();
-    if (output == NULL)
-        return error->code;
-    status = gufo_imatrix_output_write(output, error);
-    signals_hold();
-    signals_temporary(NULL);
-    if (status == GUFO_OK)
-        status = gufo_imatrix_output_finish(output, error);
-    gufo_imatrix_output_free(output);
-    signals_release();
+    if (fd < 0)
+        return fail_open(errno, error);
+    status = gufo_job_stream(job, fd, how, error);
+    if (fd != STDOUT_FILENO && close(fd) != 0 && status == GUFO_OK) {
+        *error = (gufo_error){.code = GUFO_E_IO, .system = errno, .offset = GUFO_NO_OFFSET};
+        snprintf(error->message, sizeof error->message, "%s", strerror(errno));
+        status = error->code;
+    }
+    return status;
+}
+
+static bool go_on(void *context, uint64_t done, uint64_t total)
+{
+    (void)context;
+    (void)done;
+    (void)total;
+    return !signals_stopped();
+}
+
+static gufo_status write_file(const char *path, gufo_job *job, gufo_run *how, bool force,
+                              gufo_error *error)
+{
+    gufo_job_options options = {.path = path, .flags = force ? GUFO_JOB_REPLACE : 0};
+    gufo_status status;
+
+    how->progress = go_on;
+    signals_temporaries(gufo_job_temporaries(job), gufo_job_output_count(job));
+    signals_defer();
+    status = gufo_job_run(job, &options, how, error);
+    signals_temporaries(NULL, 0);
     return status;
 }
 
 /* A pipe whose reader went away has seen what it wanted. */
 static int save(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
-                bool force)
+                const shared_options *shared)
 {
+    gufo_run how = {.threads = shared->threads};
     gufo_error error;
-    int fd = -1;
-    gufo_status status = write_output(path, &fd, imatrix, format, force, &error);
+    gufo_job *job = gufo_job_imatrix(imatrix, format, NULL, &error);
+    gufo_status status = job != NULL ? GUFO_OK : error.code;
 
-    if (fd >= 0 && close(fd) != 0 && status == GUFO_OK) {
-        report_system(path, errno);
-        return CODE_FAILED;
-    }
-    return status == GUFO_OK || signals_pipe_closed() ? CODE_OK : save_report(path, &error);
+    if (status == GUFO_OK)
+        status = input_is_stdin(path) || save_is_stream(path)
+                     ? write_stream(path, job, &how, &error)
+                     : write_file(path, job, &how, shared->force, &error);
+    gufo_job_free(job);
+    if (status == GUFO_OK || signals_pipe_closed())
+        return CODE_OK;
+    if (status != GUFO_E_STOPPED)
+        return save_report(path, &error);
+    report_message(path, "interrupted; nothing was written");
+    return CODE_INTERRUPTED;
 }
 
 static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
@@ -271,7 +287,7 @@ static int merge_opened(const char *path, const gufo_imatrix *const *opened, siz
     }
     left_out = count_left_out(sum, format);
     warn_of_loss(path, sum, format, left_out);
-    code = save(path, sum, format, options->base.shared->force);
+    code = save(path, sum, format, options->base.shared);
     if (code == CODE_OK && options->base.shared->json)
         print_result(path, sum, format, gufo_imatrix_entry_count(sum) - left_out);
     gufo_imatrix_close(sum);

@@ -95,7 +95,8 @@ gufo_status edit_rewrite(gufo_edit *edit, const gufo_edit_target *target, const 
     job = plan_job(edit, &reason);
     if (job != NULL) {
         job->shares_blocks = shared;
-        job->replaces_input = itself;
+        for (uint64_t i = 0; i < job->input_count; i++)
+            job->inputs[i].replaceable = itself;
         (void)gufo_job_run(job, &options, run, &reason);
     }
     gufo_job_free(job);

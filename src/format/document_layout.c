@@ -74,6 +74,7 @@ static bool has_place(const gufo_document *document, const document_tensor *t)
 static gufo_status check_as_source(const gufo_document *document, gufo_error *error)
 {
     const gufo_model *model = document->source;
+    uint64_t next = 0;
 
     if (model == NULL)
         return fail_as_source("the document was not made from a model", error);
@@ -88,8 +89,11 @@ static gufo_status check_as_source(const gufo_document *document, gufo_error *er
     for (uint64_t i = 0; i < document->tensors.items.count; i++) {
         const document_tensor *t = document_tensor_in(document, i);
 
-        if (!t->named.gone && !has_place(document, t))
+        if (t->named.gone)
+            continue;
+        if (!has_place(document, t) || t->origin < next)
             return fail_as_source("some were added, or have another type", error);
+        next = t->origin + 1; /* one that was copied again comes late, and shares its place */
     }
     return GUFO_OK;
 }

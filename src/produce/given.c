@@ -84,8 +84,9 @@ gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options, gufo_e
                            "data that the caller gives cannot be resumed");
     if (status == GUFO_OK)
         status = job_begin(job, &standard, error);
-    if (status == GUFO_OK)
-        status = begin(job, -1, error);
+    if (status != GUFO_OK) /* an output that is open stays so */
+        return status;
+    status = begin(job, -1, error);
     if (status == GUFO_OK)
         status = open_all(job->given, options, error);
     if (status != GUFO_OK)
@@ -127,8 +128,9 @@ gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error)
     status = check_stream(job, error);
     if (status == GUFO_OK)
         status = job_begin(job, &standard, error);
-    if (status == GUFO_OK)
-        status = begin(job, fd, error);
+    if (status != GUFO_OK)
+        return status;
+    status = begin(job, fd, error);
     if (status == GUFO_OK)
         status = job_header(&job->targets[0], &header, &size, error);
     if (status == GUFO_OK)

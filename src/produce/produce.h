@@ -165,6 +165,7 @@ typedef struct job_input {
     const source *source;    /* NULL: not a file */
     uint64_t head;           /* bytes at its beginning that say what it is: metadata */
     const gufo_model *model; /* the shard that it is, or NULL */
+    bool replaceable;        /* by an output */
 } job_input;
 
 /* What a planner does while its job runs.  Any of them may be NULL. */
@@ -217,7 +218,6 @@ struct gufo_job {
     gufo_effort effort;    /* of encoders */
     uint64_t memory;       /* that may be used where gufo_run does not say, */
     uint64_t other_memory; /* and what the planner takes of it */
-    bool replaces_input;   /* the target may be an input: an edit of that file */
     bool shares_blocks;    /* targets share blocks with inputs: to reserve some would be wrong */
     uint64_t identity;     /* a hash of whatever else decides about the bytes */
     job_naming naming;

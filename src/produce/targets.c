@@ -21,14 +21,15 @@ gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, g
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
-/* All files that are read: none of them may be replaced. */
-static gufo_status guard_inputs(const gufo_job *job, output_guard *guard, gufo_error *error)
+/* Files that are read: all of them, or those that may not be replaced. */
+static gufo_status guard_inputs(const gufo_job *job, bool all, output_guard *guard,
+                                gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     *guard = (output_guard){.allocator = &job->allocator};
-    for (uint64_t i = 0; i < job->input_count && !job->replaces_input && status == GUFO_OK; i++)
-        if (job->inputs[i].source != NULL)
+    for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
+        if (job->inputs[i].source != NULL && (all || !job->inputs[i].replaceable))
             status = guard_add_fd(guard, job->inputs[i].source->fd, error);
     guard_ready(guard);
     return status;
@@ -57,7 +58,8 @@ static gufo_status check_beside(const targets *t, const output *file, const outp
 }
 
 static gufo_status find_target(targets *t, const char *path, uint32_t index,
-                               const output_guard *guard, gufo_error *error)
+                               const output_guard *guard, const output_guard *inputs,
+                               gufo_error *error)
 {
     const gufo_allocator *a = &t->job->allocator;
     size_t size = gufo_job_output_path(t->job, path, index, NULL, 0) + 1;
@@ -69,7 +71,7 @@ static gufo_status find_target(targets *t, const char *path, uint32_t index,
     (void)gufo_job_output_path(t->job, path, index, t->paths[index], size);
     status = output_find(&t->files[index], t->paths[index], true, guard, a, error);
     if (status == GUFO_OK)
-        status = check_beside(t, &t->files[index], guard, error);
+        status = check_beside(t, &t->files[index], inputs, error);
     return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
 }
 
@@ -109,13 +111,18 @@ static gufo_status make_lists(targets *t, gufo_error *error)
 
 static gufo_status find_all(targets *t, const char *path, gufo_error *error)
 {
-    output_guard guard;
-    gufo_status status = guard_inputs(t->job, &guard, error);
+    output_guard guard, inputs;
+    gufo_status status = guard_inputs(t->job, false, &guard, error);
     size_t failed;
 
+    if (status == GUFO_OK)
+        status = guard_inputs(t->job, true, &inputs, error);
+    else
+        inputs = (output_guard){.allocator = &t->job->allocator};
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
-        status = find_target(t, path, i, &guard, error);
+        status = find_target(t, path, i, &guard, &inputs, error);
     guard_free(&guard);
+    guard_free(&inputs);
     if (status != GUFO_OK)
         return status;
     status = commit_check(t->files, (size_t)t->job->target_count, &failed, error);

@@ -333,8 +333,11 @@ static gufo_status add_inputs(const gufo_imatrix *m, uint64_t index, uint64_t fi
         if (!gufo_imatrix_find(m->inputs[i], name, &at))
             continue;
         status = read(m->inputs[i], at, first, count, any ? numbers : out, error);
-        if (status != GUFO_OK)
+        if (status != GUFO_OK) {
+            if (error != NULL)
+                error->file_index = (uint32_t)i;
             return status;
+        }
         if (any)
             add(out, numbers, count);
         any = true;

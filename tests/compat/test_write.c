@@ -1,5 +1,7 @@
 /* Writing through the documented C API: three ways, the same bytes, and those of our own writer. */
+#include "../support/document.h"
 #include "../support/process.h"
+#include "../support/sink.h"
 #include "compat.h"
 
 #include <sys/stat.h>
@@ -39,38 +41,40 @@ static struct gguf_context *model(struct ggml_context **pool)
     return ctx;
 }
 
-/* The same with libgufo's writer. */
+/* The same with a document of libgufo. */
 static uint8_t *written_by_gufo(const folder *f, struct ggml_context *pool, size_t *len)
 {
     path_text path = folder_path(f, "gufo.gguf");
-    gufo_writer *w = gufo_writer_new(&(gufo_writer_options){.byte_order = native().big}, NULL);
+    sink out = {.document = document_for(native(), 0)};
+    gufo_document *d = out.document;
     gufo_error error = no_error();
     const gufo_str tokens[] = {{"a", 1}, {"", 0}, {"bcd", 3}};
     uint64_t i = 0;
 
-    check_ok(gufo_writer_add_text(w, "general.architecture", "llama", &error), &error, "plan");
-    check_ok(gufo_writer_add_u32(w, "general.quantization_version", 2, &error), &error, "plan");
-    check_ok(gufo_writer_add_f32(w, "llama.rope.freq_base", 10000, &error), &error, "plan");
-    check_ok(gufo_writer_add_bool(w, "tokenizer.ggml.add_bos_token", true, &error), &error, "plan");
-    check_ok(gufo_writer_add_array(w, "tokenizer.ggml.tokens",
-                                   &(gufo_items){GUFO_VALUE_STRING, 3, tokens}, &error),
+    check_ok(gufo_document_set_text(d, "general.architecture", "llama", &error), &error, "plan");
+    check_ok(gufo_document_set_u32(d, "general.quantization_version", 2, &error), &error, "plan");
+    check_ok(gufo_document_set_f32(d, "llama.rope.freq_base", 10000, &error), &error, "plan");
+    check_ok(gufo_document_set_bool(d, "tokenizer.ggml.add_bos_token", true, &error), &error,
+             "plan");
+    check_ok(gufo_document_set_array(d, "tokenizer.ggml.tokens",
+                                     &(gufo_items){GUFO_VALUE_STRING, 3, tokens}, &error),
              &error, "plan");
-    check_ok(gufo_writer_add_array(w, "tokenizer.ggml.scores",
-                                   &(gufo_items){GUFO_VALUE_FLOAT32, 3, (float[]){0, -1, 2.5f}},
-                                   &error),
+    check_ok(gufo_document_set_array(d, "tokenizer.ggml.scores",
+                                     &(gufo_items){GUFO_VALUE_FLOAT32, 3, (float[]){0, -1, 2.5f}},
+                                     &error),
              &error, "plan");
     for (struct ggml_tensor *t = ggml_get_first_tensor(pool); t != NULL;
          t = ggml_get_next_tensor(pool, t))
-        check_ok(gufo_writer_add_tensor(w, gufo_str_of(t->name), (uint32_t)t->type,
-                                        (uint32_t)ggml_n_dims(t), (const uint64_t *)t->ne, 0,
-                                        &error),
+        check_ok(gufo_document_add_tensor(
+                     d, gufo_str_of(t->name), gufo_element_type_by_id((uint32_t)t->type),
+                     (uint32_t)ggml_n_dims(t), (const uint64_t *)t->ne, &error),
                  &error, "plan");
-    check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "open");
+    check_ok(sink_open(&out, path.text, true, &error), &error, "open");
     for (struct ggml_tensor *t = ggml_get_first_tensor(pool); t != NULL;
          t = ggml_get_next_tensor(pool, t))
-        check_ok(gufo_writer_write(w, i++, 0, t->data, ggml_nbytes(t), &error), &error, "data");
-    check_ok(gufo_writer_finish(w, &error), &error, "finish");
-    gufo_writer_free(w);
+        check_ok(sink_write(&out, i++, 0, t->data, ggml_nbytes(t), &error), &error, "data");
+    check_ok(sink_finish(&out, &error), &error, "finish");
+    sink_free(&out);
     return read_file(path.text, len);
 }
 

@@ -6,6 +6,7 @@
 #include "../support/good.h"
 #include "../support/openers.h"
 #include "../support/walk.h"
+#include "../support/sink.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -226,7 +227,7 @@ static void test_many_copies(void **state)
     gufo_edit *edit = open_model(&f, (encoding){3, false});
     uint64_t before = gufo_metadata_count(gufo_edit_model(edit)), copied, number;
     gufo_error error = no_error();
-    gufo_writer *writer = gufo_writer_new(NULL, &error);
+    gufo_document *d = gufo_document_new(NULL, &error);
     gufo_model *other, *file;
     char key[32];
     const void *bytes;
@@ -235,10 +236,10 @@ static void test_many_copies(void **state)
     (void)state;
     for (uint32_t i = 0; i < KEYS; i++) {
         snprintf(key, sizeof key, "many.%u", i);
-        check_ok(gufo_writer_add_u32(writer, key, i, &error), &error, "%s", key);
+        check_ok(gufo_document_set_u32(d, key, i, &error), &error, "%s", key);
     }
-    check_ok(gufo_writer_layout(writer, NULL, &error), &error, "layout");
-    bytes = gufo_writer_header(writer, &size);
+    check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
+    bytes = document_header(d, &size);
     other = gufo_open_memory(bytes, size, &options, &error);
     check(other != NULL, "%s", error.message);
     for (int round = 0; round < 2; round++) {
@@ -254,7 +255,7 @@ static void test_many_copies(void **state)
     }
     gufo_close(file);
     gufo_close(other);
-    gufo_writer_free(writer);
+    gufo_document_free(d);
     folder_remove(&f);
 }
 

@@ -5,6 +5,7 @@
  * Machines with 32-bit addresses cannot map such files and read them instead. */
 #include "../support/findings.h"
 #include "../support/folder.h"
+#include "../support/sink.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -339,38 +340,39 @@ static void test_set(void **state)
     folder_remove(&f);
 }
 
-static gufo_writer *plan_large(void)
+static gufo_document *plan_large(void)
 {
     gufo_error error = no_error();
-    gufo_writer *w = gufo_writer_new(NULL, &error);
+    gufo_document *d = gufo_document_new(NULL, &error);
 
-    check(w != NULL, "%s", error.message);
+    check(d != NULL, "%s", error.message);
     for (size_t i = 0; i < COUNT_OF(tensors); i++)
-        check_ok(gufo_writer_add_tensor(w, gufo_str_of(tensors[i].name), tensors[i].type,
-                                        tensors[i].n_dims, tensors[i].dims, 0, &error),
+        check_ok(gufo_document_add_tensor(d, gufo_str_of(tensors[i].name),
+                                          gufo_element_type_by_id(tensors[i].type),
+                                          tensors[i].n_dims, tensors[i].dims, &error),
                  &error, "%s", tensors[i].name);
-    return w;
+    return d;
 }
 
 static void test_plan(void **state)
 {
-    gufo_writer *w = plan_large();
+    gufo_document *d = plan_large();
     gufo_layout layout;
     gufo_error error = no_error();
     uint64_t offset, size;
     size_t header;
 
     (void)state;
-    check_ok(gufo_writer_layout(w, &layout, &error), &error, "plan");
+    check_ok(gufo_document_layout(d, NULL, &layout, &error), &error, "plan");
     check_u64(layout.file_size, layout.data_offset + DATA_SIZE, "plan");
     for (size_t i = 0; i < COUNT_OF(tensors); i++) {
-        check(gufo_writer_tensor(w, i, &offset, &size), "%zu", i);
+        check(tensor_place(d, i, &offset, &size), "%zu", i);
         check_u64(offset, layout.data_offset + tensors[i].offset, "%zu", i);
         check_u64(size, tensors[i].size, "%zu", i);
     }
-    check(gufo_writer_header(w, &header) != NULL, "plan");
+    check(document_header(d, &header) != NULL, "plan");
     check_u64(header, layout.data_offset, "plan");
-    gufo_writer_free(w);
+    gufo_document_free(d);
 }
 
 /* What was planned is what is read: the header of a plan before data of that size. */
@@ -378,7 +380,7 @@ static void test_plan_opens(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "planned.gguf");
-    gufo_writer *w = plan_large();
+    gufo_document *d = plan_large();
     gufo_layout layout;
     gufo_error error = no_error();
     builder head = builder_new((encoding){3, false});
@@ -389,15 +391,15 @@ static void test_plan_opens(void **state)
     bool written;
 
     (void)state;
-    check_ok(gufo_writer_layout(w, &layout, &error), &error, "plan");
-    bytes = gufo_writer_header(w, &size);
+    check_ok(gufo_document_layout(d, NULL, &layout, &error), &error, "plan");
+    bytes = document_header(d, &size);
     check(bytes != NULL, "plan");
     builder_raw(&head, bytes, size);
     large.data_offset = layout.data_offset;
     large.size = layout.file_size;
     written = write_large(path.text, &head, head.len);
     builder_free(&head);
-    gufo_writer_free(w);
+    gufo_document_free(d);
     if (!written)
         skip_large(&f);
     file = gufo_open(path.text, NULL, &error);

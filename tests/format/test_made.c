@@ -123,25 +123,22 @@ static gufo_model *open_made(maker *m)
     return model;
 }
 
-/* The same as a file: the way through the writer. */
+/* The same as a file. */
 static gufo_model *open_written(const gufo_model *made, const char *path)
 {
+    const gufo_job_options options = {.path = path};
     gufo_error error = no_error();
-    gufo_writer *w = gufo_writer_new(NULL, &error);
-    gufo_tensor tensor;
+    gufo_document *d = gufo_document_new(NULL, &error);
+    gufo_job *job;
     gufo_model *model;
 
-    check_ok(gufo_writer_copy_metadata(w, made, &error), &error, "metadata");
-    check_ok(gufo_writer_copy_tensors(w, made, &error), &error, "tensors");
-    check_ok(gufo_writer_open_path(w, path, false, &error), &error, "open");
-    for (uint64_t i = 0; gufo_tensor_at(made, i, &tensor); i++) {
-        /* In two parts, the first of which ends inside a row. */
-        check_ok(gufo_writer_copy_data(w, i, 0, made, &tensor, 300, &error), &error, "data");
-        check_ok(gufo_writer_copy_data(w, i, 300, made, &tensor, tensor.size - 300, &error), &error,
-                 "data");
-    }
-    check_ok(gufo_writer_finish(w, &error), &error, "finish");
-    gufo_writer_free(w);
+    check_ok(gufo_document_copy_entries(d, made, NULL, NULL, NULL, &error), &error, "entries");
+    check_ok(gufo_document_copy_tensors(d, made, NULL, NULL, NULL, &error), &error, "tensors");
+    job = gufo_job_of_documents(&d, 1, NULL, &error);
+    check(job != NULL, "%s", error.message);
+    check_ok(gufo_job_run(job, &options, NULL, &error), &error, "run");
+    gufo_job_free(job);
+    gufo_document_free(d);
     model = gufo_open(path, NULL, &error);
     check(model != NULL, "%s", error.message);
     return model;

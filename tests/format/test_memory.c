@@ -323,9 +323,9 @@ static void test_failing_set(void **state)
     folder_remove(&f);
 }
 
-/* ---- the writer ----------------------------------------------------------------------------- */
+/* ---- writing -------------------------------------------------------------------------------- */
 
-static bool plan(gufo_writer *w, gufo_error *error)
+static bool plan(gufo_document *d, gufo_error *error)
 {
     static const gufo_str texts[] = {{"one", 3}, {"two", 3}};
     static const gufo_items strings = {GUFO_VALUE_STRING, 2, texts};
@@ -337,52 +337,60 @@ static bool plan(gufo_writer *w, gufo_error *error)
     gufo_layout layout;
     char name[32];
 
-    if (gufo_writer_add_text(w, "general.architecture", "llama", error) != GUFO_OK ||
-        gufo_writer_add_u32(w, "general.alignment", 64, error) != GUFO_OK ||
-        gufo_writer_add_array(w, "texts", &strings, error) != GUFO_OK ||
-        gufo_writer_add_array(w, "nested", &nested, error) != GUFO_OK)
+    if (gufo_document_set_text(d, "general.architecture", "llama", error) != GUFO_OK ||
+        gufo_document_set_u32(d, "general.alignment", 64, error) != GUFO_OK ||
+        gufo_document_set_array(d, "texts", &strings, error) != GUFO_OK ||
+        gufo_document_set_array(d, "nested", &nested, error) != GUFO_OK)
         return false;
     for (int i = 0; i < 50; i++) {
         snprintf(name, sizeof name, "key.%d", i);
-        if (gufo_writer_add_f64(w, name, 0.5, error) != GUFO_OK)
+        if (gufo_document_set_f64(d, name, 0.5, error) != GUFO_OK)
             return false;
         snprintf(name, sizeof name, "blk.%d.weight", i);
-        if (gufo_writer_add_tensor(w, gufo_str_of(name), GUFO_TYPE_F32, 2, dims, 0, error) !=
-            GUFO_OK)
+        if (gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_id(GUFO_TYPE_F32),
+                                     2, dims, error) != GUFO_OK)
             return false;
     }
-    return gufo_writer_layout(w, &layout, error) == GUFO_OK;
+    return gufo_document_layout(d, NULL, &layout, error) == GUFO_OK;
 }
 
 static bool work_write(const gufo_allocator *allocator, const void *context, gufo_error *error)
 {
-    gufo_writer_options options = {.allocator = allocator};
-    gufo_writer *w = gufo_writer_new(&options, error);
+    gufo_document_options options = {.allocator = allocator};
+    gufo_document *d = gufo_document_new(&options, error);
     static const uint8_t data[32];
-    bool good =
-        w != NULL && plan(w, error) && gufo_writer_open_path(w, context, true, error) == GUFO_OK;
+    const gufo_job_options target = {.path = context, .flags = GUFO_JOB_REPLACE};
+    const gufo_job_plan_options planning = {.allocator = allocator};
+    const gufo_run run = {.threads = 1, .allocator = allocator};
+    gufo_job *job = NULL;
+    bool good = d != NULL && plan(d, error);
+
+    if (good)
+        job = gufo_job_of_documents(&d, 1, &planning, error);
+    good = job != NULL && gufo_job_open(job, &target, error) == GUFO_OK;
 
     for (uint64_t i = 0; good && i < 50; i++)
-        good = gufo_writer_write(w, 49 - i, 0, data, sizeof data, error) == GUFO_OK;
-    good = good && gufo_writer_finish(w, error) == GUFO_OK;
-    gufo_writer_free(w);
+        good = gufo_job_write(job, 0, 49 - i, 0, data, sizeof data, error) == GUFO_OK;
+    good = good && gufo_job_finish(job, &run, error) == GUFO_OK;
+    gufo_job_free(job);
+    gufo_document_free(d);
     return good;
 }
 
-static void test_failing_writer(void **state)
+static void test_failing_job(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "out.gguf");
 
     (void)state;
     write_file(path.text, "old", 3);
-    fail_each_request(work_write, path.text, "writer");
+    fail_each_request(work_write, path.text, "job");
     check_u64(entry_count(f.path), 1, "temporary files");
     folder_remove(&f);
 }
 
 /* The target stays as it was until everything succeeded. */
-static void test_failing_writer_keeps_target(void **state)
+static void test_failing_job_keeps_target(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "out.gguf");
@@ -409,14 +417,16 @@ static bool work_copy(const gufo_allocator *allocator, const void *context, gufo
 {
     const builder *b = context;
     gufo_model *file = gufo_open_memory(b->data, b->len, NULL, NULL);
-    gufo_writer_options options = {.flags = GUFO_WRITER_AS_READ, .allocator = allocator};
-    gufo_writer *w = gufo_writer_new(&options, error);
+    gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ, .allocator = allocator};
+    gufo_document *d = gufo_document_new(&options, error);
     gufo_layout layout;
-    bool good = w != NULL && gufo_writer_copy_metadata(w, file, error) == GUFO_OK &&
-                gufo_writer_copy_tensors(w, file, error) == GUFO_OK &&
-                gufo_writer_layout(w, &layout, error) == GUFO_OK;
+    gufo_byte_order order = gufo_model_facts(file).byte_order;
+    bool good = d != NULL && gufo_document_set_encoding(d, 3, order, error) == GUFO_OK &&
+                gufo_document_copy_entries(d, file, NULL, NULL, NULL, error) == GUFO_OK &&
+                gufo_document_copy_tensors(d, file, NULL, NULL, NULL, error) == GUFO_OK &&
+                gufo_document_layout(d, NULL, &layout, error) == GUFO_OK;
 
-    gufo_writer_free(w);
+    gufo_document_free(d);
     gufo_close(file);
     return good;
 }
@@ -437,10 +447,10 @@ static void test_failing_copy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bound),          cmocka_unit_test(test_content_is_free),
-        cmocka_unit_test(test_linear),         cmocka_unit_test(test_failing_open),
-        cmocka_unit_test(test_failing_files),  cmocka_unit_test(test_failing_set),
-        cmocka_unit_test(test_failing_writer), cmocka_unit_test(test_failing_writer_keeps_target),
+        cmocka_unit_test(test_bound),         cmocka_unit_test(test_content_is_free),
+        cmocka_unit_test(test_linear),        cmocka_unit_test(test_failing_open),
+        cmocka_unit_test(test_failing_files), cmocka_unit_test(test_failing_set),
+        cmocka_unit_test(test_failing_job),   cmocka_unit_test(test_failing_job_keeps_target),
         cmocka_unit_test(test_failing_copy),
     };
 

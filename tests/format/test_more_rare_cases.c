@@ -3,6 +3,7 @@
 #include "../support/findings.h"
 #include "../support/folder.h"
 #include "../support/walk.h"
+#include "../support/sink.h"
 
 #include "base/output.h"
 #include "base/memory.h"
@@ -212,26 +213,26 @@ static void test_source_without_close(void **state)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static gufo_writer *writer_new(void)
+static gufo_document *new_document(void)
 {
     gufo_error error = no_error();
-    gufo_writer *w = gufo_writer_new(NULL, &error);
+    gufo_document *d = gufo_document_new(NULL, &error);
 
-    check(w != NULL, "%s", error.message);
-    return w;
+    check(d != NULL, "%s", error.message);
+    return d;
 }
 
 static void test_no_such_type(void **state)
 {
-    gufo_writer *w = writer_new();
+    gufo_document *d = new_document();
     gufo_value value = {.type = (gufo_value_type)GUFO_VALUE_TYPE_COUNT, .as = {.u = 1}};
     gufo_error error = no_error();
 
     (void)state;
-    check_status(gufo_writer_add_value(w, gufo_str_of("key"), &value, &error), GUFO_E_ARGUMENT,
-                 &error, "value");
+    check_status(gufo_document_set(d, gufo_str_of("key"), &value, &error), GUFO_E_ARGUMENT, &error,
+                 "value");
     check_error_shape(&error, GUFO_E_ARGUMENT, "value");
-    gufo_writer_free(w);
+    gufo_document_free(d);
 }
 
 /* Elements are not looked at before there is room for them. */
@@ -242,16 +243,17 @@ static void test_endless_items(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(counts); i++) {
-        gufo_writer *w = writer_new();
+        gufo_document *d = new_document();
         gufo_items items = {GUFO_VALUE_UINT64, counts[i], numbers};
         gufo_error error = no_error();
         gufo_layout layout;
 
-        check_status(gufo_writer_add_array(w, "numbers", &items, &error), GUFO_E_MEMORY, &error,
+        check_status(gufo_document_set_array(d, "numbers", &items, &error), GUFO_E_MEMORY, &error,
                      "%" PRIu64, counts[i]);
-        check_ok(gufo_writer_layout(w, &layout, &error), &error, "what failed left nothing behind");
+        check_ok(gufo_document_layout(d, NULL, &layout, &error), &error,
+                 "what failed left nothing behind");
         check_u64(layout.metadata_size, 24, "what failed left nothing behind");
-        gufo_writer_free(w);
+        gufo_document_free(d);
     }
 }
 
@@ -259,23 +261,25 @@ static void test_endless_items(void **state)
 static void test_stream_padding_fails(void **state)
 {
     const uint64_t dims[1] = {4};
-    gufo_writer *w = writer_new();
+    sink out = {.document = new_document()};
     gufo_error error = no_error();
     int ends[2];
 
     (void)state;
     signal(SIGPIPE, SIG_IGN);
     check(pipe(ends) == 0, "pipe");
-    check_ok(gufo_writer_add_tensor(w, gufo_str_of("a"), GUFO_TYPE_I8, 1, dims, 0, &error), &error,
-             "a");
-    check_ok(gufo_writer_add_tensor(w, gufo_str_of("b"), GUFO_TYPE_I8, 1, dims, 0, &error), &error,
-             "b");
-    check_ok(gufo_writer_open_fd(w, ends[1], &error), &error, "open");
-    check_ok(gufo_writer_write(w, 0, 0, "data", 4, &error), &error, "a");
+    check_ok(gufo_document_add_tensor(out.document, gufo_str_of("a"),
+                                      gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, &error),
+             &error, "a");
+    check_ok(gufo_document_add_tensor(out.document, gufo_str_of("b"),
+                                      gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, &error),
+             &error, "b");
+    check_ok(sink_open_fd(&out, ends[1], &error), &error, "open");
+    check_ok(sink_write(&out, 0, 0, "data", 4, &error), &error, "a");
     close(ends[0]);
-    check_status(gufo_writer_write(w, 1, 0, "data", 4, &error), GUFO_E_IO, &error, "b");
+    check_status(sink_write(&out, 1, 0, "data", 4, &error), GUFO_E_IO, &error, "b");
     check_u64((unsigned)error.system, EPIPE, "b");
-    gufo_writer_free(w);
+    sink_free(&out);
     close(ends[1]);
     signal(SIGPIPE, SIG_DFL);
 }
@@ -285,14 +289,14 @@ static void test_target_behind_a_file(void **state)
 {
     folder f = folder_new();
     path_text file = folder_path(&f, "file"), target = path_join(file.text, "out.gguf");
-    gufo_writer *w = writer_new();
+    sink out = {.document = new_document()};
     gufo_error error = no_error();
 
     (void)state;
     write_file(file.text, "text", 4);
-    check_status(gufo_writer_open_path(w, target.text, true, &error), GUFO_E_IO, &error, "target");
+    check_status(sink_open(&out, target.text, true, &error), GUFO_E_IO, &error, "target");
     check_u64((unsigned)error.system, ENOTDIR, "target");
-    gufo_writer_free(w);
+    sink_free(&out);
     check_file(file.text, "text", 4, "target");
     check_u64(entry_count(f.path), 1, "nothing is left");
     folder_remove(&f);

@@ -6,6 +6,7 @@
 #include "../support/good.h"
 #include "../support/openers.h"
 #include "../support/walk.h"
+#include "../support/sink.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -151,22 +152,22 @@ static void test_reading_changes_nothing(void **state)
     folder_remove(&f);
 }
 
-/* The watch would see it: the same for a writer. */
+/* The watch would see it: the same for a job. */
 static void test_writing_is_seen(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "out.gguf");
     gufo_error error = no_error();
-    gufo_writer *w = gufo_writer_new(NULL, &error);
+    sink out = {.document = gufo_document_new(NULL, &error)};
 
     (void)state;
-    check(w != NULL, "%s", error.message);
+    check(out.document != NULL, "%s", error.message);
     watch.on = true;
     watch.call = NULL;
-    check_ok(gufo_writer_open_path(w, path.text, false, &error), &error, "open");
+    check_ok(sink_open(&out, path.text, false, &error), &error, "open");
     watch.on = false;
     check(watch.call != NULL, "opening an output is seen");
-    gufo_writer_free(w);
+    sink_free(&out);
     folder_remove(&f);
 }
 

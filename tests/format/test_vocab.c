@@ -1,6 +1,7 @@
 /* Real files: the vocabularies of twelve models, where the folder with them is there. */
 #include "../support/folder.h"
 #include "../support/walk.h"
+#include "../support/sink.h"
 
 #include <unistd.h>
 
@@ -186,8 +187,8 @@ static void test_walk_and_copy(void **state)
         skip();
     for (size_t i = 0; i < COUNT_OF(vocabs); i++) {
         gufo_model *file = open_vocab(&where, &vocabs[i]);
-        gufo_writer_options options = {.flags = GUFO_WRITER_AS_READ};
-        gufo_writer *w = gufo_writer_new(&options, NULL);
+        gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ};
+        gufo_document *d = gufo_document_new(&options, NULL);
         gufo_error error = no_error();
         gufo_layout layout;
         uint8_t piece[4096];
@@ -195,10 +196,11 @@ static void test_walk_and_copy(void **state)
         size_t size;
 
         walk_file(file, NULL, 0, vocabs[i].file);
-        check_ok(gufo_writer_copy_metadata(w, file, &error), &error, "%s", vocabs[i].file);
-        check_ok(gufo_writer_layout(w, &layout, &error), &error, "%s", vocabs[i].file);
+        check_ok(gufo_document_copy_entries(d, file, NULL, NULL, NULL, &error), &error, "%s",
+                 vocabs[i].file);
+        check_ok(gufo_document_layout(d, NULL, &layout, &error), &error, "%s", vocabs[i].file);
         check_u64(layout.metadata_size, vocabs[i].size, "%s", vocabs[i].file);
-        header = gufo_writer_header(w, &size);
+        header = document_header(d, &size);
         for (uint64_t at = 0; at < vocabs[i].size; at += sizeof piece) {
             uint64_t left = vocabs[i].size - at;
             size_t step = left < sizeof piece ? (size_t)left : sizeof piece;
@@ -208,7 +210,7 @@ static void test_walk_and_copy(void **state)
             check(memcmp(header + at, piece, step) == 0, "%s: copy differs near %" PRIu64,
                   vocabs[i].file, at);
         }
-        gufo_writer_free(w);
+        gufo_document_free(d);
         gufo_close(file);
     }
 }

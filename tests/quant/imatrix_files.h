@@ -107,19 +107,63 @@ static inline void check_importance(const gufo_imatrix *m, const char *name, uin
               (double)means[i], (double)expected[i]);
 }
 
+/* Plans and writes a file; `run` may be NULL. */
+static inline gufo_status imatrix_save(const gufo_imatrix *m, gufo_imatrix_format format,
+                                       const char *path, bool replace, const gufo_run *run,
+                                       gufo_error *error)
+{
+    gufo_job_options options = {.path = path, .flags = replace ? GUFO_JOB_REPLACE : 0};
+    gufo_job *job = gufo_job_imatrix(m, format, NULL, error);
+    gufo_status status = job != NULL ? gufo_job_run(job, &options, run, error) : error->code;
+
+    gufo_job_free(job);
+    return status;
+}
+
+static inline gufo_status imatrix_stream(const gufo_imatrix *m, gufo_imatrix_format format, int fd,
+                                         gufo_error *error)
+{
+    gufo_job *job = gufo_job_imatrix(m, format, NULL, error);
+    gufo_status status = job != NULL ? gufo_job_stream(job, fd, NULL, error) : error->code;
+
+    gufo_job_free(job);
+    return status;
+}
+
+static inline bool plannable(const gufo_imatrix *m, gufo_imatrix_format format, gufo_error *error)
+{
+    gufo_job *job = gufo_job_imatrix(m, format, NULL, error);
+
+    gufo_job_free(job);
+    return job != NULL;
+}
+
+static inline bool see_temporary(void *context, uint64_t done, uint64_t total)
+{
+    (void)done;
+    (void)total;
+    check(file_exists(gufo_job_temporaries(context)[0]), "temporary file");
+    return true;
+}
+
 /* Writes to a new file in the folder and returns its bytes. */
 static inline uint8_t *written(const gufo_imatrix *m, gufo_imatrix_format format, const char *path,
                                size_t *len)
 {
     gufo_error error = no_error();
-    gufo_imatrix_output *o = gufo_imatrix_output_open(m, format, path, true, &error);
+    gufo_job_options options = {.path = path, .flags = GUFO_JOB_REPLACE};
+    gufo_job *job = gufo_job_imatrix(m, format, NULL, &error);
+    gufo_run run = {.progress = see_temporary, .progress_context = job};
+    gufo_job_output output;
 
-    check(o != NULL, "%s", error.message);
-    check(file_exists(gufo_imatrix_output_temporary(o)), "temporary file");
-    check_ok(gufo_imatrix_output_write(o, &error), &error, "write");
-    check_ok(gufo_imatrix_output_finish(o, &error), &error, "finish");
-    gufo_imatrix_output_free(o);
-    return read_file(path, len);
+    check(job != NULL, "%s", error.message);
+    check(gufo_job_output_count(job) == 1 && gufo_job_output_at(job, 0, &output), "one output");
+    check_ok(gufo_job_run(job, &options, &run, &error), &error, "write");
+    gufo_job_free(job);
+    uint8_t *bytes = read_file(path, len);
+
+    check_u64(*len, output.size, "the size that was planned");
+    return bytes;
 }
 
 static inline void check_written(const gufo_imatrix *m, gufo_imatrix_format format,

@@ -287,9 +287,8 @@ static void test_bad_counts(void **state)
         check_u64(s.bad_counts, rows[i].good ? 0 : 1, "%g", (double)rows[i].count);
         if (rows[i].count == 2.4f)
             check(mean == 3, "rounded to 2: %g", (double)mean);
-        gufo_imatrix_output *o = gufo_imatrix_output_open_fd(m, GUFO_IMATRIX_LEGACY, 1, &error);
-        check((o != NULL) == rows[i].writable, "the old format, %g", (double)rows[i].count);
-        gufo_imatrix_output_free(o);
+        check(plannable(m, GUFO_IMATRIX_LEGACY, &error) == rows[i].writable, "the old format, %g",
+              (double)rows[i].count);
         gufo_imatrix_close(m);
         builder_free(&b);
     }
@@ -403,6 +402,14 @@ static void test_no_data(void **state)
     builder_free(&expected);
 }
 
+static bool stop(void *context, uint64_t done, uint64_t total)
+{
+    (void)context;
+    (void)done;
+    (void)total;
+    return false;
+}
+
 static void test_output_refused(void **state)
 {
     static char name[80];
@@ -415,15 +422,14 @@ static void test_output_refused(void **state)
     (void)state;
     write_file(path.text, "old", 3);
     for (unsigned format = 0; format < 2; format++) {
-        check(gufo_imatrix_output_open(m, (gufo_imatrix_format)format, path.text, false, &error) ==
-                  NULL,
-              "it exists");
+        gufo_run stopping = {.progress = stop};
+
+        check_status(imatrix_save(m, (gufo_imatrix_format)format, path.text, false, NULL, &error),
+                     GUFO_E_EXISTS, &error, "it exists");
         check_error_shape(&error, GUFO_E_EXISTS, "it exists");
-        gufo_imatrix_output *o =
-            gufo_imatrix_output_open(m, (gufo_imatrix_format)format, path.text, true, &error);
-        check(o != NULL && entry_count(f.path) == 2, "%s", error.message);
-        check(gufo_imatrix_output_finish(o, &error) == GUFO_E_ARGUMENT, "nothing was written");
-        gufo_imatrix_output_free(o);
+        check_status(
+            imatrix_save(m, (gufo_imatrix_format)format, path.text, true, &stopping, &error),
+            GUFO_E_STOPPED, &error, "an output that was not finished");
         check_file(path.text, "old", 3, "an output that was not finished");
         check_u64(entry_count(f.path), 1, "nothing is left");
     }
@@ -431,7 +437,7 @@ static void test_output_refused(void **state)
     builder_u32(&long_name, 1);
     legacy_entry(&long_name, name, 1, 1, (const float[]){1});
     gufo_imatrix *n = imatrix_of(&long_name, "long name");
-    check(gufo_imatrix_output_open(n, GUFO_IMATRIX_GGUF, path.text, true, &error) == NULL, "name");
+    check(!plannable(n, GUFO_IMATRIX_GGUF, &error), "name");
     check_error_shape(&error, GUFO_E_LIMIT, "name");
     check_file(path.text, "old", 3, "name");
     gufo_imatrix_close(m);
@@ -439,6 +445,59 @@ static void test_output_refused(void **state)
     folder_remove(&f);
     builder_free(&b);
     builder_free(&long_name);
+}
+
+static void test_plan_refused(void **state)
+{
+    builder b = make_gguf(false);
+    gufo_imatrix *m = imatrix_of(&b, "gguf");
+    gufo_job_plan_options later = {.reserved = {0, 1}};
+    gufo_error error = no_error();
+
+    (void)state;
+    check(gufo_job_imatrix(m, GUFO_IMATRIX_GGUF, &later, &error) == NULL, "reserved");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "reserved");
+    check(gufo_job_imatrix(m, (gufo_imatrix_format)2, NULL, &error) == NULL, "format");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "format");
+    gufo_imatrix_close(m);
+    builder_free(&b);
+}
+
+/* What was read may be replaced; but what a run that can be resumed leaves beside the output may not be an
+ * input. */
+static void test_replaced_input(void **state)
+{
+    builder files[] = {make_gguf(false), make_legacy()};
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out"), part = folder_path(&f, "out.part");
+    gufo_error error = no_error();
+
+    (void)state;
+    for (unsigned format = 0; format < 2; format++) {
+        gufo_job_options resumable = {.path = path.text,
+                                      .flags = GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE};
+        gufo_imatrix *m, *beside;
+        gufo_job *job;
+
+        write_file(path.text, files[format].data, files[format].len);
+        write_file(part.text, files[format].data, files[format].len);
+        m = gufo_imatrix_open(path.text, NULL, &error);
+        beside = gufo_imatrix_open(part.text, NULL, &error);
+        check(m != NULL && beside != NULL, "%s", error.message);
+        job = gufo_job_imatrix(beside, (gufo_imatrix_format)format, NULL, &error);
+        check(job != NULL, "%s", error.message);
+        check_status(gufo_job_run(job, &resumable, NULL, &error), GUFO_E_ARGUMENT, &error,
+                     "beside the output");
+        gufo_job_free(job);
+        check_ok(imatrix_save(m, (gufo_imatrix_format)format, path.text, true, NULL, &error),
+                 &error, "itself");
+        check_file(path.text, files[format].data, files[format].len, "itself");
+        check_file(part.text, files[format].data, files[format].len, "beside it");
+        gufo_imatrix_close(beside);
+        gufo_imatrix_close(m);
+        builder_free(&files[format]);
+    }
+    folder_remove(&f);
 }
 
 /* One entry "a" in GGUF: so many matrices of one column each. */
@@ -479,17 +538,20 @@ static void test_too_large(void **state)
         gufo_imatrix *sum = gufo_imatrix_merge((const gufo_imatrix *[]){m, m}, 2, NULL, &error);
 
         for (unsigned format = 0; format < 2; format++) {
-            gufo_imatrix_output *o = gufo_imatrix_output_open(
-                format == 0 ? sum : m, (gufo_imatrix_format)format, path.text, true, &error);
+            const gufo_imatrix *from = format == 0 ? sum : m;
             gufo_status expected = format == 0 ? rows[i].twice : rows[i].legacy;
 
-            check(o != NULL, "%s: %s", rows[i].label, error.message);
-            check_status(gufo_imatrix_output_write(o, &error), expected, &error, "%s",
-                         rows[i].label);
-            check(expected == GUFO_OK || strstr(error.message, "\"a\"") != NULL, "%s",
+            check(plannable(from, (gufo_imatrix_format)format, &error), "%s: %s", rows[i].label,
                   error.message);
-            gufo_imatrix_output_free(o);
-            check_u64(entry_count(f.path), 0, "%s: nothing is left", rows[i].label);
+            check_status(
+                imatrix_save(from, (gufo_imatrix_format)format, path.text, true, NULL, &error),
+                expected, &error, "%s", rows[i].label);
+            check(expected == GUFO_OK ||
+                      (strstr(error.message, "\"a\"") != NULL && error.role == GUFO_FILE_OUTPUT),
+                  "%s", error.message);
+            check_u64(entry_count(f.path), expected == GUFO_OK, "%s: nothing is left",
+                      rows[i].label);
+            (void)unlink(path.text);
         }
         gufo_imatrix_close(sum);
         gufo_imatrix_close(m);
@@ -520,20 +582,18 @@ static void test_long_dataset(void **state)
         gguf_floats(&b, 1, (const float[]){1});
         builder_pad(&b, 32);
         gufo_imatrix *m = imatrix_of(&b, "long dataset");
-        gufo_imatrix_output *o =
-            gufo_imatrix_output_open(m, GUFO_IMATRIX_LEGACY, path.text, true, &error);
-        check((o != NULL) == (len == GUFO_MAX_KEY), "%zu: %s", len, error.message);
-        if (o == NULL) {
+        bool fits = plannable(m, GUFO_IMATRIX_LEGACY, &error);
+        check(fits == (len == GUFO_MAX_KEY), "%zu: %s", len, error.message);
+        if (!fits) {
             check_error_shape(&error, GUFO_E_LIMIT, "long dataset");
         } else {
-            check_ok(gufo_imatrix_output_write(o, &error), &error, "write");
-            check_ok(gufo_imatrix_output_finish(o, &error), &error, "finish");
+            check_ok(imatrix_save(m, GUFO_IMATRIX_LEGACY, path.text, true, NULL, &error), &error,
+                     "write");
             gufo_imatrix *again = gufo_imatrix_open(path.text, NULL, &error);
             check(again != NULL, "%s", error.message);
             check(gufo_imatrix_dataset_at(again, 0, &text) && text.len == len, "%zu", len);
             gufo_imatrix_close(again);
         }
-        gufo_imatrix_output_free(o);
         gufo_imatrix_close(m);
         builder_free(&b);
     }
@@ -559,13 +619,13 @@ static void test_too_many_chunks(void **state)
     gufo_imatrix *m = imatrix_of(&b, "chunks");
     for (size_t i = 0; i < COUNT_OF(inputs); i++)
         inputs[i] = m;
-    check(gufo_imatrix_output_open_fd(m, GUFO_IMATRIX_LEGACY, 1, &error) == NULL, "signed");
+    check(!plannable(m, GUFO_IMATRIX_LEGACY, &error), "signed");
     check_error_shape(&error, GUFO_E_RANGE, "signed");
     for (size_t count = 2; count <= COUNT_OF(inputs); count += 7) {
         gufo_imatrix *sum = gufo_imatrix_merge(inputs, count, NULL, &error);
 
         check(sum != NULL && gufo_imatrix_chunk_count(sum) > UINT32_MAX, "%zu", count);
-        check(gufo_imatrix_output_open_fd(sum, GUFO_IMATRIX_GGUF, 1, &error) == NULL, "%zu", count);
+        check(!plannable(sum, GUFO_IMATRIX_GGUF, &error), "%zu", count);
         check_error_shape(&error, GUFO_E_RANGE, "chunks");
         gufo_imatrix_close(sum);
     }
@@ -583,14 +643,10 @@ static void test_stream(void **state)
         gufo_imatrix *m = imatrix_of(files[format], "stream");
         FILE *file = tmpfile();
         gufo_error error = no_error();
-        gufo_imatrix_output *o =
-            gufo_imatrix_output_open_fd(m, (gufo_imatrix_format)format, fileno(file), &error);
         static uint8_t bytes[4096];
 
-        check(o != NULL && gufo_imatrix_output_temporary(o) == NULL, "%s", error.message);
-        check_ok(gufo_imatrix_output_write(o, &error), &error, "write");
-        check_ok(gufo_imatrix_output_finish(o, &error), &error, "finish");
-        gufo_imatrix_output_free(o);
+        check_ok(imatrix_stream(m, (gufo_imatrix_format)format, fileno(file), &error), &error,
+                 "write");
         rewind(file);
         size_t len = fread(bytes, 1, sizeof bytes, file);
         check_view(((gufo_str){(char *)bytes, len}),
@@ -619,14 +675,9 @@ static void test_no_space(void **state)
             check(fd >= 0 && ftruncate(fd, (off_t)space) == 0 &&
                       fcntl(fd, F_ADD_SEALS, F_SEAL_GROW) == 0,
                   "a file that does not grow");
-            gufo_imatrix_output *o =
-                gufo_imatrix_output_open_fd(m, (gufo_imatrix_format)format, fd, &error);
-            gufo_status status = o != NULL ? gufo_imatrix_output_write(o, &error) : error.code;
-            if (status == GUFO_OK)
-                status = gufo_imatrix_output_finish(o, &error);
-            check_status(status, space < files[format]->len ? GUFO_E_IO : GUFO_OK, &error,
-                         "%u: %zu bytes", format, space);
-            gufo_imatrix_output_free(o);
+            check_status(imatrix_stream(m, (gufo_imatrix_format)format, fd, &error),
+                         space < files[format]->len ? GUFO_E_IO : GUFO_OK, &error, "%u: %zu bytes",
+                         format, space);
             close(fd);
         }
         gufo_imatrix_close(m);
@@ -754,20 +805,14 @@ static gufo_status work(const char *input, const char *path, const gufo_allocato
 {
     gufo_imatrix_options options = {.allocator = allocator};
     gufo_imatrix_merge_options merging = {.allocator = allocator};
+    const gufo_run one_thread = {.threads = 1, .allocator = allocator};
     gufo_imatrix *m = gufo_imatrix_open(input, &options, error);
     const gufo_imatrix *inputs[] = {m, m};
     gufo_imatrix *both = m != NULL ? gufo_imatrix_merge(inputs, 2, &merging, error) : NULL;
     gufo_status status = both != NULL ? GUFO_OK : error->code;
 
-    for (unsigned format = 0; format < 2 && status == GUFO_OK; format++) {
-        gufo_imatrix_output *o =
-            gufo_imatrix_output_open(both, (gufo_imatrix_format)format, path, true, error);
-
-        status = o != NULL ? gufo_imatrix_output_write(o, error) : error->code;
-        if (status == GUFO_OK)
-            status = gufo_imatrix_output_finish(o, error);
-        gufo_imatrix_output_free(o);
-    }
+    for (unsigned format = 0; format < 2 && status == GUFO_OK; format++)
+        status = imatrix_save(both, (gufo_imatrix_format)format, path, true, &one_thread, error);
     gufo_imatrix_close(both);
     gufo_imatrix_close(m);
     return status;
@@ -832,6 +877,7 @@ int main(void)
         cmocka_unit_test(test_bad_values),      cmocka_unit_test(test_bad_counts),
         cmocka_unit_test(test_round_trips),     cmocka_unit_test(test_round_trip_values),
         cmocka_unit_test(test_gguf_to_legacy),  cmocka_unit_test(test_no_data),
+        cmocka_unit_test(test_plan_refused),    cmocka_unit_test(test_replaced_input),
         cmocka_unit_test(test_output_refused),  cmocka_unit_test(test_stream),
         cmocka_unit_test(test_merge),           cmocka_unit_test(test_merge_lengths),
         cmocka_unit_test(test_memory),          cmocka_unit_test(test_too_large),

@@ -336,12 +336,15 @@ static void test_merged_truncated_meanwhile(void **state)
         check(sum != NULL, "%s", error.message);
         for (unsigned format = 0; format < 2; format++) {
             write_file(path.text, b.data, b.len);
-            gufo_imatrix_output *o =
-                gufo_imatrix_output_open(sum, (gufo_imatrix_format)format, out.text, true, &error);
-            check(o != NULL, "%s", error.message);
+            gufo_job_options options = {.path = out.text};
+            gufo_job *job = gufo_job_imatrix(sum, (gufo_imatrix_format)format, NULL, &error);
+            check(job != NULL, "%s", error.message);
             write_file(path.text, b.data, 20);
-            check_status(gufo_imatrix_output_write(o, &error), GUFO_E_TRUNCATED, &error, "write");
-            gufo_imatrix_output_free(o);
+            check_status(gufo_job_run(job, &options, NULL, &error), GUFO_E_TRUNCATED, &error,
+                         "write");
+            check(error.role == GUFO_FILE_IMPORTANCE, "role %d", (int)error.role);
+            check_str(gufo_str_of(error.file), path.text, "the file that failed");
+            gufo_job_free(job);
             check_u64(entry_count(outputs.path), 0, "nothing is left");
         }
         check_status(gufo_imatrix_importance(sum, 0, 3, 0, numbers, &error), GUFO_E_TRUNCATED,
@@ -352,9 +355,7 @@ static void test_merged_truncated_meanwhile(void **state)
         if (gguf) { /* the other format has its counts in memory */
             check_status(gufo_imatrix_read_counts(sum, 0, 0, 1, numbers, &error), GUFO_E_TRUNCATED,
                          &error, "counts");
-            check(gufo_imatrix_output_open(sum, GUFO_IMATRIX_LEGACY, out.text, true, &error) ==
-                      NULL,
-                  "planning needs counts");
+            check(!plannable(sum, GUFO_IMATRIX_LEGACY, &error), "planning needs counts");
             check_error_shape(&error, GUFO_E_TRUNCATED, "planning");
         }
         gufo_imatrix_close(sum);

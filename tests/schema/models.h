@@ -5,6 +5,7 @@
 #define TEST_SCHEMA_MODELS_H
 
 #include "../support/findings.h"
+#include "../support/sink.h"
 
 enum { MODEL_KEYS = 64, MODEL_ITEMS = 8, MODEL_TENSORS = 20000 };
 
@@ -155,38 +156,38 @@ static inline model model_new(const char *architecture)
 
 /* ---- files ---- */
 
-static inline void model_write_key(gufo_writer *w, const model_key *k)
+static inline void model_write_key(gufo_document *d, const model_key *k)
 {
     gufo_error error = no_error();
     gufo_status status;
 
     if (k->value.type == GUFO_VALUE_ARRAY)
-        status = gufo_writer_add_array(
-            w, k->key, &(gufo_items){GUFO_VALUE_UINT32, k->value.as.array.count, k->items}, &error);
+        status = gufo_document_set_array(
+            d, k->key, &(gufo_items){GUFO_VALUE_UINT32, k->value.as.array.count, k->items}, &error);
     else if (k->value.type == GUFO_VALUE_STRING)
-        status = gufo_writer_add_text(w, k->key, k->text, &error);
+        status = gufo_document_set_text(d, k->key, k->text, &error);
     else
-        status = gufo_writer_add_value(w, gufo_str_of(k->key), &k->value, &error);
+        status = gufo_document_set(d, gufo_str_of(k->key), &k->value, &error);
     check_ok(status, &error, "%s", k->key);
 }
 
-static inline gufo_writer *model_writer(const model *m)
+static inline gufo_document *model_document(const model *m)
 {
     gufo_error error = no_error();
-    gufo_writer *w = gufo_writer_new(NULL, &error);
+    gufo_document *d = gufo_document_new(NULL, &error);
 
-    check(w != NULL, "%s", error.message);
+    check(d != NULL, "%s", error.message);
     for (size_t i = 0; i < m->key_count; i++)
-        model_write_key(w, &m->keys[i]);
+        model_write_key(d, &m->keys[i]);
     for (size_t i = 0; i < m->tensor_count; i++) {
         const model_tensor *t = &m->tensors[i];
 
-        check_ok(
-            gufo_writer_add_tensor(w, gufo_str_of(t->name), t->type, t->n_dims, t->dims, 0, &error),
-            &error, "%s", t->name);
+        check_ok(gufo_document_add_tensor(d, gufo_str_of(t->name), gufo_element_type_by_id(t->type),
+                                          t->n_dims, t->dims, &error),
+                 &error, "%s", t->name);
     }
-    check_ok(gufo_writer_layout(w, NULL, &error), &error, "layout");
-    return w;
+    check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
+    return d;
 }
 
 /* Whether a finding is of the rules that are about models: M2, M3, M4 and M6. */
@@ -207,15 +208,15 @@ static inline void model_check_with(const model *m, const gufo_check_options *op
 {
     gufo_open_options metadata_only = {.flags = GUFO_OPEN_METADATA_ONLY};
     gufo_error error = no_error();
-    gufo_writer *w = model_writer(m);
+    gufo_document *d = model_document(m);
     size_t size;
-    const void *header = gufo_writer_header(w, &size);
+    const void *header = document_header(d, &size);
     gufo_model *file = gufo_open_memory(header, size, &metadata_only, &error);
 
     check(file != NULL, "%s", error.message);
     check_ok(gufo_check(file, options, found, context, &error), &error, "check");
     gufo_close(file);
-    gufo_writer_free(w);
+    gufo_document_free(d);
 }
 
 /* The findings for the file, to be freed. */

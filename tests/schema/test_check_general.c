@@ -3,15 +3,15 @@
 
 /* One text or number, as `add` of a row. */
 #define ADD_TEXT(name, key, text)          \
-    static void name(gufo_writer *w)       \
+    static void name(gufo_document *d)     \
     {                                      \
-        put_text(w, "general." key, text); \
+        put_text(d, "general." key, text); \
     }
 
 #define ADD_NUMBER(name, key, number)         \
-    static void name(gufo_writer *w)          \
+    static void name(gufo_document *d)        \
     {                                         \
-        put_u32(w, "general." key, (number)); \
+        put_u32(d, "general." key, (number)); \
     }
 
 ADD_TEXT(license_unknown, "license", "my-own")
@@ -37,176 +37,176 @@ ADD_TEXT(size_hyphen, "size_label", "30B-")
 ADD_NUMBER(alignment_large, "alignment", 131072)
 ADD_NUMBER(alignment_page, "alignment", 65536)
 
-static void languages_bad(gufo_writer *w)
+static void languages_bad(gufo_document *d)
 {
-    put_texts(w, "general.languages", 2, (const char *const[]){"en", "zq"});
+    put_texts(d, "general.languages", 2, (const char *const[]){"en", "zq"});
 }
 
-static void languages_good(gufo_writer *w)
+static void languages_good(gufo_document *d)
 {
-    put_texts(w, "general.languages", 3, (const char *const[]){"en", "de", "gsw"});
+    put_texts(d, "general.languages", 3, (const char *const[]){"en", "de", "gsw"});
 }
 
 /* ---- numbered groups ------------------------------------------------------------------------ */
 
-static void parents(gufo_writer *w, uint32_t count)
+static void parents(gufo_document *d, uint32_t count)
 {
-    put_u32(w, "general.base_model.count", count);
-    put_text(w, "general.base_model.0.name", "Zero");
-    put_text(w, "general.base_model.1.author", "One");
+    put_u32(d, "general.base_model.count", count);
+    put_text(d, "general.base_model.0.name", "Zero");
+    put_text(d, "general.base_model.1.author", "One");
 }
 
-static void parents_few(gufo_writer *w)
+static void parents_few(gufo_document *d)
 {
-    parents(w, 1);
+    parents(d, 1);
 }
 
-static void parents_many(gufo_writer *w)
+static void parents_many(gufo_document *d)
 {
-    parents(w, 3);
+    parents(d, 3);
 }
 
-static void parents_good(gufo_writer *w)
+static void parents_good(gufo_document *d)
 {
-    parents(w, 2);
+    parents(d, 2);
 }
 
-static void parents_uncounted(gufo_writer *w)
+static void parents_uncounted(gufo_document *d)
 {
-    put_text(w, "general.base_model.0.name", "Zero");
+    put_text(d, "general.base_model.0.name", "Zero");
 }
 
-static void datasets_gap(gufo_writer *w)
+static void datasets_gap(gufo_document *d)
 {
-    put_u32(w, "general.dataset.count", 2);
-    put_text(w, "general.dataset.1.name", "One");
+    put_u32(d, "general.dataset.count", 2);
+    put_text(d, "general.dataset.1.name", "One");
 }
 
-static void datasets_none(gufo_writer *w)
+static void datasets_none(gufo_document *d)
 {
-    put_u32(w, "general.dataset.count", 0);
+    put_u32(d, "general.dataset.count", 0);
 }
 
-static void datasets_absurd(gufo_writer *w)
+static void datasets_absurd(gufo_document *d)
 {
-    put_u32(w, "general.dataset.count", UINT32_MAX);
+    put_u32(d, "general.dataset.count", UINT32_MAX);
 }
 
 /* ---- weights -------------------------------------------------------------------------------- */
 
 /* A big embedding of one type, blocks of another. */
-static void weights(gufo_writer *w, uint32_t embedding, uint32_t blocks, uint32_t some)
+static void weights(gufo_document *d, uint32_t embedding, uint32_t blocks, uint32_t some)
 {
-    put_tensor(w, "token_embd.weight", embedding, 256, 64);
-    put_tensor(w, "blk.0.attn_q.weight", blocks, 256, 16);
-    put_tensor(w, "blk.0.ffn_up.weight", blocks, 256, 8);
-    put_tensor(w, "blk.0.ffn_down.weight", some, 256, 10);
-    put_tensor(w, "blk.0.narrow.weight", GUFO_TYPE_F32, 100, 300);
+    put_tensor(d, "token_embd.weight", embedding, 256, 64);
+    put_tensor(d, "blk.0.attn_q.weight", blocks, 256, 16);
+    put_tensor(d, "blk.0.ffn_up.weight", blocks, 256, 8);
+    put_tensor(d, "blk.0.ffn_down.weight", some, 256, 10);
+    put_tensor(d, "blk.0.narrow.weight", GUFO_TYPE_F32, 100, 300);
 }
 
-static void version_1(gufo_writer *w)
+static void version_1(gufo_document *d)
 {
-    put_u32(w, "general.quantization_version", 1);
-    weights(w, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0);
+    put_u32(d, "general.quantization_version", 1);
+    weights(d, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0);
 }
 
-static void version_2(gufo_writer *w)
+static void version_2(gufo_document *d)
 {
-    put_u32(w, "general.quantization_version", 2);
-    weights(w, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0);
+    put_u32(d, "general.quantization_version", 2);
+    weights(d, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0);
 }
 
-static void typed(gufo_writer *w, uint32_t file_type, uint32_t blocks, uint32_t some)
+static void typed(gufo_document *d, uint32_t file_type, uint32_t blocks, uint32_t some)
 {
-    put_u32(w, "general.file_type", file_type);
-    weights(w, GUFO_TYPE_F16, blocks, some);
+    put_u32(d, "general.file_type", file_type);
+    weights(d, GUFO_TYPE_F16, blocks, some);
 }
 
-static void type_999(gufo_writer *w)
+static void type_999(gufo_document *d)
 {
-    typed(w, 999, GUFO_TYPE_Q4_K, GUFO_TYPE_Q6_K);
+    typed(d, 999, GUFO_TYPE_Q4_K, GUFO_TYPE_Q6_K);
 }
 
-static void type_guessed(gufo_writer *w)
+static void type_guessed(gufo_document *d)
 {
-    typed(w, 1024 + 15, GUFO_TYPE_Q4_K, GUFO_TYPE_Q6_K);
+    typed(d, 1024 + 15, GUFO_TYPE_Q4_K, GUFO_TYPE_Q6_K);
 }
 
-static void q5_0_of_q8_0(gufo_writer *w)
+static void q5_0_of_q8_0(gufo_document *d)
 {
-    put_u32(w, "general.file_type", GUFO_FILE_TYPE_Q5_0);
-    put_tensor(w, "blk.0.attn_q.weight", GUFO_TYPE_Q8_0, 256, 16);
-    put_tensor(w, "blk.0.ffn_norm.weight", GUFO_TYPE_F32, 256, 1);
+    put_u32(d, "general.file_type", GUFO_FILE_TYPE_Q5_0);
+    put_tensor(d, "blk.0.attn_q.weight", GUFO_TYPE_Q8_0, 256, 16);
+    put_tensor(d, "blk.0.ffn_norm.weight", GUFO_TYPE_F32, 256, 1);
 }
 
-static void q4_0_of_mixture(gufo_writer *w)
+static void q4_0_of_mixture(gufo_document *d)
 {
-    typed(w, GUFO_FILE_TYPE_Q4_0, GUFO_TYPE_Q6_K, GUFO_TYPE_Q5_K);
+    typed(d, GUFO_FILE_TYPE_Q4_0, GUFO_TYPE_Q6_K, GUFO_TYPE_Q5_K);
 }
 
 /* As of a model with few tensors in a block: the type itself is not that of most weights. */
-static void q3_k_l_of_mixture(gufo_writer *w)
+static void q3_k_l_of_mixture(gufo_document *d)
 {
-    typed(w, GUFO_FILE_TYPE_Q3_K_L, GUFO_TYPE_Q5_K, GUFO_TYPE_Q3_K);
+    typed(d, GUFO_FILE_TYPE_Q3_K_L, GUFO_TYPE_Q5_K, GUFO_TYPE_Q3_K);
 }
 
 /* Without experts nothing is MXFP4. */
-static void mxfp4_without_experts(gufo_writer *w)
+static void mxfp4_without_experts(gufo_document *d)
 {
-    typed(w, GUFO_FILE_TYPE_MXFP4_MOE, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0);
+    typed(d, GUFO_FILE_TYPE_MXFP4_MOE, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0);
 }
 
-static void mxfp4_of_other_experts(gufo_writer *w)
+static void mxfp4_of_other_experts(gufo_document *d)
 {
     uint64_t dims[] = {256, 16, 8};
     gufo_error error = no_error();
 
-    mxfp4_without_experts(w);
-    check_ok(gufo_writer_add_tensor(w, gufo_str_of("blk.0.ffn_up_exps.weight"), GUFO_TYPE_Q8_0, 3,
-                                    dims, 256 / 32 * 34 * 16 * 8, &error),
+    mxfp4_without_experts(d);
+    check_ok(gufo_document_add_raw_tensor(d, gufo_str_of("blk.0.ffn_up_exps.weight"),
+                                          GUFO_TYPE_Q8_0, 3, dims, 256 / 32 * 34 * 16 * 8, &error),
              &error, "experts");
 }
 
-static void q4_k_m_of_mixture(gufo_writer *w)
+static void q4_k_m_of_mixture(gufo_document *d)
 {
-    typed(w, GUFO_FILE_TYPE_Q4_K_M, GUFO_TYPE_Q4_K, GUFO_TYPE_Q6_K);
+    typed(d, GUFO_FILE_TYPE_Q4_K_M, GUFO_TYPE_Q4_K, GUFO_TYPE_Q6_K);
 }
 
-static void unknown_element_type(gufo_writer *w)
+static void unknown_element_type(gufo_document *d)
 {
     uint64_t dims[] = {256, 4};
     gufo_error error = no_error();
 
-    put_u32(w, "general.file_type", GUFO_FILE_TYPE_F16);
-    check_ok(gufo_writer_add_tensor(w, gufo_str_of("new"), 4000000000U, 2, dims, 64, &error),
+    put_u32(d, "general.file_type", GUFO_FILE_TYPE_F16);
+    check_ok(gufo_document_add_raw_tensor(d, gufo_str_of("new"), 4000000000U, 2, dims, 64, &error),
              &error, "new");
 }
 
-static void file_type_alone(gufo_writer *w)
+static void file_type_alone(gufo_document *d)
 {
-    put_u32(w, "general.file_type", 999);
+    put_u32(d, "general.file_type", 999);
 }
 
 /* ---- templates ------------------------------------------------------------------------------ */
 
-static void template_class(gufo_writer *w)
+static void template_class(gufo_document *d)
 {
-    put_text(w, "tokenizer.chat_template", "{{ messages.__class__ }}");
+    put_text(d, "tokenizer.chat_template", "{{ messages.__class__ }}");
 }
 
-static void template_named(gufo_writer *w)
+static void template_named(gufo_document *d)
 {
-    put_text(w, "tokenizer.chat_template.tools", "{{ messages.__class__ }}");
+    put_text(d, "tokenizer.chat_template.tools", "{{ messages.__class__ }}");
 }
 
-static void template_open(gufo_writer *w)
+static void template_open(gufo_document *d)
 {
-    put_text(w, "tokenizer.chat_template", "{% if messages %}");
+    put_text(d, "tokenizer.chat_template", "{% if messages %}");
 }
 
-static void template_good(gufo_writer *w)
+static void template_good(gufo_document *d)
 {
-    put_text(w, "tokenizer.chat_template",
+    put_text(d, "tokenizer.chat_template",
              "{% for message in messages %}{{ message['content'] }}{% endfor %}");
 }
 

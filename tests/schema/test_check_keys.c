@@ -1,161 +1,162 @@
 /* Rules S1: keys.  Each has a file that breaks it, and nothing else, and one that does not. */
 #include "../support/schema.h"
+#include "../support/sink.h"
 
-static void architecture_llama4(gufo_writer *w)
+static void architecture_llama4(gufo_document *d)
 {
-    put_text(w, "general.architecture", "llama4");
+    put_text(d, "general.architecture", "llama4");
 }
 
-static void architecture_misspelt(gufo_writer *w)
+static void architecture_misspelt(gufo_document *d)
 {
-    put_text(w, "general.architecture", "lama");
+    put_text(d, "general.architecture", "lama");
 }
 
-static void architecture_hyphen(gufo_writer *w)
+static void architecture_hyphen(gufo_document *d)
 {
-    put_text(w, "general.architecture", "falcon-h1");
+    put_text(d, "general.architecture", "falcon-h1");
 }
 
-static void name_number(gufo_writer *w)
+static void name_number(gufo_document *d)
 {
-    put_u32(w, "general.name", 1);
+    put_u32(d, "general.name", 1);
 }
 
-static void name_text(gufo_writer *w)
+static void name_text(gufo_document *d)
 {
-    put_text(w, "general.name", "Small");
+    put_text(d, "general.name", "Small");
 }
 
-static void layers_negative(gufo_writer *w)
+static void layers_negative(gufo_document *d)
 {
-    put_i32(w, "llama.leading_dense_block_count", -1);
+    put_i32(d, "llama.leading_dense_block_count", -1);
 }
 
-static void layers_signed(gufo_writer *w)
+static void layers_signed(gufo_document *d)
 {
-    put_i32(w, "llama.leading_dense_block_count", 1);
+    put_i32(d, "llama.leading_dense_block_count", 1);
 }
 
-static void tokens_of_numbers(gufo_writer *w)
+static void tokens_of_numbers(gufo_document *d)
 {
-    put_array(w, "general.tags", GUFO_VALUE_INT32, 2, (int32_t[]){1, 2});
+    put_array(d, "general.tags", GUFO_VALUE_INT32, 2, (int32_t[]){1, 2});
 }
 
-static void tags_empty(gufo_writer *w)
+static void tags_empty(gufo_document *d)
 {
-    put_array(w, "general.tags", GUFO_VALUE_INT32, 0, NULL);
+    put_array(d, "general.tags", GUFO_VALUE_INT32, 0, NULL);
 }
 
-static void suffix_old(gufo_writer *w)
+static void suffix_old(gufo_document *d)
 {
-    put_u32(w, "tokenizer.ggml.suffix_token_id", 1);
+    put_u32(d, "tokenizer.ggml.suffix_token_id", 1);
 }
 
-static void suffix_new(gufo_writer *w)
+static void suffix_new(gufo_document *d)
 {
-    put_u32(w, "tokenizer.ggml.fim_suf_token_id", 1);
+    put_u32(d, "tokenizer.ggml.fim_suf_token_id", 1);
 }
 
-static void suffix_both(gufo_writer *w)
+static void suffix_both(gufo_document *d)
 {
-    suffix_old(w);
-    suffix_new(w);
+    suffix_old(d);
+    suffix_new(d);
 }
 
-static void suffix_differs(gufo_writer *w)
+static void suffix_differs(gufo_document *d)
 {
-    suffix_old(w);
-    put_u32(w, "tokenizer.ggml.fim_suf_token_id", 2);
+    suffix_old(d);
+    put_u32(d, "tokenizer.ggml.fim_suf_token_id", 2);
 }
 
-static void separator_typo(gufo_writer *w)
+static void separator_typo(gufo_document *d)
 {
-    put_u32(w, "tokenizer.ggml.seperator_token_id", 1);
+    put_u32(d, "tokenizer.ggml.seperator_token_id", 1);
 }
 
-static void separator_both(gufo_writer *w)
+static void separator_both(gufo_document *d)
 {
-    separator_typo(w);
-    put_i32(w, "tokenizer.ggml.separator_token_id", 1);
+    separator_typo(d);
+    put_i32(d, "tokenizer.ggml.separator_token_id", 1);
 }
 
-static void separator_differs(gufo_writer *w)
+static void separator_differs(gufo_document *d)
 {
-    separator_typo(w);
-    put_u32(w, "tokenizer.ggml.separator_token_id", 2);
+    separator_typo(d);
+    put_u32(d, "tokenizer.ggml.separator_token_id", 2);
 }
 
-static void one_letter_wrong(gufo_writer *w)
+static void one_letter_wrong(gufo_document *d)
 {
-    put_f32(w, "llama.rope.freq_bose", 1);
+    put_f32(d, "llama.rope.freq_bose", 1);
 }
 
-static void two_letters_wrong(gufo_writer *w)
+static void two_letters_wrong(gufo_document *d)
 {
-    put_text(w, "general.orgnisaton", "us");
+    put_text(d, "general.orgnisaton", "us");
 }
 
-static void architecture_wrong(gufo_writer *w)
+static void architecture_wrong(gufo_document *d)
 {
-    put_f32(w, "lama.rope.freq_base", 1);
+    put_f32(d, "lama.rope.freq_base", 1);
 }
 
-static void number_of_its_own(gufo_writer *w, const char *key)
+static void number_of_its_own(gufo_document *d, const char *key)
 {
-    put_text(w, "general.architecture", "granitehybrid");
-    put_u32(w, key, 4);
+    put_text(d, "general.architecture", "granitehybrid");
+    put_u32(d, key, 4);
 }
 
-static void count_misspelt(gufo_writer *w)
+static void count_misspelt(gufo_document *d)
 {
-    number_of_its_own(w, "granitehybrid.expert_cuont");
+    number_of_its_own(d, "granitehybrid.expert_cuont");
 }
 
 /* Only the architecture's name makes it look like "granitehybrid.expert_count". */
-static void count_of_layers(gufo_writer *w)
+static void count_of_layers(gufo_document *d)
 {
-    number_of_its_own(w, "granitehybrid.layer_count");
+    number_of_its_own(d, "granitehybrid.layer_count");
 }
 
-static void layout_misspelt(gufo_writer *w)
+static void layout_misspelt(gufo_document *d)
 {
-    put_u32(w, "general.aligment", 64);
+    put_u32(d, "general.aligment", 64);
 }
 
-static void wrong_beside_right(gufo_writer *w)
+static void wrong_beside_right(gufo_document *d)
 {
-    put_f32(w, "llama.rope.freq_base", 1);
-    put_f32(w, "llama.rope.freq_bose", 2);
+    put_f32(d, "llama.rope.freq_base", 1);
+    put_f32(d, "llama.rope.freq_bose", 2);
 }
 
-static void nearly_of_another_type(gufo_writer *w)
+static void nearly_of_another_type(gufo_document *d)
 {
-    put_text(w, "llama.rope.freq_bose", "yes");
+    put_text(d, "llama.rope.freq_bose", "yes");
 }
 
-static void without_prefix(gufo_writer *w)
+static void without_prefix(gufo_document *d)
 {
-    put_u32(w, "quality", 9);
+    put_u32(d, "quality", 9);
 }
 
-static void in_the_standard(gufo_writer *w)
+static void in_the_standard(gufo_document *d)
 {
-    put_u32(w, "general.quality_of_service", 9);
+    put_u32(d, "general.quality_of_service", 9);
 }
 
-static void of_a_community(gufo_writer *w)
+static void of_a_community(gufo_document *d)
 {
-    put_u32(w, "rustformers.quality", 9);
+    put_u32(d, "rustformers.quality", 9);
 }
 
-static void of_another_architecture(gufo_writer *w)
+static void of_another_architecture(gufo_document *d)
 {
-    put_u32(w, "qwen2.expert_used_count", 2);
+    put_u32(d, "qwen2.expert_used_count", 2);
 }
 
-static void of_its_own(gufo_writer *w)
+static void of_its_own(gufo_document *d)
 {
-    put_u32(w, "llama.expert_used_count", 2);
+    put_u32(d, "llama.expert_used_count", 2);
 }
 
 #define ARCHITECTURE "general.architecture"
@@ -258,16 +259,16 @@ static void keep_hint(void *context, const gufo_finding *finding)
                    finding->hint != NULL ? finding->hint : "none");
 }
 
-/* Opens what was planned, as it is in the writer. */
-static gufo_model *open_plan(gufo_writer *w, const char *label)
+/* Opens what was planned. */
+static gufo_model *open_plan(gufo_document *d, const char *label)
 {
     gufo_error error = no_error();
     const void *header;
     size_t size;
     gufo_model *file;
 
-    check_ok(gufo_writer_layout(w, NULL, &error), &error, "%s", label);
-    header = gufo_writer_header(w, &size);
+    check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "%s", label);
+    header = document_header(d, &size);
     file = gufo_open_memory(header, size, NULL, &error);
     check(file != NULL, "%s: %s", label, error.message);
     return file;
@@ -277,16 +278,16 @@ static kept_hint hint_of(const char *key, const char *text)
 {
     gufo_check_options options = {.level = GUFO_LEVEL_STANDARD};
     gufo_error error = no_error();
-    gufo_writer_options lax = {.flags = GUFO_WRITER_AS_READ};
-    gufo_writer *w = gufo_writer_new(&lax, &error);
+    gufo_document_options lax = {.flags = GUFO_DOCUMENT_AS_READ};
+    gufo_document *d = gufo_document_new(&lax, &error);
     kept_hint kept = {0};
     gufo_model *file;
 
-    put_text(w, key, text);
-    file = open_plan(w, key);
+    put_text(d, key, text);
+    file = open_plan(d, key);
     check_ok(gufo_check(file, &options, keep_hint, &kept, &error), &error, "%s", key);
     gufo_close(file);
-    gufo_writer_free(w);
+    gufo_document_free(d);
     return kept;
 }
 
@@ -321,16 +322,16 @@ typedef struct wrong_types {
 
 static void count_wrong_type(void *context, const gufo_finding *finding)
 {
-    wrong_types *w = context;
+    wrong_types *d = context;
 
     if (strcmp(finding->rule->name, "key-value-type") == 0) {
-        check_str(finding->subject, w->key, "%s", w->key);
-        w->count++;
+        check_str(finding->subject, d->key, "%s", d->key);
+        d->count++;
     }
 }
 
 /* Numbers that are small, text with a NUL in it, and arrays of a few elements. */
-static gufo_status put_any(gufo_writer *w, const char *key, int type, gufo_error *error)
+static gufo_status put_any(gufo_document *d, const char *key, int type, gufo_error *error)
 {
     static const gufo_str texts[] = {{"a\0b", 3}, {"", 0}, {"\xff", 1}};
     static const uint64_t zeros[4];
@@ -342,7 +343,7 @@ static gufo_status put_any(gufo_writer *w, const char *key, int type, gufo_error
     if (type < GUFO_VALUE_TYPE_COUNT && value.type != GUFO_VALUE_ARRAY) {
         if (value.type == GUFO_VALUE_STRING)
             value.as.str = texts[0];
-        return gufo_writer_add_value(w, gufo_str_of(key), &value, error);
+        return gufo_document_set(d, gufo_str_of(key), &value, error);
     }
     if (value.type == GUFO_VALUE_ARRAY)
         items.type = GUFO_VALUE_INT32;
@@ -350,7 +351,7 @@ static gufo_status put_any(gufo_writer *w, const char *key, int type, gufo_error
         items.items = texts;
     else if (element == GUFO_VALUE_ARRAY)
         items = (gufo_items){GUFO_VALUE_ARRAY, 2, inner};
-    return gufo_writer_add_array(w, key, &items, error);
+    return gufo_document_set_array(d, key, &items, error);
 }
 
 static void check_type_of_key(const char *key, int type)
@@ -358,15 +359,15 @@ static void check_type_of_key(const char *key, int type)
     gufo_check_options options = {.level = GUFO_LEVEL_MODEL, .path = key};
     wrong_types found = {.key = key};
     gufo_error error = no_error();
-    gufo_writer_options lax = {.flags = GUFO_WRITER_AS_READ};
-    gufo_writer *w = gufo_writer_new(&lax, &error);
+    gufo_document_options lax = {.flags = GUFO_DOCUMENT_AS_READ};
+    gufo_document *d = gufo_document_new(&lax, &error);
     gufo_entry entry;
     gufo_model *file;
 
-    check_ok(put_any(w, key, type, &error), &error, "%s, type %d", key, type);
+    check_ok(put_any(d, key, type, &error), &error, "%s, type %d", key, type);
     if (strcmp(key, "general.architecture") != 0)
-        put_text(w, "general.architecture", "llama");
-    file = open_plan(w, key);
+        put_text(d, "general.architecture", "llama");
+    file = open_plan(d, key);
     check_ok(gufo_check(file, &options, count_wrong_type, &found, &error), &error, "%s", key);
     check(gufo_metadata_find(file, key, &entry), "%s", key);
     check_u64(found.count,
@@ -375,7 +376,7 @@ static void check_type_of_key(const char *key, int type)
                   : 1,
               "%s, type %d", key, type);
     gufo_close(file);
-    gufo_writer_free(w);
+    gufo_document_free(d);
 }
 
 /* Keys of other architectures are not looked at any further. */

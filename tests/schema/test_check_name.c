@@ -1,46 +1,46 @@
 /* Rules M5: the name of a file, and what its metadata says. */
 #include "../support/schema.h"
 
-static void size_7b(gufo_writer *w)
+static void size_7b(gufo_document *d)
 {
-    put_text(w, "general.size_label", "7B");
+    put_text(d, "general.size_label", "7B");
 }
 
 /* An adapter, so that no rule about the tensors of models has its say. */
-static void adapter(gufo_writer *w)
+static void adapter(gufo_document *d)
 {
-    put_text(w, "general.type", "adapter");
-    put_text(w, "adapter.type", "lora");
-    put_f32(w, "adapter.lora.alpha", 16);
-    put_tensor(w, "blk.0.attn_q.weight.lora_a", GUFO_TYPE_F16, 16, 4);
-    put_tensor(w, "blk.0.attn_q.weight.lora_b", GUFO_TYPE_F16, 4, 16);
+    put_text(d, "general.type", "adapter");
+    put_text(d, "adapter.type", "lora");
+    put_f32(d, "adapter.lora.alpha", 16);
+    put_tensor(d, "blk.0.attn_q.weight.lora_a", GUFO_TYPE_F16, 16, 4);
+    put_tensor(d, "blk.0.attn_q.weight.lora_b", GUFO_TYPE_F16, 4, 16);
 }
 
-static void adapter_f16(gufo_writer *w)
+static void adapter_f16(gufo_document *d)
 {
-    adapter(w);
-    put_u32(w, "general.file_type", GUFO_FILE_TYPE_F16);
+    adapter(d);
+    put_u32(d, "general.file_type", GUFO_FILE_TYPE_F16);
 }
 
-static void shard_2_of_3(gufo_writer *w)
+static void shard_2_of_3(gufo_document *d)
 {
-    put_u32(w, "split.no", 1);
-    put_u32(w, "split.count", 3);
-    put_i32(w, "split.tensors.count", 0);
+    put_u32(d, "split.no", 1);
+    put_u32(d, "split.count", 3);
+    put_i32(d, "split.tensors.count", 0);
 }
 
-static void split_broken(gufo_writer *w)
+static void split_broken(gufo_document *d)
 {
-    put_u32(w, "split.no", 3);
-    put_u32(w, "split.count", 3);
-    put_i32(w, "split.tensors.count", 0);
+    put_u32(d, "split.no", 3);
+    put_u32(d, "split.count", 3);
+    put_i32(d, "split.tensors.count", 0);
 }
 
-static void split_of_one(gufo_writer *w)
+static void split_of_one(gufo_document *d)
 {
-    put_u32(w, "split.no", 0);
-    put_u32(w, "split.count", 1);
-    put_i32(w, "split.tensors.count", 0);
+    put_u32(d, "split.no", 0);
+    put_u32(d, "split.count", 1);
+    put_i32(d, "split.tensors.count", 0);
 }
 
 #define ROW(text, name, bad_add, bad_path, good_add, good_path)                           \

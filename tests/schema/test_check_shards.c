@@ -34,25 +34,25 @@ static void free_set(set *s)
 
 static path_text write_shard(const set *s, unsigned shard)
 {
-    gufo_writer *w = model_writer(&s->shards[shard]);
+    sink out = {.document = model_document(&s->shards[shard])};
     gufo_error error = no_error();
     char name[64];
     path_text path;
 
     snprintf(name, sizeof name, "m-0000%u-of-00002.gguf", shard + 1);
     path = folder_path(&s->folder, name);
-    check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "%s", name);
+    check_ok(sink_open(&out, path.text, true, &error), &error, "%s", name);
     for (size_t i = 0; i < s->shards[shard].tensor_count; i++) {
         uint64_t offset, size;
         void *zeros;
 
-        check(gufo_writer_tensor(w, i, &offset, &size), "%zu", i);
+        check(tensor_place(out.document, i, &offset, &size), "%zu", i);
         zeros = calloc(1, (size_t)size);
-        check_ok(gufo_writer_write(w, i, 0, zeros, (size_t)size, &error), &error, "%zu", i);
+        check_ok(sink_write(&out, i, 0, zeros, (size_t)size, &error), &error, "%zu", i);
         free(zeros);
     }
-    check_ok(gufo_writer_finish(w, &error), &error, "%s", name);
-    gufo_writer_free(w);
+    check_ok(sink_finish(&out, &error), &error, "%s", name);
+    sink_free(&out);
     return path;
 }
 

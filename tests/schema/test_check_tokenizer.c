@@ -3,61 +3,61 @@
 
 /* ---- model and lists ------------------------------------------------------------------------ */
 
-static void model_unknown(gufo_writer *w)
+static void model_unknown(gufo_document *d)
 {
-    put_text(w, "tokenizer.ggml.model", "gpt3");
+    put_text(d, "tokenizer.ggml.model", "gpt3");
 }
 
-static void model_none(gufo_writer *w)
+static void model_none(gufo_document *d)
 {
-    put_text(w, "tokenizer.ggml.model", "no_vocab");
+    put_text(d, "tokenizer.ggml.model", "no_vocab");
 }
 
-static void scores(gufo_writer *w, uint64_t count)
+static void scores(gufo_document *d, uint64_t count)
 {
     static const float zeros[SCHEMA_TOKENS + 4];
 
-    put_array(w, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, count, zeros);
+    put_array(d, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, count, zeros);
 }
 
-static void scores_long(gufo_writer *w)
+static void scores_long(gufo_document *d)
 {
-    scores(w, SCHEMA_TOKENS + 3);
+    scores(d, SCHEMA_TOKENS + 3);
 }
 
-static void scores_short(gufo_writer *w)
+static void scores_short(gufo_document *d)
 {
-    scores(w, SCHEMA_TOKENS - 1);
+    scores(d, SCHEMA_TOKENS - 1);
 }
 
-static void scores_good(gufo_writer *w)
+static void scores_good(gufo_document *d)
 {
-    scores(w, SCHEMA_TOKENS);
+    scores(d, SCHEMA_TOKENS);
 }
 
-static void types_short(gufo_writer *w)
+static void types_short(gufo_document *d)
 {
-    put_array(w, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS - 1, schema_types);
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS - 1, schema_types);
 }
 
-static void types_7(gufo_writer *w)
+static void types_7(gufo_document *d)
 {
     int32_t types[SCHEMA_TOKENS] = {3, 3, 1, 1, 7, 1, -1, 1};
 
-    put_array(w, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS, types);
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS, types);
 }
 
-static void types_all(gufo_writer *w)
+static void types_all(gufo_document *d)
 {
     uint8_t types[SCHEMA_TOKENS] = {0, 1, 2, 3, 4, 5, 6, 1};
 
-    put_array(w, "tokenizer.ggml.token_type", GUFO_VALUE_UINT8, SCHEMA_TOKENS, types);
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_UINT8, SCHEMA_TOKENS, types);
 }
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
 /* The good tokens with two texts behind them. */
-static void more_tokens(gufo_writer *w, const char *eighth, const char *ninth)
+static void more_tokens(gufo_document *d, const char *eighth, const char *ninth)
 {
     const char *tokens[SCHEMA_TOKENS + 2];
     int32_t types[SCHEMA_TOKENS + 2];
@@ -67,38 +67,38 @@ static void more_tokens(gufo_writer *w, const char *eighth, const char *ninth)
     tokens[SCHEMA_TOKENS] = eighth;
     tokens[SCHEMA_TOKENS + 1] = ninth;
     types[SCHEMA_TOKENS] = types[SCHEMA_TOKENS + 1] = 1;
-    put_texts(w, "tokenizer.ggml.tokens", SCHEMA_TOKENS + 2, tokens);
-    put_array(w, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS + 2, types);
+    put_texts(d, "tokenizer.ggml.tokens", SCHEMA_TOKENS + 2, tokens);
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS + 2, types);
 }
 
-static void token_twice(gufo_writer *w)
+static void token_twice(gufo_document *d)
 {
-    more_tokens(w, "d", "ab");
+    more_tokens(d, "d", "ab");
 }
 
-static void token_empty(gufo_writer *w)
+static void token_empty(gufo_document *d)
 {
-    more_tokens(w, "d", "");
+    more_tokens(d, "d", "");
 }
 
-static void tokens_good(gufo_writer *w)
+static void tokens_good(gufo_document *d)
 {
-    more_tokens(w, "d", "A");
+    more_tokens(d, "d", "A");
 }
 
 /* Equal in the first eight bytes. */
-static void long_token_twice(gufo_writer *w)
+static void long_token_twice(gufo_document *d)
 {
-    more_tokens(w, "abcdefgh-1", "abcdefgh-1");
+    more_tokens(d, "abcdefgh-1", "abcdefgh-1");
 }
 
-static void long_tokens_good(gufo_writer *w)
+static void long_tokens_good(gufo_document *d)
 {
-    more_tokens(w, "abcdefgh-1", "abcdefgh-2");
+    more_tokens(d, "abcdefgh-1", "abcdefgh-2");
 }
 
 /* The good tokens, and one that differs from "a" in a NUL behind it. */
-static void token_with_nul(gufo_writer *w)
+static void token_with_nul(gufo_document *d)
 {
     gufo_str tokens[SCHEMA_TOKENS + 1];
     int32_t types[SCHEMA_TOKENS + 1];
@@ -108,12 +108,12 @@ static void token_with_nul(gufo_writer *w)
     memcpy(types, schema_types, sizeof schema_types);
     tokens[SCHEMA_TOKENS] = (gufo_str){"a", 2};
     types[SCHEMA_TOKENS] = 1;
-    put_array(w, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, COUNT_OF(tokens), tokens);
-    put_array(w, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, COUNT_OF(types), types);
+    put_array(d, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, COUNT_OF(tokens), tokens);
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, COUNT_OF(types), types);
 }
 
 /* All bytes but those that `missing` tells, in a vocabulary that needs them. */
-static void bytes_without(gufo_writer *w, int missing)
+static void bytes_without(gufo_document *d, int missing)
 {
     static char names[256][8];
     const char *tokens[256 + 2] = {"<s>", "</s>"};
@@ -125,66 +125,66 @@ static void bytes_without(gufo_writer *w, int missing)
         tokens[i + 2] = names[i];
         types[i + 2] = i == missing ? 1 : 6;
     }
-    put_text(w, "tokenizer.ggml.model", "llama");
-    put_texts(w, "tokenizer.ggml.tokens", COUNT_OF(tokens), tokens);
-    put_array(w, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, COUNT_OF(types), types);
-    put_array(w, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, COUNT_OF(all_scores), all_scores);
+    put_text(d, "tokenizer.ggml.model", "llama");
+    put_texts(d, "tokenizer.ggml.tokens", COUNT_OF(tokens), tokens);
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, COUNT_OF(types), types);
+    put_array(d, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, COUNT_OF(all_scores), all_scores);
 }
 
-static void byte_missing(gufo_writer *w)
+static void byte_missing(gufo_document *d)
 {
-    bytes_without(w, 0xAB);
+    bytes_without(d, 0xAB);
 }
 
-static void bytes_all(gufo_writer *w)
+static void bytes_all(gufo_document *d)
 {
-    bytes_without(w, -1);
+    bytes_without(d, -1);
 }
 
 /* ---- merges --------------------------------------------------------------------------------- */
 
-static void merges(gufo_writer *w, const char *last)
+static void merges(gufo_document *d, const char *last)
 {
-    put_texts(w, "tokenizer.ggml.merges", 2, (const char *const[]){"a b", last});
+    put_texts(d, "tokenizer.ggml.merges", 2, (const char *const[]){"a b", last});
 }
 
-static void merge_whole(gufo_writer *w)
+static void merge_whole(gufo_document *d)
 {
-    merges(w, "abc");
+    merges(d, "abc");
 }
 
-static void merge_open(gufo_writer *w)
+static void merge_open(gufo_document *d)
 {
-    merges(w, "abc ");
+    merges(d, "abc ");
 }
 
-static void merge_empty(gufo_writer *w)
+static void merge_empty(gufo_document *d)
 {
-    merges(w, "");
+    merges(d, "");
 }
 
-static void merge_left(gufo_writer *w)
+static void merge_left(gufo_document *d)
 {
-    merges(w, "x bc");
+    merges(d, "x bc");
 }
 
-static void merge_right(gufo_writer *w)
+static void merge_right(gufo_document *d)
 {
-    merges(w, "ab x");
+    merges(d, "ab x");
 }
 
-static void merge_both(gufo_writer *w)
+static void merge_both(gufo_document *d)
 {
-    merges(w, "c a");
+    merges(d, "c a");
 }
 
-static void merge_good(gufo_writer *w)
+static void merge_good(gufo_document *d)
 {
-    merges(w, "a bc");
+    merges(d, "a bc");
 }
 
 /* Longer than what is put together on the stack. */
-static void merge_long(gufo_writer *w, const char *second)
+static void merge_long(gufo_document *d, const char *second)
 {
     static char text[600], merge[604];
     const char *tokens[] = {"<s>", "</s>", text, second, text + 1};
@@ -192,127 +192,127 @@ static void merge_long(gufo_writer *w, const char *second)
     memset(text, 'x', sizeof text - 1);
     memset(merge, 'x', 598);
     memcpy(merge + 598, " x", 3);
-    put_texts(w, "tokenizer.ggml.tokens", COUNT_OF(tokens), tokens);
-    put_array(w, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, COUNT_OF(tokens), schema_types);
-    put_texts(w, "tokenizer.ggml.merges", 1, (const char *const[]){merge});
+    put_texts(d, "tokenizer.ggml.tokens", COUNT_OF(tokens), tokens);
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, COUNT_OF(tokens), schema_types);
+    put_texts(d, "tokenizer.ggml.merges", 1, (const char *const[]){merge});
 }
 
-static void merge_long_bad(gufo_writer *w)
+static void merge_long_bad(gufo_document *d)
 {
-    merge_long(w, "y");
+    merge_long(d, "y");
 }
 
-static void merge_long_good(gufo_writer *w)
+static void merge_long_good(gufo_document *d)
 {
-    merge_long(w, "x");
+    merge_long(d, "x");
 }
 
 /* ---- ids ------------------------------------------------------------------------------------ */
 
-static void id_past_the_end(gufo_writer *w)
+static void id_past_the_end(gufo_document *d)
 {
-    put_u32(w, "tokenizer.ggml.padding_token_id", SCHEMA_TOKENS);
+    put_u32(d, "tokenizer.ggml.padding_token_id", SCHEMA_TOKENS);
 }
 
-static void id_last(gufo_writer *w)
+static void id_last(gufo_document *d)
 {
-    put_u32(w, "tokenizer.ggml.padding_token_id", SCHEMA_TOKENS - 1);
+    put_u32(d, "tokenizer.ggml.padding_token_id", SCHEMA_TOKENS - 1);
 }
 
 /* -1 in 32 bits: there is no such token. */
-static void id_none(gufo_writer *w)
+static void id_none(gufo_document *d)
 {
-    put_u32(w, "tokenizer.ggml.padding_token_id", UINT32_MAX);
+    put_u32(d, "tokenizer.ggml.padding_token_id", UINT32_MAX);
 }
 
-static void id_nearly_none(gufo_writer *w)
+static void id_nearly_none(gufo_document *d)
 {
-    put_u32(w, "tokenizer.ggml.padding_token_id", UINT32_MAX - 1);
+    put_u32(d, "tokenizer.ggml.padding_token_id", UINT32_MAX - 1);
 }
 
-static void suppressed_past_the_end(gufo_writer *w)
+static void suppressed_past_the_end(gufo_document *d)
 {
-    put_array(w, "tokenizer.ggml.suppress_tokens", GUFO_VALUE_INT32, 3, (int32_t[]){1, 8, 9});
+    put_array(d, "tokenizer.ggml.suppress_tokens", GUFO_VALUE_INT32, 3, (int32_t[]){1, 8, 9});
 }
 
-static void suppressed_good(gufo_writer *w)
+static void suppressed_good(gufo_document *d)
 {
-    put_array(w, "tokenizer.ggml.suppress_tokens", GUFO_VALUE_INT32, 3, (int32_t[]){1, 2, 7});
+    put_array(d, "tokenizer.ggml.suppress_tokens", GUFO_VALUE_INT32, 3, (int32_t[]){1, 2, 7});
 }
 
-static void start_past_the_end(gufo_writer *w)
+static void start_past_the_end(gufo_document *d)
 {
-    put_u32(w, "llama.decoder_start_token_id", 100);
+    put_u32(d, "llama.decoder_start_token_id", 100);
 }
 
-static void start_good(gufo_writer *w)
+static void start_good(gufo_document *d)
 {
-    put_u32(w, "llama.decoder_start_token_id", 0);
+    put_u32(d, "llama.decoder_start_token_id", 0);
 }
 
-static void vocab_size_9(gufo_writer *w)
+static void vocab_size_9(gufo_document *d)
 {
-    put_u32(w, "llama.vocab_size", 9);
+    put_u32(d, "llama.vocab_size", 9);
 }
 
-static void vocab_size_8(gufo_writer *w)
+static void vocab_size_8(gufo_document *d)
 {
-    put_u32(w, "llama.vocab_size", SCHEMA_TOKENS);
+    put_u32(d, "llama.vocab_size", SCHEMA_TOKENS);
 }
 
-static void adds_separator(gufo_writer *w)
+static void adds_separator(gufo_document *d)
 {
-    put_bool(w, "tokenizer.ggml.add_sep_token", true);
+    put_bool(d, "tokenizer.ggml.add_sep_token", true);
 }
 
-static void adds_known_separator(gufo_writer *w)
+static void adds_known_separator(gufo_document *d)
 {
-    put_bool(w, "tokenizer.ggml.add_sep_token", true);
-    put_u32(w, "tokenizer.ggml.seperator_token_id", 1);
+    put_bool(d, "tokenizer.ggml.add_sep_token", true);
+    put_u32(d, "tokenizer.ggml.seperator_token_id", 1);
 }
 
-static void adds_no_separator(gufo_writer *w)
+static void adds_no_separator(gufo_document *d)
 {
-    put_bool(w, "tokenizer.ggml.add_sep_token", false);
+    put_bool(d, "tokenizer.ggml.add_sep_token", false);
 }
 
 /* ---- pre-tokenizer, table of characters ----------------------------------------------------- */
 
-static void pre_unknown(gufo_writer *w)
+static void pre_unknown(gufo_document *d)
 {
-    put_text(w, "tokenizer.ggml.pre", "llama-bqe");
+    put_text(d, "tokenizer.ggml.pre", "llama-bqe");
 }
 
-static void pre_empty(gufo_writer *w)
+static void pre_empty(gufo_document *d)
 {
-    put_text(w, "tokenizer.ggml.pre", "");
+    put_text(d, "tokenizer.ggml.pre", "");
 }
 
-static void characters(gufo_writer *w, uint8_t trie, uint64_t count)
+static void characters(gufo_document *d, uint8_t trie, uint64_t count)
 {
     uint8_t table[16] = {trie, 0, 0, 0};
 
-    put_array(w, "tokenizer.ggml.precompiled_charsmap", GUFO_VALUE_UINT8, count, table);
+    put_array(d, "tokenizer.ggml.precompiled_charsmap", GUFO_VALUE_UINT8, count, table);
 }
 
-static void characters_cut(gufo_writer *w)
+static void characters_cut(gufo_document *d)
 {
-    characters(w, 16, 16);
+    characters(d, 16, 16);
 }
 
-static void characters_odd(gufo_writer *w)
+static void characters_odd(gufo_document *d)
 {
-    characters(w, 5, 16);
+    characters(d, 5, 16);
 }
 
-static void characters_few(gufo_writer *w)
+static void characters_few(gufo_document *d)
 {
-    characters(w, 0, 3);
+    characters(d, 0, 3);
 }
 
-static void characters_good(gufo_writer *w)
+static void characters_good(gufo_document *d)
 {
-    characters(w, 8, 16);
+    characters(d, 8, 16);
 }
 
 /* ---- the table ------------------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* Names of files: their parts, what is told of those that do not conform, and names made from files.
  * The matcher is compared with the expression itself in test_name_pcre2.c. */
 #include "../support/folder.h"
+#include "../support/sink.h"
 
 #include "schema/name_suggest.h"
 
@@ -308,54 +309,54 @@ typedef struct model {
     shape tensors[6];
 } model;
 
-static void add_facts(gufo_writer *w, const model *m, gufo_error *error)
+static void add_facts(gufo_document *d, const model *m, gufo_error *error)
 {
     for (size_t i = 0; i < COUNT_OF(m->facts) && m->facts[i].key != NULL; i++)
-        check_ok(gufo_writer_add_text(w, m->facts[i].key, m->facts[i].text, error), error, "%s",
+        check_ok(gufo_document_set_text(d, m->facts[i].key, m->facts[i].text, error), error, "%s",
                  m->facts[i].key);
     if (m->file_type >= 0)
-        check_ok(gufo_writer_add_u32(w, "general.file_type", (uint32_t)m->file_type, error), error,
-                 "file type");
+        check_ok(gufo_document_set_u32(d, "general.file_type", (uint32_t)m->file_type, error),
+                 error, "file type");
 }
 
 /* Only the beginning of the file is made: the tensors are as large as they like. */
-static gufo_writer *plan(const model *m, uint64_t shard, uint64_t shards)
+static gufo_document *plan(const model *m, uint64_t shard, uint64_t shards)
 {
     gufo_error error = no_error();
-    gufo_writer *w = gufo_writer_new(NULL, &error);
+    gufo_document *d = gufo_document_new(NULL, &error);
 
-    assert_non_null(w);
-    add_facts(w, m, &error);
+    assert_non_null(d);
+    add_facts(d, m, &error);
     if (shards > 0) {
-        (void)gufo_writer_add_u16(w, "split.no", (uint16_t)shard, NULL);
-        (void)gufo_writer_add_u16(w, "split.count", (uint16_t)shards, NULL);
-        (void)gufo_writer_add_i32(w, "split.tensors.count", 2, NULL);
+        (void)gufo_document_set_u16(d, "split.no", (uint16_t)shard, NULL);
+        (void)gufo_document_set_u16(d, "split.count", (uint16_t)shards, NULL);
+        (void)gufo_document_set_i32(d, "split.tensors.count", 2, NULL);
     }
     for (size_t i = 0; i < COUNT_OF(m->tensors) && m->tensors[i].name != NULL; i++) {
         const shape *t = &m->tensors[i];
 
-        check_ok(
-            gufo_writer_add_tensor(w, gufo_str_of(t->name), t->type, t->n_dims, t->dims, 0, &error),
-            &error, "%s", t->name);
+        check_ok(gufo_document_add_tensor(d, gufo_str_of(t->name), gufo_element_type_by_id(t->type),
+                                          t->n_dims, t->dims, &error),
+                 &error, "%s", t->name);
     }
-    check_ok(gufo_writer_layout(w, NULL, &error), &error, "layout");
-    return w;
+    check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
+    return d;
 }
 
 static gufo_status suggest(const model *m, uint64_t shard, uint64_t shards,
                            char out[GUFO_NAME_SIZE], gufo_error *error)
 {
     gufo_open_options only_metadata = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE};
-    gufo_writer *w = plan(m, shard, shards);
+    gufo_document *d = plan(m, shard, shards);
     size_t size;
-    const void *header = gufo_writer_header(w, &size);
+    const void *header = document_header(d, &size);
     gufo_model *file = gufo_open_memory(header, size, &only_metadata, error);
 
     check(file != NULL, "%s", error->message);
     gufo_status status = gufo_name_suggest(file, 0, out, error);
 
     gufo_close(file);
-    gufo_writer_free(w);
+    gufo_document_free(d);
     return status;
 }
 
@@ -528,12 +529,12 @@ static void write_shard(const folder *f, const model *m, uint64_t shard, const c
 {
     static const float data[4];
     gufo_error error = no_error();
-    gufo_writer *w = plan(m, shard, 2);
+    sink out = {.document = plan(m, shard, 2)};
 
-    check_ok(gufo_writer_open_path(w, folder_path(f, name).text, false, &error), &error, "open");
-    check_ok(gufo_writer_write(w, 0, 0, data, sizeof data, &error), &error, "write");
-    check_ok(gufo_writer_finish(w, &error), &error, "finish");
-    gufo_writer_free(w);
+    check_ok(sink_open(&out, folder_path(f, name).text, false, &error), &error, "open");
+    check_ok(sink_write(&out, 0, 0, data, sizeof data, &error), &error, "write");
+    check_ok(sink_finish(&out, &error), &error, "finish");
+    sink_free(&out);
 }
 
 static void test_suggest_set(void **state)
@@ -565,21 +566,21 @@ static void test_too_many_shards(void **state)
 {
     gufo_error error = no_error();
     char text[GUFO_NAME_SIZE];
-    gufo_writer *w = gufo_writer_new(NULL, &error);
+    gufo_document *d = gufo_document_new(NULL, &error);
     gufo_open_options only_metadata = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE};
     size_t size;
 
     (void)state;
-    (void)gufo_writer_add_u32(w, "split.count", 100000, NULL);
-    (void)gufo_writer_add_text(w, "general.size_label", "7B", NULL);
-    check_ok(gufo_writer_layout(w, NULL, &error), &error, "layout");
-    const void *header = gufo_writer_header(w, &size);
+    (void)gufo_document_set_u32(d, "split.count", 100000, NULL);
+    (void)gufo_document_set_text(d, "general.size_label", "7B", NULL);
+    check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
+    const void *header = document_header(d, &size);
     gufo_model *file = gufo_open_memory(header, size, &only_metadata, &error);
 
     check(file != NULL, "%s", error.message);
     check_status(gufo_name_suggest(file, 0, text, &error), GUFO_E_RANGE, &error, "100000");
     gufo_close(file);
-    gufo_writer_free(w);
+    gufo_document_free(d);
 }
 
 int main(void)

@@ -1,6 +1,8 @@
 /* Files for the rules of the schema. */
 #include "schema.h"
 
+#include "sink.h"
+
 /* ---- what a file is made of ----------------------------------------------------------------- */
 
 #define PUT(call)                            \
@@ -9,55 +11,56 @@
         check_ok(call, &error, "%s", #call); \
     } while (0)
 
-void put_u32(gufo_writer *w, const char *key, uint32_t v)
+void put_u32(gufo_document *d, const char *key, uint32_t v)
 {
-    PUT(gufo_writer_add_u32(w, key, v, &error));
+    PUT(gufo_document_set_u32(d, key, v, &error));
 }
 
-void put_i32(gufo_writer *w, const char *key, int32_t v)
+void put_i32(gufo_document *d, const char *key, int32_t v)
 {
-    PUT(gufo_writer_add_i32(w, key, v, &error));
+    PUT(gufo_document_set_i32(d, key, v, &error));
 }
 
-void put_f32(gufo_writer *w, const char *key, float v)
+void put_f32(gufo_document *d, const char *key, float v)
 {
-    PUT(gufo_writer_add_f32(w, key, v, &error));
+    PUT(gufo_document_set_f32(d, key, v, &error));
 }
 
-void put_bool(gufo_writer *w, const char *key, bool v)
+void put_bool(gufo_document *d, const char *key, bool v)
 {
-    PUT(gufo_writer_add_bool(w, key, v, &error));
+    PUT(gufo_document_set_bool(d, key, v, &error));
 }
 
-void put_text(gufo_writer *w, const char *key, const char *text)
+void put_text(gufo_document *d, const char *key, const char *text)
 {
-    PUT(gufo_writer_add_text(w, key, text, &error));
+    PUT(gufo_document_set_text(d, key, text, &error));
 }
 
-void put_array(gufo_writer *w, const char *key, gufo_value_type type, uint64_t count,
+void put_array(gufo_document *d, const char *key, gufo_value_type type, uint64_t count,
                const void *items)
 {
     gufo_items all = {type, count, items};
 
-    PUT(gufo_writer_add_array(w, key, &all, &error));
+    PUT(gufo_document_set_array(d, key, &all, &error));
 }
 
-void put_texts(gufo_writer *w, const char *key, uint64_t count, const char *const texts[])
+void put_texts(gufo_document *d, const char *key, uint64_t count, const char *const texts[])
 {
     gufo_str *views = calloc((size_t)count + 1, sizeof *views);
 
     check(views != NULL, "%s", key);
     for (size_t i = 0; i < count; i++)
         views[i] = gufo_str_of(texts[i]);
-    put_array(w, key, GUFO_VALUE_STRING, count, views);
+    put_array(d, key, GUFO_VALUE_STRING, count, views);
     free(views);
 }
 
-void put_tensor(gufo_writer *w, const char *name, uint32_t type, uint64_t columns, uint64_t rows)
+void put_tensor(gufo_document *d, const char *name, uint32_t type, uint64_t columns, uint64_t rows)
 {
     uint64_t dims[] = {columns, rows};
 
-    PUT(gufo_writer_add_tensor(w, gufo_str_of(name), type, 2, dims, 0, &error));
+    PUT(gufo_document_add_tensor(d, gufo_str_of(name), gufo_element_type_by_id(type), 2, dims,
+                                 &error));
 }
 
 /* ---- the good file -------------------------------------------------------------------------- */
@@ -66,64 +69,64 @@ const char *const schema_tokens[SCHEMA_TOKENS] = {"<s>", "</s>", "a", "b", "c", 
 const int32_t schema_types[SCHEMA_TOKENS] = {3, 3, 1, 1, 1, 1, 1, 1};
 static const char *const merges[] = {"a b", "b c", "ab c"};
 
-static void put_architecture(gufo_writer *w, const char *key)
+static void put_architecture(gufo_document *d, const char *key)
 {
-    put_text(w, key, "llama");
+    put_text(d, key, "llama");
 }
 
-static void put_model(gufo_writer *w, const char *key)
+static void put_model(gufo_document *d, const char *key)
 {
-    put_text(w, key, "gpt2");
+    put_text(d, key, "gpt2");
 }
 
-static void put_pre(gufo_writer *w, const char *key)
+static void put_pre(gufo_document *d, const char *key)
 {
-    put_text(w, key, "llama-bpe");
+    put_text(d, key, "llama-bpe");
 }
 
-static void put_4(gufo_writer *w, const char *key)
+static void put_4(gufo_document *d, const char *key)
 {
-    put_u32(w, key, 4);
+    put_u32(d, key, 4);
 }
 
-static void put_16(gufo_writer *w, const char *key)
+static void put_16(gufo_document *d, const char *key)
 {
-    put_u32(w, key, 16);
+    put_u32(d, key, 16);
 }
 
-static void put_epsilon(gufo_writer *w, const char *key)
+static void put_epsilon(gufo_document *d, const char *key)
 {
-    put_f32(w, key, 1e-5F);
+    put_f32(d, key, 1e-5F);
 }
 
-static void put_first(gufo_writer *w, const char *key)
+static void put_first(gufo_document *d, const char *key)
 {
-    put_u32(w, key, 0);
+    put_u32(d, key, 0);
 }
 
-static void put_second(gufo_writer *w, const char *key)
+static void put_second(gufo_document *d, const char *key)
 {
-    put_u32(w, key, 1);
+    put_u32(d, key, 1);
 }
 
-static void put_tokens(gufo_writer *w, const char *key)
+static void put_tokens(gufo_document *d, const char *key)
 {
-    put_texts(w, key, SCHEMA_TOKENS, schema_tokens);
+    put_texts(d, key, SCHEMA_TOKENS, schema_tokens);
 }
 
-static void put_types(gufo_writer *w, const char *key)
+static void put_types(gufo_document *d, const char *key)
 {
-    put_array(w, key, GUFO_VALUE_INT32, SCHEMA_TOKENS, schema_types);
+    put_array(d, key, GUFO_VALUE_INT32, SCHEMA_TOKENS, schema_types);
 }
 
-static void put_merges(gufo_writer *w, const char *key)
+static void put_merges(gufo_document *d, const char *key)
 {
-    put_texts(w, key, COUNT_OF(merges), merges);
+    put_texts(d, key, COUNT_OF(merges), merges);
 }
 
 static const struct {
     const char *key;
-    void (*put)(gufo_writer *w, const char *key);
+    void (*put)(gufo_document *d, const char *key);
 } entries[] = {
     {"general.architecture", put_architecture},
     {"llama.context_length", put_16},
@@ -156,23 +159,23 @@ static bool has_word(const char *words, const char *word)
 static uint8_t *build(const schema_file *f, size_t *size, const char *label)
 {
     gufo_error error = no_error();
-    gufo_writer *w = gufo_writer_new(NULL, &error);
+    gufo_document *d = gufo_document_new(NULL, &error);
     gufo_layout layout;
     size_t header_size;
     uint8_t *bytes;
 
-    check(w != NULL, "%s: %s", label, error.message);
+    check(d != NULL, "%s: %s", label, error.message);
     for (size_t i = 0; i < COUNT_OF(entries); i++)
         if (!has_word(f->without, entries[i].key))
-            entries[i].put(w, entries[i].key);
+            entries[i].put(d, entries[i].key);
     if (f->add != NULL)
-        f->add(w);
-    check_ok(gufo_writer_layout(w, &layout, &error), &error, "%s", label);
+        f->add(d);
+    check_ok(gufo_document_layout(d, NULL, &layout, &error), &error, "%s", label);
     *size = (size_t)layout.file_size;
     bytes = calloc(1, *size);
     check(bytes != NULL, "%s", label);
-    memcpy(bytes, gufo_writer_header(w, &header_size), (size_t)layout.data_offset);
-    gufo_writer_free(w);
+    memcpy(bytes, document_header(d, &header_size), (size_t)layout.data_offset);
+    gufo_document_free(d);
     return bytes;
 }
 

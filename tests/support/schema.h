@@ -7,9 +7,9 @@
 
 /* A file, as changes of the good one. */
 typedef struct schema_file {
-    const char *without;         /* keys of the good file that are left out, with blanks between */
-    void (*add)(gufo_writer *w); /* what is added, or NULL */
-    const char *path;            /* what the file is called; NULL: nothing */
+    const char *without; /* keys of the good file that are left out, with blanks between */
+    void (*add)(gufo_document *d); /* what is added, or NULL */
+    const char *path;              /* what the file is called; NULL: nothing */
 } schema_file;
 
 typedef struct schema_row {
@@ -24,15 +24,15 @@ typedef struct schema_row {
 } schema_row;
 
 /* For the `add` of a row; a failure is one of the test. */
-void put_u32(gufo_writer *w, const char *key, uint32_t v);
-void put_i32(gufo_writer *w, const char *key, int32_t v);
-void put_f32(gufo_writer *w, const char *key, float v);
-void put_bool(gufo_writer *w, const char *key, bool v);
-void put_text(gufo_writer *w, const char *key, const char *text);
-void put_texts(gufo_writer *w, const char *key, uint64_t count, const char *const texts[]);
-void put_array(gufo_writer *w, const char *key, gufo_value_type type, uint64_t count,
+void put_u32(gufo_document *d, const char *key, uint32_t v);
+void put_i32(gufo_document *d, const char *key, int32_t v);
+void put_f32(gufo_document *d, const char *key, float v);
+void put_bool(gufo_document *d, const char *key, bool v);
+void put_text(gufo_document *d, const char *key, const char *text);
+void put_texts(gufo_document *d, const char *key, uint64_t count, const char *const texts[]);
+void put_array(gufo_document *d, const char *key, gufo_value_type type, uint64_t count,
                const void *items);
-void put_tensor(gufo_writer *w, const char *name, uint32_t type, uint64_t columns, uint64_t rows);
+void put_tensor(gufo_document *d, const char *name, uint32_t type, uint64_t columns, uint64_t rows);
 
 /* The good file's tokens, types and merges. */
 #define SCHEMA_TOKENS 8

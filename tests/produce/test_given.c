@@ -1,6 +1,7 @@
-/* Where a writer's bytes go: atomically to a path, in order to a stream, and nowhere on failure. */
-#include "../support/folder.h"
-#include "../support/process.h"
+/* Where data that is given goes: atomically to a path, in order to a stream, and nowhere on failure. */
+#include "support/folder.h"
+#include "support/process.h"
+#include "support/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,17 +14,20 @@
 enum { TENSORS = 3, TENSOR_SIZE = 100 };
 
 /* A plan of three tensors of 100 bytes. */
-static gufo_writer *planned_writer(void)
+static sink *planned_sink(void)
 {
-    gufo_writer *w = gufo_writer_new(NULL, NULL);
+    static sink out;
+    gufo_document *d = gufo_document_new(NULL, NULL);
     const uint64_t dims[1] = {TENSOR_SIZE};
     static const char *const names[TENSORS] = {"a", "b", "c"};
 
-    for (int i = 0; w != NULL && i < TENSORS; i++)
-        if (gufo_writer_add_tensor(w, gufo_str_of(names[i]), GUFO_TYPE_I8, 1, dims, 0, NULL) !=
-            GUFO_OK)
+    for (int i = 0; d != NULL && i < TENSORS; i++)
+        if (gufo_document_add_tensor(d, gufo_str_of(names[i]),
+                                     gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims,
+                                     NULL) != GUFO_OK)
             return NULL;
-    return w;
+    out = (sink){.document = d};
+    return &out;
 }
 
 /* The file of that plan. */
@@ -44,21 +48,21 @@ static builder expected_file(void)
     return b;
 }
 
-static gufo_status write_tensor(gufo_writer *w, unsigned index, gufo_error *error)
+static gufo_status write_tensor(sink *out, unsigned index, gufo_error *error)
 {
     uint8_t data[TENSOR_SIZE];
 
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = pattern_byte(index, i);
-    return gufo_writer_write(w, index, 0, data, sizeof data, error);
+    return sink_write(out, index, 0, data, sizeof data, error);
 }
 
-static gufo_status write_all(gufo_writer *w, gufo_error *error)
+static gufo_status write_all(sink *out, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     for (unsigned i = 0; i < TENSORS && status == GUFO_OK; i++)
-        status = write_tensor(w, i, error);
+        status = write_tensor(out, i, error);
     return status;
 }
 
@@ -76,26 +80,26 @@ static void test_new_file(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "out.gguf");
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
     struct stat facts;
     gufo_layout layout;
     mode_t mask = umask(027);
 
     (void)state;
-    check(gufo_writer_temporary(w) == NULL, "temporary before opening");
-    check_ok(gufo_writer_open_path(w, path.text, false, &error), &error, "open");
-    check(gufo_writer_temporary(w) != NULL, "no temporary file");
+    check(sink_temporary(out) == NULL, "temporary before opening");
+    check_ok(sink_open(out, path.text, false, &error), &error, "open");
+    check(sink_temporary(out) != NULL, "no temporary file");
     check(!file_exists(path.text), "the target exists before it is finished");
-    check(stat(gufo_writer_temporary(w), &facts) == 0, "temporary");
-    check_ok(gufo_writer_layout(w, &layout, &error), &error, "layout");
+    check(stat(sink_temporary(out), &facts) == 0, "temporary");
+    check_ok(gufo_document_layout(out->document, NULL, &layout, &error), &error, "layout");
     check_u64((uint64_t)facts.st_size, layout.file_size, "space is reserved");
     check_u64(entry_count(f.path), 1, "the temporary file lies beside the target");
-    check_ok(write_all(w, &error), &error, "write");
+    check_ok(write_all(out, &error), &error, "write");
     check(!file_exists(path.text), "the target exists before it is finished");
-    check_ok(gufo_writer_finish(w, &error), &error, "finish");
+    check_ok(sink_finish(out, &error), &error, "finish");
     check_u64(entry_count(f.path), 1, "only the target is left");
-    gufo_writer_free(w);
+    sink_free(out);
     umask(mask);
     check(stat(path.text, &facts) == 0, "target");
     check_u64(facts.st_mode & 07777, 0640, "mode of a new file follows the umask");
@@ -107,18 +111,18 @@ static void test_replace(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "out.gguf");
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
     struct stat facts;
 
     (void)state;
     write_file(path.text, "old", 3);
     chmod(path.text, 0604);
-    check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "open");
-    check_ok(write_all(w, &error), &error, "write");
+    check_ok(sink_open(out, path.text, true, &error), &error, "open");
+    check_ok(write_all(out, &error), &error, "write");
     check_file(path.text, "old", 3, "before finishing");
-    check_ok(gufo_writer_finish(w, &error), &error, "finish");
-    gufo_writer_free(w);
+    check_ok(sink_finish(out, &error), &error, "finish");
+    sink_free(out);
     check_written_file(path.text, "replaced");
     check(stat(path.text, &facts) == 0, "target");
     check_u64(facts.st_mode & 07777, 0604, "the mode is kept");
@@ -137,13 +141,13 @@ static void test_exists(void **state)
     check(mkfifo(pipe_path.text, 0600) == 0, "pipe");
     for (size_t i = 0; i < COUNT_OF(targets); i++)
         for (int replace = 0; replace < (i == 0 ? 1 : 2); replace++) {
-            gufo_writer *w = planned_writer();
+            sink *out = planned_sink();
             gufo_error error = no_error();
 
-            check_status(gufo_writer_open_path(w, targets[i], replace == 1, &error), GUFO_E_EXISTS,
-                         &error, "target %zu", i);
+            check_status(sink_open(out, targets[i], replace == 1, &error), GUFO_E_EXISTS, &error,
+                         "target %zu", i);
             check_error_shape(&error, GUFO_E_EXISTS, targets[i]);
-            gufo_writer_free(w);
+            sink_free(out);
             check_u64(entry_count(f.path), 2, "target %zu: nothing new", i);
         }
     check_file(path.text, "old", 3, "not replaced");
@@ -155,15 +159,15 @@ static void test_exists_meanwhile(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "out.gguf");
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
 
     (void)state;
-    check_ok(gufo_writer_open_path(w, path.text, false, &error), &error, "open");
-    check_ok(write_all(w, &error), &error, "write");
+    check_ok(sink_open(out, path.text, false, &error), &error, "open");
+    check_ok(write_all(out, &error), &error, "write");
     write_file(path.text, "other", 5);
-    check_status(gufo_writer_finish(w, &error), GUFO_E_EXISTS, &error, "finish");
-    gufo_writer_free(w);
+    check_status(sink_finish(out, &error), GUFO_E_EXISTS, &error, "finish");
+    sink_free(out);
     check_file(path.text, "other", 5, "meanwhile");
     check_u64(entry_count(f.path), 1, "no temporary file");
     folder_remove(&f);
@@ -184,17 +188,19 @@ static void test_symlinks(void **state)
               symlink("link", chain.text) == 0 && symlink(target.text, absolute.text) == 0,
           "test files");
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        gufo_writer *w = planned_writer();
+        sink *out = planned_sink();
         gufo_error error = no_error();
 
         write_file(target.text, "old", 3);
-        check_status(gufo_writer_open_path(w, names[i], false, &error), GUFO_E_EXISTS, &error, "%s",
+        check_status(sink_open(out, names[i], false, &error), GUFO_E_EXISTS, &error, "%s",
                      names[i]);
-        check_ok(gufo_writer_open_path(w, names[i], true, &error), &error, "%s", names[i]);
-        check_ok(write_all(w, &error), &error, "%s", names[i]);
+        sink_free(out);
+        out = planned_sink();
+        check_ok(sink_open(out, names[i], true, &error), &error, "%s", names[i]);
+        check_ok(write_all(out, &error), &error, "%s", names[i]);
         check_u64(entry_count(f.path), 4, "the temporary file lies beside the file");
-        check_ok(gufo_writer_finish(w, &error), &error, "%s", names[i]);
-        gufo_writer_free(w);
+        check_ok(sink_finish(out, &error), &error, "%s", names[i]);
+        sink_free(out);
         check(lstat(names[i], &facts) == 0 && S_ISLNK(facts.st_mode), "%s: no link", names[i]);
         check(lstat(target.text, &facts) == 0 && S_ISREG(facts.st_mode), "%s", names[i]);
         check_written_file(target.text, names[i]);
@@ -208,14 +214,14 @@ static void test_link_loop(void **state)
 {
     folder f = folder_new();
     path_text a = folder_path(&f, "a"), b = folder_path(&f, "b");
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
 
     (void)state;
     check(symlink("b", a.text) == 0 && symlink("a", b.text) == 0, "test files");
-    check_status(gufo_writer_open_path(w, a.text, true, &error), GUFO_E_IO, &error, "loop");
+    check_status(sink_open(out, a.text, true, &error), GUFO_E_IO, &error, "loop");
     check_error_shape(&error, GUFO_E_IO, "loop");
-    gufo_writer_free(w);
+    sink_free(out);
     check_u64(entry_count(f.path), 2, "loop");
     folder_remove(&f);
 }
@@ -224,14 +230,14 @@ static void test_missing_folder(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "no/such/out.gguf");
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
 
     (void)state;
-    check_status(gufo_writer_open_path(w, path.text, true, &error), GUFO_E_IO, &error, "missing");
+    check_status(sink_open(out, path.text, true, &error), GUFO_E_IO, &error, "missing");
     check_error_shape(&error, GUFO_E_IO, "missing");
     check_u64((unsigned)error.system, ENOENT, "missing");
-    gufo_writer_free(w);
+    sink_free(out);
     check_u64(entry_count(f.path), 0, "missing");
     folder_remove(&f);
 }
@@ -242,17 +248,17 @@ static void test_longest_name(void **state)
     folder f = folder_new();
     char name[256];
     path_text path;
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
 
     (void)state;
     memset(name, 'n', 255);
     name[255] = '\0';
     path = folder_path(&f, name);
-    check_ok(gufo_writer_open_path(w, path.text, false, &error), &error, "255 bytes");
-    check_ok(write_all(w, &error), &error, "255 bytes");
-    check_ok(gufo_writer_finish(w, &error), &error, "255 bytes");
-    gufo_writer_free(w);
+    check_ok(sink_open(out, path.text, false, &error), &error, "255 bytes");
+    check_ok(write_all(out, &error), &error, "255 bytes");
+    check_ok(sink_finish(out, &error), &error, "255 bytes");
+    sink_free(out);
     check_written_file(path.text, "255 bytes");
     folder_remove(&f);
 }
@@ -260,16 +266,16 @@ static void test_longest_name(void **state)
 static void test_relative_path(void **state)
 {
     folder f = folder_new();
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
     int here = open(".", O_RDONLY);
 
     (void)state;
     check(here >= 0 && chdir(f.path) == 0, "test folder");
-    check_ok(gufo_writer_open_path(w, "out.gguf", false, &error), &error, "relative");
-    check_ok(write_all(w, &error), &error, "relative");
-    check_ok(gufo_writer_finish(w, &error), &error, "relative");
-    gufo_writer_free(w);
+    check_ok(sink_open(out, "out.gguf", false, &error), &error, "relative");
+    check_ok(write_all(out, &error), &error, "relative");
+    check_ok(sink_finish(out, &error), &error, "relative");
+    sink_free(out);
     check_written_file("out.gguf", "relative");
     check_u64(entry_count("."), 1, "relative");
     check(fchdir(here) == 0, "back");
@@ -287,13 +293,13 @@ static void test_abandoned(void **state)
     (void)state;
     write_file(path.text, "old", 3);
     for (unsigned written = 0; written <= TENSORS; written++) {
-        gufo_writer *w = planned_writer();
+        sink *out = planned_sink();
         gufo_error error = no_error();
 
-        check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "open");
+        check_ok(sink_open(out, path.text, true, &error), &error, "open");
         for (unsigned i = 0; i < written; i++)
-            check_ok(write_tensor(w, i, &error), &error, "write");
-        gufo_writer_free(w);
+            check_ok(write_tensor(out, i, &error), &error, "write");
+        sink_free(out);
         check_file(path.text, "old", 3, "abandoned");
         check_u64(entry_count(f.path), 1, "abandoned");
     }
@@ -323,22 +329,22 @@ static void test_incomplete_data(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(incomplete); i++) {
-        gufo_writer *w = planned_writer();
+        sink *out = planned_sink();
         gufo_error error = no_error();
 
         write_file(path.text, "old", 3);
-        check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "row %zu", i);
-        check_ok(write_tensor(w, 0, &error), &error, "row %zu", i);
-        check_ok(write_tensor(w, 2, &error), &error, "row %zu", i);
+        check_ok(sink_open(out, path.text, true, &error), &error, "row %zu", i);
+        check_ok(write_tensor(out, 0, &error), &error, "row %zu", i);
+        check_ok(write_tensor(out, 2, &error), &error, "row %zu", i);
         for (size_t p = 0; p < 3; p++)
-            check_ok(gufo_writer_write(w, 1, incomplete[i][p].offset, data, incomplete[i][p].size,
-                                       &error),
-                     &error, "row %zu", i);
-        check_status(gufo_writer_finish(w, &error), GUFO_E_ARGUMENT, &error, "row %zu", i);
+            check_ok(
+                sink_write(out, 1, incomplete[i][p].offset, data, incomplete[i][p].size, &error),
+                &error, "row %zu", i);
+        check_status(sink_finish(out, &error), GUFO_E_ARGUMENT, &error, "row %zu", i);
         check_error_shape(&error, GUFO_E_ARGUMENT, "incomplete");
         check(strstr(error.message, "\"b\"") != NULL, "row %zu names the tensor: %s", i,
               error.message);
-        gufo_writer_free(w);
+        sink_free(out);
         check_file(path.text, "old", 3, "incomplete");
         check_u64(entry_count(f.path), 1, "row %zu: temporary file", i);
     }
@@ -350,18 +356,18 @@ static void test_rewritten_data(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "out.gguf");
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
     uint8_t data[TENSOR_SIZE] = {0};
 
     (void)state;
-    check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "open");
-    check_ok(gufo_writer_write(w, 0, 0, data, 60, &error), &error, "a piece");
-    check_ok(gufo_writer_write(w, 0, 40, data, 60, &error), &error, "an overlapping one");
-    check_ok(gufo_writer_write(w, 1, 0, data, TENSOR_SIZE, &error), &error, "all of b");
-    check_ok(write_all(w, &error), &error, "everything again");
-    check_ok(gufo_writer_finish(w, &error), &error, "finish");
-    gufo_writer_free(w);
+    check_ok(sink_open(out, path.text, true, &error), &error, "open");
+    check_ok(sink_write(out, 0, 0, data, 60, &error), &error, "a piece");
+    check_ok(sink_write(out, 0, 40, data, 60, &error), &error, "an overlapping one");
+    check_ok(sink_write(out, 1, 0, data, TENSOR_SIZE, &error), &error, "all of b");
+    check_ok(write_all(out, &error), &error, "everything again");
+    check_ok(sink_finish(out, &error), &error, "finish");
+    sink_free(out);
     check_written_file(path.text, "rewritten");
     folder_remove(&f);
 }
@@ -379,21 +385,20 @@ static void test_write_ranges(void **state)
     };
     folder f = folder_new();
     path_text path = folder_path(&f, "out.gguf");
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
     uint8_t data[128] = {0};
 
     (void)state;
-    check_status(gufo_writer_write(w, 0, 0, data, 1, &error), GUFO_E_ARGUMENT, &error, "no output");
-    check_status(gufo_writer_finish(w, &error), GUFO_E_ARGUMENT, &error, "no output");
-    check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "open");
-    check_status(gufo_writer_open_path(w, path.text, true, &error), GUFO_E_ARGUMENT, &error,
+    check_status(sink_write(out, 0, 0, data, 1, &error), GUFO_E_ARGUMENT, &error, "no output");
+    check_status(sink_finish(out, &error), GUFO_E_ARGUMENT, &error, "no output");
+    check_ok(sink_open(out, path.text, true, &error), &error, "open");
+    check_status(sink_open(out, path.text, true, &error), GUFO_E_ARGUMENT, &error,
                  "a second output");
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        check_status(
-            gufo_writer_write(w, rows[i].index, rows[i].offset, data, rows[i].size, &error),
-            rows[i].good ? GUFO_OK : GUFO_E_RANGE, &error, "row %zu", i);
-    gufo_writer_free(w);
+        check_status(sink_write(out, rows[i].index, rows[i].offset, data, rows[i].size, &error),
+                     rows[i].good ? GUFO_OK : GUFO_E_RANGE, &error, "row %zu", i);
+    sink_free(out);
     check_u64(entry_count(f.path), 0, "ranges");
     folder_remove(&f);
 }
@@ -419,7 +424,7 @@ static void *drain_pipe(void *context)
 
 static void test_stream(void **state)
 {
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     builder b = expected_file();
     gufo_error error = no_error();
     static drain d;
@@ -430,18 +435,18 @@ static void test_stream(void **state)
     check(pipe(ends) == 0, "pipe");
     d = (drain){.fd = ends[0]};
     assert_int_equal(pthread_create(&thread, NULL, drain_pipe, &d), 0);
-    check_ok(gufo_writer_open_fd(w, ends[1], &error), &error, "open");
-    check(gufo_writer_temporary(w) == NULL, "a stream has no temporary file");
+    check_ok(sink_open_fd(out, ends[1], &error), &error, "open");
+    check(sink_temporary(out) == NULL, "a stream has no temporary file");
     for (unsigned t = 0; t < TENSORS; t++)
         for (uint64_t at = 0; at < TENSOR_SIZE; at += 20) {
             uint8_t data[20];
 
             for (size_t i = 0; i < sizeof data; i++)
                 data[i] = pattern_byte(t, (size_t)at + i);
-            check_ok(gufo_writer_write(w, t, at, data, sizeof data, &error), &error, "write");
+            check_ok(sink_write(out, t, at, data, sizeof data, &error), &error, "write");
         }
-    check_ok(gufo_writer_finish(w, &error), &error, "finish");
-    gufo_writer_free(w);
+    check_ok(sink_finish(out, &error), &error, "finish");
+    sink_free(out);
     check(write(ends[1], "!", 1) == 1, "the descriptor stays the caller's");
     close(ends[1]);
     pthread_join(thread, NULL);
@@ -460,26 +465,25 @@ static void test_stream_order(void **state)
     } wrong[] = {{1, 0, 100}, {2, 0, 1}, {0, 50, 50}, {0, 1, 1}};
     folder f = folder_new();
     path_text path = folder_path(&f, "stream");
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
     uint8_t data[TENSOR_SIZE] = {0};
     int fd = open(path.text, O_WRONLY | O_CREAT, 0600);
 
     (void)state;
-    check_ok(gufo_writer_open_fd(w, fd, &error), &error, "open");
+    check_ok(sink_open_fd(out, fd, &error), &error, "open");
     for (size_t i = 0; i < COUNT_OF(wrong); i++) {
-        check_status(
-            gufo_writer_write(w, wrong[i].index, wrong[i].offset, data, wrong[i].size, &error),
-            GUFO_E_ARGUMENT, &error, "row %zu", i);
+        check_status(sink_write(out, wrong[i].index, wrong[i].offset, data, wrong[i].size, &error),
+                     GUFO_E_ARGUMENT, &error, "row %zu", i);
         check_error_shape(&error, GUFO_E_ARGUMENT, "order");
     }
-    check_ok(write_tensor(w, 0, &error), &error, "first");
-    check_status(write_tensor(w, 0, &error), GUFO_E_ARGUMENT, &error, "first again");
-    check_status(write_tensor(w, 2, &error), GUFO_E_ARGUMENT, &error, "third too early");
-    check_ok(write_tensor(w, 1, &error), &error, "second");
-    check_ok(write_tensor(w, 2, &error), &error, "third");
-    check_ok(gufo_writer_finish(w, &error), &error, "finish");
-    gufo_writer_free(w);
+    check_ok(write_tensor(out, 0, &error), &error, "first");
+    check_status(write_tensor(out, 0, &error), GUFO_E_ARGUMENT, &error, "first again");
+    check_status(write_tensor(out, 2, &error), GUFO_E_ARGUMENT, &error, "third too early");
+    check_ok(write_tensor(out, 1, &error), &error, "second");
+    check_ok(write_tensor(out, 2, &error), &error, "third");
+    check_ok(sink_finish(out, &error), &error, "finish");
+    sink_free(out);
     close(fd);
     check_written_file(path.text, "stream");
     folder_remove(&f);
@@ -489,22 +493,22 @@ static void test_stream_incomplete(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "stream");
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
     int fd = open(path.text, O_WRONLY | O_CREAT, 0600);
 
     (void)state;
-    check_ok(gufo_writer_open_fd(w, fd, &error), &error, "open");
-    check_ok(write_tensor(w, 0, &error), &error, "first");
-    check_status(gufo_writer_finish(w, &error), GUFO_E_ARGUMENT, &error, "finish");
-    gufo_writer_free(w);
+    check_ok(sink_open_fd(out, fd, &error), &error, "open");
+    check_ok(write_tensor(out, 0, &error), &error, "first");
+    check_status(sink_finish(out, &error), GUFO_E_ARGUMENT, &error, "finish");
+    sink_free(out);
     close(fd);
     folder_remove(&f);
 }
 
 static void test_closed_pipe(void **state)
 {
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
     gufo_status status;
     int ends[2];
@@ -513,40 +517,40 @@ static void test_closed_pipe(void **state)
     (void)state;
     check(pipe(ends) == 0, "pipe");
     close(ends[0]);
-    status = gufo_writer_open_fd(w, ends[1], &error);
+    status = sink_open_fd(out, ends[1], &error);
     if (status == GUFO_OK)
-        status = write_all(w, &error);
+        status = write_all(out, &error);
     if (status == GUFO_OK)
-        status = gufo_writer_finish(w, &error);
+        status = sink_finish(out, &error);
     check_status(status, GUFO_E_IO, &error, "closed pipe");
     check_error_shape(&error, GUFO_E_IO, "closed pipe");
     check_u64((unsigned)error.system, EPIPE, "closed pipe");
-    gufo_writer_free(w);
+    sink_free(out);
     close(ends[1]);
     signal(SIGPIPE, before);
 }
 
 static void test_full_device(void **state)
 {
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
     gufo_status status;
     int fd = open("/dev/full", O_WRONLY);
 
     (void)state;
     if (fd < 0) {
-        gufo_writer_free(w);
+        sink_free(out);
         print_message("skipped: no /dev/full here\n");
         skip();
     }
-    status = gufo_writer_open_fd(w, fd, &error);
+    status = sink_open_fd(out, fd, &error);
     if (status == GUFO_OK)
-        status = write_all(w, &error);
+        status = write_all(out, &error);
     if (status == GUFO_OK)
-        status = gufo_writer_finish(w, &error);
+        status = sink_finish(out, &error);
     check_status(status, GUFO_E_IO, &error, "full device");
     check_u64((unsigned)error.system, ENOSPC, "full device");
-    gufo_writer_free(w);
+    sink_free(out);
     close(fd);
 }
 
@@ -557,15 +561,15 @@ static void test_full_device(void **state)
 static int fails_cleanly(const char *directory, const char *path, int system)
 {
     size_t before = entry_count(directory);
-    gufo_writer *w = planned_writer();
+    sink *out = planned_sink();
     gufo_error error = no_error();
-    gufo_status status = gufo_writer_open_path(w, path, true, &error);
+    gufo_status status = sink_open(out, path, true, &error);
 
     if (status == GUFO_OK)
-        status = write_all(w, &error);
+        status = write_all(out, &error);
     if (status == GUFO_OK)
-        status = gufo_writer_finish(w, &error);
-    gufo_writer_free(w);
+        status = sink_finish(out, &error);
+    sink_free(out);
     if (status != GUFO_E_IO)
         return 10;
     if (error.system != system)
@@ -651,7 +655,7 @@ static int write_to_small_disk(void *context)
 {
     const place *p = context;
     path_text path = path_join(p->f.path, "small.gguf");
-    gufo_writer *w = gufo_writer_new(NULL, NULL);
+    sink small = {.document = gufo_document_new(NULL, NULL)}, *out = &small;
     const uint64_t dims[1] = {FULL_TENSOR};
     gufo_error error = no_error();
     gufo_status status;
@@ -660,10 +664,11 @@ static int write_to_small_disk(void *context)
         mount("tmpfs", p->f.path, "tmpfs", 0, "size=64k") != 0)
         return CHILD_SKIP;
     write_file(path.text, "old", 3);
-    if (gufo_writer_add_tensor(w, gufo_str_of("t"), GUFO_TYPE_I8, 1, dims, 0, NULL) != GUFO_OK)
+    if (gufo_document_add_tensor(out->document, gufo_str_of("t"),
+                                 gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, NULL) != GUFO_OK)
         return 1;
-    status = gufo_writer_open_path(w, path.text, true, &error);
-    gufo_writer_free(w);
+    status = sink_open(out, path.text, true, &error);
+    sink_free(out);
     if (status != GUFO_E_IO || error.system != ENOSPC)
         return 2; /* lack of space has to show at once */
     return entry_count(p->f.path) == 1 ? 0 : 3;

@@ -1,62 +1,34 @@
-/* What a writer writes, byte for byte, against bytes laid out by hand. */
+/* Files that a document and a job make of data that is given, byte for byte, against bytes laid out by hand. */
+#include "../support/document.h"
 #include "../support/folder.h"
 #include "../support/openers.h"
+#include "../support/sink.h"
 #include "../support/walk.h"
 
 #include <pthread.h>
 
-static gufo_writer *writer_new(encoding e, unsigned flags)
-{
-    gufo_writer_options options = {.version = (uint32_t)e.version,
-                                   .byte_order = e.big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN,
-                                   .flags = flags};
-    gufo_error error = no_error();
-    gufo_writer *w = gufo_writer_new(&options, &error);
-
-    check(w != NULL, "%s: %s", encoding_name(e), error.message);
-    return w;
-}
-
-/* What may be asked of a writer for new content. */
+/* What new content may be encoded in. */
 static const encoding written[] = {{2, false}, {3, false}, {3, true}};
-
-static void check_header(gufo_writer *w, const builder *b, const char *label)
-{
-    gufo_error error = no_error();
-    gufo_layout layout;
-    size_t size = 0, at = 0;
-    const uint8_t *header;
-
-    check(gufo_writer_header(w, &size) == NULL, "%s: header before the layout", label);
-    check_ok(gufo_writer_layout(w, &layout, &error), &error, "%s", label);
-    header = gufo_writer_header(w, &size);
-    check(header != NULL, "%s", label);
-    while (at < size && at < b->len && header[at] == b->data[at])
-        at++;
-    check(at == size && at == b->len, "%s: %zu bytes, expected %zu, first difference at %zu", label,
-          size, b->len, at);
-    check_u64(layout.data_offset, b->len, "%s", label);
-}
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-static void add_scalars(gufo_writer *w, gufo_error *e)
+static void add_scalars(gufo_document *d, gufo_error *e)
 {
-    check_ok(gufo_writer_add_u8(w, "a.u8", 200, e), e, "u8");
-    check_ok(gufo_writer_add_i8(w, "a.i8", -100, e), e, "i8");
-    check_ok(gufo_writer_add_u16(w, "a.u16", 60000, e), e, "u16");
-    check_ok(gufo_writer_add_i16(w, "a.i16", -30000, e), e, "i16");
-    check_ok(gufo_writer_add_u32(w, "a.u32", 4000000000, e), e, "u32");
-    check_ok(gufo_writer_add_i32(w, "a.i32", -2000000000, e), e, "i32");
-    check_ok(gufo_writer_add_f32(w, "a.f32", 0.1f, e), e, "f32");
-    check_ok(gufo_writer_add_bool(w, "a.true", true, e), e, "bool");
-    check_ok(gufo_writer_add_bool(w, "a.false", false, e), e, "bool");
-    check_ok(gufo_writer_add_text(w, "a.text", "gr\xc3\xbc\xc3\x9f", e), e, "text");
-    check_ok(gufo_writer_add_text(w, "a.empty", "", e), e, "text");
-    check_ok(gufo_writer_add_str(w, "a.str", (gufo_str){"a\0b", 3}, e), e, "str");
-    check_ok(gufo_writer_add_u64(w, "a.u64", UINT64_MAX - 1, e), e, "u64");
-    check_ok(gufo_writer_add_i64(w, "a.i64", INT64_MIN, e), e, "i64");
-    check_ok(gufo_writer_add_f64(w, "a.f64", 0.1, e), e, "f64");
+    check_ok(gufo_document_set_u8(d, "a.u8", 200, e), e, "u8");
+    check_ok(gufo_document_set_i8(d, "a.i8", -100, e), e, "i8");
+    check_ok(gufo_document_set_u16(d, "a.u16", 60000, e), e, "u16");
+    check_ok(gufo_document_set_i16(d, "a.i16", -30000, e), e, "i16");
+    check_ok(gufo_document_set_u32(d, "a.u32", 4000000000, e), e, "u32");
+    check_ok(gufo_document_set_i32(d, "a.i32", -2000000000, e), e, "i32");
+    check_ok(gufo_document_set_f32(d, "a.f32", 0.1f, e), e, "f32");
+    check_ok(gufo_document_set_bool(d, "a.true", true, e), e, "bool");
+    check_ok(gufo_document_set_bool(d, "a.false", false, e), e, "bool");
+    check_ok(gufo_document_set_text(d, "a.text", "gr\xc3\xbc\xc3\x9f", e), e, "text");
+    check_ok(gufo_document_set_text(d, "a.empty", "", e), e, "text");
+    check_ok(gufo_document_set_str(d, "a.str", (gufo_str){"a\0b", 3}, e), e, "str");
+    check_ok(gufo_document_set_u64(d, "a.u64", UINT64_MAX - 1, e), e, "u64");
+    check_ok(gufo_document_set_i64(d, "a.i64", INT64_MIN, e), e, "i64");
+    check_ok(gufo_document_set_f64(d, "a.f64", 0.1, e), e, "f64");
 }
 
 static void build_scalars(builder *b)
@@ -89,19 +61,19 @@ static void test_scalars(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(written); i++) {
-        gufo_writer *w = writer_new(written[i], 0);
+        gufo_document *d = document_for(written[i], 0);
         gufo_error error = no_error();
         builder b = builder_new(written[i]);
 
-        add_scalars(w, &error);
+        add_scalars(d, &error);
         build_scalars(&b);
-        check_header(w, &b, encoding_name(written[i]));
-        gufo_writer_free(w);
+        check_packed(d, &b, encoding_name(written[i]));
+        gufo_document_free(d);
         builder_free(&b);
     }
 }
 
-static void add_arrays(gufo_writer *w, gufo_error *e)
+static void add_arrays(gufo_document *d, gufo_error *e)
 {
     static const uint8_t u8[] = {1, 255};
     static const int8_t i8[] = {1, -1};
@@ -131,7 +103,7 @@ static void add_arrays(gufo_writer *w, gufo_error *e)
     };
 
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        check_ok(gufo_writer_add_array(w, rows[i].key, &rows[i].items, e), e, "%s", rows[i].key);
+        check_ok(gufo_document_set_array(d, rows[i].key, &rows[i].items, e), e, "%s", rows[i].key);
 }
 
 static void build_texts(builder *b)
@@ -191,14 +163,14 @@ static void test_arrays(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(written); i++) {
-        gufo_writer *w = writer_new(written[i], 0);
+        gufo_document *d = document_for(written[i], 0);
         gufo_error error = no_error();
         builder b = builder_new(written[i]);
 
-        add_arrays(w, &error);
+        add_arrays(d, &error);
         build_arrays(&b);
-        check_header(w, &b, encoding_name(written[i]));
-        gufo_writer_free(w);
+        check_packed(d, &b, encoding_name(written[i]));
+        gufo_document_free(d);
         builder_free(&b);
     }
 }
@@ -206,7 +178,7 @@ static void test_arrays(void **state)
 /* Sixteen arrays inside each other can be written, and keys and text are copied at once. */
 static void test_deepest_and_copies(void **state)
 {
-    gufo_writer *w = writer_new((encoding){3, false}, 0);
+    gufo_document *d = document_for((encoding){3, false}, 0);
     gufo_error error = no_error();
     builder b = builder_new((encoding){3, false});
     uint8_t number = 7;
@@ -217,8 +189,8 @@ static void test_deepest_and_copies(void **state)
     levels[GUFO_MAX_DEPTH - 1] = (gufo_items){GUFO_VALUE_UINT8, 1, &number};
     for (int i = GUFO_MAX_DEPTH - 2; i >= 0; i--)
         levels[i] = (gufo_items){GUFO_VALUE_ARRAY, 1, &levels[i + 1]};
-    check_ok(gufo_writer_add_array(w, key, &levels[0], &error), &error, "depth 16");
-    check_ok(gufo_writer_add_text(w, "t", text, &error), &error, "text");
+    check_ok(gufo_document_set_array(d, key, &levels[0], &error), &error, "depth 16");
+    check_ok(gufo_document_set_text(d, "t", text, &error), &error, "text");
     number = 8;
     memset(key, 'x', 4);
     memset(text, 'x', 4);
@@ -231,8 +203,8 @@ static void test_deepest_and_copies(void **state)
     builder_u8(&b, 7);
     builder_kv_str(&b, "t", "text");
     builder_pad(&b, 32);
-    check_header(w, &b, "depth 16");
-    gufo_writer_free(w);
+    check_packed(d, &b, "depth 16");
+    gufo_document_free(d);
     builder_free(&b);
 }
 
@@ -244,7 +216,7 @@ static void test_add_value(void **state)
         builder source = builder_new(all_encodings[e]);
         builder expected = builder_new((encoding){3, true});
         builder *both[2] = {&source, &expected};
-        gufo_writer *w = writer_new((encoding){3, true}, 0);
+        gufo_document *d = document_for((encoding){3, true}, 0);
         gufo_error error = no_error();
         gufo_model *file;
         gufo_entry entry;
@@ -264,10 +236,10 @@ static void test_add_value(void **state)
         builder_pad(&expected, 32);
         file = open_built(&source, "source");
         for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++)
-            check_ok(gufo_writer_add_value(w, entry.key, &entry.value, &error), &error, "entry");
-        check_header(w, &expected, encoding_name(all_encodings[e]));
+            check_ok(gufo_document_set(d, entry.key, &entry.value, &error), &error, "entry");
+        check_packed(d, &expected, encoding_name(all_encodings[e]));
         gufo_close(file);
-        gufo_writer_free(w);
+        gufo_document_free(d);
         builder_free(&source);
         builder_free(&expected);
     }
@@ -278,7 +250,7 @@ static void test_add_value(void **state)
 typedef struct planned {
     const char *name;
     uint32_t type, n_dims;
-    uint64_t dims[4], given, size; /* size given to the writer, and true size */
+    uint64_t dims[4], given, size; /* size given to the document (0: none), and true size */
 } planned;
 
 static const planned tensors[] = {
@@ -295,17 +267,21 @@ static const planned tensors[] = {
      1},
 };
 
-static void plan_tensors(gufo_writer *w, uint32_t alignment)
+static void plan_tensors(gufo_document *d, uint32_t alignment)
 {
     gufo_error error = no_error();
 
     if (alignment != 0)
-        check_ok(gufo_writer_add_u32(w, "general.alignment", alignment, &error), &error, "align");
-    check_ok(gufo_writer_add_text(w, "general.architecture", "llama", &error), &error, "key");
+        check_ok(gufo_document_set_u32(d, "general.alignment", alignment, &error), &error, "align");
+    check_ok(gufo_document_set_text(d, "general.architecture", "llama", &error), &error, "key");
     for (size_t i = 0; i < COUNT_OF(tensors); i++)
-        check_ok(gufo_writer_add_tensor(w, gufo_str_of(tensors[i].name), tensors[i].type,
-                                        tensors[i].n_dims, tensors[i].dims, tensors[i].given,
-                                        &error),
+        check_ok(tensors[i].given == 0
+                     ? gufo_document_add_tensor(d, gufo_str_of(tensors[i].name),
+                                                gufo_element_type_by_id(tensors[i].type),
+                                                tensors[i].n_dims, tensors[i].dims, &error)
+                     : gufo_document_add_raw_tensor(d, gufo_str_of(tensors[i].name),
+                                                    tensors[i].type, tensors[i].n_dims,
+                                                    tensors[i].dims, tensors[i].given, &error),
                  &error, "%s", tensors[i].name);
 }
 
@@ -333,14 +309,14 @@ static builder build_file(encoding e, uint32_t alignment)
     return b;
 }
 
-static void check_layout(gufo_writer *w, const builder *b, uint32_t alignment, const char *label)
+static void check_layout(gufo_document *d, const builder *b, uint32_t alignment, const char *label)
 {
     uint64_t a = alignment != 0 ? alignment : 32, offset, size, next;
     gufo_error error = no_error();
     gufo_layout layout;
 
-    check(!gufo_writer_tensor(w, 0, &offset, &size), "%s: before the layout", label);
-    check_ok(gufo_writer_layout(w, &layout, &error), &error, "%s", label);
+    check(!tensor_place(d, 0, &offset, &size), "%s: before the layout", label);
+    check_ok(gufo_document_layout(d, NULL, &layout, &error), &error, "%s", label);
     check_u64(layout.metadata_size, b->mark, "%s", label);
     next = (b->mark + a - 1) / a * a;
     check_u64(layout.data_offset, next, "%s", label);
@@ -348,16 +324,16 @@ static void check_layout(gufo_writer *w, const builder *b, uint32_t alignment, c
     check_u64(layout.tensor_count, COUNT_OF(tensors), "%s", label);
     check_u64(layout.alignment, a, "%s", label);
     for (size_t i = 0; i < COUNT_OF(tensors); i++) {
-        check(gufo_writer_tensor(w, i, &offset, &size), "%s", label);
+        check(tensor_place(d, i, &offset, &size), "%s", label);
         check_u64(offset, next, "%s, %s", label, tensors[i].name);
         check_u64(size, tensors[i].size, "%s, %s", label, tensors[i].name);
         next += (size + a - 1) / a * a;
     }
-    check(!gufo_writer_tensor(w, COUNT_OF(tensors), &offset, &size), "%s: past the end", label);
+    check(!tensor_place(d, COUNT_OF(tensors), &offset, &size), "%s: past the end", label);
 }
 
 /* Writes one byte after the other, from the last tensor to the first. */
-static void write_backwards(gufo_writer *w)
+static void write_backwards(sink *out)
 {
     gufo_error error = no_error();
 
@@ -365,7 +341,7 @@ static void write_backwards(gufo_writer *w)
         for (uint64_t at = tensors[i].size; at-- > 0;) {
             uint8_t byte = pattern_byte((unsigned)i, (size_t)at);
 
-            check_ok(gufo_writer_write(w, i, at, &byte, 1, &error), &error, "%s", tensors[i].name);
+            check_ok(sink_write(out, i, at, &byte, 1, &error), &error, "%s", tensors[i].name);
         }
 }
 
@@ -379,19 +355,21 @@ static void test_files(void **state)
     for (size_t i = 0; i < COUNT_OF(written) * COUNT_OF(alignments); i++) {
         encoding e = written[i % COUNT_OF(written)];
         uint32_t alignment = alignments[i / COUNT_OF(written)];
-        gufo_writer *w = writer_new(e, 0);
+        gufo_document *d = document_for(e, 0);
         builder b = build_file(e, alignment);
         gufo_error error = no_error();
         gufo_model *file;
         char label[64];
+        sink out;
 
         snprintf(label, sizeof label, "alignment %" PRIu32 ", %s", alignment, encoding_name(e));
-        plan_tensors(w, alignment);
-        check_layout(w, &b, alignment, label);
-        check_ok(gufo_writer_open_path(w, path.text, true, &error), &error, "%s", label);
-        write_backwards(w);
-        check_ok(gufo_writer_finish(w, &error), &error, "%s", label);
-        gufo_writer_free(w);
+        plan_tensors(d, alignment);
+        check_layout(d, &b, alignment, label);
+        out = (sink){.document = d};
+        check_ok(sink_open(&out, path.text, true, &error), &error, "%s", label);
+        write_backwards(&out);
+        check_ok(sink_finish(&out, &error), &error, "%s", label);
+        sink_free(&out);
         check_file(path.text, b.data, b.len, label);
         file = gufo_open(path.text, NULL, &error);
         check(file != NULL, "%s: %s", label, error.message);
@@ -405,16 +383,16 @@ static void test_files(void **state)
 /* The options' defaults: version 3, little-endian. */
 static void test_defaults(void **state)
 {
-    gufo_writer *w = gufo_writer_new(NULL, NULL);
+    gufo_document *d = gufo_document_new(NULL, NULL);
     builder b = builder_new((encoding){3, false});
 
     (void)state;
-    assert_non_null(w);
+    assert_non_null(d);
     builder_header(&b, 0, 0);
     builder_pad(&b, 32);
-    check_header(w, &b, "defaults");
-    gufo_writer_free(w);
-    gufo_writer_free(NULL);
+    check_packed(d, &b, "defaults");
+    gufo_document_free(d);
+    gufo_document_free(NULL);
     builder_free(&b);
 }
 
@@ -423,7 +401,7 @@ static void test_defaults(void **state)
 enum { THREADS = 4, BIG_TENSORS = 16, BIG_SIZE = 40000, PIECE = 997 };
 
 typedef struct job {
-    gufo_writer *writer;
+    sink *out;
     unsigned number;
     gufo_status status;
 } job;
@@ -432,6 +410,7 @@ typedef struct job {
 static void *write_pieces(void *context)
 {
     job *j = context;
+    gufo_error error = no_error();
     uint8_t piece[PIECE];
     unsigned count = 0;
 
@@ -443,7 +422,7 @@ static void *write_pieces(void *context)
                 continue;
             for (size_t i = 0; i < size; i++)
                 piece[i] = pattern_byte((unsigned)t, at + i);
-            if (gufo_writer_write(j->writer, t, at, piece, size, NULL) != GUFO_OK)
+            if (sink_write(j->out, t, at, piece, size, &error) != GUFO_OK)
                 j->status = GUFO_E_IO;
         }
     return NULL;
@@ -453,7 +432,7 @@ static void test_threads(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, "out.gguf");
-    gufo_writer *w = writer_new((encoding){3, false}, 0);
+    sink out = {.document = document_for((encoding){3, false}, 0)};
     builder b = builder_new((encoding){3, false});
     const uint64_t dims[1] = {BIG_SIZE};
     gufo_error error = no_error();
@@ -465,24 +444,25 @@ static void test_threads(void **state)
     builder_header(&b, BIG_TENSORS, 0);
     for (unsigned t = 0; t < BIG_TENSORS; t++) {
         snprintf(name, sizeof name, "t%u", t);
-        check_ok(gufo_writer_add_tensor(w, gufo_str_of(name), GUFO_TYPE_I8, 1, dims, 0, &error),
+        check_ok(gufo_document_add_tensor(out.document, gufo_str_of(name),
+                                          gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, &error),
                  &error, "%s", name);
         builder_tensor(&b, name, GUFO_TYPE_I8, 1, dims, t * (uint64_t)BIG_SIZE);
     }
     builder_pad(&b, 32);
     for (unsigned t = 0; t < BIG_TENSORS; t++)
         builder_pattern(&b, t, BIG_SIZE);
-    check_ok(gufo_writer_open_path(w, path.text, false, &error), &error, "open");
+    check_ok(sink_open(&out, path.text, false, &error), &error, "open");
     for (unsigned i = 0; i < THREADS; i++) {
-        jobs[i] = (job){w, i, GUFO_OK};
+        jobs[i] = (job){&out, i, GUFO_OK};
         assert_int_equal(pthread_create(&threads[i], NULL, write_pieces, &jobs[i]), 0);
     }
     for (unsigned i = 0; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
         check_u64(jobs[i].status, GUFO_OK, "thread %u", i);
     }
-    check_ok(gufo_writer_finish(w, &error), &error, "finish");
-    gufo_writer_free(w);
+    check_ok(sink_finish(&out, &error), &error, "finish");
+    sink_free(&out);
     check_file(path.text, b.data, b.len, "threads");
     folder_remove(&f);
     builder_free(&b);
