@@ -8,24 +8,26 @@
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-static gufo_value value_of(const gguf_file *file, const entry_record *entry)
+/* In place, not by value: whoever looks up keys copies nothing. */
+static void read_value(const gguf_file *file, const entry_record *entry, gufo_value *out)
 {
     const uint8_t *at = file->source.base + entry->value_at;
-    gufo_value value = {.type = (gufo_value_type)entry->type};
 
     switch (value_form_of(entry->type)->kind) {
     case KIND_STRING:
-        value.as.str = (gufo_str){(const char *)at, (size_t)entry->count};
-        return value;
+        *out = (gufo_value){.type = GUFO_VALUE_STRING,
+                            .as.str = {(const char *)at, (size_t)entry->count}};
+        return;
     case KIND_ARRAY:
-        value.as.array = (gufo_array){.type = (gufo_value_type)entry->element_type,
-                                      .count = entry->count,
-                                      .data = at,
-                                      .size = entry->end - entry->value_at,
-                                      .encoding = file->encoding};
-        return value;
+        *out = (gufo_value){.type = GUFO_VALUE_ARRAY,
+                            .as.array = {.type = (gufo_value_type)entry->element_type,
+                                         .count = entry->count,
+                                         .data = at,
+                                         .size = entry->end - entry->value_at,
+                                         .encoding = file->encoding}};
+        return;
     default:
-        return load_number(at, value.type, file->encoding);
+        *out = load_number(at, (gufo_value_type)entry->type, file->encoding);
     }
 }
 
@@ -36,11 +38,12 @@ bool file_entry_at(const gguf_file *file, uint64_t index, gufo_entry *out)
     if (index >= file->entries.count)
         return false;
     entry = file_entry(file, index);
-    *out = (gufo_entry){.key = file_entry_key(file, entry),
-                        .value = value_of(file, entry),
-                        .offset = entry->offset,
-                        .value_offset = entry->value_at,
-                        .end = entry->end};
+    out->key = file_entry_key(file, entry);
+    read_value(file, entry, &out->value);
+    out->offset = entry->offset;
+    out->value_offset = entry->value_at;
+    out->end = entry->end;
+    out->reserved[0] = out->reserved[1] = 0;
     return true;
 }
 

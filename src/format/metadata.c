@@ -71,13 +71,13 @@ static gufo_status find_value(const gufo_model *model, const char *key, gufo_ent
 {
     static const char placeholder[] = "{arch}.";
     const size_t dot = sizeof placeholder - 2;
-    gufo_status status = GUFO_OK;
 
-    if (strncmp(key, placeholder, dot + 1) == 0)
-        status = find_below_architecture(model, gufo_str_of(key + dot), entry, error);
-    else if (!gufo_metadata_find(model, key, entry))
-        status = fail_absent(gufo_str_of(key), error);
-    return model_fail(model, status, error);
+    if (key[0] == '{' && strncmp(key, placeholder, dot + 1) == 0)
+        return model_fail(
+            model, find_below_architecture(model, gufo_str_of(key + dot), entry, error), error);
+    if (gufo_metadata_find(model, key, entry))
+        return GUFO_OK;
+    return model_fail(model, fail_absent(gufo_str_of(key), error), error);
 }
 
 /* Adds to a failed conversion what the conversion could not know: which key, and where. */

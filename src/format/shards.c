@@ -64,6 +64,7 @@ typedef struct shard_list {
     const char *first;
     size_t prefix_len;
     size_t count;
+    size_t taken; /* inputs that somebody else closes now */
 } shard_list;
 
 static gufo_status expect_key(const shard_list *list, const gufo_model *shard, const char *key,
@@ -269,7 +270,7 @@ static gufo_status add_shard(gufo_model *model, gufo_model *shard, gufo_error *e
 }
 
 /* Opens one more shard; memory follows what was opened, not what the name announces. */
-static gufo_status open_shard(gufo_model *model, const shard_list *list, size_t index,
+static gufo_status open_shard(gufo_model *model, shard_list *list, size_t index,
                               const gufo_open_options *options, gufo_error *error)
 {
     gufo_error reason = {0};
@@ -280,6 +281,7 @@ static gufo_status open_shard(gufo_model *model, const shard_list *list, size_t 
 
     if (status != GUFO_OK)
         return status;
+    list->taken = index + 1;
     shard = model_open_file(&input, options, (uint32_t)index, &reason);
     if (shard != NULL) {
         status = add_shard(model, shard, error);
@@ -296,8 +298,8 @@ static gufo_status open_shard(gufo_model *model, const shard_list *list, size_t 
     return status;
 }
 
-static gufo_status open_all(gufo_model *model, const shard_list *list,
-                            const gufo_open_options *options, gufo_error *error)
+static gufo_status open_all(gufo_model *model, shard_list *list, const gufo_open_options *options,
+                            gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -314,7 +316,7 @@ static gufo_status open_all(gufo_model *model, const shard_list *list,
 gufo_status shards_open_beside(gufo_model *model, const char *first, size_t prefix_len,
                                size_t count, const gufo_open_options *options, gufo_error *error)
 {
-    const shard_list list = {.first = first, .prefix_len = prefix_len, .count = count};
+    shard_list list = {.first = first, .prefix_len = prefix_len, .count = count};
 
     return model_fail(model, open_all(model, &list, options, error), error);
 }
@@ -322,11 +324,10 @@ gufo_status shards_open_beside(gufo_model *model, const char *first, size_t pref
 gufo_status shards_open_list(gufo_model *model, const gufo_input *inputs, size_t count,
                              const gufo_open_options *options, gufo_error *error)
 {
-    const shard_list list = {.inputs = inputs, .count = count};
+    shard_list list = {.inputs = inputs, .count = count};
     gufo_status status = open_all(model, &list, options, error);
 
-    /* Those that came to be a shard, or failed to, are closed already. */
-    for (size_t i = model->shards.count + 1; i < count && status != GUFO_OK; i++)
+    for (size_t i = list.taken; i < count && status != GUFO_OK; i++)
         if (inputs[i].kind == GUFO_INPUT_SOURCE && inputs[i].source->close != NULL)
             inputs[i].source->close(inputs[i].source->context);
     return model_fail(model, status, error);

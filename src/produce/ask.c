@@ -84,40 +84,44 @@ gufo_status job_header(const job_target *target, const void **bytes, size_t *siz
 
 /* ---- calls ---------------------------------------------------------------------------------- */
 
-static bool is_zero(const uint64_t *reserved, size_t count)
+gufo_status job_check_options(const gufo_job_options *options, gufo_error *error)
 {
-    for (size_t i = 0; i < count; i++)
-        if (reserved[i] != 0)
-            return false;
-    return true;
-}
-
-static gufo_status check_options(const gufo_job_options *options, gufo_error *error)
-{
-    if (options->path == NULL)
+    if (options == NULL || options->path == NULL)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "gufo_job_options.path is missing");
     if ((options->flags & ~(uint32_t)(GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME)) !=
-            0 ||
-        !is_zero(options->reserved, sizeof options->reserved / sizeof *options->reserved))
+        0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "gufo_job_options holds flags or fields that this version does not know");
-    return GUFO_OK;
+                         "gufo_job_options.flags holds flags that this version does not know");
+    return reserved_check(options->reserved, "gufo_job_options", error);
 }
 
-gufo_status job_check_call(gufo_job *job, const gufo_job_options *options, const gufo_run *run,
-                           gufo_error *error)
+gufo_status job_check_run(const gufo_run *run, gufo_error *error)
 {
-    gufo_status status = options != NULL ? check_options(options, error) : GUFO_OK;
-
-    if (status != GUFO_OK)
-        return status;
-    if (!is_zero(run->reserved, sizeof run->reserved / sizeof *run->reserved))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "gufo_run holds fields that this version does not know");
     if (!gufo_cpu_available(run->cpu))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "this processor does not have the instructions that were asked for");
+    return reserved_check(run->reserved, "gufo_run", error);
+}
+
+gufo_status job_check_nothing_given(const gufo_job *job, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        if (job->pieces[i].how == PIECE_GIVEN && job->pieces[i].slice_rows > 0)
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "the data of tensor %s has to be given (gufo_job_open)",
+                             quote_name(quoted, job->pieces[i].name));
+    return GUFO_OK;
+}
+
+gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error)
+{
+    gufo_status status = job_check_run(run, error);
+
+    if (status != GUFO_OK)
+        return status;
     if (job->used)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the job was written before");
     job->used = true;

@@ -75,6 +75,16 @@ static uint64_t longest_row(const piece *p)
     return longest;
 }
 
+/* The longest form in which a row is in memory: products of a few rows with it do not overflow. */
+static uint64_t longest_form(const piece *p)
+{
+    uint64_t longest = larger(longest_row(p), p->columns);
+
+    for (uint32_t i = 0; i < p->n_made; i++)
+        longest = larger(longest, p->made[i].row_bytes);
+    return longest;
+}
+
 static uint64_t longest_read(const piece *p)
 {
     uint64_t longest = 0;
@@ -114,10 +124,10 @@ gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error)
     p->units = p->slice_units = 0;
     if (p->how == PIECE_GIVEN || p->slices == 0 || p->slice_rows == 0)
         return GUFO_OK;
-    if (p->how == PIECE_MAKE && longest_row(p) > MOST_ROW_BYTES)
+    if (p->how == PIECE_MAKE && longest_form(p) > MOST_ROW_BYTES)
         return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "a row of tensor %s has %" PRIu64 " bytes, more than can be worked on",
-                         quote_name(quoted, p->name), longest_row(p));
+                         quote_name(quoted, p->name), longest_form(p));
     cut_rows(p);
     p->slice_units = divide_up(p->slice_rows, p->unit_rows);
     if (!checked_mul(p->slices, p->slice_units, &p->units))
@@ -186,7 +196,7 @@ unit_buffers cut_buffers(const piece *p, bool to_stream)
         return need;
     }
     if (p->transpose) /* what fills the band: see transpose.c */
-        need.source = MOVE_BUFFER;
+        need.source = larger(MOVE_BUFFER, transpose_part(p));
     for (uint32_t i = 0; i < p->n_made; i++) {
         need.coded += unit_rows * p->made[i].row_bytes;
         weighs = weighs || p->made[i].weighs;

@@ -248,8 +248,12 @@ gufo_job *gufo_job_of_documents(gufo_document *const *documents, size_t count,
         return NULL;
     if (count == 0)
         status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is no document");
+    if (status == GUFO_OK && options != NULL)
+        status = reserved_check(options->reserved, "gufo_job_plan_options", error);
     job->naming = count > 1 ? JOB_NAMED_SET : JOB_NAMED_FILE;
     for (size_t i = 0; i < count && status == GUFO_OK; i++)
-        status = job_add_document(job, documents[i], error);
+        status = documents[i] != NULL ? job_add_document(job, documents[i], error)
+                                      : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                                  "document %zu is missing", i);
     return job_planned(job, status, error);
 }

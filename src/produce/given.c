@@ -78,10 +78,12 @@ gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options, gufo_e
     gufo_status status;
 
     error = error != NULL ? error : &ignored;
-    status = job_check_call(job, options, &standard, error);
+    status = job_check_options(options, error);
     if (status == GUFO_OK && (options->flags & ~(uint32_t)GUFO_JOB_REPLACE) != 0)
         status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                            "data that the caller gives cannot be resumed");
+    if (status == GUFO_OK)
+        status = job_begin(job, &standard, error);
     if (status == GUFO_OK)
         status = begin(job, -1, error);
     if (status == GUFO_OK)
@@ -124,7 +126,7 @@ gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error)
     error = error != NULL ? error : &ignored;
     status = check_stream(job, error);
     if (status == GUFO_OK)
-        status = job_check_call(job, NULL, &standard, error);
+        status = job_begin(job, &standard, error);
     if (status == GUFO_OK)
         status = begin(job, fd, error);
     if (status == GUFO_OK)
@@ -142,11 +144,14 @@ gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error)
 static const piece *find_piece(const gufo_job *job, size_t index, uint64_t tensor)
 {
     const job_target *t;
+    uint64_t number;
 
     if (index >= job->target_count || tensor >= job->targets[index].tensor_count)
         return NULL;
     t = &job->targets[index];
-    return &job->pieces[t->first_piece + tensor];
+    number = t->has_pieces ? t->first_piece + tensor : UINT64_MAX;
+    /* Data that is moved as a whole is one piece for all tensors. */
+    return number <= t->last_piece ? &job->pieces[number] : NULL;
 }
 
 static gufo_status check_place(const gufo_job *job, const piece *p, uint64_t offset, uint64_t size,
@@ -282,8 +287,10 @@ static gufo_status finish_stream(given *g, gufo_error *error)
 static gufo_status finish_files(given *g, const gufo_run *run, gufo_error *error)
 {
     work w;
-    gufo_status status = work_begin(&w, g->job, run, false, error);
+    gufo_status status = job_check_run(run, error);
 
+    if (status == GUFO_OK)
+        status = work_begin(&w, g->job, run, false, error);
     if (status != GUFO_OK)
         return status;
     w.files = g->targets.fds;

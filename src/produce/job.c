@@ -134,10 +134,16 @@ static bool rows_make_sense(const gufo_job *job, const rows *r)
 
 static bool sides_make_sense(const gufo_job *job, const rows *const *sides, unsigned count)
 {
-    for (unsigned i = 0; i < count; i++)
-        if (sides[i] != NULL && (!rows_make_sense(job, sides[i]) || sides[i]->columns == 0 ||
-                                 (sides[i]->type == NULL && sides[i]->unpack == NULL)))
+    for (unsigned i = 0; i < count; i++) {
+        const rows *r = sides[i];
+
+        if (r != NULL && (!rows_make_sense(job, r) || r->columns == 0 ||
+                          (r->type == NULL && r->unpack == NULL)))
             return false;
+        for (unsigned k = 0; r != NULL && k < ROWS_SIDES; k++)
+            if (r->side[k] != NULL) /* a table has none of its own */
+                return false;
+    }
     return true;
 }
 
@@ -219,7 +225,7 @@ static bool made_makes_sense(const gufo_job *job, const piece *p, const made *m)
     if (m->target != NO_TARGET &&
         (m->target >= job->target_count || end > job->targets[m->target].size))
         return false;
-    if (p->how == PIECE_MOVE)
+    if (p->how != PIECE_MAKE)
         return p->n_made == 1 && m->target != NO_TARGET && m->row_bytes > 0;
     if (m->type == NULL || m->type->block_elements == 0 ||
         p->columns % m->type->block_elements != 0 ||
@@ -295,17 +301,35 @@ static gufo_status own_piece(const gufo_job *job, piece *p, gufo_error *error)
                : fail_memory(error);
 }
 
-/* What is read for the piece: all rows of all segments. */
-static uint64_t count_bytes(const piece *p)
+/* What is read for the piece: all rows of all segments.  False for more than can be counted: strides of 0
+ * read the same rows again and again. */
+static bool count_bytes(piece *p)
 {
-    uint64_t bytes = 0;
-
+    p->bytes = 0;
     for (uint32_t i = 0; p->units > 0 && i < p->n_segments; i++) {
         const segment *s = &p->segments[i];
+        uint64_t size, count = s->count[0] * s->count[1] * s->count[2]; /* rows_check has done it */
 
-        bytes += s->count[0] * s->count[1] * s->count[2] * p->sources[s->source].row_bytes;
+        if (!checked_mul(count, p->sources[s->source].row_bytes, &size) ||
+            !checked_add(p->bytes, size, &p->bytes))
+            return false;
     }
-    return bytes;
+    return true;
+}
+
+/* Counts units and bytes of the piece as the job's. */
+static gufo_status count_piece(gufo_job *job, piece *p, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t units, total;
+
+    if (!count_bytes(p) || !checked_add(job->unit_count, p->units, &units) ||
+        !checked_add(job->total, p->bytes, &total))
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "tensor %s is too large",
+                         quote_name(quoted, p->name));
+    job->unit_count = units;
+    job->total = total;
+    return GUFO_OK;
 }
 
 static void note_targets(gufo_job *job, const piece *p)
@@ -340,13 +364,12 @@ gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
                            quote_name(quoted, p->name));
     if (status == GUFO_OK)
         status = cut_piece(&own, job->unit_count, error);
+    if (status == GUFO_OK)
+        status = count_piece(job, &own, error);
     if (status != GUFO_OK) {
         free_piece(&job->allocator, &own);
         return status;
     }
-    own.bytes = count_bytes(&own);
-    job->unit_count += own.units;
-    job->total += own.bytes;
     note_targets(job, &own);
     job->pieces[job->piece_count++] = own;
     return GUFO_OK;
@@ -378,8 +401,27 @@ gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t 
 
 /* ---- the end of planning -------------------------------------------------------------------- */
 
+/* Whether there is a hook for all that pieces want. */
+static gufo_status check_hooks(const gufo_job *job, gufo_error *error)
+{
+    const job_hooks *hooks = &job->hooks;
+    bool complete = hooks->result_size <= JOB_RESULT_SIZE;
+
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        for (uint32_t k = 0; k < job->pieces[i].n_made; k++)
+            complete = complete &&
+                       (!job->pieces[i].made[k].weighs || hooks->importance != NULL) &&
+                       (!job->pieces[i].made[k].measure || hooks->measure != NULL);
+    return complete ? GUFO_OK
+                    : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                "the plan has no hook for what a tensor wants, or one with too large "
+                                "a result");
+}
+
 gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error)
 {
+    if (status == GUFO_OK)
+        status = check_hooks(job, error);
     if (status == GUFO_OK) {
         job->temporaries =
             mem_zero(&job->allocator, ((size_t)job->target_count + 1) * sizeof *job->temporaries);

@@ -23,10 +23,11 @@ static gufo_status save(keeper *k, const journal_mark *marks, size_t count, gufo
 {
     gufo_status status = targets_sync(k->targets, error);
 
-    if (status == GUFO_OK)
-        status = journal_append(k->journal, marks, count, error);
     if (status != GUFO_OK)
-        fail_in(error, GUFO_FILE_OUTPUT, 0, k->targets->paths[0]);
+        return status;
+    status = journal_append(k->journal, marks, count, error);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_JOURNAL, 0, k->journal->path);
     return status;
 }
 

@@ -92,7 +92,9 @@ static gufo_status pass_rows(worker *t, const unit *u, uint32_t number, gufo_err
         if (status == GUFO_OK)
             status = pass_run(m, &run, from, to, error);
         if (status == GUFO_OK && last_swap)
-            status = swap(m->type, to, size, error);
+            status = swap(m->type, to, run.count * m->row_bytes, error);
+        if (status == GUFO_OK && first_swap) /* other results begin with the same bytes */
+            status = swap(run.rows->type, from, size, error);
         from += size;
         to += run.count * m->row_bytes;
         done += run.count;
@@ -256,11 +258,12 @@ gufo_status make_unit(work *w, worker *t, const unit *u, void *result, gufo_erro
 
     if (status == GUFO_OK)
         status = load_importance(w, t, u, error);
-    if (status == GUFO_OK && makes_numbers(p))
-        status = make_numbers(w, t, u, result, error);
+    /* Decoding changes the bytes, passing does not. */
     for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
         if (!p->made[i].encode)
             status = p->transpose ? pass_band(w, t, u, i, error) : pass_rows(t, u, i, error);
+    if (status == GUFO_OK && makes_numbers(p))
+        status = make_numbers(w, t, u, result, error);
     /* Whatever does not name a file is about what was read. */
     return status == GUFO_OK ? GUFO_OK : rows_fail(w->job, &p->sources[0], status, error);
 }

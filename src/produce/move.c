@@ -66,6 +66,8 @@ gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error)
     const made *m = &u->piece->made[0];
     gufo_status status = GUFO_OK;
 
+    if (w->files == NULL) /* there is nothing to measure in bytes that stay */
+        return GUFO_OK;
     for (uint64_t row = u->row, end = u->row + u->rows; row < end && status == GUFO_OK;) {
         row_run run = rows_find(u->piece, row, end - row);
         uint64_t count = run.count;

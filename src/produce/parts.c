@@ -80,23 +80,36 @@ gufo_status parts_check(targets *t, gufo_error *error)
     return GUFO_OK;
 }
 
-static gufo_status reserve_again(targets *t, uint32_t index, gufo_error *error)
+static gufo_status reserve_again(output *file, uint64_t size, gufo_error *error)
 {
-    gufo_status status =
-        output_open_part(&t->files[index], true, t->job->targets[index].size, error);
+    gufo_status status = output_open_part(file, true, size, error);
 
-    if (t->files[index].fd >= 0)
-        (void)close(t->files[index].fd);
-    t->files[index].fd = -1;
+    if (file->fd >= 0)
+        (void)close(file->fd);
+    file->fd = -1;
     return status;
 }
 
-gufo_status parts_reserve_again(targets *t, gufo_error *error)
+/* Takes everything out of the .part file: it may be what another run has left, and nobody writes to the
+ * padding. */
+static gufo_status empty_part(output *file, gufo_error *error)
+{
+    gufo_status status = reserve_again(file, 0, error);
+
+    mem_free(file->allocator, file->temporary);
+    file->temporary = NULL;
+    return status;
+}
+
+gufo_status parts_reserve_again(targets *t, bool empty, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++) {
-        status = reserve_again(t, i, error);
+        if (empty)
+            status = empty_part(&t->files[i], error);
+        if (status == GUFO_OK)
+            status = reserve_again(&t->files[i], t->job->targets[i].size, error);
         if (status != GUFO_OK)
             (void)targets_fail(t, i, status, error);
     }
@@ -163,7 +176,7 @@ static gufo_status open_complete(targets *t, uint32_t index, gufo_error *error)
         return file->temporary != NULL ? GUFO_OK : fail_memory(error);
     }
     status = check_size(t, index, exists, &info, error);
-    return status == GUFO_OK ? reserve_again(t, index, error) : status;
+    return status == GUFO_OK ? reserve_again(file, t->job->targets[index].size, error) : status;
 }
 
 /* One that has its name is not in its own way. */

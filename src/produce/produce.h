@@ -259,6 +259,10 @@ gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard
  * it, or NULL. */
 gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error);
 
+/* Does all units and writes nothing: what the hooks have measured is in job_result.  Once per job, in place
+ * of gufo_job_run, and with its errors. */
+gufo_status job_measure(gufo_job *job, const gufo_run *run, gufo_error *error);
+
 /* The bytes before the pieces of a target; they live until the document changes. */
 gufo_status job_header(const job_target *target, const void **bytes, size_t *size,
                        gufo_error *error);

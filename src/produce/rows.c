@@ -132,23 +132,32 @@ gufo_status rows_read_part(const gufo_job *job, const row_run *run, uint64_t fro
 
 /* ---- decoding ------------------------------------------------------------------------------- */
 
-gufo_status rows_decode(const gufo_job *job, const row_run *run, const float *const *sides,
-                        uint8_t *bytes, float *out, gufo_cpu cpu, gufo_error *error)
+static gufo_status decode_blocks(const row_run *run, uint8_t *bytes, float *out, gufo_cpu cpu,
+                                 gufo_error *error)
 {
     const rows *r = run->rows;
     gufo_status status = GUFO_OK;
 
-    if (r->unpack != NULL) {
-        status = r->unpack->floats(r, sides, bytes, run->first, run->count, out, error);
-        return status == GUFO_OK ? GUFO_OK : rows_fail(job, r, status, error);
-    }
     if (r->swapped)
         status = gufo_swap_blocks(r->type, bytes,
                                   run->count * (r->row_bytes / r->type->block_bytes), error);
+    if (status != GUFO_OK)
+        return status;
     /* Rows back to back are one long row, unless blocks are merged over several. */
-    if (status == GUFO_OK && interleaved_find(r->type->id) != NULL)
+    if (interleaved_find(r->type->id) != NULL)
         return gufo_decode(r->type, bytes, run->count, r->columns, out, cpu, error);
-    return status == GUFO_OK
-               ? gufo_decode(r->type, bytes, 1, run->count * r->columns, out, cpu, error)
-               : status;
+    return gufo_decode(r->type, bytes, 1, run->count * r->columns, out, cpu, error);
+}
+
+gufo_status rows_decode(const gufo_job *job, const row_run *run, const float *const *sides,
+                        uint8_t *bytes, float *out, gufo_cpu cpu, gufo_error *error)
+{
+    const rows *r = run->rows;
+    gufo_status status;
+
+    if (r->unpack != NULL)
+        status = r->unpack->floats(r, sides, bytes, run->first, run->count, out, error);
+    else
+        status = decode_blocks(run, bytes, out, cpu, error);
+    return status == GUFO_OK ? GUFO_OK : rows_fail(job, r, status, error);
 }

@@ -178,6 +178,19 @@ static gufo_status fail_journal(const run *r, gufo_status status, gufo_error *er
     return status;
 }
 
+/* Ends targets and journal.  The journal goes last, for a .part file without one would be anybody's, and its
+ * path lives as long as it does. */
+static void end_resumable(run *r, bool keep_files, bool keep_journal)
+{
+    char *path = r->targets.journal;
+
+    r->targets.journal = NULL;
+    targets_end(&r->targets, keep_files);
+    r->targets = (targets){.job = NULL};
+    journal_close(&r->journal, keep_journal);
+    mem_free(&r->job->allocator, path);
+}
+
 /* Starts from nothing.  The journal comes first: a .part file without one would be anybody's. */
 static gufo_status start_anew(run *r, const journal_identity *identity, gufo_error *error)
 {
@@ -193,11 +206,8 @@ static gufo_status start_anew(run *r, const journal_identity *identity, gufo_err
     status = parts_clear(&r->targets, error);
     if (status == GUFO_OK)
         status = targets_reserve(&r->targets, error);
-    if (status != GUFO_OK) { /* nothing is lost by removing these */
-        targets_end(&r->targets, false);
-        r->targets = (targets){.job = NULL};
-        journal_close(&r->journal, false);
-    }
+    if (status != GUFO_OK) /* nothing is lost by removing these */
+        end_resumable(r, false, false);
     return status;
 }
 
@@ -212,7 +222,7 @@ static gufo_status start_again(run *r, gufo_error *error)
     if (status == GUFO_OK && r->units_done > 0)
         status = parts_check(&r->targets, error);
     if (status == GUFO_OK)
-        status = parts_reserve_again(&r->targets, error);
+        status = parts_reserve_again(&r->targets, r->units_done == 0, error);
     r->work.done = bytes_before(r->job, r->units_done);
     return status;
 }
@@ -254,7 +264,7 @@ static gufo_status note_complete(run *r, gufo_error *error)
 
     if (status == GUFO_OK)
         status = keeper_save(&r->keeper, error);
-    return status == GUFO_OK ? GUFO_OK : targets_fail(&r->targets, 0, status, error);
+    return status == GUFO_OK ? GUFO_OK : fail_journal(r, status, error);
 }
 
 static gufo_status work_resumably(run *r, gufo_error *error)
@@ -291,10 +301,31 @@ static gufo_status run_resumably(run *r, gufo_error *error)
     keeper_free(&r->keeper);
     if (status == GUFO_OK)
         status = targets_commit(&r->targets, keep, error);
-    targets_end(&r->targets, keep);
-    r->targets = (targets){.job = NULL};
-    journal_close(&r->journal, status != GUFO_OK && keep);
+    end_resumable(r, keep, status != GUFO_OK && keep);
     return status;
+}
+
+/* ---- nothing is written --------------------------------------------------------------------- */
+
+gufo_status job_measure(gufo_job *job, const gufo_run *how, gufo_error *error)
+{
+    static const gufo_run standard = {0};
+    gufo_error ignored;
+    gufo_status status;
+    work w;
+
+    error = error != NULL ? error : &ignored;
+    how = how != NULL ? how : &standard;
+    status = job_check_nothing_given(job, error);
+    if (status == GUFO_OK)
+        status = job_begin(job, how, error);
+    if (status == GUFO_OK)
+        status = work_begin(&w, job, how, false, error);
+    if (status != GUFO_OK)
+        return status;
+    status = work_run(&w, 0, job->unit_count, error);
+    work_end(&w);
+    return status == GUFO_OK ? job_check_inputs(job, error) : status;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -327,6 +358,12 @@ gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const g
 
     error = error != NULL ? error : &ignored;
     how = how != NULL ? how : &standard;
-    status = job_check_call(job, options, how, error);
+    status = job_check_options(options, error);
+    if (status == GUFO_OK && job->target_count == 0)
+        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the job writes no file");
+    if (status == GUFO_OK)
+        status = job_check_nothing_given(job, error);
+    if (status == GUFO_OK)
+        status = job_begin(job, how, error);
     return status == GUFO_OK ? run_found(&r, options, how, error) : status;
 }

@@ -110,7 +110,7 @@ static gufo_status check_stream(const gufo_job *job, gufo_error *error)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "%" PRIu64 " files cannot be written to one stream", job->target_count);
     for (uint64_t i = 0; i < job->piece_count; i++)
-        if (job->pieces[i].n_made != 1)
+        if (job->pieces[i].n_made != 1 || job->pieces[i].made[0].target == NO_TARGET)
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "a stream takes one result of each tensor");
     return GUFO_OK;
@@ -127,7 +127,9 @@ gufo_status gufo_job_stream(gufo_job *job, int fd, const gufo_run *how, gufo_err
     how = how != NULL ? how : &standard;
     status = check_stream(job, error);
     if (status == GUFO_OK)
-        status = job_check_call(job, NULL, how, error);
+        status = job_check_nothing_given(job, error);
+    if (status == GUFO_OK)
+        status = job_begin(job, how, error);
     if (status == GUFO_OK)
         status = work_begin(&s.work, job, how, true, error);
     if (status != GUFO_OK)

@@ -98,11 +98,12 @@ static gufo_status make_lists(targets *t, gufo_error *error)
     t->paths = mem_zero(a, count * sizeof *t->paths);
     t->files = mem_zero(a, count * sizeof *t->files);
     t->fds = mem_zero(a, count * sizeof *t->fds);
-    t->done = mem_zero(a, count * sizeof *t->done);
-    if (t->paths == NULL || t->files == NULL || t->fds == NULL || t->done == NULL)
+    for (size_t i = 0; t->files != NULL && i < count; i++)
+        t->files[i].fd = -1; /* whatever else is missing: targets_end closes what is not -1 */
+    if (t->paths == NULL || t->files == NULL || t->fds == NULL)
         return fail_memory(error);
     for (size_t i = 0; i < count; i++)
-        t->files[i].fd = t->fds[i] = -1;
+        t->fds[i] = -1;
     return GUFO_OK;
 }
 
@@ -130,6 +131,8 @@ gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *opti
     t->resumable = (options->flags & (GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME)) != 0;
     (void)pthread_mutex_init(&t->lock, NULL);
     status = check_set_path(job, options->path, error);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_OUTPUT, 0, options->path);
     if (status == GUFO_OK)
         status = make_lists(t, error);
     if (status == GUFO_OK)
@@ -213,7 +216,7 @@ gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)
     if (t->files[index].fd >= 0)
         status = output_close(&t->files[index], error);
     t->fds[index] = -1;
-    t->done[index] = status == GUFO_OK;
+    t->lost = t->lost || status != GUFO_OK;
     (void)pthread_mutex_unlock(&t->lock);
     return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
 }
@@ -223,10 +226,14 @@ gufo_status targets_sync(targets *t, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     (void)pthread_mutex_lock(&t->lock);
+    if (t->lost)
+        status =
+            fail_with(error, GUFO_E_IO, GUFO_NO_OFFSET, "an output could not be synced before");
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
         if (t->fds[i] >= 0 && disk_sync(t->fds[i]) != 0) {
-            status = fail_io(error, errno, "cannot write");
+            status = fail_io(error, errno, "cannot sync");
             (void)targets_fail(t, i, status, error);
+            t->lost = true;
         }
     (void)pthread_mutex_unlock(&t->lock);
     return status;
@@ -266,7 +273,6 @@ void targets_end(targets *t, bool keep)
     mem_free(a, t->paths);
     mem_free(a, t->files);
     mem_free(a, t->fds);
-    mem_free(a, t->done);
     mem_free(a, t->journal);
     (void)pthread_mutex_destroy(&t->lock);
 }

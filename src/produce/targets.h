@@ -18,10 +18,10 @@ typedef struct targets {
     output *files;
     char **paths;  /* as callers spell them */
     int *fds;      /* of those that are open; else -1 */
-    bool *done;    /* closed, and safe on disk */
     char *journal; /* the path of OUT.part.journal; NULL without any */
     uint32_t flags;
     bool resumable;
+    bool lost; /* a sync has failed: nothing that was written since is known to be on disk, ever */
     pthread_mutex_t lock; /* files are opened and closed while another thread syncs them */
 } targets;
 
@@ -44,8 +44,8 @@ void targets_end(targets *t, bool keep);
 gufo_status parts_clear(targets *t, gufo_error *error);
 /* Whether all .part files are there in their full sizes. */
 gufo_status parts_check(targets *t, gufo_error *error);
-/* Opens the .part files again. */
-gufo_status parts_reserve_again(targets *t, gufo_error *error);
+/* Opens the .part files again; what is in them goes if `empty`. */
+gufo_status parts_reserve_again(targets *t, bool empty, gufo_error *error);
 /* The same for a job whose data is complete: some files may have their names already. */
 gufo_status parts_open_complete(targets *t, gufo_error *error);
 

@@ -16,7 +16,7 @@
 #include "base/threads.h"
 #include "produce/work.h"
 
-enum { TILE_ROWS = 64 };
+enum { TILE_ROWS = 64, CELL_ALIGNMENT = 8 };
 
 /* ---- cells ---------------------------------------------------------------------------------- */
 
@@ -74,7 +74,14 @@ static uint64_t part_room(const piece *p, uint64_t numbers)
 
         longest = size > longest ? size : longest;
     }
-    return plain_type(p) != NULL ? longest : longest + numbers * sizeof(float);
+    if (plain_type(p) == NULL) /* floats before the blocks of each part: they have to be aligned */
+        longest += numbers * sizeof(float);
+    return longest + (CELL_ALIGNMENT - longest % CELL_ALIGNMENT) % CELL_ALIGNMENT;
+}
+
+uint64_t transpose_part(const piece *p)
+{
+    return part_room(p, p->unit_rows < p->slice_rows ? p->unit_rows : p->slice_rows);
 }
 
 /* Rows that are turned in one go: enough of them to write whole cache lines, as far as they fit. */
@@ -100,7 +107,7 @@ static gufo_status read_part(const work *w, const piece *p, uint64_t row, uint8_
         status = gufo_swap_blocks(r->type, raw, size / r->type->block_bytes, error);
     if (status == GUFO_OK && !plain)
         status = gufo_decode(r->type, raw, 1, w->band.count, (float *)(void *)to, w->cpu, error);
-    return status;
+    return status == GUFO_OK ? GUFO_OK : rows_fail(w->job, r, status, error);
 }
 
 /* Spreads `count` parts, `stride` bytes apart, over the band: they become columns from `column` on. */
@@ -144,7 +151,7 @@ static gufo_status fill_tile(void *context, unsigned thread, uint64_t index, voi
             read_part(w, p, w->band.slice * p->columns + first + i, t->source + i * stride, error);
     if (status == GUFO_OK)
         spread(w, p->columns, first, count, t->source, stride);
-    return status == GUFO_OK ? GUFO_OK : rows_fail(w->job, &p->sources[0], status, error);
+    return status;
 }
 
 /* ---- a band --------------------------------------------------------------------------------- */

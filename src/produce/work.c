@@ -5,12 +5,13 @@
  *
  *     units   | simple pieces ........ | tables | simple | band | band | simple ........ |
  */
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "produce/work.h"
 
-enum { BUFFER_ALIGNMENT = 64, BUFFERS = 7 };
+enum { BUFFER_ALIGNMENT = 64, MOST_THREADS = 1024 };
 
 static uint64_t aligned(uint64_t size)
 {
@@ -189,8 +190,13 @@ static void limit_band(work *w)
     for (uint64_t i = 0; i < w->job->piece_count; i++) {
         const piece *p = &w->job->pieces[i];
 
-        if (p->transpose)
-            enlarge(&most, p->slice_rows * p->columns * transpose_cell(p));
+        uint64_t size;
+
+        if (p->transpose) {
+            if (!checked_mul(p->slice_rows * p->columns, transpose_cell(p), &size))
+                size = UINT64_MAX;
+            enlarge(&most, size);
+        }
     }
     if (w->band.capacity > most)
         w->band.capacity = most;
@@ -214,7 +220,9 @@ static gufo_status make_workers(work *w, const needs *n, gufo_error *error)
 gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stream,
                        gufo_error *error)
 {
-    unsigned wanted = run->threads != 0 ? run->threads : thread_default_count();
+    unsigned wanted = run->threads == 0             ? thread_default_count()
+                      : run->threads < MOST_THREADS ? run->threads
+                                                    : MOST_THREADS;
     uint64_t tables;
     gufo_status status;
     needs n;

@@ -159,6 +159,8 @@ gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t fi
 gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64_t count,
                              float *out, gufo_error *error);
 const uint8_t *transpose_row(const work *w, uint64_t row);
+/* Bytes of a worker's buffer that filling the smallest band takes. */
+uint64_t transpose_part(const piece *p);
 /* Bytes of a number in a band of this piece. */
 size_t transpose_cell(const piece *p);
 
@@ -166,9 +168,14 @@ size_t transpose_cell(const piece *p);
 
 /* GUFO_E_CHANGED if an input was written to since it was opened. */
 gufo_status job_check_inputs(const gufo_job *job, gufo_error *error);
-/* Whether a job may be run with these; `options` NULL: none are needed.  Marks it as used. */
-gufo_status job_check_call(gufo_job *job, const gufo_job_options *options, const gufo_run *run,
-                           gufo_error *error);
+/* Whether options make sense; GUFO_E_ARGUMENT also for NULL, for they hold the path. */
+gufo_status job_check_options(const gufo_job_options *options, gufo_error *error);
+/* Whether this version, on this processor, can do what a gufo_run wants. */
+gufo_status job_check_run(const gufo_run *run, gufo_error *error);
+/* GUFO_E_ARGUMENT if there is data that the caller has to give. */
+gufo_status job_check_nothing_given(const gufo_job *job, gufo_error *error);
+/* Marks a job as used, which it must not be yet. */
+gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error);
 void given_free(struct given *given);
 
 #endif

@@ -918,6 +918,40 @@ static void test_missing_file(void **state)
     folder_remove(&f);
 }
 
+static gufo_status read_built(void *context, uint64_t offset, void *buffer, size_t size,
+                              gufo_error *error)
+{
+    (void)error;
+    memcpy(buffer, ((const builder *)context)->data + offset, size);
+    return GUFO_OK;
+}
+
+/* From memory and from a source: what is found by path. */
+static void test_memory_and_source(void **state)
+{
+    builder b = file_with_everything();
+    const gufo_source source = {.context = &b, .size = b.len, .read = read_built};
+    const gufo_input inputs[] = {gufo_input_memory(b.data, b.len), gufo_input_source(&source)};
+    gufo_error error = no_error();
+    findings by_path, found;
+
+    (void)state;
+    validate_path(&b, NULL, &by_path);
+    for (size_t way = 0; way < COUNT_OF(inputs); way++) {
+        findings_init(&found);
+        check_ok(gufo_validate(&inputs[way], NULL, findings_add, &found, &error), &error, "%zu",
+                 way);
+        check_u64(found.count, by_path.count, "way %zu", way);
+        for (size_t i = 0; i < found.count; i++) {
+            check(found.items[i].rule == by_path.items[i].rule, "way %zu, finding %zu", way, i);
+            check_u64(found.items[i].offset, by_path.items[i].offset, "way %zu", way);
+        }
+        findings_free(&found);
+    }
+    findings_free(&by_path);
+    builder_free(&b);
+}
+
 static void test_descriptors(void **state)
 {
     builder b = file_with_everything();
@@ -1015,6 +1049,7 @@ int main(void)
         cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_not_gguf),
         cmocka_unit_test(test_missing_file),
+        cmocka_unit_test(test_memory_and_source),
         cmocka_unit_test(test_descriptors),
         cmocka_unit_test(test_order_of_findings),
         cmocka_unit_test(test_good_files),

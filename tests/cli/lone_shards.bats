@@ -1,0 +1,47 @@
+#!/usr/bin/env bats
+# One shard of a model: what works on one file takes it, what needs the whole model does not.
+
+# bats sets stderr.
+# shellcheck disable=SC2154
+
+load common
+
+lone_shards() {
+    "$GUFO_EXAMPLES/make_sample" sample.gguf
+    gufo split -q sample.gguf s --max-tensors 8
+    mkdir first later
+    cp s-00001-of-00003.gguf first/renamed.gguf
+    cp s-00002-of-00003.gguf later/
+}
+
+@test "lone shards: what needs the whole model refuses them" {
+    lone_shards
+    local -A shard=([first/renamed.gguf]=1 [later/s-00002-of-00003.gguf]=2)
+    for file in "${!shard[@]}"; do
+        for command in "quantize $file out.gguf Q8_0" "diff $file sample.gguf" "endian --to big $file out.gguf" \
+            "strip $file -o out.gguf --no-tensors" "extract $file output.weight -o out.npy" "merge $file out.gguf" "split $file t --max-tensors 1"; do
+            # shellcheck disable=SC2086
+            run -3 --separate-stderr gufo $command
+            [[ "$stderr" == "gufo: $file: byte "*": the file is shard ${shard[$file]} of 3 of a model, which is opened by the name of its first shard: NAME-00001-of-00003.gguf" ]]
+        done
+        [ ! -e out.gguf ]
+    done
+    run -3 --separate-stderr gufo diff sample.gguf first/renamed.gguf
+    [[ "$stderr" == 'gufo: first/renamed.gguf: byte '* ]]
+}
+
+@test "lone shards: what works on one file takes them" {
+    lone_shards
+    for file in first/renamed.gguf later/s-00002-of-00003.gguf; do
+        run -0 gufo show "$file"
+        run -0 gufo show - <"$file"
+        run -0 gufo get "$file" split.count
+        [ "$output" = 3 ]
+        run -0 gufo validate -q --level structure "$file"
+        run -0 gufo stats -q "$file"
+        run -0 gufo edit -q "$file" --set a.b=u32:1
+        run -0 gufo get "$file" a.b
+    done
+    run -0 gufo hash later/s-00002-of-00003.gguf
+    run -0 gufo edit -q --copy-from later/s-00002-of-00003.gguf general.architecture sample.gguf
+}
