@@ -213,7 +213,7 @@ static uint64_t run(const place *p, const gufo_quantize_options *options)
 
     check(input != NULL, "%s", error.message);
     q = gufo_quantizer_new(input, options, &error);
-    status = q == NULL ? error.code : gufo_quantizer_run(q, p->out.text, NULL, NULL, &error);
+    status = q == NULL ? error.code : quantize_run(q, p->out.text, NULL, &error);
     if (status == GUFO_OK) {
         hash = hash_outputs(p);
         for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
