@@ -137,8 +137,8 @@ static bool sides_make_sense(const gufo_job *job, const rows *const *sides, unsi
     for (unsigned i = 0; i < count; i++) {
         const rows *r = sides[i];
 
-        if (r != NULL && (!rows_make_sense(job, r) || r->columns == 0 ||
-                          (r->type == NULL && r->unpack == NULL)))
+        if (r != NULL &&
+            (!rows_make_sense(job, r) || r->columns == 0 || (r->type == NULL && r->unpack == NULL)))
             return false;
         for (unsigned k = 0; r != NULL && k < ROWS_SIDES; k++)
             if (r->side[k] != NULL) /* a table has none of its own */
@@ -409,13 +409,13 @@ static gufo_status check_hooks(const gufo_job *job, gufo_error *error)
 
     for (uint64_t i = 0; i < job->piece_count; i++)
         for (uint32_t k = 0; k < job->pieces[i].n_made; k++)
-            complete = complete &&
-                       (!job->pieces[i].made[k].weighs || hooks->importance != NULL) &&
+            complete = complete && (!job->pieces[i].made[k].weighs || hooks->importance != NULL) &&
                        (!job->pieces[i].made[k].measure || hooks->measure != NULL);
-    return complete ? GUFO_OK
-                    : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                "the plan has no hook for what a tensor wants, or one with too large "
-                                "a result");
+    return complete
+               ? GUFO_OK
+               : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                           "the plan has no hook for what a tensor wants, or one with too large "
+                           "a result");
 }
 
 gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error)

@@ -281,6 +281,30 @@ static void test_runs_once(void **state)
     folder_remove(&f);
 }
 
+/* What this version does not know is refused, not passed over. */
+static void test_bad_options(void **state)
+{
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf");
+    gufo_quantize_options flags = quantize_to("COPY"), reserved = quantize_to("COPY");
+    gufo_error error = no_error();
+    gufo_model *input;
+
+    (void)state;
+    write_model(in.text, &model);
+    input = gufo_open(in.text, NULL, NULL);
+    flags.flags = 4;
+    reserved.reserved[3] = 1;
+    assert_null(gufo_quantizer_new(input, &flags, &error));
+    check_status(error.code, GUFO_E_ARGUMENT, &error, "flags");
+    assert_null(gufo_quantizer_new(input, &reserved, &error));
+    check_status(error.code, GUFO_E_ARGUMENT, &error, "reserved");
+    assert_null(gufo_quantizer_new(NULL, NULL, &error));
+    check_status(error.code, GUFO_E_ARGUMENT, &error, "no model");
+    gufo_close(input);
+    folder_remove(&f);
+}
+
 /* ---- importance ----------------------------------------------------------------------------- */
 
 static float *random_importance(uint64_t count, uint64_t seed)
@@ -468,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_loss_of_any_size),
         cmocka_unit_test(test_loss),
         cmocka_unit_test(test_runs_once),
+        cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_importance),
         cmocka_unit_test(test_importance_that_does_not_fit),
         cmocka_unit_test(test_big_endian),
