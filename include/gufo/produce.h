@@ -38,7 +38,7 @@ typedef struct gufo_job_plan_options {
  * is freed.  Tensors that were copied from a model are moved, or swapped where the byte orders differ; all
  * others are given by the caller.  Several documents are the shards of a set, in order.  `options` may be
  * NULL.  NULL on failure: as gufo_document_layout; GUFO_E_ARGUMENT for no document, a retyped tensor
- * (which only gufo_job_quantize can make), data of a pipe. */
+ * (which only quantizing makes), data of a pipe. */
 GUFO_API gufo_job *gufo_job_of_documents(gufo_document *const *documents, size_t count,
                                          const gufo_job_plan_options *options, gufo_error *error);
 /* NULL is allowed.  An unfinished output is removed, and its target left as it was. */
@@ -107,7 +107,7 @@ typedef struct gufo_job_options {
  *   GUFO_E_ARGUMENT   an output is an input, or another output; an edit of it is pending; what was left
  *                     was begun otherwise, or belongs to somebody else; data that the caller has to give
  *   GUFO_E_LIMIT      a row of a tensor does not fit into the memory that may be used
- *   GUFO_E_RANGE      a value that is not finite, or becomes so (gufo_job_quantize)
+ *   GUFO_E_RANGE      a value that is not finite, or becomes so (gufo_quantizer_job)
  *   GUFO_E_CHANGED    an input was written to since it was opened
  *   GUFO_E_STOPPED    progress asked for it
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */

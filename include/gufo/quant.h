@@ -278,7 +278,7 @@ GUFO_API gufo_job *gufo_job_imatrix(const gufo_imatrix *imatrix, gufo_imatrix_fo
  *
  *     plan    gufo_quantizer_new: what every tensor becomes, and the layout of the output
  *     look    gufo_quantizer_tensor_at, gufo_quantizer_output_size: nothing was written so far
- *     run     gufo_quantizer_run: writes, and measures the error on the way
+ *     write   gufo_job_run(gufo_quantizer_job(q), ...): also measures the error on the way
  *
  * The output is the same whatever the threads, the memory and the kernels. */
 typedef struct gufo_quantizer gufo_quantizer;
@@ -290,16 +290,12 @@ typedef struct gufo_quantize_override {
 } gufo_quantize_override;
 
 typedef enum gufo_quantize_flags {
-    GUFO_QUANTIZE_REPLACE =
-        1,                    /* an output that exists is replaced, what an interrupted run left too
-                                */
-    GUFO_QUANTIZE_RESUME = 2, /* go on with what an interrupted run has left, if there is something;
-                                * errors then leave it, too */
-    GUFO_QUANTIZE_KEEP_SPLIT = 4,     /* one output per shard of the input */
-    GUFO_QUANTIZE_KEEP_NONFINITE = 8, /* infinite and NaN values are no error */
+    GUFO_QUANTIZE_KEEP_SPLIT = 1,     /* one output per shard of the input */
+    GUFO_QUANTIZE_KEEP_NONFINITE = 2, /* infinite and NaN values are no error */
 } gufo_quantize_flags;
 
-#define GUFO_QUANTIZE_MEMORY (UINT64_C(512) << 20) /* bytes, where options do not say */
+/* Bytes of memory that writing uses where gufo_run does not say. */
+#define GUFO_QUANTIZE_MEMORY (UINT64_C(512) << 20)
 
 typedef struct gufo_quantize_options {
     gufo_recipe_options recipe;     /* but has_importance: `importance` tells */
@@ -313,21 +309,20 @@ typedef struct gufo_quantize_options {
                                     * layers after them move up */
     size_t pruned_count;
     uint32_t flags; /* of gufo_quantize_flags */
-    gufo_cpu cpu;
     gufo_effort effort;
-    unsigned threads;                /* 0: one per processor */
-    uint64_t memory;                 /* bytes that may be used; 0: GUFO_QUANTIZE_MEMORY */
-    const gufo_allocator *allocator; /* NULL: malloc.  From several threads while running */
+    const gufo_allocator *allocator; /* NULL: malloc.  From several threads while writing */
+    uint64_t reserved[4];            /* must be zero */
 } gufo_quantize_options;
 
-/* Plans.  The input, and what the options point to, must outlive the quantizer.  NULL on failure:
- * as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have importance data that
- * does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without data (a pipe), layers
- * that do not exist, an override that a new file may not have (gufo_writer_add_value). */
+/* Plans.  The input, which may be made (gufo_open_provider), and what the options point to must outlive
+ * the quantizer.  `options` may be NULL: a copy then, of one file.  NULL on failure: as
+ * gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have importance data that does not
+ * fit: it is then ignored), and GUFO_E_ARGUMENT for an input without data (a pipe), layers that do not
+ * exist, an override that a new file may not have (gufo_document_set). */
 GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
                                             const gufo_quantize_options *options,
                                             gufo_error *error);
-/* NULL is allowed. */
+/* Frees its job, too.  NULL is allowed. */
 GUFO_API void gufo_quantizer_free(gufo_quantizer *quantizer);
 
 /* What encoding has lost, measured by decoding again.  Values that are not finite do not count. */
@@ -351,7 +346,8 @@ typedef struct gufo_quantizer_tensor {
     gufo_recipe_choice choice; /* the type it gets, and why */
     bool has_importance;
     bool unfit_importance;   /* there is some, of another length, and it is ignored */
-    gufo_quantize_loss loss; /* after gufo_quantizer_run; nothing for what is copied */
+    gufo_quantize_loss loss; /* after the job was run; nothing for what is copied */
+    uint64_t reserved[4];
 } gufo_quantizer_tensor;
 
 /* Tensor `index` in the order of the output; false past the end. */
@@ -360,28 +356,15 @@ GUFO_API bool gufo_quantizer_tensor_at(const gufo_quantizer *quantizer, uint64_t
 /* The bytes of all output files. */
 GUFO_API uint64_t gufo_quantizer_output_size(const gufo_quantizer *quantizer);
 
-/* Writes PATH.part beside PATH, reserving the whole size first, with a journal PATH.part.journal of
- * what is done; at the end it is synced and gets its name, and the journal is removed.  With
- * GUFO_QUANTIZE_KEEP_SPLIT and several shards PATH is that of the first of them, or "NAME.gguf",
- * which gives NAME-00001-of-000NN.gguf and so on; the journal is then beside the first.
- * `progress` may be NULL.  Once per quantizer, one thread.
- *
- * GUFO_E_STOPPED if `progress` asked for it: the .part files and the journal stay and can be
- * resumed, by the same version of this library, with the same input and options (threads, memory
- * and cpu may differ).  Other errors remove them, unless GUFO_QUANTIZE_RESUME is set:
- *   GUFO_E_EXISTS     an output, or what an interrupted run left, exists and may not be replaced
- *   GUFO_E_ARGUMENT   the output is the input, the importance matrix or the same file as another
- *                     output, or has the journal of an edit beside it; what was left was begun
- *                     otherwise or by an older version, or is not the user's own
+/* The job that writes the outputs, once (produce.h); it belongs to the quantizer.  With
+ * GUFO_QUANTIZE_KEEP_SPLIT and several shards the path of gufo_job_run is that of the first of them, or
+ * "NAME.gguf", which gives NAME-00001-of-000NN.gguf and so on.  With GUFO_JOB_RESUMABLE or
+ * GUFO_JOB_RESUME an interrupted run can be resumed with the same input and options; a made model has to
+ * give the same data then.  Beside what gufo_job_run tells:
  *   GUFO_E_RANGE      a value that is not finite, or becomes so: with tensor, row and column
- *   GUFO_E_LIMIT      a row of a tensor does not fit into the memory that may be used
- *   GUFO_E_CHANGED    the input was written to since it was opened
- *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_quantizer_run(gufo_quantizer *quantizer, const char *path,
-                                        gufo_progress_fn *progress, void *context,
-                                        gufo_error *error);
-/* After a run that failed: the file that the error is about; NULL if none, or it is not known. */
-GUFO_API const char *gufo_quantizer_failed_path(const gufo_quantizer *quantizer);
+ *   GUFO_E_ARGUMENT   a type that cannot be made without importance data, of a plan that was made only to
+ *                     be looked at */
+GUFO_API gufo_job *gufo_quantizer_job(gufo_quantizer *quantizer);
 
 /* ==== Part 4: statistics of tensor data ====================================================== */
 

@@ -376,6 +376,7 @@ typedef struct work {
     gufo_imatrix *imatrix, *selection; /* of it */
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
+    gufo_cpu cpu;
     progress bar;
 } work;
 
@@ -475,10 +476,9 @@ static int report_failure(const quantize_options *o, const char *path, const guf
     return CODE_FAILED;
 }
 
-static gufo_quantize_options library_options(const work *w, gufo_cpu cpu)
+static gufo_quantize_options library_options(const work *w)
 {
     quantize_options *o = w->options;
-    const shared_options *shared = o->base.shared;
     const gufo_imatrix *imatrix = w->selection != NULL ? w->selection : w->imatrix;
     gufo_quantize_options out = {
         .recipe = {.target = o->target,
@@ -494,14 +494,9 @@ static gufo_quantize_options library_options(const work *w, gufo_cpu cpu)
         .override_count = o->override_count,
         .pruned_layers = o->pruned,
         .pruned_count = o->pruned_count,
-        .flags = (shared->force ? GUFO_QUANTIZE_REPLACE : 0u) |
-                 (o->resume ? GUFO_QUANTIZE_RESUME : 0u) |
-                 (o->keep_split ? GUFO_QUANTIZE_KEEP_SPLIT : 0u) |
+        .flags = (o->keep_split ? GUFO_QUANTIZE_KEEP_SPLIT : 0u) |
                  (o->keep_nonfinite ? GUFO_QUANTIZE_KEEP_NONFINITE : 0u),
-        .cpu = cpu,
         .effort = o->effort,
-        .threads = shared->threads,
-        .memory = o->memory,
     };
 
     if (imatrix != NULL && gufo_imatrix_entry_count(imatrix) > 0) {
@@ -516,12 +511,11 @@ static int plan(work *w)
     quantize_options *o = w->options;
     gufo_quantize_options options;
     gufo_error error;
-    gufo_cpu cpu;
-    int code = cpu_from_environment(&cpu);
+    int code = cpu_from_environment(&w->cpu);
 
     if (code != CODE_OK)
         return code;
-    options = library_options(w, cpu);
+    options = library_options(w);
     w->quantizer = gufo_quantizer_new(w->input, &options, &error);
     if (o->costly != NULL)
         return report_usage("quantize", "a --tensor-type pattern for %s takes too many steps",
@@ -547,24 +541,41 @@ static int report_stop(const quantize_options *o)
     return CODE_INTERRUPTED;
 }
 
+static gufo_status run_job(work *w, gufo_error *error)
+{
+    const quantize_options *o = w->options;
+    const shared_options *shared = o->base.shared;
+    const gufo_job_options options = {.path = o->output,
+                                      .flags = GUFO_JOB_RESUMABLE |
+                                               (shared->force ? GUFO_JOB_REPLACE : 0u) |
+                                               (o->resume ? GUFO_JOB_RESUME : 0u)};
+    const gufo_run how = {.threads = shared->threads,
+                          .cpu = w->cpu,
+                          .memory = o->memory,
+                          .progress = on_progress,
+                          .progress_context = w};
+
+    return gufo_job_run(gufo_quantizer_job(w->quantizer), &options, &how, error);
+}
+
 static int run(work *w)
 {
     const quantize_options *o = w->options;
-    const char *failed;
     gufo_status status;
     gufo_error error;
 
     signals_reading(NULL); /* the mapping is not used any more */
     signals_defer();
     progress_start(&w->bar, o->base.shared->quiet);
-    status = gufo_quantizer_run(w->quantizer, o->output, on_progress, w, &error);
+    status = run_job(w, &error);
     progress_end(&w->bar);
     if (status == GUFO_OK)
         return CODE_OK;
     if (status == GUFO_E_STOPPED)
         return report_stop(o);
-    failed = gufo_quantizer_failed_path(w->quantizer);
-    return report_failure(o, failed != NULL ? failed : o->input, &error, false);
+    return report_failure(
+        o, error.role != GUFO_FILE_NONE && error.file[0] != '\0' ? error.file : o->input, &error,
+        false);
 }
 
 /* The report replaces neither what was read nor what was made. */

@@ -125,5 +125,5 @@ gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error)
     if (job->used)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the job was written before");
     job->used = true;
-    return GUFO_OK;
+    return job->hooks.begin != NULL ? job->hooks.begin(job->hooks.context, error) : GUFO_OK;
 }

@@ -32,7 +32,7 @@ static gufo_status chain_input(uint64_t *hash, const job_input *input, gufo_erro
     uint8_t bytes[PIECE_BYTES];
     struct stat info;
 
-    if (input->source == NULL)
+    if (input->source == NULL || input->planned)
         return GUFO_OK;
     chain_u64(hash, input->source->size);
     if (input->source->fd >= 0 && fstat(input->source->fd, &info) == 0) {

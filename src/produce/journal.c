@@ -31,7 +31,9 @@ enum {
 };
 
 static const char magic[] = "GUFO-JOB";
-static const char older_magic[] = "GUFOQRUN";
+
+/* Of journals that older versions have left. */
+static const char *const older_magics[] = {"GUFO-QNT", "GUFOQRUN"};
 
 /* Checks are there for what a crash leaves, not for what somebody forges: the key is no secret. */
 static uint64_t check_of(const uint8_t *bytes, size_t size, uint64_t number)
@@ -213,6 +215,16 @@ static bool begins_with(const uint8_t *found, const char *text)
     return memcmp(found, text, sizeof magic - 1) == 0;
 }
 
+/* An older version's header may be shorter than ours. */
+static gufo_status check_age(const uint8_t *found, size_t size, gufo_error *error)
+{
+    for (size_t i = 0; i < sizeof older_magics / sizeof *older_magics; i++)
+        if (size >= sizeof magic - 1 && begins_with(found, older_magics[i]))
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "cannot resume: an older version of gufo has left this journal");
+    return GUFO_OK;
+}
+
 /* Reports what is different. */
 static gufo_status compare_header(const uint8_t *found, const journal *j,
                                   const journal_identity *identity, gufo_error *error)
@@ -222,9 +234,6 @@ static gufo_status compare_header(const uint8_t *found, const journal *j,
 
     encode_header(wanted, j, identity);
     memcpy(version, found + AT_VERSION, VERSION_SIZE);
-    if (begins_with(found, older_magic))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "cannot resume: an older version of gufo has left this journal");
     if (!begins_with(found, magic) || get_u64(found + AT_CHECK) != check_of(found, AT_CHECK, 0))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "cannot resume: this is not a journal of an interrupted run");
@@ -291,6 +300,8 @@ static gufo_status read_header(const journal *j, const journal_identity *identit
     size_t got;
     gufo_status status = read_at(j, 0, header, sizeof header, &got, error);
 
+    if (status == GUFO_OK)
+        status = check_age(header, got, error);
     if (status != GUFO_OK)
         return status;
     *found = got == sizeof header;

@@ -166,11 +166,14 @@ typedef struct job_input {
     uint64_t head;           /* bytes at its beginning that say what it is: metadata */
     const gufo_model *model; /* the shard that it is, or NULL */
     bool replaceable;        /* by an output */
+    bool planned; /* what is read of it is part of gufo_job.identity; else file and time count */
 } job_input;
 
 /* What a planner does while its job runs.  Any of them may be NULL. */
 typedef struct job_hooks {
     void *context;
+    /* Called when the job begins, before anything is looked at or made. */
+    gufo_status (*begin)(void *context, gufo_error *error);
     /* The importance of the columns of a slice: `columns` factors into `out`.  Any thread. */
     gufo_status (*importance)(void *context, uint64_t piece, uint64_t slice, float *out,
                               gufo_error *error);
@@ -219,7 +222,7 @@ struct gufo_job {
     uint64_t memory;       /* that may be used where gufo_run does not say, */
     uint64_t other_memory; /* and what the planner takes of it */
     bool shares_blocks;    /* targets share blocks with inputs: to reserve some would be wrong */
-    uint64_t identity;     /* a hash of whatever else decides about the bytes */
+    uint64_t identity; /* a hash of whatever else decides about the bytes; hooks.begin may set it */
     job_naming naming;
     uint32_t normalised; /* of gufo_normalised */
     void *planner;       /* what belongs to the plan, with its end; may be NULL */

@@ -121,7 +121,7 @@ static gufo_str output_name(planning *p, gufo_str name)
     return kept;
 }
 
-static gufo_status add_tensor(planning *p, const gufo_tensor *source, size_t shard,
+static gufo_status add_tensor(planning *p, const gufo_tensor *source, uint64_t index,
                               gufo_error *error)
 {
     gufo_quantizer *q = p->q;
@@ -129,10 +129,11 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *source, size_t sha
     uint64_t first;
 
     tensor->source = *source;
+    tensor->index = index;
     tensor->source.name = keep_name(p, source->name);
     tensor->name = output_name(p, tensor->source.name);
-    tensor->shard = shard;
-    tensor->output = q->output_count > 1 ? shard : 0;
+    tensor->shard = source->shard;
+    tensor->output = q->output_count > 1 ? tensor->shard : 0;
     p->infos[q->tensor_count] = tensor->source;
     p->infos[q->tensor_count].name = tensor->name;
     if (name_index_grow(&p->index, q->tensor_count, &q->allocator, error) != GUFO_OK)
@@ -144,7 +145,6 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *source, size_t sha
                          "two tensors would have the name %s", quote_name(quoted, tensor->name));
     }
     q->tensor_count++;
-    q->source_bytes += source->size;
     return GUFO_OK;
 }
 
@@ -176,7 +176,7 @@ static gufo_status list_tensors(planning *p, gufo_error *error)
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
         (void)gufo_tensor_at(q->input, i, &source);
         if (!is_pruned(p, source.name))
-            status = add_tensor(p, &source, source.shard, error);
+            status = add_tensor(p, &source, i, error);
     }
     return status;
 }
@@ -188,27 +188,6 @@ static gufo_str name_of_tensor(const void *owner, uint64_t index)
 
 /* ---- importance ----------------------------------------------------------------------------- */
 
-static gufo_status match_importance(const gufo_quantizer *q, quant_tensor *tensor,
-                                    gufo_error *error)
-{
-    const uint64_t *dims = tensor->source.dims;
-
-    if (tensor->source.elements == 0) /* nothing to weigh; and dims may be of any size then */
-        return GUFO_E_NOT_FOUND;
-    return gufo_imatrix_match(q->options.importance, tensor->source.name, dims[0],
-                              dims[2] * dims[3], &tensor->importance_index, error);
-}
-
-static void find_importance(gufo_quantizer *q)
-{
-    for (uint64_t i = 0; i < q->tensor_count && q->options.importance != NULL; i++) {
-        gufo_status status = match_importance(q, &q->tensors[i], NULL);
-
-        q->tensors[i].has_importance = status == GUFO_OK;
-        q->tensors[i].unfit_importance = status != GUFO_OK && status != GUFO_E_NOT_FOUND;
-    }
-}
-
 /* Whether the recipes may count on importance: of one that does not fit a token embedding, nothing
  * is used. */
 static bool has_importance(void *context, gufo_str name)
@@ -217,30 +196,6 @@ static bool has_importance(void *context, gufo_str name)
     uint64_t index;
 
     return name_index_find(&p->index, name, &index) && p->q->tensors[index].has_importance;
-}
-
-/* The reason why importance does not fit, and whose it is. */
-static gufo_status fail_unfit(const gufo_quantizer *q, quant_tensor *tensor, gufo_error *error)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-    gufo_error reason;
-    gufo_status status = match_importance(q, tensor, &reason);
-
-    if (q->importance_path == NULL)
-        return fail_with(error, status, GUFO_NO_OFFSET, "%s", reason.message);
-    return fail_with(error, status, GUFO_NO_OFFSET, "importance matrix %s: %s",
-                     quote_name(quoted, q->options.importance_path), reason.message);
-}
-
-/* Importance that does not fit belongs to another model; but the token embedding, which is looked
- * up and not multiplied, often has some that does not fit. */
-static gufo_status check_importance(const gufo_quantizer *q, quant_tensor *tensor,
-                                    gufo_error *error)
-{
-    if (tensor->unfit_importance && tensor->cut.method == METHOD_CONVERT &&
-        !gufo_recipe_is_token_embedding(tensor->name))
-        return fail_unfit(q, tensor, error);
-    return GUFO_OK;
 }
 
 /* ---- choices -------------------------------------------------------------------------------- */
@@ -286,7 +241,7 @@ static gufo_status check_groups(const quant_tensor *tensor, gufo_error *error)
     uint64_t rows = tensor->source.dims[1];
     char quoted[GUFO_QUOTE_SIZE];
 
-    if (merged == NULL || tensor->cut.method == METHOD_COPY || rows % merged->rows == 0)
+    if (merged == NULL || tensor->method == METHOD_COPY || rows % merged->rows == 0)
         return GUFO_OK;
     return fail_with(error, GUFO_E_ARGUMENT, tensor->source.info_offset,
                      "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
@@ -315,20 +270,12 @@ static gufo_status choose(planning *p, gufo_error *error)
         tensor->choice = p->choices[i];
         tensor->from = gufo_element_type_by_id(tensor->source.type);
         tensor->to = gufo_element_type_by_id(tensor->choice.type);
-        tensor->cut.method = method_of(&tensor->choice);
+        tensor->method = method_of(&tensor->choice);
         status = check_groups(tensor, error);
         if (status == GUFO_OK)
-            status = check_importance(q, tensor, error);
+            status = weights_check(q, tensor, error);
     }
     return status;
-}
-
-static void cut_all(gufo_quantizer *q)
-{
-    for (uint64_t i = 0; i < q->tensor_count; i++) {
-        unit_cut(&q->tensors[i], q->unit_count);
-        q->unit_count += q->tensors[i].cut.units;
-    }
 }
 
 /* ---- outputs -------------------------------------------------------------------------------- */
@@ -339,102 +286,70 @@ static gufo_status check_input(const gufo_quantizer *q, gufo_error *error)
         if (!gufo_model_has_data(gufo_model_shard(q->input, i)))
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "the data of a pipe cannot be quantized; give a file");
-    if (gufo_model_facts(q->input).is_made)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the model is not a GGUF file: it has no bytes to copy");
     return GUFO_OK;
 }
 
-static gufo_status plan_output(planning *p, size_t index, gufo_error *error)
+static gufo_status make_documents(planning *p, gufo_error *error)
 {
     gufo_quantizer *q = p->q;
-    quant_output *out = &q->outputs[index];
-    gufo_writer_options options = {
-        .byte_order = gufo_model_facts(gufo_model_shard(q->input, index)).byte_order,
-        .flags = GUFO_WRITER_AS_READ,
-        .allocator = &q->allocator};
-    gufo_status status;
-    uint64_t added = 0;
+    gufo_status status = GUFO_OK;
 
-    out->writer = gufo_writer_new(&options, error);
-    if (out->writer == NULL)
+    q->documents = new_array(&q->allocator, q->output_count, sizeof *q->documents, error);
+    if (q->documents == NULL)
         return GUFO_E_MEMORY;
-    status = quantizer_plan_metadata(q, index, &p->pruned, error);
-    for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
-        quant_tensor *tensor = &q->tensors[i];
-        const gufo_tensor *source = &tensor->source;
-
-        if (tensor->output != index)
-            continue;
-        tensor->output_index = added++;
-        status = gufo_writer_add_tensor(out->writer, tensor->name, tensor->choice.type,
-                                        source->n_dims, source->dims, tensor->choice.size, error);
-    }
-    return status == GUFO_OK ? gufo_writer_layout(out->writer, &out->layout, error) : status;
-}
-
-/* For errors. */
-static gufo_status keep_importance_path(gufo_quantizer *q, gufo_error *error)
-{
-    gufo_str path = q->options.importance_path;
-
-    if (path.len == 0)
-        return GUFO_OK;
-    q->importance_path = new_array(&q->allocator, path.len, 1, error);
-    if (q->importance_path == NULL)
-        return GUFO_E_MEMORY;
-    memcpy(q->importance_path, path.data, path.len);
-    return GUFO_OK;
+    for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++)
+        status = settings_make_document(q, i, &p->pruned, error);
+    return status;
 }
 
 static gufo_status plan(planning *p, gufo_error *error)
 {
     gufo_quantizer *q = p->q;
     bool keep_split = (q->options.flags & GUFO_QUANTIZE_KEEP_SPLIT) != 0;
-    size_t outputs = keep_split ? gufo_model_shard_count(q->input) : 1;
     gufo_status status = check_input(q, error);
 
-    if (status != GUFO_OK)
-        return status;
-    q->outputs = new_array(&q->allocator, outputs, sizeof *q->outputs, error);
-    q->files =
-        q->outputs != NULL ? new_array(&q->allocator, outputs, sizeof *q->files, error) : NULL;
-    if (q->files == NULL)
-        return GUFO_E_MEMORY;
-    for (q->output_count = 0; q->output_count < outputs; q->output_count++) {
-        q->files[q->output_count].fd = -1;
-        q->outputs[q->output_count].file = &q->files[q->output_count];
-    }
-    status = keep_importance_path(q, error);
+    q->output_count = keep_split ? gufo_model_shard_count(q->input) : 1;
     if (status == GUFO_OK)
         status = list_layers(p, error);
     if (status == GUFO_OK)
         status = check_layers(p, error);
     if (status == GUFO_OK)
         status = list_tensors(p, error);
-    if (status != GUFO_OK)
-        return status;
-    find_importance(q);
-    status = choose(p, error);
-    if (status != GUFO_OK)
-        return status;
-    cut_all(q);
-    for (size_t i = 0; i < outputs && status == GUFO_OK; i++)
-        status = plan_output(p, i, error);
-    return status;
+    if (status == GUFO_OK)
+        status = weights_find(q, error);
+    if (status == GUFO_OK)
+        status = choose(p, error);
+    if (status == GUFO_OK)
+        status = make_documents(p, error);
+    return status == GUFO_OK ? pieces_make_job(q, error) : status;
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
-gufo_quantizer *gufo_quantizer_new(const gufo_model *input, const gufo_quantize_options *options,
-                                   gufo_error *error)
+/* Options that this version does not know. */
+static gufo_status check_options(const gufo_quantize_options *options, gufo_error *error)
+{
+    if ((options->flags & ~(uint32_t)(GUFO_QUANTIZE_KEEP_SPLIT | GUFO_QUANTIZE_KEEP_NONFINITE)) !=
+        0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "gufo_quantize_options.flags holds flags that this version does not know");
+    return reserved_check(options->reserved, "gufo_quantize_options", error);
+}
+
+static gufo_quantizer *new_quantizer(const gufo_model *input, const gufo_quantize_options *options,
+                                     gufo_error *error)
 {
     const gufo_allocator *allocator =
         options->allocator != NULL ? options->allocator : &default_allocator;
-    gufo_quantizer *q = mem_zero(allocator, sizeof *q);
-    planning p = {.q = q, .index = {.name_of = name_of_tensor, .owner = q}};
-    gufo_status status;
+    gufo_quantizer *q;
 
+    if (input == NULL) {
+        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is missing");
+        return NULL;
+    }
+    if (check_options(options, error) != GUFO_OK)
+        return NULL;
+    q = mem_zero(allocator, sizeof *q);
     if (q == NULL) {
         (void)fail_memory(error);
         return NULL;
@@ -443,6 +358,23 @@ gufo_quantizer *gufo_quantizer_new(const gufo_model *input, const gufo_quantize_
     q->input = input;
     q->options = *options;
     q->options.allocator = &q->allocator;
+    return q;
+}
+
+gufo_quantizer *gufo_quantizer_new(const gufo_model *input, const gufo_quantize_options *options,
+                                   gufo_error *error)
+{
+    static const gufo_quantize_options standard = {0};
+    gufo_error ignored;
+    gufo_quantizer *q;
+    planning p;
+    gufo_status status;
+
+    error = error != NULL ? error : &ignored;
+    q = new_quantizer(input, options != NULL ? options : &standard, error);
+    if (q == NULL)
+        return NULL;
+    p = (planning){.q = q, .index = {.name_of = name_of_tensor, .owner = q}};
     status = plan(&p, error);
     mem_free(&q->allocator, p.layers);
     mem_free(&q->allocator, p.infos);
@@ -461,17 +393,11 @@ void gufo_quantizer_free(gufo_quantizer *q)
     if (q == NULL)
         return;
     allocator = q->allocator;
-    for (size_t i = 0; i < q->output_count; i++) {
-        gufo_writer_free(q->outputs[i].writer);
-        mem_free(&allocator, q->outputs[i].path);
-    }
-    for (size_t i = 0; q->encoders != NULL && i < gufo_element_type_count(); i++)
-        gufo_encoder_free(q->encoders[i]);
-    mem_free(&allocator, q->journal_path);
+    gufo_job_free(q->job);
+    for (size_t i = 0; q->documents != NULL && i < q->output_count; i++)
+        gufo_document_free(q->documents[i]);
     mem_free(&allocator, q->importance_path);
-    mem_free(&allocator, q->encoders);
-    mem_free(&allocator, q->outputs);
-    mem_free(&allocator, q->files);
+    mem_free(&allocator, q->documents);
     mem_free(&allocator, q->tensors);
     mem_free(&allocator, q->names);
     mem_free(&allocator, q);
@@ -492,20 +418,21 @@ bool gufo_quantizer_tensor_at(const gufo_quantizer *q, uint64_t index, gufo_quan
                                    .choice = tensor->choice,
                                    .has_importance = tensor->has_importance,
                                    .unfit_importance = tensor->unfit_importance,
-                                   .loss = tensor->loss};
+                                   .loss = pieces_loss(q, index)};
     return true;
 }
 
 uint64_t gufo_quantizer_output_size(const gufo_quantizer *q)
 {
     uint64_t size = 0;
+    gufo_job_output out;
 
-    for (size_t i = 0; i < q->output_count; i++)
-        size += q->outputs[i].layout.file_size;
+    for (size_t i = 0; gufo_job_output_at(q->job, i, &out); i++)
+        size += out.size;
     return size;
 }
 
-const char *gufo_quantizer_failed_path(const gufo_quantizer *q)
+gufo_job *gufo_quantizer_job(gufo_quantizer *q)
 {
-    return q->failed_path;
+    return q->job;
 }

@@ -49,11 +49,11 @@ static gufo_status quantize_in(const folder *f, const scene *s, gufo_error *erro
     gufo_quantize_options options = quantize_to("Q8_0");
     /* Not the one that was rebuilt: a journal knows its input by the time of its last change. */
     path_text set = shard_of(folder_path(&s->work.f, "set").text, 1, SHARDS);
+    const quantize_how how = {.flags = GUFO_JOB_REPLACE | s->planner->flags, .run = {.threads = 1}};
 
-    options.flags |= GUFO_QUANTIZE_KEEP_SPLIT | GUFO_QUANTIZE_REPLACE | s->planner->flags;
+    options.flags = GUFO_QUANTIZE_KEEP_SPLIT;
     options.recipe.allow_requantize = true;
-    options.threads = 1;
-    return quantize_file(set.text, folder_path(f, set_name).text, &options, 0, error);
+    return quantize_file(set.text, folder_path(f, set_name).text, &options, &how, error);
 }
 
 static gufo_status run(const folder *f, const scene *s, gufo_error *error)
@@ -184,7 +184,7 @@ static void test_quantize(void **state)
 {
     static const planner planners[] = {
         {"quantize --keep-split", COUNT_OF(copies), 0},
-        {"quantize --keep-split --resume", COUNT_OF(copies), GUFO_QUANTIZE_RESUME},
+        {"quantize --keep-split --resume", COUNT_OF(copies), GUFO_JOB_RESUME},
     };
 
     (void)state;

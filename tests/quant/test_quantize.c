@@ -110,7 +110,6 @@ static void test_bytes(void **state)
         gufo_quantize_options options = quantize_to(types[i]);
 
         options.recipe.allow_requantize = true;
-        options.flags = GUFO_QUANTIZE_REPLACE;
         quantize_well(in.text, out.text, &options, types[i]);
         check_all_tensors(in.text, out.text);
         check_u64(entry_count(f.path), 2, "%s: files are left", types[i]);
@@ -121,29 +120,26 @@ static void test_bytes(void **state)
 
 static void test_same_with_all_threads_and_memory(void **state)
 {
-    static const struct {
-        unsigned threads;
-        uint64_t memory;
-        gufo_cpu cpu;
-    } ways[] = {{1, 0, GUFO_CPU_BEST},
-                {2, 0, GUFO_CPU_BEST},
-                {7, 0, GUFO_CPU_PORTABLE},
-                {40, UINT64_C(24) << 20, GUFO_CPU_BEST}};
+    static const gufo_run ways[] = {
+        {.threads = 1},
+        {.threads = 2},
+        {.threads = 7, .cpu = GUFO_CPU_PORTABLE},
+        {.threads = 40, .memory = UINT64_C(24) << 20},
+    };
     folder f = folder_new();
     path_text in = folder_path(&f, "in.gguf"), first = folder_path(&f, "first.gguf");
     path_text out = folder_path(&f, "out.gguf");
     gufo_quantize_options options = quantize_to("Q5_1");
+    gufo_error error = no_error();
 
     (void)state;
     write_model(in.text, &model);
-    options.flags = GUFO_QUANTIZE_REPLACE;
     options.recipe.allow_requantize = true;
     quantize_well(in.text, first.text, &options, "first");
     for (size_t i = 0; i < COUNT_OF(ways); i++) {
-        options.threads = ways[i].threads;
-        options.memory = ways[i].memory;
-        options.cpu = ways[i].cpu;
-        quantize_well(in.text, out.text, &options, "again");
+        const quantize_how how = {.flags = GUFO_JOB_REPLACE, .run = ways[i]};
+
+        check_ok(quantize_file(in.text, out.text, &options, &how, &error), &error, "way %zu", i);
         check_same_file(out.text, first.text, "again");
     }
     folder_remove(&f);
@@ -158,7 +154,7 @@ static gufo_quantizer *run_and_keep(const gufo_model *input, const char *out,
     gufo_quantizer *q = gufo_quantizer_new(input, options, &error);
 
     check(q != NULL, "%s", error.message);
-    check_ok(gufo_quantizer_run(q, out, NULL, NULL, &error), &error, "run");
+    check_ok(quantize_run(q, out, NULL, &error), &error, "run");
     return q;
 }
 
@@ -278,10 +274,33 @@ static void test_runs_once(void **state)
     write_model(in.text, &model);
     input = gufo_open(in.text, NULL, NULL);
     q = run_and_keep(input, out.text, &options);
-    check_status(gufo_quantizer_run(q, in.text, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
-                 "again");
+    check_status(quantize_run(q, in.text, NULL, &error), GUFO_E_ARGUMENT, &error, "again");
     gufo_quantizer_free(q);
     gufo_quantizer_free(NULL);
+    gufo_close(input);
+    folder_remove(&f);
+}
+
+/* What this version does not know is refused, not passed over. */
+static void test_bad_options(void **state)
+{
+    folder f = folder_new();
+    path_text in = folder_path(&f, "in.gguf");
+    gufo_quantize_options flags = quantize_to("COPY"), reserved = quantize_to("COPY");
+    gufo_error error = no_error();
+    gufo_model *input;
+
+    (void)state;
+    write_model(in.text, &model);
+    input = gufo_open(in.text, NULL, NULL);
+    flags.flags = 4;
+    reserved.reserved[3] = 1;
+    assert_null(gufo_quantizer_new(input, &flags, &error));
+    check_status(error.code, GUFO_E_ARGUMENT, &error, "flags");
+    assert_null(gufo_quantizer_new(input, &reserved, &error));
+    check_status(error.code, GUFO_E_ARGUMENT, &error, "reserved");
+    assert_null(gufo_quantizer_new(NULL, NULL, &error));
+    check_status(error.code, GUFO_E_ARGUMENT, &error, "no model");
     gufo_close(input);
     folder_remove(&f);
 }
@@ -365,13 +384,13 @@ static void test_importance_that_does_not_fit(void **state)
     options.importance = gufo_imatrix_open(matrix.text, NULL, &error);
     check(options.importance != NULL, "%s", error.message);
     options.recipe.allow_requantize = true;
-    check_status(quantize_file(in.text, out.text, &options, 0, &error), GUFO_E_ARGUMENT, &error,
+    check_status(quantize_file(in.text, out.text, &options, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "other model");
     check(strstr(error.message, "blk.0.ffn_up.weight") != NULL, "%s", error.message);
     check(strstr(error.message, "511") != NULL, "%s", error.message);
     check(strstr(error.message, "\"other.dat\"") == NULL, "%s", error.message);
     options.importance_path = gufo_str_of("other.dat");
-    check_status(quantize_file(in.text, out.text, &options, 0, &error), GUFO_E_ARGUMENT, &error,
+    check_status(quantize_file(in.text, out.text, &options, NULL, &error), GUFO_E_ARGUMENT, &error,
                  "other model, with its path");
     check(strstr(error.message, "importance matrix \"other.dat\": the entry for") != NULL, "%s",
           error.message);
@@ -399,7 +418,6 @@ static void test_big_endian(void **state)
         gufo_quantize_options options = quantize_to(types[i]);
 
         options.recipe.allow_requantize = true;
-        options.flags = GUFO_QUANTIZE_REPLACE;
         quantize_well(in.text, out.text, &options, types[i]);
         quantize_well(big.text, big_out.text, &options, types[i]);
         gufo_model *little = open_path(out.text), *other = open_path(big_out.text);
@@ -474,6 +492,7 @@ int main(void)
         cmocka_unit_test(test_loss_of_any_size),
         cmocka_unit_test(test_loss),
         cmocka_unit_test(test_runs_once),
+        cmocka_unit_test(test_bad_options),
         cmocka_unit_test(test_importance),
         cmocka_unit_test(test_importance_that_does_not_fit),
         cmocka_unit_test(test_big_endian),

@@ -21,6 +21,7 @@ typedef struct place {
     folder f;
     path_text in, out;
     gufo_quantize_options options;
+    quantize_how how;
 } place;
 
 static place place_new(const char *type)
@@ -46,10 +47,10 @@ static void test_output_is_input(void **state)
     (void)state;
     check(link(p.in.text, folder_path(&p.f, "hard.gguf").text) == 0, "link");
     check(symlink("in.gguf", folder_path(&p.f, "soft.gguf").text) == 0, "symlink");
-    p.options.flags = GUFO_QUANTIZE_REPLACE;
+    p.how.flags = GUFO_JOB_REPLACE;
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         check_status(
-            quantize_file(p.in.text, folder_path(&p.f, names[i]).text, &p.options, 0, &error),
+            quantize_file(p.in.text, folder_path(&p.f, names[i]).text, &p.options, &p.how, &error),
             GUFO_E_ARGUMENT, &error, "%s", names[i]);
         check_file(p.in.text, before, len, names[i]);
         check_u64(entry_count(p.f.path), 3, "%s", names[i]);
@@ -73,9 +74,9 @@ static void test_part_is_input(void **state)
             path_text in = folder_path(&p.f, names[i]);
 
             check(rename(p.in.text, in.text) == 0, "name");
-            p.options.flags = flags;
-            check_status(quantize_file(in.text, p.out.text, &p.options, 0, &error), GUFO_E_ARGUMENT,
-                         &error, "%s", names[i]);
+            p.how.flags = flags;
+            check_status(quantize_file(in.text, p.out.text, &p.options, &p.how, &error),
+                         GUFO_E_ARGUMENT, &error, "%s", names[i]);
             check_file(in.text, before, len, names[i]);
             check_u64(entry_count(p.f.path), 1, "%s", names[i]);
             check(rename(in.text, p.in.text) == 0, "name");
@@ -95,11 +96,11 @@ static void test_exists(void **state)
     (void)state;
     write_file(p.out.text, "old", 3);
     chmod(p.out.text, 0640);
-    check_status(quantize_file(p.in.text, p.out.text, &p.options, 0, &error), GUFO_E_EXISTS, &error,
-                 "exists");
+    check_status(quantize_file(p.in.text, p.out.text, &p.options, &p.how, &error), GUFO_E_EXISTS,
+                 &error, "exists");
     check_file(p.out.text, "old", 3, "exists");
     check_u64(entry_count(p.f.path), 2, "exists");
-    p.options.flags = GUFO_QUANTIZE_REPLACE;
+    p.how.flags = GUFO_JOB_REPLACE;
     quantize_well(p.in.text, p.out.text, &p.options, "replaced");
     check(stat(p.out.text, &info) == 0 && (info.st_mode & 0777) == 0640, "mode");
     gufo_close(open_path(p.out.text));
@@ -116,7 +117,7 @@ static void test_symlink_is_followed(void **state)
     (void)state;
     write_file(p.out.text, "old", 3);
     check(symlink("out.gguf", soft.text) == 0, "symlink");
-    p.options.flags = GUFO_QUANTIZE_REPLACE;
+    p.how.flags = GUFO_JOB_REPLACE;
     quantize_well(p.in.text, soft.text, &p.options, "symlink");
     check(lstat(soft.text, &info) == 0 && S_ISLNK(info.st_mode), "the link is gone");
     gufo_close(open_path(p.out.text));
@@ -131,9 +132,9 @@ static void test_missing_folder(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    check_status(
-        quantize_file(p.in.text, folder_path(&p.f, "none/out.gguf").text, &p.options, 0, &error),
-        GUFO_E_IO, &error, "folder");
+    check_status(quantize_file(p.in.text, folder_path(&p.f, "none/out.gguf").text, &p.options,
+                               &p.how, &error),
+                 GUFO_E_IO, &error, "folder");
     check_u64(entry_count(p.f.path), 1, "files");
     folder_remove(&p.f);
 }
@@ -148,7 +149,7 @@ static int quantize_beyond_limit(void *context)
     signal(SIGXFSZ, SIG_IGN);
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
         return CHILD_SKIP;
-    if (quantize_file(p->in.text, p->out.text, &p->options, 0, &error) != GUFO_E_IO)
+    if (quantize_file(p->in.text, p->out.text, &p->options, &p->how, &error) != GUFO_E_IO)
         return 1;
     return entry_count(p->f.path) == 1 ? 0 : 2;
 }
@@ -159,8 +160,8 @@ static void test_no_space(void **state)
     place p = place_new("F32");
 
     (void)state;
-    for (uint32_t flags = 0; flags <= GUFO_QUANTIZE_RESUME; flags += GUFO_QUANTIZE_RESUME) {
-        p.options.flags = flags;
+    for (uint32_t flags = 0; flags <= GUFO_JOB_RESUME; flags += GUFO_JOB_RESUME) {
+        p.how.flags = flags;
         int answer = run_in_child(quantize_beyond_limit, &p);
 
         check(answer == 0 || answer == CHILD_SKIP, "step %d", answer);
@@ -206,10 +207,10 @@ static void test_nonfinite(void **state)
 
         poke_value(p.in.text, "a.weight", 3 * 65536 + 17, cases[i].value);
         for (unsigned threads = 1; threads <= 3; threads += 2) {
-            p.options.threads = threads;
+            p.how.run.threads = threads;
             p.options.flags = 0;
-            check_status(quantize_file(p.in.text, p.out.text, &p.options, 0, &error), GUFO_E_RANGE,
-                         &error, "case %zu", i);
+            check_status(quantize_file(p.in.text, p.out.text, &p.options, &p.how, &error),
+                         GUFO_E_RANGE, &error, "case %zu", i);
             for (size_t w = 0; w < COUNT_OF(cases[i].words); w++)
                 check(strstr(error.message, cases[i].words[w]) != NULL, "%zu: no '%s' in '%s'", i,
                       cases[i].words[w], error.message);
@@ -233,8 +234,8 @@ static void test_nonfinite_in_stack(void **state)
     (void)state;
     write_model(p.in.text, &stacked);
     poke_value(p.in.text, "s.weight", 2 * 256 + 64 + 5, NAN);
-    check_status(quantize_file(p.in.text, p.out.text, &p.options, 0, &error), GUFO_E_RANGE, &error,
-                 "stack");
+    check_status(quantize_file(p.in.text, p.out.text, &p.options, &p.how, &error), GUFO_E_RANGE,
+                 &error, "stack");
     check(strstr(error.message, "matrix 2, row 1, column 5") != NULL, "%s", error.message);
     folder_remove(&p.f);
 }
@@ -247,12 +248,12 @@ static void test_error_with_resume(void **state)
 
     (void)state;
     poke_value(p.in.text, "a.weight", 4 * 65536 + 17, NAN);
-    p.options.flags = GUFO_QUANTIZE_RESUME;
-    check_status(quantize_file(p.in.text, p.out.text, &p.options, 0, &error), GUFO_E_RANGE, &error,
-                 "error");
+    p.how.flags = GUFO_JOB_RESUME;
+    check_status(quantize_file(p.in.text, p.out.text, &p.options, &p.how, &error), GUFO_E_RANGE,
+                 &error, "error");
     check_u64(entry_count(p.f.path), 3, "files");
-    check_status(quantize_file(p.in.text, p.out.text, &p.options, 0, &error), GUFO_E_RANGE, &error,
-                 "error again");
+    check_status(quantize_file(p.in.text, p.out.text, &p.options, &p.how, &error), GUFO_E_RANGE,
+                 &error, "error again");
     check_u64(entry_count(p.f.path), 3, "files");
     folder_remove(&p.f);
 }
@@ -263,12 +264,21 @@ static void test_memory_limit(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    p.options.memory = 1000000;
-    check_status(quantize_file(p.in.text, p.out.text, &p.options, 0, &error), GUFO_E_LIMIT, &error,
-                 "memory");
+    p.how.run.memory = 1000000;
+    check_status(quantize_file(p.in.text, p.out.text, &p.options, &p.how, &error), GUFO_E_LIMIT,
+                 &error, "memory");
     check(strstr(error.message, "a.weight") != NULL, "%s", error.message);
     check_u64(entry_count(p.f.path), 1, "files");
     folder_remove(&p.f);
+}
+
+/* Runs with a function that is told of progress and changes the input. */
+static gufo_status run_with(gufo_quantizer *q, place *p, gufo_progress_fn *progress,
+                            gufo_error *error)
+{
+    p->how.run.progress = progress;
+    p->how.run.progress_context = p;
+    return quantize_run(q, p->out.text, &p->how, error);
 }
 
 /* The input shrinks while it is read. */
@@ -288,13 +298,11 @@ static void test_truncated_meanwhile(void **state)
     gufo_quantizer *q;
 
     (void)state;
-    p.options.threads = 1;
+    p.how.run.threads = 1;
     q = gufo_quantizer_new(input, &p.options, &error);
     check(q != NULL, "%s", error.message);
-    check_status(gufo_quantizer_run(q, p.out.text, cut_input, &p, &error), GUFO_E_TRUNCATED, &error,
-                 "truncated");
-    check(strcmp(gufo_quantizer_failed_path(q), p.in.text) == 0, "%s",
-          gufo_quantizer_failed_path(q));
+    check_status(run_with(q, &p, cut_input, &error), GUFO_E_TRUNCATED, &error, "truncated");
+    check(error.role == GUFO_FILE_INPUT && strcmp(error.file, p.in.text) == 0, "%s", error.file);
     check_u64(entry_count(p.f.path), 1, "files");
     gufo_quantizer_free(q);
     gufo_close(input);
@@ -317,18 +325,18 @@ static void test_changed_meanwhile(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    for (uint32_t flags = 0; flags <= GUFO_QUANTIZE_RESUME; flags += GUFO_QUANTIZE_RESUME) {
+    for (uint32_t flags = 0; flags <= GUFO_JOB_RESUME; flags += GUFO_JOB_RESUME) {
         gufo_model *input;
         gufo_quantizer *q;
 
         write_model(p.in.text, &model);
         input = gufo_open(p.in.text, NULL, &error);
-        p.options.flags = flags;
+        p.how.flags = flags;
         q = gufo_quantizer_new(input, &p.options, &error);
         check(q != NULL, "%s", error.message);
-        check_status(gufo_quantizer_run(q, p.out.text, touch_input, &p, &error), GUFO_E_CHANGED,
-                     &error, "changed");
-        check(strcmp(gufo_quantizer_failed_path(q), p.in.text) == 0, "path");
+        check_status(run_with(q, &p, touch_input, &error), GUFO_E_CHANGED, &error, "changed");
+        check(error.role == GUFO_FILE_INPUT && strcmp(error.file, p.in.text) == 0, "%s",
+              error.file);
         check_u64(entry_count(p.f.path), flags != 0 ? 3 : 1, "files");
         check(!file_exists(p.out.text), "output");
         gufo_quantizer_free(q);
@@ -348,7 +356,7 @@ static void test_truncated_copy(void **state)
     (void)state;
     check(q != NULL, "%s", error.message);
     check(truncate(p.in.text, 1000000) == 0, "cut");
-    check_status(gufo_quantizer_run(q, p.out.text, NULL, NULL, &error), GUFO_E_TRUNCATED, &error,
+    check_status(quantize_run(q, p.out.text, &p.how, &error), GUFO_E_TRUNCATED, &error,
                  "truncated");
     check_u64(entry_count(p.f.path), 1, "files");
     gufo_quantizer_free(q);
@@ -451,10 +459,10 @@ static void test_keep_split(void **state)
         check_set(folder_path(&f, names[i].first).text, names[i].out);
         check_u64(entry_count(f.path), 6, "files");
         check_status(
-            quantize_file(in.text, folder_path(&f, names[i].out).text, &options, 0, &error),
+            quantize_file(in.text, folder_path(&f, names[i].out).text, &options, NULL, &error),
             GUFO_E_EXISTS, &error, "again");
-        check_status(quantize_file(in.text, in.text, &options, 0, &error), GUFO_E_ARGUMENT, &error,
-                     "itself");
+        check_status(quantize_file(in.text, in.text, &options, NULL, &error), GUFO_E_ARGUMENT,
+                     &error, "itself");
         check_u64(entry_count(f.path), 6, "files");
         folder_remove(&f);
     }
@@ -470,14 +478,16 @@ static void test_resumed_set(void **state)
         folder f = folder_new();
         path_text in = folder_path(&f, "set-00001-of-00003.gguf");
         path_text out = folder_path(&f, "out.gguf");
+        quantize_how how;
 
         write_shards(&f);
         options.flags = GUFO_QUANTIZE_KEEP_SPLIT;
-        check_status(quantize_file(in.text, out.text, &options, units, &error), GUFO_E_STOPPED,
+        how = (quantize_how){.stop_at = units};
+        check_status(quantize_file(in.text, out.text, &options, &how, &error), GUFO_E_STOPPED,
                      &error, "stop");
         check_u64(entry_count(f.path), 3 + 3 + 1, "three .part files and a journal");
-        options.flags |= GUFO_QUANTIZE_RESUME;
-        quantize_well(in.text, out.text, &options, "resumed");
+        how = (quantize_how){.flags = GUFO_JOB_RESUME};
+        check_ok(quantize_file(in.text, out.text, &options, &how, &error), &error, "resumed");
         check_set(folder_path(&f, "out-00001-of-00003.gguf").text, "resumed");
         check_u64(entry_count(f.path), 6, "files");
         folder_remove(&f);

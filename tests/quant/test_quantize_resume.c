@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "quant/journal.h"
+#include "produce/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,12 @@ static const test_tensor tensors[] = {
     {"d.weight", GUFO_TYPE_F32, 2, {65536, 9}}, /* 3 */
 };
 
-enum { UNITS = 4 + 1 + 1 + 3 };
+enum {
+    UNITS = 4 + 1 + 1 + 3,
+    /* produce/journal.h */
+    JOURNAL_HEADER = 64,
+    JOURNAL_MARK = 16 + sizeof(gufo_quantize_loss) + 8,
+};
 
 static void add_metadata(builder *b)
 {
@@ -38,6 +43,7 @@ typedef struct place {
     folder f;
     path_text in, out, part, journal, expected;
     gufo_quantize_options options;
+    uint32_t flags; /* of gufo_job_flags */
 } place;
 
 static place place_new(void)
@@ -57,11 +63,10 @@ static place place_new(void)
 
 static void stop_after(const place *p, uint64_t units, unsigned threads)
 {
-    gufo_quantize_options options = p->options;
+    const quantize_how how = {.flags = p->flags, .stop_at = units, .run = {.threads = threads}};
     gufo_error error = no_error();
 
-    options.threads = threads;
-    check_status(quantize_file(p->in.text, p->out.text, &options, units, &error), GUFO_E_STOPPED,
+    check_status(quantize_file(p->in.text, p->out.text, &p->options, &how, &error), GUFO_E_STOPPED,
                  &error, "stop after %" PRIu64, units);
     check(!file_exists(p->out.text), "an output after %" PRIu64, units);
     check(file_exists(p->part.text) && file_exists(p->journal.text), "nothing is left");
@@ -69,11 +74,10 @@ static void stop_after(const place *p, uint64_t units, unsigned threads)
 
 static gufo_status resume(const place *p, unsigned threads, uint64_t stop_at, gufo_error *error)
 {
-    gufo_quantize_options options = p->options;
+    const quantize_how how = {
+        .flags = p->flags | GUFO_JOB_RESUME, .stop_at = stop_at, .run = {.threads = threads}};
 
-    options.threads = threads;
-    options.flags |= GUFO_QUANTIZE_RESUME;
-    return quantize_file(p->in.text, p->out.text, &options, stop_at, error);
+    return quantize_file(p->in.text, p->out.text, &p->options, &how, error);
 }
 
 static void check_result(place *p, const char *label)
@@ -128,6 +132,8 @@ static void test_nothing_to_resume(void **state)
 /* The loss of what was done before the pause counts, too. */
 static void test_loss_is_kept(void **state)
 {
+    const quantize_how replacing = {.flags = GUFO_JOB_REPLACE};
+    const quantize_how resuming = {.flags = GUFO_JOB_RESUME};
     place p = place_new();
     gufo_quantizer_tensor expected, got;
     gufo_error error = no_error();
@@ -135,13 +141,11 @@ static void test_loss_is_kept(void **state)
     gufo_quantizer *whole, *second;
 
     (void)state;
-    p.options.flags = GUFO_QUANTIZE_REPLACE;
     whole = gufo_quantizer_new(input, &p.options, &error);
-    check_ok(gufo_quantizer_run(whole, p.expected.text, NULL, NULL, &error), &error, "whole");
+    check_ok(quantize_run(whole, p.expected.text, &replacing, &error), &error, "whole");
     stop_after(&p, 6, 2);
-    p.options.flags = GUFO_QUANTIZE_RESUME;
     second = gufo_quantizer_new(input, &p.options, &error);
-    check_ok(gufo_quantizer_run(second, p.out.text, NULL, NULL, &error), &error, "second part");
+    check_ok(quantize_run(second, p.out.text, &resuming, &error), &error, "second part");
     for (uint64_t i = 0; gufo_quantizer_tensor_at(whole, i, &expected); i++) {
         check(gufo_quantizer_tensor_at(second, i, &got), "tensor");
         check(same_loss(&got.loss, &expected.loss), "%s", tensors[i].name);
@@ -170,7 +174,8 @@ static void test_torn_journal(void **state)
     for (size_t len = 0; len < journal_len; len += 23) {
         write_file(p.part.text, part, part_len);
         write_file(p.journal.text, noted, len);
-        if (len < 56) /* no header: nothing was begun, and there is no .part file either */
+        if (len <
+            JOURNAL_HEADER) /* no header: nothing was begun, and there is no .part file either */
             check(unlink(p.part.text) == 0, "part");
         check_ok(resume(&p, 1, 0, &error), &error, "journal of %zu bytes", len);
         check_result(&p, "torn journal");
@@ -192,7 +197,7 @@ static void test_damaged_marks(void **state)
     uint8_t *noted = read_file(p.journal.text, &journal_len);
     uint8_t *part = read_file(p.part.text, &part_len);
 
-    for (size_t at = 56; at < journal_len; at += 17) {
+    for (size_t at = JOURNAL_HEADER; at < journal_len; at += 17) {
         noted[at] ^= 0x40;
         write_file(p.part.text, part, part_len);
         write_file(p.journal.text, noted, journal_len);
@@ -219,8 +224,9 @@ static int run_until_killed(void *context)
     const place *p = context;
     gufo_model *input = gufo_open(p->in.text, NULL, NULL);
     gufo_quantizer *q = gufo_quantizer_new(input, &p->options, NULL);
+    const quantize_how how = {.run = {.progress = kill_myself}};
 
-    return (int)gufo_quantizer_run(q, p->out.text, kill_myself, NULL, NULL) + 1;
+    return (int)quantize_run(q, p->out.text, &how, NULL) + 1;
 }
 
 static void test_killed(void **state)
@@ -239,7 +245,7 @@ static void test_killed(void **state)
 /* Leaves what a run leaves that was stopped when all data was there. */
 static void stop_at_the_end(const place *p)
 {
-    journal_mark mark = {.tensor = MARK_COMPLETE};
+    journal_mark mark = {.piece = MARK_COMPLETE};
     gufo_error error = no_error();
     struct stat info;
 
@@ -247,10 +253,11 @@ static void stop_at_the_end(const place *p)
     check(stat(p->journal.text, &info) == 0, "journal");
     journal j = {.fd = open(p->journal.text, O_RDWR),
                  .path = p->journal.text,
-                 .marks = ((uint64_t)info.st_size - 56) / 48};
+                 .result_size = sizeof(gufo_quantize_loss),
+                 .marks = ((uint64_t)info.st_size - JOURNAL_HEADER) / JOURNAL_MARK};
 
-    check_ok(quant_journal_append(&j, &mark, 1, &error), &error, "mark");
-    quant_journal_close(&j, true);
+    check_ok(journal_append(&j, &mark, 1, &error), &error, "mark");
+    journal_close(&j, true);
 }
 
 static int name_nothing(const char *part, const char *out)
@@ -287,7 +294,7 @@ static void test_complete_but_another(void **state)
     (void)state;
     stop_at_the_end(&p);
     check(unlink(p.part.text) == 0, "part");
-    p.options.flags = GUFO_QUANTIZE_REPLACE;
+    p.flags = GUFO_JOB_REPLACE;
     bytes[40] ^= 1; /* in the header */
     for (int cut = 0; cut < 2; cut++) {
         write_file(p.out.text, bytes, cut ? 50 : len);
@@ -307,7 +314,8 @@ static void test_longer_part(void **state)
 
     (void)state;
     stop_after(&p, 1, 1);
-    check(truncate(p.journal.text, 56) == 0 && truncate(p.part.text, 10000000) == 0, "truncate");
+    check(truncate(p.journal.text, JOURNAL_HEADER) == 0 && truncate(p.part.text, 10000000) == 0,
+          "truncate");
     check_ok(resume(&p, 1, 0, &error), &error, "longer");
     check_result(&p, "longer");
     folder_remove(&p.f);
@@ -379,9 +387,9 @@ static void change_version(place *p)
     uint8_t *bytes = read_file(p->journal.text, &len);
     uint64_t check;
 
-    memcpy(bytes + 8, "9.9.9", 5);
-    check = hash_text((hash_key){0}, (gufo_str){(char *)bytes, 48});
-    store_u64(bytes + 48, check, bytes_swapped(false));
+    memcpy(bytes + 16, "9.9.9", 5);
+    check = hash_text((hash_key){0}, (gufo_str){(char *)bytes, JOURNAL_HEADER - 8});
+    store_u64(bytes + JOURNAL_HEADER - 8, check, bytes_swapped(false));
     write_file(p->journal.text, bytes, len);
     free(bytes);
 }
@@ -412,14 +420,31 @@ static void linked_journal(place *p)
     check(link(p->journal.text, folder_path(&p->f, "second").text) == 0, "link");
 }
 
-static void older_journal(place *p)
+static void write_magic(const place *p, const char *magic)
 {
     size_t len;
     uint8_t *bytes = read_file(p->journal.text, &len);
 
-    memcpy(bytes, "GUFOQRUN", 8);
+    memcpy(bytes, magic, strlen(magic));
     write_file(p->journal.text, bytes, len);
     free(bytes);
+}
+
+static void older_journal(place *p)
+{
+    write_magic(p, "GUFO-QNT");
+}
+
+static void oldest_journal(place *p)
+{
+    write_magic(p, "GUFOQRUN");
+}
+
+/* That version's header had 56 bytes. */
+static void short_older_journal(place *p)
+{
+    older_journal(p);
+    check(truncate(p->journal.text, 56) == 0, "truncate");
 }
 
 /* Without root nobody can give a file away: then a link stands for that. */
@@ -459,6 +484,8 @@ static void test_refused(void **state)
         {"another user's journal", strange_journal,
          geteuid() == 0 ? "with this journal: it belongs to another user" : "hard links"},
         {"older journal", older_journal, "an older version of gufo"},
+        {"oldest journal", oldest_journal, "an older version of gufo"},
+        {"short older journal", short_older_journal, "an older version of gufo"},
     };
 
     (void)state;
@@ -524,21 +551,22 @@ static void test_importance_is_the_same(void **state)
 /* What an interrupted run has left is not overwritten, unless that is asked for. */
 static void test_left_files_are_safe(void **state)
 {
+    const quantize_how replacing = {.flags = GUFO_JOB_REPLACE};
     place p = place_new();
     gufo_error error = no_error();
 
     (void)state;
     stop_after(&p, 3, 1);
-    check_status(quantize_file(p.in.text, p.out.text, &p.options, 0, &error), GUFO_E_EXISTS, &error,
-                 "with a journal");
+    check_status(quantize_file(p.in.text, p.out.text, &p.options, NULL, &error), GUFO_E_EXISTS,
+                 &error, "with a journal");
     check(file_exists(p.part.text) && file_exists(p.journal.text), "files");
     check(unlink(p.journal.text) == 0, "journal");
-    check_status(quantize_file(p.in.text, p.out.text, &p.options, 0, &error), GUFO_E_EXISTS, &error,
-                 "without a journal");
+    check_status(quantize_file(p.in.text, p.out.text, &p.options, NULL, &error), GUFO_E_EXISTS,
+                 &error, "without a journal");
     check(file_exists(p.part.text) && !file_exists(p.journal.text), "files");
     check_status(resume(&p, 1, 0, &error), GUFO_E_EXISTS, &error, "resumed without a journal");
-    p.options.flags = GUFO_QUANTIZE_REPLACE;
-    check_ok(quantize_file(p.in.text, p.out.text, &p.options, 0, &error), &error, "replaced");
+    check_ok(quantize_file(p.in.text, p.out.text, &p.options, &replacing, &error), &error,
+             "replaced");
     check_result(&p, "replaced");
     folder_remove(&p.f);
 }
@@ -567,11 +595,11 @@ static void test_two_at_once(void **state)
     gufo_error error = no_error();
     gufo_model *input = gufo_open(p.in.text, NULL, &error);
     gufo_quantizer *q = gufo_quantizer_new(input, &p.options, &error);
+    const quantize_how how = {
+        .run = {.threads = 1, .progress = try_a_second_one, .progress_context = &p}};
 
     (void)state;
-    p.options.threads = 1;
-    check_status(gufo_quantizer_run(q, p.out.text, try_a_second_one, &p, &error), GUFO_E_STOPPED,
-                 &error, "first");
+    check_status(quantize_run(q, p.out.text, &how, &error), GUFO_E_STOPPED, &error, "first");
     gufo_quantizer_free(q);
     gufo_close(input);
     check_ok(resume(&p, 1, 0, &error), &error, "afterwards");

@@ -132,17 +132,35 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
     return ++s->calls != s->stop_at;
 }
 
+gufo_status quantize_run(gufo_quantizer *q, const char *out, const quantize_how *how,
+                         gufo_error *error)
+{
+    static const quantize_how plain = {0};
+    gufo_job_options options = {.path = out};
+    stopper s = {0};
+    gufo_run run;
+
+    how = how != NULL ? how : &plain;
+    options.flags = how->flags | GUFO_JOB_RESUMABLE;
+    run = how->run;
+    s.stop_at = how->stop_at;
+    if (run.progress == NULL) {
+        run.progress = on_progress;
+        run.progress_context = &s;
+    }
+    return gufo_job_run(gufo_quantizer_job(q), &options, &run, error);
+}
+
 gufo_status quantize_file(const char *in, const char *out, const gufo_quantize_options *options,
-                          uint64_t stop_at, gufo_error *error)
+                          const quantize_how *how, gufo_error *error)
 {
     gufo_model *input = gufo_open(in, NULL, error);
-    stopper s = {.stop_at = stop_at};
     gufo_quantizer *q;
     gufo_status status;
 
     check(input != NULL, "%s: %s", in, error->message);
     q = gufo_quantizer_new(input, options, error);
-    status = q == NULL ? error->code : gufo_quantizer_run(q, out, on_progress, &s, error);
+    status = q == NULL ? error->code : quantize_run(q, out, how, error);
     gufo_quantizer_free(q);
     gufo_close(input);
     return status;
@@ -152,8 +170,9 @@ void quantize_well(const char *in, const char *out, const gufo_quantize_options 
                    const char *label)
 {
     gufo_error error = no_error();
+    const quantize_how how = {.flags = GUFO_JOB_REPLACE};
 
-    check_ok(quantize_file(in, out, options, 0, &error), &error, "%s", label);
+    check_ok(quantize_file(in, out, options, &how, &error), &error, "%s", label);
 }
 
 /* ---- looking -------------------------------------------------------------------------------- */

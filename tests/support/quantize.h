@@ -38,11 +38,19 @@ float *test_weights(const test_tensor *tensor, uint64_t *count);
 
 /* Options with TYPE as a user would write it. */
 gufo_quantize_options quantize_to(const char *type);
-/* Opens, plans, runs and closes.  `stop_at`: the call of the progress function that asks to stop,
- * from 1; 0: none. */
+/* How a job of the quantizer is run; NULL: {0}. */
+typedef struct quantize_how {
+    uint32_t flags;   /* of gufo_job_flags; all runs can be resumed */
+    uint64_t stop_at; /* the call of the progress function that asks to stop, from 1; 0: none */
+    gufo_run run;     /* its progress function, if there is one, is not asked to stop */
+} quantize_how;
+
+gufo_status quantize_run(gufo_quantizer *q, const char *out, const quantize_how *how,
+                         gufo_error *error);
+/* Opens, plans, runs and closes. */
 gufo_status quantize_file(const char *in, const char *out, const gufo_quantize_options *options,
-                          uint64_t stop_at, gufo_error *error);
-/* The same, which has to succeed. */
+                          const quantize_how *how, gufo_error *error);
+/* The same, which has to succeed, and replaces what is there. */
 void quantize_well(const char *in, const char *out, const gufo_quantize_options *options,
                    const char *label);
 

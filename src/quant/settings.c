@@ -1,5 +1,5 @@
-/* The metadata of the output: the input's, in its order, but for what quantizing changes and what
- * the user wants.
+/* What an output says: the metadata of the input, in its order, but for what quantizing changes and what
+ * the user wants; and its tensors.
  *
  *     entry of the input        in the output
  *     ------------------        -------------
@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
+#include "format/document.h"
 
 enum { MOST_SETTINGS = 8, KEY_SIZE = 256 };
 
@@ -165,15 +166,14 @@ static bool is_array_over_layers(const gufo_model *file, const gufo_entry *entry
     return entry->key.len > prefix && memcmp(entry->key.data, key, prefix) == 0;
 }
 
-/* Writes the elements of the layers that stay. */
-static gufo_status add_pruned_array(gufo_writer *w, const gufo_allocator *allocator,
-                                    const gufo_entry *entry, const layer_list *pruned,
-                                    gufo_error *error)
+/* Leaves the elements of the layers that stay. */
+static gufo_status prune_array(gufo_document *document, const gufo_entry *entry,
+                               const layer_list *pruned, gufo_error *error)
 {
     const gufo_array *array = &entry->value.as.array;
     size_t width = gufo_value_type_size(array->type);
     gufo_value view = {.type = GUFO_VALUE_ARRAY, .as.array = *array};
-    uint8_t *elements = mem_alloc(allocator, (size_t)array->size + 1);
+    uint8_t *elements = mem_alloc(&document->allocator, (size_t)array->size + 1);
     uint64_t kept = 0;
     gufo_status status;
 
@@ -185,16 +185,31 @@ static gufo_status add_pruned_array(gufo_writer *w, const gufo_allocator *alloca
     view.as.array.data = elements;
     view.as.array.count = kept;
     view.as.array.size = kept * width;
-    status = gufo_writer_add_value(w, entry->key, &view, error);
-    mem_free(allocator, elements);
+    status = document_set_by(document, entry->key, &view, CONTENT_AS_READ, error);
+    mem_free(&document->allocator, elements);
     return status;
 }
 
-/* What cannot be written is a mistake of the caller, not of the file. */
-static gufo_status add_setting(gufo_writer *w, const gufo_quantize_override *setting,
-                               gufo_error *error)
+static gufo_status prune_arrays(gufo_document *document, const gufo_model *file, const settings *s,
+                                const layer_list *pruned, gufo_error *error)
 {
-    gufo_status status = gufo_writer_add_value(w, setting->key, &setting->value, error);
+    gufo_status status = GUFO_OK;
+    gufo_entry entry;
+
+    for (uint64_t i = 0; pruned->count > 0 && gufo_metadata_at(file, i, &entry); i++)
+        if (status == GUFO_OK && find_setting(s, entry.key) == NULL &&
+            is_array_over_layers(file, &entry))
+            status = prune_array(document, &entry, pruned, error);
+    return status;
+}
+
+/* What cannot be written is a mistake of the caller, not of the file.  What the user sets is new: it has to
+ * keep the stricter rules, which bind no key that the input has. */
+static gufo_status apply_setting(gufo_document *document, const gufo_quantize_override *setting,
+                                 bool is_new, gufo_error *error)
+{
+    gufo_status status = document_set_by(document, setting->key, &setting->value,
+                                         is_new ? CONTENT_NEW : CONTENT_AS_READ, error);
 
     if (status == GUFO_OK || status == GUFO_E_MEMORY)
         return status;
@@ -203,73 +218,122 @@ static gufo_status add_setting(gufo_writer *w, const gufo_quantize_override *set
     return GUFO_E_ARGUMENT;
 }
 
-/* What the user sets is new: it has to keep the stricter rules, which bind no entry that is only
- * copied.  A writer for new files knows them. */
-static gufo_status check_overrides(const gufo_quantizer *q, const settings *s, gufo_error *error)
+/* New keys come into the first output: the metadata of a model is that of its first shard. */
+static gufo_status apply_settings(const gufo_quantizer *q, gufo_document *document, size_t index,
+                                  const settings *s, gufo_error *error)
 {
-    gufo_writer_options options = {.allocator = &q->allocator};
-    gufo_writer *strict = gufo_writer_new(&options, error);
-    gufo_status status = strict != NULL ? GUFO_OK : GUFO_E_MEMORY;
-
-    for (size_t i = s->count - q->options.override_count; i < s->count && status == GUFO_OK; i++)
-        if (find_setting(s, s->list[i].key) == &s->list[i])
-            status = add_setting(strict, &s->list[i], error);
-    gufo_writer_free(strict);
-    return status;
-}
-
-static gufo_status add_entry(const gufo_quantizer *q, const gufo_model *file, uint64_t number,
-                             gufo_writer *w, const settings *s, const layer_list *pruned,
-                             gufo_error *error)
-{
-    const gufo_quantize_override *setting;
-    gufo_entry entry;
-
-    (void)gufo_metadata_at(file, number, &entry);
-    setting = find_setting(s, entry.key);
-    if (setting != NULL)
-        return add_setting(w, setting, error);
-    if (is_dropped(q, entry.key))
-        return GUFO_OK;
-    if (pruned->count > 0 && is_array_over_layers(file, &entry))
-        return add_pruned_array(w, &q->allocator, &entry, pruned, error);
-    return gufo_writer_copy_entry(w, file, number, error);
-}
-
-/* Settings whose keys the input does not have. */
-static gufo_status add_new(gufo_writer *w, const gufo_model *file, const settings *s,
-                           gufo_error *error)
-{
+    size_t own = s->count - q->options.override_count;
     gufo_status status = GUFO_OK;
-    gufo_entry entry;
 
     for (size_t i = 0; i < s->count && status == GUFO_OK; i++) {
         gufo_str key = s->list[i].key;
 
-        if (find_setting(s, key) == &s->list[i] && !gufo_metadata_find_str(file, key, &entry))
-            status = add_setting(w, &s->list[i], error);
+        if (find_setting(s, key) == &s->list[i] &&
+            (index == 0 || gufo_document_find_str(document, key, NULL)))
+            status = apply_setting(document, &s->list[i], i >= own, error);
     }
     return status;
 }
 
-gufo_status quantizer_plan_metadata(const gufo_quantizer *q, size_t index, const layer_list *pruned,
-                                    gufo_error *error)
+/* What is dropped, unless the user sets it. */
+typedef struct dropping {
+    const gufo_quantizer *q;
+    const settings *settings;
+} dropping;
+
+static bool drop(void *context, gufo_str key)
+{
+    const dropping *d = context;
+
+    return is_dropped(d->q, key) && find_setting(d->settings, key) == NULL;
+}
+
+static gufo_status set_metadata(const gufo_quantizer *q, size_t index, const layer_list *pruned,
+                                gufo_error *error)
 {
     const gufo_model *file = gufo_model_shard(q->input, index);
-    gufo_writer *w = q->outputs[index].writer;
-    gufo_status status;
+    gufo_document *document = q->documents[index];
     settings s = {0};
+    dropping d = {q, &s};
+    gufo_status status;
     uint64_t size;
 
     if (!checked_mul(q->options.override_count + MOST_SETTINGS, sizeof *s.list, &size) ||
         size > SIZE_MAX || (s.list = mem_alloc(&q->allocator, (size_t)size)) == NULL)
         return fail_memory(error);
     collect_settings(&s, q, index, pruned);
-    status = check_overrides(q, &s, error);
-    for (uint64_t i = 0; i < gufo_metadata_count(file) && status == GUFO_OK; i++)
-        status = add_entry(q, file, i, w, &s, pruned, error);
-    if (status == GUFO_OK && index == 0) /* the metadata of a model is that of its first shard */
-        status = add_new(w, file, &s, error);
+    gufo_document_remove(document, drop, &d, NULL);
+    status = prune_arrays(document, file, &s, pruned, error);
+    if (status == GUFO_OK)
+        status = apply_settings(q, document, index, &s, error);
     mem_free(&q->allocator, s.list);
     return status;
+}
+
+/* ---- the document --------------------------------------------------------------------------- */
+
+static gufo_status add_tensors(const gufo_quantizer *q, size_t index, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
+        const quant_tensor *t = &q->tensors[i];
+
+        if (t->output == index)
+            status = gufo_document_add_raw_tensor(q->documents[index], t->name, t->choice.type,
+                                                  t->source.n_dims, t->source.dims, t->choice.size,
+                                                  error);
+    }
+    return status;
+}
+
+/* The header is encoded while the input is known to be as it was opened. */
+static gufo_status finish_document(gufo_document *document, gufo_error *error)
+{
+    gufo_status status = gufo_document_layout(document, NULL, NULL, error);
+    const void *header;
+    size_t size;
+
+    return status == GUFO_OK ? gufo_document_header(document, &header, &size, error) : status;
+}
+
+/* All entries as they are, also room that an edit has left: this is a copy. */
+static gufo_status copy_entries(gufo_document *document, const gufo_model *file, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    char quoted[GUFO_QUOTE_SIZE];
+    document_value value;
+    gufo_entry entry;
+
+    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(file, i, &entry); i++) {
+        if (gufo_document_find_str(document, entry.key, NULL))
+            return fail_with(error, GUFO_E_MALFORMED, entry.offset, "key %s occurs twice",
+                             quote_name(quoted, entry.key));
+        status = document_value_view(&value, file, &entry, error);
+        if (status == GUFO_OK)
+            status = document_put(document, entry.key, false, &value, error);
+    }
+    return status;
+}
+
+gufo_status settings_make_document(gufo_quantizer *q, size_t index, const layer_list *pruned,
+                                   gufo_error *error)
+{
+    const gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ,
+                                           .allocator = &q->allocator};
+    const gufo_model *file = gufo_model_shard(q->input, index);
+    gufo_document *document = gufo_document_new(&options, error);
+    gufo_status status;
+
+    if (document == NULL)
+        return GUFO_E_MEMORY;
+    q->documents[index] = document;
+    status = gufo_document_set_encoding(document, 3, gufo_model_facts(file).byte_order, error);
+    if (status == GUFO_OK)
+        status = copy_entries(document, file, error);
+    if (status == GUFO_OK)
+        status = set_metadata(q, index, pruned, error);
+    if (status == GUFO_OK)
+        status = add_tensors(q, index, error);
+    return status == GUFO_OK ? finish_document(document, error) : status;
 }

@@ -1,0 +1,276 @@
+/* The job of the quantizer: one piece for each tensor.
+ *
+ *     METHOD_COPY       moved
+ *     METHOD_REPACK     made: blocks pass, repacked
+ *     METHOD_CONVERT    made: encoded with importance, measured
+ *
+ * With importance every matrix of a stack of experts is a slice of its own. */
+#include "base/error.h"
+#include "base/memory.h"
+#include "produce/produce.h"
+#include "quant/quantizer.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* What the process needs beside the buffers of threads and the tables of encoders, an estimate on the
+ * safe side. */
+#define OTHER_MEMORY (UINT64_C(12) << 20)
+#define TENSOR_MEMORY 768
+
+/* ---- what is not finite --------------------------------------------------------------------- */
+
+/* Rows of a tensor on their way: [row, row + rows) of it. */
+typedef struct step {
+    const quant_tensor *tensor;
+    uint64_t row, rows;
+    const float *values, *decoded;
+} step;
+
+/* "row 12, column 7", and the matrix of a stack. */
+static void describe_place(char *out, size_t size, const quant_tensor *tensor, uint64_t index)
+{
+    gufo_stats_place place = gufo_stats_place_of(&tensor->source, index);
+    int len = 0;
+
+    if (tensor->source.n_dims > 2)
+        len = snprintf(out, size, "matrix %" PRIu64 ", ", place.matrix);
+    (void)snprintf(out + len, size - (size_t)len, "row %" PRIu64 ", column %" PRIu64, place.row,
+                   place.column);
+}
+
+static const char *kind_of(float value)
+{
+    return isnan(value) ? "NaN" : value < 0 ? "negative infinity" : "infinity";
+}
+
+/* Where a row is in the file; a made model has no places. */
+static uint64_t offset_of_row(const quant_tensor *tensor, uint64_t row)
+{
+    uint64_t count = tensor->source.elements / tensor->source.dims[0];
+
+    if (tensor->source.offset == GUFO_NO_OFFSET)
+        return GUFO_NO_OFFSET;
+    return tensor->source.offset + row * (tensor->source.size / count);
+}
+
+/* Value `at` of a step is wrong. */
+static gufo_status fail_value(const step *s, uint64_t at, gufo_error *error)
+{
+    uint64_t columns = s->tensor->source.dims[0], row = s->row + at / columns;
+    float value = s->values[at];
+    char quoted[GUFO_QUOTE_SIZE], place[128];
+
+    describe_place(place, sizeof place, s->tensor, s->row * columns + at);
+    (void)quote_name(quoted, s->tensor->source.name);
+    if (!isfinite(value))
+        return fail_with(error, GUFO_E_RANGE, offset_of_row(s->tensor, row),
+                         "tensor %s: the value in %s is %s", quoted, place, kind_of(value));
+    return fail_with(error, GUFO_E_RANGE, offset_of_row(s->tensor, row),
+                     "tensor %s: the value %.9g in %s is too large for %s", quoted, (double)value,
+                     place, s->tensor->to->name);
+}
+
+/* The largest value of the block that value `at` is in. */
+static uint64_t largest_in_block(const gufo_element_type *type, const float *values, uint64_t at)
+{
+    uint64_t begin = at - at % type->block_elements, largest = begin;
+
+    for (uint64_t i = begin; i < begin + type->block_elements; i++)
+        if (fabsf(values[i]) > fabsf(values[largest]))
+            largest = i;
+    return largest;
+}
+
+/* Names the first value that is not finite, or that its block cannot hold: then other values of the
+ * block may be lost, too. */
+static gufo_status fail_step(const step *s, gufo_error *error)
+{
+    uint64_t count = s->rows * s->tensor->source.dims[0];
+    uint64_t at = gufo_first_nonfinite(s->values, count);
+
+    if (at == count)
+        at = largest_in_block(s->tensor->to, s->values, gufo_first_nonfinite(s->decoded, count));
+    return fail_value(s, at, error);
+}
+
+/* ---- what the job asks ---------------------------------------------------------------------- */
+
+static gufo_status measure(void *context, uint64_t number, uint32_t which, uint64_t row,
+                           uint64_t count, const float *values, const float *decoded, void *result,
+                           gufo_error *error)
+{
+    const gufo_quantizer *q = context;
+    const step s = {&q->tensors[number], row, count, values, decoded};
+
+    (void)which;
+    if (loss_measure(result, values, decoded, count * s.tensor->source.dims[0]) ||
+        (q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE))
+        return GUFO_OK;
+    return fail_step(&s, error);
+}
+
+static void add_loss(void *sum, const void *result)
+{
+    gufo_quantize_loss_add(sum, result);
+}
+
+static gufo_status importance(void *context, uint64_t number, uint64_t slice, float *out,
+                              gufo_error *error)
+{
+    const gufo_quantizer *q = context;
+
+    return weights_read(q, &q->tensors[number], slice, out, error);
+}
+
+/* A plan may have been made only to be looked at. */
+static gufo_status check_possible(const gufo_quantizer *q, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    for (uint64_t i = 0; i < q->tensor_count; i++)
+        if (q->tensors[i].choice.flags & GUFO_RECIPE_IMPOSSIBLE)
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "tensor %s cannot become %s without importance data",
+                             quote_name(quoted, q->tensors[i].source.name), q->tensors[i].to->name);
+    return GUFO_OK;
+}
+
+/* Numbers of the importance matrix are read only for a job that is run. */
+static gufo_status begin(void *context, gufo_error *error)
+{
+    const gufo_quantizer *q = context;
+    gufo_status status = check_possible(q, error);
+
+    q->job->identity = q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE;
+    return status == GUFO_OK ? weights_hash(q, &q->job->identity, error) : status;
+}
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+static bool is_big_endian(const gufo_document *document)
+{
+    return gufo_document_byte_order(document) == GUFO_BIG_ENDIAN;
+}
+
+/* Rows that are read, one after the other, and what becomes of them. */
+static gufo_status add_rows(gufo_quantizer *q, const quant_tensor *t, uint64_t place,
+                            gufo_error *error)
+{
+    bool converts = t->method == METHOD_CONVERT;
+    rows from = job_tensor_rows(q->job, (uint32_t)t->shard, &t->source, t->index);
+    segment all = {.count = {from.count, 1, 1}, .stride = {1, 0, 0}};
+    made to = {.target = (uint32_t)t->output,
+               .place = place,
+               .row_bytes = t->choice.size / from.count,
+               .type = t->to,
+               .encode = converts,
+               .weighs = converts && t->has_importance && (t->to->flags & GUFO_ELEMENT_WEIGHS) != 0,
+               .swap = is_big_endian(q->documents[t->output]),
+               .measure = converts};
+    piece p = {.how = PIECE_MAKE,
+               .name = t->source.name,
+               .sources = &from,
+               .segments = &all,
+               .made = &to,
+               .n_sources = 1,
+               .n_segments = 1,
+               .n_made = 1,
+               .columns = from.columns,
+               .slices = 1};
+
+    if (converts && t->has_importance)
+        p.slices = t->source.dims[2] * t->source.dims[3];
+    p.slice_rows = from.count / p.slices;
+    return job_add_piece(q->job, &p, error);
+}
+
+static gufo_status add_tensor(gufo_quantizer *q, const quant_tensor *t, uint64_t place,
+                              gufo_error *error)
+{
+    bool is_made = gufo_model_facts(q->input).is_made;
+
+    if (t->source.size > 0 && (t->method != METHOD_COPY || is_made))
+        return add_rows(q, t, place, error);
+    return job_add_move(q->job, (uint32_t)t->shard, t->source.offset, t->source.size,
+                        (uint32_t)t->output, place, t->source.name, error);
+}
+
+/* Tensors of one output follow each other. */
+static gufo_status add_tensors(gufo_quantizer *q, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    uint64_t begin = 0;
+
+    for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
+        const quant_tensor *t = &q->tensors[i];
+        gufo_document_tensor planned;
+
+        if (i > 0 && q->tensors[i - 1].output != t->output)
+            begin = i;
+        (void)gufo_document_tensor_at(q->documents[t->output], i - begin, &planned);
+        status = add_tensor(q, t, planned.offset, error);
+    }
+    return status;
+}
+
+/* ---- the job -------------------------------------------------------------------------------- */
+
+/* All that is read: shards have the numbers that they have in the input. */
+static gufo_status add_inputs(gufo_quantizer *q, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    uint32_t number;
+
+    for (uint32_t i = 0; i < gufo_model_shard_count(q->input) && status == GUFO_OK; i++)
+        status = job_add_model(q->job, q->input, i, &number, error);
+    return status == GUFO_OK ? weights_add_inputs(q, error) : status;
+}
+
+static gufo_status add_targets(gufo_quantizer *q, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    uint32_t number;
+
+    q->job->other_memory = OTHER_MEMORY + q->tensor_count * TENSOR_MEMORY;
+    for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++) {
+        const void *header;
+        size_t size = 0;
+
+        status = job_add_document_target(q->job, q->documents[i], &number, error);
+        if (status == GUFO_OK)
+            status = gufo_document_header(q->documents[i], &header, &size, error);
+        q->job->other_memory += 4 * (uint64_t)size;
+    }
+    return status;
+}
+
+gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error)
+{
+    gufo_status status;
+
+    q->job = job_new(&q->allocator, error);
+    if (q->job == NULL)
+        return GUFO_E_MEMORY;
+    q->job->hooks = (job_hooks){.context = q,
+                                .begin = begin,
+                                .importance = importance,
+                                .measure = measure,
+                                .add = add_loss,
+                                .result_size = sizeof(gufo_quantize_loss)};
+    q->job->effort = q->options.effort;
+    q->job->memory = GUFO_QUANTIZE_MEMORY;
+    q->job->naming = JOB_NAMED_STEM;
+    status = add_inputs(q, error);
+    if (status == GUFO_OK)
+        status = add_targets(q, error);
+    if (status == GUFO_OK)
+        status = add_tensors(q, error);
+    q->job = job_planned(q->job, status, error);
+    return status == GUFO_OK && q->job == NULL ? GUFO_E_MEMORY : status;
+}
+
+gufo_quantize_loss pieces_loss(const gufo_quantizer *q, uint64_t index)
+{
+    return *(const gufo_quantize_loss *)job_result(q->job, index);
+}
