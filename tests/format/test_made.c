@@ -226,7 +226,7 @@ static void test_data(void **state)
     for (uint64_t i = 0; gufo_tensor_at(made, i, &in_made); i++) {
         check(gufo_tensor_at(written, i, &in_file), "tensor");
         for (uint64_t from = 0; from <= in_made.size; from += 67)
-            for (uint64_t size = 0; from + size <= in_made.size; size += 51) {
+            for (size_t size = 0; from + size <= in_made.size; size += 51) {
                 check_ok(gufo_tensor_read_raw(made, &in_made, from, a, size, &error), &error, "a");
                 check_ok(gufo_tensor_read_raw(written, &in_file, from, b, size, &error), &error,
                          "b");
@@ -273,9 +273,9 @@ static void test_work(void **state)
         check(memcmp(&a, &b, sizeof a) == 0, "statistics");
     }
     check_ok(gufo_compare(made, written, &values, NULL, &result, &error), &error, "compare");
-    check(gufo_comparison_same(&result), "the same");
+    check(result.same, "the same");
     check_ok(gufo_compare(written, made, &values, NULL, &result, &error), &error, "compare");
-    check(gufo_comparison_same(&result), "the same");
+    check(result.same, "the same");
     findings_init(&found);
     check_ok(gufo_model_check_data(made, NULL, findings_add, &found, &error), &error, "data");
     check_u64(found.count, 0, "sound");
@@ -294,6 +294,7 @@ static void test_no_file(void **state)
     gufo_model *model = open_made(&m);
     gufo_error error = no_error();
     findings found;
+    gufo_job *job;
     char byte;
 
     (void)state;
@@ -304,10 +305,9 @@ static void test_no_file(void **state)
                  "layout");
     check_u64(found.count, 0, "layout");
     findings_free(&found);
-    check(gufo_copy_split(model, &split, &error) == NULL, "split");
-    check_error_shape(&error, GUFO_E_ARGUMENT, "split");
-    check(gufo_quantizer_new(model, &(gufo_quantize_options){0}, &error) == NULL, "quantize");
-    check_error_shape(&error, GUFO_E_ARGUMENT, "quantize");
+    job = gufo_job_split(model, &split, &error);
+    check(job != NULL, "split: %s", error.message); /* rows are enough for that */
+    gufo_job_free(job);
     gufo_close(model);
 }
 

@@ -20,14 +20,15 @@ static sample sample_new(const gufo_element_type *type, bool big, uint64_t colum
 {
     sample s = {.type = type, .b = builder_new((encoding){3, big})};
     const uint64_t dims[3] = {columns, ROWS, MATRICES};
-    uint64_t state = type->id + 1, size;
+    uint64_t state = type->id + 1;
+    size_t size;
     gufo_error error = no_error();
 
-    check_ok(gufo_element_row_size(type, columns, &s.row_bytes), &error, "%s", type->name);
-    size = s.row_bytes * ALL;
+    check_ok(gufo_element_row_size(type, columns, &s.row_bytes, &error), &error, "%s", type->name);
+    size = (size_t)s.row_bytes * ALL;
     s.blocks = malloc(size);
-    s.numbers = malloc(columns * ALL * sizeof *s.numbers);
-    for (uint64_t i = 0; i < size; i++)
+    s.numbers = malloc((size_t)columns * ALL * sizeof *s.numbers);
+    for (size_t i = 0; i < size; i++)
         s.blocks[i] = (uint8_t)random_next(&state);
     check_ok(gufo_decode(type, s.blocks, ALL, columns, s.numbers, GUFO_CPU_PORTABLE, &error),
              &error, "%s", type->name);

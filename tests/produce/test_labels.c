@@ -27,7 +27,7 @@ static void append_blocks(builder *b, const gufo_element_type *type, unsigned se
     gufo_error error = no_error();
     uint8_t *blocks;
 
-    check_ok(gufo_element_row_size(type, COLUMNS, &row_bytes), &error, "%s", type->name);
+    check_ok(gufo_element_row_size(type, COLUMNS, &row_bytes, &error), &error, "%s", type->name);
     blocks = malloc((size_t)row_bytes * ROWS);
     for (size_t i = 0; i < row_bytes * ROWS; i++)
         blocks[i] = (uint8_t)random_next(&state);
@@ -50,7 +50,7 @@ static builder build_model(bool big)
     for (size_t i = 0; i < COUNT_OF(types); i++) {
         snprintf(name, sizeof name, "%s.%zu", prefixes[big], i);
         builder_tensor(&b, name, types[i], 2, (uint64_t[]){COLUMNS, ROWS}, offset);
-        check(gufo_element_row_size(gufo_element_type_by_id(types[i]), COLUMNS, &row_bytes) ==
+        check(gufo_element_row_size(gufo_element_type_by_id(types[i]), COLUMNS, &row_bytes, NULL) ==
                   GUFO_OK,
               "%s", name);
         offset += (row_bytes * ROWS + 31) / 32 * 32;
