@@ -126,7 +126,9 @@ gufo_status gufo_edit_stream(gufo_edit *edit, int fd, const gufo_edit_target *ta
 
     error = error != NULL ? error : &ignored;
     into.output = "";
-    status = edit_choose(edit, &into, &plan, error);
+    status = reserved_check(into.reserved, "gufo_edit_target", error);
+    if (status == GUFO_OK)
+        status = edit_choose(edit, &into, &plan, error);
     if (status == GUFO_OK)
         status = stream(edit, fd, run, error);
     return status == GUFO_OK ? GUFO_OK : edit_fail(edit, status, error);
