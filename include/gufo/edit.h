@@ -58,7 +58,7 @@ GUFO_API const char *gufo_edit_path(const gufo_edit *edit);
 /* ---- changes -------------------------------------------------------------------------------- */
 
 /* Gives a key this value, in exactly this type.  A key that exists keeps its place, a new one comes
- * last.  Everything is copied.  Refused as gufo_writer_add_value refuses it; and GUFO_E_ARGUMENT for
+ * last.  Everything is copied.  Refused as gufo_document_set refuses it; and GUFO_E_ARGUMENT for
  * gufo.padding, which edits make themselves. */
 GUFO_API gufo_status gufo_edit_set(gufo_edit *edit, const char *key, const gufo_value *value,
                                    gufo_error *error);

@@ -323,7 +323,7 @@ typedef struct gufo_quantize_options {
 /* Plans.  The input, and what the options point to, must outlive the quantizer.  NULL on failure:
  * as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have importance data that
  * does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without data (a pipe), layers
- * that do not exist, an override that a new file may not have (gufo_writer_add_value). */
+ * that do not exist, an override that a new file may not have (gufo_document_set). */
 GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
                                             const gufo_quantize_options *options,
                                             gufo_error *error);
