@@ -80,7 +80,7 @@ if(replays AND BASH AND TARGET gufo_command AND NOT CMAKE_CROSSCOMPILING AND NOT
 endif()
 
 # The seeds are written by a program, so that each says in source what it is.  The test compares the
-# seeds in the tree with what the program writes now: the bytes of the writer are pinned.
+# seeds in the tree with what the program writes now: the bytes of what is written are pinned.
 function(add_seeds program folder)
     add_executable(${program} ${fuzz_dir}/${program}.c)
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${fuzz_bin})

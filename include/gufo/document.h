@@ -308,6 +308,18 @@ typedef struct gufo_layout_options {
     uint64_t reserved[4]; /* must be zero */
 } gufo_layout_options;
 
+typedef struct gufo_layout {
+    uint64_t
+        metadata_size; /* bytes of header, metadata and tensor infos, without zeros behind them */
+    uint64_t data_offset;
+    uint64_t file_size; /* with the padding after the last tensor */
+    uint64_t tensor_count;
+    uint64_t padding; /* bytes of the entry gufo.padding, which metadata_size counts */
+    uint32_t alignment;
+    gufo_layout_way way;
+    uint64_t reserved[4];
+} gufo_layout;
+
 /* Gives every tensor its place: at the first data offset that the options permit and that leaves
  * either less than the alignment behind the infos, which zeros fill, or room for gufo.padding.
  * `options` (packed, if NULL) and `out` may be NULL.  The places hold until the document is changed

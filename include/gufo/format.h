@@ -1,4 +1,4 @@
-/* Floor 2: what a GGUF file is: opening, looking up, checking and writing.
+/* Floor 2: what a GGUF file is: opening, looking up and checking.
  *
  * "Spec" below is the GGUF specification, version 3 (docs/gguf.md of the ggml project); clauses are
  * cited by the struct or section that states them.
@@ -6,8 +6,7 @@
  * Part 1  values       metadata values, typed access, arrays
  * Part 2  models       open, facts, metadata, tensors, rows
  * Part 3  made models  models that are not GGUF files
- * Part 4  rules        what a file may break, and the validator
- * Part 5  writer       plan, layout, data */
+ * Part 4  rules        what a file may break, and the validator */
 #ifndef GUFO_FORMAT_H
 #define GUFO_FORMAT_H
 
@@ -131,6 +130,14 @@ GUFO_API gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo
  * strings and arrays, GUFO_E_RANGE past the end. */
 GUFO_API gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t count,
                                      void *out, gufo_error *error);
+
+/* Elements for an array: `count` values of `type` at `items`, which is an array of the C type
+ * (uint8_t ... double, bool), of gufo_str for strings, of gufo_items for arrays. */
+typedef struct gufo_items {
+    gufo_value_type type;
+    uint64_t count;
+    const void *items;
+} gufo_items;
 
 /* ==== Part 2: models ========================================================================= */
 
@@ -542,147 +549,6 @@ GUFO_API gufo_status gufo_validate(const gufo_input *input, const gufo_open_opti
 /* What a file that is not a GGUF file is, from its first bytes: "an HTML page", "a Git LFS pointer"
  * ...; NULL if nothing is recognised.  4096 bytes are enough.  Static; any thread. */
 GUFO_API const char *gufo_recognise(const void *data, size_t size);
-
-/* ==== Part 5: writer ========================================================================= */
-
-/* A writer is a plan first: add metadata and tensors, then ask for the layout, which is final:
- * every offset and the size of the file are known before a byte of data exists.  Then open an
- * output and write data, in any order and from any thread.
- *
- *     plan    gufo_writer_new, gufo_writer_add_*, gufo_writer_copy_*
- *     layout  gufo_writer_layout (or the first gufo_writer_open_*), after which nothing can be added
- *     data    gufo_writer_open_path / _fd, gufo_writer_write ..., gufo_writer_finish
- *
- * Planning is for one thread at a time. */
-typedef struct gufo_writer gufo_writer;
-
-typedef enum gufo_writer_flags {
-    /* Accept what gufo_open accepts (names, alignments, version 2 in big-endian order ...) instead
-     * of the stricter rules for new content.  For programs that copy or change existing files. */
-    GUFO_WRITER_AS_READ = 1,
-} gufo_writer_flags;
-
-typedef struct gufo_writer_options {
-    uint32_t version;                /* 3 or 2; 0: 3 */
-    gufo_byte_order byte_order;      /* of metadata; data is written as it is given */
-    uint32_t flags;                  /* of gufo_writer_flags */
-    const gufo_allocator *allocator; /* NULL: malloc */
-} gufo_writer_options;
-
-/* `options` may be NULL.  GUFO_E_ARGUMENT for a version that cannot be written. */
-GUFO_API gufo_writer *gufo_writer_new(const gufo_writer_options *options, gufo_error *error);
-/* Releases the writer; an unfinished output is removed and its target left as it was. */
-GUFO_API void gufo_writer_free(gufo_writer *writer);
-
-/* Elements for an array: `count` values of `type` at `items`, which is an array of the C type
- * (uint8_t ... double, bool), of gufo_str for strings, of gufo_items for arrays. */
-typedef struct gufo_items {
-    gufo_value_type type;
-    uint64_t count;
-    const void *items;
-} gufo_items;
-
-/* Adds an entry; entries keep the order of the calls.  Text and elements are copied.
- * general.alignment sets the alignment of the file: it must be a uint32, a power of two from 8 to
- * GUFO_MAX_ALIGNMENT.  What no reader would accept is refused with the rule and its status: a key
- * twice, empty, too long, not of [a-zA-Z0-9_.-] or with an empty segment, text that is not UTF-8
- * (strings inside arrays may be any bytes: raw tokens occur), arrays nested too deep.  A refused
- * addition leaves the plan as it was. */
-GUFO_API gufo_status gufo_writer_add_u8(gufo_writer *w, const char *key, uint8_t v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_i8(gufo_writer *w, const char *key, int8_t v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_u16(gufo_writer *w, const char *key, uint16_t v,
-                                         gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_i16(gufo_writer *w, const char *key, int16_t v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_u32(gufo_writer *w, const char *key, uint32_t v,
-                                         gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_i32(gufo_writer *w, const char *key, int32_t v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_f32(gufo_writer *w, const char *key, float v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_u64(gufo_writer *w, const char *key, uint64_t v,
-                                         gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_i64(gufo_writer *w, const char *key, int64_t v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_f64(gufo_writer *w, const char *key, double v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_bool(gufo_writer *w, const char *key, bool v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_text(gufo_writer *w, const char *key, const char *text,
-                                          gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_str(gufo_writer *w, const char *key, gufo_str text,
-                                         gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_array(gufo_writer *w, const char *key, const gufo_items *items,
-                                           gufo_error *e);
-/* Any value, a view into an open file among them (re-encoded in this writer's byte order).
- * GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to nearest. */
-GUFO_API gufo_status gufo_writer_add_value(gufo_writer *w, gufo_str key, const gufo_value *value,
-                                           gufo_error *e);
-/* Entry `index` of a model with its bits as they are; all entries, in order.  The alignment comes
- * along. */
-GUFO_API gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_model *model, uint64_t index,
-                                            gufo_error *e);
-GUFO_API gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_model *model,
-                                               gufo_error *e);
-
-/* Adds a tensor; data lies in the order of the calls.  `size` may be 0 for a type whose layout is
- * known and must be given for any other.  Refused with the rule and its status: a name twice,
- * empty, over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill blocks; sizes
- * that overflow; removed types.  (With GUFO_WRITER_AS_READ, only what gufo_open refuses.)  A size
- * that contradicts type and dims is GUFO_E_ARGUMENT. */
-GUFO_API gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type,
-                                            uint32_t n_dims, const uint64_t *dims, uint64_t size,
-                                            gufo_error *e);
-/* All tensors of a model, in order, with their names, types, dims and sizes; no data.
- * GUFO_E_MALFORMED for one whose dims or offset make no sense, which only a lenient open gives. */
-GUFO_API gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_model *model,
-                                              gufo_error *e);
-
-typedef struct gufo_layout {
-    uint64_t metadata_size; /* bytes of header, metadata and tensor infos, without padding */
-    uint64_t data_offset;
-    uint64_t file_size; /* with the padding after the last tensor */
-    uint64_t tensor_count;
-    uint32_t alignment;
-    uint64_t padding; /* bytes of the entry gufo.padding (document.h), which metadata_size counts */
-    uint64_t reserved[4];
-} gufo_layout;
-
-/* Ends planning and tells the layout; `out` may be NULL.  GUFO_E_RANGE if the file would be larger
- * than any file can be. */
-GUFO_API gufo_status gufo_writer_layout(gufo_writer *w, gufo_layout *out, gufo_error *e);
-/* Where tensor `index` goes; after gufo_writer_layout.  False past the end. */
-GUFO_API bool gufo_writer_tensor(const gufo_writer *w, uint64_t index, uint64_t *offset,
-                                 uint64_t *size);
-/* The first data_offset bytes of the file: header, metadata, infos, padding.  Lives as long as the
- * writer; NULL before gufo_writer_layout. */
-GUFO_API const void *gufo_writer_header(const gufo_writer *w, size_t *size);
-
-/* Opens the output; a writer has one output in its life.  The file is made under a temporary name
- * beside `path`, its full size is reserved (lack of space shows now), and gufo_writer_finish syncs
- * and renames it: a crash leaves the old file or the new one.  The target of a symlink is replaced,
- * not the link; mode and, where permitted, owner are kept.  GUFO_E_EXISTS if the target exists and
- * `replace` is false, or if it is no regular file. */
-GUFO_API gufo_status gufo_writer_open_path(gufo_writer *w, const char *path, bool replace,
-                                           gufo_error *e);
-/* The name of the temporary file, for a signal handler that wants to unlink it; NULL if none.  It
- * is freed by gufo_writer_finish and gufo_writer_free: keep the signals blocked during those. */
-GUFO_API const char *gufo_writer_temporary(const gufo_writer *w);
-/* Streams to a descriptor (a pipe, a socket, a terminal), which stays the caller's and must block.
- * Data must then come in order; padding is added.  A write that fails ends the output.  A pipe that
- * is closed raises SIGPIPE unless the program ignores it. */
-GUFO_API gufo_status gufo_writer_open_fd(gufo_writer *w, int fd, gufo_error *e);
-
-/* Writes bytes [offset, offset + size) of tensor `index`.  To a path from any thread, in any order,
- * and again where that is wanted; to a stream in order.  GUFO_E_RANGE outside the tensor,
- * GUFO_E_ARGUMENT without an output or out of order. */
-GUFO_API gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset,
-                                       const void *data, size_t size, gufo_error *e);
-/* Copies bytes [offset, offset + size) of a tensor of a model, in the byte order of its file, to the
- * same place of tensor `index`: the kernel shares or moves them where both are files and it can, else
- * they are read and written.  Threads and errors as in gufo_writer_write and gufo_tensor_read_raw; the
- * error names the input if it is reading that failed. */
-GUFO_API gufo_status gufo_writer_copy_data(gufo_writer *w, uint64_t index, uint64_t offset,
-                                           const gufo_model *model, const gufo_tensor *tensor,
-                                           uint64_t size, gufo_error *e);
-/* Pads, checks that every tensor got all its bytes (GUFO_E_ARGUMENT names one that did not), syncs
- * and puts the file in place.  On failure nothing is left behind (but what a stream has sent).  One
- * thread. */
-GUFO_API gufo_status gufo_writer_finish(gufo_writer *w, gufo_error *e);
 
 #ifdef __cplusplus
 }

@@ -59,7 +59,6 @@ struct gufo_document {
 
     /* Until something changes: */
     bool laid_out;
-    gufo_layout_way way;
     gufo_layout layout;
     uint8_t *header; /* the first data_offset bytes; NULL: not encoded yet */
 };

@@ -196,7 +196,8 @@ gufo_status gufo_document_layout(gufo_document *document, const gufo_layout_opti
 {
     static const gufo_layout_options standard = {0};
     gufo_layout layout = {.tensor_count = document->tensors.count,
-                          .alignment = gufo_document_alignment(document)};
+                          .alignment = gufo_document_alignment(document),
+                          .way = options != NULL ? options->way : GUFO_LAYOUT_PACKED};
     gufo_status status;
     bool as_source;
 
@@ -217,7 +218,6 @@ gufo_status gufo_document_layout(gufo_document *document, const gufo_layout_opti
                             "room has to be filled, but there is a key \"" GUFO_PADDING_KEY
                             "\" that was not made for that");
     document->layout = layout;
-    document->way = options->way;
     document->laid_out = true;
     if (out != NULL)
         *out = layout;

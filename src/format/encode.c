@@ -71,14 +71,6 @@ void number_bytes(const gufo_value *value, uint8_t out[8])
     memcpy(out, (const uint8_t *)&bits + (HOST_IS_BIG_ENDIAN ? 8 - form->size : 0), form->size);
 }
 
-bool encode_number(encoder *e, const gufo_value *value)
-{
-    uint8_t bytes[8];
-
-    number_bytes(value, bytes);
-    return encode_numbers(e, bytes, 1, gufo_value_type_size(value->type), false);
-}
-
 /* ---- arrays --------------------------------------------------------------------------------- */
 
 static bool encode_array_header(encoder *e, gufo_value_type type, uint64_t count)

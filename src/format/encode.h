@@ -15,8 +15,6 @@ bool encode_bytes(encoder *e, const void *data, uint64_t size);
 bool encode_u32(encoder *e, uint32_t v);
 bool encode_u64(encoder *e, uint64_t v);
 bool encode_string(encoder *e, gufo_str text);
-/* A number or bool, narrowed to its type. */
-bool encode_number(encoder *e, const gufo_value *value);
 /* The bytes of a number or bool in the order of this machine, as many as its type has. */
 void number_bytes(const gufo_value *value, uint8_t out[8]);
 /* `count` numbers of `width` bytes, which lie in the other order if `swapped`. */

@@ -1,4 +1,4 @@
-/* The rules about keys and tensor names, as tables: the walk, the validator and the writer all look
+/* The rules about keys and tensor names, as tables: the walk, the validator and documents all look
  * names up here. */
 #ifndef GUFO_FORMAT_NAMES_H
 #define GUFO_FORMAT_NAMES_H

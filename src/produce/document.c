@@ -259,7 +259,7 @@ gufo_status job_add_document(gufo_job *job, gufo_document *document, gufo_error 
     planned p = {.target = 0};
     gufo_status status = job_add_document_target(job, document, &p.target, error);
 
-    if (status == GUFO_OK && document->way == GUFO_LAYOUT_AS_SOURCE)
+    if (status == GUFO_OK && document->layout.way == GUFO_LAYOUT_AS_SOURCE)
         return add_data_as_source(job, document, p.target, error);
     for (uint64_t i = 0; status == GUFO_OK && gufo_document_tensor_at(document, i, &p.tensor); i++)
         status = add_tensor(job, &p, error);
