@@ -29,8 +29,7 @@ static gufo_document *describe(const gufo_element_type *type, gufo_error *error)
         status = gufo_document_set_u32(document, "general.quantization_version",
                                        GUFO_QUANTIZATION_VERSION, error);
     if (status == GUFO_OK)
-        status =
-            gufo_document_add_tensor(document, gufo_str_of("w.weight"), type, 2, dims, error);
+        status = gufo_document_add_tensor(document, gufo_str_of("w.weight"), type, 2, dims, error);
     if (status == GUFO_OK)
         return document;
     gufo_document_free(document);
