@@ -1,0 +1,106 @@
+/* Loads a model as an inference program does: maps it, and hands its tensors to threads, which copy the
+ * bytes to where they are computed with.  Here they only add them up.
+ *
+ *     load_tensors FILE.gguf [THREADS] */
+#include <gufo.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_THREADS = 64, PIECE = 1 << 20 };
+
+/* What all threads share.  A model may be read from any number of threads. */
+typedef struct loading {
+    const gufo_model *model;
+    pthread_mutex_t lock;
+    uint64_t next, bytes, checksum;
+    bool failed;
+    gufo_error error;
+} loading;
+
+static uint64_t add_up(const unsigned char *bytes, size_t size)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < size; i++)
+        sum += bytes[i];
+    return sum;
+}
+
+/* Through read calls, not through the mapping: what the disk refuses comes back as an error, and not as
+ * a signal.  gufo_tensor_raw would give the mapped bytes. */
+static gufo_status load(const gufo_model *model, const gufo_tensor *tensor, void *piece,
+                        uint64_t *sum, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t at = 0; at < tensor->size && status == GUFO_OK; at += PIECE) {
+        uint64_t rest = tensor->size - at;
+        size_t size = rest < PIECE ? (size_t)rest : PIECE;
+
+        status = gufo_tensor_read_raw(model, tensor, at, piece, size, error);
+        if (status == GUFO_OK)
+            *sum += add_up(piece, size);
+    }
+    return status;
+}
+
+/* Takes one tensor after the other until there are none. */
+static void *work(void *argument)
+{
+    loading *l = argument;
+    void *piece = malloc(PIECE);
+    gufo_status status = piece != NULL ? GUFO_OK : GUFO_E_MEMORY;
+    gufo_error error = {.code = status};
+    gufo_tensor tensor;
+
+    for (;;) {
+        uint64_t index, sum = 0;
+
+        pthread_mutex_lock(&l->lock);
+        index = l->failed ? UINT64_MAX : l->next++;
+        pthread_mutex_unlock(&l->lock);
+        if (!gufo_tensor_at(l->model, index, &tensor))
+            break;
+        if (status == GUFO_OK)
+            status = load(l->model, &tensor, piece, &sum, &error);
+        pthread_mutex_lock(&l->lock);
+        if (status != GUFO_OK && !l->failed) {
+            l->failed = true;
+            l->error = error;
+        }
+        l->bytes += tensor.size;
+        l->checksum += sum;
+        pthread_mutex_unlock(&l->lock);
+    }
+    free(piece);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int wanted = argc > 2 ? atoi(argv[2]) : 4;
+    loading l = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t threads[MOST_THREADS];
+    gufo_error error;
+    int started = 0;
+    gufo_model *model = gufo_open(argc > 1 ? argv[1] : "", NULL, &error);
+
+    if (model == NULL)
+        return fprintf(stderr, "%s: %s\n", error.file, error.message), 1;
+    l.model = model;
+    while (started < wanted && started < MOST_THREADS &&
+           pthread_create(&threads[started], NULL, work, &l) == 0)
+        started++;
+    work(&l);
+    for (int i = 0; i < started; i++)
+        pthread_join(threads[i], NULL);
+    if (l.failed)
+        fprintf(stderr, "%s: %s\n", l.error.file, l.error.message);
+    else
+        printf("%" PRIu64 " tensors, %" PRIu64 " bytes, which add up to %" PRIu64 "\n",
+               gufo_tensor_count(model), l.bytes, l.checksum);
+    gufo_close(model);
+    return l.failed;
+}
