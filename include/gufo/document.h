@@ -46,13 +46,15 @@ typedef struct gufo_document_options {
 /* An empty document, of version 3 and little-endian.  `options` may be NULL.  The result is freed
  * with gufo_document_free; NULL on failure: GUFO_E_MEMORY, GUFO_E_ARGUMENT for options that do not
  * exist. */
-GUFO_API gufo_document *gufo_document_new(const gufo_document_options *options, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_document *gufo_document_new(const gufo_document_options *options,
+                                                        gufo_error *error);
 /* A document with all entries and tensors of a model, its byte order, and its version (3 for a
  * model of version 1).  gufo.padding is left out: layouts make it.  The model must outlive the
  * document.  Also fails as gufo_document_copy_entries and _copy_tensors do, and with
  * GUFO_E_MALFORMED for a key that occurs twice, which only a lenient open lets in. */
-GUFO_API gufo_document *gufo_document_from(const gufo_model *model,
-                                           const gufo_document_options *options, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_document *gufo_document_from(const gufo_model *model,
+                                                         const gufo_document_options *options,
+                                                         gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_document_free(gufo_document *document);
 

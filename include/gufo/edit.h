@@ -47,15 +47,15 @@ typedef struct gufo_edit_options {
 /* Opens a regular file and locks it against other edits (flock) until gufo_edit_close.  GUFO_E_IO
  * with EBUSY if somebody else edits it, GUFO_E_CHANGED if it has just been replaced, GUFO_E_ARGUMENT
  * if an interrupted edit has to be recovered first; else as gufo_open.  `options` may be NULL. */
-GUFO_API gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options,
-                                   gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options,
+                                                 gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_edit_close(gufo_edit *edit);
 /* The file as it is.  Views into it are void after gufo_edit_apply. */
 GUFO_API const gufo_model *gufo_edit_model(const gufo_edit *edit);
 /* What it is to be: made from the model, and changed by the caller.  It belongs to the edit.  Where
  * tensors cannot keep their places, only a packed rewrite can write it (gufo_edit_target). */
-GUFO_API gufo_document *gufo_edit_document(gufo_edit *edit);
+GUFO_MUST_USE GUFO_API gufo_document *gufo_edit_document(gufo_edit *edit);
 /* The path of the file with all symlinks followed. */
 GUFO_API const char *gufo_edit_path(const gufo_edit *edit);
 
@@ -116,9 +116,9 @@ GUFO_API gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target 
  * gufo_edit_recover has to be called.  GUFO_E_EXISTS, GUFO_E_CHANGED if the file was changed by others
  * meanwhile, GUFO_E_STOPPED, and the errors of gufo_document_layout.  `target`, `run` and `done` may be NULL;
  * of `run`, a rewrite takes threads, memory and progress. */
-GUFO_API gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target,
-                                     const gufo_run *run, gufo_edit_plan *done, bool *recover,
-                                     gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target,
+                                                   const gufo_run *run, gufo_edit_plan *done,
+                                                   bool *recover, gufo_error *error);
 
 /* Writes the result to a descriptor (a pipe, a socket, a terminal), which stays the caller's and
  * must block; only reserve and pack of `target` count. */
@@ -173,8 +173,9 @@ typedef struct gufo_split_options {
  * gufo.split.id: a uint64 that tells which shards belong together (docs/shards.md).  NULL on failure:
  * GUFO_E_ARGUMENT without a bound, GUFO_E_LIMIT for more than GUFO_MAX_SHARDS shards, GUFO_E_SHARDS for a
  * shard alone. */
-GUFO_API gufo_job *gufo_job_split(const gufo_model *input, const gufo_split_options *options,
-                                  gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_job *gufo_job_split(const gufo_model *input,
+                                                const gufo_split_options *options,
+                                                gufo_error *error);
 
 typedef struct gufo_merge_options {
     const gufo_allocator *allocator; /* NULL: malloc */
@@ -184,8 +185,9 @@ typedef struct gufo_merge_options {
 /* Plans to make one file of a shard set.  The keys named above are dropped, but for the alignment.
  * gufo_open has checked most of what can be wrong with a set; this checks that the input is
  * one, and gufo.split.id where there is one.  GUFO_E_SHARDS. */
-GUFO_API gufo_job *gufo_job_merge(const gufo_model *input, const gufo_merge_options *options,
-                                  gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_job *gufo_job_merge(const gufo_model *input,
+                                                const gufo_merge_options *options,
+                                                gufo_error *error);
 
 /* A kind of gufo_job_normalised in words ("gaps between tensors are closed"), NULL for none. */
 GUFO_API const char *gufo_normalised_text(gufo_normalised kind);
@@ -201,8 +203,9 @@ typedef struct gufo_endian_options {
 /* Plans to swap the byte order of a model: of metadata and of every number inside the blocks of
  * every tensor.  A set gives a set.  GUFO_E_TYPE for a tensor whose type is not known,
  * GUFO_E_ARGUMENT if the model has that order already, or without options. */
-GUFO_API gufo_job *gufo_job_endian(const gufo_model *input, const gufo_endian_options *options,
-                                   gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_job *gufo_job_endian(const gufo_model *input,
+                                                 const gufo_endian_options *options,
+                                                 gufo_error *error);
 
 typedef struct gufo_strip_options {
     /* Only what a tokenizer and a converter need: no tensors, and none of the metadata that
@@ -215,8 +218,9 @@ typedef struct gufo_strip_options {
 } gufo_strip_options;
 
 /* Plans one file with metadata and some of the tensors, or none. */
-GUFO_API gufo_job *gufo_job_strip(const gufo_model *input, const gufo_strip_options *options,
-                                  gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_job *gufo_job_strip(const gufo_model *input,
+                                                const gufo_strip_options *options,
+                                                gufo_error *error);
 
 typedef enum gufo_extract_format {
     GUFO_EXTRACT_RAW = 0,         /* nothing but bytes */
@@ -239,8 +243,9 @@ typedef struct gufo_extract_options {
  * raw bytes as stored; shapes have the row last, as these formats want it.  GUFO_E_ARGUMENT for
  * several tensors in a format that holds one, GUFO_E_TYPE for a type that cannot be decoded or that
  * the format does not have, GUFO_E_RANGE for a number past the end. */
-GUFO_API gufo_job *gufo_job_extract(const gufo_model *input, const uint64_t *tensors, size_t count,
-                                    const gufo_extract_options *options, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_job *gufo_job_extract(const gufo_model *input, const uint64_t *tensors,
+                                                  size_t count, const gufo_extract_options *options,
+                                                  gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -39,8 +39,10 @@ typedef struct gufo_job_plan_options {
  * others are given by the caller.  Several documents are the shards of a set, in order.  `options` may be
  * NULL.  NULL on failure: as gufo_document_layout; GUFO_E_ARGUMENT for no document, a retyped tensor
  * (which only quantizing makes), data of a pipe. */
-GUFO_API gufo_job *gufo_job_of_documents(gufo_document *const *documents, size_t count,
-                                         const gufo_job_plan_options *options, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_job *gufo_job_of_documents(gufo_document *const *documents,
+                                                       size_t count,
+                                                       const gufo_job_plan_options *options,
+                                                       gufo_error *error);
 /* NULL is allowed.  An unfinished output is removed, and its target left as it was. */
 GUFO_API void gufo_job_free(gufo_job *job);
 
@@ -111,12 +113,13 @@ typedef struct gufo_job_options {
  *   GUFO_E_CHANGED    an input was written to since it was opened
  *   GUFO_E_STOPPED    progress asked for it
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options,
-                                  const gufo_run *run, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options,
+                                                const gufo_run *run, gufo_error *error);
 /* Writes the one file of a job to a descriptor that takes bytes in order (a pipe, a socket, a terminal),
  * which stays the caller's and must block; what was sent before a failure stays sent.  A pipe that is
  * closed raises SIGPIPE unless the program ignores it. */
-GUFO_API gufo_status gufo_job_stream(gufo_job *job, int fd, const gufo_run *run, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_job_stream(gufo_job *job, int fd, const gufo_run *run,
+                                                   gufo_error *error);
 /* The temporary files while a job is written, for a signal handler: a list of gufo_job_output_count paths,
  * NULL where there is none at the moment.  Lives as long as the job. */
 GUFO_API const char *volatile const *gufo_job_temporaries(const gufo_job *job);
@@ -126,20 +129,22 @@ GUFO_API const char *volatile const *gufo_job_temporaries(const gufo_job *job);
 /* Begins a run in which the caller gives data: makes all temporary files, with their headers.  Only
  * GUFO_JOB_REPLACE counts as a flag.  Fails as gufo_job_run; then, and until gufo_job_finish, freeing the
  * job leaves everything as it was. */
-GUFO_API gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options,
-                                   gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options,
+                                                 gufo_error *error);
 /* The same for a job of one file, all of whose tensors are given, to a descriptor as in gufo_job_stream:
  * data must then come in order. */
-GUFO_API gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error);
 /* Writes bytes [offset, offset + size) of tensor `tensor` of document `index`.  To a file from any
  * thread, in any order, and again where that is wanted.  GUFO_E_RANGE outside the tensor, GUFO_E_ARGUMENT
  * for a tensor that is not given, without gufo_job_open, or out of order to a stream. */
-GUFO_API gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_t offset,
-                                    const void *data, size_t size, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor,
+                                                  uint64_t offset, const void *data, size_t size,
+                                                  gufo_error *error);
 /* Checks that every tensor that is given got all its bytes (GUFO_E_ARGUMENT names one that did not), makes
  * all others, syncs, and puts the files in place.  On failure nothing is left behind (but what a stream
  * has sent).  `run` as above. */
-GUFO_API gufo_status gufo_job_finish(gufo_job *job, const gufo_run *run, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_job_finish(gufo_job *job, const gufo_run *run,
+                                                   gufo_error *error);
 
 #ifdef __cplusplus
 }

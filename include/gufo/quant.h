@@ -170,12 +170,13 @@ typedef struct gufo_imatrix_options {
  * Means of the old format become sums of chunks * chunk_size tokens.  `options` may be NULL. Closed
  * with gufo_imatrix_close; NULL on failure: as gufo_open, GUFO_E_MALFORMED for what is no importance
  * matrix, GUFO_E_ARGUMENT for a pipe. */
-GUFO_API gufo_imatrix *gufo_imatrix_open(const char *path, const gufo_imatrix_options *options,
-                                         gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_imatrix *gufo_imatrix_open(const char *path,
+                                                       const gufo_imatrix_options *options,
+                                                       gufo_error *error);
 /* The same from memory, which must outlive it. */
-GUFO_API gufo_imatrix *gufo_imatrix_open_memory(const void *data, size_t size,
-                                                const gufo_imatrix_options *options,
-                                                gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_imatrix *gufo_imatrix_open_memory(const void *data, size_t size,
+                                                              const gufo_imatrix_options *options,
+                                                              gufo_error *error);
 
 typedef struct gufo_imatrix_merge_options {
     /* Which entries are taken; NULL: all. */
@@ -189,9 +190,10 @@ typedef struct gufo_imatrix_merge_options {
  * appearance; an entry with one count is added to one with a count per matrix by using that for
  * every matrix. `options` may be NULL.  GUFO_E_ARGUMENT where an entry differs in length from that of
  * the same name before (file_index of the error is then the index of the input), or `count` is 0. */
-GUFO_API gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count,
-                                          const gufo_imatrix_merge_options *options,
-                                          gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs,
+                                                        size_t count,
+                                                        const gufo_imatrix_merge_options *options,
+                                                        gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_imatrix_close(gufo_imatrix *imatrix);
 
@@ -267,8 +269,10 @@ GUFO_API gufo_status gufo_imatrix_scan(const gufo_imatrix *imatrix, uint64_t ind
  * that it cannot, GUFO_E_ARGUMENT for a format that does not exist, and, in the old format, whose
  * plan needs all counts, GUFO_E_IO and GUFO_E_TRUNCATED.  Writing fails with GUFO_E_RANGE for a sum
  * that became too large for a float. */
-GUFO_API gufo_job *gufo_job_imatrix(const gufo_imatrix *imatrix, gufo_imatrix_format format,
-                                    const gufo_job_plan_options *options, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_job *gufo_job_imatrix(const gufo_imatrix *imatrix,
+                                                  gufo_imatrix_format format,
+                                                  const gufo_job_plan_options *options,
+                                                  gufo_error *error);
 
 /* ==== Part 3: quantizing files =============================================================== */
 
@@ -319,9 +323,9 @@ typedef struct gufo_quantize_options {
  * gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have importance data that does not
  * fit: it is then ignored), and GUFO_E_ARGUMENT for an input without data (a pipe), layers that do not
  * exist, an override that a new file may not have (gufo_document_set). */
-GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
-                                            const gufo_quantize_options *options,
-                                            gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
+                                                          const gufo_quantize_options *options,
+                                                          gufo_error *error);
 /* Frees its job, too.  NULL is allowed. */
 GUFO_API void gufo_quantizer_free(gufo_quantizer *quantizer);
 
@@ -364,7 +368,7 @@ GUFO_API uint64_t gufo_quantizer_output_size(const gufo_quantizer *quantizer);
  *   GUFO_E_RANGE      a value that is not finite, or becomes so: with tensor, row and column
  *   GUFO_E_ARGUMENT   a type that cannot be made without importance data, of a plan that was made only to
  *                     be looked at */
-GUFO_API gufo_job *gufo_quantizer_job(gufo_quantizer *quantizer);
+GUFO_MUST_USE GUFO_API gufo_job *gufo_quantizer_job(gufo_quantizer *quantizer);
 
 /* ==== Part 4: statistics of tensor data ====================================================== */
 

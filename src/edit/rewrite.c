@@ -97,12 +97,14 @@ gufo_status edit_rewrite(gufo_edit *edit, const gufo_edit_target *target, const 
         job->shares_blocks = shared;
         for (uint64_t i = 0; i < job->input_count; i++)
             job->inputs[i].replaceable = itself;
-        (void)gufo_job_run(job, &options, run, &reason);
+        status = gufo_job_run(job, &options, run, &reason);
+    } else {
+        status = reason.code;
     }
     gufo_job_free(job);
-    if (reason.code != GUFO_OK && error != NULL)
+    if (status != GUFO_OK && error != NULL)
         *error = reason;
-    return reason.code;
+    return status;
 }
 
 /* ---- streams -------------------------------------------------------------------------------- */

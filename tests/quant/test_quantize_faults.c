@@ -377,11 +377,11 @@ static void test_torn_header_stays(void **state)
     gufo_error error = no_error();
 
     (void)state;
-    write_file(path.text, "GUFOQ", 5);
+    write_file(path.text, "GUFO-", 5);
     disk_fail_once(1, EACCES); /* after opening it */
     check_status(run(&p, GUFO_JOB_RESUME, 0, &error), GUFO_E_IO, &error, "torn");
     disk_fail_never();
-    check_file(path.text, "GUFOQ", 5, "torn");
+    check_file(path.text, "GUFO-", 5, "torn");
     check_u64(entry_count(p.f.path), p.files + 1, "files");
     place_end(&p);
 }
