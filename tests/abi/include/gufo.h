@@ -2,10 +2,10 @@
  *
  * This header includes the header of every room.  Read them from the bottom up: base.h (errors,
  * strings, where bytes come from), codec.h (element types of tensors), format.h (the file itself),
- * schema.h (what the values mean), check.h (whether a model is complete and agrees with itself),
- * name.h (names of files), quant.h (making models smaller), edit.h (changing files), compare.h (how
- * two models differ).  Hashes and signatures are a library of their own, with a header of its own:
- * gufo/digest.h. */
+ * document.h (a file that is to be written), produce.h (writing it), schema.h (what the values mean), check.h (whether a
+ * model is complete and agrees with itself), name.h (names of files), quant.h (making models
+ * smaller), edit.h (changing files), compare.h (how two models differ).  digest.h (hashes and
+ * signatures) belongs to a library of its own. */
 #ifndef GUFO_H
 #define GUFO_H
 
@@ -13,9 +13,11 @@
 #include "gufo/check.h"
 #include "gufo/codec.h"
 #include "gufo/compare.h"
+#include "gufo/document.h"
 #include "gufo/edit.h"
 #include "gufo/format.h"
 #include "gufo/name.h"
+#include "gufo/produce.h"
 #include "gufo/quant.h"
 #include "gufo/schema.h"
 

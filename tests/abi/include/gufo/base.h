@@ -5,7 +5,15 @@
  *    last argument `gufo_error *error`.  NULL is allowed there everywhere.
  *  - The library never prints, exits, aborts, changes global state or reads the environment.
  *  - Sizes and offsets are uint64_t and count bytes unless the name says otherwise.
- *  - An options struct is initialised with `{0}`: zero always means "the default".
+ *  - An options struct is initialised with `{0}`: zero always means "the default".  NULL options mean
+ *    {0}.  Reserved fields are those of a later version: GUFO_E_ARGUMENT for anything but zeros.  A
+ *    compulsory field that is missing is GUFO_E_ARGUMENT, and the error names it.
+ *  - Structs that the library fills have reserved room, which later versions may use.  gufo_str,
+ *    gufo_value, gufo_array, gufo_items, gufo_allocator and gufo_encoding are final.  Rows of tables
+ *    are only handed out by pointer, and may grow at their end.
+ *  - Outputs are written on success; NULL is allowed for those that are not the point of the call
+ *    (which say so).  Enumerators have fixed values: new ones are added with new values.
+ *  - Keys and names that a program spells out are `const char *`; views into files are gufo_str.
  *  - Objects may be used from several threads at once as long as nobody modifies them; what
  *    modifies an object says so. */
 #ifndef GUFO_BASE_H
@@ -25,6 +33,25 @@ extern "C" {
 #define GUFO_API
 #endif
 
+/* A result that must be used: it owns memory, or says whether an output is complete.  (void) does not
+ * silence gcc there, on purpose. */
+#if defined(__GNUC__)
+#define GUFO_MUST_USE __attribute__((warn_unused_result))
+#else
+#define GUFO_MUST_USE
+#endif
+
+/* Compilers that let (void) pass also warn of every other status that is ignored. */
+#if defined(__cplusplus) && __cplusplus >= 201703L
+#define GUFO_MUST_LOOK [[nodiscard]]
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L
+#define GUFO_MUST_LOOK [[nodiscard]]
+#elif defined(__clang__)
+#define GUFO_MUST_LOOK __attribute__((warn_unused_result))
+#else
+#define GUFO_MUST_LOOK
+#endif
+
 #define GUFO_VERSION_MAJOR 0
 #define GUFO_VERSION_MINOR 1
 #define GUFO_VERSION_PATCH 0
@@ -42,15 +69,9 @@ typedef struct gufo_str {
     size_t len;
 } gufo_str;
 
-/* The view of a C string, without its terminator. */
-static inline gufo_str gufo_str_of(const char *text)
-{
-    gufo_str view = {text, 0};
-
-    while (text[view.len] != '\0')
-        view.len++;
-    return view;
-}
+/* The view of a C string, without its terminator; {NULL, 0} for NULL.  It lives as long as the text.
+ * Any thread. */
+GUFO_API gufo_str gufo_str_of(const char *text);
 
 /* Equal in length and bytes.  Any thread. */
 GUFO_API bool gufo_str_equal(gufo_str a, gufo_str b);
@@ -61,23 +82,23 @@ GUFO_API size_t gufo_utf8_valid_prefix(gufo_str text);
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
-typedef enum gufo_status {
+typedef enum GUFO_MUST_LOOK gufo_status {
     GUFO_OK = 0,
-    GUFO_E_MEMORY,    /* the allocator returned NULL */
-    GUFO_E_IO,        /* the system refused: see gufo_error.system */
-    GUFO_E_ARGUMENT,  /* the caller asked for something impossible */
-    GUFO_E_NOT_GGUF,  /* the first bytes are not those of a GGUF file */
-    GUFO_E_VERSION,   /* a GGUF version that does not exist */
-    GUFO_E_TRUNCATED, /* the file ends before what it announces */
-    GUFO_E_MALFORMED, /* the file breaks a rule of the format */
-    GUFO_E_LIMIT,     /* more than a limit of this library or of the options allows */
-    GUFO_E_NOT_FOUND, /* no such key, tensor or type */
-    GUFO_E_TYPE,      /* the value has another type */
-    GUFO_E_RANGE,     /* the value does not fit, the index is past the end */
-    GUFO_E_EXISTS,    /* the output exists and replacing it was not asked for */
-    GUFO_E_CHANGED,   /* the file was changed by somebody else while it was open */
-    GUFO_E_SHARDS,    /* a shard is missing, or the shards do not belong together */
-    GUFO_E_STOPPED,   /* the caller asked to stop */
+    GUFO_E_MEMORY = 1,    /* the allocator returned NULL */
+    GUFO_E_IO = 2,        /* the system refused: see gufo_error.system */
+    GUFO_E_ARGUMENT = 3,  /* the caller asked for something impossible */
+    GUFO_E_NOT_GGUF = 4,  /* the first bytes are not those of a GGUF file */
+    GUFO_E_VERSION = 5,   /* a GGUF version that does not exist */
+    GUFO_E_TRUNCATED = 6, /* the file ends before what it announces */
+    GUFO_E_MALFORMED = 7, /* the file breaks a rule of the format */
+    GUFO_E_LIMIT = 8,     /* more than a limit of this library or of the options allows */
+    GUFO_E_NOT_FOUND = 9, /* no such key, tensor or type */
+    GUFO_E_TYPE = 10,     /* the value has another type */
+    GUFO_E_RANGE = 11,    /* the value does not fit, the index is past the end */
+    GUFO_E_EXISTS = 12,   /* the output exists and replacing it was not asked for */
+    GUFO_E_CHANGED = 13,  /* the file was changed by somebody else while it was open */
+    GUFO_E_SHARDS = 14,   /* a shard is missing, or the shards do not belong together */
+    GUFO_E_STOPPED = 15,  /* the caller asked to stop */
 } gufo_status;
 
 /* No offset applies to this error. */
@@ -85,13 +106,28 @@ typedef enum gufo_status {
 
 struct gufo_rule; /* format.h */
 
-/* What went wrong.  Plain data: copy it freely; nothing has to be freed. */
+/* What a file is to the call that failed. */
+typedef enum gufo_file_role {
+    GUFO_FILE_NONE = 0,         /* no file is named */
+    GUFO_FILE_INPUT = 1,        /* the model, or one of several inputs */
+    GUFO_FILE_SECOND_INPUT = 2, /* the second model of a comparison */
+    GUFO_FILE_IMPORTANCE = 3,   /* an importance matrix */
+    GUFO_FILE_OUTPUT = 4,
+    GUFO_FILE_JOURNAL = 5,
+} gufo_file_role;
+
+/* What went wrong, and with which file.  Plain data: copy it freely; nothing has to be freed. */
 typedef struct gufo_error {
     gufo_status code;
     int system;                   /* errno of a GUFO_E_IO, else 0 */
     uint64_t offset;              /* where in the file, or GUFO_NO_OFFSET */
     const struct gufo_rule *rule; /* the rule of the format that is broken, or NULL; static */
-    char message[1024];           /* one English sentence, no newline, control characters escaped */
+    gufo_file_role role;
+    uint32_t file_index; /* from 0: the shard of a model, or the place in a list of files */
+    char file[1024];     /* its path as the caller spelt it, or what options call it; a longer one
+                            keeps its tail, behind "..."; "" if there is none */
+    char message[1024];  /* one English sentence, no newline, control characters escaped */
+    uint64_t reserved[4];
 } gufo_error;
 
 /* A short name for a status, e.g. "truncated".  Static; any thread. */
@@ -108,6 +144,12 @@ typedef struct gufo_allocator {
     void *context;
 } gufo_allocator;
 
+/* ---- progress -------------------------------------------------------------------------------- */
+
+/* How far work is, mostly in bytes.  Called often, from any thread but one at a time.  False stops the
+ * work: it then fails with GUFO_E_STOPPED. */
+typedef bool gufo_progress_fn(void *context, uint64_t done, uint64_t total);
+
 /* ---- sources -------------------------------------------------------------------------------- */
 
 /* Something that can be read in ranges: a file on another machine, an archive member... */
@@ -120,6 +162,7 @@ typedef struct gufo_source {
     gufo_status (*read)(void *context, uint64_t offset, void *buffer, size_t size,
                         gufo_error *error);
     void (*close)(void *context); /* called once, when the file is closed; may be NULL */
+    uint64_t reserved[4];         /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_source;
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Floor 1: the element types of tensors, and the arithmetic that turns numbers into them and back.
+/* Floor 1: the element types of tensors, and the arithmetic that makes them from numbers and numbers from them.
  *
  * A tensor's rows (dimension 0) are sequences of blocks; every block holds `block_elements`
  * elements in `block_bytes` bytes, and blocks never cross rows.  Plain number types have blocks of
@@ -9,7 +9,7 @@
  * Part 3  decoding  blocks to numbers
  * Part 4  encoding  numbers to blocks
  *
- * Blocks are little-endian, as in a little-endian file; gufo_swap_blocks turns those of a big-endian
+ * Blocks are little-endian, as in a little-endian file; gufo_swap_blocks swaps those of a big-endian
  * file.  Results are the same bytes for every kernel, processor and compiler, but for the sign and
  * the payload of a NaN that decoding gives.  They assume the floating-point environment that every
  * program starts with: rounding to nearest, subnormal numbers not flushed to zero. */
@@ -25,11 +25,11 @@ extern "C" {
 /* ==== Part 1: types ========================================================================== */
 
 /* One constant per id that ever had a name: GUFO_TYPE_F32, GUFO_TYPE_Q4_K ... */
-enum {
+typedef enum gufo_element_type_id {
 #define GUFO_ELEMENT_TYPE(id, name, elements, bytes, flags, coding) GUFO_TYPE_##name = id,
 #include "element_types.def"
 #undef GUFO_ELEMENT_TYPE
-};
+} gufo_element_type_id;
 
 typedef enum gufo_element_flags {
     GUFO_ELEMENT_QUANTIZED = 1, /* elements share scales; general.quantization_version applies */
@@ -49,7 +49,7 @@ typedef struct gufo_element_type {
 } gufo_element_type;
 
 /* The number of rows of the type table, and row `index` of it in the order of ids (NULL past the
- * end).  Static; any thread. */
+ * end): ids run from 0, the index is the id.  Static; any thread. */
 GUFO_API size_t gufo_element_type_count(void);
 GUFO_API const gufo_element_type *gufo_element_type_at(size_t index);
 
@@ -59,24 +59,24 @@ GUFO_API const gufo_element_type *gufo_element_type_by_id(uint32_t id);
 GUFO_API const gufo_element_type *gufo_element_type_by_name(const char *name);
 
 /* The bytes of a row of `elements` elements.  GUFO_E_TYPE if the layout is not known,
- * GUFO_E_ARGUMENT if they do not fill whole blocks, GUFO_E_RANGE if the size overflows. */
+ * GUFO_E_ARGUMENT if they do not fill whole blocks, GUFO_E_RANGE if the size overflows.  Any thread. */
 GUFO_API gufo_status gufo_element_row_size(const gufo_element_type *type, uint64_t elements,
-                                           uint64_t *bytes);
+                                           uint64_t *bytes, gufo_error *error);
 
 /* ==== Part 2: kernels ======================================================================== */
 
 /* The instructions that coding may use.  All give the same bytes. */
 typedef enum gufo_cpu {
-    GUFO_CPU_BEST = 0, /* the fastest that this processor has */
-    GUFO_CPU_PORTABLE, /* plain C */
-    GUFO_CPU_AVX2,     /* x86-64: AVX2 and F16C */
-    GUFO_CPU_AVX512,   /* x86-64: AVX-512 F, BW, DQ and VL */
-    GUFO_CPU_NEON,     /* AArch64 */
+    GUFO_CPU_BEST = 0,     /* the fastest that this processor has */
+    GUFO_CPU_PORTABLE = 1, /* plain C */
+    GUFO_CPU_AVX2 = 2,     /* x86-64: AVX2 and F16C */
+    GUFO_CPU_AVX512 = 3,   /* x86-64: AVX-512 F, BW, DQ and VL */
+    GUFO_CPU_NEON = 4,     /* AArch64 */
 } gufo_cpu;
 
-/* "best", "portable", "avx2", "avx512", "neon"; NULL for a number that is none.  Static. */
+/* "best", "portable", "avx2", "avx512", "neon"; NULL for a number that is none.  Static; any thread. */
 GUFO_API const char *gufo_cpu_name(gufo_cpu cpu);
-/* The level with that name into *cpu; false if there is none. */
+/* The level with that name into *cpu; false if there is none.  Any thread. */
 GUFO_API bool gufo_cpu_by_name(const char *name, gufo_cpu *cpu);
 /* Whether this processor and this build of the library have it.  Any thread. */
 GUFO_API bool gufo_cpu_available(gufo_cpu cpu);
@@ -103,14 +103,14 @@ GUFO_API gufo_status gufo_decode_bf16(const gufo_element_type *type, const void 
                                       gufo_cpu cpu, gufo_error *error);
 
 /* Repacks rows of a removed interleaved type (31-33: to Q4_0; 36: to IQ4_NL) without loss;
- * *repacked is the type they then have.  `blocks` and `out` have the same size and must not overlap.
- * Errors as gufo_decode; GUFO_E_TYPE for any other type. */
+ * *repacked (may be NULL) is the type they then have.  `blocks` and `out` have the same size and must not overlap.
+ * Any thread.  Errors as gufo_decode; GUFO_E_TYPE for any other type. */
 GUFO_API gufo_status gufo_repack(const gufo_element_type *type, const void *blocks, uint64_t rows,
                                  uint64_t columns, void *out, const gufo_element_type **repacked,
                                  gufo_error *error);
 
-/* Turns the byte order of every number inside `count` blocks, in place.  Any thread.  GUFO_E_TYPE if
- * the layout is not known, GUFO_E_ARGUMENT if interleaved blocks are no whole groups (of 4 or 8). */
+/* Swaps the byte order of every number inside `count` blocks, in place.  Any thread.  GUFO_E_TYPE if
+ * the layout is not known, GUFO_E_ARGUMENT if interleaved blocks are not whole groups (of 4 or 8). */
 GUFO_API gufo_status gufo_swap_blocks(const gufo_element_type *type, void *blocks, uint64_t count,
                                       gufo_error *error);
 
@@ -121,7 +121,7 @@ GUFO_API uint64_t gufo_first_nonfinite(const float *values, uint64_t count);
 
 typedef enum gufo_effort {
     GUFO_EFFORT_REFERENCE = 0, /* the search that the format's reference makes, to the bit */
-    GUFO_EFFORT_HIGH, /* a longer search: never a higher error, same as REFERENCE where there is
+    GUFO_EFFORT_HIGH = 1, /* a longer search: never a higher error, same as REFERENCE where there is
                        * nothing to search (docs/codec.md lists the types) */
 } gufo_effort;
 
@@ -129,25 +129,28 @@ typedef struct gufo_encoder_options {
     gufo_cpu cpu;
     gufo_effort effort;
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_encoder_options;
 
 /* Whatever encoding into one type needs: the kernel and, for the lattice types, tables that take
  * some milliseconds and up to 2 MB.  Immutable: any number of threads may use one. */
 typedef struct gufo_encoder gufo_encoder;
 
-/* `options` may be NULL.  NULL on failure: GUFO_E_TYPE if the type has no encoder,
- * GUFO_E_ARGUMENT for a cpu that is not available, GUFO_E_MEMORY. */
-GUFO_API gufo_encoder *gufo_encoder_new(const gufo_element_type *type,
-                                        const gufo_encoder_options *options, gufo_error *error);
-/* NULL is allowed. */
+/* Makes an encoder, which is the caller's: gufo_encoder_free.  `options` may be NULL.  NULL on failure:
+ * GUFO_E_TYPE if the type has no encoder, GUFO_E_ARGUMENT for a cpu that is not available or an
+ * effort that does not exist, GUFO_E_MEMORY.  Any thread. */
+GUFO_MUST_USE GUFO_API gufo_encoder *gufo_encoder_new(const gufo_element_type *type,
+                                                      const gufo_encoder_options *options,
+                                                      gufo_error *error);
+/* Frees an encoder that no thread uses any more.  NULL is allowed. */
 GUFO_API void gufo_encoder_free(gufo_encoder *encoder);
 
 /* Encodes `rows` rows of `columns` values into rows * gufo_element_row_size bytes at `blocks`.
  * Rows are independent: encoding them in parts gives the same bytes.
  * `importance`: NULL, or `columns` factors >= 0, one per column, of how much an error there matters
  * (the mean square of the activations that the column is multiplied with); used for every row.
- * Values should be finite (gufo_first_nonfinite): what infinite and NaN values become is told in
- * docs/codec.md.  Integer types take the nearest integer, limited to their range.
+ * Values should be finite (gufo_first_nonfinite): docs/codec.md says what infinite and NaN values
+ * become.  Integer types take the nearest integer, limited to their range.
  * Any thread.  GUFO_E_ARGUMENT if columns do not fill blocks, or importance is NULL and the type
  * needs it. */
 GUFO_API gufo_status gufo_encoder_encode(const gufo_encoder *encoder, const float *values,

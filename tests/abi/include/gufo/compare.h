@@ -1,9 +1,9 @@
 /* Floor 4, room edit: how two models differ.
  *
  * Models are compared by what they say, not by how they lie in files: a set of shards equals the
- * whole model, a big-endian file the little-endian one.  The keys that only tell how a model lies in
+ * whole model, a big-endian file the little-endian one.  The keys that only say how a model lies in
  * files do not count: split.*, gufo.split.* and gufo.padding.  The order of keys and tensors,
- * padding, version and byte order make no difference either; gufo_comparison.notes tells of them. */
+ * padding, version and byte order make no difference either; gufo_comparison.notes names them. */
 #ifndef GUFO_COMPARE_H
 #define GUFO_COMPARE_H
 
@@ -16,10 +16,10 @@ extern "C" {
 
 /* What the first model, a, has to go through to become the second one, b. */
 typedef enum gufo_difference {
-    GUFO_DIFFERENCE_NONE,
-    GUFO_DIFFERENCE_ADDED,   /* b has it, a does not */
-    GUFO_DIFFERENCE_REMOVED, /* a has it, b does not */
-    GUFO_DIFFERENCE_CHANGED,
+    GUFO_DIFFERENCE_NONE = 0,
+    GUFO_DIFFERENCE_ADDED = 1,   /* b has it, a does not */
+    GUFO_DIFFERENCE_REMOVED = 2, /* a has it, b does not */
+    GUFO_DIFFERENCE_CHANGED = 3,
 } gufo_difference;
 
 #define GUFO_DIFFERENCE_COUNT 4
@@ -30,6 +30,7 @@ typedef struct gufo_entry_difference {
     gufo_entry a, b;      /* all zeros where there is none */
     bool has_first;       /* both are arrays of one element type, and this is */
     uint64_t first;       /* the first element that differs, or that only the longer one has */
+    uint64_t reserved[2];
 } gufo_entry_difference;
 
 /* How far the numbers of two tensors are apart: the sums, and what they come to.  Pairs in which one
@@ -43,25 +44,23 @@ typedef struct gufo_value_difference {
     uint64_t largest_at;      /* index of the element, in the order of dims */
     double square_difference; /* the sum of (a - b)^2 */
     double square_a, square_b, product;
+    double rmse;     /* root mean square of the differences */
+    double relative; /* the same divided by that of a: infinite where a is all zeros and b is not */
+    double cosine;   /* of the angle between them: 1 if both are all zeros, 0 if one is.  These two
+                        are NaN if a square sum is infinite */
+    uint64_t reserved[4];
 } gufo_value_difference;
-
-/* Root mean square of the differences; the same divided by that of a (infinite where a is all zeros
- * and b is not); cosine of the angle between them (1 if both are all zeros, 0 if one is).
- * The last two are NaN if a square sum is infinite. */
-GUFO_API double gufo_value_difference_rmse(const gufo_value_difference *d);
-GUFO_API double gufo_value_difference_relative(const gufo_value_difference *d);
-GUFO_API double gufo_value_difference_cosine(const gufo_value_difference *d);
 
 typedef struct gufo_tensor_difference {
     gufo_difference kind; /* never NONE */
     gufo_tensor a, b;     /* all zeros where there is none */
-    size_t shard_a, shard_b;
-    bool type, shape; /* it is another one */
-    bool data;        /* bytes differ; only looked at if type and size are the same */
-    bool unordered;   /* byte orders differ, and how to turn this type is not known */
-    uint64_t first;   /* if data && !unordered: the first byte of the tensor that differs */
-    bool has_values;  /* with GUFO_COMPARE_VALUES, if both have the same shape and can be decoded */
+    bool type, shape;     /* it is another one */
+    bool data;            /* bytes differ; only looked at if type and size are the same */
+    bool unordered;       /* byte orders differ, and how to swap this type is not known */
+    uint64_t first;       /* if data && !unordered: the first byte of the tensor that differs */
+    bool has_values; /* with GUFO_COMPARE_VALUES, if both have the same shape and can be decoded */
     gufo_value_difference values;
+    uint64_t reserved[4];
 } gufo_tensor_difference;
 
 typedef enum gufo_compare_flags {
@@ -79,37 +78,32 @@ typedef enum gufo_compare_notes {
 
 typedef struct gufo_compare_options {
     uint32_t flags; /* of gufo_compare_flags */
-    gufo_cpu cpu;
-    unsigned threads; /* 0: one per processor */
     /* Each difference: keys in the order of a, then those that b adds, in its order; then tensors in
      * the same way.  May be NULL. */
     void (*entry)(void *context, const gufo_entry_difference *difference);
     void (*tensor)(void *context, const gufo_tensor_difference *difference);
-    /* How far work is, in bytes.  From any thread but one at a time.  False stops.  May be NULL. */
-    bool (*progress)(void *context, uint64_t done, uint64_t total);
-    void *context;
-    const gufo_allocator *allocator; /* NULL: malloc */
+    void *context;        /* for both */
+    uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_compare_options;
 
 typedef struct gufo_comparison {
     uint64_t entries[GUFO_DIFFERENCE_COUNT]; /* by gufo_difference */
     uint64_t tensors[GUFO_DIFFERENCE_COUNT];
-    uint32_t notes;      /* of gufo_compare_notes */
-    bool failed_in_b;    /* after a failure: the model, */
-    size_t failed_shard; /* and its shard */
+    uint32_t notes; /* of gufo_compare_notes */
+    bool same;      /* nothing was added, removed or changed */
+    uint64_t reserved[4];
 } gufo_comparison;
 
-/* Compares.  Data is read in pieces of a megabyte at most (per thread), and only up to the first
+/* Compares.  An error names a file of a with the role GUFO_FILE_INPUT, of b with
+ * GUFO_FILE_SECOND_INPUT.  Data is read in pieces of a megabyte at most (per thread), and only up to the first
  * difference of a tensor unless values are asked for.  The result does not depend on the number of
- * threads.  `options` may be NULL.
+ * threads.  `options`, `run` and `result` may be NULL; progress counts bytes.  Any thread.
  *   GUFO_E_STOPPED   `progress` asked for it
  *   GUFO_E_ARGUMENT  a pipe, whose data is gone; a cpu that is not available
  *   GUFO_E_CHANGED, GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_compare(const gufo_set *a, const gufo_set *b,
-                                  const gufo_compare_options *options, gufo_comparison *result,
-                                  gufo_error *error);
-/* Whether nothing was added, removed or changed. */
-GUFO_API bool gufo_comparison_same(const gufo_comparison *result);
+GUFO_API gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
+                                  const gufo_compare_options *options, const gufo_run *run,
+                                  gufo_comparison *result, gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -1,18 +1,18 @@
-/* Floor 2: what a GGUF file is: opening, looking up, checking and writing.
+/* Floor 2: what a GGUF file is: opening, looking up and checking.
  *
  * "Spec" below is the GGUF specification, version 3 (docs/gguf.md of the ggml project); clauses are
  * cited by the struct or section that states them.
  *
  * Part 1  values       metadata values, typed access, arrays
- * Part 2  files        open, metadata, tensors
- * Part 3  shard sets   several files that are one model
- * Part 4  rules        what a file may break, and the validator
- * Part 5  writer       plan, layout, data */
+ * Part 2  models       open, facts, metadata, tensors, rows
+ * Part 3  made models  models that are not GGUF files
+ * Part 4  rules        what a file may break, and the validator */
 #ifndef GUFO_FORMAT_H
 #define GUFO_FORMAT_H
 
 #include "base.h"
 #include "codec.h"
+#include "run.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -111,8 +111,10 @@ typedef struct gufo_array_iter {
     uint64_t index;    /* of the next element */
     uint64_t position; /* of the next element's bytes in array.data */
     bool changed;      /* set when the bytes no longer make sense: the file was changed meanwhile */
+    uint64_t reserved[2];
 } gufo_array_iter;
 
+/* A walk that begins at the first element.  Nothing to free; one thread at a time for one walk. */
 GUFO_API gufo_array_iter gufo_array_start(const gufo_array *array);
 /* The next element into *out; false at the end, or (`iter->changed`) where bounds no longer hold.
  * Never reads outside the array, even if the file is overwritten meanwhile. */
@@ -129,23 +131,34 @@ GUFO_API gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo
 GUFO_API gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t count,
                                      void *out, gufo_error *error);
 
-/* ==== Part 2: files ========================================================================== */
+/* Elements for an array: `count` values of `type` at `items`, which is an array of the C type
+ * (uint8_t ... double, bool), of gufo_str for strings, of gufo_items for arrays. */
+typedef struct gufo_items {
+    gufo_value_type type;
+    uint64_t count;
+    const void *items;
+} gufo_items;
 
-typedef struct gufo_file gufo_file;
+/* ==== Part 2: models ========================================================================= */
+
+/* A model is what is opened for reading: one file, or the shards of a set.  Whoever asks for the
+ * metadata gets that of the first shard; whoever asks for tensors gets those of all shards, in shard
+ * order.  gufo_model_shard lends one shard, which is a model of one file. */
+typedef struct gufo_model gufo_model;
 struct gufo_finding;
 
 typedef enum gufo_open_flags {
     /* Open a damaged file as far as it can be read.  Reading goes on after a fault as long as the
-     * position of the next field is certain; gufo_file_damage tells the first fault.  Tensors then
-     * say how many of their bytes are there. */
+     * position of the next field is certain; gufo_model_damage gives the first fault.  Tensors then
+     * say how many of their bytes are there.  Checks between shards stay strict. */
     GUFO_OPEN_LENIENT = 1,
     /* Read metadata into memory instead of mapping the file: slower, but a file that somebody
      * truncates while it is open cannot raise SIGBUS. */
     GUFO_OPEN_NO_MAP = 2,
     /* Do not ask whether tensor data is there: extents are compared neither with the end of the file
-     * nor with each other, and gufo_file_data_size is 0.  For files that hold metadata only, and for
+     * nor with each other, and gufo_facts.data_size is 0.  For files that hold metadata only, and for
      * programs that check extents themselves: without that, a tensor may claim bytes that belong to
-     * another tensor or to nobody.  gufo_tensor.available and .complete still tell. */
+     * another tensor or to nobody.  gufo_tensor.available and .complete still say so. */
     GUFO_OPEN_METADATA_ONLY = 4,
     /* Accept what ggml's reader accepts although the specification forbids it: keys of any bytes and
      * any length (G203, G204), a bool other than 0 and 1 (G209), as alignment any power of two
@@ -154,6 +167,8 @@ typedef enum gufo_open_flags {
     /* Read no byte beyond those that are needed, for a gufo_source whose `size` is only an upper
      * bound; many small reads instead of a few large ones. */
     GUFO_OPEN_NO_READ_AHEAD = 16,
+    /* Open just this one file, although it is a shard of several. */
+    GUFO_OPEN_INCOMPLETE = 32,
 } gufo_open_flags;
 
 typedef struct gufo_open_options {
@@ -162,131 +177,118 @@ typedef struct gufo_open_options {
     uint64_t max_metadata;           /* entries; 0: GUFO_MAX_COUNT */
     uint64_t max_tensors;            /* 0: GUFO_MAX_COUNT */
     uint64_t max_unmapped;           /* bytes; 0: GUFO_MAX_UNMAPPED */
-    /* With GUFO_OPEN_LENIENT: told of every fault that open looks for, not only the first. */
+    /* With GUFO_OPEN_LENIENT: called for every fault that open looks for, not only the first. */
     void (*on_finding)(void *context, const struct gufo_finding *finding);
     void *finding_context;
+    const char *name;     /* what errors call a descriptor, memory or a source; NULL: nothing */
+    uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_open_options;
 
-/* Opens a file, reads its header, metadata and tensor infos once, checks them (part 4 lists the
- * rules) and builds the index.  The file is mapped and read-only; strings and arrays stay in it.
- * Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.  Where
+/* Opens a model, reads header, metadata and tensor infos of each file once, checks them (part 4
+ * lists the rules) and builds the index.  Files are mapped and read-only; strings and arrays stay in
+ * them.  Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.  Where
  * mapping is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped bytes,
- * and a pipe is read to its end: one without an end never returns. Changing the file while it is
+ * and a pipe is read to its end: one without an end never returns.  Changing a file while it is
  * open is noticed as GUFO_E_CHANGED or as wrong content; truncating it raises SIGBUS in whoever
- * touches the lost bytes (see GUFO_OPEN_NO_MAP). `options` may be NULL.  The result is closed with
- * gufo_close; NULL on failure. */
-GUFO_API gufo_file *gufo_open(const char *path, const gufo_open_options *options,
-                              gufo_error *error);
+ * touches the lost bytes (see GUFO_OPEN_NO_MAP).
+ *
+ * A path that is named as the first of several shards means all of them, which must belong together:
+ * numbering and count (split.no, split.count), total (split.tensors.count), version, byte order,
+ * alignment, no tensor twice.  GUFO_E_SHARDS if one is missing or they do not.  One file that is a
+ * shard of several - it is named as a later one, or its split.count is above 1 - is GUFO_E_SHARDS
+ * too, whatever it is opened from, unless GUFO_OPEN_INCOMPLETE asks for just this file.
+ *
+ * `options` may be NULL.  The result is closed with gufo_close; NULL on failure, and the error names
+ * the file. */
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open(const char *path, const gufo_open_options *options,
+                                             gufo_error *error);
 /* The same from a file descriptor, which stays the caller's and may be closed right after. */
-GUFO_API gufo_file *gufo_open_fd(int fd, const gufo_open_options *options, gufo_error *error);
-/* The same from memory, which must outlive the file and stay as it is. */
-GUFO_API gufo_file *gufo_open_memory(const void *data, size_t size,
-                                     const gufo_open_options *options, gufo_error *error);
-/* The same from a source; the struct is copied, its context must outlive the file.  Its `close` is
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open_fd(int fd, const gufo_open_options *options,
+                                                gufo_error *error);
+/* The same from memory, which must outlive the model and stay as it is. */
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open_memory(const void *data, size_t size,
+                                                    const gufo_open_options *options,
+                                                    gufo_error *error);
+/* The same from a source; the struct is copied, its context must outlive the model.  Its `close` is
  * called by gufo_close, and on failure before returning. */
-GUFO_API gufo_file *gufo_open_source(const gufo_source *source, const gufo_open_options *options,
-                                     gufo_error *error);
-/* Releases everything; all views die.  NULL is allowed. */
-GUFO_API void gufo_close(gufo_file *file);
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open_source(const gufo_source *source,
+                                                    const gufo_open_options *options,
+                                                    gufo_error *error);
 
-/* Facts of the file.  Any thread. */
-GUFO_API uint32_t gufo_file_version(const gufo_file *file);
-GUFO_API gufo_byte_order gufo_file_byte_order(const gufo_file *file);
-GUFO_API uint64_t gufo_file_size(const gufo_file *file); /* bytes that are there */
-/* The default if a lenient open did not find it, or found one that makes no sense. */
-GUFO_API uint32_t gufo_file_alignment(const gufo_file *file);
-/* Where tensor data begins: the end of the tensor infos, aligned.  0 if a lenient open could not
- * read that far. */
-GUFO_API uint64_t gufo_file_data_offset(const gufo_file *file);
-/* Bytes from the data offset to the end of the last tensor; 0 without tensors. */
-GUFO_API uint64_t gufo_file_data_size(const gufo_file *file);
-/* Where the tensor infos end, before the padding; 0 if a lenient open did not reach it. */
-GUFO_API uint64_t gufo_file_infos_end(const gufo_file *file);
-/* The first fault that a lenient open met; NULL if there was none.  Lives as long as the file. */
-GUFO_API const gufo_error *gufo_file_damage(const gufo_file *file);
-/* What the header announces; more than there are in a damaged file. */
-GUFO_API uint64_t gufo_file_claimed_metadata(const gufo_file *file);
-GUFO_API uint64_t gufo_file_claimed_tensors(const gufo_file *file);
+typedef enum gufo_input_kind {
+    GUFO_INPUT_PATH = 0,
+    GUFO_INPUT_FD = 1,
+    GUFO_INPUT_MEMORY = 2,
+    GUFO_INPUT_SOURCE = 3,
+} gufo_input_kind;
 
-/* One key with its value.  Spec, gguf_metadata_kv_t. */
-typedef struct gufo_entry {
-    gufo_str key;
-    gufo_value value;
-    uint64_t offset;       /* of the entry in the file */
-    uint64_t value_offset; /* of the value's first content byte: number, text, first element */
-    uint64_t end;          /* the byte after the entry */
-} gufo_entry;
+/* One file, whatever it is read from.  The fields of the other kinds do not matter. */
+typedef struct gufo_input {
+    gufo_input_kind kind;
+    int fd;
+    const char *path;
+    const void *data; /* memory, of */
+    size_t size;      /* bytes */
+    const gufo_source *source;
+    const char *name;     /* of what is no path, for errors; NULL: that of the options */
+    uint64_t reserved[4]; /* zeros */
+} gufo_input;
 
-/* The number of entries; entry `index` in file order (false past the end); the entry with this key
- * (false if there is none; the first of several, which only a lenient open lets in), found in
- * constant time.  Views live as long as the file.  Any thread. */
-GUFO_API uint64_t gufo_metadata_count(const gufo_file *file);
-GUFO_API bool gufo_metadata_at(const gufo_file *file, uint64_t index, gufo_entry *out);
-GUFO_API bool gufo_metadata_find(const gufo_file *file, const char *key, gufo_entry *out);
-GUFO_API bool gufo_metadata_find_str(const gufo_file *file, gufo_str key, gufo_entry *out);
+static inline gufo_input gufo_input_path(const char *path)
+{
+    gufo_input input = {GUFO_INPUT_PATH, 0, path, NULL, 0, NULL, NULL, {0, 0, 0, 0}};
 
-/* The value of `key`, converted as gufo_value_* does.  GUFO_E_NOT_FOUND if it is absent. */
-GUFO_API gufo_status gufo_get_u64(const gufo_file *file, const char *key, uint64_t *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_i64(const gufo_file *file, const char *key, int64_t *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_f64(const gufo_file *file, const char *key, double *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_bool(const gufo_file *file, const char *key, bool *out,
-                                   gufo_error *error);
-GUFO_API gufo_status gufo_get_str(const gufo_file *file, const char *key, gufo_str *out,
-                                  gufo_error *error);
-GUFO_API gufo_status gufo_get_array(const gufo_file *file, const char *key,
-                                    gufo_value_type elements, gufo_array *out, gufo_error *error);
+    return input;
+}
 
-/* One tensor.  Spec, gguf_tensor_info_t. */
-typedef struct gufo_tensor {
-    gufo_str name;
-    uint32_t type;                /* id; gufo_element_type_by_id may not know it */
-    uint32_t n_dims;              /* 0 (a scalar) to 4 */
-    uint64_t dims[GUFO_MAX_DIMS]; /* in the file's order: dims[0] is the row; 1 beyond n_dims */
-    uint64_t elements;    /* product of dims; 0 if a lenient open found dims that make no sense
-                                   * (of more than four, the first four are shown) */
-    uint64_t offset;      /* of the data, from the start of the file; GUFO_NO_OFFSET if a
-                                   * lenient open could not tell */
-    uint64_t size;        /* bytes of data */
-    uint64_t available;   /* bytes that are there: less than size in a truncated file */
-    uint64_t info_offset; /* of the tensor info in the file */
-    bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
-                                   * offset of a tensor with bytes, or to the end of the file */
-    bool complete;        /* all bytes are there; always after a strict open */
-} gufo_tensor;
+static inline gufo_input gufo_input_fd(int fd)
+{
+    gufo_input input = {GUFO_INPUT_FD, fd, NULL, NULL, 0, NULL, NULL, {0, 0, 0, 0}};
 
-/* As for metadata: count, file order, constant-time search by name. */
-GUFO_API uint64_t gufo_tensor_count(const gufo_file *file);
-GUFO_API bool gufo_tensor_at(const gufo_file *file, uint64_t index, gufo_tensor *out);
-GUFO_API bool gufo_tensor_find(const gufo_file *file, const char *name, gufo_tensor *out);
-GUFO_API bool gufo_tensor_find_str(const gufo_file *file, gufo_str name, gufo_tensor *out);
+    return input;
+}
 
-/* The tensor's bytes, if the file is mapped or in memory and all of them are there; else NULL. */
-GUFO_API const void *gufo_tensor_data(const gufo_file *file, const gufo_tensor *tensor);
+static inline gufo_input gufo_input_memory(const void *data, size_t size)
+{
+    gufo_input input = {GUFO_INPUT_MEMORY, 0, NULL, data, size, NULL, NULL, {0, 0, 0, 0}};
 
-/* Reads bytes [offset, offset + size) of the tensor's data into buffer, with pread where there is a
- * file, so that an I/O error comes back as one.  GUFO_E_RANGE outside the tensor, GUFO_E_TRUNCATED
- * where the bytes are missing, GUFO_E_ARGUMENT for a pipe, whose data is gone.  Any thread. */
-GUFO_API gufo_status gufo_tensor_read(const gufo_file *file, const gufo_tensor *tensor,
-                                      uint64_t offset, void *buffer, size_t size,
-                                      gufo_error *error);
+    return input;
+}
 
-/* The same for any bytes of the file.  Of a pipe, only what was kept of its metadata. */
-GUFO_API gufo_status gufo_file_read(const gufo_file *file, uint64_t offset, void *buffer,
-                                    size_t size, gufo_error *error);
-/* Whether gufo_file_read can reach tensor data: false for a pipe. */
-GUFO_API bool gufo_file_has_data(const gufo_file *file);
+/* The source must live until it is opened. */
+static inline gufo_input gufo_input_source(const gufo_source *user)
+{
+    gufo_input input = {GUFO_INPUT_SOURCE, 0, NULL, NULL, 0, user, NULL, {0, 0, 0, 0}};
 
-/* GUFO_E_CHANGED if the file has another size or time of change than when it was opened: what was
- * read since then may be of both.  Nothing can be said of memory, pipes and other sources. */
-GUFO_API gufo_status gufo_file_unchanged(const gufo_file *file, gufo_error *error);
+    return input;
+}
 
-/* ==== Part 3: shard sets ===================================================================== */
+/* Opens the files of a list, which are all shards of one model in their order; each path is just that
+ * file.  A list of one is a model of one file.  Ownership is that of the functions above: `close` of
+ * every source in the list is called once, also on failure.  GUFO_E_ARGUMENT for an empty list, or
+ * more than GUFO_MAX_SHARDS. */
+#define GUFO_MAX_SHARDS 65535
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open_shards(const gufo_input *inputs, size_t count,
+                                                    const gufo_open_options *options,
+                                                    gufo_error *error);
+
+/* Releases everything; all views and lent shards die.  NULL is allowed. */
+GUFO_API void gufo_close(gufo_model *model);
+
+/* ---- shards --------------------------------------------------------------------------------- */
+
+/* The number of files: 1 for an ordinary one. */
+GUFO_API size_t gufo_model_shard_count(const gufo_model *model);
+/* Lends shard `index`, from 0, as a model of one file; NULL past the end.  It lives as long as
+ * `model`, and is never closed.  A model of one shard lends itself.  Any thread. */
+GUFO_API const gufo_model *gufo_model_shard(const gufo_model *model, size_t index);
+/* The path of the first shard, as it was spelt, or the name from the input or the options; NULL if it
+ * has none, or there is no model.  Lives as long as the model. */
+GUFO_API const char *gufo_model_name(const gufo_model *model);
 
 /* Splits "DIR/NAME-00002-of-00005.gguf" into the length of "DIR/NAME", the number (from 1) and the
- * count.  False if the path does not end that way, or the number is not in 1..count. */
+ * count.  False if the path does not end that way, or the number is not in 1..count.  The
+ * outputs may be NULL.  Any thread. */
 GUFO_API bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32_t *number,
                                     uint32_t *count);
 
@@ -296,45 +298,189 @@ GUFO_API bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32
 GUFO_API size_t gufo_shard_path_format(char *out, size_t size, const char *path, size_t prefix_len,
                                        uint32_t number, uint32_t count);
 
-typedef struct gufo_set gufo_set;
+/* ---- facts ---------------------------------------------------------------------------------- */
 
-/* Opens a model.  If `path` is named as the first of several shards, all shards are opened and
- * checked: numbering and count (split.no, split.count), total (split.tensors.count), version, byte
- * order, alignment, no tensor twice.  Any other path is a set of one. GUFO_E_SHARDS if a shard is
- * missing or the shards do not belong together; otherwise as gufo_open. `failed_path`, if not NULL,
- * receives the path that the error is about (NULL if none or without memory), to be freed with
- * free(). Lenient opening and on_finding apply to each file (findings do not tell which: open
- * shards one by one for that); checks between files stay strict. */
-GUFO_API gufo_set *gufo_set_open(const char *path, const gufo_open_options *options,
-                                 char **failed_path, gufo_error *error);
-GUFO_API void gufo_set_close(gufo_set *set);
+/* What a file says about itself.  Of several shards, version, byte order and alignment are the same in
+ * all; sizes and the number of tensors are sums; the rest is about the first one. */
+typedef struct gufo_facts {
+    uint32_t version; /* 1, 2 or 3 */
+    gufo_byte_order byte_order;
+    uint32_t alignment; /* the default if a lenient open did not find it, or found nonsense */
+    bool is_made;       /* part 3: there is no file; version 3, little-endian, and no positions */
+    uint64_t size;      /* bytes that are there; 0 if it is made */
+    /* Where the tensor infos end, before the padding; 0 if a lenient open did not reach it. */
+    uint64_t infos_end;
+    /* Where tensor data begins: the end of the tensor infos, aligned; 0 as above. */
+    uint64_t data_offset;
+    uint64_t data_size; /* from the data offset to the end of the last tensor; 0 without tensors */
+    /* What the header announces; more than there are in a damaged file. */
+    uint64_t claimed_metadata, claimed_tensors;
+    uint64_t reserved[4];
+} gufo_facts;
 
-/* The number of shards (1 for an ordinary file), shard `index` from 0 and its path (NULL past the
- * end).  The metadata of the model is that of shard 0.  Everything belongs to the set. */
-GUFO_API size_t gufo_set_shard_count(const gufo_set *set);
-GUFO_API const gufo_file *gufo_set_shard(const gufo_set *set, size_t index);
-GUFO_API const char *gufo_set_shard_path(const gufo_set *set, size_t index);
+/* Any thread. */
+GUFO_API gufo_facts gufo_model_facts(const gufo_model *model);
+/* The first fault that a lenient open met, in the first shard that has one; NULL if there is none.
+ * Lives as long as the model. */
+GUFO_API const gufo_error *gufo_model_damage(const gufo_model *model);
+/* Whether tensor data can be reached: false if a shard is a pipe. */
+GUFO_API bool gufo_model_has_data(const gufo_model *model);
+/* GUFO_E_CHANGED if a file has another size or time of change than when it was opened: what was
+ * read since then may be of both.  Nothing can be said of memory, pipes and other sources. */
+GUFO_API gufo_status gufo_model_unchanged(const gufo_model *model, gufo_error *error);
+/* Reads any bytes of a model of one file.  Of a pipe, only what was kept of its metadata.
+ * GUFO_E_RANGE outside the file, GUFO_E_ARGUMENT for a model of several shards or a made one. */
+GUFO_API gufo_status gufo_model_read_raw(const gufo_model *model, uint64_t offset, void *buffer,
+                                         size_t size, gufo_error *error);
 
-/* The tensors of all shards, in shard order; *shard (may be NULL) receives the index of the shard.
- * Offsets count within that shard's file. */
-GUFO_API uint64_t gufo_set_tensor_count(const gufo_set *set);
-GUFO_API bool gufo_set_tensor_at(const gufo_set *set, uint64_t index, gufo_tensor *out,
-                                 size_t *shard);
-GUFO_API bool gufo_set_tensor_find(const gufo_set *set, const char *name, gufo_tensor *out,
-                                   size_t *shard);
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+/* One key with its value.  Spec, gguf_metadata_kv_t. */
+typedef struct gufo_entry {
+    gufo_str key;
+    gufo_value value;
+    uint64_t offset;       /* of the entry in the file; these are GUFO_NO_OFFSET if it is made */
+    uint64_t value_offset; /* of the value's first content byte: number, text, first element */
+    uint64_t end;          /* the byte after the entry */
+    uint64_t reserved[2];
+} gufo_entry;
+
+/* The number of entries; entry `index` in file order (false past the end); the entry with this key
+ * (false if there is none; the first of several, which only a lenient open lets in), found in
+ * constant time.  `out` may be NULL.  Views live as long as the model.  Any thread. */
+GUFO_API uint64_t gufo_metadata_count(const gufo_model *model);
+GUFO_API bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out);
+GUFO_API bool gufo_metadata_find(const gufo_model *model, const char *key, gufo_entry *out);
+GUFO_API bool gufo_metadata_find_str(const gufo_model *model, gufo_str key, gufo_entry *out);
+
+/* The value of `key`, converted as gufo_value_* does.  In a key that begins with "{arch}." the value of
+ * general.architecture is put in its place: "{arch}.block_count" is "llama.block_count" in a model of
+ * that architecture.  GUFO_E_NOT_FOUND if the key, or that architecture, is absent; GUFO_E_MEMORY. */
+GUFO_API gufo_status gufo_get_u64(const gufo_model *model, const char *key, uint64_t *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_get_i64(const gufo_model *model, const char *key, int64_t *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_get_f64(const gufo_model *model, const char *key, double *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_get_bool(const gufo_model *model, const char *key, bool *out,
+                                   gufo_error *error);
+GUFO_API gufo_status gufo_get_str(const gufo_model *model, const char *key, gufo_str *out,
+                                  gufo_error *error);
+GUFO_API gufo_status gufo_get_array(const gufo_model *model, const char *key,
+                                    gufo_value_type elements, gufo_array *out, gufo_error *error);
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+/* One tensor.  Spec, gguf_tensor_info_t. */
+typedef struct gufo_tensor {
+    gufo_str name;
+    uint32_t type;                /* id; gufo_element_type_by_id may not know it */
+    uint32_t n_dims;              /* 0 (a scalar) to 4 */
+    uint64_t dims[GUFO_MAX_DIMS]; /* in the file's order: dims[0] is the row; 1 beyond n_dims */
+    uint64_t elements;    /* product of dims; 0 if a lenient open found dims that make no sense
+                                   * (of more than four, the first four are shown) */
+    uint64_t offset;      /* of the data, from the start of its shard's file; GUFO_NO_OFFSET if a
+                                   * lenient open could not tell, or the model is made */
+    uint64_t size;        /* bytes of data */
+    uint64_t available;   /* bytes that are there: less than size in a truncated file */
+    uint64_t info_offset; /* of the tensor info in that file; GUFO_NO_OFFSET if it is made */
+    uint32_t shard;       /* the index of the shard, in the model that was asked */
+    bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
+                                   * offset of a tensor with bytes, or to the end of the file */
+    bool complete;        /* all bytes are there; always after a strict open */
+    uint64_t reserved[4];
+} gufo_tensor;
+
+/* As for metadata: count, file order (shard after shard), constant-time search by name; `out` may be NULL.
+ * Any thread. */
+GUFO_API uint64_t gufo_tensor_count(const gufo_model *model);
+GUFO_API bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out);
+GUFO_API bool gufo_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out);
+GUFO_API bool gufo_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out);
+
+/* The functions below take a tensor together with the model that it came from.  (A lent shard takes
+ * its tensors also as the model that lends it tells them.) */
+
+/* Rows are those of dims[0]; a tensor has elements / dims[0] of them.
+ *
+ * Decodes rows [first_row, first_row + rows) into rows * dims[0] numbers at `out`, whatever the type,
+ * the byte order and the source of the model, in pieces of bounded memory.  Types of the past whose
+ * blocks hold parts of several rows give any of these rows.  Of `run`, cpu, allocator and progress
+ * (bytes of data) count.  Any thread.
+ *   GUFO_E_RANGE     rows past the end
+ *   GUFO_E_TYPE      the type is not known, or has no decoder
+ *   GUFO_E_ARGUMENT  rows do not fill blocks or groups; a pipe, whose data is gone; a cpu that is not
+ *                    available
+ *   GUFO_E_STOPPED   progress asked for it
+ *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
+GUFO_API gufo_status gufo_tensor_decode(const gufo_model *model, const gufo_tensor *tensor,
+                                        uint64_t first_row, uint64_t rows, float *out,
+                                        const gufo_run *run, gufo_error *error);
+
+/* Reads rows as blocks that gufo_decode takes: little-endian, whatever the byte order of the file.
+ * `out` has room for rows * gufo_element_row_size bytes.  Where blocks hold parts of several rows,
+ * first_row and rows must be multiples of their number.  Errors as above. */
+GUFO_API gufo_status gufo_tensor_read_rows(const gufo_model *model, const gufo_tensor *tensor,
+                                           uint64_t first_row, uint64_t rows, void *out,
+                                           gufo_error *error);
+
+/* The tensor's bytes as they are in the file, in its byte order, if the file is mapped or in memory
+ * and all of them are there; else NULL. */
+GUFO_API const void *gufo_tensor_raw(const gufo_model *model, const gufo_tensor *tensor);
+
+/* Reads bytes [offset, offset + size) of the tensor's data into buffer, in the byte order of the file,
+ * with pread where there is a file, so that an I/O error comes back as one.  GUFO_E_RANGE outside the
+ * tensor, GUFO_E_TRUNCATED where the bytes are missing, GUFO_E_ARGUMENT for a pipe, whose data is
+ * gone.  Of a made model it makes the rows that the bytes are in, a row in part too.  Any thread. */
+GUFO_API gufo_status gufo_tensor_read_raw(const gufo_model *model, const gufo_tensor *tensor,
+                                          uint64_t offset, void *buffer, size_t size,
+                                          gufo_error *error);
+
+/* ==== Part 3: made models ==================================================================== */
+
+/* Whoever has metadata and can make rows can be read as a model: a file of another format, seen as the
+ * GGUF file that it would become.  Nothing of such a model has a place in a file: offsets are
+ * GUFO_NO_OFFSET, gufo_tensor_raw gives NULL, and whatever is about the bytes of a file is
+ * GUFO_E_ARGUMENT: gufo_model_read_raw, gufo_model_check, and (so far) the copies of edit.h and
+ * quantizing.  Everything else works: looking, rows, statistics, comparing, hashing, writing. */
+typedef struct gufo_provider {
+    void *context;
+    uint64_t entry_count, tensor_count;
+    /* Entry `index`: key and value count, views must live as long as the model and be the same each
+     * time.  False is a failure.  May be called from several threads, as the other functions. */
+    bool (*entry_at)(void *context, uint64_t index, gufo_entry *out);
+    /* Tensor `index`: name, type, n_dims and dims count, as above.  The layout of the type must be
+     * known, and the type part of the format still. */
+    bool (*tensor_at)(void *context, uint64_t index, gufo_tensor *out);
+    /* Makes rows [first_row, first_row + rows) of tensor `tensor`, which has them, as little-endian
+     * blocks: rows * gufo_element_row_size bytes.  *error (never NULL) may say why it failed. */
+    gufo_status (*read_rows)(void *context, uint64_t tensor, uint64_t first_row, uint64_t rows,
+                             void *out, gufo_error *error);
+    void (*close)(void *context); /* called once, by gufo_close; may be NULL */
+    uint64_t reserved[4];         /* zeros */
+} gufo_provider;
+
+/* Opens what a provider describes; the struct is copied, its context must outlive the model.  Keys, names
+ * and shapes are checked as those of a file.  Of `options`, allocator, limits and name count, and
+ * GUFO_OPEN_INCOMPLETE.  `close` is called on failure, too.  Errors as gufo_open, GUFO_E_ARGUMENT if
+ * the provider fails. */
+GUFO_MUST_USE GUFO_API gufo_model *gufo_open_provider(const gufo_provider *provider,
+                                                      const gufo_open_options *options,
+                                                      gufo_error *error);
 
 /* ==== Part 4: rules ========================================================================== */
 
 typedef enum gufo_severity {
-    GUFO_INFO,    /* legal, but some tools refuse it */
-    GUFO_WARNING, /* readable, but not as the specification wants it */
-    GUFO_ERROR,   /* the file breaks the format */
+    GUFO_INFO = 0,    /* legal, but some tools refuse it */
+    GUFO_WARNING = 1, /* readable, but not as the specification wants it */
+    GUFO_ERROR = 2,   /* the file breaks the format */
 } gufo_severity;
 
-/* "info", "warning", "error". */
+/* "info", "warning", "error"; "unknown" for a number that is none.  Static; any thread. */
 GUFO_API const char *gufo_severity_name(gufo_severity severity);
 
-/* One rule.  Ids never change their meaning. */
+/* One rule.  Ids never change their meaning.  They begin with G (the format: gufo_open, gufo_validate),
+ * S or M (what a file means: gufo_check in check.h). */
 typedef struct gufo_rule {
     const char *id;   /* "G205" */
     const char *name; /* "key-duplicate" */
@@ -345,19 +491,21 @@ typedef struct gufo_rule {
     const char *summary; /* one sentence */
 } gufo_rule;
 
-GUFO_API size_t gufo_rule_count(void);
-GUFO_API const gufo_rule *gufo_rule_at(size_t index);              /* NULL past the end */
-GUFO_API const gufo_rule *gufo_rule_by_id(const char *id_or_name); /* NULL if there is none */
+/* Rule `index` of all of them, those of the format first (NULL past the end); the rule with this id or
+ * name (NULL if there is none).  Static; any thread. */
+GUFO_API const gufo_rule *gufo_rule_at(size_t index);
+GUFO_API const gufo_rule *gufo_rule_by_id(const char *id_or_name);
 
 typedef enum gufo_fix_kind {
-    GUFO_FIX_NONE,
-    GUFO_FIX_REWRITE, /* writing the file anew mends it: padding, gaps */
-    GUFO_FIX_SET,     /* key `key` gets `value` */
-    GUFO_FIX_RENAME,  /* key `key` becomes `value` (a string) */
-    GUFO_FIX_SHORTEN, /* the array `key` keeps its first `value` (an unsigned number) elements */
+    GUFO_FIX_NONE = 0,
+    GUFO_FIX_REWRITE = 1, /* writing the file anew fixes it: padding, gaps */
+    GUFO_FIX_SET = 2,     /* key `key` gets `value` */
+    GUFO_FIX_RENAME = 3,  /* key `key` becomes `value` (a string) */
+    GUFO_FIX_SHORTEN =
+        4, /* the array `key` keeps its first `value` (an unsigned number) elements */
 } gufo_fix_kind;
 
-/* The one right answer to a finding. */
+/* The one right answer to a finding.  Final. */
 typedef struct gufo_fix {
     gufo_fix_kind kind;
     gufo_str key;
@@ -372,171 +520,35 @@ typedef struct gufo_finding {
     const char *message; /* one sentence that cites the clause; control characters escaped */
     const char *hint;    /* what may be done about it, one clause; NULL if nothing is known */
     gufo_fix fix;        /* GUFO_FIX_NONE if there is no one right answer */
-    size_t shard;        /* index of the file in its set; 0 for a single file */
+    size_t shard;        /* index of the file in the model; 0 for a single file */
+    uint64_t reserved[2];
 } gufo_finding;
 
 typedef void gufo_finding_fn(void *context, const gufo_finding *finding);
 
-/* Checks the rules that open does not look at (UTF-8, key characters, padding, gaps ...) on an open
- * file.  Reads padding bytes, never tensor data.  Findings come in the order of metadata, tensor
- * infos, data.  Fails only for I/O, memory, and a file that is truncated meanwhile. */
-GUFO_API gufo_status gufo_file_check(const gufo_file *file, gufo_finding_fn *found, void *context,
-                                     gufo_error *error);
+/* Checks the rules that open does not look at (UTF-8, key characters, padding, gaps ...): of each
+ * shard by itself, then those that only a set as a whole can break (a key that the first shard lacks
+ * and the tensors of another one need).  Reads padding bytes, never tensor data.  Findings come by
+ * shard, and in the order of metadata, tensor infos, data.  Fails only for I/O, memory, a file that is
+ * truncated meanwhile, and with GUFO_E_ARGUMENT for a made model. */
+GUFO_API gufo_status gufo_model_check(const gufo_model *model, gufo_finding_fn *found,
+                                      void *context, gufo_error *error);
 
-/* Checks the rules that only a set as a whole can break: a key that the first shard lacks and the
- * tensors of another one need.  Each shard is checked by itself with gufo_file_check. */
-GUFO_API void gufo_set_check(const gufo_set *set, gufo_finding_fn *found, void *context);
+/* The rules about a set as a whole alone, for who has checked each shard by itself (with what
+ * gufo_model_shard lends).  Nothing is found in a model of one file. */
+GUFO_API void gufo_model_check_set(const gufo_model *model, gufo_finding_fn *found, void *context);
 
-/* Opens leniently and reports every finding of every rule of the format (check.h has the rules about
- * what a file means).  A file so broken that nothing can be read (not GGUF at all) is a finding too.
- * GUFO_OPEN_LENIENT is added to `options->flags`, on_finding and its context are replaced; the rest
- * is used; NULL is allowed.  Fails only for I/O, memory, and a file that is truncated meanwhile. */
-GUFO_API gufo_status gufo_validate(const char *path, const gufo_open_options *options,
+/* Opens just this file, leniently, and reports every finding of every rule of the format (check.h has
+ * the rules about what a file means).  A file so broken that nothing can be read (not GGUF at all) is a
+ * finding too.  GUFO_OPEN_LENIENT and GUFO_OPEN_INCOMPLETE are added to `options->flags`, on_finding
+ * and its context are replaced; the rest is used; NULL is allowed.  Fails only for I/O, memory, and a
+ * file that is truncated meanwhile. */
+GUFO_API gufo_status gufo_validate(const gufo_input *input, const gufo_open_options *options,
                                    gufo_finding_fn *found, void *context, gufo_error *error);
-GUFO_API gufo_status gufo_validate_fd(int fd, const gufo_open_options *options,
-                                      gufo_finding_fn *found, void *context, gufo_error *error);
 
-/* What a file that is no GGUF file is, from its first bytes: "an HTML page", "a Git LFS pointer"
+/* What a file that is not a GGUF file is, from its first bytes: "an HTML page", "a Git LFS pointer"
  * ...; NULL if nothing is recognised.  4096 bytes are enough.  Static; any thread. */
 GUFO_API const char *gufo_recognise(const void *data, size_t size);
-
-/* ==== Part 5: writer ========================================================================= */
-
-/* A writer is a plan first: add metadata and tensors, then ask for the layout, which is final:
- * every offset and the size of the file are known before a byte of data exists.  Then open an
- * output and write data, in any order and from any thread.
- *
- *     plan    gufo_writer_new, gufo_writer_add_*, gufo_writer_copy_*
- *     layout  gufo_writer_layout (or the first gufo_writer_open_*), after which nothing can be added
- *     data    gufo_writer_open_path / _fd, gufo_writer_write ..., gufo_writer_finish
- *
- * Planning is for one thread at a time. */
-typedef struct gufo_writer gufo_writer;
-
-typedef enum gufo_writer_flags {
-    /* Accept what gufo_open accepts (names, alignments, version 2 in big-endian order ...) instead
-     * of the stricter rules for new content.  For programs that copy or change existing files. */
-    GUFO_WRITER_AS_READ = 1,
-} gufo_writer_flags;
-
-typedef struct gufo_writer_options {
-    uint32_t version;                /* 3 or 2; 0: 3 */
-    gufo_byte_order byte_order;      /* of metadata; data is written as it is given */
-    uint32_t flags;                  /* of gufo_writer_flags */
-    const gufo_allocator *allocator; /* NULL: malloc */
-} gufo_writer_options;
-
-/* `options` may be NULL.  GUFO_E_ARGUMENT for a version that cannot be written. */
-GUFO_API gufo_writer *gufo_writer_new(const gufo_writer_options *options, gufo_error *error);
-/* Releases the writer; an unfinished output is removed and its target left as it was. */
-GUFO_API void gufo_writer_free(gufo_writer *writer);
-
-/* Elements for an array: `count` values of `type` at `items`, which is an array of the C type
- * (uint8_t ... double, bool), of gufo_str for strings, of gufo_items for arrays. */
-typedef struct gufo_items {
-    gufo_value_type type;
-    uint64_t count;
-    const void *items;
-} gufo_items;
-
-/* Adds an entry; entries keep the order of the calls.  Text and elements are copied.
- * general.alignment sets the alignment of the file: it must be a uint32, a power of two from 8 to
- * GUFO_MAX_ALIGNMENT.  What no reader would accept is refused with the rule and its status: a key
- * twice, empty, too long, not of [a-zA-Z0-9_.-] or with an empty segment, text that is not UTF-8
- * (strings inside arrays may be any bytes: raw tokens occur), arrays nested too deep.  A refused
- * addition leaves the plan as it was. */
-GUFO_API gufo_status gufo_writer_add_u8(gufo_writer *w, const char *key, uint8_t v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_i8(gufo_writer *w, const char *key, int8_t v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_u16(gufo_writer *w, const char *key, uint16_t v,
-                                         gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_i16(gufo_writer *w, const char *key, int16_t v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_u32(gufo_writer *w, const char *key, uint32_t v,
-                                         gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_i32(gufo_writer *w, const char *key, int32_t v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_f32(gufo_writer *w, const char *key, float v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_u64(gufo_writer *w, const char *key, uint64_t v,
-                                         gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_i64(gufo_writer *w, const char *key, int64_t v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_f64(gufo_writer *w, const char *key, double v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_bool(gufo_writer *w, const char *key, bool v, gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_text(gufo_writer *w, const char *key, const char *text,
-                                          gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_str(gufo_writer *w, const char *key, gufo_str text,
-                                         gufo_error *e);
-GUFO_API gufo_status gufo_writer_add_array(gufo_writer *w, const char *key, const gufo_items *items,
-                                           gufo_error *e);
-/* Any value, a view into an open file among them (re-encoded in this writer's byte order).
- * GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to nearest. */
-GUFO_API gufo_status gufo_writer_add_value(gufo_writer *w, gufo_str key, const gufo_value *value,
-                                           gufo_error *e);
-/* Entry `index` of a file with its bits as they are; all entries, in order.  The alignment comes
- * along. */
-GUFO_API gufo_status gufo_writer_copy_entry(gufo_writer *w, const gufo_file *file, uint64_t index,
-                                            gufo_error *e);
-GUFO_API gufo_status gufo_writer_copy_metadata(gufo_writer *w, const gufo_file *file,
-                                               gufo_error *e);
-
-/* Adds a tensor; data lies in the order of the calls.  `size` may be 0 for a type whose layout is
- * known and must be given for any other.  Refused with the rule and its status: a name twice,
- * empty, over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill blocks; sizes
- * that overflow; removed types.  (With GUFO_WRITER_AS_READ, only what gufo_open refuses.)  A size
- * that contradicts type and dims is GUFO_E_ARGUMENT. */
-GUFO_API gufo_status gufo_writer_add_tensor(gufo_writer *w, gufo_str name, uint32_t type,
-                                            uint32_t n_dims, const uint64_t *dims, uint64_t size,
-                                            gufo_error *e);
-/* All tensors of a file, in order, with their names, types, dims and sizes; no data.
- * GUFO_E_MALFORMED for one whose dims or offset make no sense, which only a lenient open gives. */
-GUFO_API gufo_status gufo_writer_copy_tensors(gufo_writer *w, const gufo_file *file, gufo_error *e);
-
-typedef struct gufo_layout {
-    uint64_t metadata_size; /* bytes of header, metadata and tensor infos, without padding */
-    uint64_t data_offset;
-    uint64_t file_size; /* with the padding after the last tensor */
-    uint64_t tensor_count;
-    uint32_t alignment;
-} gufo_layout;
-
-/* Ends planning and tells the layout; `out` may be NULL.  GUFO_E_RANGE if the file would be larger
- * than any file can be. */
-GUFO_API gufo_status gufo_writer_layout(gufo_writer *w, gufo_layout *out, gufo_error *e);
-/* Where tensor `index` goes; after gufo_writer_layout.  False past the end. */
-GUFO_API bool gufo_writer_tensor(const gufo_writer *w, uint64_t index, uint64_t *offset,
-                                 uint64_t *size);
-/* The first data_offset bytes of the file: header, metadata, infos, padding.  Lives as long as the
- * writer; NULL before gufo_writer_layout. */
-GUFO_API const void *gufo_writer_header(const gufo_writer *w, size_t *size);
-
-/* Opens the output; a writer has one output in its life.  The file is made under a temporary name
- * beside `path`, its full size is reserved (lack of space shows now), and gufo_writer_finish syncs
- * and renames it: a crash leaves the old file or the new one.  The target of a symlink is replaced,
- * not the link; mode and, where permitted, owner are kept.  GUFO_E_EXISTS if the target exists and
- * `replace` is false, or if it is no regular file. */
-GUFO_API gufo_status gufo_writer_open_path(gufo_writer *w, const char *path, bool replace,
-                                           gufo_error *e);
-/* The name of the temporary file, for a signal handler that wants to unlink it; NULL if none.  It
- * is freed by gufo_writer_finish and gufo_writer_free: keep the signals blocked during those. */
-GUFO_API const char *gufo_writer_temporary(const gufo_writer *w);
-/* Streams to a descriptor (a pipe, a socket, a terminal), which stays the caller's and must block.
- * Data must then come in order; padding is added.  A write that fails ends the output.  A pipe that
- * is closed raises SIGPIPE unless the program ignores it. */
-GUFO_API gufo_status gufo_writer_open_fd(gufo_writer *w, int fd, gufo_error *e);
-
-/* Writes bytes [offset, offset + size) of tensor `index`.  To a path from any thread, in any order,
- * and again where that is wanted; to a stream in order.  GUFO_E_RANGE outside the tensor,
- * GUFO_E_ARGUMENT without an output or out of order. */
-GUFO_API gufo_status gufo_writer_write(gufo_writer *w, uint64_t index, uint64_t offset,
-                                       const void *data, size_t size, gufo_error *e);
-/* Copies bytes [offset, offset + size) of a tensor in a file to the same place of tensor `index`: the
- * kernel shares or moves them where both are files and it can, else they are read and written.
- * Threads and errors as in gufo_writer_write and gufo_tensor_read; *read_failed tells which of the
- * two failed. */
-GUFO_API gufo_status gufo_writer_copy_data(gufo_writer *w, uint64_t index, uint64_t offset,
-                                           const gufo_file *file, const gufo_tensor *tensor,
-                                           uint64_t size, bool *read_failed, gufo_error *e);
-/* Pads, checks that every tensor got all its bytes (GUFO_E_ARGUMENT names one that did not), syncs
- * and puts the file in place.  On failure nothing is left behind (but what a stream has sent).  One
- * thread. */
-GUFO_API gufo_status gufo_writer_finish(gufo_writer *w, gufo_error *e);
 
 #ifdef __cplusplus
 }

@@ -34,9 +34,11 @@ typedef struct gufo_name {
     gufo_str encoding;   /* "Q4_K_M" */
     gufo_str type;       /* "LoRA", "vocab" */
     gufo_str shard;      /* "00001-of-00003" */
+    gufo_str reserved[2];
 } gufo_name;
 
-/* Whether the name (of a file, without its folder) conforms, and its parts; all absent if not.  The
+/* Whether the name (of a file, without its folder) conforms, and its parts in *out (may be NULL); all
+ * absent if not.  The
  * parts are those that the expression of the specification finds, with today's sidecar before it.
  * Any bytes are allowed; time is linear in their number, and no memory is needed.  Any thread.
  * Spec, Validating Above Naming Convention. */
@@ -44,7 +46,7 @@ GUFO_API bool gufo_name_match(gufo_str name, gufo_name *out);
 
 /* The same for people: GUFO_E_MALFORMED if the name does not conform, and *error says what is missing
  * or refused, with the byte of the name.  If only the version is missing, *out has the parts all the
- * same, with the version "v1.0" (static); an encoding must then be one that is known, in either case
+ * same, with the version "v1.0" (static), `out` may be NULL; an encoding must then be one that is known, in either case
  * of letters, since anything could be one.  Any thread. */
 GUFO_API gufo_status gufo_name_explain(gufo_str name, gufo_name *out, gufo_error *error);
 
@@ -55,7 +57,7 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
 /* Room for every name that a file can have, with the terminator. */
 #define GUFO_NAME_SIZE 256
 
-/* The conforming name of a file, made from its metadata and tensors:
+/* The conforming name of shard `shard`, from 0, of a model, made from its metadata and tensors:
  *
  *     sidecar     mmproj for general.type "mmproj" and architecture "clip"; mtp for files with
  *                 nextn tensors that lack the first block
@@ -63,7 +65,7 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
  *     size label  general.size_label, or counted from the tensors: of a mixture of experts, the
  *                 experts times the shared parameters and those of one expert.  A size in
  *                 general.name that is less than a tenth away goes before it.  A sidecar's is that
- *                 of its model, which its tensors cannot tell
+ *                 of its model, which its tensors do not say
  *     fine tune   general.finetune, or what follows a size in general.name
  *     version     general.version, one in general.name or general.basename, or v1.0
  *     encoding    general.file_type, or the type of most elements
@@ -71,13 +73,11 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
  *     shard       split.no and split.count
  *
  * Characters that a part cannot hold become '-'.  A size that nobody knows is left out, which leaves
- * two '-'.  GUFO_E_SHARDS for a shard that does not hold what is needed: the metadata is in the first
- * one, and the size is counted from all of them.  Any thread. */
-GUFO_API gufo_status gufo_name_suggest(const gufo_file *file, char out[GUFO_NAME_SIZE],
-                                       gufo_error *error);
-/* The same for shard `index`, from 0, of a set (GUFO_E_RANGE past the end). */
-GUFO_API gufo_status gufo_name_suggest_shard(const gufo_set *set, size_t index,
-                                             char out[GUFO_NAME_SIZE], gufo_error *error);
+ * two '-'.  GUFO_E_SHARDS for a shard that was opened alone and does not hold what is needed: the
+ * metadata is in the first one, and the size is counted from all of them.  GUFO_E_RANGE if there is no
+ * such shard.  Any thread. */
+GUFO_API gufo_status gufo_name_suggest(const gufo_model *model, size_t shard,
+                                       char out[GUFO_NAME_SIZE], gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 
 #include "codec.h"
 #include "format.h"
+#include "produce.h"
 #include "schema.h"
 
 #ifdef __cplusplus
@@ -46,10 +47,10 @@ typedef struct gufo_recipe_model {
     uint64_t experts;
 } gufo_recipe_model;
 
-/* Fills *out from the metadata of a file: general.architecture, and of its keys block_count,
+/* Fills *out from the metadata of a model: general.architecture, and of its keys block_count,
  * attention.head_count, attention.head_count_kv, expert_count.  What is absent or of no use is left
- * 0.  `architecture` is a view into the file. */
-GUFO_API void gufo_recipe_model_read(const gufo_file *file, gufo_recipe_model *out);
+ * 0.  `architecture` is a view into the model. */
+GUFO_API void gufo_recipe_model_read(const gufo_model *model, gufo_recipe_model *out);
 
 typedef struct gufo_recipe_options {
     gufo_quantize_target target;
@@ -161,6 +162,7 @@ typedef enum gufo_imatrix_format {
 typedef struct gufo_imatrix_options {
     uint32_t chunk_size;             /* where a file does not say; 0: GUFO_IMATRIX_CHUNK_SIZE */
     const gufo_allocator *allocator; /* NULL: malloc */
+    const char *name;                /* what errors call it; NULL: its path, of memory nothing */
 } gufo_imatrix_options;
 
 /* Opens an importance matrix of either format, checks its structure and builds the index; values
@@ -168,29 +170,30 @@ typedef struct gufo_imatrix_options {
  * Means of the old format become sums of chunks * chunk_size tokens.  `options` may be NULL. Closed
  * with gufo_imatrix_close; NULL on failure: as gufo_open, GUFO_E_MALFORMED for what is no importance
  * matrix, GUFO_E_ARGUMENT for a pipe. */
-GUFO_API gufo_imatrix *gufo_imatrix_open(const char *path, const gufo_imatrix_options *options,
-                                         gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_imatrix *gufo_imatrix_open(const char *path,
+                                                       const gufo_imatrix_options *options,
+                                                       gufo_error *error);
 /* The same from memory, which must outlive it. */
-GUFO_API gufo_imatrix *gufo_imatrix_open_memory(const void *data, size_t size,
-                                                const gufo_imatrix_options *options,
-                                                gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_imatrix *gufo_imatrix_open_memory(const void *data, size_t size,
+                                                              const gufo_imatrix_options *options,
+                                                              gufo_error *error);
 
 typedef struct gufo_imatrix_merge_options {
     /* Which entries are taken; NULL: all. */
     bool (*keep)(void *context, gufo_str name);
     void *keep_context;
     const gufo_allocator *allocator; /* NULL: malloc */
-    size_t *failed; /* gets the index of the input that a failure is about; may be NULL */
 } gufo_imatrix_merge_options;
 
 /* The sum of several importance matrices, or a selection from one: it reads them when it is read,
  * so they must outlive it.  Sums and counts add up; entries keep the order of their first
  * appearance; an entry with one count is added to one with a count per matrix by using that for
  * every matrix. `options` may be NULL.  GUFO_E_ARGUMENT where an entry differs in length from that of
- * the same name before, or `count` is 0. */
-GUFO_API gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count,
-                                          const gufo_imatrix_merge_options *options,
-                                          gufo_error *error);
+ * the same name before (file_index of the error is then the index of the input), or `count` is 0. */
+GUFO_MUST_USE GUFO_API gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs,
+                                                        size_t count,
+                                                        const gufo_imatrix_merge_options *options,
+                                                        gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_imatrix_close(gufo_imatrix *imatrix);
 
@@ -257,30 +260,19 @@ typedef struct gufo_imatrix_statistics {
 GUFO_API gufo_status gufo_imatrix_scan(const gufo_imatrix *imatrix, uint64_t index,
                                        gufo_imatrix_statistics *out, gufo_error *error);
 
-/* Writing, in either format, in the order of entries; where the format stays, every finite number
- * comes back as it was.  In the old format a matrix that no token reached becomes all ones, an entry
- * with no other is left out, and only the last dataset is kept. */
-typedef struct gufo_imatrix_output gufo_imatrix_output;
-
-/* Opens the output, as gufo_writer_open_path does: under a temporary name, its full size reserved.
- * `imatrix` must outlive it.  NULL on failure: GUFO_E_EXISTS, GUFO_E_IO, GUFO_E_RANGE for numbers
- * that the format cannot hold, GUFO_E_LIMIT or GUFO_E_MALFORMED for a name that it cannot. */
-GUFO_API gufo_imatrix_output *gufo_imatrix_output_open(const gufo_imatrix *imatrix,
-                                                       gufo_imatrix_format format, const char *path,
-                                                       bool replace, gufo_error *error);
-/* The same to a descriptor, as gufo_writer_open_fd. */
-GUFO_API gufo_imatrix_output *gufo_imatrix_output_open_fd(const gufo_imatrix *imatrix,
-                                                          gufo_imatrix_format format, int fd,
-                                                          gufo_error *error);
-/* The name of the temporary file, for a signal handler; NULL if none.  As gufo_writer_temporary. */
-GUFO_API const char *gufo_imatrix_output_temporary(const gufo_imatrix_output *output);
-/* Writes everything.  GUFO_E_RANGE for a sum that became too large for a float; GUFO_E_IO,
- * GUFO_E_CHANGED. */
-GUFO_API gufo_status gufo_imatrix_output_write(gufo_imatrix_output *output, gufo_error *error);
-/* Syncs and puts the file in place; on failure nothing is left behind. */
-GUFO_API gufo_status gufo_imatrix_output_finish(gufo_imatrix_output *output, gufo_error *error);
-/* Releases it; what was not finished is removed.  NULL is allowed. */
-GUFO_API void gufo_imatrix_output_free(gufo_imatrix_output *output);
+/* Plans a file (produce.h) in either format, with the entries in their order; where the format stays,
+ * every finite number comes back as it was.  In the old format a matrix that no token reached becomes
+ * all ones, an entry with no other is left out, and only the last dataset is kept.  The result may
+ * replace a file that `imatrix` was opened or merged from.  `options` may be NULL; the allocator is
+ * that of `imatrix` if they have none.  `imatrix` must outlive the job.  NULL on failure:
+ * GUFO_E_RANGE for counts that the format cannot hold, GUFO_E_LIMIT or GUFO_E_MALFORMED for a name
+ * that it cannot, GUFO_E_ARGUMENT for a format that does not exist, and, in the old format, whose
+ * plan needs all counts, GUFO_E_IO and GUFO_E_TRUNCATED.  Writing fails with GUFO_E_RANGE for a sum
+ * that became too large for a float. */
+GUFO_MUST_USE GUFO_API gufo_job *gufo_job_imatrix(const gufo_imatrix *imatrix,
+                                                  gufo_imatrix_format format,
+                                                  const gufo_job_plan_options *options,
+                                                  gufo_error *error);
 
 /* ==== Part 3: quantizing files =============================================================== */
 
@@ -290,7 +282,7 @@ GUFO_API void gufo_imatrix_output_free(gufo_imatrix_output *output);
  *
  *     plan    gufo_quantizer_new: what every tensor becomes, and the layout of the output
  *     look    gufo_quantizer_tensor_at, gufo_quantizer_output_size: nothing was written so far
- *     run     gufo_quantizer_run: writes, and measures the error on the way
+ *     write   gufo_job_run(gufo_quantizer_job(q), ...): also measures the error on the way
  *
  * The output is the same whatever the threads, the memory and the kernels. */
 typedef struct gufo_quantizer gufo_quantizer;
@@ -302,16 +294,12 @@ typedef struct gufo_quantize_override {
 } gufo_quantize_override;
 
 typedef enum gufo_quantize_flags {
-    GUFO_QUANTIZE_REPLACE =
-        1,                    /* an output that exists is replaced, what an interrupted run left too
-                                */
-    GUFO_QUANTIZE_RESUME = 2, /* go on with what an interrupted run has left, if there is something;
-                                * errors then leave it, too */
-    GUFO_QUANTIZE_KEEP_SPLIT = 4,     /* one output per shard of the input */
-    GUFO_QUANTIZE_KEEP_NONFINITE = 8, /* infinite and NaN values are no error */
+    GUFO_QUANTIZE_KEEP_SPLIT = 1,     /* one output per shard of the input */
+    GUFO_QUANTIZE_KEEP_NONFINITE = 2, /* infinite and NaN values are no error */
 } gufo_quantize_flags;
 
-#define GUFO_QUANTIZE_MEMORY (UINT64_C(512) << 20) /* bytes, where options do not say */
+/* Bytes of memory that writing uses where gufo_run does not say. */
+#define GUFO_QUANTIZE_MEMORY (UINT64_C(512) << 20)
 
 typedef struct gufo_quantize_options {
     gufo_recipe_options recipe;     /* but has_importance: `importance` tells */
@@ -325,21 +313,20 @@ typedef struct gufo_quantize_options {
                                     * layers after them move up */
     size_t pruned_count;
     uint32_t flags; /* of gufo_quantize_flags */
-    gufo_cpu cpu;
     gufo_effort effort;
-    unsigned threads;                /* 0: one per processor */
-    uint64_t memory;                 /* bytes that may be used; 0: GUFO_QUANTIZE_MEMORY */
-    const gufo_allocator *allocator; /* NULL: malloc.  From several threads while running */
+    const gufo_allocator *allocator; /* NULL: malloc.  From several threads while writing */
+    uint64_t reserved[4];            /* must be zero */
 } gufo_quantize_options;
 
-/* Plans.  The input, and what the options point to, must outlive the quantizer.  NULL on failure:
- * as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have importance data that
- * does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without data (a pipe), layers
- * that do not exist, an override that a new file may not have (gufo_writer_add_value). */
-GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_set *input,
-                                            const gufo_quantize_options *options,
-                                            gufo_error *error);
-/* NULL is allowed. */
+/* Plans.  The input, which may be made (gufo_open_provider), and what the options point to must outlive
+ * the quantizer.  `options` may be NULL: a copy then, of one file.  NULL on failure: as
+ * gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have importance data that does not
+ * fit: it is then ignored), and GUFO_E_ARGUMENT for an input without data (a pipe), layers that do not
+ * exist, an override that a new file may not have (gufo_document_set). */
+GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
+                                                          const gufo_quantize_options *options,
+                                                          gufo_error *error);
+/* Frees its job, too.  NULL is allowed. */
 GUFO_API void gufo_quantizer_free(gufo_quantizer *quantizer);
 
 /* What encoding has lost, measured by decoding again.  Values that are not finite do not count. */
@@ -363,7 +350,8 @@ typedef struct gufo_quantizer_tensor {
     gufo_recipe_choice choice; /* the type it gets, and why */
     bool has_importance;
     bool unfit_importance;   /* there is some, of another length, and it is ignored */
-    gufo_quantize_loss loss; /* after gufo_quantizer_run; nothing for what is copied */
+    gufo_quantize_loss loss; /* after the job was run; nothing for what is copied */
+    uint64_t reserved[4];
 } gufo_quantizer_tensor;
 
 /* Tensor `index` in the order of the output; false past the end. */
@@ -372,30 +360,15 @@ GUFO_API bool gufo_quantizer_tensor_at(const gufo_quantizer *quantizer, uint64_t
 /* The bytes of all output files. */
 GUFO_API uint64_t gufo_quantizer_output_size(const gufo_quantizer *quantizer);
 
-/* How far a run is: bytes of tensor data of the input.  Called often, from any thread but one at a
- * time.  False stops the run. */
-typedef bool gufo_quantize_progress_fn(void *context, uint64_t done, uint64_t total);
-
-/* Writes PATH.part beside PATH, reserving the whole size first, with a journal PATH.part.journal of
- * what is done; at the end it is synced and gets its name, and the journal is removed.  With
- * GUFO_QUANTIZE_KEEP_SPLIT and several shards PATH is that of the first of them, or "NAME.gguf",
- * which gives NAME-00001-of-000NN.gguf and so on; the journal is then beside the first.
- * `progress` may be NULL.  Once per quantizer, one thread.
- *
- * GUFO_E_STOPPED if `progress` asked for it: the .part files and the journal stay and can be
- * resumed, by the same version of this library, with the same input and options (threads, memory
- * and cpu may differ).  Other errors remove them, unless GUFO_QUANTIZE_RESUME is set:
- *   GUFO_E_EXISTS     an output, or what an interrupted run left, exists and may not be replaced
- *   GUFO_E_ARGUMENT   the output is the input; what was left was begun otherwise
+/* The job that writes the outputs, once (produce.h); it belongs to the quantizer.  With
+ * GUFO_QUANTIZE_KEEP_SPLIT and several shards the path of gufo_job_run is that of the first of them, or
+ * "NAME.gguf", which gives NAME-00001-of-000NN.gguf and so on.  With GUFO_JOB_RESUMABLE or
+ * GUFO_JOB_RESUME an interrupted run can be resumed with the same input and options; a made model has to
+ * give the same data then.  Beside what gufo_job_run tells:
  *   GUFO_E_RANGE      a value that is not finite, or becomes so: with tensor, row and column
- *   GUFO_E_LIMIT      a row of a tensor does not fit into the memory that may be used
- *   GUFO_E_CHANGED    the input was written to since it was opened
- *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_quantizer_run(gufo_quantizer *quantizer, const char *path,
-                                        gufo_quantize_progress_fn *progress, void *context,
-                                        gufo_error *error);
-/* After a run that failed: the file that the error is about; NULL if none, or it is not known. */
-GUFO_API const char *gufo_quantizer_failed_path(const gufo_quantizer *quantizer);
+ *   GUFO_E_ARGUMENT   a type that cannot be made without importance data, of a plan that was made only to
+ *                     be looked at */
+GUFO_MUST_USE GUFO_API gufo_job *gufo_quantizer_job(gufo_quantizer *quantizer);
 
 /* ==== Part 4: statistics of tensor data ====================================================== */
 
@@ -403,21 +376,9 @@ GUFO_API const char *gufo_quantizer_failed_path(const gufo_quantizer *quantizer)
 #define GUFO_STATS_BINS 64
 #define GUFO_STATS_OUTLIER 6
 
-/* How far work is, in bytes.  Called often, from any thread but one at a time.  False stops it. */
-typedef bool gufo_stats_progress_fn(void *context, uint64_t done, uint64_t total);
-
 typedef enum gufo_stats_flags {
     GUFO_STATS_ONE_PASS = 1, /* no outliers, no histogram: these need a second pass over the data */
 } gufo_stats_flags;
-
-typedef struct gufo_stats_options {
-    uint32_t flags; /* of gufo_stats_flags */
-    gufo_cpu cpu;
-    unsigned threads;                 /* 0: one per processor */
-    gufo_stats_progress_fn *progress; /* may be NULL */
-    void *progress_context;
-    const gufo_allocator *allocator; /* NULL: malloc */
-} gufo_stats_options;
 
 /* Something that occurs in the data of a tensor. */
 typedef struct gufo_stats_find {
@@ -449,18 +410,20 @@ typedef struct gufo_stats {
     double low, high;
     uint64_t outliers_below, outliers_above; /* more than GUFO_STATS_OUTLIER deviations away */
     uint64_t bins[GUFO_STATS_BINS];
+    uint64_t reserved[8];
 } gufo_stats;
 
 /* Looks through the data of a tensor, reading it in chunks of about a megabyte (per thread), twice.
  * The result is the same whatever the threads and the kernels.  Of a truncated tensor (lenient
- * open) all whole blocks that are there are looked at.  `options` may be NULL.
+ * open) all whole blocks that are there are looked at.  `flags` are of gufo_stats_flags; progress counts
+ * bytes.
  *   GUFO_E_TYPE      the element type is unknown or has no decoder
  *   GUFO_E_ARGUMENT  rows do not fill blocks, or groups of an interleaved type; a pipe, whose data
  *                    is gone; a cpu that is not available
  *   GUFO_E_STOPPED   `progress` asked for it
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */
-GUFO_API gufo_status gufo_stats_scan(const gufo_file *file, const gufo_tensor *tensor,
-                                     const gufo_stats_options *options, gufo_stats *out,
+GUFO_API gufo_status gufo_stats_scan(const gufo_model *model, const gufo_tensor *tensor,
+                                     uint32_t flags, const gufo_run *run, gufo_stats *out,
                                      gufo_error *error);
 
 /* The place of an element: matrix counts through dimensions 2 and 3. */
@@ -470,12 +433,13 @@ typedef struct gufo_stats_place {
 
 GUFO_API gufo_stats_place gufo_stats_place_of(const gufo_tensor *tensor, uint64_t index);
 
-/* Checks the rules about tensor data (G8), which gufo_file_check never reads: values and scales
- * that are infinite or NaN.  At most one finding per tensor, at the first place.  Of `options` the
- * flags are not used; NULL is allowed.  Fails only for I/O, memory, a file that is truncated
- * meanwhile, GUFO_E_STOPPED, and with GUFO_E_ARGUMENT for a pipe or a cpu that is not available. */
-GUFO_API gufo_status gufo_file_check_data(const gufo_file *file, const gufo_stats_options *options,
-                                          gufo_finding_fn *found, void *context, gufo_error *error);
+/* Checks the rules about tensor data (G8), which gufo_model_check never reads: values and scales
+ * that are infinite or NaN.  At most one finding per tensor, at the first place.  Fails only for I/O,
+ * memory, a file that is truncated meanwhile, GUFO_E_STOPPED, and with GUFO_E_ARGUMENT for a pipe or a
+ * cpu that is not available. */
+GUFO_API gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
+                                           gufo_finding_fn *found, void *context,
+                                           gufo_error *error);
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,8 @@
  *
  * The registry is data: registry/ in the source tree has one table of text per list, which is the
  * only place to add a row.  Everything here is static and constant: any thread, nothing to free.
- * Rows are in the order of their tables. */
+ * Rows are in the order of their tables.  gufo_*_at gives row `index` of a table, NULL past the end;
+ * gufo_*_find the row for a name, NULL if there is none. */
 #ifndef GUFO_SCHEMA_H
 #define GUFO_SCHEMA_H
 
@@ -20,11 +21,11 @@ extern "C" {
 /* ==== File types ============================================================================= */
 
 /* One constant per file type: GUFO_FILE_TYPE_Q4_K_M ... */
-enum {
+typedef enum gufo_file_type_id {
 #define GUFO_FILE_TYPE(id, name, base, flags) GUFO_FILE_TYPE_##name = id,
 #include "file_types.def"
 #undef GUFO_FILE_TYPE
-};
+} gufo_file_type_id;
 
 typedef enum gufo_file_type_flags {
     GUFO_FILE_TYPE_NOT_MADE = 1, /* quantizing does not make it */
@@ -40,19 +41,13 @@ typedef struct gufo_file_type {
     uint32_t flags;     /* of gufo_file_type_flags */
 } gufo_file_type;
 
-/* The number of rows of the table, and row `index` of it in the order of ids (NULL past the end).
- * Static; any thread. */
-GUFO_API size_t gufo_file_type_count(void);
+/* Row `index` of the table in the order of ids; NULL past the end.  Static; any thread. */
 GUFO_API const gufo_file_type *gufo_file_type_at(size_t index);
 
 /* The file type with this id, or with this name (exact, upper case); NULL if there is none. Static;
  * any thread. */
 GUFO_API const gufo_file_type *gufo_file_type_by_id(uint64_t id);
 GUFO_API const gufo_file_type *gufo_file_type_by_name(const char *name);
-
-/* The short name of a general.file_type ("Q4_K_M" for 15), NULL if the number is not known.
- * Static; any thread. */
-GUFO_API const char *gufo_file_type_name(uint64_t file_type);
 
 /* ==== Keys =================================================================================== */
 
@@ -70,7 +65,6 @@ typedef struct gufo_key_info {
     const char *summary;  /* one line */
 } gufo_key_info;
 
-GUFO_API size_t gufo_key_count(void);
 GUFO_API const gufo_key_info *gufo_key_at(size_t index); /* NULL past the end */
 
 /* The row that a key of a file is described by, or NULL.  `architecture` is the file's (its
@@ -84,12 +78,10 @@ GUFO_API const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
 GUFO_API bool gufo_key_accepts(const gufo_key_info *info, const gufo_value *value);
 
 /* The key of today for one that is deprecated or misspelt ("{arch}.attention.clamp_kqv" for
- * "mpt.attention.clip_kqv"), NULL if there is none.  registry/key_aliases.tsv */
-GUFO_API const gufo_key_info *gufo_key_replacement(const gufo_key_info *info);
-
-/* Whether every reader in use knows the replacement, with the same meaning of the value: renaming
- * the key then mends the file.  False if there is none. */
-GUFO_API bool gufo_key_rename_is_safe(const gufo_key_info *info);
+ * "mpt.attention.clip_kqv"), NULL if there is none.  *safe (may be NULL): every reader in use knows the
+ * replacement, with the same meaning of the value, so that renaming the key fixes the file; false if
+ * there is none.  registry/key_aliases.tsv */
+GUFO_API const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe);
 
 /* ==== Architectures ========================================================================== */
 
@@ -100,15 +92,14 @@ typedef struct gufo_arch_info {
     const char *status; /* "standard" (the specification has it), "in use", "named" */
 } gufo_arch_info;
 
-GUFO_API size_t gufo_arch_count(void);
 GUFO_API const gufo_arch_info *gufo_arch_at(size_t index); /* NULL past the end */
 GUFO_API const gufo_arch_info *gufo_arch_find(gufo_str id);
 
 /* How much an architecture needs a key or a tensor. */
 typedef enum gufo_need {
-    GUFO_OPTIONAL,
-    GUFO_EXPECTED, /* the specification requires it, files in use do without it */
-    GUFO_REQUIRED,
+    GUFO_OPTIONAL = 0,
+    GUFO_EXPECTED = 1, /* the specification requires it, files in use do without it */
+    GUFO_REQUIRED = 2,
 } gufo_need;
 
 /* A key that an architecture uses.  registry/arch_keys.tsv */
@@ -118,7 +109,8 @@ typedef struct gufo_arch_key {
     gufo_need need;
 } gufo_arch_key;
 
-/* The keys of an architecture: the first of *count rows, NULL if none are known. */
+/* The keys of an architecture: the first of *count rows, NULL if none are known.  This struct and
+ * gufo_arch_tensor are final. */
 GUFO_API const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count);
 
 /* ==== Tensors ================================================================================ */
@@ -141,14 +133,14 @@ typedef struct gufo_tensor_match {
     bool has_block;
     uint64_t block;  /* the number in it */
     gufo_str suffix; /* ".weight", ".bias", "" or what else follows */
+    uint64_t reserved[4];
 } gufo_tensor_match;
 
-GUFO_API size_t gufo_tensor_info_count(void);
 GUFO_API const gufo_tensor_info *gufo_tensor_info_at(size_t index); /* NULL past the end */
 
 /* The row that a name in a file belongs to: the longest template that the name begins with, in whole
  * segments, so that the suffix is ".weight" for "blk.0.attn_q.weight", ".weight.lora_a" in an adapter
- * and whatever else follows.  False if there is none; *out is then left alone.  Any bytes. */
+ * and whatever else follows.  False if there is none; *out (may be NULL) is then left alone.  Any bytes. */
 GUFO_API bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out);
 
 /* A tensor that an architecture has.  registry/arch_tensors.tsv */
@@ -162,6 +154,7 @@ typedef struct gufo_arch_tensor {
                                        needs no tensor of this row: experts, a fused projection */
 } gufo_arch_tensor;
 
+/* The tensors of an architecture, likewise. */
 GUFO_API const gufo_arch_tensor *gufo_arch_tensors(const char *arch, size_t *count);
 
 /* ==== Shapes ================================================================================= */
@@ -194,7 +187,6 @@ typedef struct gufo_tokenizer_model {
         *arrays; /* the arrays that it needs, with blanks between: "tokens scores token_type" */
 } gufo_tokenizer_model;
 
-GUFO_API size_t gufo_tokenizer_model_count(void);
 GUFO_API const gufo_tokenizer_model *gufo_tokenizer_model_at(size_t index); /* NULL past the end */
 GUFO_API const gufo_tokenizer_model *gufo_tokenizer_model_find(gufo_str id);
 
@@ -205,7 +197,6 @@ typedef struct gufo_pretokenizer {
     const char *family; /* "LLAMA3": those of one family cut alike */
 } gufo_pretokenizer;
 
-GUFO_API size_t gufo_pretokenizer_count(void);
 GUFO_API const gufo_pretokenizer *gufo_pretokenizer_at(size_t index); /* NULL past the end */
 GUFO_API const gufo_pretokenizer *gufo_pretokenizer_find(gufo_str id);
 
@@ -215,7 +206,6 @@ typedef struct gufo_special_token {
     const char *role; /* "beginning of sequence" */
 } gufo_special_token;
 
-GUFO_API size_t gufo_special_token_count(void);
 GUFO_API const gufo_special_token *gufo_special_token_at(size_t index); /* NULL past the end */
 
 #ifdef __cplusplus

@@ -1,0 +1,28 @@
+/* Floor 1: how long work is run.
+ *
+ * Functions that read or write tensor data take a `const gufo_run *`; NULL means {0}. */
+#ifndef GUFO_RUN_H
+#define GUFO_RUN_H
+
+#include "base.h"
+#include "codec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gufo_run {
+    unsigned threads; /* 0: one per processor; where work cannot use so many, fewer */
+    gufo_cpu cpu;     /* the instructions that coding may use */
+    uint64_t memory;  /* bytes that may be used, where a function asks for it; 0: its default */
+    const gufo_allocator *allocator; /* NULL: malloc.  From several threads while running */
+    gufo_progress_fn *progress;      /* may be NULL */
+    void *progress_context;
+    uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
+} gufo_run;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
