@@ -193,9 +193,11 @@ static gufo_imatrix *open_source(gufo_imatrix *m, const gufo_imatrix_options *op
 /* An empty one for a file that errors call `name`, unless the options have another. */
 static gufo_imatrix *begin(const char *name, const gufo_imatrix_options *options, gufo_error *error)
 {
-    if (options != NULL && options->name != NULL)
-        name = options->name;
-    return imatrix_new(options != NULL ? options->allocator : NULL, name, error);
+    if (options == NULL)
+        return imatrix_new(NULL, name, error);
+    if (reserved_check(options->reserved, "gufo_imatrix_options", error) != GUFO_OK)
+        return NULL;
+    return imatrix_new(options->allocator, options->name != NULL ? options->name : name, error);
 }
 
 static gufo_status open_descriptor(gufo_imatrix *m, const char *path, gufo_error *error)
@@ -277,7 +279,8 @@ bool gufo_imatrix_entry_at(const gufo_imatrix *m, uint64_t index, gufo_imatrix_e
     if (index >= m->entries.count)
         return false;
     entry = imatrix_entry_at(m, index);
-    *out = (gufo_imatrix_entry){entry->name, entry->values, entry->matrices};
+    *out = (gufo_imatrix_entry){
+        .name = entry->name, .values = entry->values, .matrices = entry->matrices};
     return true;
 }
 

@@ -117,6 +117,8 @@ gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count
         (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is nothing to merge");
         return NULL;
     }
+    if (reserved_check(options->reserved, "gufo_imatrix_merge_options", error) != GUFO_OK)
+        return NULL;
     m = imatrix_new(options->allocator, NULL, error);
     if (m == NULL)
         return NULL;

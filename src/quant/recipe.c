@@ -454,8 +454,9 @@ gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_re
     gufo_status status = GUFO_OK;
     uint32_t *order;
 
-    if (count == 0)
-        return GUFO_OK;
+    status = reserved_check(options->reserved, "gufo_recipe_options", error);
+    if (status != GUFO_OK || count == 0)
+        return status;
     if (count > UINT32_MAX || count > SIZE_MAX / sizeof *order ||
         (order = mem_alloc(allocator, count * sizeof *order)) == NULL)
         return fail_memory(error);

@@ -112,12 +112,17 @@ bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_tar
         return true;
     }
     if (element != NULL && (pure || file_type == NULL)) {
-        *out = (gufo_quantize_target){element->name, nearest_file_type(element), element, true};
+        *out = (gufo_quantize_target){.name = element->name,
+                                      .file_type = nearest_file_type(element),
+                                      .base_type = element,
+                                      .pure = true};
         return true;
     }
     if (file_type != NULL)
-        *out = (gufo_quantize_target){file_type->name, file_type,
-                                      gufo_element_type_by_id(file_type->base_type), pure};
+        *out = (gufo_quantize_target){.name = file_type->name,
+                                      .file_type = file_type,
+                                      .base_type = gufo_element_type_by_id(file_type->base_type),
+                                      .pure = pure};
     return file_type != NULL;
 }
 

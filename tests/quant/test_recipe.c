@@ -668,8 +668,11 @@ static void test_models(void **state)
     (void)state;
     make_small_model(m);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        gufo_recipe_model facts = {gufo_str_of(rows[i].architecture), rows[i].layers, rows[i].heads,
-                                   rows[i].key_value_heads, rows[i].experts};
+        gufo_recipe_model facts = {.architecture = gufo_str_of(rows[i].architecture),
+                                   .layers = rows[i].layers,
+                                   .heads = rows[i].heads,
+                                   .key_value_heads = rows[i].key_value_heads,
+                                   .experts = rows[i].experts};
         gufo_error error = no_error();
         char label[32];
 

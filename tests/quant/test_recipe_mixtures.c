@@ -69,8 +69,11 @@ static bool always(void *context, gufo_str name)
 static gufo_status run(model *m, const struct shape *s, const char *file_type, gufo_error *error)
 {
     gufo_recipe_options options = {.target = target_of(file_type, false), .plan_only = true};
-    gufo_recipe_model facts = {gufo_str_of(s->architecture), s->layers, 8 * s->group, 8,
-                               s->experts};
+    gufo_recipe_model facts = {.architecture = gufo_str_of(s->architecture),
+                               .layers = s->layers,
+                               .heads = 8 * s->group,
+                               .key_value_heads = 8,
+                               .experts = s->experts};
 
     if (s->importance)
         options.has_importance = always;
