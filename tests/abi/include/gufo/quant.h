@@ -25,6 +25,7 @@ typedef struct gufo_quantize_target {
     const gufo_file_type *file_type;    /* for general.file_type; NULL: none says it */
     const gufo_element_type *base_type; /* NULL: copy */
     bool pure; /* every quantizable tensor gets base_type: no mixture; so without a file_type */
+    uint64_t reserved[2];
 } gufo_quantize_target;
 
 /* What TYPE on a command line means, into *out; false if it means nothing.  TYPE is one of
@@ -45,6 +46,7 @@ typedef struct gufo_recipe_model {
     uint64_t layers;                 /* 0: one more than the highest number in "blk.N." */
     uint64_t heads, key_value_heads; /* of the first layer */
     uint64_t experts;
+    uint64_t reserved[4];
 } gufo_recipe_model;
 
 /* Fills *out from the metadata of a model: general.architecture, and of its keys block_count,
@@ -69,22 +71,23 @@ typedef struct gufo_recipe_options {
     bool (*has_importance)(void *context, gufo_str name);
     void *importance_context;
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
 } gufo_recipe_options;
 
 /* Why a tensor gets its type. */
 typedef enum gufo_recipe_reason {
-    GUFO_REASON_COPY,           /* the target is COPY */
-    GUFO_REASON_SHAPE,          /* kept: fewer than two dimensions above one */
-    GUFO_REASON_NO_WEIGHT,      /* kept: the name does not end in "weight" */
-    GUFO_REASON_NAME,           /* kept: `rule` is the name rule */
-    GUFO_REASON_INTEGERS,       /* kept: a table of whole numbers */
-    GUFO_REASON_UNKNOWN_TYPE,   /* kept: its type cannot be decoded */
-    GUFO_REASON_OUTPUT_KEPT,    /* kept: options.keep_output */
-    GUFO_REASON_OUTPUT_TYPE,    /* options.output_type */
-    GUFO_REASON_EMBEDDING_TYPE, /* options.token_embedding_type */
-    GUFO_REASON_OVERRIDE,       /* options.override_type */
-    GUFO_REASON_TARGET,         /* the base type of the target */
-    GUFO_REASON_RECIPE,         /* a mixing rule of the file type */
+    GUFO_REASON_COPY = 0,           /* the target is COPY */
+    GUFO_REASON_SHAPE = 1,          /* kept: fewer than two dimensions above one */
+    GUFO_REASON_NO_WEIGHT = 2,      /* kept: the name does not end in "weight" */
+    GUFO_REASON_NAME = 3,           /* kept: `rule` is the name rule */
+    GUFO_REASON_INTEGERS = 4,       /* kept: a table of whole numbers */
+    GUFO_REASON_UNKNOWN_TYPE = 5,   /* kept: its type cannot be decoded */
+    GUFO_REASON_OUTPUT_KEPT = 6,    /* kept: options.keep_output */
+    GUFO_REASON_OUTPUT_TYPE = 7,    /* options.output_type */
+    GUFO_REASON_EMBEDDING_TYPE = 8, /* options.token_embedding_type */
+    GUFO_REASON_OVERRIDE = 9,       /* options.override_type */
+    GUFO_REASON_TARGET = 10,        /* the base type of the target */
+    GUFO_REASON_RECIPE = 11,        /* a mixing rule of the file type */
 } gufo_recipe_reason;
 
 typedef enum gufo_recipe_flags {
@@ -104,6 +107,7 @@ typedef struct gufo_recipe_choice {
     const char *rule;      /* the part of the name that the rule is about, or NULL; static */
     uint64_t size;         /* bytes of data then */
     int64_t fallback_cost; /* bytes more than `wanted` would take if blocks could be cut; or less */
+    uint64_t reserved[2];
 } gufo_recipe_choice;
 
 /* A few words for a reason: "fewer than two dimensions".  Static. */
@@ -163,6 +167,7 @@ typedef struct gufo_imatrix_options {
     uint32_t chunk_size;             /* where a file does not say; 0: GUFO_IMATRIX_CHUNK_SIZE */
     const gufo_allocator *allocator; /* NULL: malloc */
     const char *name;                /* what errors call it; NULL: its path, of memory nothing */
+    uint64_t reserved[4];            /* must be zero */
 } gufo_imatrix_options;
 
 /* Opens an importance matrix of either format, checks its structure and builds the index; values
@@ -183,6 +188,7 @@ typedef struct gufo_imatrix_merge_options {
     bool (*keep)(void *context, gufo_str name);
     void *keep_context;
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
 } gufo_imatrix_merge_options;
 
 /* The sum of several importance matrices, or a selection from one: it reads them when it is read,
@@ -210,6 +216,7 @@ typedef struct gufo_imatrix_entry {
     uint64_t values;   /* columns * matrices of the tensor */
     uint64_t matrices; /* with a count of their own; 1 for a plain tensor, and always in the old
                           format */
+    uint64_t reserved[2];
 } gufo_imatrix_entry;
 
 /* The number of entries; entry `index` (false past the end); the index of the entry with a name
@@ -254,6 +261,7 @@ typedef struct gufo_imatrix_statistics {
     float minimum, maximum;            /* of the finite means; 0 if there is none */
     double mean;
     uint64_t top; /* the value with the highest mean */
+    uint64_t reserved[4];
 } gufo_imatrix_statistics;
 
 /* Reads all of entry `index`.  GUFO_E_RANGE if there is none. */
