@@ -178,8 +178,6 @@ GUFO_API gufo_status gufo_document_fix(gufo_document *document, const gufo_fix *
 #define GUFO_SPLIT_TENSORS_KEY "split.tensors.count" /* int32, of all shards */
 #define GUFO_SPLIT_ID_KEY "gufo.split.id"            /* uint64 */
 
-#define GUFO_MAX_SHARDS 65535
-
 /* Says that the file is shard `index` (from 0) of `count`, which have `tensors` tensors in all.
  * `id` 0: no gufo.split.id, and one that is there goes.  GUFO_E_ARGUMENT for an index past the
  * count, GUFO_E_LIMIT for more than GUFO_MAX_SHARDS shards, or tensors than an int32 can count. */

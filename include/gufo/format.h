@@ -441,8 +441,8 @@ GUFO_API gufo_status gufo_tensor_read_raw(const gufo_model *model, const gufo_te
 /* Whoever has metadata and can make rows can be read as a model: a file of another format, seen as the
  * GGUF file that it would become.  Nothing of such a model has a place in a file: offsets are
  * GUFO_NO_OFFSET, gufo_tensor_raw gives NULL, and whatever is about the bytes of a file is
- * GUFO_E_ARGUMENT: gufo_model_read_raw, gufo_model_check, and (so far) the copies of edit.h and
- * quantizing.  Everything else works: looking, rows, statistics, comparing, hashing, writing. */
+ * GUFO_E_ARGUMENT: gufo_model_read_raw, gufo_model_check, and (so far) the planners of edit.h.
+ * Everything else works: looking, rows, statistics, comparing, hashing, quantizing, writing. */
 typedef struct gufo_provider {
     void *context;
     uint64_t entry_count, tensor_count;

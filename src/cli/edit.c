@@ -346,6 +346,21 @@ static int edit_opened(edit_options *o, gufo_edit *edit)
     return code;
 }
 
+/* Whether the output is a file that an operation reads. */
+static bool replaces_operand(const edit_options *o)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        const edit_operation *operation = &o->operations[i];
+        const char *path = operation->kind == EDIT_COPY ? operation->text : NULL;
+
+        if (operation->kind == EDIT_SET_FILE && (path = strchr(operation->text, '=')) != NULL)
+            path++;
+        if (path != NULL && save_would_replace(o->output, &path, 1))
+            return true;
+    }
+    return false;
+}
+
 static int edit_file(edit_options *o)
 {
     gufo_edit_options options = {.flags = o->output != NULL ? GUFO_EDIT_READ_ONLY : 0};
@@ -359,6 +374,8 @@ static int edit_file(edit_options *o)
         code = recover(o, false);
     if (code != CODE_OK)
         return code;
+    if (replaces_operand(o))
+        return CODE_USAGE;
     signals_reading(o->path);
     edit = gufo_edit_open(o->path, &options, &error);
     if (edit == NULL) {

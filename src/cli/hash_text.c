@@ -16,16 +16,17 @@ static bool read_stream(FILE *in, const char *path, size_t most, gufo_str *text)
     do {
         if (used == room) {
             size_t more = room == 0 ? 4096 : room * 2;
-            char *longer = more <= most ? realloc(data, more) : NULL;
+            bool fits = room <= most; /* one byte more than `most` shows that there is more */
+            char *longer = fits ? realloc(data, more > most ? most + 1 : more) : NULL;
 
             if (longer == NULL) {
-                report_message(path, more > most ? "this is too long for what it is to be"
-                                                 : "out of memory");
+                report_message(path,
+                               fits ? "out of memory" : "this is too long for what it is to be");
                 free(data);
                 return false;
             }
             data = longer;
-            room = more;
+            room = more > most ? most + 1 : more;
         }
         got = fread(data + used, 1, room - used, in);
         used += got;

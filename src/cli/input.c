@@ -188,14 +188,15 @@ void input_close(input *in)
 bool input_guard(const input *in, output_guard *guard)
 {
     size_t count = gufo_model_shard_count(in->model);
-    const char **paths = calloc(count, sizeof *paths);
+    const char **paths = calloc(count + 1, sizeof *paths);
     bool guarded = false;
 
     for (size_t i = 0; paths != NULL && i < count; i++)
         paths[i] = gufo_model_name(gufo_model_shard(in->model, i));
-    if (paths != NULL)
-        guarded = save_guard(guard, paths, count);
-    else
+    if (paths != NULL) {
+        paths[count] = in->path; /* "-" is standard input, which may be a file */
+        guarded = save_guard(guard, paths, count + 1);
+    } else
         report_message(in->path, "out of memory");
     free(paths);
     return guarded;

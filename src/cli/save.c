@@ -45,14 +45,32 @@ bool save_guard(output_guard *guard, const char *const *paths, size_t count)
 
     *guard = (output_guard){.allocator = &default_allocator};
     for (size_t i = 0; i < count && status == GUFO_OK; i++)
-        if (paths[i] != NULL && !input_is_stdin(paths[i]))
-            status = guard_add_path(guard, paths[i], &error);
+        if (paths[i] != NULL)
+            status = input_is_stdin(paths[i]) ? guard_add_fd(guard, STDIN_FILENO, &error)
+                                              : guard_add_path(guard, paths[i], &error);
     guard_ready(guard);
     if (status != GUFO_OK) {
         report_error(NULL, &error);
         guard_free(guard);
     }
     return status == GUFO_OK;
+}
+
+bool save_would_replace(const char *path, const char *const *paths, size_t count)
+{
+    output_guard guard;
+    struct stat info;
+    bool replaces;
+
+    if (path == NULL || stat(path, &info) != 0)
+        return false;
+    if (!save_guard(&guard, paths, count))
+        return true;
+    replaces = guard_holds(&guard, &info);
+    guard_free(&guard);
+    if (replaces)
+        report_message(path, "the output is an input; it would be lost");
+    return replaces;
 }
 
 static int save_stream(const char *path, gufo_str bytes)

@@ -22,8 +22,11 @@ int save_report(const char *path, const gufo_error *error);
  * where the file exists or is such a one, CODE_FAILED for other failures, both after a report. */
 int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard);
 
-/* Guards the files that these paths name (NULL and "-" are none).  To be freed with guard_free; false
+/* Guards the files that these paths name (NULL is none, "-" standard input).  To be freed with guard_free; false
  * after a report. */
 bool save_guard(output_guard *guard, const char *const *paths, size_t count);
+
+/* Whether writing to `path` (may be NULL) would replace one of the files at `paths`; says so. */
+bool save_would_replace(const char *path, const char *const *paths, size_t count);
 
 #endif

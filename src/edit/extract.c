@@ -263,7 +263,10 @@ gufo_job *gufo_job_extract(const gufo_model *input, const uint64_t *tensors, siz
     extraction x = {.options = options, .count = count};
     gufo_status status;
 
-    if (check_options(options, count, error) == GUFO_OK)
+    if (tensors == NULL && count > 0)
+        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the list of tensors is missing");
+    else if (planner_check_input(input, error) == GUFO_OK &&
+             check_options(options, count, error) == GUFO_OK)
         x.job = planner_begin(input, options->allocator, error);
     if (x.job == NULL)
         return NULL;

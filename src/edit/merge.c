@@ -75,6 +75,8 @@ gufo_job *gufo_job_merge(const gufo_model *input, const gufo_merge_options *opti
     options = options != NULL ? options : &standard;
     status = reserved_check(options->reserved, "gufo_merge_options", error);
     if (status == GUFO_OK)
+        status = planner_check_input(input, error);
+    if (status == GUFO_OK)
         status = check_count(input, error);
     if (status == GUFO_OK)
         status = check_ids(input, error);

@@ -98,6 +98,13 @@ bool is_no_shard_key(void *unused, gufo_str key)
 
 /* ---- options, and the end ------------------------------------------------------------------- */
 
+gufo_status planner_check_input(const gufo_model *input, gufo_error *error)
+{
+    return input != NULL
+               ? GUFO_OK
+               : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is missing");
+}
+
 gufo_status planner_check_options(const void *options, const uint64_t *reserved, const char *name,
                                   gufo_error *error)
 {

@@ -38,6 +38,8 @@ gufo_status planner_document(gufo_job *job, gufo_document **out, gufo_error *err
 /* Ends planning of GGUF files.  On failure the job is freed; returns it, or NULL. */
 gufo_job *planner_end(gufo_job *job, gufo_status status, gufo_error *error);
 
+/* GUFO_E_ARGUMENT for NULL. */
+gufo_status planner_check_input(const gufo_model *input, gufo_error *error);
 /* GUFO_E_ARGUMENT if a compulsory struct of options is missing, or has unknown fields. */
 gufo_status planner_check_options(const void *options, const uint64_t *reserved, const char *name,
                                   gufo_error *error);

@@ -223,14 +223,15 @@ static gufo_status check_options(const gufo_split_options *options, const gufo_m
 gufo_job *gufo_job_split(const gufo_model *input, const gufo_split_options *options,
                          gufo_error *error)
 {
-    split s = {.options = options,
-               .alignment = gufo_model_facts(gufo_model_shard(input, 0)).alignment};
+    split s = {.options = options};
     gufo_status status;
 
-    if (check_options(options, input, error) == GUFO_OK)
+    if (planner_check_input(input, error) == GUFO_OK &&
+        check_options(options, input, error) == GUFO_OK)
         s.job = planner_begin(input, options->allocator, error);
     if (s.job == NULL)
         return NULL;
+    s.alignment = gufo_model_facts(gufo_model_shard(input, 0)).alignment;
     s.job->naming = JOB_NAMED_PREFIX;
     planner_of(s.job)->drops_shard_keys = true;
     status = plan(&s, error);

@@ -52,7 +52,8 @@ gufo_job *gufo_job_strip(const gufo_model *input, const gufo_strip_options *opti
     gufo_job *job = NULL;
 
     options = options != NULL ? options : &standard;
-    if (reserved_check(options->reserved, "gufo_strip_options", error) == GUFO_OK)
+    if (planner_check_input(input, error) == GUFO_OK &&
+        reserved_check(options->reserved, "gufo_strip_options", error) == GUFO_OK)
         job = planner_begin(input, options->allocator, error);
     if (job != NULL)
         job = planner_end(job, strip(job, options, error), error);

@@ -181,3 +181,16 @@ refused() {
     done
     ! ls .gufo-*.old 2>/dev/null
 }
+
+@test "standard input and what options read are inputs, too" {
+    make_model m.gguf
+    cp m.gguf kept.gguf
+    run -2 gufo get --force -o m.gguf - general.architecture <m.gguf
+    cmp m.gguf kept.gguf
+    cp m.gguf other.gguf
+    run -2 gufo edit --force -o other.gguf --copy-from other.gguf 'general.*' m.gguf
+    cmp other.gguf kept.gguf
+    echo text >words
+    run -2 gufo edit --force -o words --set-file general.name=words m.gguf
+    [ "$(cat words)" = text ]
+}
