@@ -46,13 +46,14 @@ static gufo_status write_rows(gufo_job *job, const gufo_element_type *type, gufo
                          : values == NULL ? GUFO_E_MEMORY
                                           : gufo_element_row_size(type, COLUMNS, &row_bytes, error);
 
-    if (status == GUFO_OK && (blocks = malloc(STEP * row_bytes)) == NULL)
+    if (status == GUFO_OK && (blocks = malloc(STEP * (size_t)row_bytes)) == NULL)
         status = GUFO_E_MEMORY;
     for (uint64_t row = 0; row < ROWS && status == GUFO_OK; row += STEP) {
         make_rows(row, values);
         status = gufo_encoder_encode(encoder, values, STEP, COLUMNS, NULL, blocks, error);
         if (status == GUFO_OK)
-            status = gufo_job_write(job, 0, 0, row * row_bytes, blocks, STEP * row_bytes, error);
+            status =
+                gufo_job_write(job, 0, 0, row * row_bytes, blocks, STEP * (size_t)row_bytes, error);
     }
     free(blocks);
     free(values);

@@ -118,7 +118,8 @@ static gufo_status plan_parts(extraction *x, const uint64_t *tensors, gufo_error
     const gufo_model *input = planner_of(x->job)->input;
     gufo_status status = GUFO_OK;
 
-    x->parts = mem_zero(&x->job->allocator, (x->count + 1) * sizeof *x->parts);
+    if (x->count < SIZE_MAX / sizeof *x->parts)
+        x->parts = mem_zero(&x->job->allocator, ((size_t)x->count + 1) * sizeof *x->parts);
     if (x->parts == NULL)
         return fail_memory(error);
     for (size_t i = 0; i < x->count && status == GUFO_OK; i++) {
