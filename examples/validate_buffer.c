@@ -25,12 +25,13 @@ static void *limited_resize(void *context, void *block, size_t size)
     }
     if (size > MOST_MEMORY || *used - old + size > MOST_MEMORY)
         return NULL;
-    begin = realloc(begin, HEADER + size);
-    if (begin == NULL)
+    unsigned char *resized = realloc(begin, HEADER + size);
+
+    if (resized == NULL)
         return NULL;
-    memcpy(begin, &size, sizeof size);
+    memcpy(resized, &size, sizeof size);
     *used += size - old;
-    return begin + HEADER;
+    return resized + HEADER;
 }
 
 static void count_finding(void *context, const gufo_finding *finding)
