@@ -292,7 +292,7 @@ gufo_status gufo_document_rename_tensor(gufo_document *document, gufo_str from, 
     old = t->named;
     named_list_rename(&document->tensors, slot, to);
     t->named.owns_name = true;
-    document->infos_size += to.len - old.name.len;
+    document->infos_size = document->infos_size - old.name.len + to.len;
     document_free_name(document, &old);
     document_touch(document);
     return GUFO_OK;
