@@ -52,7 +52,7 @@ gufo_status planner_own(gufo_job *job, gufo_document *document, gufo_error *erro
     if (p->document_count == p->document_room) {
         size_t room = 2 * p->document_room + 1;
         gufo_document **larger =
-            mem_resize(&p->allocator, p->documents, room * sizeof *p->documents);
+            mem_resize(&p->allocator, p->documents, room * sizeof(gufo_document *));
 
         if (larger == NULL) {
             gufo_document_free(document);

@@ -100,18 +100,18 @@ static gufo_status check_as_source(const gufo_document *document, gufo_error *er
 
 /* ---- where the data begins ------------------------------------------------------------------ */
 
-/* The smallest multiple of both; false if it does not fit. */
+/* The smallest multiple of two numbers that are not 0; false if it does not fit. */
 static bool common_multiple(uint64_t a, uint64_t b, uint64_t *out)
 {
-    uint64_t x = a, y = b;
+    uint64_t divisor = a, rest = b;
 
-    while (y != 0) {
-        uint64_t rest = x % y;
+    while (rest != 0) {
+        uint64_t next = divisor % rest;
 
-        x = y;
-        y = rest;
+        divisor = rest;
+        rest = next;
     }
-    return checked_mul(a / x, b, out);
+    return divisor != 0 && checked_mul(a / divisor, b, out);
 }
 
 /* The first number from `least` on that leaves `rest` when it is divided by `unit`. */

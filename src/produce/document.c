@@ -95,7 +95,7 @@ rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *ten
 
     if (in->source == NULL) {
         r.read = read_made;
-        r.context = (void *)(uintptr_t)in->model;
+        r.context = (void *)in->model;
         r.offset = index;
         r.swapped = false;
     }

@@ -30,7 +30,7 @@ gufo_job *job_new(const gufo_allocator *allocator, gufo_error *error)
 static void free_rows(const gufo_allocator *a, const rows *r)
 {
     for (unsigned i = 0; i < ROWS_SIDES; i++)
-        mem_free(a, (void *)(uintptr_t)r->side[i]);
+        mem_free(a, (void *)r->side[i]);
 }
 
 static void free_piece(const gufo_allocator *a, piece *p)
@@ -39,7 +39,7 @@ static void free_piece(const gufo_allocator *a, piece *p)
         free_rows(a, &p->sources[i]);
     for (uint32_t i = 0; p->ops != NULL && i < p->n_ops; i++)
         for (unsigned k = 0; k < OP_SIDES; k++)
-            mem_free(a, (void *)(uintptr_t)p->ops[i].side[k]);
+            mem_free(a, (void *)p->ops[i].side[k]);
     mem_free(a, p->sources);
     mem_free(a, p->segments);
     mem_free(a, p->ops);

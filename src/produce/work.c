@@ -132,7 +132,7 @@ static gufo_status make_encoders(work *w, uint64_t *memory, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     *memory = 0;
-    w->encoders = mem_zero(&job->allocator, count * sizeof *w->encoders);
+    w->encoders = mem_zero(&job->allocator, count * sizeof(gufo_encoder *));
     if (w->encoders == NULL)
         return fail_memory(error);
     for (uint64_t i = 0; i < job->piece_count; i++)

@@ -294,7 +294,7 @@ static gufo_status make_documents(planning *p, gufo_error *error)
     gufo_quantizer *q = p->q;
     gufo_status status = GUFO_OK;
 
-    q->documents = new_array(&q->allocator, q->output_count, sizeof *q->documents, error);
+    q->documents = new_array(&q->allocator, q->output_count, sizeof(gufo_document *), error);
     if (q->documents == NULL)
         return GUFO_E_MEMORY;
     for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++)
