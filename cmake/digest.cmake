@@ -39,7 +39,7 @@ list(TRANSFORM digest_found PREPEND gufo_digest:: OUTPUT_VARIABLE digest_targets
 # The room makes use of the room base, whose functions libgufo does not show to others: both forms
 # have their own copy of them, and do not show it either.
 add_library(gufo_base STATIC EXCLUDE_FROM_ALL
-    $<FILTER:$<TARGET_OBJECTS:gufo_objects>,INCLUDE,/src/base/[^/]*$>)
+    $<FILTER:$<TARGET_OBJECTS:gufo_objects>,INCLUDE,/src/base/>)
 set_target_properties(gufo_base PROPERTIES LINKER_LANGUAGE C)
 
 gufo_archive(gufo_digest_static gufo_digest

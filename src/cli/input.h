@@ -2,7 +2,7 @@
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
 
-#include "base/guard.h"
+#include "base/files/guard.h"
 #include "cli/options.h"
 
 #include "gufo/format.h"

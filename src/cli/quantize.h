@@ -6,7 +6,7 @@
 #ifndef CLI_QUANTIZE_H
 #define CLI_QUANTIZE_H
 
-#include "base/guard.h"
+#include "base/files/guard.h"
 #include "cli/options.h"
 #include "cli/pattern.h"
 

@@ -10,10 +10,10 @@
  * in between leaves every file there, under the old name, the new one or both. */
 #include "cli/rename.h"
 
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/pending.h"
+#include "base/files/pending.h"
 
 #include <errno.h>
 #include <fcntl.h>

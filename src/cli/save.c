@@ -2,7 +2,7 @@
 #include "cli/save.h"
 
 #include "base/memory.h"
-#include "base/output.h"
+#include "base/files/output.h"
 #include "cli/input.h"
 #include "cli/report.h"
 #include "cli/signals.h"

@@ -2,7 +2,7 @@
 #ifndef CLI_SAVE_H
 #define CLI_SAVE_H
 
-#include "base/guard.h"
+#include "base/files/guard.h"
 
 /* Whether the path stands for something that takes bytes as they come and cannot be replaced by a
  * file: a device, a pipe, a socket. */

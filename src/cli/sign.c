@@ -5,7 +5,7 @@
 #include "cli/sign.h"
 
 #include "base/memory.h"
-#include "base/output.h"
+#include "base/files/output.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/report.h"

@@ -6,7 +6,7 @@
 #ifndef CLI_SIGN_H
 #define CLI_SIGN_H
 
-#include "base/guard.h"
+#include "base/files/guard.h"
 #include "cli/hash.h"
 #include "cli/options.h"
 

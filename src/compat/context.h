@@ -22,8 +22,8 @@
 
 #include "compat/builds.h"
 
-#include "format/name_index.h"
-#include "format/records.h"
+#include "format/file/name_index.h"
+#include "format/file/records.h"
 #include "gufo/format.h"
 
 typedef struct entry {

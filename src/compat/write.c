@@ -14,8 +14,8 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "base/output.h"
-#include "format/encode.h"
+#include "base/files/output.h"
+#include "format/value/encode.h"
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 

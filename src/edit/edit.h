@@ -9,7 +9,7 @@
 #ifndef GUFO_EDIT_EDIT_H
 #define GUFO_EDIT_EDIT_H
 
-#include "format/document.h"
+#include "format/document/document.h"
 #include "gufo/edit.h"
 
 struct gufo_edit {

@@ -8,12 +8,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/output.h"
-#include "base/pending.h"
+#include "base/files/output.h"
+#include "base/files/pending.h"
 
 enum { PIECE = 64 * 1024 };
 

@@ -5,7 +5,7 @@
 
 #include "base/checked.h"
 #include "edit/planner.h"
-#include "format/model.h"
+#include "format/model/model.h"
 
 static const struct {
     gufo_normalised kind;

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "edit/edit.h"

@@ -7,9 +7,9 @@
 #include <sys/statvfs.h>
 
 #include "base/checked.h"
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "base/error.h"
-#include "base/move.h"
+#include "base/files/move.h"
 #include "edit/edit.h"
 
 enum { SENTENCE = 160 };

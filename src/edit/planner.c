@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "format/model.h"
+#include "format/model/model.h"
 
 static void free_planner(void *context)
 {

@@ -17,10 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/pending.h"
+#include "base/files/pending.h"
 #include "edit/edit.h"
 #include "edit/journal.h"
 

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "base/error.h"
-#include "base/move.h"
-#include "base/output.h"
+#include "base/files/move.h"
+#include "base/files/output.h"
 #include "edit/edit.h"
 #include "produce/produce.h"
 

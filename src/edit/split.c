@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 #include "edit/planner.h"
-#include "format/model.h"
+#include "format/model/model.h"
 
 /* A split that is being planned. */
 typedef struct split {

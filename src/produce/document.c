@@ -2,9 +2,9 @@
  * has the other byte order; the caller gives the others. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "base/move.h"
+#include "base/files/move.h"
 #include "codec/interleaved.h"
-#include "format/document.h"
+#include "format/document/document.h"
 #include "produce/work.h"
 
 /* ---- inputs --------------------------------------------------------------------------------- */

@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "base/output.h"
-#include "base/trust.h"
+#include "base/files/output.h"
+#include "base/files/trust.h"
 
 enum {
     FORM = 1,

@@ -3,7 +3,7 @@
  * A long run is moved by the kernel, which shares blocks or copies them; short ones are gathered in a
  * buffer and written together. */
 #include "base/error.h"
-#include "base/move.h"
+#include "base/files/move.h"
 #include "produce/work.h"
 
 enum { LONG_RUN = 256 * 1024 };

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/disk.h"
+#include "base/files/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "produce/targets.h"

@@ -32,8 +32,8 @@
 
 #include <inttypes.h>
 
-#include "base/output.h"
-#include "base/source.h"
+#include "base/files/output.h"
+#include "base/files/source.h"
 #include "gufo/codec.h"
 #include "gufo/produce.h"
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/commit.h"
-#include "base/disk.h"
+#include "base/files/commit.h"
+#include "base/files/disk.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "produce/work.h"

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/model.h"
+#include "format/model/model.h"
 
 /* ---- making --------------------------------------------------------------------------------- */
 

@@ -13,10 +13,10 @@
 #ifndef GUFO_QUANT_IMATRIX_H
 #define GUFO_QUANT_IMATRIX_H
 
-#include "base/guard.h"
-#include "base/source.h"
-#include "format/name_index.h"
-#include "format/records.h"
+#include "base/files/guard.h"
+#include "base/files/source.h"
+#include "format/file/name_index.h"
+#include "format/file/records.h"
 #include "gufo/quant.h"
 
 typedef struct imatrix_entry {

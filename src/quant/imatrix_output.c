@@ -20,7 +20,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "format/model.h"
+#include "format/model/model.h"
 #include "produce/produce.h"
 #include "quant/imatrix.h"
 

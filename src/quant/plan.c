@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/interleaved.h"
-#include "format/name_index.h"
+#include "format/file/name_index.h"
 
 /* What only planning needs. */
 typedef struct planning {

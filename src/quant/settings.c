@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/utf8.h"
-#include "format/document.h"
+#include "format/document/document.h"
 
 enum { MOST_SETTINGS = 8, KEY_SIZE = 256 };
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "format/model.h"
+#include "format/model/model.h"
 
 typedef struct data_check {
     const gufo_model *model;

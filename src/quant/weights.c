@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "format/model.h"
+#include "format/model/model.h"
 #include "produce/produce.h"
 #include "quant/imatrix.h"
 #include "quant/quantizer.h"

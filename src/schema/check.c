@@ -10,11 +10,11 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "format/rules.h"
+#include "format/rules/rules.h"
 
 static const gufo_level rule_levels[] = {
 #define RULE(constant, id, name, severity, level, clause, summary) GUFO_LEVEL_##level,
-#include "format/rules_of_meaning.def"
+#include "format/rules/rules_of_meaning.def"
 #undef RULE
 };
 

@@ -8,7 +8,7 @@
 
 typedef enum schema_rule {
 #define RULE(constant, id, name, severity, level, clause, summary) SCHEMA_##constant,
-#include "format/rules_of_meaning.def"
+#include "format/rules/rules_of_meaning.def"
 #undef RULE
     SCHEMA_RULE_COUNT
 } schema_rule;

@@ -1,6 +1,6 @@
 /* Names for a set: after a loss of power, a kill or a failure at any moment the old set is there, the
  * new one or none, and repeating the commit finishes it. */
-#include "base/commit.h"
+#include "base/files/commit.h"
 
 #include <errno.h>
 #include <fcntl.h>

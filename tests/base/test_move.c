@@ -1,5 +1,5 @@
 /* Moving bytes between files, and a disk that fails. */
-#include "base/move.h"
+#include "base/files/move.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "base/output.h"
+#include "base/files/output.h"
 #include "support/disk.h"
 #include "support/folder.h"
 

@@ -4,7 +4,7 @@
 #include "../support/edits.h"
 #include "workshop.h"
 
-#include "format/model.h"
+#include "format/model/model.h"
 #include "gufo/compare.h"
 
 #include <fcntl.h>

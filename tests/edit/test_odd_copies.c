@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "base/pending.h"
+#include "base/files/pending.h"
 
 static gufo_model *open_set(const char *path)
 {

@@ -5,8 +5,8 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "base/output.h"
-#include "format/model.h"
+#include "base/files/output.h"
+#include "format/model/model.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #include "../support/edits.h"
 #include "../support/edit.h"
 
-#include "base/pending.h"
+#include "base/files/pending.h"
 
 #include <errno.h>
 #include <fcntl.h>

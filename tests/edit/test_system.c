@@ -5,8 +5,8 @@
 #include "workshop.h"
 #include "../support/edits.h"
 
-#include "base/move.h"
-#include "format/model.h"
+#include "base/files/move.h"
+#include "format/model/model.h"
 #include "gufo/compare.h"
 
 #include <dlfcn.h>

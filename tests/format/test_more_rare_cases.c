@@ -5,7 +5,7 @@
 #include "../support/walk.h"
 #include "../support/sink.h"
 
-#include "base/output.h"
+#include "base/files/output.h"
 #include "base/memory.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #include "../support/allocator.h"
 #include "../support/builder.h"
 
-#include "format/named_list.h"
+#include "format/document/named_list.h"
 
 typedef struct row {
     named named;
@@ -68,12 +68,13 @@ static void check_same(const named_list *list, const plain *p, const char *label
 
 static void add(named_list *list, plain *p, uint32_t number)
 {
-    gufo_error error = no_error();
-    row *added;
+    gufo_str name = text_of(number);
+    bool owned = number % 2 == 0;
+    row *added = named_list_add(list, name, owned, &default_allocator, NULL);
 
-    check_ok(named_list_reserve(list, 1, &default_allocator, &error), &error, "reserve");
-    added = named_list_add(list, text_of(number));
-    check(added->number == 0 && !added->named.owns_name, "a new record is zeroed");
+    check(added != NULL && added->number == 0, "a new record is zeroed");
+    check(added->named.owns_name == owned && (added->named.name.data == name.data) == !owned,
+          "a name is copied if the record is to own it");
     added->number = number;
     p->numbers[p->count++] = number;
 }
@@ -84,12 +85,21 @@ static bool is_third(void *context, gufo_str name)
     return strtoul(name.data + 1, NULL, 10) % 3 == 0;
 }
 
+/* Removes what is marked. */
+static void sweep(named_list *list)
+{
+    for (uint64_t i = 0; i < list->items.count; i++)
+        if (named_list_slot(list, i)->gone)
+            named_free_name(named_list_slot(list, i), &default_allocator);
+    named_list_sweep(list);
+}
+
 static void remove_thirds(named_list *list, plain *p)
 {
     size_t asked = 0, count = p->count;
     uint64_t marked = named_list_mark(list, is_third, &asked);
 
-    named_list_sweep(list);
+    sweep(list);
     for (size_t i = p->count; i-- > 0;)
         if (p->numbers[i] % 3 == 0)
             plain_remove(p, i);
@@ -104,6 +114,7 @@ static void change(named_list *list, plain *p, uint64_t *random, bool growing)
     uint32_t other = (uint32_t)(random_next(random) % NAMES);
     size_t at = plain_find(p, number);
     uint64_t slot;
+    named removed;
 
     if (at == p->count) {
         if (growing || random_next(random) % 8 == 0)
@@ -112,10 +123,13 @@ static void change(named_list *list, plain *p, uint64_t *random, bool growing)
     }
     check(named_list_find(list, text_of(number), &slot), "%" PRIu32, number);
     if (plain_find(p, other) == p->count) {
-        named_list_rename(list, slot, text_of(other));
+        assert_int_equal(named_list_rename(list, slot, text_of(other), &default_allocator, NULL),
+                         GUFO_OK);
         row_in(list, slot)->number = p->numbers[at] = other;
     } else if (!growing || random_next(random) % 4 == 0) {
+        removed = *named_list_slot(list, slot);
         named_list_remove(list, slot);
+        named_free_name(&removed, &default_allocator);
         plain_remove(p, at);
     }
 }
@@ -139,11 +153,13 @@ static void test_random_changes(void **state)
         check_same(&list, &p, label);
     }
     check(named_list_mark(&list, NULL, NULL) == p.count, "all");
-    named_list_sweep(&list);
+    sweep(&list);
     p.count = 0;
     check_same(&list, &p, "all removed");
     add(&list, &p, 7);
     check_same(&list, &p, "one again");
+    (void)named_list_mark(&list, NULL, NULL);
+    sweep(&list);
     named_list_free(&list, &default_allocator);
 }
 
@@ -162,10 +178,10 @@ static void test_reserve(void **state)
     c.fail_at = 1;
     c.calls = 0;
     c.fail_on = true;
-    for (uint32_t i = 0; i < 300; i++) {
-        assert_int_equal(named_list_reserve(&list, 1, &allocator, NULL), GUFO_OK);
-        (void)named_list_add(&list, text_of(i));
-    }
+    for (uint32_t i = 0; i < 300; i++)
+        assert_non_null(named_list_add(&list, text_of(i), false, &allocator, NULL));
+    assert_null(named_list_add(&list, text_of(300), true, &allocator, NULL));
+    assert_int_equal(named_list_rename(&list, 0, text_of(300), &allocator, NULL), GUFO_E_MEMORY);
     assert_int_equal(named_list_reserve(&list, 300, &allocator, NULL), GUFO_E_MEMORY);
     check_u64(list.count, 300, "a failure changes nothing");
     check_u64(list.items.count, 300, "a failure changes nothing");
@@ -182,10 +198,10 @@ static void test_overwritten_names(void **state)
 
     (void)state;
     named_list_init(&list, sizeof(row));
-    assert_int_equal(named_list_reserve(&list, 20, &default_allocator, NULL), GUFO_OK);
     for (int i = 0; i < 20; i++) {
         snprintf(names[i], sizeof names[i], "k%02d", i);
-        (void)named_list_add(&list, gufo_str_of(names[i]));
+        assert_non_null(
+            named_list_add(&list, gufo_str_of(names[i]), false, &default_allocator, NULL));
     }
     for (int i = 0; i < 10; i++)
         memcpy(names[i], "xxx", 3);

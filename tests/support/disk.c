@@ -29,7 +29,7 @@
 #define disk_link real_link
 #define disk_unlink real_unlink
 #undef GUFO_BASE_DISK_H
-#include "base/disk.c"
+#include "base/files/disk.c"
 #undef disk_open
 #undef disk_write
 #undef disk_copy

@@ -5,7 +5,7 @@
 #ifndef TEST_SUPPORT_DISK_H
 #define TEST_SUPPORT_DISK_H
 
-#include "base/disk.h"
+#include "base/files/disk.h"
 
 /* Counts calls from 0 again, and lets number `call` and all after it fail with errno `failure`. */
 void disk_fail_from(unsigned call, int failure);

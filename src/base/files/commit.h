@@ -1,0 +1,47 @@
+/* Several files that get their names together: a set of shards.
+ *
+ * Without its first shard a set cannot be opened, so that one goes first and comes last.  What the
+ * new files replace is put aside, under a short name that follows from the target's
+ * (.gufo-HASH.old in its folder); where nothing is replaced, an empty file of that name says so.
+ *
+ *     aside    the old first shard; sync; the others; sync       the old set cannot be opened
+ *     name     new shards 2..n; sync
+ *     first    the new first shard; sync                         the new set can be opened
+ *     forget   what is aside is removed
+ *
+ * What a killed program or a loss of power leaves is told by the first shard and its aside:
+ *
+ *     first shard there            the commit had not begun or was complete: asides are rubbish
+ *     gone, and its aside there    interrupted: a shard that has an aside is a new one, or gone; one
+ *                                  without is still the old one
+ *     both gone                    nothing was begun
+ *
+ * Repeating the command finishes it: shards that are left over are replaced, and what is aside stays
+ * there until the new set is complete, or goes back if that fails.  An aside is believed only if it is
+ * our own file with one name (trust.h).
+ *
+ * One file alone is simply renamed (output.h). */
+#ifndef GUFO_BASE_COMMIT_H
+#define GUFO_BASE_COMMIT_H
+
+#include "base/files/output.h"
+
+/* In all of these `files` are all files of the set, in order, that were found (output_find). */
+
+/* Whether `files[index]`, which exists, is what an interrupted commit of this set has left, and may
+ * therefore be replaced without being asked. */
+bool commit_left(const output *files, size_t count, size_t index);
+
+/* Makes sure, before any work is done, that two outputs are not the same file (through symlinks) and
+ * that nothing of strangers lies where the old files would be put aside.  GUFO_E_ARGUMENT, and
+ * *failed is the index of the file. */
+gufo_status commit_check(const output *files, size_t count, size_t *failed, gufo_error *error);
+
+/* Gives all files their names.  Those that are open are closed (output_close) first.  A file whose
+ * `named` is set has got its name in an interrupted commit, and `temporary` is where it goes if this
+ * one fails.  On success all outputs are forgotten, as after output_commit.  On failure the old files
+ * are where they were, the new ones under their temporary names (or gone, without `keep`), still to be
+ * discarded, and *failed is the index of the file that the error is about. */
+gufo_status commit_set(output *files, size_t count, size_t *failed, gufo_error *error);
+
+#endif

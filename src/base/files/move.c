@@ -1,0 +1,79 @@
+/* Moving bytes; move.h has the idea.
+ *
+ * The kernel may refuse for many reasons (other file systems, old kernels, offsets that do not
+ * fit).  It is then not asked why: what is wrong in earnest shows when the rest is read and
+ * written. */
+#include "base/files/move.h"
+
+#include <errno.h>
+
+#include "base/files/disk.h"
+#include "base/files/output.h"
+
+/* A stretch that is still to be moved. */
+typedef struct stretch {
+    int from_fd, to_fd;
+    uint64_t from, to, size;
+} stretch;
+
+static void advance(stretch *s, uint64_t bytes)
+{
+    s->from += bytes;
+    s->to += bytes;
+    s->size -= bytes;
+}
+
+/* Moves up to `limit` bytes in the kernel, as far as it goes. */
+static void copy(stretch *s, uint64_t limit)
+{
+    uint64_t left = limit < s->size ? limit : s->size;
+
+    while (left > 0) {
+        ssize_t n = disk_copy(s->from_fd, s->from, s->to_fd, s->to, left);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return;
+        advance(s, (uint64_t)n);
+        left -= (uint64_t)n;
+    }
+}
+
+/* Shares the whole blocks of the stretch; the bytes before the first one are copied. */
+static void share(stretch *s)
+{
+    uint64_t whole;
+
+    if (s->from % MOVE_SHARED_BLOCK != s->to % MOVE_SHARED_BLOCK)
+        return;
+    if (s->from % MOVE_SHARED_BLOCK != 0)
+        copy(s, MOVE_SHARED_BLOCK - s->from % MOVE_SHARED_BLOCK);
+    whole = s->size - s->size % MOVE_SHARED_BLOCK;
+    if (s->from % MOVE_SHARED_BLOCK == 0 && whole > 0 &&
+        disk_clone(s->from_fd, s->from, s->to_fd, s->to, whole) == 0)
+        advance(s, whole);
+}
+
+gufo_status move_bytes(const source *input, uint64_t from, uint64_t size, int to_fd, uint64_t to,
+                       void *buffer, size_t buffer_size, bool *read_failed, gufo_error *error)
+{
+    stretch s = {input->fd, to_fd, from, to, size};
+    gufo_status status = GUFO_OK;
+
+    *read_failed = false;
+    if (input->fd >= 0 && !input->sequential) {
+        share(&s);
+        copy(&s, s.size);
+    }
+    while (s.size > 0 && status == GUFO_OK) {
+        size_t step = s.size < buffer_size ? (size_t)s.size : buffer_size;
+
+        status = source_read(input, s.from, buffer, step, error);
+        *read_failed = status != GUFO_OK;
+        if (status == GUFO_OK)
+            status = output_write_at(to_fd, s.to, buffer, step, error);
+        advance(&s, step);
+    }
+    return status;
+}

@@ -1,0 +1,426 @@
+/* Atomic output files; output.h has the idea. */
+#include "base/files/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/files/disk.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/files/pending.h"
+#include "base/files/trust.h"
+
+enum { LINKS_FOLLOWED = 40, NAMES_TRIED = 100, TEMPORARY_NAME = 32 };
+
+/* The length of "DIR/" in "DIR/NAME"; 0 for "NAME". */
+static size_t folder_len(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
+}
+
+/* ---- the target ----------------------------------------------------------------------------- */
+
+/* Replaces o->target, a symlink, by what it names. */
+static gufo_status follow_link(output *o, gufo_error *error)
+{
+    char link[PATH_MAX];
+    ssize_t len = readlink(o->target, link, sizeof link);
+    size_t folder = len > 0 && link[0] == '/' ? 0 : folder_len(o->target);
+    char *next;
+
+    if (len < 0 || (size_t)len >= sizeof link)
+        return fail_io(error, len < 0 ? errno : ENAMETOOLONG, "cannot follow symlink");
+    next = mem_alloc(o->allocator, folder + (size_t)len + 1);
+    if (next == NULL)
+        return fail_memory(error);
+    memcpy(next, o->target, folder);
+    memcpy(next + folder, link, (size_t)len);
+    next[folder + (size_t)len] = '\0';
+    mem_free(o->allocator, o->target);
+    o->target = next;
+    return GUFO_OK;
+}
+
+/* Finds the file that is to be replaced.  o->exists tells whether there is one. */
+static gufo_status find_target(output *o, const char *path, struct stat *info, gufo_error *error)
+{
+    if (*path == '\0')
+        return fail_io(error, ENOENT, "an empty name is no target");
+    o->target = mem_text(o->allocator, gufo_str_of(path));
+    if (o->target == NULL)
+        return fail_memory(error);
+    for (int links = 0; links <= LINKS_FOLLOWED; links++) {
+        gufo_status status;
+
+        o->exists = lstat(o->target, info) == 0;
+        if (!o->exists && errno != ENOENT)
+            return fail_io(error, errno, "cannot examine the target");
+        if (!o->exists || !S_ISLNK(info->st_mode))
+            return GUFO_OK;
+        status = follow_link(o, error);
+        if (status != GUFO_OK)
+            return status;
+    }
+    return fail_io(error, ELOOP, "cannot follow symlink");
+}
+
+static gufo_status check_target(const output *o, const struct stat *info, gufo_error *error)
+{
+    if (!S_ISREG(info->st_mode))
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
+                         "target exists and is no regular file");
+    if (!o->replace)
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+    return GUFO_OK;
+}
+
+/* ---- the temporary file --------------------------------------------------------------------- */
+
+/* Opens a file with a new name in the target's folder.  The name is short, because the target's may
+ * be as long as a name can be. */
+static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
+{
+    size_t folder = folder_len(o->target);
+    int failure = EEXIST;
+
+    o->temporary = mem_alloc(o->allocator, folder + TEMPORARY_NAME);
+    if (o->temporary == NULL)
+        return fail_memory(error);
+    memcpy(o->temporary, o->target, folder);
+    for (int tries = 0; tries < NAMES_TRIED && failure == EEXIST; tries++) {
+        (void)snprintf(o->temporary + folder, TEMPORARY_NAME, ".gufo-%016" PRIx64 ".tmp",
+                       hash_key_new().k0);
+        o->fd = disk_open(o->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (o->fd >= 0)
+            return GUFO_OK;
+        failure = errno;
+    }
+    mem_free(o->allocator, o->temporary);
+    o->temporary = NULL;
+    return fail_io(error, failure, "cannot create a file in the folder of the target");
+}
+
+/* Reserves the whole size, so that lack of space shows before any work is done. */
+static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
+{
+    int failure;
+
+    if (size == 0)
+        return GUFO_OK;
+    if (size > INT64_MAX)
+        return fail_io(error, EFBIG, "cannot reserve %" PRIu64 " bytes", size);
+    do
+        failure = disk_reserve(o->fd, size) == 0 ? 0 : errno;
+    while (failure == EINTR);
+    if (failure == EINVAL || failure == EOPNOTSUPP) /* not on this file system */
+        failure = disk_resize(o->fd, size) == 0 ? 0 : errno;
+    return failure == 0 ? GUFO_OK
+                        : fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
+}
+
+/* Opens the target's folder; -1 for failure.  Cuts the path for that time, which needs no memory. */
+static int open_folder(const output *o)
+{
+    size_t len = folder_len(o->target);
+    char cut = o->target[len];
+    int fd;
+
+    o->target[len] = '\0';
+    fd = open(len == 0 ? "." : o->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    o->target[len] = cut;
+    return fd;
+}
+
+/* Notes where the target is, whatever the path to its folder. */
+static void note_place(output *o)
+{
+    size_t len = folder_len(o->target);
+    char cut = o->target[len];
+    hash_key key = {0};
+    struct stat info;
+
+    o->target[len] = '\0';
+    if (stat(len == 0 ? "." : o->target, &info) == 0)
+        key = (hash_key){(uint64_t)info.st_dev, (uint64_t)info.st_ino};
+    o->target[len] = cut;
+    o->place = hash_text(key, gufo_str_of(o->target + len));
+}
+
+/* Finds and checks the target. */
+static gufo_status find_replaceable(output *o, const char *path, const output_guard *guard,
+                                    gufo_error *error)
+{
+    struct stat info;
+    gufo_status status = find_target(o, path, &info, error);
+
+    if (status == GUFO_OK && o->exists && guard_holds(guard, &info))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the output is the input; it would be lost");
+    if (status == GUFO_OK && o->exists)
+        status = check_target(o, &info, error);
+    if (status == GUFO_OK)
+        status = pending_refuse(o->target, o->exists ? &info : NULL, o->allocator, error);
+    if (status == GUFO_OK)
+        note_place(o);
+    return status;
+}
+
+gufo_status output_create(output *o, uint64_t size, bool reserved, gufo_error *error)
+{
+    gufo_status status = create_temporary(o, o->exists ? 0600 : 0666, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (reserved)
+        return reserve(o, size, error);
+    return disk_resize(o->fd, size) == 0
+               ? GUFO_OK
+               : fail_io(error, errno, "cannot reserve %" PRIu64 " bytes", size);
+}
+
+gufo_status output_open(output *o, const char *path, bool replace, uint64_t size,
+                        const output_guard *guard, const gufo_allocator *allocator,
+                        gufo_error *error)
+{
+    gufo_status status = output_find(o, path, replace, guard, allocator, error);
+
+    if (status != GUFO_OK)
+        return status;
+    status = output_create(o, size, true, error);
+    if (status != GUFO_OK)
+        output_discard(o);
+    return status;
+}
+
+/* ---- an output that lasts ------------------------------------------------------------------- */
+
+gufo_status output_find(output *o, const char *path, bool replace, const output_guard *guard,
+                        const gufo_allocator *allocator, gufo_error *error)
+{
+    gufo_status status;
+
+    *o = (output){.fd = -1, .replace = replace, .allocator = allocator};
+    status = find_replaceable(o, path, guard, error);
+    if (status != GUFO_OK)
+        output_discard(o);
+    return status;
+}
+
+char *output_beside(const output *o, const char *suffix)
+{
+    size_t len = strlen(o->target), suffix_len = strlen(suffix);
+    char *path = mem_alloc(o->allocator, len + suffix_len + 1);
+
+    if (path == NULL)
+        return NULL;
+    memcpy(path, o->target, len);
+    memcpy(path + len, suffix, suffix_len + 1);
+    return path;
+}
+
+/* Somebody else's file would be shipped as ours, and another name of ours would be written to. */
+static gufo_status check_part(const output *o, gufo_error *error)
+{
+    struct stat info;
+    const char *obstacle = fstat(o->fd, &info) != 0 ? "it cannot be examined" : trust_own(&info);
+
+    return obstacle == NULL ? GUFO_OK
+                            : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                        "cannot resume with its .part file: %s", obstacle);
+}
+
+gufo_status output_open_part(output *o, bool again, uint64_t size, gufo_error *error)
+{
+    gufo_status status;
+    char *path = output_beside(o, ".part");
+
+    if (path == NULL)
+        return fail_memory(error);
+    /* Nobody is to lead us to another file by a link of that name. */
+    o->fd = disk_open(path, O_RDWR | O_CREAT | TRUST_OPEN_FLAGS | (again ? 0 : O_EXCL),
+                      o->exists ? 0600 : 0666);
+    if (o->fd < 0) {
+        int failure = errno;
+
+        mem_free(o->allocator, path);
+        return fail_io(error, failure, "cannot create a file in the folder of the target");
+    }
+    status = again ? check_part(o, error) : GUFO_OK;
+    if (status != GUFO_OK) { /* not ours, and not to be removed */
+        mem_free(o->allocator, path);
+        (void)close(o->fd);
+        o->fd = -1;
+        return status;
+    }
+    o->temporary = path;
+    if (again && disk_resize(o->fd, size) != 0) /* it may be longer */
+        return fail_io(error, errno, "cannot reserve %" PRIu64 " bytes", size);
+    return reserve(o, size, error);
+}
+
+gufo_status output_write(const output *o, uint64_t offset, const void *data, size_t size,
+                         gufo_error *error)
+{
+    return output_write_at(o->fd, offset, data, size, error);
+}
+
+gufo_status output_write_at(int fd, uint64_t offset, const void *data, size_t size,
+                            gufo_error *error)
+{
+    const uint8_t *bytes = data;
+
+    while (size > 0) {
+        ssize_t n = disk_write(fd, bytes, size, offset);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
+        bytes += n;
+        offset += (uint64_t)n;
+        size -= (size_t)n;
+    }
+    return GUFO_OK;
+}
+
+gufo_status output_write_all(int fd, const void *data, size_t size, gufo_error *error)
+{
+    const uint8_t *bytes = data;
+
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return GUFO_OK;
+}
+
+/* ---- putting it in place -------------------------------------------------------------------- */
+
+/* Whether link() failed because this file system has no hard links. */
+static bool links_unsupported(int failure)
+{
+    return failure == EPERM || failure == EOPNOTSUPP || failure == ENOSYS || failure == EMLINK;
+}
+
+gufo_status output_sync_folder(const output *o, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    int fd = open_folder(o);
+
+    if (fd < 0)
+        return GUFO_OK;
+    if (disk_sync_folder(fd) != 0 && errno != EINVAL)
+        status = fail_io(error, errno, "cannot sync the folder");
+    (void)close(fd);
+    return status;
+}
+
+/* Gives the temporary file the target's name, which must not exist.  It might have appeared
+ * meanwhile: link() notices that, rename() would not. */
+static gufo_status take_new_name(const output *o, gufo_error *error)
+{
+    struct stat info;
+    int failure = disk_link(o->temporary, o->target) == 0 ? 0 : errno;
+
+    if (failure == 0) {
+        if (o->keep) /* at no moment may hours of work be without a name */
+            (void)output_sync_folder(o, NULL);
+        (void)disk_unlink(o->temporary);
+        return GUFO_OK;
+    }
+    if (links_unsupported(failure) && lstat(o->target, &info) != 0 && errno == ENOENT)
+        failure = disk_rename(o->temporary, o->target) == 0 ? 0 : errno;
+    else if (links_unsupported(failure))
+        failure = EEXIST;
+    if (failure == EEXIST)
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+    return failure == 0 ? GUFO_OK : fail_io(error, failure, "cannot name the target");
+}
+
+gufo_status output_take_name(const output *o, gufo_error *error)
+{
+    if (!o->replace)
+        return take_new_name(o, error);
+    if (disk_rename(o->temporary, o->target) != 0)
+        return fail_io(error, errno, "cannot rename to the target");
+    return GUFO_OK;
+}
+
+/* The new file gets the rights of the one it replaces.  Owner and group only where that is
+ * permitted; rights that were meant for others than its own are then not given. */
+static void keep_rights(const output *o)
+{
+    struct stat info;
+    mode_t mode;
+
+    if (!o->exists || lstat(o->target, &info) != 0)
+        return;
+    mode = info.st_mode & 07777;
+    if (fchown(o->fd, info.st_uid, info.st_gid) != 0) {
+        mode &= 0777; /* no set-user-id for another user */
+        if (fchown(o->fd, (uid_t)-1, info.st_gid) != 0)
+            mode &= (mode_t)~070;
+    }
+    (void)fchmod(o->fd, mode);
+}
+
+void output_forget(output *o)
+{
+    mem_free(o->allocator, o->temporary);
+    mem_free(o->allocator, o->target);
+    *o = (output){.fd = -1, .allocator = o->allocator};
+}
+
+gufo_status output_close(output *o, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    int fd = o->fd;
+
+    keep_rights(o);
+    if (disk_sync(fd) != 0)
+        status = fail_io(error, errno, "cannot sync");
+    o->fd = -1;
+    if (close(fd) != 0 && status == GUFO_OK)
+        status = fail_io(error, errno, "cannot write");
+    return status;
+}
+
+gufo_status output_commit(output *o, gufo_error *error)
+{
+    gufo_status status = o->fd >= 0 ? output_close(o, error) : GUFO_OK;
+
+    if (status == GUFO_OK)
+        status = output_take_name(o, error);
+    if (status != GUFO_OK) {
+        output_discard(o);
+        return status;
+    }
+    (void)output_sync_folder(o, NULL);
+    output_forget(o);
+    return GUFO_OK;
+}
+
+void output_discard(output *o)
+{
+    if (o->fd >= 0)
+        (void)close(o->fd);
+    if (o->temporary != NULL && !o->keep)
+        (void)disk_unlink(o->temporary);
+    if (o->allocator != NULL)
+        output_forget(o);
+}

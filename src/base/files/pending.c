@@ -1,0 +1,162 @@
+/* The head of an edit's journal; pending.h draws its bytes. */
+#define _GNU_SOURCE /* flock */
+
+#include "base/files/pending.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/files/trust.h"
+
+enum {
+    MAGIC_LEN = 8,
+    AT_VERSION = 8,
+    AT_FILE_SIZE = 16,
+    AT_INSERTED = 24,
+    AT_OLD_SIZE = 32,
+    AT_NEW_SIZE = 40,
+    AT_OLD_CHECK = 48,
+    AT_NEW_CHECK = 56,
+    AT_CHECK = 64,
+    FORM = 2,
+    SMALLEST_HEADER = 4, /* a magic */
+};
+
+static const char magic[] = "GUFO-EDJ";
+static const char older_magic[] = "GUFOEDIT";
+
+static void put_u64(uint8_t *at, uint64_t v)
+{
+    store_u64(at, v, bytes_swapped(false));
+}
+
+static uint64_t get_u64(const uint8_t *at)
+{
+    return load_u64(at, bytes_swapped(false));
+}
+
+/* Checks are there for what a crash leaves, not for what somebody forges: the key is no secret. */
+static uint64_t check_of_head(const uint8_t *bytes)
+{
+    return hash_text((hash_key){FORM, 0}, (gufo_str){(const char *)bytes, AT_CHECK});
+}
+
+void pending_encode(const pending_head *head, uint8_t bytes[PENDING_HEAD_SIZE])
+{
+    memcpy(bytes, magic, MAGIC_LEN);
+    put_u64(bytes + AT_VERSION, FORM);
+    put_u64(bytes + AT_FILE_SIZE, head->file_size);
+    put_u64(bytes + AT_INSERTED, head->inserted);
+    put_u64(bytes + AT_OLD_SIZE, head->old_size);
+    put_u64(bytes + AT_NEW_SIZE, head->new_size);
+    put_u64(bytes + AT_OLD_CHECK, head->old_check);
+    put_u64(bytes + AT_NEW_CHECK, head->new_check);
+    put_u64(bytes + AT_CHECK, check_of_head(bytes));
+}
+
+/* Whether these are the first bytes of a journal of `size` bytes whose numbers go together. */
+static bool decode(pending_head *head, const uint8_t *bytes, uint64_t size)
+{
+    uint64_t headers, whole, grown;
+
+    if (memcmp(bytes, magic, MAGIC_LEN) != 0 || get_u64(bytes + AT_VERSION) != FORM ||
+        get_u64(bytes + AT_CHECK) != check_of_head(bytes))
+        return false;
+    *head = (pending_head){.file_size = get_u64(bytes + AT_FILE_SIZE),
+                           .inserted = get_u64(bytes + AT_INSERTED),
+                           .old_size = get_u64(bytes + AT_OLD_SIZE),
+                           .new_size = get_u64(bytes + AT_NEW_SIZE),
+                           .old_check = get_u64(bytes + AT_OLD_CHECK),
+                           .new_check = get_u64(bytes + AT_NEW_CHECK)};
+    return checked_add(head->old_size, head->new_size, &headers) &&
+           checked_add(headers, PENDING_HEAD_SIZE, &whole) && whole == size &&
+           head->old_size >= SMALLEST_HEADER && head->old_size <= head->file_size &&
+           head->new_size >= head->old_size && head->new_size - head->old_size == head->inserted &&
+           checked_add(head->file_size, head->inserted, &grown) && grown <= INT64_MAX;
+}
+
+static pending_found read_head(pending_journal *j, uint64_t size)
+{
+    uint8_t bytes[PENDING_HEAD_SIZE];
+    ssize_t got;
+
+    do
+        got = pread(j->fd, bytes, sizeof bytes, 0);
+    while (got < 0 && errno == EINTR);
+    if (got < 0) {
+        j->obstacle = "it cannot be read";
+        return PENDING_UNTRUSTED;
+    }
+    if (got < PENDING_HEAD_SIZE)
+        return PENDING_TORN;
+    if (memcmp(bytes, older_magic, MAGIC_LEN) == 0)
+        return PENDING_OLDER;
+    return decode(&j->head, bytes, size) ? PENDING_HEAD : PENDING_TORN;
+}
+
+pending_found pending_open(pending_journal *j, const char *path, uid_t owner)
+{
+    pending_found found = PENDING_UNTRUSTED;
+    struct stat info;
+
+    *j = (pending_journal){.fd = open(path, O_RDONLY | TRUST_OPEN_FLAGS)};
+    if (j->fd < 0) {
+        j->obstacle = errno == ELOOP ? "it is a symlink" : "it cannot be opened";
+        return errno == ENOENT ? PENDING_NOTHING : PENDING_UNTRUSTED;
+    }
+    j->obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_beside(&info, owner);
+    if (j->obstacle == NULL)
+        found = read_head(j, (uint64_t)info.st_size);
+    if (found != PENDING_HEAD) {
+        (void)close(j->fd);
+        j->fd = -1;
+    }
+    return found;
+}
+
+/* A lease, which an edit holds as well, answers an open that does not wait in the same way. */
+bool pending_is_locked(const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    bool locked =
+        fd < 0 ? errno == EWOULDBLOCK : flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+
+    if (fd >= 0)
+        (void)close(fd);
+    return locked;
+}
+
+gufo_status pending_refuse(const char *target, const struct stat *info,
+                           const gufo_allocator *allocator, gufo_error *error)
+{
+    size_t len = strlen(target);
+    char *path = mem_alloc(allocator, len + sizeof PENDING_SUFFIX);
+    pending_journal j;
+    pending_found found;
+
+    if (path == NULL)
+        return fail_memory(error);
+    memcpy(path, target, len);
+    memcpy(path + len, PENDING_SUFFIX, sizeof PENDING_SUFFIX);
+    found = pending_open(&j, path, info != NULL ? info->st_uid : geteuid());
+    if (j.fd >= 0)
+        (void)close(j.fd);
+    mem_free(allocator, path);
+    if (found != PENDING_HEAD && found != PENDING_OLDER)
+        return GUFO_OK;
+    if (info != NULL && pending_is_locked(target))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the output is being edited");
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     info != NULL ? "an edit of the output was interrupted and has to be recovered "
+                                    "first"
+                                  : "the journal of an interrupted edit lies where the output "
+                                    "goes; it would be taken for one of the output");
+}

@@ -1,0 +1,30 @@
+/* Strangers' files; trust.h has the idea. */
+#include "base/files/trust.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <unistd.h>
+
+static const char *judge(const struct stat *info, bool owner_fits)
+{
+    if (!S_ISREG(info->st_mode))
+        return "it is not a regular file";
+    if (!owner_fits)
+        return "it belongs to another user";
+    return info->st_nlink != 1 ? "it has other hard links" : NULL;
+}
+
+const char *trust_own(const struct stat *info)
+{
+    return judge(info, info->st_uid == geteuid());
+}
+
+const char *trust_beside(const struct stat *info, uid_t owner)
+{
+    const char *obstacle =
+        judge(info, info->st_uid == owner || info->st_uid == 0 || info->st_uid == geteuid());
+
+    if (obstacle == NULL && (info->st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        obstacle = "other users may write to it";
+    return obstacle;
+}

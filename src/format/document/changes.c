@@ -1,0 +1,130 @@
+/* How a document differs from the model that it was made from.
+ *
+ * Nothing moves entries or tensors, so those that were in the model are still in its order, and new
+ * ones stand behind them: one walk over both lists meets every pair.
+ *
+ *     model       a   b   c   d
+ *     document    a       c'  e   new        b was removed, c got another value, d another name */
+#include "format/document/document.h"
+
+/* What is told, and to whom. */
+typedef struct telling {
+    const gufo_document *document;
+    gufo_change_fn *visit;
+    void *context;
+    gufo_error *error;
+} telling;
+
+static void tell(const telling *t, gufo_change_kind kind, gufo_str old_name, gufo_str new_name,
+                 const gufo_value *old_value, const gufo_value *new_value)
+{
+    t->visit(t->context, &(gufo_change){.kind = kind,
+                                        .old_name = old_name,
+                                        .new_name = new_name,
+                                        .old_value = old_value,
+                                        .new_value = new_value});
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+
+/* An entry that was one of the model. */
+static gufo_status tell_kept(const telling *t, const gufo_entry *old, const document_entry *e)
+{
+    gufo_str key = e->named.name;
+    gufo_value value = document_value_get(&e->value);
+    document_value was;
+    gufo_status status;
+    bool same;
+
+    if (!gufo_str_equal(old->key, key))
+        tell(t, GUFO_CHANGE_RENAMED, old->key, key, NULL, NULL);
+    status = document_value_view(&was, t->document->source, old, t->error);
+    if (status == GUFO_OK)
+        status = document_value_same(&was, &e->value, &t->document->allocator, &same, t->error);
+    if (status == GUFO_OK && !same)
+        tell(t, GUFO_CHANGE_CHANGED, key, key, &old->value, &value);
+    return status;
+}
+
+/* The next record of a list that is there; its number of slots past the end. */
+static uint64_t skip_gone(const named_list *list, uint64_t slot)
+{
+    while (slot < list->items.count && named_list_slot(list, slot)->gone)
+        slot++;
+    return slot;
+}
+
+static gufo_status tell_entries(const telling *t)
+{
+    const named_list *entries = &t->document->entries;
+    const gufo_model *model = t->document->source;
+    uint64_t at = skip_gone(entries, 0);
+    gufo_status status = GUFO_OK;
+    gufo_entry old;
+
+    for (uint64_t i = 0; status == GUFO_OK && model != NULL && gufo_metadata_at(model, i, &old);
+         i++) {
+        const document_entry *e =
+            at < entries->items.count ? document_entry_in(t->document, at) : NULL;
+
+        if (e != NULL && e->origin == i) {
+            status = tell_kept(t, &old, e);
+            at = skip_gone(entries, at + 1);
+        } else if (!document_is_padding(&old))
+            tell(t, GUFO_CHANGE_REMOVED, old.key, old.key, &old.value, NULL);
+    }
+    for (; status == GUFO_OK && at < entries->items.count; at = skip_gone(entries, at + 1)) {
+        const document_entry *e = document_entry_in(t->document, at);
+        gufo_value value = document_value_get(&e->value);
+
+        tell(t, GUFO_CHANGE_ADDED, e->named.name, e->named.name, NULL, &value);
+    }
+    return status;
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+static void tell_kept_tensor(const telling *t, const gufo_tensor *old, const document_tensor *now)
+{
+    gufo_str name = now->named.name;
+
+    if (!gufo_str_equal(old->name, name))
+        tell(t, GUFO_CHANGE_TENSOR_RENAMED, old->name, name, NULL, NULL);
+    if (old->type != now->type)
+        tell(t, GUFO_CHANGE_TENSOR_RETYPED, name, name, NULL, NULL);
+}
+
+static void tell_tensors(const telling *t)
+{
+    const named_list *tensors = &t->document->tensors;
+    const gufo_model *model = t->document->source;
+    uint64_t at = skip_gone(tensors, 0);
+    gufo_tensor old;
+
+    for (uint64_t i = 0; model != NULL && gufo_tensor_at(model, i, &old); i++) {
+        const document_tensor *now =
+            at < tensors->items.count ? document_tensor_in(t->document, at) : NULL;
+
+        if (now != NULL && now->from == model && now->origin == i) {
+            tell_kept_tensor(t, &old, now);
+            at = skip_gone(tensors, at + 1);
+        } else
+            tell(t, GUFO_CHANGE_TENSOR_DROPPED, old.name, old.name, NULL, NULL);
+    }
+    for (; at < tensors->items.count; at = skip_gone(tensors, at + 1)) {
+        gufo_str name = document_tensor_in(t->document, at)->named.name;
+
+        tell(t, GUFO_CHANGE_TENSOR_ADDED, name, name, NULL, NULL);
+    }
+}
+
+gufo_status gufo_document_changes(const gufo_document *document, gufo_change_fn *visit,
+                                  void *context, gufo_error *error)
+{
+    const telling t = {document, visit, context, error};
+    gufo_status status = tell_entries(&t);
+
+    if (status == GUFO_OK)
+        tell_tensors(&t);
+    return status;
+}

@@ -1,0 +1,133 @@
+/* A document, as its files see it.
+ *
+ *     document.c       life and encoding
+ *     entries.c        the list of entries
+ *     tensors.c        the list of tensors
+ *     value.c          values: made, measured, encoded, compared
+ *     content.c        what may be written
+ *     shard.c          keys of shards, and what a finding says is to be done
+ *     changes.c        how it differs from the model that it was made from
+ *     layout.c         where everything goes, and the header
+ *     named_list.c     records that have names, found by name and by position */
+#ifndef GUFO_FORMAT_DOCUMENT_H
+#define GUFO_FORMAT_DOCUMENT_H
+
+#include "base/memory.h"
+#include "format/document/content.h"
+#include "format/value/encode.h"
+#include "format/model/model.h"
+#include "format/document/named_list.h"
+#include "gufo/document.h"
+
+/* A value as it lies somewhere: in a model, in a block of its own, or, a number, right here. */
+typedef struct document_value {
+    uint8_t type;         /* of gufo_value_type */
+    uint8_t element_type; /* of an array */
+    gufo_encoding encoding;
+    uint8_t number[8];      /* the bytes of a number or bool */
+    const uint8_t *content; /* of a string or array: the text, the elements */
+    uint64_t size;          /* bytes of content */
+    uint64_t count;         /* elements of an array */
+    uint8_t *block;         /* that holds the content; NULL: a model does */
+    uint64_t encoded;       /* bytes of type and value in the file */
+} document_value;
+
+/* An entry.  The key is owned or lies in a model, as its value. */
+typedef struct document_entry {
+    named named;
+    uint64_t origin;
+    document_value value;
+} document_entry;
+
+typedef struct document_tensor {
+    named named;
+    const gufo_model *from; /* NULL: of no model */
+    uint64_t origin;
+    uint64_t dims[GUFO_MAX_DIMS];
+    uint64_t size;
+    uint64_t offset; /* from the start of the file, after layout */
+    uint32_t type;
+    uint32_t n_dims;
+} document_tensor;
+
+struct gufo_document {
+    gufo_allocator allocator;
+    content_rules rules; /* for what is new */
+    gufo_encoding encoding;
+    const gufo_model *source; /* that it was made from; NULL: none */
+    named_list entries;       /* of document_entry */
+    named_list tensors;       /* of document_tensor */
+    uint64_t entries_size;    /* bytes of all entries in the file */
+    uint64_t infos_size;      /* of all tensor infos */
+
+    /* Until something changes: */
+    bool laid_out;
+    gufo_layout layout;
+    uint8_t *header; /* the first data_offset bytes; NULL: not encoded yet */
+};
+
+static inline document_entry *document_entry_in(const gufo_document *document, uint64_t slot)
+{
+    return records_at(&document->entries.items, slot);
+}
+
+static inline document_tensor *document_tensor_in(const gufo_document *document, uint64_t slot)
+{
+    return records_at(&document->tensors.items, slot);
+}
+
+/* Forgets layout and header: something changes. */
+static inline void document_touch(gufo_document *document)
+{
+    mem_free(&document->allocator, document->header);
+    document->header = NULL;
+    document->laid_out = false;
+}
+
+/* The rules for what is copied from a model. */
+static inline content_rules document_copy_rules(const gufo_document *document)
+{
+    return document->rules == CONTENT_NEW ? CONTENT_AS_READ : document->rules;
+}
+
+/* ---- value.c ------------------------------------------------------------------------------- */
+
+/* Each makes a value: a copy of one that the caller has, of elements, or a view of an entry. */
+gufo_status document_value_set(document_value *out, const gufo_value *value,
+                               const gufo_allocator *allocator, gufo_error *error);
+gufo_status document_value_items(document_value *out, const gufo_items *items,
+                                 const gufo_allocator *allocator, gufo_error *error);
+gufo_status document_value_view(document_value *out, const gufo_model *model,
+                                const gufo_entry *entry, gufo_error *error);
+void document_value_free(const document_value *value, const gufo_allocator *allocator);
+
+/* Measures again, after content, size or count were changed. */
+gufo_status document_value_measure(document_value *value, gufo_error *error);
+gufo_value document_value_get(const document_value *value);
+/* Type and value, in the order of the encoder, with the bits as they are. */
+gufo_status document_value_encode(encoder *e, const document_value *value, gufo_error *error);
+/* Whether two values are the same to the last bit. */
+gufo_status document_value_same(const document_value *a, const document_value *b,
+                                const gufo_allocator *allocator, bool *same, gufo_error *error);
+
+/* ---- entries.c ----------------------------------------------------------------------------- */
+
+/* A string of spaces that a layout made. */
+bool document_is_padding(const gufo_entry *entry);
+/* Gives a key a value, which the document takes over unless it fails.  A key that is new is copied
+ * if `owned`, else it must live as long as the document. */
+gufo_status document_put(gufo_document *document, gufo_str key, bool owned,
+                         const document_value *value, gufo_error *error);
+/* As gufo_document_set, by other rules. */
+gufo_status document_set_by(gufo_document *document, gufo_str key, const gufo_value *value,
+                            content_rules rules, gufo_error *error);
+/* All entries of the model that the document is made from. */
+gufo_status document_load_entries(gufo_document *document, gufo_error *error);
+
+/* ---- tensors.c ----------------------------------------------------------------------------- */
+
+/* Whether the bytes of all copied tensors can be swapped where byte order `order` needs that. */
+gufo_status document_check_order(const gufo_document *document, gufo_byte_order order,
+                                 gufo_error *error);
+
+#endif

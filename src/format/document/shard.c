@@ -1,0 +1,128 @@
+/* Entries that are set by rule: those of a shard, and those that a finding corrects. */
+#include "format/document/document.h"
+
+#include <inttypes.h>
+
+#include "base/error.h"
+
+/* ---- shards --------------------------------------------------------------------------------- */
+
+static const char *const shard_keys[] = {GUFO_SPLIT_NO_KEY, GUFO_SPLIT_COUNT_KEY,
+                                         GUFO_SPLIT_TENSORS_KEY, GUFO_SPLIT_ID_KEY};
+
+enum { SHARD_KEYS = sizeof shard_keys / sizeof *shard_keys };
+
+static gufo_status check_shard(uint64_t index, uint64_t count, uint64_t tensors, gufo_error *error)
+{
+    if (count > GUFO_MAX_SHARDS)
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %d shards would be needed",
+                         GUFO_MAX_SHARDS);
+    if (index >= count)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "there is no shard %" PRIu64 " of %" PRIu64, index, count);
+    if (tensors > INT32_MAX)
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+                         "split.tensors.count cannot hold so many tensors");
+    return GUFO_OK;
+}
+
+gufo_status gufo_document_set_shard(gufo_document *document, uint64_t index, uint64_t count,
+                                    uint64_t tensors, uint64_t id, gufo_error *error)
+{
+    const gufo_value values[SHARD_KEYS] = {{.type = GUFO_VALUE_UINT16, .as.u = index},
+                                           {.type = GUFO_VALUE_UINT16, .as.u = count},
+                                           {.type = GUFO_VALUE_INT32, .as.i = (int64_t)tensors},
+                                           {.type = GUFO_VALUE_UINT64, .as.u = id}};
+    gufo_status status = check_shard(index, count, tensors, error);
+    document_value value;
+
+    /* With room for all, no other call fails: numbers and these keys need no memory. */
+    if (status == GUFO_OK)
+        status = named_list_reserve(&document->entries, SHARD_KEYS, &document->allocator, error);
+    for (size_t i = 0; i < SHARD_KEYS && status == GUFO_OK; i++) {
+        if (values[i].type == GUFO_VALUE_UINT64 && id == 0) {
+            (void)gufo_document_remove_key(document, gufo_str_of(shard_keys[i]));
+            continue;
+        }
+        status = document_value_set(&value, &values[i], &document->allocator, error);
+        if (status == GUFO_OK)
+            status = document_put(document, gufo_str_of(shard_keys[i]), false, &value, error);
+    }
+    return status;
+}
+
+void gufo_document_remove_shard_keys(gufo_document *document)
+{
+    for (size_t i = 0; i < SHARD_KEYS; i++)
+        (void)gufo_document_remove_key(document, gufo_str_of(shard_keys[i]));
+}
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+/* How many bytes the first `count` elements of an array have. */
+static gufo_status measure_first(const gufo_array *array, uint64_t count, uint64_t *size,
+                                 gufo_error *error)
+{
+    gufo_array_iter iter = gufo_array_start(array);
+    gufo_value element;
+
+    while (iter.index < count && gufo_array_next(&iter, &element))
+        ;
+    *size = iter.position;
+    if (iter.changed)
+        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                         "the file was changed by somebody else while it was open");
+    return GUFO_OK;
+}
+
+/* The array keeps its first elements. */
+static gufo_status shorten(gufo_document *document, gufo_str key, uint64_t count, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_document_entry entry;
+    gufo_status status;
+
+    if (!gufo_document_find_str(document, key, &entry))
+        return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no such key: %s",
+                         quote_name(quoted, key));
+    if (entry.value.type != GUFO_VALUE_ARRAY || count > entry.value.as.array.count)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "there are no elements to be left out");
+    status = measure_first(&entry.value.as.array, count, &entry.value.as.array.size, error);
+    entry.value.as.array.count = count;
+    return status == GUFO_OK ? gufo_document_set(document, key, &entry.value, error) : status;
+}
+
+static gufo_status rename_to(gufo_document *document, const gufo_fix *fix, gufo_error *error)
+{
+    gufo_str to;
+    gufo_status status = gufo_value_str(&fix->value, &to, error);
+
+    return status == GUFO_OK ? gufo_document_rename(document, fix->key, to, error) : status;
+}
+
+static gufo_status shorten_to(gufo_document *document, const gufo_fix *fix, gufo_error *error)
+{
+    uint64_t count;
+    gufo_status status = gufo_value_u64(&fix->value, &count, error);
+
+    return status == GUFO_OK ? shorten(document, fix->key, count, error) : status;
+}
+
+gufo_status gufo_document_fix(gufo_document *document, const gufo_fix *fix, gufo_error *error)
+{
+    if (fix == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the fix is missing");
+    switch (fix->kind) {
+    case GUFO_FIX_SET:
+        return gufo_document_set(document, fix->key, &fix->value, error);
+    case GUFO_FIX_RENAME:
+        return rename_to(document, fix, error);
+    case GUFO_FIX_SHORTEN:
+        return shorten_to(document, fix, error);
+    case GUFO_FIX_NONE:
+    case GUFO_FIX_REWRITE:
+        break;
+    }
+    return GUFO_OK;
+}

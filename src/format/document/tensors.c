@@ -1,0 +1,348 @@
+/* The tensors of a document. */
+#include "format/document/document.h"
+
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "codec/interleaved.h"
+#include "format/rules/rules.h"
+
+/* ---- looking -------------------------------------------------------------------------------- */
+
+/* All shards have one byte order; to ask the whole set takes a look at each of them. */
+static bool is_swapped(const document_tensor *t, gufo_byte_order order)
+{
+    return t->from != NULL && gufo_model_facts(gufo_model_shard(t->from, 0)).byte_order != order;
+}
+
+static void show(const gufo_document *document, const document_tensor *t, gufo_document_tensor *out)
+{
+    if (out == NULL)
+        return;
+    *out = (gufo_document_tensor){.name = t->named.name,
+                                  .type = t->type,
+                                  .n_dims = t->n_dims,
+                                  .size = t->size,
+                                  .from = t->from,
+                                  .origin = t->origin,
+                                  .swapped =
+                                      is_swapped(t, (gufo_byte_order)document->encoding.byte_order),
+                                  .offset = document->laid_out ? t->offset : GUFO_NO_OFFSET};
+    for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
+        out->dims[i] = i < t->n_dims ? t->dims[i] : 1;
+}
+
+uint64_t gufo_document_tensor_count(const gufo_document *document)
+{
+    return document->tensors.count;
+}
+
+bool gufo_document_tensor_at(const gufo_document *document, uint64_t index,
+                             gufo_document_tensor *out)
+{
+    uint64_t slot;
+
+    if (!named_list_seek(&document->tensors, index, &slot))
+        return false;
+    show(document, document_tensor_in(document, slot), out);
+    return true;
+}
+
+bool gufo_document_tensor_find(const gufo_document *document, gufo_str name, uint64_t *index,
+                               gufo_document_tensor *out)
+{
+    uint64_t slot;
+
+    if (!named_list_find(&document->tensors, name, &slot))
+        return false;
+    if (index != NULL)
+        *index = named_list_position(&document->tensors, slot);
+    show(document, document_tensor_in(document, slot), out);
+    return true;
+}
+
+/* ---- adding --------------------------------------------------------------------------------- */
+
+static gufo_status fail_missing(const char *what, gufo_error *error)
+{
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the %s is missing", what);
+}
+
+uint64_t gufo_document_info_size(gufo_str name, uint32_t n_dims)
+{
+    return 8 + name.len + 4 + 8 * (uint64_t)n_dims + 4 + 8;
+}
+
+/* Lists a tensor whose facts are checked.  Its name is copied if `owned`. */
+static gufo_status add_tensor(gufo_document *document, gufo_str name, bool owned,
+                              const document_tensor *facts, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    document_tensor *added;
+    uint64_t ignored;
+    named n;
+
+    if (named_list_find(&document->tensors, name, &ignored))
+        return rule_failure(error, RULE_NAME_DUPLICATE, "tensor %s was added before",
+                            quote_name(quoted, name));
+    if (document->tensors.count >= GUFO_MAX_COUNT)
+        return rule_failure(error, RULE_COUNT_LIMIT, "too many tensors");
+    added = named_list_add(&document->tensors, name, owned, &document->allocator, error);
+    if (added == NULL)
+        return GUFO_E_MEMORY;
+    n = added->named;
+    *added = *facts;
+    added->named = n;
+    document->infos_size += gufo_document_info_size(name, facts->n_dims);
+    document_touch(document);
+    return GUFO_OK;
+}
+
+/* Checks the facts of a tensor that came from no model, and lists it. */
+static gufo_status add_new(gufo_document *document, gufo_str name, uint32_t n_dims,
+                           const uint64_t *dims, content_rules rules, document_tensor *facts,
+                           gufo_error *error)
+{
+    gufo_status status = content_check_name(name, rules, error);
+
+    if (status == GUFO_OK && n_dims > 0 && dims == NULL)
+        status = fail_missing("list of dims", error);
+    if (status == GUFO_OK)
+        status = content_check_shape(name, facts->type, n_dims, dims, &facts->size, rules, error);
+    if (status != GUFO_OK)
+        return status;
+    facts->n_dims = n_dims;
+    facts->origin = GUFO_NO_ORIGIN;
+    for (uint32_t i = 0; i < n_dims; i++)
+        facts->dims[i] = dims[i];
+    return add_tensor(document, name, true, facts, error);
+}
+
+/* A type whose size follows from dims. */
+static gufo_status check_type(const gufo_element_type *type, content_rules rules, gufo_error *error)
+{
+    if (type == NULL)
+        return fail_missing("element type", error);
+    /* Such types are no longer part of the format, which is what new tensors are told. */
+    if (type->block_elements == 0 && rules != CONTENT_NEW)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the layout of element type %s is not known", type->name);
+    return GUFO_OK;
+}
+
+gufo_status gufo_document_add_tensor(gufo_document *document, gufo_str name,
+                                     const gufo_element_type *type, uint32_t n_dims,
+                                     const uint64_t *dims, gufo_error *error)
+{
+    gufo_status status = check_type(type, document->rules, error);
+    document_tensor facts = {.type = type != NULL ? type->id : 0};
+
+    return status == GUFO_OK ? add_new(document, name, n_dims, dims, document->rules, &facts, error)
+                             : status;
+}
+
+gufo_status gufo_document_add_raw_tensor(gufo_document *document, gufo_str name, uint32_t type,
+                                         uint32_t n_dims, const uint64_t *dims, uint64_t size,
+                                         gufo_error *error)
+{
+    document_tensor facts = {.type = type, .size = size};
+
+    return add_new(document, name, n_dims, dims, document_copy_rules(document), &facts, error);
+}
+
+/* ---- copying -------------------------------------------------------------------------------- */
+
+/* Whether the numbers inside a tensor can be found, so that its bytes can be swapped. */
+static gufo_status check_swap(const gufo_tensor *t, gufo_error *error)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(t->type);
+    const interleaved *groups = interleaved_find(t->type);
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (type == NULL || type->block_elements == 0)
+        return fail_with(error, GUFO_E_TYPE, t->info_offset,
+                         "tensor %s has element type %" PRIu32
+                         "%s%s%s, whose layout is not known: its byte order cannot be swapped",
+                         quote_name(quoted, t->name), t->type, type != NULL ? " (" : "",
+                         type != NULL ? type->name : "", type != NULL ? ")" : "");
+    if (groups != NULL && t->size / type->block_bytes % groups->rows != 0)
+        return fail_with(error, GUFO_E_TYPE, t->info_offset,
+                         "tensor %s has blocks of %s, which come in groups of %" PRIu32
+                         ", but not whole groups",
+                         quote_name(quoted, t->name), type->name, groups->rows);
+    return GUFO_OK;
+}
+
+gufo_status document_check_order(const gufo_document *document, gufo_byte_order order,
+                                 gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; i < document->tensors.items.count && status == GUFO_OK; i++) {
+        const document_tensor *t = document_tensor_in(document, i);
+
+        /* What gets another type is decoded, and needs no swapping. */
+        if (!t->named.gone && is_swapped(t, order) && gufo_tensor_at(t->from, t->origin, &tensor) &&
+            tensor.type == t->type)
+            status = check_swap(&tensor, error);
+    }
+    return status;
+}
+
+/* Dims or offset make no sense, which only a lenient open lets in. */
+static bool is_damaged(const gufo_model *model, uint64_t index, const gufo_tensor *t)
+{
+    const gufo_model *shard = gufo_model_shard(model, t->shard);
+    uint64_t first = model_is_set(model) ? shard->first : 0;
+
+    return shard->file != NULL &&
+           (file_tensor(shard->file, index - first)->flags & TENSOR_UNUSABLE) != 0;
+}
+
+gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model *model,
+                                      uint64_t index, gufo_error *error)
+{
+    content_rules rules = document_copy_rules(document);
+    document_tensor facts = {.from = model, .origin = index};
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_status status;
+    gufo_tensor t;
+
+    if (model == NULL)
+        return fail_missing("model", error);
+    if (!gufo_tensor_at(model, index, &t))
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, index);
+    if (is_damaged(model, index, &t))
+        return fail_with(error, GUFO_E_MALFORMED, t.info_offset,
+                         "tensor %s is damaged and cannot be copied", quote_name(quoted, t.name));
+    facts.type = t.type;
+    facts.n_dims = t.n_dims;
+    facts.size = t.size;
+    for (uint32_t i = 0; i < t.n_dims; i++)
+        facts.dims[i] = t.dims[i];
+    status = content_check_name(t.name, rules, error);
+    if (status == GUFO_OK)
+        status = content_check_shape(t.name, t.type, t.n_dims, t.dims, &facts.size, rules, error);
+    if (status == GUFO_OK && is_swapped(&facts, (gufo_byte_order)document->encoding.byte_order))
+        status = check_swap(&t, error);
+    return status == GUFO_OK ? add_tensor(document, t.name, false, &facts, error) : status;
+}
+
+gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_model *model,
+                                       gufo_select_fn *select, void *context, uint64_t *copied,
+                                       gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    uint64_t count = 0;
+    gufo_tensor t;
+
+    if (copied != NULL)
+        *copied = 0;
+    if (model == NULL)
+        return fail_missing("model", error);
+    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(model, i, &t); i++) {
+        if (select != NULL && !select(context, t.name))
+            continue;
+        status = gufo_document_copy_tensor(document, model, i, error);
+        count += status == GUFO_OK;
+    }
+    if (copied != NULL)
+        *copied = count;
+    return status;
+}
+
+/* ---- changing ------------------------------------------------------------------------------- */
+
+static gufo_status find_tensor(const gufo_document *document, gufo_str name, uint64_t *slot,
+                               gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (named_list_find(&document->tensors, name, slot))
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no tensor %s",
+                     quote_name(quoted, name));
+}
+
+gufo_status gufo_document_rename_tensor(gufo_document *document, gufo_str from, gufo_str to,
+                                        gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t slot, other;
+    gufo_status status = content_check_name(to, document->rules, error);
+
+    if (status == GUFO_OK)
+        status = find_tensor(document, from, &slot, error);
+    if (status != GUFO_OK || gufo_str_equal(from, to))
+        return status;
+    if (named_list_find(&document->tensors, to, &other))
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "there is a tensor %s already",
+                         quote_name(quoted, to));
+    status = named_list_rename(&document->tensors, slot, to, &document->allocator, error);
+    if (status != GUFO_OK)
+        return status;
+    document->infos_size = document->infos_size - from.len + to.len;
+    document_touch(document);
+    return GUFO_OK;
+}
+
+gufo_status gufo_document_retype(gufo_document *document, gufo_str name,
+                                 const gufo_element_type *type, gufo_error *error)
+{
+    gufo_status status = check_type(type, document->rules, error);
+    uint64_t slot, size = 0;
+    document_tensor *t;
+
+    if (status == GUFO_OK)
+        status = find_tensor(document, name, &slot, error);
+    if (status != GUFO_OK)
+        return status;
+    t = document_tensor_in(document, slot);
+    if (t->type == type->id)
+        return GUFO_OK;
+    status = content_check_shape(name, type->id, t->n_dims, t->dims, &size, document->rules, error);
+    if (status != GUFO_OK)
+        return status;
+    t->type = type->id;
+    t->size = size;
+    document_touch(document);
+    return GUFO_OK;
+}
+
+/* Of a tensor that is not in the list any more. */
+static void free_tensor(gufo_document *document, const document_tensor *t)
+{
+    document->infos_size -= gufo_document_info_size(t->named.name, t->n_dims);
+    named_free_name(&t->named, &document->allocator);
+}
+
+bool gufo_document_drop_tensor(gufo_document *document, gufo_str name)
+{
+    document_tensor dropped;
+    uint64_t slot;
+
+    if (!named_list_find(&document->tensors, name, &slot))
+        return false;
+    dropped = *document_tensor_in(document, slot);
+    named_list_remove(&document->tensors, slot);
+    free_tensor(document, &dropped);
+    document_touch(document);
+    return true;
+}
+
+void gufo_document_drop_tensors(gufo_document *document, gufo_select_fn *select, void *context,
+                                uint64_t *dropped)
+{
+    named_list *tensors = &document->tensors;
+    uint64_t count = named_list_mark(tensors, select, context);
+
+    for (uint64_t i = 0; count > 0 && i < tensors->items.count; i++)
+        if (document_tensor_in(document, i)->named.gone)
+            free_tensor(document, document_tensor_in(document, i));
+    named_list_sweep(tensors);
+    if (count > 0)
+        document_touch(document);
+    if (dropped != NULL)
+        *dropped = count;
+}

@@ -1,0 +1,248 @@
+/* Values of a document.
+ *
+ * A value is bytes as they lie somewhere and how they are encoded there.  Bytes of a model are
+ * neither copied nor trusted: others may overwrite a mapping, so that encoding checks the bounds of
+ * every element again.  What is set is encoded once, by the code that checks it, and looks like an
+ * array of a model from then on. */
+#include "format/document/document.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "format/value/array.h"
+#include "format/rules/rules.h"
+#include "format/value/value.h"
+
+static const gufo_encoding host = {3, HOST_IS_BIG_ENDIAN ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN};
+
+static gufo_array array_of(const document_value *value)
+{
+    return (gufo_array){.type = (gufo_value_type)value->element_type,
+                        .count = value->count,
+                        .data = value->content,
+                        .size = value->size,
+                        .encoding = value->encoding};
+}
+
+static void set_array(document_value *value, const gufo_array *array)
+{
+    value->element_type = (uint8_t)array->type;
+    value->count = array->count;
+    value->content = array->data;
+    value->size = array->size;
+    value->encoding = array->encoding;
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+/* Adds the bytes that elements take in the file.  Only lengths of version 1 have another size. */
+static bool measure_elements(const gufo_array *array, uint64_t *size)
+{
+    gufo_array_iter iter = gufo_array_start(array);
+    gufo_value element;
+    bool good = true;
+
+    if (array->encoding.version > 1 || gufo_value_type_size(array->type) != 0) {
+        *size += array->size;
+        return true;
+    }
+    while (good && gufo_array_next(&iter, &element)) {
+        if (array->type == GUFO_VALUE_STRING)
+            *size += 8 + element.as.str.len;
+        else {
+            *size += 4 + 8;
+            good = measure_elements(&element.as.array, size);
+        }
+    }
+    return good && !iter.changed;
+}
+
+gufo_status document_value_measure(document_value *value, gufo_error *error)
+{
+    const gufo_array array = array_of(value);
+
+    if (value->type == GUFO_VALUE_STRING)
+        value->encoded = 4 + 8 + value->size;
+    else if (value->type != GUFO_VALUE_ARRAY)
+        value->encoded = 4 + gufo_value_type_size((gufo_value_type)value->type);
+    else {
+        value->encoded = 4 + 4 + 8;
+        if (!measure_elements(&array, &value->encoded))
+            return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                             "array was changed while the file was open");
+    }
+    return GUFO_OK;
+}
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+/* Takes over what was encoded: type, count and elements of an array. */
+static gufo_status take_encoded(document_value *out, encoder *e, gufo_value_type type,
+                                uint64_t count, gufo_error *error)
+{
+    const size_t head = array_header_size(host);
+    uint8_t *fitting = mem_resize(e->out.allocator, e->out.data, e->out.len);
+
+    *out = (document_value){.type = GUFO_VALUE_ARRAY,
+                            .element_type = (uint8_t)type,
+                            .count = count,
+                            .size = e->out.len - head,
+                            .encoding = host,
+                            .block = fitting != NULL ? fitting : e->out.data};
+    out->content = out->block + head;
+    return document_value_measure(out, error);
+}
+
+static gufo_status copy_array(document_value *out, const gufo_array *array,
+                              const gufo_allocator *allocator, gufo_error *error)
+{
+    encoder e = {.out.allocator = allocator, .big = HOST_IS_BIG_ENDIAN};
+    gufo_status status = encode_array(&e, array, 1, error);
+
+    if (status == GUFO_OK)
+        return take_encoded(out, &e, array->type, array->count, error);
+    buffer_free(&e.out);
+    return status;
+}
+
+gufo_status document_value_items(document_value *out, const gufo_items *items,
+                                 const gufo_allocator *allocator, gufo_error *error)
+{
+    encoder e = {.out.allocator = allocator, .big = HOST_IS_BIG_ENDIAN};
+    gufo_status status = encode_items(&e, items, 1, error);
+
+    if (status == GUFO_OK)
+        return take_encoded(out, &e, items->type, items->count, error);
+    buffer_free(&e.out);
+    return status;
+}
+
+static gufo_status copy_text(document_value *out, gufo_str text, const gufo_allocator *allocator,
+                             gufo_error *error)
+{
+    out->block = mem_alloc(allocator, text.len + 1);
+    if (out->block == NULL)
+        return fail_memory(error);
+    if (text.len > 0)
+        memcpy(out->block, text.data, text.len);
+    out->content = out->block;
+    out->size = text.len;
+    return document_value_measure(out, error);
+}
+
+gufo_status document_value_set(document_value *out, const gufo_value *value,
+                               const gufo_allocator *allocator, gufo_error *error)
+{
+    *out = (document_value){.type = (uint8_t)value->type, .encoding = host};
+    if (value->type == GUFO_VALUE_ARRAY)
+        return copy_array(out, &value->as.array, allocator, error);
+    if (value->type == GUFO_VALUE_STRING)
+        return copy_text(out, value->as.str, allocator, error);
+    number_bytes(value, out->number);
+    return document_value_measure(out, error);
+}
+
+/* The bits of a number are taken from the file: through a double, a signalling NaN would become
+ * quiet. */
+gufo_status document_value_view(document_value *out, const gufo_model *model,
+                                const gufo_entry *entry, gufo_error *error)
+{
+    size_t width = gufo_value_type_size(entry->value.type);
+
+    const gguf_file *file = model_file(model);
+
+    *out = (document_value){.type = (uint8_t)entry->value.type,
+                            .encoding = file != NULL ? file->encoding : host};
+    if (entry->value.type == GUFO_VALUE_ARRAY)
+        set_array(out, &entry->value.as.array);
+    else if (entry->value.type == GUFO_VALUE_STRING) {
+        out->content = (const uint8_t *)entry->value.as.str.data;
+        out->size = entry->value.as.str.len;
+    } else if (file != NULL)
+        memcpy(out->number, file->source.base + entry->value_offset, width);
+    else
+        number_bytes(&entry->value, out->number);
+    if (out->type == GUFO_VALUE_BOOL && out->number[0] > 1)
+        return rule_failure(error, RULE_BOOL_VALUE, "a bool is %u; only 0 and 1 can be written",
+                            out->number[0]);
+    return document_value_measure(out, error);
+}
+
+void document_value_free(const document_value *value, const gufo_allocator *allocator)
+{
+    mem_free(allocator, value->block);
+}
+
+/* ---- using ---------------------------------------------------------------------------------- */
+
+gufo_value document_value_get(const document_value *value)
+{
+    gufo_value out = {.type = (gufo_value_type)value->type};
+
+    if (out.type == GUFO_VALUE_ARRAY)
+        out.as.array = array_of(value);
+    else if (out.type == GUFO_VALUE_STRING)
+        out.as.str = (gufo_str){(const char *)value->content, (size_t)value->size};
+    else
+        out = load_number(value->number, out.type, value->encoding);
+    return out;
+}
+
+gufo_status document_value_encode(encoder *e, const document_value *value, gufo_error *error)
+{
+    const gufo_array array = array_of(value);
+    bool done = encode_u32(e, value->type);
+
+    if (done && value->type == GUFO_VALUE_ARRAY)
+        return encode_array(e, &array, 1, error);
+    if (done && value->type == GUFO_VALUE_STRING)
+        done = encode_string(e, (gufo_str){(const char *)value->content, (size_t)value->size});
+    else if (done)
+        done =
+            encode_numbers(e, value->number, 1, gufo_value_type_size((gufo_value_type)value->type),
+                           encoding_swapped(value->encoding));
+    return done ? GUFO_OK : fail_memory(error);
+}
+
+/* Whether the same bytes mean the same. */
+static bool encoded_alike(const document_value *a, const document_value *b)
+{
+    return (a->encoding.version == 1) == (b->encoding.version == 1) &&
+           a->encoding.byte_order == b->encoding.byte_order;
+}
+
+static bool same_bytes(const document_value *a, const document_value *b)
+{
+    return a->size == b->size && memcmp(a->number, b->number, sizeof a->number) == 0 &&
+           (a->size == 0 || a->content == b->content ||
+            memcmp(a->content, b->content, (size_t)a->size) == 0);
+}
+
+static gufo_status compare_encoded(const document_value *a, const document_value *b,
+                                   const gufo_allocator *allocator, bool *same, gufo_error *error)
+{
+    encoder first = {.out.allocator = allocator}, second = first;
+    gufo_status status = document_value_encode(&first, a, error);
+
+    if (status == GUFO_OK)
+        status = document_value_encode(&second, b, error);
+    *same = status == GUFO_OK && first.out.len == second.out.len &&
+            memcmp(first.out.data, second.out.data, first.out.len) == 0;
+    buffer_free(&first.out);
+    buffer_free(&second.out);
+    return status;
+}
+
+gufo_status document_value_same(const document_value *a, const document_value *b,
+                                const gufo_allocator *allocator, bool *same, gufo_error *error)
+{
+    *same = a->type == b->type && a->element_type == b->element_type && a->count == b->count &&
+            a->encoded == b->encoded;
+    if (!*same)
+        return GUFO_OK;
+    if (!encoded_alike(a, b) && a->type != GUFO_VALUE_STRING)
+        return compare_encoded(a, b, allocator, same, error);
+    *same = same_bytes(a, b);
+    return GUFO_OK;
+}

@@ -1,0 +1,149 @@
+/* One open file, as the room sees it; model.h has what a caller sees.
+ *
+ * Opening goes through four stations, each in a file of its own:
+ *
+ *     walk.c       header, metadata and tensor infos, front to back: fills `entries` and `tensors`
+ *     index.c      names to numbers; keys and names that occur twice
+ *     alignment.c  the alignment, which an entry sets
+ *     extents.c    where data lies: sizes, order, overlaps, the end of the file
+ *     open.c       all of them in a row, for each kind of source
+ *
+ * All of them report faults to `file_fault`, which knows whether the file is being opened
+ * strictly (the first fault ends it) or leniently (faults are collected and reading goes on). */
+#ifndef GUFO_FORMAT_FILE_H
+#define GUFO_FORMAT_FILE_H
+
+#include "base/files/source.h"
+#include "format/file/name_index.h"
+#include "format/file/records.h"
+#include "format/rules/rules.h"
+
+/* One metadata entry: where its parts are.  All offsets count from the start of the file. */
+typedef struct entry_record {
+    uint64_t offset;   /* of the entry: its key's length */
+    uint64_t value_at; /* of the number, the text, the first element */
+    uint64_t end;      /* the byte after the value */
+    uint64_t count;    /* bytes of a string, elements of an array */
+    uint32_t key_len;
+    uint8_t type;         /* of gufo_value_type */
+    uint8_t element_type; /* of an array */
+} entry_record;
+
+#define GUFO_ALIGNMENT_KEY "general.alignment"
+
+enum {
+    TENSOR_UNUSABLE = 1, /* lenient only: dims or offset make no sense, so there are no extents */
+    TENSOR_SIZE_UNKNOWN = 2, /* size is what lies there */
+    TENSOR_UNPLACED = 4      /* lenient only: the offset is not known */
+};
+
+typedef struct tensor_record {
+    uint64_t info_offset;
+    uint64_t dims[GUFO_MAX_DIMS];
+    uint64_t offset; /* of the data; from the start of the file once extents are known */
+    uint64_t size;
+    uint32_t name_len;
+    uint32_t type;
+    uint8_t n_dims;
+    uint8_t flags;
+} tensor_record;
+
+typedef struct gguf_file {
+    source source;
+    uint32_t number; /* in the list of files that are one model */
+    gufo_allocator allocator;
+    gufo_encoding encoding;
+    uint32_t alignment;
+    bool alignment_known; /* false: lenient, and general.alignment makes no sense */
+    uint64_t claimed_metadata, claimed_tensors; /* by the header */
+    uint64_t infos_end, data_offset, data_end;
+    bool metadata_read; /* all of it */
+    records entries;    /* of entry_record */
+    records tensors;    /* of tensor_record */
+    name_index keys, names;
+
+    /* While opening. */
+    bool lenient, metadata_only, as_ggml; /* of gufo_open_flags */
+    uint64_t max_metadata, max_tensors;
+    gufo_finding_fn *on_finding;
+    void *finding_context;
+    gufo_error *error; /* for strict opening and for failures of the system */
+    gufo_status status;
+
+    bool damaged;
+    gufo_error damage; /* the first fault of a lenient open */
+} gguf_file;
+
+/* Opens file `number` of a model: takes over what `input` has to close, also on failure.  Errors do
+ * not name the file.  NULL on failure. */
+gguf_file *file_open(const gufo_input *input, const gufo_open_options *options, uint32_t number,
+                     gufo_error *error);
+void file_close(gguf_file *file);
+
+/* A fault at `offset` about `subject`.  Returns whether reading may go on: always when lenient;
+ * otherwise file->status and the caller's error are set. */
+__attribute__((format(printf, 5, 6))) bool file_fault(gguf_file *file, rule_number rule,
+                                                      uint64_t offset, gufo_str subject,
+                                                      const char *format, ...);
+
+/* Hands a finding about file `shard` to `found`: the message gets the clause of the rule appended. */
+void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_number rule,
+                    uint64_t offset, gufo_str subject, const char *message);
+
+/* Whether bytes [offset, offset + size) of the tensor's data exist, and are there. */
+gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
+                               gufo_error *error);
+
+/* The stations.  False: stop, with file->status telling whether that is a failure. */
+bool file_walk(gguf_file *file);
+bool index_keys(gguf_file *file);
+bool index_names(gguf_file *file);
+bool file_find_alignment(gguf_file *file);
+bool extents_find(gguf_file *file);
+
+static inline entry_record *file_entry(const gguf_file *file, uint64_t index)
+{
+    return records_at(&file->entries, index);
+}
+
+static inline tensor_record *file_tensor(const gguf_file *file, uint64_t index)
+{
+    return records_at(&file->tensors, index);
+}
+
+/* What the public functions tell of one file.  False past the end, or if there is none. */
+bool file_entry_at(const gguf_file *file, uint64_t index, gufo_entry *out);
+bool file_entry_find(const gguf_file *file, gufo_str key, gufo_entry *out);
+bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out);
+bool file_tensor_find(const gguf_file *file, gufo_str name, gufo_tensor *out);
+/* Bytes [offset, offset + size) of the file.  GUFO_E_RANGE outside. */
+gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size_t size,
+                      gufo_error *error);
+
+/* The indices of the tensors whose place is known, in the order of their data, into `order`, which
+ * has room for all tensors.  Returns how many. */
+uint64_t order_by_offset(const gguf_file *file, uint32_t *order);
+
+/* Whether all bytes of a tensor are there. */
+bool tensor_complete(const gguf_file *file, const tensor_record *tensor);
+
+/* Names as views into the file. */
+gufo_str file_entry_key(const gguf_file *file, const entry_record *entry);
+gufo_str file_tensor_name(const gguf_file *file, const tensor_record *tensor);
+
+/* Whether open accepts an alignment: a power of two or a multiple of 8, up to GUFO_MAX_ALIGNMENT.
+ */
+bool alignment_acceptable(uint64_t alignment);
+
+/* Elements and bytes from type and dims.  False if they, or any stride, do not fit into 63 bits;
+ * dims of zero cannot hide that.  *size is 0 where the layout of the type is not known. */
+bool tensor_measure(uint32_t type, uint32_t n_dims, const uint64_t *dims, uint64_t *elements,
+                    uint64_t *size);
+/* Whether a row of dims[0] elements fills whole blocks; true where that is not known. */
+bool tensor_rows_fill_blocks(uint32_t type, uint32_t n_dims, const uint64_t *dims);
+/* Both as failures of tensor `quoted`; for a new tensor removed types are one, too. */
+gufo_status tensor_check_shape(const char *quoted, uint32_t type, uint32_t n_dims,
+                               const uint64_t *dims, bool is_new, uint64_t *elements,
+                               uint64_t *size, gufo_error *error);
+
+#endif

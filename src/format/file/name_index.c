@@ -1,0 +1,130 @@
+/* Names to numbers; name_index.h has the idea. */
+#include "format/file/name_index.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+gufo_status name_index_new(name_index *index, uint64_t count, name_of_fn *name_of,
+                           const void *owner, const gufo_allocator *allocator, gufo_error *error)
+{
+    uint64_t slots = 8;
+
+    while (slots < count + count / 2)
+        slots *= 2;
+    *index =
+        (name_index){.mask = slots - 1, .key = hash_key_new(), .name_of = name_of, .owner = owner};
+    if (slots <= SIZE_MAX / sizeof *index->slots)
+        index->slots = mem_zero(allocator, (size_t)slots * sizeof *index->slots);
+    return index->slots != NULL ? GUFO_OK : fail_memory(error);
+}
+
+void name_index_free(name_index *index, const gufo_allocator *allocator)
+{
+    mem_free(allocator, index->slots);
+    index->slots = NULL;
+}
+
+/* The slot that holds `name`, or the empty one where it belongs. */
+static uint32_t *slot_of(const name_index *index, gufo_str name)
+{
+    uint64_t at = hash_text(index->key, name) & index->mask;
+
+    while (index->slots[at] != 0 &&
+           !gufo_str_equal(index->name_of(index->owner, index->slots[at] - 1), name))
+        at = (at + 1) & index->mask;
+    return &index->slots[at];
+}
+
+bool name_index_add(name_index *index, uint64_t number, uint64_t *first)
+{
+    uint32_t *slot = slot_of(index, index->name_of(index->owner, number));
+
+    if (*slot != 0) {
+        *first = *slot - 1;
+        return false;
+    }
+    *slot = (uint32_t)number + 1;
+    return true;
+}
+
+bool name_index_find(const name_index *index, gufo_str name, uint64_t *number)
+{
+    uint32_t *slot;
+
+    if (index->slots == NULL)
+        return false;
+    slot = slot_of(index, name);
+    if (*slot == 0)
+        return false;
+    *number = *slot - 1;
+    return true;
+}
+
+/* The slot that holds `number`, if any does.  A name in a mapping may have been overwritten since
+ * it was added, and does not lead there then. */
+static bool find_number(const name_index *index, uint64_t number, uint64_t *slot)
+{
+    uint64_t at = hash_text(index->key, index->name_of(index->owner, number)) & index->mask;
+
+    while (index->slots[at] != 0 && index->slots[at] != (uint32_t)number + 1)
+        at = (at + 1) & index->mask;
+    if (index->slots[at] == 0)
+        for (at = 0; at < index->mask && index->slots[at] != (uint32_t)number + 1; at++)
+            ;
+    *slot = at;
+    return index->slots[at] == (uint32_t)number + 1;
+}
+
+/* Whether a name that belongs to slot `home` is found when it stands in `place`, which is before
+ * `now`, where it stands: all counted around the end of the table. */
+static bool may_move(const name_index *index, uint64_t home, uint64_t place, uint64_t now)
+{
+    return ((now - home) & index->mask) >= ((now - place) & index->mask);
+}
+
+/* Names behind the hole move into it, so that no search ends too early. */
+void name_index_remove(name_index *index, uint64_t number)
+{
+    uint64_t hole, home;
+
+    if (!find_number(index, number, &hole))
+        return;
+    for (uint64_t at = (hole + 1) & index->mask; index->slots[at] != 0;
+         at = (at + 1) & index->mask) {
+        gufo_str name = index->name_of(index->owner, index->slots[at] - 1);
+
+        home = hash_text(index->key, name) & index->mask;
+        if (may_move(index, home, hole, at)) {
+            index->slots[hole] = index->slots[at];
+            hole = at;
+        }
+    }
+    index->slots[hole] = 0;
+}
+
+void name_index_clear(name_index *index)
+{
+    if (index->slots != NULL)
+        memset(index->slots, 0, (size_t)(index->mask + 1) * sizeof *index->slots);
+}
+
+gufo_status name_index_grow(name_index *index, uint64_t count, const gufo_allocator *allocator,
+                            gufo_error *error)
+{
+    name_index bigger;
+    gufo_status status;
+    uint64_t ignored;
+
+    if (index->slots != NULL && (count + 1) + (count + 1) / 2 <= index->mask + 1)
+        return GUFO_OK;
+    status =
+        name_index_new(&bigger, 2 * (count + 1), index->name_of, index->owner, allocator, error);
+    if (status != GUFO_OK)
+        return status;
+    for (uint64_t i = 0; i < count; i++)
+        (void)name_index_add(&bigger, i, &ignored);
+    name_index_free(index, allocator);
+    *index = bigger;
+    return GUFO_OK;
+}

@@ -1,0 +1,558 @@
+/* The walk: header, metadata and tensor infos of a GGUF file, once, from front to back.
+ *
+ *     "GGUF"  version:u32  tensor_count  metadata_count          the header
+ *     key:string  type:u32  value                                metadata_count times
+ *     name:string  n_dims:u32  dims...  type:u32  offset:u64     tensor_count times
+ *
+ * Counts, lengths and dims have 64 bits; in version 1, 32.  There is no other parser of these
+ * bytes: strict and lenient opening and the validator all come here, and differ in what
+ * file_fault does.  Where the position of the next field is certain (a bad key, a bool of 2) a
+ * lenient walk goes on; where it is not (a length past the end) it stops.
+ *
+ * Functions return false to stop; file->status tells whether that is a failure. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/value/array.h"
+#include "format/file/file.h"
+#include "format/rules/names.h"
+#include "format/value/value.h"
+
+/* What is being read, for messages.  The key or name of it is kept by its place in the file:
+ * reading more of a pipe moves the bytes, so that no view of them may be kept. */
+typedef struct place {
+    rule_number rule; /* that is broken if the file ends here */
+    const char *what; /* "metadata entry" or "tensor info" */
+    uint64_t index, count;
+    uint64_t name_at;
+    size_t name_len;
+    bool named; /* the key or name has been read */
+} place;
+
+typedef struct walker {
+    gguf_file *file;
+    uint64_t position;
+    gufo_encoding encoding;
+    bool swap;
+    size_t width; /* of lengths */
+    place at;
+    bool told; /* why the next bytes cannot be had */
+} walker;
+
+static const gufo_str header = {"header", 6};
+
+enum { HEADER_START = 8 }; /* magic and version: the same in all versions */
+
+static const uint8_t *here(const walker *w)
+{
+    return w->file->source.base + w->position;
+}
+
+/* The key or name of what is being read. */
+static gufo_str subject(const walker *w)
+{
+    if (!w->at.named)
+        return header;
+    return (gufo_str){(const char *)w->file->source.base + w->at.name_at, w->at.name_len};
+}
+
+static const char *quoted_subject(const walker *w, char out[GUFO_QUOTE_SIZE])
+{
+    return quote_name(out, subject(w));
+}
+
+/* Tries to make the bytes before `upto` available.  Those of a source that cannot be mapped are
+ * kept in memory, which has a limit. */
+static void make_available(walker *w, uint64_t upto)
+{
+    gguf_file *file = w->file;
+    gufo_error reason;
+
+    if (w->told)
+        return;
+    file->status = source_need(&file->source, upto, &reason);
+    if (file->source.over_limit) {
+        file->status = GUFO_OK;
+        w->told = true;
+        (void)file_fault(file, RULE_MEMORY_LIMIT, reason.offset, subject(w), "%s", reason.message);
+    } else if (file->status != GUFO_OK && file->error != NULL)
+        *file->error = reason;
+}
+
+/* Makes `size` bytes from the current position on available.  False if the file is shorter than
+ * that (file->status stays GUFO_OK) or cannot be read. */
+static bool have(walker *w, uint64_t size)
+{
+    source *s = &w->file->source;
+    uint64_t upto;
+
+    if (size <= s->have - w->position)
+        return true;
+    if (!checked_add(w->position, size, &upto))
+        return false;
+    make_available(w, upto);
+    return w->file->status == GUFO_OK && upto <= s->have;
+}
+
+/* Whether a field that could not be had is the file's fault, and not yet told. */
+static bool ends_here(const walker *w)
+{
+    return w->file->status == GUFO_OK && !w->told;
+}
+
+/* The bytes from the current position to the end of the file, as far as known. */
+static uint64_t left(const walker *w)
+{
+    return w->file->source.size - w->position;
+}
+
+/* ---- truncation ----------------------------------------------------------------------------- */
+
+static bool fail_short(walker *w, const char *field)
+{
+    const place *at = &w->at;
+
+    if (ends_here(w))
+        (void)file_fault(w->file, at->rule, w->position, subject(w),
+                         "file ends inside the %s of %s %" PRIu64 " of %" PRIu64, field, at->what,
+                         at->index + 1, at->count);
+    return false;
+}
+
+static bool fail_length(walker *w, const char *field, uint64_t len)
+{
+    const place *at = &w->at;
+    uint64_t behind = left(w) - (left(w) < w->width ? left(w) : w->width);
+
+    if (ends_here(w))
+        (void)file_fault(w->file, at->rule, w->position, subject(w),
+                         "%s of %s %" PRIu64 " of %" PRIu64 " has %" PRIu64
+                         " bytes, but only %" PRIu64 " are left in the file",
+                         field, at->what, at->index + 1, at->count, len, behind);
+    return false;
+}
+
+/* ---- fields --------------------------------------------------------------------------------- */
+
+static bool read_u32(walker *w, const char *field, uint32_t *out)
+{
+    if (!have(w, sizeof *out))
+        return fail_short(w, field);
+    *out = load_u32(here(w), w->swap);
+    w->position += sizeof *out;
+    return true;
+}
+
+static bool read_u64(walker *w, const char *field, uint64_t *out)
+{
+    if (!have(w, sizeof *out))
+        return fail_short(w, field);
+    *out = load_u64(here(w), w->swap);
+    w->position += sizeof *out;
+    return true;
+}
+
+/* A count or dimension: 32 bits in version 1, else 64. */
+static bool read_length(walker *w, const char *field, uint64_t *out)
+{
+    if (!have(w, w->width))
+        return fail_short(w, field);
+    *out = load_length(here(w), w->encoding);
+    w->position += w->width;
+    return true;
+}
+
+/* A string of any length that is there: where its text is, and how long. */
+static bool read_string(walker *w, const char *field, uint64_t *text_at, size_t *text_len)
+{
+    uint64_t start = w->position, len, whole;
+
+    if (!read_length(w, field, &len))
+        return false;
+    w->position = start;
+    /* No file is that long, but the end of a pipe has to be found to say how long it is. */
+    if (!checked_add(w->width, len, &whole))
+        whole = UINT64_MAX - start;
+    if (!have(w, whole) || whole > SIZE_MAX)
+        return fail_length(w, field, len);
+    *text_at = start + w->width;
+    *text_len = string_text(here(w) + w->width, len, w->encoding).len;
+    w->position += whole;
+    return true;
+}
+
+/* The key or name that a record begins with; it becomes the subject of messages. */
+static bool read_name(walker *w, const char *field, uint32_t *len)
+{
+    if (!read_string(w, field, &w->at.name_at, &w->at.name_len))
+        return false;
+    w->at.named = true;
+    *len = w->at.name_len > UINT32_MAX ? UINT32_MAX : (uint32_t)w->at.name_len;
+    return true;
+}
+
+/* ---- header --------------------------------------------------------------------------------- */
+
+static bool read_version(walker *w)
+{
+    gguf_file *file = w->file;
+    uint32_t little, big;
+
+    if (!have(w, HEADER_START)) {
+        if (ends_here(w))
+            (void)file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
+                             "file ends inside the version");
+        return false;
+    }
+    little = load_u32(here(w) + 4, bytes_swapped(false));
+    big = load_u32(here(w) + 4, bytes_swapped(true));
+    if ((little < 1 || little > 3) && (big < 1 || big > 3)) {
+        (void)file_fault(file, RULE_VERSION, 4, subject(w),
+                         "version %" PRIu32 " does not exist; known are 1, 2 and 3", little);
+        return false;
+    }
+    w->encoding.byte_order = little <= 3 ? GUFO_LITTLE_ENDIAN : GUFO_BIG_ENDIAN;
+    w->encoding.version = (uint8_t)(little <= 3 ? little : big);
+    w->swap = encoding_swapped(w->encoding);
+    w->width = encoding_length_size(w->encoding);
+    file->encoding = w->encoding;
+    w->position = HEADER_START;
+    return true;
+}
+
+static bool read_magic(walker *w)
+{
+    static const char magic[4] = {'G', 'G', 'U', 'F'};
+    gguf_file *file = w->file;
+    const char *kind;
+
+    if (have(w, sizeof magic) && memcmp(here(w), magic, sizeof magic) == 0)
+        return true;
+    if (!ends_here(w))
+        return false;
+    (void)source_need(&file->source, 4096, NULL); /* as much as can be had */
+    kind = gufo_recognise(file->source.base, (size_t)file->source.have);
+    (void)file_fault(file, RULE_MAGIC, 0, subject(w), "this is no GGUF file: %s%s",
+                     kind != NULL ? "it is " : "it does not begin with \"GGUF\"",
+                     kind != NULL ? kind : "");
+    return false;
+}
+
+/* One count of the header against the limit and against what can be there: `least` is the size of
+ * the smallest possible record. */
+static bool check_count(walker *w, rule_number rule, uint64_t at, const char *what, uint64_t count,
+                        uint64_t max, uint64_t least)
+{
+    uint64_t needed;
+
+    if (count > max) {
+        (void)file_fault(w->file, RULE_COUNT_LIMIT, at, subject(w),
+                         "header announces %" PRIu64 " %s, the limit is %" PRIu64, count, what,
+                         max);
+        return false;
+    }
+    if (!checked_mul(count, least, &needed) || needed > left(w))
+        return file_fault(w->file, rule, at, subject(w),
+                          "header announces %" PRIu64 " %s, which take at least %" PRIu64
+                          " bytes, but only %" PRIu64 " are left in the file",
+                          count, what, needed, left(w));
+    return true;
+}
+
+static bool read_header(walker *w)
+{
+    gguf_file *file = w->file;
+
+    if (!read_magic(w) || !read_version(w))
+        return false;
+    if (!have(w, 2 * w->width)) {
+        if (ends_here(w))
+            (void)file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
+                             "file ends inside the counts of the header");
+        return false;
+    }
+    file->claimed_tensors = load_length(here(w), w->encoding);
+    file->claimed_metadata = load_length(here(w) + w->width, w->encoding);
+    w->position += 2 * w->width;
+    /* The smallest records: name length, dimension count, type and offset; key length, value type
+     * and a value of one byte. */
+    return check_count(w, RULE_TENSOR_COUNT, HEADER_START, "tensors", file->claimed_tensors,
+                       file->max_tensors, w->width + 4 + 4 + 8) &&
+           check_count(w, RULE_METADATA_COUNT, HEADER_START + w->width, "metadata entries",
+                       file->claimed_metadata, file->max_metadata, w->width + 4 + 1);
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+/* Checks the key or name that was read last. */
+static bool check_subject(walker *w, const name_rule *rules)
+{
+    for (; rules->broken != NULL; rules++) {
+        char message[sizeof((gufo_error *)0)->message];
+
+        if (rules->broken(subject(w), message, sizeof message) &&
+            !file_fault(w->file, rules->rule, w->at.name_at - w->width, subject(w), "%s", message))
+            return false;
+    }
+    return true;
+}
+
+static bool fail_bool(walker *w, uint64_t at)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    return file_fault(w->file, RULE_BOOL_VALUE, at, subject(w),
+                      "key %s holds a bool of %u; only 0 and 1 exist", quoted_subject(w, quoted),
+                      w->file->source.base[at]);
+}
+
+static bool fail_array(walker *w, const array_skip *skip, skip_result why)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (!ends_here(w))
+        return false;
+    switch (why) {
+    case SKIP_BAD_TYPE:
+        (void)file_fault(w->file, RULE_ARRAY_TYPE, skip->position, subject(w),
+                         "array of key %s has elements of type %" PRIu32 ", which does not exist",
+                         quoted_subject(w, quoted), skip->type);
+        break;
+    case SKIP_TOO_DEEP:
+        (void)file_fault(w->file, RULE_ARRAY_DEPTH, skip->position, subject(w),
+                         "arrays of key %s are nested more than %d deep", quoted_subject(w, quoted),
+                         GUFO_MAX_DEPTH);
+        break;
+    default:
+        (void)file_fault(w->file, w->at.rule, skip->position, subject(w),
+                         "file ends inside the array of key %s, %s %" PRIu64 " of %" PRIu64,
+                         quoted_subject(w, quoted), w->at.what, w->at.index + 1, w->at.count);
+    }
+    return false;
+}
+
+static bool read_array(walker *w, entry_record *entry)
+{
+    source *s = &w->file->source;
+    skip_result result;
+    array_skip skip;
+
+    array_skip_start(&skip, s->base, w->position, s->have, w->encoding);
+    while ((result = array_skip_run(&skip)) == SKIP_SHORT) {
+        uint64_t had = s->have;
+
+        make_available(w, skip.need);
+        if (s->have == had)
+            break;
+        skip.base = s->base;
+        skip.end = s->have;
+    }
+    if (result != SKIP_DONE)
+        return fail_array(w, &skip, result);
+    entry->element_type = (uint8_t)skip.stack[0].type;
+    entry->count = skip.count;
+    entry->value_at = w->position + array_header_size(w->encoding);
+    w->position = skip.position;
+    return skip.bad_bool == UINT64_MAX || fail_bool(w, skip.bad_bool);
+}
+
+static bool read_text(walker *w, entry_record *entry)
+{
+    size_t len;
+
+    if (!read_string(w, "string", &entry->value_at, &len))
+        return false;
+    entry->count = len;
+    return true;
+}
+
+static bool read_number(walker *w, entry_record *entry, const value_form *form)
+{
+    if (!have(w, form->size))
+        return fail_short(w, "value");
+    entry->value_at = w->position;
+    w->position += form->size;
+    return form->kind != KIND_BOOL || w->file->source.base[entry->value_at] <= 1 ||
+           fail_bool(w, entry->value_at);
+}
+
+static bool read_value(walker *w, entry_record *entry)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    const value_form *form;
+    uint32_t type;
+
+    if (!read_u32(w, "value type", &type))
+        return false;
+    form = value_form_of(type);
+    if (form == NULL) {
+        (void)file_fault(w->file, RULE_VALUE_TYPE, w->position - 4, subject(w),
+                         "value of key %s has type %" PRIu32 ", which does not exist",
+                         quoted_subject(w, quoted), type);
+        return false;
+    }
+    entry->type = (uint8_t)type;
+    return form->kind == KIND_STRING  ? read_text(w, entry)
+           : form->kind == KIND_ARRAY ? read_array(w, entry)
+                                      : read_number(w, entry, form);
+}
+
+/* Keeps a copy of a record at the end of a list: memory follows what was read, not what was
+ * announced. */
+static bool keep(gguf_file *file, records *list, const void *record)
+{
+    void *room = records_add(list, &file->allocator);
+
+    if (room == NULL) {
+        file->status = fail_memory(file->error);
+        return false;
+    }
+    memcpy(room, record, list->size);
+    return true;
+}
+
+static bool read_entry(walker *w, uint64_t index)
+{
+    gguf_file *file = w->file;
+    entry_record entry = {.offset = w->position};
+
+    w->at = (place){.rule = RULE_METADATA_TRUNCATED,
+                    .what = "metadata entry",
+                    .index = index,
+                    .count = file->claimed_metadata};
+    if (!read_name(w, "key", &entry.key_len) || !check_subject(w, key_rules) ||
+        !read_value(w, &entry))
+        return false;
+    entry.end = w->position;
+    return keep(file, &file->entries, &entry);
+}
+
+/* ---- tensor infos --------------------------------------------------------------------------- */
+
+/* A lenient walk passes over more dimensions than are allowed, if they are few enough to be meant;
+ * the tensor cannot be used. */
+static bool check_dims_count(walker *w, uint32_t count, tensor_record *tensor)
+{
+    enum { MEANT_AT_MOST = 64 };
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (count <= GUFO_MAX_DIMS)
+        return true;
+    tensor->flags |= TENSOR_UNUSABLE;
+    return file_fault(w->file, RULE_DIMS_COUNT, w->position - 4, subject(w),
+                      "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
+                      quoted_subject(w, quoted), count, GUFO_MAX_DIMS) &&
+           count <= MEANT_AT_MOST;
+}
+
+static bool read_dims(walker *w, tensor_record *tensor)
+{
+    uint32_t count;
+
+    if (!read_u32(w, "dimension count", &count) || !check_dims_count(w, count, tensor))
+        return false;
+    tensor->n_dims = (uint8_t)(count < GUFO_MAX_DIMS ? count : GUFO_MAX_DIMS);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t dim;
+
+        if (!read_length(w, "dimensions", &dim))
+            return false;
+        if (i < GUFO_MAX_DIMS)
+            tensor->dims[i] = dim;
+    }
+    return true;
+}
+
+/* Sizes that follow from type and dims.  `at` is where the dims are. */
+static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t elements;
+
+    if (tensor->flags & TENSOR_UNUSABLE)
+        return true;
+    if (!tensor_measure(tensor->type, tensor->n_dims, tensor->dims, &elements, &tensor->size)) {
+        tensor->flags |= TENSOR_UNUSABLE;
+        return file_fault(w->file, RULE_DIMS_OVERFLOW, at, subject(w),
+                          "elements or bytes of tensor %s do not fit into 63 bits",
+                          quoted_subject(w, quoted));
+    }
+    if (!tensor_rows_fill_blocks(tensor->type, tensor->n_dims, tensor->dims)) {
+        tensor->flags |= TENSOR_UNUSABLE;
+        tensor->size = 0;
+        return file_fault(w->file, RULE_ROW_BLOCKS, at, subject(w),
+                          "rows of tensor %s have %" PRIu64
+                          " elements, which is no multiple of %" PRIu32 ", the block of %s",
+                          quoted_subject(w, quoted), tensor->n_dims > 0 ? tensor->dims[0] : 1,
+                          type->block_elements, type->name);
+    }
+    if (elements > 0 && (type == NULL || type->block_elements == 0))
+        tensor->flags |= TENSOR_SIZE_UNKNOWN;
+    return true;
+}
+
+static bool read_info(walker *w, uint64_t index)
+{
+    gguf_file *file = w->file;
+    tensor_record tensor = {.info_offset = w->position};
+    uint64_t dims_at;
+
+    w->at = (place){.rule = RULE_INFOS_TRUNCATED,
+                    .what = "tensor info",
+                    .index = index,
+                    .count = file->claimed_tensors};
+    if (!read_name(w, "name", &tensor.name_len) || !check_subject(w, name_rules))
+        return false;
+    dims_at = w->position;
+    return read_dims(w, &tensor) && read_u32(w, "element type", &tensor.type) &&
+           read_u64(w, "offset", &tensor.offset) && check_shape(w, dims_at, &tensor) &&
+           keep(file, &file->tensors, &tensor);
+}
+
+/* ---- the walk ------------------------------------------------------------------------------- */
+
+static bool walk_records(walker *w)
+{
+    gguf_file *file = w->file;
+
+    for (uint64_t i = 0; i < file->claimed_metadata; i++)
+        if (!read_entry(w, i))
+            return false;
+    file->metadata_read = true;
+    for (uint64_t i = 0; i < file->claimed_tensors; i++)
+        if (!read_info(w, i))
+            return false;
+    file->infos_end = w->position;
+    return true;
+}
+
+/* A lenient walk that had to stop says what it has not seen. */
+static void report_unread(walker *w)
+{
+    gguf_file *file = w->file;
+    uint64_t entries = file->claimed_metadata - file->entries.count;
+    uint64_t tensors = file->claimed_tensors - file->tensors.count;
+
+    if (file->status != GUFO_OK || !file->lenient)
+        return;
+    (void)file_fault(file, RULE_UNREAD, w->position, header,
+                     "%" PRIu64 " of %" PRIu64 " metadata entries and %" PRIu64 " of %" PRIu64
+                     " tensor infos could not be read",
+                     entries, file->claimed_metadata, tensors, file->claimed_tensors);
+}
+
+bool file_walk(gguf_file *file)
+{
+    walker w = {.file = file};
+
+    if (!read_header(&w))
+        return false;
+    if (walk_records(&w))
+        return true;
+    report_unread(&w);
+    return false;
+}

@@ -1,0 +1,160 @@
+/* Models that are made: entries, tensors and rows come from a provider.
+ *
+ * What the provider leaves open - sizes, and that nothing has a place in a file - is filled in each
+ * time an entry or a tensor is asked for. */
+#include "format/model/made.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+
+void made_close(made *m, const gufo_allocator *allocator)
+{
+    if (m == NULL)
+        return;
+    name_index_free(&m->keys, allocator);
+    name_index_free(&m->names, allocator);
+    if (m->provider.close != NULL)
+        m->provider.close(m->provider.context);
+    mem_free(allocator, m);
+}
+
+/* ---- entries and tensors -------------------------------------------------------------------- */
+
+uint64_t made_entry_count(const made *m)
+{
+    return m->provider.entry_count;
+}
+
+bool made_entry_at(const made *m, uint64_t index, gufo_entry *out)
+{
+    if (index >= m->provider.entry_count)
+        return false;
+    *out = (gufo_entry){0};
+    if (!m->provider.entry_at(m->provider.context, index, out))
+        return false;
+    out->offset = out->value_offset = out->end = GUFO_NO_OFFSET;
+    return true;
+}
+
+bool made_entry_find(const made *m, gufo_str key, gufo_entry *out)
+{
+    uint64_t index;
+
+    return name_index_find(&m->keys, key, &index) && made_entry_at(m, index, out);
+}
+
+uint64_t made_tensor_count(const made *m)
+{
+    return m->provider.tensor_count;
+}
+
+bool made_ask_tensor(const made *m, uint64_t index, gufo_tensor *out)
+{
+    *out = (gufo_tensor){0};
+    return m->provider.tensor_at(m->provider.context, index, out);
+}
+
+bool made_tensor_at(const made *m, uint64_t index, gufo_tensor *out)
+{
+    if (index >= m->provider.tensor_count || !made_ask_tensor(m, index, out) ||
+        out->n_dims > GUFO_MAX_DIMS ||
+        !tensor_measure(out->type, out->n_dims, out->dims, &out->elements, &out->size))
+        return false;
+    for (uint32_t i = out->n_dims; i < GUFO_MAX_DIMS; i++)
+        out->dims[i] = 1;
+    out->offset = out->info_offset = GUFO_NO_OFFSET;
+    out->available = out->size;
+    out->shard = 0;
+    out->size_known = out->complete = true;
+    return true;
+}
+
+bool made_tensor_find(const made *m, gufo_str name, gufo_tensor *out)
+{
+    uint64_t index;
+
+    return name_index_find(&m->names, name, &index) && made_tensor_at(m, index, out);
+}
+
+gufo_facts made_facts(const made *m)
+{
+    return (gufo_facts){.version = 3,
+                        .byte_order = GUFO_LITTLE_ENDIAN,
+                        .alignment = m->alignment,
+                        .is_made = true,
+                        .claimed_metadata = m->provider.entry_count,
+                        .claimed_tensors = m->provider.tensor_count};
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+/* The bytes of a row; a tensor that has bytes has rows. */
+static uint64_t row_bytes(const gufo_tensor *tensor)
+{
+    return tensor->size / (tensor->elements / tensor->dims[0]);
+}
+
+gufo_status made_read_rows(const gufo_model *model, const gufo_tensor *tensor, uint64_t first,
+                           uint64_t rows, void *out, gufo_error *error)
+{
+    const gufo_provider *provider = &model->made->provider;
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_error reason = {.offset = GUFO_NO_OFFSET};
+    uint64_t index;
+    gufo_status status;
+
+    if (!name_index_find(&model->made->names, tensor->name, &index))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "tensor %s is not of this model",
+                         quote_name(quoted, tensor->name));
+    status = provider->read_rows(provider->context, index, first, rows, out, &reason);
+    if (status == GUFO_OK)
+        return GUFO_OK;
+    if (reason.message[0] == '\0')
+        (void)fail_with(&reason, status, GUFO_NO_OFFSET, "tensor %s cannot be made",
+                        quote_name(quoted, tensor->name));
+    reason.code = status;
+    if (error != NULL)
+        *error = reason;
+    return status;
+}
+
+/* A part of one row, which is made whole for it. */
+static gufo_status read_part(const gufo_model *model, const gufo_tensor *tensor, uint64_t row,
+                             uint64_t from, void *out, size_t size, gufo_error *error)
+{
+    uint64_t bytes = row_bytes(tensor);
+    uint8_t *whole = bytes <= SIZE_MAX ? mem_alloc(&model->allocator, (size_t)bytes) : NULL;
+    gufo_status status;
+
+    if (whole == NULL)
+        return fail_memory(error);
+    status = made_read_rows(model, tensor, row, 1, whole, error);
+    if (status == GUFO_OK)
+        memcpy(out, whole + from, size);
+    mem_free(&model->allocator, whole);
+    return status;
+}
+
+gufo_status made_read_bytes(const gufo_model *model, const gufo_tensor *tensor, uint64_t offset,
+                            void *out, size_t size, gufo_error *error)
+{
+    uint64_t bytes = row_bytes(tensor);
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t done = 0; done < size && status == GUFO_OK;) {
+        uint64_t row = (offset + done) / bytes, from = (offset + done) % bytes;
+        uint64_t rest = size - done, step = rest / bytes * bytes;
+        uint8_t *to = (uint8_t *)out + done;
+
+        if (from == 0 && step > 0) {
+            status = made_read_rows(model, tensor, row, step / bytes, to, error);
+        } else {
+            step = bytes - from < rest ? bytes - from : rest;
+            status = read_part(model, tensor, row, from, to, (size_t)step, error);
+        }
+        done += step;
+    }
+    return status;
+}

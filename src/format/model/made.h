@@ -1,0 +1,29 @@
+/* What stands behind a made model. */
+#ifndef GUFO_FORMAT_MADE_H
+#define GUFO_FORMAT_MADE_H
+
+#include "format/model/model.h"
+
+typedef struct made {
+    gufo_provider provider;
+    uint32_t alignment;
+    name_index keys, names;
+} made;
+
+void made_close(made *m, const gufo_allocator *allocator);
+gufo_facts made_facts(const made *m);
+uint64_t made_entry_count(const made *m);
+bool made_entry_at(const made *m, uint64_t index, gufo_entry *out);
+bool made_entry_find(const made *m, gufo_str key, gufo_entry *out);
+uint64_t made_tensor_count(const made *m);
+bool made_tensor_at(const made *m, uint64_t index, gufo_tensor *out);
+/* Just what the provider says. */
+bool made_ask_tensor(const made *m, uint64_t index, gufo_tensor *out);
+bool made_tensor_find(const made *m, gufo_str name, gufo_tensor *out);
+/* Whole rows, and any bytes; the range has been checked. */
+gufo_status made_read_rows(const gufo_model *model, const gufo_tensor *tensor, uint64_t first,
+                           uint64_t rows, void *out, gufo_error *error);
+gufo_status made_read_bytes(const gufo_model *model, const gufo_tensor *tensor, uint64_t offset,
+                            void *out, size_t size, gufo_error *error);
+
+#endif

@@ -1,0 +1,205 @@
+/* Opening a model behind a provider: its keys, names and shapes are checked once, here. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "format/model/made.h"
+#include "format/rules/names.h"
+#include "format/value/value.h"
+
+/* The index cannot ask again where asking fails: an empty name then equals no other. */
+static gufo_str key_of(const void *owner, uint64_t index)
+{
+    gufo_entry entry;
+
+    return made_entry_at(owner, index, &entry) ? entry.key : (gufo_str){"", 0};
+}
+
+static gufo_str name_of(const void *owner, uint64_t index)
+{
+    const made *m = owner;
+    gufo_tensor tensor;
+
+    return made_ask_tensor(m, index, &tensor) ? tensor.name : (gufo_str){"", 0};
+}
+
+static gufo_status fail_asking(const char *what, uint64_t index, gufo_error *error)
+{
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "the provider does not tell %s %" PRIu64, what, index);
+}
+
+static gufo_status check_value(const gufo_entry *entry, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    const gufo_value *value = &entry->value;
+
+    if (value_form_of(value->type) != NULL &&
+        (value->type != GUFO_VALUE_ARRAY || value_form_of(value->as.array.type) != NULL))
+        return GUFO_OK;
+    return rule_failure(error, RULE_VALUE_TYPE, "value of key %s has a type that does not exist",
+                        quote_name(quoted, entry->key));
+}
+
+static gufo_status check_entry(made *m, uint64_t index, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_entry entry;
+    gufo_status status;
+    uint64_t first;
+
+    if (!made_entry_at(m, index, &entry))
+        return fail_asking("entry", index, error);
+    status = names_check(entry.key, key_rules, error);
+    if (status == GUFO_OK)
+        status = check_value(&entry, error);
+    if (status == GUFO_OK && !name_index_add(&m->keys, index, &first))
+        status = rule_failure(error, RULE_KEY_DUPLICATE, "key %s occurs twice",
+                              quote_name(quoted, entry.key));
+    return status;
+}
+
+/* Unlike a file, a made model must say how large its tensors are. */
+static gufo_status check_type(const char *quoted, uint32_t id, gufo_error *error)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(id);
+
+    if (type != NULL && type->block_elements != 0)
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+                     "tensor %s has element type %" PRIu32 ", whose layout is not known", quoted,
+                     id);
+}
+
+static gufo_status check_tensor(made *m, uint64_t index, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t first, elements, size;
+    gufo_tensor tensor;
+    gufo_status status;
+
+    if (!made_ask_tensor(m, index, &tensor))
+        return fail_asking("tensor", index, error);
+    (void)quote_name(quoted, tensor.name);
+    status = names_check(tensor.name, name_rules, error);
+    if (status == GUFO_OK && tensor.n_dims > GUFO_MAX_DIMS)
+        status = rule_failure(error, RULE_DIMS_COUNT,
+                              "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
+                              quoted, tensor.n_dims, GUFO_MAX_DIMS);
+    if (status == GUFO_OK)
+        status = tensor_check_shape(quoted, tensor.type, tensor.n_dims, tensor.dims, true,
+                                    &elements, &size, error);
+    if (status == GUFO_OK)
+        status = check_type(quoted, tensor.type, error);
+    if (status == GUFO_OK && !name_index_add(&m->names, index, &first))
+        status = rule_failure(error, RULE_NAME_DUPLICATE, "tensor %s occurs twice", quoted);
+    return status;
+}
+
+static gufo_status find_alignment(made *m, gufo_error *error)
+{
+    gufo_entry entry;
+
+    m->alignment = GUFO_DEFAULT_ALIGNMENT;
+    if (!made_entry_find(m, gufo_str_of(GUFO_ALIGNMENT_KEY), &entry))
+        return GUFO_OK;
+    if (entry.value.type != GUFO_VALUE_UINT32)
+        return rule_failure(error, RULE_ALIGNMENT_TYPE, "general.alignment has type %s, not uint32",
+                            gufo_value_type_name(entry.value.type));
+    if (!alignment_acceptable(entry.value.as.u))
+        return rule_failure(error, RULE_ALIGNMENT_VALUE,
+                            "general.alignment is %" PRIu64
+                            "; it must be a power of two or a multiple of 8, from 1 to %u",
+                            entry.value.as.u, GUFO_MAX_ALIGNMENT);
+    m->alignment = (uint32_t)entry.value.as.u;
+    return GUFO_OK;
+}
+
+static gufo_status check_counts(const gufo_provider *provider, const gufo_open_options *options,
+                                gufo_error *error)
+{
+    uint64_t entries = options->max_metadata, tensors = options->max_tensors;
+
+    if (entries == 0 || entries > GUFO_MAX_COUNT)
+        entries = GUFO_MAX_COUNT;
+    if (tensors == 0 || tensors > GUFO_MAX_COUNT)
+        tensors = GUFO_MAX_COUNT;
+    if (provider->entry_count <= entries && provider->tensor_count <= tensors)
+        return GUFO_OK;
+    return rule_failure(error, RULE_COUNT_LIMIT,
+                        "the model has %" PRIu64 " metadata entries and %" PRIu64
+                        " tensors; at most %" PRIu64 " and %" PRIu64 " are allowed",
+                        provider->entry_count, provider->tensor_count, entries, tensors);
+}
+
+static gufo_status load(made *m, const gufo_allocator *allocator, gufo_error *error)
+{
+    const gufo_provider *provider = &m->provider;
+    gufo_status status =
+        name_index_new(&m->keys, provider->entry_count, key_of, m, allocator, error);
+
+    if (status == GUFO_OK)
+        status = name_index_new(&m->names, provider->tensor_count, name_of, m, allocator, error);
+    for (uint64_t i = 0; i < provider->entry_count && status == GUFO_OK; i++)
+        status = check_entry(m, i, error);
+    for (uint64_t i = 0; i < provider->tensor_count && status == GUFO_OK; i++)
+        status = check_tensor(m, i, error);
+    return status == GUFO_OK ? find_alignment(m, error) : status;
+}
+
+/* Takes over the provider. */
+static gufo_status begin(gufo_model *model, const gufo_provider *provider, gufo_error *error)
+{
+    model->made = mem_zero(&model->allocator, sizeof *model->made);
+    if (model->made == NULL)
+        return fail_memory(error);
+    model->made->provider = *provider;
+    return GUFO_OK;
+}
+
+static gufo_status check_functions(const gufo_provider *provider, gufo_error *error)
+{
+    const char *missing = NULL;
+
+    if (provider->entry_count > 0 && provider->entry_at == NULL)
+        missing = "entry_at";
+    else if (provider->tensor_count > 0 && provider->tensor_at == NULL)
+        missing = "tensor_at";
+    else if (provider->tensor_count > 0 && provider->read_rows == NULL)
+        missing = "read_rows";
+    return missing == NULL ? GUFO_OK
+                           : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                       "gufo_provider.%s is missing", missing);
+}
+
+gufo_model *gufo_open_provider(const gufo_provider *provider, const gufo_open_options *options,
+                               gufo_error *error)
+{
+    static const gufo_open_options standard = {0};
+    gufo_model *model;
+    gufo_status status;
+
+    if (options == NULL)
+        options = &standard;
+    model = model_new(options->allocator != NULL ? options->allocator : &default_allocator,
+                      options->name, error);
+    status = model != NULL ? begin(model, provider, error) : GUFO_E_MEMORY;
+    if (status != GUFO_OK && provider->close != NULL)
+        provider->close(provider->context);
+    if (status == GUFO_OK)
+        status = reserved_check(options->reserved, "gufo_open_options", error);
+    if (status == GUFO_OK)
+        status = reserved_check(provider->reserved, "gufo_provider", error);
+    if (status == GUFO_OK)
+        status = check_functions(provider, error);
+    if (status == GUFO_OK)
+        status = check_counts(provider, options, error);
+    if (status == GUFO_OK)
+        status = load(model->made, &model->allocator, error);
+    if (status == GUFO_OK && (options->flags & GUFO_OPEN_INCOMPLETE) == 0)
+        status = shards_check_alone(model, error);
+    if (status == GUFO_OK)
+        return model;
+    fail_in(error, GUFO_FILE_INPUT, 0, options->name);
+    gufo_close(model);
+    return NULL;
+}

@@ -1,0 +1,134 @@
+/* Metadata of a model: by number, by key, and as C types. */
+#include <string.h>
+
+#include "base/error.h"
+#include "format/model/made.h"
+
+uint64_t gufo_metadata_count(const gufo_model *model)
+{
+    return model->made != NULL ? made_entry_count(model->made) : model->file->entries.count;
+}
+
+bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out)
+{
+    gufo_entry unwanted;
+
+    if (out == NULL)
+        out = &unwanted;
+    if (model->made != NULL)
+        return made_entry_at(model->made, index, out);
+    return file_entry_at(model->file, index, out);
+}
+
+bool gufo_metadata_find_str(const gufo_model *model, gufo_str key, gufo_entry *out)
+{
+    gufo_entry unwanted;
+
+    if (out == NULL)
+        out = &unwanted;
+    if (model->made != NULL)
+        return made_entry_find(model->made, key, out);
+    return file_entry_find(model->file, key, out);
+}
+
+bool gufo_metadata_find(const gufo_model *model, const char *key, gufo_entry *out)
+{
+    return gufo_metadata_find_str(model, gufo_str_of(key), out);
+}
+
+/* ---- typed access --------------------------------------------------------------------------- */
+
+static gufo_status fail_absent(gufo_str key, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (error == NULL) /* whoever only wants to know whether it is there */
+        return GUFO_E_NOT_FOUND;
+    return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no key %s", quote_name(quoted, key));
+}
+
+/* The entry whose key is the architecture, then `rest`. */
+static gufo_status find_below_architecture(const gufo_model *model, gufo_str rest,
+                                           gufo_entry *entry, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    gufo_entry architecture;
+    gufo_str key, arch;
+    char *text;
+
+    if (!gufo_metadata_find(model, "general.architecture", &architecture))
+        return fail_absent(gufo_str_of("general.architecture"), error);
+    if (gufo_value_str(&architecture.value, &arch, NULL) != GUFO_OK)
+        return fail_with(error, GUFO_E_NOT_FOUND, architecture.value_offset,
+                         "key \"general.architecture\" is not a string");
+    text = mem_alloc(&model->allocator, arch.len + rest.len);
+    if (text == NULL)
+        return fail_memory(error);
+    if (arch.len > 0)
+        memcpy(text, arch.data, arch.len);
+    memcpy(text + arch.len, rest.data, rest.len);
+    key = (gufo_str){text, arch.len + rest.len};
+    if (!gufo_metadata_find_str(model, key, entry))
+        status = fail_absent(key, error);
+    mem_free(&model->allocator, text);
+    return status;
+}
+
+static gufo_status find_value(const gufo_model *model, const char *key, gufo_entry *entry,
+                              gufo_error *error)
+{
+    static const char placeholder[] = "{arch}.";
+    const size_t dot = sizeof placeholder - 2;
+
+    if (key[0] == '{' && strncmp(key, placeholder, dot + 1) == 0)
+        return model_fail(
+            model, find_below_architecture(model, gufo_str_of(key + dot), entry, error), error);
+    if (gufo_metadata_find(model, key, entry))
+        return GUFO_OK;
+    return model_fail(model, fail_absent(gufo_str_of(key), error), error);
+}
+
+/* Adds to a failed conversion what the conversion could not know: which key, and where. */
+static gufo_status name_failure(const gufo_model *model, gufo_status status,
+                                const gufo_entry *entry, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_error reason;
+
+    if (status == GUFO_OK || error == NULL)
+        return status;
+    reason = *error;
+    return model_fail(model,
+                      fail_with(error, status, entry->value_offset, "key %s: %.200s",
+                                quote_name(quoted, entry->key), reason.message),
+                      error);
+}
+
+#define DEFINE_GETTER(name, type)                                                               \
+    gufo_status gufo_get_##name(const gufo_model *model, const char *key, type *out,            \
+                                gufo_error *error)                                              \
+    {                                                                                           \
+        gufo_entry entry;                                                                       \
+        gufo_status status = find_value(model, key, &entry, error);                             \
+                                                                                                \
+        if (status != GUFO_OK)                                                                  \
+            return status;                                                                      \
+        return name_failure(model, gufo_value_##name(&entry.value, out, error), &entry, error); \
+    }
+
+DEFINE_GETTER(u64, uint64_t)
+DEFINE_GETTER(i64, int64_t)
+DEFINE_GETTER(f64, double)
+DEFINE_GETTER(bool, bool)
+DEFINE_GETTER(str, gufo_str)
+
+gufo_status gufo_get_array(const gufo_model *model, const char *key, gufo_value_type elements,
+                           gufo_array *out, gufo_error *error)
+{
+    gufo_entry entry;
+    gufo_status status = find_value(model, key, &entry, error);
+
+    if (status != GUFO_OK)
+        return status;
+    return name_failure(model, gufo_value_array(&entry.value, elements, out, error), &entry, error);
+}

@@ -1,0 +1,83 @@
+/* A model, as the room sees it: what a caller holds after opening.
+ *
+ *     one file         gufo_model -> gguf_file
+ *     several shards   gufo_model -> gufo_model, gufo_model ... each -> gguf_file
+ *     made             gufo_model -> made -> gufo_provider
+ *
+ *     model.c      the object: life, facts, shards, bytes
+ *     metadata.c   entries by number and key, typed access
+ *     tensors.c    tensors by number and name, bytes of their data
+ *     rows.c       rows as blocks and as numbers
+ *     shards.c     names of shards, and whether they belong together
+ *     open.c       from an input to a model
+ *     made.c       what a provider makes; made_open.c checks it
+ *     check.c      the rules that need all of a model */
+#ifndef GUFO_FORMAT_MODEL_H
+#define GUFO_FORMAT_MODEL_H
+
+#include "format/file/file.h"
+
+struct made;
+
+struct gufo_model {
+    gufo_allocator allocator;
+    char *name;        /* or NULL */
+    uint32_t number;   /* of this shard in the model that lends it */
+    uint64_t first;    /* the number of its first tensor there */
+    gguf_file *file;   /* the first shard's; NULL if there is none: */
+    struct made *made; /* or NULL */
+
+    /* Of several shards; a model of one has none, and is its own. */
+    records shards; /* of gufo_model * */
+    uint64_t tensors;
+    name_index names; /* of the tensors of all */
+};
+
+/* An empty model with a copy of `name`, which may be NULL.  NULL without memory. */
+gufo_model *model_new(const gufo_allocator *allocator, const char *name, gufo_error *error);
+
+/* One file as a model, whatever it is a part of. */
+gufo_model *model_open_file(const gufo_input *input, const gufo_open_options *options,
+                            uint32_t number, gufo_error *error);
+/* Closes a source that is not going to be opened. */
+void model_close_input(const gufo_input *input);
+/* What an input is called; NULL: it has no name. */
+const char *model_input_name(const gufo_input *input, const gufo_open_options *options);
+
+static inline bool model_is_set(const gufo_model *model)
+{
+    return model->shards.count > 0;
+}
+
+/* Shard `index`, which exists. */
+static inline gufo_model *model_part(const gufo_model *model, size_t index)
+{
+    return *(gufo_model **)records_at(&model->shards, index);
+}
+
+/* The file of a model that has just one. */
+static inline const gguf_file *model_file(const gufo_model *model)
+{
+    return model->file;
+}
+
+/* The shard of several that holds tensor `index`: the last one that begins at or before it. */
+size_t model_owner(const gufo_model *model, uint64_t index);
+/* The model of one file that has a tensor; NULL if there is no such shard. */
+const gufo_model *model_holding(const gufo_model *model, const gufo_tensor *tensor);
+
+/* Names the file in *error, unless an error names one already.  Returns `status`. */
+gufo_status model_fail(const gufo_model *model, gufo_status status, gufo_error *error);
+/* GUFO_E_ARGUMENT if the model is made: it has no `what` ("layout to check"). */
+gufo_status model_need_files(const gufo_model *model, const char *what, gufo_error *error);
+
+/* Fills a model of several shards with the files that lie beside the first one, or with those of a
+ * list.  On failure, closing the model is the caller's. */
+gufo_status shards_open_beside(gufo_model *model, const char *first, size_t prefix_len,
+                               size_t count, const gufo_open_options *options, gufo_error *error);
+gufo_status shards_open_list(gufo_model *model, const gufo_input *inputs, size_t count,
+                             const gufo_open_options *options, gufo_error *error);
+/* GUFO_E_SHARDS if a model of one file is only a part of a model. */
+gufo_status shards_check_alone(const gufo_model *model, gufo_error *error);
+
+#endif

@@ -1,0 +1,342 @@
+/* Shard sets: several files that are one model.
+ *
+ *     NAME-00001-of-00003.gguf    all metadata, split.no 0, first tensors
+ *     NAME-00002-of-00003.gguf    split.no 1, more tensors
+ *     NAME-00003-of-00003.gguf    split.no 2, the rest
+ *
+ * The specification names the files; the keys split.no, split.count and split.tensors.count are an
+ * established convention.  A list of files that a caller gives has the same keys and any names. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "format/model/model.h"
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+enum { SHARD_DIGITS = 5 };
+
+static bool read_digits(const char *text, uint32_t *out)
+{
+    *out = 0;
+    for (int i = 0; i < SHARD_DIGITS; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return false;
+        *out = *out * 10 + (uint32_t)(text[i] - '0');
+    }
+    return true;
+}
+
+static bool parse_path(const char *path, size_t *prefix_len, uint32_t *number, uint32_t *count)
+{
+    static const char pattern[] = "-00000-of-00000.gguf";
+    enum { NUMBER_AT = 1, OF_AT = 6, COUNT_AT = 10, END_AT = 15 };
+    size_t len = strlen(path), suffix = sizeof pattern - 1;
+    const char *at;
+
+    if (len <= suffix)
+        return false;
+    at = path + len - suffix;
+    if (at[0] != '-' || strncmp(at + OF_AT, "-of-", 4) != 0 ||
+        strcmp(at + END_AT, pattern + END_AT) != 0 || !read_digits(at + NUMBER_AT, number) ||
+        !read_digits(at + COUNT_AT, count) || *number == 0 || *number > *count)
+        return false;
+    *prefix_len = len - suffix;
+    return true;
+}
+
+bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32_t *number, uint32_t *count)
+{
+    size_t unwanted_len;
+    uint32_t unwanted[2];
+
+    return parse_path(path, prefix_len != NULL ? prefix_len : &unwanted_len,
+                      number != NULL ? number : &unwanted[0], count != NULL ? count : &unwanted[1]);
+}
+
+size_t gufo_shard_path_format(char *out, size_t size, const char *path, size_t prefix_len,
+                              uint32_t number, uint32_t count)
+{
+    int len = snprintf(out, size, "%.*s-%05" PRIu32 "-of-%05" PRIu32 ".gguf", (int)prefix_len, path,
+                       number, count);
+
+    return len < 0 ? 0 : (size_t)len;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+/* The files that a model is opened from: a list, or what lies beside the first one. */
+typedef struct shard_list {
+    const gufo_input *inputs; /* or NULL, and then: */
+    const char *first;
+    size_t prefix_len;
+    size_t count;
+    size_t taken; /* inputs that somebody else closes now */
+} shard_list;
+
+static gufo_status expect_key(const shard_list *list, const gufo_model *shard, const char *key,
+                              uint64_t expected, gufo_error *error)
+{
+    uint64_t found;
+    gufo_error reason;
+    gufo_entry entry;
+
+    if (gufo_get_u64(shard, key, &found, &reason) != GUFO_OK)
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
+                         reason.message);
+    if (found == expected)
+        return GUFO_OK;
+    (void)gufo_metadata_find(shard, key, &entry);
+    return fail_with(error, GUFO_E_SHARDS, entry.value_offset,
+                     "%s is %" PRIu64 ", but should be %" PRIu64 " by %s", key, found, expected,
+                     list->inputs == NULL ? "the name of the file" : "the list of files");
+}
+
+/* Every shard must be written like the first. */
+static gufo_status compare_layout(const gguf_file *first, const gguf_file *file, gufo_error *error)
+{
+    static const char *const orders[] = {
+        [GUFO_LITTLE_ENDIAN] = "little-endian", [GUFO_BIG_ENDIAN] = "big-endian"};
+    const struct {
+        const char *what;
+        uint64_t first, own;
+    } facts[] = {
+        {"version", first->encoding.version, file->encoding.version},
+        {"alignment", first->alignment, file->alignment_known ? file->alignment : first->alignment},
+    };
+
+    if (first->encoding.byte_order != file->encoding.byte_order)
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "file is %s, the first shard is %s",
+                         orders[file->encoding.byte_order], orders[first->encoding.byte_order]);
+    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
+        if (facts[i].first != facts[i].own)
+            return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+                             "%s differs from that of the first shard (%" PRIu64 ", not %" PRIu64
+                             ")",
+                             facts[i].what, facts[i].own, facts[i].first);
+    return GUFO_OK;
+}
+
+static gufo_status check_shard(const gufo_model *model, const shard_list *list, size_t index,
+                               gufo_error *error)
+{
+    const gufo_model *shard = model_part(model, index);
+    gufo_status status = expect_key(list, shard, "split.no", index, error);
+
+    if (status == GUFO_OK)
+        status = expect_key(list, shard, "split.count", list->count, error);
+    return status == GUFO_OK ? compare_layout(model->file, shard->file, error) : status;
+}
+
+static gufo_status check_total(const gufo_model *model, const gufo_model *shard, gufo_error *error)
+{
+    uint64_t total;
+    gufo_error reason;
+
+    if (gufo_get_u64(shard, "split.tensors.count", &total, &reason) != GUFO_OK)
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
+                         reason.message);
+    if (total != model->tensors)
+        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+                         "split.tensors.count is %" PRIu64 ", but the shards have %" PRIu64
+                         " tensors",
+                         total, model->tensors);
+    return GUFO_OK;
+}
+
+/* Of a damaged shard not all infos may be there; what they add up to is then not known. */
+static gufo_status check_totals(const gufo_model *model, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < model->shards.count; i++)
+        if (model_part(model, i)->file->infos_end == 0)
+            return GUFO_OK;
+    for (size_t i = 0; i < model->shards.count && status == GUFO_OK; i++) {
+        const gufo_model *shard = model_part(model, i);
+
+        status = model_fail(shard, check_total(model, shard, error), error);
+    }
+    return status;
+}
+
+/* ---- one shard alone ------------------------------------------------------------------------ */
+
+/* The number of the shard, from 1 (0: not known), and the count, by the keys of the file, or else by
+ * its name. */
+static void find_numbers(const gufo_model *model, uint64_t *number, uint64_t *count)
+{
+    uint32_t named, of;
+    size_t prefix_len;
+
+    *number = *count = 0;
+    if (gufo_get_u64(model, "split.count", count, NULL) == GUFO_OK && *count > 1) {
+        if (gufo_get_u64(model, "split.no", number, NULL) == GUFO_OK)
+            *number = *number < *count ? *number + 1 : 0;
+    } else if (model->name != NULL &&
+               gufo_shard_path_parse(model->name, &prefix_len, &named, &of) && named > 1) {
+        *number = named;
+        *count = of;
+    }
+}
+
+gufo_status shards_check_alone(const gufo_model *model, gufo_error *error)
+{
+    uint64_t number, count;
+    char which[64];
+    gufo_entry entry;
+    gufo_status status;
+
+    find_numbers(model, &number, &count);
+    if (count <= 1)
+        return GUFO_OK;
+    if (number > 0)
+        (void)snprintf(which, sizeof which, "shard %" PRIu64 " of %" PRIu64, number, count);
+    else
+        (void)snprintf(which, sizeof which, "one of %" PRIu64 " shards", count);
+    status = fail_with(error, GUFO_E_SHARDS,
+                       gufo_metadata_find(model, "split.count", &entry) ? entry.value_offset
+                                                                        : GUFO_NO_OFFSET,
+                       "the file is %s of a model, which is opened by the name of its first shard: "
+                       "NAME-00001-of-%05" PRIu64 ".gguf",
+                       which, count);
+    return model_fail(model, status, error);
+}
+
+/* ---- tensors by name ------------------------------------------------------------------------ */
+
+static gufo_str set_name_of(const void *owner, uint64_t index)
+{
+    const gufo_model *model = owner;
+    const gufo_model *shard = model_part(model, model_owner(model, index));
+
+    return file_tensor_name(shard->file, file_tensor(shard->file, index - shard->first));
+}
+
+/* Indexes all names. */
+static gufo_status index_tensors(gufo_model *model, gufo_error *error)
+{
+    gufo_status status =
+        name_index_new(&model->names, model->tensors, set_name_of, model, &model->allocator, error);
+
+    for (uint64_t i = 0; status == GUFO_OK && i < model->tensors; i++) {
+        char quoted[GUFO_QUOTE_SIZE];
+        const gufo_model *shard;
+        uint64_t first;
+
+        if (name_index_add(&model->names, i, &first))
+            continue;
+        shard = model_part(model, model_owner(model, i));
+        if (model_owner(model, first) == shard->number) /* a lenient open has told of it */
+            continue;
+        status =
+            fail_with(error, GUFO_E_SHARDS, file_tensor(shard->file, i - shard->first)->info_offset,
+                      "tensor %s is in shard %zu already",
+                      quote_name(quoted, set_name_of(model, i)), model_owner(model, first) + 1);
+        (void)model_fail(shard, status, error);
+    }
+    return status;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+/* The file of shard `index`; *path is memory that has to be freed. */
+static gufo_status describe(const gufo_model *model, const shard_list *list, size_t index,
+                            gufo_input *input, char **path, gufo_error *error)
+{
+    size_t size;
+
+    *path = NULL;
+    if (list->inputs != NULL) {
+        *input = list->inputs[index];
+        return GUFO_OK;
+    }
+    size = strlen(list->first) + 1;
+    *path = mem_alloc(&model->allocator, size);
+    if (*path == NULL)
+        return fail_memory(error);
+    (void)gufo_shard_path_format(*path, size, list->first, list->prefix_len, (uint32_t)index + 1,
+                                 (uint32_t)list->count);
+    *input = gufo_input_path(*path);
+    return GUFO_OK;
+}
+
+static gufo_status add_shard(gufo_model *model, gufo_model *shard, gufo_error *error)
+{
+    gufo_model **place = records_add(&model->shards, &model->allocator);
+
+    if (place == NULL) {
+        gufo_close(shard);
+        return fail_memory(error);
+    }
+    *place = shard;
+    shard->first = model->tensors;
+    model->tensors += shard->file->tensors.count;
+    model->file = model_part(model, 0)->file;
+    return GUFO_OK;
+}
+
+/* Opens one more shard; memory follows what was opened, not what the name announces. */
+static gufo_status open_shard(gufo_model *model, shard_list *list, size_t index,
+                              const gufo_open_options *options, gufo_error *error)
+{
+    gufo_error reason = {0};
+    gufo_model *shard;
+    gufo_input input;
+    char *path;
+    gufo_status status = describe(model, list, index, &input, &path, error);
+
+    if (status != GUFO_OK)
+        return status;
+    list->taken = index + 1;
+    shard = model_open_file(&input, options, (uint32_t)index, &reason);
+    if (shard != NULL) {
+        status = add_shard(model, shard, error);
+    } else if (reason.system == ENOENT) {
+        status = fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "shard %zu of %zu is missing",
+                           index + 1, list->count);
+        fail_in(error, GUFO_FILE_INPUT, (uint32_t)index, input.path);
+    } else {
+        status = reason.code;
+        if (error != NULL)
+            *error = reason;
+    }
+    mem_free(&model->allocator, path);
+    return status;
+}
+
+static gufo_status open_all(gufo_model *model, shard_list *list, const gufo_open_options *options,
+                            gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < list->count && status == GUFO_OK; i++) {
+        status = open_shard(model, list, i, options, error);
+        if (status == GUFO_OK)
+            status = model_fail(model_part(model, i), check_shard(model, list, i, error), error);
+    }
+    if (status == GUFO_OK)
+        status = check_totals(model, error);
+    return status == GUFO_OK ? index_tensors(model, error) : status;
+}
+
+gufo_status shards_open_beside(gufo_model *model, const char *first, size_t prefix_len,
+                               size_t count, const gufo_open_options *options, gufo_error *error)
+{
+    shard_list list = {.first = first, .prefix_len = prefix_len, .count = count};
+
+    return model_fail(model, open_all(model, &list, options, error), error);
+}
+
+gufo_status shards_open_list(gufo_model *model, const gufo_input *inputs, size_t count,
+                             const gufo_open_options *options, gufo_error *error)
+{
+    shard_list list = {.inputs = inputs, .count = count};
+    gufo_status status = open_all(model, &list, options, error);
+
+    for (size_t i = list.taken; i < count && status != GUFO_OK; i++)
+        model_close_input(&inputs[i]);
+    return model_fail(model, status, error);
+}

@@ -1,0 +1,111 @@
+/* Tensors of a model: by number, by name, and the bytes of their data. */
+#include <inttypes.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/model/made.h"
+
+uint64_t gufo_tensor_count(const gufo_model *model)
+{
+    if (model->made != NULL)
+        return made_tensor_count(model->made);
+    return model_is_set(model) ? model->tensors : model->file->tensors.count;
+}
+
+static bool set_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out)
+{
+    size_t owner;
+
+    if (index >= model->tensors)
+        return false;
+    owner = model_owner(model, index);
+    if (!file_tensor_at(model_part(model, owner)->file, index - model_part(model, owner)->first,
+                        out))
+        return false;
+    out->shard = (uint32_t)owner;
+    return true;
+}
+
+bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out)
+{
+    gufo_tensor unwanted;
+
+    if (out == NULL)
+        out = &unwanted;
+    if (model_is_set(model))
+        return set_tensor_at(model, index, out);
+    if (model->made != NULL)
+        return made_tensor_at(model->made, index, out);
+    return file_tensor_at(model->file, index, out);
+}
+
+bool gufo_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out)
+{
+    gufo_tensor unwanted;
+    uint64_t index;
+
+    if (out == NULL)
+        out = &unwanted;
+    if (model_is_set(model))
+        return name_index_find(&model->names, name, &index) && set_tensor_at(model, index, out);
+    if (model->made != NULL)
+        return made_tensor_find(model->made, name, out);
+    return file_tensor_find(model->file, name, out);
+}
+
+bool gufo_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out)
+{
+    return gufo_tensor_find_str(model, gufo_str_of(name), out);
+}
+
+/* ---- data ----------------------------------------------------------------------------------- */
+
+const void *gufo_tensor_raw(const gufo_model *model, const gufo_tensor *tensor)
+{
+    const gufo_model *holder = model_holding(model, tensor);
+    const source *s;
+
+    if (holder == NULL || holder->file == NULL)
+        return NULL;
+    s = &holder->file->source;
+    if (s->buffer != NULL || tensor->available < tensor->size ||
+        !range_inside(tensor->offset, tensor->size, s->have))
+        return NULL;
+    return s->base + tensor->offset;
+}
+
+gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
+                               gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (!range_inside(offset, size, tensor->size))
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
+                         " were asked for",
+                         quote_name(quoted, tensor->name), tensor->size, size, offset);
+    if (!range_inside(offset, size, tensor->available))
+        return fail_with(error, GUFO_E_TRUNCATED, tensor->offset + tensor->available,
+                         "only %" PRIu64 " of %" PRIu64 " bytes of tensor %s are there",
+                         tensor->available, tensor->size, quote_name(quoted, tensor->name));
+    return GUFO_OK;
+}
+
+gufo_status gufo_tensor_read_raw(const gufo_model *model, const gufo_tensor *tensor,
+                                 uint64_t offset, void *buffer, size_t size, gufo_error *error)
+{
+    const gufo_model *holder = model_holding(model, tensor);
+    gufo_status status;
+
+    if (holder == NULL)
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "the model has no shard %" PRIu32 ", where the tensor should be",
+                         tensor->shard);
+    status = tensor_check_range(tensor, offset, size, error);
+    /* An empty tensor may lie behind the last byte of the file. */
+    if (status == GUFO_OK && size > 0)
+        status = holder->made != NULL
+                     ? made_read_bytes(holder, tensor, offset, buffer, size, error)
+                     : file_read(holder->file, tensor->offset + offset, buffer, size, error);
+    return model_fail(holder, status, error);
+}

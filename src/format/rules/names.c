@@ -1,0 +1,162 @@
+/* Keys and tensor names: what they may look like (spec, gguf_metadata_kv_t and gguf_tensor_info_t).
+ */
+#include "format/rules/names.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static bool key_empty(gufo_str key, char *message, size_t size)
+{
+    if (key.len > 0)
+        return false;
+    (void)snprintf(message, size, "a key is empty");
+    return true;
+}
+
+static bool key_too_long(gufo_str key, char *message, size_t size)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (key.len <= GUFO_MAX_KEY)
+        return false;
+    (void)snprintf(message, size, "key %s has %zu bytes, at most %d are allowed",
+                   quote_name(quoted, key), key.len, GUFO_MAX_KEY);
+    return true;
+}
+
+static bool is_printable(char c)
+{
+    return c >= 0x20 && c < 0x7f;
+}
+
+static bool key_not_ascii(gufo_str key, char *message, size_t size)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    size_t at = 0;
+
+    while (at < key.len && is_printable(key.data[at]))
+        at++;
+    if (at == key.len)
+        return false;
+    (void)snprintf(message, size, "key %s holds byte 0x%02x, which is no printable ASCII",
+                   quote_name(quoted, key), (unsigned char)key.data[at]);
+    return true;
+}
+
+static bool is_key_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-';
+}
+
+/* What is no printable ASCII broke another rule already. */
+static bool key_bad_character(gufo_str key, char *message, size_t size)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    size_t at = 0;
+
+    while (at < key.len && (is_key_character(key.data[at]) || !is_printable(key.data[at])))
+        at++;
+    if (at == key.len)
+        return false;
+    (void)snprintf(message, size,
+                   "key %s holds '%c'; letters, digits, '_', '.' and '-' are allowed",
+                   quote_name(quoted, key), key.data[at]);
+    return true;
+}
+
+static bool key_empty_segment(gufo_str key, char *message, size_t size)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    char before = '.';
+    bool found = false;
+
+    for (size_t i = 0; i < key.len && !found; before = key.data[i++])
+        found = before == '.' && key.data[i] == '.';
+    if (key.len == 0 || (!found && before != '.'))
+        return false;
+    (void)snprintf(message, size, "key %s has an empty segment", quote_name(quoted, key));
+    return true;
+}
+
+const name_rule key_rules[] = {
+    {RULE_KEY_EMPTY, key_empty},
+    {RULE_KEY_LENGTH, key_too_long},
+    {RULE_KEY_ASCII, key_not_ascii},
+    {RULE_COUNT, NULL},
+};
+
+const name_rule key_extra_rules[] = {
+    {RULE_KEY_CHARSET, key_bad_character},
+    {RULE_KEY_SEGMENT, key_empty_segment},
+    {RULE_COUNT, NULL},
+};
+
+/* ---- tensor names --------------------------------------------------------------------------- */
+
+static bool name_too_long(gufo_str name, char *message, size_t size)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (name.len <= GUFO_MAX_NAME)
+        return false;
+    (void)snprintf(message, size, "tensor name %s has %zu bytes, at most %d are allowed",
+                   quote_name(quoted, name), name.len, GUFO_MAX_NAME);
+    return true;
+}
+
+static bool name_holds_nul(gufo_str name, char *message, size_t size)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (name.len == 0 || memchr(name.data, '\0', name.len) == NULL)
+        return false;
+    (void)snprintf(message, size, "tensor name %s holds a NUL byte", quote_name(quoted, name));
+    return true;
+}
+
+static bool name_empty(gufo_str name, char *message, size_t size)
+{
+    if (name.len > 0)
+        return false;
+    (void)snprintf(message, size, "a tensor has an empty name");
+    return true;
+}
+
+static bool name_not_utf8(gufo_str name, char *message, size_t size)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    size_t valid = gufo_utf8_valid_prefix(name);
+
+    if (valid == name.len)
+        return false;
+    (void)snprintf(message, size, "tensor name %s is not UTF-8: byte 0x%02x at position %zu",
+                   quote_name(quoted, name), (unsigned char)name.data[valid], valid);
+    return true;
+}
+
+const name_rule name_rules[] = {
+    {RULE_NAME_LENGTH, name_too_long},
+    {RULE_NAME_NUL, name_holds_nul},
+    {RULE_COUNT, NULL},
+};
+
+const name_rule name_extra_rules[] = {
+    {RULE_NAME_EMPTY, name_empty},
+    {RULE_NAME_UTF8, name_not_utf8},
+    {RULE_COUNT, NULL},
+};
+
+gufo_status names_check(gufo_str name, const name_rule *rules, gufo_error *error)
+{
+    char message[sizeof error->message];
+
+    for (; rules->broken != NULL; rules++)
+        if (rules->broken(name, message, sizeof message))
+            return rule_failure(error, rules->rule, "%s", message);
+    return GUFO_OK;
+}

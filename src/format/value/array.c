@@ -1,0 +1,253 @@
+/* Arrays: skipping them (array.h has the idea) and looking inside. */
+#include "format/value/array.h"
+
+#include <inttypes.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/value/value.h"
+
+/* ---- skipping ------------------------------------------------------------------------------- */
+
+static skip_result short_of(array_skip *skip, uint64_t bytes)
+{
+    if (!checked_add(skip->position, bytes, &skip->need))
+        skip->need = UINT64_MAX;
+    return SKIP_SHORT;
+}
+
+static bool fits(const array_skip *skip, uint64_t bytes)
+{
+    return bytes <= skip->end - skip->position;
+}
+
+/* Reads type and count of the array at the current position and opens a frame for it. */
+static skip_result enter_array(array_skip *skip)
+{
+    size_t header = array_header_size(skip->encoding);
+    const uint8_t *at = skip->base + skip->position;
+
+    if (!fits(skip, header))
+        return short_of(skip, header);
+    if (skip->depth >= GUFO_MAX_DEPTH)
+        return SKIP_TOO_DEEP;
+    skip->type = load_u32(at, encoding_swapped(skip->encoding));
+    if (value_form_of(skip->type) == NULL)
+        return SKIP_BAD_TYPE;
+    skip->stack[skip->depth++] =
+        (skip_frame){(gufo_value_type)skip->type, load_length(at + 4, skip->encoding)};
+    skip->position += header;
+    return SKIP_DONE;
+}
+
+static void check_bools(array_skip *skip, uint64_t count)
+{
+    for (uint64_t i = 0; i < count && skip->bad_bool == UINT64_MAX; i++)
+        if (skip->base[skip->position + i] > 1)
+            skip->bad_bool = skip->position + i;
+}
+
+static skip_result skip_fixed(array_skip *skip, skip_frame *frame, size_t size)
+{
+    uint64_t bytes;
+
+    if (!checked_mul(frame->left, size, &bytes))
+        bytes = UINT64_MAX;
+    if (!fits(skip, bytes))
+        return short_of(skip, bytes);
+    if (frame->type == GUFO_VALUE_BOOL)
+        check_bools(skip, frame->left);
+    skip->position += bytes;
+    frame->left = 0;
+    return SKIP_DONE;
+}
+
+/* The hot loop of opening a file: a vocabulary has a hundred thousand strings.  `width` and `swap`
+ * are constants where it is called, so that the common case compiles to one load per string. */
+static inline __attribute__((always_inline)) skip_result skip_strings(array_skip *skip,
+                                                                      skip_frame *frame,
+                                                                      size_t width, bool swap)
+{
+    const uint8_t *base = skip->base;
+    uint64_t position = skip->position, end = skip->end, left = frame->left;
+    uint64_t missing = 0;
+
+    for (; left > 0; left--) {
+        uint64_t len;
+
+        if (end - position < width) {
+            missing = width;
+            break;
+        }
+        len = width == 4 ? load_u32(base + position, swap) : load_u64(base + position, swap);
+        if (len > end - position - width) {
+            missing = checked_add(len, width, &missing) ? missing : UINT64_MAX;
+            break;
+        }
+        position += width + len;
+    }
+    skip->position = position;
+    frame->left = left;
+    return left == 0 ? SKIP_DONE : short_of(skip, missing);
+}
+
+static skip_result skip_text(array_skip *skip, skip_frame *frame)
+{
+    bool swap = encoding_swapped(skip->encoding);
+
+    if (skip->encoding.version == 1)
+        return skip_strings(skip, frame, 4, swap);
+    return swap ? skip_strings(skip, frame, 8, true) : skip_strings(skip, frame, 8, false);
+}
+
+static skip_result skip_step(array_skip *skip, skip_frame *frame)
+{
+    const value_form *form = value_form_of((uint32_t)frame->type);
+
+    if (form->size != 0)
+        return skip_fixed(skip, frame, form->size);
+    if (form->kind == KIND_STRING)
+        return skip_text(skip, frame);
+    skip_result entered = enter_array(skip);
+
+    frame->left -= entered == SKIP_DONE;
+    return entered;
+}
+
+void array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, uint64_t end,
+                      gufo_encoding encoding)
+{
+    *skip = (array_skip){.base = base,
+                         .position = position,
+                         .end = end,
+                         .encoding = encoding,
+                         .bad_bool = UINT64_MAX};
+}
+
+skip_result array_skip_run(array_skip *skip)
+{
+    skip_result result = SKIP_DONE;
+
+    if (!skip->entered) {
+        result = enter_array(skip);
+        skip->entered = result == SKIP_DONE;
+        skip->count = skip->stack[0].left;
+    }
+    while (result == SKIP_DONE && skip->depth > 0) {
+        skip_frame *frame = &skip->stack[skip->depth - 1];
+
+        if (frame->left == 0)
+            skip->depth--;
+        else
+            result = skip_step(skip, frame);
+    }
+    return result;
+}
+
+/* ---- looking inside ------------------------------------------------------------------------- */
+
+gufo_array_iter gufo_array_start(const gufo_array *array)
+{
+    return (gufo_array_iter){.array = *array};
+}
+
+/* Each takes the element at the iterator's position; false if it does not lie inside the array. */
+static bool next_string(gufo_array_iter *iter, gufo_value *out)
+{
+    const gufo_array *array = &iter->array;
+    size_t width = encoding_length_size(array->encoding);
+    const uint8_t *at = array->data + iter->position;
+    uint64_t left = array->size - iter->position, len;
+
+    if (left < width)
+        return false;
+    len = load_length(at, array->encoding);
+    if (len > left - width)
+        return false;
+    out->as.str = string_text(at + width, len, array->encoding);
+    iter->position += width + len;
+    return true;
+}
+
+static bool next_array(gufo_array_iter *iter, gufo_value *out)
+{
+    const gufo_array *array = &iter->array;
+    size_t header = array_header_size(array->encoding);
+    array_skip skip;
+
+    array_skip_start(&skip, array->data, iter->position, array->size, array->encoding);
+    if (array_skip_run(&skip) != SKIP_DONE)
+        return false;
+    out->as.array = (gufo_array){.type = skip.stack[0].type,
+                                 .count = skip.count,
+                                 .data = array->data + iter->position + header,
+                                 .size = skip.position - iter->position - header,
+                                 .encoding = array->encoding};
+    iter->position = skip.position;
+    return true;
+}
+
+static bool next_number(gufo_array_iter *iter, gufo_value *out, size_t size)
+{
+    if (iter->array.size - iter->position < size)
+        return false;
+    *out = load_number(iter->array.data + iter->position, iter->array.type, iter->array.encoding);
+    iter->position += size;
+    return true;
+}
+
+bool gufo_array_next(gufo_array_iter *iter, gufo_value *out)
+{
+    const value_form *form = value_form_of((uint32_t)iter->array.type);
+    bool found;
+
+    if (iter->index >= iter->array.count || iter->changed)
+        return false;
+    out->type = iter->array.type;
+    found = form->size != 0             ? next_number(iter, out, form->size)
+            : form->kind == KIND_STRING ? next_string(iter, out)
+                                        : next_array(iter, out);
+    iter->index += found;
+    iter->changed = !found;
+    return found;
+}
+
+gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *out,
+                          gufo_error *error)
+{
+    size_t size = gufo_value_type_size(array->type);
+    gufo_array_iter iter = gufo_array_start(array);
+
+    if (index >= array->count)
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "no element %" PRIu64 " in an array of %" PRIu64, index, array->count);
+    if (size != 0) {
+        iter.index = index;
+        iter.position = index * size;
+    }
+    while (gufo_array_next(&iter, out))
+        if (iter.index == index + 1)
+            return GUFO_OK;
+    return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                     "array was changed while the file was open");
+}
+
+gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t count, void *out,
+                            gufo_error *error)
+{
+    size_t size = gufo_value_type_size(array->type);
+
+    if (size == 0)
+        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+                         "elements of type %s have no fixed size",
+                         gufo_value_type_name(array->type));
+    if (!range_inside(first, count, array->count))
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "elements %" PRIu64 " to %" PRIu64 " of an array of %" PRIu64, first,
+                         first + count, array->count);
+    if (count > 0)
+        copy_numbers(out, array->data + first * size, count, size,
+                     encoding_swapped(array->encoding));
+    return GUFO_OK;
+}

@@ -1,0 +1,211 @@
+/* Encoding; encode.h says what. */
+#include "format/value/encode.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/value/array.h"
+#include "format/rules/rules.h"
+#include "format/value/value.h"
+
+bool encode_bytes(encoder *e, const void *data, uint64_t size)
+{
+    void *to = buffer_extend(&e->out, size);
+
+    if (to == NULL)
+        return false;
+    if (size > 0)
+        memcpy(to, data, (size_t)size);
+    return true;
+}
+
+bool encode_numbers(encoder *e, const void *data, uint64_t count, size_t width, bool swapped)
+{
+    uint64_t size;
+    void *to;
+
+    if (!checked_mul(count, width, &size))
+        return false;
+    to = buffer_extend(&e->out, size);
+    if (to != NULL && count > 0)
+        copy_numbers(to, data, count, width, swapped != bytes_swapped(e->big));
+    return to != NULL;
+}
+
+bool encode_u32(encoder *e, uint32_t v)
+{
+    return encode_numbers(e, &v, 1, sizeof v, false);
+}
+
+bool encode_u64(encoder *e, uint64_t v)
+{
+    return encode_numbers(e, &v, 1, sizeof v, false);
+}
+
+bool encode_string(encoder *e, gufo_str text)
+{
+    return encode_u64(e, text.len) && encode_bytes(e, text.data, text.len);
+}
+
+/* The bits of a number, in the lowest bytes. */
+static uint64_t bits_of(const gufo_value *value, const value_form *form)
+{
+    float single = (float)(form->kind == KIND_FLOAT ? value->as.f : 0);
+    uint32_t narrow;
+
+    if (form->kind == KIND_BOOL)
+        return value->as.b;
+    if (form->kind != KIND_FLOAT || form->size == 8)
+        return value->as.u; /* signed and float64 share these bits */
+    memcpy(&narrow, &single, sizeof narrow);
+    return narrow;
+}
+
+void number_bytes(const gufo_value *value, uint8_t out[8])
+{
+    const value_form *form = value_form_of((uint32_t)value->type);
+    uint64_t bits = bits_of(value, form);
+
+    memcpy(out, (const uint8_t *)&bits + (HOST_IS_BIG_ENDIAN ? 8 - form->size : 0), form->size);
+}
+
+/* ---- arrays --------------------------------------------------------------------------------- */
+
+static bool encode_array_header(encoder *e, gufo_value_type type, uint64_t count)
+{
+    return encode_u32(e, (uint32_t)type) && encode_u64(e, count);
+}
+
+static gufo_status or_memory(bool done, gufo_error *error)
+{
+    return done ? GUFO_OK : fail_memory(error);
+}
+
+static gufo_status check_depth(unsigned depth, gufo_error *error)
+{
+    if (depth > GUFO_MAX_DEPTH)
+        return rule_failure(error, RULE_ARRAY_DEPTH, "arrays are nested more than %d deep",
+                            GUFO_MAX_DEPTH);
+    return GUFO_OK;
+}
+
+static gufo_status fail_bool(unsigned value, gufo_error *error)
+{
+    return rule_failure(error, RULE_BOOL_VALUE, "a bool is %u; only 0 and 1 can be written", value);
+}
+
+static gufo_status fail_changed(gufo_error *error)
+{
+    return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                     "array was changed while the file was open");
+}
+
+/* Elements of fixed size are copied as they are: through a double, a signalling NaN would not
+ * survive. */
+static gufo_status encode_fixed(encoder *e, const gufo_array *array, size_t width,
+                                gufo_error *error)
+{
+    for (uint64_t i = 0; array->type == GUFO_VALUE_BOOL && i < array->count; i++)
+        if (array->data[i] > 1)
+            return fail_bool(array->data[i], error);
+    return or_memory(
+        encode_numbers(e, array->data, array->count, width, encoding_swapped(array->encoding)),
+        error);
+}
+
+/* An array whose bytes are those of the result.  They are looked at after they are copied: in a
+ * mapping, others may overwrite them at any moment. */
+static gufo_status encode_as_it_is(encoder *e, const gufo_array *array, gufo_error *error)
+{
+    uint64_t begin = e->out.len;
+    skip_result result;
+    array_skip skip;
+
+    if (!encode_array_header(e, array->type, array->count) ||
+        !encode_bytes(e, array->data, array->size))
+        return fail_memory(error);
+    array_skip_start(&skip, e->out.data, begin, e->out.len, array->encoding);
+    result = array_skip_run(&skip);
+    if (result == SKIP_TOO_DEEP)
+        return check_depth(GUFO_MAX_DEPTH + 1, error);
+    if (result != SKIP_DONE || skip.position != e->out.len)
+        return fail_changed(error);
+    if (skip.bad_bool != UINT64_MAX)
+        return fail_bool(e->out.data[skip.bad_bool], error);
+    return GUFO_OK;
+}
+
+static bool is_as_it_will_be(const encoder *e, const gufo_array *array)
+{
+    return array->encoding.version > 1 && e->big == (array->encoding.byte_order == GUFO_BIG_ENDIAN);
+}
+
+gufo_status encode_array(encoder *e, const gufo_array *array, unsigned depth, gufo_error *error)
+{
+    gufo_array_iter iter = gufo_array_start(array);
+    size_t width = gufo_value_type_size(array->type);
+    gufo_status status = check_depth(depth, error);
+    gufo_value element;
+
+    if (depth == 1 && is_as_it_will_be(e, array))
+        return encode_as_it_is(e, array, error);
+    if (status == GUFO_OK)
+        status = or_memory(encode_array_header(e, array->type, array->count), error);
+    if (status == GUFO_OK && width != 0)
+        return encode_fixed(e, array, width, error);
+    while (status == GUFO_OK && gufo_array_next(&iter, &element))
+        status = array->type == GUFO_VALUE_STRING
+                     ? or_memory(encode_string(e, element.as.str), error)
+                     : encode_array(e, &element.as.array, depth + 1, error);
+    if (status == GUFO_OK && iter.changed)
+        return fail_changed(error);
+    return status;
+}
+
+static bool encode_bools(encoder *e, const uint8_t *items, uint64_t count)
+{
+    uint8_t *to = buffer_extend(&e->out, count);
+
+    for (uint64_t i = 0; to != NULL && i < count; i++)
+        to[i] = items[i] != 0;
+    return to != NULL;
+}
+
+static bool encode_strings(encoder *e, const gufo_str *items, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (!encode_string(e, items[i]))
+            return false;
+    return true;
+}
+
+gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gufo_error *error)
+{
+    const value_form *form = value_form_of((uint32_t)items->type);
+    gufo_status status = check_depth(depth, error);
+
+    if (form == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "element type %d does not exist",
+                         (int)items->type);
+    if (status != GUFO_OK)
+        return status;
+    if (items->items == NULL && items->count > 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the elements of an array are missing");
+    if (!encode_array_header(e, items->type, items->count))
+        return fail_memory(error);
+    switch (form->kind) {
+    case KIND_STRING:
+        return or_memory(encode_strings(e, items->items, items->count), error);
+    case KIND_BOOL:
+        return or_memory(encode_bools(e, items->items, items->count), error);
+    case KIND_ARRAY:
+        for (uint64_t i = 0; i < items->count && status == GUFO_OK; i++)
+            status = encode_items(e, (const gufo_items *)items->items + i, depth + 1, error);
+        return status;
+    default:
+        return or_memory(encode_numbers(e, items->items, items->count, form->size, false), error);
+    }
+}

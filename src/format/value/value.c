@@ -1,0 +1,213 @@
+/* Value types and typed access (spec, gguf_metadata_value_type).
+ *
+ * Access never guesses: an integer is given as any integer type that can hold it, since writers use
+ * uint32 and uint64 (and signed types) for the same key, but never as a float, and a float never as
+ * an integer. */
+#include "format/value/value.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+
+static const value_form value_forms[GUFO_VALUE_TYPE_COUNT] = {
+    [GUFO_VALUE_UINT8] = {"uint8", KIND_UNSIGNED, 1},
+    [GUFO_VALUE_INT8] = {"int8", KIND_SIGNED, 1},
+    [GUFO_VALUE_UINT16] = {"uint16", KIND_UNSIGNED, 2},
+    [GUFO_VALUE_INT16] = {"int16", KIND_SIGNED, 2},
+    [GUFO_VALUE_UINT32] = {"uint32", KIND_UNSIGNED, 4},
+    [GUFO_VALUE_INT32] = {"int32", KIND_SIGNED, 4},
+    [GUFO_VALUE_FLOAT32] = {"float32", KIND_FLOAT, 4},
+    [GUFO_VALUE_BOOL] = {"bool", KIND_BOOL, 1},
+    [GUFO_VALUE_STRING] = {"string", KIND_STRING, 0},
+    [GUFO_VALUE_ARRAY] = {"array", KIND_ARRAY, 0},
+    [GUFO_VALUE_UINT64] = {"uint64", KIND_UNSIGNED, 8},
+    [GUFO_VALUE_INT64] = {"int64", KIND_SIGNED, 8},
+    [GUFO_VALUE_FLOAT64] = {"float64", KIND_FLOAT, 8},
+};
+
+const value_form *value_form_of(uint32_t type)
+{
+    return type < GUFO_VALUE_TYPE_COUNT ? &value_forms[type] : NULL;
+}
+
+const char *gufo_value_type_name(gufo_value_type type)
+{
+    const value_form *form = value_form_of((uint32_t)type);
+
+    return form != NULL ? form->name : NULL;
+}
+
+bool gufo_value_type_by_name(const char *name, gufo_value_type *type)
+{
+    for (size_t i = 0; i < GUFO_VALUE_TYPE_COUNT; i++)
+        if (strcmp(value_forms[i].name, name) == 0) {
+            *type = (gufo_value_type)i;
+            return true;
+        }
+    return false;
+}
+
+size_t gufo_value_type_size(gufo_value_type type)
+{
+    const value_form *form = value_form_of((uint32_t)type);
+
+    return form != NULL ? form->size : 0;
+}
+
+bool encoding_swapped(gufo_encoding encoding)
+{
+    return bytes_swapped(encoding.byte_order == GUFO_BIG_ENDIAN);
+}
+
+uint64_t load_length(const uint8_t *at, gufo_encoding encoding)
+{
+    bool swap = encoding_swapped(encoding);
+
+    return encoding.version == 1 ? load_u32(at, swap) : load_u64(at, swap);
+}
+
+static uint64_t load_unsigned(const uint8_t *at, size_t size, bool swap)
+{
+    switch (size) {
+    case 1:
+        return *at;
+    case 2:
+        return load_u16(at, swap);
+    case 4:
+        return load_u32(at, swap);
+    default:
+        return load_u64(at, swap);
+    }
+}
+
+static int64_t extend_sign(uint64_t bits, size_t size)
+{
+    unsigned unused = 64 - 8 * (unsigned)size;
+
+    return (int64_t)(bits << unused) >> unused;
+}
+
+static double float_of(uint64_t bits, size_t size)
+{
+    uint32_t narrow = (uint32_t)bits;
+    float single;
+    double wide;
+
+    if (size == sizeof single) {
+        memcpy(&single, &narrow, sizeof single);
+        return (double)single;
+    }
+    memcpy(&wide, &bits, sizeof wide);
+    return wide;
+}
+
+gufo_value load_number(const uint8_t *at, gufo_value_type type, gufo_encoding encoding)
+{
+    const value_form *form = &value_forms[type];
+    uint64_t bits = load_unsigned(at, form->size, encoding_swapped(encoding));
+    gufo_value value = {.type = type};
+
+    switch (form->kind) {
+    case KIND_SIGNED:
+        value.as.i = extend_sign(bits, form->size);
+        break;
+    case KIND_FLOAT:
+        value.as.f = float_of(bits, form->size);
+        break;
+    case KIND_BOOL:
+        value.as.b = bits != 0;
+        break;
+    default:
+        value.as.u = bits;
+    }
+    return value;
+}
+
+gufo_str string_text(const uint8_t *at, uint64_t len, gufo_encoding encoding)
+{
+    gufo_str text = {(const char *)at, (size_t)len};
+
+    if (encoding.version == 1 && text.len > 0 && text.data[text.len - 1] == '\0')
+        text.len--;
+    return text;
+}
+
+/* ---- conversions ---------------------------------------------------------------------------- */
+
+static gufo_status wrong_type(const gufo_value *value, const char *wanted, gufo_error *error)
+{
+    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value has type %s, not %s",
+                     value_forms[value->type].name, wanted);
+}
+
+static value_kind kind_of(const gufo_value *value)
+{
+    return value_forms[value->type].kind;
+}
+
+gufo_status gufo_value_u64(const gufo_value *value, uint64_t *out, gufo_error *error)
+{
+    if (kind_of(value) == KIND_UNSIGNED)
+        *out = value->as.u;
+    else if (kind_of(value) != KIND_SIGNED)
+        return wrong_type(value, "an integer", error);
+    else if (value->as.i < 0)
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "value %" PRId64 " is negative where a count is needed", value->as.i);
+    else
+        *out = (uint64_t)value->as.i;
+    return GUFO_OK;
+}
+
+gufo_status gufo_value_i64(const gufo_value *value, int64_t *out, gufo_error *error)
+{
+    if (kind_of(value) == KIND_SIGNED)
+        *out = value->as.i;
+    else if (kind_of(value) != KIND_UNSIGNED)
+        return wrong_type(value, "an integer", error);
+    else if (value->as.u > INT64_MAX)
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "value %" PRIu64 " does not fit into 63 bits", value->as.u);
+    else
+        *out = (int64_t)value->as.u;
+    return GUFO_OK;
+}
+
+gufo_status gufo_value_f64(const gufo_value *value, double *out, gufo_error *error)
+{
+    if (kind_of(value) != KIND_FLOAT)
+        return wrong_type(value, "a float", error);
+    *out = value->as.f;
+    return GUFO_OK;
+}
+
+gufo_status gufo_value_bool(const gufo_value *value, bool *out, gufo_error *error)
+{
+    if (kind_of(value) != KIND_BOOL)
+        return wrong_type(value, "bool", error);
+    *out = value->as.b;
+    return GUFO_OK;
+}
+
+gufo_status gufo_value_str(const gufo_value *value, gufo_str *out, gufo_error *error)
+{
+    if (kind_of(value) != KIND_STRING)
+        return wrong_type(value, "string", error);
+    *out = value->as.str;
+    return GUFO_OK;
+}
+
+gufo_status gufo_value_array(const gufo_value *value, gufo_value_type elements, gufo_array *out,
+                             gufo_error *error)
+{
+    if (kind_of(value) != KIND_ARRAY)
+        return wrong_type(value, "array", error);
+    if (value->as.array.type != elements)
+        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value is an array of %s, not of %s",
+                         gufo_value_type_name(value->as.array.type),
+                         gufo_value_type_name(elements));
+    *out = value->as.array;
+    return GUFO_OK;
+}
