@@ -196,7 +196,7 @@ unit_buffers cut_buffers(const piece *p, bool to_stream)
         return need;
     }
     if (p->transpose) /* what fills the band: see transpose.c */
-        need.source = larger(MOVE_BUFFER, transpose_part(p));
+        need.source = larger(MOVE_BUFFER, cell_least_room(p));
     for (uint32_t i = 0; i < p->n_made; i++) {
         need.coded += unit_rows * p->made[i].row_bytes;
         weighs = weighs || p->made[i].weighs;

@@ -297,7 +297,7 @@ static gufo_status finish_files(given *g, const gufo_run *run, gufo_error *error
         return status;
     w.files = g->targets.fds;
     w.paths = g->targets.paths;
-    status = work_run(&w, 0, g->job->unit_count, error);
+    status = units_run(&w, 0, g->job->unit_count, error);
     work_end(&w);
     if (status == GUFO_OK)
         status = job_check_inputs(g->job, error);

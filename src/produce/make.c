@@ -223,21 +223,6 @@ static gufo_status load_importance(work *w, worker *t, const unit *u, gufo_error
     return GUFO_OK;
 }
 
-static gufo_status read_unit(const work *w, const worker *t, const unit *u, gufo_error *error)
-{
-    uint8_t *to = t->source;
-    gufo_status status = GUFO_OK;
-
-    for (uint64_t done = 0; done < u->rows && status == GUFO_OK;) {
-        row_run run = rows_find(u->piece, u->row + done, u->rows - done);
-
-        status = rows_read(w->job, &run, to, error);
-        to += run.count * run.rows->row_bytes;
-        done += run.count;
-    }
-    return status;
-}
-
 /* Cells of a band that keep their type are rows already. */
 static gufo_status pass_band(const work *w, worker *t, const unit *u, uint32_t number,
                              gufo_error *error)
@@ -254,7 +239,8 @@ static gufo_status pass_band(const work *w, worker *t, const unit *u, uint32_t n
 gufo_status make_unit(work *w, worker *t, const unit *u, void *result, gufo_error *error)
 {
     const piece *p = u->piece;
-    gufo_status status = p->transpose ? GUFO_OK : read_unit(w, t, u, error);
+    gufo_status status =
+        p->transpose ? GUFO_OK : rows_gather(w->job, p, u->row, u->rows, t->source, error);
 
     if (status == GUFO_OK)
         status = load_importance(w, t, u, error);

@@ -23,23 +23,6 @@ static gufo_status move_run(work *w, const worker *t, const made *m, const row_r
                        : work_fail_target(w, m->target, status, error);
 }
 
-/* Reads rows from `row` on, as many as fit into the buffer: *count. */
-static gufo_status gather(const work *w, const worker *t, const unit *u, uint64_t row,
-                          uint64_t *count, gufo_error *error)
-{
-    uint64_t row_bytes = u->piece->made[0].row_bytes, left = u->row + u->rows - row;
-    uint64_t fit = t->source_size / row_bytes, most = fit < left ? fit : left;
-    gufo_status status = GUFO_OK;
-
-    for (*count = 0; *count < most && status == GUFO_OK;) {
-        row_run run = rows_find(u->piece, row + *count, most - *count);
-
-        status = rows_read(w->job, &run, t->source + *count * row_bytes, error);
-        *count += run.count;
-    }
-    return status;
-}
-
 static bool is_long(const row_run *run, const worker *t)
 {
     uint64_t size = run->count * run->rows->row_bytes;
@@ -47,12 +30,16 @@ static bool is_long(const row_run *run, const worker *t)
     return run->rows->source != NULL && (size >= LONG_RUN || size > t->source_size);
 }
 
+/* Moves rows from `row` on, as many as fit into the buffer: *count. */
 static gufo_status move_gathered(const work *w, const worker *t, const unit *u, uint64_t row,
                                  uint64_t *count, gufo_error *error)
 {
     const made *m = &u->piece->made[0];
-    gufo_status status = gather(w, t, u, row, count, error);
+    uint64_t left = u->row + u->rows - row, fit = t->source_size / m->row_bytes;
+    gufo_status status;
 
+    *count = fit < left ? fit : left;
+    status = rows_gather(w->job, u->piece, row, *count, t->source, error);
     if (status != GUFO_OK)
         return status;
     status = output_write_at(w->files[m->target], m->place + row * m->row_bytes, t->source,
@@ -75,21 +62,6 @@ gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error)
         status = is_long(&run, t) ? move_run(w, t, m, &run, m->place + row * m->row_bytes, error)
                                   : move_gathered(w, t, u, row, &count, error);
         row += count;
-    }
-    return status;
-}
-
-gufo_status move_read(work *w, worker *t, const unit *u, gufo_error *error)
-{
-    uint8_t *to = t->source;
-    gufo_status status = GUFO_OK;
-
-    for (uint64_t done = 0; done < u->rows && status == GUFO_OK;) {
-        row_run run = rows_find(u->piece, u->row + done, u->rows - done);
-
-        status = rows_read(w->job, &run, to, error);
-        to += run.count * run.rows->row_bytes;
-        done += run.count;
     }
     return status;
 }

@@ -17,8 +17,10 @@
  *     cut.c        units: how large, and which is which
  *     make.c       a unit that is made: read, decoded, changed, encoded, measured
  *     move.c       a unit whose bytes stay as they are
+ *     cells.c      the shape of what is transposed
  *     transpose.c  columns that become rows, a band at a time
- *     work.c       threads with their memory, and all units in a row
+ *     work.c       threads with their memory
+ *     units.c      all units in a row
  *     targets.c parts.c    temporary files, and what an interrupted run has left
  *     journal.c identity.c keeper.c    what is done so far, on disk
  *     run.c        all of it in a row; stream.c: to a pipe; given.c: data that the caller has

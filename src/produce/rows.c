@@ -130,6 +130,21 @@ gufo_status rows_read_part(const gufo_job *job, const row_run *run, uint64_t fro
     return status == GUFO_OK ? GUFO_OK : rows_fail(job, r, status, error);
 }
 
+gufo_status rows_gather(const gufo_job *job, const piece *p, uint64_t row, uint64_t count,
+                        uint8_t *out, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t done = 0; done < count && status == GUFO_OK;) {
+        row_run run = rows_find(p, row + done, count - done);
+
+        status = rows_read(job, &run, out, error);
+        out += run.count * run.rows->row_bytes;
+        done += run.count;
+    }
+    return status;
+}
+
 /* ---- decoding ------------------------------------------------------------------------------- */
 
 static gufo_status decode_blocks(const row_run *run, uint8_t *bytes, float *out, gufo_cpu cpu,

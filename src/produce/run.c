@@ -94,7 +94,7 @@ static gufo_status produce(run *r, uint64_t from, gufo_error *error)
         end = job->pieces[next - 1].first_unit + job->pieces[next - 1].units;
         status = open_targets(r, i, error);
         if (status == GUFO_OK && end > from)
-            status = work_run(&r->work, begin > from ? begin : from, end, error);
+            status = units_run(&r->work, begin > from ? begin : from, end, error);
         if (status == GUFO_OK)
             status = close_targets(r, next - 1, error);
     }
@@ -333,7 +333,7 @@ gufo_status job_measure(gufo_job *job, const gufo_run *how, gufo_error *error)
         status = work_begin(&w, job, how, false, error);
     if (status != GUFO_OK)
         return status;
-    status = work_run(&w, 0, job->unit_count, error);
+    status = units_run(&w, 0, job->unit_count, error);
     work_end(&w);
     return status == GUFO_OK ? job_check_inputs(job, error) : status;
 }

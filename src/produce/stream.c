@@ -47,8 +47,9 @@ static gufo_status make_one(void *context, unsigned thread, uint64_t number, voi
     unit u = cut_find(s->job, number);
 
     (void)thread;
-    return u.piece->how == PIECE_MOVE ? move_read(&s->work, t, &u, error)
-                                      : make_unit(&s->work, t, &u, result, error);
+    return u.piece->how == PIECE_MOVE
+               ? rows_gather(s->job, u.piece, u.row, u.rows, t->source, error)
+               : make_unit(&s->work, t, &u, result, error);
 }
 
 static gufo_status send_one(void *context, uint64_t number, const void *result, gufo_error *error)
@@ -98,7 +99,7 @@ static gufo_status send_all(stream *s, gufo_error *error)
     if (status == GUFO_OK)
         status = send_bytes(s, header, size, error);
     if (status == GUFO_OK)
-        status = work_run(&s->work, 0, s->job->unit_count, error);
+        status = units_run(&s->work, 0, s->job->unit_count, error);
     if (status == GUFO_OK)
         status = pad(s, s->job->targets[0].size, error);
     return status == GUFO_OK ? job_check_inputs(s->job, error) : status;

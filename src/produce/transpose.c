@@ -16,27 +16,9 @@
 #include "base/threads.h"
 #include "produce/work.h"
 
-enum { TILE_ROWS = 64, CELL_ALIGNMENT = 8 };
+enum { TILE_ROWS = 64 };
 
-/* ---- cells ---------------------------------------------------------------------------------- */
-
-/* The type of plain numbers that all sources have; NULL if they differ or have blocks. */
-static const gufo_element_type *plain_type(const piece *p)
-{
-    const gufo_element_type *type = p->sources[0].type;
-
-    for (uint32_t i = 0; i < p->n_sources; i++)
-        if (p->sources[i].type != type || p->sources[i].type->block_elements != 1)
-            return NULL;
-    return type;
-}
-
-size_t transpose_cell(const piece *p)
-{
-    const gufo_element_type *type = plain_type(p);
-
-    return type != NULL ? type->block_bytes : sizeof(float);
-}
+/* ---- cells -------------------------------------------------------------------------------------- */
 
 const uint8_t *transpose_row(const work *w, uint64_t row)
 {
@@ -48,7 +30,7 @@ const uint8_t *transpose_row(const work *w, uint64_t row)
 gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64_t count,
                              float *out, gufo_error *error)
 {
-    const gufo_element_type *type = plain_type(p);
+    const gufo_element_type *type = cell_type(p);
     const uint8_t *cells = transpose_row(w, row);
 
     if (type != NULL)
@@ -57,37 +39,12 @@ gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64
     return GUFO_OK;
 }
 
-/* ---- a tile --------------------------------------------------------------------------------- */
+/* ---- a tile ------------------------------------------------------------------------------------- */
 
-/* The part of a row that goes into the band, and what it takes in a worker's buffer. */
-static uint64_t part_bytes(const rows *r, uint64_t numbers)
-{
-    return numbers / r->type->block_elements * r->type->block_bytes;
-}
-
-static uint64_t part_room(const piece *p, uint64_t numbers)
-{
-    uint64_t longest = 0;
-
-    for (uint32_t i = 0; i < p->n_sources; i++) {
-        uint64_t size = part_bytes(&p->sources[i], numbers);
-
-        longest = size > longest ? size : longest;
-    }
-    if (plain_type(p) == NULL) /* floats before the blocks of each part: they have to be aligned */
-        longest += numbers * sizeof(float);
-    return longest + (CELL_ALIGNMENT - longest % CELL_ALIGNMENT) % CELL_ALIGNMENT;
-}
-
-uint64_t transpose_part(const piece *p)
-{
-    return part_room(p, p->unit_rows < p->slice_rows ? p->unit_rows : p->slice_rows);
-}
-
-/* Rows that are turned in one go: enough of them to write whole cache lines, as far as they fit. */
+/* Rows that are transposed in one go: enough of them to write whole cache lines, as far as they fit. */
 static uint64_t tile_rows(const work *w, const piece *p)
 {
-    uint64_t fit = w->workers[0].source_size / part_room(p, w->band.count);
+    uint64_t fit = w->workers[0].source_size / cell_part_room(p, w->band.count);
 
     return fit == 0 ? 1 : fit < TILE_ROWS ? fit : TILE_ROWS;
 }
@@ -98,8 +55,8 @@ static gufo_status read_part(const work *w, const piece *p, uint64_t row, uint8_
 {
     row_run run = rows_find(p, row, 1);
     const rows *r = run.rows;
-    uint64_t from = part_bytes(r, w->band.first), size = part_bytes(r, w->band.count);
-    bool plain = plain_type(p) != NULL;
+    uint64_t from = cell_part_bytes(r, w->band.first), size = cell_part_bytes(r, w->band.count);
+    bool plain = cell_type(p) != NULL;
     uint8_t *raw = plain ? to : to + w->band.count * sizeof(float);
     gufo_status status = rows_read_part(w->job, &run, from, (size_t)size, raw, error);
 
@@ -142,7 +99,7 @@ static gufo_status fill_tile(void *context, unsigned thread, uint64_t index, voi
     const piece *p = &w->job->pieces[w->band.piece];
     uint64_t tile = tile_rows(w, p), first = index * tile;
     uint64_t count = p->columns - first < tile ? p->columns - first : tile;
-    uint64_t stride = part_room(p, w->band.count);
+    uint64_t stride = cell_part_room(p, w->band.count);
     gufo_status status = GUFO_OK;
 
     (void)result;
@@ -161,7 +118,7 @@ static uint64_t band_rows(const work *w, const piece *p, uint64_t first)
 {
     uint64_t row = p->columns * w->band.cell, count = w->band.capacity / row;
 
-    while (count > p->unit_rows && part_room(p, count) > w->workers[0].source_size)
+    while (count > p->unit_rows && cell_part_room(p, count) > w->workers[0].source_size)
         count /= 2;
     count -= count % p->unit_rows;
     if (count == 0)
@@ -179,7 +136,7 @@ gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t fi
     w->band.piece = number;
     w->band.slice = slice;
     w->band.first = first;
-    w->band.cell = transpose_cell(p);
+    w->band.cell = cell_size(p);
     w->band.count = band_rows(w, p, first);
     tile = tile_rows(w, p);
     loop.end = p->columns / tile + (p->columns % tile != 0);

@@ -19,6 +19,9 @@ bool rows_check(piece *p, uint64_t row_count);
 row_run rows_find(const piece *p, uint64_t row, uint64_t most);
 /* Reads a run. */
 gufo_status rows_read(const gufo_job *job, const row_run *run, void *out, gufo_error *error);
+/* Reads rows [row, row + count) of a piece, one after the other. */
+gufo_status rows_gather(const gufo_job *job, const piece *p, uint64_t row, uint64_t count,
+                        uint8_t *out, gufo_error *error);
 /* Reads bytes [from, from + size) of one row. */
 gufo_status rows_read_part(const gufo_job *job, const row_run *run, uint64_t from, size_t size,
                            void *out, gufo_error *error);
@@ -57,6 +60,19 @@ static inline const float *const *side_of_op(const side_tables *s, const piece *
     return (const float *const *)s->tables + (size_t)p->n_sources * ROWS_SIDES +
            (size_t)op * OP_SIDES;
 }
+
+/* ---- cells.c -------------------------------------------------------------------------------- */
+
+/* The type of plain numbers that all sources have; NULL if they differ or have blocks. */
+const gufo_element_type *cell_type(const piece *p);
+/* Bytes of a number in a band of this piece. */
+size_t cell_size(const piece *p);
+/* Bytes that `numbers` numbers of a row take in the source, and in a worker's buffer, from whatever
+ * source of the piece they come. */
+uint64_t cell_part_bytes(const rows *r, uint64_t numbers);
+uint64_t cell_part_room(const piece *p, uint64_t numbers);
+/* Bytes of a worker's buffer that filling the smallest band takes. */
+uint64_t cell_least_room(const piece *p);
 
 /* ---- cut.c ---------------------------------------------------------------------------------- */
 
@@ -136,8 +152,6 @@ typedef struct work {
 gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stream,
                        gufo_error *error);
 void work_end(work *w);
-/* All units [begin, end), in parallel. */
-gufo_status work_run(work *w, uint64_t begin, uint64_t end, gufo_error *error);
 /* Names a target in an error about it. */
 gufo_status work_fail_target(const work *w, uint32_t target, gufo_status status, gufo_error *error);
 /* Counts what a unit has read; GUFO_E_STOPPED if the caller wants no more. */
@@ -151,8 +165,6 @@ const uint8_t *make_bytes(const worker *t, const unit *u, uint32_t number);
 gufo_status make_write(work *w, const worker *t, const unit *u, gufo_error *error);
 
 gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error);
-/* Reads it into t->source. */
-gufo_status move_read(work *w, worker *t, const unit *u, gufo_error *error);
 
 /* Fills the band with rows from `first` of the slice on, as many as it holds. */
 gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t first,
@@ -161,10 +173,11 @@ gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t fi
 gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64_t count,
                              float *out, gufo_error *error);
 const uint8_t *transpose_row(const work *w, uint64_t row);
-/* Bytes of a worker's buffer that filling the smallest band takes. */
-uint64_t transpose_part(const piece *p);
-/* Bytes of a number in a band of this piece. */
-size_t transpose_cell(const piece *p);
+
+/* ---- units.c -------------------------------------------------------------------------------- */
+
+/* All units [begin, end), in parallel. */
+gufo_status units_run(work *w, uint64_t begin, uint64_t end, gufo_error *error);
 
 /* ---- run.c, ask.c ---------------------------------------------------------------------------- */
 

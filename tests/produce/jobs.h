@@ -82,7 +82,7 @@ static inline gufo_status try_job(gufo_job *job, const gufo_run *run, uint8_t **
     status = work_begin(&w, job, run, false, error);
     if (status == GUFO_OK) {
         w.files = files;
-        status = work_run(&w, 0, job->unit_count, error);
+        status = units_run(&w, 0, job->unit_count, error);
         if (status == GUFO_OK)
             assert_int_equal(w.done, job->total);
         work_end(&w);

@@ -61,7 +61,7 @@ static void test_large(void **state)
     assert_ptr_equal(job_planned(job, GUFO_OK, &error), job);
     assert_int_equal(work_begin(&w, job, &run, false, &error), GUFO_OK);
     w.files = files;
-    assert_int_equal(work_run(&w, 0, job->unit_count, &error), GUFO_OK);
+    assert_int_equal(units_run(&w, 0, job->unit_count, &error), GUFO_OK);
     work_end(&w);
     assert_int_equal(read, size);
     for (uint64_t i = 0; i < 5000; i++) {
