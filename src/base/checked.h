@@ -31,4 +31,20 @@ static inline bool range_inside(uint64_t offset, uint64_t size, uint64_t end)
     return offset <= end && size <= end - offset;
 }
 
+static inline uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t larger(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* `b` is not 0. */
+static inline uint64_t divide_up(uint64_t a, uint64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
 #endif

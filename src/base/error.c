@@ -96,6 +96,13 @@ gufo_status fail_memory(gufo_error *error)
     return fail_with(error, GUFO_E_MEMORY, GUFO_NO_OFFSET, "out of memory");
 }
 
+gufo_status fail_as(gufo_error *error, const gufo_error *reason)
+{
+    if (error != NULL)
+        *error = *reason;
+    return reason->code;
+}
+
 void fail_in(gufo_error *error, gufo_file_role role, uint32_t index, const char *name)
 {
     static const char cut[] = "...";

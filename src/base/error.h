@@ -18,6 +18,9 @@ __attribute__((format(printf, 3, 4))) gufo_status fail_io(gufo_error *error, int
 
 gufo_status fail_memory(gufo_error *error);
 
+/* Passes on a failure whose code the caller had to see first. */
+gufo_status fail_as(gufo_error *error, const gufo_error *reason);
+
 /* Names the file of a failure, unless it names one already: lower layers know what is wrong, upper
  * ones in which file.  `name` may be NULL: the file has none. */
 void fail_in(gufo_error *error, gufo_file_role role, uint32_t index, const char *name);

@@ -64,3 +64,8 @@ uint64_t hash_text(hash_key key, gufo_str text)
         sip_round(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
+
+void hash_chain(uint64_t *hash, const void *data, size_t size)
+{
+    *hash = hash_text((hash_key){*hash, size}, (gufo_str){data, size});
+}

@@ -19,4 +19,7 @@ hash_key hash_key_new(void);
 
 uint64_t hash_text(hash_key key, gufo_str text);
 
+/* A link of a chain: bytes are hashed with what the links before them gave, *hash, as key. */
+void hash_chain(uint64_t *hash, const void *data, size_t size);
+
 #endif

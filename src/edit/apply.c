@@ -51,9 +51,7 @@ static gufo_status write_planned(gufo_edit *edit, const gufo_edit_target *target
         status = edit_choose_rewrite(edit, target, false, plan, error);
         return status == GUFO_OK ? edit_rewrite(edit, target, run, plan, error) : status;
     }
-    if (status != GUFO_OK && error != NULL)
-        *error = reason;
-    return status;
+    return status == GUFO_OK ? GUFO_OK : fail_as(error, &reason);
 }
 
 static gufo_status check_call(const gufo_edit *edit, const gufo_edit_target *target,

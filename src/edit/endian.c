@@ -3,7 +3,7 @@
 #include "edit/planner.h"
 
 /* A shard, with all that it says. */
-static gufo_status turn_shard(gufo_job *job, const gufo_model *shard, gufo_byte_order order,
+static gufo_status swap_shard(gufo_job *job, const gufo_model *shard, gufo_byte_order order,
                               gufo_error *error)
 {
     gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ, .allocator = &job->allocator};
@@ -11,11 +11,8 @@ static gufo_status turn_shard(gufo_job *job, const gufo_model *shard, gufo_byte_
     gufo_document *document = gufo_document_from(shard, &options, &reason);
     gufo_status status;
 
-    if (document == NULL) {
-        if (error != NULL)
-            *error = reason;
-        return reason.code;
-    }
+    if (document == NULL)
+        return fail_as(error, &reason);
     status = planner_own(job, document, error);
     return status == GUFO_OK ? gufo_document_set_encoding(document, 3, order, error) : status;
 }
@@ -41,6 +38,6 @@ gufo_job *gufo_job_endian(const gufo_model *input, const gufo_endian_options *op
     job->naming = shards > 1 ? JOB_NAMED_SET : JOB_NAMED_FILE;
     planner_of(job)->keeps_keys = true;
     for (size_t i = 0; i < shards && status == GUFO_OK; i++)
-        status = turn_shard(job, gufo_model_shard(input, i), options->order, error);
+        status = swap_shard(job, gufo_model_shard(input, i), options->order, error);
     return planner_end(job, status, error);
 }

@@ -183,29 +183,15 @@ static gufo_status add_decoded(gufo_job *job, const part *p, uint32_t target, gu
 {
     const gufo_element_type *to = gufo_element_type_by_id(p->target);
     rows r = job_tensor_rows(job, (uint32_t)p->source.shard, &p->source, 0);
-    segment all = {.stride = {1, 0, 0}};
     made numbers = {.target = target, .place = p->place, .type = to, .encode = true};
-    piece decoded = {.how = PIECE_MAKE,
-                     .name = p->source.name,
-                     .sources = &r,
-                     .segments = &all,
-                     .made = &numbers,
-                     .n_sources = 1,
-                     .n_segments = 1,
-                     .n_made = 1,
-                     .slices = 1};
 
     if (interleaved_find(p->type->id) == NULL) {
         r.columns = p->type->block_elements;
         r.row_bytes = p->type->block_bytes;
         r.count = p->source.size / r.row_bytes;
     }
-    decoded.columns = r.columns;
-    decoded.slice_rows = r.count;
     numbers.row_bytes = r.columns * to->block_bytes;
-    for (unsigned i = 0; i < 3; i++)
-        all.count[i] = i == 0 ? r.count : 1;
-    return job_add_piece(job, &decoded, error);
+    return job_add_rows(job, PIECE_MAKE, p->source.name, &r, &numbers, 1, error);
 }
 
 static gufo_status add_part(const extraction *x, const part *p, uint32_t target, gufo_error *error)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/files/disk.h"
+#include "base/files/folder.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -50,26 +51,12 @@ char *edit_journal_path(const char *real_path, const gufo_allocator *allocator)
     return path;
 }
 
-/* ---- the folder ----------------------------------------------------------------------------- */
-
-/* Waits until names in the folder of `path` are on disk. */
+/* Waits until names in the folder of `path` are on disk; fails also where that cannot be asked for. */
 static gufo_status sync_folder(const char *path, gufo_error *error)
 {
-    /* Real paths begin with a slash. */
-    char *folder = strndup(path, (size_t)(strrchr(path, '/') - path) + 1);
-    gufo_status status = GUFO_OK;
-    int fd;
+    bool opened;
 
-    if (folder == NULL)
-        return fail_memory(error);
-    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    free(folder);
-    /* EINVAL: a file system where folders cannot be synced. */
-    if (fd < 0 || (disk_sync_folder(fd) != 0 && errno != EINVAL))
-        status = fail_io(error, errno, "cannot sync the folder of the journal");
-    if (fd >= 0)
-        (void)close(fd);
-    return status;
+    return folder_sync(path, &opened, error);
 }
 
 gufo_status edit_journal_remove(const char *path, gufo_error *error)

@@ -94,11 +94,8 @@ static gufo_status check_readable(const choice *c, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     model = gufo_open_memory(bytes, size, &options, &reason);
-    if (model == NULL) {
-        if (error != NULL)
-            *error = reason;
-        return reason.code;
-    }
+    if (model == NULL)
+        return fail_as(error, &reason);
     found = gufo_model_facts(model).data_offset;
     gufo_close(model);
     if (found != c->plan->data_offset)

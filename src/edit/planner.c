@@ -73,11 +73,8 @@ gufo_status planner_document(gufo_job *job, gufo_document **out, gufo_error *err
     gufo_status status;
 
     *out = gufo_document_new(&options, &reason);
-    if (*out == NULL) {
-        if (error != NULL)
-            *error = reason;
-        return reason.code;
-    }
+    if (*out == NULL)
+        return fail_as(error, &reason);
     status = planner_own(job, *out, error);
     if (status != GUFO_OK)
         return status;

@@ -102,9 +102,7 @@ gufo_status edit_rewrite(gufo_edit *edit, const gufo_edit_target *target, const 
         status = reason.code;
     }
     gufo_job_free(job);
-    if (status != GUFO_OK && error != NULL)
-        *error = reason;
-    return status;
+    return status == GUFO_OK ? GUFO_OK : fail_as(error, &reason);
 }
 
 /* ---- streams -------------------------------------------------------------------------------- */

@@ -24,21 +24,6 @@ enum {
 /* A row is read, decoded and encoded whole. */
 #define MOST_ROW_BYTES (UINT64_C(1) << 40)
 
-static uint64_t divide_up(uint64_t a, uint64_t b)
-{
-    return a / b + (a % b != 0);
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Rows of `each` that make up `all`, in whole groups; at least one group. */
 static uint64_t rows_of(uint64_t all, uint64_t each, uint64_t group)
 {

@@ -109,27 +109,14 @@ gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *te
     const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
     const interleaved *merged = interleaved_find(type->id);
     uint64_t group = merged != NULL ? merged->rows : 1, bytes = type->block_bytes * group;
-    uint64_t count = tensor->size / bytes;
     rows r = job_tensor_rows(job, input, tensor, 0);
-    segment all = {.count = {count, 1, 1}, .stride = {1, 0, 0}};
-    made result = {
+    const made swapped = {
         .target = target, .place = place, .row_bytes = bytes, .type = type, .swap = !r.swapped};
-    piece swapped = {.how = PIECE_MAKE,
-                     .name = tensor->name,
-                     .sources = &r,
-                     .segments = &all,
-                     .made = &result,
-                     .n_sources = 1,
-                     .n_segments = 1,
-                     .n_made = 1,
-                     .columns = type->block_elements * group,
-                     .slices = 1,
-                     .slice_rows = count};
 
     r.row_bytes = bytes;
-    r.columns = swapped.columns;
-    r.count = count;
-    return job_add_piece(job, &swapped, error);
+    r.columns = type->block_elements * group;
+    r.count = tensor->size / bytes;
+    return job_add_rows(job, PIECE_MAKE, tensor->name, &r, &swapped, 1, error);
 }
 
 static gufo_status add_given(gufo_job *job, const planned *p, gufo_error *error)
@@ -147,26 +134,14 @@ static gufo_status add_given(gufo_job *job, const planned *p, gufo_error *error)
 
 static gufo_status add_made(gufo_job *job, const planned *p, gufo_error *error)
 {
-    rows r = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
-    segment all = {.count = {r.count, 1, 1}, .stride = {1, 0, 0}};
-    made result = {.target = p->target,
-                   .place = p->place,
-                   .row_bytes = r.row_bytes,
-                   .type = r.type,
-                   .swap = p->tensor.swapped};
-    piece rows_of_it = {.how = PIECE_MAKE,
-                        .name = p->tensor.name,
-                        .sources = &r,
-                        .segments = &all,
-                        .made = &result,
-                        .n_sources = 1,
-                        .n_segments = 1,
-                        .n_made = 1,
-                        .columns = r.columns,
-                        .slices = 1,
-                        .slice_rows = r.count};
+    const rows from = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
+    const made result = {.target = p->target,
+                         .place = p->place,
+                         .row_bytes = from.row_bytes,
+                         .type = from.type,
+                         .swap = p->tensor.swapped};
 
-    return job_add_piece(job, &rows_of_it, error);
+    return job_add_rows(job, PIECE_MAKE, p->tensor.name, &from, &result, 1, error);
 }
 
 static gufo_status fail_retyped(const planned *p, gufo_error *error)

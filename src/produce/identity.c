@@ -12,15 +12,9 @@
 /* Raised whenever cut.c cuts differently, or what a unit gives changes. */
 enum { CUT_VERSION = 1, PIECE_BYTES = 4096 };
 
-/* A chain: each link is hashed with what the links before it gave as key. */
-static void chain(uint64_t *hash, const void *data, size_t size)
-{
-    *hash = hash_text((hash_key){*hash, size}, (gufo_str){data, size});
-}
-
 static void chain_u64(uint64_t *hash, uint64_t number)
 {
-    chain(hash, &number, sizeof number);
+    hash_chain(hash, &number, sizeof number);
 }
 
 /* ---- inputs --------------------------------------------------------------------------------- */
@@ -44,7 +38,7 @@ static gufo_status chain_input(uint64_t *hash, const job_input *input, gufo_erro
 
         status = source_read(input->source, at, bytes, size, error);
         if (status == GUFO_OK)
-            chain(hash, bytes, size);
+            hash_chain(hash, bytes, size);
         else
             fail_in(error, input->role, input->index, input->name);
     }
@@ -65,7 +59,7 @@ static void chain_rows(uint64_t *hash, const rows *r)
     chain_u64(hash, r->columns);
     chain_u64(hash, r->type != NULL ? r->type->id : UINT64_MAX);
     if (r->unpack != NULL)
-        chain(hash, r->unpack->name, strlen(r->unpack->name));
+        hash_chain(hash, r->unpack->name, strlen(r->unpack->name));
     chain_u64(hash, r->swapped);
     for (unsigned i = 0; i < ROWS_SIDES; i++)
         chain_rows(hash, r->side[i]);
@@ -83,8 +77,8 @@ static void chain_segment(uint64_t *hash, const segment *s)
 
 static void chain_op(uint64_t *hash, const row_op *op)
 {
-    chain(hash, op->kind->name, strlen(op->kind->name));
-    chain(hash, &op->number, sizeof op->number);
+    hash_chain(hash, op->kind->name, strlen(op->kind->name));
+    hash_chain(hash, &op->number, sizeof op->number);
     for (unsigned i = 0; i < OP_SIDES; i++)
         chain_rows(hash, op->side[i]);
 }
@@ -102,7 +96,7 @@ static void chain_made(uint64_t *hash, const made *m)
 static void chain_piece(uint64_t *hash, const piece *p)
 {
     chain_u64(hash, (uint64_t)p->how | (uint64_t)p->transpose << 8);
-    chain(hash, p->name.data, p->name.len);
+    hash_chain(hash, p->name.data, p->name.len);
     chain_u64(hash, p->columns);
     chain_u64(hash, p->slices);
     chain_u64(hash, p->slice_rows);
@@ -125,7 +119,7 @@ static gufo_status chain_target(uint64_t *hash, const job_target *t, gufo_error 
     if (status != GUFO_OK)
         return status;
     chain_u64(hash, t->size);
-    chain(hash, bytes, size);
+    hash_chain(hash, bytes, size);
     return GUFO_OK;
 }
 

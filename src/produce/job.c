@@ -375,28 +375,38 @@ gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t size,
-                         uint32_t target, uint64_t place, gufo_str name, gufo_error *error)
+gufo_status job_add_rows(gufo_job *job, piece_how how, gufo_str name, const rows *from,
+                         const made *result, uint64_t slices, gufo_error *error)
 {
-    rows stretch = {.input = input,
-                    .source = job->inputs[input].source,
-                    .offset = from,
-                    .row_bytes = 1,
-                    .count = size};
-    segment all = {.count = {size, 1, 1}, .stride = {1, 0, 0}};
-    made bytes = {.target = target, .place = place, .row_bytes = 1};
-    piece p = {.how = PIECE_MOVE,
+    rows only = *from;
+    made to = *result;
+    segment all = {.count = {from->count, 1, 1}, .stride = {1, 0, 0}};
+    piece p = {.how = how,
                .name = name,
-               .sources = &stretch,
+               .sources = &only,
                .segments = &all,
-               .made = &bytes,
+               .made = &to,
                .n_sources = 1,
                .n_segments = 1,
                .n_made = 1,
-               .slices = 1,
-               .slice_rows = size};
+               .columns = from->columns,
+               .slices = slices,
+               .slice_rows = slices > 0 ? from->count / slices : 0};
 
     return job_add_piece(job, &p, error);
+}
+
+gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t size,
+                         uint32_t target, uint64_t place, gufo_str name, gufo_error *error)
+{
+    const rows bytes = {.input = input,
+                        .source = job->inputs[input].source,
+                        .offset = from,
+                        .row_bytes = 1,
+                        .count = size};
+    const made moved = {.target = target, .place = place, .row_bytes = 1};
+
+    return job_add_rows(job, PIECE_MOVE, name, &bytes, &moved, 1, error);
 }
 
 /* ---- the end of planning -------------------------------------------------------------------- */

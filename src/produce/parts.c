@@ -42,35 +42,6 @@ gufo_status parts_clear(targets *t, gufo_error *error)
     return status;
 }
 
-/* The bytes of a path before the name. */
-static size_t folder_len(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
-}
-
-static bool same_folder(const char *a, const char *b)
-{
-    size_t len = folder_len(a);
-
-    return len == folder_len(b) && memcmp(a, b, len) == 0;
-}
-
-gufo_status parts_sync_names(targets *t, gufo_error *error)
-{
-    gufo_status status = GUFO_OK;
-
-    for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++) {
-        if (i > 0 && same_folder(t->files[i - 1].temporary, t->files[i].temporary))
-            continue;
-        status = output_sync_folder(&t->files[i], error);
-        if (status != GUFO_OK)
-            (void)targets_fail(t, i, status, error);
-    }
-    return status;
-}
-
 /* ---- going on ------------------------------------------------------------------------------- */
 
 /* Looks for the .part file; *info are its facts. */

@@ -245,6 +245,9 @@ gufo_status job_add_target(gufo_job *job, const job_target *target, uint32_t *nu
  * inside its sources, and cuts it.  Pieces of one target come in the order of their places.
  * GUFO_E_ARGUMENT for a piece that makes no sense, GUFO_E_LIMIT for rows that are too long. */
 gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error);
+/* All rows of one source, in their order, which become one result in `slices` slices. */
+gufo_status job_add_rows(gufo_job *job, piece_how how, gufo_str name, const rows *from,
+                         const made *result, uint64_t slices, gufo_error *error);
 /* Bytes of a file that stay as they are. */
 gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t size,
                          uint32_t target, uint64_t place, gufo_str name, gufo_error *error);

@@ -208,7 +208,7 @@ static gufo_status start_anew(run *r, const journal_identity *identity, gufo_err
         status = targets_reserve(&r->targets, error);
     /* A journal that says what is done must not outlive the files that it speaks of. */
     if (status == GUFO_OK)
-        status = parts_sync_names(&r->targets, error);
+        status = targets_sync_folders(&r->targets, error);
     if (status != GUFO_OK) /* nothing is lost by removing these */
         end_resumable(r, false, false);
     return status;

@@ -190,25 +190,13 @@ gufo_status targets_reserve(targets *t, gufo_error *error)
     return status;
 }
 
-static bool same_folder(const char *a, const char *b)
-{
-    const char *slash = strrchr(a, '/');
-    size_t len = slash != NULL ? (size_t)(slash - a) + 1 : 0;
-
-    return strncmp(a, b, len) == 0 && strchr(b + len, '/') == NULL;
-}
-
 gufo_status targets_sync_folders(const targets *t, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    size_t failed = 0;
+    gufo_status status =
+        output_sync_folders(t->files, (size_t)t->job->target_count, &failed, error);
 
-    for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
-        if (i == 0 || !same_folder(t->files[i - 1].target, t->files[i].target)) {
-            status = output_sync_folder(&t->files[i], error);
-            if (status != GUFO_OK)
-                (void)targets_fail(t, i, status, error);
-        }
-    return status;
+    return status == GUFO_OK ? GUFO_OK : targets_fail(t, (uint32_t)failed, status, error);
 }
 
 static gufo_status write_header(const targets *t, uint32_t index, gufo_error *error)

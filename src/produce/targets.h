@@ -44,8 +44,6 @@ void targets_end(targets *t, bool keep);
 
 /* Removes .part files, if what is left may be replaced; else GUFO_E_EXISTS for the first of them. */
 gufo_status parts_clear(targets *t, gufo_error *error);
-/* Waits until the names of the .part files are on disk. */
-gufo_status parts_sync_names(targets *t, gufo_error *error);
 /* Whether all .part files are there in their full sizes. */
 gufo_status parts_check(targets *t, gufo_error *error);
 /* Opens the .part files again; what is in them goes if `empty`. */

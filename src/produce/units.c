@@ -5,6 +5,7 @@
  *
  *     units   | simple pieces ........ | tables | simple | band | band | simple ........ |
  */
+#include "base/checked.h"
 #include "base/threads.h"
 #include "produce/work.h"
 
@@ -59,11 +60,6 @@ static bool is_simple(const piece *p)
         if (p->sources[i].unpack != NULL)
             return false;
     return true;
-}
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Units of one transposed piece, band by band. */

@@ -111,11 +111,7 @@ static gufo_status make_encoder(const work *w, const gufo_element_type *type, gu
     if (w->encoders[type->id] != NULL)
         return GUFO_OK;
     w->encoders[type->id] = gufo_encoder_new(type, &options, &reason);
-    if (w->encoders[type->id] != NULL)
-        return GUFO_OK;
-    if (error != NULL)
-        *error = reason;
-    return reason.code;
+    return w->encoders[type->id] != NULL ? GUFO_OK : fail_as(error, &reason);
 }
 
 /* One for each type; *memory is what they take. */

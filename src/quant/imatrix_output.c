@@ -146,29 +146,18 @@ static gufo_status add_numbers(plan *p, uint64_t index, uint64_t count, uint64_t
                                row_reader *read, gufo_error *error)
 {
     const gufo_element_type *type = gufo_element_type_by_id(GUFO_TYPE_F32);
-    rows from = {.input = p->numbers,
-                 .offset = index,
-                 .read = read,
-                 .context = p,
-                 .row_bytes = sizeof(float),
-                 .count = count,
-                 .columns = 1,
-                 .type = type};
-    segment all = {.count = {count, 1, 1}, .stride = {1, 0, 0}};
-    made result = {.place = place, .row_bytes = sizeof(float), .type = type};
-    piece numbers = {.how = PIECE_MAKE,
-                     .name = imatrix_entry_at(p->imatrix, index)->name,
-                     .sources = &from,
-                     .segments = &all,
-                     .made = &result,
-                     .n_sources = 1,
-                     .n_segments = 1,
-                     .n_made = 1,
-                     .columns = 1,
-                     .slices = 1,
-                     .slice_rows = count};
+    const rows from = {.input = p->numbers,
+                       .offset = index,
+                       .read = read,
+                       .context = p,
+                       .row_bytes = sizeof(float),
+                       .count = count,
+                       .columns = 1,
+                       .type = type};
+    const made numbers = {.place = place, .row_bytes = sizeof(float), .type = type};
 
-    return job_add_piece(p->job, &numbers, error);
+    return job_add_rows(p->job, PIECE_MAKE, imatrix_entry_at(p->imatrix, index)->name, &from,
+                        &numbers, 1, error);
 }
 
 static gufo_status read_text(const rows *r, uint64_t first, uint64_t count, void *out,
@@ -185,27 +174,16 @@ static gufo_status read_text(const rows *r, uint64_t first, uint64_t count, void
 static gufo_status add_text(plan *p, size_t begin, uint64_t *place, gufo_error *error)
 {
     uint64_t count = p->texts.len - begin;
-    rows from = {.input = p->numbers,
-                 .offset = begin,
-                 .read = read_text,
-                 .context = p,
-                 .row_bytes = 1,
-                 .count = count};
-    segment all = {.count = {count, 1, 1}, .stride = {1, 0, 0}};
-    made result = {.place = *place, .row_bytes = 1};
-    piece text = {.how = PIECE_MOVE,
-                  .name = {"", 0},
-                  .sources = &from,
-                  .segments = &all,
-                  .made = &result,
-                  .n_sources = 1,
-                  .n_segments = 1,
-                  .n_made = 1,
-                  .slices = 1,
-                  .slice_rows = count};
+    const rows from = {.input = p->numbers,
+                       .offset = begin,
+                       .read = read_text,
+                       .context = p,
+                       .row_bytes = 1,
+                       .count = count};
+    const made text = {.place = *place, .row_bytes = 1};
 
     *place += count;
-    return job_add_piece(p->job, &text, error);
+    return job_add_rows(p->job, PIECE_MOVE, (gufo_str){"", 0}, &from, &text, 1, error);
 }
 
 /* ---- GGUF ----------------------------------------------------------------------------------- */

@@ -158,31 +158,19 @@ static gufo_status add_rows(gufo_quantizer *q, const quant_tensor *t, uint64_t p
                             gufo_error *error)
 {
     bool converts = t->method == METHOD_CONVERT;
-    rows from = job_tensor_rows(q->job, (uint32_t)t->shard, &t->source, t->index);
-    segment all = {.count = {from.count, 1, 1}, .stride = {1, 0, 0}};
-    made to = {.target = (uint32_t)t->output,
-               .place = place,
-               .row_bytes = t->choice.size / from.count,
-               .type = t->to,
-               .encode = converts,
-               .weighs = converts && t->has_importance && (t->to->flags & GUFO_ELEMENT_WEIGHS) != 0,
-               .swap = is_big_endian(q->documents[t->output]),
-               .measure = converts};
-    piece p = {.how = PIECE_MAKE,
-               .name = t->source.name,
-               .sources = &from,
-               .segments = &all,
-               .made = &to,
-               .n_sources = 1,
-               .n_segments = 1,
-               .n_made = 1,
-               .columns = from.columns,
-               .slices = 1};
+    uint64_t slices = converts && t->has_importance ? t->source.dims[2] * t->source.dims[3] : 1;
+    const rows from = job_tensor_rows(q->job, (uint32_t)t->shard, &t->source, t->index);
+    const made to = {.target = (uint32_t)t->output,
+                     .place = place,
+                     .row_bytes = t->choice.size / from.count,
+                     .type = t->to,
+                     .encode = converts,
+                     .weighs =
+                         converts && t->has_importance && (t->to->flags & GUFO_ELEMENT_WEIGHS) != 0,
+                     .swap = is_big_endian(q->documents[t->output]),
+                     .measure = converts};
 
-    if (converts && t->has_importance)
-        p.slices = t->source.dims[2] * t->source.dims[3];
-    p.slice_rows = from.count / p.slices;
-    return job_add_piece(q->job, &p, error);
+    return job_add_rows(q->job, PIECE_MAKE, t->source.name, &from, &to, slices, error);
 }
 
 static gufo_status add_tensor(gufo_quantizer *q, const quant_tensor *t, uint64_t place,

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
@@ -16,11 +17,6 @@
 #include "codec/wide.h"
 
 enum { CHUNK_ELEMENTS = 256 * 1024 };
-
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- layout --------------------------------------------------------------------------------- */
 

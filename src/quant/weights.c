@@ -122,12 +122,6 @@ gufo_status weights_read(const gufo_quantizer *q, const quant_tensor *tensor, ui
 
 enum { NUMBERS = 1024 };
 
-/* A chain: each piece is hashed with what the pieces before it gave as key. */
-static void chain(uint64_t *hash, const void *data, size_t size)
-{
-    *hash = hash_text((hash_key){*hash, size}, (gufo_str){data, size});
-}
-
 typedef gufo_status read_fn(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
                             uint64_t count, float *out, gufo_error *error);
 
@@ -142,7 +136,7 @@ static gufo_status chain_numbers(uint64_t *hash, const gufo_imatrix *imatrix, ui
 
         status = read(imatrix, index, at, step, numbers, error);
         if (status == GUFO_OK)
-            chain(hash, numbers, (size_t)step * sizeof *numbers);
+            hash_chain(hash, numbers, (size_t)step * sizeof *numbers);
     }
     return status;
 }
@@ -154,7 +148,7 @@ static gufo_status chain_entry(uint64_t *hash, const gufo_imatrix *imatrix, uint
     gufo_status status;
 
     (void)gufo_imatrix_entry_at(imatrix, index, &entry);
-    chain(hash, entry.name.data, entry.name.len);
+    hash_chain(hash, entry.name.data, entry.name.len);
     status = chain_numbers(hash, imatrix, index, entry.values, gufo_imatrix_read_sums, error);
     if (status == GUFO_OK)
         status =
@@ -168,8 +162,8 @@ gufo_status weights_hash(const gufo_quantizer *q, uint64_t *hash, gufo_error *er
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; i < q->tensor_count; i++) {
-        chain(hash, q->tensors[i].source.name.data, q->tensors[i].source.name.len);
-        chain(hash, &q->tensors[i].has_importance, sizeof q->tensors[i].has_importance);
+        hash_chain(hash, q->tensors[i].source.name.data, q->tensors[i].source.name.len);
+        hash_chain(hash, &q->tensors[i].has_importance, sizeof q->tensors[i].has_importance);
     }
     for (uint64_t i = 0;
          imatrix != NULL && i < gufo_imatrix_entry_count(imatrix) && status == GUFO_OK; i++)

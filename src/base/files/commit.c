@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/files/disk.h"
+#include "base/files/folder.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -34,20 +35,14 @@ typedef struct place {
 } place;
 
 typedef struct commit {
-    place *places;
+    output *files;
+    place *places; /* of each file */
     size_t count;
     const gufo_allocator *allocator;
     size_t failed;
 } commit;
 
 /* ---- names ---------------------------------------------------------------------------------- */
-
-static size_t folder_len(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
-}
 
 /* Where the old file goes: to be freed.  The name is short, because the target's may be as long as a
  * name can be; the key is no secret, for the same name has to come out every time. */
@@ -90,24 +85,11 @@ static gufo_status look_aside(const char *path, aside *out, gufo_error *error)
     return GUFO_OK;
 }
 
-/* ---- folders -------------------------------------------------------------------------------- */
-
-static bool same_folder(const output *a, const output *b)
-{
-    size_t len = folder_len(a->target);
-
-    return len == folder_len(b->target) && memcmp(a->target, b->target, len) == 0;
-}
-
-/* Mostly there is one folder: only symlinks lead to others. */
 static gufo_status sync_folders(const commit *c, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    size_t ignored;
 
-    for (size_t i = 0; i < c->count && status == GUFO_OK; i++)
-        if (i == 0 || !same_folder(c->places[i - 1].file, c->places[i].file))
-            status = output_sync_folder(c->places[i].file, error);
-    return status;
+    return output_sync_folders(c->files, c->count, &ignored, error);
 }
 
 /* ---- what is there -------------------------------------------------------------------------- */
@@ -123,7 +105,7 @@ static gufo_status begin(commit *c, output *files, size_t count, gufo_error *err
 {
     gufo_status status = GUFO_OK;
 
-    *c = (commit){.count = count, .allocator = files[0].allocator};
+    *c = (commit){.files = files, .count = count, .allocator = files[0].allocator};
     c->places = mem_zero(c->allocator, count * sizeof *c->places);
     if (c->places == NULL)
         return fail_memory(error);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/files/disk.h"
+#include "base/files/folder.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -18,14 +19,6 @@
 #include "base/files/trust.h"
 
 enum { LINKS_FOLLOWED = 40, NAMES_TRIED = 100, TEMPORARY_NAME = 32 };
-
-/* The length of "DIR/" in "DIR/NAME"; 0 for "NAME". */
-static size_t folder_len(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash == NULL ? 0 : (size_t)(slash - path) + 1;
-}
 
 /* ---- the target ----------------------------------------------------------------------------- */
 
@@ -127,32 +120,16 @@ static gufo_status reserve(const output *o, uint64_t size, gufo_error *error)
                         : fail_io(error, failure, "cannot reserve %" PRIu64 " bytes", size);
 }
 
-/* Opens the target's folder; -1 for failure.  Cuts the path for that time, which needs no memory. */
-static int open_folder(const output *o)
-{
-    size_t len = folder_len(o->target);
-    char cut = o->target[len];
-    int fd;
-
-    o->target[len] = '\0';
-    fd = open(len == 0 ? "." : o->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    o->target[len] = cut;
-    return fd;
-}
-
 /* Notes where the target is, whatever the path to its folder. */
 static void note_place(output *o)
 {
-    size_t len = folder_len(o->target);
-    char cut = o->target[len];
     hash_key key = {0};
+    char folder[PATH_MAX];
     struct stat info;
 
-    o->target[len] = '\0';
-    if (stat(len == 0 ? "." : o->target, &info) == 0)
+    if (folder_of(o->target, folder) && stat(folder, &info) == 0)
         key = (hash_key){(uint64_t)info.st_dev, (uint64_t)info.st_ino};
-    o->target[len] = cut;
-    o->place = hash_text(key, gufo_str_of(o->target + len));
+    o->place = hash_text(key, gufo_str_of(o->target + folder_len(o->target)));
 }
 
 /* Finds and checks the target. */
@@ -319,14 +296,23 @@ static bool links_unsupported(int failure)
 
 gufo_status output_sync_folder(const output *o, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
-    int fd = open_folder(o);
+    bool opened;
+    gufo_status status = folder_sync(o->target, &opened, error);
 
-    if (fd < 0)
-        return GUFO_OK;
-    if (disk_sync_folder(fd) != 0 && errno != EINVAL)
-        status = fail_io(error, errno, "cannot sync the folder");
-    (void)close(fd);
+    return opened ? status : GUFO_OK;
+}
+
+gufo_status output_sync_folders(const output *files, size_t count, size_t *failed,
+                                gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
+        if (i > 0 && folder_same(files[i - 1].target, files[i].target))
+            continue;
+        *failed = i;
+        status = output_sync_folder(&files[i], error);
+    }
     return status;
 }
 

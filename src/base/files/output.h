@@ -62,6 +62,10 @@ gufo_status output_take_name(const output *output, gufo_error *error);
 /* Waits until the names in the target's folder are on disk.  File systems that cannot sync folders are
  * not failures, and neither is a folder that we may write to but not read. */
 gufo_status output_sync_folder(const output *output, gufo_error *error);
+/* The same for many: mostly there is one folder, only symlinks lead to others.  *failed is set where it
+ * fails. */
+gufo_status output_sync_folders(const output *files, size_t count, size_t *failed,
+                                gufo_error *error);
 void output_forget(output *output);
 
 /* Removes an output that was not committed (unless `keep` is set); nothing to do for one that was,

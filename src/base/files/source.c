@@ -22,17 +22,12 @@ enum { FIRST_READ = 64 * 1024, DRAIN_READ = 64 * 1024 };
 /* The largest single request: beyond this Linux transfers less than was asked for anyway. */
 #define LARGEST_READ ((size_t)1 << 30)
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 static gufo_status read_descriptor(int fd, bool sequential, uint64_t offset, uint8_t *buffer,
                                    size_t size, size_t *got, gufo_error *error)
 {
     *got = 0;
     while (*got < size) {
-        size_t ask = smaller(size - *got, LARGEST_READ);
+        size_t ask = (size_t)smaller(size - *got, LARGEST_READ);
         ssize_t n = sequential ? read(fd, buffer + *got, ask)
                                : pread(fd, buffer + *got, ask, (off_t)(offset + *got));
 
@@ -62,11 +57,8 @@ static gufo_status read_user(const source *s, uint64_t offset, void *buffer, siz
 
     (void)fail_with(&reason, GUFO_E_IO, offset, "the source cannot be read");
     status = s->user.read(s->user.context, offset, buffer, size, &reason);
-    if (status != GUFO_OK && error != NULL) {
-        *error = reason;
-        error->code = status;
-    }
-    return status;
+    reason.code = status;
+    return status == GUFO_OK ? GUFO_OK : fail_as(error, &reason);
 }
 
 static gufo_status fetch_user(source *s, uint64_t offset, void *buffer, size_t size, size_t *got,

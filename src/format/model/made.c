@@ -115,9 +115,7 @@ gufo_status made_read_rows(const gufo_model *model, const gufo_tensor *tensor, u
         (void)fail_with(&reason, status, GUFO_NO_OFFSET, "tensor %s cannot be made",
                         quote_name(quoted, tensor->name));
     reason.code = status;
-    if (error != NULL)
-        *error = reason;
-    return status;
+    return fail_as(error, &reason);
 }
 
 /* A part of one row, which is made whole for it. */

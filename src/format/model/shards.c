@@ -299,9 +299,7 @@ static gufo_status open_shard(gufo_model *model, shard_list *list, size_t index,
                            index + 1, list->count);
         fail_in(error, GUFO_FILE_INPUT, (uint32_t)index, input.path);
     } else {
-        status = reason.code;
-        if (error != NULL)
-            *error = reason;
+        status = fail_as(error, &reason);
     }
     mem_free(&model->allocator, path);
     return status;

@@ -1,0 +1,23 @@
+/* The folder of a file, from the file's path. */
+#ifndef GUFO_BASE_FOLDER_H
+#define GUFO_BASE_FOLDER_H
+
+#include <limits.h>
+
+#include "gufo/base.h"
+
+/* The length of "DIR/" in "DIR/NAME"; 0 for "NAME". */
+size_t folder_len(const char *path);
+
+/* Whether two paths spell their folders alike. */
+bool folder_same(const char *a, const char *b);
+
+/* Writes the folder of `path` into `out`: "." if it names none.  False, with errno, if it is longer than any
+ * path that the system takes. */
+bool folder_of(const char *path, char out[PATH_MAX]);
+
+/* Waits until the names in the folder of `path` are on disk.  *opened: whether the folder may be read.  File
+ * systems that cannot sync folders do not fail. */
+gufo_status folder_sync(const char *path, bool *opened, gufo_error *error);
+
+#endif
