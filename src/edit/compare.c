@@ -4,52 +4,10 @@
  * the same; numbers are only looked at where something differs, for equal bytes are equal numbers. */
 #include "edit/compare.h"
 
-#include <inttypes.h>
-#include <math.h>
-
 #include "base/checked.h"
 #include "base/error.h"
-#include "base/memory.h"
-#include "base/threads.h"
 #include "codec/interleaved.h"
 #include "codec/run.h"
-
-enum { WORK_BYTES = 24 << 20 }; /* of all threads together */
-
-/* ---- what the parts share ------------------------------------------------------------------- */
-
-gufo_status compare_progress(comparing *c, uint64_t part, gufo_error *error)
-{
-    if (c->done + part > c->shown)
-        c->shown = c->done + part;
-    return run_progress(c->run, c->shown, c->total, error);
-}
-
-unsigned compare_threads(const comparing *c, size_t bytes, uint64_t parts)
-{
-    uint64_t threads = c->run->threads != 0 ? c->run->threads : thread_default_count();
-
-    if (threads > WORK_BYTES / bytes)
-        threads = WORK_BYTES / bytes;
-    return (unsigned)(threads < parts ? threads : parts);
-}
-
-/* The model says which file; which of the two models it is, only we know. */
-static gufo_status name_side(unsigned number, gufo_status status, gufo_error *error)
-{
-    if (status != GUFO_OK && error != NULL && number == 1 && error->role == GUFO_FILE_INPUT)
-        error->role = GUFO_FILE_SECOND_INPUT;
-    return status;
-}
-
-gufo_status compare_read(const compared_side *side, uint64_t offset, void *buffer, uint64_t size,
-                         gufo_error *error)
-{
-    gufo_status status =
-        gufo_tensor_read_raw(side->model, side->tensor, offset, buffer, (size_t)size, error);
-
-    return name_side(side->number, status, error);
-}
 
 /* ---- pairs of tensors ----------------------------------------------------------------------- */
 
@@ -224,36 +182,4 @@ gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
         report_added(&c);
     c.result->same = status == GUFO_OK && is_same(c.result);
     return status;
-}
-
-/* ---- what sums come to ---------------------------------------------------------------------- */
-
-static double rmse_of(const gufo_value_difference *d)
-{
-    return d->compared > 0 ? sqrt(d->square_difference / (double)d->compared) : 0;
-}
-
-static double relative_of(const gufo_value_difference *d)
-{
-    if (d->square_difference == 0)
-        return 0;
-    if (isinf(d->square_a))
-        return NAN;
-    return sqrt(d->square_difference / d->square_a);
-}
-
-static double cosine_of(const gufo_value_difference *d)
-{
-    if (d->square_a == 0 || d->square_b == 0)
-        return d->square_a == d->square_b ? 1 : 0;
-    if (isinf(d->square_a) || isinf(d->square_b))
-        return NAN;
-    return d->product / (sqrt(d->square_a) * sqrt(d->square_b));
-}
-
-void compare_conclude(gufo_value_difference *d)
-{
-    d->rmse = rmse_of(d);
-    d->relative = relative_of(d);
-    d->cosine = cosine_of(d);
 }

@@ -4,6 +4,7 @@
  *     compare_metadata.c   keys and values
  *     compare_data.c       bytes
  *     compare_values.c     numbers
+ *     compare_shared.c     threads, progress, reading
  */
 #ifndef EDIT_COMPARE_H
 #define EDIT_COMPARE_H
@@ -17,7 +18,7 @@ typedef struct comparing {
     gufo_comparison *result;
     const gufo_allocator *allocator;
     uint64_t done, total; /* bytes of a's tensors that have one of that name in b */
-    uint64_t shown;       /* what was told of it last */
+    uint64_t shown;       /* what was reported last */
 } comparing;
 
 /* One of two tensors. */
@@ -44,7 +45,7 @@ gufo_status compare_tensor_values(comparing *c, const compared_side sides[2],
 /* Fills in what the sums come to. */
 void compare_conclude(gufo_value_difference *d);
 
-/* Tells how much of the tensor that is looked at is done, in bytes of a. */
+/* Reports how much of the tensor that is looked at is done, in bytes of a. */
 gufo_status compare_progress(comparing *c, uint64_t part, gufo_error *error);
 
 /* Threads that use so many bytes each: as many as are asked for, in bounded memory. */

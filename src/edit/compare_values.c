@@ -174,6 +174,38 @@ static gufo_status run(value_walk *w, gufo_error *error)
     return status;
 }
 
+/* ---- what sums come to ---------------------------------------------------------------------- */
+
+static double rmse_of(const gufo_value_difference *d)
+{
+    return d->compared > 0 ? sqrt(d->square_difference / (double)d->compared) : 0;
+}
+
+static double relative_of(const gufo_value_difference *d)
+{
+    if (d->square_difference == 0)
+        return 0;
+    if (isinf(d->square_a))
+        return NAN;
+    return sqrt(d->square_difference / d->square_a);
+}
+
+static double cosine_of(const gufo_value_difference *d)
+{
+    if (d->square_a == 0 || d->square_b == 0)
+        return d->square_a == d->square_b ? 1 : 0;
+    if (isinf(d->square_a) || isinf(d->square_b))
+        return NAN;
+    return d->product / (sqrt(d->square_a) * sqrt(d->square_b));
+}
+
+void compare_conclude(gufo_value_difference *d)
+{
+    d->rmse = rmse_of(d);
+    d->relative = relative_of(d);
+    d->cosine = cosine_of(d);
+}
+
 gufo_status compare_tensor_values(comparing *c, const compared_side sides[2],
                                   gufo_tensor_difference *difference, gufo_error *error)
 {

@@ -1,9 +1,10 @@
 /* An importance matrix, as the room sees it.
  *
- *     imatrix.c         opening, look-up, reading
+ *     imatrix.c         life, look-up, reading
+ *     imatrix_open.c    opening: which format
  *     imatrix_use.c     what is made of the numbers: means, statistics
- *     imatrix_gguf.c    opening: the GGUF format
- *     imatrix_legacy.c  opening: the old format
+ *     imatrix_gguf.c    the GGUF format
+ *     imatrix_legacy.c  the old format
  *     imatrix_merge.c   one made of others
  *     imatrix_output.c  writing
  *

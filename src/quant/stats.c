@@ -18,14 +18,6 @@
 #include <math.h>
 #include <string.h>
 
-void stats_find_add(gufo_stats_find *find, const gufo_stats_find *more)
-{
-    if (find->count == 0)
-        *find = *more;
-    else
-        find->count += more->count;
-}
-
 /* ---- sums ----------------------------------------------------------------------------------- */
 
 /* Loops over a piece add in LANES sums side by side, which processors do in one go, and add those

@@ -22,12 +22,9 @@
 
 #include "codec/run.h"
 
-struct stats_scales;
-
 typedef struct stats_layout {
     const gufo_element_type *type;
-    const struct stats_scales *scales; /* NULL: the type has none that can be wrong */
-    uint32_t rows;                     /* of a band */
+    uint32_t rows; /* of a band */
     uint64_t columns;
     uint64_t group_elements, group_bytes;
     uint64_t groups; /* that are there */
@@ -72,12 +69,16 @@ typedef struct stats_pass {
 
 gufo_status stats_run_pass(const stats_pass *pass, gufo_error *error);
 
-/* The scales of a type; NULL if it has none that can be wrong. */
-const struct stats_scales *stats_scales_find(uint32_t type);
 /* Adds the blocks of a piece whose scales are infinite, NaN, or not allowed. */
 void stats_scales_count(const stats_piece *piece, gufo_stats_find *find);
 
 /* Adds finds that come later. */
-void stats_find_add(gufo_stats_find *find, const gufo_stats_find *more);
+static inline void stats_find_add(gufo_stats_find *find, const gufo_stats_find *more)
+{
+    if (find->count == 0)
+        *find = *more;
+    else
+        find->count += more->count;
+}
 
 #endif

@@ -10,11 +10,11 @@
 typedef bool scale_test(const uint8_t *at);
 
 /* `count` scales of `width` bytes from `offset` on, in a group of blocks. */
-struct stats_scales {
+typedef struct scales_rule {
     uint32_t type;
     uint8_t offset, count, width;
     scale_test *is_bad;
-};
+} scales_rule;
 
 static bool half_is_bad(const uint8_t *at)
 {
@@ -44,7 +44,7 @@ static bool split_half_is_bad(const uint8_t *at)
 
 /* Q8_1 has a sum behind its scale, which does not matter to values.  Every code of NVFP4's scales
  * is a number. */
-static const struct stats_scales scales[] = {
+static const scales_rule rules[] = {
     {GUFO_TYPE_Q4_0, 0, 1, 2, half_is_bad},     {GUFO_TYPE_Q4_1, 0, 2, 2, half_is_bad},
     {GUFO_TYPE_Q5_0, 0, 1, 2, half_is_bad},     {GUFO_TYPE_Q5_1, 0, 2, 2, half_is_bad},
     {GUFO_TYPE_Q8_0, 0, 1, 2, half_is_bad},     {GUFO_TYPE_Q8_1, 0, 1, 2, half_is_bad},
@@ -62,20 +62,21 @@ static const struct stats_scales scales[] = {
     {GUFO_TYPE_Q4_0_8_8, 0, 8, 2, half_is_bad}, {GUFO_TYPE_IQ4_NL_4_4, 0, 4, 2, half_is_bad},
 };
 
-const struct stats_scales *stats_scales_find(uint32_t type)
+/* NULL for a type that has no scales that can be wrong. */
+static const scales_rule *rule_of(uint32_t type)
 {
-    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
-        if (scales[i].type == type)
-            return &scales[i];
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].type == type)
+            return &rules[i];
     return NULL;
 }
 
 /* A bad scale, number `scale` of group `group` of the piece.  Interleaved blocks have one each, of
  * their own row. */
-static gufo_stats_find find_at(const stats_piece *piece, uint64_t group, uint32_t scale)
+static gufo_stats_find find_at(const stats_piece *piece, const scales_rule *s, uint64_t group,
+                               uint32_t scale)
 {
     const stats_layout *layout = piece->layout;
-    const struct stats_scales *s = layout->scales;
     uint64_t row = layout->rows > 1 ? scale : 0;
     uint64_t at = (row * piece->groups + group) * layout->type->block_elements;
 
@@ -85,16 +86,16 @@ static gufo_stats_find find_at(const stats_piece *piece, uint64_t group, uint32_
                                  stats_offset(piece, at) + s->offset + (uint64_t)scale * s->width};
 }
 
-static void count_in_group(const stats_piece *piece, uint64_t group, gufo_stats_find *find)
+static void count_in_group(const stats_piece *piece, const scales_rule *s, uint64_t group,
+                           gufo_stats_find *find)
 {
     const stats_layout *layout = piece->layout;
-    const struct stats_scales *s = layout->scales;
     const uint8_t *at = piece->blocks + group * layout->group_bytes + s->offset;
 
     for (uint32_t i = 0; i < s->count; i++, at += s->width) {
         if (!s->is_bad(at))
             continue;
-        gufo_stats_find one = find_at(piece, group, i);
+        gufo_stats_find one = find_at(piece, s, group, i);
 
         stats_find_add(find, &one);
         if (layout->rows == 1)
@@ -104,8 +105,8 @@ static void count_in_group(const stats_piece *piece, uint64_t group, gufo_stats_
 
 void stats_scales_count(const stats_piece *piece, gufo_stats_find *find)
 {
-    if (piece->layout->scales == NULL)
-        return;
-    for (uint64_t group = 0; group < piece->groups; group++)
-        count_in_group(piece, group, find);
+    const scales_rule *s = rule_of(piece->layout->type->id);
+
+    for (uint64_t group = 0; s != NULL && group < piece->groups; group++)
+        count_in_group(piece, s, group, find);
 }

@@ -68,7 +68,6 @@ gufo_status stats_lay_out(const gufo_tensor *tensor, stats_layout *layout, gufo_
     status = check_rows(tensor, layout, error);
     if (status != GUFO_OK)
         return status;
-    layout->scales = stats_scales_find(tensor->type);
     layout->columns = merged != NULL ? tensor->dims[0] : tensor->elements;
     layout->group_elements = (uint64_t)layout->rows * layout->type->block_elements;
     layout->group_bytes = (uint64_t)layout->rows * layout->type->block_bytes;
