@@ -12,10 +12,12 @@ typedef struct interleaved {
     uint8_t flipped; /* bits of every code byte that are inverted */
 } interleaved;
 
+enum { INTERLEAVED_BLOCK_BYTES = 18 }; /* of one row */
+
 /* The row of that type, or NULL. */
 const interleaved *interleaved_find(uint32_t type);
 
-/* Takes one group apart: block r, of 18 bytes, becomes that of row r at out + r * stride. */
+/* Takes one group apart: block r becomes that of row r at out + r * stride. */
 void interleaved_split(const interleaved *layout, const uint8_t *group, uint8_t *out,
                        uint64_t stride);
 

@@ -11,7 +11,7 @@
 /* They say how a model lies in files. */
 static bool is_ignored(gufo_str key)
 {
-    return !is_no_shard_key(NULL, key) || gufo_str_equal(key, gufo_str_of("gufo.padding"));
+    return !document_is_model_key(NULL, key) || gufo_str_equal(key, gufo_str_of("gufo.padding"));
 }
 
 /* ---- values --------------------------------------------------------------------------------- */

@@ -58,8 +58,8 @@ static gufo_status merge(gufo_job *job, const gufo_model *input, gufo_error *err
     gufo_status status = planner_document(job, &document, error);
 
     if (status == GUFO_OK)
-        status = gufo_document_copy_entries(document, gufo_model_shard(input, 0), is_no_shard_key,
-                                            NULL, NULL, error);
+        status = gufo_document_copy_entries(document, gufo_model_shard(input, 0),
+                                            document_is_model_key, NULL, NULL, error);
     if (status == GUFO_OK)
         status = gufo_document_copy_tensors(document, input, NULL, NULL, NULL, error);
     return status;

@@ -81,18 +81,6 @@ gufo_status planner_document(gufo_job *job, gufo_document **out, gufo_error *err
     return gufo_document_set_encoding(*out, facts.version == 2 ? 2 : 3, facts.byte_order, error);
 }
 
-bool is_no_shard_key(void *unused, gufo_str key)
-{
-    static const char *const keys[] = {GUFO_SPLIT_NO_KEY, GUFO_SPLIT_COUNT_KEY,
-                                       GUFO_SPLIT_TENSORS_KEY, GUFO_SPLIT_ID_KEY};
-
-    (void)unused;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (gufo_str_equal(key, gufo_str_of(keys[i])))
-            return false;
-    return true;
-}
-
 /* ---- options, and the end ------------------------------------------------------------------- */
 
 gufo_status planner_check_input(const gufo_model *input, gufo_error *error)

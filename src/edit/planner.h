@@ -10,6 +10,7 @@
 #ifndef GUFO_EDIT_PLANNER_H
 #define GUFO_EDIT_PLANNER_H
 
+#include "format/document/document.h"
 #include "gufo/edit.h"
 #include "produce/produce.h"
 
@@ -43,9 +44,6 @@ gufo_status planner_check_input(const gufo_model *input, gufo_error *error);
 /* GUFO_E_ARGUMENT if a compulsory struct of options is missing, or has unknown fields. */
 gufo_status planner_check_options(const void *options, const uint64_t *reserved, const char *name,
                                   gufo_error *error);
-
-/* Whether a key is none of the four that tell of a split. */
-bool is_no_shard_key(void *unused, gufo_str key);
 
 /* Adds to job->normalised what the input is not like. */
 gufo_status planner_note_normalised(gufo_job *job, gufo_error *error);

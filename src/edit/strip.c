@@ -26,13 +26,13 @@ static bool is_of_vocabulary(void *unused, gufo_str key)
     for (size_t i = 0; i < sizeof about_data / sizeof *about_data; i++)
         if (stands_for(about_data[i], key))
             return false;
-    return is_no_shard_key(unused, key);
+    return document_is_model_key(unused, key);
 }
 
 static gufo_status strip(gufo_job *job, const gufo_strip_options *options, gufo_error *error)
 {
     const gufo_model *input = planner_of(job)->input;
-    gufo_select_fn *keeps_key = options->vocabulary_only ? is_of_vocabulary : is_no_shard_key;
+    gufo_select_fn *keeps_key = options->vocabulary_only ? is_of_vocabulary : document_is_model_key;
     gufo_document *document;
     gufo_status status = planner_document(job, &document, error);
 

@@ -124,6 +124,11 @@ gufo_status document_set_by(gufo_document *document, gufo_str key, const gufo_va
 /* All entries of the model that the document is made from. */
 gufo_status document_load_entries(gufo_document *document, gufo_error *error);
 
+/* ---- shard.c -------------------------------------------------------------------------------- */
+
+/* Whether a key describes the model, not the shard that it is in: a gufo_select_fn. */
+bool document_is_model_key(void *unused, gufo_str key);
+
 /* ---- tensors.c ----------------------------------------------------------------------------- */
 
 /* Whether the bytes of all copied tensors can be swapped where byte order `order` needs that. */

@@ -57,6 +57,15 @@ void gufo_document_remove_shard_keys(gufo_document *document)
         (void)gufo_document_remove_key(document, gufo_str_of(shard_keys[i]));
 }
 
+bool document_is_model_key(void *unused, gufo_str key)
+{
+    (void)unused;
+    for (size_t i = 0; i < SHARD_KEYS; i++)
+        if (gufo_str_equal(key, gufo_str_of(shard_keys[i])))
+            return false;
+    return true;
+}
+
 /* ---- findings ------------------------------------------------------------------------------- */
 
 /* How many bytes the first `count` elements of an array have. */
