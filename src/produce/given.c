@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/ranges.h"
+#include "produce/sink.h"
 #include "produce/targets.h"
 #include "produce/work.h"
 
@@ -16,9 +17,7 @@ typedef struct given {
     targets targets; /* `files` is NULL for a stream */
     ranges *written; /* of each target */
     pthread_mutex_t lock;
-    int stream; /* -1: none */
-    uint64_t position;
-    bool failed; /* a stream that failed once is broken */
+    sink stream; /* its descriptor is -1 for files */
 } given;
 
 void given_free(struct given *g)
@@ -48,7 +47,7 @@ static gufo_status begin(gufo_job *job, int stream, gufo_error *error)
         return fail_memory(error);
     job->given = g;
     g->job = job;
-    g->stream = stream;
+    g->stream.fd = stream;
     (void)pthread_mutex_init(&g->lock, NULL);
     g->written = mem_zero(&job->allocator, (size_t)job->target_count * sizeof *g->written);
     if (g->written == NULL)
@@ -94,17 +93,6 @@ gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options, gufo_e
     return status;
 }
 
-static gufo_status send_bytes(given *g, const void *bytes, uint64_t size, gufo_error *error)
-{
-    gufo_status status = output_write_all(g->stream, bytes, (size_t)size, error);
-
-    g->position += size;
-    g->failed = status != GUFO_OK;
-    if (status != GUFO_OK)
-        fail_in(error, GUFO_FILE_OUTPUT, 0, NULL);
-    return status;
-}
-
 static gufo_status check_stream(const gufo_job *job, gufo_error *error)
 {
     bool fits = job->target_count == 1;
@@ -134,7 +122,7 @@ gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error)
     if (status == GUFO_OK)
         status = job_header(&job->targets[0], &header, &size, error);
     if (status == GUFO_OK)
-        status = send_bytes(job->given, header, size, error);
+        status = sink_send(&job->given->stream, header, size, error);
     if (status != GUFO_OK)
         given_free(job->given);
     return status;
@@ -165,7 +153,7 @@ static gufo_status check_place(const gufo_job *job, const piece *p, uint64_t off
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s",
                          job->used ? "the output of the job has ended, or failed before"
                                    : "the job is not open");
-    if (job->given->failed)
+    if (job->given->stream.failed)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the output of the job failed before");
     if (p == NULL)
@@ -190,35 +178,31 @@ static bool is_next(const given *g, const piece *p, uint64_t place)
     const void *header;
     size_t size = 0;
 
-    if (place == g->position)
+    if (place == g->stream.position)
         return true;
-    if (place != m->place || place < g->position)
+    if (place != m->place || place < g->stream.position)
         return false;
     while (p > job->pieces) {
         p--;
         if (p->slice_rows > 0)
-            return g->position == p->made[0].place + p->slice_rows;
+            return g->stream.position == p->made[0].place + p->slice_rows;
     }
-    return job_header(&job->targets[0], &header, &size, NULL) == GUFO_OK && g->position == size;
+    return job_header(&job->targets[0], &header, &size, NULL) == GUFO_OK &&
+           g->stream.position == size;
 }
 
 static gufo_status send_data(given *g, const piece *p, uint64_t offset, const void *data,
                              size_t size, gufo_error *error)
 {
-    static const uint8_t zeros[4096];
     uint64_t place = p->made[0].place + offset;
-    gufo_status status = GUFO_OK;
+    gufo_status status;
 
     if (!is_next(g, p, place))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "a stream takes data in order: byte %" PRIu64 " is next, not %" PRIu64,
-                         g->position, place);
-    while (g->position < place && status == GUFO_OK) {
-        uint64_t rest = place - g->position;
-
-        status = send_bytes(g, zeros, rest < sizeof zeros ? rest : sizeof zeros, error);
-    }
-    return status == GUFO_OK ? send_bytes(g, data, size, error) : status;
+                         g->stream.position, place);
+    status = sink_pad(&g->stream, place, error);
+    return status == GUFO_OK ? sink_send(&g->stream, data, size, error) : status;
 }
 
 static gufo_status note_written(given *g, size_t index, const piece *p, uint64_t offset,
@@ -242,7 +226,7 @@ gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_
 
     if (status != GUFO_OK || size == 0)
         return status;
-    if (g->stream >= 0)
+    if (g->stream.fd >= 0)
         status = send_data(g, p, offset, data, size, error);
     else {
         status =
@@ -270,20 +254,6 @@ static gufo_status check_written(const given *g, gufo_error *error)
                              quote_name(quoted, p->name), p->slice_rows);
     }
     return GUFO_OK;
-}
-
-static gufo_status finish_stream(given *g, gufo_error *error)
-{
-    static const uint8_t zeros[4096];
-    uint64_t end = g->job->targets[0].size;
-    gufo_status status = GUFO_OK;
-
-    while (g->position < end && status == GUFO_OK) {
-        uint64_t rest = end - g->position;
-
-        status = send_bytes(g, zeros, rest < sizeof zeros ? rest : sizeof zeros, error);
-    }
-    return status;
 }
 
 static gufo_status finish_files(given *g, const gufo_run *run, gufo_error *error)
@@ -316,10 +286,10 @@ gufo_status gufo_job_finish(gufo_job *job, const gufo_run *run, gufo_error *erro
     error = error != NULL ? error : &ignored;
     if (g == NULL)
         return check_place(job, NULL, 0, 0, error);
-    status = g->failed ? check_place(job, NULL, 0, 0, error) : check_written(g, error);
+    status = g->stream.failed ? check_place(job, NULL, 0, 0, error) : check_written(g, error);
     if (status == GUFO_OK)
-        status = g->stream >= 0 ? finish_stream(g, error)
-                                : finish_files(g, run != NULL ? run : &standard, error);
+        status = g->stream.fd >= 0 ? sink_pad(&g->stream, job->targets[0].size, error)
+                                   : finish_files(g, run != NULL ? run : &standard, error);
     given_free(g);
     return status;
 }

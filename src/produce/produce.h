@@ -23,7 +23,7 @@
  *     units.c      all units in a row
  *     targets.c parts.c    temporary files, and what an interrupted run has left
  *     journal.c identity.c keeper.c    what is done so far, on disk
- *     run.c        all of it in a row; stream.c: to a pipe; given.c: data that the caller has
+ *     run.c        all of it in a row; stream.c, sink.c: to a pipe; given.c: data that the caller has
  *     job.c        life, and what planners put in; ask.c: what callers ask
  *     document.c   the planner for documents whose tensors were copied
  *

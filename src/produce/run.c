@@ -58,24 +58,18 @@ static gufo_status close_targets(run *r, uint64_t number, gufo_error *error)
     return status;
 }
 
-/* Whether the piece is the first or the last one of a target. */
-static bool begins_target(const gufo_job *job, uint64_t number)
+/* Whether the piece is the first one of a target, or, without `first`, the last one. */
+static bool bounds_target(const gufo_job *job, uint64_t number, bool first)
 {
     const piece *p = &job->pieces[number];
 
-    for (uint32_t i = 0; i < p->n_made; i++)
-        if (p->made[i].target != NO_TARGET && job->targets[p->made[i].target].first_piece == number)
-            return true;
-    return false;
-}
+    for (uint32_t i = 0; i < p->n_made; i++) {
+        const job_target *t =
+            p->made[i].target != NO_TARGET ? &job->targets[p->made[i].target] : NULL;
 
-static bool ends_target(const gufo_job *job, uint64_t number)
-{
-    const piece *p = &job->pieces[number];
-
-    for (uint32_t i = 0; i < p->n_made; i++)
-        if (p->made[i].target != NO_TARGET && job->targets[p->made[i].target].last_piece == number)
+        if (t != NULL && (first ? t->first_piece : t->last_piece) == number)
             return true;
+    }
     return false;
 }
 
@@ -89,7 +83,8 @@ static gufo_status produce(run *r, uint64_t from, gufo_error *error)
         uint64_t begin = job->pieces[i].first_unit, end;
 
         next = i + 1;
-        while (next < job->piece_count && !ends_target(job, next - 1) && !begins_target(job, next))
+        while (next < job->piece_count && !bounds_target(job, next - 1, false) &&
+               !bounds_target(job, next, true))
             next++;
         end = job->pieces[next - 1].first_unit + job->pieces[next - 1].units;
         status = open_targets(r, i, error);

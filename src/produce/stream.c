@@ -4,39 +4,15 @@
  * target has gaps. */
 #include "base/error.h"
 #include "base/threads.h"
+#include "produce/sink.h"
 #include "produce/work.h"
 
 typedef struct stream {
     gufo_job *job;
     work work;
-    int fd;
+    sink sink;
     uint64_t first_unit; /* of the batch that is made */
-    uint64_t position;   /* bytes that were sent */
 } stream;
-
-static gufo_status send_bytes(stream *s, const void *bytes, uint64_t size, gufo_error *error)
-{
-    gufo_status status = output_write_all(s->fd, bytes, (size_t)size, error);
-
-    s->position += size;
-    if (status != GUFO_OK)
-        fail_in(error, GUFO_FILE_OUTPUT, 0, NULL);
-    return status;
-}
-
-/* Sends zeros up to byte `place`. */
-static gufo_status pad(stream *s, uint64_t place, gufo_error *error)
-{
-    static const uint8_t zeros[4096];
-    gufo_status status = GUFO_OK;
-
-    while (s->position < place && status == GUFO_OK) {
-        uint64_t rest = place - s->position;
-
-        status = send_bytes(s, zeros, rest < sizeof zeros ? rest : sizeof zeros, error);
-    }
-    return status;
-}
 
 /* Unit `number` into the buffers of worker `number - first_unit`, whichever thread it is. */
 static gufo_status make_one(void *context, unsigned thread, uint64_t number, void *result,
@@ -59,12 +35,12 @@ static gufo_status send_one(void *context, uint64_t number, const void *result, 
     unit u = cut_find(s->job, number);
     const made *m = &u.piece->made[0];
     const uint8_t *bytes = u.piece->how == PIECE_MOVE ? t->source : make_bytes(t, &u, 0);
-    gufo_status status = pad(s, m->place + u.row * m->row_bytes, error);
+    gufo_status status = sink_pad(&s->sink, m->place + u.row * m->row_bytes, error);
 
     if (s->job->hooks.add != NULL)
         s->job->hooks.add(job_result(s->job, u.number), result);
     if (status == GUFO_OK)
-        status = send_bytes(s, bytes, u.rows * m->row_bytes, error);
+        status = sink_send(&s->sink, bytes, u.rows * m->row_bytes, error);
     return status == GUFO_OK ? work_advance(&s->work, cut_bytes(&u), error) : status;
 }
 
@@ -97,11 +73,11 @@ static gufo_status send_all(stream *s, gufo_error *error)
     gufo_status status = job_header(&s->job->targets[0], &header, &size, error);
 
     if (status == GUFO_OK)
-        status = send_bytes(s, header, size, error);
+        status = sink_send(&s->sink, header, size, error);
     if (status == GUFO_OK)
         status = units_run(&s->work, 0, s->job->unit_count, error);
     if (status == GUFO_OK)
-        status = pad(s, s->job->targets[0].size, error);
+        status = sink_pad(&s->sink, s->job->targets[0].size, error);
     return status == GUFO_OK ? job_check_inputs(s->job, error) : status;
 }
 
@@ -131,7 +107,7 @@ static gufo_status check_stream(const gufo_job *job, gufo_error *error)
 gufo_status gufo_job_stream(gufo_job *job, int fd, const gufo_run *how, gufo_error *error)
 {
     static const gufo_run standard = {0};
-    stream s = {.job = job, .fd = fd};
+    stream s = {.job = job, .sink.fd = fd};
     gufo_error ignored;
     gufo_status status;
 
