@@ -129,7 +129,7 @@ enum ggml_type {
 /* Bytes and elements of a block; both are 0 for a removed type.  Abort for other numbers. */
 GGML_API size_t ggml_type_size(enum ggml_type type) GGML_SYMBOL(ggml_type_size);
 GGML_API int64_t ggml_blck_size(enum ggml_type type) GGML_SYMBOL(ggml_blck_size);
-/* "f32", "q4_K" ...; "NONE" for a number that is no type. */
+/* "f32", "q4_K" ...; "NONE" for a number that is not a type. */
 GGML_API const char *ggml_type_name(enum ggml_type type) GGML_SYMBOL(ggml_type_name);
 /* Bytes of `ne` elements that fill whole blocks. */
 GGML_API size_t ggml_row_size(enum ggml_type type, int64_t ne) GGML_SYMBOL(ggml_row_size);
@@ -151,7 +151,7 @@ GGML_API ggml_bf16_t ggml_fp32_to_bf16(float) GGML_SYMBOL(ggml_fp32_to_bf16);
 struct ggml_context;
 struct ggml_backend_buffer;
 
-/* Tensors of this library are no results of operations. */
+/* Tensors of this library are never results of operations. */
 enum ggml_op {
     GGML_OP_NONE = 0,
 };
@@ -276,8 +276,8 @@ enum ggml_log_level {
 
 typedef void (*ggml_log_callback)(enum ggml_log_level level, const char *text, void *user_data);
 
-/* Who is told why a file could not be read or written; NULL: stderr.  For the whole process: to be
- * set before threads are started. */
+/* The receiver of messages about why a file could not be read or written; NULL: stderr.  For the
+ * whole process: to be set before threads are started. */
 GGML_API void ggml_log_set(ggml_log_callback log_callback, void *user_data)
     GGML_SYMBOL(ggml_log_set);
 GGML_API void ggml_log_get(ggml_log_callback *log_callback, void **user_data)

@@ -1,7 +1,7 @@
 /* The documented C API of GGUF files, on top of libgufo.
  *
  * Names, types and behaviour are those of ggml's <gguf.h>: a program written for it compiles and
- * runs unchanged (docs/c-api.md tells the few differences).  New programs may prefer <gufo.h>,
+ * runs unchanged (docs/c-api.md lists the few differences).  New programs may prefer <gufo.h>,
  * which reports errors instead of aborting, reads more files and copies less.
  *
  * - A context holds everything in memory; the file is not needed any more after gguf_init_from_*.
@@ -63,9 +63,9 @@ typedef size_t (*gguf_reader_callback_t)(void *userdata, void *output, uint64_t 
 
 /* An empty context of version 3.  NULL if memory runs out. */
 GGML_API struct gguf_context *gguf_init_empty(void) GGML_SYMBOL(gguf_init_empty);
-/* NULL, with a message to the log, for what cannot be read or is no sound file of version 2 or 3 in
- * this machine's byte order with known element types, names of less than GGML_MAX_NAME bytes and no
- * arrays inside arrays.  *params.ctx is then left alone or NULL. */
+/* NULL, with a message to the log, for a file that cannot be read or is not a valid file of version
+ * 2 or 3 in this machine's byte order with known element types, names of less than GGML_MAX_NAME
+ * bytes and no arrays inside arrays.  *params.ctx is then left alone or NULL. */
 GGML_API struct gguf_context *gguf_init_from_file(const char *fname, struct gguf_init_params params)
     GGML_SYMBOL(gguf_init_from_file);
 /* From the current position of a file that can seek, to its end.  Offsets count from the start of
@@ -87,7 +87,7 @@ GGML_API void gguf_free(struct gguf_context *ctx) GGML_SYMBOL(gguf_free);
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-/* "u8" ... "f64", "bool", "str", "arr"; NULL for a number that is no type. */
+/* "u8" ... "f64", "bool", "str", "arr"; NULL for a number that is not a type. */
 GGML_API const char *gguf_type_name(enum gguf_type type) GGML_SYMBOL(gguf_type_name);
 
 GGML_API uint32_t gguf_get_version(const struct gguf_context *ctx) GGML_SYMBOL(gguf_get_version);

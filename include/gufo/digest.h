@@ -1,7 +1,7 @@
 /* Floor 5: hashes of tensor data, manifests of them, and signatures.
  *
- * A library of its own (libgufo_digest): it needs xxHash, OpenSSL's libcrypto and libsodium, each for
- * a part only.  What was built without one of them says so: gufo_digest_available,
+ * A separate library (libgufo_digest): it needs xxHash, OpenSSL's libcrypto and libsodium, each for
+ * a part only.  A build without one of them reports it: gufo_digest_available,
  * gufo_signature_available.
  *
  * Part 1  algorithms   what can be hashed with
@@ -37,12 +37,12 @@ typedef enum gufo_digest_algorithm {
 typedef struct gufo_digest_kind {
     const char *name;    /* "sha256" */
     size_t size;         /* bytes */
-    bool file_only;      /* there is none of single tensors */
+    bool file_only;      /* not for single tensors */
     const char *library; /* that makes it */
     const char *package; /* Debian's package to build with */
 } gufo_digest_kind;
 
-/* NULL for a number that is no algorithm.  Static; any thread. */
+/* NULL for any other number.  Static; any thread. */
 GUFO_API const gufo_digest_kind *gufo_digest_kind_of(gufo_digest_algorithm algorithm);
 /* The algorithm with that name into *algorithm; false if there is none. */
 GUFO_API bool gufo_digest_by_name(gufo_str name, gufo_digest_algorithm *algorithm);
@@ -78,9 +78,9 @@ typedef struct gufo_digest_options {
 } gufo_digest_options;
 
 /* Hashes the data of every tensor, and into *all the data of all tensors in the order of the infos;
- * padding and metadata do not count.  Bytes are hashed as they lie in the file.  Every byte is read
+ * padding and metadata do not count.  Bytes are hashed as the file stores them.  Every byte is read
  * once, into about 16 MiB of memory; the hash of all data is made beside those of the tensors, each
- * algorithm on a thread of its own where there are enough.
+ * algorithm on its own thread where there are enough.
  *   GUFO_E_ARGUMENT  no algorithm; a pipe, whose data is gone
  *   GUFO_E_TYPE      an algorithm that is not available
  *   GUFO_E_STOPPED   a callback asked for it
@@ -96,8 +96,8 @@ GUFO_API gufo_status gufo_digest_run(const gufo_model *model, const gufo_digest_
  *     sha256    c0510d38...bd  FILE:TENSOR
  *     sha256    7dd641b3...e4  FILE
  *
- * A line that begins with a backslash has escapes in its name: \n, \r, \t, \\, \", \xHH (a byte) and
- * \u{HEX} (a character).  Lines may end with CR LF; empty ones are passed over. */
+ * A line that begins with a backslash has escapes in its name: \n, \r, \t, \\, \", \xHH (a byte)
+ * and \u{HEX} (a character).  Lines may end with CR LF; empty ones are skipped. */
 typedef struct gufo_manifest gufo_manifest;
 
 typedef struct gufo_manifest_line {
@@ -126,12 +126,12 @@ typedef enum gufo_manifest_verdict {
     GUFO_MANIFEST_NEW = 3,     /* the file has it, the manifest does not */
 } gufo_manifest_verdict;
 
-/* About one tensor; about all data together if `whole` is set.  Lives during the call only. */
+/* About one tensor; about all data together if `whole` is set.  Valid only during the callback. */
 typedef struct gufo_manifest_result {
     gufo_manifest_verdict verdict;
     bool whole;
     gufo_str tensor;
-    uint32_t differing; /* a bit for each algorithm whose hash is another one */
+    uint32_t differing; /* a bit for each algorithm whose hash differs */
 } gufo_manifest_result;
 
 typedef struct gufo_manifest_check {
@@ -154,11 +154,11 @@ typedef struct gufo_manifest_summary {
     uint64_t reserved[4];
 } gufo_manifest_summary;
 
-/* Hashes a model with every algorithm that the manifest has for it and compares.  FILE need not be
- * the path of today: if all lines are about one FILE, they are taken whatever its name; else those
- * whose FILE is `path`, or else has the same last component.  Differences are no failure.
- * GUFO_E_NOT_FOUND if no line is about this file; GUFO_E_MALFORMED for a line that contradicts
- * another (the error then names no file); else as gufo_digest_run. */
+/* Hashes a model with every algorithm that the manifest has for it and compares.  FILE does not
+ * have to be the current path: if all lines are about one FILE, they are taken whatever its name;
+ * else those whose FILE is `path`, or else has the same last component.  Differences are not
+ * failures.  GUFO_E_NOT_FOUND if no line is about this file; GUFO_E_MALFORMED for a line that
+ * contradicts another (the error then names no file); else as gufo_digest_run. */
 GUFO_API gufo_status gufo_manifest_verify(const gufo_model *model, const gufo_manifest_check *check,
                                           const gufo_run *run, gufo_manifest_summary *summary,
                                           gufo_error *error);
@@ -185,14 +185,14 @@ typedef struct gufo_secret_key {
 #define GUFO_SIGNATURE_TEXT 10240 /* of a signature */
 #define GUFO_TRUSTED_COMMENT 8173 /* bytes of a trusted comment; minisign reads no more */
 
-/* How hard it is to guess a password: those of crypto_pwhash_scryptsalsa208sha256; 0 for what
- * minisign takes, a second of work in 1 GiB of memory. */
+/* The cost of guessing a password, as in crypto_pwhash_scryptsalsa208sha256; 0 for minisign's
+ * choice, a second of work in 1 GiB of memory. */
 typedef struct gufo_key_effort {
     uint64_t operations, memory;
 } gufo_key_effort;
 
-/* Whether this build of the library can sign and check (it needs libsodium).  Without, all of the
- * following fail with GUFO_E_TYPE. */
+/* Whether this build of the library can sign and check (it needs libsodium).  Without it, all of
+ * the following functions fail with GUFO_E_TYPE. */
 GUFO_API bool gufo_signature_available(void);
 
 /* Eight bytes as minisign shows them: 16 digits. */
@@ -211,9 +211,9 @@ GUFO_API gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str p
                                           const gufo_key_effort *effort, char text[GUFO_KEY_TEXT],
                                           gufo_error *error);
 
-/* Reads the text of a key file (of a public key, the second line alone will do).
- * GUFO_E_MALFORMED for what is no key; of a secret key, GUFO_E_ARGUMENT for a wrong password,
- * GUFO_E_LIMIT for one that asks for more than 1 GiB, GUFO_E_MEMORY. */
+/* Reads the text of a key file (for a public key, the second line alone is enough).
+ * GUFO_E_MALFORMED for text that is not a key; for a secret key, GUFO_E_ARGUMENT for a wrong
+ * password, GUFO_E_LIMIT for one that asks for more than 1 GiB, GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_public_key_parse(gufo_str text, gufo_public_key *key, gufo_error *error);
 GUFO_API gufo_status gufo_secret_key_parse(gufo_str text, gufo_str password, gufo_secret_key *key,
                                            gufo_error *error);
@@ -221,7 +221,7 @@ GUFO_API gufo_status gufo_secret_key_parse(gufo_str text, gufo_str password, guf
 GUFO_API gufo_status gufo_secret_key_encrypted(gufo_str text, bool *encrypted, gufo_error *error);
 
 /* Signs a message into the text of a signature file.  GUFO_E_ARGUMENT for a comment that is too
- * long, or no line of printable UTF-8: minisign refuses it. */
+ * long or is not a line of printable UTF-8, because minisign refuses it. */
 GUFO_API gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str message,
                                          gufo_str trusted_comment, char text[GUFO_SIGNATURE_TEXT],
                                          gufo_error *error);
@@ -230,17 +230,17 @@ typedef enum gufo_signature_verdict {
     GUFO_SIGNATURE_GOOD = 0,
     GUFO_SIGNATURE_OTHER_KEY = 1,   /* made with another key */
     GUFO_SIGNATURE_BAD = 2,         /* the message is not what was signed */
-    GUFO_SIGNATURE_BAD_COMMENT = 3, /* the message is, the trusted comment is not */
+    GUFO_SIGNATURE_BAD_COMMENT = 3, /* the message is good, the trusted comment is not */
 } gufo_signature_verdict;
 
 typedef struct gufo_signature_result {
     gufo_signature_verdict verdict;
-    uint8_t key_id[8];        /* whose signature it is said to be */
+    uint8_t key_id[8];        /* the key that the signature names */
     gufo_str trusted_comment; /* part of the text; to be trusted only if the verdict is good */
 } gufo_signature_result;
 
-/* Checks a signature, of today's kind or of minisign's older one over the message itself.  Fails
- * with GUFO_E_MALFORMED for text that is no signature. */
+/* Checks a signature, of the current kind or of minisign's older kind over the message itself.
+ * Fails with GUFO_E_MALFORMED for text that is not a signature. */
 GUFO_API gufo_status gufo_signature_check(const gufo_public_key *key, gufo_str message,
                                           gufo_str text, gufo_signature_result *result,
                                           gufo_error *error);
