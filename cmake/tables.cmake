@@ -1,5 +1,5 @@
 # Tables: registry/NAME.tsv becomes NAME.inc in the build tree, ROW("first column", "second", ...) for
-# each line that is no comment (of two columns at least).  The sources say what a ROW is:
+# each line that is not a comment (of two columns at least).  The sources say what a ROW is:
 #
 #     #define ROW(id, name) {id, name},
 #     #include "registry/NAME.inc"

@@ -37,7 +37,7 @@ static void look_at_value(const struct gguf_context *ctx, int64_t id)
     if (type == GGUF_TYPE_ARRAY)
         type = gguf_get_arr_type(ctx, id);
     else
-        must(count == 1, "what is no array is one value");
+        must(count == 1, "anything but an array is one value");
     if (type != GGUF_TYPE_STRING) {
         look_at_bytes(gguf_get_arr_data(ctx, id),
                       count * gufo_value_type_size((gufo_value_type)type));

@@ -9,22 +9,22 @@
 const command commands[] = {
     {"show", "Show what a model file is and what it holds", command_show},
     {"get", "Print one metadata value", command_get},
-    {"validate", "Check files and tell every fault", command_validate},
+    {"validate", "Check files and report every fault", command_validate},
     {"stats", "Show what numbers the tensors hold", command_stats},
     {"quantize", "Change the element types of a model", command_quantize},
     {"edit", "Change the metadata of a model", command_edit},
     {"imatrix", "Show, merge and convert importance matrices", command_imatrix},
-    {"diff", "Tell how two models differ", command_diff},
+    {"diff", "Show how two models differ", command_diff},
     {"hash", "Hash the tensor data of models", command_hash},
     {"verify", "Compare a model with a manifest of its hashes", command_verify},
     {"sign", "Sign a manifest", command_sign},
-    {"split", "Divide a model into several files", command_split},
-    {"merge", "Make one file of several", command_merge},
+    {"split", "Split a model into several files", command_split},
+    {"merge", "Merge several files into one", command_merge},
     {"endian", "Write a model in the other byte order", command_endian},
     {"extract", "Write tensors to files of other formats", command_extract},
     {"strip", "Write a model without its tensors", command_strip},
-    {"name", "Tell what the names of files say, and mend them", command_name},
-    {"explain", "Tell what a key, a tensor, a type or a rule is", command_explain},
+    {"name", "Explain the names of files, and fix them", command_name},
+    {"explain", "Explain a key, a tensor, a type or a rule", command_explain},
     {"list", "List the keys, architectures, tensors, types and rules that are known", command_list},
     {"help", "Explain a command", command_help},
 };
@@ -42,7 +42,7 @@ const command *command_find(const char *name)
 const command *command_nearest(const char *name)
 {
     const command *nearest = NULL;
-    size_t best = strlen(name) / 2 + 1; /* half of it wrong is no likeness any more */
+    size_t best = strlen(name) / 2 + 1; /* with half of it wrong, the words are no longer alike */
 
     for (size_t i = 0; i < command_count; i++) {
         size_t distance = text_distance(gufo_str_of(commands[i].name), gufo_str_of(name), best);

@@ -19,7 +19,7 @@ enum { OPTION_VALUES = OPTION_COMMAND };
 
 static const struct argp_option diff_table[] = {
     {"values", OPTION_VALUES, NULL, 0,
-     "Decode tensors that differ, whatever their types, and tell how far their numbers are apart",
+     "Decode tensors that differ, whatever their types, and report how far apart their numbers are",
      1},
     {0},
 };
@@ -45,9 +45,9 @@ static const struct argp diff_argp = {
     .options = diff_table,
     .parser = parse_diff,
     .args_doc = "A B",
-    .doc = "Tell how two models differ: metadata, and tensors with their data.\v"
-           "How a model lies in files makes no difference: shards, byte order, version, padding, "
-           "the order of keys and tensors.  Exit status 0 says that they are the same, 1 that "
+    .doc = "Show how two models differ: metadata, and tensors with their data.\v"
+           "How a model is stored makes no difference: shards, byte order, version, padding, "
+           "the order of keys and tensors.  Exit status 0 means that they are the same, 1 that "
            "something differs.",
     .children = options_children,
 };

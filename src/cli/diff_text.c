@@ -141,7 +141,7 @@ void diff_text_tensor(diff_report *r, const gufo_tensor_difference *d)
         put_tensor(&d->b);
     }
     if (d->unordered)
-        fputs("  the byte orders differ, and how to turn this type is not known", stdout);
+        fputs("  the byte orders differ, and gufo cannot swap this type", stdout);
     else if (d->data)
         printf("  data differs from byte %" PRIu64 " on", d->first);
     putc('\n', stdout);
@@ -149,8 +149,8 @@ void diff_text_tensor(diff_report *r, const gufo_tensor_difference *d)
         put_values(&d->a, &d->values);
     else if (r->options->values && d->kind == GUFO_DIFFERENCE_CHANGED)
         fprintf(stdout, "    values: %s\n",
-                d->shape ? "not compared, for the shapes differ"
-                         : "not compared, for not both can be decoded");
+                d->shape ? "not compared, because the shapes differ"
+                         : "not compared, because one of them cannot be decoded");
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

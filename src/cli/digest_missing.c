@@ -4,7 +4,7 @@
 
 static int command_missing(void)
 {
-    report_message(NULL, "this gufo was built without hashes and signatures; build it with "
+    report_message(NULL, "this gufo was built without hashes and signatures; build gufo with "
                          "-DGUFO_DIGEST=ON and Debian's packages libxxhash-dev, libssl-dev and "
                          "libsodium-dev");
     return CODE_USAGE;

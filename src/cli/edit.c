@@ -43,7 +43,8 @@ static const struct argp_option edit_table[] = {
     {NULL, 0, NULL, 0, "Changes, made in the order given:", 1},
     {"set", OPTION_SET, "KEY=[TYPE:]VALUE", 0,
      "Set a number, bool or string; a key that exists keeps its type unless TYPE is given", 1},
-    {"set-string", OPTION_SET_STRING, "KEY=TEXT", 0, "Set a string, whatever it looks like", 1},
+    {"set-string", OPTION_SET_STRING, "KEY=TEXT", 0, "Set a string, whatever the value looks like",
+     1},
     {"set-file", OPTION_SET_FILE, "KEY=PATH", 0, "Set a string to the bytes of a file", 1},
     {"set-json", OPTION_SET_JSON, "KEY=TYPE:JSON", 0,
      "Set an array, as in KEY=uint32:[1,2]; TYPE is that of its elements", 1},
@@ -52,7 +53,7 @@ static const struct argp_option edit_table[] = {
     {"rename-tensor", OPTION_RENAME_TENSOR, "OLD=NEW", 0, "Rename a tensor", 1},
     {"copy-from", OPTION_COPY_FROM, "OTHER GLOB", 0, "Set keys as they are in another file", 1},
     {NULL, 0, NULL, 0, "How it is written:", 2},
-    {"output", 'o', "OUT", 0, "Write a new file and leave FILE as it is", 2},
+    {"output", 'o', "OUT", 0, "Write a new file and leave FILE unchanged", 2},
     {"in-place", OPTION_IN_PLACE, "WHEN", 0,
      "Change FILE itself: auto (where that is safe), yes, or no (always a new file)", 2},
     {"reserve", OPTION_RESERVE, "SIZE", 0, "Leave room for later edits where the file grows", 2},
@@ -184,8 +185,10 @@ static const struct argp edit_argp = {
     .doc =
         "Change the metadata of a model.\v"
         "Tensor data is not written: the new metadata goes over the old one, or into blocks that "
-        "the file system inserts in front (ext4, XFS).  Where neither is possible or safe, a new "
-        "file takes the name, its data shared or copied by the system.  -v tells which.\n\n"
+        "the file system inserts in front (ext4, XFS).  Where neither is possible or safe, gufo "
+        "writes a new file under the same name, and the system shares or copies the data.  -v "
+        "shows "
+        "which.\n\n"
         "Without TYPE a new key is a bool (true, false), an integer, a float32 or a string, as "
         "its value looks.  An edit that was interrupted is completed by --recover FILE, or by "
         "the next edit.",
@@ -288,7 +291,7 @@ static int write_file(const edit_options *o, gufo_edit *edit, const edit_report 
         int code = report_failure(o, &error);
 
         if (broken)
-            report_message(o->path, "the edit is half done; 'gufo edit --recover %s' repairs it",
+            report_message(o->path, "the edit is incomplete; 'gufo edit --recover %s' repairs it",
                            o->path);
         return broken ? CODE_FAILED : code;
     }

@@ -74,7 +74,7 @@ typedef struct edit_json {
     gufo_items array;
 } edit_json;
 
-/* False, with the reason in `message`, for what is no JSON or does not fit the type. */
+/* False, with the reason in `message`, for text that is not JSON or does not fit the type. */
 bool edit_json_read(gufo_value_type type, const char *text, edit_json *out,
                     char message[EDIT_JSON_MESSAGE]);
 void edit_json_free(edit_json *json);

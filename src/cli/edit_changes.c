@@ -47,8 +47,8 @@ static int check(const edit_options *options, const char *option, const char *te
 static int report_unfit(const char *text, edit_value_result result, gufo_value_type type)
 {
     if (result == EDIT_VALUE_ARRAY)
-        return report_usage("edit", "--set %s: arrays are given with --set-json", text);
-    return report_usage("edit", "--set %s: that is no value of type %s", text,
+        return report_usage("edit", "--set %s: use --set-json for arrays", text);
+    return report_usage("edit", "--set %s: not a value of type %s", text,
                         gufo_value_type_name(type));
 }
 
@@ -159,7 +159,7 @@ static const char *read_json_type(const char *text, const char *rest, gufo_value
     if (colon != NULL && gufo_value_type_by_name(name, type) && *type != GUFO_VALUE_ARRAY)
         return colon + 1;
     report_usage("edit",
-                 "--set-json %s: the type of the values has to stand before the JSON, as in "
+                 "--set-json %s: the type of the values has to come before the JSON, as in "
                  "KEY=uint32:[1,2]",
                  text);
     return NULL;

@@ -216,7 +216,7 @@ static bool decode_base64(reader *r, list *text)
         int digit = base64_digit(text->items[i]);
 
         if (digit < 0)
-            return fail(r, "that is no base64");
+            return fail(r, "not base64");
         bits = bits << 6 | (uint32_t)digit;
         held += 6;
         if (held >= 8) {
@@ -225,7 +225,7 @@ static bool decode_base64(reader *r, list *text)
         }
     }
     if (text->count % 4 != 0 || held >= 6)
-        return fail(r, "that is no base64");
+        return fail(r, "not base64");
     text->count = out;
     return true;
 }
@@ -366,7 +366,7 @@ bool edit_json_read(gufo_value_type type, const char *text, edit_json *out,
         good = read_word(&r, &out->value);
     skip_space(&r);
     if (good && *r.at != '\0')
-        good = fail(&r, "something follows the value");
+        good = fail(&r, "there is text after the value");
     if (!good)
         edit_json_free(out);
     return good;

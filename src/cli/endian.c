@@ -18,7 +18,7 @@ enum { OPTION_TO = OPTION_COMMAND, OPTION_DRY_RUN };
 
 static const struct argp_option endian_table[] = {
     {"to", OPTION_TO, "ORDER", 0, "The byte order of OUT: little, big, or other", 1},
-    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show what there would be, write nothing", 1},
+    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show the result, but write nothing", 1},
     {0},
 };
 
@@ -60,9 +60,9 @@ static const struct argp endian_argp = {
     .parser = parse_endian,
     .args_doc = "FILE OUT",
     .doc = "Write a model in the other byte order.\v"
-           "Metadata and the numbers inside the blocks of every tensor are turned.  OUT is of "
-           "version 3.  If FILE is the first shard of a set, OUT must be named as the first shard "
-           "of as many.",
+           "Metadata and the numbers inside the blocks of every tensor are swapped.  OUT is of "
+           "version 3.  If FILE is the first shard of a set, OUT must have the name of the first "
+           "shard of a set of as many.",
     .children = options_children,
 };
 

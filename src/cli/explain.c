@@ -22,7 +22,7 @@ enum { NAME_COLUMNS = 16, LINE_COLUMNS = 96, LONGEST_HINTED = 200 };
 static const struct argp explain_argp = {
     .parser = options_parse_none,
     .args_doc = "KEY|TENSOR|TYPE|ARCH|TOKENIZER|RULE...",
-    .doc = "Tell what a key, a tensor, a type, an architecture, a tokenizer or a rule is.\v"
+    .doc = "Explain a key, a tensor, a type, an architecture, a tokenizer or a rule.\v"
            "Names may be those of a file (llama.context_length, blk.3.attn_q.weight) or those of "
            "'gufo list' ({arch}.context_length).",
     .children = options_children,
@@ -120,10 +120,10 @@ static int report_unknown(const char *word)
     catalogue_hint hint;
 
     if (strlen(word) <= LONGEST_HINTED && catalogue_nearest(word, &hint))
-        report_message(NULL, "nothing is known of '%s'; did you mean '%.*s%s'?", word,
+        report_message(NULL, "'%s' is not known; did you mean '%.*s%s'?", word,
                        (int)hint.before.len, hint.before.data, hint.name);
     else
-        report_message(NULL, "nothing is known of '%.*s'", LONGEST_HINTED, word);
+        report_message(NULL, "'%.*s' is not known", LONGEST_HINTED, word);
     return CODE_NO;
 }
 

@@ -98,7 +98,7 @@ static const struct argp extract_argp = {
            "the bytes as they are stored; everything else is little-endian.  Without --dtype, npy "
            "and safetensors keep plain numbers as they are and get quantized ones as f32.  Without "
            "-o, OUT is the name of the tensor with the name of the format appended.  Exit status 1 "
-           "says that there is no such tensor.",
+           "means that there is no such tensor.",
     .children = options_children,
 };
 
@@ -199,8 +199,9 @@ static int choose_output(extract_options *o, copying *job)
         return report_usage("extract", "-o OUT is needed for several tensors");
     (void)gufo_tensor_at(job->model, o->tensors[0], &tensor);
     if (!is_harmless(tensor.name))
-        return report_usage("extract", "-o OUT is needed: the name of the tensor is no good name "
-                                       "for a file");
+        return report_usage("extract",
+                            "-o OUT is needed: the name of the tensor cannot be the name "
+                            "of a file");
     o->default_output = calloc(1, tensor.name.len + strlen(suffix) + 1);
     if (o->default_output == NULL) {
         report_message(NULL, "out of memory");
@@ -222,7 +223,7 @@ static const char *choose_hint(const extract_options *o, const copying *job)
         (void)gufo_tensor_at(job->model, o->tensors[i], &tensor);
         type = gufo_element_type_by_id(tensor.type);
         if (type == NULL || (type->flags & GUFO_ELEMENT_DECODES) == 0)
-            return "--format raw without --dtype takes its bytes as they are";
+            return "--format raw without --dtype copies its bytes as they are";
     }
     return "--dtype f32, or --format safetensors";
 }

@@ -61,7 +61,7 @@ static const struct argp get_argp = {
     .args_doc = "FILE KEY",
     .doc = "Print the value of a metadata key.\v"
            "Arrays are printed with one element per line.  With --json the key is printed with its "
-           "type and value.  Exit status 1 says that there is no such key.",
+           "type and value.  Exit status 1 means that there is no such key.",
     .children = input_children,
 };
 
@@ -109,7 +109,7 @@ static int report_absent(const input *in, const char *key)
 
 /* ---- output --------------------------------------------------------------------------------- */
 
-/* One element, or a value that is no array. */
+/* One element, or a value that is not an array. */
 static bool print_plain(const gufo_value *value, text_style style)
 {
     json_writer j = json_writer_start(stdout);

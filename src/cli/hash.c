@@ -32,7 +32,7 @@ static const struct argp_option hash_table[] = {
     {"uuid", OPTION_ALGORITHM + GUFO_DIGEST_UUID, NULL, 0,
      "A UUID of version 5 that names the data of the whole file", 1},
     {"all", OPTION_ALL, NULL, 0, "All of these", 1},
-    {"no-tensors", OPTION_NO_TENSORS, NULL, 0, "Only all tensors together, no single ones", 2},
+    {"no-tensors", OPTION_NO_TENSORS, NULL, 0, "Only all tensors together, not each one", 2},
     {0},
 };
 
@@ -67,7 +67,7 @@ static const struct argp hash_argp = {
     .doc = "Hash the tensor data of models.\v"
            "A line for each tensor and one for the data of all tensors, in the form that "
            "llama-gguf-hash writes and gufo verify reads: a manifest.  Metadata and padding do not "
-           "count.  The lines of a set bear the path of its first shard.",
+           "count.  The lines of a set have the path of its first shard.",
     .children = input_children,
 };
 

@@ -20,8 +20,7 @@ static bool read_stream(FILE *in, const char *path, size_t most, gufo_str *text)
             char *longer = fits ? realloc(data, more > most ? most + 1 : more) : NULL;
 
             if (longer == NULL) {
-                report_message(path,
-                               fits ? "out of memory" : "this is too long for what it is to be");
+                report_message(path, fits ? "out of memory" : "the text is too long");
                 free(data);
                 return false;
             }

@@ -67,7 +67,7 @@ static const struct argp imatrix_argp = {
     .args_doc = "show FILE...\nmerge OUT IN...\nconvert IN OUT",
     .doc =
         "Show, merge and convert importance matrices.\v"
-        "'show' tells for every tensor how much text went into it, which experts never saw any, "
+        "For every tensor, 'show' prints how much text went into it, which experts never saw any, "
         "and what cannot be used.  'merge' writes the sum of several, 'convert' one in the other "
         "format: GGUF, or the old one of imatrix.dat.  OUT may be '-' for standard output.",
     .children = options_children,
@@ -335,7 +335,7 @@ static int run(const char *action, char **args, int count, const imatrix_options
     if (strcmp(action, "convert") == 0)
         return count == 2 ? run_merge(args[1], args, 1, options)
                           : report_usage("imatrix", "convert: IN and OUT are needed, no more");
-    return report_usage("imatrix", "'%s' is none of show, merge and convert", action);
+    return report_usage("imatrix", "'%s' is not show, merge or convert", action);
 }
 
 int command_imatrix(int argc, char **argv, shared_options *shared)

@@ -17,7 +17,7 @@
 /* ---- options -------------------------------------------------------------------------------- */
 
 static const struct argp_option input_table[] = {
-    {"single", OPTION_SINGLE, NULL, 0, "Take just FILE, even if it is the first shard of a set", 1},
+    {"single", OPTION_SINGLE, NULL, 0, "Read just FILE, even if it is the first shard of a set", 1},
     {0},
 };
 

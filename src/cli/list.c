@@ -45,7 +45,7 @@ static const struct argp list_argp = {
     .args_doc = "keys|archs|tensors|types|filetypes|tokenizers|pretokenizers|rules",
     .doc = "List what is known of GGUF files.\v"
            "In names of keys and tensors {arch} stands for the architecture, {id}, {bid} and {xid} "
-           "for numbers, {name} for any word.  'gufo explain' tells more of each row.",
+           "for numbers, {name} for any word.  'gufo explain' describes each row.",
     .children = options_children,
 };
 
@@ -118,7 +118,7 @@ static int check_arch(const catalogue *c, const char *arch)
         return report_usage("list", "--arch is for keys and tensors, not for %s", c->name);
     if (gufo_arch_find(gufo_str_of(arch)) != NULL)
         return CODE_OK;
-    report_message(NULL, "there is no architecture '%s'; 'gufo list archs' names all", arch);
+    report_message(NULL, "there is no architecture '%s'; 'gufo list archs' lists them", arch);
     return CODE_NO;
 }
 

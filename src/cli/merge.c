@@ -11,7 +11,7 @@ typedef struct merge_options {
 enum { OPTION_DRY_RUN = OPTION_COMMAND };
 
 static const struct argp_option merge_table[] = {
-    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Check the set and show what there would be", 1},
+    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Check the set and show the result, but write nothing", 1},
     {0},
 };
 
@@ -36,8 +36,8 @@ static const struct argp merge_argp = {
     .options = merge_table,
     .parser = parse_merge,
     .args_doc = "FIRST OUT",
-    .doc = "Make one file of a shard set.\v"
-           "FIRST is the first shard, NAME-00001-of-000NN.gguf; the others lie beside it.  Nothing "
+    .doc = "Merge a shard set into one file.\v"
+           "FIRST is the first shard, NAME-00001-of-000NN.gguf; the others are beside it.  Nothing "
            "is written unless all of them are there, complete, and belong together.",
     .children = options_children,
 };

@@ -20,7 +20,7 @@ static const struct argp_option name_table[] = {
     {"suggest", OPTION_SUGGEST, NULL, 0,
      "Make a conforming name from the metadata and the tensors of FILE", 1},
     {"rename", OPTION_RENAME, NULL, 0,
-     "Give FILE that name; of a set of shards, which its first one stands for, all get theirs", 1},
+     "Rename FILE to it; for the first shard of a set, rename all of its shards", 1},
     {0},
 };
 
@@ -49,10 +49,11 @@ static const struct argp name_argp = {
     .options = name_table,
     .parser = parse_name,
     .args_doc = "FILE...",
-    .doc = "Tell what the names of model files say.\v"
-           "Without options no file is opened, and none has to be there.  Exit status 1 says that "
-           "a name does not conform to the naming convention of GGUF files, and the output why.  "
-           "A file that has the new name already is replaced only with --force.",
+    .doc =
+        "Explain the names of model files.\v"
+        "Without options no file is opened, and none has to exist.  Exit status 1 means that "
+        "a name does not conform to the naming convention of GGUF files, and the output says why.  "
+        "A file that has the new name already is replaced only with --force.",
     .children = input_children,
 };
 
@@ -195,7 +196,7 @@ int command_name(int argc, char **argv, shared_options *shared)
     if (shared->arg_count == 0)
         return report_usage("name", "no FILE is given");
     if (options.input.single && (options.rename || !opens))
-        return report_usage("name", "--single is for --suggest alone");
+        return report_usage("name", "--single is for --suggest only");
     for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
         if (!opens || options.input.single || !is_treated(shared, i))
             code = worst_code(code, opens ? name_suggest(shared->args[i], &options)

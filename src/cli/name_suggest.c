@@ -144,7 +144,7 @@ static void write_json(json_writer *j, const proposal *p, bool renamed)
 static void print_moves(const proposal *p)
 {
     if (p->move_count == 0)
-        printf("%s: the name is that already\n", p->first);
+        printf("%s: the file already has that name\n", p->first);
     for (size_t i = 0; i < p->move_count; i++) {
         text_put(stdout, gufo_str_of(p->moves[i].from), TEXT_PLAIN);
         fputs(" -> ", stdout);

@@ -19,8 +19,8 @@
 static const struct argp_option shared_table[] = {
     {NULL, 0, NULL, 0, "Options of all commands:", 90},
     {"json", 'j', NULL, 0, "Write the result as JSON, one object per FILE and line", 90},
-    {"quiet", 'q', NULL, 0, "Leave out warnings and all that is not the result", 90},
-    {"verbose", 'v', NULL, 0, "Tell more", 90},
+    {"quiet", 'q', NULL, 0, "Do not print warnings, or anything but the result", 90},
+    {"verbose", 'v', NULL, 0, "Print more", 90},
     {"color", OPTION_COLOR, "WHEN", OPTION_ARG_OPTIONAL,
      "Use colour: auto (on a terminal, unless NO_COLOR is set), always or never", 90},
     {"threads", OPTION_THREADS, "N", 0, "Use at most N threads (default: one per core)", 90},

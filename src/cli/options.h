@@ -17,7 +17,7 @@ typedef struct shared_options {
     unsigned threads; /* 0: all cores */
     color_mode color;
     bool done;   /* help was asked for and printed: nothing is left to do */
-    char **args; /* what is no option, in order */
+    char **args; /* arguments that are not options, in order */
     int arg_count;
 } shared_options;
 

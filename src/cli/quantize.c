@@ -45,8 +45,8 @@ enum {
 
 static const struct argp_option quantize_table[] = {
     {"allow-requantize", OPTION_ALLOW_REQUANTIZE, NULL, 0,
-     "Take quantized tensors as a source, too; more is lost than from the original", 1},
-    {"leave-output-tensor", OPTION_LEAVE_OUTPUT, NULL, 0, "Leave output.weight as it is", 1},
+     "Accept quantized tensors as a source; they lose more than the original does", 1},
+    {"leave-output-tensor", OPTION_LEAVE_OUTPUT, NULL, 0, "Leave output.weight unchanged", 1},
     {"pure", OPTION_PURE, NULL, 0, "No mixture: the same type for every tensor", 1},
     {"imatrix", OPTION_IMATRIX, "FILE", 0, "Importance matrix, in either format", 1},
     {"include-weights", OPTION_INCLUDE, "NAME", 0,
@@ -61,20 +61,20 @@ static const struct argp_option quantize_table[] = {
      "(repeatable)",
      1},
     {"tensor-type-file", OPTION_TENSOR_TYPE_FILE, "FILE", 0,
-     "A file with many PATTERN=TYPE, divided by white space", 1},
+     "A file of PATTERN=TYPE items, separated by white space", 1},
     {"prune-layers", OPTION_PRUNE, "N,N,...", 0, "Leave layers out and renumber the others", 1},
     {"keep-split", OPTION_KEEP_SPLIT, NULL, 0, "Write one file per shard of the input", 1},
     {"override-kv", OPTION_OVERRIDE, "KEY=TYPE:VALUE", 0,
      "Set a metadata value; TYPE is int, float, bool or str (repeatable)", 1},
-    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show what every tensor would become, write nothing", 1},
+    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show what every tensor would become, but write nothing",
+     1},
     {"no-fallback", OPTION_NO_FALLBACK, NULL, 0,
-     "Rows that do not fill blocks are an error, not a reason to take another type", 2},
+     "Fail where rows do not fill blocks, instead of falling back to another type", 2},
     {"effort", OPTION_EFFORT, "WORD", 0,
      "reference (the bytes that llama-quantize makes) or high (slower, smaller errors)", 2},
-    {"keep-nonfinite", OPTION_KEEP_NONFINITE, NULL, 0,
-     "Values that are infinite or NaN are no error", 2},
+    {"keep-nonfinite", OPTION_KEEP_NONFINITE, NULL, 0, "Accept values that are infinite or NaN", 2},
     {"memory", OPTION_MEMORY, "SIZE", 0, "Use at most SIZE of memory (default: 512M)", 2},
-    {"resume", OPTION_RESUME, NULL, 0, "Go on with an interrupted run, if there is one", 2},
+    {"resume", OPTION_RESUME, NULL, 0, "Continue an interrupted run, if there is one", 2},
     {"report", OPTION_REPORT, "FILE.csv", 0, "Write a row for every tensor", 2},
     {0},
 };
@@ -240,7 +240,7 @@ static bool read_arguments(quantize_options *o)
     if (at < count && !read_thread_argument(shared, args[at++]))
         return false;
     if (at < count) {
-        report_usage("quantize", "'%s' is one argument too many", args[at]);
+        report_usage("quantize", "'%s' is an extra argument", args[at]);
         return false;
     }
     if (!quantize_read_target(o))
@@ -291,7 +291,7 @@ static int check_report(const quantize_options *o)
     if (o->report == NULL)
         return CODE_OK;
     if (stat(o->report, &info) == 0 && S_ISDIR(info.st_mode)) {
-        report_message(o->report, "target exists and is no regular file");
+        report_message(o->report, "target exists and is not a regular file");
         return CODE_USAGE;
     }
     if (save_is_stream(o->report))
@@ -436,7 +436,7 @@ static const char *exists_hint(const char *path)
     if (save_is_stream(path)) /* or a folder */
         return "";
     if (len > suffix_len && strcmp(path + len - suffix_len, suffix) == 0)
-        return " (--resume goes on with it, --force starts over)";
+        return " (--resume continues it, --force starts over)";
     return " (--force replaces it)";
 }
 
@@ -457,7 +457,7 @@ static int report_failure(const quantize_options *o, const char *path, const guf
         {GUFO_E_ARGUMENT, false, CODE_USAGE, ""},
         {GUFO_E_LIMIT, false, CODE_USAGE, " (--memory)"},
         {GUFO_E_EXISTS, false, CODE_USAGE, ""},
-        {GUFO_E_RANGE, false, CODE_FAILED, " (--keep-nonfinite lets it pass)"},
+        {GUFO_E_RANGE, false, CODE_FAILED, " (--keep-nonfinite accepts it)"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -536,8 +536,8 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
 
 static int report_stop(const quantize_options *o)
 {
-    report_message(o->output, "interrupted; what is done is kept beside it, and the same command "
-                              "with --resume goes on");
+    report_message(o->output, "interrupted; what is done is kept beside it; the same command "
+                              "with --resume continues");
     return CODE_INTERRUPTED;
 }
 

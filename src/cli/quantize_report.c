@@ -495,8 +495,9 @@ void quantize_warn(const gufo_quantizer *q, const quantize_options *options)
     warn_of_fallbacks(q, options->input);
     warn_of(&impossible, options->input,
             "this type cannot be made without importance data (--imatrix)");
-    warn_of(&poor, options->input, "a type this small is poor without importance data (--imatrix)");
+    warn_of(&poor, options->input,
+            "a type this small gives poor results without importance data (--imatrix)");
     warn_of(&unfit, options->input, "the importance data has another length and is ignored");
-    warn_of(&missing, options->input, "the importance matrix does not have it");
-    warn_of(&unknown, options->input, "its type cannot be decoded, so that it is kept");
+    warn_of(&missing, options->input, "it is not in the importance matrix");
+    warn_of(&unknown, options->input, "its type cannot be decoded, so it is kept");
 }

@@ -1,4 +1,4 @@
-/* What stands in the options of gufo quantize. */
+/* What is in the options of gufo quantize. */
 #include "base/distance.h"
 #include "cli/quantize.h"
 
@@ -89,7 +89,7 @@ bool quantize_read_type(const char *option, const char *text, const gufo_element
         return true;
     snprintf(what, sizeof what, "%s: ", option);
     if (*out != NULL)
-        report_usage("quantize", "%s%s cannot be made any more", what, (*out)->name);
+        report_usage("quantize", "%s%s can no longer be made", what, (*out)->name);
     else
         report_unknown(what, text, fits ? name : NULL, made_type_name);
     return false;
@@ -344,7 +344,7 @@ bool quantize_make_override(const override_text *text, const gufo_model *file,
             continue;
         if (kinds[i].make(text->value, wanted, &out->value))
             return true;
-        report_usage("quantize", "--override-kv %s: '%s' is no value of type %s", text->key,
+        report_usage("quantize", "--override-kv %s: '%s' is not a value of type %s", text->key,
                      text->value, text->type);
         return false;
     }

@@ -79,7 +79,8 @@ static gufo_status look(const rename_move *move, bool force, gufo_error *error)
     if (status != GUFO_OK || !exists)
         return status;
     if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "exists already, and is no file");
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "exists already, and is not a file");
     if (!force)
         return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already");
     return GUFO_OK;
@@ -109,7 +110,7 @@ static gufo_status give_name(rename_move *move, gufo_error *error)
 {
     if (rename_new(move->from, move->to) != 0)
         return errno == EEXIST ? fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already")
-                               : fail_io(error, errno, "cannot get the name %s", move->to);
+                               : fail_io(error, errno, "cannot be renamed to %s", move->to);
     move->is_moved = true;
     return GUFO_OK;
 }
@@ -122,7 +123,7 @@ static void tell_stranded(gufo_error *error, const char *where)
     size_t len = strlen(error->message);
 
     (void)snprintf(error->message + len, sizeof error->message - len,
-                   "; and back it cannot go: the file is now %s", where);
+                   "; it could not be moved back: the file is now %s", where);
 }
 
 static void take_back(rename_move *moves, size_t count, gufo_error *error)

@@ -17,7 +17,7 @@ bool save_is_pending(const char *path);
 int save_report(const char *path, const gufo_error *error);
 
 /* Writes `bytes` to the file `path`: all of it or nothing.  A file that exists is replaced only if
- * `force` is set; what exists and is no regular file (a pipe, /dev/null) is written directly.
+ * `force` is set; what exists and is not a regular file (a pipe, /dev/null) is written directly.
  * It must not be one of the files that `guard` (may be NULL) holds.  Returns the exit code: CODE_USAGE
  * where the file exists or is such a one, CODE_FAILED for other failures, both after a report. */
 int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard);

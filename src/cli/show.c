@@ -25,7 +25,7 @@ static const struct argp_option show_table[] = {
     {"array-limit", OPTION_ARRAY_LIMIT, "N", 0,
      "At most N elements of each array (default: 8; with --json: all)", 1},
     {"lenient", OPTION_LENIENT, NULL, 0,
-     "Show a damaged file as far as it can be read, and exit with status 1", 1},
+     "Show what can be read of a damaged file, and exit with status 1", 1},
     {0},
 };
 
@@ -66,7 +66,7 @@ static const struct argp show_argp = {
     .args_doc = "FILE...",
     .doc = "Show what a model file is, its metadata and its tensors.\v"
            "FILE may be '-' for standard input.  The first shard of a set "
-           "(NAME-00001-of-000NN.gguf) stands for the whole set.",
+           "(NAME-00001-of-000NN.gguf) means the whole set.",
     .children = input_children,
 };
 

@@ -381,7 +381,7 @@ static int check_usage(const sign_options *options)
     if (options->generate && count != 1)
         return report_usage("sign", "--generate needs one NAME");
     if (options->generate && options->key != NULL)
-        return report_usage("sign", "--generate makes a key and takes none");
+        return report_usage("sign", "--generate makes a key; do not give one");
     if (options->generate)
         return CODE_OK;
     if (count == 0)

@@ -120,6 +120,6 @@ bool sign_password(const char *path, bool twice, gufo_str *password)
         return false;
     for (size_t i = 0; i < password->len; i++)
         if (password->data[i] == '\n' || password->data[i] == '\r')
-            password->len = i; /* the rest is no secret */
+            password->len = i; /* the rest is not a secret */
     return true;
 }

@@ -24,11 +24,11 @@ enum {
 
 static const struct argp_option split_table[] = {
     {"max-size", OPTION_MAX_SIZE, "SIZE", 0,
-     "At most so many bytes per file: a number with K, M or G (thousands) or Ki, Mi or Gi", 1},
+     "At most this many bytes per file: a number with K, M or G (thousands) or Ki, Mi or Gi", 1},
     {"max-tensors", OPTION_MAX_TENSORS, "N", 0, "At most N tensors per file", 1},
     {"no-tensor-first-split", OPTION_METADATA_ALONE, NULL, 0,
-     "The first file holds metadata and no tensor", 1},
-    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show which files there would be, write nothing", 1},
+     "Put only metadata, no tensors, into the first file", 1},
+    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show which files would be written, but write nothing", 1},
     {0},
 };
 
@@ -88,10 +88,10 @@ static const struct argp split_argp = {
     .options = split_table,
     .parser = parse_split,
     .args_doc = "FILE OUTPREFIX",
-    .doc = "Divide a model into several files.\v"
+    .doc = "Split a model into several files.\v"
            "The files are OUTPREFIX-00001-of-000NN.gguf and so on; all of them appear, or none.  "
-           "FILE may be the first shard of a set, which is then divided anew.  A tensor that is "
-           "larger than the bound gets a file of its own.",
+           "FILE may be the first shard of a set, which is then split again.  A tensor that "
+           "is larger than the limit gets its own file.",
     .children = options_children,
 };
 

@@ -23,7 +23,7 @@ enum { OPTION_TENSORS = OPTION_COMMAND, OPTION_LENIENT };
 static const struct argp_option stats_table[] = {
     {"tensors", OPTION_TENSORS, "GLOB", 0, "Only tensors whose names match GLOB (repeatable)", 1},
     {"lenient", OPTION_LENIENT, NULL, 0,
-     "Take a damaged file as far as it can be read, and exit with status 1", 1},
+     "Use what can be read of a damaged file, and exit with status 1", 1},
     {0},
 };
 
@@ -66,7 +66,7 @@ static const struct argp stats_argp = {
     .args_doc = "FILE...",
     .doc = "Show what numbers the tensors of a model hold.\v"
            "All data is read and decoded.  Histograms are drawn with -v, and where four tensors or "
-           "fewer are shown.  Exit status 1 says that no tensor matches.",
+           "fewer are shown.  Exit status 1 means that no tensor matches.",
     .children = input_children,
 };
 
@@ -231,7 +231,7 @@ static int stats(const char *path, const stats_options *options)
     if (has_data(&in)) {
         code = worst_code(report_all(&in, options), report_damage(&in));
     } else {
-        report_message(path, "the data of a pipe cannot be looked through; give a file");
+        report_message(path, "the data of a pipe cannot be scanned; give a file");
         code = CODE_USAGE;
     }
     input_close(&in);

@@ -20,7 +20,7 @@ static const struct argp_option strip_table[] = {
      "No tensors, and none of the metadata that describes their data", 1},
     {"no-tensors", OPTION_NO_TENSORS, NULL, 0, "No tensors, but all metadata", 1},
     {"tensors", OPTION_TENSORS, "GLOB", 0, "All metadata, and the tensors whose names match", 1},
-    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show what there would be, write nothing", 1},
+    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show the result, but write nothing", 1},
     {0},
 };
 
@@ -57,8 +57,8 @@ static const struct argp strip_argp = {
     .parser = parse_strip,
     .args_doc = "FILE",
     .doc = "Write a model without its tensors, or with some of them.\v"
-           "What --vocab-only leaves is enough for a tokenizer: general.*, tokenizer.* and the "
-           "hyperparameters of the architecture.  Exit status 1 says that no tensor matches GLOB.",
+           "What --vocab-only keeps is enough for a tokenizer: general.*, tokenizer.* and the "
+           "hyperparameters of the architecture.  Exit status 1 means that no tensor matches GLOB.",
     .children = options_children,
 };
 

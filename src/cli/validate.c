@@ -22,13 +22,14 @@ enum { OPTION_STRICT = OPTION_COMMAND, OPTION_LIST_RULES, OPTION_DATA, OPTION_LE
 
 static const struct argp_option validate_table[] = {
     {"level", OPTION_LEVEL, "structure|standard|model", 0,
-     "How far to look: whether the file can be read; whether keys and values are as the standard "
-     "wants them; whether the model is complete and agrees with itself (the default)",
+     "How much to check: whether the file can be read; whether keys and values follow the "
+     "standard; whether the model is complete and agrees with itself (the default)",
      1},
-    {"strict", OPTION_STRICT, NULL, 0, "Warnings make a file invalid, too", 1},
+    {"strict", OPTION_STRICT, NULL, 0, "Treat warnings as errors", 1},
     {"data", OPTION_DATA, NULL, 0,
-     "Read all tensor data, too, and look for values and scales that are infinite or NaN", 1},
-    {"fix", OPTION_FIX, NULL, 0, "Write a file in which is mended what has one right answer", 1},
+     "Read all tensor data, too, and report values and scales that are infinite or NaN", 1},
+    {"fix", OPTION_FIX, NULL, 0,
+     "Write a copy in which every fault that has one right answer is fixed", 1},
     {"output", 'o', "OUT", 0, "With --fix: where to write it", 1},
     {"list-rules", OPTION_LIST_RULES, NULL, 0, "List all rules that are checked", 1},
     {0},
@@ -67,10 +68,11 @@ static const struct argp validate_argp = {
     .options = validate_table,
     .parser = parse_validate,
     .args_doc = "FILE...\n--fix FILE -o OUT\n--list-rules",
-    .doc = "Check files against the GGUF format and what is known of models, and tell every "
+    .doc = "Check files against the GGUF format and what is known of models, and report every "
            "fault.\v"
-           "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  Remarks on "
-           "what other tools refuse are shown with -v.  With -q only the exit status tells.",
+           "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  -v also "
+           "shows remarks on what other tools refuse.  With -q, the exit status is the only "
+           "result.",
     .children = input_children,
 };
 

@@ -63,7 +63,7 @@ static gufo_check_options check_options(const report *r)
                                 .path = input_is_stdin(r->path) ? NULL : r->path};
 }
 
-/* The second level, of a file that is no part of a set that is checked as one. */
+/* The second level, of a file that does not belong to a set that is checked as one. */
 static int check_meaning(report *r, const gufo_model *file)
 {
     gufo_check_options options = check_options(r);
@@ -188,7 +188,7 @@ static int check_opened_set(report *r, const gufo_model *set)
 }
 
 /* Whether the shards belong together.  Faults inside of them have been told before, and so they are
- * opened leniently; of one that is no GGUF file at all, there is nothing to compare. */
+ * opened leniently; for a file that is not a GGUF file at all, there is nothing to compare. */
 static int check_set(report *r)
 {
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};

@@ -109,10 +109,10 @@ static const struct {
     const char *action; /* in JSON */
     const char *before, *between;
 } wordings[] = {
-    [GUFO_FIX_REWRITE] = {"rewrite", "laid out anew, with nothing but zeros for padding", NULL},
+    [GUFO_FIX_REWRITE] = {"rewrite", "laid out again, with zeros as padding", NULL},
     [GUFO_FIX_SET] = {"set", "set ", " to "},
     [GUFO_FIX_RENAME] = {"rename", "renamed ", " to "},
-    [GUFO_FIX_SHORTEN] = {"shorten", "shortened ", " to as many elements as the others: "},
+    [GUFO_FIX_SHORTEN] = {"shorten", "shortened ", " to the number of elements of the others: "},
 };
 
 static void put_value(const gufo_value *value)

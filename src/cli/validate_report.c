@@ -31,7 +31,7 @@ static void put_path(const char *path)
 static const char *hint_of(const gufo_finding *finding)
 {
     if (finding->hint == NULL && finding->fix.kind != GUFO_FIX_NONE)
-        return "'gufo validate --fix FILE -o OUT' mends it";
+        return "'gufo validate --fix FILE -o OUT' fixes it";
     return finding->hint;
 }
 

@@ -44,12 +44,12 @@ static const struct argp verify_argp = {
     .options = verify_table,
     .parser = parse_verify,
     .args_doc = "FILE MANIFEST\n--key=PUB FILE [MANIFEST]",
-    .doc =
-        "Compare a model with a manifest of its hashes.\v"
-        "The manifest is one of gufo hash or of llama-gguf-hash; - reads it from standard "
-        "input.  With --key it may be left out: it is FILE.manifest then, or FILE itself if that "
-        "is no model.  Exit status 1 says that something differs, is missing or new, or that "
-        "the signature is not good.",
+    .doc = "Compare a model with a manifest of its hashes.\v"
+           "The manifest is one of gufo hash or of llama-gguf-hash; - reads it from standard "
+           "input.  With --key it may be left out: it is FILE.manifest then, or FILE itself if "
+           "FILE is not a model.  Exit status 1 means that something differs, is missing or new, "
+           "or that "
+           "the signature is not good.",
     .children = input_children,
 };
 

@@ -23,7 +23,7 @@ static gufo_status check_options(const gufo_element_type *type, const gufo_encod
     if (!gufo_cpu_available(options->cpu))
         return fail_cpu(options->cpu, error);
     if (options->effort != GUFO_EFFORT_REFERENCE && options->effort != GUFO_EFFORT_HIGH)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is no effort %d",
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "effort %d does not exist",
                          (int)options->effort);
     return reserved_check(options->reserved, "gufo_encoder_options", error);
 }

@@ -31,7 +31,7 @@ typedef struct entry {
     size_t key_len;
     enum gguf_type type; /* of the value, or of an array's elements */
     bool is_array;
-    size_t count; /* elements; 1 if it is no array */
+    size_t count; /* elements; 1 if it is not an array */
     /* One block of memory.  Numbers and bools: the values.  Strings: `count` gufo_str, then their
      * texts, each terminated. */
     void *values;
@@ -69,7 +69,7 @@ void compat_entry_free(entry *e);
  * moved behind it. */
 char *compat_entry_text(const entry *e);
 char *compat_entry_add_text(entry *e, size_t index, char *at, gufo_str text);
-/* Bytes of the values of an entry that are no strings. */
+/* Bytes of the values of an entry that are not strings. */
 size_t compat_entry_size(const entry *e);
 
 /* Appends an entry, whose key is not there yet, and takes it over; false without memory. */

@@ -101,7 +101,7 @@ const char *gguf_get_val_str(const struct gguf_context *ctx, int64_t key_id)
 static const void *plain_values(const entry *e)
 {
     if (e->type == GGUF_TYPE_STRING)
-        GGML_ABORT("key \"%s\" holds strings, which are no plain data", e->key);
+        GGML_ABORT("key \"%s\" holds strings, which are not plain data", e->key);
     return e->values;
 }
 

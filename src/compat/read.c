@@ -151,7 +151,7 @@ static bool read_entries(const reader *r)
     r->ctx->alignment = gufo_model_facts(r->file).alignment;
     if ((r->ctx->alignment & (r->ctx->alignment - 1)) != 0)
         return fail_with(r->error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
-                         "general.alignment is %zu, which is no power of two",
+                         "general.alignment is %zu, which is not a power of two",
                          r->ctx->alignment) == GUFO_OK;
     return true;
 }

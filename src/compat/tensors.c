@@ -113,7 +113,7 @@ void gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor)
     GGML_ASSERT(tensor != NULL);
     check_tensor(tensor);
     if (gguf_find_tensor(ctx, tensor->name) >= 0)
-        GGML_ABORT("there is a tensor \"%s\" already", tensor->name);
+        GGML_ABORT("tensor \"%s\" exists already", tensor->name);
     if (!compat_tensors_add(ctx, tensor,
                             count > 0 ? offset_behind(ctx, compat_tensor(ctx, count - 1)) : 0))
         ctx->incomplete = true;
@@ -145,8 +145,8 @@ void gguf_set_tensor_type(struct gguf_context *ctx, const char *name, enum ggml_
         GGML_ABORT("type %d does not exist", (int)type);
     block = ggml_blck_size(type);
     if (block == 0 || tensor->ne[0] % block != 0)
-        GGML_ABORT("rows of tensor \"%s\" have %lld elements, which fill no blocks of %lld", name,
-                   (long long)tensor->ne[0], (long long)block);
+        GGML_ABORT("rows of tensor \"%s\" have %lld elements, which do not fill blocks of %lld",
+                   name, (long long)tensor->ne[0], (long long)block);
     tensor->type = type;
     compat_set_strides(tensor);
     lay_out_behind_first(ctx);

@@ -224,7 +224,7 @@ gufo_status hasher_open(hasher *h, gufo_digest_algorithm id, gufo_error *error)
 
     *h = (hasher){.algorithm = id};
     if (a == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%u is no algorithm",
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%u is not an algorithm",
                          (unsigned)id);
     if (a->backend == NULL)
         return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,

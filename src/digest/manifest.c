@@ -162,8 +162,9 @@ static gufo_status take_name(reader *r, bool escaped, gufo_str *name)
         if (c != '\\')
             *out++ = c;
         else if (!unescape(r, &out))
-            return malformed(r, "an escape in the name is none of \\n, \\r, \\t, \\\\, \\\", \\xHH "
-                                "and \\u{HEX}");
+            return malformed(r,
+                             "an escape in the name is not one of \\n, \\r, \\t, \\\\, \\\", \\xHH "
+                             "and \\u{HEX}");
     }
     *name = (gufo_str){begin, (size_t)(out - begin)};
     return GUFO_OK;
@@ -194,7 +195,8 @@ static gufo_status fail_algorithm(const reader *r, gufo_str word)
     char quoted[GUFO_QUOTE_SIZE];
 
     return fail_with(r->error, GUFO_E_MALFORMED, r->offset,
-                     "line %" PRIu64 ": %s is no algorithm; a line is ALGORITHM HASH NAME, with "
+                     "line %" PRIu64
+                     ": %s is not an algorithm; a line is ALGORITHM HASH NAME, with "
                      "xxh64, sha1, sha256, blake2b or uuid",
                      r->number, quote_name(quoted, word));
 }
@@ -216,7 +218,7 @@ static gufo_status read_line(reader *r)
         return fail_algorithm(r, word);
     skip_spaces(r);
     if (!parse_digest(take_word(r), line.algorithm, line.digest))
-        return malformed(r, "the second word is no hash of this algorithm");
+        return malformed(r, "the second word is not a hash of this algorithm");
     for (int i = 0; i < 2 && r->at < r->end && is_space(*r->at); i++)
         r->at++;
     if (r->at == r->end)

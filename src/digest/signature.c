@@ -114,7 +114,7 @@ static gufo_status read_parts(gufo_str text, parts *p, gufo_error *error)
         signature_ends(rest) &&
         (memcmp(p->bytes, "ED", KIND_SIZE) == 0 || memcmp(p->bytes, "Ed", KIND_SIZE) == 0))
         return GUFO_OK;
-    return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "this is no minisign signature");
+    return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "not a minisign signature");
 }
 
 static bool is_message_signed(const gufo_public_key *key, gufo_str message, const parts *p)

@@ -36,7 +36,7 @@ enum {
 
 static gufo_status malformed(const char *what, gufo_error *error)
 {
-    return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "this is no minisign %s key", what);
+    return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "not a minisign %s key", what);
 }
 
 static const gufo_key_effort default_effort = {
@@ -92,7 +92,7 @@ static gufo_status apply_password(uint8_t *bytes, gufo_str password, gufo_error 
     if (operations > default_effort.operations || memory > default_effort.memory)
         return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "this secret key asks for %" PRIu64 " operations in %" PRIu64
-                         " bytes of memory to read its password, more than minisign ever does",
+                         " bytes of memory for its password, more than minisign ever asks for",
                          operations, memory);
     if (crypto_pwhash_scryptsalsa208sha256(stream, sizeof stream, password.data, password.len,
                                            bytes + SALT_AT, operations, (size_t)memory) != 0)
@@ -158,7 +158,7 @@ static gufo_status open_secret(uint8_t *bytes, gufo_str password, gufo_secret_ke
         return status;
     if (!is_sound(bytes))
         return encrypted ? fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                     "the password of this secret key is another one")
+                                     "the password of this secret key is wrong")
                          : malformed("secret", error);
     memcpy(key->id, bytes + PRIVATE_AT, sizeof key->id);
     memcpy(key->key, bytes + KEY_AT, sizeof key->key);

@@ -295,8 +295,8 @@ static gufo_status open_lanes(stream *s, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     if (s->options->algorithms == 0 || s->options->algorithms >> GUFO_DIGEST_COUNT != 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "no set of algorithms: 0x%" PRIx32,
-                         s->options->algorithms);
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "not a set of algorithms: 0x%" PRIx32, s->options->algorithms);
     for (unsigned i = 0; i < GUFO_DIGEST_COUNT && status == GUFO_OK; i++) {
         bool tensors =
             s->options->tensor != NULL && !gufo_digest_kind_of((gufo_digest_algorithm)i)->file_only;
@@ -331,14 +331,14 @@ static gufo_status measure(stream *s, gufo_error *error)
         if (gufo_model_has_data(shard))
             continue;
         (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                        "the data of a pipe is gone when it could be hashed");
+                        "the data of a pipe cannot be hashed");
         fail_in(error, GUFO_FILE_INPUT, (uint32_t)i, gufo_model_name(shard));
         return GUFO_E_ARGUMENT;
     }
     for (uint64_t t = 0; gufo_tensor_at(s->model, t, &tensor); t++)
         if (!checked_add(s->total, tensor.size, &s->total))
             return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                             "the tensors have more bytes together than can be counted");
+                             "the tensors have more bytes in total than can be counted");
     return GUFO_OK;
 }
 

@@ -144,7 +144,7 @@ static gufo_status find_by_component(verifier *v, gufo_error *error)
             continue;
         if (found && !gufo_str_equal(file, v->file))
             return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
-                             "lines %" PRIu64 " and before are about several files named %s",
+                             "line %" PRIu64 " and earlier ones are about several files named %s",
                              v->lines[i].number, quote_name(quoted, component));
         v->file = file;
         found = true;

@@ -60,8 +60,7 @@ static gufo_status check_call(const gufo_edit *edit, const gufo_edit_target *tar
     if (edit->applied)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the edit was applied already");
     if (edit->fd < 0 && target->output == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the file was opened to be read only");
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the file was opened read-only");
     return reserved_check(target->reserved, "gufo_edit_target", error);
 }
 

@@ -119,7 +119,7 @@ static gufo_status measure(comparing *c, gufo_error *error)
         if (gufo_model_has_data(c->models[side]))
             continue;
         (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                        "the data of a pipe is gone when it could be compared");
+                        "the data of a pipe cannot be compared");
         fail_in(error, side == 0 ? GUFO_FILE_INPUT : GUFO_FILE_SECOND_INPUT, 0,
                 gufo_model_name(c->models[side]));
         return GUFO_E_ARGUMENT;
@@ -128,7 +128,7 @@ static gufo_status measure(comparing *c, gufo_error *error)
         if (gufo_tensor_find_str(c->models[1], a.name, &b) &&
             !checked_add(c->total, a.size, &c->total))
             return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                             "the tensors have more bytes together than can be counted");
+                             "the tensors have more bytes in total than can be counted");
     return GUFO_OK;
 }
 

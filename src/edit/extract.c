@@ -234,7 +234,7 @@ static gufo_status check_options(const gufo_extract_options *options, size_t cou
     if (options->type != GUFO_EXTRACT_AS_STORED && options->type != GUFO_TYPE_F32 &&
         options->type != GUFO_TYPE_F16 && options->type != GUFO_TYPE_BF16)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "numbers are taken out as F32, F16 or BF16, not as type %" PRIu32,
+                         "numbers are extracted as F32, F16 or BF16, not as type %" PRIu32,
                          options->type);
     if (count != 1 && options->format != GUFO_EXTRACT_SAFETENSORS)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,

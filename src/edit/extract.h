@@ -13,7 +13,7 @@ typedef struct number_type {
     const char *numpy, *safetensors;
 } number_type;
 
-/* NULL for types that are no plain numbers. */
+/* NULL for types that are not plain numbers. */
 const number_type *extract_number_type(uint32_t id);
 
 /* How the bytes of a tensor come about. */

@@ -18,7 +18,7 @@
 
 enum { PIECE = 64 * 1024 };
 
-/* Checks are there for what a crash leaves, not for what somebody forges: the key is no secret.  They
+/* Checks are there for what a crash leaves, not for what somebody forges: the key is not a secret.  They
  * are taken piece by piece, so that checking needs no more memory than that. */
 static uint64_t check_piece(uint64_t check, uint64_t size, const uint8_t *bytes, size_t len)
 {
@@ -227,9 +227,9 @@ gufo_status edit_fail_changed(gufo_error *error)
 {
     return fail_with(
         error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-        "the file was changed or replaced after the edit that has left a journal; if it "
-        "is as it should be, remove the file of the same name with .gufo-journal at the "
-        "end");
+        "the file was changed or replaced after the edit that left a journal; if the file "
+        "is as it should be, remove the file of the same name that ends in "
+        ".gufo-journal");
 }
 
 static gufo_status fail_state(journal_state state, const char *path, const char *obstacle,
@@ -240,7 +240,7 @@ static gufo_status fail_state(journal_state state, const char *path, const char 
     switch (state) {
     case JOURNAL_UNTRUSTED:
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "%s is not taken for the journal of an interrupted edit: %s",
+                         "%s is not accepted as the journal of an interrupted edit: %s",
                          quote_name(quoted, gufo_str_of(strrchr(path, '/') + 1)), obstacle);
     case JOURNAL_OLDER:
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,

@@ -19,12 +19,12 @@ static gufo_status check_count(const gufo_model *input, gufo_error *error)
                          reason.message);
     if (count == 0) /* how llama-gguf-split marks what it merged */
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                         "not part of a set: split.count is 0, the file was merged already");
+                         "not part of a set: split.count is 0, so the file was merged already");
     (void)gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_NO_KEY, &number, NULL);
     if (count != shards)
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "this is shard %" PRIu64 " of %" PRIu64
-                         "; a set is merged by the name of its first one, "
+                         "; to merge a set, name its first shard, "
                          "NAME-00001-of-%05" PRIu64 ".gguf",
                          number + 1, count, count);
     return GUFO_OK;
@@ -44,10 +44,11 @@ static gufo_status check_ids(const gufo_model *input, gufo_error *error)
         bool found = find_id(gufo_model_shard(input, i), &own);
 
         if (found != expected || (found && own != first))
-            return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                             "shard %zu is of another set: its gufo.split.id is not that of the "
-                             "first",
-                             i + 1);
+            return fail_with(
+                error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+                "shard %zu is of another set: its gufo.split.id differs from that of the "
+                "first",
+                i + 1);
     }
     return GUFO_OK;
 }

@@ -17,8 +17,8 @@ static const struct {
     {GUFO_NORMALISED_GAPS, "data-gap", "gaps between tensors are closed"},
     {GUFO_NORMALISED_PADDING, "padding-nonzero", "padding becomes zeros"},
     {GUFO_NORMALISED_TAIL, NULL, "padding at the end is added"},
-    {GUFO_NORMALISED_TRAILING, "trailing-bytes", "bytes behind the end of the model are dropped"},
-    {GUFO_NORMALISED_SPLIT_KEYS, NULL, "keys of a split are dropped from what was no shard"},
+    {GUFO_NORMALISED_TRAILING, "trailing-bytes", "bytes after the end of the model are dropped"},
+    {GUFO_NORMALISED_SPLIT_KEYS, NULL, "split keys are dropped from a file that was not a shard"},
     {GUFO_NORMALISED_METADATA, NULL,
      "metadata of shards after the first is dropped where the first one differs"},
 };

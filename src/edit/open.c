@@ -124,8 +124,8 @@ static gufo_status check_options(const char *path, const gufo_edit_options *opti
     if (path == NULL)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the path is missing");
     if ((options->flags & ~(uint32_t)GUFO_EDIT_READ_ONLY) != 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "flags of an edit: 0x%" PRIx32 " does not exist", options->flags);
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "unknown edit flags: 0x%" PRIx32,
+                         options->flags);
     return reserved_check(options->reserved, "gufo_edit_options", error);
 }
 
@@ -205,9 +205,8 @@ static const char *take_lease(gufo_edit *edit, char room[160])
         return NULL;
     }
     if (errno == EAGAIN)
-        return "somebody else has the file open or mapped";
-    snprintf(room, 160, "whether somebody else has the file open cannot be told (%s)",
-             strerror(errno));
+        return "the file is open or mapped elsewhere";
+    snprintf(room, 160, "cannot check whether the file is open elsewhere (%s)", strerror(errno));
     return room;
 }
 

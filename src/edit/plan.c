@@ -52,12 +52,12 @@ static const char *impossible(const choice *c)
     if (c->target->output != NULL)
         return "the result goes to another file";
     if (c->plan->relaid)
-        return c->target->pack ? "tensors are laid out anew"
+        return c->target->pack ? "the tensors get a new layout"
                                : "the alignment changes, and every tensor with it";
     if (!c->edit->writable)
         return "the file cannot be opened for writing";
     if (gufo_model_facts(file).size < gufo_model_facts(file).data_offset)
-        return "the file ends before the place of tensor data";
+        return "the file ends before its tensor data begins";
     if (model_file(file)->source.have < gufo_model_facts(file).data_offset)
         return "the file cannot be mapped";
     return NULL;
@@ -174,7 +174,7 @@ static bool choose_insert(const choice *c)
     if (!common_multiple(info.f_bsize, gufo_document_alignment(c->edit->document), &step) ||
         step > LARGEST_STEP || !checked_add(c->plan->old_data_offset, step, &options.minimum) ||
         lay_out(c, &options, NULL) != GUFO_OK) {
-        say(c->plan->not_inserted, "alignment and blocks do not go together");
+        say(c->plan->not_inserted, "the alignment does not fit the blocks of the file system");
         return false;
     }
     c->plan->way = GUFO_EDIT_INSERT;

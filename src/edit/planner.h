@@ -22,7 +22,7 @@ typedef struct planner {
     size_t document_count, document_room;
     void *header;          /* of another format */
     bool keeps_keys;       /* every output has the metadata of its own shard */
-    bool drops_shard_keys; /* of a file that was no shard, too: they get new ones */
+    bool drops_shard_keys; /* of a file that was not a shard, too: they get new ones */
 } planner;
 
 static inline planner *planner_of(const gufo_job *job)

@@ -79,7 +79,7 @@ static gufo_status make_id(split *s, gufo_error *error)
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-/* Bytes of a shard without tensors, before padding: which shard of how many is no matter. */
+/* Bytes of a shard without tensors, before padding: which shard of how many does not matter. */
 static gufo_status measure_base(split *s, size_t index, gufo_error *error)
 {
     gufo_document *empty;
@@ -196,9 +196,8 @@ static gufo_status check_whole(const gufo_model *input, gufo_error *error)
         gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_COUNT_KEY, &count, NULL) == GUFO_OK &&
         count > 1)
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                         "this is one shard of %" PRIu64
-                         "; a set is divided anew by the name of its "
-                         "first one, NAME-00001-of-%05" PRIu64 ".gguf",
+                         "this is one shard of %" PRIu64 "; to split a set again, name its first "
+                         "shard, NAME-00001-of-%05" PRIu64 ".gguf",
                          count, count);
     return GUFO_OK;
 }
@@ -213,7 +212,7 @@ static gufo_status check_options(const gufo_split_options *options, const gufo_m
         return status;
     if (options->max_size == 0 && options->max_tensors == 0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "a split needs a bound, of bytes or of tensors");
+                         "a split needs a limit, in bytes or in tensors");
     if (gufo_tensor_count(input) > INT32_MAX)
         return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "split.tensors.count cannot hold so many tensors");

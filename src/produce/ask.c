@@ -123,7 +123,7 @@ gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     if (job->used)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the job was written before");
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the job was already written");
     job->used = true;
     return job->hooks.begin != NULL ? job->hooks.begin(job->hooks.context, error) : GUFO_OK;
 }

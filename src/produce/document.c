@@ -162,8 +162,9 @@ static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
         p->source.type != p->tensor.type || p->source.size != p->tensor.size)
         return fail_retyped(p, error);
     if (!gufo_model_has_data(gufo_model_shard(p->tensor.from, p->source.shard)))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the data of a pipe is gone once its metadata was read; give a file");
+        return fail_with(
+            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            "the data of a pipe cannot be used after its metadata was read; give a file");
     status = job_add_model(job, p->tensor.from, p->source.shard, &p->input, error);
     if (status != GUFO_OK)
         return status;

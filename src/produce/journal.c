@@ -35,7 +35,7 @@ static const char magic[] = "GUFO-JOB";
 /* Of journals that older versions have left. */
 static const char *const older_magics[] = {"GUFO-QNT", "GUFOQRUN"};
 
-/* Checks are there for what a crash leaves, not for what somebody forges: the key is no secret. */
+/* Checks are there for what a crash leaves, not for what somebody forges: the key is not a secret. */
 static uint64_t check_of(const uint8_t *bytes, size_t size, uint64_t number)
 {
     return hash_text((hash_key){number, 0}, (gufo_str){(const char *)bytes, size});
@@ -142,7 +142,7 @@ static gufo_status lock(const journal *j, gufo_error *error)
 
     if (fcntl(j->fd, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN))
         return GUFO_OK;
-    return fail_io(error, EBUSY, "another process works on it");
+    return fail_io(error, EBUSY, "another process is working on it");
 }
 
 void journal_close(journal *j, bool keep)
@@ -240,14 +240,16 @@ static gufo_status compare_header(const uint8_t *found, const journal *j,
     if (memcmp(found + AT_VERSION, wanted + AT_VERSION, VERSION_SIZE) != 0 ||
         memcmp(found + AT_FORM, wanted + AT_FORM, sizeof(uint32_t)) != 0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "cannot resume: begun by version %s of gufo, and this is %s",
+                         "cannot resume: it was begun by version %s of gufo, and this is %s",
                          quote_name(quoted, gufo_str_of(version)), gufo_version());
     if (get_u64(found + AT_INPUTS) != identity->inputs)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "cannot resume: begun with another input, or the input was changed");
+        return fail_with(
+            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            "cannot resume: it was begun with another input, or the input was changed");
     if (memcmp(found, wanted, AT_CHECK) != 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "cannot resume: begun with other options, or another importance matrix");
+        return fail_with(
+            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            "cannot resume: it was begun with other options, or with another importance matrix");
     return GUFO_OK;
 }
 

@@ -83,8 +83,8 @@ static gufo_status check_usable(const side_tables *s, const piece *p, gufo_error
 
         if (kind->usable != NULL && !kind->usable(side_of_op(s, p, i), p->columns))
             return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
-                             "tensor %s: the table for the operation \"%s\" holds a number that "
-                             "makes no sense",
+                             "tensor %s: the table for the operation \"%s\" holds an "
+                             "invalid number",
                              quote_name(quoted, p->name), kind->name);
     }
     return GUFO_OK;

@@ -87,7 +87,7 @@ static gufo_status check_set_path(const gufo_job *job, const char *path, gufo_er
         return GUFO_OK;
     return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                      "a set of %" PRIu64
-                     " shards is written; the output must be named as its first, "
+                     " shards is written; the output must be named like its first shard, "
                      "such as NAME-00001-of-%05" PRIu64 ".gguf",
                      job->target_count, job->target_count);
 }

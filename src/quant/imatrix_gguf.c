@@ -57,7 +57,8 @@ static gufo_status check_pair(const gufo_tensor *sums, const gufo_tensor *counts
                          quote_name(quoted, name), sums->elements == 0 ? "sums" : "counts");
     if (sums->elements % counts->elements != 0)
         return fail_with(error, GUFO_E_MALFORMED, sums->info_offset,
-                         "%s has %" PRIu64 " sums, which is no multiple of its %" PRIu64 " counts",
+                         "%s has %" PRIu64 " sums, which is not a multiple of its %" PRIu64
+                         " counts",
                          quote_name(quoted, name), sums->elements, counts->elements);
     return GUFO_OK;
 }
@@ -136,7 +137,7 @@ gufo_status imatrix_read_gguf(gufo_imatrix *m, gufo_error *error)
 
     if (status == GUFO_OK && m->entries.count == 0)
         return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
-                         "this is no importance matrix: no tensor has a name that ends in %s",
+                         "not an importance matrix: no tensor has a name that ends in %s",
                          sums_suffix);
     m->chunk_count = read_u32(m->file, "imatrix.chunk_count", 0);
     m->chunk_size = read_u32(m->file, "imatrix.chunk_size", m->chunk_size);

@@ -146,7 +146,7 @@ static gufo_status read_head(cursor *c, uint32_t *entries)
         if (*entries > 0 && *entries <= INT32_MAX && *entries <= bytes_left(c) / SHORTEST_ENTRY)
             return GUFO_OK;
     }
-    return fail_with(c->error, GUFO_E_MALFORMED, 0, "this is no importance matrix%s%s",
+    return fail_with(c->error, GUFO_E_MALFORMED, 0, "not an importance matrix%s%s",
                      other != NULL ? ", but " : "", other != NULL ? other : "");
 }
 

@@ -30,7 +30,7 @@ typedef struct plan {
     gufo_allocator allocator;
     gufo_job *job;
     gufo_document *document; /* GGUF */
-    buffer texts;            /* old format: all that is no value */
+    buffer texts;            /* old format: everything that is not a value */
     uint32_t *calls;         /* old format: of each entry; 0 for those without data */
     uint32_t numbers;        /* the input that stands for what is computed */
 } plan;

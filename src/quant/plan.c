@@ -78,7 +78,7 @@ static gufo_status check_layers(const planning *p, gufo_error *error)
             found = layer_find(tensor.name, &layer, &at, &len) && layer == p->pruned.layers[i];
         if (!found)
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "there is no layer %" PRIu64 " to be left out", p->pruned.layers[i]);
+                             "there is no layer %" PRIu64 " to leave out", p->pruned.layers[i]);
     }
     return GUFO_OK;
 }

@@ -81,10 +81,11 @@ static gufo_status fail_requantize(const recipe *r, const gufo_tensor *tensor, u
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    return fail_with(r->error, GUFO_E_TYPE, GUFO_NO_OFFSET,
-                     "tensor %s is quantized already: making %s of %s loses more than making it of "
-                     "the original, and has to be allowed",
-                     quote_name(quoted, tensor->name), type_name(type), type_name(tensor->type));
+    return fail_with(
+        r->error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+        "tensor %s is quantized already: making %s from %s loses more than making it from "
+        "the original, and has to be allowed",
+        quote_name(quoted, tensor->name), type_name(type), type_name(tensor->type));
 }
 
 static gufo_status fail_encoder(const recipe *r, const gufo_tensor *tensor, uint32_t type)
@@ -325,7 +326,7 @@ static gufo_status fall_back(const recipe *r, const gufo_tensor *tensor, tensor_
     if (r->options->no_fallback)
         return fail_rows(r, tensor, choice->wanted, ", and falling back is not allowed");
     if (fallback == GUFO_TYPE_F32 && kind != KIND_OTHER)
-        return fail_rows(r, tensor, choice->wanted, ", and no type is the fallback of that one");
+        return fail_rows(r, tensor, choice->wanted, ", and that type has no fallback");
     if (fallback == GUFO_TYPE_F32 || !fills_blocks(tensor, fallback))
         fallback = GUFO_TYPE_F16;
     choice->type = fallback;

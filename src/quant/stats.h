@@ -2,7 +2,7 @@
  *
  *     stats.c          what is counted and added up: two passes
  *     stats_walk.c     one pass: read, decode, on many threads
- *     stats_scales.c   scales of blocks that are no numbers
+ *     stats_scales.c   scales of blocks that are not numbers
  *     stats_check.c    findings about a whole file
  *
  * Data is a sequence of groups, the least that can be decoded: a block, or with the interleaved

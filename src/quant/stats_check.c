@@ -166,7 +166,7 @@ gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
         return status;
     if (!gufo_model_has_data(model))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the data of a pipe cannot be checked: it is gone once it was read");
+                         "the data of a pipe cannot be checked: it can be read only once");
     for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
         c.total += tensor.available;
     for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor) && status == GUFO_OK; i++)

@@ -1,4 +1,4 @@
-/* Scales that are no numbers: infinite, NaN, or a code that no writer uses.
+/* Scales that are not numbers: infinite, NaN, or a code that no writer uses.
  *
  * They are looked for where they are in the block, not in what it decodes to: an exponent byte of
  * 255 decodes to finite numbers, and a scale that is infinite makes 256 values useless, but is one

@@ -35,7 +35,7 @@ bool schema_entry_count(const gufo_entry *entry, uint64_t block, uint64_t *out)
 
     if (entry->value.type != GUFO_VALUE_ARRAY)
         return gufo_value_u64(&entry->value, out, NULL) == GUFO_OK;
-    /* Elements of other types are found in linear time only, and are no numbers. */
+    /* Elements of other types are found in linear time only, and are not numbers. */
     return gufo_value_type_size(entry->value.as.array.type) != 0 &&
            gufo_array_at(&entry->value.as.array, block, &element, NULL) == GUFO_OK &&
            gufo_value_u64(&element, out, NULL) == GUFO_OK;

@@ -181,7 +181,7 @@ gufo_status gufo_check(const gufo_model *model, const gufo_check_options *option
                  .error = error != NULL ? error : &ignored};
 
     if ((size_t)o->level >= LEVEL_COUNT)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is no level %d",
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "level %d does not exist",
                          (int)o->level);
     c.status = reserved_check(o->reserved, "gufo_check_options", error);
     return c.status == GUFO_OK ? run_checks(&c) : c.status;

@@ -1,7 +1,7 @@
 /* Keys of the architecture: which must be there, and what their values may be.
  *
  * The rules are about what readers compute with: they divide by counts, take one element per block
- * from lists, and rotate pairs of the numbers of a head.  A value of the wrong type is no finding
+ * from lists, and rotate pairs of the numbers of a head.  A value of the wrong type is not a finding
  * here; it only says nothing. */
 #include <inttypes.h>
 #include <math.h>
@@ -123,7 +123,7 @@ static void report_need(checker *c, const gufo_arch_key *key, const char *text, 
     else
         schema_report(c, SCHEMA_KEY_EXPECTED, place, "key \"%s\" is missing; %s", text,
                       strcmp(status, "standard") == 0
-                          ? "the specification requires it, readers in use do without it"
+                          ? "the specification requires it; readers in use do not need it"
                           : "readers of this architecture ask for it");
 }
 
@@ -332,7 +332,7 @@ static void check_head_length(checker *c, const gufo_entry *heads, uint64_t embe
             continue;
         schema_report(c, SCHEMA_HEAD_COUNT, schema_place_entry(heads),
                       "key %s is %" PRIu64 ", which does not divide the embedding length %" PRIu64
-                      ", and no key tells the length of a head (block %" PRIu64 ")",
+                      ", and no key gives the length of a head (block %" PRIu64 ")",
                       quote_name(quoted, heads->key), head, embedding, i);
         return;
     }
@@ -374,7 +374,7 @@ static void check_rope_dimensions(checker *c)
                       quote_name(quoted, entry.key), rotated, length);
 }
 
-/* Also not above zero if it is no number. */
+/* Also not above zero if it is not a number. */
 static void check_rope_bases(checker *c)
 {
     static const char *const bases[] = {"rope.freq_base", "rope.freq_base_swa",
@@ -408,7 +408,7 @@ static void check_epsilons(checker *c, const char *part)
             isfinite(epsilon) &&
             (epsilon < 0 || epsilon > highest || (epsilon <= 0 && is_needed(c, part, epsilons[i]))))
             schema_report(c, SCHEMA_EPSILON, schema_place_entry(&entry),
-                          "key %s is %g; it is a small number above 0, as 0.00001",
+                          "key %s is %g; it should be a small number above 0, such as 0.00001",
                           quote_name(quoted, entry.key), epsilon);
 }
 
@@ -447,7 +447,7 @@ static void check_rope_scaling(checker *c)
         if (gufo_str_equal(text, gufo_str_of(known[i])))
             return;
     schema_report(c, SCHEMA_ROPE_SCALING, schema_place_entry(&entry),
-                  "key %s is %s; readers know none, linear, yarn and longrope",
+                  "key %s is %s; the types that readers know are none, linear, yarn and longrope",
                   quote_name(quoted, entry.key), quote_name(value, text));
 }
 

@@ -74,7 +74,7 @@ static void check_empty(checker *c, const gufo_entry *entry)
         gufo_str_equal(entry->key, gufo_str_of("general.architecture")))
         return;
     place.hint = "give it a text, or use 'gufo edit FILE --remove=KEY'";
-    schema_report(c, SCHEMA_TEXT_EMPTY, place, "key %s is there, but empty",
+    schema_report(c, SCHEMA_TEXT_EMPTY, place, "key %s is present, but empty",
                   quote_name(quoted, entry->key));
 }
 
@@ -121,7 +121,7 @@ static void check_size_label(checker *c)
         return;
     place = schema_place_entry(&entry);
     place.hint = "a size is a number and a letter, as in '7B', '8x7B' or '30B-A3B'";
-    schema_report(c, SCHEMA_SIZE_LABEL, place, "general.size_label %s is no size",
+    schema_report(c, SCHEMA_SIZE_LABEL, place, "general.size_label %s is not a size",
                   quote_name(quoted, entry.value.as.str));
 }
 
@@ -152,10 +152,10 @@ static void report_beyond(checker *c, const numbered_group *group, const gufo_en
     quote_name(quoted, entry->key);
     if (counted)
         schema_report(c, SCHEMA_GROUP_COUNT, schema_place_entry(entry),
-                      "key %s is there, but %s is %" PRIu64, quoted, group->count, count);
+                      "key %s is present, but %s is %" PRIu64, quoted, group->count, count);
     else
         schema_report(c, SCHEMA_GROUP_COUNT, schema_place_missing(group->count),
-                      "key %s is there, but %s is missing", quoted, group->count);
+                      "key %s is present, but %s is missing", quoted, group->count);
 }
 
 /* `seen` has a byte for each number below `count`. */

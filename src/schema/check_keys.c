@@ -1,7 +1,7 @@
 /* Keys: the architecture's name, then each key by itself: is it known, spelt as readers want it, of the
  * right kind of value, and, where it is not known, whose is it?
  *
- * A key that nobody knows is no fault: communities have their own, under their own name.  It is told
+ * A key that nobody knows is not a fault: communities have their own, under their own name.  It is told
  * where it looks like a slip of the hand (a known key is nearly the same, and not there), and where
  * it lies in a namespace that belongs to the standard. */
 #include "schema/check.h"
@@ -283,7 +283,7 @@ static bool check_foreign(checker *c, const gufo_entry *entry, gufo_str first)
         return false;
     if (gufo_arch_find(c->architecture) != NULL)
         schema_report(c, SCHEMA_KEY_FOREIGN, schema_place_entry(entry),
-                      "key %s is of another architecture than the file, which is of %s",
+                      "key %s belongs to another architecture than that of the file, %s",
                       quote_name(quoted, entry->key), quote_name(own, c->architecture));
     return true;
 }
@@ -298,7 +298,7 @@ static void check_prefix(checker *c, const gufo_entry *entry, gufo_str first)
     place.hint = "begin keys of your own with the name of your community, as in 'community.key'";
     if (first.len == entry->key.len)
         schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
-                      "key %s is not known and has no prefix that says whose it is", quoted);
+                      "key %s is not known and has no prefix that names its owner", quoted);
     for (size_t i = 0; first.len < entry->key.len && i < sizeof standard / sizeof *standard; i++)
         if (gufo_str_equal(first, gufo_str_of(standard[i])))
             schema_report(c, SCHEMA_KEY_UNPREFIXED, place,

@@ -1,6 +1,6 @@
 /* The file's name and its metadata: what a name says should be so.
  *
- * A name that does not conform, or leaves something out, says nothing, and is no fault here. */
+ * A name that does not conform, or leaves something out, says nothing, and is not a fault here. */
 #include <inttypes.h>
 #include <string.h>
 

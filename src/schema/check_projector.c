@@ -33,5 +33,5 @@ void schema_check_projector(checker *c)
         typed |= has(c, types[i]);
     if (!typed)
         schema_report(c, SCHEMA_PROJECTOR_TYPE, schema_place_missing("clip.projector_type"),
-                      "key \"clip.projector_type\" is missing; readers take it for an MLP");
+                      "key \"clip.projector_type\" is missing; readers assume an MLP");
 }

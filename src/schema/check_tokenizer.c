@@ -267,7 +267,7 @@ static void check_pretokenizer(checker *c, const gufo_tokenizer_model *model)
     place.hint = "set it to what the model was trained with: 'gufo edit FILE "
                  "--set-string=tokenizer.ggml.pre=NAME'";
     schema_report(c, SCHEMA_PRETOKENIZER_MISSING, place,
-                  "%s is %s; readers then cut text as they think best", key,
+                  "%s is %s; readers then choose how to split text", key,
                   there ? "empty" : "missing");
 }
 
@@ -301,7 +301,7 @@ static void check_character_map(checker *c)
     trie = array->count < sizeof trie ? UINT32_MAX : load_u32(array->data, bytes_swapped(false));
     if (trie == 0 || trie % sizeof trie != 0 || trie > array->count - sizeof trie)
         schema_report(c, SCHEMA_CHARACTER_MAP, schema_place_entry(&entry),
-                      "%s has %" PRIu64 " bytes, which hold no table of characters", key,
+                      "%s has %" PRIu64 " bytes, which do not hold a table of characters", key,
                       array->count);
 }
 

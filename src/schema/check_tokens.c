@@ -260,7 +260,7 @@ static void report_merges(checker *c, const gufo_entry *entry, const merge_surve
                       quote_name(quoted, s->first_malformed), gufo_and_more(more, s->malformed));
     if (s->unknown > 0)
         schema_report(c, SCHEMA_MERGE_TOKENS, place_of_text(entry, s->first_unknown),
-                      "a part of merge %s, or what the parts make together, is no token%s",
+                      "a part of merge %s, or what the parts make together, is not a token%s",
                       quote_name(quoted, s->first_unknown), gufo_and_more(more, s->unknown));
 }
 

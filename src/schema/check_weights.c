@@ -42,7 +42,8 @@ static void check_quantization_version(checker *c)
         gufo_value_u64(&entry.value, &version, NULL) == GUFO_OK && version != TODAY &&
         has_quantized(c))
         schema_report(c, SCHEMA_QUANTIZATION_VERSION, schema_place_entry(&entry),
-                      "general.quantization_version is %" PRIu64 "; that of today's types is %d",
+                      "general.quantization_version is %" PRIu64
+                      "; that of the current types is %d",
                       version, TODAY);
 }
 

@@ -19,7 +19,7 @@ enum { GUFO_FORM_HINT = 160 };
 
 /* What a check found.  Reads as
  *     "PART" REASON; did you mean HINT?
- * for example: "apache2" is no SPDX license id; did you mean Apache-2.0?  Where the part is empty the
+ * for example: "apache2" is not an SPDX license id; did you mean Apache-2.0?  Where the part is empty the
  * reason is said of the whole text. */
 typedef struct gufo_form {
     form_verdict verdict;

@@ -47,7 +47,7 @@ gufo_form form_uuid(gufo_str text)
         return form_fault(GUFO_FORM_MALFORMED, text, text, "is empty");
     if (!group_digits(unwrapped(text), standard))
         return form_fault(GUFO_FORM_MALFORMED, text, text,
-                          "is no UUID: 32 hexadecimal digits in groups of 8-4-4-4-12");
+                          "is not a UUID (32 hexadecimal digits in groups of 8-4-4-4-12)");
     if (gufo_str_equal(text, (gufo_str){standard, sizeof standard}))
         return (gufo_form){0};
     form = form_fault(GUFO_FORM_VARIANT, text, text, "is a UUID not in groups of 8-4-4-4-12");
@@ -117,7 +117,7 @@ gufo_form form_doi(gufo_str text)
         form_hint(&form, name);
         return form;
     }
-    return form_fault(GUFO_FORM_MALFORMED, text, text, "is no DOI: 10.NNNN/SUFFIX");
+    return form_fault(GUFO_FORM_MALFORMED, text, text, "is not a DOI (10.NNNN/SUFFIX)");
 }
 
 /* ---- URL ------------------------------------------------------------------------------------ */
@@ -240,7 +240,7 @@ gufo_form form_url(gufo_str text)
     bad = span_until((gufo_str){text.data, bad}, "<>\"{}|\\^`");
     if (bad < text.len)
         return form_fault(GUFO_FORM_MALFORMED, text, (gufo_str){text.data + bad, 1},
-                          "is a character that no URL may hold");
+                          "is a character that a URL cannot contain");
     bad = find_broken_escape(text);
     if (bad < text.len)
         return form_fault(GUFO_FORM_MALFORMED, text, (gufo_str){text.data + bad, 1},
@@ -253,6 +253,6 @@ gufo_form form_url(gufo_str text)
     if (authority.len == 0)
         return form_fault(GUFO_FORM_MALFORMED, text, text, "is a URL without a host");
     if (!is_authority(authority))
-        return form_fault(GUFO_FORM_MALFORMED, text, authority, "is no host name");
+        return form_fault(GUFO_FORM_MALFORMED, text, authority, "is not a host name");
     return (gufo_form){0};
 }

@@ -177,9 +177,10 @@ gufo_form form_language(gufo_str text)
         return variant(text, "is a language with a region or script, not an ISO 639 code", code);
     if (code.len > 0 && base.len == text.len) {
         if (code.len < text.len)
-            return variant(text, "is a code of three letters for a language that has two", code);
+            return variant(text, "is a three-letter code of a language that has a two-letter one",
+                           code);
         if (!is_small(text))
-            return variant(text, "is a language code not in small letters", code);
+            return variant(text, "is a language code that is not in lower case", code);
         return (gufo_form){0};
     }
     named = find_name(text);
@@ -188,5 +189,5 @@ gufo_form form_language(gufo_str text)
                        gufo_str_of(named->two[0] != '\0' ? named->two : named->three));
     return form_fault(text.len <= 3 && base.len == text.len ? GUFO_FORM_UNKNOWN
                                                             : GUFO_FORM_MALFORMED,
-                      text, text, "is no ISO 639 language code");
+                      text, text, "is not an ISO 639 language code");
 }

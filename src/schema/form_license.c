@@ -42,9 +42,10 @@ typedef struct list {
 } list;
 
 static const list license_list = {licenses, sizeof licenses / sizeof *licenses,
-                                  "is no SPDX license id", "is a deprecated SPDX license id"};
+                                  "is not an SPDX license id", "is a deprecated SPDX license id"};
 static const list exception_list = {exceptions, sizeof exceptions / sizeof *exceptions,
-                                    "is no SPDX exception id", "is a deprecated SPDX exception id"};
+                                    "is not an SPDX exception id",
+                                    "is a deprecated SPDX exception id"};
 
 /* The rows are sorted without regard to case. */
 static const listed *find_id(const list *in, gufo_str id)
@@ -83,10 +84,10 @@ typedef struct reader {
     gufo_form worst;    /* the first of the worst faults that let reading go on */
 } reader;
 
-static const char no_license[] = "stands where a license id was expected";
-static const char no_exception[] = "stands where an exception id was expected";
-static const char no_operator[] = "stands where AND, OR or WITH was expected";
-static const char no_second_with[] = "stands where AND or OR was expected";
+static const char no_license[] = "was found where a license id was expected";
+static const char no_exception[] = "was found where an exception id was expected";
+static const char no_operator[] = "was found where AND, OR or WITH was expected";
+static const char no_second_with[] = "was found where AND or OR was expected";
 
 static const char *const reasons[] = {
     [LICENSE] = no_license,
@@ -225,7 +226,7 @@ static bool read_id(reader *r, gufo_str word, gufo_form *fault)
     if (!exception && id.data[id.len - 1] == '+')
         id.len--;
     if (!is_name(id) || str_begins_folded(id, "LicenseRef-")) {
-        *fault = malformed(r, word, exception ? "is no exception id" : "is no license id");
+        *fault = malformed(r, word, exception ? "is not an exception id" : "is not a license id");
         return false;
     }
     look_up(r, exception ? &exception_list : &license_list, word, id);
@@ -254,8 +255,8 @@ static bool read_operator(reader *r, gufo_str word, const char *name, gufo_form 
         return false;
     }
     if (!gufo_str_equal(word, gufo_str_of(name))) {
-        gufo_form small =
-            form_fault(GUFO_FORM_VARIANT, r->text, word, "is an operator not in capitals");
+        gufo_form small = form_fault(GUFO_FORM_VARIANT, r->text, word,
+                                     "is an operator that is not in upper case");
 
         form_hint(&small, gufo_str_of(name));
         note(r, small);
@@ -294,7 +295,7 @@ static bool read_word(reader *r, gufo_str word, gufo_form *fault)
     if (first == '(' || first == ')')
         return read_parenthesis(r, word, fault);
     if (!is_name_character(first) && first != '+' && first != ':') {
-        *fault = malformed(r, word, "is no part of a license expression");
+        *fault = malformed(r, word, "is not part of a license expression");
         return false;
     }
     if (name != NULL)
@@ -322,7 +323,7 @@ gufo_form form_license(gufo_str text)
     if (r.expected == LICENSE)
         return malformed(&r, end, r.pos == 0 ? "is empty" : "a license id is missing at the end");
     if (r.expected == EXCEPTION)
-        return malformed(&r, end, "an exception id is missing behind WITH");
+        return malformed(&r, end, "an exception id is missing after WITH");
     if (r.open > 0)
         return malformed(&r, r.outermost, "is never closed");
     return r.worst;

@@ -132,7 +132,7 @@ static gufo_status fail_base(const inquiry *q, gufo_str refused)
                      quote(&text, refused), place(q, refused));
 }
 
-/* The component `part` is the first one that the base name cannot hold, and it is no size label. */
+/* The component `part` is the first one that the base name cannot hold, and it is not a size label. */
 static gufo_status fail_size(const inquiry *q, gufo_str part)
 {
     gufo_str refused = find_refused(part, false);
@@ -147,11 +147,12 @@ static gufo_status fail_size(const inquiry *q, gufo_str part)
                          " is neither a size label such as 7B, 3.8B or 8x7B nor part of a base "
                          "name, where what begins with a digit has no letters",
                          quote(&text, part), place(q, part));
-    return fail_with(q->error, GUFO_E_MALFORMED, place(q, refused),
-                     "%s at byte %" PRIu64
-                     " is refused: %s is no size label such as 7B, 3.8B or 8x7B, and a base name "
-                     "holds letters, digits, blanks and '-'",
-                     quote(&character, refused), place(q, refused), quote(&text, part));
+    return fail_with(
+        q->error, GUFO_E_MALFORMED, place(q, refused),
+        "%s at byte %" PRIu64
+        " is refused: %s is not a size label such as 7B, 3.8B or 8x7B, and a base name "
+        "holds letters, digits, blanks and '-'",
+        quote(&character, refused), place(q, refused), quote(&text, part));
 }
 
 static gufo_status fail_unsized(const inquiry *q)

@@ -260,7 +260,7 @@ static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
 
     if (len >= GUFO_NAME_SIZE)
         return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "its name would have %zu bytes, and no file's has more than %d", len,
+                         "its name would have %zu bytes, but a file name has at most %d", len,
                          GUFO_NAME_SIZE - 1);
     if (gufo_name_match(gufo_str_of(out), &parts))
         return GUFO_OK;

@@ -3,7 +3,7 @@
  * A template may reach through the attributes of any Python object to the interpreter itself, and
  * run commands (CVE-2024-34359, CVE-2026-5760).  The lint reports what leads there, and what makes
  * a template unreadable; what chat templates ordinarily do (namespace, loop, tojson,
- * raise_exception, strftime_now, generation) is no finding.  It reads the template and does not run
+ * raise_exception, strftime_now, generation) is not a finding.  It reads the template and does not run
  * it: a name that the template computes piece by piece from what it is given can escape it. */
 #ifndef GUFO_SCHEMA_TEMPLATE_LINT_H
 #define GUFO_SCHEMA_TEMPLATE_LINT_H

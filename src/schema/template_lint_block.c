@@ -117,13 +117,13 @@ static void report_misplaced(lint *l, const statement *row, const token *name)
     const opening *inner;
 
     if (l->blocks.depth == 0) {
-        lint_report(l, GUFO_TEMPLATE_BLOCK, name->at, name->text,
-                    "\"%s\" stands outside of every block", row->name);
+        lint_report(l, GUFO_TEMPLATE_BLOCK, name->at, name->text, "\"%s\" is outside every block",
+                    row->name);
         return;
     }
     inner = &l->blocks.kept[l->blocks.depth - 1];
     lint_report(l, GUFO_TEMPLATE_BLOCK, name->at, name->text,
-                "\"%s\" stands in the \"%s\" of line %zu, column %zu", row->name, name_of(inner),
+                "\"%s\" is in the \"%s\" of line %zu, column %zu", row->name, name_of(inner),
                 inner->at.line, inner->at.column);
 }
 
@@ -156,8 +156,8 @@ static void divide_block(lint *l, const statement *row, const token *name)
     inner = &l->blocks.kept[l->blocks.depth - 1];
     if (inner->has_else)
         lint_report(l, GUFO_TEMPLATE_BLOCK, name->at, name->text,
-                    "\"%s\" stands behind the \"else\" of the \"%s\" of line %zu, column %zu",
-                    row->name, name_of(inner), inner->at.line, inner->at.column);
+                    "\"%s\" follows the \"else\" of the \"%s\" of line %zu, column %zu", row->name,
+                    name_of(inner), inner->at.line, inner->at.column);
     inner->has_else |= strcmp(row->name, "else") == 0;
 }
 
@@ -169,7 +169,7 @@ static void report_unknown(lint *l, const token *name)
     if (name->kind == TOKEN_END)
         lint_report(l, GUFO_TEMPLATE_STATEMENT, name->at, name->text, "a statement is empty");
     else
-        lint_report(l, GUFO_TEMPLATE_STATEMENT, name->at, name->text, "%s is no statement of Jinja",
+        lint_report(l, GUFO_TEMPLATE_STATEMENT, name->at, name->text, "%s is not a Jinja statement",
                     quote_name(quoted, shown));
 }
 
@@ -182,7 +182,7 @@ void lint_statement(lint *l, const token *name, bool assigns)
         report_unknown(l, name);
     } else if (row->role == READS) {
         lint_report(l, GUFO_TEMPLATE_IMPORT, name->at, name->text,
-                    "\"%s\" reads another template, which a chat template has no need of",
+                    "\"%s\" reads another template, which a chat template does not need",
                     row->name);
     } else if (row->role == CLOSES) {
         close_block(l, row, name);

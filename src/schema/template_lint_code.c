@@ -92,7 +92,7 @@ static void look_at_attribute(code_reader *c)
         report(c, GUFO_TEMPLATE_INTERNAL, "is an inner part of the template itself");
 }
 
-/* Whether what comes after the next token is no constant: those are looked at as strings. */
+/* Whether what comes after the next token is not a constant: those are looked at as strings. */
 static bool is_computed(const code_reader *c)
 {
     return c->around[NOW + 2].kind != TOKEN_STRING;

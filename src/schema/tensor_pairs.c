@@ -38,7 +38,7 @@ bool pair_other(checker *c, findings_limit *limit, const pair_rules *rules,
         return true;
     if (!c->options->single && limit_allows(limit, rules->pair))
         schema_report(c, rules->pair, schema_place_tensor(tensor, shard),
-                      "tensor %s is there, but not %s", quote_name(quoted, tensor->name),
+                      "tensor %s is present, but not %s", quote_name(quoted, tensor->name),
                       quote_name(wanted, gufo_str_of(name)));
     return false;
 }

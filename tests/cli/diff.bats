@@ -88,7 +88,7 @@ tensors: 1 same, 1 added, 1 removed, 3 changed'
 ! type  I8  4 -> I16  4
     values: largest difference 0; RMSE 0, relative RMSE 0, cosine 1
 ! shape  I8  4 x 2 -> I8  2 x 4
-    values: not compared, for the shapes differ
+    values: not compared, because the shapes differ
 + new  I8  4'
     run -1 gufo diff --values --json a.gguf b.gguf
     has '"first_byte":6,"values":{"compared":8,"unequal":1,"nonfinite":0,"max_abs":2,"max_abs_at":{"matrix":0,"row":1,"column":2}'

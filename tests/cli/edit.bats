@@ -116,7 +116,7 @@ type_of() {
     lacks output.weight
     run --separate-stderr gufo edit model.gguf --rename a.x=general.name
     [ "$status" -eq 2 ]
-    same_error 'gufo: model.gguf: --rename a.x=general.name: there is a key "general.name" already'
+    same_error 'gufo: model.gguf: --rename a.x=general.name: key "general.name" exists already'
     run --separate-stderr gufo edit model.gguf --rename-tensor x=y
     [ "$status" -eq 2 ]
     run --separate-stderr gufo edit model.gguf --remove 'nothing*'
@@ -270,7 +270,7 @@ type_of() {
     cmp model.gguf before.gguf
 }
 
-@test "a file without an end is no value" {
+@test "a file without an end is not a value" {
     make_model model.gguf
     cp model.gguf before.gguf
     run --separate-stderr gufo edit model.gguf --set-file a.b=/dev/zero
@@ -405,7 +405,7 @@ kill_at_random() {
     mkdir model.gguf.gufo-journal
     run --separate-stderr gufo edit --recover model.gguf
     [ "$status" -eq 3 ]
-    same_error "gufo: model.gguf: \"model.gguf.gufo-journal\" is not taken for the journal of an interrupted edit: it is not a regular file"
+    same_error "gufo: model.gguf: \"model.gguf.gufo-journal\" is not accepted as the journal of an interrupted edit: it is not a regular file"
     rmdir model.gguf.gufo-journal
     run gufo edit --recover missing.gguf
     [ "$status" -eq 3 ]

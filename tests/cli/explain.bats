@@ -127,7 +127,7 @@ Q4_0  file type, general.file_type
     run -0 gufo explain Q4_K_M
     [ "${lines[0]}" = 'Q4_K_M  file type, general.file_type' ]
     cell most_weights Q4_K
-    # What gufo cannot make is no example of making it.
+    # What gufo cannot make is not an example of making it.
     run -0 gufo explain Q4_0_4_4
     cell made 'removed from the format'
     lacks 'gufo quantize IN'
@@ -201,19 +201,19 @@ Q4_0  file type, general.file_type
 @test "explain: a word that names nothing" {
     run -1 --separate-stderr gufo explain xylophone
     same ''
-    same_error "gufo: nothing is known of 'xylophone'"
+    same_error "gufo: 'xylophone' is not known"
     run -1 --separate-stderr gufo explain --json xylophone
     same '{"word":"xylophone","matches":[]}'
     run -1 --separate-stderr gufo explain Q8_0 xylophone general.name
     has 'Q8_0  element type'
     has 'general.name  metadata key'
-    same_error "gufo: nothing is known of 'xylophone'"
+    same_error "gufo: 'xylophone' is not known"
 }
 
 @test "explain: what may have been meant" {
     hint() {
         run -1 --separate-stderr gufo explain "$1"
-        same_error "gufo: nothing is known of '$1'; did you mean '$2'?"
+        same_error "gufo: '$1' is not known; did you mean '$2'?"
     }
     hint q4_k_m Q4_K_M
     hint general.licence general.license

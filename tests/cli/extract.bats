@@ -51,7 +51,7 @@ hex() {
 @test "extract: an element type that nobody can decode" {
     make_gguf m.gguf tensor a 99 16 64
     run -2 --separate-stderr gufo extract m.gguf a -o a.npy
-    same_error 'gufo: m.gguf: tensor "a" has element type 99, which cannot be decoded (--format raw without --dtype takes its bytes as they are)'
+    same_error 'gufo: m.gguf: tensor "a" has element type 99, which cannot be decoded (--format raw without --dtype copies its bytes as they are)'
     run -2 --separate-stderr gufo extract m.gguf a --dtype f32
     [[ "$stderr" == *'cannot be decoded (--format raw '* ]]
     run -0 gufo extract m.gguf a
@@ -76,7 +76,7 @@ hex() {
     [ ! -e x.safetensors ]
 }
 
-@test "extract: names that are no good names for files" {
+@test "extract: names that are not good names for files" {
     make_gguf m.gguf kv general.architecture string llama tensor ../a 0 8 32 tensor .b 0 8 32 \
         tensor -c 0 8 32 tensor 'd\n' 0 8 32 tensor x/y 0 8 32
     for name in ../a .b -c $'d\n' x/y; do

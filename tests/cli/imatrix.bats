@@ -199,13 +199,13 @@ gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
     same $'m.dat\nm.gguf'
 }
 
-@test "imatrix: input that is no importance matrix" {
+@test "imatrix: input that not an importance matrix" {
     make_model model.gguf
     run -3 gufo imatrix show model.gguf
-    same 'gufo: model.gguf: this is no importance matrix: no tensor has a name that ends in .in_sum2'
+    same 'gufo: model.gguf: not an importance matrix: no tensor has a name that ends in .in_sum2'
     echo '<!DOCTYPE html><html>' >page.dat
     run -3 gufo imatrix show page.dat
-    has 'page.dat: byte 0: this is no importance matrix, but an HTML page'
+    has 'page.dat: byte 0: not an importance matrix, but an HTML page'
     run -3 gufo imatrix merge out.gguf page.dat
     [ ! -e out.gguf ]
     make_both
@@ -222,7 +222,7 @@ gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
     run -0 gufo imatrix show - <m.dat
     has 'Entries (1)'
     run -2 bash -c 'cat m.dat | "$GUFO" imatrix show -'
-    has 'which a pipe does not give'
+    has 'which a pipe does not allow'
 }
 
 @test "imatrix: wrong usage" {
@@ -230,7 +230,7 @@ gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
     run -2 gufo imatrix
     same 'gufo: show, merge or convert is missing (see gufo help imatrix)'
     run -2 gufo imatrix shwo m.dat
-    same "gufo: 'shwo' is none of show, merge and convert (see gufo help imatrix)"
+    same "gufo: 'shwo' is not show, merge or convert (see gufo help imatrix)"
     run -2 gufo imatrix show
     run -2 gufo imatrix merge out.gguf
     run -2 gufo imatrix convert m.dat

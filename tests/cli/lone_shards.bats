@@ -22,7 +22,7 @@ lone_shards() {
             "strip $file -o out.gguf --no-tensors" "extract $file output.weight -o out.npy" "merge $file out.gguf" "split $file t --max-tensors 1"; do
             # shellcheck disable=SC2086
             run -3 --separate-stderr gufo $command
-            [[ "$stderr" == "gufo: $file: byte "*": the file is shard ${shard[$file]} of 3 of a model, which is opened by the name of its first shard: NAME-00001-of-00003.gguf" ]]
+            [[ "$stderr" == "gufo: $file: byte "*": the file is shard ${shard[$file]} of 3 of a model; to open the model, name its first shard, NAME-00001-of-00003.gguf" ]]
         done
         [ ! -e out.gguf ]
     done

@@ -73,7 +73,7 @@ nothing_new() {
     gufo split -q other.gguf o --max-tensors 8
     cp o-00002-of-00003.gguf s-00002-of-00003.gguf
     run -3 --separate-stderr gufo merge s-00001-of-00003.gguf out.gguf
-    same_error 'gufo: s-00001-of-00003.gguf: shard 2 is of another set: its gufo.split.id is not that of the first'
+    same_error 'gufo: s-00001-of-00003.gguf: shard 2 is of another set: its gufo.split.id differs from that of the first'
     nothing_new
 }
 
@@ -82,7 +82,7 @@ nothing_new() {
     run -3 --separate-stderr gufo merge sample.gguf out.gguf
     [[ "$stderr" == 'gufo: sample.gguf: not part of a set: '* ]]
     run -3 --separate-stderr gufo merge s-00002-of-00003.gguf out.gguf
-    same_error 'gufo: s-00002-of-00003.gguf: byte 69: the file is shard 2 of 3 of a model, which is opened by the name of its first shard: NAME-00001-of-00003.gguf'
+    same_error 'gufo: s-00002-of-00003.gguf: byte 69: the file is shard 2 of 3 of a model; to open the model, name its first shard, NAME-00001-of-00003.gguf'
     run -2 --separate-stderr gufo merge --force s-00001-of-00003.gguf s-00002-of-00003.gguf
     same_error 'gufo: s-00002-of-00003.gguf: the output is the input; it would be lost'
     nothing_new

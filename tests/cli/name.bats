@@ -109,7 +109,7 @@ make_unnamed_shards() {
     same 'sub/m.gguf -> sub/Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf'
     [ "$(ls -A sub)" = Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf ]
     run -0 gufo name --rename sub/*.gguf
-    same 'Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf: the name is that already'
+    same 'Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf: the file already has that name'
     mv sub/*.gguf m.gguf
     run -0 gufo name --rename --json m.gguf
     has '"suggested":"Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf","renamed":[{"from":"m.gguf","to":"Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf"}]}'
@@ -130,7 +130,7 @@ make_unnamed_shards() {
     mv Llama* m.gguf
     mkdir Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf
     run -2 --separate-stderr gufo name --rename --force m.gguf
-    same_error "gufo: Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf: exists already, and is no file"
+    same_error "gufo: Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf: exists already, and is not a file"
 }
 
 @test "name: a set is renamed together, or not at all" {

@@ -85,7 +85,7 @@ need_patterns() {
     run -2 --separate-stderr gufo quantize --output-tensor-type q8_k0 sample.gguf out.gguf Q8_0
     [[ "$stderr" == "gufo: --output-tensor-type: there is no type 'q8_k0'; did you mean 'Q8_"* ]]
     run -2 --separate-stderr gufo quantize --output-tensor-type Q4_2 sample.gguf out.gguf Q8_0
-    [[ "$stderr" == *"Q4_2 cannot be made any more"* ]]
+    [[ "$stderr" == *"Q4_2 can no longer be made"* ]]
     run -2 --separate-stderr gufo quantize sample.gguf out.gguf nothing_like_a_type
     [[ "$stderr" != *"did you mean"* ]]
     for wrong in "--effort=much" "--memory=much" "--memory=0" "--memory=12X" "--prune-layers=1,x" \
@@ -207,7 +207,7 @@ need_patterns() {
 @test "quantize: a type that cannot be decoded" {
     make_gguf m.gguf tensor a.weight 37 64x4 160 tensor b.weight 0 64x4 1024
     run -0 --separate-stderr gufo quantize m.gguf out.gguf Q8_0
-    same_error 'gufo: m.gguf: warning: a.weight: its type cannot be decoded, so that it is kept'
+    same_error 'gufo: m.gguf: warning: a.weight: its type cannot be decoded, so it is kept'
     [ "${lines[1]}" = 'Type       Tensors       Size  Bits/weight  Relative RMSE  Largest error' ]
     [[ "${lines[2]}" == 'IQ4_NL_4_8       1  160 bytes '* ]]
     run -0 gufo quantize -q --dry-run m.gguf Q8_0
@@ -225,7 +225,7 @@ need_patterns() {
     run gufo show --tensors='blk.1.*' out.gguf
     lacks 'blk.1'
     run -2 --separate-stderr gufo quantize --prune-layers 9 sample.gguf two.gguf Q8_0
-    same_error 'gufo: sample.gguf: there is no layer 9 to be left out'
+    same_error 'gufo: sample.gguf: there is no layer 9 to leave out'
 }
 
 @test "quantize: a dry run writes nothing" {
@@ -264,7 +264,7 @@ need_patterns() {
     mkdir folder
     for report in folder folder/; do
         run -2 --separate-stderr gufo quantize --force --report "$report" sample.gguf two.gguf Q8_0
-        same_error "gufo: $report: target exists and is no regular file"
+        same_error "gufo: $report: target exists and is not a regular file"
         [ ! -e two.gguf ]
     done
     run -3 --separate-stderr gufo quantize --force --report '' sample.gguf two.gguf Q8_0
@@ -306,7 +306,7 @@ need_patterns() {
     size=$(stat -c %s m.gguf)
     make_gguf m.gguf tensor a.weight 0 64x4 1024 poke $((size - 1024 + 4 * (64 + 5))) 0000c07f
     run -3 --separate-stderr gufo quantize m.gguf out.gguf Q8_0
-    same_error "gufo: m.gguf: tensor \"a.weight\": the value in row 1, column 5 is NaN (--keep-nonfinite lets it pass)"
+    same_error "gufo: m.gguf: tensor \"a.weight\": the value in row 1, column 5 is NaN (--keep-nonfinite accepts it)"
     files m.gguf
     run -0 gufo quantize -q --keep-nonfinite m.gguf out.gguf Q8_0
 }
@@ -317,11 +317,11 @@ need_patterns() {
     size=$(stat -c %s m.gguf)
     make_gguf m.gguf tensor a.weight 0 64x4 1024 poke $((size - 1024 + 4 * (128 + 37))) e6b1617f
     run -3 --separate-stderr gufo quantize m.gguf out.gguf Q8_0
-    same_error 'gufo: m.gguf: tensor "a.weight": the value 3.00000001e+38 in row 2, column 37 is too large for Q8_0 (--keep-nonfinite lets it pass)'
+    same_error 'gufo: m.gguf: tensor "a.weight": the value 3.00000001e+38 in row 2, column 37 is too large for Q8_0 (--keep-nonfinite accepts it)'
     files m.gguf
 }
 
-@test "quantize: interleaved rows that are no whole groups" {
+@test "quantize: interleaved rows that are not whole groups" {
     make_gguf m.gguf tensor a.weight 31 32x6 108
     run -2 --separate-stderr gufo quantize m.gguf out.gguf COPY
     same_error 'gufo: m.gguf: tensor "a.weight" has 6 rows; Q4_0_4_4 merges 4 at a time'
@@ -386,7 +386,7 @@ need_patterns() {
     mkdir folder
     for wrong in folder /dev/null; do
         run -2 --separate-stderr gufo quantize sample.gguf "$wrong" Q8_0
-        same_error "gufo: $wrong: target exists and is no regular file"
+        same_error "gufo: $wrong: target exists and is not a regular file"
     done
     echo mine >out.gguf.part
     run -2 --separate-stderr gufo quantize -q --resume sample.gguf out.gguf Q8_0
@@ -436,12 +436,12 @@ interrupt() {
     gufo quantize -q large.gguf other.gguf Q4_0
     for signal in INT TERM; do
         run -4 interrupt "$signal"
-        [ "$(cat stderr)" = "gufo: out.gguf: interrupted; what is done is kept beside it, and the same command with --resume goes on" ]
+        [ "$(cat stderr)" = "gufo: out.gguf: interrupted; what is done is kept beside it; the same command with --resume continues" ]
         files large.gguf other.gguf stderr out.gguf.part out.gguf.part.journal
         run -2 --separate-stderr gufo quantize large.gguf out.gguf Q4_0
-        same_error 'gufo: out.gguf.part.journal: an interrupted run has left this journal (--resume goes on with it, --force starts over)'
+        same_error 'gufo: out.gguf.part.journal: an interrupted run has left this journal (--resume continues it, --force starts over)'
         run -2 --separate-stderr gufo quantize --resume large.gguf out.gguf Q4_1
-        same_error 'gufo: out.gguf.part.journal: cannot resume: begun with other options, or another importance matrix'
+        same_error 'gufo: out.gguf.part.journal: cannot resume: it was begun with other options, or with another importance matrix'
         run -0 gufo quantize -q --resume large.gguf out.gguf Q4_0
         files large.gguf other.gguf stderr out.gguf
         cmp out.gguf other.gguf

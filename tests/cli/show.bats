@@ -231,7 +231,7 @@ load common
     has "  Attention heads   4 to 16, by block (4 key/value)"
 }
 
-@test "show: an architecture that is too long or odd is no trouble" {
+@test "show: an architecture that is too long or odd causes no trouble" {
     make_gguf m.gguf kv general.architecture string "$(printf 'a%.0s' {1..300})" kv k uint8 1
     run -0 gufo show m.gguf
     has 'Metadata (2)'
@@ -326,7 +326,7 @@ load common
     has 'Tensors (1 of 2)'
 }
 
-@test "show: what is no number leaves no hole in the summary" {
+@test "show: a value that is not a number leaves no hole in the summary" {
     make_gguf model.gguf kv general.architecture string llama \
         kv llama.attention.head_count uint32 4 arr llama.attention.head_count_kv uint32 0 \
         kv llama.expert_count string many kv llama.expert_used_count uint32 2

@@ -64,7 +64,7 @@ need_minisign() {
     run -1 --separate-stderr gufo verify --key other.pub m.gguf manifest
     [[ $stderr == 'gufo: manifest.minisig: this signature was made with key '* ]]
     run -3 --separate-stderr gufo verify --key k.key m.gguf manifest
-    same_error 'gufo: k.key: this is no minisign public key'
+    same_error 'gufo: k.key: not a minisign public key'
     run -3 gufo sign --key k.pub --force manifest
     run -3 gufo verify --key k.pub --signature manifest m.gguf manifest
     run -3 gufo verify --key k.pub --signature nothing m.gguf manifest
@@ -139,7 +139,7 @@ need_minisign() {
     run -0 gufo sign --key p.key --password-file right manifest
     run -0 gufo verify --key p.pub manifest
     run -3 --separate-stderr gufo sign --force --key p.key --password-file wrong manifest
-    same_error 'gufo: p.key: the password of this secret key is another one'
+    same_error 'gufo: p.key: the password of this secret key is wrong'
     # Without a terminal nobody can be asked.
     run -3 --separate-stderr setsid "$GUFO" sign --force --key p.key manifest
     same_error 'gufo: there is no terminal to ask for the password; give --password-file'

@@ -27,7 +27,7 @@ sample() {
     same 1
 }
 
-@test "split: a folder is no prefix, one shard is no model" {
+@test "split: a folder is not a prefix, one shard is not a model" {
     sample
     mkdir out
     for wrong in '' out/; do
@@ -37,7 +37,7 @@ sample() {
     files out sample.gguf
     gufo split -q sample.gguf out/s --max-tensors 8
     run -3 --separate-stderr gufo split out/s-00002-of-00003.gguf t --max-tensors 1
-    same_error 'gufo: out/s-00002-of-00003.gguf: byte 69: the file is shard 2 of 3 of a model, which is opened by the name of its first shard: NAME-00001-of-00003.gguf'
+    same_error 'gufo: out/s-00002-of-00003.gguf: byte 69: the file is shard 2 of 3 of a model; to open the model, name its first shard, NAME-00001-of-00003.gguf'
     [ -z "$(find . -name 't-*')" ]
 }
 
@@ -121,15 +121,15 @@ sample() {
     files in.gguf
 }
 
-@test "split: targets that are no files" {
+@test "split: targets that are not files" {
     sample
     mkfifo s-00002-of-00003.gguf
     run -2 --separate-stderr gufo split --force sample.gguf s --max-tensors 8
-    same_error 'gufo: s-00002-of-00003.gguf: target exists and is no regular file'
+    same_error 'gufo: s-00002-of-00003.gguf: target exists and is not a regular file'
     rm s-00002-of-00003.gguf
     mkdir s-00003-of-00003.gguf
     run -2 --separate-stderr gufo split --force sample.gguf s --max-tensors 8
-    same_error 'gufo: s-00003-of-00003.gguf: target exists and is no regular file'
+    same_error 'gufo: s-00003-of-00003.gguf: target exists and is not a regular file'
     rmdir s-00003-of-00003.gguf
     run -3 --separate-stderr gufo split sample.gguf missing/s --max-tensors 8
     [[ "$stderr" == 'gufo: missing/s-00001-of-00003.gguf: '*'No such file or directory' ]]
@@ -162,7 +162,7 @@ sample() {
     [ "$stderr" = 'gufo: old.gguf: warning: not written the way a GGUF file is written today: the version becomes 3' ]
     make_gguf dirty.gguf kv general.architecture string llama tensor a 0 9 36 tail ff00
     run -0 --separate-stderr gufo split dirty.gguf d --max-tensors 1
-    [[ "$stderr" == *'bytes behind the end of the model are dropped' ]]
+    [[ "$stderr" == *'bytes after the end of the model are dropped' ]]
     run -0 --separate-stderr gufo split -q --force dirty.gguf d --max-tensors 1
     same_error ''
 }

@@ -59,7 +59,7 @@ refused() {
 }
 
 @test "nothing is written beside the journal of an interrupted edit" {
-    local lies="the journal of an interrupted edit lies where the output goes"
+    local journal="the journal of an interrupted edit is beside the output"
     make_model model.gguf
     make_model general.gguf
     leave_journal ggml-model-Q8_0.gguf
@@ -68,22 +68,22 @@ refused() {
     shards=(set-*.gguf)
     rm "${shards[@]}"
     leave_journal "${shards[1]}"
-    refused "$lies" split model.gguf set --max-tensors 1
+    refused "$journal" split model.gguf set --max-tensors 1
     [ ! -e "${shards[0]}" ]
     leave_journal out.gguf
-    refused "$lies" endian --to=big model.gguf out.gguf
-    refused "$lies" strip model.gguf -o out.gguf --no-tensors
-    refused "$lies" edit model.gguf -o out.gguf --set a.b=1
+    refused "$journal" endian --to=big model.gguf out.gguf
+    refused "$journal" strip model.gguf -o out.gguf --no-tensors
+    refused "$journal" edit model.gguf -o out.gguf --set a.b=1
     new=$(gufo name --suggest model.gguf)
     leave_journal "$new"
-    refused "$lies" name --rename model.gguf
+    refused "$journal" name --rename model.gguf
     [ -e model.gguf ] && [ ! -e "$new" ]
 }
 
 @test "an importance matrix is not written beside a journal either" {
     "$GUFO_TEST_BIN/make_imatrix" m.dat dat chunks 7 dataset text entry a 3 1,2,0.5
     leave_journal out.gguf
-    refused "the journal of an interrupted edit lies where the output goes" \
+    refused "the journal of an interrupted edit is beside the output" \
         imatrix convert m.dat out.gguf
 }
 

@@ -6,7 +6,7 @@
 #include <locale.h>
 #include <math.h>
 
-/* The command is no library: its file is taken in as it is. */
+/* The command is not a library: its file is taken in as it is. */
 #include "cli/number.c"
 
 #define RANDOM_PATTERNS 200000

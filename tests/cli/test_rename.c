@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The command is no library: its file is taken in as it is. */
+/* The command is not a library: its file is taken in as it is. */
 #include "cli/rename.c"
 
 enum { FILES = 3 };

@@ -88,7 +88,7 @@ gufo() {
     has '10 bytes'
 }
 
-@test "validate: a file that is no GGUF is named for what it is" {
+@test "validate: a file that is not a GGUF file is named for what it is" {
     printf '<!DOCTYPE html>\n<html><body>404</body></html>\n' >page.gguf
     run -1 gufo validate page.gguf
     has 'error G101 magic: '

@@ -93,7 +93,7 @@ m.gguf: invalid: 1 error"
     cat m.gguf | {
         run -2 --separate-stderr gufo validate --data -
         same ''
-        same_error 'gufo: -: the data of a pipe cannot be checked: it is gone once it was read'
+        same_error 'gufo: -: the data of a pipe cannot be checked: it can be read only once'
     }
     cat m.gguf | { run -0 gufo validate -; }
 }

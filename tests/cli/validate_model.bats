@@ -33,16 +33,16 @@ make_mendable() {
 @test "validate: hints name the file" {
     make_mendable 'my model.gguf'
     run -0 gufo validate --level structure 'my model.gguf'
-    has "    hint: 'gufo validate --fix \"my model.gguf\" -o OUT' mends it"
+    has "    hint: 'gufo validate --fix \"my model.gguf\" -o OUT' fixes it"
     run -1 gufo validate --json 'my model.gguf'
-    has "\"hint\":\"'gufo validate --fix \\\"my model.gguf\\\" -o OUT' mends it\""
+    has "\"hint\":\"'gufo validate --fix \\\"my model.gguf\\\" -o OUT' fixes it\""
     # Of standard input there is no name.
     run -0 gufo validate --level structure - <'my model.gguf'
-    has "    hint: 'gufo validate --fix FILE -o OUT' mends it"
+    has "    hint: 'gufo validate --fix FILE -o OUT' fixes it"
     # The command may be copied: nothing in a name is run.
     make_mendable '$(rm m.gguf)`"\.gguf'
     run -0 gufo validate --level structure '$(rm m.gguf)`"\.gguf'
-    has "    hint: 'gufo validate --fix \"\\\$(rm m.gguf)\\\`\\\"\\\\.gguf\" -o OUT' mends it"
+    has "    hint: 'gufo validate --fix \"\\\$(rm m.gguf)\\\`\\\"\\\\.gguf\" -o OUT' fixes it"
 }
 
 @test "validate --fix: mends what has one right answer, and tells it" {
@@ -51,7 +51,7 @@ make_mendable() {
     run gufo validate --fix m.gguf -o out.gguf
     cmp m.gguf before
     has 'out.gguf: set general.quantization_version to 2'
-    has 'out.gguf: shortened tokenizer.ggml.scores to as many elements as the others: 3'
+    has 'out.gguf: shortened tokenizer.ggml.scores to the number of elements of the others: 3'
     [ "$(gufo get out.gguf general.quantization_version)" = 2 ]
     [ "$(gufo get out.gguf tokenizer.ggml.scores)" = "$(printf '0\n0\n0')" ]
     # What stays is all that it does not mend.
@@ -84,7 +84,7 @@ make_mendable() {
     make_gguf old.gguf version 1 kv general.architecture string llama tensor b 0 8 32 tensor a 0 8 32
     run gufo validate --level structure --fix old.gguf -o out.gguf
     [ "$status" -eq 0 ]
-    has 'out.gguf: laid out anew, with nothing but zeros for padding'
+    has 'out.gguf: laid out again, with zeros as padding'
     [ "${lines[-1]}" = 'out.gguf: valid' ]
     make_gguf gap.gguf kv general.architecture string llama at 64 tensor b 0 8 32 at 0 tensor a 0 8 32 \
         tail ff00

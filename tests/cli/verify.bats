@@ -106,7 +106,7 @@ m.gguf: 1 tensor as in the manifest, 1 differ, 1 missing; all data together diff
     make_verified
     echo 'md5 00 m.gguf' >>manifest
     run -3 --separate-stderr gufo verify m.gguf manifest
-    same_error 'gufo: manifest: byte 120: line 4: "md5" is no algorithm; a line is ALGORITHM HASH NAME, with xxh64, sha1, sha256, blake2b or uuid'
+    same_error 'gufo: manifest: byte 120: line 4: "md5" is not an algorithm; a line is ALGORITHM HASH NAME, with xxh64, sha1, sha256, blake2b or uuid'
     : >empty
     run -3 --separate-stderr gufo verify m.gguf empty
     same_error 'gufo: empty: byte 0: this manifest has no line with a hash'

@@ -282,14 +282,14 @@ static void test_aborts(void **state)
         {"general.alignment must be of type u32", alignment_text},
         {"general.alignment must be a power of two, not 48", alignment_value},
         {"tensor id 0 does not exist; there are 0 tensors", wrong_tensor_id},
-        {"there is a tensor \"t\" already", tensor_twice},
+        {"tensor \"t\" exists already", tensor_twice},
         {"tensor \"t\" has type 4, which does not exist", type_of_no_tensor},
         {"tensor \"t\" has type 43, which does not exist", type_beyond_all},
         {"the name of a tensor has no terminator", endless_name},
         {"there is no tensor \"absent\"", unknown_tensor_type},
         {"there is no tensor \"absent\"", unknown_tensor_data},
         {"rows of tensor \"t\" have 3 elements", rows_without_blocks},
-        {"which fill no blocks of 0", removed_type},
+        {"which do not fill blocks of 0", removed_type},
         {"tensor \"t\" has no data", no_data},
         {"tensor \"t\" is not contiguous", not_contiguous},
         {"file != NULL", no_file},
@@ -309,7 +309,7 @@ static void test_aborts(void **state)
     }
 }
 
-/* ---- what is no wrong use ------------------------------------------------------------------- */
+/* ---- what is not wrong use ------------------------------------------------------------------- */
 
 static void nothing_wrong(struct gguf_context *ctx)
 {

@@ -52,7 +52,7 @@ static void bad_lines_are_refused(void **state)
     } rows[] = {
         {"", 0, "no line"},
         {"\n \n", 0, "no line"},
-        {"md5 00 x\n", 0, "line 1: \"md5\" is no algorithm"},
+        {"md5 00 x\n", 0, "line 1: \"md5\" is not an algorithm"},
         {"\nsha1\n", 1, "line 2: the second word"},
         {"sha1 " SHA1_ABC "\n", 0, "line 1: the name is missing"},
         {"sha1 " SHA1_ABC "  \n", 0, "line 1: the name is missing"},
@@ -149,7 +149,7 @@ static const struct {
     {BAD("n:a") GOOD("dir/m:a") GOOD("dir/m:x:a"), "=a =x:a", GUFO_OK, "elsewhere/m"},
     {BAD("n:a") GOOD("o:a"), "", GUFO_E_NOT_FOUND, NULL},
     {GOOD("n:a") GOOD("d/m:a") GOOD("e/m:a"), "", GUFO_E_NOT_FOUND, "f/m"},
-    /* Twice the same is no harm; a contradiction is. */
+    /* Duplicates are harmless; contradictions are not. */
     {GOOD("m:a") GOOD("m:a") GOOD("m:x:a"), "=a =x:a", GUFO_OK, NULL},
     {GOOD("m:a") GOOD("m:x:a") BAD("m:a"), "", GUFO_E_MALFORMED, NULL},
     {ALL("m") BAD("m"), "", GUFO_E_MALFORMED, NULL},

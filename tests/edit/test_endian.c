@@ -22,7 +22,7 @@ static workshop workshop_new(void)
 
 /* ---- every good file ------------------------------------------------------------------------ */
 
-/* Types without a layout, and interleaved blocks that are no whole groups. */
+/* Types without a layout, and interleaved blocks that are not whole groups. */
 static bool is_refused(const good_file *good)
 {
     static const char *const names[] = {"unknown types", "sampler", "all types"};

@@ -188,7 +188,7 @@ static void test_lay_anew(void **state)
     check_ok(gufo_edit_plan_for(m.edit, &(gufo_edit_target){.pack = true}, &plan, &error), &error,
              "plan");
     check_u64(plan.way, GUFO_EDIT_REWRITE, "without any change of a key, too");
-    check(strstr(plan.not_overwritten, "laid out anew") != NULL, "%s", plan.not_overwritten);
+    check(strstr(plan.not_overwritten, "new layout") != NULL, "%s", plan.not_overwritten);
     file = finish(&m);
     check_u64(gufo_model_facts(file).size - gufo_model_facts(file).data_offset, 64,
               "two tensors, padded");

@@ -100,9 +100,9 @@ static void make_nothing(const char *path)
 }
 
 static const target targets[] = {
-    {"FIFO", make_fifo, true, 0, GUFO_E_EXISTS, "target exists and is no regular file"},
-    {"device", make_device, true, 0, GUFO_E_EXISTS, "target exists and is no regular file"},
-    {"folder", make_folder, true, 0, GUFO_E_EXISTS, "target exists and is no regular file"},
+    {"FIFO", make_fifo, true, 0, GUFO_E_EXISTS, "target exists and is not a regular file"},
+    {"device", make_device, true, 0, GUFO_E_EXISTS, "target exists and is not a regular file"},
+    {"folder", make_folder, true, 0, GUFO_E_EXISTS, "target exists and is not a regular file"},
     {"file", make_file, false, 0, GUFO_E_EXISTS, "target exists already"},
     {"file to be replaced", make_file, true, 0, GUFO_OK, ""},
     {"read-only file", make_read_only, true, 0, GUFO_OK, ""},
@@ -382,7 +382,7 @@ static void test_questions(void **state)
     check_ok(run_job(c, b.out.text, false, NULL, &error), &error, "once");
     check_status(run_job(c, b.out.text, false, NULL, &error), GUFO_E_ARGUMENT, &error, "twice");
     check_status(gufo_job_stream(c, 1, NULL, &error), GUFO_E_ARGUMENT, &error, "and streamed");
-    check_str(gufo_str_of(error.message), "the job was written before", "message");
+    check_str(gufo_str_of(error.message), "the job was already written", "message");
     gufo_job_free(c);
     gufo_close(set);
     workshop_end(&b);

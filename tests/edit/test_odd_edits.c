@@ -115,9 +115,9 @@ static void test_outputs(void **state)
         {"itself by a hard link", hard.text, GUFO_E_ARGUMENT,
          "the output is the input; it would be lost"},
         {"another one", other.text, GUFO_E_EXISTS, "target exists already"},
-        {"a folder", f.path, GUFO_E_EXISTS, "target exists and is no regular file"},
-        {"a FIFO", fifo.text, GUFO_E_EXISTS, "target exists and is no regular file"},
-        {"a device", "/dev/null", GUFO_E_EXISTS, "target exists and is no regular file"},
+        {"a folder", f.path, GUFO_E_EXISTS, "target exists and is not a regular file"},
+        {"a FIFO", fifo.text, GUFO_E_EXISTS, "target exists and is not a regular file"},
+        {"a device", "/dev/null", GUFO_E_EXISTS, "target exists and is not a regular file"},
     };
     uint8_t *before;
     size_t len;
@@ -237,7 +237,7 @@ static void test_without_data(void **state)
     set_u32(edit, "answer", 43);
     check_status(gufo_edit_plan_for(edit, &always, &plan, &error), GUFO_E_ARGUMENT, &error,
                  "in place");
-    check(strstr(error.message, "the file ends before the place of tensor data") != NULL, "%s",
+    check(strstr(error.message, "the file ends before its tensor data begins") != NULL, "%s",
           error.message);
     check_ok(gufo_edit_apply(edit, NULL, NULL, &plan, NULL, &error), &error, "anew");
     check_u64(plan.way, GUFO_EDIT_REWRITE, "way");
@@ -353,7 +353,7 @@ static bool is_any(void *context, gufo_str key)
     return true;
 }
 
-/* A key gufo.padding that no edit has made, because it is no string, is kept like any other. */
+/* A key gufo.padding that no edit has made, because it is not a string, is kept like any other. */
 static void test_foreign_padding(void **state)
 {
     folder f = folder_new();
@@ -532,7 +532,7 @@ static void test_foreign_journals(void **state)
         gufo_edit_close(edit);
         check_status(gufo_edit_recover(path.text, &recovery, &error), GUFO_E_ARGUMENT, &error,
                      "maker %zu", i);
-        check(strstr(error.message, "is not taken for the journal") != NULL, "%s", error.message);
+        check(strstr(error.message, "is not accepted as the journal") != NULL, "%s", error.message);
         check_u64(recovery, GUFO_EDIT_RECOVERED_NOTHING, "maker %zu", i);
         check_file(path.text, before, len, "untouched");
         check(remove(journal.text) == 0, "maker %zu: it is still there", i);
@@ -631,7 +631,7 @@ static void test_read_only_recovery(void **state)
     folder_remove(&f);
 }
 
-/* A journal that is cut while it is read, or a file that ends early, is no reason to write. */
+/* A journal that is cut while it is read, or a file that ends early, is not a reason to write. */
 static void test_cut_file(void **state)
 {
     folder f = folder_new();

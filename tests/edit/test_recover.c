@@ -285,7 +285,7 @@ static void test_sparse_journal(void **state)
     check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_INTERRUPTED, "of another file");
     check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_CHANGED, &error, "sizes");
     check(file_exists(journal.text), "it stays");
-    /* Headers that shrink, and a file that grows past all bounds, are no edit. */
+    /* Headers that shrink, and a file that grows past all bounds, are not edits. */
     for (unsigned i = 0; i < 2; i++) {
         head = i == 0 ? (pending_head){.file_size = 100, .inserted = UINT64_MAX - 7, .old_size = 16}
                       : (pending_head){.file_size = INT64_MAX, .inserted = 8, .old_size = 8};

@@ -403,9 +403,8 @@ static void test_others(void **state)
         {CALL_OPEN, EMFILE, GUFO_E_IO, "cannot open", 0},
         {CALL_FLOCK, EWOULDBLOCK, GUFO_E_IO, "another process is editing the file", 0},
         {CALL_FLOCK, ENOLCK, GUFO_OK, "", GUFO_EDIT_OVERWRITE},
-        {CALL_LEASE, EAGAIN, GUFO_OK, "somebody else has the file open or mapped",
-         GUFO_EDIT_REWRITE},
-        {CALL_LEASE, EINVAL, GUFO_OK, "whether somebody else has the file open cannot be told",
+        {CALL_LEASE, EAGAIN, GUFO_OK, "the file is open or mapped elsewhere", GUFO_EDIT_REWRITE},
+        {CALL_LEASE, EINVAL, GUFO_OK, "cannot check whether the file is open elsewhere",
          GUFO_EDIT_REWRITE},
     };
     workshop b = workshop_new();

@@ -228,7 +228,7 @@ static void test_two_alignments(void **state)
     builder_free(&b);
 }
 
-/* What is no GGUF file stays one, however little of it may be read. */
+/* A file that is not a GGUF file is never taken for one, however little of it can be read. */
 static void test_tiny_limits(void **state)
 {
     uint8_t text[5000];

@@ -381,7 +381,7 @@ static void test_alignment(void **state)
         check_u64(gufo_document_alignment(d), 32, "row %zu", i);
         check_ok(gufo_document_set_u32(d, "other", rows[i / 3].value, &error), &error, "other");
         renamed = gufo_document_rename(d, gufo_str_of("other"), gufo_str_of(key), &error);
-        check_u64(renamed, status, "row %zu: a renamed key is no other", i);
+        check_u64(renamed, status, "row %zu: a renamed key keeps its identity", i);
         gufo_document_free(d);
     }
 }

@@ -470,7 +470,7 @@ static void test_arch_keys(void **state)
     }
 }
 
-/* An architecture that is no text, and no memory for the key. */
+/* An architecture that is not text, and no memory for the key. */
 static void test_arch_failures(void **state)
 {
     builder b = builder_new((encoding){3, false});

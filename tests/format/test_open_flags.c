@@ -133,7 +133,7 @@ static void test_as_ggml(void **state)
         check(strcmp(error.rule->id, rows[i].rule) == 0, "row %zu: %s", i, error.message);
         file = gufo_open_memory(b.data, b.len, &options, &error);
         check((file != NULL) == rows[i].tolerated, "row %zu: %s", i, error.message);
-        check(file == NULL || gufo_model_damage(file) == NULL, "row %zu is no damage", i);
+        check(file == NULL || gufo_model_damage(file) == NULL, "row %zu is not damaged", i);
         gufo_close(file);
         builder_free(&b);
     }

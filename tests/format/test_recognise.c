@@ -1,4 +1,4 @@
-/* What a file is that is no GGUF file. */
+/* Recognising files that are not GGUF files. */
 #include "../support/check.h"
 
 #include <strings.h>

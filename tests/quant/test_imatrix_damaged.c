@@ -119,9 +119,9 @@ static void test_something_else(void **state)
     } rows[] = {
         {"<!DOCTYPE html><html></html>", "HTML"},
         {"version https://git-lfs.github.com/spec/v1\n", "LFS"},
-        {"", "no importance matrix"},
-        {"abc", "no importance matrix"},
-        {"GGU", "no importance matrix"},
+        {"", "not an importance matrix"},
+        {"abc", "not an importance matrix"},
+        {"GGU", "not an importance matrix"},
     };
 
     (void)state;
@@ -150,13 +150,13 @@ static void test_gguf_damage(void **state)
         {"no counts", {"a.in_sum2", "b"}, {0, 0}, {6, 3}, "no counts"},
         {"no sums", {"a", "b.counts"}, {0, 0}, {6, 3}, "no sums"},
         {"of different tensors", {"a.in_sum2", "b.counts"}, {0, 0}, {6, 3}, "no counts"},
-        {"a model", {"a", "b"}, {0, 0}, {6, 3}, "no importance matrix"},
+        {"a model", {"a", "b"}, {0, 0}, {6, 3}, "not an importance matrix"},
         {"nothing before the suffix",
          {".in_sum2", ".counts"},
          {0, 0},
          {6, 3},
-         "no importance matrix"},
-        {"not even", {"a.in_sum2", "a.counts"}, {0, 0}, {6, 4}, "no multiple"},
+         "not an importance matrix"},
+        {"not even", {"a.in_sum2", "a.counts"}, {0, 0}, {6, 4}, "not a multiple"},
         {"empty sums", {"a.in_sum2", "a.counts"}, {0, 0}, {0, 3}, "has no sums"},
         {"empty counts", {"a.in_sum2", "a.counts"}, {0, 0}, {6, 0}, "has no counts"},
         {"counts whose sums no name could have",

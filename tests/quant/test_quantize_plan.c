@@ -134,7 +134,7 @@ static void test_metadata(void **state)
     place_end(&p);
 }
 
-/* An element type that is no file type: the old file type would be wrong. */
+/* An element type that is not a file type: the old file type would be wrong. */
 static void test_no_file_type(void **state)
 {
     gufo_quantize_options options = quantize_to("Q8_1");
@@ -293,7 +293,7 @@ static place with_importance(const char *dataset, const char *path)
     return p;
 }
 
-/* What is not known, or is no text, is not told. */
+/* What is not known, or is not text, is not told. */
 static void test_told_of_importance(void **state)
 {
     static const struct {

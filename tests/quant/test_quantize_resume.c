@@ -117,7 +117,7 @@ static void test_stopped_often(void **state)
     folder_remove(&p.f);
 }
 
-/* Nothing to resume is no error: the run just begins. */
+/* Nothing to resume is not an error: the run just begins. */
 static void test_nothing_to_resume(void **state)
 {
     place p = place_new();

@@ -75,7 +75,7 @@ static void test_targets(void **state)
         {"MXFP4_MOE", false, "MXFP4_MOE", "MXFP4_MOE", "MXFP4", false},
         {"Q2_0", false, "Q2_0", "Q2_0", "Q2_0", false},
         {"copy", false, "COPY", NULL, NULL, false},
-        /* element types that are no file type */
+        /* element types that are not file types */
         {"MXFP4", false, "MXFP4", "MXFP4_MOE", "MXFP4", true},
         {"nvfp4", false, "NVFP4", "NVFP4", "NVFP4", true},
         {"Q8_K", false, "Q8_K", NULL, "Q8_K", true},

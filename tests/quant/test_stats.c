@@ -313,7 +313,7 @@ static void test_every_length(void **state)
     }
 }
 
-/* Numbers that a float cannot hold are no infinities, and are told exactly. */
+/* Numbers that a float cannot hold are not infinities, and are reported exactly. */
 static void test_wide_numbers(void **state)
 {
     sample s = sample_new(GUFO_TYPE_F64, 100, 41, 1);

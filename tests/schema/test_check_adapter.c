@@ -108,7 +108,7 @@ static void test_rules(void **state)
     check_rule_rows(rows, COUNT_OF(rows), "M40");
 }
 
-/* ---- what is no fault ----------------------------------------------------------------------- */
+/* ---- what is not a fault -------------------------------------------------------------------- */
 
 /* A and B of the embedding are the other way round. */
 static void embedding(model *m)

@@ -178,7 +178,7 @@ static void test_rules(void **state)
     check_rule_rows(rows, COUNT_OF(rows), "M2");
 }
 
-/* ---- what is no fault ----------------------------------------------------------------------- */
+/* ---- what is not a fault -------------------------------------------------------------------- */
 
 static void key_length_of_its_own(model *m)
 {

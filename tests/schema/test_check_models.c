@@ -41,7 +41,7 @@ static const struct {
     {"decoder.attention.head_count", GUFO_VALUE_UINT32, 4},
 };
 
-/* Names in shapes that are no whole keys; models without groups have as many as heads. */
+/* Names in shapes that are not whole keys; models without groups have as many as heads. */
 static const struct {
     const char *name;
     uint64_t value;
@@ -156,7 +156,7 @@ static model make_model(const char *architecture)
     for (size_t i = 0; i < row_count; i++)
         if (tensors[i].need == GUFO_REQUIRED)
             add_row(&m, &tensors[i]);
-    if (row_count == 0) /* no names are specified, and these are no names of others */
+    if (row_count == 0) /* no names are specified, and these are not names of others */
         model_add(&m, "anything.weight", 2, 64, 40);
     return m;
 }

@@ -67,7 +67,7 @@ static const schema_row rows[] = {
      .bad = {.add = adapter_f16, .path = "Model-7B-v1.0-Q4_K_M-LoRA.gguf"},
      .good = {.add = adapter_f16, .path = "Model-7B-v1.0-F16-LoRA.gguf"},
      .subject = "Q4_K_M"},
-    ROW("encoding that is no file type", "name-encoding", adapter_f16,
+    ROW("encoding that is not a file type", "name-encoding", adapter_f16,
         "Model-7B-v1.0-BF16-LoRA.gguf", adapter_f16, "Model-7B-v1.0-Q4_K_XL-LoRA.gguf"),
     ROW("encoding without a file type", "name-encoding", adapter_f16, "Model-7B-v1.0-f32-LoRA.gguf",
         adapter, "Model-7B-v1.0-F32-LoRA.gguf"),

@@ -190,7 +190,7 @@ static void test_rules(void **state)
     check_rule_rows(rows, COUNT_OF(rows), "M3");
 }
 
-/* ---- what is no fault ----------------------------------------------------------------------- */
+/* ---- what is not a fault -------------------------------------------------------------------- */
 
 static void tied(model *m)
 {

@@ -166,7 +166,7 @@ static void test_arrays(void **state)
           "integers");
     check(!accepts("array[int32]", ARRAY(BOOL, 3)) && !accepts("array[int32]", ARRAY(FLOAT32, 3)),
           "no integers");
-    check(!accepts("array[int32]", SIGNED(INT32, 3)), "a number is no array");
+    check(!accepts("array[int32]", SIGNED(INT32, 3)), "a number is not an array");
     check(accepts("array[float32]", ARRAY(FLOAT64, 3)), "floats");
     check(accepts("array[bool]", ARRAY(BOOL, 3)) && !accepts("array[bool]", ARRAY(UINT8, 3)),
           "bools");

@@ -129,7 +129,7 @@ static void test_reasons(void **state)
         {".gguf", 0, "no size label"},
         {"a_b-7B-v1.gguf", 1, "\"_\" at byte 1 is refused"},
         {"mtp-a_b-7B-v1.gguf", 5, "\"_\" at byte 5 is refused"},
-        {"Llama-3.1-8B-v1.0.gguf", 7, "\"3.1\" is no size label"},
+        {"Llama-3.1-8B-v1.0.gguf", 7, "\"3.1\" is not a size label"},
         {"a-4bit-v1.gguf", 2, "\"4bit\" at byte 2 is neither"},
         {"a-v1.gguf", 2, "size label is missing"},
         {"a-v1.0-F16.gguf", 2, "size label is missing"},
@@ -491,7 +491,7 @@ static void test_suggest_too_long(void **state)
     digits[sizeof digits - 1] = '\0';
     snprintf(label, sizeof label, "%sB", digits);
     check_status(suggest(&m, 0, 0, text, &error), GUFO_E_RANGE, &error, "4 parts of 64");
-    check(strstr(error.message, "no file's has more than 255") != NULL, "%s", error.message);
+    check(strstr(error.message, "a file name has at most 255") != NULL, "%s", error.message);
 }
 
 static void test_suggest(void **state)

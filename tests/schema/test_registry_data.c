@@ -43,7 +43,7 @@ static bool table_line(table *t)
     return t->count > 0;
 }
 
-/* The next row that is no comment, which has at least so many columns. */
+/* The next row that is not a comment, which has at least so many columns. */
 static bool table_row(table *t, size_t columns)
 {
     do {

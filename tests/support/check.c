@@ -107,5 +107,5 @@ void check_error_shape(const gufo_error *error, gufo_status expected, const char
         check(c >= 0x20 && c != 0x7f, "%s: control character in \"%s\"", label, error->message);
     }
     check(expected != GUFO_E_IO || error->system != 0 || error->rule == NULL,
-          "%s: an I/O error is no broken rule", label);
+          "%s: an I/O error is not a broken rule", label);
 }

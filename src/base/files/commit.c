@@ -45,7 +45,7 @@ typedef struct commit {
 /* ---- names ---------------------------------------------------------------------------------- */
 
 /* Where the old file goes: to be freed.  The name is short, because the target's may be as long as a
- * name can be; the key is no secret, for the same name has to come out every time. */
+ * name can be; the key is not a secret, for the same name has to come out every time. */
 static char *aside_path(const output *file)
 {
     size_t folder = folder_len(file->target);
@@ -157,7 +157,7 @@ static gufo_status check_named(commit *c, bool interrupted, gufo_error *error)
                              "its temporary file is missing");
         if (!p->named && c->places[0].named)
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "the first shard is there already, and this one is not");
+                             "the first shard exists already, and this one does not");
     }
     return GUFO_OK;
 }
@@ -316,7 +316,7 @@ static void tell_not_back(gufo_error *error)
         return;
     len = strlen(error->message);
     (void)snprintf(error->message + len, sizeof error->message - len,
-                   "; the old files lie beside it as .gufo-*.old until the command is repeated");
+                   "; the old files are beside it as .gufo-*.old until the command is repeated");
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */

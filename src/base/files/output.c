@@ -47,7 +47,7 @@ static gufo_status follow_link(output *o, gufo_error *error)
 static gufo_status find_target(output *o, const char *path, struct stat *info, gufo_error *error)
 {
     if (*path == '\0')
-        return fail_io(error, ENOENT, "an empty name is no target");
+        return fail_io(error, ENOENT, "the name of the target is empty");
     o->target = mem_text(o->allocator, gufo_str_of(path));
     if (o->target == NULL)
         return fail_memory(error);
@@ -70,7 +70,7 @@ static gufo_status check_target(const output *o, const struct stat *info, gufo_e
 {
     if (!S_ISREG(info->st_mode))
         return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
-                         "target exists and is no regular file");
+                         "target exists and is not a regular file");
     if (!o->replace)
         return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
     return GUFO_OK;

@@ -43,7 +43,7 @@ static uint64_t get_u64(const uint8_t *at)
     return load_u64(at, bytes_swapped(false));
 }
 
-/* Checks are there for what a crash leaves, not for what somebody forges: the key is no secret. */
+/* Checks are there for what a crash leaves, not for what somebody forges: the key is not a secret. */
 static uint64_t check_of_head(const uint8_t *bytes)
 {
     return hash_text((hash_key){FORM, 0}, (gufo_str){(const char *)bytes, AT_CHECK});
@@ -157,6 +157,6 @@ gufo_status pending_refuse(const char *target, const struct stat *info,
     return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                      info != NULL ? "an edit of the output was interrupted and has to be recovered "
                                     "first"
-                                  : "the journal of an interrupted edit lies where the output "
-                                    "goes; it would be taken for one of the output");
+                                  : "the journal of an interrupted edit is beside "
+                                    "the output; a recovery would apply it to the output");
 }

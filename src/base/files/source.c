@@ -169,7 +169,7 @@ static gufo_status read_on(source *s, uint64_t upto, gufo_error *error)
     s->over_limit = goal <= s->have;
     if (s->over_limit)
         return fail_with(error, GUFO_E_LIMIT, s->have,
-                         "metadata goes on beyond %" PRIu64 " bytes, the limit for input that "
+                         "metadata is longer than %" PRIu64 " bytes, the limit for input that "
                          "cannot be mapped",
                          s->buffer_limit);
     if (goal > s->capacity && (status = resize_buffer(s, room, error)) != GUFO_OK)
@@ -238,7 +238,7 @@ gufo_status source_read(const source *s, uint64_t offset, void *buffer, size_t s
         status = read_user(s, offset, buffer, size, error);
     else
         return fail_with(error, GUFO_E_ARGUMENT, offset,
-                         "data of a pipe is gone once it was read; give a file");
+                         "data of a pipe can be read only once; give a file");
     if (status == GUFO_OK && got < size)
         return fail_with(error, GUFO_E_TRUNCATED, offset + got,
                          "the file was truncated while it was being read");

@@ -143,7 +143,7 @@ gufo_status content_check_shape(gufo_str name, uint32_t type_id, uint32_t n_dims
                             "elements or bytes of tensor %s do not fit into 63 bits", quoted);
     if (!tensor_rows_fill_blocks(type_id, n_dims, dims))
         return rule_failure(error, RULE_ROW_BLOCKS,
-                            "rows of tensor %s are no multiple of %" PRIu32
+                            "rows of tensor %s are not a multiple of %" PRIu32
                             " elements, the block of %s",
                             quoted, type->block_elements, type->name);
     if (type == NULL || type->block_elements == 0)

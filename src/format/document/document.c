@@ -13,8 +13,7 @@ static gufo_status check_options(const gufo_document_options *options, gufo_erro
 
     if (options->flags & ~known)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "flags of a document: 0x%" PRIx32 " does not exist",
-                         options->flags & ~known);
+                         "unknown document flags: 0x%" PRIx32, options->flags & ~known);
     for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
         if (options->reserved[i] != 0)
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,

@@ -378,7 +378,7 @@ static gufo_status check_rename(const gufo_document *document, gufo_str from, gu
     if (gufo_str_equal(from, to))
         return GUFO_OK;
     if (gufo_document_find_str(document, to, NULL))
-        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "there is a key %s already",
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "key %s exists already",
                          quote_name(quoted, to));
     if (!gufo_str_equal(to, gufo_str_of(GUFO_ALIGNMENT_KEY)))
         return GUFO_OK;

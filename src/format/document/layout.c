@@ -43,8 +43,8 @@ static gufo_status fail_large(gufo_error *error)
 static gufo_status check_options(const gufo_layout_options *options, gufo_error *error)
 {
     if (options->way != GUFO_LAYOUT_PACKED && options->way != GUFO_LAYOUT_AS_SOURCE)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "way of a layout: %d does not exist", (int)options->way);
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "layout kind %d does not exist",
+                         (int)options->way);
     if (options->reserve > GUFO_MAX_RESERVE)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "at most 64 MiB can be reserved for later edits");
@@ -215,8 +215,8 @@ gufo_status gufo_document_layout(gufo_document *document, const gufo_layout_opti
         return fail_large(error);
     if (layout.padding > 0 && gufo_document_find(document, GUFO_PADDING_KEY, NULL))
         return rule_failure(error, RULE_KEY_DUPLICATE,
-                            "room has to be filled, but there is a key \"" GUFO_PADDING_KEY
-                            "\" that was not made for that");
+                            "padding is needed, but there is a key \"" GUFO_PADDING_KEY
+                            "\" that was not made for it");
     document->layout = layout;
     document->laid_out = true;
     if (out != NULL)

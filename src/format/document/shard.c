@@ -95,8 +95,7 @@ static gufo_status shorten(gufo_document *document, gufo_str key, uint64_t count
         return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no such key: %s",
                          quote_name(quoted, key));
     if (entry.value.type != GUFO_VALUE_ARRAY || count > entry.value.as.array.count)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "there are no elements to be left out");
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there are no elements to remove");
     status = measure_first(&entry.value.as.array, count, &entry.value.as.array.size, error);
     entry.value.as.array.count = count;
     return status == GUFO_OK ? gufo_document_set(document, key, &entry.value, error) : status;

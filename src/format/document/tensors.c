@@ -277,7 +277,7 @@ gufo_status gufo_document_rename_tensor(gufo_document *document, gufo_str from, 
     if (status != GUFO_OK || gufo_str_equal(from, to))
         return status;
     if (named_list_find(&document->tensors, to, &other))
-        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "there is a tensor %s already",
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "tensor %s exists already",
                          quote_name(quoted, to));
     status = named_list_rename(&document->tensors, slot, to, &document->allocator, error);
     if (status != GUFO_OK)

@@ -32,7 +32,7 @@ static bool place_tensor(gguf_file *file, uint64_t index)
     if (relative % file->alignment != 0 &&
         !file_fault(file, RULE_OFFSET_ALIGNMENT, offset_field(file, index), name,
                     "tensor %s has offset %" PRIu64
-                    ", which is no multiple of the alignment %" PRIu32,
+                    ", which is not a multiple of the alignment %" PRIu32,
                     quote_name(quoted, name), relative, file->alignment))
         return false;
     if (checked_add(file->data_offset, relative, &tensor->offset) &&

@@ -59,7 +59,7 @@ gufo_status tensor_check_shape(const char *quoted, uint32_t type_id, uint32_t n_
                             "elements or bytes of tensor %s do not fit into 63 bits", quoted);
     if (!tensor_rows_fill_blocks(type_id, n_dims, dims))
         return rule_failure(error, RULE_ROW_BLOCKS,
-                            "rows of tensor %s are no multiple of %" PRIu32
+                            "rows of tensor %s are not a multiple of %" PRIu32
                             " elements, the block of %s",
                             quoted, type->block_elements, type->name);
     return GUFO_OK;

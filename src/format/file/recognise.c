@@ -1,4 +1,4 @@
-/* What a file is that is no GGUF file: broken downloads leave web pages, pointers and archives. */
+/* Recognises files that are not GGUF files: broken downloads leave web pages, pointers and archives. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -47,10 +47,10 @@ static const signature signatures[] = {
 
 /* First characters of a text, after blanks and a byte order mark, in any case. */
 static const signature texts[] = {
-    SIGNATURE("<!doctype html", "an HTML page: the download gave a web page, not the file"),
-    SIGNATURE("<html", "an HTML page: the download gave a web page, not the file"),
-    SIGNATURE("<head", "an HTML page: the download gave a web page, not the file"),
-    SIGNATURE("<!--", "an HTML page: the download gave a web page, not the file"),
+    SIGNATURE("<!doctype html", "an HTML page: the download returned a web page, not the file"),
+    SIGNATURE("<html", "an HTML page: the download returned a web page, not the file"),
+    SIGNATURE("<head", "an HTML page: the download returned a web page, not the file"),
+    SIGNATURE("<!--", "an HTML page: the download returned a web page, not the file"),
     SIGNATURE("<?xml", "an XML document, perhaps an error message of the server"),
     SIGNATURE("{", "a JSON text, perhaps an error message of the server"),
     SIGNATURE("[", "a JSON text, perhaps an error message of the server"),
@@ -113,7 +113,7 @@ const char *gufo_recognise(const void *data, size_t size)
     if (size == 0)
         return "an empty file";
     if (is_zero(data, size))
-        return "nothing but zeros, as an interrupted download leaves it";
+        return "nothing but zeros, as an interrupted download leaves them";
     kind = match_signature(data, size);
     if (kind == NULL && is_safetensors(data, size))
         kind = "a safetensors file";

@@ -211,7 +211,8 @@ static bool read_version(walker *w)
     big = load_u32(here(w) + 4, bytes_swapped(true));
     if ((little < 1 || little > 3) && (big < 1 || big > 3)) {
         (void)file_fault(file, RULE_VERSION, 4, subject(w),
-                         "version %" PRIu32 " does not exist; known are 1, 2 and 3", little);
+                         "version %" PRIu32 " does not exist; the known versions are 1, 2 and 3",
+                         little);
         return false;
     }
     w->encoding.byte_order = little <= 3 ? GUFO_LITTLE_ENDIAN : GUFO_BIG_ENDIAN;
@@ -235,7 +236,7 @@ static bool read_magic(walker *w)
         return false;
     (void)source_need(&file->source, 4096, NULL); /* as much as can be had */
     kind = gufo_recognise(file->source.base, (size_t)file->source.have);
-    (void)file_fault(file, RULE_MAGIC, 0, subject(w), "this is no GGUF file: %s%s",
+    (void)file_fault(file, RULE_MAGIC, 0, subject(w), "not a GGUF file: %s%s",
                      kind != NULL ? "it is " : "it does not begin with \"GGUF\"",
                      kind != NULL ? kind : "");
     return false;
@@ -305,8 +306,8 @@ static bool fail_bool(walker *w, uint64_t at)
     char quoted[GUFO_QUOTE_SIZE];
 
     return file_fault(w->file, RULE_BOOL_VALUE, at, subject(w),
-                      "key %s holds a bool of %u; only 0 and 1 exist", quoted_subject(w, quoted),
-                      w->file->source.base[at]);
+                      "key %s holds a bool of %u; only 0 and 1 are valid",
+                      quoted_subject(w, quoted), w->file->source.base[at]);
 }
 
 static bool fail_array(walker *w, const array_skip *skip, skip_result why)
@@ -486,7 +487,7 @@ static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
         tensor->size = 0;
         return file_fault(w->file, RULE_ROW_BLOCKS, at, subject(w),
                           "rows of tensor %s have %" PRIu64
-                          " elements, which is no multiple of %" PRIu32 ", the block of %s",
+                          " elements, which is not a multiple of %" PRIu32 ", the block of %s",
                           quoted_subject(w, quoted), tensor->n_dims > 0 ? tensor->dims[0] : 1,
                           type->block_elements, type->name);
     }

@@ -42,8 +42,8 @@ static void check_version(checker *c)
     const gguf_file *file = c->file;
 
     if (file->encoding.version != 3)
-        report(c, RULE_VERSION_OLD, 4, gufo_str_of("header"), "file has version %u; today's is 3",
-               file->encoding.version);
+        report(c, RULE_VERSION_OLD, 4, gufo_str_of("header"),
+               "file has version %u; the current one is 3", file->encoding.version);
     if (file->encoding.version == 1)
         report(c, RULE_COMPAT_GGML, 4, gufo_str_of("header"), "ggml refuses version 1");
     if (file->encoding.byte_order == GUFO_BIG_ENDIAN)
@@ -179,7 +179,7 @@ static void check_architecture(checker *c)
                "key \"general.architecture\" is missing");
     else if (entry.value.type != GUFO_VALUE_STRING || entry.value.as.str.len == 0)
         report(c, RULE_ARCHITECTURE_MISSING, entry.value_offset, gufo_str_of(key),
-               "key \"general.architecture\" names no architecture");
+               "key \"general.architecture\" does not name an architecture");
 }
 
 static bool has_quantization_version(const gufo_model *model)
@@ -227,10 +227,10 @@ static void check_alignment(checker *c)
         return;
     if (alignment % 8 != 0)
         report(c, RULE_ALIGNMENT_UNUSUAL, entry.value_offset, entry.key,
-               "general.alignment is %" PRIu32 ", which is no multiple of 8", alignment);
+               "general.alignment is %" PRIu32 ", which is not a multiple of 8", alignment);
     else if ((alignment & (alignment - 1)) != 0)
         report(c, RULE_ALIGNMENT_UNUSUAL, entry.value_offset, entry.key,
-               "general.alignment is %" PRIu32 ", which is no power of two; ggml refuses it",
+               "general.alignment is %" PRIu32 ", which is not a power of two; ggml refuses it",
                alignment);
 }
 
@@ -262,7 +262,7 @@ static void read_split_key(checker *c, split_key *split)
     split->usable = gufo_value_u64(&entry.value, &split->value, NULL) == GUFO_OK;
     if (!split->usable)
         report(c, RULE_SPLIT_KEYS, entry.value_offset, gufo_str_of(split->key),
-               "key \"%s\" is no count", split->key);
+               "key \"%s\" is not a count", split->key);
 }
 
 static void check_split(checker *c)
@@ -310,7 +310,7 @@ static void check_type(checker *c, const gufo_tensor *tensor, const char *quoted
     if (type == NULL)
         report(c, RULE_TYPE_UNKNOWN, tensor->info_offset, tensor->name,
                "tensor %s has element type %" PRIu32
-               ", which is not known; its size is taken from what lies there",
+               ", which is not known; its size is inferred from the offsets",
                quoted, tensor->type);
     else if (type->flags & GUFO_ELEMENT_REMOVED)
         report(c, RULE_TYPE_REMOVED, tensor->info_offset, tensor->name,
@@ -410,7 +410,7 @@ static void check_order(checker *c)
             continue;
         if (tensor.offset < before)
             report(c, RULE_DATA_ORDER, tensor.info_offset, tensor.name,
-                   "data of tensor %s lies before that of the tensor listed before it",
+                   "data of tensor %s comes before that of the tensor listed before it",
                    quote_name(quoted, tensor.name));
         before = tensor.offset;
     }
@@ -427,7 +427,7 @@ static void check_empty_places(checker *c)
     for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
         if (tensor.elements == 0 && tensor.offset != expected)
             report(c, RULE_COMPAT_GGML, tensor.info_offset, tensor.name,
-                   "ggml refuses the file: tensor %s has no bytes, but lies at byte %" PRIu64
+                   "ggml refuses the file: tensor %s has no bytes, but is at byte %" PRIu64
                    ", not at %" PRIu64,
                    quote_name(quoted, tensor.name), tensor.offset, expected);
         if (tensor.size > 0 &&
@@ -481,7 +481,7 @@ static void check_data(checker *c)
     check_empty_places(c);
     if (!gufo_model_has_data(c->model)) {
         report(c, RULE_PADDING_UNREAD, GUFO_NO_OFFSET, gufo_str_of("padding"),
-               "padding and gaps were not checked: the data of a pipe is gone once it was read");
+               "padding and gaps were not checked: the data of a pipe can be read only once");
         return;
     }
     order = mem_alloc(&allocator, (size_t)(file->tensors.count + 1) * sizeof *order);

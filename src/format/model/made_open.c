@@ -25,7 +25,7 @@ static gufo_str name_of(const void *owner, uint64_t index)
 static gufo_status fail_asking(const char *what, uint64_t index, gufo_error *error)
 {
     return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "the provider does not tell %s %" PRIu64, what, index);
+                     "the provider does not describe %s %" PRIu64, what, index);
 }
 
 static gufo_status check_value(const gufo_entry *entry, gufo_error *error)

@@ -199,7 +199,7 @@ gufo_status shards_check_alone(const gufo_model *model, gufo_error *error)
     status = fail_with(error, GUFO_E_SHARDS,
                        gufo_metadata_find(model, "split.count", &entry) ? entry.value_offset
                                                                         : GUFO_NO_OFFSET,
-                       "the file is %s of a model, which is opened by the name of its first shard: "
+                       "the file is %s of a model; to open the model, name its first shard, "
                        "NAME-00001-of-%05" PRIu64 ".gguf",
                        which, count);
     return model_fail(model, status, error);

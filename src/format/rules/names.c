@@ -42,7 +42,7 @@ static bool key_not_ascii(gufo_str key, char *message, size_t size)
         at++;
     if (at == key.len)
         return false;
-    (void)snprintf(message, size, "key %s holds byte 0x%02x, which is no printable ASCII",
+    (void)snprintf(message, size, "key %s holds byte 0x%02x, which is not printable ASCII",
                    quote_name(quoted, key), (unsigned char)key.data[at]);
     return true;
 }
@@ -53,7 +53,7 @@ static bool is_key_character(char c)
            c == '.' || c == '-';
 }
 
-/* What is no printable ASCII broke another rule already. */
+/* A key that is not printable ASCII broke another rule already. */
 static bool key_bad_character(gufo_str key, char *message, size_t size)
 {
     char quoted[GUFO_QUOTE_SIZE];
