@@ -29,7 +29,7 @@ static const struct argp_option imatrix_table[] = {
     {"format", OPTION_FORMAT, "FORMAT", 0,
      "Write gguf or dat (default: dat if the name of OUT ends in .dat, else gguf)", 1},
     {"chunk-size", OPTION_CHUNK_SIZE, "N", 0,
-     "Tokens of a chunk where a file does not say, which no .dat does (default: 512)", 1},
+     "Tokens of a chunk if the file does not record them, as in every .dat (default: 512)", 1},
     {0},
 };
 
