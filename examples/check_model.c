@@ -1,4 +1,4 @@
-/* Says what is wrong with a model, and what the keys that it has mean. */
+/* Prints the faults of a model, and the meaning of its keys. */
 #include <gufo.h>
 #include <stdio.h>
 

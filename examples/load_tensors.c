@@ -1,5 +1,5 @@
-/* Loads a model as an inference program does: maps it, and hands its tensors to threads, which copy the
- * bytes to where they are computed with.  Here they only add them up.
+/* Loads a model as an inference program does: maps it, and passes its tensors to threads, which
+ * copy the bytes to where the program computes with them. Here the threads only add them up.
  *
  *     load_tensors FILE.gguf [THREADS] */
 #include <gufo.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_THREADS = 64, PIECE = 1 << 20 };
 
-/* What all threads share.  A model may be read from any number of threads. */
+/* The state that all threads share.  A model may be read from any number of threads. */
 typedef struct loading {
     const gufo_model *model;
     pthread_mutex_t lock;
@@ -28,8 +28,8 @@ static uint64_t add_up(const unsigned char *bytes, size_t size)
     return sum;
 }
 
-/* Through read calls, not through the mapping: what the disk refuses comes back as an error, and not as
- * a signal.  gufo_tensor_raw would give the mapped bytes. */
+/* Through read calls, not through the mapping: a failure of the disk is then an error, not a
+ * signal.  gufo_tensor_raw would give the mapped bytes. */
 static gufo_status load(const gufo_model *model, const gufo_tensor *tensor, void *piece,
                         uint64_t *sum, gufo_error *error)
 {
@@ -46,7 +46,7 @@ static gufo_status load(const gufo_model *model, const gufo_tensor *tensor, void
     return status;
 }
 
-/* Takes one tensor after the other until there are none. */
+/* Takes one tensor after another until none is left. */
 static void *work(void *argument)
 {
     loading *l = argument;

@@ -1,8 +1,8 @@
 /* Writes a tiny but complete model: `make_sample OUT.gguf`.
  *
  * It is a llama of two blocks with a vocabulary of single bytes: every key, every token and every
- * tensor that a program needs to run such a model is there, in about 250 KB.  The weights are noise
- * made with integers only, so that the file is the same, byte for byte, on every machine.
+ * tensor that a program needs to run such a model, in about 250 KB.  The weights are noise made
+ * with integers only, so that the file is the same, byte for byte, on every machine.
  *
  * The program shows how a file is written: plan (metadata, then tensors), open the output, write the
  * data, finish. */

@@ -1,5 +1,5 @@
-/* Sets one key of a GGUF file through the documented C API: the program compiles as it is against
- * this library and against ggml.
+/* Sets one key of a GGUF file through the documented C API: the program compiles unchanged with
+ * this library and with ggml.
  *
  *     metadata IN.gguf OUT.gguf KEY TEXT */
 #include <gguf.h>

@@ -1,5 +1,5 @@
-/* Judges bytes that nobody trusts, as a server does with an upload: from memory, with limits, and with an
- * allocator that gives no more than it was allowed to.
+/* Validates untrusted bytes, as a server does with an upload: from memory, with limits, and with an
+ * allocator that never exceeds its limit.
  *
  *     validate_buffer FILE */
 #include <gufo.h>
@@ -10,7 +10,7 @@
 
 enum { MOST_MEMORY = 64 << 20, MOST_ENTRIES = 1 << 20, HEADER = 16 };
 
-/* Each block begins with its size, so that giving it back can be counted. */
+/* Each block begins with its size, so that freeing it can be counted. */
 static void *limited_resize(void *context, void *block, size_t size)
 {
     size_t *used = context, old = 0;
@@ -43,7 +43,7 @@ static void count_finding(void *context, const gufo_finding *finding)
            finding->message);
 }
 
-/* What the format demands, then what the keys and tensors mean. */
+/* Checks the rules of the format, then those about the meaning of keys and tensors. */
 static gufo_status judge(const void *data, size_t size, const gufo_allocator *allocator,
                          uint64_t *errors, gufo_error *error)
 {

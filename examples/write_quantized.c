@@ -1,5 +1,5 @@
-/* Writes a model whose weights are quantized on the way: floats come from the program, blocks go to the
- * file, a few rows at a time.
+/* Writes a model and quantizes its weights: the program provides floats, and the file gets blocks,
+ * a few rows at a time.
  *
  *     write_quantized OUT.gguf [TYPE] */
 #include <gufo.h>
@@ -90,7 +90,7 @@ int main(int argc, char **argv)
     gufo_status status;
 
     if (type == NULL)
-        return fprintf(stderr, "there is no element type %s\n", argv[2]), 2;
+        return fprintf(stderr, "unknown element type %s\n", argv[2]), 2;
     document = describe(type, &error);
     status = document != NULL ? write_file(document, path, type, &error) : error.code;
     gufo_document_free(document);

@@ -1,4 +1,4 @@
-/* Writes a model of two shards whose data comes from the program.
+/* Writes a model of two shards; the program provides the data.
  *
  *     write_shards NAME-00001-of-00002.gguf */
 #include <gufo.h>
