@@ -53,8 +53,8 @@ struct gguf_context;
 struct gguf_init_params {
     bool no_alloc; /* with ctx: make the tensors without their data */
     /* If not NULL: receives a new ggml_context with the tensors and, unless no_alloc is set, all
-     * tensor data; to be freed with ggml_free.  Without data being read, nobody checks that it is
-     * there: the file may end behind the tensor infos. */
+     * tensor data; to be freed with ggml_free.  If data is not read, the library does not check
+     * that it is there: the file may end behind the tensor infos. */
     struct ggml_context **ctx;
 };
 

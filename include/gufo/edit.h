@@ -86,9 +86,9 @@ typedef struct gufo_edit_target {
     gufo_edit_in_place in_place;
     uint64_t reserve; /* bytes of gufo.padding at least, for later edits, where the file grows or is
                        * rewritten; at most GUFO_MAX_RESERVE */
-    bool
-        pack; /* every tensor gets a new place, in the order of the infos: no gaps, zeros as padding,
-                * nothing after the end, version 3. This requires a rewrite. */
+    /* Every tensor gets a new place, in the order of the infos: no gaps, zeros as padding, nothing
+     * after the end, version 3.  This requires a rewrite. */
+    bool pack;
     uint64_t reserved[4]; /* must be zero */
 } gufo_edit_target;
 

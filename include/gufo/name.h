@@ -65,8 +65,8 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
  *     base name   general.basename, general.name or general.architecture
  *     size label  general.size_label, or counted from the tensors: of a mixture of experts, the
  *                 experts times the shared parameters and those of one expert.  A size in
- *                 general.name that differs by less than a tenth takes precedence.  A sidecar has the
- *                 size of its model, which its tensors do not show
+ *                 general.name that differs by less than a tenth takes precedence.  A sidecar has
+ *                 the size of its model, which its tensors do not show
  *     fine tune   general.finetune, or what follows a size in general.name
  *     version     general.version, one in general.name or general.basename, or v1.0
  *     encoding    general.file_type, or the type of most elements

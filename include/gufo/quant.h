@@ -108,8 +108,8 @@ typedef struct gufo_recipe_choice {
     uint32_t flags;   /* of gufo_recipe_flags */
     const char *rule; /* the part of the name that the rule is about, or NULL; static */
     uint64_t size;    /* bytes of data then */
-    int64_t
-        fallback_cost; /* bytes more than `wanted` would take if blocks could be cut; below 0: fewer */
+    /* Bytes more than `wanted` would take if blocks could be cut; below 0: fewer. */
+    int64_t fallback_cost;
     uint64_t reserved[2];
 } gufo_recipe_choice;
 

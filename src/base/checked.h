@@ -25,7 +25,7 @@ static inline bool checked_align(uint64_t value, uint64_t alignment, uint64_t *o
     return checked_add(value, rest == 0 ? 0 : alignment - rest, out);
 }
 
-/* Whether [offset, offset + size) lies inside [0, end). */
+/* Whether [offset, offset + size) is inside [0, end). */
 static inline bool range_inside(uint64_t offset, uint64_t size, uint64_t end)
 {
     return offset <= end && size <= end - offset;

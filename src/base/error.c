@@ -1,4 +1,4 @@
-/* Errors: code, offset and one sentence, in plain data that nobody has to free. */
+/* Errors: code, offset and one sentence, in plain data that needs no freeing. */
 #include "base/error.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Hashing of names with a secret key.
  *
- * Look-up tables are filled with names that strangers chose.  With a known hash they could choose
- * names that all fall into one slot, and a linear algorithm would become quadratic; a keyed hash
+ * Look-up tables hold names from untrusted files.  With a known hash an attacker could choose names
+ * that all fall into one slot, and a linear algorithm would become quadratic; a keyed hash
  * (SipHash-1-3, Aumasson and Bernstein 2012) takes that away.  The key never influences a result.
  */
 #ifndef GUFO_BASE_HASH_H
@@ -13,7 +13,8 @@ typedef struct hash_key {
     uint64_t k0, k1;
 } hash_key;
 
-/* A key that nobody can guess; where the system gives no random bytes, one that is hard to guess.
+/* A key that an attacker cannot guess; if the system gives no random bytes, one that is hard to
+ * guess.
  */
 hash_key hash_key_new(void);
 

@@ -1,4 +1,4 @@
-/* Sorting of numbers that stand for something else: the indices of records. */
+/* Sorting of numbers that refer to something else: the indices of records. */
 #ifndef GUFO_BASE_SORT_H
 #define GUFO_BASE_SORT_H
 

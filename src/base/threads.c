@@ -29,11 +29,11 @@ typedef struct state {
     pthread_mutex_t lock;
     pthread_cond_t place_free;
     uint64_t next; /* part to begin */
-    uint64_t turn; /* part to hand over */
-    uint64_t stop; /* no part from here on is begun or handed over */
+    uint64_t turn; /* the next part to pass on */
+    uint64_t stop; /* no part from here on is begun or passed on */
     bool handing_over;
     uint8_t *results; /* the ring: `places` results */
-    bool *finished;   /* whether the result is there */
+    bool *finished;   /* whether the result is ready */
     uint64_t places;
     gufo_status status; /* of part `stop` */
     gufo_error error;
@@ -61,7 +61,8 @@ static void note_failure(state *s, uint64_t index, gufo_status status, const guf
     (void)pthread_cond_broadcast(&s->place_free);
 }
 
-/* Hands over what is there, unless another thread is at it: that one will see it. */
+/* Passes on the results that are ready, unless another thread is doing so: that one will see
+ * them. */
 static void hand_over(state *s)
 {
     const parallel_loop *loop = s->loop;

@@ -1,25 +1,25 @@
 /* Work on many threads with the result of one.
  *
  * A loop is cut into parts by its index.  Threads take the parts in order and work on them side by
- * side; what a part gives is handed over in the order of the index again, by one thread at a time:
+ * side; results are passed on in the order of the index, by one thread at a time:
  *
  *     work      0  1  2  3  4  5 ...      any thread, begun in order, ended in any order
- *     hand over 0, 1, 2, 3, 4, 5 ...      strictly one after the other
+ *     pass on   0, 1, 2, 3, 4, 5 ...      strictly one after the other
  *
- * Sums that are added up while handing over, and the error of a loop in which several parts fail,
+ * Sums that are added up at that point, and the error of a loop in which several parts fail,
  * therefore do not depend on the number of threads. */
 #ifndef GUFO_BASE_THREADS_H
 #define GUFO_BASE_THREADS_H
 
 #include "gufo/base.h"
 
-/* The processors that are there; at least 1. */
+/* The number of processors; at least 1. */
 unsigned thread_default_count(void);
 
 typedef struct parallel_loop {
     uint64_t begin, end; /* of the index */
     unsigned threads;    /* at most; the calling thread is one of them.  0 means 1 */
-    size_t result_size;  /* bytes that a part hands over; may be 0 */
+    size_t result_size;  /* bytes of a part's result; may be 0 */
     void *context;       /* for both functions */
     /* Part `index` on thread number `thread` (0 to threads - 1), into `result`, which is zeroed. */
     gufo_status (*work)(void *context, unsigned thread, uint64_t index, void *result,
@@ -31,7 +31,7 @@ typedef struct parallel_loop {
 
 /* Runs the loop and returns when all threads are done.  After a failure no further part is begun;
  * those that had begun are finished, the results of all parts before the first one that failed are
- * handed over, and its error is returned.  Where threads cannot be started, fewer work. */
+ * passed on, and its error is returned.  Where threads cannot be started, fewer work. */
 gufo_status parallel_run(const parallel_loop *loop, const gufo_allocator *allocator,
                          gufo_error *error);
 

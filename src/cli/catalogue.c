@@ -33,7 +33,7 @@ static bool key_row(size_t index, catalogue_row *out)
     return true;
 }
 
-/* Any architecture may stand for {arch}, and {arch} for itself. */
+/* Any architecture may replace {arch}, and {arch} itself is allowed. */
 static bool key_find(const char *word, size_t *index)
 {
     const gufo_key_info *info = gufo_key_find(gufo_str_of(word), (gufo_str){"", 0});

@@ -38,7 +38,7 @@ typedef struct catalogue {
     bool (*find)(const char *word, size_t *index);
     /* Hands over the architectures that use a row; NULL where that is not asked. */
     void (*users)(size_t index, void (*use)(void *context, const char *arch), void *context);
-    const char *example; /* a command; WORD in it stands for a name */
+    const char *example; /* a command; WORD in it is a placeholder for a name */
 } catalogue;
 
 extern const catalogue catalogues[];
@@ -47,7 +47,7 @@ extern const size_t catalogue_count;
 /* By its name ("keys"), NULL if there is none. */
 const catalogue *catalogue_find(const char *name);
 
-/* The row that a word names, be it by a name that stands for many. */
+/* The row that a word names, even by a name that means many. */
 bool catalogue_lookup(const catalogue *c, const char *word, size_t *index);
 
 /* The rows of a catalogue that an architecture has, with what it needs of them: keys and tensors.
@@ -73,7 +73,7 @@ bool catalogue_nearest(const char *word, catalogue_hint *out);
 
 enum { EXAMPLE_SIZE = 512 };
 
-/* A command that has to do with a row, about the word if that can stand in a command line as it is,
+/* A command that has to do with a row, about the word if that can be in a command line unchanged,
  * else about the row. */
 void catalogue_example(const catalogue *c, size_t index, const char *word, char out[EXAMPLE_SIZE]);
 

@@ -159,7 +159,7 @@ static void keep_first(void *context, const char *arch)
         *first = arch;
 }
 
-/* A name that a file could have: what stands in braces is filled in. */
+/* A name that a file could have: the text in braces is filled in. */
 static void append_filled(char out[EXAMPLE_SIZE], const catalogue *c, size_t index,
                           const char *name)
 {

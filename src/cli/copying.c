@@ -133,7 +133,7 @@ static bool goes_to_stream(const copying *job)
 }
 
 /* Of what was made nothing is left when a signal comes.  A stream has nothing to clean up, and may
- * wait for its reader for ever: there the first signal ends everything. */
+ * wait for its reader forever: there the first signal ends everything. */
 static gufo_status write_files(copying *job, const gufo_run *how, gufo_error *error)
 {
     gufo_job_options options = {.path = job->output,

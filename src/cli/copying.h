@@ -2,7 +2,7 @@
  * extract.  Each reads its command line and makes the plan; the rest is here:
  *
  *     copying_open     what the user named as input
- *     copying_finish   the plan is carried out and told of, and everything is closed */
+ *     copying_finish   the plan is run and reported, and everything is closed */
 #ifndef CLI_COPYING_H
 #define CLI_COPYING_H
 

@@ -107,7 +107,7 @@ static int compare(diff_report *r)
         diff_json_end(r, &result, status == GUFO_OK ? NULL : &error);
     else if (status == GUFO_OK && !shared->quiet)
         diff_text_end(r, &result);
-    if (status == GUFO_E_STOPPED) /* nobody reads the output */
+    if (status == GUFO_E_STOPPED) /* the output has no reader */
         return CODE_OK;
     if (status != GUFO_OK) {
         report_error(r->paths[0], &error);

@@ -71,7 +71,7 @@ static void put_element(const gufo_array *array, uint64_t index)
         fputs("none", stdout);
 }
 
-/* Arrays have much in common: only where they begin to differ is told. */
+/* Arrays have much in common: only the first difference is reported. */
 static void put_arrays(const gufo_entry_difference *d)
 {
     const gufo_array *a = &d->a.value.as.array, *b = &d->b.value.as.array;

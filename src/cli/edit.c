@@ -253,7 +253,7 @@ static bool is_stream(const edit_options *o)
 }
 
 /* To standard output, a pipe or a device, which take bytes as they come.  There is nothing to clean
- * up, and a reader may be waited for for ever: the first signal ends everything. */
+ * up, and a reader may make it wait forever: the first signal ends everything. */
 static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target *target,
                   const gufo_run *how)
 {

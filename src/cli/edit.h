@@ -4,7 +4,7 @@
  *     edit_changes.c   one change after the other
  *     edit_values.c    --set: from text to a typed value
  *     edit_json.c      --set-json: arrays
- *     edit_report.c    what is told */
+ *     edit_report.c    the report */
 #ifndef CLI_EDIT_H
 #define CLI_EDIT_H
 
@@ -57,7 +57,7 @@ typedef enum edit_value_result {
 } edit_value_result;
 
 /* [TYPE:]VALUE.  Without TYPE the type is that of `old` (NULL: there is no such key, and the text
- * tells).  `*type` is the one that was tried. */
+ * says).  `*type` is the one that was tried. */
 edit_value_result edit_read_value(const char *text, const gufo_value *old, gufo_value *out,
                                   gufo_value_type *type);
 /* Text as a number, bool or string of this type. */
@@ -81,7 +81,7 @@ void edit_json_free(edit_json *json);
 
 /* ---- edit_report.c -------------------------------------------------------------------------- */
 
-/* What is told of an edit: the differences are written down before the file changes. */
+/* The report of an edit: the differences are recorded before the file changes. */
 typedef struct edit_report {
     char *text;
     size_t len;

@@ -334,7 +334,7 @@ static void warn_of_losses(gufo_edit *edit, const char *path)
             report_warning(path, "without key '%s' programs will not load the model", needed[i]);
 }
 
-/* The number of shards of the set that the file belongs to; 1 for a file of its own. */
+/* The number of shards of the set that the file belongs to; 1 for a single file. */
 static uint64_t shard_count(const gufo_edit *edit, const char *path, uint32_t *number)
 {
     uint64_t keyed = 1;

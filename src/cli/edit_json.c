@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where reading is.  A failure is told once, in `message`. */
+/* The position of the reader.  A failure is reported once, in `message`. */
 typedef struct reader {
     gufo_value_type type;
     const char *text, *at;
@@ -203,7 +203,7 @@ static int base64_digit(char c)
     return found != NULL ? (int)(found - digits) : -1;
 }
 
-/* Replaces the text by the bytes that it stands for. */
+/* Replaces the text by the bytes that it encodes. */
 static bool decode_base64(reader *r, list *text)
 {
     uint32_t bits = 0;

@@ -1,4 +1,4 @@
-/* What is told of an edit: the differences, and the way they take into the file. */
+/* The report of an edit: the differences, and the way they are written. */
 #include "cli/edit.h"
 
 #include "cli/json.h"

@@ -7,7 +7,7 @@
  *       used by         afmoe, apertus ...
  *       example         gufo get FILE llama.context_length
  *
- * A word may be several things: each is told. */
+ * A word may have several meanings: each is shown. */
 #include "cli/catalogue.h"
 #include "cli/commands.h"
 #include "cli/report.h"
@@ -35,7 +35,7 @@ static void put_name(const char *name)
     printf("  %-*s", NAME_COLUMNS, name);
 }
 
-/* A list of words that goes on below itself. */
+/* A list of words that continues on further lines. */
 typedef struct word_list {
     const char *name; /* of the list; NULL once it has begun */
     size_t column;

@@ -213,7 +213,8 @@ static int choose_output(extract_options *o, copying *job)
     return CODE_OK;
 }
 
-/* What helps where a type is refused: NumPy has no bfloat16, and nobody decodes unknown blocks. */
+/* What helps where a type is refused: NumPy has no bfloat16, and unknown blocks cannot be
+ * decoded. */
 static const char *choose_hint(const extract_options *o, const copying *job)
 {
     const gufo_element_type *type;

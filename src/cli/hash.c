@@ -169,7 +169,7 @@ static int hash_open_model(work *w, const input *in)
         end_json(w, &all, status == GUFO_OK ? NULL : &error);
     else if (status == GUFO_OK)
         hash_put_lines(stdout, w->algorithms, &all, w->path, NULL);
-    /* What stops it is an output that nobody reads. */
+    /* It stops if the output has no reader. */
     return status == GUFO_OK || status == GUFO_E_STOPPED ? CODE_OK : hash_report(in, &error);
 }
 

@@ -1,7 +1,8 @@
 /* Lines of a manifest.
  *
  * Names go out as they are, so that other tools find their own lines; but one that would break the
- * line, or act on a terminal, or is not text, is escaped, and a backslash before the line says so. */
+ * line, or act on a terminal, or is not text, is escaped, and a backslash before the line says
+ * so. */
 #include "cli/hash.h"
 
 #include "base/utf8.h"

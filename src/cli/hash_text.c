@@ -49,7 +49,7 @@ bool hash_text_read(const char *path, size_t most, gufo_str *text)
         report_system(path, errno);
         return false;
     }
-    (void)setvbuf(in, NULL, _IONBF, 0); /* no second copy, which nobody would wipe */
+    (void)setvbuf(in, NULL, _IONBF, 0); /* no second copy, which would never be wiped */
     read = read_stream(in, path, most, text);
     if (!is_stdin)
         (void)fclose(in);
@@ -58,7 +58,7 @@ bool hash_text_read(const char *path, size_t most, gufo_str *text)
 
 void hash_wipe(void *data, size_t size)
 {
-    /* What nobody reads afterwards need not be cleared, a compiler thinks. */
+    /* A compiler may drop the clearing of memory that is not read afterwards. */
     volatile char *bytes = data;
 
     for (size_t i = 0; i < size; i++)

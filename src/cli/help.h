@@ -4,7 +4,7 @@
 
 #include "cli/options.h"
 
-/* Reads the options before the command.  *command_at is where the command stands in argv, or argc
+/* Reads the options before the command.  *command_at is the index of the command in argv, or argc
  * if there is none.  Returns 0 or CODE_USAGE. */
 int help_parse_top(int argc, char **argv, shared_options *shared, int *command_at);
 /* The help of gufo itself. */

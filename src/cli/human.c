@@ -22,7 +22,7 @@ human_text human_grouped(uint64_t value)
     return h;
 }
 
-/* Divides by `step` until the number is below it, and tells how often.  `half` is half of the last
+/* Divides by `step` until the number is below it, and counts how often.  `half` is half of the last
  * digit that is shown: 999.6 K would round up to 1000 K, and is 1.00 M instead. */
 static double scale(uint64_t value, double step, double half, size_t last, size_t *unit)
 {

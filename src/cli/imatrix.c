@@ -188,8 +188,8 @@ static gufo_status fail_open(int number, gufo_error *error)
     return error->code;
 }
 
-/* A stream has nothing to clean up, and may wait for its reader for ever: there the first signal ends
- * everything. */
+/* A stream has nothing to clean up, and may wait for its reader forever: there the first signal
+ * ends everything. */
 static gufo_status write_stream(const char *path, gufo_job *job, const gufo_run *how,
                                 gufo_error *error)
 {

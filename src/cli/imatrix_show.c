@@ -12,8 +12,8 @@
  *       blk.0.ffn_down_exps.weight  1024 x 128  0 to 41    ...
  *         never reached: 3 of 128 (5, 17, 88)
  *
- * Shape is columns and matrices; min, mean and max are of the means, top tells where max is.
- * All values are read: what cannot be used is told below its tensor. */
+ * Shape is columns and matrices; min, mean and max are of the means, top is the place of max.  All
+ * values are read: unusable values are listed below their tensor. */
 #include "cli/imatrix.h"
 
 #include "cli/human.h"

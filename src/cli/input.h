@@ -21,9 +21,9 @@ typedef struct input {
     gufo_model *model;
 } input;
 
-/* How many shards `path` means: 0 for a file of its own.  It means a set if it is named as the
- * first of several shards, `single` is not asked for, and all siblings are there; warns about the
- * first one that is missing. */
+/* How many shards `path` means: 0 for a single file.  It means a set if it is named as the first of
+ * several shards, `single` is not asked for, and all siblings are there; warns about the first one
+ * that is missing. */
 uint32_t input_set_size(const char *path, bool single);
 /* The path of shard `number`, from 1, of the set that `path` belongs to: to be freed.  NULL without
  * memory. */
@@ -48,7 +48,7 @@ bool input_guard(const input *in, output_guard *guard);
  * or such an edit was interrupted; says so, and what helps. */
 bool input_is_pending(const char *path);
 
-/* True if the path stands for standard input. */
+/* True if the path means standard input. */
 bool input_is_stdin(const char *path);
 
 #endif

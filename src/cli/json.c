@@ -138,7 +138,7 @@ void json_write_f64(json_writer *j, double value)
 
 /* ---- strings -------------------------------------------------------------------------------- */
 
-/* ASCII that stands for itself between quotes: most bytes of most strings. */
+/* ASCII that needs no escape between quotes: most bytes of most strings. */
 static bool is_literal(unsigned char byte)
 {
     return byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
@@ -161,7 +161,7 @@ static void write_escape(json_writer *j, uint32_t code_point)
         putc('\\', j->out);
         putc(short_escapes[code_point], j->out);
     } else {
-        fprintf(j->out, "\\u%04x", (unsigned)code_point); /* all controls lie below U+10000 */
+        fprintf(j->out, "\\u%04x", (unsigned)code_point); /* all controls are below U+10000 */
     }
 }
 

@@ -44,7 +44,8 @@ static const struct argp list_argp = {
     .parser = parse_list,
     .args_doc = "keys|archs|tensors|types|filetypes|tokenizers|pretokenizers|rules",
     .doc = "List what is known of GGUF files.\v"
-           "In names of keys and tensors {arch} stands for the architecture, {id}, {bid} and {xid} "
+           "In names of keys and tensors {arch} is a placeholder for the architecture, {id}, {bid} "
+           "and {xid} "
            "for numbers, {name} for any word.  'gufo explain' describes each row.",
     .children = options_children,
 };

@@ -3,7 +3,7 @@
  *     gufo [OPTION...] COMMAND [OPTION...] FILE...
  *
  * main reads what comes before the command, finds the command in the table and lets it read the
- * rest. Shared options may stand on either side of the command. */
+ * rest.  Shared options may be on either side of the command. */
 #include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/report.h"

@@ -1,9 +1,9 @@
 /* Shortest text for floats.
  *
- * A float stands for all reals between the midpoints to its neighbours; any decimal in there reads
+ * A float represents all reals between the midpoints to its neighbours; any decimal in there reads
  * back to it.  For p = 1, 2, 3 ... digits the decimal closest to the value is tried until one reads
  * back.  That finds the fewest digits and the closest decimal, with one exception: below a power of
- * two the neighbours lie half as far away as above it, so that the closest decimal with p digits
+ * two the neighbours are half as far away as above it, so that the closest decimal with p digits
  * can miss (too low) while the next one above still hits.
  *
  *                  2^k
@@ -11,9 +11,9 @@
  *                   x <-- closest, misses
  *                        y <-- next above, hits
  *
- * With up to 6 digits (15 for float64) every decimal has a float of its own, so the search can
- * start there and drop trailing zeros; the subnormal numbers at the bottom have less precision, and
- * start at one digit.
+ * With up to 6 digits (15 for float64) every decimal has its own float, so the search can start
+ * there and drop trailing zeros; the subnormal numbers at the bottom have less precision, and start
+ * at one digit.
  *
  * Numbers of a moderate size are m * 2^e with so few bits that candidates and midpoints are exact
  * in 128-bit integers.  The others go through printf and strtod, which are exact too, but slow. */
@@ -130,7 +130,7 @@ static wide power_of_ten(int exponent)
     return power;
 }
 
-/* Whether `digits` * 10^-decimals lies in the interval of `v`.  Both sides are multiplied by
+/* Whether `digits` * 10^-decimals is in the interval of `v`.  Both sides are multiplied by
  * 10^decimals * 2^(shift + 2), so that midpoints are whole: a neighbour is 4 units of the power of
  * ten away, a midpoint 2, and 1 below a power of two.  A midpoint belongs to the even mantissa. */
 static bool inside(uint64_t digits, scaled v, wide power, bool power_of_two)

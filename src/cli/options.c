@@ -1,7 +1,7 @@
 /* The shared options.
  *
  * argp reads the command line and prints the help; it would also exit by itself and speak in
- * several lines, so it is told not to: errors come back, help is asked for explicitly. */
+ * several lines, so that is turned off: errors come back, and gufo prints help itself. */
 #include "cli/options.h"
 
 #include "cli/report.h"

@@ -43,7 +43,7 @@ extern const struct argp options_shared;
  * shared options at ARGP_KEY_INIT. */
 extern const struct argp_child options_children[];
 
-/* The parser of a command without options of its own. */
+/* The parser of a command without its own options. */
 error_t options_parse_none(int key, char *text, struct argp_state *state);
 
 /* Reads a command line: `argv[0]` is not looked at.  Returns 0, or CODE_USAGE after a report. */

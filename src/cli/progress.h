@@ -11,7 +11,7 @@
 typedef struct progress {
     bool shown;             /* there is a terminal */
     bool drawn;             /* and something on it that is to be wiped out */
-    uint64_t first;         /* what was done before: it tells nothing about the rate */
+    uint64_t first;         /* what was done before: it says nothing about the rate */
     struct timespec begun;  /* when that was */
     struct timespec latest; /* drawn */
 } progress;

@@ -1,8 +1,8 @@
 /* gufo quantize, as its files see it.
  *
  *     quantize.c           the command line, and the work
- *     quantize_values.c    what stands in options: types, sizes, layers, overrides
- *     quantize_report.c    what is told: tables, JSON, CSV, warnings */
+ *     quantize_values.c    the values of options: types, sizes, layers, overrides
+ *     quantize_report.c    the report: tables, JSON, CSV, warnings */
 #ifndef CLI_QUANTIZE_H
 #define CLI_QUANTIZE_H
 

@@ -1,4 +1,4 @@
-/* What gufo quantize tells: before (the plan), after (the result), and what to be warned of.
+/* The report of gufo quantize: before (the plan), after (the result), and warnings.
  *
  *     tables and JSON to standard output, warnings to standard error, CSV to a file */
 #include "cli/quantize.h"

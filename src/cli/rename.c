@@ -2,7 +2,7 @@
  *
  *     look     no new name may be taken
  *     aside    files whose names are wanted (--force) get temporary ones
- *     name     a link with the new name, then the old one goes: a name that somebody took meanwhile
+ *     name     a link with the new name, then the old one goes: a name that is taken meanwhile
  *              is noticed, and at no moment a file has no name
  *     forget   what was put aside is removed
  *

@@ -14,7 +14,7 @@ void report_quiet(void)
     quiet = true;
 }
 
-/* Results first, so that both streams on one terminal stand in order. */
+/* Results first, so that both streams on one terminal are in order. */
 static void start_line(const char *path)
 {
     fflush(stdout);

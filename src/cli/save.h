@@ -4,8 +4,8 @@
 
 #include "base/files/guard.h"
 
-/* Whether the path stands for something that takes bytes as they come and cannot be replaced by a
- * file: a device, a pipe, a socket. */
+/* Whether the path is something that takes bytes in order and cannot be replaced by a file: a
+ * device, a pipe, a socket. */
 bool save_is_stream(const char *path);
 
 /* Whether an edit of the output is going on or was interrupted: its journal would be taken for one of
@@ -18,8 +18,9 @@ int save_report(const char *path, const gufo_error *error);
 
 /* Writes `bytes` to the file `path`: all of it or nothing.  A file that exists is replaced only if
  * `force` is set; what exists and is not a regular file (a pipe, /dev/null) is written directly.
- * It must not be one of the files that `guard` (may be NULL) holds.  Returns the exit code: CODE_USAGE
- * where the file exists or is such a one, CODE_FAILED for other failures, both after a report. */
+ * It must not be one of the files that `guard` (may be NULL) holds.  Returns the exit code:
+ * CODE_USAGE where the file exists or is such a one, CODE_FAILED for other failures, both after a
+ * report. */
 int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard);
 
 /* Guards the files that these paths name (NULL is none, "-" standard input).  To be freed with guard_free; false

@@ -35,7 +35,7 @@ static inline bool show_has_summary(const show_options *o)
 /* Sums over all tensors of all shards. */
 typedef struct show_totals {
     uint64_t parameters;  /* elements; UINT64_MAX if that overflows */
-    uint64_t file_size;   /* bytes that are there */
+    uint64_t file_size;   /* bytes that are present */
     uint64_t data_size;   /* from the data offset to the end of the last tensor */
     uint64_t tensor_size; /* bytes of tensor data without padding */
     uint64_t tensors;

@@ -154,7 +154,7 @@ static bool write_metadata(const input *in, const show_options *options, bool co
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-/* "?" where a damaged file does not tell. */
+/* "?" where a damaged file does not record it. */
 static small_text offset_text(const gufo_tensor *tensor)
 {
     small_text t = {"?"};

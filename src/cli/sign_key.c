@@ -16,7 +16,7 @@ static int fail(const char *path, const gufo_error *error)
 
 /* ---- a new pair ------------------------------------------------------------------------------ */
 
-/* Nobody else may read the secret key. */
+/* No other user may read the secret key. */
 static int save_secret(const char *path, const char *text, bool force, const output_guard *guard)
 {
     mode_t before = umask(077);

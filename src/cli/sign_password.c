@@ -1,4 +1,4 @@
-/* Passwords: from a file, or typed where nobody can read along. */
+/* Passwords: from a file, or typed without echo. */
 #include "cli/sign.h"
 
 #include "cli/report.h"

@@ -48,7 +48,7 @@ static void on_bus_error(int signal_number)
         written = write(STDERR_FILENO, line->text, line->len);
     else
         written = write(STDERR_FILENO, unnamed_line, sizeof unnamed_line - 1);
-    (void)written; /* nobody is left to be told */
+    (void)written; /* there is no way to report it */
     remove_temporaries();
     _exit(CODE_FAILED);
 }
@@ -77,7 +77,7 @@ static void install(int signal_number, void (*handler)(int), bool unless_ignored
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
     sigfillset(&action.sa_mask);
-    /* Reads and writes go on after SIGPIPE: they fail by themselves where they have to. */
+    /* Reads and writes continue after SIGPIPE: they fail by themselves where they have to. */
     action.sa_flags = SA_RESTART;
     if (unless_ignored && sigaction(signal_number, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
         return;

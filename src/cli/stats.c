@@ -153,7 +153,7 @@ static void write_row(work *w, const stats_row *row)
         stats_text_row(&w->report, row);
 }
 
-/* A tensor that cannot be decoded is told of, and no failure. */
+/* A tensor that cannot be decoded is reported, and is not a failure. */
 static int look_at(work *w, stats_row *row)
 {
     const stats_options *options = w->report.options;

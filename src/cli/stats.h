@@ -32,7 +32,7 @@ typedef struct stats_report {
     const stats_options *options;
     const input *in;
     uint64_t selected; /* tensors */
-    uint64_t bytes;    /* of them that are there */
+    uint64_t bytes;    /* of them that are present */
     stats_totals totals;
     size_t name, type, shape; /* columns of the table */
     bool apart;               /* the line before is empty */

@@ -8,7 +8,7 @@ typedef struct tensor_text {
     char text[96];
 } tensor_text;
 
-/* "Q4_K", or "type 57" for one that nobody knows. */
+/* "Q4_K", or "type 57" for an unknown one. */
 tensor_text tensor_type_text(uint32_t id);
 /* "4096 x 32000" with the separator " x "; "scalar" without dimensions. */
 tensor_text tensor_shape_text(const gufo_tensor *tensor, const char *separator);

@@ -13,7 +13,7 @@
 typedef struct piece {
     char text[16];
     size_t len;     /* of text */
-    size_t taken;   /* bytes of the input it stands for */
+    size_t taken;   /* bytes of the input that it represents */
     size_t columns; /* on the screen */
 } piece;
 

@@ -12,7 +12,7 @@
  *     bytes that are not UTF-8 become \xff. */
 typedef enum text_style {
     TEXT_PLAIN,  /* just that: keys, names, paths */
-    TEXT_QUOTED, /* moreover \" and \\, for what stands between quotes */
+    TEXT_QUOTED, /* moreover \" and \\, for text between quotes */
     TEXT_LINES,  /* newline and tab go through: text of several lines that fills the screen */
 } text_style;
 

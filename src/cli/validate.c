@@ -95,7 +95,7 @@ static int check_options(const validate_options *o)
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-/* Mends, and tells.  Without anything to mend nothing is written. */
+/* Fixes, and reports.  If there is nothing to fix, nothing is written. */
 static int mend(report *r)
 {
     const shared_options *shared = r->options->base.shared;

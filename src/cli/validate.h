@@ -70,7 +70,7 @@ void fix_list_add(fix_list *list, const gufo_fix *fix);
 /* Strikes out renames of several keys to one name: which of them is right is not known. */
 void fix_list_settle(fix_list *list);
 void fix_list_free(fix_list *list);
-/* Writes the mended file.  `output` becomes the report of that. */
+/* Writes the fixed file.  `output` becomes its report. */
 int fix_file(const report *r, report *output);
 /* "set general.file_type to 15" */
 void fix_print(const gufo_fix *fix);

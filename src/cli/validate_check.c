@@ -90,7 +90,7 @@ static int check_opened(report *r, const gufo_model *file)
     return code == CODE_OK && r->options->data ? check_data(r, file) : code;
 }
 
-/* A file that cannot be opened because it breaks a rule has been told of. */
+/* A file that cannot be opened because it breaks a rule already has a finding. */
 static int check_file(report *r, const char *path, size_t shard)
 {
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE,
@@ -187,7 +187,7 @@ static int check_opened_set(report *r, const gufo_model *set)
     return CODE_FAILED;
 }
 
-/* Whether the shards belong together.  Faults inside of them have been told before, and so they are
+/* Whether the shards belong together.  Faults inside them were reported before, and so they are
  * opened leniently; for a file that is not a GGUF file at all, there is nothing to compare. */
 static int check_set(report *r)
 {

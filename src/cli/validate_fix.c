@@ -1,4 +1,4 @@
-/* gufo validate --fix: what has one right answer is mended in a new file. */
+/* gufo validate --fix: faults with one right answer are fixed in a new file. */
 #include "cli/validate.h"
 
 #include "base/memory.h"
@@ -151,7 +151,7 @@ void fix_write(json_writer *j, const gufo_fix *fix)
     json_end_object(j);
 }
 
-/* ---- mending -------------------------------------------------------------------------------- */
+/* ---- fixing --------------------------------------------------------------------------------- */
 
 static bool on_progress(void *context, uint64_t done, uint64_t total)
 {

@@ -1,7 +1,7 @@
 /* Metadata values for machines and for people.
  *
- * Arrays are walked from front to back as they lie in the file.  Their nesting was bounded when the
- * file was opened; it is bounded again here, since somebody may change the file meanwhile. */
+ * Arrays are walked from front to back as stored in the file.  Their nesting was bounded when the
+ * file was opened; it is bounded again here, because the file may change meanwhile. */
 #include "cli/value.h"
 
 #include "cli/human.h"

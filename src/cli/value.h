@@ -20,7 +20,7 @@ void value_put_number(FILE *out, const gufo_value *value);
 /* How a value is written in one line for people. */
 typedef struct value_style {
     uint64_t limit;        /* elements of an array */
-    size_t columns;        /* of a string, its length told if it is cut */
+    size_t columns;        /* of a string, with its length if it is cut */
     size_t array_columns;  /* of all elements together; the first is always there */
     size_t string_columns; /* of a string inside an array */
 } value_style;

@@ -1,7 +1,6 @@
 /* gufo verify FILE MANIFEST: does a model still hold what a manifest says?
  *
- * With --key the manifest's signature is checked first; hashes that nobody vouches for are not looked
- * at. */
+ * With --key the manifest's signature is checked first; unsigned hashes are not looked at. */
 #include "cli/verify.h"
 
 #include "cli/commands.h"
@@ -61,7 +60,7 @@ typedef struct verify_work {
     json_writer j;
 } verify_work;
 
-/* What is as it should be is told with -v only. */
+/* Agreement is reported only with -v. */
 static void on_result(void *context, const gufo_manifest_result *result)
 {
     verify_work *w = context;

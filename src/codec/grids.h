@@ -1,5 +1,5 @@
 /* The grids of the IQ1, IQ2 and IQ3 types: the vectors of 8 or 4 elements that can be stored, by
- * the index that stands for them.  Byte e of a row is element e: a magnitude, or -1, 0, 1 (IQ1). */
+ * their index.  Byte e of a row is element e: a magnitude, or -1, 0, 1 (IQ1). */
 #ifndef CODEC_GRIDS_H
 #define CODEC_GRIDS_H
 

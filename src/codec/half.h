@@ -29,8 +29,8 @@ static inline uint32_t float_to_bits(float value)
     return bits;
 }
 
-/* Exact.  The bits become those of a float whose exponent is 112 too small; the product mends that,
- * for subnormal numbers as well. */
+/* Exact.  The bits become those of a float whose exponent is 112 too small; the product corrects
+ * that, for subnormal numbers as well. */
 static inline float half_to_float(uint16_t half)
 {
     uint32_t sign = (uint32_t)(half & 0x8000u) << 16;

@@ -26,7 +26,7 @@ static inline const gufo_allocator *run_allocator(const gufo_run *run)
     return run->allocator != NULL ? run->allocator : &default_allocator;
 }
 
-/* Whether to go on, with `done` of `total`; GUFO_E_STOPPED if not. */
+/* Whether to continue, with `done` of `total`; GUFO_E_STOPPED if not. */
 static inline gufo_status run_progress(const gufo_run *run, uint64_t done, uint64_t total,
                                        gufo_error *error)
 {

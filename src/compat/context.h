@@ -1,7 +1,7 @@
 /* A gguf_context, as the room sees it.
  *
- * The documented C API hands out C strings and plain arrays, and lets a program change what it
- * read.  So, other than in the rest of the library, everything is copied into memory here:
+ * The documented C API returns C strings and plain arrays, and lets a program change what it read.
+ * So, other than in the rest of the library, everything is copied into memory here:
  *
  *     source.c    where the bytes come from: a path, a FILE, memory, a callback
  *     read.c      an open gufo_model to a context, by ggml's rules; tensors for the caller
@@ -108,8 +108,8 @@ void compat_set_strides(struct ggml_tensor *tensor);
 #define COMPAT_OPEN_FLAGS \
     (GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_AS_GGML | GUFO_OPEN_NO_MAP | GUFO_OPEN_INCOMPLETE)
 
-/* Makes a context of an open file that begins at byte `start` of whatever it lies in, and what
- * `params` asks for; *end receives where reading ended, counted from there.  NULL on failure. */
+/* Makes a context of an open file that begins at byte `start` of its container, and what `params`
+ * asks for; *end receives where reading ended, counted from there.  NULL on failure. */
 struct gguf_context *compat_read(const gufo_model *file, uint64_t start,
                                  struct gguf_init_params params, uint64_t *end, gufo_error *error);
 

@@ -14,7 +14,7 @@ int64_t ggml_nrows(const struct ggml_tensor *tensor)
     return tensor->ne[1] * tensor->ne[2] * tensor->ne[3];
 }
 
-/* To the last byte of the last row, however rows lie. */
+/* To the last byte of the last row, for any strides. */
 size_t ggml_nbytes(const struct ggml_tensor *tensor)
 {
     size_t block = (size_t)ggml_blck_size(tensor->type);

@@ -16,7 +16,7 @@
 
 typedef struct reader {
     const gufo_model *file;
-    uint64_t start; /* of the file, in what it lies in */
+    uint64_t start; /* of the file, in its container */
     struct gguf_context *ctx;
     uint64_t data_size; /* with the padding behind the last tensor */
     gufo_error *error;

@@ -1,4 +1,4 @@
-/* The tensors of a context: their infos, in file order.  Data stays with whoever has it. */
+/* The tensors of a context: their infos, in file order.  Data stays with its owner. */
 #include "compat/context.h"
 
 #include <string.h>

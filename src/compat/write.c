@@ -232,7 +232,7 @@ bool gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file, bool onl
     return compat_write(ctx, only_meta, to_stream, file);
 }
 
-/* What is not a regular file (a device, a pipe), or lies in a folder where no file can be made, is
+/* What is not a regular file (a device, a pipe), or is in a folder where no file can be created, is
  * written as it is. */
 static bool write_in_place(const struct gguf_context *ctx, const buffer *meta, const char *fname,
                            bool only_meta, gufo_error *error)

@@ -51,7 +51,7 @@ bool base64_read(gufo_str text, uint8_t *out, size_t size)
             return false;
         for (size_t j = 0; j < there; j++)
             out[i + j] = (uint8_t)(group >> (16 - 8 * j));
-        /* Fill in the wrong place, and bits that stand for nothing. */
+        /* Fill in the wrong place, and unused bits. */
         base64_write(again, out + i, there);
         if (memcmp(again, from, 4) != 0)
             return false;

@@ -3,9 +3,9 @@
  *     sha256    7dd641b32f59b60dbd4b5420c4b0f6321ccf48f58f6ae201a3dbc4a58a27c6e4  tiny model.gguf
  *     word      word                                                             rest of the line
  *
- * Two spaces stand before the name, which may begin with spaces of its own; any other space or tab
- * between the words does as well.  The text is copied once; escapes are taken out of names in place,
- * where they only become shorter. */
+ * Two spaces come before the name, which may itself begin with spaces; any other space or tab
+ * between the words does as well.  The text is copied once; escapes are taken out of names in
+ * place, where they only become shorter. */
 #include "digest/manifest.h"
 
 #include <inttypes.h>
@@ -123,7 +123,7 @@ static bool unescape_character(reader *r, char **out)
     return true;
 }
 
-/* One escape, whose backslash has been read; what it stands for is never longer. */
+/* One escape, whose backslash has been read; its meaning is never longer. */
 static bool unescape(reader *r, char **out)
 {
     static const char names[] = "nrt\\\"", values[] = "\n\r\t\\\"";

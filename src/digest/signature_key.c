@@ -4,10 +4,10 @@
  *     secret    "Ed" kdf[2] "B2" salt[32] operations[8] memory[8] | id[8] key[64] checksum[32]
  *                                                                 |---- may be encrypted ----|
  *
- * Each is one line of base64 below a line of comment.  With kdf "Sc" the last part is xored with what
- * scrypt makes of the password, the salt and the two limits; with two zeros it is plain.  The
- * checksum is BLAKE2b-256 of "Ed", id and key: it tells whether the password was right.
- * minisign leaves it out of plain keys. */
+ * Each is one line of base64 below a line of comment.  With kdf "Sc" the last part is xored with
+ * what scrypt makes of the password, the salt and the two limits; with two zeros it is plain.  The
+ * checksum is BLAKE2b-256 of "Ed", id and key: it shows whether the password was right.  minisign
+ * leaves it out of plain keys. */
 #include "digest/signature.h"
 
 #include <inttypes.h>

@@ -43,7 +43,7 @@ typedef struct slot {
     gufo_tensor tensor;
     size_t size;
     bool last;    /* of its tensor */
-    bool loaded;  /* all bytes are there */
+    bool loaded;  /* all bytes are present */
     unsigned due; /* lanes that have not passed */
     gufo_digests digests;
 } slot;
@@ -173,7 +173,7 @@ static void free_slots(stream *s)
 
 /* ---- lanes ---------------------------------------------------------------------------------- */
 
-/* The lane that is farthest behind, of those that can go on; NULL if none can. */
+/* The lane that is farthest behind, of those that can continue; NULL if none can. */
 static lane *find_lane(stream *s)
 {
     lane *found = NULL;

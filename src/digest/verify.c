@@ -356,7 +356,7 @@ static void report_whole(verifier *v, const gufo_digests *all)
 
 static gufo_status run(verifier *v, const gufo_run *run, gufo_error *error)
 {
-    /* A manifest without tensors tells nothing about single ones. */
+    /* A manifest without tensors says nothing about single ones. */
     gufo_digest_options options = {.algorithms = v->summary->algorithms,
                                    .tensor = v->order_count > 0 ? on_tensor : NULL,
                                    .context = v};

@@ -29,7 +29,7 @@ gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target, 
     return GUFO_OK;
 }
 
-/* A way in place that turned out to be closed leads to a rewrite. */
+/* If an edit in place proves impossible, the file is rewritten. */
 static gufo_status write_planned(gufo_edit *edit, const gufo_edit_target *target,
                                  const gufo_run *run, gufo_edit_plan *plan, bool *recover,
                                  gufo_error *error)

@@ -1,8 +1,8 @@
 /* Comparing the bytes of two tensors of one element type.
  *
- * Both are read in chunks of whole blocks, side by side on many threads.  Where the byte orders of the
- * files differ, the blocks of the big-endian one are turned first.  After the first chunk with a
- * difference nothing more is read. */
+ * Both are read in chunks of whole blocks, side by side on many threads.  Where the byte orders of
+ * the files differ, the blocks of the big-endian one are swapped first.  After the first chunk with
+ * a difference nothing more is read. */
 #include <string.h>
 
 #include "base/error.h"
@@ -22,7 +22,7 @@ typedef struct byte_walk {
     gufo_tensor_difference *difference;
 } byte_walk;
 
-/* What a chunk hands over. */
+/* The result of a chunk. */
 typedef struct byte_result {
     bool differs;
     uint64_t first;
@@ -98,8 +98,8 @@ static gufo_status walk(byte_walk *w, gufo_error *error)
     return w->difference->data ? GUFO_OK : status;
 }
 
-/* The bytes that are compared.  The size of a type that nobody knows reaches to the next tensor, and
- * may be more by padding than it is in another file. */
+/* The bytes that are compared.  The size of an unknown type reaches to the next tensor, and may be
+ * more by padding than it is in another file. */
 static bool common_size(const compared_side sides[2], uint64_t *size)
 {
     const gufo_tensor *a = sides[0].tensor, *b = sides[1].tensor;

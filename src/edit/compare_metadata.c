@@ -8,7 +8,7 @@
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-/* They say how a model lies in files. */
+/* They describe how a model is stored. */
 static bool is_ignored(gufo_str key)
 {
     return !document_is_model_key(NULL, key) || gufo_str_equal(key, gufo_str_of("gufo.padding"));
@@ -25,7 +25,7 @@ static bool same_bits(double a, double b)
     return bits_a == bits_b;
 }
 
-/* Whether both lie in their files in the same bytes. */
+/* Whether both are stored as the same bytes. */
 static bool same_bytes(const gufo_array *a, const gufo_array *b)
 {
     return a->encoding.version == b->encoding.version &&

@@ -43,7 +43,7 @@ typedef struct tile {
 
 /* ---- decoding ------------------------------------------------------------------------------- */
 
-/* Rows of a tile that lie together, from row `row` of its band on. */
+/* Rows of a tile that are contiguous, from row `row` of its band on. */
 static gufo_status decode_rows(const value_walk *w, const compared_side *s, const tile *t,
                                uint64_t row, value_worker *worker, double *values,
                                gufo_error *error)

@@ -1,6 +1,6 @@
 /* An edit of a file, as its files see it.
  *
- *     open.c      the file, its lock, its document, and what stands against changing it in place
+ *     open.c      the file, its lock, its document, and obstacles to changing it in place
  *     plan.c      which way to write
  *     inplace.c   ways 1 and 2, with journal.c
  *     rewrite.c   way 3, and streams
@@ -26,15 +26,15 @@ struct gufo_edit {
 
 /* ---- open.c --------------------------------------------------------------------------------- */
 
-/* Opens for writing if that is permitted, else for reading, and locks.  `*writable` tells. */
+/* Opens for writing if that is permitted, else for reading, and locks.  `*writable` says which. */
 gufo_status edit_open_locked(const char *path, int *fd, bool *writable, gufo_error *error);
 
-/* Takes the lease of the file.  Returns what stands against writing in place (static, or in `room`),
+/* Takes the lease of the file.  Returns the obstacle to writing in place (static, or in `room`),
  * NULL for nothing. */
 const char *edit_obstacle(gufo_edit *edit, char room[160]);
 void edit_give_back(gufo_edit *edit);
 
-/* Names the file in an error that names none.  Returns `status`. */
+/* Names the file in an error that does not name one.  Returns `status`. */
 gufo_status edit_fail(const gufo_edit *edit, gufo_status status, gufo_error *error);
 
 /* ---- recover.c ------------------------------------------------------------------------------ */
@@ -48,8 +48,8 @@ gufo_status edit_check_settled(const char *path, bool locked, gufo_error *error)
 /* Fills in the plan, lays the document out for it, and keeps the lease if the way is in place. */
 gufo_status edit_choose(gufo_edit *edit, const gufo_edit_target *target, gufo_edit_plan *plan,
                         gufo_error *error);
-/* The same for a rewrite: after a way that turned out to be closed, or, if `shared`, to where blocks can
- * be shared. */
+/* The same for a rewrite: after another way that proved impossible, or, if `shared`, to where
+ * blocks can be shared. */
 gufo_status edit_choose_rewrite(gufo_edit *edit, const gufo_edit_target *target, bool shared,
                                 gufo_edit_plan *plan, gufo_error *error);
 

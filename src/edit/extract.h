@@ -26,7 +26,7 @@ typedef enum part_method {
 /* A tensor that is taken out. */
 typedef struct part {
     gufo_tensor source;
-    const gufo_element_type *type; /* NULL: nobody knows it; it is only moved */
+    const gufo_element_type *type; /* NULL: the type is unknown; it is only moved */
     part_method method;
     uint32_t target;      /* its type in the output */
     uint64_t place, size; /* there */
@@ -43,7 +43,7 @@ typedef struct extraction {
 /* Append text; false without memory. */
 __attribute__((format(printf, 2, 3))) bool buffer_print(buffer *out, const char *format, ...);
 
-/* Append what stands before the data.  The second one puts the parts into their order first. */
+/* Append the bytes before the data.  The second one puts the parts into their order first. */
 gufo_status extract_numpy_header(extraction *x, gufo_error *error);
 gufo_status extract_safetensors_header(extraction *x, gufo_error *error);
 

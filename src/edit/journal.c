@@ -18,8 +18,8 @@
 
 enum { PIECE = 64 * 1024 };
 
-/* Checks are there for what a crash leaves, not for what somebody forges: the key is not a secret.  They
- * are taken piece by piece, so that checking needs no more memory than that. */
+/* Checks detect what a crash leaves, not forgeries: the key is not a secret.  They are taken piece
+ * by piece, so that checking needs no more memory than that. */
 static uint64_t check_piece(uint64_t check, uint64_t size, const uint8_t *bytes, size_t len)
 {
     return hash_text((hash_key){check, size}, (gufo_str){(const char *)bytes, len});
@@ -196,7 +196,7 @@ journal_state edit_journal_look(const char *path, const struct stat *file, const
     return state;
 }
 
-/* Nobody can take the end of the file away from what is in memory. */
+/* No process can truncate what is in memory. */
 static gufo_status load(edit_journal *j, const pending_journal *p, const gufo_allocator *allocator,
                         gufo_error *error)
 {

@@ -38,7 +38,7 @@ typedef enum journal_state {
     JOURNAL_TORN,
     JOURNAL_UNTRUSTED,
     JOURNAL_OLDER, /* written by an older version */
-    JOURNAL_UNFIT, /* its file would have another size: somebody has changed or replaced it */
+    JOURNAL_UNFIT, /* its file would have another size: the file was changed or replaced */
     JOURNAL_COMPLETE,
 } journal_state;
 

@@ -42,8 +42,8 @@ static void on_finding(void *context, const gufo_finding *finding)
             *found |= kinds[i].kind;
 }
 
-/* Whether a tensor without bytes lies anywhere but where it would be written; of others the
- * validator tells. */
+/* Whether a tensor without bytes is anywhere but where it would be written; the validator reports
+ * others. */
 static bool empty_misplaced(const gufo_model *file)
 {
     uint64_t expected = gufo_model_facts(file).data_offset;

@@ -22,8 +22,8 @@ enum { LOCK_TRIES = 10 };
 
 /* ---- opening and locking -------------------------------------------------------------------- */
 
-/* One edit at a time.  File systems without locks have none.  Whoever only asks whether the file is
- * being edited (pending.h) holds it for a moment. */
+/* One edit at a time.  File systems without locks have none.  A caller that only asks whether the
+ * file is being edited (pending.h) holds it for a moment. */
 static gufo_status lock(int fd, gufo_error *error)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
@@ -36,7 +36,7 @@ static gufo_status lock(int fd, gufo_error *error)
     return fail_io(error, EBUSY, "another process is editing the file");
 }
 
-/* Whoever waited for this file may have got one that has lost its name meanwhile. */
+/* A process that waited for this file may have got one that lost its name meanwhile. */
 static gufo_status check_name(const char *path, int fd, gufo_error *error)
 {
     struct stat opened, there;
@@ -108,7 +108,7 @@ static gufo_status open_file(gufo_edit *edit, bool read_only, gufo_error *error)
         status = edit_check_settled(edit->path, !read_only, error);
     if (status != GUFO_OK)
         return status;
-    /* Through the same descriptor, so that our own mapping does not stand against the lease. */
+    /* Through the same descriptor, so that our own mapping does not prevent the lease. */
     edit->model = read_only ? gufo_open(edit->path, &options, error)
                             : gufo_open_fd(edit->fd, &options, error);
     if (edit->model == NULL)

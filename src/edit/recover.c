@@ -2,7 +2,7 @@
  *
  * The journal says which bytes the edit was about to write.  Each byte at the beginning of the file
  * is therefore an old one or a new one, or a zero of the cleared magic, wherever the edit, or the
- * disk under it, has stopped; anything else was written by somebody else, and is left alone.
+ * disk under it, has stopped; anything else was written by another program, and is left unchanged.
  *
  *     size of the file    first bytes      what is done
  *     as before, way 2    all old          nothing: the blocks were never inserted
@@ -38,7 +38,7 @@ static char *find_journal(const char *path)
     return journal;
 }
 
-/* What the journal says of the file, whoever holds its lock. */
+/* What the journal says about the file, no matter who holds its lock. */
 static gufo_edit_state look(const char *path)
 {
     char *journal_path = find_journal(path);
@@ -49,7 +49,7 @@ static gufo_edit_state look(const char *path)
     if (journal_path != NULL && stat(path, &info) == 0)
         switch (edit_journal_look(journal_path, &info, &obstacle)) {
         case JOURNAL_COMPLETE:
-        case JOURNAL_UNFIT: /* somebody has changed the file since; recovery says so */
+        case JOURNAL_UNFIT: /* the file was changed since; recovery reports it */
             state = GUFO_EDIT_STATE_INTERRUPTED;
             break;
         case JOURNAL_OLDER:

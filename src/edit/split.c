@@ -4,7 +4,7 @@
  * The size of a file is known without writing it:
  *
  *     header and keys | info | info | ... | padding | data | padding | data | padding
- *     fixed             grows with names     to the alignment of the model               */
+ *     fixed             grows with names     to the alignment of the model */
 #include <inttypes.h>
 
 #include "base/checked.h"
@@ -54,8 +54,8 @@ static void drop_document(const split *s)
     gufo_document_free(p->documents[--p->document_count]);
 }
 
-/* Makes the number that is the same for every shard of a split, and another for another model: a hash of
- * header, metadata and tensor infos, as they would stand in one file. */
+/* Makes the number that is the same for every shard of a split, and differs between models: a hash
+ * of header, metadata and tensor infos, as they would be in one file. */
 static gufo_status make_id(split *s, gufo_error *error)
 {
     gufo_document *whole;

@@ -40,7 +40,7 @@ gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard
         *number = shard;
         return GUFO_OK;
     }
-    /* Of a set, shard after shard is asked for: mostly it is the last one. */
+    /* A set is searched shard by shard: usually the tensor is in the last one. */
     for (uint64_t i = job->input_count; i-- > 0;)
         if (job->inputs[i].model == part) {
             *number = (uint32_t)i;

@@ -170,7 +170,7 @@ static gufo_status check_place(const gufo_job *job, const piece *p, uint64_t off
     return GUFO_OK;
 }
 
-/* Whether nothing but padding lies between what was sent and `place`. */
+/* Whether there is only padding between what was sent and `place`. */
 static bool is_next(const given *g, const piece *p, uint64_t place)
 {
     const made *m = &p->made[0];

@@ -1,5 +1,5 @@
-/* The identity of a job: whoever resumes one must have the same inputs, options and pieces, cut in the
- * same way, or the halves of the output would not fit. */
+/* The identity of a job: a run that resumes one must have the same inputs, options and pieces, cut
+ * in the same way, or the halves of the output would not fit. */
 #include <string.h>
 #include <sys/stat.h>
 

@@ -7,7 +7,7 @@
 #include "codec/interleaved.h"
 #include "produce/work.h"
 
-#define JOB_MEMORY (UINT64_C(24) << 20) /* for buffers, where nobody says */
+#define JOB_MEMORY (UINT64_C(24) << 20) /* for buffers, by default */
 
 /* ---- life ----------------------------------------------------------------------------------- */
 
@@ -141,7 +141,7 @@ static bool sides_make_sense(const gufo_job *job, const rows *const *sides, unsi
             (!rows_make_sense(job, r) || r->columns == 0 || (r->type == NULL && r->unpack == NULL)))
             return false;
         for (unsigned k = 0; r != NULL && k < ROWS_SIDES; k++)
-            if (r->side[k] != NULL) /* a table has none of its own */
+            if (r->side[k] != NULL) /* a table does not have its own */
                 return false;
     }
     return true;

@@ -35,7 +35,7 @@ static const char magic[] = "GUFO-JOB";
 /* Of journals that older versions have left. */
 static const char *const older_magics[] = {"GUFO-QNT", "GUFOQRUN"};
 
-/* Checks are there for what a crash leaves, not for what somebody forges: the key is not a secret. */
+/* Checks detect what a crash leaves, not forgeries: the key is not a secret. */
 static uint64_t check_of(const uint8_t *bytes, size_t size, uint64_t number)
 {
     return hash_text((hash_key){number, 0}, (gufo_str){(const char *)bytes, size});
@@ -157,7 +157,7 @@ void journal_close(journal *j, bool keep)
 
 /* ---- a new one ------------------------------------------------------------------------------ */
 
-/* Removes the one that is there, unless somebody works on it. */
+/* Removes an existing one, unless a process is working on it. */
 static gufo_status remove_old(journal *j, gufo_error *error)
 {
     gufo_status status;

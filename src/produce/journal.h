@@ -51,8 +51,8 @@ typedef void journal_visit(void *context, const journal_mark *mark);
 gufo_status journal_create(journal *j, const char *path, size_t result_size,
                            const journal_identity *identity, bool replace, gufo_error *error);
 /* Opens one that exists and hands its marks to `visit`, in order.  *found is false, and nothing is
- * open, if there is none.  GUFO_E_ARGUMENT if it is of other inputs, another plan or version, or not our
- * own file of one name: somebody else's data would be shipped as ours. */
+ * open, if there is none.  GUFO_E_ARGUMENT if it is of other inputs, another plan or version, or
+ * not our own file of one name: another user's data would get into the output. */
 gufo_status journal_open(journal *j, const char *path, size_t result_size,
                          const journal_identity *identity, journal_visit *visit, void *context,
                          bool *found, gufo_error *error);

@@ -90,8 +90,8 @@ static gufo_status reserve_again(output *file, uint64_t size, gufo_error *error)
     return status;
 }
 
-/* Takes everything out of the .part file: it may be what another run has left, and nobody writes to the
- * padding. */
+/* Takes everything out of the .part file: it may be what another run left, and no other process
+ * writes to the padding. */
 static gufo_status empty_part(output *file, gufo_error *error)
 {
     gufo_status status = reserve_again(file, 0, error);

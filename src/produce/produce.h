@@ -6,7 +6,7 @@
  *
  *     rows of a file --segments--> rows of the piece --ops, encoders--> rows of a target
  *
- *     sources   | a a a a | b b b |            where rows lie: tensors, members of an archive
+ *     sources   | a a a a | b b b |            where rows are: tensors, members of an archive
  *     segments  b0 a1 b1 a3 ...                which rows, in which order
  *     piece     | unit 0 | unit 1 | unit 2 |   what one thread does in one go
  *     target    | header | piece | piece | ...
@@ -54,8 +54,8 @@ typedef struct unpacker {
 
 enum { ROWS_SIDES = 3, OP_SIDES = 2 };
 
-/* Rows as they lie somewhere: back to back from byte `offset` of a source, or wherever `read` finds
- * them. */
+/* Rows as a source stores them: back to back from byte `offset` of a source, or wherever `read`
+ * finds them. */
 typedef struct rows {
     uint32_t input; /* number in the job's list: whom errors are about */
     const source *source;
@@ -194,7 +194,7 @@ enum { JOB_RESULT_SIZE = 64 }; /* the largest result */
 typedef struct job_target {
     uint64_t size;                    /* of the file */
     uint64_t tensor_count, data_size; /* for those who ask */
-    /* What stands before the pieces: */
+    /* The bytes before the pieces: */
     gufo_document *document; /* a GGUF header, which the planner owns; or */
     const void *header;      /* bytes of another format, likewise; or nothing */
     size_t header_size;
@@ -206,7 +206,7 @@ typedef enum job_naming {
     JOB_NAMED_FILE,   /* by the path */
     JOB_NAMED_PREFIX, /* as shards whose names begin with the path */
     JOB_NAMED_SET,    /* as shards, of which the path is the first; one is named by the path */
-    JOB_NAMED_STEM,   /* the same, and NAME.gguf stands for NAME-00001-of-0000N.gguf */
+    JOB_NAMED_STEM,   /* the same, and NAME.gguf means NAME-00001-of-0000N.gguf */
 } job_naming;
 
 struct gufo_job {
@@ -241,7 +241,7 @@ gufo_status job_add_input(gufo_job *job, const job_input *input, uint32_t *numbe
                           gufo_error *error);
 gufo_status job_add_target(gufo_job *job, const job_target *target, uint32_t *number,
                            gufo_error *error);
-/* Takes a piece: copies it with its arrays (side tables are copied, too), checks that everything lies
+/* Takes a piece: copies it with its arrays (side tables are copied, too), checks that everything is
  * inside its sources, and cuts it.  Pieces of one target come in the order of their places.
  * GUFO_E_ARGUMENT for a piece that makes no sense, GUFO_E_LIMIT for rows that are too long. */
 gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error);

@@ -5,7 +5,7 @@
 
 #include "produce/produce.h"
 
-/* A table of one row is for every row, any other has one of its own for each. */
+/* A table of one row applies to every row, any other has one row for each. */
 static bool fits_each(const row_op *op, uint64_t piece_rows, uint64_t columns)
 {
     const rows *side = op->side[0];

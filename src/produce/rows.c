@@ -12,7 +12,7 @@ enum { DIMS = 3 };
 
 /* ---- checking ------------------------------------------------------------------------------- */
 
-/* Counts of one say nothing, and a count that goes on where the one before ends is part of it. */
+/* Counts of one say nothing, and a count that continues where the one before ends is part of it. */
 static void join_counts(segment *s)
 {
     unsigned kept = 0;

@@ -100,7 +100,7 @@ static gufo_status produce(run *r, uint64_t from, gufo_error *error)
     return status;
 }
 
-/* An input that somebody has written to meanwhile may have been read half old and half new. */
+/* An input that changed meanwhile may have been read half old and half new. */
 gufo_status job_check_inputs(const gufo_job *job, gufo_error *error)
 {
     for (uint64_t i = 0; i < job->input_count; i++) {
@@ -289,7 +289,7 @@ static gufo_status work_resumably(run *r, gufo_error *error)
     return status;
 }
 
-/* Works, and ends so that either the output is there, or nothing, or what can be resumed. */
+/* Works, and leaves either the output, or nothing, or files that can be resumed. */
 static gufo_status run_resumably(run *r, gufo_error *error)
 {
     gufo_status status = start(r, error);

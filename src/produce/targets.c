@@ -35,7 +35,7 @@ static gufo_status guard_inputs(const gufo_job *job, bool all, output_guard *gua
     return status;
 }
 
-/* The files of a job that can be resumed lie beside the output: none of them may be an input. */
+/* The files of a resumable job are beside the output: none of them may be an input. */
 static gufo_status check_beside(const targets *t, const output *file, const output_guard *guard,
                                 gufo_error *error)
 {

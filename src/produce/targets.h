@@ -44,7 +44,7 @@ void targets_end(targets *t, bool keep);
 
 /* Removes .part files, if what is left may be replaced; else GUFO_E_EXISTS for the first of them. */
 gufo_status parts_clear(targets *t, gufo_error *error);
-/* Whether all .part files are there in their full sizes. */
+/* Whether all .part files exist in their full sizes. */
 gufo_status parts_check(targets *t, gufo_error *error);
 /* Opens the .part files again; what is in them goes if `empty`. */
 gufo_status parts_reserve_again(targets *t, bool empty, gufo_error *error);

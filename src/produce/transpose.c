@@ -41,7 +41,7 @@ gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64
 
 /* ---- a tile ------------------------------------------------------------------------------------- */
 
-/* Rows that are transposed in one go: enough of them to write whole cache lines, as far as they fit. */
+/* Rows that are transposed at once: enough of them to write whole cache lines, if they fit. */
 static uint64_t tile_rows(const work *w, const piece *p)
 {
     uint64_t fit = w->workers[0].source_size / cell_part_room(p, w->band.count);

@@ -36,7 +36,7 @@ static gufo_status take_unit(void *context, uint64_t number, const void *result,
     return status == GUFO_OK ? work_advance(w, cut_bytes(&u), error) : status;
 }
 
-/* Units that need nothing but their buffers, or whose tables and band are there. */
+/* Units that need nothing but their buffers, or whose tables and band exist. */
 static gufo_status run_span(work *w, uint64_t begin, uint64_t end, gufo_error *error)
 {
     parallel_loop loop = {.begin = begin,

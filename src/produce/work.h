@@ -6,13 +6,13 @@
 
 /* ---- rows.c --------------------------------------------------------------------------------- */
 
-/* Rows of a piece that lie back to back in one of its sources. */
+/* Rows of a piece that are contiguous in one of its sources. */
 typedef struct row_run {
     const rows *rows;
     uint64_t first, count; /* in the source */
 } row_run;
 
-/* Whether all rows of the piece lie inside its sources; sets the beginnings of segments and joins
+/* Whether all rows of the piece are inside its sources; sets the beginnings of segments and joins
  * counts that follow each other.  `rows` is how many there must be. */
 bool rows_check(piece *p, uint64_t row_count);
 /* The run that row `row` of the piece begins, with `most` rows at most. */

@@ -257,7 +257,7 @@ gufo_status imatrix_sums(const gufo_imatrix *m, uint64_t index, uint64_t first, 
     return status;
 }
 
-/* One count stands for all matrices. */
+/* One count applies to all matrices. */
 static gufo_status spread_counts(const gufo_imatrix *m, uint64_t index, uint64_t first,
                                  size_t count, double *out, gufo_error *error)
 {

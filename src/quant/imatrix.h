@@ -71,7 +71,7 @@ char *imatrix_text(gufo_imatrix *imatrix, size_t size);
 gufo_status imatrix_read_gguf(gufo_imatrix *imatrix, gufo_error *error);
 gufo_status imatrix_read_legacy(gufo_imatrix *imatrix, gufo_error *error);
 
-/* Room for this many numbers at a time is on the stack of whoever reads. */
+/* Room for this many numbers at a time is on the stack of the reader. */
 enum { IMATRIX_CHUNK = 4096 };
 
 /* Sums and counts of an entry; at most IMATRIX_CHUNK at a time, inside the entry. */

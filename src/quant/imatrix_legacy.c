@@ -5,9 +5,9 @@
  *     ...
  *     int32 chunks | int32 length, DATASET           (may be missing, the second part also alone)
  *
- * There is no magic number, so that the first thing that is wrong tells that it is none.  A value
- * is the mean of the squares, multiplied with `calls`, which says how many chunks of text were
- * used; the size of a chunk is not told.  Experts that no token reached have ones. */
+ * There is no magic number, so the first fault shows that the file has another format.  A value is
+ * the mean of the squares, multiplied with `calls`, which says how many chunks of text were used;
+ * the size of a chunk is not recorded.  Experts that no token reached have ones. */
 #include "quant/imatrix.h"
 
 #include <inttypes.h>
@@ -127,7 +127,7 @@ static gufo_status read_trailer(cursor *c)
     return status;
 }
 
-/* The number of entries, which alone can tell that this is something else altogether. */
+/* The number of entries, which alone can show that the file is something else. */
 static gufo_status read_head(cursor *c, uint32_t *entries)
 {
     enum { SEEN = 4096 };

@@ -6,7 +6,7 @@
  *
  *     | count | head | values | head | values | ... | tail |
  *
- * whose heads and tail lie in memory, one after the other.
+ * whose heads and tail are in memory, one after the other.
  *
  * From sums and counts to the old format:  value = sum / count * calls, where calls is the highest
  * count of the entry in chunks, rounded up so that it is not 0.  What came from the old format
@@ -32,7 +32,7 @@ typedef struct plan {
     gufo_document *document; /* GGUF */
     buffer texts;            /* old format: everything that is not a value */
     uint32_t *calls;         /* old format: of each entry; 0 for those without data */
-    uint32_t numbers;        /* the input that stands for what is computed */
+    uint32_t numbers;        /* the input that represents computed data */
 } plan;
 
 static void plan_free(void *planner)

@@ -4,7 +4,7 @@
  *     METHOD_REPACK     made: blocks pass, repacked
  *     METHOD_CONVERT    made: encoded with importance, measured
  *
- * With importance every matrix of a stack of experts is a slice of its own. */
+ * With importance every matrix of a stack of experts is a separate slice. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "produce/produce.h"

@@ -26,7 +26,7 @@ typedef struct quant_tensor {
     gufo_str name;      /* in the output */
     size_t shard;       /* of the input */
     size_t output;
-    const gufo_element_type *from, *to; /* NULL: a type nobody knows, which is copied */
+    const gufo_element_type *from, *to; /* NULL: an unknown type, which is copied */
     gufo_recipe_choice choice;
     quant_method method;
     bool has_importance, unfit_importance;
@@ -83,7 +83,7 @@ gufo_status settings_make_document(gufo_quantizer *q, size_t index, const layer_
 
 /* ---- pieces.c ------------------------------------------------------------------------------- */
 
-/* Makes the job, when all documents are there. */
+/* Makes the job, when all documents exist. */
 gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error);
 /* What was measured of a tensor so far. */
 gufo_quantize_loss pieces_loss(const gufo_quantizer *q, uint64_t index);

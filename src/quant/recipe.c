@@ -212,7 +212,7 @@ static uint32_t place_facts(recipe *r, const gufo_tensor *tensor, tensor_kind ki
     return mix_place_facts(place, r->layers != 0 ? r->layers : r->totals[kind]);
 }
 
-/* True also for types whose blocks nobody knows: they have no encoder, and fail for that. */
+/* True also for types with unknown blocks: they have no encoder, and fail for that reason. */
 static bool fills_blocks(const gufo_tensor *tensor, uint32_t type)
 {
     uint32_t elements = gufo_element_type_by_id(type)->block_elements;

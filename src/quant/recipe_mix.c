@@ -13,7 +13,7 @@
 #define MADE(name) (UINT64_C(1) << GUFO_FILE_TYPE_##name)
 #define ANY UINT64_MAX
 
-/* The smallest ones have rules of their own. */
+/* The smallest ones have their own rules. */
 #define ONE_BIT (MADE(IQ1_S) | MADE(IQ1_M))
 #define TWO_BITS (MADE(IQ2_XXS) | MADE(IQ2_XS))
 #define BIGGER_TWO_BITS (MADE(IQ2_S) | MADE(IQ2_M))

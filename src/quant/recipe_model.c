@@ -45,7 +45,7 @@ void gufo_recipe_model_read(const gufo_model *file, gufo_recipe_model *out)
                        out->architecture.data, facts[i].key);
         (void)read_number(file, key, facts[i].to);
     }
-    /* Without groups every head has keys and values of its own. */
+    /* Without groups every head has its own keys and values. */
     if (out->key_value_heads == 0)
         out->key_value_heads = out->heads;
 }

@@ -4,7 +4,7 @@
 
 #include "gufo/base.h"
 
-/* What recipes tell apart. */
+/* The kinds of tensors that recipes distinguish. */
 typedef enum tensor_kind {
     KIND_OTHER,
     KIND_OUTPUT,    /* output.weight */

@@ -27,7 +27,7 @@ typedef struct stats_layout {
     uint32_t rows; /* of a band */
     uint64_t columns;
     uint64_t group_elements, group_bytes;
-    uint64_t groups; /* that are there */
+    uint64_t groups; /* that are present */
     uint64_t groups_per_band, groups_per_chunk;
 } stats_layout;
 

@@ -1,5 +1,5 @@
 /* The rules about tensor data.  A tensor that breaks one usually does so in many places: its first
- * one is told, and how many there are. */
+ * one is reported, and their number. */
 #include "quant/stats.h"
 
 #include <inttypes.h>

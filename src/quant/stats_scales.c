@@ -26,7 +26,7 @@ static bool float_is_bad(const uint8_t *at)
     return (load_u32(at, HOST_IS_BIG_ENDIAN) & 0x7f800000u) == 0x7f800000u;
 }
 
-/* E8M0, where 255 stands for NaN. */
+/* E8M0, where 255 means NaN. */
 static bool exponent_is_bad(const uint8_t *at)
 {
     return *at == 255;

@@ -8,7 +8,7 @@
 
 static const char attention[] = "attention.";
 
-/* What a missing key stands for, in terms of others. */
+/* The value of a missing key, in terms of others. */
 static const struct {
     const char *name, *value;
 } defaults[] = {

@@ -28,7 +28,7 @@ typedef struct block_range {
 } block_range;
 
 /* Of `count` blocks, the last ones may be there to predict further tokens: some files count them,
- * others do not, and both are left out as files of their own. */
+ * others do not, and both are left out as separate files. */
 block_range schema_block_range(const checker *c, uint64_t count);
 
 #endif

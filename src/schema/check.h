@@ -1,5 +1,6 @@
-/* The frame in which the rules of the schema are checked: what is checked, and how a finding is told.
- * check.c goes through its table of checks; each check is a function in a check_*.c of its own. */
+/* The frame in which the rules of the schema are checked: what is checked, and how a finding is
+ * reported.  check.c goes through its table of checks; each check is a function in its own
+ * check_*.c. */
 #ifndef GUFO_SCHEMA_CHECK_H
 #define GUFO_SCHEMA_CHECK_H
 

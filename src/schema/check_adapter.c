@@ -1,4 +1,4 @@
-/* Adapters: small changes of a model that a file of its own holds.
+/* Adapters: small changes of a model, in a separate file.
  *
  *     NAME.lora_a   [columns, rank]      of the tensor NAME, which is
  *     NAME.lora_b   [rank, rows]         [columns, rows]

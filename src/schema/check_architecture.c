@@ -1,8 +1,8 @@
 /* Keys of the architecture: which must be there, and what their values may be.
  *
  * The rules are about what readers compute with: they divide by counts, take one element per block
- * from lists, and rotate pairs of the numbers of a head.  A value of the wrong type is not a finding
- * here; it only says nothing. */
+ * from lists, and rotate pairs of the numbers of a head.  A value of the wrong type is not a
+ * finding here; it only says nothing. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,10 +15,10 @@
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
 
-/* Parts of a model that have keys of their own: "whisper.encoder.block_count". */
+/* Parts of a model that have their own keys: "whisper.encoder.block_count". */
 static const char *const parts[] = {"", "encoder.", "decoder.", "vision.", "audio."};
 
-/* A key of a part of the model, if it is there. */
+/* A key of a part of the model, if present. */
 static bool part_entry(const checker *c, const char *part, const char *name, gufo_entry *out)
 {
     char key[128];

@@ -1,11 +1,11 @@
-/* Blocks: which are there, and whether each of them has what it needs.
+/* Blocks: which ones exist, and whether each has what it needs.
  *
  * The tensors that were seen are sorted by series and block.  Then one walk sees each block once:
  *
  *     blk.0 { attn_q, attn_k ... }   blk.1 { ... }   blk.4 { ... }
  *                                                    ^ blocks 2 and 3 are missing
  *
- * A number that a file makes up costs nothing: ranges are told, not counted through. */
+ * A number that a file makes up costs nothing: ranges are reported as such, not block by block. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ typedef struct block_walk {
     tensor_need *needs;
     size_t need_count;
     uint64_t group;
-    uint64_t listed; /* blocks that lists of the metadata tell about */
+    uint64_t listed; /* blocks that lists of the metadata describe */
     bool complete;   /* everything that the model has was seen */
 } block_walk;
 
@@ -255,7 +255,7 @@ static uint64_t check_series(block_walk *w, const block_series *series, uint64_t
     return at;
 }
 
-/* Of a series that the architecture has nothing is there. */
+/* Nothing of a series that the architecture has exists. */
 static void check_absent(block_walk *w, const block_series *series)
 {
     uint64_t count;

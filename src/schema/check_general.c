@@ -18,7 +18,7 @@ static const struct {
     const char *end;
     gufo_form (*check)(gufo_str text);
     schema_rule rule;
-    bool list; /* an array has it in each element; elsewhere an array is told of as a wrong type */
+    bool list; /* an array may have it in each element */
 } forms[] = {
     {"general.license", form_license, SCHEMA_LICENSE, false},
     {".license.link", form_url, SCHEMA_URL, false},
@@ -193,7 +193,7 @@ static void check_group(checker *c, const numbered_group *group)
     uint8_t *seen;
 
     if (counted && gufo_value_u64(&counter.value, &count, NULL) != GUFO_OK)
-        return; /* its type is told elsewhere */
+        return; /* another check reports its type */
     if (count > entries) {
         schema_report(c, SCHEMA_GROUP_COUNT, schema_place_entry(&counter),
                       "%s is %" PRIu64 ", but the file has only %" PRIu64 " keys", group->count,

@@ -1,9 +1,9 @@
 /* Keys: the architecture's name, then each key by itself: is it known, spelt as readers want it, of the
  * right kind of value, and, where it is not known, whose is it?
  *
- * A key that nobody knows is not a fault: communities have their own, under their own name.  It is told
+ * An unknown key is not a fault: communities have their own, under their own name.  It is reported
  * where it looks like a slip of the hand (a known key is nearly the same, and not there), and where
- * it lies in a namespace that belongs to the standard. */
+ * it is in a namespace that belongs to the standard. */
 #include "schema/check.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "schema/tables.h"
 
 /* Looking for the nearest key costs more than all other checks of a key: after so many unknown ones
- * nobody is helped by more. */
+ * more would not help the user. */
 enum { MOST_GUESSES = 32 };
 
 enum { KEY_SIZE = 256, HINT_SIZE = 2 * KEY_SIZE + 64 };
@@ -63,8 +63,8 @@ static void check_architecture_name(checker *c)
 
 /* ---- keys that are known -------------------------------------------------------------------- */
 
-/* The key that a row stands for in this file: "{arch}" becomes its architecture.  False where more
- * has to be filled in, or does not fit. */
+/* The key that a row means in this file: "{arch}" becomes its architecture.  False where more has
+ * to be filled in, or does not fit. */
 static bool key_of_row(const gufo_key_info *info, gufo_str architecture, char out[KEY_SIZE])
 {
     static const char placeholder[] = "{arch}";
@@ -110,7 +110,7 @@ static void check_value(checker *c, const gufo_entry *entry, const gufo_key_info
 }
 
 /* Keys that say how the rest of the file, or a set, is read: a slip in one of them was harmless so
- * far, and whoever mends it should know what else changes. */
+ * far, and the user who fixes it should know what else changes. */
 static bool says_layout(const char *key)
 {
     return strcmp(key, "general.alignment") == 0 || strncmp(key, "split.", 6) == 0;
@@ -158,7 +158,7 @@ static void report_other_name(checker *c, schema_rule rule, const gufo_entry *en
 }
 
 /* Some keys have a younger name that says the same in another way: only a name that should not be
- * used any more is told. */
+ * used any more is reported. */
 static bool is_outdated(const gufo_key_info *info, bool safe)
 {
     return safe || strcmp(info->status, "deprecated") == 0 || strcmp(info->status, "misspelt") == 0;
@@ -248,7 +248,7 @@ static bool is_one_slip(gufo_str a, gufo_str b)
 }
 
 /* A known key that is nearly this one, fits its value and is not there itself: then this one is
- * hardly another key of somebody's own. */
+ * hardly another community's key. */
 static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
 {
     char right[KEY_SIZE];

@@ -35,7 +35,7 @@ static void check_size(checker *c, const gufo_name *name)
                   quote_name(quoted, name->size_label), quote_name(own, label));
 }
 
-/* The file type that an encoding in a name stands for; many encodings are none. */
+/* The file type that an encoding in a name means; many encodings are not file types. */
 static const gufo_file_type *type_of_encoding(gufo_str encoding)
 {
     const gufo_file_type *type;
@@ -80,7 +80,7 @@ static void check_shard(checker *c, gufo_str base)
         return;
     }
     if (split_no >= split_count)
-        return; /* told with the rules of the format */
+        return; /* reported with the rules of the format */
     if (!named && split_count > 1)
         schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
                       "the file is shard %" PRIu64 " of %" PRIu64

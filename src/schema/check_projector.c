@@ -1,5 +1,5 @@
-/* Projectors: what turns images or sound into embeddings of a language model.  There are dozens of
- * kinds; only what all of them need is looked at. */
+/* Projectors: they convert images or sound into embeddings of a language model.  There are dozens
+ * of kinds; only what all of them need is looked at. */
 #include "schema/check.h"
 
 static bool has(const checker *c, const char *key)
@@ -9,7 +9,7 @@ static bool has(const checker *c, const char *key)
     return gufo_metadata_find(c->model, key, &entry);
 }
 
-/* Whether one of the keys is there and says yes. */
+/* Whether one of the keys is present and true. */
 static bool says_yes(const checker *c, const char *key)
 {
     bool value;

@@ -117,7 +117,7 @@ static void report_shape(tensor_checker *t, const checked_tensor *v, schema_rule
                   dims_of(v->tensor.dims, v->tensor.n_dims).text, expected.text, shape);
 }
 
-/* A count of 0, as of heads in a block without attention, says nothing about a tensor that is there.
+/* A count of 0, as of heads in a block without attention, says nothing about a tensor that exists.
  */
 static bool has_zero(const uint64_t *dims)
 {
@@ -135,7 +135,7 @@ void schema_tensor_shape(tensor_checker *t, const checked_tensor *v)
     const char *shape;
     unsigned count;
 
-    /* Dimensions that make no sense are told elsewhere. */
+    /* Another check reports dimensions that make no sense. */
     if (t->arch == NULL || !v->name.known || v->tensor.elements == 0)
         return;
     shape = expected_shape(t, &v->name);

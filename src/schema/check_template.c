@@ -1,7 +1,7 @@
 /* Chat templates: what template_lint.h finds in them, as findings of the file.
  *
- * The place is told twice: line and column for the author of the template, and the byte in the file.
- * A template that is one long trick gives as many findings as any other. */
+ * A finding has two places: line and column for the author of the template, and the byte in the
+ * file.  A template that is one long trick gives as many findings as any other. */
 #include "schema/check.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Tensors of a model: names, types, and for each of them its shape and its block.
  *
- * One walk over the tensors looks at each of them and notes which block has which; what is missing is
- * told from these notes (check_blocks.c). */
+ * One walk over the tensors looks at each of them and notes which block has which; what is missing
+ * is reported from these notes (check_blocks.c). */
 #include "schema/check_tensors.h"
 
 #include <inttypes.h>
@@ -71,7 +71,7 @@ static gufo_str part_of_name(const checked_tensor *v)
     return part;
 }
 
-/* The name with another part in place of `part`, which lies in it. */
+/* The name with another part in place of `part`, which is a part of it. */
 static void replace_part(gufo_str name, gufo_str part, gufo_str other, char *out, size_t size)
 {
     size_t before = (size_t)(part.data - name.data), after = before + part.len;

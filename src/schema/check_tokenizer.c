@@ -31,7 +31,7 @@ static bool is_integer(gufo_value_type type)
            type != GUFO_VALUE_STRING && type != GUFO_VALUE_ARRAY;
 }
 
-/* Whether a list has elements of a kind that can be looked at; another kind is told elsewhere. */
+/* Whether a list has elements of a kind that can be read; another check reports other kinds. */
 static bool is_usable(const gufo_value *value, vocabulary_list list)
 {
     if (value->type != GUFO_VALUE_ARRAY)
@@ -181,7 +181,7 @@ static void check_id_list(checker *c, const gufo_entry *entry, uint64_t tokens)
                       quote_name(quoted, entry->key), first, gufo_and_more(more, wrong), tokens);
 }
 
-/* Ids of another kind than numbers are told elsewhere. */
+/* Another check reports ids that are not numbers. */
 static void check_ids_of(checker *c, const gufo_entry *entry, uint64_t tokens)
 {
     uint64_t id;

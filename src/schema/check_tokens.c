@@ -19,7 +19,7 @@ const char *gufo_and_more(char out[MORE_SIZE], uint64_t count)
     return out;
 }
 
-/* Where an element of a list lies in the file. */
+/* The offset of an element of a list in the file. */
 static finding_place place_of_text(const gufo_entry *entry, gufo_str text)
 {
     finding_place place = schema_place_entry(entry);
@@ -68,7 +68,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The byte that "<0x1F>" stands for, or -1. */
+/* The byte that "<0x1F>" means, or -1. */
 static int byte_of(gufo_str text)
 {
     int high, low;
@@ -288,7 +288,7 @@ void schema_check_tokens(checker *c, const vocabulary *v)
     if (v->usable[LIST_TOKENS])
         c->status = tokens_load(&tokens, &entry->value.as.array, c->allocator, c->error);
     if (c->status == GUFO_E_RANGE)
-        c->status = GUFO_OK; /* its length is told of elsewhere */
+        c->status = GUFO_OK; /* another check reports its length */
     if (c->status != GUFO_OK)
         return;
     check_repeated(c, entry, &tokens);

@@ -1,11 +1,11 @@
 /* What general.* says of the tensors: the version of quantization, and the file type.
  *
  * A file type is an element type and a mixture with others, which differs from model to model: of a
- * model whose queries, keys and values are one tensor, Q3_K_L makes a third Q3_K and a half Q5_K.  So
- * it is contradicted only if hardly any weights have its element type.  What counts are the weights
- * of the blocks: embeddings and output have types of their own in most mixtures (and are most of a
- * small model), vectors are never quantized, and a row that does not fill the blocks of a type gets
- * another one. */
+ * model whose queries, keys and values are one tensor, Q3_K_L makes a third Q3_K and a half Q5_K.
+ * So it is contradicted only if hardly any weights have its element type.  What counts are the
+ * weights of the blocks: embeddings and output have their own types in most mixtures (and are most
+ * of a small model), vectors are never quantized, and a row that does not fill the blocks of a type
+ * gets another one. */
 #include "schema/check_weights.h"
 
 #include <inttypes.h>
@@ -67,7 +67,7 @@ static bool is_counted(const gufo_tensor *tensor, const gufo_file_type *claimed)
 {
     const gufo_element_type *base =
         claimed != NULL ? gufo_element_type_by_id(claimed->base_type) : NULL;
-    /* That one is for experts, which lie in one tensor; all others are Q8_0. */
+    /* That one is for experts, which are in one tensor; all others are Q8_0. */
     bool only_experts = claimed != NULL && claimed->id == GUFO_FILE_TYPE_MXFP4_MOE;
 
     return tensor->n_dims >= (only_experts ? 3 : 2) && !str_begins(tensor->name, "token_embd.") &&

@@ -10,7 +10,7 @@ typedef struct findings_limit {
     uint64_t found[SCHEMA_RULE_COUNT];
 } findings_limit;
 
-/* Counts a finding; whether it is to be told. */
+/* Counts a finding; true if it should be reported. */
 bool limit_allows(findings_limit *limit, schema_rule rule);
 
 /* Tells for each rule how many more there are of it. */

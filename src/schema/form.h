@@ -1,4 +1,4 @@
-/* Strings of metadata that have a form of their own: licenses, languages, UUIDs, DOIs, URLs.
+/* Strings of metadata that have a fixed form: licenses, languages, UUIDs, DOIs, URLs.
  *
  * Each check takes any bytes, of any length, needs time in proportion to them, keeps nothing on a
  * stack that grows with them, and calls from any thread are fine. */
@@ -19,14 +19,14 @@ enum { GUFO_FORM_HINT = 160 };
 
 /* What a check found.  Reads as
  *     "PART" REASON; did you mean HINT?
- * for example: "apache2" is not an SPDX license id; did you mean Apache-2.0?  Where the part is empty the
- * reason is said of the whole text. */
+ * for example: "apache2" is not an SPDX license id; did you mean Apache-2.0?  Where the part is
+ * empty the reason is said of the whole text. */
 typedef struct gufo_form {
     form_verdict verdict;
     size_t at;                 /* where in the text the part begins */
     gufo_str part;             /* a view into the text; empty if something is missing */
     const char *reason;        /* constant; NULL if the verdict is OK */
-    char hint[GUFO_FORM_HINT]; /* what should stand there instead; empty if unknown */
+    char hint[GUFO_FORM_HINT]; /* the text that should be there instead; empty if unknown */
 } gufo_form;
 
 /* An SPDX license expression (SPDX specification, annex on license expressions): ids of the license

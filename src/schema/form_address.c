@@ -206,7 +206,8 @@ static bool hint_address(gufo_form *form, gufo_str text, const other_address *ot
     return true;
 }
 
-/* Where a % stands that is not followed by two hexadecimal digits; the end of the text if nowhere. */
+/* The place of a % that is not followed by two hexadecimal digits; the end of the text if there is
+ * none. */
 static size_t find_broken_escape(gufo_str text)
 {
     for (size_t at = span_until(text, "%"); at < text.len;

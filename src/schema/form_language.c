@@ -95,8 +95,8 @@ static const language *find_three(gufo_str code)
     return NULL;
 }
 
-/* By one of its English names, or by what stands before the comma or parenthesis in it:
- * "Greek, Modern (1453-)".  Languages of today come last in the table. */
+/* By one of its English names, or by the text before the comma or parenthesis in it: "Greek, Modern
+ * (1453-)".  Languages of today come last in the table. */
 static const language *find_name(gufo_str name)
 {
     const language *by_head = NULL;

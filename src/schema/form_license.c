@@ -3,7 +3,7 @@
  *     expression = simple [WITH exception] { (AND | OR) expression } | "(" expression ")"
  *     simple     = id ["+"] | ["DocumentRef-" name ":"] "LicenseRef-" name
  *
- * Whether a text has this form can be told from what stood before each word and from how many
+ * Whether a text has this form follows from the token before each word and from how many
  * parentheses are open, so that it is read once from front to back, however deeply it is nested:
  *
  *     MIT OR (Apache-2.0 WITH LLVM-exception)
@@ -81,7 +81,7 @@ typedef struct reader {
     expected expected;
     size_t open;        /* parentheses */
     gufo_str outermost; /* of the open ones */
-    gufo_form worst;    /* the first of the worst faults that let reading go on */
+    gufo_form worst;    /* the first of the worst faults that let reading continue */
 } reader;
 
 static const char no_license[] = "was found where a license id was expected";
@@ -280,12 +280,12 @@ static bool read_parenthesis(reader *r, gufo_str word, gufo_form *fault)
     if (opens && r->open == 0)
         r->outermost = word;
     r->open += opens ? 1 : (size_t)-1;
-    /* WITH belongs to one license, not to what stands in parentheses. */
+    /* WITH belongs to one license, not to the text in parentheses. */
     r->expected = opens ? LICENSE : OPERATOR_NOT_WITH;
     return true;
 }
 
-/* False with the fault if the expression cannot go on like this. */
+/* False with the fault if the expression cannot continue like this. */
 static bool read_word(reader *r, gufo_str word, gufo_form *fault)
 {
     const char *name = operator_of(word);

@@ -35,7 +35,7 @@ bool name_stem(gufo_str name, gufo_str *stem);
 /* As gufo_name_match, for a stem that lacks its version. */
 bool name_match_versionless(gufo_str stem, gufo_name *out);
 
-/* Whether a component may stand in a base name; `first`: as its first one. */
+/* Whether a component may be part of a base name; `first`: as its first one. */
 bool name_is_base(gufo_str component, bool first);
 bool name_is_size(gufo_str component);      /* "8x7B", "3.8B" */
 bool name_is_attribute(gufo_str component); /* "A3B", "ContextLength4k": after a size */

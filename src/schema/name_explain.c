@@ -132,7 +132,8 @@ static gufo_status fail_base(const inquiry *q, gufo_str refused)
                      quote(&text, refused), place(q, refused));
 }
 
-/* The component `part` is the first one that the base name cannot hold, and it is not a size label. */
+/* The component `part` is the first one that the base name cannot hold, and it is not a size
+ * label. */
 static gufo_status fail_size(const inquiry *q, gufo_str part)
 {
     gufo_str refused = find_refused(part, false);

@@ -119,8 +119,8 @@ static bool read_tail(gufo_str stem, const struct form *form, bool versioned, gu
     return versioned || !form->encoding || is_known_encoding(parts->encoding);
 }
 
-/* Without a version there is nothing to tell a fine tune from an encoding by but that it is known:
- * then the longest tail comes first. */
+/* Without a version, only a known spelling distinguishes an encoding from a fine tune: then the
+ * longest tail comes first. */
 static void read_tails(gufo_str stem, bool versioned, tails *out)
 {
     out->count = 0;

@@ -37,7 +37,7 @@ bool name_stem(gufo_str name, gufo_str *stem)
     return true;
 }
 
-/* Each goes on from `at` as far as the class reaches. */
+/* Each continues from `at` to the end of the class. */
 static size_t skip_digits(gufo_str text, size_t at)
 {
     while (at < text.len && is_digit(text.data[at]))

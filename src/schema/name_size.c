@@ -194,7 +194,7 @@ static uint64_t rounded(uint64_t parameters, uint64_t step)
     return parameters / step + (parameters % step >= step - step / 2 ? 1 : 0);
 }
 
-/* How finely a number of parameters is told: two digits, or all before the point. */
+/* The precision of a number of parameters: two digits, or all before the point. */
 static uint64_t fraction_of(uint64_t parameters, uint64_t unit)
 {
     uint64_t fraction = 1;

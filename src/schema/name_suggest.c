@@ -71,7 +71,7 @@ typedef struct draft {
     const gufo_model *model;
     const char *sidecar; /* or NULL */
     const char *type;    /* or NULL */
-    bool counts_tensors; /* all tensors are there, and their number says how large the model is */
+    bool counts_tensors; /* all tensors are present, and their number gives the size of the model */
     name_title title;    /* what general.name holds */
     name_text base, size, fine_tune, version;
     const char *encoding; /* or NULL */
@@ -195,7 +195,8 @@ static void make_version(draft *d)
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-/* The name of the type that most elements have; NULL if there are none, or nobody knows it. */
+/* The name of the type that most elements have; NULL if there are none, or if the type is not
+ * known. */
 static const char *dominant_type(const gufo_model *model)
 {
     const gufo_element_type *best = NULL;

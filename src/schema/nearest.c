@@ -11,13 +11,13 @@
 #include "base/distance.h"
 #include "schema/form_parts.h"
 
-/* Longer names are not compared: nobody mistypes them, and the work stays small. */
+/* Longer names are not compared: typing errors in them are unlikely, and the work stays small. */
 enum { LONGEST = 64, LONGEST_TEXT = 2 * LONGEST, MOST_STEPS = 4, LETTERS_PER_STEP = 4 };
 
 typedef struct letters {
     char text[LONGEST_TEXT];
     size_t len;
-    uint64_t once, twice; /* bits of the letters that are there, and there again */
+    uint64_t once, twice; /* bits of the letters that occur once, and twice */
 } letters;
 
 /* The place of a letter or digit among 36, from 1, whatever its case; 0 for other bytes.  A table, as

@@ -10,7 +10,7 @@ static bool same_array(const gufo_array *a, const gufo_array *b)
            memcmp(a->data, b->data, (size_t)a->size) == 0;
 }
 
-/* Integers are compared as such: a double does not tell all of them apart. */
+/* Integers are compared as such: a double cannot represent all of them. */
 static bool same_number(const gufo_value *a, const gufo_value *b)
 {
     uint64_t u[2];

@@ -1,6 +1,6 @@
 /* Finding a name of a file in a table of templates.
  *
- * A template is a name in which a segment (what lies between dots) may stand for something:
+ * A template is a name in which a segment (the text between dots) may be a placeholder:
  *
  *     blk.12.attn_q                  blk. {bid} .attn_q
  *     llama.attention.head_count     {arch} .attention.head_count

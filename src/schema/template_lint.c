@@ -1,7 +1,7 @@
 /* The lint of chat templates: finds the code in the text, and reports.
  *
  * A template is text with code in it, {{ expressions }} and {% statements %}; only the code is
- * looked at, never the text around it, comments {# #}, or what stands between raw and endraw:
+ * looked at, never the text around it, comments {# #}, or the text between raw and endraw:
  *
  *     You are an os. {{ message.content }} {# exec #} {% if x %} ... {% endif %}
  *                    ^^^^^^^^^^^^^^^^^^^^^            ^^^^^^^^^^     ^^^^^^^^^^^

@@ -1,10 +1,11 @@
-/* Lint of chat templates (tokenizer.chat_template): Jinja written by strangers, which consumers run.
+/* Lint of chat templates (tokenizer.chat_template): Jinja from untrusted authors, which consumers
+ * run.
  *
  * A template may reach through the attributes of any Python object to the interpreter itself, and
  * run commands (CVE-2024-34359, CVE-2026-5760).  The lint reports what leads there, and what makes
  * a template unreadable; what chat templates ordinarily do (namespace, loop, tojson,
- * raise_exception, strftime_now, generation) is not a finding.  It reads the template and does not run
- * it: a name that the template computes piece by piece from what it is given can escape it. */
+ * raise_exception, strftime_now, generation) is not a finding.  It reads the template and does not
+ * run it: a name that the template computes piece by piece from what it is given can escape it. */
 #ifndef GUFO_SCHEMA_TEMPLATE_LINT_H
 #define GUFO_SCHEMA_TEMPLATE_LINT_H
 
@@ -39,7 +40,7 @@ typedef struct template_finding {
  * makes it unreadable. */
 bool template_is_dangerous(template_kind kind);
 
-/* Returns whether to go on. */
+/* Returns whether to continue. */
 typedef bool template_found(void *context, const template_finding *finding);
 
 /* Reports everything found in a template (any bytes), roughly in the order in which it is read.

@@ -138,7 +138,7 @@ static void close_block(lint *l, const statement *row, const token *name)
     depth = find_block(l, row);
     if (depth == 0 || depth < l->blocks.depth)
         report_misplaced(l, row, name);
-    /* What lies further in ends with it. */
+    /* Blocks inside it end with it. */
     if (depth > 0)
         l->blocks.depth = depth - 1;
 }

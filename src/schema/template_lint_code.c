@@ -195,7 +195,7 @@ void lint_code(lint *l, const token *start)
     code_reader c = {.l = l, .start = start};
 
     l->names_to_define = 0;
-    /* What stands before is the delimiter. */
+    /* The text before it is the delimiter. */
     for (size_t i = 0; i < sizeof c.around / sizeof *c.around; i++)
         c.around[i] = *start;
     for (int i = 0; i <= TOKENS_AFTER; i++)

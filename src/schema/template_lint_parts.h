@@ -22,7 +22,7 @@ typedef struct opening {
 typedef struct openings {
     opening kept[GUFO_TEMPLATE_BLOCKS];
     size_t depth;
-    bool told; /* that it is too deep */
+    bool told; /* the finding that it is too deep was reported */
 } openings;
 
 _Static_assert((int)GUFO_TEMPLATE_BLOCKS == (int)GUFO_TEMPLATE_BRACKETS, "openings keep either");
@@ -117,7 +117,7 @@ typedef enum definition {
 
 definition lint_definition(gufo_str statement);
 
-/* A statement has been read: its name, and whether "=" stands in it outside of brackets. */
+/* A statement has been read: its name, and whether it has "=" outside brackets. */
 void lint_statement(lint *l, const token *name, bool assigns);
 
 /* At the end of the template: what is still open. */
@@ -147,7 +147,7 @@ typedef enum string_use {
 } string_use;
 
 typedef struct string_reader {
-    bool open; /* a string may go on: 'a' 'b', 'a' ~ 'b', 'a' + 'b' */
+    bool open; /* a string may continue: 'a' 'b', 'a' ~ 'b', 'a' + 'b' */
     token first;
     size_t end; /* of the last piece */
     string_use use;

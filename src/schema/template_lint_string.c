@@ -153,7 +153,7 @@ static void repeat_last(code_reader *c)
         }
 }
 
-/* The constant is complete.  What stands behind it decides whether the filter attr gets just it. */
+/* The constant is complete.  The text after it decides whether the filter attr gets just it. */
 static void end_string(code_reader *c)
 {
     string_reader *s = &c->strings;
@@ -203,7 +203,7 @@ static void add_item_name(string_reader *s, gufo_str name)
         add_character(&s->listed, (unsigned char)name.data[i], USE_ANY);
 }
 
-/* Whether the token can stand in a list of constants. */
+/* Whether the token can be in a list of constants. */
 static bool lists(const code_reader *c)
 {
     return code_is(c, NOW, ",") || code_is(c, NOW, "~") || code_is(c, NOW, "+") ||
@@ -225,7 +225,7 @@ static void read_list(code_reader *c)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-/* Whether the token can stand within a constant that is put together of strings. */
+/* Whether the token can be inside a constant that consists of several strings. */
 static bool joins(const code_reader *c)
 {
     bool behind_operator = code_is(c, NOW - 1, "~") || code_is(c, NOW - 1, "+");

@@ -82,7 +82,7 @@ static size_t number_end(gufo_str text, size_t at)
     return at;
 }
 
-/* The end of the string whose quote stands at `at`; 0 if it has none. */
+/* The end of the string whose quote is at `at`; 0 if it has none. */
 static size_t string_end(gufo_str text, size_t at)
 {
     char quote = text.data[at];

@@ -1,4 +1,4 @@
-/* Tensors that come in pairs, told apart by the ends of their names. */
+/* Tensors that come in pairs, distinguished by the ends of their names. */
 #ifndef GUFO_SCHEMA_TENSOR_PAIRS_H
 #define GUFO_SCHEMA_TENSOR_PAIRS_H
 
@@ -14,7 +14,7 @@ bool name_ends(gufo_str name, const char *suffix);
 /* Whether the name has one of the suffixes: which, and what it is the pair of. */
 bool pair_side(const pair_rules *rules, gufo_str name, size_t *side, gufo_str *base);
 
-/* The other one of the pair; tells if it is missing, unless it may be in another shard. */
+/* The other one of the pair; reports it as missing, unless it may be in another shard. */
 bool pair_other(checker *c, findings_limit *limit, const pair_rules *rules,
                 const gufo_tensor *tensor, size_t shard, gufo_tensor *other);
 

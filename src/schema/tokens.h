@@ -33,8 +33,8 @@ void tokens_free(token_list *list);
 
 #define TOKEN_NONE UINT32_MAX
 
-/* The ids of several texts, TOKEN_NONE for one that is not a token.  Many at once take much less time
- * than one after the other; at most TOKENS_AT_ONCE. */
+/* The ids of several texts, TOKEN_NONE for one that is not a token.  Many at once take much less
+ * time than one after the other; at most TOKENS_AT_ONCE. */
 enum { TOKENS_AT_ONCE = 16 };
 void tokens_find(const token_list *list, const gufo_str texts[], size_t count, uint32_t ids[]);
 

@@ -181,8 +181,8 @@ static void test_unknown_types(void **state)
     check_tensors("unknown types", tensors, COUNT_OF(tensors), 512);
 }
 
-/* An unknown type reaches to the next higher offset wherever that tensor is in the list, and to
- * the end of the file if nothing lies behind it. */
+/* An unknown type reaches to the next higher offset wherever that tensor is in the list, and to the
+ * end of the file if nothing lies behind it. */
 static void test_unknown_out_of_order(void **state)
 {
     builder b = builder_new((encoding){3, false});

@@ -29,7 +29,8 @@ int run_in_child(int (*work)(void *context), void *context)
     return wait_for(child);
 }
 
-/* Writes in small pieces.  Whoever reads may stop early: that is not a signal here, but an error. */
+/* Writes in small pieces.  Whoever reads may stop early: that is not a signal here, but an
+ * error. */
 static void *feed(void *context)
 {
     feeder *f = context;

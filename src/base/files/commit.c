@@ -19,7 +19,7 @@
 
 enum { ASIDE_NAME = 32 };
 
-/* What lies aside for a file. */
+/* The file put aside for a file. */
 typedef enum aside {
     ASIDE_NONE,
     ASIDE_EMPTY, /* nothing is replaced */
@@ -44,8 +44,8 @@ typedef struct commit {
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* Where the old file goes: to be freed.  The name is short, because the target's may be as long as a
- * name can be; the key is not a secret, for the same name has to come out every time. */
+/* Where the old file goes: to be freed.  The name is short, because the target's may be as long as
+ * a name can be; the key is not a secret, for the same name has to come out every time. */
 static char *aside_path(const output *file)
 {
     size_t folder = folder_len(file->target);
@@ -66,7 +66,7 @@ static bool is_there(const char *path)
     return lstat(path, &info) == 0;
 }
 
-/* What lies at `path`.  GUFO_E_ARGUMENT for what is not ours. */
+/* The kind of file at `path`. GUFO_E_ARGUMENT for one that is not ours. */
 static gufo_status look_aside(const char *path, aside *out, gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
@@ -201,7 +201,8 @@ static gufo_status put_aside(place *p, gufo_error *error)
     return GUFO_OK;
 }
 
-/* The first one is aside on disk before anything else is: its aside tells what the others mean. */
+/* The first one is aside on disk before anything else is: its aside determines what the others
+ * mean. */
 static gufo_status put_all_aside(commit *c, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
@@ -215,7 +216,7 @@ static gufo_status put_all_aside(commit *c, gufo_error *error)
     return status == GUFO_OK ? sync_folders(c, error) : status;
 }
 
-/* What an interrupted commit left is in the way of a target that nobody asked to replace. */
+/* What an interrupted commit left blocks a target that may not be replaced. */
 static gufo_status give_name(place *p, gufo_error *error)
 {
     gufo_status status;

@@ -9,7 +9,7 @@
  *     first    the new first shard; sync                         the new set can be opened
  *     forget   what is aside is removed
  *
- * What a killed program or a loss of power leaves is told by the first shard and its aside:
+ * The first shard and its aside show what a killed program or a loss of power left:
  *
  *     first shard there            the commit had not begun or was complete: asides are rubbish
  *     gone, and its aside there    interrupted: a shard that has an aside is a new one, or gone; one
@@ -32,8 +32,8 @@
  * therefore be replaced without being asked. */
 bool commit_left(const output *files, size_t count, size_t index);
 
-/* Makes sure, before any work is done, that two outputs are not the same file (through symlinks) and
- * that nothing of strangers lies where the old files would be put aside.  GUFO_E_ARGUMENT, and
+/* Makes sure, before any work is done, that two outputs are not the same file (through symlinks)
+ * and that no untrusted file is where the old files would be put aside.  GUFO_E_ARGUMENT, and
  * *failed is the index of the file. */
 gufo_status commit_check(const output *files, size_t count, size_t *failed, gufo_error *error);
 

@@ -74,7 +74,7 @@ int disk_insert(int fd, uint64_t offset, uint64_t size)
     return fallocate(fd, INSERT_RANGE, (off_t)offset, (off_t)size);
 }
 
-/* Trying it where it must fail would tell, too, but changes the file's time. */
+/* A call that must fail would also show this, but it changes the file's time. */
 bool disk_may_insert(int fd)
 {
     static const uint32_t able[] = {EXT4, XFS, F2FS};
@@ -93,7 +93,7 @@ int disk_collapse(int fd, uint64_t offset, uint64_t size)
     return fallocate(fd, COLLAPSE_RANGE, (off_t)offset, (off_t)size);
 }
 
-/* Somebody who waits for the lease makes the system send a signal, which by default would end the
+/* A process that waits for the lease makes the system send a signal, which by default would end the
  * process; this one is ignored by default. */
 int disk_lease(int fd, bool take)
 {

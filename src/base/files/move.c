@@ -23,7 +23,7 @@ static void advance(stretch *s, uint64_t bytes)
     s->size -= bytes;
 }
 
-/* Moves up to `limit` bytes in the kernel, as far as it goes. */
+/* Moves up to `limit` bytes in the kernel, as many as it can. */
 static void copy(stretch *s, uint64_t limit)
 {
     uint64_t left = limit < s->size ? limit : s->size;

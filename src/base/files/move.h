@@ -8,13 +8,13 @@
  * size in use. */
 #define MOVE_SHARED_BLOCK 4096u
 
-/* Copies bytes [from, from + size) of a source, which lie inside it, to byte `to` of a file:
+/* Copies bytes [from, from + size) of a source, which are inside it, to byte `to` of a file:
  *
  *     clone      the blocks are shared; takes no time (offsets must fit)
  *     copy       the kernel moves the bytes; nothing passes through this program
  *     buffer     read and write, `buffer_size` bytes at a time, where neither is possible
  *
- * Any thread.  *read_failed tells which side an error is about. */
+ * Any thread.  *read_failed says which side an error is about. */
 gufo_status move_bytes(const source *input, uint64_t from, uint64_t size, int to_fd, uint64_t to,
                        void *buffer, size_t buffer_size, bool *read_failed, gufo_error *error);
 

@@ -43,7 +43,7 @@ static gufo_status follow_link(output *o, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Finds the file that is to be replaced.  o->exists tells whether there is one. */
+/* Finds the file to replace. o->exists says whether there is one. */
 static gufo_status find_target(output *o, const char *path, struct stat *info, gufo_error *error)
 {
     if (*path == '\0')
@@ -204,7 +204,8 @@ char *output_beside(const output *o, const char *suffix)
     return path;
 }
 
-/* Somebody else's file would be shipped as ours, and another name of ours would be written to. */
+/* Otherwise another user's file would become our output, or another name of our file would be
+ * written to. */
 static gufo_status check_part(const output *o, gufo_error *error)
 {
     struct stat info;
@@ -222,7 +223,7 @@ gufo_status output_open_part(output *o, bool again, uint64_t size, gufo_error *e
 
     if (path == NULL)
         return fail_memory(error);
-    /* Nobody is to lead us to another file by a link of that name. */
+    /* A link of that name must not redirect us to another file. */
     o->fd = disk_open(path, O_RDWR | O_CREAT | TRUST_OPEN_FLAGS | (again ? 0 : O_EXCL),
                       o->exists ? 0600 : 0666);
     if (o->fd < 0) {

@@ -27,7 +27,7 @@ typedef struct output {
 
 /* Creates the temporary file and reserves `size` bytes for it, which read as zeros.  GUFO_E_EXISTS
  * if the target exists and `replace` is false, or is not a regular file; GUFO_E_ARGUMENT if it is a
- * file that `guard` (may be NULL) holds, or the journal of an edit lies beside it (pending.h).  On
+ * file that `guard` (may be NULL) holds, or the journal of an edit is beside it (pending.h).  On
  * failure nothing is left. */
 gufo_status output_open(output *output, const char *path, bool replace, uint64_t size,
                         const output_guard *guard, const gufo_allocator *allocator,
@@ -41,7 +41,7 @@ gufo_status output_find(output *output, const char *path, bool replace, const ou
 gufo_status output_create(output *output, uint64_t size, bool reserve, gufo_error *error);
 /* The target's path with `suffix` appended: to be freed with the allocator; NULL without memory. */
 char *output_beside(const output *output, const char *suffix);
-/* Opens TARGET.part: one that is there if `again`, which must be our own file of one name (trust.h),
+/* Opens TARGET.part: an existing one if `again`, which must be our own file of one name (trust.h),
  * else it must not exist.  Reserves `size` bytes. */
 gufo_status output_open_part(output *output, bool again, uint64_t size, gufo_error *error);
 
@@ -62,8 +62,8 @@ gufo_status output_take_name(const output *output, gufo_error *error);
 /* Waits until the names in the target's folder are on disk.  File systems that cannot sync folders are
  * not failures, and neither is a folder that we may write to but not read. */
 gufo_status output_sync_folder(const output *output, gufo_error *error);
-/* The same for many: mostly there is one folder, only symlinks lead to others.  *failed is set where it
- * fails. */
+/* The same for many: usually there is one folder, and only symlinks lead to others.  *failed is set
+ * where it fails. */
 gufo_status output_sync_folders(const output *files, size_t count, size_t *failed,
                                 gufo_error *error);
 void output_forget(output *output);

@@ -43,7 +43,7 @@ static uint64_t get_u64(const uint8_t *at)
     return load_u64(at, bytes_swapped(false));
 }
 
-/* Checks are there for what a crash leaves, not for what somebody forges: the key is not a secret. */
+/* Checks detect what a crash leaves, not forgeries: the key is not a secret. */
 static uint64_t check_of_head(const uint8_t *bytes)
 {
     return hash_text((hash_key){FORM, 0}, (gufo_str){(const char *)bytes, AT_CHECK});

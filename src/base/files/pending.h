@@ -1,9 +1,9 @@
 /* Whether a file is being edited in place, or such an edit was interrupted: the head of its journal.
  *
  * An edit in place lays FILE.gufo-journal beside the file (src/edit/journal.h draws all of it) and
- * holds a lock on the file.  A journal without the lock is one that was left.  Whoever reads or
- * replaces a file asks here; the 72 bytes of the head are enough to tell a journal from anything else,
- * however large that is:
+ * holds a lock on the file.  A journal without the lock is left over.  Code that reads or replaces
+ * a file asks here; the 72 bytes of the head are enough to recognise a journal, however large that
+ * is:
  *
  *     byte  0  "GUFO-EDJ"
  *           8  version of this form, 2
@@ -52,11 +52,12 @@ void pending_encode(const pending_head *head, uint8_t bytes[PENDING_HEAD_SIZE]);
 /* Looks at the journal at `path`, of a file of `owner`. */
 pending_found pending_open(pending_journal *journal, const char *path, uid_t owner);
 
-/* Whether somebody holds the lock that an edit takes on the file `path`. */
+/* Whether a process holds the lock that an edit takes on the file `path`. */
 bool pending_is_locked(const char *path);
 
 /* Refuses to write to the file `target` (symlinks followed; `info` are its facts, NULL if there is
- * none) beside which a journal lies: that would be taken for one of the new file.  GUFO_E_ARGUMENT. */
+ * none) that has a journal beside it: a recovery would apply it to the new file.
+ * GUFO_E_ARGUMENT. */
 gufo_status pending_refuse(const char *target, const struct stat *info,
                            const gufo_allocator *allocator, gufo_error *error);
 

@@ -148,8 +148,8 @@ static gufo_status resize_buffer(source *s, uint64_t capacity, gufo_error *error
     return GUFO_OK;
 }
 
-/* How far to read next: doubling, so that the cost stays linear, and never as far as a length
- * claims before the bytes have arrived. */
+/* How far to read next: doubling, so that the cost stays linear.  A length in the file does not
+ * count before its bytes have arrived. */
 static uint64_t next_goal(const source *s)
 {
     uint64_t goal = s->have < FIRST_READ / 2 ? FIRST_READ : s->have * 2;

@@ -64,7 +64,7 @@ gufo_status source_drain(source *source, gufo_error *error);
 /* GUFO_E_CHANGED if a regular file has another size or time of change than when it was opened. */
 gufo_status source_unchanged(const source *source, gufo_error *error);
 
-/* Reads exactly [offset, offset + size), which must lie inside the source. */
+/* Reads exactly [offset, offset + size), which must be inside the source. */
 gufo_status source_read(const source *source, uint64_t offset, void *buffer, size_t size,
                         gufo_error *error);
 

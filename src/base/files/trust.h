@@ -1,9 +1,10 @@
-/* Whether a file that lies where one of ours would lie is ours.
+/* Whether a file in a place of one of ours is ours.
  *
- * Journals, .part files and what a commit puts aside have names that anybody can guess.  In a folder
- * that others may write to, such a file may be a stranger's, or a link to something else; what it
- * says must not decide about our files.  Facts come from fstat of a descriptor that was opened
- * without following links, so that nobody can exchange the file after the question. */
+ * Journals, .part files and what a commit puts aside have names that anybody can guess.  In a
+ * folder that others may write to, such a file may belong to another user, or be a link to
+ * something else; what it says must not decide about our files.  Facts come from fstat of a
+ * descriptor that was opened without following links, so that the file cannot be exchanged after
+ * the check. */
 #ifndef GUFO_BASE_TRUST_H
 #define GUFO_BASE_TRUST_H
 
@@ -12,10 +13,10 @@
 /* For open(): to neither follow a symlink nor wait for a pipe. */
 #define TRUST_OPEN_FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
 
-/* Both return what stands against trusting the file, as the end of a sentence (static); NULL for
+/* Both return the reason not to trust the file, as the end of a sentence (static); NULL for
  * nothing.  A file of our own, of one name: */
 const char *trust_own(const struct stat *info);
-/* One that lies beside a file of `owner`: of that owner, root or ours, of one name, and nobody else
+/* One that is beside a file of `owner`: of that owner, root or ours, of one name, and no other user
  * may write to it. */
 const char *trust_beside(const struct stat *info, uid_t owner);
 

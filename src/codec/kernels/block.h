@@ -114,7 +114,7 @@ static inline float block_extreme(const float *x, size_t n)
         high = maximum(v, high);
     }
     float most = highest(high), below = highest(-low);
-    if (most != below) /* without a branch on which is larger: nobody can foretell that */
+    if (most != below) /* without a branch on which is larger: it is unpredictable */
         return copysignf(most > below ? most : below, most - below);
     for (size_t i = 0; most > 0; i++)
         if (fabsf(x[i]) == most)

@@ -1,4 +1,4 @@
-/* K types: super-blocks of 256 weights whose sub-blocks of 16 or 32 have small scales of their own.
+/* K types: super-blocks of 256 weights whose sub-blocks of 16 or 32 have their own small scales.
  *
  *     super-block   d, dmin: binary16
  *     sub-block     scale, min: whole numbers of 4 to 8 bits
@@ -8,7 +8,7 @@
  *
  *     1. every sub-block is fitted alone                                  lanes are sub-blocks
  *     2. the scales (and mins) of a super-block are made whole numbers    lanes are super-blocks
- *     3. codes are chosen anew for the scales as they are stored          lanes are weights
+ *     3. codes are chosen again for the stored scales                     lanes are weights
  *     4. bytes are packed
  *
  * Steps 1 to 3 are here; k_encode.h leads through all four. */

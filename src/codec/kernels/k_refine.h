@@ -70,7 +70,7 @@ static inline floats k_error(const k_groups *g, size_t n, const k_range *range, 
 
 /* ---- the sub-blocks alone ------------------------------------------------------------------- */
 
-/* The weight of largest magnitude may take either end of the codes, and lie beyond it: what cutting
+/* The weight of largest magnitude may take either end of the codes, and be beyond it: what cutting
  * it off costs may be won back with the others. */
 static inline floats k_fit_ends(const k_groups *g, size_t n, const k_range *range)
 {

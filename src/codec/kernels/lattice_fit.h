@@ -1,8 +1,8 @@
 /* Fitting IQ2 and IQ3: a scale for every sub-block, and a code vector for every group.
  *
- * Signs are taken off: a = |x|.  Code c stands for the odd number 2c + 1 here, whatever its
- * magnitude in the grid.  Inverse scales t around the one that takes the largest a to the highest
- * code are tried:
+ * Signs are taken off: a = |x|.  Code c means the odd number 2c + 1 here, whatever its magnitude in
+ * the grid.  Inverse scales t around the one that takes the largest a to the highest code are
+ * tried:
  *
  *     codes of a group    the nearest ones, (t a - 1) / 2 rounded; if that vector is not in the
  *                         grid, the candidate with the least error for the scale 1 / t

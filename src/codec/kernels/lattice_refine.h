@@ -209,7 +209,7 @@ static inline float stored_scale(float d)
     return store_half(half, d);
 }
 
-/* 1: the d to go on with. */
+/* 1: the d to continue with. */
 enum { FIRST_D = 8 };
 
 ALWAYS_INLINE void refine_first_d(const refine_super *s, lattice_choice *choice)
@@ -370,7 +370,7 @@ ALWAYS_INLINE void refine_block(const encode_row *row, uint64_t column,
         memcpy(block, other, storage->bytes);
 }
 
-/* Stores what the first search chose, and goes on searching if that is wanted. */
+/* Stores what the first search chose, and continues the search if the caller asks for it. */
 ALWAYS_INLINE void store_block(const encode_row *row, uint64_t column,
                                const lattice_storage *storage, lattice_choice *choice,
                                uint8_t *block)

@@ -13,7 +13,7 @@
 #include "codec/lanes.h"
 #include "codec/lattice.h"
 
-/* For functions that are told what the type is: they are made for each. */
+/* For functions that take the type as a constant: the compiler makes one for each type. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 enum {

@@ -1,10 +1,10 @@
-/* High effort for groups with a scale of their own: a second search, for what decoding will give.
+/* High effort for groups with their own scale: a second search, for what decoding will give.
  *
  * It minimises the sum of q e^2 over the group, e being the error of the decoded element and q its
  * importance (1 if there is none).  A scale (and offset) is tried as it will be stored, with the
  * values that are nearest to the elements then; and so is the one that suits these values best.
- * Searches start from several places where the extreme elements may come to lie: far apart, for
- * each leads to the best of its neighbourhood.
+ * Searches start from several places where the extreme elements may end up: far apart, for each
+ * leads to the best of its neighbourhood.
  *
  * The result takes the place of the first search's where decoding says that it is better. */
 #ifndef CODEC_KERNELS_REFINE_H

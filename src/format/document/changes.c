@@ -1,13 +1,13 @@
 /* How a document differs from the model that it was made from.
  *
  * Nothing moves entries or tensors, so those that were in the model are still in its order, and new
- * ones stand behind them: one walk over both lists meets every pair.
+ * ones come after them: one walk over both lists meets every pair.
  *
  *     model       a   b   c   d
  *     document    a       c'  e   new        b was removed, c got another value, d another name */
 #include "format/document/document.h"
 
-/* What is told, and to whom. */
+/* The callback that receives the changes. */
 typedef struct telling {
     const gufo_document *document;
     gufo_change_fn *visit;
@@ -46,7 +46,7 @@ static gufo_status tell_kept(const telling *t, const gufo_entry *old, const docu
     return status;
 }
 
-/* The next record of a list that is there; its number of slots past the end. */
+/* The next existing record of a list; its number of slots past the end. */
 static uint64_t skip_gone(const named_list *list, uint64_t slot)
 {
     while (slot < list->items.count && named_list_slot(list, slot)->gone)

@@ -19,7 +19,7 @@
 #include "format/document/named_list.h"
 #include "gufo/document.h"
 
-/* A value as it lies somewhere: in a model, in a block of its own, or, a number, right here. */
+/* A value as it is stored: in a model, in its own block, or, for a number, right here. */
 typedef struct document_value {
     uint8_t type;         /* of gufo_value_type */
     uint8_t element_type; /* of an array */
@@ -32,7 +32,7 @@ typedef struct document_value {
     uint64_t encoded;       /* bytes of type and value in the file */
 } document_value;
 
-/* An entry.  The key is owned or lies in a model, as its value. */
+/* An entry.  The key is owned or is in a model, like its value. */
 typedef struct document_entry {
     named named;
     uint64_t origin;

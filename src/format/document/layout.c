@@ -70,7 +70,7 @@ static bool has_place(const gufo_document *document, const document_tensor *t)
            was.type == t->type && was.offset != GUFO_NO_OFFSET;
 }
 
-/* Whether the data of the model can be taken as it lies. */
+/* Whether the data of the model can keep its places. */
 static gufo_status check_as_source(const gufo_document *document, gufo_error *error)
 {
     const gufo_model *model = document->source;

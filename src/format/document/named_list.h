@@ -3,7 +3,7 @@
  *
  * A record that is removed stays where it is and is only marked, until half of all are gone: then
  * the others move together.  A tree that counts (Fenwick 1994) leads from a position to its record:
- * node i tells how many of the last i & -i records up to record i are there.
+ * node i counts how many of the last i & -i records up to record i exist.
  *
  *     slot        0    1    2    3    4    5
  *     record      a    -    b    -    -    c        1, 3 and 4 are gone

@@ -80,7 +80,7 @@ static gufo_status measure_first(const gufo_array *array, uint64_t count, uint64
     *size = iter.position;
     if (iter.changed)
         return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                         "the file was changed by somebody else while it was open");
+                         "the file was changed while it was open");
     return GUFO_OK;
 }
 

@@ -123,7 +123,7 @@ static gufo_status check_type(const gufo_element_type *type, content_rules rules
 {
     if (type == NULL)
         return fail_missing("element type", error);
-    /* Such types are no longer part of the format, which is what new tensors are told. */
+    /* Such types are no longer part of the format, as the error for new tensors says. */
     if (type->block_elements == 0 && rules != CONTENT_NEW)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the layout of element type %s is not known", type->name);

@@ -8,7 +8,7 @@
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-/* In place, not by value: whoever looks up keys copies nothing. */
+/* In place, not by value: looking up keys copies nothing. */
 static void read_value(const gguf_file *file, const entry_record *entry, gufo_value *out)
 {
     const uint8_t *at = file->source.base + entry->value_at;

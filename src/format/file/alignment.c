@@ -1,4 +1,4 @@
-/* The alignment of an open file: general.alignment, where it is there and makes sense. */
+/* The alignment of an open file: general.alignment, where it is present and valid. */
 #include <inttypes.h>
 
 #include "format/file/file.h"

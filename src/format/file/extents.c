@@ -1,4 +1,4 @@
-/* Where tensor data lies: from offsets to extents.
+/* The places of tensor data: from offsets to extents.
  *
  *     infos | padding |== a ==| padding |===== b =====|  gap  |== c ==|
  *                     ^ data_offset = infos_end, aligned              ^ data_end
@@ -54,7 +54,7 @@ static bool before(const void *owner, uint32_t a, uint32_t b)
     return at_a < at_b || (at_a == at_b && a < b);
 }
 
-/* Infos mostly are in this order already. */
+/* Infos are usually in this order already. */
 uint64_t order_by_offset(const gguf_file *file, uint32_t *order)
 {
     uint64_t count = 0;
@@ -129,8 +129,8 @@ static bool check_overlaps(gguf_file *file, const uint32_t *order, uint64_t coun
 
 /* ---- the end of the file -------------------------------------------------------------------- */
 
-/* Whether all bytes of a tensor are there.  One of unknown size that has elements must have bytes.
- * An empty one may lie behind the last byte, as far as padding would have reached. */
+/* Whether all bytes of a tensor are present.  One of unknown size that has elements must have
+ * bytes.  An empty one may be after the last byte, within the range of the missing padding. */
 bool tensor_complete(const gguf_file *file, const tensor_record *tensor)
 {
     uint64_t size = file->source.size, padded;

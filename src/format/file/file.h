@@ -1,15 +1,15 @@
 /* One open file, as the room sees it; model.h has what a caller sees.
  *
- * Opening goes through four stations, each in a file of its own:
+ * Opening has four stages, each in its own file:
  *
  *     walk.c       header, metadata and tensor infos, front to back: fills `entries` and `tensors`
  *     index.c      names to numbers; keys and names that occur twice
  *     alignment.c  the alignment, which an entry sets
- *     extents.c    where data lies: sizes, order, overlaps, the end of the file
+ *     extents.c    places of data: sizes, order, overlaps, the end of the file
  *     open.c       all of them in a row, for each kind of source
  *
- * All of them report faults to `file_fault`, which knows whether the file is being opened
- * strictly (the first fault ends it) or leniently (faults are collected and reading goes on). */
+ * All of them report faults to `file_fault`, which knows whether the file is being opened strictly
+ * (the first fault ends it) or leniently (faults are collected and reading continues). */
 #ifndef GUFO_FORMAT_FILE_H
 #define GUFO_FORMAT_FILE_H
 
@@ -33,7 +33,7 @@ typedef struct entry_record {
 
 enum {
     TENSOR_UNUSABLE = 1, /* lenient only: dims or offset make no sense, so there are no extents */
-    TENSOR_SIZE_UNKNOWN = 2, /* size is what lies there */
+    TENSOR_SIZE_UNKNOWN = 2, /* size is the room up to the next tensor */
     TENSOR_UNPLACED = 4      /* lenient only: the offset is not known */
 };
 
@@ -80,7 +80,7 @@ gguf_file *file_open(const gufo_input *input, const gufo_open_options *options, 
                      gufo_error *error);
 void file_close(gguf_file *file);
 
-/* A fault at `offset` about `subject`.  Returns whether reading may go on: always when lenient;
+/* A fault at `offset` about `subject`.  Returns whether reading may continue: always when lenient;
  * otherwise file->status and the caller's error are set. */
 __attribute__((format(printf, 5, 6))) bool file_fault(gguf_file *file, rule_number rule,
                                                       uint64_t offset, gufo_str subject,
@@ -90,7 +90,7 @@ __attribute__((format(printf, 5, 6))) bool file_fault(gguf_file *file, rule_numb
 void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_number rule,
                     uint64_t offset, gufo_str subject, const char *message);
 
-/* Whether bytes [offset, offset + size) of the tensor's data exist, and are there. */
+/* Whether bytes [offset, offset + size) of the tensor's data exist, and are present. */
 gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
                                gufo_error *error);
 
@@ -111,7 +111,7 @@ static inline tensor_record *file_tensor(const gguf_file *file, uint64_t index)
     return records_at(&file->tensors, index);
 }
 
-/* What the public functions tell of one file.  False past the end, or if there is none. */
+/* What the public functions report about one file.  False past the end, or if there is none. */
 bool file_entry_at(const gguf_file *file, uint64_t index, gufo_entry *out);
 bool file_entry_find(const gguf_file *file, gufo_str key, gufo_entry *out);
 bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out);
@@ -124,7 +124,7 @@ gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size
  * has room for all tensors.  Returns how many. */
 uint64_t order_by_offset(const gguf_file *file, uint32_t *order);
 
-/* Whether all bytes of a tensor are there. */
+/* Whether all bytes of a tensor are present. */
 bool tensor_complete(const gguf_file *file, const tensor_record *tensor);
 
 /* Names as views into the file. */

@@ -1,7 +1,8 @@
 /* How large a tensor is: the one place where dims become elements and bytes.
  *
  * All products are taken with zeros read as ones first.  A zero dim makes the tensor empty, but
- * must not hide that the strides of the other dims overflow in whoever computes them next. */
+ * must not hide that the strides of the other dims overflow in the next reader that computes
+ * them. */
 #include <inttypes.h>
 
 #include "base/checked.h"

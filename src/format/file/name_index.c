@@ -76,8 +76,8 @@ static bool find_number(const name_index *index, uint64_t number, uint64_t *slot
     return index->slots[at] == (uint32_t)number + 1;
 }
 
-/* Whether a name that belongs to slot `home` is found when it stands in `place`, which is before
- * `now`, where it stands: all counted around the end of the table. */
+/* Whether a name that belongs to slot `home` is found when it is in `place`, which is before `now`,
+ * where it is: all counted around the end of the table. */
 static bool may_move(const name_index *index, uint64_t home, uint64_t place, uint64_t now)
 {
     return ((now - home) & index->mask) >= ((now - place) & index->mask);

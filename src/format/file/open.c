@@ -1,4 +1,4 @@
-/* Opening one file: from a source to an index.  file.h tells the stations. */
+/* Opening one file: from a source to an index.  file.h describes the stages. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -86,7 +86,7 @@ static void read_file(gguf_file *file)
         source_trim(&file->source, file->infos_end);
 }
 
-/* Finishes opening once the source is there. */
+/* Finishes opening once the source is open. */
 static gguf_file *file_read_all(gguf_file *file)
 {
     read_file(file);

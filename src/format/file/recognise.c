@@ -1,4 +1,5 @@
-/* Recognises files that are not GGUF files: broken downloads leave web pages, pointers and archives. */
+/* Recognises files that are not GGUF files: broken downloads leave web pages, pointers and
+ * archives. */
 #include <stdbool.h>
 #include <string.h>
 

@@ -5,11 +5,11 @@
  *     name:string  n_dims:u32  dims...  type:u32  offset:u64     tensor_count times
  *
  * Counts, lengths and dims have 64 bits; in version 1, 32.  There is no other parser of these
- * bytes: strict and lenient opening and the validator all come here, and differ in what
- * file_fault does.  Where the position of the next field is certain (a bad key, a bool of 2) a
- * lenient walk goes on; where it is not (a length past the end) it stops.
+ * bytes: strict and lenient opening and the validator all come here, and differ in what file_fault
+ * does.  Where the position of the next field is certain (a bad key, a bool of 2) a lenient walk
+ * continues; where it is not (a length past the end) it stops.
  *
- * Functions return false to stop; file->status tells whether that is a failure. */
+ * Functions return false to stop; file->status says whether that is a failure. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -39,7 +39,7 @@ typedef struct walker {
     bool swap;
     size_t width; /* of lengths */
     place at;
-    bool told; /* why the next bytes cannot be had */
+    bool told; /* the reason why the next bytes cannot be read was reported */
 } walker;
 
 static const gufo_str header = {"header", 6};
@@ -97,13 +97,13 @@ static bool have(walker *w, uint64_t size)
     return w->file->status == GUFO_OK && upto <= s->have;
 }
 
-/* Whether a field that could not be had is the file's fault, and not yet told. */
+/* Whether a field that could not be read is the file's fault, and not yet reported. */
 static bool ends_here(const walker *w)
 {
     return w->file->status == GUFO_OK && !w->told;
 }
 
-/* The bytes from the current position to the end of the file, as far as known. */
+/* The bytes from the current position to the end of the file, if known. */
 static uint64_t left(const walker *w)
 {
     return w->file->source.size - w->position;
@@ -165,7 +165,7 @@ static bool read_length(walker *w, const char *field, uint64_t *out)
     return true;
 }
 
-/* A string of any length that is there: where its text is, and how long. */
+/* A complete string of any length: the place and the length of its text. */
 static bool read_string(walker *w, const char *field, uint64_t *text_at, size_t *text_len)
 {
     uint64_t start = w->position, len, whole;

@@ -282,7 +282,7 @@ static void check_split(checker *c)
     for (size_t i = 0; i < 3; i++)
         if (!all[i]->present)
             report(c, RULE_SPLIT_KEYS, GUFO_NO_OFFSET, gufo_str_of(all[i]->key),
-                   "key \"%s\" is missing, although other split keys are there", all[i]->key);
+                   "key \"%s\" is missing, although other split keys are present", all[i]->key);
     if (no.usable && count.usable && no.value >= count.value)
         report(c, RULE_SPLIT_KEYS, no.offset, gufo_str_of(no.key),
                "split.no is %" PRIu64 ", but split.count is %" PRIu64, no.value, count.value);
@@ -366,7 +366,7 @@ static bool check_padding(checker *c, uint64_t from, uint64_t to, gufo_str subje
     return true;
 }
 
-/* What lies between `end`, where `subject` ends, and the tensor that follows. */
+/* The bytes between `end`, where `subject` ends, and the tensor that follows. */
 static bool check_between(checker *c, uint64_t end, gufo_str subject, const tensor_record *tensor)
 {
     gufo_str name = file_tensor_name(c->file, tensor);
@@ -416,8 +416,8 @@ static void check_order(checker *c)
     }
 }
 
-/* ggml wants data back to back in the order of the infos.  Where that of a tensor without bytes
- * lies is seen neither as a gap nor as wrong order. */
+/* ggml wants data back to back in the order of the infos.  Where that of a tensor without bytes is
+ * appears neither as a gap nor as wrong order. */
 static void check_empty_places(checker *c)
 {
     char quoted[GUFO_QUOTE_SIZE];
@@ -503,7 +503,7 @@ static gufo_status check_file(const gufo_model *model, gufo_finding_fn *found, v
 
     check_version(&c);
     check_entries(&c);
-    if (c.file->metadata_read) { /* else what is missing cannot be told */
+    if (c.file->metadata_read) { /* else it is unknown what is missing */
         check_alignment(&c);
         check_split(&c);
     }
@@ -524,7 +524,7 @@ void gufo_model_check_set(const gufo_model *model, gufo_finding_fn *found, void 
 
     if (!model_is_set(model))
         return;
-    /* A first shard with quantized tensors has been told of by itself. */
+    /* A first shard with quantized tensors has its own finding. */
     if (has_quantization_version(first) || find_quantized(first, &tensor))
         return;
     for (size_t i = 1; i < gufo_model_shard_count(model); i++)

@@ -1,4 +1,4 @@
-/* What stands behind a made model. */
+/* The private part of a made model. */
 #ifndef GUFO_FORMAT_MADE_H
 #define GUFO_FORMAT_MADE_H
 

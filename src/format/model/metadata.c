@@ -42,7 +42,7 @@ static gufo_status fail_absent(gufo_str key, gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    if (error == NULL) /* whoever only wants to know whether it is there */
+    if (error == NULL) /* the caller only asks whether it exists */
         return GUFO_E_NOT_FOUND;
     return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no key %s", quote_name(quoted, key));
 }

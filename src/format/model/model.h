@@ -71,8 +71,8 @@ gufo_status model_fail(const gufo_model *model, gufo_status status, gufo_error *
 /* GUFO_E_ARGUMENT if the model is made: it has no `what` ("layout to check"). */
 gufo_status model_need_files(const gufo_model *model, const char *what, gufo_error *error);
 
-/* Fills a model of several shards with the files that lie beside the first one, or with those of a
- * list.  On failure, closing the model is the caller's. */
+/* Fills a model of several shards with the files beside the first one, or with those of a list.  On
+ * failure, closing the model is the caller's. */
 gufo_status shards_open_beside(gufo_model *model, const char *first, size_t prefix_len,
                                size_t count, const gufo_open_options *options, gufo_error *error);
 gufo_status shards_open_list(gufo_model *model, const gufo_input *inputs, size_t count,

@@ -67,13 +67,13 @@ size_t gufo_shard_path_format(char *out, size_t size, const char *path, size_t p
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* The files that a model is opened from: a list, or what lies beside the first one. */
+/* The files that a model is opened from: a list, or the files beside the first one. */
 typedef struct shard_list {
     const gufo_input *inputs; /* or NULL, and then: */
     const char *first;
     size_t prefix_len;
     size_t count;
-    size_t taken; /* inputs that somebody else closes now */
+    size_t taken; /* inputs that another object now closes */
 } shard_list;
 
 static gufo_status expect_key(const shard_list *list, const gufo_model *shard, const char *key,
@@ -229,7 +229,7 @@ static gufo_status index_tensors(gufo_model *model, gufo_error *error)
         if (name_index_add(&model->names, i, &first))
             continue;
         shard = model_part(model, model_owner(model, i));
-        if (model_owner(model, first) == shard->number) /* a lenient open has told of it */
+        if (model_owner(model, first) == shard->number) /* a lenient open has reported it */
             continue;
         status =
             fail_with(error, GUFO_E_SHARDS, file_tensor(shard->file, i - shard->first)->info_offset,

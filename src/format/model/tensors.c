@@ -86,7 +86,7 @@ gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint6
                          quote_name(quoted, tensor->name), tensor->size, size, offset);
     if (!range_inside(offset, size, tensor->available))
         return fail_with(error, GUFO_E_TRUNCATED, tensor->offset + tensor->available,
-                         "only %" PRIu64 " of %" PRIu64 " bytes of tensor %s are there",
+                         "only %" PRIu64 " of %" PRIu64 " bytes of tensor %s are present",
                          tensor->available, tensor->size, quote_name(quoted, tensor->name));
     return GUFO_OK;
 }
@@ -102,7 +102,7 @@ gufo_status gufo_tensor_read_raw(const gufo_model *model, const gufo_tensor *ten
                          "the model has no shard %" PRIu32 ", where the tensor should be",
                          tensor->shard);
     status = tensor_check_range(tensor, offset, size, error);
-    /* An empty tensor may lie behind the last byte of the file. */
+    /* An empty tensor may be after the last byte of the file. */
     if (status == GUFO_OK && size > 0)
         status = holder->made != NULL
                      ? made_read_bytes(holder, tensor, offset, buffer, size, error)

@@ -152,7 +152,7 @@ gufo_array_iter gufo_array_start(const gufo_array *array)
     return (gufo_array_iter){.array = *array};
 }
 
-/* Each takes the element at the iterator's position; false if it does not lie inside the array. */
+/* Each takes the element at the iterator's position; false if it is not inside the array. */
 static bool next_string(gufo_array_iter *iter, gufo_value *out)
 {
     const gufo_array *array = &iter->array;

@@ -17,11 +17,11 @@ bool encode_u64(encoder *e, uint64_t v);
 bool encode_string(encoder *e, gufo_str text);
 /* The bytes of a number or bool in the order of this machine, as many as its type has. */
 void number_bytes(const gufo_value *value, uint8_t out[8]);
-/* `count` numbers of `width` bytes, which lie in the other order if `swapped`. */
+/* `count` numbers of `width` bytes, which are in the other order if `swapped`. */
 bool encode_numbers(encoder *e, const void *data, uint64_t count, size_t width, bool swapped);
-/* An array as it lies in a file, or as it lies in memory; with its type and count.  `depth` is 1
- * for the outermost.  These can also fail because the file was changed, because a bool is neither 0
- * nor 1, or because arrays are nested too deep. */
+/* An array as a file or as memory stores it; with its type and count.  `depth` is 1 for the
+ * outermost.  These can also fail because the file was changed, because a bool is neither 0 nor 1,
+ * or because arrays are nested too deep. */
 gufo_status encode_array(encoder *e, const gufo_array *array, unsigned depth, gufo_error *error);
 gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gufo_error *error);
 

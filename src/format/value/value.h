@@ -1,4 +1,4 @@
-/* Values as they lie in a file: their types, and decoding them. */
+/* Values as a file stores them: their types, and decoding them. */
 #ifndef GUFO_FORMAT_VALUE_H
 #define GUFO_FORMAT_VALUE_H
 
