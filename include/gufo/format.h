@@ -388,7 +388,7 @@ typedef struct gufo_tensor {
     uint32_t shard;       /* the index of the shard, in the model that was asked */
     bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
                                    * offset of a tensor with bytes, or to the end of the file */
-    bool complete;        /* all bytes are there; always after a strict open */
+    bool complete;        /* all bytes are present; always after a strict open */
     uint64_t reserved[4];
 } gufo_tensor;
 

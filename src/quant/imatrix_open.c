@@ -76,9 +76,10 @@ static gufo_status open_descriptor(gufo_imatrix *m, const char *path, gufo_error
         return fail_io(error, errno, "cannot open");
     status = source_open_fd(&m->source, fd, false, 0, &m->allocator, error);
     if (status == GUFO_OK && m->source.sequential)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "an importance matrix is read in pieces, which a pipe does not give; give "
-                         "a file");
+        return fail_with(
+            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            "an importance matrix is read in pieces, which a pipe does not allow; give "
+            "a file");
     return status;
 }
 

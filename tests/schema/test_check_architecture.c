@@ -338,7 +338,7 @@ static void test_hint_of_today(void **state)
     model_free(&m);
 }
 
-/* ---- mending -------------------------------------------------------------------------------- */
+/* ---- fixing --------------------------------------------------------------------------------- */
 
 typedef struct kept_fix {
     gufo_fix_kind kind;
