@@ -1,7 +1,7 @@
 /* A program that was compiled against the headers in tests/abi/include, as they were when this soname
  * was first released, and that runs with the library of today.
  *
- * Behind every struct that the library fills lies a guard: a library whose struct has grown would
+ * Every struct that the library fills has a guard after it: a library with a larger struct would
  * write into what is the program's own.
  *
  *     | struct, as the old header has it | 0x5a 0x5a 0x5a ... |

@@ -139,7 +139,7 @@ static void see(void *context, const char *label)
               "%s: a mixture of %zu", label, i);
     remove_temporaries(&s->rebuilt);
     if (opens && holds(&s->rebuilt, 0, news[0]) && !s->replace)
-        return; /* it is complete, and nobody asked to replace it */
+        return; /* it is complete, and replacing was not requested */
     check_ok(make_set(&s->rebuilt, s->replace, &error), &error, "%s: again", label);
     check(all_new(&s->rebuilt), "%s: finished", label);
     check_u64(entry_count(s->rebuilt.path), FILES, "%s: nothing is aside", label);
@@ -326,7 +326,7 @@ static void test_named(void **state)
 
 /* ---- others at work ------------------------------------------------------------------------- */
 
-/* A file that appears while the set is made is not replaced by somebody who did not ask for that. */
+/* A file that appears while the set is made is not replaced unless the caller asked for that. */
 static void test_appeared(void **state)
 {
     (void)state;

@@ -129,7 +129,7 @@ static void test_ranges(void **state)
     }
 }
 
-/* Of two failures the first one counts, and everything before it is handed over. */
+/* Of two failures the first one counts, and everything before it is passed on. */
 static void test_failures(void **state)
 {
     (void)state;

@@ -155,7 +155,7 @@ type_of() {
     has '"changes":[{"change":"added","old":null,"new":{"key":"a.b","type":"bool","value":true}}]'
 }
 
-@test "-v tells the way" {
+@test "-v shows the way" {
     make_model model.gguf
     run --separate-stderr gufo edit -v model.gguf --set llama.context_length=4096
     [ "$status" -eq 0 ]
@@ -166,7 +166,7 @@ type_of() {
     has "no overwrite: a new file was asked for"
 }
 
-@test "another alignment lays every tensor out anew" {
+@test "another alignment moves every tensor" {
     make_model model.gguf
     cp model.gguf before.gguf
     gufo edit model.gguf --set general.alignment=256

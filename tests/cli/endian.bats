@@ -53,7 +53,7 @@ load common
     done
 }
 
-@test "endian: types that nobody knows" {
+@test "endian: unknown types" {
     make_gguf m.gguf kv general.architecture string llama tensor a 0 8 32 tensor b 57 8 32
     run -2 --separate-stderr gufo endian m.gguf out.gguf --to big
     [[ "$stderr" == 'gufo: m.gguf: byte '*'tensor "b" has element type 57, whose layout is not known: its byte order cannot be swapped' ]]

@@ -68,7 +68,7 @@ without() {
     lacks 'instead'
 }
 
-@test "explain: users of a key stand in lines that fit" {
+@test "explain: the users of a key are in lines that fit" {
     run -0 gufo explain llama.context_length
     [ "$(grep -c '^                  [a-z]' <<<"$output")" -gt 3 ]
     without '^.{97}' <<<"$output"
@@ -133,7 +133,7 @@ Q4_0  file type, general.file_type
     lacks 'gufo quantize IN'
 }
 
-@test "explain: every file type that it tells to make can be made" {
+@test "explain: every file type in its examples can be made" {
     make_gguf m.gguf kv general.architecture string llama tensor blk.0.attn_q.weight 1 256x1 512
     mapfile -t names < <(gufo list filetypes | cut -d' ' -f1)
     gufo explain "${names[@]}" >told
@@ -237,7 +237,7 @@ Q4_0  file type, general.file_type
         run -1 --separate-stderr gufo explain --json -- "$word"
         [ "${#lines[@]}" -eq 1 ]
     done
-    # An architecture may have any name: it is told of safely, and left out of the command to copy.
+    # An architecture may have any name: it is shown safely, and left out of the command to copy.
     name=$'a\e[31m\n;reboot\xff'
     run -0 gufo explain "$name.context_length"
     [ "${lines[0]}" = 'a\u{1b}[31m\n;reboot\xff.context_length  metadata key' ]

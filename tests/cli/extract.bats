@@ -48,7 +48,7 @@ hex() {
     fi
 }
 
-@test "extract: an element type that nobody can decode" {
+@test "extract: an element type that cannot be decoded" {
     make_gguf m.gguf tensor a 99 16 64
     run -2 --separate-stderr gufo extract m.gguf a -o a.npy
     same_error 'gufo: m.gguf: tensor "a" has element type 99, which cannot be decoded (--format raw without --dtype copies its bytes as they are)'

@@ -102,7 +102,7 @@ Entries (1)
     same "gufo: --format is gguf or dat, not 'zip' (see gufo help imatrix)"
 }
 
-@test "imatrix convert: what the old format cannot hold is told" {
+@test "imatrix convert: what the old format cannot hold is reported" {
     make_imatrix m.gguf gguf chunks 1 dataset a dataset b entry none 0 1 entry some 512 512
     run -0 --separate-stderr gufo imatrix convert m.gguf m.dat
     same_error 'gufo: m.dat: warning: 1 entry without data is left out: the old format has no place for it
@@ -122,7 +122,7 @@ gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
     has 'Entries (1)'
 }
 
-@test "imatrix convert: --chunk-size is what a chunk of a .dat stands for" {
+@test "imatrix convert: --chunk-size is the number of tokens of a chunk of a .dat" {
     make_both
     gufo imatrix convert --chunk-size 100 m.dat x.gguf
     make_imatrix expected.gguf gguf chunks 4 size 100 dataset a.txt entry blk.0.attn_q.weight 400 200,600,900

@@ -45,7 +45,7 @@ without() {
     done
 }
 
-@test "list: columns stand below each other" {
+@test "list: columns are aligned" {
     gufo list types >lines
     # The second column ends at one place, and so does every number.
     [ "$(sed -E 's/^([^ ]+ +[0-9]+) .*/\1/' lines | awk '{ print length }' | sort -u | wc -l)" -eq 1 ]

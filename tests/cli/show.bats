@@ -147,7 +147,7 @@ load common
 
 # ---- shard sets ----
 
-@test "show --json: the first shard stands for the set" {
+@test "show --json: the first shard means the set" {
     make_shards m
     run -0 gufo show --json m-00001-of-00002.gguf
     has '"shards":["m-00001-of-00002.gguf","m-00002-of-00002.gguf"]'
@@ -251,7 +251,7 @@ load common
     [ "${lines[4]}" = "  llama.attention.head_count_kv  uint32  4" ]
 }
 
-@test "show: arrays and long strings are cut, and their length is told" {
+@test "show: arrays and long strings are cut, and their length is shown" {
     make_gguf m.gguf arr l uint8 10 1 2 3 4 5 6 7 8 9 10 kv s string "$(printf 'x%.0s' {1..2000})" \
         arr e uint8 0
     run -0 gufo show --metadata m.gguf
@@ -316,7 +316,7 @@ load common
     cat m.gguf | { run -0 gufo show --json -; same "$whole"; }
 }
 
-@test "show: an offset that a damaged file does not tell is null, and what is unread is counted" {
+@test "show: an offset that a damaged file does not record is null, and unread entries are counted" {
     make_gguf model.gguf kv general.architecture string llama tensor a 0 8 32 tensor b 0 8 32 cut 120
     run --separate-stderr gufo show --lenient --json model.gguf
     [ "$status" -eq 1 ]

@@ -140,7 +140,7 @@ need_minisign() {
     run -0 gufo verify --key p.pub manifest
     run -3 --separate-stderr gufo sign --force --key p.key --password-file wrong manifest
     same_error 'gufo: p.key: the password of this secret key is wrong'
-    # Without a terminal nobody can be asked.
+    # Without a terminal there is no way to ask.
     run -3 --separate-stderr setsid "$GUFO" sign --force --key p.key manifest
     same_error 'gufo: there is no terminal to ask for the password; give --password-file'
 }

@@ -10,7 +10,7 @@ sample() {
     "$GUFO_EXAMPLES/make_sample" sample.gguf
 }
 
-@test "split: by tensors and by size, and the sizes it tells" {
+@test "split: by tensors and by size, and the sizes it reports" {
     sample
     run -0 gufo split sample.gguf s --max-tensors 8
     [ "${#lines[@]}" -eq 3 ]
@@ -41,7 +41,7 @@ sample() {
     [ -z "$(find . -name 't-*')" ]
 }
 
-@test "split: --dry-run writes nothing and tells the same" {
+@test "split: --dry-run writes nothing and reports the same" {
     sample
     run -0 gufo split --dry-run sample.gguf s --max-size 100Ki
     expected=$output

@@ -6,7 +6,7 @@
 
 load common
 
-# A journal of an interrupted edit, as far as its head tells.
+# A journal of an interrupted edit, as its head shows.
 leave_journal() {
     printf 'GUFOEDIT%064d' 0 >"$1.gufo-journal"
 }
@@ -99,7 +99,7 @@ refused() {
     [ -e model.gguf.gufo-journal ]
 }
 
-@test "what cannot be a journal keeps nobody from reading" {
+@test "what cannot be a journal does not prevent reading" {
     make_model model.gguf
     mkdir model.gguf.gufo-journal
     gufo show model.gguf >/dev/null
@@ -117,7 +117,7 @@ refused() {
     fi
 }
 
-@test "a run is not resumed with somebody else's files" {
+@test "a run is not resumed with another user's files" {
     make_model model.gguf
     head -c 100 /dev/zero >other
     ln other out.gguf.part.journal

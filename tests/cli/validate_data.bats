@@ -61,7 +61,7 @@ m.gguf: invalid: 1 error"
     run -0 gufo validate --data m.gguf
 }
 
-@test "validate --data: each shard, told by its name" {
+@test "validate --data: each shard, by its name" {
     make_shards m
     size=$(stat -c %s m-00002-of-00002.gguf)
     printf '\0\0\200\377' | dd of=m-00002-of-00002.gguf bs=1 seek=$((size - 4)) conv=notrunc status=none
@@ -80,7 +80,7 @@ m.gguf: invalid: 1 error"
     has 'error G801 data-nonfinite: tensor "t": the value in row 0, column 0 is NaN'
 }
 
-@test "validate --data: what cannot be decoded is told with -v" {
+@test "validate --data: what cannot be decoded is reported with -v" {
     make_gguf m.gguf kv general.architecture string x tensor odd 57 4 8
     run -0 gufo validate --data m.gguf
     lacks 'G803'

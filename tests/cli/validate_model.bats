@@ -45,7 +45,7 @@ make_mendable() {
     has "    hint: 'gufo validate --fix \"\\\$(rm m.gguf)\\\`\\\"\\\\.gguf\" -o OUT' fixes it"
 }
 
-@test "validate --fix: mends what has one right answer, and tells it" {
+@test "validate --fix: fixes faults with one right answer, and reports it" {
     make_mendable m.gguf
     cp m.gguf before
     run gufo validate --fix m.gguf -o out.gguf
@@ -54,11 +54,11 @@ make_mendable() {
     has 'out.gguf: shortened tokenizer.ggml.scores to the number of elements of the others: 3'
     [ "$(gufo get out.gguf general.quantization_version)" = 2 ]
     [ "$(gufo get out.gguf tokenizer.ggml.scores)" = "$(printf '0\n0\n0')" ]
-    # What stays is all that it does not mend.
+    # Everything that it does not fix stays.
     run gufo validate out.gguf
     lacks 'G511'
     lacks 'tokenizer.ggml.scores'
-    lacks 'mends it'
+    lacks 'fixes it'
     # Keys keep their order, new ones come last; tensors are the same.
     run gufo diff m.gguf out.gguf
     has 'general.quantization_version'
@@ -75,7 +75,7 @@ make_mendable() {
     [ "$(grep -c '^out.gguf: renamed' <<<"$output")" -eq 1 ]
     has 'out.gguf: renamed llama.context_lengt to llama.context_length'
     [ "$(gufo get out.gguf llama.rope.freq_bas llama.rope.freq_bse)" = "$(gufo get m.gguf llama.rope.freq_bas llama.rope.freq_bse)" ]
-    # Nothing else is left to mend.
+    # Nothing else is left to fix.
     run gufo validate --level standard --fix out.gguf -o again.gguf
     [ ! -e again.gguf ]
 }
@@ -107,7 +107,7 @@ make_mendable() {
     has '"fixes":[{"action":"set","key":"general.quantization_version","value":2}],"output":{"path":"out.gguf","valid":true,"errors":0,"warnings":0}}'
 }
 
-@test "validate --fix: nothing to mend, nothing written" {
+@test "validate --fix: nothing to fix, nothing written" {
     make_model m.gguf
     run -0 gufo validate --level structure --fix m.gguf -o out.gguf
     same 'm.gguf: valid'
@@ -135,7 +135,7 @@ make_mendable() {
     run -2 gufo validate -q --fix --force m.gguf -o m.gguf
     cmp m.gguf before
     run -3 gufo validate -q --fix m.gguf -o missing/out.gguf
-    # Damage that no edit mends: the file is read as strictly as for any other command.
+    # Damage that no edit fixes: the file is read as strictly as for any other command.
     make_gguf bad.gguf kv k uint8 1 kv k uint8 1 tensor t 2 32 18
     run -3 gufo validate --fix bad.gguf -o bad-out.gguf
     [ ! -e bad-out.gguf ]

@@ -1,8 +1,8 @@
 /* The bytes that encoding gives, and the numbers that decoding gives, are those in digests.tsv: on
  * every machine, with every compiler, at every processor level.
  *
- * Inputs are made with integer arithmetic.  The digests were taken when the reference vectors passed
- * (test_vectors.c); `test_codec_digests --write` prints them anew. */
+ * Inputs are made with integer arithmetic.  The digests were taken when the reference vectors
+ * passed (test_vectors.c); `test_codec_digests --write` prints them again. */
 #include "../support/check.h"
 #include "../support/codec.h"
 #include "../support/folder.h"

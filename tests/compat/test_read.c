@@ -120,7 +120,7 @@ static void test_sources(void **state)
         ggml_free(tensors);
         gguf_free(ctx);
     }
-    check_u64(log_lines, 0, "nothing to tell");
+    check_u64(log_lines, 0, "nothing to report");
     folder_remove(&f);
     builder_free(&b);
 }
@@ -143,7 +143,7 @@ static void test_truncated(void **state)
             capture_log();
             check(read_from(source, &b, &f, params) == NULL, "%zu bytes, source %d", len, source);
             check(tensors == NULL, "no tensors are left: %zu bytes, source %d", len, source);
-            check(log_lines == 1, "told once: %zu bytes, source %d", len, source);
+            check(log_lines == 1, "reported once: %zu bytes, source %d", len, source);
         }
     }
     folder_remove(&f);
@@ -193,7 +193,7 @@ static void test_nothing(void **state)
     assert_null(gguf_init_from_buffer("GGUF", 0, only_metadata()));
     assert_null(gguf_init_from_file_ptr(NULL, only_metadata()));
     assert_null(gguf_init_from_callback(NULL, NULL, 0, 100, only_metadata()));
-    check_u64(log_lines, 0, "wrong use is not told");
+    check_u64(log_lines, 0, "wrong use is not reported");
     assert_null(gguf_init_from_file("/nonexistent/model.gguf", only_metadata()));
     check(strcmp(last_log,
                  "gguf: /nonexistent/model.gguf: cannot open: No such file or directory\n") == 0,
@@ -201,7 +201,7 @@ static void test_nothing(void **state)
     gguf_free(NULL);
 }
 
-/* Without data being loaded nobody asks whether it is there. */
+/* If data is not loaded, its presence is not checked. */
 static void test_metadata_only(void **state)
 {
     builder b = small_model();
@@ -322,7 +322,7 @@ static void check_scalar(const struct gguf_context *ctx, int64_t id, const gufo_
     check(memcmp(bytes, gguf_get_val_data(ctx, id), size) == 0, "%s: bits", label);
 }
 
-/* The context tells what the file tells. */
+/* The context reports what the file holds. */
 static void check_same(const struct gguf_context *ctx, const gufo_model *file, const char *label)
 {
     gufo_entry e;

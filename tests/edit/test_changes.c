@@ -36,12 +36,12 @@ static gufo_status set_u32(gufo_edit *edit, const char *key, uint32_t number, gu
 
 static gufo_model *apply_and_open(gufo_edit *edit, const folder *f)
 {
-    const gufo_edit_target anew = {.in_place = GUFO_EDIT_IN_PLACE_NEVER};
+    const gufo_edit_target rewrite = {.in_place = GUFO_EDIT_IN_PLACE_NEVER};
     path_text path = folder_path(f, name);
     gufo_error error = no_error();
     gufo_model *file;
 
-    check_ok(gufo_edit_apply(edit, &anew, NULL, NULL, NULL, &error), &error, "apply");
+    check_ok(gufo_edit_apply(edit, &rewrite, NULL, NULL, NULL, &error), &error, "apply");
     gufo_edit_close(edit);
     file = gufo_open(path.text, NULL, &error);
     check(file != NULL, "%s", error.message);
@@ -140,7 +140,7 @@ static void test_refused(void **state)
     folder_remove(&f);
 }
 
-/* What is told of changes is what the result differs in. */
+/* The reported changes are the differences of the result. */
 static void count_kinds(void *context, const gufo_change *change)
 {
     ((unsigned *)context)[change->kind]++;
@@ -405,7 +405,7 @@ static void test_stopped(void **state)
 static gufo_status edit_with(const gufo_allocator *allocator, const char *path)
 {
     const gufo_edit_options options = {.allocator = allocator};
-    const gufo_edit_target anew = {.in_place = GUFO_EDIT_IN_PLACE_NEVER};
+    const gufo_edit_target rewrite = {.in_place = GUFO_EDIT_IN_PLACE_NEVER};
     const int16_t numbers[] = {1, -1};
     const gufo_items items = {GUFO_VALUE_INT16, 2, numbers};
     gufo_error error = no_error();
@@ -419,7 +419,7 @@ static gufo_status edit_with(const gufo_allocator *allocator, const char *path)
     if (status == GUFO_OK)
         status = edit_rename_tensor(edit, "a", "c", &error);
     if (status == GUFO_OK)
-        status = gufo_edit_apply(edit, &anew, NULL, NULL, NULL, &error);
+        status = gufo_edit_apply(edit, &rewrite, NULL, NULL, NULL, &error);
     gufo_edit_close(edit);
     return status;
 }

@@ -8,7 +8,7 @@
 
 #include "edit/compare.h"
 
-/* ---- what is told --------------------------------------------------------------------------- */
+/* ---- what is reported ----------------------------------------------------------------------- */
 
 /* Differences as text: "+key -key !key[3]", tensors after a bar with t (type), s (shape) and the
  * first byte that differs. */
@@ -566,7 +566,7 @@ static void nonfinite_values(void **state)
     folder_remove(&f);
 }
 
-/* Numbers that cannot be had: types that nobody knows, rows that do not fill their groups, none. */
+/* Numbers that cannot be had: unknown types, rows that do not fill their groups, none. */
 static void without_values(void **state)
 {
     static const tensor_row first[] = {
@@ -607,8 +607,8 @@ static void without_values(void **state)
     folder_remove(&f);
 }
 
-/* The size of a type that nobody knows reaches to the next tensor: padding makes no difference, more
- * than that does. */
+/* The size of an unknown type reaches to the next tensor: padding makes no difference, more than
+ * that does. */
 static void sizes_that_are_not_known(void **state)
 {
     static const tensor_row last[] = {{"u", 57, 2, 8, some_bytes, 16}};
@@ -746,7 +746,7 @@ static void array_changes_meanwhile(void **state)
 
 /* ---- work ----------------------------------------------------------------------------------- */
 
-/* A file that is cut after it was opened: which one is told. */
+/* A file that is cut after it was opened: the error names which one. */
 static void truncated_meanwhile(void **state)
 {
     static const tensor_row first = {"t", GUFO_TYPE_I8, 8, 8, some_bytes, 64};

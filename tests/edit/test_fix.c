@@ -5,16 +5,16 @@
 
 #include <string.h>
 
-typedef struct mending {
+typedef struct fixing {
     folder f;
     path_text in, out;
     gufo_edit *edit;
     bool pack;
-} mending;
+} fixing;
 
-static mending begin(encoding e)
+static fixing begin(encoding e)
 {
-    mending m = {.f = folder_new()};
+    fixing m = {.f = folder_new()};
     gufo_error error = no_error();
 
     m.in = folder_path(&m.f, "model.gguf");
@@ -40,14 +40,14 @@ static gufo_value text(const char *s)
     return (gufo_value){.type = GUFO_VALUE_STRING, .as.str = gufo_str_of(s)};
 }
 
-static void mend(const mending *m, gufo_fix fix)
+static void apply_fix(const fixing *m, gufo_fix fix)
 {
     gufo_error error = no_error();
 
     check_ok(gufo_document_fix(gufo_edit_document(m->edit), &fix, &error), &error, "fix");
 }
 
-static void refuse(const mending *m, gufo_fix fix, gufo_status expected, const char *message)
+static void refuse(const fixing *m, gufo_fix fix, gufo_status expected, const char *message)
 {
     gufo_error error = no_error();
 
@@ -57,7 +57,7 @@ static void refuse(const mending *m, gufo_fix fix, gufo_status expected, const c
 }
 
 /* Writes the result and opens it. */
-static gufo_model *finish(const mending *m)
+static gufo_model *finish(const fixing *m)
 {
     const gufo_edit_target target = {.output = m->out.text, .pack = m->pack};
     gufo_error error = no_error();
@@ -69,7 +69,7 @@ static gufo_model *finish(const mending *m)
     return file;
 }
 
-static void end(mending *m, gufo_model *file)
+static void end(fixing *m, gufo_model *file)
 {
     gufo_close(file);
     gufo_edit_close(m->edit);
@@ -94,16 +94,16 @@ static void test_changes(void **state)
 {
     (void)state;
     for (size_t e = 0; e < ENCODING_COUNT; e++) {
-        mending m = begin(all_encodings[e]);
+        fixing m = begin(all_encodings[e]);
         gufo_model *file;
         uint64_t u;
         gufo_str s;
 
-        mend(&m, (gufo_fix){.kind = GUFO_FIX_NONE});
-        mend(&m, fix_of(GUFO_FIX_SET, "answer", number(43)));
-        mend(&m, fix_of(GUFO_FIX_SET, "new", number(7)));
-        mend(&m, fix_of(GUFO_FIX_RENAME, "general.name", text("general.title")));
-        mend(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(2)));
+        apply_fix(&m, (gufo_fix){.kind = GUFO_FIX_NONE});
+        apply_fix(&m, fix_of(GUFO_FIX_SET, "answer", number(43)));
+        apply_fix(&m, fix_of(GUFO_FIX_SET, "new", number(7)));
+        apply_fix(&m, fix_of(GUFO_FIX_RENAME, "general.name", text("general.title")));
+        apply_fix(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(2)));
         file = finish(&m);
         check_u64(gufo_metadata_count(file), 5, "entries");
         check_u64(gufo_get_u64(file, "answer", &u, NULL), GUFO_OK, "answer");
@@ -124,11 +124,11 @@ static void test_bounds(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        mending m = begin(all_encodings[0]);
+        fixing m = begin(all_encodings[0]);
         gufo_model *file;
         gufo_array list;
 
-        mend(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(counts[i])));
+        apply_fix(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(counts[i])));
         file = finish(&m);
         check_u64(gufo_get_array(file, "list", GUFO_VALUE_INT16, &list, NULL), GUFO_OK, "list");
         check_u64(list.count, counts[i], "elements");
@@ -138,7 +138,7 @@ static void test_bounds(void **state)
 
 static void test_refused(void **state)
 {
-    mending m = begin(all_encodings[0]);
+    fixing m = begin(all_encodings[0]);
 
     (void)state;
     refuse(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(4)), GUFO_E_ARGUMENT, "no elements");
@@ -168,9 +168,9 @@ static void write_loose_file(const char *path)
     builder_free(&b);
 }
 
-static void test_lay_anew(void **state)
+static void test_lay_out_again(void **state)
 {
-    mending m = {.f = folder_new()};
+    fixing m = {.f = folder_new()};
     gufo_error error = no_error();
     uint8_t before[8], after[8];
     gufo_edit_plan plan;
@@ -183,7 +183,7 @@ static void test_lay_anew(void **state)
     write_loose_file(m.in.text);
     m.edit = gufo_edit_open(m.in.text, NULL, &error);
     check(m.edit != NULL, "%s", error.message);
-    mend(&m, (gufo_fix){.kind = GUFO_FIX_REWRITE});
+    apply_fix(&m, (gufo_fix){.kind = GUFO_FIX_REWRITE});
     m.pack = true;
     check_ok(gufo_edit_plan_for(m.edit, &(gufo_edit_target){.pack = true}, &plan, &error), &error,
              "plan");
@@ -211,7 +211,7 @@ int main(void)
         cmocka_unit_test(test_changes),
         cmocka_unit_test(test_bounds),
         cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_lay_anew),
+        cmocka_unit_test(test_lay_out_again),
     };
 
     disk_simulate(true);

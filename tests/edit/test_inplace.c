@@ -1,4 +1,4 @@
-/* Which way an edit takes, what stands against the first two, and what a failing disk leaves. */
+/* Which way an edit takes, the obstacles to the first two, and what a failing disk leaves. */
 #include "../support/disk.h"
 #include "../support/edits.h"
 #include "../support/edit.h"
@@ -86,7 +86,7 @@ static void test_padding_comes_and_goes(void **state)
 {
     folder f = folder_new();
     path_text path = folder_path(&f, name);
-    const gufo_edit_target anew = {.in_place = GUFO_EDIT_IN_PLACE_NEVER};
+    const gufo_edit_target rewrite = {.in_place = GUFO_EDIT_IN_PLACE_NEVER};
     gufo_error error = no_error();
     gufo_edit_plan plan;
     uint8_t *before, *after;
@@ -96,7 +96,7 @@ static void test_padding_comes_and_goes(void **state)
     (void)state;
     disk_simulate(true);
     write_small_model(path.text, (encoding){3, false});
-    check_ok(edit_name(path.text, 2000, &anew, &plan, &recover, &error), &error, "before");
+    check_ok(edit_name(path.text, 2000, &rewrite, &plan, &recover, &error), &error, "before");
     before = read_file(path.text, &before_len);
     for (size_t length = 10; length < 9000; length += 613) {
         check_ok(edit_name(path.text, length, NULL, &plan, &recover, &error), &error, "%zu",
@@ -104,7 +104,7 @@ static void test_padding_comes_and_goes(void **state)
         check_content(path.text, length, "between");
     }
     check(plan.padding > 0, "there is padding");
-    check_ok(edit_name(path.text, 2000, &anew, &plan, &recover, &error), &error, "after");
+    check_ok(edit_name(path.text, 2000, &rewrite, &plan, &recover, &error), &error, "after");
     after = read_file(path.text, &after_len);
     check_u64(after_len, before_len, "size");
     check(memcmp(before, after, before_len) == 0, "the same bytes");
@@ -135,7 +135,7 @@ static void test_nothing(void **state)
     folder_remove(&f);
 }
 
-/* ---- what stands against it ----------------------------------------------------------------- */
+/* ---- obstacles ------------------------------------------------------------------------------ */
 
 typedef struct obstacle {
     const char *label;

@@ -1,4 +1,4 @@
-/* Shards that do not make a model: told what is wrong, and nothing written. */
+/* Shards that do not make a model: the fault is reported, and nothing written. */
 #include "copies.h"
 
 typedef struct workshop {

@@ -606,7 +606,7 @@ static void test_many_threads(void **state)
     workshop_end(&b);
 }
 
-/* Those that had a number once, and lost it: nobody knows their blocks. */
+/* Those that had a number once, and lost it: their blocks are unknown. */
 static void test_types_without_layout(void **state)
 {
     static const uint32_t types[] = {4, 57}; /* Q4_2; none */

@@ -1,4 +1,4 @@
-/* Edits of odd files and to odd places, and journals that somebody else has made. */
+/* Edits of odd files and to odd places, and journals made by others. */
 #include "../support/disk.h"
 #include "../support/edits.h"
 #include "../support/edit.h"

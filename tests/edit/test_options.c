@@ -137,7 +137,7 @@ static void test_dropped(void **state)
     }
 }
 
-/* Nobody has the data of a tensor that is added. */
+/* The data of an added tensor does not exist. */
 static void test_added(void **state)
 {
     const uint64_t dims[] = {4};

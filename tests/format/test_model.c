@@ -308,7 +308,7 @@ static void test_shards_alone(void **state)
     folder_remove(&f);
 }
 
-/* By the name alone, and a first shard whose siblings nobody wants. */
+/* By the name alone, and a first shard that is opened alone. */
 static void test_names_of_shards(void **state)
 {
     const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};

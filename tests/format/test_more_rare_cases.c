@@ -134,7 +134,7 @@ static void test_ends_before_data(void **state)
     builder_free(&b);
 }
 
-/* A tensor without bytes may be said to lie anywhere; ggml wants it where the next one would be. */
+/* A tensor without bytes may have any offset; ggml requires it where the next one would be. */
 static void test_empty_tensor_elsewhere(void **state)
 {
     static const struct {
@@ -164,7 +164,7 @@ static void test_empty_tensor_elsewhere(void **state)
     }
 }
 
-/* Nobody has to take the error. */
+/* The error is optional. */
 static void test_no_error_wanted(void **state)
 {
     findings found;
@@ -342,8 +342,8 @@ static void write_shard(const folder *f, uint16_t number, const char *first, con
     builder_free(&b);
 }
 
-/* A name twice within one shard is that file's fault, which a lenient open tells and bears; twice in
- * two shards it is the set's, which nobody bears. */
+/* A name twice within one shard is that file's fault, which a lenient open reports and accepts;
+ * twice in two shards it is the set's, which no open accepts. */
 static void test_lenient_set(void **state)
 {
     folder f = folder_new();

@@ -34,7 +34,7 @@ static void find_real(const char *name, void *real)
     memcpy(real, &found, sizeof found);
 }
 
-/* Whether a read may go on, with how many bytes. */
+/* Whether a read may continue, with how many bytes. */
 static bool admit(size_t *size)
 {
     if (!fault.on)
@@ -271,7 +271,7 @@ static void test_failing_drain(void **state)
     builder_free(&b);
 }
 
-/* A pipe that ends early is told from its whole length. */
+/* A pipe that ends early is detected by its length. */
 static void test_short_pipe(void **state)
 {
     builder b = build_file(10);
@@ -359,7 +359,7 @@ static builder build_padded(void)
 }
 
 /* Each of the three reads of padding fails in turn: checking must say so, and what it found before
- * stays told. */
+ * stays reported. */
 static void test_failing_check(void **state)
 {
     builder b = build_padded();

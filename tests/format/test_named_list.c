@@ -107,7 +107,7 @@ static void remove_thirds(named_list *list, plain *p)
     check_u64(asked, count, "each is asked about once");
 }
 
-/* One random change: mostly adding or mostly removing, in turns. */
+/* One random change: for a while more additions, then more removals. */
 static void change(named_list *list, plain *p, uint64_t *random, bool growing)
 {
     uint32_t number = (uint32_t)(random_next(random) % NAMES);

@@ -182,7 +182,7 @@ static void test_unknown_types(void **state)
 }
 
 /* An unknown type reaches to the next higher offset wherever that tensor is in the list, and to the
- * end of the file if nothing lies behind it. */
+ * end of the file if nothing follows it. */
 static void test_unknown_out_of_order(void **state)
 {
     builder b = builder_new((encoding){3, false});

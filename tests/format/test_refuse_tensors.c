@@ -6,7 +6,7 @@
         __VA_ARGS__ \
     }
 
-/* A tensor info whose parts are given, and where each part lies. */
+/* A tensor info with given parts, and the offset of each part. */
 typedef struct info {
     const char *name;
     uint32_t type, n_dims;
@@ -393,7 +393,7 @@ static void test_overlaps(void **state)
     }
 }
 
-/* A third tensor overlaps the first although the second lies between their beginnings. */
+/* A third tensor overlaps the first although the second is between their beginnings. */
 static void test_overlap_over_another(void **state)
 {
     builder b = builder_new((encoding){3, false});

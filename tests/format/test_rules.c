@@ -1,7 +1,7 @@
 /* The table of rules: stable ids, names that the documentation uses, and words for everything. */
 #include "../support/check.h"
 
-/* Ids keep their meaning for ever: this list only grows. */
+/* Ids never change their meaning: this list only grows. */
 static const struct {
     const char *id, *name;
     gufo_severity severity;

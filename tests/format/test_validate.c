@@ -733,7 +733,7 @@ static void test_stop(void **state)
     builder_free(&b);
 }
 
-/* One fault is one finding: what follows from it is not told as if it were another. */
+/* One fault is one finding: its consequences are not reported as further faults. */
 static void test_no_follow_ups(void **state)
 {
     static const struct {

@@ -1,5 +1,4 @@
-/* A program of somebody else that hashes: the text "abc" of FIPS 180-4, and a model that is not
- * there. */
+/* A separate program that hashes: the text "abc" of FIPS 180-4, and a model that is not there. */
 #include <gufo.h>
 #include <gufo/digest.h>
 #include <stdio.h>

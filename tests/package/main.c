@@ -1,4 +1,4 @@
-/* A program of somebody else: opens an empty model that it holds in memory. */
+/* A separate program: opens an empty model that it holds in memory. */
 #include <gufo.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  *
  *     inputs    "a": rows of floats;  "b": the same numbers, big-endian, behind some other bytes
  *     target 0  header | bytes of a, moved | Q8_0 of b |
- *     target 1  header | floats of b | rows of a, sorted anew | a transposed, F16 | a few bytes
+ *     target 1  header | floats of b | rows of a, reordered | a transposed, F16 | a few bytes
  *     measured  Q4_0 of a, with importance, in two slices
  *
  * Between all of these are gaps.  `alone`: one target, and one result of each piece. */

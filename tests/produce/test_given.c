@@ -94,7 +94,7 @@ static void test_new_file(void **state)
     check(stat(sink_temporary(out), &facts) == 0, "temporary");
     check_ok(gufo_document_layout(out->document, NULL, &layout, &error), &error, "layout");
     check_u64((uint64_t)facts.st_size, layout.file_size, "space is reserved");
-    check_u64(entry_count(f.path), 1, "the temporary file lies beside the target");
+    check_u64(entry_count(f.path), 1, "the temporary file is beside the target");
     check_ok(write_all(out, &error), &error, "write");
     check(!file_exists(path.text), "the target exists before it is finished");
     check_ok(sink_finish(out, &error), &error, "finish");
@@ -154,7 +154,7 @@ static void test_exists(void **state)
     folder_remove(&f);
 }
 
-/* A target that somebody else makes meanwhile is not replaced unasked. */
+/* A target that another process makes meanwhile is not replaced without permission. */
 static void test_exists_meanwhile(void **state)
 {
     folder f = folder_new();
@@ -198,7 +198,7 @@ static void test_symlinks(void **state)
         out = planned_sink();
         check_ok(sink_open(out, names[i], true, &error), &error, "%s", names[i]);
         check_ok(write_all(out, &error), &error, "%s", names[i]);
-        check_u64(entry_count(f.path), 4, "the temporary file lies beside the file");
+        check_u64(entry_count(f.path), 4, "the temporary file is beside the file");
         check_ok(sink_finish(out, &error), &error, "%s", names[i]);
         sink_free(out);
         check(lstat(names[i], &facts) == 0 && S_ISLNK(facts.st_mode), "%s: no link", names[i]);
@@ -351,7 +351,7 @@ static void test_incomplete_data(void **state)
     folder_remove(&f);
 }
 
-/* Bytes may be written again, as somebody who tries once more does: the last ones count. */
+/* Bytes may be written again, as in a retry: the last ones count. */
 static void test_rewritten_data(void **state)
 {
     folder f = folder_new();

@@ -1,4 +1,4 @@
-/* The keeper by itself: what it is told is saved, or it says why not. */
+/* The keeper by itself: it saves what it receives, or reports why it cannot. */
 #include "../support/allocator.h"
 #include "../support/folder.h"
 
@@ -7,7 +7,7 @@
 
 #include <fcntl.h>
 
-/* What cannot be saved is told once it is known, and for ever after. */
+/* A failure to save is reported as soon as it is known, and always after that. */
 static void test_keeper_remembers(void **state)
 {
     gufo_job job = {.allocator = default_allocator};

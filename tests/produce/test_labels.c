@@ -13,7 +13,7 @@ enum { COLUMNS = 256, ROWS = 8, DEPTH = 3, UNKNOWN = 57, UNKNOWN_SIZE = 64 };
 static const uint32_t types[] = {GUFO_TYPE_F32,   GUFO_TYPE_F16,      GUFO_TYPE_Q4_K,
                                  GUFO_TYPE_IQ2_S, GUFO_TYPE_Q4_0_4_4, GUFO_TYPE_I8};
 
-enum { TENSORS = COUNT_OF(types) + 1 }; /* the last one has a type that nobody knows */
+enum { TENSORS = COUNT_OF(types) + 1 }; /* the last one has an unknown type */
 
 /* The models: little-endian, big-endian. */
 static gufo_model *models[2];
@@ -77,7 +77,7 @@ static gufo_status copy_known(gufo_document *d, int big, gufo_error *error)
     return gufo_document_copy_tensors(d, models[big], is_known, NULL, NULL, error);
 }
 
-/* With the tensor that nobody can swap: what comes before it stays if it is refused. */
+/* With the tensor that cannot be swapped: what comes before it stays if it is refused. */
 static gufo_status copy_all(gufo_document *d, int big, gufo_error *error)
 {
     return gufo_document_copy_tensors(d, models[big], NULL, NULL, NULL, error);
@@ -155,7 +155,7 @@ static void check_written(const gufo_model *model, const gufo_document *d, const
             check_numbers(model, &t, described.from, &original);
             continue;
         }
-        check(gufo_model_facts(described.from).byte_order == order, "%s: nobody can swap it",
+        check(gufo_model_facts(described.from).byte_order == order, "%s: it cannot be swapped",
               label);
         check(memcmp(gufo_tensor_raw(model, &t), gufo_tensor_raw(described.from, &original),
                      UNKNOWN_SIZE) == 0,

@@ -11,7 +11,7 @@ typedef struct tables {
     counted all;
 } tables;
 
-/* Every table lies in one source, `base` first. */
+/* Every table is in one source, `base` first. */
 static rows table_at(const tables *t, const float *table, uint64_t count, uint64_t columns)
 {
     rows r = rows_of_floats(&t->all.source, count, columns);

@@ -33,7 +33,7 @@ static void interrupt(plan *p, uint64_t units)
     check_u64(entry_count(p->f.path), 3 + p->targets, "parts and journal");
 }
 
-/* What was stopped goes on with other threads and memory. */
+/* A stopped run continues with other threads and memory. */
 static void check_resumed(plan *p, const measured *results, const char *label)
 {
     gufo_error error = no_error();

@@ -600,7 +600,7 @@ static void test_long_dataset(void **state)
     folder_remove(&f);
 }
 
-/* More chunks than the numbers of a format can tell. */
+/* More chunks than the numbers of a format can hold. */
 static void test_too_many_chunks(void **state)
 {
     builder b = builder_new((encoding){3, false});

@@ -223,7 +223,7 @@ static void test_nonfinite(void **state)
     }
 }
 
-/* The matrix of a stack is told, too. */
+/* The matrix of a stack is also reported. */
 static void test_nonfinite_in_stack(void **state)
 {
     static const test_tensor stack[] = {{"s.weight", GUFO_TYPE_F32, 3, {64, 4, 3}}};
@@ -272,7 +272,7 @@ static void test_memory_limit(void **state)
     folder_remove(&p.f);
 }
 
-/* Runs with a function that is told of progress and changes the input. */
+/* Runs with a progress function that changes the input. */
 static gufo_status run_with(gufo_quantizer *q, place *p, gufo_progress_fn *progress,
                             gufo_error *error)
 {

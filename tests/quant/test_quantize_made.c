@@ -1,4 +1,4 @@
-/* A made model becomes the same files as the file that it tells of. */
+/* A made model becomes the same files as the file that it describes. */
 #include "../support/quantize.h"
 
 static const test_tensor tensors[] = {
@@ -25,7 +25,7 @@ static const test_model model = {.encoding = {3, false},
                                  .tensors = tensors,
                                  .tensor_count = COUNT_OF(tensors)};
 
-/* ---- a provider that tells what a file holds ------------------------------------------------- */
+/* ---- a provider that describes a file ------------------------------------------------------- */
 
 typedef struct teller {
     gufo_model *file;

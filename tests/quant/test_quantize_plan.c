@@ -293,7 +293,7 @@ static place with_importance(const char *dataset, const char *path)
     return p;
 }
 
-/* What is not known, or is not text, is not told. */
+/* What is not known, or is not text, is not reported. */
 static void test_told_of_importance(void **state)
 {
     static const struct {
@@ -387,7 +387,7 @@ static void test_layer_names(void **state)
     }
 }
 
-/* A model that does not say what it is, or what nobody can be: no number of layers to change. */
+/* A model that does not say what it is, or an impossible one: no number of layers to change. */
 static char long_name[300];
 
 static void add_long_architecture(builder *b)

@@ -396,7 +396,7 @@ static void change_version(place *p)
 
 static void garbage(place *p)
 {
-    write_file(p->journal.text, "This is a text that somebody wrote, and much longer than a header",
+    write_file(p->journal.text, "This is a text of another program, and much longer than a header",
                65);
 }
 
@@ -447,7 +447,7 @@ static void short_older_journal(place *p)
     check(truncate(p->journal.text, 56) == 0, "truncate");
 }
 
-/* Without root nobody can give a file away: then a link stands for that. */
+/* Only root can give a file away: otherwise the test uses a link. */
 static void strange_part(place *p)
 {
     if (chown(p->part.text, 65534, 65534) != 0)

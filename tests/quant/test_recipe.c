@@ -685,7 +685,7 @@ static void test_models(void **state)
 }
 
 /* In models with experts the number in the name counts, not the place in the row; and the number of
- * layers is told by names where metadata does not. */
+ * layers follows from names where metadata lacks it. */
 static void test_places(void **state)
 {
     gufo_recipe_options options = {.target = target_of("Q4_K_S", false)};

@@ -95,7 +95,7 @@ static size_t next_run(const char **text, char type[16])
     return count;
 }
 
-/* `count` values of a run-length code; a single run stands for any number. */
+/* `count` values of a run-length code; a single run means any number. */
 static void check_types(const model *m, const char *kind, const char *expected, uint64_t layers,
                         const char *label)
 {

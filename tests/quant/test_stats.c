@@ -395,7 +395,7 @@ static void test_largest(void **state)
     sample_close(&s);
 }
 
-/* -0 is told as 0. */
+/* -0 is reported as 0. */
 static void test_negative_zero(void **state)
 {
     sample s = sample_new(GUFO_TYPE_F32, 64, 1, 1);
@@ -1009,7 +1009,7 @@ static void test_findings_of_scales(void **state)
     sample_close(&s);
 }
 
-/* Several kinds in one block, whose offset they share: the first element is told. */
+/* Several kinds in one block, whose offset they share: the first element is reported. */
 static void test_finding_inside_a_block(void **state)
 {
     static const struct {
@@ -1039,7 +1039,7 @@ static void test_finding_inside_a_block(void **state)
     }
 }
 
-/* Of two dimensions no matrix is told. */
+/* For two dimensions no matrix is reported. */
 static void test_finding_in_a_matrix(void **state)
 {
     builder b = builder_new((encoding){3, false});

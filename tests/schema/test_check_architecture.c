@@ -258,7 +258,7 @@ static void test_no_faults(void **state)
     }
 }
 
-/* What a key stands for that is not there counts in models only. */
+/* The value of a missing key counts in models only. */
 static void test_absent_keys(void **state)
 {
     static const struct {

@@ -394,7 +394,7 @@ static void test_no_architecture(void **state)
 
 /* ---- many ----------------------------------------------------------------------------------- */
 
-/* Each rule tells 20 findings, and then how many more there are. */
+/* Each rule reports 20 findings, and then how many more there are. */
 static void test_limit(void **state)
 {
     model m = tiny_llama();
@@ -428,7 +428,7 @@ static void test_thousand_blocks(void **state)
     model_free(&m);
 }
 
-/* Each tensor names a block far away; what is between is told as ranges. */
+/* Each tensor names a block far away; the blocks between are reported as ranges. */
 static void test_scattered_blocks(void **state)
 {
     model m = tiny_llama();

@@ -112,7 +112,7 @@ static void token_with_nul(gufo_document *d)
     put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, COUNT_OF(types), types);
 }
 
-/* All bytes but those that `missing` tells, in a vocabulary that needs them. */
+/* All bytes but those that `missing` selects, in a vocabulary that needs them. */
 static void bytes_without(gufo_document *d, int missing)
 {
     static char names[256][8];

@@ -1,4 +1,4 @@
-/* Names of files: their parts, what is told of those that do not conform, and names made from files.
+/* Names of files: their parts, the reasons of those that do not conform, and names made from files.
  * The matcher is compared with the expression itself in test_name_pcre2.c. */
 #include "../support/folder.h"
 #include "../support/sink.h"
@@ -114,7 +114,7 @@ static void test_versionless(void **state)
     }
 }
 
-/* The reason, and the byte where it lies. */
+/* The reason, and its byte. */
 static void test_reasons(void **state)
 {
     static const struct {

@@ -108,7 +108,7 @@ static void test_architectures(void **state)
     check(gufo_arch_find(gufo_str_of("")) == NULL, "empty");
 }
 
-/* Each architecture's rows stand together and are all found; every key has a row. */
+/* Each architecture's rows are contiguous and are all found; every key has a row. */
 static void test_arch_keys(void **state)
 {
     const gufo_arch_info *info;
@@ -120,7 +120,7 @@ static void test_arch_keys(void **state)
         const gufo_arch_key *rows = gufo_arch_keys(info->id, &count);
 
         check(rows != NULL && count > 0, "%s", info->id);
-        check(next == NULL || rows == next, "%s: rows of no architecture stand before", info->id);
+        check(next == NULL || rows == next, "%s: rows of no architecture come before", info->id);
         next = rows + count;
         for (size_t j = 0; j < count; j++) {
             char key[128];

@@ -49,7 +49,7 @@ typedef struct disk_call {
     uint64_t offset, size;
 } disk_call;
 
-/* Is told of every call from now on; NULL: nobody is. */
+/* Receives every call from now on; NULL: no receiver. */
 void disk_observe(void (*observer)(void *context, const disk_call *call), void *context);
 
 #endif

@@ -18,7 +18,8 @@ folder folder_new(void)
     const char *base = getenv("TMPDIR");
     folder f;
 
-    (void)umask(022); /* files that tests write are to be trusted: nobody else may write to them */
+    (void)umask(
+        022); /* files that tests write are to be trusted: no other user may write to them */
     snprintf(f.path, sizeof f.path, "%s/gufo-test-XXXXXX",
              base != NULL && strlen(base) < 200 ? base : "/tmp");
     if (mkdtemp(f.path) == NULL)

@@ -24,7 +24,7 @@ typedef struct test_model {
 
 void write_model(const char *path, const test_model *model);
 /* Writes an importance matrix in the old format, which has no magic and is always little-endian.
- * With a dataset, it tells the number of chunks, too: 9. */
+ * With a dataset, it also has the number of chunks: 9. */
 typedef struct importance_entry {
     const char *name;
     const float *means;

@@ -19,7 +19,7 @@ typedef struct content {
     size_t len;
 } content;
 
-/* A name and the file it stands for. */
+/* A name and its file. */
 typedef struct named {
     char name[128];
     int file;
@@ -162,7 +162,7 @@ static void resize(content *c, size_t len)
 
 static void insert(content *c, size_t offset, size_t size)
 {
-    if (offset >= c->len) /* what it stood before was lost */
+    if (offset >= c->len) /* its old position was lost */
         return;
     resize(c, c->len + size);
     memmove(c->data + offset + size, c->data + offset, c->len - size - offset);

@@ -17,7 +17,7 @@ typedef struct schema_row {
     const char *rule;      /* that `bad` breaks; nothing else is found in it */
     schema_file bad, good; /* nothing is found in `good` */
     const char *subject;   /* of the finding; NULL: any */
-    const char *at;        /* the text that lies where the finding is; NULL: any */
+    const char *at;        /* the text at the place of the finding; NULL: any */
     gufo_fix_kind fix;     /* and what it offers */
     const char *fix_value; /* as text; NULL: any */
     gufo_level level;      /* that is asked for; 0: model */

@@ -4,13 +4,13 @@
 
 #include "builder.h"
 
-/* Touches every byte of every view, walks every array, looks up every name, and checks what must hold
- * for any open file, good or damaged: counts, order of offsets, views inside the file, array functions
- * that agree with each other.  `start` is where the `size` bytes of the file lie in memory, or NULL if
- * views may lie elsewhere. */
+/* Touches every byte of every view, walks every array, looks up every name, and checks what must
+ * hold for any open file, good or damaged: counts, order of offsets, views inside the file, array
+ * functions that agree with each other.  `start` is where the `size` bytes of the file are in
+ * memory, or NULL if views may be elsewhere. */
 void walk_file(const gufo_model *file, const void *start, size_t size, const char *label);
 
-/* The same for arrays whose bytes somebody else may change at any moment: stays in bounds, and ends. */
+/* The same for arrays whose bytes may change at any moment: stays in bounds, and ends. */
 void walk_unsteady(const gufo_model *file);
 
 typedef enum dump_parts {

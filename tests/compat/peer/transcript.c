@@ -1,4 +1,4 @@
-/* Everything that <gguf.h> tells about files, and every byte that it writes, as text.
+/* Everything that <gguf.h> reports about files, and every byte that it writes, as text.
  *
  * Written against ggml's interface and nothing else: the program is built with ggml, with ggml whose
  * gguf.cpp is replaced, and with the standalone library.  All three must print the same.
@@ -6,9 +6,9 @@
  *     transcript read [--sweep] FILE...   opens each file, or each of its damaged forms
  *     transcript edit COUNT               makes COUNT random files, and reads them again
  *
- * A line for each file or form: accepted with a hash of all that is told, refused, or crashed (ggml
- * crashes on some); work is done in a child process, which is started again behind a form that ended
- * it. */
+ * A line for each file or form: accepted with a hash of everything that is reported, refused, or
+ * crashed (ggml crashes on some); work is done in a child process, which is started again behind a
+ * form that ended it. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 
 #include "ggml.h"
@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- a hash of what is told (FNV-1a) -------------------------------------------------------- */
+/* ---- a hash of the report (FNV-1a) ---------------------------------------------------------- */
 
 static uint64_t hash;
 
@@ -45,7 +45,7 @@ static void tell_text(const char *text)
     tell(text, strlen(text) + 1);
 }
 
-/* ---- what there is to tell ------------------------------------------------------------------ */
+/* ---- what is reported ----------------------------------------------------------------------- */
 
 static size_t value_size(enum gguf_type type)
 {
@@ -439,7 +439,7 @@ static void make_change(struct gguf_context *ctx, const struct gguf_context *oth
     tell_number((uint64_t)gguf_find_key(ctx, random_key()));
 }
 
-/* Writes with data, tells every byte, and reads it again. */
+/* Writes with data, reports every byte, and reads it again. */
 static void tell_file(const struct gguf_context *ctx)
 {
     struct ggml_context *pool = NULL;

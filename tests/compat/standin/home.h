@@ -1,4 +1,4 @@
-/* Where a function lies.  To be included first. */
+/* The file that contains a function. To be included first. */
 #ifndef STANDIN_HOME_H
 #define STANDIN_HOME_H
 
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The name of the file that a function lies in. */
+/* The name of the file that contains a function. */
 static const char *home_of(void *function)
 {
     const char *slash;

@@ -2,8 +2,8 @@
 #ifndef STANDIN_LLAMA_H
 #define STANDIN_LLAMA_H
 
-/* Writes a model to `path`, reads it, and prints in which file the gguf_ functions lie that do it,
- * and what they say. */
+/* Writes a model to `path`, reads it, and prints which file contains the gguf_ functions that do
+ * it, and what they say. */
 int llama_describe(const char *path);
 
 #endif
