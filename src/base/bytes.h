@@ -1,8 +1,8 @@
 /* Numbers in bytes of either order.
  *
- * Loads read memory once: a mapped file may be overwritten by others at any moment, and a number
- * that was checked must be the number that is used.  The empty asm takes away the compiler's right
- * to read the memory a second time. */
+ * Loads read memory once: a mapped file may change at any moment, and a number that was checked
+ * must be the number that is used.  The empty asm prevents the compiler from reading the memory a
+ * second time. */
 #ifndef GUFO_BASE_BYTES_H
 #define GUFO_BASE_BYTES_H
 

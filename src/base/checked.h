@@ -1,5 +1,5 @@
 /* Checked arithmetic.  A sum or product of numbers from a file goes through these helpers the first
- * time it is taken: formulas guarded by hand are where the field's size bugs came from. */
+ * time it is taken: hand-written checks are a common source of size bugs. */
 #ifndef GUFO_BASE_CHECKED_H
 #define GUFO_BASE_CHECKED_H
 

@@ -2,7 +2,7 @@
  *
  * Look-up tables hold names from untrusted files.  With a known hash an attacker could choose names
  * that all fall into one slot, and a linear algorithm would become quadratic; a keyed hash
- * (SipHash-1-3, Aumasson and Bernstein 2012) takes that away.  The key never influences a result.
+ * (SipHash-1-3, Aumasson and Bernstein 2012) prevents that.  The key never influences a result.
  */
 #ifndef GUFO_BASE_HASH_H
 #define GUFO_BASE_HASH_H

@@ -1,4 +1,4 @@
-/* The default allocator, and what every allocation shares. */
+/* The default allocator, and the code that every allocation shares. */
 #include "base/memory.h"
 
 #include <stdlib.h>

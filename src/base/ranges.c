@@ -1,4 +1,4 @@
-/* Sets of bytes; ranges.h says what for. */
+/* Sets of bytes; ranges.h has the purpose. */
 #include "base/ranges.h"
 
 #include <string.h>

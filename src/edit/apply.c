@@ -1,4 +1,4 @@
-/* From a document to a file: one way after the other. */
+/* From a document to a file: tries one way after another. */
 #include <stdio.h>
 
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* Comparing two models.
  *
  * Tensors are paired by their names.  Of a pair the data is compared as bytes if type and size are
- * the same; numbers are only looked at where something differs, for equal bytes are equal numbers. */
+ * the same; numbers are compared only where bytes differ, because equal bytes are equal numbers. */
 #include "edit/compare.h"
 
 #include "base/checked.h"

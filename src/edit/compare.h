@@ -1,4 +1,4 @@
-/* Comparing two models, as the files that do it see it.
+/* Comparing two models: the interface between the files of the comparison.
  *
  *     compare.c            pairs of tensors, notes, sums
  *     compare_metadata.c   keys and values

@@ -1,4 +1,5 @@
-/* Comparing metadata: values, not bytes, for they may be written in another order or version. */
+/* Comparing metadata: values, not bytes, because files may have different byte orders or
+ * versions. */
 #include "edit/compare.h"
 
 #include <string.h>

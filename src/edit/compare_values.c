@@ -1,6 +1,6 @@
-/* Measuring how far the numbers of two tensors of one shape are apart.
+/* Measuring how far apart the numbers of two tensors of the same shape are.
  *
- * The elements are cut into tiles: so many columns of a band of rows.  A band is one row, and that is
+ * The elements are cut into tiles: some columns of a band of rows.  A band is one row that holds
  * the whole tensor, unless a type interleaves rows: then it is 4 or 8 rows of the tensor.
  *
  *     a, Q4_0_8_8    | 8 rows interleaved: groups of blocks |   decoded in one go

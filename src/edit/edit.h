@@ -1,10 +1,10 @@
-/* An edit of a file, as its files see it.
+/* An edit of a file: the interface between the files of the edit.
  *
  *     open.c      the file, its lock, its document, and obstacles to changing it in place
  *     plan.c      which way to write
  *     inplace.c   ways 1 and 2, with journal.c
  *     rewrite.c   way 3, and streams
- *     apply.c     one way after the other
+ *     apply.c     tries one way after another
  *     recover.c   after an interruption */
 #ifndef GUFO_EDIT_EDIT_H
 #define GUFO_EDIT_EDIT_H

@@ -1,4 +1,4 @@
-/* Formats that a tensor can be taken out into. */
+/* Formats into which a tensor can be extracted. */
 #ifndef GUFO_EDIT_EXTRACT_H
 #define GUFO_EDIT_EXTRACT_H
 

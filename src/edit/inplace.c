@@ -7,9 +7,9 @@
  *     magic: write, sync            GGUF new           | tensor data
  *     journal: remove
  *
- * Each step waits for the one before to be on disk.  From the second to the last one the file begins
- * with zeros, which no reader takes for a GGUF file.  What fails is taken back by the same steps with
- * the old metadata. */
+ * Each step waits for the one before to be on disk.  From the second to the last one the file
+ * begins with zeros, which no reader takes for a GGUF file.  If a step fails, the same steps with
+ * the old metadata undo the edit. */
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>

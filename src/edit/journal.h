@@ -1,13 +1,14 @@
-/* What an edit in place is about to do, on disk beside the file: FILE.gufo-journal.
+/* The plan of an edit in place, on disk beside the file: FILE.gufo-journal.
  *
  *     byte  0  head, which base/pending.h draws: sizes and checks
  *          72  old header, new header
  *
- * Numbers are little-endian.  A header is everything before the tensor data.  The journal is complete
- * on disk before the first byte of the file changes; one that is not says that nothing has changed.
+ * Numbers are little-endian.  A header is everything before the tensor data.  The journal is
+ * complete on disk before the first byte of the file changes; an incomplete one means that nothing
+ * has changed.
  *
- * What it says is done to the file, so it is believed only if pending.h finds it trustworthy, and its
- * sizes are compared with the file's before anything else of it is read. */
+ * Its content is written to the file, so gufo trusts it only if pending.h accepts it, and compares
+ * its sizes with those of the file before it reads the rest. */
 #ifndef GUFO_EDIT_JOURNAL_H
 #define GUFO_EDIT_JOURNAL_H
 

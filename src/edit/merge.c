@@ -1,7 +1,8 @@
 /* A shard set into one file.
  *
  * Opening a set has checked numbers, counts, totals, version, byte order, alignment and names of
- * tensors already.  What is left is whether it is a set at all, and one that was made in one go. */
+ * tensors already.  The remaining checks are whether it is a set at all, and whether its shards
+ * were made together. */
 #include <inttypes.h>
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
-/* What a job will not keep: everything that could have been written in several ways.
+/* What a job does not preserve: everything that can be written in several ways.
  *
- * The validator looks for most of it already, so that its findings are asked for. */
+ * The validator already finds most of it, so this code uses its findings. */
 #include <string.h>
 
 #include "base/checked.h"

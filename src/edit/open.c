@@ -1,4 +1,4 @@
-/* The file that is edited: opened, locked, and asked who else uses it. */
+/* The edited file: opening it, locking it, and checking whether it is in use elsewhere. */
 #define _GNU_SOURCE /* flock, realpath */
 
 #include <errno.h>

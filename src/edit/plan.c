@@ -1,4 +1,4 @@
-/* Which way to write: the first one that is open, with the reasons why others are not. */
+/* Which way to write: the first possible one, with the reasons why others are not. */
 #define _GNU_SOURCE /* fstatvfs */
 
 #include <inttypes.h>

@@ -6,7 +6,7 @@
  *
  *     split.c merge.c endian.c strip.c    documents
  *     extract.c extract_headers.c         formats that are not GGUF
- *     normal.c                            what will not be as it was */
+ *     normal.c                            what is not preserved */
 #ifndef GUFO_EDIT_PLANNER_H
 #define GUFO_EDIT_PLANNER_H
 

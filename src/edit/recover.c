@@ -2,7 +2,7 @@
  *
  * The journal says which bytes the edit was about to write.  Each byte at the beginning of the file
  * is therefore an old one or a new one, or a zero of the cleared magic, wherever the edit, or the
- * disk under it, has stopped; anything else was written by another program, and is left unchanged.
+ * disk, stopped; anything else was written by another program, and is left unchanged.
  *
  *     size of the file    first bytes      what is done
  *     as before, way 2    all old          nothing: the blocks were never inserted

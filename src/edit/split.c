@@ -1,6 +1,6 @@
 /* One model into several files.
  *
- * Tensors keep their order; a shard takes the next one as long as its file stays within the bound.
+ * Tensors keep their order; a shard takes the next one as long as its file stays within the limit.
  * The size of a file is known without writing it:
  *
  *     header and keys | info | info | ... | padding | data | padding | data | padding

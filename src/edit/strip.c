@@ -1,4 +1,4 @@
-/* Parts of a model: its metadata, or what a tokenizer needs of it, with some tensors or none. */
+/* Parts of a model: its metadata, or the part that a tokenizer needs, with some tensors or none. */
 #include <string.h>
 
 #include "base/error.h"

@@ -1,4 +1,4 @@
-/* What callers ask of a job, and the checks that every way of writing begins with. */
+/* Queries about a job, and the checks that every way of writing begins with. */
 #include <string.h>
 
 #include "base/error.h"

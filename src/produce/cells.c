@@ -1,7 +1,7 @@
 /* The numbers of a transposed piece while they wait in a band, or, before that, in parts of source rows.
  *
- * A cell holds one number.  Where all sources have one type of plain numbers, a cell has that type; blocks
- * are decoded on the way, and a cell holds a float. */
+ * A cell holds one number.  Where all sources have one type of plain numbers, a cell has that type;
+ * blocks are decoded first, and a cell holds a float. */
 #include "produce/work.h"
 
 enum { CELL_ALIGNMENT = 8 };

@@ -4,9 +4,9 @@
  *     unit     |    0    |    1    |   2   |    3    |    4    |   5   |     whole rows
  *     step     | | | | | | | | | | | | | | | | | | | | | | | | | | | | |     whole rows
  *
- * A unit is read and written in one go, a step is decoded, encoded and measured in one go: the one is
- * large enough for the disk, the other small enough for the processor's cache.  Where they begin depends
- * on the shape alone, and so do sums over them. */
+ * A unit is read and written at once; a step is decoded, encoded and measured at once.  A unit is
+ * large enough for the disk, a step small enough for the processor's cache.  Their boundaries
+ * depend on the shape alone, and so do sums over them. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "codec/interleaved.h"

@@ -1,7 +1,7 @@
 /* Data that the caller gives, from any thread and in any order.
  *
- * What was written is noted as ranges of the target, so that nothing can be forgotten: in order, in either
- * direction, that is one range. */
+ * The job records which ranges of the target were written, so that no byte is forgotten.  Data in
+ * order, in either direction, is one range. */
 #include <pthread.h>
 
 #include "base/checked.h"

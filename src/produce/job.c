@@ -1,4 +1,4 @@
-/* Jobs: their life, and what planners put into them. */
+/* Jobs: making and freeing them, and the functions with which planners fill them. */
 #include <string.h>
 
 #include "base/checked.h"

@@ -1,7 +1,7 @@
-/* What a job has done so far, on disk beside its first output: OUT.part.journal.
+/* The progress of a job, on disk beside its first output: OUT.part.journal.
  *
  *     byte  0  "GUFO-JOB"
- *           8  version of this form, 1
+ *           8  version of this format, 1
  *          12  bytes of a result
  *          16  version of the library, 24 bytes, padded with zeros
  *          40  identity of the inputs
@@ -11,13 +11,13 @@
  *
  *     mark  0  piece
  *           8  units that are done, from the first one on
- *          16  what has been measured of that piece: `bytes of a result`
+ *          16  the measurements of that piece: `bytes of a result`
  *           .  check of the bytes before, and of the mark's number, 8 bytes
  *
  * Numbers are little-endian; results are bytes of this machine, and its byte order is part of the
- * identity.  Marks are only appended, after the data that they speak of has reached the disk, so that the
- * last good one is true whatever has stopped the program or the machine; a mark that was cut short is
- * none. */
+ * identity.  Marks are only appended, after the data that they describe is on disk, so the last
+ * good mark is true no matter what stopped the program or the machine; a mark that was cut short
+ * does not count. */
 #ifndef GUFO_PRODUCE_JOURNAL_H
 #define GUFO_PRODUCE_JOURNAL_H
 

@@ -1,8 +1,8 @@
 /* Keeps the journal up to date beside the work.
  *
  * Waiting for a disk takes as long as encoding many units.  A separate thread does that every few
- * seconds: it takes what is done so far, waits until that data is on disk, and only then notes it
- * in the journal.  Meanwhile the work continues. */
+ * seconds: it reads the progress, waits until that data is on disk, and only then records it in the
+ * journal.  Meanwhile the work continues. */
 #ifndef GUFO_PRODUCE_KEEPER_H
 #define GUFO_PRODUCE_KEEPER_H
 

@@ -1,10 +1,10 @@
-/* One unit on its way from its sources to its targets:
+/* How one unit passes from its sources to its targets:
  *
  *     sources --read--> blocks --unpack, decode--> values --operate--> values --encode--> blocks --write
  *                          |                                             |                  |
  *                          |                                             |               decode
  *                          v                                             v                  v
- *                        pass (swapped, repacked)                       how far off?
+ *                        pass (swapped, repacked)                       error
  *
  * Reading and writing are done for the whole unit, everything else in steps that fit into the processor's
  * cache. */

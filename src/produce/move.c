@@ -1,4 +1,4 @@
-/* A unit whose bytes stay as they are.
+/* A unit whose bytes do not change.
  *
  * A long run is moved by the kernel, which shares blocks or copies them; short ones are gathered in a
  * buffer and written together. */

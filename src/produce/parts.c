@@ -1,4 +1,5 @@
-/* What an interrupted run has left: OUT.part files, some of which may have got their names already. */
+/* The files that an interrupted run left: OUT.part, some of which may already have their final
+ * names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

@@ -1,23 +1,23 @@
-/* The engine that writes files from pieces, as the rooms above see it.
+/* The engine that writes files from pieces: its interface for the rooms above.
  *
- * A job has targets, the files that it writes, and pieces, which fill them.  A planner (split, merge,
- * quantize, convert ...) says what the pieces are; the engine does the rest: threads, memory, temporary
- * files, names, interruptions.
+ * A job has targets, the files that it writes, and pieces, which fill them.  A planner (split,
+ * merge, quantize, convert ...) defines the pieces; the engine does the rest: threads, memory,
+ * temporary files, names, interruptions.
  *
  *     rows of a file --segments--> rows of the piece --ops, encoders--> rows of a target
  *
  *     sources   | a a a a | b b b |            where rows are: tensors, members of an archive
  *     segments  b0 a1 b1 a3 ...                which rows, in which order
- *     piece     | unit 0 | unit 1 | unit 2 |   what one thread does in one go
+ *     piece     | unit 0 | unit 1 | unit 2 |   the work of one thread at a time
  *     target    | header | piece | piece | ...
  *
  *     rows.c       from a row of a piece to bytes of a file
  *     side.c       small tables that are kept in memory: scales, factors, orders
- *     row_op.c     what is done to the numbers of a row
- *     cut.c        units: how large, and which is which
+ *     row_op.c     operations on the numbers of a row
+ *     cut.c        units: their size and their numbers
  *     make.c       a unit that is made: read, decoded, changed, encoded, measured
- *     move.c       a unit whose bytes stay as they are
- *     cells.c      the shape of what is transposed
+ *     move.c       a unit whose bytes do not change
+ *     cells.c      the shape of a transposed piece
  *     transpose.c  columns that become rows, a band at a time
  *     work.c       threads with their memory
  *     units.c      all units in a row
@@ -27,8 +27,8 @@
  *     job.c        life, and what planners put in; ask.c: what callers ask
  *     document.c   the planner for documents whose tensors were copied
  *
- * Units are numbered through the whole job and depend on shapes alone, so that "done" is one number, and
- * the same bytes come out whatever the threads, the memory and the interruptions. */
+ * Units are numbered through the whole job and depend on shapes alone.  So the progress is one
+ * number, and the result does not depend on threads, memory or interruptions. */
 #ifndef GUFO_PRODUCE_PRODUCE_H
 #define GUFO_PRODUCE_PRODUCE_H
 

@@ -1,4 +1,4 @@
-/* What can be done to the numbers of a row.  Numbers are doubles here; they are rounded to float once,
+/* Operations on the numbers of a row.  Numbers are doubles here; they are rounded to float once,
  * after the last operation. */
 #include <math.h>
 #include <string.h>

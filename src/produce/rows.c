@@ -1,7 +1,7 @@
 /* From a row of a piece to bytes of a file.
  *
- * A segment with counts 2, 3 and strides 3, 1 takes rows 0 3 1 4 2 5 of its source.  Rows that follow each
- * other in the source are read in one go: a segment with stride 1 is one run, however long. */
+ * A segment with counts 2, 3 and strides 3, 1 takes rows 0 3 1 4 2 5 of its source.  Contiguous
+ * rows of the source are read at once: a segment with stride 1 is one run, however long. */
 #include "produce/work.h"
 
 #include "base/checked.h"

@@ -4,9 +4,9 @@
  *       |         |                 |                    |                |
  *       +---------+-----------------+--------------------+----------------+--> nothing is left
  *
- * A job that can be resumed keeps OUT.part and a journal when it is stopped:
+ * A resumable job keeps OUT.part and a journal when it is stopped:
  *
- *     find, read the journal --> go on from there --> ... --> data complete, noted --> names
+ *     find, read the journal --> continue from there --> ... --> data complete, recorded --> names
  */
 #include <string.h>
 

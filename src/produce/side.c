@@ -1,6 +1,6 @@
-/* Tables beside the rows of a piece: scales of another format, the factors of a low-rank product, an order
- * of columns.  They are small next to what they are for, and are kept in memory, as floats, while their
- * piece is made. */
+/* Tables beside the rows of a piece: scales of another format, the factors of a low-rank product,
+ * an order of columns.  They are small compared with their piece, and are kept in memory, as
+ * floats, while their piece is made. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"

@@ -1,7 +1,7 @@
 /* One target that takes bytes in order: a pipe, a socket, a terminal.
  *
- * Every thread makes a unit; then they are sent one after the other, with zeros between them where the
- * target has gaps. */
+ * Every thread makes a unit; then they are sent one after another, with zeros between them where
+ * the target has gaps. */
 #include "base/error.h"
 #include "base/threads.h"
 #include "produce/sink.h"

@@ -1,9 +1,9 @@
 /* The files that a job writes.
  *
- *     find      where they will be; nothing is touched
+ *     find      the target paths; nothing is changed
  *     reserve   a temporary file beside each, of its full size: OUT.part if the job can be resumed
- *     open      a file that is written now, with its header; close: it is safe on disk
- *     commit    names, when all of them are safe (base/commit.h)
+ *     open      create a file and write its header; close: the file is safe on disk
+ *     commit    rename all files when all are safe (base/files/commit.h)
  *
  * Few files are open at a time: a set may have tens of thousands. */
 #ifndef GUFO_PRODUCE_TARGETS_H

@@ -6,9 +6,9 @@
  *     row 2    . . [g h i] . .          c f i l
  *     row 3    . . [j k l] . .
  *
- * Of every source row the part between the brackets is read, once, by all threads side by side.  The band
- * is as large as memory allows; its rows are then made into units like any others, so that the result does
- * not depend on its size.  Plain numbers stay as they are in it, blocks become floats. */
+ * All threads together read the part of every source row between the brackets, once.  The band is
+ * as large as memory allows; its rows then become units like any others, so the result does not
+ * depend on its size.  In a band plain numbers keep their type, and blocks become floats. */
 #include <string.h>
 
 #include "base/bytes.h"

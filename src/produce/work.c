@@ -1,4 +1,4 @@
-/* Threads with their memory, and what is reported while they work. */
+/* Threads with their memory, and the progress that they report. */
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"

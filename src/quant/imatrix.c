@@ -1,4 +1,4 @@
-/* An importance matrix that is open, or made; imatrix.h has the idea. */
+/* An importance matrix; imatrix.h has the idea. */
 #include "quant/imatrix.h"
 
 #include <errno.h>

@@ -1,16 +1,16 @@
-/* An importance matrix, as the room sees it.
+/* An importance matrix: the interface inside the room.
  *
  *     imatrix.c         life, look-up, reading
  *     imatrix_open.c    opening: which format
- *     imatrix_use.c     what is made of the numbers: means, statistics
+ *     imatrix_use.c     computing with the numbers: means, statistics
  *     imatrix_gguf.c    the GGUF format
  *     imatrix_legacy.c  the old format
- *     imatrix_merge.c   one made of others
+ *     imatrix_merge.c   the sum of others
  *     imatrix_output.c  writing
  *
  * It has one of three origins: a GGUF file, a file in the old format, or other importance matrices.
- * Numbers are handed on as doubles, in which sums and products of the file's floats are exact
- * enough to come back as the floats they were. */
+ * Numbers are passed on as doubles, in which sums and products of the file's floats are exact
+ * enough to give back the same floats. */
 #ifndef GUFO_QUANT_IMATRIX_H
 #define GUFO_QUANT_IMATRIX_H
 

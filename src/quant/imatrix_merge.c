@@ -1,5 +1,5 @@
-/* An importance matrix that is made of others: only their entries are gone through here, numbers
- * are added up when they are read (imatrix.c). */
+/* The sum of importance matrices: only their entries are merged here; numbers are added up when
+ * they are read (imatrix.c). */
 #include "quant/imatrix.h"
 
 #include <inttypes.h>

@@ -1,17 +1,16 @@
 /* The planner that writes importance matrices; the formats are drawn in imatrix_gguf.c and
  * imatrix_legacy.c.
  *
- * All numbers are rows of one float that are read when they are written, from whatever the matrix is
- * made of.  A GGUF file is a document with two tensors for each entry; a file in the old format is
+ * All numbers are rows of one float that are read from the sources of the matrix when they are
+ * written.  A GGUF file is a document with two tensors for each entry; a file in the old format is
  *
  *     | count | head | values | head | values | ... | tail |
  *
  * whose heads and tail are in memory, one after the other.
  *
  * From sums and counts to the old format:  value = sum / count * calls, where calls is the highest
- * count of the entry in chunks, rounded up so that it is not 0.  What came from the old format
- * becomes what it was: sum and count are then value * size and calls * size for a chunk of any
- * size. */
+ * count of the entry in chunks, rounded up so that it is not 0.  Data from the old format is
+ * preserved: sum and count are then value * size and calls * size for a chunk of any size. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

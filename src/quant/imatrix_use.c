@@ -1,4 +1,4 @@
-/* What is made of an importance matrix: means for the encoders, and statistics for people. */
+/* Computing with an importance matrix: means for the encoders, and statistics for people. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* How much encoding has lost.
+/* The loss of encoding.
  *
  * Value i belongs to lane i % LANES.  A lane adds up the squares of PIECE / LANES values as floats,
  * and these sums as doubles: the order is fixed, so that every machine gets the same bits.  The

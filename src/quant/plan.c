@@ -1,4 +1,4 @@
-/* The plan: which tensors the output has, what each becomes, and where it goes. */
+/* The plan: the tensors of the output, their types, and their places. */
 #include "quant/quantizer.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
-/* The quantizer, as the room sees it: a planner of a job (produce/produce.h).
+/* The quantizer, the interface inside the room: a planner of a job (produce/produce.h).
  *
  *     plan.c         which tensors there are, and what each becomes
  *     layers.c       layers that are left out, and the numbers of those after them
- *     weights.c      importance: what of it fits which tensor
- *     settings.c     the documents: what the outputs say
- *     pieces.c       the job: one piece for each tensor, and what is measured of it
- *     loss.c         how much encoding has lost
+ *     weights.c      importance: the entry for each tensor
+ *     settings.c     the documents of the outputs
+ *     pieces.c       the job: one piece for each tensor, and its measurements
+ *     loss.c         the loss of encoding
  *
  * Tensors, and the pieces of the job, have the same numbers. */
 #ifndef GUFO_QUANT_QUANTIZER_H

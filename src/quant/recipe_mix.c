@@ -3,9 +3,9 @@
  *     file types            kinds    facts (all of them)          type
  *     Q4_K_M or Q5_K_M      V        FACT_MORE                    Q6_K
  *
- * Where no row matches, the file type's base type it is.  The rules are those of llama-quantize;
- * they grew over the years from measurements on single models, and nothing deeper is behind the
- * numbers. */
+ * If no row matches, the type is the base type of the file type.  The rules are those of
+ * llama-quantize; they come from measurements on single models over the years, and have no deeper
+ * reason. */
 #include "quant/recipe_mix.h"
 
 /* ---- sets ----------------------------------------------------------------------------------- */

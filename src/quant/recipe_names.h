@@ -1,4 +1,4 @@
-/* What the name of a tensor says: its kind, its layer, whether it is quantized at all. */
+/* The meaning of a tensor's name: its kind, its layer, whether it is quantized at all. */
 #ifndef GUFO_QUANT_RECIPE_NAMES_H
 #define GUFO_QUANT_RECIPE_NAMES_H
 

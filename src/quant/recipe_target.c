@@ -3,7 +3,7 @@
  *             file types that quantizing makes     aliases         element types     COPY
  *     names   Q4_K_M, IQ3_XS, F16 ...              Q4_K: Q4_K_M    MXFP4, Q8_K       no type at all
  *
- * Several names are both a file type's and an element type's; `pure` decides then. */
+ * Several names belong to both a file type and an element type; then `pure` decides. */
 #include <string.h>
 
 #include "gufo/quant.h"

@@ -1,5 +1,5 @@
-/* What an output says: the metadata of the input, in its order, but for what quantizing changes and what
- * the user wants; and its tensors.
+/* The content of an output: the metadata of the input, in its order, except the changes of
+ * quantizing and of the user; and its tensors.
  *
  *     entry of the input        in the output
  *     ------------------        -------------
@@ -9,7 +9,7 @@
  *     an array over layers      without the elements of layers that are left out
  *     anything else             bit for bit
  *
- * New keys follow at the end. */
+ * New keys come last. */
 #include "quant/quantizer.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Names for a set; commit.h has the order and why. */
+/* Names for a set; commit.h explains the order. */
 #include "base/files/commit.h"
 
 #include <errno.h>

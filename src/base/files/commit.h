@@ -1,26 +1,27 @@
-/* Several files that get their names together: a set of shards.
+/* Several files that are renamed together: a set of shards.
  *
- * Without its first shard a set cannot be opened, so that one goes first and comes last.  What the
- * new files replace is put aside, under a short name that follows from the target's
- * (.gufo-HASH.old in its folder); where nothing is replaced, an empty file of that name says so.
+ * A set cannot be opened without its first shard, so the old first shard goes first and the new one
+ * comes last.  What the new files replace is put aside, under a short name that depends on the
+ * target's (.gufo-HASH.old in its folder); where nothing is replaced, an empty file of that name
+ * records this.
  *
  *     aside    the old first shard; sync; the others; sync       the old set cannot be opened
  *     name     new shards 2..n; sync
  *     first    the new first shard; sync                         the new set can be opened
- *     forget   what is aside is removed
+ *     forget   the asides are removed
  *
  * The first shard and its aside show what a killed program or a loss of power left:
  *
- *     first shard there            the commit had not begun or was complete: asides are rubbish
- *     gone, and its aside there    interrupted: a shard that has an aside is a new one, or gone; one
+ *     first shard exists           the commit had not begun or was complete: asides are obsolete
+ *     gone, its aside exists       interrupted: a shard that has an aside is a new one, or gone; one
  *                                  without is still the old one
  *     both gone                    nothing was begun
  *
- * Repeating the command finishes it: shards that are left over are replaced, and what is aside stays
- * there until the new set is complete, or goes back if that fails.  An aside is believed only if it is
- * our own file with one name (trust.h).
+ * Repeating the command finishes it: shards that are left over are replaced, and asides stay until
+ * the new set is complete, or get their names back if that fails.  An aside is trusted only if it
+ * is our own file with one name (trust.h).
  *
- * One file alone is simply renamed (output.h). */
+ * A single file is simply renamed (output.h). */
 #ifndef GUFO_BASE_COMMIT_H
 #define GUFO_BASE_COMMIT_H
 

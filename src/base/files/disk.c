@@ -1,4 +1,4 @@
-/* The calls of disk.h, as this system has them. */
+/* The calls of disk.h on this system. */
 #define _GNU_SOURCE /* copy_file_range, fallocate, F_SETLEASE */
 
 #include "base/files/disk.h"

@@ -2,10 +2,10 @@
  *
  * The library makes these calls here and nowhere else.  A test program that defines the functions
  * itself is linked with its own instead of ours (disk.c is then not taken from the library): it can
- * let any of them fail, and record them all to rebuild the disk as a loss of power would leave it.
+ * make any of them fail, and record them all to rebuild the disk as a loss of power would leave it.
  *
- * As in POSIX, -1 is failure, with the reason in errno.  What a system lacks fails with ENOSYS or
- * EOPNOTSUPP, and callers have another way. */
+ * As in POSIX, -1 is failure, with the reason in errno.  A call that the system lacks fails with
+ * ENOSYS or EOPNOTSUPP, and callers use another way. */
 #ifndef GUFO_BASE_DISK_H
 #define GUFO_BASE_DISK_H
 

@@ -1,7 +1,7 @@
 /* Files that a job reads, and that none of its outputs may replace.
  *
- * A path says little about which file it is: symlinks and hard links lead to the same one.  A guard
- * holds the device and inode of every input; the code that finds a target (output.h) asks it. */
+ * A path does not identify a file: symlinks and hard links lead to the same one.  A guard holds the
+ * device and inode of every input; the code that finds a target (output.h) asks it. */
 #ifndef GUFO_BASE_GUARD_H
 #define GUFO_BASE_GUARD_H
 

@@ -1,8 +1,7 @@
 /* Moving bytes; move.h has the idea.
  *
  * The kernel may refuse for many reasons (other file systems, old kernels, offsets that do not
- * fit).  It is then not asked why: what is wrong in earnest shows when the rest is read and
- * written. */
+ * fit).  The code does not ask why: a real fault shows when the rest is read and written. */
 #include "base/files/move.h"
 
 #include <errno.h>

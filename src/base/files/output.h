@@ -1,12 +1,13 @@
-/* Writing a file so that its target is the old one or the new one, and never a mixture.
+/* Writing a file so that the target is either the old file or the new one, never a mixture.
  *
- * Bytes go to a temporary file in the target's folder.  Commit syncs it and gives it the target's
- * name; discard removes it.  A target that is a symlink is followed: the file it names is replaced.
+ * Bytes go to a temporary file in the target's folder.  Commit syncs it and renames it to the
+ * target; discard removes it.  A target that is a symlink is followed: the file it names is
+ * replaced.
  *
  * Long work names its temporary file after the target, so that it can be found and continued:
  *
- *     output_find          which file is meant, and may it be replaced?
- *     output_open_part     TARGET.part, new or as it was left
+ *     output_find          finds the target, and checks whether it may be replaced
+ *     output_open_part     TARGET.part, new or left over
  */
 #ifndef GUFO_BASE_OUTPUT_H
 #define GUFO_BASE_OUTPUT_H

@@ -1,12 +1,12 @@
 /* Whether a file is being edited in place, or such an edit was interrupted: the head of its journal.
  *
- * An edit in place lays FILE.gufo-journal beside the file (src/edit/journal.h draws all of it) and
+ * An edit in place puts FILE.gufo-journal beside the file (src/edit/journal.h draws all of it) and
  * holds a lock on the file.  A journal without the lock is left over.  Code that reads or replaces
  * a file asks here; the 72 bytes of the head are enough to recognise a journal, however large that
  * is:
  *
  *     byte  0  "GUFO-EDJ"
- *           8  version of this form, 2
+ *           8  version of this format, 2
  *          16  size of the file before the edit
  *          24  bytes that are inserted in front
  *          32  size of the old header
@@ -15,8 +15,8 @@
  *          56  check of the new header
  *          64  check of the 64 bytes before
  *
- * Only a journal that trust.h accepts is one.  Anything else of that name (a folder, a symlink, what
- * another user has put there) says nothing about the file. */
+ * Only a journal that trust.h accepts counts.  Anything else of that name (a folder, a symlink,
+ * another user's file) says nothing about the file. */
 #ifndef GUFO_BASE_PENDING_H
 #define GUFO_BASE_PENDING_H
 

@@ -1,8 +1,8 @@
 /* Sources of bytes; source.h has the idea.
  *
- * Metadata of a regular file is mapped: nothing is copied, and only pages that are looked at are
- * read.  Bulk data goes through pread even then, because an I/O error in a mapping is a signal and
- * from pread it is an error. */
+ * Metadata of a regular file is mapped: nothing is copied, and only the pages in use are read.
+ * Bulk data goes through pread even then, because an I/O error in a mapping is a signal and from
+ * pread it is an error. */
 #include "base/files/source.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Strangers' files; trust.h has the idea. */
+/* Files of other users; trust.h has the idea. */
 #include "base/files/trust.h"
 
 #include <stdbool.h>

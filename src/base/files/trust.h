@@ -1,4 +1,4 @@
-/* Whether a file in a place of one of ours is ours.
+/* Whether a file at the path of one of ours is ours.
  *
  * Journals, .part files and what a commit puts aside have names that anybody can guess.  In a
  * folder that others may write to, such a file may belong to another user, or be a link to

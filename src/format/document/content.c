@@ -1,4 +1,4 @@
-/* What may be written; content.h says what for. */
+/* What may be written; content.h has the purpose. */
 #include "format/document/content.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* What may be written: the rules for new content, and the looser ones for what is only copied, so
- * that any file that can be opened can be written again. */
+/* What may be written: the rules for new content, and the looser ones for copied content, so that
+ * every file that opens can be written again. */
 #ifndef GUFO_FORMAT_CONTENT_H
 #define GUFO_FORMAT_CONTENT_H
 

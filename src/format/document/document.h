@@ -1,11 +1,11 @@
-/* A document, as its files see it.
+/* A document: the interface between its files.
  *
  *     document.c       life and encoding
  *     entries.c        the list of entries
  *     tensors.c        the list of tensors
  *     value.c          values: made, measured, encoded, compared
  *     content.c        what may be written
- *     shard.c          keys of shards, and what a finding says is to be done
+ *     shard.c          keys of shards, and fixes of findings
  *     changes.c        how it differs from the model that it was made from
  *     layout.c         where everything goes, and the header
  *     named_list.c     records that have names, found by name and by position */

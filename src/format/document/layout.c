@@ -5,8 +5,8 @@
  *                                                    ^ metadata_size
  *                                                            ^ data_offset, aligned
  *
- *     packed       ... data 0 | padding | data 1 | padding | ... each offset aligned, padding
- *                  behind the last tensor, too: the specification does not ask for it, ggml does
+ *     packed       ... data 0 | padding | data 1 | padding | ... each offset aligned, also
+ *                  padding after the last tensor: ggml requires it, the specification does not
  *     as source    ... whatever follows the data offset of the model, gaps and tail included
  *
  * Zeros before the data are fewer than the alignment.  More room than that is filled by the value

@@ -1,8 +1,8 @@
 /* A list of records that have names: kept in the order in which they were added, found by name and
  * by position, removed and renamed, each in (nearly) constant time.
  *
- * A record that is removed stays where it is and is only marked, until half of all are gone: then
- * the others move together.  A tree that counts (Fenwick 1994) leads from a position to its record:
+ * A record that is removed keeps its slot and is only marked, until half of all are gone: then the
+ * others move together.  A tree that counts (Fenwick 1994) leads from a position to its record:
  * node i counts how many of the last i & -i records up to record i exist.
  *
  *     slot        0    1    2    3    4    5

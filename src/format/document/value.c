@@ -1,9 +1,8 @@
 /* Values of a document.
  *
- * A value is stored bytes and their encoding.  Bytes of a model are neither copied nor trusted:
- * others may overwrite a mapping, so that encoding checks the bounds of every element again.  What
- * is set is encoded once, by the code that checks it, and looks like an array of a model from then
- * on. */
+ * A value is stored bytes and their encoding.  Bytes of a model are neither copied nor trusted: a
+ * mapping may change, so encoding checks the bounds of every element again.  A value that is set is
+ * encoded once, by the code that checks it, and then looks like an array of a model. */
 #include "format/document/document.h"
 
 #include <string.h>

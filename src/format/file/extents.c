@@ -3,9 +3,9 @@
  *     infos | padding |== a ==| padding |===== b =====|  gap  |== c ==|
  *                     ^ data_offset = infos_end, aligned              ^ data_end
  *
- * Infos may name tensors in any order.  In the order of their offsets, sizes that the type does not
- * tell are taken from the next higher offset (or the end of the file), and no extent may begin
- * before the furthest end so far.  Tensors without bytes overlap nothing. */
+ * Infos may name tensors in any order.  In the order of their offsets, sizes that do not follow
+ * from the type are taken from the next higher offset (or the end of the file), and no extent may
+ * begin before the furthest end so far.  Tensors without bytes overlap nothing. */
 #include <inttypes.h>
 
 #include "base/checked.h"

@@ -1,4 +1,4 @@
-/* Telling faults: to the error of a strict open, or to the findings of a lenient one. */
+/* Reporting faults: to the error of a strict open, or to the findings of a lenient one. */
 #include <stdarg.h>
 #include <stdio.h>
 

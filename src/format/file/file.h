@@ -1,4 +1,4 @@
-/* One open file, as the room sees it; model.h has what a caller sees.
+/* One open file: the interface inside the room; model.h has that for callers.
  *
  * Opening has four stages, each in its own file:
  *

@@ -1,8 +1,8 @@
-/* The second look: rules that a file can break and still be read with one meaning.
+/* The second pass: rules that a file can break and still have one meaning.
  *
- * Opening has checked what makes a file unsafe or ambiguous.  Here come the rules about characters,
- * padding, gaps and missing keys, and what other readers refuse.  One function per rule or group of
- * rules that look at the same thing; `gufo_model_check` calls them all. */
+ * Opening has checked what makes a file unsafe or ambiguous.  Here are the rules about characters,
+ * padding, gaps and missing keys, and about what other readers refuse.  One function per rule or
+ * group of rules that look at the same thing; `gufo_model_check` calls them all. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>

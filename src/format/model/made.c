@@ -1,7 +1,7 @@
 /* Models that are made: entries, tensors and rows come from a provider.
  *
- * What the provider leaves open - sizes, and that nothing has a place in a file - is filled in each
- * time an entry or a tensor is asked for. */
+ * The fields that the provider leaves open (sizes, and the missing places in a file) are filled in
+ * for each request of an entry or a tensor. */
 #include "format/model/made.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* The model itself: what it is made of, what is true of it, and its end. */
+/* The model itself: its files, its facts, and closing it. */
 #include "format/model/model.h"
 
 #include <string.h>

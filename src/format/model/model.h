@@ -1,4 +1,4 @@
-/* A model, as the room sees it: what a caller holds after opening.
+/* A model, the object that opening returns: the interface inside the room.
  *
  *     one file         gufo_model -> gguf_file
  *     several shards   gufo_model -> gufo_model, gufo_model ... each -> gguf_file

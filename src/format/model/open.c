@@ -1,4 +1,4 @@
-/* Opening a model: which files it is, and whether they are all of it. */
+/* Opening a model: finding its files, and checking that all are present. */
 #include "base/error.h"
 #include "format/model/model.h"
 

@@ -2,12 +2,12 @@
  *
  *     file --read--> blocks --swap--> little-endian --decode--> numbers
  *
- * Blocks of most types follow each other through the whole tensor, so rows are just many of them.  The
- * interleaved types of the past merge 4 or 8 rows into a band:
+ * In most types, blocks follow each other through the whole tensor, so rows are runs of blocks.
+ * The removed interleaved types merge 4 or 8 rows into a band:
  *
  *     band    |group|group|group|group|     a group is one block of each of its rows
  *
- * and all rows of a band are decoded to have one.  A band never holds rows of two matrices. */
+ * and reading one row decodes the whole band.  A band never holds rows of two matrices. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* Finding the end of an array without recursion.
  *
- * Elements of fixed size are skipped at once.  Strings and arrays carry their lengths, so each has
- * to be visited:
+ * Elements of fixed size are skipped at once.  Strings and arrays carry their lengths, so each must
+ * be visited:
  *
  *     array  := type:u32 count:length element*
  *     string := length byte*

@@ -1,4 +1,4 @@
-/* Encoding; encode.h says what. */
+/* Encoding; encode.h has the purpose. */
 #include "format/value/encode.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
 /* Value types and typed access (spec, gguf_metadata_value_type).
  *
- * Access never guesses: an integer is given as any integer type that can hold it, since writers use
- * uint32 and uint64 (and signed types) for the same key, but never as a float, and a float never as
- * an integer. */
+ * Access never guesses: an integer is given as any integer type that can hold it, because writers
+ * use uint32 and uint64 (and signed types) for the same key, but never as a float, and a float
+ * never as an integer. */
 #include "format/value/value.h"
 
 #include <inttypes.h>
