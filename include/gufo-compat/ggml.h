@@ -179,7 +179,7 @@ static const size_t GGML_TENSOR_SIZE = sizeof(struct ggml_tensor);
 
 GGML_API int64_t ggml_nelements(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_nelements);
 GGML_API int64_t ggml_nrows(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_nrows);
-/* Bytes from the first element to behind the last; 0 if there is none. */
+/* Bytes from the first element to the end of the last; 0 if there is none. */
 GGML_API size_t ggml_nbytes(const struct ggml_tensor *tensor) GGML_SYMBOL(ggml_nbytes);
 GGML_API size_t ggml_nbytes_pad(const struct ggml_tensor *tensor)
     GGML_SYMBOL(ggml_nbytes_pad); /* to GGML_MEM_ALIGN */

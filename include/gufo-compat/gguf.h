@@ -54,7 +54,7 @@ struct gguf_init_params {
     bool no_alloc; /* with ctx: make the tensors without their data */
     /* If not NULL: receives a new ggml_context with the tensors and, unless no_alloc is set, all
      * tensor data; to be freed with ggml_free.  If data is not read, the library does not check
-     * that it is there: the file may end behind the tensor infos. */
+     * that it is there: the file may end after the tensor infos. */
     struct ggml_context **ctx;
 };
 
@@ -69,7 +69,7 @@ GGML_API struct gguf_context *gguf_init_empty(void) GGML_SYMBOL(gguf_init_empty)
 GGML_API struct gguf_context *gguf_init_from_file(const char *fname, struct gguf_init_params params)
     GGML_SYMBOL(gguf_init_from_file);
 /* From the current position of a file that can seek, to its end.  Offsets count from the start of
- * the file.  Afterwards the position is behind what was read. */
+ * the file.  Afterwards the position is after the last byte read. */
 GGML_API struct gguf_context *gguf_init_from_file_ptr(FILE *file, struct gguf_init_params params)
     GGML_SYMBOL(gguf_init_from_file_ptr);
 GGML_API struct gguf_context *gguf_init_from_buffer(const void *data, size_t size,
@@ -150,7 +150,7 @@ GGML_API const void *gguf_get_arr_data(const struct gguf_context *ctx, int64_t k
 GGML_API const char *gguf_get_arr_str(const struct gguf_context *ctx, int64_t key_id, size_t i)
     GGML_SYMBOL(gguf_get_arr_str);
 
-/* The id that the key had, or -1 if it was not there.  Ids behind it move down by one. */
+/* The id that the key had, or -1 if it did not exist. Later ids move down by one. */
 GGML_API int64_t gguf_remove_key(struct gguf_context *ctx, const char *key)
     GGML_SYMBOL(gguf_remove_key);
 
@@ -208,12 +208,12 @@ GGML_API enum ggml_type gguf_get_tensor_type(const struct gguf_context *ctx, int
 GGML_API size_t gguf_get_tensor_size(const struct gguf_context *ctx, int64_t tensor_id)
     GGML_SYMBOL(gguf_get_tensor_size);
 
-/* Adds a tensor behind the others.  Its struct is copied, its data is not and must stay until the
+/* Adds a tensor after the others.  Its struct is copied, its data is not and must stay until the
  * context is written.  Aborts if there is one with that name, if the name has no terminator, or if
  * its type does not exist. */
 GGML_API void gguf_add_tensor(struct gguf_context *ctx, const struct ggml_tensor *tensor)
     GGML_SYMBOL(gguf_add_tensor);
-/* Changes the type and moves the tensors behind.  Aborts without such a tensor, or if its rows do
+/* Changes the type and moves the later tensors.  Aborts without such a tensor, or if its rows do
  * not fill blocks of the type. */
 GGML_API void gguf_set_tensor_type(struct gguf_context *ctx, const char *name, enum ggml_type type)
     GGML_SYMBOL(gguf_set_tensor_type);

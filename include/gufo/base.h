@@ -125,7 +125,7 @@ typedef struct gufo_error {
     gufo_file_role role;
     uint32_t file_index; /* from 0: the shard of a model, or the place in a list of files */
     char file[1024];     /* its path as the caller spelt it, or what options call it; a longer one
-                            keeps its tail, behind "..."; "" if there is none */
+                            keeps its end, after "..."; "" if there is none */
     char message[1024];  /* one English sentence, no newline, control characters escaped */
     uint64_t reserved[4];
 } gufo_error;

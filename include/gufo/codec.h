@@ -9,10 +9,10 @@
  * Part 3  decoding  blocks to numbers
  * Part 4  encoding  numbers to blocks
  *
- * Blocks are little-endian, as in a little-endian file; gufo_swap_blocks swaps those of a big-endian
- * file.  Results are the same bytes for every kernel, processor and compiler, but for the sign and
- * the payload of a NaN that decoding gives.  They assume the floating-point environment that every
- * program starts with: rounding to nearest, subnormal numbers not flushed to zero. */
+ * Blocks are little-endian, as in a little-endian file; gufo_swap_blocks swaps those of a
+ * big-endian file.  Results are the same bytes for every kernel, processor and compiler, except the
+ * sign and the payload of a NaN that decoding gives.  They assume the floating-point environment
+ * that every program starts with: rounding to nearest, subnormal numbers not flushed to zero. */
 #ifndef GUFO_CODEC_H
 #define GUFO_CODEC_H
 

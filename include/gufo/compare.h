@@ -56,7 +56,7 @@ typedef struct gufo_tensor_difference {
     gufo_difference kind; /* never NONE */
     gufo_tensor a, b;     /* all zeros where the model lacks it */
     bool type, shape;     /* they differ */
-    bool data;            /* bytes differ; only looked at if type and size are the same */
+    bool data;            /* bytes differ; only compared if type and size are the same */
     bool unordered;       /* byte orders differ, and how to swap this type is not known */
     uint64_t first;       /* if data && !unordered: the first byte of the tensor that differs */
     bool has_values; /* with GUFO_COMPARE_VALUES, if both have the same shape and can be decoded */

@@ -215,11 +215,10 @@ GUFO_API bool gufo_document_tensor_at(const gufo_document *document, uint64_t in
 GUFO_API bool gufo_document_tensor_find(const gufo_document *document, gufo_str name,
                                         uint64_t *index, gufo_document_tensor *out);
 
-/* Adds a tensor behind the others; its size follows from type and dims, and its data will be
- * written in the byte order of the document.  The call refuses, with the rule and its status: a
- * name twice, empty, over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill
- * blocks; sizes that overflow; removed types.  GUFO_E_ARGUMENT for a type whose layout is not
- * known. */
+/* Adds a tensor after the others; its size follows from type and dims, and its data will be written
+ * in the byte order of the document.  The call refuses, with the rule and its status: a name twice,
+ * empty, over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill blocks; sizes
+ * that overflow; removed types.  GUFO_E_ARGUMENT for a type whose layout is not known. */
 GUFO_API gufo_status gufo_document_add_tensor(gufo_document *document, gufo_str name,
                                               const gufo_element_type *type, uint32_t n_dims,
                                               const uint64_t *dims, gufo_error *error);

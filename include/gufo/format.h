@@ -474,7 +474,7 @@ GUFO_MUST_USE GUFO_API gufo_model *gufo_open_provider(const gufo_provider *provi
 
 typedef enum gufo_severity {
     GUFO_INFO = 0,    /* legal, but some tools refuse it */
-    GUFO_WARNING = 1, /* readable, but not as the specification wants it */
+    GUFO_WARNING = 1, /* readable, but not as the specification requires */
     GUFO_ERROR = 2,   /* the file breaks the format */
 } gufo_severity;
 

@@ -18,7 +18,7 @@ typedef struct catalogue_column {
     bool is_number;
 } catalogue_column;
 
-/* The cells of a row, "" where there is nothing.  Static, but for what the row itself holds. */
+/* The cells of a row, "" where there is nothing.  Static, except what the row itself holds. */
 typedef struct catalogue_row {
     const char *cells[CATALOGUE_CELLS];
     char numbers[CATALOGUE_CELLS][24];

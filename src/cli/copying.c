@@ -56,7 +56,7 @@ int copying_open(copying *job)
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-/* What a plan refuses is wrong usage, but for a broken set. */
+/* What a plan refuses is wrong usage, except a broken set. */
 static int report_no_plan(const copying *job, const gufo_error *error)
 {
     static const gufo_status usage[] = {GUFO_E_ARGUMENT, GUFO_E_TYPE, GUFO_E_LIMIT};

@@ -88,7 +88,7 @@ uint32_t input_set_size(const char *path, bool single)
     return count;
 }
 
-/* ---- edits on the way ---------------------------------------------------------------------- */
+/* ---- edits in progress --------------------------------------------------------------------- */
 
 static bool file_is_pending(const char *path)
 {

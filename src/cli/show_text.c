@@ -67,7 +67,7 @@ static void put_table_heading(bool color, const char *title, uint64_t shown, uin
         printf(" (%s of %s)\n", human_grouped(shown).text, human_grouped(all).text);
 }
 
-/* A left-aligned cell and the gap behind it. */
+/* A left-aligned cell and the gap after it. */
 static void put_cell(gufo_str text, size_t columns)
 {
     size_t used = text_put_cut(stdout, text, TEXT_PLAIN, KEY_SHOWN);

@@ -106,7 +106,7 @@ static int report_damage(const input *in)
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-/* A tensor is looked through twice: so far all bytes before it. */
+/* A tensor is scanned twice: so far all bytes before it. */
 typedef struct work {
     stats_report report;
     progress bar;

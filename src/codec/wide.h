@@ -1,4 +1,4 @@
-/* Decoding to doubles, for what measures: they hold every element type's numbers, but for the last
+/* Decoding to doubles, for what measures: they hold every element type's numbers, except the last
  * bits of large I64. */
 #ifndef CODEC_WIDE_H
 #define CODEC_WIDE_H

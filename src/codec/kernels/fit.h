@@ -124,8 +124,8 @@ static inline floats fit_sym(const floats *x, const floats *w, size_t n, float q
 }
 
 /* Takes element i out of the sums and proposes the code that suits the scale of the others; keeps
- * it where that raises A^2 / C.  Returns where.  (Codes that are not negative leave a positive C
- * behind, but for rounding.) */
+ * it where that raises A^2 / C.  Returns where.  (Codes that are not negative leave a positive C,
+ * except for rounding.) */
 static inline mask fit_improve_code(const fit_group *g, size_t i, floats *code, fit_sums *sums)
 {
     floats zero = floats_of(0), w = g->w[i], wx = g->wx[i];

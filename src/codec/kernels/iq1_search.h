@@ -162,7 +162,8 @@ static inline void best_cut_store(const best_cut *b, cuts *to, size_t at)
 
 /* A cut's sums are differences of sums over the sorted weights.  Those of the first and last part
  * are there, for both sets of levels, before cuts are tried; those of the middle, with levels
- * +-1/8, are the same for both but for the sign, and powers of two may be multiplied in before. */
+ * +-1/8, are the same for both except for the sign, and powers of two may be multiplied in
+ * before. */
 typedef struct s_part {
     floats a[2], c[2]; /* by set of levels */
 } s_part;

@@ -22,7 +22,7 @@ enum { ELEMENTS = 256, RUN = 32 };
 
 enum { TQ1_SCALE = 52, TQ1_BYTES = 54, TAIL = 48, TAIL_BYTES = 4, TAIL_TRITS = 4 };
 
-/* The runs but for the tail, which is shorter than the lanes. */
+/* The runs except the tail, which is shorter than the lanes. */
 static const struct {
     size_t at, bytes, element;
 } runs[] = {{0, 32, 0}, {32, 16, 160}};

@@ -44,8 +44,8 @@ static inline named *named_list_slot(const named_list *list, uint64_t slot)
 /* Makes room for `more` records: adding them then fails only where a name cannot be copied. */
 gufo_status named_list_reserve(named_list *list, uint64_t more, const gufo_allocator *allocator,
                                gufo_error *error);
-/* Adds a record, zeroed but for its name, which no other has.  The name is copied if `owned`, else it
- * must live as long as the record.  NULL without memory. */
+/* Adds a record, zeroed except for its name, which no other has.  The name is copied if `owned`,
+ * else it must live as long as the record.  NULL without memory. */
 void *named_list_add(named_list *list, gufo_str name, bool owned, const gufo_allocator *allocator,
                      gufo_error *error);
 
