@@ -21,10 +21,10 @@
  *     transpose.c  columns that become rows, a band at a time
  *     work.c       threads with their memory
  *     units.c      all units in a row
- *     targets.c parts.c    temporary files, and what an interrupted run has left
- *     journal.c identity.c keeper.c    what is done so far, on disk
- *     run.c        all of it in a row; stream.c, sink.c: to a pipe; given.c: data that the caller has
- *     job.c        life, and what planners put in; ask.c: what callers ask
+ *     targets.c parts.c    temporary files, and what an interrupted run left
+ *     journal.c identity.c keeper.c    the progress, on disk
+ *     run.c        a whole run; stream.c, sink.c: to a pipe; given.c: data that the caller gives
+ *     job.c        making, filling and freeing; ask.c: queries
  *     document.c   the planner for documents whose tensors were copied
  *
  * Units are numbered through the whole job and depend on shapes alone.  So the progress is one
