@@ -38,8 +38,9 @@ typedef struct gufo_job_plan_options {
 
 /* Plans one file for each document, which is laid out if it is not yet, and must not change until
  * the job is freed.  Tensors that were copied from a model are moved, or swapped where the byte
- * orders differ; the caller gives the data of all others.  Several documents are the shards of a
- * set, in order.  `options` may be NULL.  NULL on failure: as gufo_document_layout; GUFO_E_ARGUMENT
+ * orders differ; the caller gives the data of all others.  All models from which something was
+ * copied are inputs, with all their shards: no output replaces them.  Several documents are the
+ * shards of a set, in order.  `options` may be NULL.  NULL on failure: as gufo_document_layout; GUFO_E_ARGUMENT
  * for no document, a retyped tensor (which only quantizing makes), data of a pipe. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_job_of_documents(gufo_document *const *documents,
                                                        size_t count,
@@ -98,8 +99,12 @@ typedef enum gufo_job_flags {
 } gufo_job_flags;
 
 typedef struct gufo_job_options {
-    const char *path;     /* compulsory: see gufo_job_output_path */
-    uint32_t flags;       /* of gufo_job_flags */
+    const char *path; /* compulsory: see gufo_job_output_path */
+    uint32_t flags;   /* of gufo_job_flags */
+    /* Files that the caller has read for the plan, such as a list of types: like the inputs that the job
+     * knows, no output may replace them.  What has no file is passed over. */
+    const char *const *also_read;
+    size_t also_read_count;
     uint64_t reserved[4]; /* must be zero */
 } gufo_job_options;
 

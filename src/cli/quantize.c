@@ -136,7 +136,8 @@ static error_t parse_quantize(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_IMATRIX:
         o->imatrix = text;
-        return 0;
+        good = add_name(&o->read, &o->read_count, text);
+        break;
     case OPTION_REPORT:
         o->report = text;
         return 0;
@@ -156,7 +157,7 @@ static error_t parse_quantize(int key, char *text, struct argp_state *state)
         good = quantize_read_rule(o, text);
         break;
     case OPTION_TENSOR_TYPE_FILE:
-        good = quantize_read_rule_file(o, text);
+        good = add_name(&o->read, &o->read_count, text) && quantize_read_rule_file(o, text);
         break;
     case OPTION_PRUNE:
         good = quantize_read_layers(o, text);
@@ -248,17 +249,6 @@ static bool read_arguments(quantize_options *o)
     return o->output != NULL || o->dry_run || make_default_output(o);
 }
 
-static const char same_files[] = "two of the files are the same";
-
-/* Whether both names are of the same file, which exists. */
-static bool same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-
-    return a != NULL && b != NULL && stat(a, &first) == 0 && stat(b, &second) == 0 &&
-           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
 /* The folder of a path: to be freed; NULL without memory.  *name is the rest of the path. */
 static char *folder_of(const char *path, const char **name)
 {
@@ -266,18 +256,6 @@ static char *folder_of(const char *path, const char **name)
 
     *name = slash != NULL ? slash + 1 : path;
     return slash != NULL ? strndup(path, (size_t)(*name - path)) : strdup(".");
-}
-
-/* Whether both are names for the same place, which may be empty. */
-static bool same_place(const char *a, const char *b)
-{
-    const char *name_a, *name_b;
-    char *folder_a = folder_of(a, &name_a), *folder_b = folder_of(b, &name_b);
-    bool same = strcmp(name_a, name_b) == 0 && same_file(folder_a, folder_b);
-
-    free(folder_a);
-    free(folder_b);
-    return same || same_file(a, b);
 }
 
 /* Whether the report can be written: not to be found out after the work. */
@@ -319,9 +297,6 @@ static int check_arguments(const quantize_options *o)
     if (o->included_count > 0 && o->excluded_count > 0)
         return report_usage("quantize",
                             "--include-weights and --exclude-weights exclude each other");
-    if (same_file(output, o->imatrix) || same_file(o->report, o->imatrix) ||
-        (output != NULL && o->report != NULL && same_place(o->report, output)))
-        return report_usage("quantize", "%s", same_files);
     if (output != NULL && save_is_pending(output))
         return CODE_USAGE;
     return check_report(o);
@@ -376,18 +351,10 @@ typedef struct work {
     gufo_imatrix *imatrix, *selection; /* of it */
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
+    output_guard guard; /* what the report may not replace */
     gufo_cpu cpu;
     progress bar;
 } work;
-
-/* The report must not replace what is read. */
-static int compare_report(const work *w)
-{
-    for (size_t i = 0; i < gufo_model_shard_count(w->input); i++)
-        if (same_file(w->options->report, gufo_model_name(gufo_model_shard(w->input, i))))
-            return report_usage("quantize", "%s", same_files);
-    return CODE_OK;
-}
 
 static int open_imatrix(work *w)
 {
@@ -526,6 +493,42 @@ static int plan(work *w)
     return CODE_OK;
 }
 
+/* ---- the report's file ---------------------------------------------------------------------- */
+
+static bool guard_outputs(work *w)
+{
+    const gufo_job *job = gufo_quantizer_job(w->quantizer);
+    const quantize_options *o = w->options;
+    bool guarded = true;
+
+    for (size_t i = 0; !o->dry_run && guarded && i < gufo_job_output_count(job); i++) {
+        size_t size = gufo_job_output_path(job, o->output, i, NULL, 0) + 1;
+        char *path = malloc(size);
+
+        if (path != NULL)
+            (void)gufo_job_output_path(job, o->output, i, path, size);
+        else
+            report_message(NULL, "out of memory");
+        guarded = path != NULL && save_guard_output(&w->guard, path);
+        free(path);
+    }
+    return guarded;
+}
+
+/* The report replaces neither what is read nor what is made: not to be found out after the work. */
+static int guard_report(work *w)
+{
+    const quantize_options *o = w->options;
+    const input in = {o->input, w->input};
+
+    if (o->report == NULL)
+        return CODE_OK;
+    if (!input_guard(&in, &w->guard) || !save_guard_more(&w->guard, o->read, o->read_count) ||
+        !guard_outputs(w))
+        return CODE_FAILED;
+    return save_check(o->report, o->base.shared->force, &w->guard);
+}
+
 static bool on_progress(void *context, uint64_t done, uint64_t total)
 {
     work *w = context;
@@ -548,7 +551,9 @@ static gufo_status run_job(work *w, gufo_error *error)
     const gufo_job_options options = {.path = o->output,
                                       .flags = GUFO_JOB_RESUMABLE |
                                                (shared->force ? GUFO_JOB_REPLACE : 0u) |
-                                               (o->resume ? GUFO_JOB_RESUME : 0u)};
+                                               (o->resume ? GUFO_JOB_RESUME : 0u),
+                                      .also_read = o->read,
+                                      .also_read_count = o->read_count};
     const gufo_run how = {.threads = shared->threads,
                           .cpu = w->cpu,
                           .memory = o->memory,
@@ -578,31 +583,6 @@ static int run(work *w)
         false);
 }
 
-/* The report replaces neither what was read nor what was made. */
-static int save_report_of(const work *w)
-{
-    const quantize_options *o = w->options;
-    size_t shards = gufo_model_shard_count(w->input);
-    const char **paths = calloc(shards + 2, sizeof *paths);
-    output_guard guard;
-    int code = CODE_FAILED;
-
-    for (size_t i = 0; paths != NULL && i < shards; i++)
-        paths[i] = gufo_model_name(gufo_model_shard(w->input, i));
-    if (paths == NULL) {
-        report_message(NULL, "out of memory");
-        return code;
-    }
-    paths[shards] = o->imatrix;
-    paths[shards + 1] = o->dry_run ? NULL : o->output;
-    if (save_guard(&guard, paths, shards + 2)) {
-        code = quantize_save_report(w->quantizer, o, &guard);
-        guard_free(&guard);
-    }
-    free(paths);
-    return code;
-}
-
 static int tell(const work *w)
 {
     const quantize_options *o = w->options;
@@ -613,24 +593,25 @@ static int tell(const work *w)
         quantize_print_plan(w->quantizer, o);
     else if (!o->base.shared->quiet)
         quantize_print_result(w->quantizer, o);
-    return o->report != NULL ? save_report_of(w) : CODE_OK;
+    return o->report != NULL ? quantize_save_report(w->quantizer, o, &w->guard) : CODE_OK;
 }
 
 static int quantize(quantize_options *options)
 {
     work w = {.options = options, .input = input_open_model(options->input, 0)};
-    int code = w.input != NULL ? compare_report(&w) : CODE_FAILED;
+    int code = w.input != NULL ? open_imatrix(&w) : CODE_FAILED;
 
-    if (code == CODE_OK)
-        code = open_imatrix(&w);
     if (code == CODE_OK)
         code = make_overrides(&w);
     if (code == CODE_OK)
         code = plan(&w);
+    if (code == CODE_OK)
+        code = guard_report(&w);
     if (code == CODE_OK && !options->dry_run)
         code = run(&w);
     if (code == CODE_OK)
         code = tell(&w);
+    guard_free(&w.guard);
     gufo_quantizer_free(w.quantizer);
     free(w.overrides);
     gufo_imatrix_close(w.selection);
@@ -651,6 +632,7 @@ static void free_options(quantize_options *o)
     free(o->pruned);
     free(o->included);
     free(o->excluded);
+    free(o->read);
     free(o->default_output);
 }
 

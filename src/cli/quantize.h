@@ -33,6 +33,8 @@ typedef struct quantize_options {
     bool no_fallback, resume, keep_nonfinite;
     const gufo_element_type *output_type, *embedding_type;
     const char *imatrix, *report;
+    const char **read; /* files that options name: no output may replace them */
+    size_t read_count;
     const char **included, **excluded; /* parts of names */
     size_t included_count, excluded_count;
     type_rule *rules;

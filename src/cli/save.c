@@ -38,22 +38,41 @@ bool save_is_pending(const char *path)
     return state != GUFO_EDIT_STATE_SETTLED;
 }
 
-bool save_guard(output_guard *guard, const char *const *paths, size_t count)
+static bool guarded(output_guard *guard, gufo_status status, const char *path,
+                    const gufo_error *error)
+{
+    guard_ready(guard);
+    if (status == GUFO_OK)
+        return true;
+    report_error(path, error);
+    guard_free(guard);
+    return false;
+}
+
+bool save_guard_more(output_guard *guard, const char *const *paths, size_t count)
 {
     gufo_status status = GUFO_OK;
     gufo_error error;
 
-    *guard = (output_guard){.allocator = &default_allocator};
     for (size_t i = 0; i < count && status == GUFO_OK; i++)
         if (paths[i] != NULL)
             status = input_is_stdin(paths[i]) ? guard_add_fd(guard, STDIN_FILENO, &error)
                                               : guard_add_path(guard, paths[i], &error);
-    guard_ready(guard);
-    if (status != GUFO_OK) {
-        report_error(NULL, &error);
-        guard_free(guard);
-    }
-    return status == GUFO_OK;
+    return guarded(guard, status, NULL, &error);
+}
+
+bool save_guard(output_guard *guard, const char *const *paths, size_t count)
+{
+    *guard = (output_guard){.allocator = &default_allocator};
+    return save_guard_more(guard, paths, count);
+}
+
+bool save_guard_output(output_guard *guard, const char *path)
+{
+    gufo_error error;
+    gufo_status status = output_guard_path(guard, path, &error);
+
+    return guarded(guard, status, path, &error);
 }
 
 bool save_would_replace(const char *path, const char *const *paths, size_t count)
@@ -66,7 +85,7 @@ bool save_would_replace(const char *path, const char *const *paths, size_t count
         return false;
     if (!save_guard(&guard, paths, count))
         return true;
-    replaces = guard_holds(&guard, &info);
+    replaces = guard_find_file(&guard, &info) != GUARD_NOTHING;
     guard_free(&guard);
     if (replaces)
         report_message(path, "the output is an input; it would be lost");
@@ -101,6 +120,19 @@ int save_report(const char *path, const gufo_error *error)
     }
     report_message(path, "%s (--force replaces it)", error->message);
     return CODE_USAGE;
+}
+
+int save_check(const char *path, bool force, const output_guard *guard)
+{
+    output target;
+    gufo_error error;
+
+    if (save_is_stream(path))
+        return CODE_OK;
+    if (output_find(&target, path, force, guard, &default_allocator, &error) != GUFO_OK)
+        return save_report(path, &error);
+    output_discard(&target);
+    return CODE_OK;
 }
 
 /* Signals wait while the temporary file is made and while it gets its final name. */

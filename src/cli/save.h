@@ -27,6 +27,15 @@ int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard 
  * after a report. */
 bool save_guard(output_guard *guard, const char *const *paths, size_t count);
 
+/* Adds more of them to a guard, and a file that will be written at `path`: what is saved later may not
+ * replace it either.  False, with the guard freed, after a report. */
+bool save_guard_more(output_guard *guard, const char *const *paths, size_t count);
+bool save_guard_output(output_guard *guard, const char *path);
+
+/* Looks whether `path` may be written, before the work is done: CODE_OK, or another code after a
+ * report. */
+int save_check(const char *path, bool force, const output_guard *guard);
+
 /* Whether writing to `path` (may be NULL) would replace one of the files at `paths`; says so. */
 bool save_would_replace(const char *path, const char *const *paths, size_t count);
 

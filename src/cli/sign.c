@@ -4,8 +4,6 @@
  * before gigabytes are read, and says which tensor is wrong. */
 #include "cli/sign.h"
 
-#include "base/memory.h"
-#include "base/files/output.h"
 #include "base/utf8.h"
 #include "cli/commands.h"
 #include "cli/report.h"
@@ -15,7 +13,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -83,19 +80,6 @@ static const struct argp sign_argp = {
 };
 
 /* ---- targets -------------------------------------------------------------------------------- */
-
-int sign_check_target(const char *path, bool force, const output_guard *guard)
-{
-    output target;
-    gufo_error error;
-
-    if (save_is_stream(path))
-        return CODE_OK;
-    if (output_find(&target, path, force, guard, &default_allocator, &error) != GUFO_OK)
-        return save_report(path, &error);
-    output_discard(&target);
-    return CODE_OK;
-}
 
 void sign_remove(const char *path)
 {
@@ -224,7 +208,8 @@ typedef struct signing {
     const char *signature_path;
     const gufo_secret_key *key;
     const sign_options *options;
-    const output_guard *inputs; /* none of them may be replaced */
+    output_guard inputs; /* none of them may be replaced, */
+    output_guard beside; /* nor, by the signature, the manifest that is made */
 } signing;
 
 static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIGNATURE_TEXT])
@@ -244,7 +229,7 @@ static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIG
 static int save_signature(const signing *s, const char *text)
 {
     const shared_options *shared = s->options->base.shared;
-    int code = save_bytes(s->signature_path, gufo_str_of(text), shared->force, s->inputs);
+    int code = save_bytes(s->signature_path, gufo_str_of(text), shared->force, &s->beside);
 
     if (code == CODE_OK)
         tell_signature(shared, s->path, s->signature_path);
@@ -270,16 +255,16 @@ static int sign_model(const signing *s, const char *model_path)
     bool force = s->options->base.shared->force;
     char signature[GUFO_SIGNATURE_TEXT];
     gufo_str text = {0};
-    int code = sign_check_target(s->path, force, s->inputs);
+    int code = save_check(s->path, force, &s->inputs);
 
     if (code == CODE_OK)
-        code = sign_check_target(s->signature_path, force, s->inputs);
+        code = save_check(s->signature_path, force, &s->beside);
     if (code == CODE_OK)
         code = make_manifest(model_path, s->options, &text);
     if (code == CODE_OK)
         code = make_signature(s, text, signature);
     if (code == CODE_OK)
-        code = save_bytes(s->path, text, force, s->inputs);
+        code = save_bytes(s->path, text, force, &s->inputs);
     hash_text_free(&text);
     if (code != CODE_OK)
         return code;
@@ -289,41 +274,13 @@ static int sign_model(const signing *s, const char *model_path)
     return code;
 }
 
-static bool same_file(const char *a, const char *b)
-{
-    struct stat first, second;
-
-    return strcmp(a, b) == 0 ||
-           (stat(a, &first) == 0 && stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
-            first.st_dev == second.st_dev && first.st_ino == second.st_ino);
-}
-
-static int check_output(const signing *s, const char *path)
-{
-    const char *const needed[] = {path, s->path, s->options->key};
-
-    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
-        if (same_file(needed[i], s->signature_path)) {
-            report_message(s->signature_path, "the signature would replace what it is made from");
-            return CODE_USAGE;
-        }
-    return CODE_OK;
-}
-
-static int sign_guarded(signing *s, const char *path, bool is_model)
-{
-    int code = check_output(s, path);
-
-    if (code == CODE_OK)
-        code = is_model ? sign_model(s, path) : sign_manifest(s);
-    return code;
-}
-
 /* What is read: the model with all its shards, or the manifest; the key and its password. */
-static bool guard_inputs(output_guard *guard, const char *path, const sign_options *options)
+static bool guard_inputs(signing *s, const char *path)
 {
+    const sign_options *options = s->options;
     uint32_t shards = input_set_size(path, options->input.single);
-    const char **paths = calloc((size_t)shards + 3, sizeof *paths);
+    size_t count = (size_t)shards + 3;
+    const char **paths = calloc(count, sizeof *paths);
     bool guarded = false;
 
     if (paths != NULL) {
@@ -332,7 +289,7 @@ static bool guard_inputs(output_guard *guard, const char *path, const sign_optio
         paths[2] = options->password_file;
         for (uint32_t i = 2; i <= shards; i++)
             paths[i + 1] = input_sibling_path(path, i);
-        guarded = save_guard(guard, paths, (size_t)shards + 3);
+        guarded = save_guard(&s->inputs, paths, count) && save_guard(&s->beside, paths, count);
         for (uint32_t i = 2; i <= shards; i++)
             free((char *)paths[i + 1]);
     } else
@@ -341,20 +298,29 @@ static bool guard_inputs(output_guard *guard, const char *path, const sign_optio
     return guarded;
 }
 
+static int sign_guarded(signing *s, const char *path, bool is_model)
+{
+    if (!guard_inputs(s, path) || (is_model && !save_guard_output(&s->beside, s->path)))
+        return CODE_FAILED;
+    return is_model ? sign_model(s, path) : sign_manifest(s);
+}
+
 static int sign(const char *path, const gufo_secret_key *key, const sign_options *options)
 {
     bool is_model = hash_is_gguf(path);
     char *manifest = is_model ? hash_path_with(path, ".manifest") : NULL, *beside = NULL;
-    output_guard inputs;
-    signing s = {is_model ? manifest : path, options->output, key, options, &inputs};
+    signing s = {.path = is_model ? manifest : path,
+                 .signature_path = options->output,
+                 .key = key,
+                 .options = options};
     int code = CODE_FAILED;
 
     if (s.path != NULL && options->output == NULL)
         s.signature_path = beside = hash_path_with(s.path, ".minisig");
-    if (s.path != NULL && s.signature_path != NULL && guard_inputs(&inputs, path, options)) {
+    if (s.path != NULL && s.signature_path != NULL)
         code = sign_guarded(&s, path, is_model);
-        guard_free(&inputs);
-    }
+    guard_free(&s.inputs);
+    guard_free(&s.beside);
     free(beside);
     free(manifest);
     return code;

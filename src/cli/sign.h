@@ -6,7 +6,6 @@
 #ifndef CLI_SIGN_H
 #define CLI_SIGN_H
 
-#include "base/files/guard.h"
 #include "cli/hash.h"
 #include "cli/options.h"
 
@@ -26,9 +25,6 @@ int sign_generate(const char *name, const sign_options *options);
 /* Reads the secret key that is asked for; it is to be wiped.  Returns the exit code. */
 int sign_read_key(const sign_options *options, gufo_secret_key *key);
 
-/* Looks whether `path` may be written, before the work is done: CODE_OK, or another code after a
- * report. */
-int sign_check_target(const char *path, bool force, const output_guard *guard);
 /* Removes what was written to `path` before something else failed. */
 void sign_remove(const char *path);
 

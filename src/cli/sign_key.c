@@ -75,38 +75,45 @@ static gufo_status make_pair(pair *p, gufo_str password, gufo_error *error)
     return status;
 }
 
+/* Where a pair goes, and what it may not replace. */
+typedef struct pair_files {
+    char *secret_path, *public_path;
+    output_guard inputs;
+    output_guard beside; /* with the secret key: links may lead both to one file */
+} pair_files;
+
 /* Both or none: the public key alone is worth nothing. */
-static int save_both(const char *secret_path, const char *public_path, const pair *p, bool force,
-                     const output_guard *guard)
+static int save_both(const pair_files *f, const pair *p, bool force)
 {
-    int code = sign_check_target(secret_path, force, guard);
+    int code = save_check(f->secret_path, force, &f->inputs);
 
     if (code == CODE_OK)
-        code = save_bytes(public_path, gufo_str_of(p->public_text), force, guard);
+        code = save_bytes(f->public_path, gufo_str_of(p->public_text), force, &f->beside);
     if (code != CODE_OK)
         return code;
-    code = save_secret(secret_path, p->secret_text, force, guard);
+    code = save_secret(f->secret_path, p->secret_text, force, &f->inputs);
     if (code != CODE_OK)
-        sign_remove(public_path);
+        sign_remove(f->public_path);
     return code;
 }
 
 static int save_pair(const char *name, const pair *p, const sign_options *options)
 {
     const shared_options *shared = options->base.shared;
-    char *secret_path = hash_path_with(name, ".key"), *public_path = hash_path_with(name, ".pub");
+    pair_files f = {hash_path_with(name, ".key"), hash_path_with(name, ".pub"), {0}, {0}};
     int code = CODE_FAILED;
-    output_guard guard;
 
-    if (secret_path != NULL && public_path != NULL &&
-        save_guard(&guard, &options->password_file, 1)) {
-        code = save_both(secret_path, public_path, p, shared->force, &guard);
-        guard_free(&guard);
-    }
+    if (f.secret_path != NULL && f.public_path != NULL &&
+        save_guard(&f.inputs, &options->password_file, 1) &&
+        save_guard(&f.beside, &options->password_file, 1) &&
+        save_guard_output(&f.beside, f.secret_path))
+        code = save_both(&f, p, shared->force);
     if (code == CODE_OK)
-        tell_pair(shared, secret_path, public_path, &p->public_key);
-    free(secret_path);
-    free(public_path);
+        tell_pair(shared, f.secret_path, f.public_path, &p->public_key);
+    guard_free(&f.inputs);
+    guard_free(&f.beside);
+    free(f.secret_path);
+    free(f.public_path);
     return code;
 }
 

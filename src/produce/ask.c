@@ -93,6 +93,9 @@ gufo_status job_check_options(const gufo_job_options *options, gufo_error *error
         0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "gufo_job_options.flags holds flags that this version does not know");
+    if (options->also_read == NULL && options->also_read_count > 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "gufo_job_options.also_read is missing");
     return reserved_check(options->reserved, "gufo_job_options", error);
 }
 

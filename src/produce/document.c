@@ -7,58 +7,6 @@
 #include "format/document/document.h"
 #include "produce/work.h"
 
-/* ---- inputs --------------------------------------------------------------------------------- */
-
-static const source *source_of(const gufo_model *shard)
-{
-    const gguf_file *file = model_file(shard);
-
-    return file != NULL ? &file->source : NULL;
-}
-
-static gufo_status add_part(gufo_job *job, const gufo_model *part, uint32_t shard, uint32_t *number,
-                            gufo_error *error)
-{
-    gufo_facts facts = gufo_model_facts(part);
-    job_input input = {.role = GUFO_FILE_INPUT,
-                       .index = shard,
-                       .name = gufo_model_name(part),
-                       .source = source_of(part),
-                       .head = facts.data_offset < facts.size ? facts.data_offset : facts.size,
-                       .model = part};
-
-    return job_add_input(job, &input, number, error);
-}
-
-gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
-                          gufo_error *error)
-{
-    const gufo_model *part = gufo_model_shard(model, shard);
-
-    /* With all shards of a set added in their order, that is where it is. */
-    if (shard < job->input_count && job->inputs[shard].model == part) {
-        *number = shard;
-        return GUFO_OK;
-    }
-    /* A set is searched shard by shard: usually the tensor is in the last one. */
-    for (uint64_t i = job->input_count; i-- > 0;)
-        if (job->inputs[i].model == part) {
-            *number = (uint32_t)i;
-            return GUFO_OK;
-        }
-    return add_part(job, part, shard, number, error);
-}
-
-gufo_status job_add_shards(gufo_job *job, const gufo_model *model, gufo_error *error)
-{
-    gufo_status status = GUFO_OK;
-    uint32_t number;
-
-    for (size_t i = 0; i < gufo_model_shard_count(model) && status == GUFO_OK; i++)
-        status = add_part(job, gufo_model_shard(model, i), (uint32_t)i, &number, error);
-    return status;
-}
-
 /* ---- pieces --------------------------------------------------------------------------------- */
 
 /* A tensor of a document on its way to a piece. */

@@ -25,6 +25,7 @@
  *     journal.c identity.c keeper.c    the progress, on disk
  *     run.c        a whole run; stream.c, sink.c: to a pipe; given.c: data that the caller gives
  *     job.c        making, filling and freeing; ask.c: queries
+ *     inputs.c     the files that are read; planned.c: the end of a plan
  *     document.c   the planner for documents whose tensors were copied
  *
  * Units are numbered through the whole job and depend on shapes alone.  So the progress is one

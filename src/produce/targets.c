@@ -22,8 +22,8 @@ gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, g
 /* ---- finding -------------------------------------------------------------------------------- */
 
 /* Files that are read: all of them, or those that may not be replaced. */
-static gufo_status guard_inputs(const gufo_job *job, bool all, output_guard *guard,
-                                gufo_error *error)
+static gufo_status guard_inputs(const gufo_job *job, const gufo_job_options *options, bool all,
+                                output_guard *guard, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
@@ -31,6 +31,8 @@ static gufo_status guard_inputs(const gufo_job *job, bool all, output_guard *gua
     for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
         if (job->inputs[i].source != NULL && (all || !job->inputs[i].replaceable))
             status = guard_add_fd(guard, job->inputs[i].source->fd, error);
+    for (size_t i = 0; i < options->also_read_count && status == GUFO_OK; i++)
+        status = guard_add_path(guard, options->also_read[i], error);
     guard_ready(guard);
     return status;
 }
@@ -48,7 +50,7 @@ static gufo_status check_beside(const targets *t, const output *file, const outp
 
         if (path == NULL)
             return fail_memory(error);
-        same = stat(path, &info) == 0 && guard_holds(guard, &info);
+        same = stat(path, &info) == 0 && guard_find_file(guard, &info) != GUARD_NOTHING;
         mem_free(&t->job->allocator, path);
         if (same)
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
@@ -109,18 +111,18 @@ static gufo_status make_lists(targets *t, gufo_error *error)
     return GUFO_OK;
 }
 
-static gufo_status find_all(targets *t, const char *path, gufo_error *error)
+static gufo_status find_all(targets *t, const gufo_job_options *options, gufo_error *error)
 {
     output_guard guard, inputs;
-    gufo_status status = guard_inputs(t->job, false, &guard, error);
+    gufo_status status = guard_inputs(t->job, options, false, &guard, error);
     size_t failed;
 
     if (status == GUFO_OK)
-        status = guard_inputs(t->job, true, &inputs, error);
+        status = guard_inputs(t->job, options, true, &inputs, error);
     else
         inputs = (output_guard){.allocator = &t->job->allocator};
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
-        status = find_target(t, path, i, &guard, &inputs, error);
+        status = find_target(t, options->path, i, &guard, &inputs, error);
     guard_free(&guard);
     guard_free(&inputs);
     if (status != GUFO_OK)
@@ -143,7 +145,7 @@ gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *opti
     if (status == GUFO_OK)
         status = make_lists(t, error);
     if (status == GUFO_OK)
-        status = find_all(t, options->path, error);
+        status = find_all(t, options, error);
     if (status == GUFO_OK && t->resumable) {
         t->journal = output_beside(&t->files[0], ".part.journal");
         status = t->journal != NULL ? GUFO_OK : fail_memory(error);

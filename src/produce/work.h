@@ -4,6 +4,12 @@
 
 #include "produce/produce.h"
 
+/* ---- inputs.c ------------------------------------------------------------------------------- */
+
+/* Adds all shards of all models that the documents of targets were made from, unless they are inputs
+ * already. */
+gufo_status inputs_complete(gufo_job *job, gufo_error *error);
+
 /* ---- rows.c --------------------------------------------------------------------------------- */
 
 /* Rows of a piece that are contiguous in one of its sources. */

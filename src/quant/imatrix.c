@@ -57,16 +57,6 @@ gufo_imatrix *imatrix_new(const gufo_allocator *allocator, const char *name, guf
     return m;
 }
 
-gufo_status imatrix_guard(const gufo_imatrix *m, output_guard *guard, gufo_error *error)
-{
-    gufo_status status =
-        guard_add_fd(guard, m->file != NULL ? model_file(m->file)->source.fd : m->source.fd, error);
-
-    for (size_t i = 0; i < m->input_count && status == GUFO_OK; i++)
-        status = imatrix_guard(m->inputs[i], guard, error);
-    return status;
-}
-
 void gufo_imatrix_close(gufo_imatrix *m)
 {
     gufo_allocator allocator;

@@ -14,7 +14,6 @@
 #ifndef GUFO_QUANT_IMATRIX_H
 #define GUFO_QUANT_IMATRIX_H
 
-#include "base/files/guard.h"
 #include "base/files/source.h"
 #include "format/file/name_index.h"
 #include "format/file/records.h"
@@ -54,9 +53,6 @@ gufo_imatrix *imatrix_new(const gufo_allocator *allocator, const char *name, guf
 /* Names the importance matrix in a failure, as number `index` of several; returns `status`. */
 gufo_status imatrix_fail(const gufo_imatrix *imatrix, uint32_t index, gufo_status status,
                          gufo_error *error);
-
-/* Adds the files that it was read from: none of them may be replaced by what is made of it. */
-gufo_status imatrix_guard(const gufo_imatrix *imatrix, output_guard *guard, gufo_error *error);
 
 /* Adds an entry with that name to the list and to the index: *entry has everything else still to be
  * filled in.  GUFO_E_MALFORMED if there is one already; `offset` is where the file says it. */

@@ -269,11 +269,13 @@ need_patterns() {
     done
     run -3 --separate-stderr gufo quantize --force --report '' sample.gguf two.gguf Q8_0
     [ ! -e two.gguf ]
-    for report in sample.gguf two.gguf ./two.gguf; do
+    run -2 --separate-stderr gufo quantize --force --report sample.gguf sample.gguf two.gguf Q8_0
+    same_error 'gufo: sample.gguf: the output is the input; it would be lost'
+    for report in two.gguf ./two.gguf; do
         run -2 --separate-stderr gufo quantize --force --report "$report" sample.gguf two.gguf Q8_0
-        same_error 'gufo: two of the files are the same (see gufo help quantize)'
-        [ ! -e two.gguf ]
+        same_error "gufo: $report: this and another output are the same file"
     done
+    [ ! -e two.gguf ]
     run -3 --separate-stderr gufo quantize --report none/r.csv sample.gguf two.gguf Q8_0
     same_error 'gufo: none/r.csv: No such file or directory'
     [ ! -e two.gguf ]

@@ -91,7 +91,7 @@ need_minisign() {
     for target in k.key manifest; do
         cp "$target" before
         run -2 --separate-stderr gufo sign --force --key k.key -o "$target" manifest
-        same_error "gufo: $target: the signature would replace what it is made from"
+        same_error "gufo: $target: the output is the input; it would be lost"
         cmp before "$target"
     done
     run -2 gufo sign --force --key k.key -o m.gguf m.gguf

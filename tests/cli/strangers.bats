@@ -43,6 +43,61 @@ refused() {
     cmp set-00002-of-*.gguf before
 }
 
+@test "quantize replaces no file that an option names, nor one that it makes" {
+    local lost="the output is the input; it would be lost"
+    local twice="this and another output are the same file"
+    make_model model.gguf
+    echo 'attn=Q8_0' >rules
+    cp rules before
+    ln -s rules link
+    ln rules hard
+    "$GUFO_TEST_BIN/make_imatrix" empty.dat dat chunks 7 dataset text entry a 3 1,2,0.5
+    cp empty.dat none
+    for out in rules link hard; do
+        refused "$lost" quantize --force --tensor-type-file rules model.gguf "$out" Q8_0
+        refused "$lost" quantize --force --tensor-type-file "$out" model.gguf rules Q8_0
+        refused "$lost" quantize --force --tensor-type-file rules --report "$out" model.gguf o Q8_0
+        refused "$lost" quantize --force --dry-run --tensor-type-file rules --report "$out" model.gguf Q8_0
+    done
+    # Of several files, all count.
+    echo 'ffn=Q8_0' >more
+    refused "$lost" quantize --force --tensor-type-file rules --tensor-type-file more model.gguf rules Q8_0
+    # A file beside the output, while it works.
+    ln rules o.part
+    refused "it would be lost" quantize --force --tensor-type-file rules model.gguf o Q8_0
+    rm o.part
+    cmp rules before
+    # A matrix of which nothing is used is read, too.
+    refused "$lost" quantize --force --include-weights no --imatrix empty.dat model.gguf empty.dat Q8_0
+    refused "$lost" quantize --force --include-weights no --imatrix empty.dat --report empty.dat model.gguf o Q8_0
+    cmp empty.dat none
+    # The report and the model: under the same name, through links, in another spelling.
+    ln -s o soft
+    mkdir folder
+    for report in o ./o soft folder/../o; do
+        refused "$twice" quantize --report "$report" model.gguf o Q8_0
+        refused "$twice" quantize --force --report "$report" model.gguf o Q8_0
+    done
+    [ ! -e o ]
+    gufo split -q model.gguf set --max-tensors 1
+    refused "$twice" quantize --keep-split --report o-00002-of-00002.gguf \
+        set-00001-of-*.gguf o-00001-of-00002.gguf Q8_0
+    refused "$lost" quantize --force --report set-00002-of-00002.gguf set-00001-of-*.gguf o Q8_0
+    [ ! -e o ]
+}
+
+@test "a signature and its manifest, and the keys of a pair, are two files" {
+    gufo sign --generate k --no-password -q || skip "no libsodium"
+    make_model model.gguf
+    refused "this and another output are the same file" \
+        sign --key k.key -o model.gguf.manifest model.gguf
+    [ ! -e model.gguf.manifest ]
+    ln -s one p.key
+    ln -s one p.pub
+    refused "this and another output are the same file" sign --generate p --no-password
+    [ ! -e one ]
+}
+
 @test "shards that lead to one file are refused" {
     make_model model.gguf
     gufo split -q model.gguf a --max-tensors 1

@@ -1,4 +1,4 @@
-/* Inputs that must not be outputs; guard.h has the idea. */
+/* Files that must not be outputs; guard.h has the idea. */
 #include "base/files/guard.h"
 
 #include <stdlib.h>
@@ -8,10 +8,8 @@
 
 enum { FIRST_ROOM = 8 };
 
-static gufo_status add(output_guard *g, const struct stat *info, gufo_error *error)
+static gufo_status add(output_guard *g, guard_entry entry, gufo_error *error)
 {
-    if (!S_ISREG(info->st_mode))
-        return GUFO_OK;
     if (g->count == g->room) {
         size_t room = g->room == 0 ? FIRST_ROOM : g->room * 2;
         guard_entry *more = room <= SIZE_MAX / sizeof *more
@@ -23,22 +21,39 @@ static gufo_status add(output_guard *g, const struct stat *info, gufo_error *err
         g->files = more;
         g->room = room;
     }
-    g->files[g->count++] = (guard_entry){info->st_dev, info->st_ino};
+    g->files[g->count++] = entry;
     return GUFO_OK;
+}
+
+static gufo_status add_file(output_guard *g, const struct stat *info, guard_role role,
+                            gufo_error *error)
+{
+    return S_ISREG(info->st_mode)
+               ? add(g, (guard_entry){info->st_dev, info->st_ino, 0, role}, error)
+               : GUFO_OK;
 }
 
 gufo_status guard_add_fd(output_guard *g, int fd, gufo_error *error)
 {
     struct stat info;
 
-    return fd >= 0 && fstat(fd, &info) == 0 ? add(g, &info, error) : GUFO_OK;
+    return fd >= 0 && fstat(fd, &info) == 0 ? add_file(g, &info, GUARD_INPUT, error) : GUFO_OK;
 }
 
 gufo_status guard_add_path(output_guard *g, const char *path, gufo_error *error)
 {
     struct stat info;
 
-    return path != NULL && stat(path, &info) == 0 ? add(g, &info, error) : GUFO_OK;
+    return path != NULL && stat(path, &info) == 0 ? add_file(g, &info, GUARD_INPUT, error)
+                                                  : GUFO_OK;
+}
+
+gufo_status guard_add_place(output_guard *g, uint64_t place, const struct stat *info,
+                            gufo_error *error)
+{
+    gufo_status status = add(g, (guard_entry){.place = place, .role = GUARD_OUTPUT}, error);
+
+    return status == GUFO_OK && info != NULL ? add_file(g, info, GUARD_OUTPUT, error) : status;
 }
 
 static int compare(const void *a, const void *b)
@@ -47,7 +62,9 @@ static int compare(const void *a, const void *b)
 
     if (first->device != second->device)
         return first->device < second->device ? -1 : 1;
-    return (first->inode > second->inode) - (first->inode < second->inode);
+    if (first->inode != second->inode)
+        return first->inode < second->inode ? -1 : 1;
+    return (first->place > second->place) - (first->place < second->place);
 }
 
 void guard_ready(output_guard *g)
@@ -56,12 +73,23 @@ void guard_ready(output_guard *g)
         qsort(g->files, g->count, sizeof *g->files, compare);
 }
 
-bool guard_holds(const output_guard *g, const struct stat *info)
+static guard_role find(const output_guard *g, guard_entry wanted)
 {
-    const guard_entry wanted = {info->st_dev, info->st_ino};
+    const guard_entry *found = g != NULL && g->count > 0
+                                   ? bsearch(&wanted, g->files, g->count, sizeof wanted, compare)
+                                   : NULL;
 
-    return g != NULL && g->count > 0 &&
-           bsearch(&wanted, g->files, g->count, sizeof wanted, compare) != NULL;
+    return found != NULL ? found->role : GUARD_NOTHING;
+}
+
+guard_role guard_find_file(const output_guard *g, const struct stat *info)
+{
+    return find(g, (guard_entry){.device = info->st_dev, .inode = info->st_ino});
+}
+
+guard_role guard_find_place(const output_guard *g, uint64_t place)
+{
+    return find(g, (guard_entry){.place = place});
 }
 
 void guard_free(output_guard *g)

@@ -1,7 +1,8 @@
-/* Files that a job reads, and that none of its outputs may replace.
+/* Files that an output may not replace: those that are read, and those that are written beside it.
  *
  * A path does not identify a file: symlinks and hard links lead to the same one.  A guard holds the
- * device and inode of every input; the code that finds a target (output.h) asks it. */
+ * device and inode of every file, and the place (folder and name) of one that does not exist yet;
+ * the code that finds a target (output.h) asks it.  Files are compared nowhere else. */
 #ifndef GUFO_BASE_GUARD_H
 #define GUFO_BASE_GUARD_H
 
@@ -9,9 +10,17 @@
 
 #include "gufo/base.h"
 
+typedef enum guard_role {
+    GUARD_NOTHING, /* it is none of them */
+    GUARD_INPUT,
+    GUARD_OUTPUT,
+} guard_role;
+
 typedef struct guard_entry {
-    dev_t device;
+    dev_t device; /* of a file */
     ino_t inode;
+    uint64_t place; /* of one that may not be there yet (output.h); else 0 */
+    guard_role role;
 } guard_entry;
 
 /* `{0}` with an allocator that outlives it: an empty one. */
@@ -21,12 +30,17 @@ typedef struct output_guard {
     const gufo_allocator *allocator;
 } output_guard;
 
-/* Add the file of a descriptor, or that a path names; nothing to do for -1 and NULL, for a path
+/* Add the input of a descriptor, or that a path names; nothing to do for -1 and NULL, for a path
  * without a file, and for what is not a regular file. */
 gufo_status guard_add_fd(output_guard *guard, int fd, gufo_error *error);
 gufo_status guard_add_path(output_guard *guard, const char *path, gufo_error *error);
-/* Whether the file with these facts was added.  Sorts nothing: guard_ready comes before. */
-bool guard_holds(const output_guard *guard, const struct stat *info);
+/* Adds a file that is written, at its place; `info` are the facts of what is there, or NULL. */
+gufo_status guard_add_place(output_guard *guard, uint64_t place, const struct stat *info,
+                            gufo_error *error);
+/* As what the file with these facts was added, or what has this place.  Sorts nothing: guard_ready comes
+ * before.  `guard` may be NULL. */
+guard_role guard_find_file(const output_guard *guard, const struct stat *info);
+guard_role guard_find_place(const output_guard *guard, uint64_t place);
 /* Puts the files in order, so that finding one among many is quick. */
 void guard_ready(output_guard *guard);
 void guard_free(output_guard *guard);

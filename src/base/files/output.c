@@ -132,6 +132,22 @@ static void note_place(output *o)
     o->place = hash_text(key, gufo_str_of(o->target + folder_len(o->target)));
 }
 
+static gufo_status check_guard(const output *o, const struct stat *info, const output_guard *guard,
+                               gufo_error *error)
+{
+    guard_role role = o->exists ? guard_find_file(guard, info) : GUARD_NOTHING;
+
+    if (role == GUARD_NOTHING)
+        role = guard_find_place(guard, o->place);
+    if (role == GUARD_INPUT)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the output is the input; it would be lost");
+    if (role == GUARD_OUTPUT)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "this and another output are the same file");
+    return GUFO_OK;
+}
+
 /* Finds and checks the target. */
 static gufo_status find_replaceable(output *o, const char *path, const output_guard *guard,
                                     gufo_error *error)
@@ -139,15 +155,28 @@ static gufo_status find_replaceable(output *o, const char *path, const output_gu
     struct stat info;
     gufo_status status = find_target(o, path, &info, error);
 
-    if (status == GUFO_OK && o->exists && guard_holds(guard, &info))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the output is the input; it would be lost");
+    if (status != GUFO_OK)
+        return status;
+    note_place(o);
+    status = check_guard(o, &info, guard, error);
     if (status == GUFO_OK && o->exists)
         status = check_target(o, &info, error);
     if (status == GUFO_OK)
         status = pending_refuse(o->target, o->exists ? &info : NULL, o->allocator, error);
-    if (status == GUFO_OK)
-        note_place(o);
+    return status;
+}
+
+gufo_status output_guard_path(output_guard *guard, const char *path, gufo_error *error)
+{
+    output o = {.fd = -1, .allocator = guard->allocator};
+    struct stat info;
+    gufo_status status = find_target(&o, path, &info, error);
+
+    if (status == GUFO_OK) {
+        note_place(&o);
+        status = guard_add_place(guard, o.place, o.exists ? &info : NULL, error);
+    }
+    output_discard(&o);
     return status;
 }
 

@@ -38,6 +38,9 @@ gufo_status output_open(output *output, const char *path, bool replace, uint64_t
  * the temporary file of an output that was found. */
 gufo_status output_find(output *output, const char *path, bool replace, const output_guard *guard,
                         const gufo_allocator *allocator, gufo_error *error);
+/* Adds the file that would be written at `path` to those that other outputs may not replace.  Fails where it
+ * cannot be found. */
+gufo_status output_guard_path(output_guard *guard, const char *path, gufo_error *error);
 /* Without `reserve` it gets its size, but no space on the disk. */
 gufo_status output_create(output *output, uint64_t size, bool reserve, gufo_error *error);
 /* The target's path with `suffix` appended: to be freed with the allocator; NULL without memory. */

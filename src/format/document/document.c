@@ -49,6 +49,7 @@ gufo_document *gufo_document_new(const gufo_document_options *options, gufo_erro
     document->allocator = *allocator;
     document->rules = rules_for(options->flags);
     document->encoding = (gufo_encoding){3, GUFO_LITTLE_ENDIAN};
+    document->models.size = sizeof(const gufo_model *);
     named_list_init(&document->entries, sizeof(document_entry));
     named_list_init(&document->tensors, sizeof(document_tensor));
     return document;
@@ -70,7 +71,9 @@ gufo_document *gufo_document_from(const gufo_model *model, const gufo_document_o
     document->encoding.byte_order = (uint8_t)gufo_model_facts(model).byte_order;
     if (gufo_model_facts(model).version == 2)
         document->encoding.version = 2;
-    status = document_load_entries(document, error);
+    status = document_note_model(document, model, error);
+    if (status == GUFO_OK)
+        status = document_load_entries(document, error);
     if (status == GUFO_OK)
         status = gufo_document_copy_tensors(document, model, NULL, NULL, NULL, error);
     if (status == GUFO_OK)
@@ -91,6 +94,7 @@ void gufo_document_free(gufo_document *document)
     gufo_document_drop_tensors(document, NULL, NULL, NULL);
     named_list_free(&document->entries, &allocator);
     named_list_free(&document->tensors, &allocator);
+    records_free(&document->models, &allocator);
     mem_free(&allocator, document);
 }
 

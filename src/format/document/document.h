@@ -55,6 +55,7 @@ struct gufo_document {
     content_rules rules; /* for what is new */
     gufo_encoding encoding;
     const gufo_model *source; /* that it was made from; NULL: none */
+    records models;           /* const gufo_model *: all that something was copied from */
     named_list entries;       /* of document_entry */
     named_list tensors;       /* of document_tensor */
     uint64_t entries_size;    /* bytes of all entries in the file */
@@ -76,12 +77,40 @@ static inline document_tensor *document_tensor_in(const gufo_document *document,
     return records_at(&document->tensors.items, slot);
 }
 
+static inline const gufo_model *document_model_in(const gufo_document *document, uint64_t index)
+{
+    return *(const gufo_model **)records_at(&document->models, index);
+}
+
 /* Forgets layout and header: something changes. */
 static inline void document_touch(gufo_document *document)
 {
     mem_free(&document->allocator, document->header);
     document->header = NULL;
     document->laid_out = false;
+}
+
+/* Remembers that something is copied from a model: whoever writes the document must not replace it.  Copies
+ * mostly come from the same model, one after the other. */
+static inline gufo_status document_note_model(gufo_document *document, const gufo_model *model,
+                                              gufo_error *error)
+{
+    uint64_t count = document->models.count;
+    const gufo_model **noted;
+
+    if (count > 0 && document_model_in(document, count - 1) == model)
+        return GUFO_OK;
+    noted = records_add(&document->models, &document->allocator);
+    if (noted == NULL)
+        return fail_memory(error);
+    *noted = model;
+    return GUFO_OK;
+}
+
+/* Takes notes back, but for the first `count`: nothing was copied. */
+static inline void document_forget_models(gufo_document *document, uint64_t count)
+{
+    document->models.count = count;
 }
 
 /* The rules for what is copied from a model. */

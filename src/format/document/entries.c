@@ -280,20 +280,23 @@ gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model
                                        gufo_select_fn *select, void *context, uint64_t *copied,
                                        gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
-    uint64_t count = 0;
+    uint64_t count = 0, models = document->models.count;
+    gufo_status status;
     gufo_entry entry;
 
     if (copied != NULL)
         *copied = 0;
     if (model == NULL)
         return fail_missing("model", error);
+    status = document_note_model(document, model, error);
     for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(model, i, &entry); i++) {
         if (document_is_padding(&entry) || (select != NULL && !select(context, entry.key)))
             continue;
         status = copy_entry(document, model, &entry, error);
         count += status == GUFO_OK;
     }
+    if (count == 0) /* the caller may close the model */
+        document_forget_models(document, models);
     if (copied != NULL)
         *copied = count;
     return status;

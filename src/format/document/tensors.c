@@ -200,6 +200,20 @@ static bool is_damaged(const gufo_model *model, uint64_t index, const gufo_tenso
            (file_tensor(shard->file, index - first)->flags & TENSOR_UNUSABLE) != 0;
 }
 
+/* A model of which nothing was copied may be closed. */
+static gufo_status add_copied(gufo_document *document, gufo_str name, const document_tensor *facts,
+                              gufo_error *error)
+{
+    uint64_t models = document->models.count;
+    gufo_status status = document_note_model(document, facts->from, error);
+
+    if (status == GUFO_OK)
+        status = add_tensor(document, name, false, facts, error);
+    if (status != GUFO_OK)
+        document_forget_models(document, models);
+    return status;
+}
+
 gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model *model,
                                       uint64_t index, gufo_error *error)
 {
@@ -226,7 +240,7 @@ gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model 
         status = content_check_shape(t.name, t.type, t.n_dims, t.dims, &facts.size, rules, error);
     if (status == GUFO_OK && is_swapped(&facts, (gufo_byte_order)document->encoding.byte_order))
         status = check_swap(&t, error);
-    return status == GUFO_OK ? add_tensor(document, t.name, false, &facts, error) : status;
+    return status == GUFO_OK ? add_copied(document, t.name, &facts, error) : status;
 }
 
 gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_model *model,
