@@ -34,7 +34,7 @@ static void read_manifest(gufo_str text)
 
 static void read_keys(gufo_str text)
 {
-    gufo_public_key public_key = {{0}, {0}}, again;
+    gufo_public_key public_key = {.id = {0}}, again;
     gufo_secret_key secret_key;
     gufo_signature_result result;
     char written[GUFO_KEY_TEXT];

@@ -290,9 +290,9 @@ static int extract(const scene *s)
 {
     static const gufo_extract_format formats[] = {GUFO_EXTRACT_RAW, GUFO_EXTRACT_NUMPY,
                                                   GUFO_EXTRACT_SAFETENSORS};
-    static const uint32_t types[] = {GUFO_EXTRACT_AS_STORED, GUFO_TYPE_F32, GUFO_TYPE_F16};
+    static const uint32_t types[] = {UINT32_MAX, GUFO_TYPE_F32, GUFO_TYPE_F16};
     const gufo_extract_options options = {.format = formats[s->way % 3],
-                                          .type = types[s->way / 3 % 3]};
+                                          .type = gufo_element_type_by_id(types[s->way / 3 % 3])};
     uint64_t index = s->way / 9;
     gufo_tensor tensor;
     uint8_t *bytes;
@@ -302,7 +302,7 @@ static int extract(const scene *s)
         !run_to(gufo_job_extract(s->model, &index, 1, &options, NULL), "tensor", 2))
         return 1;
     bytes = take("tensor", &size);
-    if (options.format == GUFO_EXTRACT_RAW && options.type == GUFO_EXTRACT_AS_STORED)
+    if (options.format == GUFO_EXTRACT_RAW && options.type == NULL)
         must(size == tensor.size &&
                  (size == 0 || memcmp(bytes, gufo_tensor_raw(s->model, &tensor), size) == 0),
              "raw bytes are those of the tensor");

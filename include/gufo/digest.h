@@ -40,6 +40,7 @@ typedef struct gufo_digest_kind {
     bool file_only;      /* not for single tensors */
     const char *library; /* that makes it */
     const char *package; /* Debian's package to build with */
+    uint64_t reserved[4];
 } gufo_digest_kind;
 
 /* NULL for any other number.  Static; any thread. */
@@ -52,6 +53,7 @@ GUFO_API bool gufo_digest_available(gufo_digest_algorithm algorithm);
 /* One hash of each algorithm; bytes of those that were not asked for are 0. */
 typedef struct gufo_digests {
     uint8_t bytes[GUFO_DIGEST_COUNT][GUFO_DIGEST_SIZE];
+    uint64_t reserved[24]; /* for three more */
 } gufo_digests;
 
 /* A hash as text: lower-case hex digits, or the usual form of a UUID.  Returns its length. */
@@ -85,7 +87,7 @@ typedef struct gufo_digest_options {
  *   GUFO_E_TYPE      an algorithm that is not available
  *   GUFO_E_STOPPED   a callback asked for it
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY
- * Progress counts bytes. */
+ * Progress counts bytes.  `run` and `all` may be NULL; so may `options`, but then no algorithm is named. */
 GUFO_API gufo_status gufo_digest_run(const gufo_model *model, const gufo_digest_options *options,
                                      const gufo_run *run, gufo_digests *all, gufo_error *error);
 
@@ -105,6 +107,7 @@ typedef struct gufo_manifest_line {
     uint8_t digest[GUFO_DIGEST_SIZE];
     gufo_str name;   /* FILE or FILE:TENSOR */
     uint64_t number; /* of the line, from 1 */
+    uint64_t reserved[4];
 } gufo_manifest_line;
 
 /* Reads a manifest; `text` is not needed afterwards.  NULL on failure: GUFO_E_MALFORMED, with the
@@ -132,6 +135,7 @@ typedef struct gufo_manifest_result {
     bool whole;
     gufo_str tensor;
     uint32_t differing; /* a bit for each algorithm whose hash differs */
+    uint64_t reserved[4];
 } gufo_manifest_result;
 
 typedef struct gufo_manifest_check {
@@ -173,12 +177,14 @@ GUFO_API bool gufo_manifest_agrees(const gufo_manifest_summary *summary);
 typedef struct gufo_public_key {
     uint8_t id[8];
     uint8_t key[32];
+    uint64_t reserved[4];
 } gufo_public_key;
 
 /* Secret: overwrite it with gufo_secret_key_wipe. */
 typedef struct gufo_secret_key {
     uint8_t id[8];
     uint8_t key[64];
+    uint64_t reserved[4];
 } gufo_secret_key;
 
 #define GUFO_KEY_TEXT 1536        /* the text of a key, with the terminator */
@@ -189,6 +195,7 @@ typedef struct gufo_secret_key {
  * choice, a second of work in 1 GiB of memory. */
 typedef struct gufo_key_effort {
     uint64_t operations, memory;
+    uint64_t reserved[4]; /* must be zero */
 } gufo_key_effort;
 
 /* Whether this build of the library can sign and check (it needs libsodium).  Without it, all of
@@ -237,6 +244,7 @@ typedef struct gufo_signature_result {
     gufo_signature_verdict verdict;
     uint8_t key_id[8];        /* the key that the signature names */
     gufo_str trusted_comment; /* part of the text; to be trusted only if the verdict is good */
+    uint64_t reserved[4];
 } gufo_signature_result;
 
 /* Checks a signature, of the current kind or of minisign's older kind over the message itself.

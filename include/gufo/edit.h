@@ -6,6 +6,7 @@
 #ifndef GUFO_EDIT_H
 #define GUFO_EDIT_H
 
+#include "codec.h"
 #include "produce.h"
 
 #ifdef __cplusplus
@@ -159,7 +160,7 @@ GUFO_API gufo_status gufo_edit_recover(const char *path, gufo_edit_recovery *out
 
 /* Functions that write a model again: as one file or as several, in another byte order, or only in
  * parts.  Each function plans a job (produce.h), which the caller then inspects and runs.  The
- * input must outlive the job.  NULL options mean {0} where a function requires none. */
+ * input must outlive the job.  NULL options mean {0}. */
 
 typedef struct gufo_split_options {
     /* Limits of a shard; at least one must be given, 0 means no limit.  `max_size` counts all bytes
@@ -174,7 +175,7 @@ typedef struct gufo_split_options {
  * all names.  The first one gets all metadata; each one gets split.no (uint16), split.count
  * (uint16) and split.tensors.count (int32), which are established, general.alignment where the
  * model has it, and gufo.split.id: a uint64 that identifies the shards that belong together
- * (docs/shards.md).  NULL on failure: GUFO_E_ARGUMENT without a limit, GUFO_E_LIMIT for more than
+ * (docs/shards.md).  NULL on failure: GUFO_E_ARGUMENT without a limit (as without options), GUFO_E_LIMIT for more than
  * GUFO_MAX_SHARDS shards, GUFO_E_SHARDS for a shard that was opened alone. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_job_split(const gufo_model *input,
                                                 const gufo_split_options *options,
@@ -198,14 +199,14 @@ GUFO_API const char *gufo_normalised_text(gufo_normalised kind);
 /* ==== Part 3: forms ========================================================================== */
 
 typedef struct gufo_endian_options {
-    gufo_byte_order order;           /* of the result */
+    gufo_byte_order order;           /* of the result; {0}: little-endian */
     const gufo_allocator *allocator; /* NULL: malloc */
     uint64_t reserved[4];            /* must be zero */
 } gufo_endian_options;
 
 /* Plans to swap the byte order of a model: of metadata and of every number inside the blocks of
  * every tensor.  A set gives a set.  GUFO_E_TYPE for a tensor whose type is not known,
- * GUFO_E_ARGUMENT if the model has that order already, or without options. */
+ * GUFO_E_ARGUMENT if the model has that order already. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_job_endian(const gufo_model *input,
                                                  const gufo_endian_options *options,
                                                  gufo_error *error);
@@ -231,13 +232,11 @@ typedef enum gufo_extract_format {
     GUFO_EXTRACT_SAFETENSORS = 2, /* several tensors */
 } gufo_extract_format;
 
-/* Keep the elements as they are stored: raw blocks, and in other formats numbers of types that
- * these formats also have.  Everything else becomes F32. */
-#define GUFO_EXTRACT_AS_STORED UINT32_MAX
-
 typedef struct gufo_extract_options {
     gufo_extract_format format;
-    uint32_t type;                   /* GUFO_TYPE_F32, _F16, _BF16 or GUFO_EXTRACT_AS_STORED */
+    /* F32, F16 or BF16; NULL: the elements stay as they are stored: raw blocks, and in other formats the
+     * numbers of types that these have, too.  Whatever else there is becomes F32. */
+    const gufo_element_type *type;
     const gufo_allocator *allocator; /* NULL: malloc */
     uint64_t reserved[4];            /* must be zero */
 } gufo_extract_options;

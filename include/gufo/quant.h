@@ -128,6 +128,7 @@ GUFO_API const char *gufo_recipe_reason_text(gufo_recipe_reason reason);
  * Source: llama-quantize, whose choices these are for every model that it can read
  * (docs/quantize.md lists the few differences).
  *
+ * `options` and `model` may be NULL: {0}, so that every tensor keeps its type; nothing is known.
  * Errors name the tensor:
  *   GUFO_E_TYPE      it is quantized already, and requantizing was not allowed; or its new type
  *                    has no encoder

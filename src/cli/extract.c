@@ -61,7 +61,7 @@ static bool read_type(extract_options *o, const char *text)
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (strcmp(text, types[i].name) == 0) {
-            o->what.type = types[i].type;
+            o->what.type = gufo_element_type_by_id(types[i].type);
             return true;
         }
     }
@@ -244,7 +244,7 @@ static int plan(extract_options *o, copying *job, gufo_error *error)
 
 int command_extract(int argc, char **argv, shared_options *shared)
 {
-    extract_options options = {.base = {shared}, .what = {.type = GUFO_EXTRACT_AS_STORED}};
+    extract_options options = {.base = {shared}};
     int code = options_parse(&extract_argp, 0, argc, argv, &options.base);
     copying job = {.shared = shared};
     gufo_error error;

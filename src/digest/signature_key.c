@@ -40,8 +40,8 @@ static gufo_status malformed(const char *what, gufo_error *error)
 }
 
 static const gufo_key_effort default_effort = {
-    crypto_pwhash_scryptsalsa208sha256_OPSLIMIT_SENSITIVE,
-    crypto_pwhash_scryptsalsa208sha256_MEMLIMIT_SENSITIVE,
+    .operations = crypto_pwhash_scryptsalsa208sha256_OPSLIMIT_SENSITIVE,
+    .memory = crypto_pwhash_scryptsalsa208sha256_MEMLIMIT_SENSITIVE,
 };
 
 /* ---- public keys ---------------------------------------------------------------------------- */
@@ -58,6 +58,7 @@ gufo_status gufo_public_key_parse(gufo_str text, gufo_public_key *key, gufo_erro
     }
     if (!good || !signature_ends(rest) || memcmp(bytes, "Ed", 2) != 0)
         return malformed("public", error);
+    *key = (gufo_public_key){0};
     memcpy(key->id, bytes + 2, sizeof key->id);
     memcpy(key->key, bytes + 2 + 8, sizeof key->key);
     return GUFO_OK;
@@ -160,6 +161,7 @@ static gufo_status open_secret(uint8_t *bytes, gufo_str password, gufo_secret_ke
         return encrypted ? fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                                      "the password of this secret key is wrong")
                          : malformed("secret", error);
+    *key = (gufo_secret_key){0};
     memcpy(key->id, bytes + PRIVATE_AT, sizeof key->id);
     memcpy(key->key, bytes + KEY_AT, sizeof key->key);
     return GUFO_OK;
@@ -208,9 +210,13 @@ gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,
                                  gufo_error *error)
 {
     uint8_t bytes[SECRET_SIZE] = {0};
-    gufo_status status;
+    gufo_status status = GUFO_OK;
 
     text[0] = '\0';
+    if (effort != NULL)
+        status = reserved_check(effort->reserved, "gufo_key_effort", error);
+    if (status != GUFO_OK)
+        return status;
     if (sodium_init() < 0)
         return signature_missing(error);
     status = close_secret(bytes, key, password, effort, error);
@@ -230,6 +236,8 @@ gufo_status gufo_key_generate(gufo_public_key *public_key, gufo_secret_key *secr
 {
     if (sodium_init() < 0)
         return signature_missing(error);
+    *public_key = (gufo_public_key){0};
+    *secret_key = (gufo_secret_key){0};
     (void)crypto_sign_keypair(public_key->key, secret_key->key);
     randombytes_buf(public_key->id, sizeof public_key->id);
     memcpy(secret_key->id, public_key->id, sizeof secret_key->id);

@@ -294,7 +294,10 @@ static gufo_status open_lanes(stream *s, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    if (s->options->algorithms == 0 || s->options->algorithms >> GUFO_DIGEST_COUNT != 0)
+    if (s->options->algorithms == 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "gufo_digest_options.algorithms is missing");
+    if (s->options->algorithms >> GUFO_DIGEST_COUNT != 0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "not a set of algorithms: 0x%" PRIx32, s->options->algorithms);
     for (unsigned i = 0; i < GUFO_DIGEST_COUNT && status == GUFO_OK; i++) {
@@ -369,11 +372,17 @@ static gufo_status run_stream(stream *s, const gufo_allocator *allocator, gufo_e
 gufo_status gufo_digest_run(const gufo_model *model, const gufo_digest_options *options,
                             const gufo_run *run, gufo_digests *all, gufo_error *error)
 {
+    static const gufo_digest_options standard = {0};
     const gufo_allocator *allocator = run_allocator(run_of(run));
     gufo_status status = run_check(run_of(run), error);
+    gufo_digests ignored;
     stream *s;
 
+    options = options != NULL ? options : &standard;
+    all = all != NULL ? all : &ignored;
     memset(all, 0, sizeof *all);
+    if (status == GUFO_OK && model == NULL)
+        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is missing");
     if (status == GUFO_OK)
         status = reserved_check(options->reserved, "gufo_digest_options", error);
     if (status != GUFO_OK)

@@ -370,21 +370,33 @@ static gufo_status run(verifier *v, const gufo_run *run, gufo_error *error)
     return GUFO_OK;
 }
 
+static gufo_status check_arguments(const gufo_model *model, const gufo_manifest_check *check,
+                                   gufo_error *error)
+{
+    if (check == NULL || check->manifest == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "gufo_manifest_check.manifest is missing");
+    if (model == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is missing");
+    return reserved_check(check->reserved, "gufo_manifest_check", error);
+}
+
 gufo_status gufo_manifest_verify(const gufo_model *model, const gufo_manifest_check *check,
                                  const gufo_run *how, gufo_manifest_summary *summary,
                                  gufo_error *error)
 {
     verifier v = {.model = model,
                   .check = check,
-                  .lines = check->manifest->lines,
-                  .count = check->manifest->count,
                   .summary = summary,
                   .allocator = run_allocator(run_of(how))};
-    gufo_status status = reserved_check(check->reserved, "gufo_manifest_check", error);
+    gufo_status status = check_arguments(model, check, error);
 
     *summary = (gufo_manifest_summary){0};
-    if (status == GUFO_OK)
-        status = prepare(&v, error);
+    if (status != GUFO_OK)
+        return status;
+    v.lines = check->manifest->lines;
+    v.count = check->manifest->count;
+    status = prepare(&v, error);
     if (status == GUFO_OK)
         status = run(&v, how, error);
     mem_free(v.allocator, v.order);

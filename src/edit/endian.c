@@ -20,13 +20,14 @@ static gufo_status swap_shard(gufo_job *job, const gufo_model *shard, gufo_byte_
 gufo_job *gufo_job_endian(const gufo_model *input, const gufo_endian_options *options,
                           gufo_error *error)
 {
+    static const gufo_endian_options standard = {0};
     size_t shards = input != NULL ? gufo_model_shard_count(input) : 0;
     gufo_status status = GUFO_OK;
     gufo_job *job = NULL;
 
+    options = options != NULL ? options : &standard;
     if (planner_check_input(input, error) != GUFO_OK ||
-        planner_check_options(options, options != NULL ? options->reserved : NULL,
-                              "gufo_endian_options", error) != GUFO_OK)
+        reserved_check(options->reserved, "gufo_endian_options", error) != GUFO_OK)
         return NULL;
     if (gufo_model_facts(gufo_model_shard(input, 0)).byte_order == options->order)
         (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is %s-endian already",

@@ -43,8 +43,8 @@ static bool is_big(const extraction *x, const part *p)
 /* The type that the numbers get; that of the tensor where its blocks are kept. */
 static uint32_t target_of(const gufo_extract_options *options, const part *p)
 {
-    if (options->type != GUFO_EXTRACT_AS_STORED)
-        return options->type;
+    if (options->type != NULL)
+        return options->type->id;
     if (options->format == GUFO_EXTRACT_RAW || extract_number_type(p->source.type) != NULL)
         return p->source.type;
     return GUFO_TYPE_F32;
@@ -107,8 +107,7 @@ static gufo_status plan_part(const extraction *x, part *p, gufo_error *error)
         return plan_decoding(p, error);
     /* Asking for numbers asks for those of this machine's kind of file, even if they are stored. */
     if (is_big(x, p) && p->source.size > 0 &&
-        (options->format != GUFO_EXTRACT_RAW || options->type != GUFO_EXTRACT_AS_STORED) &&
-        p->type->block_bytes > 1)
+        (options->format != GUFO_EXTRACT_RAW || options->type != NULL) && p->type->block_bytes > 1)
         p->method = PART_SWAPPED;
     return GUFO_OK;
 }
@@ -223,19 +222,18 @@ static gufo_status extract(extraction *x, const uint64_t *tensors, gufo_error *e
 static gufo_status check_options(const gufo_extract_options *options, size_t count,
                                  gufo_error *error)
 {
-    gufo_status status = planner_check_options(options, options != NULL ? options->reserved : NULL,
-                                               "gufo_extract_options", error);
+    gufo_status status = reserved_check(options->reserved, "gufo_extract_options", error);
 
     if (status != GUFO_OK)
         return status;
     if (options->format > GUFO_EXTRACT_SAFETENSORS)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "format %d does not exist",
                          (int)options->format);
-    if (options->type != GUFO_EXTRACT_AS_STORED && options->type != GUFO_TYPE_F32 &&
-        options->type != GUFO_TYPE_F16 && options->type != GUFO_TYPE_BF16)
+    if (options->type != NULL && options->type->id != GUFO_TYPE_F32 &&
+        options->type->id != GUFO_TYPE_F16 && options->type->id != GUFO_TYPE_BF16)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "numbers are extracted as F32, F16 or BF16, not as type %" PRIu32,
-                         options->type);
+                         "numbers are extracted as F32, F16 or BF16, not as %s",
+                         options->type->name);
     if (count != 1 && options->format != GUFO_EXTRACT_SAFETENSORS)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "%zu tensors cannot be in one file of this format; safetensors holds "
@@ -247,14 +245,15 @@ static gufo_status check_options(const gufo_extract_options *options, size_t cou
 gufo_job *gufo_job_extract(const gufo_model *input, const uint64_t *tensors, size_t count,
                            const gufo_extract_options *options, gufo_error *error)
 {
-    extraction x = {.options = options, .count = count};
+    static const gufo_extract_options standard = {0};
+    extraction x = {.options = options != NULL ? options : &standard, .count = count};
     gufo_status status;
 
     if (tensors == NULL && count > 0)
         (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the list of tensors is missing");
     else if (planner_check_input(input, error) == GUFO_OK &&
-             check_options(options, count, error) == GUFO_OK)
-        x.job = planner_begin(input, options->allocator, error);
+             check_options(x.options, count, error) == GUFO_OK)
+        x.job = planner_begin(input, x.options->allocator, error);
     if (x.job == NULL)
         return NULL;
     status = extract(&x, tensors, error);

@@ -81,21 +81,13 @@ gufo_status planner_document(gufo_job *job, gufo_document **out, gufo_error *err
     return gufo_document_set_encoding(*out, facts.version == 2 ? 2 : 3, facts.byte_order, error);
 }
 
-/* ---- options, and the end ------------------------------------------------------------------- */
+/* ---- the input, and the end ----------------------------------------------------------------- */
 
 gufo_status planner_check_input(const gufo_model *input, gufo_error *error)
 {
     return input != NULL
                ? GUFO_OK
                : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is missing");
-}
-
-gufo_status planner_check_options(const void *options, const uint64_t *reserved, const char *name,
-                                  gufo_error *error)
-{
-    if (options == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s is missing", name);
-    return reserved_check(reserved, name, error);
 }
 
 gufo_job *planner_end(gufo_job *job, gufo_status status, gufo_error *error)

@@ -41,9 +41,6 @@ gufo_job *planner_end(gufo_job *job, gufo_status status, gufo_error *error);
 
 /* GUFO_E_ARGUMENT for NULL. */
 gufo_status planner_check_input(const gufo_model *input, gufo_error *error);
-/* GUFO_E_ARGUMENT if a compulsory struct of options is missing, or has unknown fields. */
-gufo_status planner_check_options(const void *options, const uint64_t *reserved, const char *name,
-                                  gufo_error *error);
 
 /* Adds to job->normalised what the input is not like. */
 gufo_status planner_note_normalised(gufo_job *job, gufo_error *error);

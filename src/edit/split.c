@@ -205,14 +205,14 @@ static gufo_status check_whole(const gufo_model *input, gufo_error *error)
 static gufo_status check_options(const gufo_split_options *options, const gufo_model *input,
                                  gufo_error *error)
 {
-    gufo_status status = planner_check_options(options, options != NULL ? options->reserved : NULL,
-                                               "gufo_split_options", error);
+    gufo_status status = reserved_check(options->reserved, "gufo_split_options", error);
 
     if (status != GUFO_OK)
         return status;
     if (options->max_size == 0 && options->max_tensors == 0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "a split needs a limit, in bytes or in tensors");
+                         "a split needs a limit, in bytes or in tensors: "
+                         "gufo_split_options.max_size or max_tensors");
     if (gufo_tensor_count(input) > INT32_MAX)
         return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
                          "split.tensors.count cannot hold so many tensors");
@@ -222,12 +222,13 @@ static gufo_status check_options(const gufo_split_options *options, const gufo_m
 gufo_job *gufo_job_split(const gufo_model *input, const gufo_split_options *options,
                          gufo_error *error)
 {
-    split s = {.options = options};
+    static const gufo_split_options standard = {0};
+    split s = {.options = options != NULL ? options : &standard};
     gufo_status status;
 
     if (planner_check_input(input, error) == GUFO_OK &&
-        check_options(options, input, error) == GUFO_OK)
-        s.job = planner_begin(input, options->allocator, error);
+        check_options(s.options, input, error) == GUFO_OK)
+        s.job = planner_begin(input, s.options->allocator, error);
     if (s.job == NULL)
         return NULL;
     s.alignment = gufo_model_facts(gufo_model_shard(input, 0)).alignment;

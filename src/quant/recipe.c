@@ -448,13 +448,19 @@ gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_re
                                const gufo_tensor *tensors, size_t count,
                                gufo_recipe_choice *choices, gufo_error *error)
 {
-    const gufo_allocator *allocator =
-        options->allocator != NULL ? options->allocator : &default_allocator;
-    recipe r = {
-        .options = options, .model = model, .tensors = tensors, .count = count, .error = error};
-    gufo_status status = GUFO_OK;
+    static const gufo_recipe_options standard = {0};
+    static const gufo_recipe_model unknown = {0};
+    const gufo_allocator *allocator;
+    recipe r = {.options = options != NULL ? options : &standard,
+                .model = model != NULL ? model : &unknown,
+                .tensors = tensors,
+                .count = count,
+                .error = error};
+    gufo_status status;
     uint32_t *order;
 
+    options = r.options;
+    allocator = options->allocator != NULL ? options->allocator : &default_allocator;
     status = reserved_check(options->reserved, "gufo_recipe_options", error);
     if (status != GUFO_OK || count == 0)
         return status;

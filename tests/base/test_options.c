@@ -8,6 +8,9 @@
 #include "../support/folder.h"
 #include "../support/process.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 /* A model of one tensor, and what a call may need beside it. */
 typedef struct things {
     char path[512];
@@ -15,6 +18,7 @@ typedef struct things {
     gufo_tensor tensor;
     uint8_t bytes[4096];
     size_t size;
+    path_text matrix; /* an importance matrix */
 } things;
 
 static const gufo_element_type *f32(void)
@@ -214,25 +218,380 @@ static void reserved_fields_are_refused(void **state)
     folder_remove(&f);
 }
 
+/* ---- options that are NULL ---- */
+
+/* Each makes its call with NULL, or with {0}: both must do the same. */
+typedef gufo_status null_fn(const things *t, bool null, gufo_error *error);
+
+static gufo_status null_open(const things *t, bool null, gufo_error *error)
+{
+    const gufo_open_options o = {0};
+
+    return close_opened(gufo_open(t->path, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_open_fd(const things *t, bool null, gufo_error *error)
+{
+    const gufo_open_options o = {0};
+    int fd = open(t->path, O_RDONLY | O_CLOEXEC);
+    gufo_status status = close_opened(gufo_open_fd(fd, null ? NULL : &o, error), error);
+
+    assert_int_equal(close(fd), 0);
+    return status;
+}
+
+static gufo_status null_open_memory(const things *t, bool null, gufo_error *error)
+{
+    const gufo_open_options o = {0};
+
+    return close_opened(gufo_open_memory(t->bytes, t->size, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_open_source(const things *t, bool null, gufo_error *error)
+{
+    const gufo_open_options o = {0};
+    things copy = *t;
+    gufo_source source = {.context = &copy, .size = t->size, .read = read_bytes};
+
+    return close_opened(gufo_open_source(&source, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_open_shards(const things *t, bool null, gufo_error *error)
+{
+    const gufo_open_options o = {0};
+    gufo_input input = gufo_input_path(t->path);
+
+    return close_opened(gufo_open_shards(&input, 1, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_open_provider(const things *t, bool null, gufo_error *error)
+{
+    const gufo_open_options o = {0};
+    const gufo_provider provider = {0};
+
+    (void)t;
+    return close_opened(gufo_open_provider(&provider, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_validate(const things *t, bool null, gufo_error *error)
+{
+    const gufo_open_options o = {0};
+    gufo_input input = gufo_input_path(t->path);
+
+    return gufo_validate(&input, null ? NULL : &o, NULL, NULL, error);
+}
+
+static gufo_status null_check(const things *t, bool null, gufo_error *error)
+{
+    const gufo_check_options o = {0};
+
+    return gufo_check(t->model, null ? NULL : &o, NULL, NULL, error);
+}
+
+static gufo_status null_encoder(const things *t, bool null, gufo_error *error)
+{
+    const gufo_encoder_options o = {0};
+    gufo_encoder *encoder = gufo_encoder_new(f32(), null ? NULL : &o, error);
+    gufo_status status = encoder != NULL ? GUFO_OK : error->code;
+
+    (void)t;
+    gufo_encoder_free(encoder);
+    return status;
+}
+
+static gufo_status null_compare(const things *t, bool null, gufo_error *error)
+{
+    const gufo_compare_options o = {0};
+
+    return gufo_compare(t->model, t->model, null ? NULL : &o, NULL, NULL, error);
+}
+
+static gufo_status free_document(gufo_document *d, const gufo_error *error)
+{
+    gufo_status status = d != NULL ? GUFO_OK : error->code;
+
+    gufo_document_free(d);
+    return status;
+}
+
+static gufo_status null_document_new(const things *t, bool null, gufo_error *error)
+{
+    const gufo_document_options o = {0};
+
+    (void)t;
+    return free_document(gufo_document_new(null ? NULL : &o, error), error);
+}
+
+static gufo_status null_document_from(const things *t, bool null, gufo_error *error)
+{
+    const gufo_document_options o = {0};
+
+    return free_document(gufo_document_from(t->model, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_layout(const things *t, bool null, gufo_error *error)
+{
+    const gufo_layout_options o = {0};
+    gufo_document *d = gufo_document_from(t->model, NULL, error);
+    gufo_status status = gufo_document_layout(d, null ? NULL : &o, NULL, error);
+
+    gufo_document_free(d);
+    return status;
+}
+
+static gufo_status free_job(gufo_job *job, const gufo_error *error)
+{
+    gufo_status status = job != NULL ? GUFO_OK : error->code;
+
+    gufo_job_free(job);
+    return status;
+}
+
+static gufo_status null_of_documents(const things *t, bool null, gufo_error *error)
+{
+    const gufo_job_plan_options o = {0};
+    gufo_document *d = gufo_document_from(t->model, NULL, error);
+    gufo_status status = free_job(gufo_job_of_documents(&d, 1, null ? NULL : &o, error), error);
+
+    gufo_document_free(d);
+    return status;
+}
+
+static gufo_status null_run(const things *t, bool null, gufo_error *error)
+{
+    const gufo_job_options o = {0};
+    gufo_job *job = gufo_job_strip(t->model, NULL, error);
+    gufo_status status = gufo_job_run(job, null ? NULL : &o, NULL, error);
+
+    gufo_job_free(job);
+    return status;
+}
+
+static gufo_status null_job_open(const things *t, bool null, gufo_error *error)
+{
+    const gufo_job_options o = {0};
+    gufo_job *job = gufo_job_strip(t->model, NULL, error);
+    gufo_status status = gufo_job_open(job, null ? NULL : &o, error);
+
+    gufo_job_free(job);
+    return status;
+}
+
+static gufo_status null_split(const things *t, bool null, gufo_error *error)
+{
+    const gufo_split_options o = {0};
+
+    return free_job(gufo_job_split(t->model, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_merge(const things *t, bool null, gufo_error *error)
+{
+    const gufo_merge_options o = {0};
+
+    return free_job(gufo_job_merge(t->model, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_endian(const things *t, bool null, gufo_error *error)
+{
+    const gufo_endian_options o = {0};
+
+    return free_job(gufo_job_endian(t->model, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_strip(const things *t, bool null, gufo_error *error)
+{
+    const gufo_strip_options o = {0};
+
+    return free_job(gufo_job_strip(t->model, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_extract(const things *t, bool null, gufo_error *error)
+{
+    const gufo_extract_options o = {0};
+    const uint64_t first = 0;
+
+    return free_job(gufo_job_extract(t->model, &first, 1, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_edit_open(const things *t, bool null, gufo_error *error)
+{
+    const gufo_edit_options o = {0};
+    gufo_edit *edit = gufo_edit_open(t->path, null ? NULL : &o, error);
+    gufo_status status = edit != NULL ? GUFO_OK : error->code;
+
+    gufo_edit_close(edit);
+    return status;
+}
+
+static gufo_status null_edit_apply(const things *t, bool null, gufo_error *error)
+{
+    const gufo_edit_target o = {0};
+    gufo_edit *edit = gufo_edit_open(t->path, NULL, error);
+    gufo_status status = gufo_edit_plan_for(edit, null ? NULL : &o, NULL, error);
+
+    if (status == GUFO_OK)
+        status = gufo_edit_apply(edit, null ? NULL : &o, NULL, NULL, NULL, error);
+    gufo_edit_close(edit);
+    return status;
+}
+
+static gufo_status null_edit_stream(const things *t, bool null, gufo_error *error)
+{
+    const gufo_edit_target o = {0};
+    gufo_edit *edit = gufo_edit_open(t->path, NULL, error);
+    int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    gufo_status status = gufo_edit_stream(edit, fd, null ? NULL : &o, NULL, error);
+
+    assert_int_equal(close(fd), 0);
+    gufo_edit_close(edit);
+    return status;
+}
+
+/* One entry of one value, in the old format. */
+static const uint8_t matrix_bytes[] = {1, 0, 0, 0, 1, 0, 0, 0, 't', 1, 0,
+                                       0, 0, 1, 0, 0, 0, 0, 0, 128, 63};
+
+static gufo_status close_matrix(gufo_imatrix *m, const gufo_error *error)
+{
+    gufo_status status = m != NULL ? GUFO_OK : error->code;
+
+    gufo_imatrix_close(m);
+    return status;
+}
+
+static gufo_status null_imatrix_open(const things *t, bool null, gufo_error *error)
+{
+    const gufo_imatrix_options o = {0};
+
+    return close_matrix(gufo_imatrix_open(t->matrix.text, null ? NULL : &o, error), error);
+}
+
+static gufo_status null_imatrix_memory(const things *t, bool null, gufo_error *error)
+{
+    const gufo_imatrix_options o = {0};
+
+    (void)t;
+    return close_matrix(
+        gufo_imatrix_open_memory(matrix_bytes, sizeof matrix_bytes, null ? NULL : &o, error),
+        error);
+}
+
+static gufo_status null_imatrix_merge(const things *t, bool null, gufo_error *error)
+{
+    const gufo_imatrix_merge_options o = {0};
+    gufo_imatrix *m = gufo_imatrix_open(t->matrix.text, NULL, error);
+    const gufo_imatrix *all = m;
+    gufo_status status = close_matrix(gufo_imatrix_merge(&all, 1, null ? NULL : &o, error), error);
+
+    gufo_imatrix_close(m);
+    return status;
+}
+
+static gufo_status null_job_imatrix(const things *t, bool null, gufo_error *error)
+{
+    const gufo_job_plan_options o = {0};
+    gufo_imatrix *m = gufo_imatrix_open(t->matrix.text, NULL, error);
+    gufo_status status =
+        free_job(gufo_job_imatrix(m, GUFO_IMATRIX_GGUF, null ? NULL : &o, error), error);
+
+    gufo_imatrix_close(m);
+    return status;
+}
+
+static gufo_status null_recipe(const things *t, bool null, gufo_error *error)
+{
+    const gufo_recipe_options o = {0};
+    const gufo_recipe_model model = {0};
+    gufo_recipe_choice choice;
+    gufo_status status =
+        gufo_recipe_choose(null ? NULL : &o, null ? NULL : &model, &t->tensor, 1, &choice, error);
+
+    assert_int_equal(choice.type, t->tensor.type);
+    return status;
+}
+
+static gufo_status null_quantizer(const things *t, bool null, gufo_error *error)
+{
+    const gufo_quantize_options o = {0};
+    gufo_quantizer *q = gufo_quantizer_new(t->model, null ? NULL : &o, error);
+    gufo_status status = q != NULL ? GUFO_OK : error->code;
+
+    gufo_quantizer_free(q);
+    return status;
+}
+
+static void null_options_mean_zeros(void **state)
+{
+    static const struct {
+        const char *what;
+        null_fn *call;
+        gufo_status status;
+        const char *named; /* in the error */
+    } rows[] = {
+        {"gufo_open", null_open, GUFO_OK, NULL},
+        {"gufo_open_fd", null_open_fd, GUFO_OK, NULL},
+        {"gufo_open_memory", null_open_memory, GUFO_OK, NULL},
+        {"gufo_open_source", null_open_source, GUFO_OK, NULL},
+        {"gufo_open_shards", null_open_shards, GUFO_OK, NULL},
+        {"gufo_open_provider", null_open_provider, GUFO_OK, NULL},
+        {"gufo_validate", null_validate, GUFO_OK, NULL},
+        {"gufo_check", null_check, GUFO_OK, NULL},
+        {"gufo_encoder_new", null_encoder, GUFO_OK, NULL},
+        {"gufo_compare", null_compare, GUFO_OK, NULL},
+        {"gufo_document_new", null_document_new, GUFO_OK, NULL},
+        {"gufo_document_from", null_document_from, GUFO_OK, NULL},
+        {"gufo_document_layout", null_layout, GUFO_OK, NULL},
+        {"gufo_job_of_documents", null_of_documents, GUFO_OK, NULL},
+        {"gufo_job_run", null_run, GUFO_E_ARGUMENT, "gufo_job_options.path"},
+        {"gufo_job_open", null_job_open, GUFO_E_ARGUMENT, "gufo_job_options.path"},
+        {"gufo_job_split", null_split, GUFO_E_ARGUMENT, "gufo_split_options.max_size"},
+        {"gufo_job_merge", null_merge, GUFO_E_SHARDS, "not part of a set"},
+        {"gufo_job_endian", null_endian, GUFO_E_ARGUMENT, "little-endian already"},
+        {"gufo_job_strip", null_strip, GUFO_OK, NULL},
+        {"gufo_job_extract", null_extract, GUFO_OK, NULL},
+        {"gufo_edit_open", null_edit_open, GUFO_OK, NULL},
+        {"gufo_edit_apply", null_edit_apply, GUFO_OK, NULL},
+        {"gufo_edit_stream", null_edit_stream, GUFO_OK, NULL},
+        {"gufo_imatrix_open", null_imatrix_open, GUFO_OK, NULL},
+        {"gufo_imatrix_open_memory", null_imatrix_memory, GUFO_OK, NULL},
+        {"gufo_imatrix_merge", null_imatrix_merge, GUFO_OK, NULL},
+        {"gufo_job_imatrix", null_job_imatrix, GUFO_OK, NULL},
+        {"gufo_recipe_choose", null_recipe, GUFO_OK, NULL},
+        {"gufo_quantizer_new", null_quantizer, GUFO_OK, NULL},
+    };
+    static things t;
+    folder f = folder_new();
+
+    (void)state;
+    make_things(&t, &f);
+    t.matrix = folder_path(&f, "matrix.dat");
+    write_file(t.matrix.text, matrix_bytes, sizeof matrix_bytes);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_error zeros = {0}, null = {0};
+
+        check_status(rows[i].call(&t, false, &zeros), rows[i].status, &zeros, "%s: {0}",
+                     rows[i].what);
+        check_status(rows[i].call(&t, true, &null), rows[i].status, &null, "%s: NULL",
+                     rows[i].what);
+        assert_string_equal(null.message, zeros.message);
+        check(rows[i].named == NULL || strstr(null.message, rows[i].named) != NULL, "%s: %s",
+              rows[i].what, null.message);
+    }
+    gufo_close(t.model);
+    folder_remove(&f);
+}
+
 /* ---- NULL ---- */
 
-static void options_may_be_null(void **state)
+static void work_is_run_without_a_run(void **state)
 {
     static things t;
     folder f = folder_new();
-    gufo_input input;
     gufo_stats stats;
-    gufo_encoder *encoder = gufo_encoder_new(f32(), NULL, NULL);
     float values[4];
 
     (void)state;
     make_things(&t, &f);
-    assert_non_null(encoder);
-    gufo_encoder_free(encoder);
-    input = gufo_input_path(t.path);
-    assert_int_equal(gufo_validate(&input, NULL, NULL, NULL, NULL), GUFO_OK);
-    assert_int_equal(gufo_check(t.model, NULL, NULL, NULL, NULL), GUFO_OK);
-    assert_int_equal(gufo_model_check(t.model, NULL, NULL, NULL), GUFO_OK);
     assert_int_equal(gufo_model_check_data(t.model, NULL, NULL, NULL, NULL), GUFO_OK);
     assert_int_equal(gufo_compare(t.model, t.model, NULL, NULL, NULL, NULL), GUFO_OK);
     assert_int_equal(gufo_tensor_decode(t.model, &t.tensor, 0, 1, values, NULL, NULL), GUFO_OK);
@@ -313,7 +672,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reserved_fields_are_refused),
-        cmocka_unit_test(options_may_be_null),
+        cmocka_unit_test(null_options_mean_zeros),
+        cmocka_unit_test(work_is_run_without_a_run),
         cmocka_unit_test(secondary_outputs_may_be_null),
         cmocka_unit_test(what_is_missing_is_named),
     };

@@ -29,7 +29,7 @@ static const char minisign_old_signature[] =
 static const char golden_message[] = "golden\n";
 
 /* Cheap enough for a test. */
-static const gufo_key_effort low_effort = {32768, 1 << 20};
+static const gufo_key_effort low_effort = {.operations = 32768, .memory = 1 << 20};
 
 static gufo_signature_verdict check_text(const gufo_public_key *key, const char *message,
                                          const char *text)
@@ -194,7 +194,8 @@ static void what_is_no_key_is_refused(void **state)
 
 static void effort_is_bounded(void **state)
 {
-    static const gufo_key_effort too_much = {32768, UINT64_C(1) << 40};
+    static const gufo_key_effort too_much = {.operations = 32768, .memory = UINT64_C(1) << 40};
+    static const gufo_key_effort later = {.reserved = {0, 1}};
     gufo_public_key public_key;
     gufo_secret_key secret_key;
     gufo_error error = no_error();
@@ -204,6 +205,9 @@ static void effort_is_bounded(void **state)
     check_ok(gufo_key_generate(&public_key, &secret_key, &error), &error, "generate");
     check_status(gufo_secret_key_text(&secret_key, gufo_str_of("x"), &too_much, text, &error),
                  GUFO_E_LIMIT, &error, "a terabyte");
+    check_status(gufo_secret_key_text(&secret_key, gufo_str_of("x"), &later, text, &error),
+                 GUFO_E_ARGUMENT, &error, "of a later version");
+    check(strstr(error.message, "gufo_key_effort") != NULL, "%s", error.message);
     check_str(gufo_str_of(text), "", "no key that is not encrypted after all");
 }
 

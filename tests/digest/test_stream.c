@@ -258,13 +258,43 @@ static void errors_come_through(void **state)
     folder_remove(&f);
 }
 
+/* Options that are NULL mean {0}; what has to be given is named. */
+static void what_is_missing_is_named(void **state)
+{
+    static const gufo_digest_options zeros = {0};
+    static const gufo_manifest_check nothing = {0};
+    gufo_digest_options options = {.algorithms = available()};
+    gufo_manifest_summary summary;
+    folder f = folder_new();
+    path_text path = folder_path(&f, "m");
+    gufo_error error = no_error();
+    gufo_model *model;
+
+    (void)state;
+    write_part(path.text, 0, TENSORS, 0, 1);
+    model = gufo_open(path.text, NULL, &error);
+    assert_non_null(model);
+    for (int i = 0; i < 2; i++) {
+        check_status(gufo_digest_run(model, i == 0 ? NULL : &zeros, NULL, NULL, &error),
+                     GUFO_E_ARGUMENT, &error, "options");
+        check(strstr(error.message, "gufo_digest_options.algorithms") != NULL, "%s", error.message);
+        check_status(gufo_manifest_verify(model, i == 0 ? NULL : &nothing, NULL, &summary, &error),
+                     GUFO_E_ARGUMENT, &error, "manifest");
+        check(strstr(error.message, "gufo_manifest_check.manifest") != NULL, "%s", error.message);
+    }
+    check_status(gufo_digest_run(NULL, &options, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
+                 "model");
+    check_ok(gufo_digest_run(model, &options, NULL, NULL, &error), &error, "no result");
+    gufo_close(model);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(same_with_any_threads),
-        cmocka_unit_test(only_what_is_asked_for),
-        cmocka_unit_test(stops_when_asked),
-        cmocka_unit_test(errors_come_through),
+        cmocka_unit_test(same_with_any_threads),    cmocka_unit_test(only_what_is_asked_for),
+        cmocka_unit_test(stops_when_asked),         cmocka_unit_test(errors_come_through),
+        cmocka_unit_test(what_is_missing_is_named),
     };
 
     return available() != 0 ? cmocka_run_group_tests(tests, NULL, NULL) : 77;

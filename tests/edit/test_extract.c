@@ -17,12 +17,14 @@ static workshop workshop_new(void)
     return w;
 }
 
+#define AS_STORED UINT32_MAX /* no type has this number */
+
 /* Extracts by numbers; the bytes of the file into *bytes, to be freed, if it succeeds. */
 static gufo_status extract(const workshop *w, const uint64_t *tensors, size_t count,
                            gufo_extract_format format, uint32_t type, uint8_t **bytes, size_t *len,
                            gufo_error *error)
 {
-    gufo_extract_options options = {.format = format, .type = type};
+    gufo_extract_options options = {.format = format, .type = gufo_element_type_by_id(type)};
     gufo_model *set = gufo_open(w->in.text, NULL, error);
     gufo_job *copy = set != NULL ? gufo_job_extract(set, tensors, count, &options, error) : NULL;
     gufo_status status =
@@ -187,7 +189,7 @@ static void check_kept(const workshop *w, const gufo_model *file, uint64_t index
 {
     gufo_tensor tensor, same;
     size_t len;
-    uint8_t *got = extract_well(w, index, GUFO_EXTRACT_RAW, GUFO_EXTRACT_AS_STORED, &len);
+    uint8_t *got = extract_well(w, index, GUFO_EXTRACT_RAW, AS_STORED, &len);
     char name[32];
     uint8_t *stored;
 
@@ -262,7 +264,7 @@ static void write_shapes(const char *path)
 static void check_numpy(const workshop *w, uint64_t index, const char *dictionary)
 {
     size_t len, header = strlen(dictionary) + 1;
-    uint8_t *got = extract_well(w, index, GUFO_EXTRACT_NUMPY, GUFO_EXTRACT_AS_STORED, &len);
+    uint8_t *got = extract_well(w, index, GUFO_EXTRACT_NUMPY, AS_STORED, &len);
 
     header += 10;
     header += (64 - header % 64) % 64;
@@ -292,9 +294,8 @@ static void test_numpy(void **state)
     check_numpy(&w, 6, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 32), }");
     check_numpy(&w, 7, "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), }");
     check_numpy(&w, 8, "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 0), }");
-    check_status(
-        extract(&w, &brain, 1, GUFO_EXTRACT_NUMPY, GUFO_EXTRACT_AS_STORED, NULL, NULL, &error),
-        GUFO_E_TYPE, &error, "bfloat16");
+    check_status(extract(&w, &brain, 1, GUFO_EXTRACT_NUMPY, AS_STORED, NULL, NULL, &error),
+                 GUFO_E_TYPE, &error, "bfloat16");
     check_status(extract(&w, two, 2, GUFO_EXTRACT_NUMPY, GUFO_TYPE_F32, NULL, NULL, &error),
                  GUFO_E_ARGUMENT, &error, "two");
     two[0] = COUNT_OF(shapes);
@@ -324,9 +325,9 @@ static void test_safetensors(void **state)
 
     (void)state;
     write_shapes(w.in.text);
-    check_ok(extract(&w, all, COUNT_OF(all), GUFO_EXTRACT_SAFETENSORS, GUFO_EXTRACT_AS_STORED, &got,
-                     &len, &error),
-             &error, "all");
+    check_ok(
+        extract(&w, all, COUNT_OF(all), GUFO_EXTRACT_SAFETENSORS, AS_STORED, &got, &len, &error),
+        &error, "all");
     check_u64(len, 8 + header + 459, "size");
     check_u64(got[0] + 256u * got[1], header, "length of the header");
     check(memcmp(got + 8, expected, sizeof expected - 1) == 0, "%.*s", (int)header,
@@ -357,8 +358,7 @@ static void test_refused(void **state)
     write_file(w.in.text, b.data, b.len);
     builder_free(&b);
     for (uint64_t i = 0; i < 3; i++) {
-        check_status(extract(&w, &i, 1, GUFO_EXTRACT_SAFETENSORS, GUFO_EXTRACT_AS_STORED, NULL,
-                             NULL, &error),
+        check_status(extract(&w, &i, 1, GUFO_EXTRACT_SAFETENSORS, AS_STORED, NULL, NULL, &error),
                      i < 2 ? GUFO_E_ARGUMENT : GUFO_E_TYPE, &error, "tensor %" PRIu64, i);
         check_u64(entry_count(w.f.path), 1, "nothing written");
     }
@@ -372,17 +372,16 @@ static void test_stream(void **state)
 {
     workshop w = workshop_new();
     uint64_t tensors[] = {0, 2, 5, 7, 12, 17};
-    gufo_extract_options options = {.format = GUFO_EXTRACT_SAFETENSORS,
-                                    .type = GUFO_EXTRACT_AS_STORED};
+    gufo_extract_options options = {.format = GUFO_EXTRACT_SAFETENSORS};
     gufo_error error = no_error();
     size_t len;
     uint8_t *expected = NULL;
 
     (void)state;
     write_types(w.in.text, false);
-    check_ok(extract(&w, tensors, COUNT_OF(tensors), options.format, options.type, &expected, &len,
-                     &error),
-             &error, "to a file");
+    check_ok(
+        extract(&w, tensors, COUNT_OF(tensors), options.format, AS_STORED, &expected, &len, &error),
+        &error, "to a file");
     for (unsigned threads = 1; threads <= 5; threads += 2) {
         gufo_run run = {.threads = threads};
         gufo_model *set = gufo_open(w.in.text, NULL, &error);

@@ -484,7 +484,8 @@ static void test_long_rows(void **state)
     (void)state;
     (void)write_tensor(path.text, false, type->id, LONG, 16, 2 * LONG / 32 * BLOCK, false);
     set = open_set(path.text);
-    c = gufo_job_extract(set, &(uint64_t){0}, 1, &(gufo_extract_options){.type = GUFO_TYPE_F32},
+    c = gufo_job_extract(set, &(uint64_t){0}, 1,
+                         &(gufo_extract_options){.type = gufo_element_type_by_id(GUFO_TYPE_F32)},
                          &error);
     check_ok(run_job(c, out.text, false, NULL, &error), &error, "long");
     gufo_job_free(c);
@@ -507,7 +508,8 @@ static void test_long_rows(void **state)
     free(values);
     (void)write_tensor(path.text, false, type->id, TOO_LONG, 8, TOO_LONG / 32 * BLOCK, true);
     set = open_set(path.text);
-    check(gufo_job_extract(set, &(uint64_t){0}, 1, &(gufo_extract_options){.type = GUFO_TYPE_F32},
+    check(gufo_job_extract(set, &(uint64_t){0}, 1,
+                           &(gufo_extract_options){.type = gufo_element_type_by_id(GUFO_TYPE_F32)},
                            &error) == NULL,
           "too long");
     check_u64(error.code, GUFO_E_LIMIT, "%s", error.message);
@@ -529,8 +531,9 @@ static void test_rows_without_group(void **state)
 
         (void)write_tensor(path.text, big == 1, GUFO_TYPE_Q4_0_4_4, 32, 2, 36, false);
         set = open_set(path.text);
-        c = gufo_job_extract(set, &(uint64_t){0}, 1, &(gufo_extract_options){.type = GUFO_TYPE_F32},
-                             &error);
+        c = gufo_job_extract(
+            set, &(uint64_t){0}, 1,
+            &(gufo_extract_options){.type = gufo_element_type_by_id(GUFO_TYPE_F32)}, &error);
         check(c == NULL || run_job(c, out.text, false, NULL, &error) != GUFO_OK, "big %d", big);
         check(error.code != GUFO_OK, "big %d", big);
         check_error_shape(&error, error.code, "rows");
@@ -568,8 +571,10 @@ static void test_enormous(void **state)
         }
         set = gufo_open(path.text, NULL, &error);
         check(set != NULL, "%s", error.message);
-        check(gufo_job_extract(set, &(uint64_t){0}, 1,
-                               &(gufo_extract_options){.type = GUFO_TYPE_F32}, &error) == NULL,
+        check(gufo_job_extract(
+                  set, &(uint64_t){0}, 1,
+                  &(gufo_extract_options){.type = gufo_element_type_by_id(GUFO_TYPE_F32)},
+                  &error) == NULL,
               "row %zu", i);
         check_u64(error.code, GUFO_E_RANGE, "%s", error.message);
         check_str(gufo_str_of(error.message), rows[i].message, "row %zu", i);
@@ -624,8 +629,10 @@ static void test_types_without_layout(void **state)
         check(as_big(set, NULL, &error) == NULL, "type %" PRIu32, types[i]);
         check_u64(error.code, GUFO_E_TYPE, "%s", error.message);
         check(strstr(error.message, "whose layout is not known") != NULL, "%s", error.message);
-        check(gufo_job_extract(set, &(uint64_t){0}, 1,
-                               &(gufo_extract_options){.type = GUFO_TYPE_F32}, &error) == NULL,
+        check(gufo_job_extract(
+                  set, &(uint64_t){0}, 1,
+                  &(gufo_extract_options){.type = gufo_element_type_by_id(GUFO_TYPE_F32)},
+                  &error) == NULL,
               "type %" PRIu32, types[i]);
         check_u64(error.code, GUFO_E_TYPE, "%s", error.message);
         gufo_close(set);
@@ -644,8 +651,7 @@ static void test_order(void **state)
     (void)state;
     for (size_t from_set = 0; from_set < 2; from_set++) {
         for (size_t i = 0; i < COUNT_OF(orders); i++) {
-            const gufo_extract_options options = {.format = GUFO_EXTRACT_SAFETENSORS,
-                                                  .type = GUFO_EXTRACT_AS_STORED};
+            const gufo_extract_options options = {.format = GUFO_EXTRACT_SAFETENSORS};
             gufo_model *set = open_set(from_set == 1 ? b.first.text : b.in.text);
             gufo_error error = no_error();
             gufo_job *c = gufo_job_extract(set, orders[i], 6, &options, &error);
@@ -712,8 +718,7 @@ static void test_odd_names(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const gufo_extract_options options = {.format = GUFO_EXTRACT_SAFETENSORS,
-                                              .type = GUFO_EXTRACT_AS_STORED};
+        const gufo_extract_options options = {.format = GUFO_EXTRACT_SAFETENSORS};
         builder file = builder_new((encoding){3, false});
         gufo_error error = no_error();
         gufo_model *set;

@@ -181,7 +181,8 @@ static inline gufo_job *vocabulary(const gufo_model *set, const gufo_allocator *
 static inline gufo_job *as_raw(const gufo_model *set, const gufo_allocator *allocator,
                                gufo_error *error)
 {
-    const gufo_extract_options options = {.type = GUFO_TYPE_F32, .allocator = allocator};
+    const gufo_extract_options options = {.type = gufo_element_type_by_id(GUFO_TYPE_F32),
+                                          .allocator = allocator};
     const uint64_t tensor = 5;
 
     return gufo_job_extract(set, &tensor, 1, &options, error);
@@ -190,8 +191,9 @@ static inline gufo_job *as_raw(const gufo_model *set, const gufo_allocator *allo
 static inline gufo_job *as_numpy(const gufo_model *set, const gufo_allocator *allocator,
                                  gufo_error *error)
 {
-    const gufo_extract_options options = {
-        .format = GUFO_EXTRACT_NUMPY, .type = GUFO_TYPE_F16, .allocator = allocator};
+    const gufo_extract_options options = {.format = GUFO_EXTRACT_NUMPY,
+                                          .type = gufo_element_type_by_id(GUFO_TYPE_F16),
+                                          .allocator = allocator};
     const uint64_t tensor = 4;
 
     return gufo_job_extract(set, &tensor, 1, &options, error);
@@ -200,8 +202,8 @@ static inline gufo_job *as_numpy(const gufo_model *set, const gufo_allocator *al
 static inline gufo_job *as_safetensors(const gufo_model *set, const gufo_allocator *allocator,
                                        gufo_error *error)
 {
-    const gufo_extract_options options = {
-        .format = GUFO_EXTRACT_SAFETENSORS, .type = GUFO_EXTRACT_AS_STORED, .allocator = allocator};
+    const gufo_extract_options options = {.format = GUFO_EXTRACT_SAFETENSORS,
+                                          .allocator = allocator};
     const uint64_t tensors[] = {0, 1, 2, 3, 4, 5};
 
     return gufo_job_extract(set, tensors, COUNT_OF(tensors), &options, error);
