@@ -70,7 +70,7 @@ static void recover(const uint8_t *data, size_t size, bool half)
     put(journal, data, size);
     state = gufo_edit_pending(path);
     must(state != GUFO_EDIT_STATE_LIVE, "nobody edits it");
-    status = gufo_edit_recover(path, &recovery, &error);
+    status = gufo_edit_recover(path, NULL, &recovery, &error);
     must(status == GUFO_OK || access(journal, F_OK) == 0, "a journal that was not used stays");
     must(status != GUFO_OK || gufo_edit_pending(path) == GUFO_EDIT_STATE_SETTLED,
          "what is recovered is settled");

@@ -139,7 +139,7 @@ typedef enum gufo_edit_state {
 
 /* Whether an edit of the file is pending; ask before the file is read or replaced.  Only a journal
  * that can be trusted counts: a regular file of one name, of the file's owner, root or the user, to
- * which no other user may write.  Any thread. */
+ * which no other user may write.  A missing file and NULL are settled.  Any thread. */
 GUFO_API gufo_edit_state gufo_edit_pending(const char *path);
 
 typedef enum gufo_edit_recovery {
@@ -149,12 +149,13 @@ typedef enum gufo_edit_recovery {
 } gufo_edit_recovery;
 
 /* Completes an interrupted edit, or undoes it where it had not begun.  May itself be interrupted
- * and repeated.  GUFO_E_ARGUMENT, and nothing is written, if the journal cannot be trusted, is of
- * an older version, or the file has several hard links.  GUFO_E_CHANGED, and nothing is written, if
- * the file matches neither form: then another program has changed it, and the user should remove
- * the journal.  `out` may be NULL. */
-GUFO_API gufo_status gufo_edit_recover(const char *path, gufo_edit_recovery *out,
-                                       gufo_error *error);
+ * and repeated.  A file that has the name of a journal and never was one stays.  GUFO_E_ARGUMENT,
+ * and nothing is written, if the journal cannot be trusted, is of an older version, or the file has
+ * several hard links.  GUFO_E_CHANGED, and nothing is written, if the file matches neither form:
+ * then another program has changed it, and the user should remove the journal.  `options`, whose
+ * flags must be 0, and `out` may be NULL. */
+GUFO_API gufo_status gufo_edit_recover(const char *path, const gufo_edit_options *options,
+                                       gufo_edit_recovery *out, gufo_error *error);
 
 /* ==== Part 2: shards ========================================================================= */
 

@@ -221,7 +221,7 @@ static int recover(const edit_options *o, bool asked)
     gufo_edit_recovery recovery;
     gufo_error error;
 
-    if (gufo_edit_recover(o->path, &recovery, &error) != GUFO_OK) {
+    if (gufo_edit_recover(o->path, NULL, &recovery, &error) != GUFO_OK) {
         report_error(o->path, &error);
         return CODE_FAILED;
     }

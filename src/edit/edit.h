@@ -29,6 +29,10 @@ struct gufo_edit {
 /* Opens for writing if that is permitted, else for reading, and locks.  `*writable` says which. */
 gufo_status edit_open_locked(const char *path, int *fd, bool *writable, gufo_error *error);
 
+/* GUFO_E_ARGUMENT without a path, and for options that are not zero or not among the `known` flags. */
+gufo_status edit_check_options(const char *path, const gufo_edit_options *options, uint32_t known,
+                               gufo_error *error);
+
 /* Takes the lease of the file.  Returns the obstacle to writing in place (static, or in `room`),
  * NULL for nothing. */
 const char *edit_obstacle(gufo_edit *edit, char room[160]);

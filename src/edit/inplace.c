@@ -163,23 +163,21 @@ static gufo_status write_journalled(gufo_edit *edit, const uint8_t *header,
                                     gufo_error *error)
 {
     edit_journal j = describe(edit, header, plan);
-    char *path = edit_journal_path(edit->real_path, &edit->allocator);
-    gufo_status status;
+    journal_name path;
+    gufo_status status = gufo_model_unchanged(edit->model, error);
     bool created = true;
 
-    if (path == NULL)
-        return fail_memory(error);
-    status = gufo_model_unchanged(edit->model, error);
     if (status == GUFO_OK)
-        status = edit_journal_write(&j, path, &created, error);
+        status = edit_journal_find(&path, edit->real_path, error);
+    if (status == GUFO_OK)
+        status = edit_journal_write(&j, path.text, &created, error);
     if (!created)
         *outcome = IN_PLACE_CLOSED;
     else if (status == GUFO_OK)
-        status = change_and_settle(edit, header, plan, path, outcome, error);
+        status = change_and_settle(edit, header, plan, path.text, outcome, error);
     else if (edit_check_settled(edit->path, true, NULL) !=
              GUFO_OK) /* the journal is complete, and cannot be removed */
         *outcome = IN_PLACE_BROKEN;
-    mem_free(&edit->allocator, path);
     return status;
 }
 

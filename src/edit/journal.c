@@ -1,4 +1,6 @@
 /* The journal; journal.h draws its bytes. */
+#define _GNU_SOURCE /* realpath */
+
 #include "edit/journal.h"
 
 #include <errno.h>
@@ -39,16 +41,12 @@ static uint64_t check_of(const uint8_t *bytes, uint64_t size)
     return check;
 }
 
-char *edit_journal_path(const char *real_path, const gufo_allocator *allocator)
+gufo_status edit_journal_find(journal_name *out, const char *path, gufo_error *error)
 {
-    size_t len = strlen(real_path);
-    char *path = mem_alloc(allocator, len + sizeof PENDING_SUFFIX);
-
-    if (path != NULL) {
-        memcpy(path, real_path, len);
-        memcpy(path + len, PENDING_SUFFIX, sizeof PENDING_SUFFIX);
-    }
-    return path;
+    if (realpath(path, out->text) == NULL)
+        return fail_io(error, errno, "cannot open");
+    memcpy(out->text + strlen(out->text), PENDING_SUFFIX, sizeof PENDING_SUFFIX);
+    return GUFO_OK;
 }
 
 /* Waits until names in the folder of `path` are on disk; fails also where that cannot be asked for. */
@@ -165,11 +163,10 @@ static journal_state check_headers(pending_journal *p)
 /* Looks at it; the journal of a state that is JOURNAL_COMPLETE is left open. */
 static journal_state look(pending_journal *p, const char *path, const struct stat *file)
 {
-    static const journal_state states[] = {[PENDING_NOTHING] = JOURNAL_NONE,
-                                           [PENDING_UNTRUSTED] = JOURNAL_UNTRUSTED,
-                                           [PENDING_TORN] = JOURNAL_TORN,
-                                           [PENDING_OLDER] = JOURNAL_OLDER,
-                                           [PENDING_HEAD] = JOURNAL_COMPLETE};
+    static const journal_state states[] = {
+        [PENDING_NOTHING] = JOURNAL_NONE,        [PENDING_OTHER] = JOURNAL_NONE,
+        [PENDING_UNTRUSTED] = JOURNAL_UNTRUSTED, [PENDING_TORN] = JOURNAL_TORN,
+        [PENDING_OLDER] = JOURNAL_OLDER,         [PENDING_HEAD] = JOURNAL_COMPLETE};
     journal_state state = states[pending_open(p, path, file->st_uid)];
     const pending_head *h = &p->head;
     uint64_t size = (uint64_t)file->st_size;

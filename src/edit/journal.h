@@ -12,8 +12,10 @@
 #ifndef GUFO_EDIT_JOURNAL_H
 #define GUFO_EDIT_JOURNAL_H
 
+#include <limits.h>
 #include <sys/stat.h>
 
+#include "base/pending.h"
 #include "gufo/edit.h"
 
 typedef struct edit_journal {
@@ -25,9 +27,13 @@ typedef struct edit_journal {
     gufo_allocator allocator;
 } edit_journal;
 
-/* The path of the journal of a file whose symlinks are followed: to be freed with the allocator;
- * NULL without memory. */
-char *edit_journal_path(const char *real_path, const gufo_allocator *allocator);
+/* No memory is asked for: whoever wants to know whether a file may be read has no allocator. */
+typedef struct journal_path {
+    char text[PATH_MAX + sizeof PENDING_SUFFIX];
+} journal_name;
+
+/* Where the journal of the file that `path` names would be.  GUFO_E_IO without such a file. */
+gufo_status edit_journal_find(journal_name *out, const char *path, gufo_error *error);
 
 /* Writes it, and waits until it is on disk.  *created is false if there could be none, because there
  * is one already or the folder does not let us; on other failures it is removed. */

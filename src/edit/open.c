@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,13 +88,12 @@ gufo_status edit_open_locked(const char *path, int *fd, bool *writable, gufo_err
 
 static gufo_status keep_paths(gufo_edit *edit, const char *path, gufo_error *error)
 {
-    char *real = realpath(path, NULL);
+    char real[PATH_MAX];
 
-    if (real == NULL)
+    if (realpath(path, real) == NULL)
         return fail_io(error, errno, "cannot open");
     edit->path = mem_text(&edit->allocator, gufo_str_of(path));
     edit->real_path = mem_text(&edit->allocator, gufo_str_of(real));
-    free(real);
     return edit->path != NULL && edit->real_path != NULL ? GUFO_OK : fail_memory(error);
 }
 
@@ -118,12 +118,12 @@ static gufo_status open_file(gufo_edit *edit, bool read_only, gufo_error *error)
     return edit->document != NULL ? GUFO_OK : GUFO_E_MALFORMED;
 }
 
-static gufo_status check_options(const char *path, const gufo_edit_options *options,
-                                 gufo_error *error)
+gufo_status edit_check_options(const char *path, const gufo_edit_options *options, uint32_t known,
+                               gufo_error *error)
 {
     if (path == NULL)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the path is missing");
-    if ((options->flags & ~(uint32_t)GUFO_EDIT_READ_ONLY) != 0)
+    if ((options->flags & ~known) != 0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "unknown edit flags: 0x%" PRIx32,
                          options->flags);
     return reserved_check(options->reserved, "gufo_edit_options", error);
@@ -138,7 +138,7 @@ gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options, gu
 
     if (options == NULL)
         options = &standard;
-    if (check_options(path, options, error) != GUFO_OK)
+    if (edit_check_options(path, options, GUFO_EDIT_READ_ONLY, error) != GUFO_OK)
         return NULL;
     allocator = options->allocator != NULL ? options->allocator : &default_allocator;
     edit = mem_zero(allocator, sizeof *edit);

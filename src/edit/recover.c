@@ -9,10 +9,7 @@
  *     any                 all new          nothing: only the journal was left
  *     any                 all old          nothing: the edit had not begun
  *     any                 a mixture        the new ones are written, magic last */
-#define _GNU_SOURCE /* realpath */
-
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,26 +25,16 @@ enum { PIECE = 1 << 16 };
 
 /* ---- pending -------------------------------------------------------------------------------- */
 
-/* The path of the journal of the file that `path` names: to be freed; NULL without such a file. */
-static char *find_journal(const char *path)
-{
-    char *real = realpath(path, NULL);
-    char *journal = real != NULL ? edit_journal_path(real, &default_allocator) : NULL;
-
-    free(real);
-    return journal;
-}
-
 /* What the journal says about the file, no matter who holds its lock. */
 static gufo_edit_state look(const char *path)
 {
-    char *journal_path = find_journal(path);
     gufo_edit_state state = GUFO_EDIT_STATE_SETTLED;
     const char *obstacle;
+    journal_name journal;
     struct stat info;
 
-    if (journal_path != NULL && stat(path, &info) == 0)
-        switch (edit_journal_look(journal_path, &info, &obstacle)) {
+    if (edit_journal_find(&journal, path, NULL) == GUFO_OK && stat(path, &info) == 0)
+        switch (edit_journal_look(journal.text, &info, &obstacle)) {
         case JOURNAL_COMPLETE:
         case JOURNAL_UNFIT: /* the file was changed since; recovery reports it */
             state = GUFO_EDIT_STATE_INTERRUPTED;
@@ -58,13 +45,12 @@ static gufo_edit_state look(const char *path)
         default:
             break;
         }
-    mem_free(&default_allocator, journal_path);
     return state;
 }
 
 gufo_edit_state gufo_edit_pending(const char *path)
 {
-    gufo_edit_state state = look(path);
+    gufo_edit_state state = path != NULL ? look(path) : GUFO_EDIT_STATE_SETTLED;
 
     if (state != GUFO_EDIT_STATE_INTERRUPTED || !pending_is_locked(path))
         return state;
@@ -122,8 +108,8 @@ static void compare(const edit_journal *j, bool inserted, const uint8_t *bytes, 
 static gufo_status read_likeness(const edit_journal *j, int fd, bool inserted, uint64_t size,
                                  likeness *like, gufo_error *error)
 {
-    uint8_t *bytes = mem_alloc(&default_allocator, PIECE);
-    gufo_status status = bytes != NULL ? GUFO_OK : fail_memory(error);
+    uint8_t bytes[PIECE];
+    gufo_status status = GUFO_OK;
 
     *like = (likeness){true, true, true};
     for (uint64_t at = 0; status == GUFO_OK && at < size;) {
@@ -139,7 +125,6 @@ static gufo_status read_likeness(const edit_journal *j, int fd, bool inserted, u
         compare(j, inserted, bytes, at, (size_t)got, like);
         at += (uint64_t)got;
     }
-    mem_free(&default_allocator, bytes);
     return status;
 }
 
@@ -202,8 +187,9 @@ static gufo_status check_one_name(const struct stat *info, gufo_error *error)
 }
 
 /* With the file locked. */
-static gufo_status recover_locked(int fd, bool writable, const char *journal_path,
-                                  gufo_edit_recovery *out, gufo_error *error)
+static gufo_status recover_locked(int fd, bool writable, const char *path,
+                                  const gufo_allocator *allocator, gufo_edit_recovery *out,
+                                  gufo_error *error)
 {
     journal_state state;
     struct stat info;
@@ -211,7 +197,7 @@ static gufo_status recover_locked(int fd, bool writable, const char *journal_pat
     gufo_status status = fstat(fd, &info) == 0 ? GUFO_OK : fail_io(error, errno, "cannot examine");
 
     if (status == GUFO_OK)
-        status = edit_journal_read(&j, journal_path, &info, &default_allocator, &state, error);
+        status = edit_journal_read(&j, path, &info, allocator, &state, error);
     if (status != GUFO_OK || state == JOURNAL_NONE)
         return status;
     *out = GUFO_EDIT_RECOVERED_OLD;
@@ -223,34 +209,46 @@ static gufo_status recover_locked(int fd, bool writable, const char *journal_pat
             status = complete(&j, fd, out, error);
         edit_journal_close(&j);
     }
-    return status == GUFO_OK ? edit_journal_remove(journal_path, error) : status;
+    return status == GUFO_OK ? edit_journal_remove(path, error) : status;
 }
 
-gufo_status gufo_edit_recover(const char *path, gufo_edit_recovery *out, gufo_error *error)
+static gufo_status recover(const char *path, const gufo_allocator *allocator,
+                           gufo_edit_recovery *out, gufo_error *error)
 {
-    gufo_edit_recovery ignored;
-    char *journal_path;
+    journal_name journal;
     struct stat info;
-    gufo_status status;
+    gufo_status status = edit_journal_find(&journal, path, error);
     bool writable;
     int fd;
 
-    if (out == NULL)
-        out = &ignored;
-    *out = GUFO_EDIT_RECOVERED_NOTHING;
-    journal_path = find_journal(path);
-    if (journal_path == NULL)
-        return stat(path, &info) != 0 ? fail_io(error, errno, "cannot open") : fail_memory(error);
-    if (lstat(journal_path, &info) != 0) {
-        status = errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine the journal");
-        mem_free(&default_allocator, journal_path);
+    if (status != GUFO_OK)
         return status;
-    }
+    if (lstat(journal.text, &info) != 0)
+        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine the journal");
     status = edit_open_locked(path, &fd, &writable, error);
-    if (status == GUFO_OK) {
-        status = recover_locked(fd, writable, journal_path, out, error);
-        (void)close(fd);
-    }
-    mem_free(&default_allocator, journal_path);
+    if (status != GUFO_OK)
+        return status;
+    status = recover_locked(fd, writable, journal.text, allocator, out, error);
+    (void)close(fd);
+    return status;
+}
+
+gufo_status gufo_edit_recover(const char *path, const gufo_edit_options *options,
+                              gufo_edit_recovery *out, gufo_error *error)
+{
+    static const gufo_edit_options standard = {0};
+    gufo_edit_recovery ignored;
+    gufo_status status;
+
+    options = options != NULL ? options : &standard;
+    out = out != NULL ? out : &ignored;
+    *out = GUFO_EDIT_RECOVERED_NOTHING;
+    status = edit_check_options(path, options, 0, error);
+    if (status != GUFO_OK)
+        return status;
+    status = recover(path, options->allocator != NULL ? options->allocator : &default_allocator,
+                     out, error);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_INPUT, 0, path);
     return status;
 }

@@ -423,6 +423,13 @@ static gufo_status null_edit_open(const things *t, bool null, gufo_error *error)
     return status;
 }
 
+static gufo_status null_recover(const things *t, bool null, gufo_error *error)
+{
+    const gufo_edit_options o = {0};
+
+    return gufo_edit_recover(t->path, null ? NULL : &o, NULL, error);
+}
+
 static gufo_status null_edit_apply(const things *t, bool null, gufo_error *error)
 {
     const gufo_edit_target o = {0};
@@ -550,6 +557,7 @@ static void null_options_mean_zeros(void **state)
         {"gufo_job_strip", null_strip, GUFO_OK, NULL},
         {"gufo_job_extract", null_extract, GUFO_OK, NULL},
         {"gufo_edit_open", null_edit_open, GUFO_OK, NULL},
+        {"gufo_edit_recover", null_recover, GUFO_OK, NULL},
         {"gufo_edit_apply", null_edit_apply, GUFO_OK, NULL},
         {"gufo_edit_stream", null_edit_stream, GUFO_OK, NULL},
         {"gufo_imatrix_open", null_imatrix_open, GUFO_OK, NULL},

@@ -395,11 +395,12 @@ kill_at_random() {
     run gufo edit --recover model.gguf
     [ "$status" -eq 0 ]
     same "model.gguf: there is nothing to recover"
-    head -c 100 /dev/urandom >model.gguf.gufo-journal
+    printf 'GUFO-EDJ%092d' 1 >model.gguf.gufo-journal
     gufo show model.gguf >/dev/null
     run gufo edit --recover model.gguf
     [ "$status" -eq 0 ] && [ ! -e model.gguf.gufo-journal ]
     truncate -s 1T model.gguf.gufo-journal # nothing but its first bytes is read
+    chmod 600 model.gguf.gufo-journal
     gufo show model.gguf >/dev/null
     gufo edit -q --recover model.gguf && [ ! -e model.gguf.gufo-journal ]
     mkdir model.gguf.gufo-journal

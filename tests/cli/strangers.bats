@@ -172,6 +172,23 @@ refused() {
     fi
 }
 
+@test "a file that only has the name of a journal stays" {
+    make_model model.gguf
+    echo 'my notes' >model.gguf.gufo-journal
+    cp model.gguf.gufo-journal before
+    gufo show model.gguf >/dev/null
+    run --separate-stderr gufo edit --recover model.gguf
+    [ "$status" -eq 0 ]
+    [ "$output" = 'model.gguf: there is nothing to recover' ]
+    gufo edit -q model.gguf --set general.name=Other
+    [ "$(gufo get model.gguf general.name)" = Other ]
+    cmp model.gguf.gufo-journal before
+    run --separate-stderr gufo edit --in-place=yes model.gguf --set general.name=Third
+    [ "$status" -ne 0 ]
+    [[ "$stderr" == *"cannot create the journal: File exists"* ]]
+    cmp model.gguf.gufo-journal before
+}
+
 @test "a run is not resumed with another user's files" {
     make_model model.gguf
     head -c 100 /dev/zero >other

@@ -298,7 +298,8 @@ static void test_locked(void **state)
     check(second == NULL, "two edits at once");
     check_u64(error.code, GUFO_E_IO, "%s", error.message);
     check_u64(error.system, EBUSY, "%s", error.message);
-    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_OK, &error, "nothing to recover");
+    check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_OK, &error,
+                 "nothing to recover");
     gufo_edit_close(first);
     second = gufo_edit_open(path.text, NULL, &error);
     check(second != NULL, "%s", error.message);
@@ -345,7 +346,7 @@ static void check_after_failure(const folder *f, bool recover, bool cleaned, con
 
     if (recover) {
         check(gufo_edit_pending(path.text), "%s: to be recovered, but nothing is pending", label);
-        check_ok(gufo_edit_recover(path.text, NULL, &error), &error, "%s", label);
+        check_ok(gufo_edit_recover(path.text, NULL, NULL, &error), &error, "%s", label);
     } else
         check_content(path.text, 2000, label);
     if (cleaned)

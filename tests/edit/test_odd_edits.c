@@ -174,7 +174,7 @@ static void test_pending_output(void **state)
                  "pending");
     check(strstr(error.message, "has to be recovered first") != NULL, "%s", error.message);
     gufo_edit_close(edit);
-    check_ok(gufo_edit_recover(other.text, NULL, &error), &error, "recover");
+    check_ok(gufo_edit_recover(other.text, NULL, NULL, &error), &error, "recover");
     edit = open_edit(path.text);
     set_u32(edit, "answer", 64);
     check_ok(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), &error,
@@ -530,15 +530,15 @@ static void test_foreign_journals(void **state)
         check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_SETTLED, "maker %zu", i);
         check(edit != NULL, "maker %zu: %s", i, error.message);
         gufo_edit_close(edit);
-        check_status(gufo_edit_recover(path.text, &recovery, &error), GUFO_E_ARGUMENT, &error,
+        check_status(gufo_edit_recover(path.text, NULL, &recovery, &error), GUFO_E_ARGUMENT, &error,
                      "maker %zu", i);
         check(strstr(error.message, "is not accepted as the journal") != NULL, "%s", error.message);
         check_u64(recovery, GUFO_EDIT_RECOVERED_NOTHING, "maker %zu", i);
         check_file(path.text, before, len, "untouched");
         check(remove(journal.text) == 0, "maker %zu: it is still there", i);
     }
-    check_status(gufo_edit_recover(folder_path(&f, "none").text, NULL, &(gufo_error){0}), GUFO_E_IO,
-                 NULL, "no file");
+    check_status(gufo_edit_recover(folder_path(&f, "none").text, NULL, NULL, &(gufo_error){0}),
+                 GUFO_E_IO, NULL, "no file");
     free(before);
     folder_remove(&f);
 }
@@ -592,7 +592,8 @@ static void test_numbers_of_journals(void **state)
         put_check(damaged);
         write_file(journal.text, damaged, len);
         check(!gufo_edit_pending(path.text), "%s", rows[i].label);
-        check_ok(gufo_edit_recover(path.text, &recovery, &error), &error, "%s", rows[i].label);
+        check_ok(gufo_edit_recover(path.text, NULL, &recovery, &error), &error, "%s",
+                 rows[i].label);
         check_u64(recovery, GUFO_EDIT_RECOVERED_OLD, "%s", rows[i].label);
         check(!file_exists(journal.text), "%s: it is removed", rows[i].label);
         check_file(path.text, half, half_len, rows[i].label);
@@ -600,7 +601,7 @@ static void test_numbers_of_journals(void **state)
     }
     put_check(bytes);
     write_file(journal.text, bytes, len);
-    check_ok(gufo_edit_recover(path.text, NULL, &error), &error, "the right one");
+    check_ok(gufo_edit_recover(path.text, NULL, NULL, &error), &error, "the right one");
     check(!gufo_edit_pending(path.text), "done");
     free(bytes);
     free(half);
@@ -622,11 +623,11 @@ static void test_read_only_recovery(void **state)
     disk_fail_from(9, EIO);
     (void)edit_name(path.text, NAME_FITS, NULL, NULL, &recover, &error);
     disk_fail_once(0, EROFS);
-    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_IO, &error, "read only");
+    check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_IO, &error, "read only");
     disk_fail_never();
     check(strncmp(error.message, "cannot open for writing", 23) == 0, "%s", error.message);
     check(gufo_edit_pending(path.text), "the journal stays");
-    check_ok(gufo_edit_recover(path.text, NULL, &error), &error, "writable again");
+    check_ok(gufo_edit_recover(path.text, NULL, NULL, &error), &error, "writable again");
     disk_simulate(false);
     folder_remove(&f);
 }
@@ -647,7 +648,7 @@ static void test_cut_file(void **state)
     (void)edit_name(path.text, NAME_FITS, NULL, NULL, &recover, &error);
     disk_fail_never();
     check(stat(path.text, &info) == 0 && truncate(path.text, info.st_size - 1) == 0, "truncate");
-    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_CHANGED, &error, "cut");
+    check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_CHANGED, &error, "cut");
     check(file_exists(journal.text), "the journal stays");
     disk_simulate(false);
     folder_remove(&f);

@@ -96,7 +96,7 @@ static void recover_and_check(const scene *s, const char *path, const char *labe
 {
     gufo_error error = no_error();
 
-    check_ok(gufo_edit_recover(path, NULL, &error), &error, "%s", label);
+    check_ok(gufo_edit_recover(path, NULL, NULL, &error), &error, "%s", label);
     check(is_old_or_new(s, path), "%s: recovered, but neither old nor new", label);
     check(!file_exists(journal_of(path).text), "%s: the journal is left", label);
 }

@@ -1,6 +1,7 @@
 /* What recovery does with journals and files that do not go together. */
 #define _GNU_SOURCE /* flock */
 
+#include "../support/allocator.h"
 #include "../support/disk.h"
 #include "../support/edits.h"
 #include "../support/edit.h"
@@ -72,13 +73,14 @@ static void test_changed_file(void **state)
         check(gufo_edit_pending(path.text), "pending");
         flip_byte(path.text, 1000);
         before = read_file(path.text, &len);
-        check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_CHANGED, &error, "flipped");
+        check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_CHANGED, &error,
+                     "flipped");
         check_file(path.text, before, len, "nothing is written");
         check(file_exists(journal_of(path.text).text), "the journal stays");
         free(before);
         interrupt_edit(path.text, lengths[i], half);
         write_file(path.text, "other", 5);
-        check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_CHANGED, &error,
+        check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_CHANGED, &error,
                      "replaced");
         check_file(path.text, "other", 5, "nothing is written");
     }
@@ -99,18 +101,26 @@ static void test_pending(void **state)
     check_u64(error.code, GUFO_E_ARGUMENT, "%s", error.message);
     check(symlink(name, link.text) == 0, "symlink");
     check(gufo_edit_pending(link.text), "through a symlink");
-    check_ok(gufo_edit_recover(link.text, &recovery, &error), &error, "through a symlink");
+    check_ok(gufo_edit_recover(link.text, NULL, &recovery, &error), &error, "through a symlink");
     check_u64(recovery, GUFO_EDIT_RECOVERED_NEW, "recovery");
     check(!gufo_edit_pending(path.text), "pending");
-    check_ok(gufo_edit_recover(path.text, &recovery, &error), &error, "again");
+    check_ok(gufo_edit_recover(path.text, NULL, &recovery, &error), &error, "again");
     check_u64(recovery, GUFO_EDIT_RECOVERED_NOTHING, "recovery");
     folder_remove(&f);
 }
 
-/* A journal that is cut short or damaged anywhere is none: it was never complete, so the file has not
- * changed. */
+/* A journal as edits make it: private. */
+static void write_journal(const char *path, const void *bytes, size_t len)
+{
+    write_file(path, bytes, len);
+    assert_int_equal(chmod(path, 0600), 0);
+}
+
+/* A journal that is cut short, or damaged behind the word that it begins with, was never complete: the file
+ * has not changed. */
 static void test_torn_journal(void **state)
 {
+    enum { WORD = 8 };
     folder f = folder_new();
     path_text path = folder_path(&f, name), journal = journal_of(path.text);
     gufo_edit_recovery recovery;
@@ -125,20 +135,135 @@ static void test_torn_journal(void **state)
     write_small_model(path.text, (encoding){3, false});
     old = read_file(path.text, &old_len);
     for (size_t cut = 0; cut < len; cut += cut < 100 ? 1 : 331) {
-        write_file(journal.text, bytes, cut);
+        write_journal(journal.text, bytes, cut);
         check(!gufo_edit_pending(path.text), "cut at %zu: pending", cut);
-        check_ok(gufo_edit_recover(path.text, &recovery, &error), &error, "cut at %zu", cut);
+        check_ok(gufo_edit_recover(path.text, NULL, &recovery, &error), &error, "cut at %zu", cut);
         check_u64(recovery, GUFO_EDIT_RECOVERED_OLD, "cut at %zu", cut);
         bytes[cut] ^= 1;
-        write_file(journal.text, bytes, len);
+        write_journal(journal.text, bytes, len);
         check(!gufo_edit_pending(path.text), "flipped at %zu: pending", cut);
-        check_ok(gufo_edit_recover(path.text, NULL, &error), &error, "flipped at %zu", cut);
+        check_ok(gufo_edit_recover(path.text, NULL, NULL, &error), &error, "flipped at %zu", cut);
         bytes[cut] ^= 1;
-        check(!file_exists(journal.text), "%zu: the journal is left", cut);
+        check(file_exists(journal.text) == (cut < WORD), "%zu: the journal is left", cut);
+        (void)unlink(journal.text);
     }
     check_file(path.text, old, old_len, "untouched");
     free(bytes);
     free(old);
+    folder_remove(&f);
+}
+
+/* Files that never were journals belong to somebody else: they stay, and edits go round them. */
+static void test_no_journal(void **state)
+{
+    static const uint8_t zeros[100];
+    static const struct {
+        const char *label;
+        const void *bytes;
+        size_t len;
+        mode_t mode;
+        bool removed;
+    } rows[] = {
+        {"notes", "my notes", 8, 0644, false},
+        {"private notes", "my notes", 8, 0600, false},
+        {"a long text",
+         "a text that is longer than the head of a journal, so that all of its bytes are there", 84,
+         0600, false},
+        {"nothing", "", 0, 0644, false},
+        {"zeros", zeros, sizeof zeros, 0644, false},
+        {"a beginning that anybody may read", "GUFO", 4, 0644, false},
+        {"a journal without a byte", "", 0, 0600, true},
+        {"a journal of zeros", zeros, sizeof zeros, 0600, true},
+        {"the beginning of one", "GUFO", 4, 0600, true},
+        {"the word alone", "GUFO-EDJ", 8, 0644, true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        folder f = folder_new();
+        path_text path = folder_path(&f, name), journal = journal_of(path.text);
+        gufo_edit_recovery recovery;
+        gufo_error error = no_error();
+        bool recover;
+
+        write_small_model(path.text, (encoding){3, false});
+        write_file(journal.text, rows[i].bytes, rows[i].len);
+        assert_int_equal(chmod(journal.text, rows[i].mode), 0);
+        check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_SETTLED, "%s", rows[i].label);
+        check_ok(gufo_edit_recover(path.text, NULL, &recovery, &error), &error, "%s",
+                 rows[i].label);
+        check_u64(recovery, rows[i].removed ? GUFO_EDIT_RECOVERED_OLD : GUFO_EDIT_RECOVERED_NOTHING,
+                  "%s", rows[i].label);
+        check(file_exists(journal.text) == !rows[i].removed, "%s", rows[i].label);
+        check_ok(edit_name(path.text, NAME_FITS, NULL, NULL, &recover, &error), &error, "%s",
+                 rows[i].label);
+        if (!rows[i].removed)
+            check_file(journal.text, rows[i].bytes, rows[i].len, rows[i].label);
+        folder_remove(&f);
+    }
+}
+
+/* The allocator of the options is the only one, and a failure of it changes nothing. */
+static void test_allocator(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, name);
+    counter c;
+    gufo_allocator allocator;
+    const gufo_edit_options options = {.allocator = &allocator};
+    gufo_edit_recovery recovery;
+    gufo_error error = no_error();
+    uint8_t *half;
+    size_t len;
+
+    (void)state;
+    (void)find_half_done(path.text, NAME_GROWS);
+    half = read_file(path.text, &len);
+    counter_init(&c);
+    allocator = counter_allocator(&c);
+    c.fail_at = 1;
+    check_status(gufo_edit_recover(path.text, &options, NULL, &error), GUFO_E_MEMORY, &error,
+                 "without memory");
+    check(error.role == GUFO_FILE_INPUT && strcmp(error.file, path.text) == 0, "%s", error.file);
+    check_u64(error.file_index, 0, "index");
+    check_file(path.text, half, len, "without memory");
+    check(file_exists(journal_of(path.text).text), "the journal stays");
+    c.fail_at = 0;
+    check_ok(gufo_edit_recover(path.text, &options, &recovery, &error), &error, "with memory");
+    check_u64(recovery, GUFO_EDIT_RECOVERED_NEW, "with memory");
+    check(c.calls > 1 && c.largest > NAME_GROWS, "%zu requests", c.calls);
+    check_u64(c.in_use, 0, "leak");
+    free(half);
+    folder_remove(&f);
+}
+
+/* Whatever fails names the file. */
+static void test_errors_name_the_file(void **state)
+{
+    static const gufo_edit_options later = {.reserved = {1}},
+                                   flags = {GUFO_EDIT_READ_ONLY, NULL, {0}};
+    folder f = folder_new();
+    path_text path = folder_path(&f, name), none = folder_path(&f, "none");
+    gufo_error error = no_error();
+
+    (void)state;
+    check_status(gufo_edit_recover(none.text, NULL, NULL, &error), GUFO_E_IO, &error, "none");
+    check(error.role == GUFO_FILE_INPUT && strcmp(error.file, none.text) == 0, "%s", error.file);
+    (void)find_half_done(path.text, NAME_GROWS);
+    flip_byte(path.text, 1000);
+    error = no_error();
+    check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_CHANGED, &error,
+                 "flipped");
+    check(error.role == GUFO_FILE_INPUT && strcmp(error.file, path.text) == 0, "%s", error.file);
+    error = no_error();
+    check(gufo_edit_open(path.text, NULL, &error) == NULL, "pending");
+    check(error.role == GUFO_FILE_INPUT && strcmp(error.file, path.text) == 0, "%s", error.file);
+    check_status(gufo_edit_recover(NULL, NULL, NULL, &error), GUFO_E_ARGUMENT, &error, "no path");
+    check_status(gufo_edit_recover(path.text, &later, NULL, &error), GUFO_E_ARGUMENT, &error,
+                 "reserved");
+    check_status(gufo_edit_recover(path.text, &flags, NULL, &error), GUFO_E_ARGUMENT, &error,
+                 "flags");
+    check_u64(gufo_edit_pending(NULL), GUFO_EDIT_STATE_SETTLED, "no path");
     folder_remove(&f);
 }
 
@@ -210,8 +335,8 @@ static void test_strangers(void **state)
         check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_INTERRUPTED, "a genuine one");
         strangers[i].make(journal.text);
         check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_SETTLED, "%s", strangers[i].label);
-        check_status(gufo_edit_recover(path.text, &recovery, &error), GUFO_E_ARGUMENT, &error, "%s",
-                     strangers[i].label);
+        check_status(gufo_edit_recover(path.text, NULL, &recovery, &error), GUFO_E_ARGUMENT, &error,
+                     "%s", strangers[i].label);
         check(strstr(error.message, strangers[i].obstacle) != NULL, "%s: %s", strangers[i].label,
               error.message);
         check_file(path.text, before, len, "untouched");
@@ -238,7 +363,7 @@ static void test_owner(void **state)
         check(chown(path.text, 65534, 65534) == 0, "chown");
         give_away(journal_of(path.text).text);
         check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_INTERRUPTED, "the owner's");
-        check_ok(gufo_edit_recover(path.text, NULL, &error), &error, "the owner's");
+        check_ok(gufo_edit_recover(path.text, NULL, NULL, &error), &error, "the owner's");
     }
     folder_remove(&f);
 }
@@ -256,11 +381,12 @@ static void test_hard_links(void **state)
     interrupt_edit(path.text, NAME_FITS, find_half_done(path.text, NAME_FITS));
     check(link(path.text, other.text) == 0, "link");
     before = read_file(path.text, &len);
-    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_ARGUMENT, &error, "two names");
+    check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
+                 "two names");
     check(strstr(error.message, "2 hard links") != NULL, "%s", error.message);
     check_file(other.text, before, len, "untouched");
     check(unlink(other.text) == 0, "unlink");
-    check_ok(gufo_edit_recover(path.text, NULL, &error), &error, "one name");
+    check_ok(gufo_edit_recover(path.text, NULL, NULL, &error), &error, "one name");
     free(before);
     folder_remove(&f);
 }
@@ -283,7 +409,7 @@ static void test_sparse_journal(void **state)
     write_file(journal.text, bytes, sizeof bytes);
     check(truncate(journal.text, (off_t)(2 * huge + sizeof bytes)) == 0, "truncate");
     check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_INTERRUPTED, "of another file");
-    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_CHANGED, &error, "sizes");
+    check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_CHANGED, &error, "sizes");
     check(file_exists(journal.text), "it stays");
     /* Headers that shrink, and a file that grows past all bounds, are not edits. */
     for (unsigned i = 0; i < 2; i++) {
@@ -317,7 +443,7 @@ static void test_live(void **state)
               NULL,
           "to be read");
     check(strstr(error.message, "is being edited") != NULL, "%s", error.message);
-    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_IO, &error, "locked");
+    check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_IO, &error, "locked");
     check(close(fd) == 0, "close");
     check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_INTERRUPTED, "nobody has it");
     folder_remove(&f);
@@ -334,7 +460,8 @@ static void test_older(void **state)
     write_small_model(path.text, (encoding){3, false});
     write_file(journal.text, bytes, sizeof bytes);
     check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_OLDER, "state");
-    check_status(gufo_edit_recover(path.text, NULL, &error), GUFO_E_ARGUMENT, &error, "recover");
+    check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
+                 "recover");
     check(strstr(error.message, "an older version of gufo") != NULL, "%s", error.message);
     check(gufo_edit_open(path.text, NULL, &error) == NULL, "edit");
     check(strstr(error.message, "an older version of gufo") != NULL, "%s", error.message);
@@ -373,11 +500,13 @@ static void test_blame(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changed_file),   cmocka_unit_test(test_pending),
-        cmocka_unit_test(test_torn_journal),   cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_owner),          cmocka_unit_test(test_hard_links),
-        cmocka_unit_test(test_sparse_journal), cmocka_unit_test(test_live),
-        cmocka_unit_test(test_older),          cmocka_unit_test(test_blame),
+        cmocka_unit_test(test_changed_file), cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_torn_journal), cmocka_unit_test(test_no_journal),
+        cmocka_unit_test(test_allocator),    cmocka_unit_test(test_errors_name_the_file),
+        cmocka_unit_test(test_strangers),    cmocka_unit_test(test_owner),
+        cmocka_unit_test(test_hard_links),   cmocka_unit_test(test_sparse_journal),
+        cmocka_unit_test(test_live),         cmocka_unit_test(test_older),
+        cmocka_unit_test(test_blame),
     };
 
     disk_simulate(true);

@@ -488,7 +488,7 @@ static bool take_back_failing(const workshop *b, uint64_t before, unsigned disk_
     /* A journal that cannot be read is taken for one that is complete. */
     check(recover || !gufo_edit_pending(b->in.text), "%s: pending, and not said", label);
     if (recover)
-        check_ok(gufo_edit_recover(b->in.text, NULL, &error), &error, "%s", label);
+        check_ok(gufo_edit_recover(b->in.text, NULL, NULL, &error), &error, "%s", label);
     if (status == GUFO_OK || folder_state(b) != before)
         check_edited(b, row, label);
     restore(b);
@@ -542,12 +542,12 @@ static bool recover_failing(const workshop *b, const edit_row *row, unsigned dis
              failure);
     interrupt(b, row, disk_at);
     fail_call(kind, at, failure);
-    status = gufo_edit_recover(b->in.text, &recovery, &error);
+    status = gufo_edit_recover(b->in.text, NULL, &recovery, &error);
     reached = fault.count >= at;
     no_fault();
     check(status == GUFO_OK || reached, "%s: %s", label, error.message);
-    check_ok(gufo_edit_recover(b->in.text, status == GUFO_OK ? NULL : &recovery, &error), &error,
-             "%s", label);
+    check_ok(gufo_edit_recover(b->in.text, NULL, status == GUFO_OK ? NULL : &recovery, &error),
+             &error, "%s", label);
     check(!gufo_edit_pending(b->in.text), "%s", label);
     check(recovery != GUFO_EDIT_RECOVERED_NOTHING, "%s", label);
     if (recovery == GUFO_EDIT_RECOVERED_OLD)

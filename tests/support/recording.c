@@ -292,8 +292,10 @@ static void rebuild(const recording *r, size_t calls, const fate *fates, const c
     empty_folder(into);
     for (size_t i = 0; i < m.name_count; i++) {
         const content *c = &m.files[m.names[i].file];
+        path_text path = path_join(into, m.names[i].name);
 
-        write_file(path_join(into, m.names[i].name).text, c->data, c->len);
+        write_file(path.text, c->data, c->len);
+        assert_int_equal(chmod(path.text, 0600), 0); /* as journals are made */
     }
     for (int i = 0; i < r->file_count; i++)
         free(m.files[i].data);

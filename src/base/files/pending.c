@@ -83,7 +83,20 @@ static bool decode(pending_head *head, const uint8_t *bytes, uint64_t size)
            checked_add(head->file_size, head->inserted, &grown) && grown <= INT64_MAX;
 }
 
-static pending_found read_head(pending_journal *j, uint64_t size)
+/* Whether a file that begins with these bytes can be a journal that was not complete. */
+static bool may_be_torn(const uint8_t *bytes, size_t count, const struct stat *info)
+{
+    static const uint8_t zeros[PENDING_HEAD_SIZE];
+
+    if (count >= MAGIC_LEN && memcmp(bytes, magic, MAGIC_LEN) == 0)
+        return true;
+    if ((info->st_mode & 0177) != 0)
+        return false;
+    return memcmp(bytes, zeros, count) == 0 ||
+           (count < MAGIC_LEN && memcmp(bytes, magic, count) == 0);
+}
+
+static pending_found read_head(pending_journal *j, const struct stat *info)
 {
     uint8_t bytes[PENDING_HEAD_SIZE];
     ssize_t got;
@@ -95,11 +108,11 @@ static pending_found read_head(pending_journal *j, uint64_t size)
         j->obstacle = "it cannot be read";
         return PENDING_UNTRUSTED;
     }
-    if (got < PENDING_HEAD_SIZE)
-        return PENDING_TORN;
-    if (memcmp(bytes, older_magic, MAGIC_LEN) == 0)
+    if (got == PENDING_HEAD_SIZE && memcmp(bytes, older_magic, MAGIC_LEN) == 0)
         return PENDING_OLDER;
-    return decode(&j->head, bytes, size) ? PENDING_HEAD : PENDING_TORN;
+    if (got == PENDING_HEAD_SIZE && decode(&j->head, bytes, (uint64_t)info->st_size))
+        return PENDING_HEAD;
+    return may_be_torn(bytes, (size_t)got, info) ? PENDING_TORN : PENDING_OTHER;
 }
 
 pending_found pending_open(pending_journal *j, const char *path, uid_t owner)
@@ -114,7 +127,7 @@ pending_found pending_open(pending_journal *j, const char *path, uid_t owner)
     }
     j->obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_beside(&info, owner);
     if (j->obstacle == NULL)
-        found = read_head(j, (uint64_t)info.st_size);
+        found = read_head(j, &info);
     if (found != PENDING_HEAD) {
         (void)close(j->fd);
         j->fd = -1;

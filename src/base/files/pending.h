@@ -16,7 +16,9 @@
  *          64  check of the 64 bytes before
  *
  * Only a journal that trust.h accepts counts.  Anything else of that name (a folder, a symlink,
- * another user's file) says nothing about the file. */
+ * another user's file) says nothing about the file.  After a loss of power, an
+ * incomplete journal is its beginning or zeros, in a private file, as all journals are; only such a
+ * file may be removed, for other files of that name belong to others. */
 #ifndef GUFO_BASE_PENDING_H
 #define GUFO_BASE_PENDING_H
 
@@ -34,6 +36,7 @@ typedef struct pending_head {
 
 typedef enum pending_found {
     PENDING_NOTHING,
+    PENDING_OTHER,     /* there is something that never was a journal */
     PENDING_UNTRUSTED, /* there is something, but it is not a journal that counts: `obstacle` */
     PENDING_TORN,      /* it was never complete, so that nothing was changed */
     PENDING_OLDER,     /* an older version of the library wrote it */
