@@ -21,7 +21,6 @@ typedef struct proposal {
 
 static void free_proposal(proposal *p)
 {
-    rename_free(p->moves, p->move_count);
     for (size_t i = 0; i < p->count; i++) {
         free(p->paths[i]);
         free(p->targets[i]);

@@ -1,81 +1,42 @@
-/* Several files get new names.
+/* Several files get new names, usually a shard set.
  *
- *     look     no new name may be taken
- *     aside    files whose names are wanted (--force) get temporary ones
- *     name     a link with the new name, then the old one goes: a name that is taken meanwhile
- *              is noticed, and at no moment a file has no name
- *     forget   what was put aside is removed
+ * They are committed as all sets are (base/files/commit.h), with the old name in place of a temporary
+ * one: the first file comes last, so that after a crash the set opens under its old names, under the
+ * new ones, or not at all, and every file always has a name.  Files that are replaced are put aside
+ * first.
  *
- * Whatever fails before the last step is taken back in the opposite order.  A program that is killed
- * in between leaves every file there, under the old name, the new one or both. */
+ * A link itself is renamed, not its target: unlike outputs, names are taken without following links. */
 #include "cli/rename.h"
 
-#include "base/files/disk.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/files/commit.h"
+#include "base/files/disk.h"
 #include "base/files/pending.h"
+#include "base/memory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-/* The length of the folder at the beginning of a path, with its '/'. */
-static size_t folder_len(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? (size_t)(slash - path) + 1 : 0;
-}
-
-static bool is_taken(const char *path)
+static bool is_there(const char *path)
 {
     struct stat info;
 
     return lstat(path, &info) == 0 || errno != ENOENT;
 }
 
-/* ---- one file ------------------------------------------------------------------------------- */
-
-static bool links_unsupported(int failure)
-{
-    return failure == EPERM || failure == EOPNOTSUPP || failure == ENOSYS || failure == EMLINK;
-}
-
-/* Like rename(), but fails with EEXIST if `to` exists. */
-static int rename_new(const char *from, const char *to)
-{
-    int failure;
-
-    if (disk_link(from, to) == 0) {
-        if (disk_unlink(from) == 0)
-            return 0;
-        failure = errno;
-        (void)disk_unlink(to);
-        errno = failure;
-        return -1;
-    }
-    if (!links_unsupported(errno))
-        return -1;
-    if (!is_taken(to))
-        return disk_rename(from, to);
-    errno = EEXIST;
-    return -1;
-}
+/* ---- before --------------------------------------------------------------------------------- */
 
 static gufo_status look(const rename_move *move, bool force, gufo_error *error)
 {
     struct stat info;
-
     bool exists = lstat(move->to, &info) == 0;
+    gufo_status status;
 
     if (!exists && errno != ENOENT)
         return fail_io(error, errno, "cannot look at it");
-    gufo_status status = pending_refuse(move->to, exists ? &info : NULL, &default_allocator, error);
-
+    status = pending_refuse(move->to, exists ? &info : NULL, &default_allocator, error);
     if (status != GUFO_OK || !exists)
         return status;
     if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
@@ -86,110 +47,100 @@ static gufo_status look(const rename_move *move, bool force, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Room for the name of what is put aside. */
-#define ASIDE_NAME 48
-
-static gufo_status put_aside(rename_move *move, size_t index, gufo_error *error)
-{
-    size_t prefix = folder_len(move->to);
-
-    if (!is_taken(move->to))
-        return GUFO_OK;
-    move->aside = malloc(prefix + ASIDE_NAME);
-    if (move->aside == NULL)
-        return fail_with(error, GUFO_E_MEMORY, GUFO_NO_OFFSET, "out of memory");
-    memcpy(move->aside, move->to, prefix);
-    snprintf(move->aside + prefix, ASIDE_NAME, ".gufo-%ld-%zu.tmp", (long)getpid(), index);
-    if (rename_new(move->to, move->aside) != 0)
-        return fail_io(error, errno, "cannot be put aside");
-    move->is_aside = true;
-    return GUFO_OK;
-}
-
-static gufo_status give_name(rename_move *move, gufo_error *error)
-{
-    if (rename_new(move->from, move->to) != 0)
-        return errno == EEXIST ? fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already")
-                               : fail_io(error, errno, "cannot be renamed to %s", move->to);
-    move->is_moved = true;
-    return GUFO_OK;
-}
-
-/* ---- all of them ---------------------------------------------------------------------------- */
-
-/* Adds to the message that a file is not where it was. */
-static void tell_stranded(gufo_error *error, const char *where)
-{
-    size_t len = strlen(error->message);
-
-    (void)snprintf(error->message + len, sizeof error->message - len,
-                   "; it could not be moved back: the file is now %s", where);
-}
-
-static void take_back(rename_move *moves, size_t count, gufo_error *error)
-{
-    for (rename_move *move = moves + count; move-- > moves;) {
-        if (move->is_moved && rename_new(move->to, move->from) != 0)
-            tell_stranded(error, move->to);
-        else if (move->is_moved)
-            move->is_moved = false;
-    }
-    for (rename_move *move = moves + count; move-- > moves;) {
-        if (move->is_aside && rename_new(move->aside, move->to) != 0)
-            tell_stranded(error, move->aside);
-        else if (move->is_aside)
-            move->is_aside = false;
-    }
-}
-
-/* Nothing can be done about a failure here: the new names are given. */
-static void forget(const rename_move *moves, size_t count)
-{
-    char *path = strdup(moves->to);
-    int fd = -1;
-
-    for (size_t i = 0; i < count; i++)
-        if (moves[i].is_aside)
-            (void)disk_unlink(moves[i].aside);
-    if (path != NULL) {
-        path[folder_len(path)] = '\0';
-        fd = open(*path == '\0' ? "." : path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    }
-    if (fd >= 0) {
-        (void)disk_sync_folder(fd);
-        (void)close(fd);
-    }
-    free(path);
-}
-
-gufo_status rename_all(rename_move *moves, size_t count, bool force, const char **failed_path,
-                       gufo_error *error)
+static gufo_status look_at_all(const rename_move *moves, size_t count, bool force,
+                               const char **failed_path, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     for (size_t i = 0; i < count && status == GUFO_OK; i++) {
         *failed_path = moves[i].to;
         status = look(&moves[i], force, error);
+        if (status != GUFO_OK || is_there(moves[i].from))
+            continue;
+        *failed_path = moves[i].from;
+        status = fail_io(error, ENOENT, "cannot be renamed");
     }
-    if (status != GUFO_OK)
-        return status;
-    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
-        *failed_path = moves[i].to;
-        status = put_aside(&moves[i], i, error);
-    }
-    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
-        status = give_name(&moves[i], error);
-        *failed_path = status == GUFO_E_EXISTS ? moves[i].to : moves[i].from;
-    }
-    if (status != GUFO_OK)
-        take_back(moves, count, error);
-    else
-        forget(moves, count);
     return status;
 }
 
-void rename_free(rename_move *moves, size_t count)
+/* ---- the names ------------------------------------------------------------------------------ */
+
+/* As if the new file were complete under its old name. */
+static gufo_status make_output(output *o, const rename_move *move, bool force, size_t place,
+                               gufo_error *error)
 {
+    *o = (output){.fd = -1,
+                  .target = mem_text(&default_allocator, gufo_str_of(move->to)),
+                  .temporary = mem_text(&default_allocator, gufo_str_of(move->from)),
+                  .replace = force,
+                  .keep = true,
+                  .place = place, /* new names differ */
+                  .allocator = &default_allocator};
+    return o->target != NULL && o->temporary != NULL ? GUFO_OK : fail_memory(error);
+}
+
+static gufo_status commit(output *files, const rename_move *moves, size_t count, bool force,
+                          size_t *failed, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        status = make_output(&files[i], &moves[i], force, i, error);
+    if (status == GUFO_OK)
+        status = commit_check(files, count, failed, error);
+    if (status == GUFO_OK)
+        status = commit_set(files, count, failed, error);
     for (size_t i = 0; i < count; i++)
-        free(moves[i].aside);
+        output_discard(&files[i]);
+    return status;
+}
+
+/* A name that could not be taken away then, or that a rename has left because both were names of the
+ * same file. */
+static gufo_status remove_old_names(const rename_move *moves, size_t count,
+                                    const char **failed_path, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!is_there(moves[i].from) || disk_unlink(moves[i].from) == 0 || status != GUFO_OK)
+            continue;
+        *failed_path = moves[i].from;
+        status = fail_io(error, errno, "has its new name, but the old one cannot be removed");
+    }
+    return status;
+}
+
+/* Adds to the message that a file is not where it was. */
+static void name_stranded(const rename_move *moves, size_t count, gufo_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t len = strlen(error->message);
+
+        if (!is_there(moves[i].from))
+            (void)snprintf(error->message + len, sizeof error->message - len,
+                           "; it could not be moved back: the file is now %s", moves[i].to);
+    }
+}
+
+gufo_status rename_all(const rename_move *moves, size_t count, bool force, const char **failed_path,
+                       gufo_error *error)
+{
+    gufo_status status = look_at_all(moves, count, force, failed_path, error);
+    output *files;
+    size_t failed = 0;
+
+    if (status != GUFO_OK)
+        return status;
+    *failed_path = moves[0].to;
+    files = mem_zero(&default_allocator, count * sizeof *files);
+    if (files == NULL)
+        return fail_memory(error);
+    status = commit(files, moves, count, force, &failed, error);
+    mem_free(&default_allocator, files);
+    if (status == GUFO_OK)
+        return remove_old_names(moves, count, failed_path, error);
+    *failed_path = moves[failed].to;
+    name_stranded(moves, count, error);
+    return status;
 }

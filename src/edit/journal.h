@@ -15,7 +15,7 @@
 #include <limits.h>
 #include <sys/stat.h>
 
-#include "base/pending.h"
+#include "base/files/pending.h"
 #include "gufo/edit.h"
 
 typedef struct edit_journal {

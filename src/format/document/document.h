@@ -12,6 +12,7 @@
 #ifndef GUFO_FORMAT_DOCUMENT_H
 #define GUFO_FORMAT_DOCUMENT_H
 
+#include "base/error.h"
 #include "base/memory.h"
 #include "format/document/content.h"
 #include "format/value/encode.h"
