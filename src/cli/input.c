@@ -67,25 +67,44 @@ static bool is_missing(const char *path)
     return stat(path, &status) != 0 && errno == ENOENT;
 }
 
-uint32_t input_set_size(const char *path, bool single)
+/* The number of the shard that the path names, and of how many: false for one of one, and where the name does
+ * not say it. */
+static bool names_shard(const char *path, uint32_t *number, uint32_t *count)
 {
-    size_t prefix_len;
-    uint32_t number, count;
+    return !input_is_stdin(path) && gufo_shard_path_parse(path, NULL, number, count) && *count > 1;
+}
 
-    if (single || input_is_stdin(path) || is_missing(path) ||
-        !gufo_shard_path_parse(path, &prefix_len, &number, &count) || number != 1 || count < 2)
-        return 0;
-    for (number = 2; number <= count; number++) {
-        char *sibling = input_sibling_path(path, number);
-        bool missing = sibling == NULL || is_missing(sibling);
+/* Whether all other shards are there; warns about the first one that is not. */
+static bool siblings_are_there(const char *path, uint32_t own, uint32_t count)
+{
+    for (uint32_t number = 1; number <= count; number++) {
+        char *sibling = number != own ? input_sibling_path(path, number) : NULL;
+        bool missing = number != own && (sibling == NULL || is_missing(sibling));
 
         if (missing && sibling != NULL)
             report_warning(path, "shard %s is missing; only this file is looked at", sibling);
         free(sibling);
         if (missing)
-            return 0;
+            return false;
     }
-    return count;
+    return true;
+}
+
+uint32_t input_named_size(const char *path, bool single)
+{
+    uint32_t number, count;
+
+    return !single && names_shard(path, &number, &count) && number == 1 ? count : 0;
+}
+
+uint32_t input_set_size(const char *path, bool single)
+{
+    uint32_t number, count;
+
+    if (single || !names_shard(path, &number, &count) || is_missing(path) ||
+        !siblings_are_there(path, number, count))
+        return 0;
+    return number == 1 ? count : 0;
 }
 
 /* ---- edits in progress --------------------------------------------------------------------- */
@@ -164,18 +183,13 @@ int input_open(input *in, const char *path, const input_options *options)
     return open_as(in, path, options->open_flags, input_set_size(path, options->single) > 0);
 }
 
-/* Whether the name is that of a first shard of several. */
-static bool begins_set(const char *path)
-{
-    size_t prefix_len;
-    uint32_t number, count;
-
-    return gufo_shard_path_parse(path, &prefix_len, &number, &count) && number == 1 && count > 1;
-}
-
 int input_open_whole(input *in, const char *path, const input_options *options)
 {
-    return open_as(in, path, options->open_flags, !options->single && begins_set(path));
+    bool is_set = input_named_size(path, options->single) > 0;
+
+    if (!is_set) /* a later shard, perhaps, which may be alone */
+        (void)input_set_size(path, options->single);
+    return open_as(in, path, options->open_flags, is_set);
 }
 
 void input_close(input *in)

@@ -23,8 +23,10 @@ typedef struct input {
 
 /* How many shards `path` means: 0 for a single file.  It means a set if it is named as the first of
  * several shards, `single` is not asked for, and all siblings are there; warns about the first one
- * that is missing. */
+ * that is missing, also of a later shard. */
 uint32_t input_set_size(const char *path, bool single);
+/* The same by its name alone, whether the siblings are there or not. */
+uint32_t input_named_size(const char *path, bool single);
 /* The path of shard `number`, from 1, of the set that `path` belongs to: to be freed.  NULL without
  * memory. */
 char *input_sibling_path(const char *path, uint32_t number);

@@ -278,7 +278,7 @@ static int sign_model(const signing *s, const char *model_path)
 static bool guard_inputs(signing *s, const char *path)
 {
     const sign_options *options = s->options;
-    uint32_t shards = input_set_size(path, options->input.single);
+    uint32_t shards = input_named_size(path, options->input.single);
     size_t count = (size_t)shards + 3;
     const char **paths = calloc(count, sizeof *paths);
     bool guarded = false;

@@ -30,17 +30,44 @@ lone_shards() {
     [[ "$stderr" == 'gufo: first/renamed.gguf: byte '* ]]
 }
 
+@test "lone shards: a later one whose siblings are missing is looked at with a warning" {
+    lone_shards
+    local file=later/s-00002-of-00003.gguf
+    local warning="gufo: $file: warning: shard later/s-00001-of-00003.gguf is missing; only this file is looked at"
+    for command in "show $file" "show --json $file" "get $file split.count" "validate --level structure $file" \
+        "stats $file" "hash $file"; do
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gufo $command
+        same_error "$warning"
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gufo $command --single
+        same_error ''
+        # With all of them there, one is meant and looked at.
+        # shellcheck disable=SC2086
+        run -0 --separate-stderr gufo ${command/later\//}
+        same_error ''
+    done
+    cp s-00001-of-00003.gguf later/
+    run -0 --separate-stderr gufo show "$file"
+    same_error "${warning/00001-of-00003.gguf is/00003-of-00003.gguf is}"
+    # A file that is not there is no shard that lacks others.
+    run -3 --separate-stderr gufo show later/t-00002-of-00003.gguf
+    same_error 'gufo: later/t-00002-of-00003.gguf: cannot open: No such file or directory'
+    run -3 --separate-stderr gufo hash later/t-00002-of-00003.gguf
+    same_error 'gufo: later/t-00002-of-00003.gguf: cannot open: No such file or directory'
+}
+
 @test "lone shards: what works on one file takes them" {
     lone_shards
     for file in first/renamed.gguf later/s-00002-of-00003.gguf; do
         run -0 gufo show "$file"
         run -0 gufo show - <"$file"
-        run -0 gufo get "$file" split.count
+        run -0 --separate-stderr gufo get "$file" split.count
         [ "$output" = 3 ]
         run -0 gufo validate -q --level structure "$file"
         run -0 gufo stats -q "$file"
         run -0 gufo edit -q "$file" --set a.b=u32:1
-        run -0 gufo get "$file" a.b
+        run -0 --separate-stderr gufo get "$file" a.b
     done
     run -0 gufo hash later/s-00002-of-00003.gguf
     run -0 gufo edit -q --copy-from later/s-00002-of-00003.gguf general.architecture sample.gguf
