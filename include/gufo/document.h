@@ -96,13 +96,6 @@ GUFO_API bool gufo_document_find(const gufo_document *document, const char *key,
                                  gufo_document_entry *out);
 GUFO_API bool gufo_document_find_str(const gufo_document *document, gufo_str key,
                                      gufo_document_entry *out);
-/* The first entry from index *index on that `select` chooses (NULL: any), or whose key begins with
- * `prefix`; *index becomes its index.
- *     for (uint64_t i = 0; gufo_document_find_prefix(d, prefix, &i, &entry); i++) ... */
-GUFO_API bool gufo_document_find_next(const gufo_document *document, gufo_select_fn *select,
-                                      void *context, uint64_t *index, gufo_document_entry *out);
-GUFO_API bool gufo_document_find_prefix(const gufo_document *document, gufo_str prefix,
-                                        uint64_t *index, gufo_document_entry *out);
 
 /* ---- entries: changing ---------------------------------------------------------------------- */
 
@@ -340,9 +333,8 @@ GUFO_API gufo_status gufo_document_header(gufo_document *document, const void **
                                           gufo_error *error);
 
 /* For planning how much fits into a file: the bytes of header, entries and tensor infos as they are
- * now, without padding, in constant time; and those that a tensor adds to them. */
+ * now, without padding, in constant time. */
 GUFO_API uint64_t gufo_document_metadata_size(const gufo_document *document);
-GUFO_API uint64_t gufo_document_info_size(gufo_str name, uint32_t n_dims);
 
 #ifdef __cplusplus
 }

@@ -58,8 +58,6 @@ GUFO_API const gufo_model *gufo_edit_model(const gufo_edit *edit);
 /* The result: made from the model, and changed by the caller.  It belongs to the edit.  Where
  * tensors cannot keep their places, only a packed rewrite can write it (gufo_edit_target). */
 GUFO_MUST_USE GUFO_API gufo_document *gufo_edit_document(gufo_edit *edit);
-/* The path of the file with all symlinks followed. */
-GUFO_API const char *gufo_edit_path(const gufo_edit *edit);
 
 /* ---- writing -------------------------------------------------------------------------------- */
 

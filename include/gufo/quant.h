@@ -141,10 +141,6 @@ GUFO_API gufo_status gufo_recipe_choose(const gufo_recipe_options *options,
                                         size_t count, gufo_recipe_choice *choices,
                                         gufo_error *error);
 
-/* Whether the name is that of a token embedding: importance data that does not fit it is common,
- * and should be ignored. */
-GUFO_API bool gufo_recipe_is_token_embedding(gufo_str name);
-
 /* ==== Part 2: importance matrix ============================================================== */
 
 /* An importance matrix records, for the columns of a tensor, how large the activations were that a
@@ -224,12 +220,10 @@ typedef struct gufo_imatrix_entry {
     uint64_t reserved[2];
 } gufo_imatrix_entry;
 
-/* The number of entries; entry `index` (false past the end); the index of the entry with a name
- * (false if there is none), in constant time.  Any thread. */
+/* The number of entries; entry `index` (false past the end).  Any thread. */
 GUFO_API uint64_t gufo_imatrix_entry_count(const gufo_imatrix *imatrix);
 GUFO_API bool gufo_imatrix_entry_at(const gufo_imatrix *imatrix, uint64_t index,
                                     gufo_imatrix_entry *out);
-GUFO_API bool gufo_imatrix_find(const gufo_imatrix *imatrix, gufo_str name, uint64_t *index);
 
 /* Raw numbers of entry `index`: `count` sums from value `first` on, or counts from matrix `first`
  * on. Whatever the file holds, NaN too.  Any thread.  GUFO_E_RANGE outside the entry. */

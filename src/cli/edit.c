@@ -2,6 +2,8 @@
  *
  * The library keeps the list of changes and writes; this file reads the command line and says what
  * went wrong.  The options that change something are kept in their order, which matters. */
+#define _GNU_SOURCE /* realpath */
+
 #include "cli/edit.h"
 
 #include "cli/commands.h"
@@ -324,12 +326,17 @@ static int finish(const edit_options *o, gufo_edit *edit, const edit_report *rep
 }
 
 /* Caches give blobs the name of their hash, and link to them. */
-static void warn_of_names(const edit_options *o, const gufo_edit *edit)
+static void warn_of_names(const edit_options *o)
 {
     struct stat info;
+    char *path;
 
-    if (o->output == NULL && lstat(o->path, &info) == 0 && S_ISLNK(info.st_mode))
-        report_warning(o->path, "this is a symlink; what changes is %s", gufo_edit_path(edit));
+    if (o->output != NULL || lstat(o->path, &info) != 0 || !S_ISLNK(info.st_mode))
+        return;
+    path = realpath(o->path, NULL);
+    report_warning(o->path, "this is a symlink; what changes is %s",
+                   path != NULL ? path : "its file");
+    free(path);
 }
 
 static int edit_opened(edit_options *o, gufo_edit *edit)
@@ -385,7 +392,7 @@ static int edit_file(edit_options *o)
         signals_reading(NULL);
         return report_failure(&(edit_options){.path = o->path, .base = o->base}, &error);
     }
-    warn_of_names(o, edit);
+    warn_of_names(o);
     code = edit_opened(o, edit);
     gufo_edit_close(edit);
     signals_reading(NULL);

@@ -185,11 +185,6 @@ gufo_document *gufo_edit_document(gufo_edit *edit)
     return edit->document;
 }
 
-const char *gufo_edit_path(const gufo_edit *edit)
-{
-    return edit->real_path;
-}
-
 gufo_status edit_fail(const gufo_edit *edit, gufo_status status, gufo_error *error)
 {
     fail_in(error, GUFO_FILE_INPUT, 0, edit->path);

@@ -100,7 +100,7 @@ static bool has_room(const split *s, const gufo_tensor *tensor)
 {
     const gufo_split_options *o = s->options;
     uint64_t size =
-        s->base[s->shards > 0] + s->infos + gufo_document_info_size(tensor->name, tensor->n_dims);
+        s->base[s->shards > 0] + s->infos + document_info_size(tensor->name, tensor->n_dims);
     uint64_t data;
 
     if (o->max_tensors > 0 && s->tensors >= o->max_tensors)
@@ -117,7 +117,7 @@ static void put(split *s, const gufo_tensor *tensor)
     uint64_t data = 0;
 
     (void)checked_align(tensor->size, s->alignment, &data);
-    s->infos += gufo_document_info_size(tensor->name, tensor->n_dims);
+    s->infos += document_info_size(tensor->name, tensor->n_dims);
     s->data += data;
     s->tensors++;
 }

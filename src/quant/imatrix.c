@@ -169,11 +169,6 @@ bool gufo_imatrix_entry_at(const gufo_imatrix *m, uint64_t index, gufo_imatrix_e
     return true;
 }
 
-bool gufo_imatrix_find(const gufo_imatrix *m, gufo_str name, uint64_t *index)
-{
-    return name_index_find(&m->names, name, index);
-}
-
 /* ---- numbers -------------------------------------------------------------------------------- */
 
 /* `count` floats of the file. */
@@ -218,7 +213,7 @@ static gufo_status add_inputs(const gufo_imatrix *m, uint64_t index, uint64_t fi
         uint64_t at;
         gufo_status status;
 
-        if (!gufo_imatrix_find(m->inputs[i], name, &at))
+        if (!imatrix_find(m->inputs[i], name, &at))
             continue;
         status = read(m->inputs[i], at, first, count, any ? numbers : out, error);
         if (status != GUFO_OK) {

@@ -43,6 +43,12 @@ struct gufo_imatrix {
     size_t input_count;
 };
 
+/* The index of the entry with a name; false if there is none. */
+static inline bool imatrix_find(const gufo_imatrix *imatrix, gufo_str name, uint64_t *index)
+{
+    return name_index_find(&imatrix->names, name, index);
+}
+
 static inline imatrix_entry *imatrix_entry_at(const gufo_imatrix *imatrix, uint64_t index)
 {
     return records_at(&imatrix->entries, index);

@@ -36,7 +36,7 @@ static gufo_status take_entry(gufo_imatrix *m, const imatrix_entry *from, gufo_e
     gufo_status status;
     uint64_t index;
 
-    if (gufo_imatrix_find(m, from->name, &index))
+    if (imatrix_find(m, from->name, &index))
         return join(imatrix_entry_at(m, index), from, error);
     status = imatrix_add(m, from->name, GUFO_NO_OFFSET, &entry, error);
     if (status == GUFO_OK) {

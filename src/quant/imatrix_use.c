@@ -15,7 +15,7 @@ gufo_status gufo_imatrix_match(const gufo_imatrix *m, gufo_str name, uint64_t co
     const imatrix_entry *entry;
     uint64_t values;
 
-    if (!gufo_imatrix_find(m, name, index))
+    if (!imatrix_find(m, name, index))
         return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no entry for %s",
                          quote_name(quoted, name));
     entry = imatrix_entry_at(m, *index);

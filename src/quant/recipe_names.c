@@ -61,11 +61,6 @@ tensor_kind recipe_kind(gufo_str name)
     return KIND_OTHER;
 }
 
-bool gufo_recipe_is_token_embedding(gufo_str name)
-{
-    return recipe_kind(name) == KIND_EMBEDDING;
-}
-
 int64_t recipe_layer(gufo_str name)
 {
     static const char prefix[] = "blk.";

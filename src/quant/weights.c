@@ -7,6 +7,7 @@
 #include "produce/produce.h"
 #include "quant/imatrix.h"
 #include "quant/quantizer.h"
+#include "quant/recipe_names.h"
 
 #include <string.h>
 
@@ -56,7 +57,7 @@ gufo_status weights_check(const gufo_quantizer *q, const quant_tensor *tensor, g
     uint64_t index;
 
     if (!tensor->unfit_importance || tensor->method != METHOD_CONVERT ||
-        gufo_recipe_is_token_embedding(tensor->name))
+        recipe_kind(tensor->name) == KIND_EMBEDDING)
         return GUFO_OK;
     status = match(q, tensor, &index, &reason);
     if (q->importance_path == NULL)

@@ -88,9 +88,13 @@ static inline gufo_imatrix *imatrix_of(const builder *b, const char *label)
 
 static inline uint64_t entry_of(const gufo_imatrix *m, const char *name)
 {
-    uint64_t index = UINT64_MAX;
+    gufo_imatrix_entry entry;
+    uint64_t index = 0;
 
-    check(gufo_imatrix_find(m, gufo_str_of(name), &index), "%s", name);
+    while (gufo_imatrix_entry_at(m, index, &entry) &&
+           !gufo_str_equal(entry.name, gufo_str_of(name)))
+        index++;
+    check(index < gufo_imatrix_entry_count(m), "%s", name);
     return index;
 }
 

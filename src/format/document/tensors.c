@@ -68,11 +68,6 @@ static gufo_status fail_missing(const char *what, gufo_error *error)
     return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the %s is missing", what);
 }
 
-uint64_t gufo_document_info_size(gufo_str name, uint32_t n_dims)
-{
-    return 8 + name.len + 4 + 8 * (uint64_t)n_dims + 4 + 8;
-}
-
 /* Lists a tensor whose facts are checked.  Its name is copied if `owned`. */
 static gufo_status add_tensor(gufo_document *document, gufo_str name, bool owned,
                               const document_tensor *facts, gufo_error *error)
@@ -93,7 +88,7 @@ static gufo_status add_tensor(gufo_document *document, gufo_str name, bool owned
     n = added->named;
     *added = *facts;
     added->named = n;
-    document->infos_size += gufo_document_info_size(name, facts->n_dims);
+    document->infos_size += document_info_size(name, facts->n_dims);
     document_touch(document);
     return GUFO_OK;
 }
@@ -327,7 +322,7 @@ gufo_status gufo_document_retype(gufo_document *document, gufo_str name,
 /* Of a tensor that is not in the list any more. */
 static void free_tensor(gufo_document *document, const document_tensor *t)
 {
-    document->infos_size -= gufo_document_info_size(t->named.name, t->n_dims);
+    document->infos_size -= document_info_size(t->named.name, t->n_dims);
     named_free_name(&t->named, &document->allocator);
 }
 
