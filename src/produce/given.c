@@ -1,7 +1,10 @@
 /* Data that the caller gives, from any thread and in any order.
  *
  * The job records which ranges of the target were written, so that no byte is forgotten.  Data in
- * order, in either direction, is one range. */
+ * order, in either direction, is one range.
+ *
+ * Only some files are open at a time, because a set may have tens of thousands: a file to which no
+ * thread writes is closed when another one is needed. */
 #include <pthread.h>
 
 #include "base/checked.h"
@@ -12,10 +15,15 @@
 #include "produce/targets.h"
 #include "produce/work.h"
 
+enum { MOST_OPEN = 64 };
+
 typedef struct given {
     gufo_job *job;
     targets targets; /* `files` is NULL for a stream */
     ranges *written; /* of each target */
+    unsigned *users; /* threads that write to it now */
+    uint64_t open;   /* targets that are */
+    uint64_t next;   /* to be closed, if nobody writes to it */
     pthread_mutex_t lock;
     sink stream; /* its descriptor is -1 for files */
 } given;
@@ -30,6 +38,7 @@ void given_free(struct given *g)
     for (uint64_t i = 0; g->written != NULL && i < job->target_count; i++)
         ranges_free(&g->written[i]);
     mem_free(&job->allocator, g->written);
+    mem_free(&job->allocator, g->users);
     if (g->targets.job != NULL)
         targets_end(&g->targets, false);
     (void)pthread_mutex_destroy(&g->lock);
@@ -50,11 +59,26 @@ static gufo_status begin(gufo_job *job, int stream, gufo_error *error)
     g->stream.fd = stream;
     (void)pthread_mutex_init(&g->lock, NULL);
     g->written = mem_zero(&job->allocator, (size_t)job->target_count * sizeof *g->written);
-    if (g->written == NULL)
+    g->users = mem_zero(&job->allocator, (size_t)job->target_count * sizeof *g->users);
+    if (g->written == NULL || g->users == NULL)
         return fail_memory(error);
     for (uint64_t i = 0; i < job->target_count; i++)
         g->written[i].allocator = &job->allocator;
     return GUFO_OK;
+}
+
+/* Closes a file that nobody writes to, if too many are open. */
+static void make_room(given *g)
+{
+    for (uint64_t i = 0; g->open >= MOST_OPEN && i < g->job->target_count; i++) {
+        uint32_t index = (uint32_t)g->next;
+
+        g->next = (g->next + 1) % g->job->target_count;
+        if (g->targets.fds[index] < 0 || g->users[index] > 0)
+            continue;
+        targets_rest(&g->targets, index);
+        g->open--;
+    }
 }
 
 static gufo_status open_all(given *g, const gufo_job_options *options, gufo_error *error)
@@ -65,8 +89,11 @@ static gufo_status open_all(given *g, const gufo_job_options *options, gufo_erro
         status = targets_check_replaceable(&g->targets, error);
     if (status == GUFO_OK)
         status = targets_reserve(&g->targets, error);
-    for (uint32_t i = 0; i < g->job->target_count && status == GUFO_OK; i++)
+    for (uint32_t i = 0; i < g->job->target_count && status == GUFO_OK; i++) {
+        make_room(g);
         status = targets_open(&g->targets, i, error);
+        g->open++;
+    }
     return status;
 }
 
@@ -209,12 +236,45 @@ static gufo_status note_written(given *g, size_t index, const piece *p, uint64_t
                                 size_t size, gufo_error *error)
 {
     uint64_t begins = p->made[0].place + offset;
-    bool noted;
+
+    return ranges_add(&g->written[index], begins, begins + size) ? GUFO_OK : fail_memory(error);
+}
+
+/* The descriptor of a target, which stays open until it is given back. */
+static gufo_status take_file(given *g, uint32_t index, int *fd, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
 
     (void)pthread_mutex_lock(&g->lock);
-    noted = ranges_add(&g->written[index], begins, begins + size);
+    if (g->targets.fds[index] < 0) {
+        make_room(g);
+        status = targets_reopen(&g->targets, index, error);
+        g->open += status == GUFO_OK;
+    }
+    g->users[index] += status == GUFO_OK;
+    *fd = g->targets.fds[index];
     (void)pthread_mutex_unlock(&g->lock);
-    return noted ? GUFO_OK : fail_memory(error);
+    return status;
+}
+
+static gufo_status write_file(given *g, uint32_t index, const piece *p, uint64_t offset,
+                              const void *data, size_t size, gufo_error *error)
+{
+    gufo_status status;
+    int fd;
+
+    status = take_file(g, index, &fd, error);
+    if (status != GUFO_OK)
+        return status;
+    status = output_write_at(fd, p->made[0].place + offset, data, size, error);
+    if (status != GUFO_OK)
+        (void)targets_fail(&g->targets, index, status, error);
+    (void)pthread_mutex_lock(&g->lock);
+    g->users[index]--;
+    if (status == GUFO_OK)
+        status = note_written(g, index, p, offset, size, error);
+    (void)pthread_mutex_unlock(&g->lock);
+    return status;
 }
 
 gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_t offset,
@@ -226,14 +286,9 @@ gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_
 
     if (status != GUFO_OK || size == 0)
         return status;
-    if (g->stream.fd >= 0)
-        status = send_data(g, p, offset, data, size, error);
-    else {
-        status =
-            output_write_at(g->targets.fds[index], p->made[0].place + offset, data, size, error);
-        if (status != GUFO_OK)
-            return targets_fail(&g->targets, (uint32_t)index, status, error);
-    }
+    if (g->stream.fd < 0)
+        return write_file(g, (uint32_t)index, p, offset, data, size, error);
+    status = send_data(g, p, offset, data, size, error);
     return status == GUFO_OK ? note_written(g, index, p, offset, size, error) : status;
 }
 
@@ -267,12 +322,10 @@ static gufo_status finish_files(given *g, const gufo_run *run, gufo_error *error
         return status;
     w.files = g->targets.fds;
     w.paths = g->targets.paths;
-    status = units_run(&w, 0, g->job->unit_count, error);
+    status = spans_run(&g->targets, &w, 0, error);
     work_end(&w);
     if (status == GUFO_OK)
         status = job_check_inputs(g->job, error);
-    for (uint32_t i = 0; i < g->job->target_count && status == GUFO_OK; i++)
-        status = targets_close(&g->targets, i, error);
     return status == GUFO_OK ? targets_commit(&g->targets, false, error) : status;
 }
 

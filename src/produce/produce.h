@@ -23,6 +23,7 @@
  *     units.c      all units in a row
  *     targets.c parts.c    temporary files, and what an interrupted run left
  *     journal.c identity.c keeper.c    the progress, on disk
+ *     spans.c      targets are opened and closed while units are made
  *     run.c        a whole run; stream.c, sink.c: to a pipe; given.c: data that the caller gives
  *     job.c        making, filling and freeing; ask.c: queries
  *     inputs.c     the files that are read; planned.c: the end of a plan

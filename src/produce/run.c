@@ -25,80 +25,7 @@ typedef struct run {
     bool complete; /* an interrupted run has done all but giving names */
 } run;
 
-/* ---- targets as they are needed ------------------------------------------------------------- */
-
-static gufo_status close_target(run *r, uint32_t index, gufo_error *error)
-{
-    gufo_status status = targets_open(&r->targets, index, error);
-
-    return status == GUFO_OK ? targets_close(&r->targets, index, error) : status;
-}
-
-/* Opens the targets that piece `number` begins, or that it is in the middle of. */
-static gufo_status open_targets(run *r, uint64_t number, gufo_error *error)
-{
-    const piece *p = &r->job->pieces[number];
-    gufo_status status = GUFO_OK;
-
-    for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
-        if (p->made[i].target != NO_TARGET)
-            status = targets_open(&r->targets, p->made[i].target, error);
-    return status;
-}
-
-static gufo_status close_targets(run *r, uint64_t number, gufo_error *error)
-{
-    const piece *p = &r->job->pieces[number];
-    gufo_status status = GUFO_OK;
-
-    for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
-        if (p->made[i].target != NO_TARGET &&
-            r->job->targets[p->made[i].target].last_piece == number)
-            status = targets_close(&r->targets, p->made[i].target, error);
-    return status;
-}
-
-/* Whether the piece is the first one of a target, or, without `first`, the last one. */
-static bool bounds_target(const gufo_job *job, uint64_t number, bool first)
-{
-    const piece *p = &job->pieces[number];
-
-    for (uint32_t i = 0; i < p->n_made; i++) {
-        const job_target *t =
-            p->made[i].target != NO_TARGET ? &job->targets[p->made[i].target] : NULL;
-
-        if (t != NULL && (first ? t->first_piece : t->last_piece) == number)
-            return true;
-    }
-    return false;
-}
-
-/* All units from `from` on, in spans between which targets begin and end. */
-static gufo_status produce(run *r, uint64_t from, gufo_error *error)
-{
-    const gufo_job *job = r->job;
-    gufo_status status = GUFO_OK;
-
-    for (uint64_t i = 0, next; i < job->piece_count && status == GUFO_OK; i = next) {
-        uint64_t begin = job->pieces[i].first_unit, end;
-
-        next = i + 1;
-        while (next < job->piece_count && !bounds_target(job, next - 1, false) &&
-               !bounds_target(job, next, true))
-            next++;
-        end = job->pieces[next - 1].first_unit + job->pieces[next - 1].units;
-        status = open_targets(r, i, error);
-        if (status == GUFO_OK && end > from)
-            status = units_run(&r->work, begin > from ? begin : from, end, error);
-        if (status == GUFO_OK)
-            status = close_targets(r, next - 1, error);
-    }
-    /* Files that consist of a header. */
-    for (uint32_t i = 0; i < job->target_count && status == GUFO_OK; i++)
-        if (!job->targets[i].has_pieces)
-            status = close_target(r, i, error);
-    return status;
-}
+/* ---- inputs ----------------------------------------------------------------------------------- */
 
 /* An input that changed meanwhile may have been read half old and half new. */
 gufo_status job_check_inputs(const gufo_job *job, gufo_error *error)
@@ -125,7 +52,7 @@ static gufo_status run_at_once(run *r, gufo_error *error)
     if (status == GUFO_OK)
         status = targets_reserve(&r->targets, error);
     if (status == GUFO_OK)
-        status = produce(r, 0, error);
+        status = spans_run(&r->targets, &r->work, 0, error);
     if (status == GUFO_OK)
         status = job_check_inputs(r->job, error);
     return status == GUFO_OK ? targets_commit(&r->targets, false, error) : status;
@@ -280,7 +207,7 @@ static gufo_status work_resumably(run *r, gufo_error *error)
     r->work.note = note_unit;
     r->work.note_context = r;
     if (!r->complete)
-        status = produce(r, r->units_done, error);
+        status = spans_run(&r->targets, &r->work, r->units_done, error);
     keeper_stop(&r->keeper);
     if (status == GUFO_OK && !r->complete)
         status = job_check_inputs(r->job, error);

@@ -210,20 +210,42 @@ static gufo_status write_header(const targets *t, uint32_t index, gufo_error *er
     return status == GUFO_OK ? output_write(&t->files[index], 0, bytes, size, error) : status;
 }
 
-gufo_status targets_open(targets *t, uint32_t index, gufo_error *error)
+static gufo_status open_again(targets *t, uint32_t index, bool header, gufo_error *error)
 {
     output *file = &t->files[index];
-    gufo_status status;
+    gufo_status status = GUFO_OK;
 
     if (file->fd >= 0 || file->named)
         return GUFO_OK;
     file->fd = disk_open(file->temporary, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
-    status = file->fd >= 0 ? write_header(t, index, error)
-                           : fail_io(error, errno, "cannot open the temporary file again");
+    if (file->fd < 0)
+        status = fail_io(error, errno, "cannot open the temporary file again");
+    else if (header)
+        status = write_header(t, index, error);
     (void)pthread_mutex_lock(&t->lock);
     t->fds[index] = file->fd;
     (void)pthread_mutex_unlock(&t->lock);
     return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
+}
+
+gufo_status targets_open(targets *t, uint32_t index, gufo_error *error)
+{
+    return open_again(t, index, true, error);
+}
+
+gufo_status targets_reopen(targets *t, uint32_t index, gufo_error *error)
+{
+    return open_again(t, index, false, error);
+}
+
+/* It is synced when it is closed for good. */
+void targets_rest(targets *t, uint32_t index)
+{
+    (void)pthread_mutex_lock(&t->lock);
+    if (t->files[index].fd >= 0)
+        (void)close(t->files[index].fd);
+    t->files[index].fd = t->fds[index] = -1;
+    (void)pthread_mutex_unlock(&t->lock);
 }
 
 gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)

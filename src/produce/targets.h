@@ -40,6 +40,18 @@ gufo_status targets_commit(targets *t, bool keep, gufo_error *error);
 /* Ends everything; what was not committed is removed unless `keep`. */
 void targets_end(targets *t, bool keep);
 
+/* For data that comes in any order: opens a file whose header is written already, and closes one that may be
+ * opened again. */
+gufo_status targets_reopen(targets *t, uint32_t index, gufo_error *error);
+void targets_rest(targets *t, uint32_t index);
+
+/* ---- spans.c -------------------------------------------------------------------------------- */
+
+struct work;
+
+/* Makes all units from `from` on; opens and closes targets as they are needed, those without units too. */
+gufo_status spans_run(targets *t, struct work *w, uint64_t from, gufo_error *error);
+
 /* ---- parts.c: what an interrupted run has left ----------------------------------------------- */
 
 /* Removes .part files, if what is left may be replaced; else GUFO_E_EXISTS for the first of them. */

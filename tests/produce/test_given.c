@@ -154,6 +154,103 @@ static void test_exists(void **state)
     folder_remove(&f);
 }
 
+/* More files than may be open at a time, written in turns and by several threads. */
+enum { MANY_FILES = 300, MANY_THREADS = 4, MANY_BYTES = 64 };
+
+typedef struct many_writer {
+    gufo_job *job;
+    unsigned number;
+    gufo_status status;
+} many_writer;
+
+static void *write_many(void *context)
+{
+    many_writer *w = context;
+    uint8_t bytes[MANY_BYTES / 2];
+
+    /* First halves upwards, second halves downwards: each file is needed twice. */
+    for (size_t i = w->number; i < MANY_FILES && w->status == GUFO_OK; i += MANY_THREADS) {
+        memset(bytes, (int)(i % 251) + 1, sizeof bytes);
+        w->status = gufo_job_write(w->job, i, 0, 0, bytes, sizeof bytes, NULL);
+    }
+    for (size_t i = MANY_FILES; i-- > 0 && w->status == GUFO_OK;) {
+        if (i % MANY_THREADS != w->number)
+            continue;
+        memset(bytes, (int)(i % 251) + 2, sizeof bytes);
+        w->status = gufo_job_write(w->job, i, 0, MANY_BYTES / 2, bytes, sizeof bytes, NULL);
+    }
+    return NULL;
+}
+
+static void check_many(const folder *f)
+{
+    path_text first = folder_path(f, "many-00001-of-00300.gguf");
+    gufo_error error = no_error();
+    gufo_model *set = gufo_open(first.text, NULL, &error);
+    uint8_t bytes[MANY_BYTES];
+    gufo_tensor tensor;
+
+    check(set != NULL, "%s", error.message);
+    check_u64(gufo_tensor_count(set), MANY_FILES, "tensors");
+    for (uint64_t i = 0; gufo_tensor_at(set, i, &tensor); i++) {
+        check_ok(gufo_tensor_read_raw(set, &tensor, 0, bytes, sizeof bytes, &error), &error,
+                 "data");
+        for (size_t k = 0; k < sizeof bytes; k++)
+            check_u64(bytes[k], i % 251 + 1 + (k >= sizeof bytes / 2), "byte %zu", k);
+    }
+    gufo_close(set);
+}
+
+static void test_many_files(void **state)
+{
+    folder f = folder_new();
+    path_text first = folder_path(&f, "many-00001-of-00300.gguf");
+    const gufo_job_options options = {.path = first.text};
+    gufo_document *documents[MANY_FILES];
+    many_writer writers[MANY_THREADS];
+    pthread_t threads[MANY_THREADS];
+    gufo_error error = no_error();
+    struct rlimit old, few;
+    gufo_job *job;
+
+    (void)state;
+    for (uint32_t i = 0; i < MANY_FILES; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "t%" PRIu32, i);
+        documents[i] = gufo_document_new(NULL, &error);
+        check_ok(gufo_document_set_shard(documents[i], i, MANY_FILES, MANY_FILES, 7, &error),
+                 &error, "shard");
+        check_ok(gufo_document_add_tensor(documents[i], gufo_str_of(name),
+                                          gufo_element_type_by_id(GUFO_TYPE_I8), 1,
+                                          (uint64_t[]){MANY_BYTES}, &error),
+                 &error, "tensor");
+    }
+    job = gufo_job_of_documents(documents, MANY_FILES, NULL, &error);
+    check(job != NULL, "%s", error.message);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    few = old;
+    few.rlim_cur = 100;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+    check_ok(gufo_job_open(job, &options, &error), &error, "open");
+    for (unsigned i = 0; i < MANY_THREADS; i++) {
+        writers[i] = (many_writer){job, i, GUFO_OK};
+        assert_int_equal(pthread_create(&threads[i], NULL, write_many, &writers[i]), 0);
+    }
+    for (unsigned i = 0; i < MANY_THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        check_u64(writers[i].status, GUFO_OK, "thread %u", i);
+    }
+    check_ok(gufo_job_finish(job, NULL, &error), &error, "finish");
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    gufo_job_free(job);
+    for (uint32_t i = 0; i < MANY_FILES; i++)
+        gufo_document_free(documents[i]);
+    check_many(&f);
+    check_u64(entry_count(f.path), MANY_FILES, "nothing else is left");
+    folder_remove(&f);
+}
+
 /* A target that another process makes meanwhile is not replaced without permission. */
 static void test_exists_meanwhile(void **state)
 {
@@ -693,16 +790,27 @@ static void test_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_new_file),         cmocka_unit_test(test_replace),
-        cmocka_unit_test(test_exists),           cmocka_unit_test(test_exists_meanwhile),
-        cmocka_unit_test(test_symlinks),         cmocka_unit_test(test_link_loop),
-        cmocka_unit_test(test_missing_folder),   cmocka_unit_test(test_longest_name),
-        cmocka_unit_test(test_relative_path),    cmocka_unit_test(test_abandoned),
-        cmocka_unit_test(test_incomplete_data),  cmocka_unit_test(test_rewritten_data),
-        cmocka_unit_test(test_write_ranges),     cmocka_unit_test(test_stream),
-        cmocka_unit_test(test_stream_order),     cmocka_unit_test(test_stream_incomplete),
-        cmocka_unit_test(test_closed_pipe),      cmocka_unit_test(test_full_device),
-        cmocka_unit_test(test_read_only_folder), cmocka_unit_test(test_file_size_limit),
+        cmocka_unit_test(test_new_file),
+        cmocka_unit_test(test_replace),
+        cmocka_unit_test(test_many_files),
+        cmocka_unit_test(test_exists),
+        cmocka_unit_test(test_exists_meanwhile),
+        cmocka_unit_test(test_symlinks),
+        cmocka_unit_test(test_link_loop),
+        cmocka_unit_test(test_missing_folder),
+        cmocka_unit_test(test_longest_name),
+        cmocka_unit_test(test_relative_path),
+        cmocka_unit_test(test_abandoned),
+        cmocka_unit_test(test_incomplete_data),
+        cmocka_unit_test(test_rewritten_data),
+        cmocka_unit_test(test_write_ranges),
+        cmocka_unit_test(test_stream),
+        cmocka_unit_test(test_stream_order),
+        cmocka_unit_test(test_stream_incomplete),
+        cmocka_unit_test(test_closed_pipe),
+        cmocka_unit_test(test_full_device),
+        cmocka_unit_test(test_read_only_folder),
+        cmocka_unit_test(test_file_size_limit),
         cmocka_unit_test(test_full_disk),
     };
 
