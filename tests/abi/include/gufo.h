@@ -2,10 +2,10 @@
  *
  * This header includes the header of every room.  Read them from the bottom up: base.h (errors,
  * strings, where bytes come from), codec.h (element types of tensors), format.h (the file itself),
- * document.h (a file that is to be written), produce.h (writing it), schema.h (what the values mean), check.h (whether a
- * model is complete and agrees with itself), name.h (names of files), quant.h (making models
- * smaller), edit.h (changing files), compare.h (how two models differ).  digest.h (hashes and
- * signatures) belongs to a library of its own. */
+ * document.h (the description of a file to write), produce.h (writing it), schema.h (what the
+ * values mean), check.h (whether a model is complete and agrees with itself), name.h (names of
+ * files), quant.h (making models smaller), edit.h (changing files), compare.h (how two models
+ * differ).  digest.h (hashes and signatures) belongs to a separate library. */
 #ifndef GUFO_H
 #define GUFO_H
 

@@ -9,13 +9,13 @@
  *    {0}.  Reserved fields are those of a later version: GUFO_E_ARGUMENT for anything but zeros.  A
  *    compulsory field that is missing is GUFO_E_ARGUMENT, and the error names it.
  *  - Structs that the library fills have reserved room, which later versions may use.  gufo_str,
- *    gufo_value, gufo_array, gufo_items, gufo_allocator and gufo_encoding are final.  Rows of tables
- *    are only handed out by pointer, and may grow at their end.
- *  - Outputs are written on success; NULL is allowed for those that are not the point of the call
- *    (which say so).  Enumerators have fixed values: new ones are added with new values.
+ *    gufo_value, gufo_array, gufo_items, gufo_allocator and gufo_encoding are final.  The library
+ *    passes rows of tables only by pointer, and they may grow at their end.
+ *  - Functions write outputs on success; NULL is allowed for secondary outputs (their comments
+ *    say so).  Enumerators have fixed values: new ones are added with new values.
  *  - Keys and names that a program spells out are `const char *`; views into files are gufo_str.
- *  - Objects may be used from several threads at once as long as nobody modifies them; what
- *    modifies an object says so. */
+ *  - Several threads may use an object at once as long as no thread modifies it; functions that
+ *    modify an object say so. */
 #ifndef GUFO_BASE_H
 #define GUFO_BASE_H
 
@@ -41,7 +41,7 @@ extern "C" {
 #define GUFO_MUST_USE
 #endif
 
-/* Compilers that let (void) pass also warn of every other status that is ignored. */
+/* Compilers that accept (void) also warn about every other status that is ignored. */
 #if defined(__cplusplus) && __cplusplus >= 201703L
 #define GUFO_MUST_LOOK [[nodiscard]]
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L
@@ -96,7 +96,7 @@ typedef enum GUFO_MUST_LOOK gufo_status {
     GUFO_E_TYPE = 10,     /* the value has another type */
     GUFO_E_RANGE = 11,    /* the value does not fit, the index is past the end */
     GUFO_E_EXISTS = 12,   /* the output exists and replacing it was not asked for */
-    GUFO_E_CHANGED = 13,  /* the file was changed by somebody else while it was open */
+    GUFO_E_CHANGED = 13,  /* the file was changed while it was open */
     GUFO_E_SHARDS = 14,   /* a shard is missing, or the shards do not belong together */
     GUFO_E_STOPPED = 15,  /* the caller asked to stop */
 } gufo_status;
@@ -125,7 +125,7 @@ typedef struct gufo_error {
     gufo_file_role role;
     uint32_t file_index; /* from 0: the shard of a model, or the place in a list of files */
     char file[1024];     /* its path as the caller spelt it, or what options call it; a longer one
-                            keeps its tail, behind "..."; "" if there is none */
+                            keeps its end, after "..."; "" if there is none */
     char message[1024];  /* one English sentence, no newline, control characters escaped */
     uint64_t reserved[4];
 } gufo_error;
@@ -146,8 +146,8 @@ typedef struct gufo_allocator {
 
 /* ---- progress -------------------------------------------------------------------------------- */
 
-/* How far work is, mostly in bytes.  Called often, from any thread but one at a time.  False stops the
- * work: it then fails with GUFO_E_STOPPED. */
+/* The progress of work, usually in bytes.  Called often, from any thread but one at a time.
+ * Returning false stops the work, which fails with GUFO_E_STOPPED. */
 typedef bool gufo_progress_fn(void *context, uint64_t done, uint64_t total);
 
 /* ---- sources -------------------------------------------------------------------------------- */
@@ -156,9 +156,9 @@ typedef bool gufo_progress_fn(void *context, uint64_t done, uint64_t total);
 typedef struct gufo_source {
     void *context;
     uint64_t size; /* bytes in all */
-    /* Fills buffer with the `size` bytes from `offset` on, which lie inside the source.  Less than
-     * all is a failure; *error (never NULL) may say why.  May be called from several threads if the
-     * file is used from several. */
+    /* Fills buffer with the `size` bytes from `offset` on, which are inside the source.  Anything
+     * less is a failure; *error (never NULL) may say why.  May be called from several threads if
+     * the file is used from several. */
     gufo_status (*read)(void *context, uint64_t offset, void *buffer, size_t size,
                         gufo_error *error);
     void (*close)(void *context); /* called once, when the file is closed; may be NULL */

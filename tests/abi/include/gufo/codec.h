@@ -1,4 +1,4 @@
-/* Floor 1: the element types of tensors, and the arithmetic that makes them from numbers and numbers from them.
+/* Floor 1: the element types of tensors, and the arithmetic that encodes and decodes them.
  *
  * A tensor's rows (dimension 0) are sequences of blocks; every block holds `block_elements`
  * elements in `block_bytes` bytes, and blocks never cross rows.  Plain number types have blocks of
@@ -9,10 +9,10 @@
  * Part 3  decoding  blocks to numbers
  * Part 4  encoding  numbers to blocks
  *
- * Blocks are little-endian, as in a little-endian file; gufo_swap_blocks swaps those of a big-endian
- * file.  Results are the same bytes for every kernel, processor and compiler, but for the sign and
- * the payload of a NaN that decoding gives.  They assume the floating-point environment that every
- * program starts with: rounding to nearest, subnormal numbers not flushed to zero. */
+ * Blocks are little-endian, as in a little-endian file; gufo_swap_blocks swaps those of a
+ * big-endian file.  Results are the same bytes for every kernel, processor and compiler, except the
+ * sign and the payload of a NaN that decoding gives.  They assume the floating-point environment
+ * that every program starts with: rounding to nearest, subnormal numbers not flushed to zero. */
 #ifndef GUFO_CODEC_H
 #define GUFO_CODEC_H
 
@@ -34,8 +34,8 @@ typedef enum gufo_element_type_id {
 typedef enum gufo_element_flags {
     GUFO_ELEMENT_QUANTIZED = 1, /* elements share scales; general.quantization_version applies */
     GUFO_ELEMENT_REMOVED = 2,   /* no longer part of the format; old files may hold it */
-    GUFO_ELEMENT_WEIGHS = 4,    /* the encoder makes use of importance */
-    GUFO_ELEMENT_NEEDS_IMPORTANCE = 8, /* and refuses to work without */
+    GUFO_ELEMENT_WEIGHS = 4,    /* the encoder uses importance */
+    GUFO_ELEMENT_NEEDS_IMPORTANCE = 8, /* the encoder requires importance */
     GUFO_ELEMENT_DECODES = 16,         /* gufo_decode reads it */
     GUFO_ELEMENT_ENCODES = 32,         /* gufo_encoder_new makes it */
 } gufo_element_flags;
@@ -43,7 +43,7 @@ typedef enum gufo_element_flags {
 typedef struct gufo_element_type {
     uint32_t id;             /* as stored in the tensor info */
     const char *name;        /* "F32", "Q4_K" ... */
-    uint32_t block_elements; /* 0: the layout is not known any more (ids 4, 5, 37, 38) */
+    uint32_t block_elements; /* 0: the layout is no longer known (ids 4, 5, 37, 38) */
     uint32_t block_bytes;    /* 0: likewise */
     uint32_t flags;          /* of gufo_element_flags */
 } gufo_element_type;
@@ -74,7 +74,7 @@ typedef enum gufo_cpu {
     GUFO_CPU_NEON = 4,     /* AArch64 */
 } gufo_cpu;
 
-/* "best", "portable", "avx2", "avx512", "neon"; NULL for a number that is none.  Static; any thread. */
+/* "best", "portable", "avx2", "avx512", "neon"; NULL for any other number.  Static; any thread. */
 GUFO_API const char *gufo_cpu_name(gufo_cpu cpu);
 /* The level with that name into *cpu; false if there is none.  Any thread. */
 GUFO_API bool gufo_cpu_by_name(const char *name, gufo_cpu *cpu);
@@ -132,13 +132,13 @@ typedef struct gufo_encoder_options {
     uint64_t reserved[4];            /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_encoder_options;
 
-/* Whatever encoding into one type needs: the kernel and, for the lattice types, tables that take
- * some milliseconds and up to 2 MB.  Immutable: any number of threads may use one. */
+/* Everything that encoding into one type needs: the kernel and, for the lattice types, tables that
+ * take some milliseconds and up to 2 MB.  Immutable: any number of threads may use one. */
 typedef struct gufo_encoder gufo_encoder;
 
-/* Makes an encoder, which is the caller's: gufo_encoder_free.  `options` may be NULL.  NULL on failure:
- * GUFO_E_TYPE if the type has no encoder, GUFO_E_ARGUMENT for a cpu that is not available or an
- * effort that does not exist, GUFO_E_MEMORY.  Any thread. */
+/* Makes an encoder, which the caller owns and frees with gufo_encoder_free.  `options` may be NULL.
+ * NULL on failure: GUFO_E_TYPE if the type has no encoder, GUFO_E_ARGUMENT for a cpu that is not
+ * available or an effort that does not exist, GUFO_E_MEMORY.  Any thread. */
 GUFO_MUST_USE GUFO_API gufo_encoder *gufo_encoder_new(const gufo_element_type *type,
                                                       const gufo_encoder_options *options,
                                                       gufo_error *error);

@@ -1,9 +1,9 @@
 /* Floor 4, room edit: how two models differ.
  *
- * Models are compared by what they say, not by how they lie in files: a set of shards equals the
- * whole model, a big-endian file the little-endian one.  The keys that only say how a model lies in
- * files do not count: split.*, gufo.split.* and gufo.padding.  The order of keys and tensors,
- * padding, version and byte order make no difference either; gufo_comparison.notes names them. */
+ * Models are compared by content, not by how files store it: a set of shards equals the whole
+ * model, a big-endian file the little-endian one.  Keys that only describe how a model is stored do
+ * not count: split.*, gufo.split.* and gufo.padding.  The order of keys and tensors, padding,
+ * version and byte order make no difference either; gufo_comparison.notes names them. */
 #ifndef GUFO_COMPARE_H
 #define GUFO_COMPARE_H
 
@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* What the first model, a, has to go through to become the second one, b. */
+/* What changes from the first model, a, to the second one, b. */
 typedef enum gufo_difference {
     GUFO_DIFFERENCE_NONE = 0,
     GUFO_DIFFERENCE_ADDED = 1,   /* b has it, a does not */
@@ -27,15 +27,16 @@ typedef enum gufo_difference {
 /* A metadata key.  Numbers are compared by their bits. */
 typedef struct gufo_entry_difference {
     gufo_difference kind; /* never NONE */
-    gufo_entry a, b;      /* all zeros where there is none */
+    gufo_entry a, b;      /* all zeros where the model lacks it */
     bool has_first;       /* both are arrays of one element type, and this is */
     uint64_t first;       /* the first element that differs, or that only the longer one has */
     uint64_t reserved[2];
 } gufo_entry_difference;
 
-/* How far the numbers of two tensors are apart: the sums, and what they come to.  Pairs in which one
- * is infinite or NaN are counted and left out of everything else.  Numbers are compared as doubles:
- * int64 of more than 53 bits are rounded, and the squares of float64 beyond 1e154 are infinite. */
+/* How far apart the numbers of two tensors are: the sums, and the measures that follow from them.
+ * Pairs in which one is infinite or NaN are counted and left out of everything else.  Numbers are
+ * compared as doubles: int64 of more than 53 bits are rounded, and the squares of float64 beyond
+ * 1e154 are infinite. */
 typedef struct gufo_value_difference {
     uint64_t compared;        /* pairs of finite values */
     uint64_t unequal;         /* of all pairs; NaN equals NaN */
@@ -53,9 +54,9 @@ typedef struct gufo_value_difference {
 
 typedef struct gufo_tensor_difference {
     gufo_difference kind; /* never NONE */
-    gufo_tensor a, b;     /* all zeros where there is none */
-    bool type, shape;     /* it is another one */
-    bool data;            /* bytes differ; only looked at if type and size are the same */
+    gufo_tensor a, b;     /* all zeros where the model lacks it */
+    bool type, shape;     /* they differ */
+    bool data;            /* bytes differ; only compared if type and size are the same */
     bool unordered;       /* byte orders differ, and how to swap this type is not known */
     uint64_t first;       /* if data && !unordered: the first byte of the tensor that differs */
     bool has_values; /* with GUFO_COMPARE_VALUES, if both have the same shape and can be decoded */
@@ -67,7 +68,7 @@ typedef enum gufo_compare_flags {
     GUFO_COMPARE_VALUES = 1, /* decode tensors that differ, and measure */
 } gufo_compare_flags;
 
-/* What makes no difference, and is so all the same. */
+/* What differs although it makes no difference. */
 typedef enum gufo_compare_notes {
     GUFO_NOTE_KEY_ORDER = 1,
     GUFO_NOTE_TENSOR_ORDER = 2,

@@ -1,21 +1,21 @@
 /* Floor 2: the description of a file to be written.
  *
- * A document is a value: metadata entries and tensors, in order.  It does no I/O and never holds a
- * GGUF file in memory: what comes from a model stays a view into it, what is set is kept as it was
- * given, and the header of the file is encoded once, when somebody asks for it.
+ * A document holds metadata entries and tensors, in order.  It does no I/O and never holds a GGUF
+ * file in memory: what comes from a model stays a view into it, what the caller sets is kept as
+ * given, and the header of the file is encoded once, on request.
  *
  *     make     gufo_document_new, or gufo_document_from an open model
  *     change   gufo_document_set_*, _copy_entries, _remove, _rename, _add_tensor, _retype ...
  *     layout   gufo_document_layout gives every tensor its place; gufo_document_header the bytes
  *
- * Changes and layouts may follow each other in any order.  What a call refuses leaves the document
- * as it was, unless the call says otherwise.
+ * Changes and layouts may follow each other in any order.  A call that fails leaves the document
+ * unchanged, unless its comment says otherwise.
  *
- * New content keeps the rules of the specification.  Content that is copied from a model keeps
- * those that opening asks for, so that whatever can be opened can be written again.
+ * New content must follow the rules of the specification.  Content copied from a model must follow
+ * the rules that opening checks, so that every file that opens can be written again.
  *
- * One thread at a time; several may look at a document that nobody changes (looking are the
- * functions that take a const document).  "Spec" is the GGUF specification, as in format.h. */
+ * One thread at a time; several threads may read a document that no thread changes (the functions
+ * that take a const document read it).  "Spec" is the GGUF specification, as in format.h. */
 #ifndef GUFO_DOCUMENT_H
 #define GUFO_DOCUMENT_H
 
@@ -30,7 +30,7 @@ extern "C" {
 typedef struct gufo_document gufo_document;
 
 typedef enum gufo_document_flags {
-    /* What is new may be whatever gufo_open accepts, too. */
+    /* New content may also be anything that gufo_open accepts. */
     GUFO_DOCUMENT_AS_READ = 1,
     /* The same with GUFO_OPEN_AS_GGML: keys of any bytes and any length but 0, any power of two as
      * alignment. */
@@ -49,17 +49,17 @@ typedef struct gufo_document_options {
 GUFO_MUST_USE GUFO_API gufo_document *gufo_document_new(const gufo_document_options *options,
                                                         gufo_error *error);
 /* A document with all entries and tensors of a model, its byte order, and its version (3 for a
- * model of version 1).  gufo.padding is left out: layouts make it.  The model must outlive the
- * document.  Also fails as gufo_document_copy_entries and _copy_tensors do, and with
- * GUFO_E_MALFORMED for a key that occurs twice, which only a lenient open lets in. */
+ * model of version 1).  gufo.padding is left out: layouts add it.  The model must outlive the
+ * document.  It also fails as gufo_document_copy_entries and _copy_tensors do, and with
+ * GUFO_E_MALFORMED for a key that occurs twice, which only a lenient open accepts. */
 GUFO_MUST_USE GUFO_API gufo_document *gufo_document_from(const gufo_model *model,
                                                          const gufo_document_options *options,
                                                          gufo_error *error);
 /* NULL is allowed. */
 GUFO_API void gufo_document_free(gufo_document *document);
 
-/* Chooses version (2 or 3) and byte order of the file; nothing that was set or copied changes its
- * meaning.  GUFO_E_ARGUMENT for another version, and for version 2 in big-endian order without
+/* Sets the version (2 or 3) and the byte order of the file; everything that was set or copied keeps
+ * its meaning.  GUFO_E_ARGUMENT for another version, and for version 2 in big-endian order without
  * GUFO_DOCUMENT_AS_READ; GUFO_E_TYPE for a copied tensor whose bytes would have to be swapped and
  * cannot be (gufo_document_copy_tensor). */
 GUFO_API gufo_status gufo_document_set_encoding(gufo_document *document, uint32_t version,
@@ -74,20 +74,21 @@ typedef bool gufo_select_fn(void *context, gufo_str name);
 
 /* ---- entries: looking ----------------------------------------------------------------------- */
 
-/* Of an entry or tensor that was in no model. */
+/* The origin of an entry or tensor that does not come from a model. */
 #define GUFO_NO_ORIGIN UINT64_MAX
 
 typedef struct gufo_document_entry {
     gufo_str key;
     gufo_value value;
-    uint64_t origin; /* index of the entry that it was in the model of gufo_document_from, whatever
-                      * its key and value are now; GUFO_NO_ORIGIN: none */
+    uint64_t origin; /* index of the entry that it was in the model of gufo_document_from, even
+                      * if its key or value has changed; GUFO_NO_ORIGIN: none */
     uint64_t reserved[4];
 } gufo_document_entry;
 
 /* The number of entries; entry `index` (false past the end); the entry with a key (false if there
- * is none).  Finding takes constant time, an index at most logarithmic time.  Views live until the
- * entry is changed, those of copied values as long as their model.  `out` may be NULL. */
+ * is none).  Finding a key takes constant time, reaching an index at most logarithmic time.  Views
+ * live until the entry is changed, those of copied values as long as their model.  `out` may be
+ * NULL. */
 GUFO_API uint64_t gufo_document_entry_count(const gufo_document *document);
 GUFO_API bool gufo_document_entry_at(const gufo_document *document, uint64_t index,
                                      gufo_document_entry *out);
@@ -95,24 +96,17 @@ GUFO_API bool gufo_document_find(const gufo_document *document, const char *key,
                                  gufo_document_entry *out);
 GUFO_API bool gufo_document_find_str(const gufo_document *document, gufo_str key,
                                      gufo_document_entry *out);
-/* The first entry from index *index on that `select` chooses (NULL: any), or whose key begins with
- * `prefix`; *index becomes its index.
- *     for (uint64_t i = 0; gufo_document_find_prefix(d, prefix, &i, &entry); i++) ... */
-GUFO_API bool gufo_document_find_next(const gufo_document *document, gufo_select_fn *select,
-                                      void *context, uint64_t *index, gufo_document_entry *out);
-GUFO_API bool gufo_document_find_prefix(const gufo_document *document, gufo_str prefix,
-                                        uint64_t *index, gufo_document_entry *out);
 
 /* ---- entries: changing ---------------------------------------------------------------------- */
 
 /* Gives a key this value, in exactly this type.  A key that exists keeps its place, a new one comes
- * last.  Everything is copied.  What no reader would accept is refused with the rule and its
+ * last.  Everything is copied.  The call refuses what no reader would accept, with the rule and its
  * status: a key that is empty, too long, not of [a-zA-Z0-9_.-] or with an empty segment, text that
  * is not UTF-8 (strings inside arrays may be any bytes: raw tokens occur), arrays nested too deep,
  * and a general.alignment that is not a uint32 or not a power of two from 8 to GUFO_MAX_ALIGNMENT
  * (spec, General).  GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to
  * nearest.  GUFO_E_ARGUMENT for a value type that does not exist, and for gufo.padding, which
- * layouts make. */
+ * layouts add. */
 GUFO_API gufo_status gufo_document_set(gufo_document *document, gufo_str key,
                                        const gufo_value *value, gufo_error *error);
 GUFO_API gufo_status gufo_document_set_array(gufo_document *document, const char *key,
@@ -144,15 +138,16 @@ GUFO_API gufo_status gufo_document_set_f32(gufo_document *document, const char *
 GUFO_API gufo_status gufo_document_set_f64(gufo_document *document, const char *key, double v,
                                            gufo_error *error);
 
-/* Sets every key of a model that `select` chooses (NULL: all), with its bits as they are, but for
+/* Sets every key of a model that `select` chooses (NULL: all), with its exact bits, except
  * gufo.padding.  The model must outlive the document.  *copied (may be NULL) is their number, also
- * after a failure, which leaves those that were copied before.  Refused is only what gufo_open
- * refuses. */
+ * after a failure, which leaves those that were copied before.  The call refuses only what
+ * gufo_open refuses. */
 GUFO_API gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model *model,
                                                 gufo_select_fn *select, void *context,
                                                 uint64_t *copied, gufo_error *error);
-/* Removes the entry with a key, and tells whether there was one; every entry that `select` chooses
- * (NULL: all), or whose key begins with `prefix`.  *removed (may be NULL) is their number. */
+/* Removes the entry with a key and returns whether there was one; or every entry that `select`
+ * chooses (NULL: all), or whose key begins with `prefix`.  *removed (may be NULL) is their
+ * number. */
 GUFO_API bool gufo_document_remove_key(gufo_document *document, gufo_str key);
 GUFO_API void gufo_document_remove(gufo_document *document, gufo_select_fn *select, void *context,
                                    uint64_t *removed);
@@ -163,26 +158,25 @@ GUFO_API void gufo_document_remove_prefix(gufo_document *document, gufo_str pref
 GUFO_API gufo_status gufo_document_rename(gufo_document *document, gufo_str from, gufo_str to,
                                           gufo_error *error);
 
-/* Does to the entries what a finding says is the one right answer (format.h).  For GUFO_FIX_NONE
- * and GUFO_FIX_REWRITE that is nothing: the latter is what a packed layout does.  GUFO_E_NOT_FOUND,
- * GUFO_E_EXISTS and the errors of gufo_document_set. */
+/* Applies the fix of a finding to the entries (format.h).  GUFO_FIX_NONE and GUFO_FIX_REWRITE
+ * change nothing: a packed layout does the latter.  GUFO_E_NOT_FOUND, GUFO_E_EXISTS and the errors
+ * of gufo_document_set. */
 GUFO_API gufo_status gufo_document_fix(gufo_document *document, const gufo_fix *fix,
                                        gufo_error *error);
 
 /* ---- shards --------------------------------------------------------------------------------- */
 
-/* The keys that tell which shard of a set a file is: the three that are established, and ours, the
- * same number in all shards that were made together (docs/shards.md). */
+/* The keys that identify a file as a shard of a set: three established ones, and gufo's own, which
+ * is the same number in all shards that were made together (docs/shards.md). */
 #define GUFO_SPLIT_NO_KEY "split.no"                 /* uint16, from 0 */
 #define GUFO_SPLIT_COUNT_KEY "split.count"           /* uint16 */
 #define GUFO_SPLIT_TENSORS_KEY "split.tensors.count" /* int32, of all shards */
 #define GUFO_SPLIT_ID_KEY "gufo.split.id"            /* uint64 */
 
-#define GUFO_MAX_SHARDS 65535
-
 /* Says that the file is shard `index` (from 0) of `count`, which have `tensors` tensors in all.
- * `id` 0: no gufo.split.id, and one that is there goes.  GUFO_E_ARGUMENT for an index past the
- * count, GUFO_E_LIMIT for more than GUFO_MAX_SHARDS shards, or tensors than an int32 can count. */
+ * `id` 0: no gufo.split.id; an existing one is removed.  GUFO_E_ARGUMENT for an index past the
+ * count, GUFO_E_LIMIT for more than GUFO_MAX_SHARDS shards, or more tensors than an int32 can
+ * count. */
 GUFO_API gufo_status gufo_document_set_shard(gufo_document *document, uint64_t index,
                                              uint64_t count, uint64_t tensors, uint64_t id,
                                              gufo_error *error);
@@ -200,8 +194,8 @@ typedef struct gufo_document_tensor {
     uint64_t size;                /* bytes of data */
     const gufo_model *from;       /* where it was copied from; NULL: nowhere */
     uint64_t origin;              /* its index there, or GUFO_NO_ORIGIN */
-    bool swapped;    /* `from` has the other byte order: its bytes have to be swapped */
-    uint64_t offset; /* of the data, from the start of the file; GUFO_NO_OFFSET before
+    bool swapped;                 /* `from` has the other byte order: its bytes must be swapped */
+    uint64_t offset;              /* of the data, from the start of the file; GUFO_NO_OFFSET before
                                    * gufo_document_layout */
     uint64_t reserved[4];
 } gufo_document_tensor;
@@ -214,26 +208,25 @@ GUFO_API bool gufo_document_tensor_at(const gufo_document *document, uint64_t in
 GUFO_API bool gufo_document_tensor_find(const gufo_document *document, gufo_str name,
                                         uint64_t *index, gufo_document_tensor *out);
 
-/* Adds a tensor behind the others; its size follows from type and dims, and its data will be
- * written in the byte order of the document.  Refused with the rule and its status: a name twice,
+/* Adds a tensor after the others; its size follows from type and dims, and its data will be written
+ * in the byte order of the document.  The call refuses, with the rule and its status: a name twice,
  * empty, over 64 bytes, with a NUL or not UTF-8; too many dims; rows that do not fill blocks; sizes
  * that overflow; removed types.  GUFO_E_ARGUMENT for a type whose layout is not known. */
 GUFO_API gufo_status gufo_document_add_tensor(gufo_document *document, gufo_str name,
                                               const gufo_element_type *type, uint32_t n_dims,
                                               const uint64_t *dims, gufo_error *error);
-/* The same for a type of any id, with the bytes of its data: for what is copied by other means than
- * the next functions.  Only what gufo_open refuses is refused, and a size that contradicts type and
- * dims (0: as these say) with GUFO_E_ARGUMENT. */
+/* The same for a type of any id, with the bytes of its data: for data that the caller copies
+ * without the next functions.  The call refuses only what gufo_open refuses, and, with
+ * GUFO_E_ARGUMENT, a size that contradicts type and dims (0: the size that they imply). */
 GUFO_API gufo_status gufo_document_add_raw_tensor(gufo_document *document, gufo_str name,
                                                   uint32_t type, uint32_t n_dims,
                                                   const uint64_t *dims, uint64_t size,
                                                   gufo_error *error);
 /* Adds tensor `index` of a model, or all that `select` chooses (NULL: all), in its order.  The
- * model must outlive the document.  *copied (may be NULL) as for entries.  No file can come of this
- * that is labelled with one byte order and holds the other: if the orders of model and document
- * differ, the tensor is marked as `swapped`, and GUFO_E_TYPE refuses one whose numbers cannot be
- * found.  GUFO_E_RANGE past the end, GUFO_E_MALFORMED for one whose dims or offset make no sense,
- * which only a lenient open gives. */
+ * model must outlive the document.  *copied (may be NULL) as for entries.  A file never mixes byte
+ * orders: if the orders of model and document differ, the tensor is marked as `swapped`, and
+ * GUFO_E_TYPE refuses one whose numbers cannot be found.  GUFO_E_RANGE past the end,
+ * GUFO_E_MALFORMED for one whose dims or offset make no sense, which only a lenient open gives. */
 GUFO_API gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model *model,
                                                uint64_t index, gufo_error *error);
 GUFO_API gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_model *model,
@@ -265,7 +258,7 @@ typedef enum gufo_change_kind {
     GUFO_CHANGE_TENSOR_ADDED = 7,
 } gufo_change_kind;
 
-/* One difference.  Lives only during the call that hands it over. */
+/* One difference.  Valid only during the callback. */
 typedef struct gufo_change {
     gufo_change_kind kind;
     gufo_str old_name, new_name;             /* the same unless renamed */
@@ -275,18 +268,18 @@ typedef struct gufo_change {
 
 typedef void gufo_change_fn(void *context, const gufo_change *change);
 
-/* Hands over all differences between the model of gufo_document_from and the document: keys in the
+/* Reports all differences between the model of gufo_document_from and the document: keys in the
  * order of the model, new ones last, then tensors likewise.  Values are compared to the last bit.
- * An entry or tensor may differ twice: in its name and in itself.  A document that was not made
- * from a model differs from an empty one.  GUFO_E_MEMORY, and GUFO_E_CHANGED if the model was
- * changed by others. */
+ * An entry or tensor may differ twice: in its name and in its content.  A document that was not
+ * made from a model differs from an empty one.  GUFO_E_MEMORY, and GUFO_E_CHANGED if the model was
+ * changed meanwhile. */
 GUFO_API gufo_status gufo_document_changes(const gufo_document *document, gufo_change_fn *visit,
                                            void *context, gufo_error *error);
 
 /* ---- layout --------------------------------------------------------------------------------- */
 
 /* A string of spaces that fills room before the tensor infos.  Readers ignore it; the next edit
- * takes the room back. */
+ * reuses the room. */
 #define GUFO_PADDING_KEY "gufo.padding"
 
 #define GUFO_MAX_RESERVE (UINT64_C(64) << 20)
@@ -294,8 +287,8 @@ GUFO_API gufo_status gufo_document_changes(const gufo_document *document, gufo_c
 typedef enum gufo_layout_way {
     /* Data back to back, in the order of the tensors, each tensor aligned. */
     GUFO_LAYOUT_PACKED = 0,
-    /* Every tensor as far behind the beginning of the data as in the model of gufo_document_from,
-     * with whatever lies between and behind them. */
+    /* Every tensor at the same distance from the start of the data as in the model of
+     * gufo_document_from, with all bytes between and after them. */
     GUFO_LAYOUT_AS_SOURCE = 1,
 } gufo_layout_way;
 
@@ -312,7 +305,7 @@ typedef struct gufo_layout_options {
 
 typedef struct gufo_layout {
     uint64_t
-        metadata_size; /* bytes of header, metadata and tensor infos, without zeros behind them */
+        metadata_size; /* bytes of header, metadata and tensor infos, without the zeros after */
     uint64_t data_offset;
     uint64_t file_size; /* with the padding after the last tensor */
     uint64_t tensor_count;
@@ -322,27 +315,26 @@ typedef struct gufo_layout {
     uint64_t reserved[4];
 } gufo_layout;
 
-/* Gives every tensor its place: at the first data offset that the options permit and that leaves
- * either less than the alignment behind the infos, which zeros fill, or room for gufo.padding.
+/* Gives every tensor its place: at the first data offset that the options permit and that leaves,
+ * after the infos, either less than the alignment, which zeros fill, or room for gufo.padding.
  * `options` (packed, if NULL) and `out` may be NULL.  The places hold until the document is changed
- * or laid out again; a layout that fails leaves none.  GUFO_E_ARGUMENT if there is no layout as in
- * the model: no model, another alignment or byte order, tensors that were added or retyped.
- * GUFO_E_RANGE if the file would be larger than any file can be, GUFO_E_MALFORMED if gufo.padding
- * is needed and an entry that is no string has its name. */
+ * or laid out again; a layout that fails leaves the document without one.  GUFO_E_ARGUMENT if there
+ * is no layout as in the model: no model, a different alignment or byte order, tensors that were
+ * added or retyped.  GUFO_E_RANGE if the file would be larger than any file can be,
+ * GUFO_E_MALFORMED if gufo.padding is needed and an entry that is not a string has its name. */
 GUFO_API gufo_status gufo_document_layout(gufo_document *document,
                                           const gufo_layout_options *options, gufo_layout *out,
                                           gufo_error *error);
 /* The first data_offset bytes of the file: header, metadata, infos, padding.  They belong to the
  * document and live until it is changed or laid out again.  GUFO_E_ARGUMENT before
- * gufo_document_layout; GUFO_E_CHANGED if a model that entries came from was changed by others;
- * GUFO_E_MALFORMED for a bool other than 0 and 1 that a lenient open let in. */
+ * gufo_document_layout; GUFO_E_CHANGED if a model that entries came from was changed meanwhile;
+ * GUFO_E_MALFORMED for a bool other than 0 and 1 that a lenient open accepted. */
 GUFO_API gufo_status gufo_document_header(gufo_document *document, const void **bytes, size_t *size,
                                           gufo_error *error);
 
 /* For planning how much fits into a file: the bytes of header, entries and tensor infos as they are
- * now, without padding, in constant time; and those that a tensor adds to them. */
+ * now, without padding, in constant time. */
 GUFO_API uint64_t gufo_document_metadata_size(const gufo_document *document);
-GUFO_API uint64_t gufo_document_info_size(gufo_str name, uint32_t n_dims);
 
 #ifdef __cplusplus
 }

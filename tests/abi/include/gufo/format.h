@@ -25,7 +25,7 @@ extern "C" {
 #define GUFO_MAX_NAME 64              /* bytes of a tensor name (spec, gguf_tensor_info_t) */
 #define GUFO_MAX_DIMS 4               /* dimensions of a tensor (spec, gguf_tensor_info_t) */
 #define GUFO_MAX_ALIGNMENT (1u << 24) /* bytes */
-#define GUFO_QUANTIZATION_VERSION 2u  /* general.quantization_version of today */
+#define GUFO_QUANTIZATION_VERSION 2u  /* the current general.quantization_version */
 #define GUFO_DEFAULT_ALIGNMENT 32u    /* where general.alignment is absent (spec, General) */
 #define GUFO_MAX_COUNT 0x7fffffffu    /* metadata entries, and tensors, of one file */
 /* Bytes of header, metadata and infos that are kept in memory where mapping is impossible. */
@@ -52,7 +52,7 @@ typedef enum gufo_value_type {
 
 #define GUFO_VALUE_TYPE_COUNT 13
 
-/* "uint8" ... "float64", "bool", "string", "array"; NULL for a number that is no type. */
+/* "uint8" ... "float64", "bool", "string", "array"; NULL for a number that is not a type. */
 GUFO_API const char *gufo_value_type_name(gufo_value_type type);
 /* The type with that name into *type; false if there is none. */
 GUFO_API bool gufo_value_type_by_name(const char *name, gufo_value_type *type);
@@ -70,7 +70,7 @@ typedef struct gufo_encoding {
     uint8_t byte_order; /* of gufo_byte_order */
 } gufo_encoding;
 
-/* A view of an array as it lies in the file.  Use the functions below to look inside. */
+/* A view of an array as the file stores it.  Use the functions below to look inside. */
 typedef struct gufo_array {
     gufo_value_type type; /* of the elements */
     uint64_t count;       /* elements */
@@ -95,7 +95,7 @@ typedef struct gufo_value {
 
 /* Conversions that lose nothing: unsigned from any integer type that holds the number, signed
  * likewise, double from both float types.  GUFO_E_TYPE for another type, GUFO_E_RANGE where the
- * number does not fit; *out is then left alone.  Any thread. */
+ * number does not fit; *out is then unchanged.  Any thread. */
 GUFO_API gufo_status gufo_value_u64(const gufo_value *value, uint64_t *out, gufo_error *error);
 GUFO_API gufo_status gufo_value_i64(const gufo_value *value, int64_t *out, gufo_error *error);
 GUFO_API gufo_status gufo_value_f64(const gufo_value *value, double *out, gufo_error *error);
@@ -141,9 +141,9 @@ typedef struct gufo_items {
 
 /* ==== Part 2: models ========================================================================= */
 
-/* A model is what is opened for reading: one file, or the shards of a set.  Whoever asks for the
- * metadata gets that of the first shard; whoever asks for tensors gets those of all shards, in shard
- * order.  gufo_model_shard lends one shard, which is a model of one file. */
+/* A model is what is opened for reading: one file, or the shards of a set.  The metadata of a model
+ * is that of the first shard; its tensors are those of all shards, in shard order.
+ * gufo_model_shard lends one shard, which is a model of one file. */
 typedef struct gufo_model gufo_model;
 struct gufo_finding;
 
@@ -152,22 +152,22 @@ typedef enum gufo_open_flags {
      * position of the next field is certain; gufo_model_damage gives the first fault.  Tensors then
      * say how many of their bytes are there.  Checks between shards stay strict. */
     GUFO_OPEN_LENIENT = 1,
-    /* Read metadata into memory instead of mapping the file: slower, but a file that somebody
-     * truncates while it is open cannot raise SIGBUS. */
+    /* Read metadata into memory instead of mapping the file: slower, but a file that is truncated
+     * while it is open cannot raise SIGBUS. */
     GUFO_OPEN_NO_MAP = 2,
-    /* Do not ask whether tensor data is there: extents are compared neither with the end of the file
-     * nor with each other, and gufo_facts.data_size is 0.  For files that hold metadata only, and for
-     * programs that check extents themselves: without that, a tensor may claim bytes that belong to
-     * another tensor or to nobody.  gufo_tensor.available and .complete still say so. */
+    /* Do not check whether tensor data is present: extents are compared neither with the end of the
+     * file nor with each other, and gufo_facts.data_size is 0.  For files that hold metadata only,
+     * and for programs that check extents themselves: without that, a tensor may claim bytes that
+     * belong to another tensor or to none.  gufo_tensor.available and .complete still say so. */
     GUFO_OPEN_METADATA_ONLY = 4,
-    /* Accept what ggml's reader accepts although the specification forbids it: keys of any bytes and
-     * any length (G203, G204), a bool other than 0 and 1 (G209), as alignment any power of two
-     * (G211).  Keys may then hold NUL bytes: compare them as gufo_str. */
+    /* Accept what ggml's reader accepts although the specification forbids it: keys of any bytes
+     * and any length (G203, G204), a bool other than 0 and 1 (G209), and any power of two as
+     * alignment (G211).  Keys may then hold NUL bytes: compare them as gufo_str. */
     GUFO_OPEN_AS_GGML = 8,
     /* Read no byte beyond those that are needed, for a gufo_source whose `size` is only an upper
      * bound; many small reads instead of a few large ones. */
     GUFO_OPEN_NO_READ_AHEAD = 16,
-    /* Open just this one file, although it is a shard of several. */
+    /* Open only this file, even if it is a shard of several. */
     GUFO_OPEN_INCOMPLETE = 32,
 } gufo_open_flags;
 
@@ -185,27 +185,27 @@ typedef struct gufo_open_options {
 } gufo_open_options;
 
 /* Opens a model, reads header, metadata and tensor infos of each file once, checks them (part 4
- * lists the rules) and builds the index.  Files are mapped and read-only; strings and arrays stay in
- * them.  Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.  Where
- * mapping is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped bytes,
- * and a pipe is read to its end: one without an end never returns.  Changing a file while it is
- * open is noticed as GUFO_E_CHANGED or as wrong content; truncating it raises SIGBUS in whoever
- * touches the lost bytes (see GUFO_OPEN_NO_MAP).
+ * lists the rules) and builds the index.  Files are mapped and read-only; strings and arrays stay
+ * in them.  Memory: at most 200 bytes per metadata entry and tensor, allocated as they are seen.
+ * Where mapping is impossible (a pipe, a device), metadata is kept in memory, up to max_unmapped
+ * bytes, and a pipe is read to its end: for a pipe without an end, the call never returns.
+ * Changing a file while it is open is noticed as GUFO_E_CHANGED or as wrong content; truncating it
+ * raises SIGBUS in any thread that touches the lost bytes (see GUFO_OPEN_NO_MAP).
  *
- * A path that is named as the first of several shards means all of them, which must belong together:
- * numbering and count (split.no, split.count), total (split.tensors.count), version, byte order,
- * alignment, no tensor twice.  GUFO_E_SHARDS if one is missing or they do not.  One file that is a
- * shard of several - it is named as a later one, or its split.count is above 1 - is GUFO_E_SHARDS
- * too, whatever it is opened from, unless GUFO_OPEN_INCOMPLETE asks for just this file.
+ * A path with the name of the first of several shards means all of them, which must belong
+ * together: numbering and count (split.no, split.count), total (split.tensors.count), version, byte
+ * order, alignment, no tensor twice.  GUFO_E_SHARDS if one is missing or they do not.  A single
+ * file that is a shard of several (it has the name of a later shard, or its split.count is above 1)
+ * is GUFO_E_SHARDS too, whatever the source, unless GUFO_OPEN_INCOMPLETE asks for only this file.
  *
  * `options` may be NULL.  The result is closed with gufo_close; NULL on failure, and the error names
  * the file. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_open(const char *path, const gufo_open_options *options,
                                              gufo_error *error);
-/* The same from a file descriptor, which stays the caller's and may be closed right after. */
+/* The same from a file descriptor, which the caller keeps and may close right after. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_open_fd(int fd, const gufo_open_options *options,
                                                 gufo_error *error);
-/* The same from memory, which must outlive the model and stay as it is. */
+/* The same from memory, which must outlive the model and must not change. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_open_memory(const void *data, size_t size,
                                                     const gufo_open_options *options,
                                                     gufo_error *error);
@@ -222,7 +222,7 @@ typedef enum gufo_input_kind {
     GUFO_INPUT_SOURCE = 3,
 } gufo_input_kind;
 
-/* One file, whatever it is read from.  The fields of the other kinds do not matter. */
+/* One file from any kind of source.  Only the fields of its kind matter. */
 typedef struct gufo_input {
     gufo_input_kind kind;
     int fd;
@@ -230,7 +230,7 @@ typedef struct gufo_input {
     const void *data; /* memory, of */
     size_t size;      /* bytes */
     const gufo_source *source;
-    const char *name;     /* of what is no path, for errors; NULL: that of the options */
+    const char *name; /* for errors, of an input that is not a path; NULL: that of the options */
     uint64_t reserved[4]; /* zeros */
 } gufo_input;
 
@@ -326,7 +326,7 @@ GUFO_API const gufo_error *gufo_model_damage(const gufo_model *model);
 /* Whether tensor data can be reached: false if a shard is a pipe. */
 GUFO_API bool gufo_model_has_data(const gufo_model *model);
 /* GUFO_E_CHANGED if a file has another size or time of change than when it was opened: what was
- * read since then may be of both.  Nothing can be said of memory, pipes and other sources. */
+ * read since then may be a mix of both.  Memory, pipes and other sources are not checked. */
 GUFO_API gufo_status gufo_model_unchanged(const gufo_model *model, gufo_error *error);
 /* Reads any bytes of a model of one file.  Of a pipe, only what was kept of its metadata.
  * GUFO_E_RANGE outside the file, GUFO_E_ARGUMENT for a model of several shards or a made one. */
@@ -353,9 +353,10 @@ GUFO_API bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_ent
 GUFO_API bool gufo_metadata_find(const gufo_model *model, const char *key, gufo_entry *out);
 GUFO_API bool gufo_metadata_find_str(const gufo_model *model, gufo_str key, gufo_entry *out);
 
-/* The value of `key`, converted as gufo_value_* does.  In a key that begins with "{arch}." the value of
- * general.architecture is put in its place: "{arch}.block_count" is "llama.block_count" in a model of
- * that architecture.  GUFO_E_NOT_FOUND if the key, or that architecture, is absent; GUFO_E_MEMORY. */
+/* The value of `key`, converted as gufo_value_* does.  In a key that begins with "{arch}.", the
+ * value of general.architecture replaces "{arch}": "{arch}.block_count" is "llama.block_count" in a
+ * model of that architecture.  GUFO_E_NOT_FOUND if the key, or that architecture, is absent;
+ * GUFO_E_MEMORY. */
 GUFO_API gufo_status gufo_get_u64(const gufo_model *model, const char *key, uint64_t *out,
                                   gufo_error *error);
 GUFO_API gufo_status gufo_get_i64(const gufo_model *model, const char *key, int64_t *out,
@@ -377,17 +378,17 @@ typedef struct gufo_tensor {
     uint32_t type;                /* id; gufo_element_type_by_id may not know it */
     uint32_t n_dims;              /* 0 (a scalar) to 4 */
     uint64_t dims[GUFO_MAX_DIMS]; /* in the file's order: dims[0] is the row; 1 beyond n_dims */
-    uint64_t elements;    /* product of dims; 0 if a lenient open found dims that make no sense
+    uint64_t elements;            /* product of dims; 0 if a lenient open found invalid dims
                                    * (of more than four, the first four are shown) */
     uint64_t offset;      /* of the data, from the start of its shard's file; GUFO_NO_OFFSET if a
-                                   * lenient open could not tell, or the model is made */
+                                   * lenient open could not determine it, or the model is made */
     uint64_t size;        /* bytes of data */
     uint64_t available;   /* bytes that are there: less than size in a truncated file */
     uint64_t info_offset; /* of the tensor info in that file; GUFO_NO_OFFSET if it is made */
     uint32_t shard;       /* the index of the shard, in the model that was asked */
     bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
                                    * offset of a tensor with bytes, or to the end of the file */
-    bool complete;        /* all bytes are there; always after a strict open */
+    bool complete;        /* all bytes are present; always after a strict open */
     uint64_t reserved[4];
 } gufo_tensor;
 
@@ -398,15 +399,15 @@ GUFO_API bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tenso
 GUFO_API bool gufo_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out);
 GUFO_API bool gufo_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out);
 
-/* The functions below take a tensor together with the model that it came from.  (A lent shard takes
- * its tensors also as the model that lends it tells them.) */
+/* The functions below take a tensor together with the model that it came from.  (A lent shard also
+ * accepts its tensors as the lending model describes them.) */
 
 /* Rows are those of dims[0]; a tensor has elements / dims[0] of them.
  *
- * Decodes rows [first_row, first_row + rows) into rows * dims[0] numbers at `out`, whatever the type,
- * the byte order and the source of the model, in pieces of bounded memory.  Types of the past whose
- * blocks hold parts of several rows give any of these rows.  Of `run`, cpu, allocator and progress
- * (bytes of data) count.  Any thread.
+ * Decodes rows [first_row, first_row + rows) into rows * dims[0] numbers at `out`, whatever the
+ * type, the byte order and the source of the model, in pieces of bounded memory.  Any of these rows
+ * can also be read from the removed types whose blocks hold parts of several rows.  Of `run`, cpu,
+ * allocator and progress (bytes of data) count.  Any thread.
  *   GUFO_E_RANGE     rows past the end
  *   GUFO_E_TYPE      the type is not known, or has no decoder
  *   GUFO_E_ARGUMENT  rows do not fill blocks or groups; a pipe, whose data is gone; a cpu that is not
@@ -438,11 +439,13 @@ GUFO_API gufo_status gufo_tensor_read_raw(const gufo_model *model, const gufo_te
 
 /* ==== Part 3: made models ==================================================================== */
 
-/* Whoever has metadata and can make rows can be read as a model: a file of another format, seen as the
- * GGUF file that it would become.  Nothing of such a model has a place in a file: offsets are
- * GUFO_NO_OFFSET, gufo_tensor_raw gives NULL, and whatever is about the bytes of a file is
- * GUFO_E_ARGUMENT: gufo_model_read_raw, gufo_model_check, and (so far) the copies of edit.h and
- * quantizing.  Everything else works: looking, rows, statistics, comparing, hashing, writing. */
+/* A program that has metadata and can make rows can provide a model: for example a file of another
+ * format, seen as the GGUF file that it would become.  Such a model has no place in a file: offsets
+ * are GUFO_NO_OFFSET, gufo_tensor_raw gives NULL, and every function about the bytes of a file
+ * fails with GUFO_E_ARGUMENT: gufo_model_read_raw, gufo_model_check, and (so far) the planners of
+ * edit.h.  Everything else works: reading, rows, statistics, comparing, hashing, quantizing,
+ * writing.  The files that a provider reads are not known: gufo_job_options.also_read keeps them
+ * from being replaced. */
 typedef struct gufo_provider {
     void *context;
     uint64_t entry_count, tensor_count;
@@ -450,7 +453,7 @@ typedef struct gufo_provider {
      * time.  False is a failure.  May be called from several threads, as the other functions. */
     bool (*entry_at)(void *context, uint64_t index, gufo_entry *out);
     /* Tensor `index`: name, type, n_dims and dims count, as above.  The layout of the type must be
-     * known, and the type part of the format still. */
+     * known, and the type must still be part of the format. */
     bool (*tensor_at)(void *context, uint64_t index, gufo_tensor *out);
     /* Makes rows [first_row, first_row + rows) of tensor `tensor`, which has them, as little-endian
      * blocks: rows * gufo_element_row_size bytes.  *error (never NULL) may say why it failed. */
@@ -472,11 +475,11 @@ GUFO_MUST_USE GUFO_API gufo_model *gufo_open_provider(const gufo_provider *provi
 
 typedef enum gufo_severity {
     GUFO_INFO = 0,    /* legal, but some tools refuse it */
-    GUFO_WARNING = 1, /* readable, but not as the specification wants it */
+    GUFO_WARNING = 1, /* readable, but not as the specification requires */
     GUFO_ERROR = 2,   /* the file breaks the format */
 } gufo_severity;
 
-/* "info", "warning", "error"; "unknown" for a number that is none.  Static; any thread. */
+/* "info", "warning", "error"; "unknown" for any other number.  Static; any thread. */
 GUFO_API const char *gufo_severity_name(gufo_severity severity);
 
 /* One rule.  Ids never change their meaning.  They begin with G (the format: gufo_open, gufo_validate),
@@ -498,27 +501,27 @@ GUFO_API const gufo_rule *gufo_rule_by_id(const char *id_or_name);
 
 typedef enum gufo_fix_kind {
     GUFO_FIX_NONE = 0,
-    GUFO_FIX_REWRITE = 1, /* writing the file anew fixes it: padding, gaps */
+    GUFO_FIX_REWRITE = 1, /* writing the file again fixes it: padding, gaps */
     GUFO_FIX_SET = 2,     /* key `key` gets `value` */
     GUFO_FIX_RENAME = 3,  /* key `key` becomes `value` (a string) */
     GUFO_FIX_SHORTEN =
         4, /* the array `key` keeps its first `value` (an unsigned number) elements */
 } gufo_fix_kind;
 
-/* The one right answer to a finding.  Final. */
+/* The fix of a finding, where there is one right answer.  Final. */
 typedef struct gufo_fix {
     gufo_fix_kind kind;
     gufo_str key;
     gufo_value value;
 } gufo_fix;
 
-/* One place where a file breaks a rule.  Lives only during the call that hands it over. */
+/* One place where a file breaks a rule.  Valid only during the callback. */
 typedef struct gufo_finding {
     const gufo_rule *rule;
     uint64_t offset;     /* in the file, or GUFO_NO_OFFSET */
     gufo_str subject;    /* the key, the tensor name, "header" ...: raw bytes from the file */
     const char *message; /* one sentence that cites the clause; control characters escaped */
-    const char *hint;    /* what may be done about it, one clause; NULL if nothing is known */
+    const char *hint;    /* what the user can do about it, one clause; NULL if unknown */
     gufo_fix fix;        /* GUFO_FIX_NONE if there is no one right answer */
     size_t shard;        /* index of the file in the model; 0 for a single file */
     uint64_t reserved[2];
@@ -526,28 +529,28 @@ typedef struct gufo_finding {
 
 typedef void gufo_finding_fn(void *context, const gufo_finding *finding);
 
-/* Checks the rules that open does not look at (UTF-8, key characters, padding, gaps ...): of each
- * shard by itself, then those that only a set as a whole can break (a key that the first shard lacks
- * and the tensors of another one need).  Reads padding bytes, never tensor data.  Findings come by
- * shard, and in the order of metadata, tensor infos, data.  Fails only for I/O, memory, a file that is
- * truncated meanwhile, and with GUFO_E_ARGUMENT for a made model. */
+/* Checks the rules that open does not check (UTF-8, key characters, padding, gaps ...): of each
+ * shard by itself, then those that only a set as a whole can break (a key that the first shard
+ * lacks and the tensors of another one need).  Reads padding bytes, never tensor data.  Findings
+ * come by shard, and in the order of metadata, tensor infos, data.  Fails only for I/O, memory, a
+ * file that is truncated meanwhile, and with GUFO_E_ARGUMENT for a made model. */
 GUFO_API gufo_status gufo_model_check(const gufo_model *model, gufo_finding_fn *found,
                                       void *context, gufo_error *error);
 
-/* The rules about a set as a whole alone, for who has checked each shard by itself (with what
- * gufo_model_shard lends).  Nothing is found in a model of one file. */
+/* Only the rules about a set as a whole, for callers that have checked each shard by itself
+ * (through gufo_model_shard).  Nothing is found in a model of one file. */
 GUFO_API void gufo_model_check_set(const gufo_model *model, gufo_finding_fn *found, void *context);
 
-/* Opens just this file, leniently, and reports every finding of every rule of the format (check.h has
- * the rules about what a file means).  A file so broken that nothing can be read (not GGUF at all) is a
- * finding too.  GUFO_OPEN_LENIENT and GUFO_OPEN_INCOMPLETE are added to `options->flags`, on_finding
- * and its context are replaced; the rest is used; NULL is allowed.  Fails only for I/O, memory, and a
- * file that is truncated meanwhile. */
+/* Opens just this file, leniently, and reports every finding of every rule of the format (check.h
+ * has the rules about what a file means).  A file so broken that nothing can be read (one that is
+ * not GGUF at all) is a finding too.  GUFO_OPEN_LENIENT and GUFO_OPEN_INCOMPLETE are added to
+ * `options->flags`, on_finding and its context are replaced; the rest is used; NULL is allowed.
+ * Fails only for I/O, memory, and a file that is truncated meanwhile. */
 GUFO_API gufo_status gufo_validate(const gufo_input *input, const gufo_open_options *options,
                                    gufo_finding_fn *found, void *context, gufo_error *error);
 
-/* What a file that is not a GGUF file is, from its first bytes: "an HTML page", "a Git LFS pointer"
- * ...; NULL if nothing is recognised.  4096 bytes are enough.  Static; any thread. */
+/* Recognises a file that is not a GGUF file by its first bytes: "an HTML page", "a Git LFS pointer"
+ * ...; NULL if they are unknown.  4096 bytes are enough.  Static; any thread. */
 GUFO_API const char *gufo_recognise(const void *data, size_t size);
 
 #ifdef __cplusplus

@@ -44,14 +44,15 @@ typedef struct gufo_name {
  * Spec, Validating Above Naming Convention. */
 GUFO_API bool gufo_name_match(gufo_str name, gufo_name *out);
 
-/* The same for people: GUFO_E_MALFORMED if the name does not conform, and *error says what is missing
- * or refused, with the byte of the name.  If only the version is missing, *out has the parts all the
- * same, with the version "v1.0" (static), `out` may be NULL; an encoding must then be one that is known, in either case
- * of letters, since anything could be one.  Any thread. */
+/* The same with a reason: GUFO_E_MALFORMED if the name does not conform, and *error says what is
+ * missing or refused, with the byte of the name.  If only the version is missing, *out (may be
+ * NULL) still has the parts, with the version "v1.0" (static); an encoding must then be a known
+ * one, in upper or lower case, because any word could be one.  Any thread. */
 GUFO_API gufo_status gufo_name_explain(gufo_str name, gufo_name *out, gufo_error *error);
 
-/* Writes the name with these parts: at most `size` bytes with the terminator.  Returns the bytes that
- * are needed without it, like snprintf.  What the parts hold is not looked at.  Any thread. */
+/* Writes the name with these parts: at most `size` bytes with the terminator.  Returns the bytes
+ * that are needed without it, like snprintf.  The content of the parts is not checked.  Any
+ * thread. */
 GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
 
 /* Room for every name that a file can have, with the terminator. */
@@ -64,18 +65,18 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
  *     base name   general.basename, general.name or general.architecture
  *     size label  general.size_label, or counted from the tensors: of a mixture of experts, the
  *                 experts times the shared parameters and those of one expert.  A size in
- *                 general.name that is less than a tenth away goes before it.  A sidecar's is that
- *                 of its model, which its tensors do not say
+ *                 general.name that differs by less than a tenth takes precedence.  A sidecar has
+ *                 the size of its model, which its tensors do not show
  *     fine tune   general.finetune, or what follows a size in general.name
  *     version     general.version, one in general.name or general.basename, or v1.0
  *     encoding    general.file_type, or the type of most elements
  *     type        LoRA for adapters, vocab for files without tensors
  *     shard       split.no and split.count
  *
- * Characters that a part cannot hold become '-'.  A size that nobody knows is left out, which leaves
- * two '-'.  GUFO_E_SHARDS for a shard that was opened alone and does not hold what is needed: the
- * metadata is in the first one, and the size is counted from all of them.  GUFO_E_RANGE if there is no
- * such shard.  Any thread. */
+ * Characters that a part cannot hold become '-'.  An unknown size is left out, which leaves two
+ * '-'.  GUFO_E_SHARDS for a shard that was opened alone and lacks what is needed: the metadata is
+ * in the first shard, and the size is counted from all shards.  GUFO_E_RANGE if there is no such
+ * shard.  Any thread. */
 GUFO_API gufo_status gufo_name_suggest(const gufo_model *model, size_t shard,
                                        char out[GUFO_NAME_SIZE], gufo_error *error);
 

@@ -1,20 +1,22 @@
 /* Floor 4: writing files.
  *
- * A job is a plan of one or several files, made by one of the functions that return a gufo_job (edit.h,
- * quant.h, gufo_job_of_documents below).  All that can be refused is refused before anything is written:
+ * A job is a plan of one or several files, made by one of the functions that return a gufo_job
+ * (edit.h, quant.h, gufo_job_of_documents below).  Everything that can be refused is refused before
+ * anything is written:
  *
  *     plan     gufo_job_split, gufo_job_of_documents ...
  *     look     gufo_job_output_count, gufo_job_output_at ...
  *     write    gufo_job_run, or gufo_job_stream, once
  *     or       gufo_job_open, gufo_job_write ..., gufo_job_finish, for data that the caller has
  *
- * All files of a job appear or none: they are made under temporary names beside their targets, space is
- * reserved for all before the first byte is written, and they get their names when all bytes are safe on
- * disk.  Bytes that do not change are moved by the kernel, which shares or copies them where it can.  The
- * result is the same whatever the threads, the memory and the processor.
+ * Either all files of a job appear or none: they are made under temporary names beside their
+ * targets, space is reserved for all before the first byte is written, and they get their names
+ * when all bytes are safe on disk.  Bytes that do not change are moved by the kernel, which shares
+ * or copies them where it can.  The result does not depend on the threads, the memory or the
+ * processor.
  *
- * What a job was planned from must outlive it.  One thread at a time, but for gufo_job_write; writing uses
- * several. */
+ * The inputs of a job must outlive it.  One thread at a time, except gufo_job_write; writing uses
+ * several threads. */
 #ifndef GUFO_PRODUCE_H
 #define GUFO_PRODUCE_H
 
@@ -34,16 +36,17 @@ typedef struct gufo_job_plan_options {
     uint64_t reserved[4];            /* must be zero */
 } gufo_job_plan_options;
 
-/* Plans one file for each document, which is laid out if it is not yet, and must not change until the job
- * is freed.  Tensors that were copied from a model are moved, or swapped where the byte orders differ; all
- * others are given by the caller.  Several documents are the shards of a set, in order.  `options` may be
- * NULL.  NULL on failure: as gufo_document_layout; GUFO_E_ARGUMENT for no document, a retyped tensor
- * (which only quantizing makes), data of a pipe. */
+/* Plans one file for each document, which is laid out if it is not yet, and must not change until
+ * the job is freed.  Tensors that were copied from a model are moved, or swapped where the byte
+ * orders differ; the caller gives the data of all others.  All models from which something was
+ * copied are inputs, with all their shards: no output replaces them.  Several documents are the
+ * shards of a set, in order.  `options` may be NULL.  NULL on failure: as gufo_document_layout; GUFO_E_ARGUMENT
+ * for no document, a retyped tensor (which only quantizing makes), data of a pipe. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_job_of_documents(gufo_document *const *documents,
                                                        size_t count,
                                                        const gufo_job_plan_options *options,
                                                        gufo_error *error);
-/* NULL is allowed.  An unfinished output is removed, and its target left as it was. */
+/* NULL is allowed.  Removes an unfinished output and leaves its target unchanged. */
 GUFO_API void gufo_job_free(gufo_job *job);
 
 /* ---- looking -------------------------------------------------------------------------------- */
@@ -58,25 +61,25 @@ typedef struct gufo_job_output {
 /* The files that will be written; false past the end. */
 GUFO_API size_t gufo_job_output_count(const gufo_job *job);
 GUFO_API bool gufo_job_output_at(const gufo_job *job, size_t index, gufo_job_output *out);
-/* The path of output `index` for what gufo_job_run is given as `path`: that path for one file; for a
- * split, `path` is what all names begin with; for any other set it is the first shard, whose name must say
- * how many there are.  Writes at most `size` bytes with the terminator and returns the bytes that are
- * needed without it, like snprintf. */
+/* The path of output `index` for what gufo_job_run is given as `path`: that path for one file; for
+ * a split, `path` is the prefix of all names; for any other set it is the path of the first shard,
+ * whose name must contain the number of shards.  Writes at most `size` bytes with the terminator
+ * and returns the bytes that are needed without it, like snprintf. */
 GUFO_API size_t gufo_job_output_path(const gufo_job *job, const char *path, size_t index, char *out,
                                      size_t size);
 
-/* In what the files differ from the input beyond what was asked for, because a file is always written in
- * one way: version 3 (or 2, but for a change of byte order), data back to back in the order of the tensor
- * infos, padding of zeros, also at the end.  The model is the same. */
+/* How the files differ from the input beyond what was requested, because gufo always writes files
+ * in one way: version 3 (or 2, except after a change of byte order), data back to back in the order
+ * of the tensor infos, padding of zeros, also at the end.  The model is the same. */
 typedef enum gufo_normalised {
     GUFO_NORMALISED_VERSION = 1,     /* version 1, or 2 where it does not fit, becomes 3 */
-    GUFO_NORMALISED_ORDER = 2,       /* data lay in another order than the infos */
+    GUFO_NORMALISED_ORDER = 2,       /* data was in another order than the infos */
     GUFO_NORMALISED_GAPS = 4,        /* there were bytes that belong to no tensor */
     GUFO_NORMALISED_PADDING = 8,     /* padding held other bytes than zeros */
     GUFO_NORMALISED_TAIL = 16,       /* the padding at the end was missing */
     GUFO_NORMALISED_TRAILING = 32,   /* bytes followed the end of the model */
-    GUFO_NORMALISED_SPLIT_KEYS = 64, /* a file that was no shard had keys of one */
-    GUFO_NORMALISED_METADATA = 128,  /* shards after the first had metadata of their own */
+    GUFO_NORMALISED_SPLIT_KEYS = 64, /* a file that was not a shard had split keys */
+    GUFO_NORMALISED_METADATA = 128,  /* shards after the first had their own metadata */
 } gufo_normalised;
 
 /* Of gufo_normalised. */
@@ -85,39 +88,44 @@ GUFO_API uint32_t gufo_job_normalised(const gufo_job *job);
 /* ---- writing -------------------------------------------------------------------------------- */
 
 typedef enum gufo_job_flags {
-    /* Outputs that exist are replaced, and what an interrupted run has left beside them. */
+    /* Replace existing outputs, and what an interrupted run left beside them. */
     GUFO_JOB_REPLACE = 1,
-    /* What is written goes to PATH.part, and PATH.part.journal says how far it is; both stay if the
-     * caller stops the job or the machine dies. */
+    /* Write to PATH.part, and record the progress in PATH.part.journal; both stay if the caller
+     * stops the job or the machine crashes. */
     GUFO_JOB_RESUMABLE = 2,
-    /* The same, and go on with what an interrupted run has left, if there is something; errors then leave
-     * it, too. */
+    /* The same, and continue what an interrupted run left, if anything; errors then leave it,
+     * too. */
     GUFO_JOB_RESUME = 4,
 } gufo_job_flags;
 
 typedef struct gufo_job_options {
-    const char *path;     /* compulsory: see gufo_job_output_path */
-    uint32_t flags;       /* of gufo_job_flags */
+    const char *path; /* compulsory: see gufo_job_output_path */
+    uint32_t flags;   /* of gufo_job_flags */
+    /* Files that the caller has read for the plan, such as a list of types: like the inputs that the job
+     * knows, no output may replace them.  What has no file is passed over. */
+    const char *const *also_read;
+    size_t also_read_count;
     uint64_t reserved[4]; /* must be zero */
 } gufo_job_options;
 
 /* Writes the files, once per job.  On failure nothing is left, unless the job can be resumed: by the same
  * version of this library, with the same inputs and options (threads, memory and cpu may differ).  `run`
  * may be NULL; its memory bounds all buffers.
- *   GUFO_E_EXISTS     an output, or what an interrupted run left, exists and may not be replaced.  (Shards
- *                     that an interrupted commit of the same set has left are replaced all the same.)
- *   GUFO_E_ARGUMENT   an output is an input, or another output; an edit of it is pending; what was left
- *                     was begun otherwise, or belongs to somebody else; data that the caller has to give
+ *   GUFO_E_EXISTS     an output, or what an interrupted run left, exists and may not be replaced.
+ *                     (Shards that an interrupted commit of the same set left are replaced anyway.)
+ *   GUFO_E_ARGUMENT   an output is an input, or another output; an edit of it is pending;
+ *                     what an interrupted run left has other options or inputs, or belongs to
+ *                     another user; data that the caller must give
  *   GUFO_E_LIMIT      a row of a tensor does not fit into the memory that may be used
  *   GUFO_E_RANGE      a value that is not finite, or becomes so (gufo_quantizer_job)
- *   GUFO_E_CHANGED    an input was written to since it was opened
+ *   GUFO_E_CHANGED    an input was changed since it was opened
  *   GUFO_E_STOPPED    progress asked for it
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options,
                                                 const gufo_run *run, gufo_error *error);
-/* Writes the one file of a job to a descriptor that takes bytes in order (a pipe, a socket, a terminal),
- * which stays the caller's and must block; what was sent before a failure stays sent.  A pipe that is
- * closed raises SIGPIPE unless the program ignores it. */
+/* Writes the one file of a job to a descriptor that takes bytes in order (a pipe, a socket, a
+ * terminal), which the caller keeps and which must block; bytes sent before a failure stay sent.  A
+ * pipe that is closed raises SIGPIPE unless the program ignores it. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_stream(gufo_job *job, int fd, const gufo_run *run,
                                                    gufo_error *error);
 /* The temporary files while a job is written, for a signal handler: a list of gufo_job_output_count paths,
@@ -134,15 +142,16 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_job_open(gufo_job *job, const gufo_job_o
 /* The same for a job of one file, all of whose tensors are given, to a descriptor as in gufo_job_stream:
  * data must then come in order. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error);
-/* Writes bytes [offset, offset + size) of tensor `tensor` of document `index`.  To a file from any
- * thread, in any order, and again where that is wanted.  GUFO_E_RANGE outside the tensor, GUFO_E_ARGUMENT
- * for a tensor that is not given, without gufo_job_open, or out of order to a stream. */
+/* Writes bytes [offset, offset + size) of tensor `tensor` of document `index`.  For a file, calls
+ * may come from any thread and in any order, and may write bytes again.  GUFO_E_RANGE outside the
+ * tensor, GUFO_E_ARGUMENT for a tensor that is not given, without gufo_job_open, or out of order to
+ * a stream. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor,
                                                   uint64_t offset, const void *data, size_t size,
                                                   gufo_error *error);
-/* Checks that every tensor that is given got all its bytes (GUFO_E_ARGUMENT names one that did not), makes
- * all others, syncs, and puts the files in place.  On failure nothing is left behind (but what a stream
- * has sent).  `run` as above. */
+/* Checks that every given tensor has all its bytes (GUFO_E_ARGUMENT names one that does not), makes
+ * all others, syncs, and renames the files to their targets.  On failure nothing is left behind
+ * (except what a stream has sent).  `run` as above. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_finish(gufo_job *job, const gufo_run *run,
                                                    gufo_error *error);
 

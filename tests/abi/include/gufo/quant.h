@@ -18,11 +18,11 @@ extern "C" {
 
 /* ==== Part 1: recipes ======================================================================== */
 
-/* What a file is to become: a file type (Q4_K_M: a mixture of element types), one element type for
- * everything, or itself. */
+/* The target of quantizing: a file type (Q4_K_M: a mixture of element types), one element type for
+ * all tensors, or a copy. */
 typedef struct gufo_quantize_target {
     const char *name;                   /* as the tables spell it; static */
-    const gufo_file_type *file_type;    /* for general.file_type; NULL: none says it */
+    const gufo_file_type *file_type;    /* for general.file_type; NULL: no file type applies */
     const gufo_element_type *base_type; /* NULL: copy */
     bool pure; /* every quantizable tensor gets base_type: no mixture; so without a file_type */
     uint64_t reserved[2];
@@ -31,7 +31,7 @@ typedef struct gufo_quantize_target {
 /* What TYPE on a command line means, into *out; false if it means nothing.  TYPE is one of
  *   the name of a file type that quantizing can make (Q4_K_M), or its number (15);
  *   Q3_K, Q4_K, Q5_K for the file types with _M;
- *   the name of an element type that is no file type (MXFP4): the target is pure then;
+ *   the name of an element type that is not a file type (MXFP4): the target is pure then;
  *   COPY: tensors keep their types.
  * Upper or lower case.  With `pure`, the element type of that name is meant where there is one
  * (Q4_K; IQ2_S, whose file type is based on IQ2_XS), else the file type's base.  Any thread. */
@@ -40,7 +40,7 @@ GUFO_API bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_qua
 GUFO_API const char *gufo_quantize_target_name(size_t index);
 
 /* Facts about a model that recipes ask for; 0 and empty where they are not known, as in a file that
- * is no language model. */
+ * is not a language model. */
 typedef struct gufo_recipe_model {
     gufo_str architecture;           /* "llama" */
     uint64_t layers;                 /* 0: one more than the highest number in "blk.N." */
@@ -50,19 +50,19 @@ typedef struct gufo_recipe_model {
 } gufo_recipe_model;
 
 /* Fills *out from the metadata of a model: general.architecture, and of its keys block_count,
- * attention.head_count, attention.head_count_kv, expert_count.  What is absent or of no use is left
+ * attention.head_count, attention.head_count_kv, expert_count.  What is absent or unusable stays
  * 0.  `architecture` is a view into the model. */
 GUFO_API void gufo_recipe_model_read(const gufo_model *model, gufo_recipe_model *out);
 
 typedef struct gufo_recipe_options {
     gufo_quantize_target target;
-    bool keep_output;      /* output.weight stays as it is */
-    bool allow_requantize; /* a quantized type may be made of another one */
-    bool no_fallback;      /* rows that do not fill blocks are an error */
-    bool plan_only;        /* nothing will be encoded: what is IMPOSSIBLE is no error */
-    const gufo_element_type *output_type;          /* for output.weight; NULL: by recipe */
+    bool keep_output;                     /* output.weight is kept */
+    bool allow_requantize;                /* a quantized tensor may become another quantized type */
+    bool no_fallback;                     /* rows that do not fill blocks are an error */
+    bool plan_only;                       /* nothing will be encoded: IMPOSSIBLE is not an error */
+    const gufo_element_type *output_type; /* for output.weight; NULL: by recipe */
     const gufo_element_type *token_embedding_type; /* for token_embd.weight; NULL: by recipe */
-    /* The type the user wants for a tensor; NULL: by recipe.  Asked only for tensors that are
+    /* The type that the user asks for; NULL: by recipe.  Asked only for tensors that are
      * quantizable, and not if the target is F32, F16 or BF16.  May be NULL. */
     const gufo_element_type *(*override_type)(void *context, gufo_str name);
     void *override_context;
@@ -94,8 +94,10 @@ typedef enum gufo_recipe_flags {
     GUFO_RECIPE_CONVERTS = 1, /* the type changes: decode and encode; else bytes are copied */
     GUFO_RECIPE_REPACKS = 2,  /* a removed interleaved type: gufo_repack gives `type`, losslessly */
     GUFO_RECIPE_FELL_BACK = 4, /* rows do not fill blocks of `wanted` */
-    GUFO_RECIPE_POOR = 8, /* a type this small is poor without importance data, and there is none */
-    GUFO_RECIPE_IMPOSSIBLE = 16, /* it cannot be encoded at all without (options.plan_only) */
+    GUFO_RECIPE_POOR =
+        8, /* a type this small gives poor results without importance data, and there is none */
+    GUFO_RECIPE_IMPOSSIBLE =
+        16, /* it cannot be encoded without importance data (options.plan_only) */
 } gufo_recipe_flags;
 
 /* The decision about one tensor. */
@@ -103,10 +105,11 @@ typedef struct gufo_recipe_choice {
     uint32_t type;   /* id of the element type that it gets */
     uint32_t wanted; /* before looking at the length of rows; same as `type` unless FELL_BACK */
     gufo_recipe_reason reason;
-    uint32_t flags;        /* of gufo_recipe_flags */
-    const char *rule;      /* the part of the name that the rule is about, or NULL; static */
-    uint64_t size;         /* bytes of data then */
-    int64_t fallback_cost; /* bytes more than `wanted` would take if blocks could be cut; or less */
+    uint32_t flags;   /* of gufo_recipe_flags */
+    const char *rule; /* the part of the name that the rule is about, or NULL; static */
+    uint64_t size;    /* bytes of data then */
+    /* Bytes more than `wanted` would take if blocks could be cut; below 0: fewer. */
+    int64_t fallback_cost;
     uint64_t reserved[2];
 } gufo_recipe_choice;
 
@@ -114,8 +117,8 @@ typedef struct gufo_recipe_choice {
 GUFO_API const char *gufo_recipe_reason_text(gufo_recipe_reason reason);
 
 /* Decides about all tensors of a model at once (its tied embeddings and the numbers of layers
- * matter to every one): choices[i] is about tensors[i].  Of a tensor only name, type, dims and size
- * are looked at; the order of tensors does not matter.
+ * matter to every one): choices[i] is about tensors[i].  It reads only name, type, dims and size of
+ * a tensor; the order of tensors does not matter.
  *
  * Tensors are kept unless they have two dimensions and a name that ends in "weight", and no rule
  * excludes the name.  File types of language models mix element types by the names of tensors; any
@@ -125,10 +128,11 @@ GUFO_API const char *gufo_recipe_reason_text(gufo_recipe_reason reason);
  * Source: llama-quantize, whose choices these are for every model that it can read
  * (docs/quantize.md lists the few differences).
  *
+ * `options` and `model` may be NULL: {0}, so that every tensor keeps its type; nothing is known.
  * Errors name the tensor:
  *   GUFO_E_TYPE      it is quantized already, and requantizing was not allowed; or its new type
  *                    has no encoder
- *   GUFO_E_ARGUMENT  its rows do not fill blocks and there is no fallback, or none is wanted
+ *   GUFO_E_ARGUMENT  its rows do not fill blocks and there is no fallback, or it is not allowed
  *   GUFO_E_NOT_FOUND its new type cannot be encoded without importance data
  *   GUFO_E_RANGE     its size overflows
  *   GUFO_E_MEMORY */
@@ -137,16 +141,12 @@ GUFO_API gufo_status gufo_recipe_choose(const gufo_recipe_options *options,
                                         size_t count, gufo_recipe_choice *choices,
                                         gufo_error *error);
 
-/* Whether the name is that of a token embedding: importance data that does not fit it is common and
- * to be ignored. */
-GUFO_API bool gufo_recipe_is_token_embedding(gufo_str name);
-
 /* ==== Part 2: importance matrix ============================================================== */
 
-/* An importance matrix tells for the columns of a tensor how large the activations were that a
- * model multiplied them with: per column a sum of squares, per matrix the number of tokens that
- * were summed.  (A stack of experts is a tensor of several matrices.)  Their quotient, the mean
- * square, is the importance that the encoders take.
+/* An importance matrix records, for the columns of a tensor, how large the activations were that a
+ * model multiplied them with: a sum of squares per column, and the number of summed tokens per
+ * matrix.  (A stack of experts is a tensor of several matrices.)  Their quotient, the mean square,
+ * is the importance that the encoders use.
  *
  *     entry "blk.0.ffn_down_exps.weight"        sums                        counts
  *         matrix 0                              s s s s s s ... columns     c
@@ -173,8 +173,8 @@ typedef struct gufo_imatrix_options {
 /* Opens an importance matrix of either format, checks its structure and builds the index; values
  * stay in the file and are read when asked for.  Memory is proportional to the number of entries.
  * Means of the old format become sums of chunks * chunk_size tokens.  `options` may be NULL. Closed
- * with gufo_imatrix_close; NULL on failure: as gufo_open, GUFO_E_MALFORMED for what is no importance
- * matrix, GUFO_E_ARGUMENT for a pipe. */
+ * with gufo_imatrix_close; NULL on failure: as gufo_open, GUFO_E_MALFORMED for a file that is not
+ * an importance matrix, GUFO_E_ARGUMENT for a pipe. */
 GUFO_MUST_USE GUFO_API gufo_imatrix *gufo_imatrix_open(const char *path,
                                                        const gufo_imatrix_options *options,
                                                        gufo_error *error);
@@ -191,11 +191,12 @@ typedef struct gufo_imatrix_merge_options {
     uint64_t reserved[4];            /* must be zero */
 } gufo_imatrix_merge_options;
 
-/* The sum of several importance matrices, or a selection from one: it reads them when it is read,
- * so they must outlive it.  Sums and counts add up; entries keep the order of their first
+/* The sum of several importance matrices, or a selection from one: the result reads from the
+ * inputs, so they must outlive it.  Sums and counts add up; entries keep the order of their first
  * appearance; an entry with one count is added to one with a count per matrix by using that for
- * every matrix. `options` may be NULL.  GUFO_E_ARGUMENT where an entry differs in length from that of
- * the same name before (file_index of the error is then the index of the input), or `count` is 0. */
+ * every matrix.  `options` may be NULL.  GUFO_E_ARGUMENT where an entry differs in length from an
+ * earlier one of the same name (file_index of the error is then the index of the input), or `count`
+ * is 0. */
 GUFO_MUST_USE GUFO_API gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs,
                                                         size_t count,
                                                         const gufo_imatrix_merge_options *options,
@@ -214,17 +215,15 @@ GUFO_API bool gufo_imatrix_dataset_at(const gufo_imatrix *imatrix, uint64_t inde
 typedef struct gufo_imatrix_entry {
     gufo_str name;     /* of the tensor in the model */
     uint64_t values;   /* columns * matrices of the tensor */
-    uint64_t matrices; /* with a count of their own; 1 for a plain tensor, and always in the old
+    uint64_t matrices; /* with their own count; 1 for a plain tensor, and always in the old
                           format */
     uint64_t reserved[2];
 } gufo_imatrix_entry;
 
-/* The number of entries; entry `index` (false past the end); the index of the entry with a name
- * (false if there is none), in constant time.  Any thread. */
+/* The number of entries; entry `index` (false past the end).  Any thread. */
 GUFO_API uint64_t gufo_imatrix_entry_count(const gufo_imatrix *imatrix);
 GUFO_API bool gufo_imatrix_entry_at(const gufo_imatrix *imatrix, uint64_t index,
                                     gufo_imatrix_entry *out);
-GUFO_API bool gufo_imatrix_find(const gufo_imatrix *imatrix, gufo_str name, uint64_t *index);
 
 /* Raw numbers of entry `index`: `count` sums from value `first` on, or counts from matrix `first`
  * on. Whatever the file holds, NaN too.  Any thread.  GUFO_E_RANGE outside the entry. */
@@ -237,7 +236,7 @@ GUFO_API gufo_status gufo_imatrix_read_counts(const gufo_imatrix *imatrix, uint6
 
 /* Finds the entry for a tensor of the model with that name, number of columns (dims[0]) and
  * matrices (dims[2] * dims[3]).  GUFO_E_NOT_FOUND if there is none; GUFO_E_ARGUMENT, with the name
- * and both lengths, if it has another length: it belongs to another model then. */
+ * and both lengths, if it has another length: then it belongs to another model. */
 GUFO_API gufo_status gufo_imatrix_match(const gufo_imatrix *imatrix, gufo_str name,
                                         uint64_t columns, uint64_t matrices, uint64_t *index,
                                         gufo_error *error);
@@ -249,13 +248,13 @@ GUFO_API gufo_status gufo_imatrix_importance(const gufo_imatrix *imatrix, uint64
                                              uint64_t columns, uint64_t matrix, float *out,
                                              gufo_error *error);
 
-/* What one entry holds, seen as means.  Of matrices that no token reached nothing but their number
- * is told. */
+/* What one entry holds, seen as means.  Matrices that no token reached only count in
+ * `unreached`. */
 typedef struct gufo_imatrix_statistics {
     uint64_t unreached;                /* matrices with a count of 0 */
     uint64_t bad_counts;               /* counts that are NaN, infinite or negative */
     uint64_t nonfinite;                /* values that are NaN or infinite */
-    uint64_t negative;                 /* values below 0, which no sum of squares is */
+    uint64_t negative;                 /* values below 0, which a sum of squares never is */
     uint64_t zeros;                    /* columns that were always 0 */
     float lowest_count, highest_count; /* tokens, of all matrices with a good count */
     float minimum, maximum;            /* of the finite means; 0 if there is none */
@@ -268,15 +267,15 @@ typedef struct gufo_imatrix_statistics {
 GUFO_API gufo_status gufo_imatrix_scan(const gufo_imatrix *imatrix, uint64_t index,
                                        gufo_imatrix_statistics *out, gufo_error *error);
 
-/* Plans a file (produce.h) in either format, with the entries in their order; where the format stays,
- * every finite number comes back as it was.  In the old format a matrix that no token reached becomes
- * all ones, an entry with no other is left out, and only the last dataset is kept.  The result may
- * replace a file that `imatrix` was opened or merged from.  `options` may be NULL; the allocator is
- * that of `imatrix` if they have none.  `imatrix` must outlive the job.  NULL on failure:
- * GUFO_E_RANGE for counts that the format cannot hold, GUFO_E_LIMIT or GUFO_E_MALFORMED for a name
- * that it cannot, GUFO_E_ARGUMENT for a format that does not exist, and, in the old format, whose
- * plan needs all counts, GUFO_E_IO and GUFO_E_TRUNCATED.  Writing fails with GUFO_E_RANGE for a sum
- * that became too large for a float. */
+/* Plans a file (produce.h) in either format, with the entries in their order; where the format
+ * stays the same, every finite number is preserved.  In the old format a matrix that no token
+ * reached becomes all ones, an entry with no other is left out, and only the last dataset is kept.
+ * The result may replace a file that `imatrix` was opened or merged from.  `options` may be NULL;
+ * without an allocator there, the job uses that of `imatrix`.  `imatrix` must outlive the job.
+ * NULL on failure: GUFO_E_RANGE for counts that the format cannot hold, GUFO_E_LIMIT or
+ * GUFO_E_MALFORMED for a name that it cannot, GUFO_E_ARGUMENT for a format that does not exist,
+ * and, in the old format, whose plan needs all counts, GUFO_E_IO and GUFO_E_TRUNCATED.  Writing
+ * fails with GUFO_E_RANGE for a sum that became too large for a float. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_job_imatrix(const gufo_imatrix *imatrix,
                                                   gufo_imatrix_format format,
                                                   const gufo_job_plan_options *options,
@@ -289,13 +288,13 @@ GUFO_MUST_USE GUFO_API gufo_job *gufo_job_imatrix(const gufo_imatrix *imatrix,
  * many threads and in bounded memory:
  *
  *     plan    gufo_quantizer_new: what every tensor becomes, and the layout of the output
- *     look    gufo_quantizer_tensor_at, gufo_quantizer_output_size: nothing was written so far
- *     write   gufo_job_run(gufo_quantizer_job(q), ...): also measures the error on the way
+ *     look    gufo_quantizer_tensor_at, gufo_quantizer_output_size: nothing has been written yet
+ *     write   gufo_job_run(gufo_quantizer_job(q), ...): also measures the error
  *
- * The output is the same whatever the threads, the memory and the kernels. */
+ * The output does not depend on the threads, the memory or the kernels. */
 typedef struct gufo_quantizer gufo_quantizer;
 
-/* A metadata value that the output has instead of the input's, or beside it. */
+/* A metadata value that replaces the input's, or is added. */
 typedef struct gufo_quantize_override {
     gufo_str key;
     gufo_value value;
@@ -303,14 +302,14 @@ typedef struct gufo_quantize_override {
 
 typedef enum gufo_quantize_flags {
     GUFO_QUANTIZE_KEEP_SPLIT = 1,     /* one output per shard of the input */
-    GUFO_QUANTIZE_KEEP_NONFINITE = 2, /* infinite and NaN values are no error */
+    GUFO_QUANTIZE_KEEP_NONFINITE = 2, /* infinite and NaN values are not errors */
 } gufo_quantize_flags;
 
 /* Bytes of memory that writing uses where gufo_run does not say. */
 #define GUFO_QUANTIZE_MEMORY (UINT64_C(512) << 20)
 
 typedef struct gufo_quantize_options {
-    gufo_recipe_options recipe;     /* but has_importance: `importance` tells */
+    gufo_recipe_options recipe;     /* has_importance is ignored: `importance` decides */
     const gufo_imatrix *importance; /* NULL: none */
     gufo_str importance_path;       /* for errors and, if it is UTF-8, quantize.imatrix.file; may be
                                      * empty */
@@ -326,18 +325,20 @@ typedef struct gufo_quantize_options {
     uint64_t reserved[4];            /* must be zero */
 } gufo_quantize_options;
 
-/* Plans.  The input, which may be made (gufo_open_provider), and what the options point to must outlive
- * the quantizer.  `options` may be NULL: a copy then, of one file.  NULL on failure: as
- * gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have importance data that does not
- * fit: it is then ignored), and GUFO_E_ARGUMENT for an input without data (a pipe), layers that do not
- * exist, an override that a new file may not have (gufo_document_set). */
+/* Plans.  The input, which may be made (gufo_open_provider), and everything that the options point
+ * to must outlive the quantizer.  `options` may be NULL: then the output is a copy, in one file.
+ * NULL on failure: as gufo_recipe_choose and gufo_imatrix_match (but a token embedding may have
+ * importance data that does not fit: it is then ignored), and GUFO_E_ARGUMENT for an input without
+ * data (a pipe), layers that do not exist, an override that a new file cannot have
+ * (gufo_document_set). */
 GUFO_MUST_USE GUFO_API gufo_quantizer *gufo_quantizer_new(const gufo_model *input,
                                                           const gufo_quantize_options *options,
                                                           gufo_error *error);
 /* Frees its job, too.  NULL is allowed. */
 GUFO_API void gufo_quantizer_free(gufo_quantizer *quantizer);
 
-/* What encoding has lost, measured by decoding again.  Values that are not finite do not count. */
+/* The loss of encoding, measured by decoding the result.  Values that are not finite do not
+ * count. */
 typedef struct gufo_quantize_loss {
     uint64_t count;      /* values that were compared */
     double square_value; /* the sum of the squares of the values */
@@ -353,12 +354,12 @@ GUFO_API void gufo_quantize_loss_add(gufo_quantize_loss *loss, const gufo_quanti
 /* One tensor of the output.  Views live as long as the quantizer. */
 typedef struct gufo_quantizer_tensor {
     gufo_str name;
-    const gufo_tensor *source; /* as in the input, where its name may be another */
+    const gufo_tensor *source; /* as in the input, where its name may differ */
     size_t shard;              /* of the input */
     gufo_recipe_choice choice; /* the type it gets, and why */
     bool has_importance;
     bool unfit_importance;   /* there is some, of another length, and it is ignored */
-    gufo_quantize_loss loss; /* after the job was run; nothing for what is copied */
+    gufo_quantize_loss loss; /* after the job was run; zeros for copied tensors */
     uint64_t reserved[4];
 } gufo_quantizer_tensor;
 
@@ -369,13 +370,13 @@ GUFO_API bool gufo_quantizer_tensor_at(const gufo_quantizer *quantizer, uint64_t
 GUFO_API uint64_t gufo_quantizer_output_size(const gufo_quantizer *quantizer);
 
 /* The job that writes the outputs, once (produce.h); it belongs to the quantizer.  With
- * GUFO_QUANTIZE_KEEP_SPLIT and several shards the path of gufo_job_run is that of the first of them, or
- * "NAME.gguf", which gives NAME-00001-of-000NN.gguf and so on.  With GUFO_JOB_RESUMABLE or
- * GUFO_JOB_RESUME an interrupted run can be resumed with the same input and options; a made model has to
- * give the same data then.  Beside what gufo_job_run tells:
+ * GUFO_QUANTIZE_KEEP_SPLIT and several shards the path of gufo_job_run is that of the first of
+ * them, or "NAME.gguf", which gives NAME-00001-of-000NN.gguf and so on.  With GUFO_JOB_RESUMABLE or
+ * GUFO_JOB_RESUME an interrupted run can be resumed with the same input and options; a made model
+ * must then give the same data.  In addition to the errors of gufo_job_run:
  *   GUFO_E_RANGE      a value that is not finite, or becomes so: with tensor, row and column
- *   GUFO_E_ARGUMENT   a type that cannot be made without importance data, of a plan that was made only to
- *                     be looked at */
+ *   GUFO_E_ARGUMENT   a type that cannot be made without importance data, from a plan with
+ *                     plan_only */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_quantizer_job(gufo_quantizer *quantizer);
 
 /* ==== Part 4: statistics of tensor data ====================================================== */
@@ -399,8 +400,8 @@ typedef struct gufo_stats_find {
  * equal ones the first in the order of the data counts.  Values are those of gufo_decode; F64, I32
  * and I64 are taken as doubles. */
 typedef struct gufo_stats {
-    uint64_t elements; /* that were looked at: all, unless the file is truncated */
-    uint64_t finite;   /* of these; what follows is about them, and 0 if there is none */
+    uint64_t elements; /* the number that was read: all, unless the file is truncated */
+    uint64_t finite;   /* of these; the fields below describe them, and are 0 if there are none */
     uint64_t zeros;    /* of either sign */
     double minimum, maximum;
     uint64_t minimum_at, maximum_at;
@@ -421,10 +422,9 @@ typedef struct gufo_stats {
     uint64_t reserved[8];
 } gufo_stats;
 
-/* Looks through the data of a tensor, reading it in chunks of about a megabyte (per thread), twice.
- * The result is the same whatever the threads and the kernels.  Of a truncated tensor (lenient
- * open) all whole blocks that are there are looked at.  `flags` are of gufo_stats_flags; progress counts
- * bytes.
+/* Scans the data of a tensor, reading it in chunks of about a megabyte (per thread), twice.  The
+ * result does not depend on the threads or the kernels.  Of a truncated tensor (lenient open) all
+ * whole blocks that are present are read.  `flags` are of gufo_stats_flags; progress counts bytes.
  *   GUFO_E_TYPE      the element type is unknown or has no decoder
  *   GUFO_E_ARGUMENT  rows do not fill blocks, or groups of an interleaved type; a pipe, whose data
  *                    is gone; a cpu that is not available

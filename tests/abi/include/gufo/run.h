@@ -1,4 +1,4 @@
-/* Floor 1: how long work is run.
+/* Floor 1: how to run long work.
  *
  * Functions that read or write tensor data take a `const gufo_run *`; NULL means {0}. */
 #ifndef GUFO_RUN_H

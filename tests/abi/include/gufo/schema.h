@@ -29,7 +29,7 @@ typedef enum gufo_file_type_id {
 
 typedef enum gufo_file_type_flags {
     GUFO_FILE_TYPE_NOT_MADE = 1, /* quantizing does not make it */
-    GUFO_FILE_TYPE_REMOVED = 2,  /* no longer part of the format; old files may say it */
+    GUFO_FILE_TYPE_REMOVED = 2,  /* no longer part of the format; old files may have it */
 } gufo_file_type_flags;
 
 /* A value of general.file_type: the mixture of element types that a file has.  Spec, General
@@ -51,8 +51,9 @@ GUFO_API const gufo_file_type *gufo_file_type_by_name(const char *name);
 
 /* ==== Keys =================================================================================== */
 
-/* A key, or a family of keys: "{arch}" stands for the architecture, "{id}" for a number, other words
- * in braces for one segment of any name.  registry/keys.tsv; spec, Standardized key-value pairs. */
+/* A key, or a family of keys: "{arch}" is a placeholder for the architecture, "{id}" for a number,
+ * other words in braces for one segment of any name.  registry/keys.tsv; spec, Standardized
+ * key-value pairs. */
 typedef struct gufo_key_info {
     const char *key;      /* "{arch}.attention.head_count" */
     const char *type;     /* of the value: "uint32", "array[string]", "uint32|array[int32]" */
@@ -67,9 +68,9 @@ typedef struct gufo_key_info {
 
 GUFO_API const gufo_key_info *gufo_key_at(size_t index); /* NULL past the end */
 
-/* The row that a key of a file is described by, or NULL.  `architecture` is the file's (its
- * general.architecture), which "{arch}" then must equal; empty: any.  A row for exactly this key goes
- * before a template. */
+/* The row that describes a key of a file, or NULL.  `architecture` is the file's (its
+ * general.architecture), which "{arch}" then must equal; empty: any.  A row for exactly this key
+ * takes precedence over a template. */
 GUFO_API const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture);
 
 /* Whether a value is of a type that the row allows.  Counts and other integers may have any integer
@@ -77,10 +78,10 @@ GUFO_API const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
  * float64; arrays of integers may have any integer elements.  Empty arrays have any type. */
 GUFO_API bool gufo_key_accepts(const gufo_key_info *info, const gufo_value *value);
 
-/* The key of today for one that is deprecated or misspelt ("{arch}.attention.clamp_kqv" for
- * "mpt.attention.clip_kqv"), NULL if there is none.  *safe (may be NULL): every reader in use knows the
- * replacement, with the same meaning of the value, so that renaming the key fixes the file; false if
- * there is none.  registry/key_aliases.tsv */
+/* The current key for one that is deprecated or misspelt ("{arch}.attention.clamp_kqv" for
+ * "mpt.attention.clip_kqv"), NULL if there is none.  *safe (may be NULL): every reader in use knows
+ * the replacement, with the same meaning of the value, so that renaming the key fixes the file;
+ * false if there is none.  registry/key_aliases.tsv */
 GUFO_API const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe);
 
 /* ==== Architectures ========================================================================== */
@@ -95,10 +96,10 @@ typedef struct gufo_arch_info {
 GUFO_API const gufo_arch_info *gufo_arch_at(size_t index); /* NULL past the end */
 GUFO_API const gufo_arch_info *gufo_arch_find(gufo_str id);
 
-/* How much an architecture needs a key or a tensor. */
+/* Whether an architecture needs a key or a tensor. */
 typedef enum gufo_need {
     GUFO_OPTIONAL = 0,
-    GUFO_EXPECTED = 1, /* the specification requires it, files in use do without it */
+    GUFO_EXPECTED = 1, /* the specification requires it; files in use do not have it */
     GUFO_REQUIRED = 2,
 } gufo_need;
 
@@ -115,9 +116,10 @@ GUFO_API const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count);
 
 /* ==== Tensors ================================================================================ */
 
-/* A tensor, or a family: "{bid}" stands for the number of a block, "{xid}" for a second number in the
- * name.  Names end in ".weight" or ".bias", which the template leaves out, or in nothing.  Shapes: see
- * gufo_shape_evaluate.  registry/tensors.tsv; spec, Standardized tensor names. */
+/* A tensor, or a family: "{bid}" is a placeholder for the number of a block, "{xid}" for a second
+ * number in the name.  Names end in ".weight" or ".bias", which the template leaves out, or in
+ * neither.  Shapes: see gufo_shape_evaluate.  registry/tensors.tsv; spec, Standardized tensor
+ * names. */
 typedef struct gufo_tensor_info {
     const char *name; /* "blk.{bid}.attn_q" */
     const char *summary;
@@ -127,7 +129,7 @@ typedef struct gufo_tensor_info {
     const char *status;     /* "standard" or "in use" */
 } gufo_tensor_info;
 
-/* What a name in a file says. */
+/* The parts of a tensor name in a file. */
 typedef struct gufo_tensor_match {
     const gufo_tensor_info *info;
     bool has_block;
@@ -138,9 +140,10 @@ typedef struct gufo_tensor_match {
 
 GUFO_API const gufo_tensor_info *gufo_tensor_info_at(size_t index); /* NULL past the end */
 
-/* The row that a name in a file belongs to: the longest template that the name begins with, in whole
- * segments, so that the suffix is ".weight" for "blk.0.attn_q.weight", ".weight.lora_a" in an adapter
- * and whatever else follows.  False if there is none; *out (may be NULL) is then left alone.  Any bytes. */
+/* The row for a name in a file: the longest template that the name begins with, in whole segments,
+ * so that the suffix is ".weight" for "blk.0.attn_q.weight", ".weight.lora_a" in an adapter and
+ * whatever else follows.  False if there is none; *out (may be NULL) is then unchanged.  Any
+ * bytes. */
 GUFO_API bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out);
 
 /* A tensor that an architecture has.  registry/arch_tensors.tsv */
@@ -164,14 +167,14 @@ GUFO_API const gufo_arch_tensor *gufo_arch_tensors(const char *arch, size_t *cou
  * (without remainder) and parentheses, as in
  * "embedding_length,head_count*key_length+2*head_count_kv*key_length".
  *
- * Names that are no key: `vocab` (the number of tokens), and head_count, head_count_kv, key_length,
- * value_length, feed_forward_length ... as short forms of attention.head_count and so on, with the
- * defaults of the specification (key_length: embedding_length/head_count).
+ * Names that are not keys: `vocab` (the number of tokens), and head_count, head_count_kv,
+ * key_length, value_length, feed_forward_length ... as short forms of attention.head_count and so
+ * on, with the defaults of the specification (key_length: embedding_length/head_count).
  *
- * gufo_shape_evaluate computes the dimensions for one block.  `lookup` gives the value of a name for
- * `block` (a per-layer array's element), and false if it is not known.  The return value is the
+ * gufo_shape_evaluate computes the dimensions for one block.  `lookup` gives the value of a name
+ * for `block` (a per-layer array's element), and false if it is not known.  The return value is the
  * number of dimensions, or 0 if something in it is not known, does not divide, does not fit into 64
- * bits, or is no shape ("" and "-").  A file may leave out dimensions of 1 at the end. */
+ * bits, or is not a shape ("" and "-").  A file may leave out dimensions of 1 at the end. */
 typedef bool gufo_shape_lookup(void *context, gufo_str name, uint64_t block, uint64_t *out);
 GUFO_API unsigned gufo_shape_evaluate(const char *shape, uint64_t block, gufo_shape_lookup *lookup,
                                       void *context, uint64_t dims[4]);
@@ -190,11 +193,12 @@ typedef struct gufo_tokenizer_model {
 GUFO_API const gufo_tokenizer_model *gufo_tokenizer_model_at(size_t index); /* NULL past the end */
 GUFO_API const gufo_tokenizer_model *gufo_tokenizer_model_find(gufo_str id);
 
-/* A value of tokenizer.ggml.pre: how text is cut before byte-level BPE.  registry/pretokenizers.tsv
+/* A value of tokenizer.ggml.pre: how text is split before byte-level BPE.
+ * registry/pretokenizers.tsv
  */
 typedef struct gufo_pretokenizer {
     const char *id;     /* "llama-bpe" */
-    const char *family; /* "LLAMA3": those of one family cut alike */
+    const char *family; /* "LLAMA3": members of one family split alike */
 } gufo_pretokenizer;
 
 GUFO_API const gufo_pretokenizer *gufo_pretokenizer_at(size_t index); /* NULL past the end */
