@@ -96,6 +96,13 @@ GUFO_API bool gufo_document_find(const gufo_document *document, const char *key,
                                  gufo_document_entry *out);
 GUFO_API bool gufo_document_find_str(const gufo_document *document, gufo_str key,
                                      gufo_document_entry *out);
+/* The first entry from index *index on that `select` chooses (NULL: any), or whose key begins with
+ * `prefix`; *index becomes its index.
+ *     for (uint64_t i = 0; gufo_document_find_prefix(d, prefix, &i, &entry); i++) ... */
+GUFO_API bool gufo_document_find_next(const gufo_document *document, gufo_select_fn *select,
+                                      void *context, uint64_t *index, gufo_document_entry *out);
+GUFO_API bool gufo_document_find_prefix(const gufo_document *document, gufo_str prefix,
+                                        uint64_t *index, gufo_document_entry *out);
 
 /* ---- entries: changing ---------------------------------------------------------------------- */
 

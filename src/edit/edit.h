@@ -1,5 +1,6 @@
 /* An edit of a file: the interface between the files of the edit.
  *
+ *     settled.c   whether an edit is going on, or was interrupted
  *     open.c      the file, its lock, its document, and obstacles to changing it in place
  *     plan.c      which way to write
  *     inplace.c   ways 1 and 2, with journal.c
@@ -41,7 +42,7 @@ void edit_give_back(gufo_edit *edit);
 /* Names the file in an error that does not name one.  Returns `status`. */
 gufo_status edit_fail(const gufo_edit *edit, gufo_status status, gufo_error *error);
 
-/* ---- recover.c ------------------------------------------------------------------------------ */
+/* ---- settled.c ------------------------------------------------------------------------------ */
 
 /* GUFO_E_ARGUMENT while the file is being edited, or if an edit of it was interrupted.  `locked`: the
  * lock of the file is ours. */

@@ -13,21 +13,6 @@
 #include "base/memory.h"
 #include "codec/interleaved.h"
 
-/* The types of numbers that other formats have. */
-static const number_type number_types[] = {
-    {GUFO_TYPE_F32, "<f4", "F32"}, {GUFO_TYPE_F16, "<f2", "F16"}, {GUFO_TYPE_BF16, NULL, "BF16"},
-    {GUFO_TYPE_F64, "<f8", "F64"}, {GUFO_TYPE_I8, "|i1", "I8"},   {GUFO_TYPE_I16, "<i2", "I16"},
-    {GUFO_TYPE_I32, "<i4", "I32"}, {GUFO_TYPE_I64, "<i8", "I64"},
-};
-
-const number_type *extract_number_type(uint32_t id)
-{
-    for (size_t i = 0; i < sizeof number_types / sizeof *number_types; i++)
-        if (number_types[i].id == id)
-            return &number_types[i];
-    return NULL;
-}
-
 /* ---- what becomes of a tensor --------------------------------------------------------------- */
 
 /* The longest row of a type that merges several. */

@@ -9,6 +9,21 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
+/* The types of numbers that other formats have. */
+static const number_type number_types[] = {
+    {GUFO_TYPE_F32, "<f4", "F32"}, {GUFO_TYPE_F16, "<f2", "F16"}, {GUFO_TYPE_BF16, NULL, "BF16"},
+    {GUFO_TYPE_F64, "<f8", "F64"}, {GUFO_TYPE_I8, "|i1", "I8"},   {GUFO_TYPE_I16, "<i2", "I16"},
+    {GUFO_TYPE_I32, "<i4", "I32"}, {GUFO_TYPE_I64, "<i8", "I64"},
+};
+
+const number_type *extract_number_type(uint32_t id)
+{
+    for (size_t i = 0; i < sizeof number_types / sizeof *number_types; i++)
+        if (number_types[i].id == id)
+            return &number_types[i];
+    return NULL;
+}
+
 enum { NUMPY_ALIGNMENT = 64, NUMPY_BEFORE = 10, SAFETENSORS_ALIGNMENT = 8, LENGTH = 8 };
 
 bool buffer_print(buffer *out, const char *format, ...)

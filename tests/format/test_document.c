@@ -424,6 +424,33 @@ static bool is_short(void *context, gufo_str key)
     return key.len == 1;
 }
 
+static void test_find_next(void **state)
+{
+    static const uint64_t of_prefix[] = {0, 2, 4}, of_predicate[] = {1, 3, 5};
+    gufo_document *d = document_of_seven();
+    gufo_document_entry entry;
+    size_t asked = 0, n = 0;
+
+    (void)state;
+    for (uint64_t i = 0; gufo_document_find_prefix(d, gufo_str_of("a."), &i, &entry); i++) {
+        check_u64(i, of_prefix[n], "prefix");
+        check_u64(entry.value.as.u, of_prefix[n++], "prefix");
+    }
+    check_u64(n, 3, "prefix");
+    n = 0;
+    for (uint64_t i = 0; gufo_document_find_next(d, is_short, &asked, &i, NULL); i++)
+        check_u64(i, of_predicate[n++], "predicate");
+    check_u64(n, 3, "predicate");
+    check_u64(asked, COUNT_OF(seven), "each is asked about once");
+    (void)gufo_document_remove_key(d, gufo_str_of("a.x"));
+    (void)gufo_document_remove_key(d, gufo_str_of("c"));
+    n = 0;
+    for (uint64_t i = 0; gufo_document_find_next(d, NULL, NULL, &i, &entry); i++)
+        check_u64(i, n++, "any");
+    check_u64(n, 5, "any");
+    gufo_document_free(d);
+}
+
 static void test_removing(void **state)
 {
     static const char *const left[] = {"a.y", "a.z", "aa"}, *const last[] = {"aa"};
@@ -617,10 +644,10 @@ int main(void)
         cmocka_unit_test(test_replacing),      cmocka_unit_test(test_missing_arguments),
         cmocka_unit_test(test_bad_keys),       cmocka_unit_test(test_key_length),
         cmocka_unit_test(test_bad_values),     cmocka_unit_test(test_alignment),
-        cmocka_unit_test(test_alignment_type), cmocka_unit_test(test_removing),
-        cmocka_unit_test(test_renaming),       cmocka_unit_test(test_padding_key),
-        cmocka_unit_test(test_many),           cmocka_unit_test(test_shard_keys),
-        cmocka_unit_test(test_fixes),
+        cmocka_unit_test(test_alignment_type), cmocka_unit_test(test_find_next),
+        cmocka_unit_test(test_removing),       cmocka_unit_test(test_renaming),
+        cmocka_unit_test(test_padding_key),    cmocka_unit_test(test_many),
+        cmocka_unit_test(test_shard_keys),     cmocka_unit_test(test_fixes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,6 +47,42 @@ bool gufo_document_find(const gufo_document *document, const char *key, gufo_doc
     return gufo_document_find_str(document, gufo_str_of(key), out);
 }
 
+bool gufo_document_find_next(const gufo_document *document, gufo_select_fn *select, void *context,
+                             uint64_t *index, gufo_document_entry *out)
+{
+    uint64_t slot, position = *index;
+
+    if (!named_list_seek(&document->entries, position, &slot))
+        return false;
+    for (; slot < document->entries.items.count; slot++) {
+        const document_entry *e = document_entry_in(document, slot);
+
+        if (e->named.gone)
+            continue;
+        if (select == NULL || select(context, e->named.name)) {
+            *index = position;
+            show(e, out);
+            return true;
+        }
+        position++;
+    }
+    return false;
+}
+
+static bool has_prefix(void *context, gufo_str key)
+{
+    const gufo_str *prefix = context;
+
+    return key.len >= prefix->len &&
+           (prefix->len == 0 || memcmp(key.data, prefix->data, prefix->len) == 0);
+}
+
+bool gufo_document_find_prefix(const gufo_document *document, gufo_str prefix, uint64_t *index,
+                               gufo_document_entry *out)
+{
+    return gufo_document_find_next(document, has_prefix, &prefix, index, out);
+}
+
 uint32_t gufo_document_alignment(const gufo_document *document)
 {
     gufo_document_entry entry;
@@ -325,14 +361,6 @@ void gufo_document_remove(gufo_document *document, gufo_select_fn *select, void 
         document_touch(document);
     if (removed != NULL)
         *removed = count;
-}
-
-static bool has_prefix(void *context, gufo_str key)
-{
-    const gufo_str *prefix = context;
-
-    return key.len >= prefix->len &&
-           (prefix->len == 0 || memcmp(key.data, prefix->data, prefix->len) == 0);
 }
 
 void gufo_document_remove_prefix(gufo_document *document, gufo_str prefix, uint64_t *removed)

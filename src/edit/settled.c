@@ -1,0 +1,57 @@
+/* Whether an edit of a file is going on, or was interrupted. */
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/files/pending.h"
+#include "edit/edit.h"
+#include "edit/journal.h"
+
+/* What the journal says about the file, no matter who holds its lock. */
+static gufo_edit_state look(const char *path)
+{
+    gufo_edit_state state = GUFO_EDIT_STATE_SETTLED;
+    const char *obstacle;
+    journal_name journal;
+    struct stat info;
+
+    if (edit_journal_find(&journal, path, NULL) == GUFO_OK && stat(path, &info) == 0)
+        switch (edit_journal_look(journal.text, &info, &obstacle)) {
+        case JOURNAL_COMPLETE:
+        case JOURNAL_UNFIT: /* the file was changed since; recovery reports it */
+            state = GUFO_EDIT_STATE_INTERRUPTED;
+            break;
+        case JOURNAL_OLDER:
+            state = GUFO_EDIT_STATE_OLDER;
+            break;
+        default:
+            break;
+        }
+    return state;
+}
+
+gufo_edit_state gufo_edit_pending(const char *path)
+{
+    gufo_edit_state state = path != NULL ? look(path) : GUFO_EDIT_STATE_SETTLED;
+
+    if (state != GUFO_EDIT_STATE_INTERRUPTED || !pending_is_locked(path))
+        return state;
+    /* It may have ended between the two questions. */
+    return look(path) == GUFO_EDIT_STATE_SETTLED ? GUFO_EDIT_STATE_SETTLED : GUFO_EDIT_STATE_LIVE;
+}
+
+gufo_status edit_check_settled(const char *path, bool locked, gufo_error *error)
+{
+    static const char *const sentences[] = {
+        [GUFO_EDIT_STATE_LIVE] = "the file is being edited",
+        [GUFO_EDIT_STATE_INTERRUPTED] =
+            "an edit of the file was interrupted and has to be recovered first",
+        [GUFO_EDIT_STATE_OLDER] = "an edit of the file by an older version of gufo was "
+                                  "interrupted; only that version can "
+                                  "recover it",
+    };
+    gufo_edit_state state = locked ? look(path) : gufo_edit_pending(path);
+
+    return state == GUFO_EDIT_STATE_SETTLED
+               ? GUFO_OK
+               : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s", sentences[state]);
+}
