@@ -57,7 +57,7 @@ uint64_t hash_text(hash_key key, gufo_str text)
     size_t left = text.len;
 
     for (; left >= 8; at += 8, left -= 8)
-        absorb(v, load_u64(at, false));
+        absorb(v, load_u64(at, HOST_IS_BIG_ENDIAN));
     absorb(v, length | load_start(at, left));
     v[2] ^= 0xff;
     for (int i = 0; i < 3; i++)
