@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <math.h>
 
+#include "base/bytes.h"
 #include "base/error.h"
 #include "jobs.h"
 
@@ -27,7 +28,8 @@ typedef struct plan {
     folder f;
     bool alone;
     uint64_t rows;
-    uint8_t *data[2]; /* of the inputs */
+    float *numbers;   /* of the inputs, */
+    uint8_t *data[2]; /* which hold them in either byte order */
     size_t len[2];
     path_text in[2];
     source from[2];
@@ -49,11 +51,6 @@ static inline const gufo_element_type *type_of(uint32_t id)
 }
 
 /* ---- expectations --------------------------------------------------------------------------- */
-
-static inline float *plan_numbers(const plan *p)
-{
-    return (float *)(void *)p->data[0];
-}
 
 static inline void encode_all(uint32_t type, const float *values, uint64_t count, uint64_t columns,
                               uint8_t *out)
@@ -95,7 +92,7 @@ static inline void expect_turned(const plan *p, uint8_t *out)
     float *turned = malloc(count * sizeof *turned);
 
     for (uint64_t i = 0; i < count; i++)
-        turned[i % COLUMNS * p->rows + i / COLUMNS] = plan_numbers(p)[i];
+        turned[i % COLUMNS * p->rows + i / COLUMNS] = p->numbers[i];
     encode_all(GUFO_TYPE_F16, turned, COLUMNS, p->rows, out);
     free(turned);
 }
@@ -225,7 +222,7 @@ static inline void plan_encoded(planning *g)
 
         results[i].place = next_place(g, i, p->rows * results[i].row_bytes, &out);
         if (out != NULL && i == 0)
-            encode_all(GUFO_TYPE_Q8_0, plan_numbers(p), p->rows, COLUMNS, out);
+            encode_all(GUFO_TYPE_Q8_0, p->numbers, p->rows, COLUMNS, out);
         else if (out != NULL)
             memcpy(out, p->data[0], p->len[0]);
     }
@@ -364,17 +361,24 @@ static inline void plan_close(plan *p)
     source_close(&p->from[1]);
 }
 
+/* As a file holds them, whatever this machine does. */
+static inline void plan_put(const float *numbers, uint64_t count, bool big, uint8_t *out)
+{
+    copy_numbers(out, numbers, count, sizeof *numbers, bytes_swapped(big));
+}
+
 static inline void plan_inputs(plan *p)
 {
     p->len[0] = (size_t)p->rows * COLUMNS * sizeof(float);
     p->len[1] = p->len[0] + HEAD;
+    p->numbers = malloc(p->len[0]);
     p->data[0] = malloc(p->len[0]);
     p->data[1] = malloc(p->len[1]);
-    for (size_t i = 0; i < p->len[0] / sizeof(float); i++)
-        plan_numbers(p)[i] = (float)((i * 7919 + i / 300) % 4001) / 64.0f - 30.0f;
     memset(p->data[1], 0x5a, HEAD);
-    for (size_t i = 0; i < p->len[0]; i++)
-        p->data[1][HEAD + i] = p->data[0][i ^ 3];
+    for (size_t i = 0; i < p->len[0] / sizeof(float); i++)
+        p->numbers[i] = (float)((i * 7919 + i / 300) % 4001) / 64.0f - 30.0f;
+    plan_put(p->numbers, p->rows * COLUMNS, false, p->data[0]);
+    plan_put(p->numbers, p->rows * COLUMNS, true, p->data[1] + HEAD);
     for (unsigned i = 0; i < 2; i++) {
         p->in[i] = folder_path(&p->f, i == 0 ? "a" : "b");
         write_file(p->in[i].text, p->data[i], p->len[i]);
@@ -408,6 +412,7 @@ static inline void plan_end(plan *p)
 {
     plan_close(p);
     folder_remove(&p->f);
+    free(p->numbers);
     for (size_t i = 0; i < 2; i++) {
         free(p->data[i]);
         free(p->expected[i]);

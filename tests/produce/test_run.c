@@ -412,6 +412,7 @@ static void test_long_parts(void **state)
 
     add_piece(job, &p);
     uint8_t *out = run_job(job, 2, 0);
+    floats_from_little_endian(out, WIDE);
     assert_memory_equal(out, decoded, WIDE * 4);
     check_u64(from.read, BLOCKS * 34, "bytes that were read");
     free(out);
