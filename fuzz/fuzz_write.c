@@ -459,6 +459,8 @@ static void work(const uint8_t *data, size_t size, unsigned what, unsigned way)
     (void)clear_folder(NULL);
 }
 
+enum { RESUMES = 0xe0 }; /* of `what`: from here on a run is resumed */
+
 static uint64_t hash_of(const uint8_t *data, size_t size)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
@@ -468,15 +470,29 @@ static uint64_t hash_of(const uint8_t *data, size_t size)
     return hash;
 }
 
+/* What does not open from memory does not open from a file either, and most damaged forms do not: that
+ * is seen before there are files. */
+static bool may_open(const uint8_t *data, size_t size)
+{
+    static const gufo_open_options any = {.flags = GUFO_OPEN_INCOMPLETE};
+    static const uint8_t nothing[1];
+    gufo_model *model = gufo_open_memory(size > 0 ? data : nothing, size, &any, NULL);
+
+    gufo_close(model);
+    return model != NULL;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     uint64_t hash = hash_of(data, size);
     unsigned what = (unsigned)(hash >> 40 & 0xff), way = (unsigned)(hash >> 48 & 0xff);
     int descriptor;
 
+    if (what < RESUMES && !may_open(data, size))
+        return 0;
     make_folder();
     descriptor = free_descriptor();
-    if (what >= 0xe0)
+    if (what >= RESUMES)
         resume(data, size, way);
     else
         work(data, size, what, way);
