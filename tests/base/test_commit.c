@@ -422,5 +422,5 @@ int main(void)
         cmocka_unit_test(test_same),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

@@ -312,5 +312,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_random)};
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

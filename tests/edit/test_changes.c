@@ -466,5 +466,5 @@ int main(void)
     };
 
     disk_simulate(true);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

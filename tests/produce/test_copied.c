@@ -256,5 +256,5 @@ int main(void)
         cmocka_unit_test(test_copy_and_add),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

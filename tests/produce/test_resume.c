@@ -4,8 +4,6 @@
 
 #include <sys/stat.h>
 
-#include "../support/disk.h"
-
 /* Many: two units of each piece that is made, the second one short. */
 enum { MANY = 1040, SOME = 16 };
 
@@ -303,14 +301,6 @@ static void test_complete(void **state)
     plan_end(&p);
 }
 
-/* Nothing here is about what a disk keeps, and there are thousands of files. */
-static int without_sync(void **state)
-{
-    (void)state;
-    disk_without_sync(true);
-    return 0;
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,5 +317,5 @@ int main(void)
         cmocka_unit_test(test_complete),
     };
 
-    return cmocka_run_group_tests(tests, without_sync, NULL);
+    return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

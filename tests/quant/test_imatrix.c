@@ -885,5 +885,5 @@ int main(void)
         cmocka_unit_test(test_too_many_chunks),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }

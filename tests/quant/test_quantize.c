@@ -499,5 +499,5 @@ int main(void)
         cmocka_unit_test(test_interleaved),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, folders_in_memory, NULL);
 }
