@@ -1,6 +1,6 @@
 /* Fuzz target: whatever opens can be written again and reads back the same.
  *
- * A file that opens is copied in both byte orders and both versions that can be written, the copy is
+ * A file that opens is copied in both byte orders and one of the versions that can be written, the copy is
  * opened, and everything in it is compared with the original. */
 #define _GNU_SOURCE /* memfd_create */
 #include "walk.h"
@@ -229,6 +229,17 @@ static void round_trip(const gufo_model *file, const way *how)
     gufo_close(copy);
 }
 
+/* Version 2 or 3, which differ in one number: the content says which, so that a damaged byte is met with
+ * either. */
+static uint32_t version_for(const uint8_t *data, size_t size)
+{
+    unsigned sum = 0;
+
+    for (size_t i = 0; i < size; i++)
+        sum += data[i];
+    return 2 + (sum & 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const uint8_t nothing[1];
@@ -236,10 +247,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (!file)
         return 0;
-    for (uint32_t version = 2; version <= 3; version++)
-        for (int order = GUFO_LITTLE_ENDIAN; order <= GUFO_BIG_ENDIAN; order++)
-            for (int given = 0; given < 2; given++)
-                round_trip(file, &(way){version, (gufo_byte_order)order, given == 1});
+    for (int order = GUFO_LITTLE_ENDIAN; order <= GUFO_BIG_ENDIAN; order++)
+        for (int given = 0; given < 2; given++)
+            round_trip(file, &(way){version_for(data, size), (gufo_byte_order)order, given == 1});
     gufo_close(file);
     return 0;
 }
