@@ -459,7 +459,7 @@ static void work(const uint8_t *data, size_t size, unsigned what, unsigned way)
     (void)clear_folder(NULL);
 }
 
-enum { RESUMES = 0xe0 }; /* of `what`: from here on a run is resumed */
+enum { RESUMES = 0xf4 }; /* of `what`: from here on a run is resumed */
 
 static uint64_t hash_of(const uint8_t *data, size_t size)
 {
