@@ -2,7 +2,7 @@
  * depend on threads and memory. */
 #include "plans.h"
 
-enum { MANY = 4096, SOME = 64 };
+enum { MANY = 2080, SOME = 64 };
 
 static gufo_status measure(plan *p, unsigned threads, uint64_t memory, gufo_error *error)
 {

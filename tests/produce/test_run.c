@@ -7,7 +7,7 @@
 
 #include "../support/disk.h"
 
-enum { MANY = 4096, SOME = 64 };
+enum { MANY = 2080, SOME = 64 };
 
 static void test_same_bytes(void **state)
 {
