@@ -1,8 +1,8 @@
 /* Output files: atomic, and removed when a signal comes. */
 #include "cli/save.h"
 
-#include "base/memory.h"
 #include "base/files/output.h"
+#include "base/memory.h"
 #include "cli/input.h"
 #include "cli/report.h"
 #include "cli/signals.h"

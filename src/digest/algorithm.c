@@ -132,21 +132,21 @@ static const backend libcrypto = {open_evp, begin_evp, add_evp, finish_evp, clos
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-#define BY_XXHASH "xxHash", "libxxhash-dev"
-#define BY_LIBCRYPTO "libcrypto", "libssl-dev"
+#define BY_XXHASH .library = "xxHash", .package = "libxxhash-dev"
+#define BY_LIBCRYPTO .library = "libcrypto", .package = "libssl-dev"
 
 static const algorithm algorithms[GUFO_DIGEST_COUNT] = {
-    [GUFO_DIGEST_XXH64] = {.kind = {"xxh64", 8, false, BY_XXHASH}, .backend = XXHASH},
-    [GUFO_DIGEST_SHA1] = {.kind = {"sha1", 20, false, BY_LIBCRYPTO},
+    [GUFO_DIGEST_XXH64] = {.kind = {.name = "xxh64", .size = 8, BY_XXHASH}, .backend = XXHASH},
+    [GUFO_DIGEST_SHA1] = {.kind = {.name = "sha1", .size = 20, BY_LIBCRYPTO},
                           .backend = LIBCRYPTO,
                           .internal = "SHA1"},
-    [GUFO_DIGEST_SHA256] = {.kind = {"sha256", 32, false, BY_LIBCRYPTO},
+    [GUFO_DIGEST_SHA256] = {.kind = {.name = "sha256", .size = 32, BY_LIBCRYPTO},
                             .backend = LIBCRYPTO,
                             .internal = "SHA256"},
-    [GUFO_DIGEST_BLAKE2B] = {.kind = {"blake2b", 64, false, BY_LIBCRYPTO},
+    [GUFO_DIGEST_BLAKE2B] = {.kind = {.name = "blake2b", .size = 64, BY_LIBCRYPTO},
                              .backend = LIBCRYPTO,
                              .internal = "BLAKE2B-512"},
-    [GUFO_DIGEST_UUID] = {.kind = {"uuid", 16, true, BY_LIBCRYPTO},
+    [GUFO_DIGEST_UUID] = {.kind = {.name = "uuid", .size = 16, .file_only = true, BY_LIBCRYPTO},
                           .backend = LIBCRYPTO,
                           .internal = "SHA1",
                           .prefix = {0xef, 0x00, 0x12, 0x06, 0xda, 0xdc, 0x5f, 0x6d, 0xa1, 0x5f,

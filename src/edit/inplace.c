@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files/disk.h"
 #include "base/error.h"
-#include "base/memory.h"
+#include "base/files/disk.h"
 #include "base/files/output.h"
+#include "base/memory.h"
 #include "edit/edit.h"
 #include "edit/journal.h"
 

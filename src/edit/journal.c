@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/files/disk.h"
 #include "base/files/folder.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/memory.h"
 #include "base/files/output.h"
 #include "base/files/pending.h"
+#include "base/hash.h"
+#include "base/memory.h"
 
 enum { PIECE = 64 * 1024 };
 

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/files/disk.h"
 #include "base/error.h"
+#include "base/files/disk.h"
 #include "base/memory.h"
 #include "edit/edit.h"
 #include "edit/journal.h"

@@ -7,8 +7,8 @@
 #include <sys/statvfs.h>
 
 #include "base/checked.h"
-#include "base/files/disk.h"
 #include "base/error.h"
+#include "base/files/disk.h"
 #include "base/files/move.h"
 #include "edit/edit.h"
 

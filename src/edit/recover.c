@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/files/disk.h"
 #include "base/error.h"
+#include "base/files/disk.h"
 #include "base/memory.h"
 #include "edit/edit.h"
 #include "edit/journal.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/files/disk.h"
 #include "base/error.h"
+#include "base/files/disk.h"
 #include "base/files/move.h"
 #include "base/files/output.h"
 #include "edit/edit.h"

@@ -11,23 +11,23 @@
  *     piece     | unit 0 | unit 1 | unit 2 |   the work of one thread at a time
  *     target    | header | piece | piece | ...
  *
- *     rows.c       from a row of a piece to bytes of a file
- *     side.c       small tables that are kept in memory: scales, factors, orders
- *     row_op.c     operations on the numbers of a row
- *     cut.c        units: their size and their numbers
- *     make.c       a unit that is made: read, decoded, changed, encoded, measured
- *     move.c       a unit whose bytes do not change
- *     cells.c      the shape of a transposed piece
- *     transpose.c  columns that become rows, a band at a time
- *     work.c       threads with their memory
- *     units.c      all units in a row
- *     targets.c parts.c    temporary files, and what an interrupted run left
- *     journal.c identity.c keeper.c    the progress, on disk
- *     spans.c      targets are opened and closed while units are made
- *     run.c        a whole run; stream.c, sink.c: to a pipe; given.c: data that the caller gives
- *     job.c        making, filling and freeing; ask.c: queries
- *     inputs.c     the files that are read; planned.c: the end of a plan
- *     document.c   the planner for documents whose tensors were copied
+ *     plan/    job.c        making, filling and freeing; ask.c: queries
+ *              inputs.c     the files that are read; planned.c: the end of a plan
+ *              document.c   the planner for documents whose tensors were copied
+ *     work/    rows.c       from a row of a piece to bytes of a file
+ *              side.c       small tables that are kept in memory: scales, factors, orders
+ *              row_op.c     operations on the numbers of a row
+ *              cut.c        units: their size and their numbers
+ *              make.c       a unit that is made: read, decoded, changed, encoded, measured
+ *              move.c       a unit whose bytes do not change
+ *              cells.c      the shape of a transposed piece
+ *              transpose.c  columns that become rows, a band at a time
+ *              work.c       threads with their memory
+ *              units.c      all units in a row
+ *     run/     targets.c    temporary files and their names; parts.c: what an interrupted run left
+ *              journal.c    the progress, on disk: keeper.c writes it, identity.c says of what
+ *              spans.c      targets are opened and closed while units are made
+ *              run.c        a whole run; stream.c, sink.c: to a pipe; given.c: data that the caller gives
  *
  * Units are numbered through the whole job and depend on shapes alone.  So the progress is one
  * number, and the result does not depend on threads, memory or interruptions. */

@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "format/model/model.h"
 #include "produce/produce.h"
-#include "quant/imatrix.h"
+#include "quant/imatrix/imatrix.h"
 #include "quant/quantizer.h"
-#include "quant/recipe_names.h"
+#include "quant/recipes/names.h"
 
 #include <string.h>
 

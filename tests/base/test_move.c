@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "base/files/output.h"
+#include "base/memory.h"
 #include "support/disk.h"
 #include "support/folder.h"
 

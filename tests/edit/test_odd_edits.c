@@ -4,8 +4,8 @@
 #include "../support/edit.h"
 
 #include "base/bytes.h"
-#include "base/hash.h"
 #include "base/files/output.h"
+#include "base/hash.h"
 #include "format/model/model.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/hash.h"
-#include "produce/journal.h"
+#include "produce/run/journal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static const test_tensor tensors[] = {
 
 enum {
     UNITS = 4 + 1 + 1 + 3,
-    /* produce/journal.h */
+    /* produce/run/journal.h */
     JOURNAL_HEADER = 64,
     JOURNAL_MARK = 16 + sizeof(gufo_quantize_loss) + 8,
 };

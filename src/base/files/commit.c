@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/files/disk.h"
 #include "base/files/folder.h"
-#include "base/error.h"
+#include "base/files/trust.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "base/sort.h"
-#include "base/files/trust.h"
 
 enum { ASIDE_NAME = 32 };
 

@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "base/files/disk.h"
 #include "base/files/folder.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/memory.h"
 #include "base/files/pending.h"
 #include "base/files/trust.h"
+#include "base/hash.h"
+#include "base/memory.h"
 
 enum { LINKS_FOLLOWED = 40, NAMES_TRIED = 100, TEMPORARY_NAME = 32 };
 

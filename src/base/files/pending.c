@@ -12,9 +12,9 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/files/trust.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "base/files/trust.h"
 
 enum {
     MAGIC_LEN = 8,

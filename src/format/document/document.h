@@ -15,9 +15,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/document/content.h"
-#include "format/value/encode.h"
-#include "format/model/model.h"
 #include "format/document/named_list.h"
+#include "format/model/model.h"
+#include "format/value/encode.h"
 #include "gufo/document.h"
 
 /* A value as it is stored: in a model, in its own block, or, for a number, right here. */

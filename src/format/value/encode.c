@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
-#include "format/value/array.h"
 #include "format/rules/rules.h"
+#include "format/value/array.h"
 #include "format/value/value.h"
 
 bool encode_bytes(encoder *e, const void *data, uint64_t size)

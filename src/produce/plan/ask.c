@@ -1,0 +1,132 @@
+/* Queries about a job, and the checks that every way of writing begins with. */
+#include <string.h>
+
+#include "base/error.h"
+#include "produce/work/work.h"
+
+size_t gufo_job_output_count(const gufo_job *job)
+{
+    return (size_t)job->target_count;
+}
+
+bool gufo_job_output_at(const gufo_job *job, size_t index, gufo_job_output *out)
+{
+    const job_target *t;
+
+    if (index >= job->target_count)
+        return false;
+    t = &job->targets[index];
+    if (out != NULL)
+        *out = (gufo_job_output){
+            .size = t->size, .tensor_count = t->tensor_count, .data_size = t->data_size};
+    return true;
+}
+
+uint32_t gufo_job_normalised(const gufo_job *job)
+{
+    return job->normalised;
+}
+
+const char *volatile const *gufo_job_temporaries(const gufo_job *job)
+{
+    return job->temporaries;
+}
+
+/* ---- paths ---------------------------------------------------------------------------------- */
+
+/* The bytes of `path` before the part that says which shard a file is. */
+static size_t prefix_of(const gufo_job *job, const char *path)
+{
+    static const char suffix[] = ".gguf";
+    size_t len = strlen(path), suffix_len = sizeof suffix - 1, prefix_len;
+    uint32_t number, count;
+
+    if (job->naming == JOB_NAMED_PREFIX)
+        return len;
+    if (gufo_shard_path_parse(path, &prefix_len, &number, &count) && number == 1 &&
+        count == job->target_count)
+        return prefix_len;
+    if (job->naming == JOB_NAMED_STEM && len > suffix_len &&
+        strcmp(path + len - suffix_len, suffix) == 0)
+        return len - suffix_len;
+    return len;
+}
+
+size_t gufo_job_output_path(const gufo_job *job, const char *path, size_t index, char *out,
+                            size_t size)
+{
+    size_t len = strlen(path);
+    bool alone = job->target_count == 1 && job->naming != JOB_NAMED_PREFIX;
+
+    if (job->naming != JOB_NAMED_FILE && !alone)
+        return gufo_shard_path_format(out, size, path, prefix_of(job, path), (uint32_t)index + 1,
+                                      (uint32_t)job->target_count);
+    if (size > 0) {
+        size_t fits = len < size ? len : size - 1;
+
+        memcpy(out, path, fits);
+        out[fits] = '\0';
+    }
+    return len;
+}
+
+/* ---- headers -------------------------------------------------------------------------------- */
+
+gufo_status job_header(const job_target *target, const void **bytes, size_t *size,
+                       gufo_error *error)
+{
+    if (target->document != NULL)
+        return gufo_document_header(target->document, bytes, size, error);
+    *bytes = target->header;
+    *size = target->header_size;
+    return GUFO_OK;
+}
+
+/* ---- calls ---------------------------------------------------------------------------------- */
+
+gufo_status job_check_options(const gufo_job_options *options, gufo_error *error)
+{
+    if (options == NULL || options->path == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "gufo_job_options.path is missing");
+    if ((options->flags & ~(uint32_t)(GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME)) !=
+        0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "gufo_job_options.flags holds flags that this version does not know");
+    if (options->also_read == NULL && options->also_read_count > 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "gufo_job_options.also_read is missing");
+    return reserved_check(options->reserved, "gufo_job_options", error);
+}
+
+gufo_status job_check_run(const gufo_run *run, gufo_error *error)
+{
+    if (!gufo_cpu_available(run->cpu))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "this processor does not have the instructions that were asked for");
+    return reserved_check(run->reserved, "gufo_run", error);
+}
+
+gufo_status job_check_nothing_given(const gufo_job *job, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        if (job->pieces[i].how == PIECE_GIVEN && job->pieces[i].slice_rows > 0)
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "the data of tensor %s has to be given (gufo_job_open)",
+                             quote_name(quoted, job->pieces[i].name));
+    return GUFO_OK;
+}
+
+gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error)
+{
+    gufo_status status = job_check_run(run, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (job->used)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the job was already written");
+    job->used = true;
+    return job->hooks.begin != NULL ? job->hooks.begin(job->hooks.context, error) : GUFO_OK;
+}

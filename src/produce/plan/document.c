@@ -1,0 +1,211 @@
+/* The planner for documents: tensors that were copied from a model are moved, or swapped if the document
+ * has the other byte order; the caller gives the others. */
+#include "base/error.h"
+#include "base/files/move.h"
+#include "base/memory.h"
+#include "codec/interleaved.h"
+#include "format/document/document.h"
+#include "produce/work/work.h"
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+/* A tensor of a document on its way to a piece. */
+typedef struct planned {
+    gufo_document_tensor tensor;
+    gufo_tensor source;
+    uint32_t input, target;
+    uint64_t place;
+} planned;
+
+/* Rows of a made model. */
+static gufo_status read_made(const struct rows *r, uint64_t first, uint64_t count, void *out,
+                             gufo_error *error)
+{
+    const gufo_model *model = r->context;
+    gufo_tensor tensor;
+
+    (void)gufo_tensor_at(model, r->offset, &tensor);
+    return gufo_tensor_read_rows(model, &tensor, first, count, out, error);
+}
+
+rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *tensor, uint64_t index)
+{
+    const job_input *in = &job->inputs[input];
+    uint64_t columns = tensor->dims[0], count = columns == 0 ? 0 : tensor->elements / columns;
+    rows r = {.input = input,
+              .source = in->source,
+              .offset = tensor->offset,
+              .columns = columns,
+              .count = count,
+              .row_bytes = count == 0 ? 0 : tensor->size / count,
+              .type = gufo_element_type_by_id(tensor->type),
+              .swapped = gufo_model_facts(in->model).byte_order == GUFO_BIG_ENDIAN};
+
+    if (in->source == NULL) {
+        r.read = read_made;
+        r.context = (void *)in->model;
+        r.offset = index;
+        r.swapped = false;
+    }
+    return r;
+}
+
+/* Rows do not matter here: each one is a group of blocks. */
+gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *tensor,
+                            uint32_t target, uint64_t place, gufo_error *error)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
+    const interleaved *merged = interleaved_find(type->id);
+    uint64_t group = merged != NULL ? merged->rows : 1, bytes = type->block_bytes * group;
+    rows r = job_tensor_rows(job, input, tensor, 0);
+    const made swapped = {
+        .target = target, .place = place, .row_bytes = bytes, .type = type, .swap = !r.swapped};
+
+    r.row_bytes = bytes;
+    r.columns = type->block_elements * group;
+    r.count = tensor->size / bytes;
+    return job_add_rows(job, PIECE_MAKE, tensor->name, &r, &swapped, 1, error);
+}
+
+static gufo_status add_given(gufo_job *job, const planned *p, gufo_error *error)
+{
+    made bytes = {.target = p->target, .place = p->place, .row_bytes = 1};
+    piece given = {.how = PIECE_GIVEN,
+                   .name = p->tensor.name,
+                   .made = &bytes,
+                   .n_made = 1,
+                   .slices = 1,
+                   .slice_rows = p->tensor.size};
+
+    return job_add_piece(job, &given, error);
+}
+
+static gufo_status add_made(gufo_job *job, const planned *p, gufo_error *error)
+{
+    const rows from = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
+    const made result = {.target = p->target,
+                         .place = p->place,
+                         .row_bytes = from.row_bytes,
+                         .type = from.type,
+                         .swap = p->tensor.swapped};
+
+    return job_add_rows(job, PIECE_MAKE, p->tensor.name, &from, &result, 1, error);
+}
+
+static gufo_status fail_retyped(const planned *p, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "tensor %s has another type than its source: only quantizing makes that",
+                     quote_name(quoted, p->tensor.name));
+}
+
+/* A tensor that was copied from a model. */
+static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
+{
+    gufo_status status;
+
+    if (!gufo_tensor_at(p->tensor.from, p->tensor.origin, &p->source) ||
+        p->source.type != p->tensor.type || p->source.size != p->tensor.size)
+        return fail_retyped(p, error);
+    if (!gufo_model_has_data(gufo_model_shard(p->tensor.from, p->source.shard)))
+        return fail_with(
+            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            "the data of a pipe cannot be used after its metadata was read; give a file");
+    status = job_add_model(job, p->tensor.from, p->source.shard, &p->input, error);
+    if (status != GUFO_OK)
+        return status;
+    if (job->inputs[p->input].source == NULL)
+        return add_made(job, p, error);
+    if (p->tensor.swapped && gufo_element_type_by_id(p->tensor.type)->block_bytes > 1 &&
+        p->source.size > 0)
+        return job_add_swapped(job, p->input, &p->source, p->target, p->place, error);
+    return job_add_move(job, p->input, p->source.offset, p->source.size, p->target, p->place,
+                        p->tensor.name, error);
+}
+
+static gufo_status add_tensor(gufo_job *job, planned *p, gufo_error *error)
+{
+    p->place = p->tensor.offset;
+    return p->tensor.from != NULL ? add_copied(job, p, error) : add_given(job, p, error);
+}
+
+static gufo_status lay_out(gufo_document *document, gufo_layout *out, gufo_error *error)
+{
+    if (!document->laid_out)
+        return gufo_document_layout(document, NULL, out, error);
+    *out = document->layout;
+    return GUFO_OK;
+}
+
+gufo_status job_add_document_target(gufo_job *job, gufo_document *document, uint32_t *number,
+                                    gufo_error *error)
+{
+    job_target target = {.document = document,
+                         .tensor_count = gufo_document_tensor_count(document)};
+    gufo_document_tensor tensor;
+    gufo_layout layout;
+    gufo_status status = lay_out(document, &layout, error);
+
+    if (status != GUFO_OK)
+        return status;
+    target.size = layout.file_size;
+    for (uint64_t i = 0; gufo_document_tensor_at(document, i, &tensor); i++)
+        target.data_size += tensor.size;
+    return job_add_target(job, &target, number, error);
+}
+
+/* Everything behind the metadata of the source, gaps and what follows the last tensor with it. */
+static gufo_status add_data_as_source(gufo_job *job, const gufo_document *document, uint32_t target,
+                                      gufo_error *error)
+{
+    gufo_facts facts = gufo_model_facts(document->source);
+    uint64_t size = facts.size > facts.data_offset ? facts.size - facts.data_offset : 0;
+    uint64_t head = (0 - facts.data_offset) % MOVE_SHARED_BLOCK;
+    uint64_t place = document->layout.data_offset;
+    uint32_t input;
+    gufo_status status = job_add_model(job, document->source, 0, &input, error);
+
+    /* The first piece ends where a block does, so that all units of the second begin with one. */
+    head = head < size ? head : size;
+    if (status == GUFO_OK && head > 0)
+        status = job_add_move(job, input, facts.data_offset, head, target, place, (gufo_str){"", 0},
+                              error);
+    if (status == GUFO_OK && size > head)
+        status = job_add_move(job, input, facts.data_offset + head, size - head, target,
+                              place + head, (gufo_str){"", 0}, error);
+    return status;
+}
+
+gufo_status job_add_document(gufo_job *job, gufo_document *document, gufo_error *error)
+{
+    planned p = {.target = 0};
+    gufo_status status = job_add_document_target(job, document, &p.target, error);
+
+    if (status == GUFO_OK && document->layout.way == GUFO_LAYOUT_AS_SOURCE)
+        return add_data_as_source(job, document, p.target, error);
+    for (uint64_t i = 0; status == GUFO_OK && gufo_document_tensor_at(document, i, &p.tensor); i++)
+        status = add_tensor(job, &p, error);
+    return status;
+}
+
+gufo_job *gufo_job_of_documents(gufo_document *const *documents, size_t count,
+                                const gufo_job_plan_options *options, gufo_error *error)
+{
+    gufo_job *job = job_new(options != NULL ? options->allocator : NULL, error);
+    gufo_status status = GUFO_OK;
+
+    if (job == NULL)
+        return NULL;
+    if (count == 0)
+        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is no document");
+    if (status == GUFO_OK && options != NULL)
+        status = reserved_check(options->reserved, "gufo_job_plan_options", error);
+    job->naming = count > 1 ? JOB_NAMED_SET : JOB_NAMED_FILE;
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        status = documents[i] != NULL ? job_add_document(job, documents[i], error)
+                                      : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                                  "document %zu is missing", i);
+    return job_planned(job, status, error);
+}

@@ -1,0 +1,410 @@
+/* Jobs: making and freeing them, and the functions with which planners fill them. */
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "codec/interleaved.h"
+#include "produce/work/work.h"
+
+#define JOB_MEMORY (UINT64_C(24) << 20) /* for buffers, by default */
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+gufo_job *job_new(const gufo_allocator *allocator, gufo_error *error)
+{
+    gufo_job *job;
+
+    if (allocator == NULL)
+        allocator = &default_allocator;
+    job = mem_zero(allocator, sizeof *job);
+    if (job == NULL) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    job->allocator = *allocator;
+    job->memory = JOB_MEMORY;
+    return job;
+}
+
+static void free_rows(const gufo_allocator *a, const rows *r)
+{
+    for (unsigned i = 0; i < ROWS_SIDES; i++)
+        mem_free(a, (void *)r->side[i]);
+}
+
+static void free_piece(const gufo_allocator *a, piece *p)
+{
+    for (uint32_t i = 0; p->sources != NULL && i < p->n_sources; i++)
+        free_rows(a, &p->sources[i]);
+    for (uint32_t i = 0; p->ops != NULL && i < p->n_ops; i++)
+        for (unsigned k = 0; k < OP_SIDES; k++)
+            mem_free(a, (void *)p->ops[i].side[k]);
+    mem_free(a, p->sources);
+    mem_free(a, p->segments);
+    mem_free(a, p->ops);
+    mem_free(a, p->made);
+}
+
+void gufo_job_free(gufo_job *job)
+{
+    gufo_allocator a;
+
+    if (job == NULL)
+        return;
+    a = job->allocator;
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        free_piece(&a, &job->pieces[i]);
+    given_free(job->given);
+    if (job->planner_free != NULL)
+        job->planner_free(job->planner);
+    mem_free(&a, (void *)job->temporaries);
+    mem_free(&a, job->results);
+    mem_free(&a, job->pieces);
+    mem_free(&a, job->targets);
+    mem_free(&a, job->inputs);
+    mem_free(&a, job);
+}
+
+/* ---- lists ---------------------------------------------------------------------------------- */
+
+/* The list with room for one more of `count` elements; NULL without memory. */
+static void *grow(const gufo_job *job, void *list, uint64_t count, uint64_t *room, size_t size)
+{
+    uint64_t wanted = 2 * *room + 8, bytes;
+    void *larger;
+
+    if (count < *room)
+        return list;
+    if (!checked_mul(wanted, size, &bytes) || bytes > SIZE_MAX)
+        return NULL;
+    larger = mem_resize(&job->allocator, list, (size_t)bytes);
+    if (larger != NULL)
+        *room = wanted;
+    return larger;
+}
+
+gufo_status job_add_input(gufo_job *job, const job_input *input, uint32_t *number,
+                          gufo_error *error)
+{
+    job_input *list =
+        grow(job, job->inputs, job->input_count, &job->input_room, sizeof *job->inputs);
+
+    if (list == NULL)
+        return fail_memory(error);
+    job->inputs = list;
+    *number = (uint32_t)job->input_count;
+    list[job->input_count++] = *input;
+    return GUFO_OK;
+}
+
+gufo_status job_add_target(gufo_job *job, const job_target *target, uint32_t *number,
+                           gufo_error *error)
+{
+    job_target *list =
+        grow(job, job->targets, job->target_count, &job->target_room, sizeof *job->targets);
+
+    if (list == NULL)
+        return fail_memory(error);
+    job->targets = list;
+    *number = (uint32_t)job->target_count;
+    list[job->target_count] = *target;
+    list[job->target_count++].has_pieces = false;
+    return GUFO_OK;
+}
+
+/* ---- checking a piece ----------------------------------------------------------------------- */
+
+/* Whether bytes and numbers of the rows fit each other and the source. */
+static bool rows_make_sense(const gufo_job *job, const rows *r)
+{
+    uint64_t size, numbers;
+
+    if (r->input >= job->input_count || (r->source == NULL) == (r->read == NULL) ||
+        !checked_mul(r->count, r->row_bytes, &size) ||
+        !checked_mul(r->count, r->columns, &numbers) || size > INT64_MAX || numbers > INT64_MAX)
+        return false;
+    if (r->source != NULL && !range_inside(r->offset, size, r->source->size))
+        return false;
+    if (r->type == NULL || r->unpack != NULL)
+        return true;
+    return r->type->block_elements != 0 && r->columns % r->type->block_elements == 0 &&
+           r->columns / r->type->block_elements * r->type->block_bytes == r->row_bytes;
+}
+
+static bool sides_make_sense(const gufo_job *job, const rows *const *sides, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const rows *r = sides[i];
+
+        if (r != NULL &&
+            (!rows_make_sense(job, r) || r->columns == 0 || (r->type == NULL && r->unpack == NULL)))
+            return false;
+        for (unsigned k = 0; r != NULL && k < ROWS_SIDES; k++)
+            if (r->side[k] != NULL) /* a table does not have its own */
+                return false;
+    }
+    return true;
+}
+
+static bool op_makes_sense(const gufo_job *job, const piece *p, const row_op *op)
+{
+    for (uint32_t i = 0; i < op->kind->sides; i++)
+        if (op->side[i] == NULL)
+            return false;
+    return sides_make_sense(job, op->side, OP_SIDES) &&
+           op->kind->fits(op, p->slices * p->slice_rows, p->columns);
+}
+
+/* Whether rows of a source may be taken as they are wanted: merged rows only in whole groups, parts of
+ * rows only from bytes, and numbers only where there are some. */
+static bool source_serves(const piece *p, const rows *r)
+{
+    bool merged = r->type != NULL && interleaved_find(r->type->id) != NULL;
+
+    if (p->transpose)
+        return r->source != NULL && r->type != NULL && r->unpack == NULL && !merged &&
+               r->columns == p->slice_rows;
+    if (p->how == PIECE_MOVE)
+        return r->row_bytes == p->made[0].row_bytes;
+    return r->columns == p->columns && (r->type != NULL || r->unpack != NULL);
+}
+
+/* Whether any result takes blocks apart. */
+static bool opens_blocks(const piece *p)
+{
+    for (uint32_t i = 0; i < p->n_made; i++)
+        if (p->made[i].encode || p->made[i].type != p->sources[0].type)
+            return true;
+    return p->n_ops > 0;
+}
+
+static bool merged_rows_in_order(const piece *p)
+{
+    if (p->how == PIECE_MOVE || !opens_blocks(p))
+        return true;
+    for (uint32_t i = 0; i < p->n_segments; i++) {
+        const segment *s = &p->segments[i];
+        const rows *r = &p->sources[s->source];
+        const interleaved *merged = r->type != NULL ? interleaved_find(r->type->id) : NULL;
+
+        if (merged != NULL && (s->stride[0] != 1 || s->count[1] != 1 || s->count[2] != 1 ||
+                               s->first % merged->rows != 0 || s->count[0] % merged->rows != 0 ||
+                               s->begin % merged->rows != 0 || p->slice_rows % merged->rows != 0))
+            return false;
+    }
+    return true;
+}
+
+/* Blocks that pass keep their type, or are repacked. */
+static bool passes_blocks(const piece *p, const made *m)
+{
+    if (p->n_ops > 0)
+        return false;
+    for (uint32_t i = 0; i < p->n_sources; i++) {
+        const rows *r = &p->sources[i];
+        const interleaved *merged = r->type != NULL ? interleaved_find(r->type->id) : NULL;
+
+        if (r->type == NULL || r->unpack != NULL || m->type == NULL ||
+            (m->type != r->type &&
+             (merged == NULL || merged->plain != m->type->id || p->transpose)))
+            return false;
+        if (p->transpose && (m->type->block_elements != 1 || r->type != p->sources[0].type))
+            return false;
+    }
+    return true;
+}
+
+static bool made_makes_sense(const gufo_job *job, const piece *p, const made *m)
+{
+    uint64_t size, end;
+
+    if (!checked_mul(p->slices * p->slice_rows, m->row_bytes, &size) ||
+        !checked_add(m->place, size, &end))
+        return false;
+    if (m->target != NO_TARGET &&
+        (m->target >= job->target_count || end > job->targets[m->target].size))
+        return false;
+    if (p->how != PIECE_MAKE)
+        return p->n_made == 1 && m->target != NO_TARGET && m->row_bytes > 0;
+    if (m->type == NULL || m->type->block_elements == 0 ||
+        p->columns % m->type->block_elements != 0 ||
+        p->columns / m->type->block_elements * m->type->block_bytes != m->row_bytes)
+        return false;
+    return m->encode || passes_blocks(p, m);
+}
+
+static bool makes_sense(const gufo_job *job, piece *p)
+{
+    uint64_t all;
+
+    if (p->n_made == 0 || !checked_mul(p->slices, p->slice_rows, &all))
+        return false;
+    for (uint32_t i = 0; i < p->n_made; i++)
+        if (!made_makes_sense(job, p, &p->made[i]))
+            return false;
+    if (p->how == PIECE_GIVEN || all == 0)
+        return true;
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (!rows_make_sense(job, &p->sources[i]) || !source_serves(p, &p->sources[i]) ||
+            !sides_make_sense(job, p->sources[i].side, ROWS_SIDES))
+            return false;
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        if (!op_makes_sense(job, p, &p->ops[i]))
+            return false;
+    if (p->transpose && !checked_mul(p->slices, p->columns, &all))
+        return false;
+    return rows_check(p, all) && merged_rows_in_order(p);
+}
+
+/* ---- taking a piece ------------------------------------------------------------------------- */
+
+static void *copy_list(const gufo_job *job, const void *list, uint64_t count, size_t size)
+{
+    void *copy = mem_alloc(&job->allocator, (size_t)(count + 1) * size);
+
+    if (copy != NULL && count > 0)
+        memcpy(copy, list, (size_t)count * size);
+    return copy;
+}
+
+/* Replaces pointers to side tables by copies of them; false without memory, and then all that are not
+ * copied are NULL. */
+static bool own_sides(const gufo_job *job, const rows **sides, unsigned count)
+{
+    bool owned = true;
+
+    for (unsigned i = 0; i < count; i++) {
+        if (sides[i] == NULL)
+            continue;
+        sides[i] = owned ? copy_list(job, sides[i], 1, sizeof **sides) : NULL;
+        owned = owned && sides[i] != NULL;
+    }
+    return owned;
+}
+
+/* A copy that owns all that it points to. */
+static gufo_status own_piece(const gufo_job *job, piece *p, gufo_error *error)
+{
+    bool owned = true;
+
+    p->sources = copy_list(job, p->sources, p->n_sources, sizeof *p->sources);
+    p->segments = copy_list(job, p->segments, p->n_segments, sizeof *p->segments);
+    p->ops = copy_list(job, p->ops, p->n_ops, sizeof *p->ops);
+    p->made = copy_list(job, p->made, p->n_made, sizeof *p->made);
+    for (uint32_t i = 0; p->sources != NULL && i < p->n_sources; i++)
+        owned = own_sides(job, p->sources[i].side, ROWS_SIDES) && owned;
+    for (uint32_t i = 0; p->ops != NULL && i < p->n_ops; i++)
+        owned = own_sides(job, p->ops[i].side, OP_SIDES) && owned;
+    return owned && p->sources != NULL && p->segments != NULL && p->ops != NULL && p->made != NULL
+               ? GUFO_OK
+               : fail_memory(error);
+}
+
+/* What is read for the piece: all rows of all segments.  False for more than can be counted: strides of 0
+ * read the same rows again and again. */
+static bool count_bytes(piece *p)
+{
+    p->bytes = 0;
+    for (uint32_t i = 0; p->units > 0 && i < p->n_segments; i++) {
+        const segment *s = &p->segments[i];
+        uint64_t size, count = s->count[0] * s->count[1] * s->count[2]; /* rows_check has done it */
+
+        if (!checked_mul(count, p->sources[s->source].row_bytes, &size) ||
+            !checked_add(p->bytes, size, &p->bytes))
+            return false;
+    }
+    return true;
+}
+
+/* Counts units and bytes of the piece as the job's. */
+static gufo_status count_piece(gufo_job *job, piece *p, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t units, total;
+
+    if (!count_bytes(p) || !checked_add(job->unit_count, p->units, &units) ||
+        !checked_add(job->total, p->bytes, &total))
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "tensor %s is too large",
+                         quote_name(quoted, p->name));
+    job->unit_count = units;
+    job->total = total;
+    return GUFO_OK;
+}
+
+static void note_targets(gufo_job *job, const piece *p)
+{
+    for (uint32_t i = 0; i < p->n_made; i++) {
+        job_target *t;
+
+        if (p->made[i].target == NO_TARGET)
+            continue;
+        t = &job->targets[p->made[i].target];
+        if (!t->has_pieces)
+            t->first_piece = job->piece_count;
+        t->last_piece = job->piece_count;
+        t->has_pieces = true;
+    }
+}
+
+gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    piece own = *p;
+    piece *list = grow(job, job->pieces, job->piece_count, &job->piece_room, sizeof *job->pieces);
+    gufo_status status;
+
+    if (list == NULL)
+        return fail_memory(error);
+    job->pieces = list;
+    status = own_piece(job, &own, error);
+    if (status == GUFO_OK && !makes_sense(job, &own))
+        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                           "the plan for tensor %s does not fit its sources",
+                           quote_name(quoted, p->name));
+    if (status == GUFO_OK)
+        status = cut_piece(&own, job->unit_count, error);
+    if (status == GUFO_OK)
+        status = count_piece(job, &own, error);
+    if (status != GUFO_OK) {
+        free_piece(&job->allocator, &own);
+        return status;
+    }
+    note_targets(job, &own);
+    job->pieces[job->piece_count++] = own;
+    return GUFO_OK;
+}
+
+gufo_status job_add_rows(gufo_job *job, piece_how how, gufo_str name, const rows *from,
+                         const made *result, uint64_t slices, gufo_error *error)
+{
+    rows only = *from;
+    made to = *result;
+    segment all = {.count = {from->count, 1, 1}, .stride = {1, 0, 0}};
+    piece p = {.how = how,
+               .name = name,
+               .sources = &only,
+               .segments = &all,
+               .made = &to,
+               .n_sources = 1,
+               .n_segments = 1,
+               .n_made = 1,
+               .columns = from->columns,
+               .slices = slices,
+               .slice_rows = slices > 0 ? from->count / slices : 0};
+
+    return job_add_piece(job, &p, error);
+}
+
+gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t size,
+                         uint32_t target, uint64_t place, gufo_str name, gufo_error *error)
+{
+    const rows bytes = {.input = input,
+                        .source = job->inputs[input].source,
+                        .offset = from,
+                        .row_bytes = 1,
+                        .count = size};
+    const made moved = {.target = target, .place = place, .row_bytes = 1};
+
+    return job_add_rows(job, PIECE_MOVE, name, &bytes, &moved, 1, error);
+}

@@ -1,0 +1,348 @@
+/* Data that the caller gives, from any thread and in any order.
+ *
+ * The job records which ranges of the target were written, so that no byte is forgotten.  Data in
+ * order, in either direction, is one range.
+ *
+ * Only some files are open at a time, because a set may have tens of thousands: a file to which no
+ * thread writes is closed when another one is needed. */
+#include <pthread.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/ranges.h"
+#include "produce/run/sink.h"
+#include "produce/run/targets.h"
+#include "produce/work/work.h"
+
+enum { MOST_OPEN = 64 };
+
+typedef struct given {
+    gufo_job *job;
+    targets targets; /* `files` is NULL for a stream */
+    ranges *written; /* of each target */
+    unsigned *users; /* threads that write to it now */
+    uint64_t open;   /* targets that are */
+    uint64_t next;   /* to be closed, if nobody writes to it */
+    pthread_mutex_t lock;
+    sink stream; /* its descriptor is -1 for files */
+} given;
+
+void given_free(struct given *g)
+{
+    gufo_job *job;
+
+    if (g == NULL)
+        return;
+    job = g->job;
+    for (uint64_t i = 0; g->written != NULL && i < job->target_count; i++)
+        ranges_free(&g->written[i]);
+    mem_free(&job->allocator, g->written);
+    mem_free(&job->allocator, g->users);
+    if (g->targets.job != NULL)
+        targets_end(&g->targets, false);
+    (void)pthread_mutex_destroy(&g->lock);
+    mem_free(&job->allocator, g);
+    job->given = NULL;
+}
+
+/* ---- beginning ------------------------------------------------------------------------------ */
+
+static gufo_status begin(gufo_job *job, int stream, gufo_error *error)
+{
+    given *g = mem_zero(&job->allocator, sizeof *g);
+
+    if (g == NULL)
+        return fail_memory(error);
+    job->given = g;
+    g->job = job;
+    g->stream.fd = stream;
+    (void)pthread_mutex_init(&g->lock, NULL);
+    g->written = mem_zero(&job->allocator, (size_t)job->target_count * sizeof *g->written);
+    g->users = mem_zero(&job->allocator, (size_t)job->target_count * sizeof *g->users);
+    if (g->written == NULL || g->users == NULL)
+        return fail_memory(error);
+    for (uint64_t i = 0; i < job->target_count; i++)
+        g->written[i].allocator = &job->allocator;
+    return GUFO_OK;
+}
+
+/* Closes a file that nobody writes to, if too many are open. */
+static void make_room(given *g)
+{
+    for (uint64_t i = 0; g->open >= MOST_OPEN && i < g->job->target_count; i++) {
+        uint32_t index = (uint32_t)g->next;
+
+        g->next = (g->next + 1) % g->job->target_count;
+        if (g->targets.fds[index] < 0 || g->users[index] > 0)
+            continue;
+        targets_rest(&g->targets, index);
+        g->open--;
+    }
+}
+
+static gufo_status open_all(given *g, const gufo_job_options *options, gufo_error *error)
+{
+    gufo_status status = targets_find(&g->targets, g->job, options, error);
+
+    if (status == GUFO_OK)
+        status = targets_check_replaceable(&g->targets, error);
+    if (status == GUFO_OK)
+        status = targets_reserve(&g->targets, error);
+    for (uint32_t i = 0; i < g->job->target_count && status == GUFO_OK; i++) {
+        make_room(g);
+        status = targets_open(&g->targets, i, error);
+        g->open++;
+    }
+    return status;
+}
+
+gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options, gufo_error *error)
+{
+    static const gufo_run standard = {0};
+    gufo_error ignored;
+    gufo_status status;
+
+    error = error != NULL ? error : &ignored;
+    status = job_check_options(options, error);
+    if (status == GUFO_OK && (options->flags & ~(uint32_t)GUFO_JOB_REPLACE) != 0)
+        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                           "data that the caller gives cannot be resumed");
+    if (status == GUFO_OK)
+        status = job_begin(job, &standard, error);
+    if (status != GUFO_OK) /* an output that is open stays so */
+        return status;
+    status = begin(job, -1, error);
+    if (status == GUFO_OK)
+        status = open_all(job->given, options, error);
+    if (status != GUFO_OK)
+        given_free(job->given);
+    return status;
+}
+
+static gufo_status check_stream(const gufo_job *job, gufo_error *error)
+{
+    bool fits = job->target_count == 1;
+
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        fits = fits && job->pieces[i].how == PIECE_GIVEN;
+    return fits ? GUFO_OK
+                : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                            "a stream takes one file, of which the caller gives all tensors");
+}
+
+gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error)
+{
+    static const gufo_run standard = {0};
+    gufo_error ignored;
+    const void *header;
+    gufo_status status;
+    size_t size;
+
+    error = error != NULL ? error : &ignored;
+    status = check_stream(job, error);
+    if (status == GUFO_OK)
+        status = job_begin(job, &standard, error);
+    if (status != GUFO_OK)
+        return status;
+    status = begin(job, fd, error);
+    if (status == GUFO_OK)
+        status = job_header(&job->targets[0], &header, &size, error);
+    if (status == GUFO_OK)
+        status = sink_send(&job->given->stream, header, size, error);
+    if (status != GUFO_OK)
+        given_free(job->given);
+    return status;
+}
+
+/* ---- data ----------------------------------------------------------------------------------- */
+
+/* The piece of a tensor: pieces of a target come in the order of its tensors. */
+static const piece *find_piece(const gufo_job *job, size_t index, uint64_t tensor)
+{
+    const job_target *t;
+    uint64_t number;
+
+    if (index >= job->target_count || tensor >= job->targets[index].tensor_count)
+        return NULL;
+    t = &job->targets[index];
+    number = t->has_pieces ? t->first_piece + tensor : UINT64_MAX;
+    /* Data that is moved as a whole is one piece for all tensors. */
+    return number <= t->last_piece ? &job->pieces[number] : NULL;
+}
+
+static gufo_status check_place(const gufo_job *job, const piece *p, uint64_t offset, uint64_t size,
+                               gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (job->given == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s",
+                         job->used ? "the output of the job has ended, or failed before"
+                                   : "the job is not open");
+    if (job->given->stream.failed)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the output of the job failed before");
+    if (p == NULL)
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no such tensor");
+    if (p->how != PIECE_GIVEN)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "tensor %s comes from a model, and is not given",
+                         quote_name(quoted, p->name));
+    if (!range_inside(offset, size, p->slice_rows))
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
+                         " do not fit",
+                         quote_name(quoted, p->name), p->slice_rows, size, offset);
+    return GUFO_OK;
+}
+
+/* Whether there is only padding between what was sent and `place`. */
+static bool is_next(const given *g, const piece *p, uint64_t place)
+{
+    const made *m = &p->made[0];
+    const gufo_job *job = g->job;
+    const void *header;
+    size_t size = 0;
+
+    if (place == g->stream.position)
+        return true;
+    if (place != m->place || place < g->stream.position)
+        return false;
+    while (p > job->pieces) {
+        p--;
+        if (p->slice_rows > 0)
+            return g->stream.position == p->made[0].place + p->slice_rows;
+    }
+    return job_header(&job->targets[0], &header, &size, NULL) == GUFO_OK &&
+           g->stream.position == size;
+}
+
+static gufo_status send_data(given *g, const piece *p, uint64_t offset, const void *data,
+                             size_t size, gufo_error *error)
+{
+    uint64_t place = p->made[0].place + offset;
+    gufo_status status;
+
+    if (!is_next(g, p, place))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "a stream takes data in order: byte %" PRIu64 " is next, not %" PRIu64,
+                         g->stream.position, place);
+    status = sink_pad(&g->stream, place, error);
+    return status == GUFO_OK ? sink_send(&g->stream, data, size, error) : status;
+}
+
+static gufo_status note_written(given *g, size_t index, const piece *p, uint64_t offset,
+                                size_t size, gufo_error *error)
+{
+    uint64_t begins = p->made[0].place + offset;
+
+    return ranges_add(&g->written[index], begins, begins + size) ? GUFO_OK : fail_memory(error);
+}
+
+/* The descriptor of a target, which stays open until it is given back. */
+static gufo_status take_file(given *g, uint32_t index, int *fd, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    (void)pthread_mutex_lock(&g->lock);
+    if (g->targets.fds[index] < 0) {
+        make_room(g);
+        status = targets_reopen(&g->targets, index, error);
+        g->open += status == GUFO_OK;
+    }
+    g->users[index] += status == GUFO_OK;
+    *fd = g->targets.fds[index];
+    (void)pthread_mutex_unlock(&g->lock);
+    return status;
+}
+
+static gufo_status write_file(given *g, uint32_t index, const piece *p, uint64_t offset,
+                              const void *data, size_t size, gufo_error *error)
+{
+    gufo_status status;
+    int fd;
+
+    status = take_file(g, index, &fd, error);
+    if (status != GUFO_OK)
+        return status;
+    status = output_write_at(fd, p->made[0].place + offset, data, size, error);
+    if (status != GUFO_OK)
+        (void)targets_fail(&g->targets, index, status, error);
+    (void)pthread_mutex_lock(&g->lock);
+    g->users[index]--;
+    if (status == GUFO_OK)
+        status = note_written(g, index, p, offset, size, error);
+    (void)pthread_mutex_unlock(&g->lock);
+    return status;
+}
+
+gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_t offset,
+                           const void *data, size_t size, gufo_error *error)
+{
+    const piece *p = find_piece(job, index, tensor);
+    gufo_status status = check_place(job, p, offset, size, error);
+    given *g = job->given;
+
+    if (status != GUFO_OK || size == 0)
+        return status;
+    if (g->stream.fd < 0)
+        return write_file(g, (uint32_t)index, p, offset, data, size, error);
+    status = send_data(g, p, offset, data, size, error);
+    return status == GUFO_OK ? note_written(g, index, p, offset, size, error) : status;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static gufo_status check_written(const given *g, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    for (uint64_t i = 0; i < g->job->piece_count; i++) {
+        const piece *p = &g->job->pieces[i];
+        const made *m = &p->made[0];
+
+        if (p->how == PIECE_GIVEN &&
+            !ranges_cover(&g->written[m->target], m->place, m->place + p->slice_rows))
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "tensor %s did not get all of its %" PRIu64 " bytes",
+                             quote_name(quoted, p->name), p->slice_rows);
+    }
+    return GUFO_OK;
+}
+
+static gufo_status finish_files(given *g, const gufo_run *run, gufo_error *error)
+{
+    work w;
+    gufo_status status = job_check_run(run, error);
+
+    if (status == GUFO_OK)
+        status = work_begin(&w, g->job, run, false, error);
+    if (status != GUFO_OK)
+        return status;
+    w.files = g->targets.fds;
+    w.paths = g->targets.paths;
+    status = spans_run(&g->targets, &w, 0, error);
+    work_end(&w);
+    if (status == GUFO_OK)
+        status = job_check_inputs(g->job, error);
+    return status == GUFO_OK ? targets_commit(&g->targets, false, error) : status;
+}
+
+gufo_status gufo_job_finish(gufo_job *job, const gufo_run *run, gufo_error *error)
+{
+    static const gufo_run standard = {0};
+    given *g = job->given;
+    gufo_error ignored;
+    gufo_status status;
+
+    error = error != NULL ? error : &ignored;
+    if (g == NULL)
+        return check_place(job, NULL, 0, 0, error);
+    status = g->stream.failed ? check_place(job, NULL, 0, 0, error) : check_written(g, error);
+    if (status == GUFO_OK)
+        status = g->stream.fd >= 0 ? sink_pad(&g->stream, job->targets[0].size, error)
+                                   : finish_files(g, run != NULL ? run : &standard, error);
+    given_free(g);
+    return status;
+}

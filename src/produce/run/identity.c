@@ -1,0 +1,141 @@
+/* The identity of a job: a run that resumes one must have the same inputs, options and pieces, cut
+ * in the same way, or the halves of the output would not fit. */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "produce/run/journal.h"
+#include "produce/work/work.h"
+
+/* Raised whenever cut.c cuts differently, or what a unit gives changes. */
+enum { CUT_VERSION = 1, PIECE_BYTES = 4096 };
+
+static void chain_u64(uint64_t *hash, uint64_t number)
+{
+    hash_chain(hash, &number, sizeof number);
+}
+
+/* ---- inputs --------------------------------------------------------------------------------- */
+
+/* Its size, its time, and what it says before its data. */
+static gufo_status chain_input(uint64_t *hash, const job_input *input, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    uint8_t bytes[PIECE_BYTES];
+    struct stat info;
+
+    if (input->source == NULL || input->planned)
+        return GUFO_OK;
+    chain_u64(hash, input->source->size);
+    if (input->source->fd >= 0 && fstat(input->source->fd, &info) == 0) {
+        chain_u64(hash, (uint64_t)info.st_mtim.tv_sec);
+        chain_u64(hash, (uint64_t)info.st_mtim.tv_nsec);
+    }
+    for (uint64_t at = 0; at < input->head && status == GUFO_OK; at += PIECE_BYTES) {
+        size_t size = (size_t)(input->head - at < PIECE_BYTES ? input->head - at : PIECE_BYTES);
+
+        status = source_read(input->source, at, bytes, size, error);
+        if (status == GUFO_OK)
+            hash_chain(hash, bytes, size);
+        else
+            fail_in(error, input->role, input->index, input->name);
+    }
+    return status;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+static void chain_rows(uint64_t *hash, const rows *r)
+{
+    chain_u64(hash, r != NULL);
+    if (r == NULL)
+        return;
+    chain_u64(hash, r->input);
+    chain_u64(hash, r->offset);
+    chain_u64(hash, r->row_bytes);
+    chain_u64(hash, r->count);
+    chain_u64(hash, r->columns);
+    chain_u64(hash, r->type != NULL ? r->type->id : UINT64_MAX);
+    if (r->unpack != NULL)
+        hash_chain(hash, r->unpack->name, strlen(r->unpack->name));
+    chain_u64(hash, r->swapped);
+    for (unsigned i = 0; i < ROWS_SIDES; i++)
+        chain_rows(hash, r->side[i]);
+}
+
+static void chain_segment(uint64_t *hash, const segment *s)
+{
+    chain_u64(hash, s->source);
+    chain_u64(hash, s->first);
+    for (unsigned i = 0; i < 3; i++) {
+        chain_u64(hash, s->count[i]);
+        chain_u64(hash, s->stride[i]);
+    }
+}
+
+static void chain_op(uint64_t *hash, const row_op *op)
+{
+    hash_chain(hash, op->kind->name, strlen(op->kind->name));
+    hash_chain(hash, &op->number, sizeof op->number);
+    for (unsigned i = 0; i < OP_SIDES; i++)
+        chain_rows(hash, op->side[i]);
+}
+
+static void chain_made(uint64_t *hash, const made *m)
+{
+    chain_u64(hash, m->target);
+    chain_u64(hash, m->place);
+    chain_u64(hash, m->row_bytes);
+    chain_u64(hash, m->type != NULL ? m->type->id : UINT64_MAX);
+    chain_u64(hash, (m->encode ? 1u : 0u) | (m->weighs ? 2u : 0u) | (m->swap ? 4u : 0u) |
+                        (m->measure ? 8u : 0u));
+}
+
+static void chain_piece(uint64_t *hash, const piece *p)
+{
+    chain_u64(hash, (uint64_t)p->how | (uint64_t)p->transpose << 8);
+    hash_chain(hash, p->name.data, p->name.len);
+    chain_u64(hash, p->columns);
+    chain_u64(hash, p->slices);
+    chain_u64(hash, p->slice_rows);
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        chain_rows(hash, &p->sources[i]);
+    for (uint32_t i = 0; i < p->n_segments; i++)
+        chain_segment(hash, &p->segments[i]);
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        chain_op(hash, &p->ops[i]);
+    for (uint32_t i = 0; i < p->n_made; i++)
+        chain_made(hash, &p->made[i]);
+}
+
+static gufo_status chain_target(uint64_t *hash, const job_target *t, gufo_error *error)
+{
+    const void *bytes;
+    size_t size;
+    gufo_status status = job_header(t, &bytes, &size, error);
+
+    if (status != GUFO_OK)
+        return status;
+    chain_u64(hash, t->size);
+    hash_chain(hash, bytes, size);
+    return GUFO_OK;
+}
+
+gufo_status identity_of(const gufo_job *job, journal_identity *out, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    *out = (journal_identity){0};
+    for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
+        status = chain_input(&out->inputs, &job->inputs[i], error);
+    chain_u64(&out->plan, (uint64_t)CUT_VERSION << 1 | HOST_IS_BIG_ENDIAN);
+    chain_u64(&out->plan, job->identity);
+    chain_u64(&out->plan, (uint64_t)job->effort);
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        chain_piece(&out->plan, &job->pieces[i]);
+    for (uint64_t i = 0; i < job->target_count && status == GUFO_OK; i++)
+        status = chain_target(&out->plan, &job->targets[i], error);
+    return status;
+}

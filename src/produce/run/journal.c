@@ -1,0 +1,371 @@
+/* The journal; journal.h draws its bytes. */
+#include "produce/run/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/error.h"
+#include "base/files/disk.h"
+#include "base/files/output.h"
+#include "base/files/trust.h"
+#include "base/hash.h"
+
+enum {
+    FORM = 1,
+    VERSION_SIZE = 24,
+    AT_FORM = 8,
+    AT_RESULT_SIZE = 12,
+    AT_VERSION = 16,
+    AT_INPUTS = 40,
+    AT_PLAN = 48,
+    AT_CHECK = 56,
+    HEADER_SIZE = 64,
+    MARK_RESULT = 16,
+    MARK_CHECK = 8,
+    MOST_MARK = MARK_RESULT + JOB_RESULT_SIZE + MARK_CHECK,
+    MARKS_AT_ONCE = 64, /* that are encoded in one go */
+};
+
+static const char magic[] = "GUFO-JOB";
+
+/* Of journals that older versions have left. */
+static const char *const older_magics[] = {"GUFO-QNT", "GUFOQRUN"};
+
+/* Checks detect what a crash leaves, not forgeries: the key is not a secret. */
+static uint64_t check_of(const uint8_t *bytes, size_t size, uint64_t number)
+{
+    return hash_text((hash_key){number, 0}, (gufo_str){(const char *)bytes, size});
+}
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+static void put_u64(uint8_t *at, uint64_t v)
+{
+    store_u64(at, v, bytes_swapped(false));
+}
+
+static uint64_t get_u64(const uint8_t *at)
+{
+    return load_u64(at, bytes_swapped(false));
+}
+
+static size_t mark_size(const journal *j)
+{
+    return MARK_RESULT + j->result_size + MARK_CHECK;
+}
+
+static uint64_t mark_at(const journal *j, uint64_t number)
+{
+    return HEADER_SIZE + number * mark_size(j);
+}
+
+static void encode_header(uint8_t header[HEADER_SIZE], const journal *j,
+                          const journal_identity *identity)
+{
+    const char *version = gufo_version();
+
+    memset(header, 0, HEADER_SIZE);
+    memcpy(header, magic, sizeof magic - 1);
+    store_u32(header + AT_FORM, FORM, bytes_swapped(false));
+    store_u32(header + AT_RESULT_SIZE, (uint32_t)j->result_size, bytes_swapped(false));
+    memcpy(header + AT_VERSION, version, strnlen(version, VERSION_SIZE));
+    put_u64(header + AT_INPUTS, identity->inputs);
+    put_u64(header + AT_PLAN, identity->plan);
+    put_u64(header + AT_CHECK, check_of(header, AT_CHECK, 0));
+}
+
+static void encode_mark(const journal *j, uint8_t *at, const journal_mark *mark, uint64_t number)
+{
+    size_t checked = MARK_RESULT + j->result_size;
+
+    put_u64(at, mark->piece);
+    put_u64(at + 8, mark->units_done);
+    memcpy(at + MARK_RESULT, mark->result, j->result_size);
+    put_u64(at + checked, check_of(at, checked, number));
+}
+
+static bool decode_mark(const journal *j, const uint8_t *at, journal_mark *mark, uint64_t number)
+{
+    size_t checked = MARK_RESULT + j->result_size;
+
+    if (get_u64(at + checked) != check_of(at, checked, number))
+        return false;
+    *mark = (journal_mark){.piece = get_u64(at), .units_done = get_u64(at + 8)};
+    memcpy(mark->result, at + MARK_RESULT, j->result_size);
+    return true;
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+static gufo_status write_at(const journal *j, uint64_t offset, const void *data, size_t size,
+                            gufo_error *error)
+{
+    gufo_error reason;
+
+    if (output_write_at(j->fd, offset, data, size, &reason) == GUFO_OK)
+        return GUFO_OK;
+    return fail_io(error, reason.system, "cannot write the journal");
+}
+
+/* Reads up to `size` bytes; less at the end of the file. */
+static gufo_status read_at(const journal *j, uint64_t offset, uint8_t *bytes, size_t size,
+                           size_t *got, gufo_error *error)
+{
+    *got = 0;
+    while (*got < size) {
+        ssize_t n = pread(j->fd, bytes + *got, size - *got, (off_t)(offset + *got));
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return fail_io(error, errno, "cannot read the journal");
+        if (n == 0)
+            break;
+        *got += (size_t)n;
+    }
+    return GUFO_OK;
+}
+
+static gufo_status sync_journal(const journal *j, gufo_error *error)
+{
+    return disk_sync(j->fd) == 0 ? GUFO_OK : fail_io(error, errno, "cannot sync the journal");
+}
+
+/* Where locks are not supported there are none. */
+static gufo_status lock(const journal *j, gufo_error *error)
+{
+    struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+
+    if (fcntl(j->fd, F_SETLK, &whole) == 0 || (errno != EACCES && errno != EAGAIN))
+        return GUFO_OK;
+    return fail_io(error, EBUSY, "another process is working on it");
+}
+
+void journal_close(journal *j, bool keep)
+{
+    if (j->fd >= 0) {
+        if (!keep)
+            (void)disk_unlink(j->path);
+        (void)close(j->fd);
+    }
+    *j = (journal){.fd = -1};
+}
+
+/* ---- a new one ------------------------------------------------------------------------------ */
+
+/* Removes an existing one, unless a process is working on it. */
+static gufo_status remove_old(journal *j, gufo_error *error)
+{
+    gufo_status status;
+
+    j->fd = disk_open(j->path, O_RDWR | TRUST_OPEN_FLAGS, 0);
+    if (j->fd < 0)
+        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot open the journal");
+    status = lock(j, error);
+    if (status == GUFO_OK && disk_unlink(j->path) != 0)
+        status = fail_io(error, errno, "cannot remove the journal");
+    (void)close(j->fd);
+    j->fd = -1;
+    return status;
+}
+
+static gufo_status create_file(journal *j, gufo_error *error)
+{
+    j->fd = disk_open(j->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+    if (j->fd >= 0)
+        return lock(j, error);
+    if (errno == EEXIST)
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
+                         "an interrupted run has left this journal");
+    return fail_io(error, errno, "cannot create the journal");
+}
+
+gufo_status journal_create(journal *j, const char *path, size_t result_size,
+                           const journal_identity *identity, bool replace, gufo_error *error)
+{
+    uint8_t header[HEADER_SIZE];
+    gufo_status status = GUFO_OK;
+
+    *j = (journal){.fd = -1, .path = path, .result_size = result_size};
+    if (replace)
+        status = remove_old(j, error);
+    if (status == GUFO_OK)
+        status = create_file(j, error);
+    if (status != GUFO_OK) {
+        journal_close(j, true);
+        return status;
+    }
+    encode_header(header, j, identity);
+    status = write_at(j, 0, header, sizeof header, error);
+    if (status == GUFO_OK)
+        status = sync_journal(j, error);
+    if (status != GUFO_OK)
+        journal_close(j, false);
+    return status;
+}
+
+/* ---- one that exists ------------------------------------------------------------------------ */
+
+static bool begins_with(const uint8_t *found, const char *text)
+{
+    return memcmp(found, text, sizeof magic - 1) == 0;
+}
+
+/* An older version's header may be shorter than ours. */
+static gufo_status check_age(const uint8_t *found, size_t size, gufo_error *error)
+{
+    for (size_t i = 0; i < sizeof older_magics / sizeof *older_magics; i++)
+        if (size >= sizeof magic - 1 && begins_with(found, older_magics[i]))
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "cannot resume: an older version of gufo has left this journal");
+    return GUFO_OK;
+}
+
+/* Reports what is different. */
+static gufo_status compare_header(const uint8_t *found, const journal *j,
+                                  const journal_identity *identity, gufo_error *error)
+{
+    uint8_t wanted[HEADER_SIZE];
+    char version[VERSION_SIZE + 1] = {0}, quoted[GUFO_QUOTE_SIZE];
+
+    encode_header(wanted, j, identity);
+    memcpy(version, found + AT_VERSION, VERSION_SIZE);
+    if (!begins_with(found, magic) || get_u64(found + AT_CHECK) != check_of(found, AT_CHECK, 0))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "cannot resume: this is not a journal of an interrupted run");
+    if (memcmp(found + AT_VERSION, wanted + AT_VERSION, VERSION_SIZE) != 0 ||
+        memcmp(found + AT_FORM, wanted + AT_FORM, sizeof(uint32_t)) != 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "cannot resume: it was begun by version %s of gufo, and this is %s",
+                         quote_name(quoted, gufo_str_of(version)), gufo_version());
+    if (get_u64(found + AT_INPUTS) != identity->inputs)
+        return fail_with(
+            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            "cannot resume: it was begun with another input, or the input was changed");
+    if (memcmp(found, wanted, AT_CHECK) != 0)
+        return fail_with(
+            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+            "cannot resume: it was begun with other options, or with another importance matrix");
+    return GUFO_OK;
+}
+
+/* Hands over all good marks; j->marks is their number. */
+static gufo_status read_marks(journal *j, journal_visit *visit, void *context, gufo_error *error)
+{
+    uint8_t bytes[MARKS_AT_ONCE * MOST_MARK];
+    size_t each = mark_size(j), got;
+    gufo_status status;
+    journal_mark mark;
+
+    for (;;) {
+        status = read_at(j, mark_at(j, j->marks), bytes, MARKS_AT_ONCE * each, &got, error);
+        if (status != GUFO_OK)
+            return status;
+        for (size_t at = 0; got - at >= each; at += each, j->marks++) {
+            if (!decode_mark(j, bytes + at, &mark, j->marks))
+                return GUFO_OK;
+            visit(context, &mark);
+        }
+        if (got < MARKS_AT_ONCE * each)
+            return GUFO_OK;
+    }
+}
+
+/* Takes off what comes after the last good mark: later ones are not to make it look good. */
+static gufo_status cut(const journal *j, gufo_error *error)
+{
+    if (disk_resize(j->fd, mark_at(j, j->marks)) != 0)
+        return fail_io(error, errno, "cannot write the journal");
+    return sync_journal(j, error);
+}
+
+/* Whether so few bytes are what a crash left of a header: its beginning, or zeros. */
+static bool begins_header(const uint8_t *bytes, size_t size)
+{
+    bool zeros = true;
+
+    for (size_t i = 0; i < size; i++)
+        zeros = zeros && bytes[i] == 0;
+    return zeros || memcmp(bytes, magic, size < sizeof magic - 1 ? size : sizeof magic - 1) == 0;
+}
+
+/* Reads and checks the header.  *found is false if the run was stopped while it was written, before
+ * anything else was: the file is removed then. */
+static gufo_status read_header(const journal *j, const journal_identity *identity, bool *found,
+                               gufo_error *error)
+{
+    uint8_t header[HEADER_SIZE];
+    size_t got;
+    gufo_status status = read_at(j, 0, header, sizeof header, &got, error);
+
+    if (status == GUFO_OK)
+        status = check_age(header, got, error);
+    if (status != GUFO_OK)
+        return status;
+    *found = got == sizeof header;
+    if (*found)
+        return compare_header(header, j, identity, error);
+    if (!begins_header(header, got))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "cannot resume: this is not a journal of an interrupted run");
+    return disk_unlink(j->path) == 0 ? GUFO_OK : fail_io(error, errno, "cannot remove the journal");
+}
+
+static gufo_status check_own(const journal *j, gufo_error *error)
+{
+    struct stat info;
+    const char *obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_own(&info);
+
+    return obstacle == NULL ? GUFO_OK
+                            : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                        "cannot resume with this journal: %s", obstacle);
+}
+
+gufo_status journal_open(journal *j, const char *path, size_t result_size,
+                         const journal_identity *identity, journal_visit *visit, void *context,
+                         bool *found, gufo_error *error)
+{
+    gufo_status status;
+
+    *j = (journal){.fd = -1, .path = path, .result_size = result_size};
+    j->fd = disk_open(path, O_RDWR | TRUST_OPEN_FLAGS, 0);
+    *found = j->fd >= 0;
+    status = *found || errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot open the journal");
+    if (*found)
+        status = check_own(j, error);
+    if (status == GUFO_OK && *found)
+        status = lock(j, error);
+    if (status == GUFO_OK && *found)
+        status = read_header(j, identity, found, error);
+    if (status == GUFO_OK && *found)
+        status = read_marks(j, visit, context, error);
+    if (status == GUFO_OK && *found)
+        status = cut(j, error);
+    if (status != GUFO_OK || !*found)
+        journal_close(j, true);
+    return status;
+}
+
+/* ---- marks ---------------------------------------------------------------------------------- */
+
+gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, gufo_error *error)
+{
+    uint8_t bytes[MARKS_AT_ONCE * MOST_MARK];
+    gufo_status status = GUFO_OK;
+
+    while (count > 0 && status == GUFO_OK) {
+        size_t step = count < MARKS_AT_ONCE ? count : MARKS_AT_ONCE;
+
+        for (size_t i = 0; i < step; i++)
+            encode_mark(j, bytes + i * mark_size(j), &marks[i], j->marks + i);
+        status = write_at(j, mark_at(j, j->marks), bytes, step * mark_size(j), error);
+        j->marks += step;
+        marks += step;
+        count -= step;
+    }
+    return status == GUFO_OK ? sync_journal(j, error) : status;
+}

@@ -1,0 +1,169 @@
+/* The thread that keeps the journal; keeper.h has the idea. */
+#include "produce/run/keeper.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* A sync makes writers wait: there has to be something to lose. */
+enum { SECONDS_BETWEEN = 2, PATIENCE = 5, FIRST_CAPACITY = 64 };
+#define BYTES_BETWEEN (UINT64_C(256) << 20)
+
+static const gufo_allocator *allocator_of(const keeper *k)
+{
+    return &k->targets->job->allocator;
+}
+
+/* ---- saving --------------------------------------------------------------------------------- */
+
+/* Data first, marks after it.  A mark that cannot be saved is lost: nothing is saved after it. */
+static gufo_status save(keeper *k, const journal_mark *marks, size_t count, gufo_error *error)
+{
+    gufo_status status = targets_sync(k->targets, error);
+
+    if (status != GUFO_OK)
+        return status;
+    status = journal_append(k->journal, marks, count, error);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_JOURNAL, 0, k->journal->path);
+    return status;
+}
+
+/* Saves what is noted.  Called and returns with the lock held; works without it. */
+static void save_noted(keeper *k)
+{
+    journal_mark *marks = k->marks;
+    size_t count = k->count;
+    gufo_status status;
+    gufo_error error;
+
+    if (count == 0 || k->status != GUFO_OK)
+        return;
+    k->marks = NULL;
+    k->count = k->capacity = 0;
+    k->bytes = 0;
+    (void)pthread_mutex_unlock(&k->lock);
+    status = save(k, marks, count, &error);
+    mem_free(allocator_of(k), marks);
+    (void)pthread_mutex_lock(&k->lock);
+    if (status != GUFO_OK) {
+        k->status = status;
+        k->error = error;
+    }
+}
+
+/* ---- the thread ----------------------------------------------------------------------------- */
+
+static void wait_a_while(keeper *k)
+{
+    struct timespec until;
+
+    (void)clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += SECONDS_BETWEEN;
+    while (!k->stop && pthread_cond_timedwait(&k->wake, &k->lock, &until) != ETIMEDOUT)
+        ;
+}
+
+static void *keep(void *argument)
+{
+    keeper *k = argument;
+    unsigned waited = 0;
+
+    (void)pthread_mutex_lock(&k->lock);
+    for (wait_a_while(k); !k->stop; wait_a_while(k)) {
+        if (k->bytes < BYTES_BETWEEN && ++waited < PATIENCE)
+            continue;
+        save_noted(k);
+        waited = 0;
+    }
+    (void)pthread_mutex_unlock(&k->lock);
+    return NULL;
+}
+
+void keeper_start(keeper *k, targets *t, journal *j)
+{
+    pthread_condattr_t monotonic;
+
+    *k = (keeper){.targets = t, .journal = j};
+    (void)pthread_condattr_init(&monotonic);
+    (void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    (void)pthread_mutex_init(&k->lock, NULL);
+    (void)pthread_cond_init(&k->wake, &monotonic);
+    (void)pthread_condattr_destroy(&monotonic);
+    k->running = pthread_create(&k->thread, NULL, keep, k) == 0;
+}
+
+void keeper_stop(keeper *k)
+{
+    if (!k->running)
+        return;
+    (void)pthread_mutex_lock(&k->lock);
+    k->stop = true;
+    (void)pthread_cond_signal(&k->wake);
+    (void)pthread_mutex_unlock(&k->lock);
+    (void)pthread_join(k->thread, NULL);
+    k->running = false;
+}
+
+void keeper_free(keeper *k)
+{
+    keeper_stop(k);
+    mem_free(allocator_of(k), k->marks);
+    (void)pthread_cond_destroy(&k->wake);
+    (void)pthread_mutex_destroy(&k->lock);
+}
+
+/* ---- noting --------------------------------------------------------------------------------- */
+
+static bool make_room(keeper *k)
+{
+    size_t capacity = k->capacity == 0 ? FIRST_CAPACITY : 2 * k->capacity;
+    journal_mark *larger;
+
+    if (k->count < k->capacity)
+        return true;
+    larger = mem_resize(allocator_of(k), k->marks, capacity * sizeof *larger);
+    if (larger == NULL)
+        return false;
+    k->marks = larger;
+    k->capacity = capacity;
+    return true;
+}
+
+static gufo_status result(const keeper *k, gufo_error *error)
+{
+    if (k->status != GUFO_OK && error != NULL)
+        *error = k->error;
+    return k->status;
+}
+
+gufo_status keeper_note(keeper *k, const journal_mark *mark, uint64_t bytes, gufo_error *error)
+{
+    gufo_status status;
+
+    (void)pthread_mutex_lock(&k->lock);
+    status = result(k, error);
+    k->bytes += bytes;
+    /* Of one piece only the latest mark matters. */
+    if (status == GUFO_OK && k->count > 0 && k->marks[k->count - 1].piece == mark->piece)
+        k->marks[k->count - 1] = *mark;
+    else if (status == GUFO_OK && make_room(k))
+        k->marks[k->count++] = *mark;
+    else if (status == GUFO_OK)
+        status = fail_memory(error);
+    (void)pthread_mutex_unlock(&k->lock);
+    return status;
+}
+
+gufo_status keeper_save(keeper *k, gufo_error *error)
+{
+    gufo_status status;
+
+    (void)pthread_mutex_lock(&k->lock);
+    save_noted(k);
+    status = result(k, error);
+    (void)pthread_mutex_unlock(&k->lock);
+    return status;
+}

@@ -1,0 +1,301 @@
+/* A run, from a plan to files with their names.
+ *
+ *     find --> reserve --> open, units, close --> inputs unchanged? --> names
+ *       |         |                 |                    |                |
+ *       +---------+-----------------+--------------------+----------------+--> nothing is left
+ *
+ * A resumable job keeps OUT.part and a journal when it is stopped:
+ *
+ *     find, read the journal --> continue from there --> ... --> data complete, recorded --> names
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "produce/run/keeper.h"
+#include "produce/work/work.h"
+
+typedef struct run {
+    gufo_job *job;
+    targets targets;
+    work work;
+    journal journal;
+    keeper keeper;
+    uint64_t units_done;
+    bool complete; /* an interrupted run has done all but giving names */
+} run;
+
+/* ---- inputs ----------------------------------------------------------------------------------- */
+
+/* An input that changed meanwhile may have been read half old and half new. */
+gufo_status job_check_inputs(const gufo_job *job, gufo_error *error)
+{
+    for (uint64_t i = 0; i < job->input_count; i++) {
+        const job_input *input = &job->inputs[i];
+        gufo_status status =
+            input->source != NULL ? source_unchanged(input->source, error) : GUFO_OK;
+
+        if (status != GUFO_OK) {
+            fail_in(error, input->role, input->index, input->name);
+            return status;
+        }
+    }
+    return GUFO_OK;
+}
+
+/* ---- a job that leaves nothing behind ------------------------------------------------------- */
+
+static gufo_status run_at_once(run *r, gufo_error *error)
+{
+    gufo_status status = targets_check_replaceable(&r->targets, error);
+
+    if (status == GUFO_OK)
+        status = targets_reserve(&r->targets, error);
+    if (status == GUFO_OK)
+        status = spans_run(&r->targets, &r->work, 0, error);
+    if (status == GUFO_OK)
+        status = job_check_inputs(r->job, error);
+    return status == GUFO_OK ? targets_commit(&r->targets, false, error) : status;
+}
+
+/* ---- one that can be resumed ---------------------------------------------------------------- */
+
+/* Takes over what an interrupted run has noted. */
+static void take_mark(void *context, const journal_mark *mark)
+{
+    run *r = context;
+
+    if (mark->piece == MARK_COMPLETE) {
+        r->complete = true;
+    } else if (mark->piece < r->job->piece_count && mark->units_done <= r->job->unit_count) {
+        memcpy(job_result(r->job, mark->piece), mark->result, r->job->hooks.result_size);
+        r->units_done = mark->units_done;
+    }
+}
+
+/* What the units that are done have read. */
+static uint64_t bytes_before(const gufo_job *job, uint64_t units)
+{
+    uint64_t bytes = 0;
+
+    for (uint64_t i = 0; i < job->piece_count && job->pieces[i].first_unit < units; i++) {
+        const piece *p = &job->pieces[i];
+
+        if (p->first_unit + p->units <= units) {
+            bytes += p->bytes;
+            continue;
+        }
+        for (uint64_t n = p->first_unit; n < units; n++) {
+            unit u = cut_find(job, n);
+
+            bytes += cut_bytes(&u);
+        }
+    }
+    return bytes;
+}
+
+static gufo_status fail_journal(const run *r, gufo_status status, gufo_error *error)
+{
+    fail_in(error, GUFO_FILE_JOURNAL, 0, r->targets.journal);
+    return status;
+}
+
+/* Ends targets and journal.  The journal goes last, for a .part file without one would be anybody's, and its
+ * path lives as long as it does. */
+static void end_resumable(run *r, bool keep_files, bool keep_journal)
+{
+    char *path = r->targets.journal;
+
+    r->targets.journal = NULL;
+    targets_end(&r->targets, keep_files);
+    r->targets = (targets){.job = NULL};
+    journal_close(&r->journal, keep_journal);
+    mem_free(&r->job->allocator, path);
+}
+
+/* Starts from nothing.  The journal comes first: a .part file without one would be anybody's. */
+static gufo_status start_anew(run *r, const journal_identity *identity, gufo_error *error)
+{
+    bool replace = (r->targets.flags & GUFO_JOB_REPLACE) != 0;
+    gufo_status status = targets_check_replaceable(&r->targets, error);
+
+    if (status != GUFO_OK)
+        return status;
+    status = journal_create(&r->journal, r->targets.journal, r->job->hooks.result_size, identity,
+                            replace, error);
+    if (status != GUFO_OK)
+        return fail_journal(r, status, error);
+    status = parts_clear(&r->targets, error);
+    if (status == GUFO_OK)
+        status = targets_reserve(&r->targets, error);
+    /* A journal that says what is done must not outlive the files that it speaks of. */
+    if (status == GUFO_OK)
+        status = targets_sync_folders(&r->targets, error);
+    if (status != GUFO_OK) /* nothing is lost by removing these */
+        end_resumable(r, false, false);
+    return status;
+}
+
+/* Goes on where an interrupted run has stopped. */
+static gufo_status start_again(run *r, gufo_error *error)
+{
+    gufo_status status;
+
+    if (r->complete)
+        return parts_open_complete(&r->targets, error);
+    status = targets_check_replaceable(&r->targets, error);
+    if (status == GUFO_OK && r->units_done > 0)
+        status = parts_check(&r->targets, error);
+    if (status == GUFO_OK)
+        status = parts_reserve_again(&r->targets, r->units_done == 0, error);
+    r->work.done = bytes_before(r->job, r->units_done);
+    return status;
+}
+
+static gufo_status start(run *r, gufo_error *error)
+{
+    bool resume = (r->targets.flags & GUFO_JOB_RESUME) != 0, found = false;
+    journal_identity identity;
+    gufo_status status = resume ? GUFO_OK : targets_check_replaceable(&r->targets, error);
+
+    if (status == GUFO_OK)
+        status = identity_of(r->job, &identity, error);
+    if (status == GUFO_OK && resume) {
+        status = journal_open(&r->journal, r->targets.journal, r->job->hooks.result_size, &identity,
+                              take_mark, r, &found, error);
+        if (status != GUFO_OK)
+            return fail_journal(r, status, error);
+    }
+    if (status != GUFO_OK)
+        return status;
+    status = found ? start_again(r, error) : start_anew(r, &identity, error);
+    /* A mark must not outlive the name of the file that it speaks of. */
+    if (status == GUFO_OK && !r->complete) {
+        status = targets_sync_folders(&r->targets, error);
+        if (status != GUFO_OK && !found)
+            end_resumable(r, false, false);
+    }
+    return status;
+}
+
+static gufo_status note_unit(void *context, uint64_t number, uint64_t index, gufo_error *error)
+{
+    run *r = context;
+    journal_mark mark = {.piece = index, .units_done = number + 1};
+    unit u = cut_find(r->job, number);
+
+    memcpy(mark.result, job_result(r->job, index), r->job->hooks.result_size);
+    return keeper_note(&r->keeper, &mark, cut_bytes(&u), error);
+}
+
+/* All data is on disk, and noted to be, before the first file gets its name. */
+static gufo_status note_complete(run *r, gufo_error *error)
+{
+    const journal_mark mark = {.piece = MARK_COMPLETE};
+    gufo_status status = keeper_note(&r->keeper, &mark, 0, error);
+
+    if (status == GUFO_OK)
+        status = keeper_save(&r->keeper, error);
+    return status == GUFO_OK ? GUFO_OK : fail_journal(r, status, error);
+}
+
+static gufo_status work_resumably(run *r, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    keeper_start(&r->keeper, &r->targets, &r->journal);
+    r->work.note = note_unit;
+    r->work.note_context = r;
+    if (!r->complete)
+        status = spans_run(&r->targets, &r->work, r->units_done, error);
+    keeper_stop(&r->keeper);
+    if (status == GUFO_OK && !r->complete)
+        status = job_check_inputs(r->job, error);
+    if (status == GUFO_OK && !r->complete)
+        status = note_complete(r, error);
+    return status;
+}
+
+/* Works, and leaves either the output, or nothing, or files that can be resumed. */
+static gufo_status run_resumably(run *r, gufo_error *error)
+{
+    gufo_status status = start(r, error);
+    bool keep = (r->targets.flags & GUFO_JOB_RESUME) != 0;
+
+    if (status != GUFO_OK) {
+        journal_close(&r->journal, true);
+        return status;
+    }
+    status = work_resumably(r, error);
+    keep = keep || status == GUFO_E_STOPPED;
+    if (status != GUFO_OK && keep)
+        (void)keeper_save(&r->keeper, NULL);
+    keeper_free(&r->keeper);
+    if (status == GUFO_OK)
+        status = targets_commit(&r->targets, keep, error);
+    end_resumable(r, keep, status != GUFO_OK && keep);
+    return status;
+}
+
+/* ---- nothing is written --------------------------------------------------------------------- */
+
+gufo_status job_measure(gufo_job *job, const gufo_run *how, gufo_error *error)
+{
+    static const gufo_run standard = {0};
+    gufo_error ignored;
+    gufo_status status;
+    work w;
+
+    error = error != NULL ? error : &ignored;
+    how = how != NULL ? how : &standard;
+    status = job_check_nothing_given(job, error);
+    if (status == GUFO_OK)
+        status = job_begin(job, how, error);
+    if (status == GUFO_OK)
+        status = work_begin(&w, job, how, false, error);
+    if (status != GUFO_OK)
+        return status;
+    status = units_run(&w, 0, job->unit_count, error);
+    work_end(&w);
+    return status == GUFO_OK ? job_check_inputs(job, error) : status;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static gufo_status run_found(run *r, const gufo_job_options *options, const gufo_run *how,
+                             gufo_error *error)
+{
+    gufo_status status = work_begin(&r->work, r->job, how, false, error);
+
+    if (status != GUFO_OK)
+        return status;
+    status = targets_find(&r->targets, r->job, options, error);
+    r->work.files = r->targets.fds;
+    r->work.paths = r->targets.paths;
+    if (status == GUFO_OK)
+        status = r->targets.resumable ? run_resumably(r, error) : run_at_once(r, error);
+    if (r->targets.job != NULL) /* resumed jobs keep what they could not even look at */
+        targets_end(&r->targets, r->targets.resumable);
+    work_end(&r->work);
+    return status;
+}
+
+gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const gufo_run *how,
+                         gufo_error *error)
+{
+    static const gufo_run standard = {0};
+    run r = {.job = job, .journal = {.fd = -1}};
+    gufo_error ignored;
+    gufo_status status;
+
+    error = error != NULL ? error : &ignored;
+    how = how != NULL ? how : &standard;
+    status = job_check_options(options, error);
+    if (status == GUFO_OK && job->target_count == 0)
+        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the job writes no file");
+    if (status == GUFO_OK)
+        status = job_check_nothing_given(job, error);
+    if (status == GUFO_OK)
+        status = job_begin(job, how, error);
+    return status == GUFO_OK ? run_found(&r, options, how, error) : status;
+}

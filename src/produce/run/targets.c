@@ -1,0 +1,318 @@
+/* Targets; targets.h has the steps. */
+#include "produce/run/targets.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/files/commit.h"
+#include "base/files/disk.h"
+#include "base/memory.h"
+#include "produce/work/work.h"
+
+gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, gufo_error *error)
+{
+    fail_in(error, GUFO_FILE_OUTPUT, index, t->paths[index]);
+    return status;
+}
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+/* Files that are read: all of them, or those that may not be replaced. */
+static gufo_status guard_inputs(const gufo_job *job, const gufo_job_options *options, bool all,
+                                output_guard *guard, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    *guard = (output_guard){.allocator = &job->allocator};
+    for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
+        if (job->inputs[i].source != NULL && (all || !job->inputs[i].replaceable))
+            status = guard_add_fd(guard, job->inputs[i].source->fd, error);
+    for (size_t i = 0; i < options->also_read_count && status == GUFO_OK; i++)
+        status = guard_add_path(guard, options->also_read[i], error);
+    guard_ready(guard);
+    return status;
+}
+
+/* The files of a resumable job are beside the output: none of them may be an input. */
+static gufo_status check_beside(const targets *t, const output *file, const output_guard *guard,
+                                gufo_error *error)
+{
+    static const char *const suffixes[] = {".part", ".part.journal"};
+
+    for (size_t i = 0; t->resumable && i < sizeof suffixes / sizeof *suffixes; i++) {
+        char *path = output_beside(file, suffixes[i]);
+        struct stat info;
+        bool same;
+
+        if (path == NULL)
+            return fail_memory(error);
+        same = stat(path, &info) == 0 && guard_find_file(guard, &info) != GUARD_NOTHING;
+        mem_free(&t->job->allocator, path);
+        if (same)
+            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                             "the output with %s is the input; it would be lost", suffixes[i]);
+    }
+    return GUFO_OK;
+}
+
+static gufo_status find_target(targets *t, const char *path, uint32_t index,
+                               const output_guard *guard, const output_guard *inputs,
+                               gufo_error *error)
+{
+    const gufo_allocator *a = &t->job->allocator;
+    size_t size = gufo_job_output_path(t->job, path, index, NULL, 0) + 1;
+    gufo_status status;
+
+    t->paths[index] = mem_alloc(a, size);
+    if (t->paths[index] == NULL)
+        return fail_memory(error);
+    (void)gufo_job_output_path(t->job, path, index, t->paths[index], size);
+    status = output_find(&t->files[index], t->paths[index], true, guard, a, error);
+    if (status == GUFO_OK)
+        status = check_beside(t, &t->files[index], inputs, error);
+    return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
+}
+
+/* Whether `path` can name a set of so many shards. */
+static gufo_status check_set_path(const gufo_job *job, const char *path, gufo_error *error)
+{
+    size_t prefix_len;
+    uint32_t number, count;
+
+    if (job->naming != JOB_NAMED_SET || job->target_count == 1 ||
+        (gufo_shard_path_parse(path, &prefix_len, &number, &count) && number == 1 &&
+         count == job->target_count))
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "a set of %" PRIu64
+                     " shards is written; the output must be named like its first shard, "
+                     "such as NAME-00001-of-%05" PRIu64 ".gguf",
+                     job->target_count, job->target_count);
+}
+
+static gufo_status make_lists(targets *t, gufo_error *error)
+{
+    const gufo_allocator *a = &t->job->allocator;
+    size_t count = (size_t)t->job->target_count;
+
+    t->paths = mem_zero(a, count * sizeof *t->paths);
+    t->files = mem_zero(a, count * sizeof *t->files);
+    t->fds = mem_zero(a, count * sizeof *t->fds);
+    for (size_t i = 0; t->files != NULL && i < count; i++)
+        t->files[i].fd = -1; /* whatever else is missing: targets_end closes what is not -1 */
+    if (t->paths == NULL || t->files == NULL || t->fds == NULL)
+        return fail_memory(error);
+    for (size_t i = 0; i < count; i++)
+        t->fds[i] = -1;
+    return GUFO_OK;
+}
+
+static gufo_status find_all(targets *t, const gufo_job_options *options, gufo_error *error)
+{
+    output_guard guard, inputs;
+    gufo_status status = guard_inputs(t->job, options, false, &guard, error);
+    size_t failed;
+
+    if (status == GUFO_OK)
+        status = guard_inputs(t->job, options, true, &inputs, error);
+    else
+        inputs = (output_guard){.allocator = &t->job->allocator};
+    for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
+        status = find_target(t, options->path, i, &guard, &inputs, error);
+    guard_free(&guard);
+    guard_free(&inputs);
+    if (status != GUFO_OK)
+        return status;
+    status = commit_check(t->files, (size_t)t->job->target_count, &failed, error);
+    return status == GUFO_OK ? GUFO_OK : targets_fail(t, (uint32_t)failed, status, error);
+}
+
+gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *options,
+                         gufo_error *error)
+{
+    gufo_status status;
+
+    *t = (targets){.job = job, .flags = options->flags};
+    t->resumable = (options->flags & (GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME)) != 0;
+    (void)pthread_mutex_init(&t->lock, NULL);
+    status = check_set_path(job, options->path, error);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_OUTPUT, 0, options->path);
+    if (status == GUFO_OK)
+        status = make_lists(t, error);
+    if (status == GUFO_OK)
+        status = find_all(t, options, error);
+    if (status == GUFO_OK && t->resumable) {
+        t->journal = output_beside(&t->files[0], ".part.journal");
+        status = t->journal != NULL ? GUFO_OK : fail_memory(error);
+    }
+    return status;
+}
+
+gufo_status targets_check_replaceable(targets *t, gufo_error *error)
+{
+    size_t count = (size_t)t->job->target_count;
+
+    for (uint32_t i = 0; i < count; i++) {
+        output *file = &t->files[i];
+
+        file->replace =
+            (t->flags & GUFO_JOB_REPLACE) != 0 || (file->exists && commit_left(t->files, count, i));
+        if (file->exists && !file->replace) {
+            (void)fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+            return targets_fail(t, i, GUFO_E_EXISTS, error);
+        }
+    }
+    return GUFO_OK;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+gufo_status targets_reserve(targets *t, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++) {
+        output *file = &t->files[i];
+        uint64_t size = t->job->targets[i].size;
+        bool shares = t->job->shares_blocks;
+
+        status = t->resumable ? output_open_part(file, false, size, error)
+                              : output_create(file, size, !shares, error);
+        t->job->temporaries[i] = t->resumable ? NULL : file->temporary;
+        if (status != GUFO_OK)
+            return targets_fail(t, i, status, error);
+        (void)close(file->fd);
+        file->fd = -1;
+    }
+    return status;
+}
+
+gufo_status targets_sync_folders(const targets *t, gufo_error *error)
+{
+    size_t failed = 0;
+    gufo_status status =
+        output_sync_folders(t->files, (size_t)t->job->target_count, &failed, error);
+
+    return status == GUFO_OK ? GUFO_OK : targets_fail(t, (uint32_t)failed, status, error);
+}
+
+static gufo_status write_header(const targets *t, uint32_t index, gufo_error *error)
+{
+    const void *bytes;
+    size_t size;
+    gufo_status status = job_header(&t->job->targets[index], &bytes, &size, error);
+
+    return status == GUFO_OK ? output_write(&t->files[index], 0, bytes, size, error) : status;
+}
+
+static gufo_status open_again(targets *t, uint32_t index, bool header, gufo_error *error)
+{
+    output *file = &t->files[index];
+    gufo_status status = GUFO_OK;
+
+    if (file->fd >= 0 || file->named)
+        return GUFO_OK;
+    file->fd = disk_open(file->temporary, O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+    if (file->fd < 0)
+        status = fail_io(error, errno, "cannot open the temporary file again");
+    else if (header)
+        status = write_header(t, index, error);
+    (void)pthread_mutex_lock(&t->lock);
+    t->fds[index] = file->fd;
+    (void)pthread_mutex_unlock(&t->lock);
+    return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
+}
+
+gufo_status targets_open(targets *t, uint32_t index, gufo_error *error)
+{
+    return open_again(t, index, true, error);
+}
+
+gufo_status targets_reopen(targets *t, uint32_t index, gufo_error *error)
+{
+    return open_again(t, index, false, error);
+}
+
+/* It is synced when it is closed for good. */
+void targets_rest(targets *t, uint32_t index)
+{
+    (void)pthread_mutex_lock(&t->lock);
+    if (t->files[index].fd >= 0)
+        (void)close(t->files[index].fd);
+    t->files[index].fd = t->fds[index] = -1;
+    (void)pthread_mutex_unlock(&t->lock);
+}
+
+gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    (void)pthread_mutex_lock(&t->lock);
+    if (t->files[index].fd >= 0)
+        status = output_close(&t->files[index], error);
+    t->fds[index] = -1;
+    t->lost = t->lost || status != GUFO_OK;
+    (void)pthread_mutex_unlock(&t->lock);
+    return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
+}
+
+gufo_status targets_sync(targets *t, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    (void)pthread_mutex_lock(&t->lock);
+    if (t->lost)
+        status =
+            fail_with(error, GUFO_E_IO, GUFO_NO_OFFSET, "an output could not be synced before");
+    for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
+        if (t->fds[i] >= 0 && disk_sync(t->fds[i]) != 0) {
+            status = fail_io(error, errno, "cannot sync");
+            (void)targets_fail(t, i, status, error);
+            t->lost = true;
+        }
+    (void)pthread_mutex_unlock(&t->lock);
+    return status;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static void forget_temporaries(const targets *t)
+{
+    for (uint64_t i = 0; i < t->job->target_count; i++)
+        t->job->temporaries[i] = NULL;
+}
+
+gufo_status targets_commit(targets *t, bool keep, gufo_error *error)
+{
+    size_t failed;
+    gufo_status status;
+
+    forget_temporaries(t);
+    for (uint64_t i = 0; i < t->job->target_count; i++)
+        t->files[i].keep = keep;
+    status = commit_set(t->files, (size_t)t->job->target_count, &failed, error);
+    return status == GUFO_OK ? GUFO_OK : targets_fail(t, (uint32_t)failed, status, error);
+}
+
+void targets_end(targets *t, bool keep)
+{
+    const gufo_allocator *a = &t->job->allocator;
+
+    forget_temporaries(t);
+    for (uint64_t i = 0; t->files != NULL && i < t->job->target_count; i++) {
+        t->files[i].keep = keep;
+        output_discard(&t->files[i]);
+    }
+    for (uint64_t i = 0; t->paths != NULL && i < t->job->target_count; i++)
+        mem_free(a, t->paths[i]);
+    mem_free(a, t->paths);
+    mem_free(a, t->files);
+    mem_free(a, t->fds);
+    mem_free(a, t->journal);
+    (void)pthread_mutex_destroy(&t->lock);
+}

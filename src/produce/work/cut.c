@@ -1,0 +1,196 @@
+/* Pieces cut into units of work.
+ *
+ *     piece    |--------- slice 0 ---------|--------- slice 1 ---------|
+ *     unit     |    0    |    1    |   2   |    3    |    4    |   5   |     whole rows
+ *     step     | | | | | | | | | | | | | | | | | | | | | | | | | | | | |     whole rows
+ *
+ * A unit is read and written at once; a step is decoded, encoded and measured at once.  A unit is
+ * large enough for the disk, a step small enough for the processor's cache.  Their boundaries
+ * depend on the shape alone, and so do sums over them. */
+#include "base/checked.h"
+#include "base/error.h"
+#include "codec/interleaved.h"
+#include "produce/work/work.h"
+
+enum {
+    UNIT_ELEMENTS = 256 * 1024,
+    STEP_ELEMENTS = 16 * 1024,
+    PASS_BYTES = 1024 * 1024,     /* of a unit whose blocks pass */
+    MOVE_BYTES = 4 * 1024 * 1024, /* of one that is moved */
+    MOVE_BUFFER = 1024 * 1024,    /* where the system cannot copy by itself */
+    LARGEST_GROUP = 8,            /* rows that the interleaved types merge */
+};
+
+/* A row is read, decoded and encoded whole. */
+#define MOST_ROW_BYTES (UINT64_C(1) << 40)
+
+/* Rows of `each` that make up `all`, in whole groups; at least one group. */
+static uint64_t rows_of(uint64_t all, uint64_t each, uint64_t group)
+{
+    uint64_t groups = all / larger(each, 1) / group;
+
+    return larger(groups, 1) * group;
+}
+
+uint64_t cut_group(const piece *p)
+{
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (p->sources[i].type != NULL && interleaved_find(p->sources[i].type->id) != NULL)
+            return LARGEST_GROUP;
+    return 1;
+}
+
+/* Columns of blocks can only be read by whole blocks. */
+static uint64_t transposed_group(const piece *p)
+{
+    uint64_t group = 1;
+
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (p->sources[i].type != NULL)
+            group = larger(group, p->sources[i].type->block_elements);
+    return group;
+}
+
+static uint64_t longest_row(const piece *p)
+{
+    uint64_t longest = 0;
+
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        longest = larger(longest, p->sources[i].row_bytes);
+    return longest;
+}
+
+/* The longest form in which a row is in memory: products of a few rows with it do not overflow. */
+static uint64_t longest_form(const piece *p)
+{
+    uint64_t longest = larger(longest_row(p), p->columns);
+
+    for (uint32_t i = 0; i < p->n_made; i++)
+        longest = larger(longest, p->made[i].row_bytes);
+    return longest;
+}
+
+static uint64_t longest_read(const piece *p)
+{
+    uint64_t longest = 0;
+
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (p->sources[i].source == NULL)
+            longest = larger(longest, p->sources[i].row_bytes);
+    return longest;
+}
+
+static bool passes(const piece *p)
+{
+    for (uint32_t i = 0; i < p->n_made; i++)
+        if (p->made[i].encode)
+            return false;
+    return p->n_ops == 0 && !p->transpose;
+}
+
+static void cut_rows(piece *p)
+{
+    uint64_t group = p->transpose ? transposed_group(p) : cut_group(p);
+
+    if (p->how == PIECE_MOVE)
+        p->unit_rows = rows_of(MOVE_BYTES, longest_row(p), 1);
+    else if (passes(p))
+        p->unit_rows = rows_of(PASS_BYTES, longest_row(p), LARGEST_GROUP);
+    else
+        p->unit_rows = rows_of(UNIT_ELEMENTS, p->columns, group);
+    p->step_rows = passes(p) ? p->unit_rows : rows_of(STEP_ELEMENTS, p->columns, group);
+}
+
+gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    p->first_unit = first_unit;
+    p->units = p->slice_units = 0;
+    if (p->how == PIECE_GIVEN || p->slices == 0 || p->slice_rows == 0)
+        return GUFO_OK;
+    if (p->how == PIECE_MAKE && longest_form(p) > MOST_ROW_BYTES)
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+                         "a row of tensor %s has %" PRIu64 " bytes, more than can be worked on",
+                         quote_name(quoted, p->name), longest_form(p));
+    cut_rows(p);
+    p->slice_units = divide_up(p->slice_rows, p->unit_rows);
+    if (!checked_mul(p->slices, p->slice_units, &p->units))
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "tensor %s is too large",
+                         quote_name(quoted, p->name));
+    return GUFO_OK;
+}
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+/* The piece of a unit: the last one that begins at or before it and is not empty. */
+static uint64_t piece_of_unit(const gufo_job *job, uint64_t number)
+{
+    uint64_t low = 0, high = job->piece_count;
+
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+
+        if (job->pieces[middle].first_unit <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+unit cut_find(const gufo_job *job, uint64_t number)
+{
+    unit u = {.number = piece_of_unit(job, number)};
+    const piece *p = &job->pieces[u.number];
+    uint64_t row;
+
+    u.piece = p;
+    number -= p->first_unit;
+    u.slice = number / p->slice_units;
+    row = number % p->slice_units * p->unit_rows;
+    u.row = u.slice * p->slice_rows + row;
+    u.rows = smaller(p->unit_rows, p->slice_rows - row);
+    return u;
+}
+
+uint64_t cut_bytes(const unit *u)
+{
+    const piece *p = u->piece;
+    uint64_t all = p->slices * p->slice_rows;
+
+    /* Rows may have several lengths; what all units count adds up to what is read. */
+    return p->bytes / all * u->rows + (u->row + u->rows == all ? p->bytes % all : 0);
+}
+
+/* ---- what a thread needs -------------------------------------------------------------------- */
+
+unit_buffers cut_buffers(const piece *p, bool to_stream)
+{
+    uint64_t unit_rows = smaller(p->unit_rows, p->slice_rows);
+    uint64_t step_rows = smaller(p->step_rows, p->slice_rows);
+    unit_buffers need = {0};
+    bool weighs = false;
+
+    if (p->units == 0)
+        return need;
+    need.source = unit_rows * longest_row(p);
+    if (p->how == PIECE_MOVE) {
+        if (!to_stream) /* rows that the kernel cannot move have to fit */
+            need.source = smaller(need.source, larger(MOVE_BUFFER, longest_read(p)));
+        return need;
+    }
+    if (p->transpose) /* what fills the band: see transpose.c */
+        need.source = larger(MOVE_BUFFER, cell_least_room(p));
+    for (uint32_t i = 0; i < p->n_made; i++) {
+        need.coded += unit_rows * p->made[i].row_bytes;
+        weighs = weighs || p->made[i].weighs;
+    }
+    if (!passes(p))
+        need.values = step_rows * p->columns * sizeof(float);
+    if (p->n_ops > 0)
+        need.row = p->columns * sizeof(double);
+    if (weighs)
+        need.importance = p->columns * sizeof(float);
+    return need;
+}

@@ -1,0 +1,255 @@
+/* How one unit passes from its sources to its targets:
+ *
+ *     sources --read--> blocks --unpack, decode--> values --operate--> values --encode--> blocks --write
+ *                          |                                             |                  |
+ *                          |                                             |               decode
+ *                          v                                             v                  v
+ *                        pass (swapped, repacked)                       error
+ *
+ * Reading and writing are done for the whole unit, everything else in steps that fit into the processor's
+ * cache. */
+#include <string.h>
+
+#include "base/error.h"
+#include "codec/interleaved.h"
+#include "produce/work/work.h"
+
+/* ---- results -------------------------------------------------------------------------------- */
+
+/* Where result `number` of a unit begins in t->coded. */
+static uint64_t coded_at(const unit *u, uint32_t number)
+{
+    const piece *p = u->piece;
+    uint64_t count = p->unit_rows < p->slice_rows ? p->unit_rows : p->slice_rows, at = 0;
+
+    for (uint32_t i = 0; i < number; i++)
+        at += count * p->made[i].row_bytes;
+    return at;
+}
+
+const uint8_t *make_bytes(const worker *t, const unit *u, uint32_t number)
+{
+    return t->coded + coded_at(u, number);
+}
+
+gufo_status make_write(work *w, const worker *t, const unit *u, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < u->piece->n_made && status == GUFO_OK; i++) {
+        const made *m = &u->piece->made[i];
+
+        if (w->files != NULL && m->target != NO_TARGET)
+            status = output_write_at(w->files[m->target], m->place + u->row * m->row_bytes,
+                                     make_bytes(t, u, i), (size_t)(u->rows * m->row_bytes), error);
+        if (status != GUFO_OK)
+            return work_fail_target(w, m->target, status, error);
+    }
+    return status;
+}
+
+/* ---- blocks that pass ----------------------------------------------------------------------- */
+
+static gufo_status pass_run(const made *m, const row_run *run, const uint8_t *from, uint8_t *to,
+                            gufo_error *error)
+{
+    const rows *r = run->rows;
+    uint64_t size = run->count * r->row_bytes;
+    const gufo_element_type *repacked;
+    gufo_status status = GUFO_OK;
+
+    if (m->type != r->type)
+        status = gufo_repack(r->type, from, run->count, r->columns, to, &repacked, error);
+    else
+        memcpy(to, from, (size_t)size);
+    return status;
+}
+
+/* Turns blocks that are big-endian, or are to be. */
+static gufo_status swap(const gufo_element_type *type, uint8_t *blocks, uint64_t size,
+                        gufo_error *error)
+{
+    return gufo_swap_blocks(type, blocks, size / type->block_bytes, error);
+}
+
+/* Repacking wants blocks in little-endian order; else two swaps are none. */
+static gufo_status pass_rows(worker *t, const unit *u, uint32_t number, gufo_error *error)
+{
+    const piece *p = u->piece;
+    const made *m = &p->made[number];
+    uint8_t *from = t->source, *to = t->coded + coded_at(u, number);
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t done = 0; done < u->rows && status == GUFO_OK;) {
+        row_run run = rows_find(p, u->row + done, u->rows - done);
+        uint64_t size = run.count * run.rows->row_bytes;
+        bool repacks = m->type != run.rows->type;
+        bool first_swap = run.rows->swapped && repacks;
+        bool last_swap = repacks ? m->swap : m->swap != run.rows->swapped;
+
+        if (first_swap)
+            status = swap(run.rows->type, from, size, error);
+        if (status == GUFO_OK)
+            status = pass_run(m, &run, from, to, error);
+        if (status == GUFO_OK && last_swap)
+            status = swap(m->type, to, run.count * m->row_bytes, error);
+        if (status == GUFO_OK && first_swap) /* other results begin with the same bytes */
+            status = swap(run.rows->type, from, size, error);
+        from += size;
+        to += run.count * m->row_bytes;
+        done += run.count;
+    }
+    return status;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* Some rows of a unit. */
+typedef struct step {
+    const unit *unit;
+    uint64_t done, rows; /* in the unit */
+    uint8_t *from;       /* their bytes before */
+} step;
+
+/* Decodes the rows of a step, and moves `from` behind them. */
+static gufo_status decode_step(const work *w, const worker *t, step *s, gufo_error *error)
+{
+    const piece *p = s->unit->piece;
+    uint64_t row = s->unit->row + s->done;
+    gufo_status status = GUFO_OK;
+
+    if (p->transpose)
+        return transpose_decode(w, p, row - s->unit->slice * p->slice_rows, s->rows, t->values,
+                                error);
+    for (uint64_t done = 0; done < s->rows && status == GUFO_OK;) {
+        row_run run = rows_find(p, row + done, s->rows - done);
+
+        status = rows_decode(w->job, &run, side_of_source(&w->sides, p, run.rows), s->from,
+                             t->values + done * p->columns, w->cpu, error);
+        s->from += run.count * run.rows->row_bytes;
+        done += run.count;
+    }
+    return status;
+}
+
+static void operate_row(const work *w, const worker *t, const piece *p, float *values, uint64_t row)
+{
+    op_row r = {.values = t->row, .scratch = t->scratch, .columns = p->columns, .row = row};
+
+    for (uint64_t i = 0; i < p->columns; i++)
+        t->row[i] = (double)values[i];
+    for (uint32_t i = 0; i < p->n_ops; i++)
+        p->ops[i].kind->apply(&p->ops[i], side_of_op(&w->sides, p, i), &r);
+    for (uint64_t i = 0; i < p->columns; i++)
+        values[i] = (float)t->row[i];
+}
+
+static gufo_status encode_step(const work *w, const worker *t, const step *s, uint32_t number,
+                               void *result, gufo_error *error)
+{
+    const piece *p = s->unit->piece;
+    const made *m = &p->made[number];
+    const job_hooks *hooks = &w->job->hooks;
+    uint8_t *to = t->coded + coded_at(s->unit, number) + s->done * m->row_bytes;
+    gufo_status status =
+        gufo_encoder_encode(w->encoders[m->type->id], t->values, s->rows, p->columns,
+                            m->weighs ? t->importance : NULL, to, error);
+
+    if (status == GUFO_OK && m->measure)
+        status = gufo_decode(m->type, to, 1, s->rows * p->columns, t->decoded, w->cpu, error);
+    if (status == GUFO_OK && m->measure)
+        status = hooks->measure(hooks->context, s->unit->number, number, s->unit->row + s->done,
+                                s->rows, t->values, t->decoded, result, error);
+    if (status == GUFO_OK && m->swap)
+        status = swap(m->type, to, s->rows * m->row_bytes, error);
+    return status;
+}
+
+static gufo_status make_step(const work *w, const worker *t, step *s, void *result,
+                             gufo_error *error)
+{
+    const piece *p = s->unit->piece;
+    gufo_status status = decode_step(w, t, s, error);
+
+    for (uint64_t i = 0; i < s->rows && p->n_ops > 0 && status == GUFO_OK; i++)
+        operate_row(w, t, p, t->values + i * p->columns, s->unit->row + s->done + i);
+    for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
+        if (p->made[i].encode)
+            status = encode_step(w, t, s, i, result, error);
+    return status;
+}
+
+static bool makes_numbers(const piece *p)
+{
+    for (uint32_t i = 0; i < p->n_made; i++)
+        if (p->made[i].encode)
+            return true;
+    return false;
+}
+
+static gufo_status make_numbers(work *w, worker *t, const unit *u, void *result, gufo_error *error)
+{
+    step s = {.unit = u, .from = t->source};
+    gufo_status status = GUFO_OK;
+
+    for (; s.done < u->rows && status == GUFO_OK; s.done += s.rows) {
+        uint64_t rest = u->rows - s.done;
+
+        s.rows = rest < u->piece->step_rows ? rest : u->piece->step_rows;
+        status = make_step(w, t, &s, result, error);
+    }
+    return status;
+}
+
+/* ---- a unit --------------------------------------------------------------------------------- */
+
+/* The importance of the unit's slice, if any result wants it. */
+static gufo_status load_importance(work *w, worker *t, const unit *u, gufo_error *error)
+{
+    const job_hooks *hooks = &w->job->hooks;
+    bool weighs = false;
+    gufo_status status;
+
+    for (uint32_t i = 0; i < u->piece->n_made; i++)
+        weighs = weighs || u->piece->made[i].weighs;
+    if (!weighs || (t->importance_piece == u->number && t->importance_slice == u->slice))
+        return GUFO_OK;
+    t->importance_piece = UINT64_MAX;
+    status = hooks->importance(hooks->context, u->number, u->slice, t->importance, error);
+    if (status != GUFO_OK)
+        return status;
+    t->importance_piece = u->number;
+    t->importance_slice = u->slice;
+    return GUFO_OK;
+}
+
+/* Cells of a band that keep their type are rows already. */
+static gufo_status pass_band(const work *w, worker *t, const unit *u, uint32_t number,
+                             gufo_error *error)
+{
+    const piece *p = u->piece;
+    const made *m = &p->made[number];
+    uint64_t size = u->rows * m->row_bytes;
+    uint8_t *to = t->coded + coded_at(u, number);
+
+    memcpy(to, transpose_row(w, u->row - u->slice * p->slice_rows), (size_t)size);
+    return m->swap ? swap(m->type, to, size, error) : GUFO_OK;
+}
+
+gufo_status make_unit(work *w, worker *t, const unit *u, void *result, gufo_error *error)
+{
+    const piece *p = u->piece;
+    gufo_status status =
+        p->transpose ? GUFO_OK : rows_gather(w->job, p, u->row, u->rows, t->source, error);
+
+    if (status == GUFO_OK)
+        status = load_importance(w, t, u, error);
+    /* Decoding changes the bytes, passing does not. */
+    for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
+        if (!p->made[i].encode)
+            status = p->transpose ? pass_band(w, t, u, i, error) : pass_rows(t, u, i, error);
+    if (status == GUFO_OK && makes_numbers(p))
+        status = make_numbers(w, t, u, result, error);
+    /* Whatever does not name a file is about what was read. */
+    return status == GUFO_OK ? GUFO_OK : rows_fail(w->job, &p->sources[0], status, error);
+}

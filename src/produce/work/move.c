@@ -1,0 +1,67 @@
+/* A unit whose bytes do not change.
+ *
+ * A long run is moved by the kernel, which shares blocks or copies them; short ones are gathered in a
+ * buffer and written together. */
+#include "base/error.h"
+#include "base/files/move.h"
+#include "produce/work/work.h"
+
+enum { LONG_RUN = 256 * 1024 };
+
+static gufo_status move_run(work *w, const worker *t, const made *m, const row_run *run,
+                            uint64_t place, gufo_error *error)
+{
+    const rows *r = run->rows;
+    bool read_failed;
+    gufo_status status =
+        move_bytes(r->source, r->offset + run->first * r->row_bytes, run->count * r->row_bytes,
+                   w->files[m->target], place, t->source, t->source_size, &read_failed, error);
+
+    if (status == GUFO_OK)
+        return GUFO_OK;
+    return read_failed ? rows_fail(w->job, r, status, error)
+                       : work_fail_target(w, m->target, status, error);
+}
+
+static bool is_long(const row_run *run, const worker *t)
+{
+    uint64_t size = run->count * run->rows->row_bytes;
+
+    return run->rows->source != NULL && (size >= LONG_RUN || size > t->source_size);
+}
+
+/* Moves rows from `row` on, as many as fit into the buffer: *count. */
+static gufo_status move_gathered(const work *w, const worker *t, const unit *u, uint64_t row,
+                                 uint64_t *count, gufo_error *error)
+{
+    const made *m = &u->piece->made[0];
+    uint64_t left = u->row + u->rows - row, fit = t->source_size / m->row_bytes;
+    gufo_status status;
+
+    *count = fit < left ? fit : left;
+    status = rows_gather(w->job, u->piece, row, *count, t->source, error);
+    if (status != GUFO_OK)
+        return status;
+    status = output_write_at(w->files[m->target], m->place + row * m->row_bytes, t->source,
+                             (size_t)(*count * m->row_bytes), error);
+    return status == GUFO_OK ? GUFO_OK : work_fail_target(w, m->target, status, error);
+}
+
+/* Rows have one length here: job_add_piece has checked it. */
+gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error)
+{
+    const made *m = &u->piece->made[0];
+    gufo_status status = GUFO_OK;
+
+    if (w->files == NULL) /* there is nothing to measure in bytes that stay */
+        return GUFO_OK;
+    for (uint64_t row = u->row, end = u->row + u->rows; row < end && status == GUFO_OK;) {
+        row_run run = rows_find(u->piece, row, end - row);
+        uint64_t count = run.count;
+
+        status = is_long(&run, t) ? move_run(w, t, m, &run, m->place + row * m->row_bytes, error)
+                                  : move_gathered(w, t, u, row, &count, error);
+        row += count;
+    }
+    return status;
+}

@@ -1,0 +1,118 @@
+/* Tables beside the rows of a piece: scales of another format, the factors of a low-rank product,
+ * an order of columns.  They are small compared with their piece, and are kept in memory, as
+ * floats, while their piece is made. */
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "produce/work/work.h"
+
+/* The side table of a place in the list; NULL where there is none. */
+static const rows *side_at(const piece *p, uint64_t place)
+{
+    uint64_t of_sources = (uint64_t)p->n_sources * ROWS_SIDES;
+
+    if (place < of_sources)
+        return p->sources[place / ROWS_SIDES].side[place % ROWS_SIDES];
+    place -= of_sources;
+    return p->ops[place / OP_SIDES].side[place % OP_SIDES];
+}
+
+static uint64_t side_count(const piece *p)
+{
+    return (uint64_t)p->n_sources * ROWS_SIDES + (uint64_t)p->n_ops * OP_SIDES;
+}
+
+static bool side_size(const rows *r, uint64_t *numbers, uint64_t *raw)
+{
+    uint64_t size;
+
+    return checked_mul(r->count, r->columns, numbers) &&
+           checked_mul(*numbers, sizeof(float), &size) &&
+           checked_mul(r->count, r->row_bytes, raw) && *raw <= SIZE_MAX && size <= SIZE_MAX;
+}
+
+gufo_status side_measure(const piece *p, uint64_t *bytes, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    *bytes = 0;
+    for (uint64_t i = 0; i < side_count(p); i++) {
+        const rows *r = side_at(p, i);
+        uint64_t numbers, raw;
+
+        if (r == NULL)
+            continue;
+        if (!side_size(r, &numbers, &raw) || !checked_add(*bytes, numbers * sizeof(float), bytes) ||
+            !checked_add(*bytes, raw, bytes))
+            return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+                             "a table beside tensor %s is larger than any memory",
+                             quote_name(quoted, p->name));
+    }
+    return GUFO_OK;
+}
+
+static gufo_status load_side(const gufo_job *job, const rows *r, float **out, gufo_cpu cpu,
+                             gufo_error *error)
+{
+    static const float *const none[ROWS_SIDES] = {NULL};
+    const row_run all = {.rows = r, .count = r->count};
+    uint64_t numbers = 0, raw = 0;
+    gufo_status status = GUFO_OK;
+    uint8_t *bytes;
+
+    (void)side_size(r, &numbers, &raw);
+    bytes = mem_alloc(&job->allocator, (size_t)raw + 1);
+    *out = mem_alloc(&job->allocator, (size_t)numbers * sizeof(float) + 1);
+    if (bytes == NULL || *out == NULL)
+        status = fail_memory(error);
+    if (status == GUFO_OK && r->count > 0)
+        status = rows_read(job, &all, bytes, error);
+    if (status == GUFO_OK && r->count > 0)
+        status = rows_decode(job, &all, none, bytes, *out, cpu, error);
+    mem_free(&job->allocator, bytes);
+    return status;
+}
+
+/* Tables come from files: an order may name columns that do not exist. */
+static gufo_status check_usable(const side_tables *s, const piece *p, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    for (uint32_t i = 0; i < p->n_ops; i++) {
+        const row_op_kind *kind = p->ops[i].kind;
+
+        if (kind->usable != NULL && !kind->usable(side_of_op(s, p, i), p->columns))
+            return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
+                             "tensor %s: the table for the operation \"%s\" holds an "
+                             "invalid number",
+                             quote_name(quoted, p->name), kind->name);
+    }
+    return GUFO_OK;
+}
+
+gufo_status side_load(side_tables *s, const gufo_job *job, const piece *p, gufo_cpu cpu,
+                      gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    *s = (side_tables){.count = side_count(p)};
+    s->tables = mem_zero(&job->allocator, ((size_t)s->count + 1) * sizeof *s->tables);
+    if (s->tables == NULL)
+        return fail_memory(error);
+    for (uint64_t i = 0; i < s->count && status == GUFO_OK; i++)
+        if (side_at(p, i) != NULL)
+            status = load_side(job, side_at(p, i), &s->tables[i], cpu, error);
+    if (status == GUFO_OK)
+        status = check_usable(s, p, error);
+    if (status != GUFO_OK)
+        side_free(s, job);
+    return status;
+}
+
+void side_free(side_tables *s, const gufo_job *job)
+{
+    for (uint64_t i = 0; s->tables != NULL && i < s->count; i++)
+        mem_free(&job->allocator, s->tables[i]);
+    mem_free(&job->allocator, s->tables);
+    *s = (side_tables){0};
+}

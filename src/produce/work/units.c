@@ -1,0 +1,127 @@
+/* All units, in order, on all threads.
+ *
+ * Most pieces are simple: their units are one long list for all threads.  A piece with tables beside it, or
+ * one that is transposed, is worked on alone, because these take memory that all threads share:
+ *
+ *     units   | simple pieces ........ | tables | simple | band | band | simple ........ |
+ */
+#include "base/checked.h"
+#include "base/threads.h"
+#include "produce/work/work.h"
+
+static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void *result,
+                           gufo_error *error)
+{
+    work *w = context;
+    worker *t = &w->workers[thread];
+    unit u = cut_find(w->job, number);
+    gufo_status status;
+
+    if (u.piece->how == PIECE_MOVE)
+        return move_unit(w, t, &u, error);
+    status = make_unit(w, t, &u, result, error);
+    return status == GUFO_OK ? make_write(w, t, &u, error) : status;
+}
+
+static gufo_status take_unit(void *context, uint64_t number, const void *result, gufo_error *error)
+{
+    work *w = context;
+    unit u = cut_find(w->job, number);
+    gufo_status status = GUFO_OK;
+
+    if (w->job->hooks.add != NULL)
+        w->job->hooks.add(job_result(w->job, u.number), result);
+    if (w->note != NULL)
+        status = w->note(w->note_context, number, u.number, error);
+    return status == GUFO_OK ? work_advance(w, cut_bytes(&u), error) : status;
+}
+
+/* Units that need nothing but their buffers, or whose tables and band exist. */
+static gufo_status run_span(work *w, uint64_t begin, uint64_t end, gufo_error *error)
+{
+    parallel_loop loop = {.begin = begin,
+                          .end = end,
+                          .threads = w->threads,
+                          .result_size = w->job->hooks.result_size,
+                          .context = w,
+                          .work = do_unit,
+                          .hand_over = take_unit};
+
+    if (w->run_span != NULL)
+        return w->run_span(w->span_context, begin, end, error);
+    return parallel_run(&loop, &w->job->allocator, error);
+}
+
+static bool is_simple(const piece *p)
+{
+    if (p->transpose || p->n_ops > 0)
+        return false;
+    for (uint32_t i = 0; i < p->n_sources; i++)
+        if (p->sources[i].unpack != NULL)
+            return false;
+    return true;
+}
+
+/* Units of one transposed piece, band by band. */
+static gufo_status run_bands(work *w, uint64_t number, uint64_t begin, uint64_t end,
+                             gufo_error *error)
+{
+    const piece *p = &w->job->pieces[number];
+    gufo_status status = GUFO_OK;
+
+    while (begin < end && status == GUFO_OK) {
+        uint64_t at = begin - p->first_unit, slice = at / p->slice_units;
+        uint64_t units;
+
+        status = transpose_fill(w, number, slice, at % p->slice_units * p->unit_rows, error);
+        if (status != GUFO_OK)
+            return status;
+        units = w->band.count / p->unit_rows + (w->band.count % p->unit_rows != 0);
+        units = smaller(units, end - begin);
+        status = run_span(w, begin, begin + units, error);
+        begin += units;
+    }
+    return status;
+}
+
+static gufo_status run_piece(work *w, uint64_t number, uint64_t begin, uint64_t end,
+                             gufo_error *error)
+{
+    const piece *p = &w->job->pieces[number];
+    gufo_status status = side_load(&w->sides, w->job, p, w->cpu, error);
+
+    if (status == GUFO_OK)
+        status =
+            p->transpose ? run_bands(w, number, begin, end, error) : run_span(w, begin, end, error);
+    side_free(&w->sides, w->job);
+    return status;
+}
+
+/* The end of the simple pieces from the one of unit `begin` on. */
+static uint64_t simple_end(const gufo_job *job, uint64_t number, uint64_t end)
+{
+    while (number < job->piece_count && is_simple(&job->pieces[number]) &&
+           job->pieces[number].first_unit < end)
+        number++;
+    return number < job->piece_count ? smaller(job->pieces[number].first_unit, end) : end;
+}
+
+gufo_status units_run(work *w, uint64_t begin, uint64_t end, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    while (begin < end && status == GUFO_OK) {
+        uint64_t number = cut_find(w->job, begin).number, stop;
+        const piece *p = &w->job->pieces[number];
+
+        if (is_simple(p)) {
+            stop = simple_end(w->job, number, end);
+            status = run_span(w, begin, stop, error);
+        } else {
+            stop = smaller(p->first_unit + p->units, end);
+            status = run_piece(w, number, begin, stop, error);
+        }
+        begin = stop;
+    }
+    return status;
+}

@@ -1,0 +1,266 @@
+/* Threads with their memory, and the progress that they report. */
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "produce/work/work.h"
+
+enum { BUFFER_ALIGNMENT = 64, MOST_THREADS = 1024 };
+
+static uint64_t aligned(uint64_t size)
+{
+    return size + (BUFFER_ALIGNMENT - size % BUFFER_ALIGNMENT) % BUFFER_ALIGNMENT;
+}
+
+static void enlarge(uint64_t *size, uint64_t other)
+{
+    if (other > *size)
+        *size = other;
+}
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* What a job needs: for each thread, and once. */
+typedef struct needs {
+    unit_buffers each;
+    uint64_t each_size;
+    uint64_t sides, band; /* the largest; of a band, what one unit takes */
+    uint64_t neediest;    /* piece */
+    uint64_t most;
+} needs;
+
+static uint64_t size_of(const unit_buffers *b)
+{
+    return aligned(b->source) + aligned(b->coded) + 2 * aligned(b->values) + 2 * aligned(b->row) +
+           aligned(b->importance);
+}
+
+static uint64_t band_of(const piece *p)
+{
+    uint64_t count = p->unit_rows < p->slice_rows ? p->unit_rows : p->slice_rows;
+
+    return p->transpose ? count * p->columns * cell_size(p) : 0;
+}
+
+static gufo_status add_needs(needs *n, const gufo_job *job, uint64_t index, bool to_stream,
+                             gufo_error *error)
+{
+    const piece *p = &job->pieces[index];
+    unit_buffers b = cut_buffers(p, to_stream);
+    uint64_t sides;
+    gufo_status status = side_measure(p, &sides, error);
+
+    if (status != GUFO_OK || p->units == 0)
+        return status;
+    if (size_of(&b) + sides + band_of(p) > n->most) {
+        n->most = size_of(&b) + sides + band_of(p);
+        n->neediest = index;
+    }
+    enlarge(&n->each.source, b.source);
+    enlarge(&n->each.coded, b.coded);
+    enlarge(&n->each.values, b.values);
+    enlarge(&n->each.row, b.row);
+    enlarge(&n->each.importance, b.importance);
+    enlarge(&n->sides, sides);
+    enlarge(&n->band, band_of(p));
+    return GUFO_OK;
+}
+
+static gufo_status find_needs(needs *n, const gufo_job *job, bool to_stream, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    *n = (needs){.most = 0};
+    for (uint64_t i = 0; i < job->piece_count && status == GUFO_OK; i++)
+        status = add_needs(n, job, i, to_stream, error);
+    n->each_size = size_of(&n->each);
+    return status;
+}
+
+/* As many threads as are wanted and as memory allows; a band gets the rest.  `other` is taken already. */
+static gufo_status share_memory(work *w, const needs *n, uint64_t other, unsigned wanted,
+                                gufo_error *error)
+{
+    uint64_t fixed = other + n->sides + n->band;
+    uint64_t left = w->memory > fixed ? w->memory - fixed : 0;
+    uint64_t fitting = n->each_size > 0 ? left / n->each_size : wanted;
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (fitting == 0 && n->most > 0)
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+                         "tensor %s needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
+                         quote_name(quoted, w->job->pieces[n->neediest].name), fixed + n->each_size,
+                         w->memory);
+    w->threads = fitting < wanted ? (unsigned)(fitting > 0 ? fitting : 1) : wanted;
+    if (n->band > 0)
+        w->band.capacity = n->band + left - w->threads * n->each_size;
+    return GUFO_OK;
+}
+
+/* ---- encoders ------------------------------------------------------------------------------- */
+
+/* What an encoder's tables take, where it has some. */
+#define ENCODER_MEMORY (UINT64_C(2) << 20)
+
+static gufo_status make_encoder(const work *w, const gufo_element_type *type, gufo_error *error)
+{
+    const gufo_encoder_options options = {
+        .cpu = w->cpu, .effort = w->job->effort, .allocator = &w->job->allocator};
+    gufo_error reason;
+
+    if (w->encoders[type->id] != NULL)
+        return GUFO_OK;
+    w->encoders[type->id] = gufo_encoder_new(type, &options, &reason);
+    return w->encoders[type->id] != NULL ? GUFO_OK : fail_as(error, &reason);
+}
+
+/* One for each type; *memory is what they take. */
+static gufo_status make_encoders(work *w, uint64_t *memory, gufo_error *error)
+{
+    const gufo_job *job = w->job;
+    size_t count = gufo_element_type_count();
+    gufo_status status = GUFO_OK;
+
+    *memory = 0;
+    w->encoders = mem_zero(&job->allocator, count * sizeof(gufo_encoder *));
+    if (w->encoders == NULL)
+        return fail_memory(error);
+    for (uint64_t i = 0; i < job->piece_count; i++)
+        for (uint32_t k = 0; k < job->pieces[i].n_made && status == GUFO_OK; k++)
+            if (job->pieces[i].made[k].encode && job->pieces[i].units > 0)
+                status = make_encoder(w, job->pieces[i].made[k].type, error);
+    for (size_t i = 0; i < count; i++)
+        *memory += w->encoders[i] != NULL ? ENCODER_MEMORY : 0;
+    return status;
+}
+
+static void free_encoders(work *w)
+{
+    for (size_t i = 0; w->encoders != NULL && i < gufo_element_type_count(); i++)
+        gufo_encoder_free(w->encoders[i]);
+    mem_free(&w->job->allocator, w->encoders);
+    w->encoders = NULL;
+}
+
+/* ---- threads -------------------------------------------------------------------------------- */
+
+static void *cut_buffer(uint8_t **rest, uint64_t size)
+{
+    uint8_t *begin = *rest;
+
+    *rest += aligned(size);
+    return begin;
+}
+
+static void place_buffers(work *w, const unit_buffers *each)
+{
+    uint8_t *at = w->buffers;
+
+    at += (BUFFER_ALIGNMENT - (uintptr_t)at % BUFFER_ALIGNMENT) % BUFFER_ALIGNMENT;
+    for (unsigned i = 0; i < w->threads; i++) {
+        worker *t = &w->workers[i];
+
+        t->source = cut_buffer(&at, each->source);
+        t->source_size = (size_t)each->source;
+        t->coded = cut_buffer(&at, each->coded);
+        t->values = cut_buffer(&at, each->values);
+        t->decoded = cut_buffer(&at, each->values);
+        t->row = cut_buffer(&at, each->row);
+        t->scratch = cut_buffer(&at, each->row);
+        t->importance = cut_buffer(&at, each->importance);
+        t->importance_piece = UINT64_MAX;
+    }
+}
+
+/* No more than what the largest transposed piece takes at once. */
+static void limit_band(work *w)
+{
+    uint64_t most = 0;
+
+    for (uint64_t i = 0; i < w->job->piece_count; i++) {
+        const piece *p = &w->job->pieces[i];
+
+        uint64_t size;
+
+        if (p->transpose) {
+            if (!checked_mul(p->slice_rows * p->columns, cell_size(p), &size))
+                size = UINT64_MAX;
+            enlarge(&most, size);
+        }
+    }
+    if (w->band.capacity > most)
+        w->band.capacity = most;
+}
+
+static gufo_status make_workers(work *w, const needs *n, gufo_error *error)
+{
+    const gufo_allocator *a = &w->job->allocator;
+    uint64_t size = w->threads * n->each_size + BUFFER_ALIGNMENT;
+
+    w->workers = mem_zero(a, w->threads * sizeof *w->workers);
+    w->buffers = size <= SIZE_MAX ? mem_alloc(a, (size_t)size) : NULL;
+    if (w->band.capacity > 0 && w->band.capacity <= SIZE_MAX)
+        w->band.cells = mem_alloc(a, (size_t)w->band.capacity);
+    if (w->workers == NULL || w->buffers == NULL || (w->band.capacity > 0 && w->band.cells == NULL))
+        return fail_memory(error);
+    place_buffers(w, &n->each);
+    return GUFO_OK;
+}
+
+gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stream,
+                       gufo_error *error)
+{
+    unsigned wanted = run->threads == 0             ? thread_default_count()
+                      : run->threads < MOST_THREADS ? run->threads
+                                                    : MOST_THREADS;
+    uint64_t tables;
+    gufo_status status;
+    needs n;
+
+    *w = (work){.job = job,
+                .cpu = run->cpu,
+                .memory = run->memory != 0 ? run->memory : job->memory,
+                .progress = run->progress,
+                .progress_context = run->progress_context};
+    status = make_encoders(w, &tables, error);
+    if (status == GUFO_OK)
+        status = find_needs(&n, job, to_stream, error);
+    if (status == GUFO_OK)
+        status = share_memory(w, &n, tables + job->other_memory, wanted, error);
+    if (status == GUFO_OK) {
+        limit_band(w);
+        status = make_workers(w, &n, error);
+    }
+    if (status != GUFO_OK)
+        work_end(w);
+    return status;
+}
+
+void work_end(work *w)
+{
+    const gufo_allocator *a = &w->job->allocator;
+
+    side_free(&w->sides, w->job);
+    free_encoders(w);
+    mem_free(a, w->band.cells);
+    mem_free(a, w->buffers);
+    mem_free(a, w->workers);
+    w->workers = NULL;
+    w->buffers = w->band.cells = NULL;
+}
+
+/* ---- reports ------------------------------------------------------------------------------------ */
+
+gufo_status work_fail_target(const work *w, uint32_t target, gufo_status status, gufo_error *error)
+{
+    fail_in(error, GUFO_FILE_OUTPUT, target, w->paths != NULL ? w->paths[target] : NULL);
+    return status;
+}
+
+gufo_status work_advance(work *w, uint64_t bytes, gufo_error *error)
+{
+    w->done += bytes;
+    if (w->progress == NULL || w->progress(w->progress_context, w->done, w->job->total))
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+}

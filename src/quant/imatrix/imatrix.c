@@ -1,0 +1,322 @@
+/* An importance matrix; imatrix.h has the idea. */
+#include "quant/imatrix/imatrix.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "format/model/model.h"
+
+/* ---- making --------------------------------------------------------------------------------- */
+
+static gufo_str name_of_entry(const void *owner, uint64_t index)
+{
+    return imatrix_entry_at(owner, index)->name;
+}
+
+gufo_status imatrix_fail(const gufo_imatrix *m, uint32_t index, gufo_status status,
+                         gufo_error *error)
+{
+    if (status != GUFO_OK && error != NULL) {
+        error->role = GUFO_FILE_NONE; /* that of a model is not what this file is to the caller */
+        fail_in(error, GUFO_FILE_IMPORTANCE, index, m->name);
+    }
+    return status;
+}
+
+gufo_imatrix *imatrix_new(const gufo_allocator *allocator, const char *name, gufo_error *error)
+{
+    const gufo_allocator *used = allocator != NULL ? allocator : &default_allocator;
+    gufo_imatrix *m = mem_zero(used, sizeof *m);
+
+    if (m == NULL) {
+        (void)fail_memory(error);
+        return NULL;
+    }
+    m->allocator = *used;
+    m->entries.size = sizeof(imatrix_entry);
+    m->datasets.size = sizeof(gufo_str);
+    m->texts.size = sizeof(char *);
+    m->source.fd = -1;
+    if (name != NULL)
+        m->name = mem_text(used, gufo_str_of(name));
+    if (name != NULL && m->name == NULL) {
+        (void)fail_memory(error);
+        gufo_imatrix_close(m);
+        return NULL;
+    }
+    if (name_index_new(&m->names, 0, name_of_entry, m, &m->allocator, error) != GUFO_OK) {
+        gufo_imatrix_close(m);
+        return NULL;
+    }
+    return m;
+}
+
+void gufo_imatrix_close(gufo_imatrix *m)
+{
+    gufo_allocator allocator;
+
+    if (m == NULL)
+        return;
+    allocator = m->allocator;
+    gufo_close(m->file);
+    source_close(&m->source);
+    for (uint64_t i = 0; i < m->texts.count; i++)
+        mem_free(&allocator, *(char **)records_at(&m->texts, i));
+    records_free(&m->texts, &allocator);
+    records_free(&m->entries, &allocator);
+    records_free(&m->datasets, &allocator);
+    name_index_free(&m->names, &allocator);
+    mem_free(&allocator, m->inputs);
+    mem_free(&allocator, m->name);
+    mem_free(&allocator, m);
+}
+
+char *imatrix_text(gufo_imatrix *m, size_t size)
+{
+    char *text = mem_alloc(&m->allocator, size == 0 ? 1 : size);
+    char **place = text != NULL ? records_add(&m->texts, &m->allocator) : NULL;
+
+    if (place == NULL) {
+        mem_free(&m->allocator, text);
+        return NULL;
+    }
+    *place = text;
+    return text;
+}
+
+gufo_status imatrix_add(gufo_imatrix *m, gufo_str name, uint64_t offset, imatrix_entry **entry,
+                        gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t first;
+    gufo_status status;
+
+    if (m->entries.count >= GUFO_MAX_COUNT)
+        return fail_with(error, GUFO_E_LIMIT, offset, "more than %" PRIu32 " entries",
+                         (uint32_t)GUFO_MAX_COUNT);
+    status = name_index_grow(&m->names, m->entries.count, &m->allocator, error);
+    if (status != GUFO_OK)
+        return status;
+    *entry = records_add(&m->entries, &m->allocator);
+    if (*entry == NULL)
+        return fail_memory(error);
+    (*entry)->name = name;
+    if (!name_index_add(&m->names, m->entries.count - 1, &first))
+        return fail_with(error, GUFO_E_MALFORMED, offset, "there are two entries for %s",
+                         quote_name(quoted, name));
+    return GUFO_OK;
+}
+
+gufo_status imatrix_add_dataset(gufo_imatrix *m, gufo_str text, gufo_error *error)
+{
+    gufo_str *place;
+
+    if (m->datasets.count >= GUFO_MAX_COUNT)
+        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %" PRIu32 " datasets",
+                         (uint32_t)GUFO_MAX_COUNT);
+    place = records_add(&m->datasets, &m->allocator);
+    if (place == NULL)
+        return fail_memory(error);
+    *place = text;
+    return GUFO_OK;
+}
+
+/* ---- facts ---------------------------------------------------------------------------------- */
+
+gufo_imatrix_format gufo_imatrix_format_of(const gufo_imatrix *m)
+{
+    return m->format;
+}
+
+uint64_t gufo_imatrix_chunk_count(const gufo_imatrix *m)
+{
+    return m->chunk_count;
+}
+
+uint32_t gufo_imatrix_chunk_size(const gufo_imatrix *m)
+{
+    return m->chunk_size;
+}
+
+bool gufo_imatrix_dataset_at(const gufo_imatrix *m, uint64_t index, gufo_str *out)
+{
+    if (index >= m->datasets.count)
+        return false;
+    *out = *(gufo_str *)records_at(&m->datasets, index);
+    return true;
+}
+
+uint64_t gufo_imatrix_entry_count(const gufo_imatrix *m)
+{
+    return m->entries.count;
+}
+
+bool gufo_imatrix_entry_at(const gufo_imatrix *m, uint64_t index, gufo_imatrix_entry *out)
+{
+    const imatrix_entry *entry;
+
+    if (index >= m->entries.count)
+        return false;
+    entry = imatrix_entry_at(m, index);
+    *out = (gufo_imatrix_entry){
+        .name = entry->name, .values = entry->values, .matrices = entry->matrices};
+    return true;
+}
+
+/* ---- numbers -------------------------------------------------------------------------------- */
+
+/* `count` floats of the file. */
+static gufo_status read_floats(const gufo_imatrix *m, uint64_t offset, size_t count, double *out,
+                               gufo_error *error)
+{
+    bool swap =
+        bytes_swapped(m->file != NULL && gufo_model_facts(m->file).byte_order == GUFO_BIG_ENDIAN);
+    uint8_t bytes[IMATRIX_CHUNK * sizeof(float)];
+    size_t size = count * sizeof(float);
+    gufo_status status = m->file != NULL ? gufo_model_read_raw(m->file, offset, bytes, size, error)
+                                         : source_read(&m->source, offset, bytes, size, error);
+
+    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
+        uint32_t bits = load_u32(bytes + i * sizeof(float), swap);
+        float value;
+
+        memcpy(&value, &bits, sizeof value);
+        out[i] = (double)value;
+    }
+    return imatrix_fail(m, 0, status, error);
+}
+
+static void add(double *to, const double *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] += from[i];
+}
+
+/* A range of one entry in every input, added up. */
+typedef gufo_status range_reader(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
+                                 size_t count, double *out, gufo_error *error);
+
+static gufo_status add_inputs(const gufo_imatrix *m, uint64_t index, uint64_t first, size_t count,
+                              range_reader *read, double *out, gufo_error *error)
+{
+    gufo_str name = imatrix_entry_at(m, index)->name;
+    double numbers[IMATRIX_CHUNK];
+    bool any = false;
+
+    for (size_t i = 0; i < m->input_count; i++) {
+        uint64_t at;
+        gufo_status status;
+
+        if (!imatrix_find(m->inputs[i], name, &at))
+            continue;
+        status = read(m->inputs[i], at, first, count, any ? numbers : out, error);
+        if (status != GUFO_OK) {
+            if (error != NULL)
+                error->file_index = (uint32_t)i;
+            return status;
+        }
+        if (any)
+            add(out, numbers, count);
+        any = true;
+    }
+    return GUFO_OK;
+}
+
+gufo_status imatrix_sums(const gufo_imatrix *m, uint64_t index, uint64_t first, size_t count,
+                         double *out, gufo_error *error)
+{
+    const imatrix_entry *entry = imatrix_entry_at(m, index);
+    gufo_status status;
+
+    if (m->inputs != NULL)
+        return add_inputs(m, index, first, count, imatrix_sums, out, error);
+    status = read_floats(m, entry->sums_at + first * sizeof(float), count, out, error);
+    for (size_t i = 0; m->file == NULL && i < count && status == GUFO_OK; i++)
+        out[i] *= m->chunk_size;
+    return status;
+}
+
+/* One count applies to all matrices. */
+static gufo_status spread_counts(const gufo_imatrix *m, uint64_t index, uint64_t first,
+                                 size_t count, double *out, gufo_error *error)
+{
+    gufo_status status;
+
+    if (imatrix_entry_at(m, index)->matrices != 1)
+        return imatrix_counts(m, index, first, count, out, error);
+    status = imatrix_counts(m, index, 0, 1, out, error);
+    for (size_t i = 1; i < count && status == GUFO_OK; i++)
+        out[i] = out[0];
+    return status;
+}
+
+gufo_status imatrix_counts(const gufo_imatrix *m, uint64_t index, uint64_t first, size_t count,
+                           double *out, gufo_error *error)
+{
+    const imatrix_entry *entry = imatrix_entry_at(m, index);
+
+    if (m->inputs != NULL)
+        return add_inputs(m, index, first, count, spread_counts, out, error);
+    if (m->file != NULL)
+        return read_floats(m, entry->counts_at + first * sizeof(float), count, out, error);
+    out[0] = (double)entry->calls * m->chunk_size;
+    return GUFO_OK;
+}
+
+/* In pieces that fit on the stack. */
+static gufo_status read_as_floats(const gufo_imatrix *m, uint64_t index, uint64_t first,
+                                  uint64_t count, range_reader *read, float *out, gufo_error *error)
+{
+    double numbers[IMATRIX_CHUNK];
+
+    while (count > 0) {
+        size_t n = count < IMATRIX_CHUNK ? (size_t)count : IMATRIX_CHUNK;
+        gufo_status status = read(m, index, first, n, numbers, error);
+
+        if (status != GUFO_OK)
+            return status;
+        for (size_t i = 0; i < n; i++)
+            *out++ = (float)numbers[i];
+        first += n;
+        count -= n;
+    }
+    return GUFO_OK;
+}
+
+static gufo_status check_range(const gufo_imatrix *m, uint64_t index, uint64_t first,
+                               uint64_t count, bool of_sums, gufo_error *error)
+{
+    uint64_t end = 0;
+
+    if (index < m->entries.count)
+        end = of_sums ? imatrix_entry_at(m, index)->values : imatrix_entry_at(m, index)->matrices;
+    if (!range_inside(first, count, end))
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "entry %" PRIu64 " has no numbers %" PRIu64 " to %" PRIu64, index, first,
+                         first + count);
+    return GUFO_OK;
+}
+
+gufo_status gufo_imatrix_read_sums(const gufo_imatrix *m, uint64_t index, uint64_t first,
+                                   uint64_t count, float *out, gufo_error *error)
+{
+    gufo_status status = check_range(m, index, first, count, true, error);
+
+    return status != GUFO_OK ? status
+                             : read_as_floats(m, index, first, count, imatrix_sums, out, error);
+}
+
+gufo_status gufo_imatrix_read_counts(const gufo_imatrix *m, uint64_t index, uint64_t first,
+                                     uint64_t count, float *out, gufo_error *error)
+{
+    gufo_status status = check_range(m, index, first, count, false, error);
+
+    return status != GUFO_OK ? status
+                             : read_as_floats(m, index, first, count, imatrix_counts, out, error);
+}

@@ -1,0 +1,210 @@
+/* Computing with an importance matrix: means for the encoders, and statistics for people. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "quant/imatrix/imatrix.h"
+
+/* ---- finding an entry ----------------------------------------------------------------------- */
+
+gufo_status gufo_imatrix_match(const gufo_imatrix *m, gufo_str name, uint64_t columns,
+                               uint64_t matrices, uint64_t *index, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    const imatrix_entry *entry;
+    uint64_t values;
+
+    if (!imatrix_find(m, name, index))
+        return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no entry for %s",
+                         quote_name(quoted, name));
+    entry = imatrix_entry_at(m, *index);
+    if (!checked_mul(columns, matrices, &values) || values != entry->values ||
+        (entry->matrices != 1 && entry->matrices != matrices))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the entry for %s has %" PRIu64 " values in %" PRIu64
+                         " matrices, but the tensor has %" PRIu64 " columns in %" PRIu64
+                         " matrices: this importance matrix was made from another model",
+                         quote_name(quoted, name), entry->values, entry->matrices, columns,
+                         matrices);
+    return GUFO_OK;
+}
+
+/* ---- importance ----------------------------------------------------------------------------- */
+
+/* Tokens are whole; some programs compute them with fractions. */
+static double whole(double count)
+{
+    return floor(count + 0.5);
+}
+
+static bool is_usable(double count)
+{
+    return isfinite(count) && count >= 0;
+}
+
+gufo_status imatrix_count(const gufo_imatrix *m, uint64_t index, uint64_t matrix, double *out,
+                          gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_status status = imatrix_counts(m, index, matrix, 1, out, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (!is_usable(*out))
+        return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
+                         "the entry for %s has a count of %g for matrix %" PRIu64,
+                         quote_name(quoted, imatrix_entry_at(m, index)->name), *out, matrix);
+    *out = whole(*out);
+    return GUFO_OK;
+}
+
+static gufo_status check_means(const gufo_imatrix *m, uint64_t index, uint64_t matrix,
+                               const float *means, uint64_t columns, gufo_error *error)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    for (uint64_t i = 0; i < columns; i++)
+        if (!isfinite(means[i]) || means[i] < 0)
+            return fail_with(
+                error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
+                "the importance of column %" PRIu64 " of matrix %" PRIu64 " of %s is %g", i, matrix,
+                quote_name(quoted, imatrix_entry_at(m, index)->name), (double)means[i]);
+    return GUFO_OK;
+}
+
+static gufo_status read_means(const gufo_imatrix *m, uint64_t index, uint64_t first, uint64_t count,
+                              double tokens, float *out, gufo_error *error)
+{
+    double sums[IMATRIX_CHUNK];
+
+    while (count > 0) {
+        size_t n = count < IMATRIX_CHUNK ? (size_t)count : IMATRIX_CHUNK;
+        gufo_status status = imatrix_sums(m, index, first, n, sums, error);
+
+        if (status != GUFO_OK)
+            return status;
+        for (size_t i = 0; i < n; i++)
+            *out++ = (float)(sums[i] / tokens);
+        first += n;
+        count -= n;
+    }
+    return GUFO_OK;
+}
+
+gufo_status gufo_imatrix_importance(const gufo_imatrix *m, uint64_t index, uint64_t columns,
+                                    uint64_t matrix, float *out, gufo_error *error)
+{
+    const imatrix_entry *entry;
+    uint64_t first;
+    double tokens;
+    gufo_status status;
+
+    if (index >= m->entries.count || columns == 0 || !checked_mul(matrix, columns, &first) ||
+        !range_inside(first, columns, imatrix_entry_at(m, index)->values))
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "entry %" PRIu64 " has no matrix %" PRIu64 " of %" PRIu64 " columns",
+                         index, matrix, columns);
+    entry = imatrix_entry_at(m, index);
+    status = imatrix_count(m, index, entry->matrices == 1 ? 0 : matrix, &tokens, error);
+    if (status != GUFO_OK)
+        return status;
+    if (tokens == 0) {
+        for (uint64_t i = 0; i < columns; i++)
+            out[i] = 1;
+        return GUFO_OK;
+    }
+    status = read_means(m, index, first, columns, tokens, out, error);
+    return status == GUFO_OK ? check_means(m, index, matrix, out, columns, error) : status;
+}
+
+/* ---- statistics ----------------------------------------------------------------------------- */
+
+typedef struct scan {
+    gufo_imatrix_statistics *out;
+    uint64_t counts; /* that are usable */
+    uint64_t finite; /* values */
+    double total;    /* of their means */
+} scan;
+
+static void scan_mean(scan *s, float mean, uint64_t at)
+{
+    gufo_imatrix_statistics *out = s->out;
+
+    if (!isfinite(mean)) {
+        out->nonfinite++;
+        return;
+    }
+    out->negative += mean < 0;
+    out->zeros += mean == 0;
+    if (s->finite == 0 || mean < out->minimum)
+        out->minimum = mean;
+    if (s->finite == 0 || mean > out->maximum) {
+        out->maximum = mean;
+        out->top = at;
+    }
+    s->finite++;
+    s->total += (double)mean;
+}
+
+static gufo_status scan_matrix(scan *s, const gufo_imatrix *m, uint64_t index, uint64_t first,
+                               uint64_t columns, double tokens, gufo_error *error)
+{
+    double sums[IMATRIX_CHUNK];
+
+    while (columns > 0) {
+        size_t n = columns < IMATRIX_CHUNK ? (size_t)columns : IMATRIX_CHUNK;
+        gufo_status status = imatrix_sums(m, index, first, n, sums, error);
+
+        if (status != GUFO_OK)
+            return status;
+        for (size_t i = 0; i < n; i++)
+            scan_mean(s, (float)(sums[i] / tokens), first + i);
+        first += n;
+        columns -= n;
+    }
+    return GUFO_OK;
+}
+
+/* Returns the tokens; 0 where there is nothing to be divided by them. */
+static double scan_count(scan *s, double count)
+{
+    gufo_imatrix_statistics *out = s->out;
+    double tokens = whole(count);
+
+    if (!is_usable(count)) {
+        out->bad_counts++;
+        return 0;
+    }
+    out->unreached += tokens == 0;
+    if (s->counts == 0 || (float)tokens < out->lowest_count)
+        out->lowest_count = (float)tokens;
+    if (s->counts == 0 || (float)tokens > out->highest_count)
+        out->highest_count = (float)tokens;
+    s->counts++;
+    return tokens;
+}
+
+gufo_status gufo_imatrix_scan(const gufo_imatrix *m, uint64_t index, gufo_imatrix_statistics *out,
+                              gufo_error *error)
+{
+    const imatrix_entry *entry;
+    scan s = {.out = out};
+    uint64_t columns;
+    double count, tokens;
+    gufo_status status = GUFO_OK;
+
+    *out = (gufo_imatrix_statistics){0};
+    if (index >= m->entries.count)
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no entry %" PRIu64, index);
+    entry = imatrix_entry_at(m, index);
+    columns = entry->values / entry->matrices;
+    for (uint64_t i = 0; i < entry->matrices && status == GUFO_OK; i++) {
+        status = imatrix_counts(m, index, i, 1, &count, error);
+        tokens = status == GUFO_OK ? scan_count(&s, count) : 0;
+        if (tokens > 0)
+            status = scan_matrix(&s, m, index, i * columns, columns, tokens, error);
+    }
+    out->mean = s.finite > 0 ? s.total / (double)s.finite : 0;
+    return status;
+}

@@ -1,0 +1,478 @@
+/* Recipes: which tensor gets which element type.
+ *
+ * For every tensor, the first answer counts:
+ *
+ *     kept         by its shape, its name, its type
+ *     the user     types for the output and the token embedding, overrides
+ *     the target   one type for all (pure), or the mixture of the file type (mix.c)
+ *
+ * and then rows that do not fill blocks of that type fall back to another one.
+ *
+ * Mixtures depend on the place of a tensor among those of its kind ("the first eighth of layers"),
+ * so tensors are looked at in the order of their layers, whatever their order in the file. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "codec/interleaved.h"
+#include "quant/recipes/mix.h"
+
+typedef struct recipe {
+    const gufo_recipe_options *options;
+    const gufo_recipe_model *model;
+    const gufo_tensor *tensors;
+    size_t count;
+    uint64_t layers;
+    uint64_t totals[KIND_COUNT]; /* tensors of each kind */
+    uint64_t seen[KIND_COUNT];   /* of them, those that a mixture was asked about */
+    uint32_t model_facts;
+    gufo_error *error;
+} recipe;
+
+/* ---- reasons -------------------------------------------------------------------------------- */
+
+static const char *const reason_texts[] = {
+    [GUFO_REASON_COPY] = "copied",
+    [GUFO_REASON_SHAPE] = "fewer than two dimensions",
+    [GUFO_REASON_NO_WEIGHT] = "name does not end in weight",
+    [GUFO_REASON_NAME] = "kept by name",
+    [GUFO_REASON_INTEGERS] = "whole numbers",
+    [GUFO_REASON_UNKNOWN_TYPE] = "unknown type",
+    [GUFO_REASON_OUTPUT_KEPT] = "output kept",
+    [GUFO_REASON_OUTPUT_TYPE] = "output type",
+    [GUFO_REASON_EMBEDDING_TYPE] = "token embedding type",
+    [GUFO_REASON_OVERRIDE] = "override",
+    [GUFO_REASON_TARGET] = "target",
+    [GUFO_REASON_RECIPE] = "recipe",
+};
+
+const char *gufo_recipe_reason_text(gufo_recipe_reason reason)
+{
+    size_t index = (size_t)reason;
+
+    return index < sizeof reason_texts / sizeof *reason_texts ? reason_texts[index] : "unknown";
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+static const char *type_name(uint32_t type)
+{
+    const gufo_element_type *known = gufo_element_type_by_id(type);
+
+    return known != NULL ? known->name : "unknown";
+}
+
+static gufo_status fail_rows(const recipe *r, const gufo_tensor *tensor, uint32_t type,
+                             const char *why)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    return fail_with(r->error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "tensor %s has rows of %" PRIu64
+                     " elements, which do not fill blocks of %" PRIu32 " (%s)%s",
+                     quote_name(quoted, tensor->name), tensor->dims[0],
+                     gufo_element_type_by_id(type)->block_elements, type_name(type), why);
+}
+
+static gufo_status fail_requantize(const recipe *r, const gufo_tensor *tensor, uint32_t type)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    return fail_with(
+        r->error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+        "tensor %s is quantized already: making %s from %s loses more than making it from "
+        "the original, and has to be allowed",
+        quote_name(quoted, tensor->name), type_name(type), type_name(tensor->type));
+}
+
+static gufo_status fail_encoder(const recipe *r, const gufo_tensor *tensor, uint32_t type)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    return fail_with(r->error, GUFO_E_TYPE, GUFO_NO_OFFSET,
+                     "tensor %s cannot become %s: nothing encodes that type",
+                     quote_name(quoted, tensor->name), type_name(type));
+}
+
+static gufo_status fail_importance(const recipe *r, const gufo_tensor *tensor, uint32_t type)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    return fail_with(r->error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
+                     "tensor %s cannot become %s: that type needs importance data, and there is "
+                     "none for it",
+                     quote_name(quoted, tensor->name), type_name(type));
+}
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
+
+/* Bytes of `elements` elements as if blocks could be cut. */
+static bool measure(uint64_t elements, uint32_t type, uint64_t *bytes)
+{
+    const gufo_element_type *t = gufo_element_type_by_id(type);
+    uint64_t rest = elements % t->block_elements * t->block_bytes / t->block_elements;
+
+    return checked_mul(elements / t->block_elements, t->block_bytes, bytes) &&
+           checked_add(*bytes, rest, bytes);
+}
+
+static gufo_status set_sizes(const recipe *r, const gufo_tensor *tensor, gufo_recipe_choice *choice)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+    uint64_t elements = 1, wanted;
+    bool fits = true;
+
+    for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
+        fits = fits && checked_mul(elements, tensor->dims[i], &elements);
+    if (!fits || !measure(elements, choice->type, &choice->size) ||
+        !measure(elements, choice->wanted, &wanted) || choice->size > INT64_MAX ||
+        wanted > INT64_MAX)
+        return fail_with(r->error, GUFO_E_RANGE, GUFO_NO_OFFSET, "tensor %s is too large",
+                         quote_name(quoted, tensor->name));
+    choice->fallback_cost = (int64_t)choice->size - (int64_t)wanted;
+    return GUFO_OK;
+}
+
+/* ---- kept tensors --------------------------------------------------------------------------- */
+
+/* What an interleaved type is without: it says the same. */
+static uint32_t plain_type(uint32_t type)
+{
+    const interleaved *layout = interleaved_find(type);
+
+    return layout != NULL ? layout->plain : type;
+}
+
+static bool has_rows(const gufo_tensor *tensor)
+{
+    return tensor->dims[1] > 1 || tensor->dims[2] > 1 || tensor->dims[3] > 1;
+}
+
+static bool is_decodable(uint32_t type)
+{
+    const gufo_element_type *known = gufo_element_type_by_id(type);
+
+    return known != NULL && (known->flags & GUFO_ELEMENT_DECODES) != 0;
+}
+
+static bool is_integer(uint32_t type)
+{
+    return type == GUFO_TYPE_I8 || type == GUFO_TYPE_I16 || type == GUFO_TYPE_I32 ||
+           type == GUFO_TYPE_I64;
+}
+
+/* Whether the tensor keeps its type, and why. */
+static bool is_kept(const recipe *r, const gufo_tensor *tensor, gufo_recipe_choice *choice)
+{
+    choice->rule = recipe_kept_name(tensor->name);
+    if (r->options->target.base_type == NULL)
+        choice->reason = GUFO_REASON_COPY;
+    else if (!has_rows(tensor))
+        choice->reason = GUFO_REASON_SHAPE;
+    else if (!recipe_is_weight(tensor->name))
+        choice->reason = GUFO_REASON_NO_WEIGHT;
+    else if (choice->rule != NULL)
+        choice->reason = GUFO_REASON_NAME;
+    else if (r->options->keep_output && recipe_kind(tensor->name) == KIND_OUTPUT)
+        choice->reason = GUFO_REASON_OUTPUT_KEPT;
+    else if (!is_decodable(tensor->type))
+        choice->reason = GUFO_REASON_UNKNOWN_TYPE;
+    else if (is_integer(tensor->type))
+        choice->reason = GUFO_REASON_INTEGERS;
+    else
+        return false;
+    if (choice->reason != GUFO_REASON_NAME)
+        choice->rule = NULL;
+    return true;
+}
+
+static void keep(const gufo_tensor *tensor, gufo_recipe_choice *choice)
+{
+    choice->type = choice->wanted = plain_type(tensor->type);
+    choice->flags = choice->type != tensor->type ? GUFO_RECIPE_REPACKS : 0;
+    choice->size = tensor->size;
+}
+
+/* ---- the wanted type ------------------------------------------------------------------------ */
+
+/* The total that a place among feed-forward tensors is compared with is the number of layers, even
+ * if some layers have none or several. */
+static uint32_t place_facts(recipe *r, const gufo_tensor *tensor, tensor_kind kind)
+{
+    uint64_t place = r->seen[kind]++;
+    int64_t layer = recipe_layer(tensor->name);
+
+    if (kind == KIND_V)
+        return mix_place_facts(place, r->totals[kind]);
+    if (r->model->experts > 1 && layer >= 0 && !mix_counts_always(r->options->target.file_type))
+        place = (uint64_t)layer;
+    return mix_place_facts(place, r->layers != 0 ? r->layers : r->totals[kind]);
+}
+
+/* True also for types with unknown blocks: they have no encoder, and fail for that reason. */
+static bool fills_blocks(const gufo_tensor *tensor, uint32_t type)
+{
+    uint32_t elements = gufo_element_type_by_id(type)->block_elements;
+
+    return elements == 0 || tensor->dims[0] % elements == 0;
+}
+
+static uint32_t mix(recipe *r, const gufo_tensor *tensor, tensor_kind kind)
+{
+    uint32_t facts = r->model_facts | place_facts(r, tensor, kind);
+
+    if (tensor->dims[2] > 1)
+        facts |= FACT_STACK;
+    if (!fills_blocks(tensor, r->options->target.base_type->id))
+        facts |= FACT_MISFIT;
+    return mix_choose(r->options->target.file_type, kind, facts);
+}
+
+static bool is_unquantized_target(const gufo_quantize_target *target)
+{
+    return target->base_type->id == GUFO_TYPE_F32 || target->base_type->id == GUFO_TYPE_F16 ||
+           target->base_type->id == GUFO_TYPE_BF16;
+}
+
+static const gufo_element_type *overridden(const recipe *r, const gufo_tensor *tensor)
+{
+    if (r->options->override_type == NULL || is_unquantized_target(&r->options->target))
+        return NULL;
+    return r->options->override_type(r->options->override_context, tensor->name);
+}
+
+static bool is_mixed(const gufo_quantize_target *target)
+{
+    return target->file_type != NULL && !target->pure && !is_unquantized_target(target);
+}
+
+/* Types that the user gave for the output and the token embedding are taken as they are. */
+static const gufo_element_type *given_type(const recipe *r, tensor_kind kind,
+                                           gufo_recipe_choice *choice)
+{
+    if (kind == KIND_EMBEDDING && r->options->token_embedding_type != NULL) {
+        choice->reason = GUFO_REASON_EMBEDDING_TYPE;
+        return r->options->token_embedding_type;
+    }
+    if (kind == KIND_OUTPUT && r->options->output_type != NULL) {
+        choice->reason = GUFO_REASON_OUTPUT_TYPE;
+        return r->options->output_type;
+    }
+    return NULL;
+}
+
+/* The type by override, target or mixture. */
+static void want(recipe *r, const gufo_tensor *tensor, tensor_kind kind, gufo_recipe_choice *choice)
+{
+    const gufo_quantize_target *target = &r->options->target;
+    const gufo_element_type *type = overridden(r, tensor);
+    bool tied = r->totals[KIND_OUTPUT] == 0;
+
+    choice->wanted = target->base_type->id;
+    choice->reason = GUFO_REASON_TARGET;
+    if (type != NULL) {
+        choice->wanted = type->id;
+        choice->reason = GUFO_REASON_OVERRIDE;
+        return;
+    }
+    if (!is_mixed(target))
+        return;
+    if (kind == KIND_EMBEDDING && tied)
+        kind = KIND_OUTPUT;
+    type = given_type(r, kind, choice);
+    choice->wanted = type != NULL ? type->id : mix(r, tensor, kind);
+    if (type == NULL && choice->wanted != target->base_type->id)
+        choice->reason = GUFO_REASON_RECIPE;
+}
+
+/* ---- rows that do not fill blocks ----------------------------------------------------------- */
+
+/* Related types with blocks of 32. */
+static const struct {
+    uint32_t type, fallback;
+} fallbacks[] = {
+    {GUFO_TYPE_IQ1_S, GUFO_TYPE_IQ4_NL},   {GUFO_TYPE_IQ1_M, GUFO_TYPE_IQ4_NL},
+    {GUFO_TYPE_IQ2_XXS, GUFO_TYPE_IQ4_NL}, {GUFO_TYPE_IQ2_XS, GUFO_TYPE_IQ4_NL},
+    {GUFO_TYPE_IQ2_S, GUFO_TYPE_IQ4_NL},   {GUFO_TYPE_IQ3_XXS, GUFO_TYPE_IQ4_NL},
+    {GUFO_TYPE_IQ3_S, GUFO_TYPE_IQ4_NL},   {GUFO_TYPE_IQ4_XS, GUFO_TYPE_IQ4_NL},
+    {GUFO_TYPE_Q2_K, GUFO_TYPE_Q4_0},      {GUFO_TYPE_Q3_K, GUFO_TYPE_Q4_0},
+    {GUFO_TYPE_TQ1_0, GUFO_TYPE_Q4_0},     {GUFO_TYPE_TQ2_0, GUFO_TYPE_Q4_0},
+    {GUFO_TYPE_Q2_0, GUFO_TYPE_Q4_0},      {GUFO_TYPE_Q4_K, GUFO_TYPE_Q5_0},
+    {GUFO_TYPE_Q5_K, GUFO_TYPE_Q5_1},      {GUFO_TYPE_Q6_K, GUFO_TYPE_Q8_0},
+};
+
+/* F32: there is none. */
+static uint32_t find_fallback(uint32_t type)
+{
+    for (size_t i = 0; i < sizeof fallbacks / sizeof *fallbacks; i++)
+        if (fallbacks[i].type == type)
+            return fallbacks[i].fallback;
+    return GUFO_TYPE_F32;
+}
+
+/* Tensors that no recipe knows, like the convolutions of image models with their rows of 1 and 3,
+ * must not keep a model from being quantized: they become F16 where no other type is related. */
+static gufo_status fall_back(const recipe *r, const gufo_tensor *tensor, tensor_kind kind,
+                             gufo_recipe_choice *choice)
+{
+    uint32_t fallback = find_fallback(choice->wanted);
+
+    choice->type = choice->wanted;
+    if (fills_blocks(tensor, choice->wanted))
+        return GUFO_OK;
+    if (r->options->no_fallback)
+        return fail_rows(r, tensor, choice->wanted, ", and falling back is not allowed");
+    if (fallback == GUFO_TYPE_F32 && kind != KIND_OTHER)
+        return fail_rows(r, tensor, choice->wanted, ", and that type has no fallback");
+    if (fallback == GUFO_TYPE_F32 || !fills_blocks(tensor, fallback))
+        fallback = GUFO_TYPE_F16;
+    choice->type = fallback;
+    choice->flags |= GUFO_RECIPE_FELL_BACK;
+    return GUFO_OK;
+}
+
+/* ---- whether it can be done ----------------------------------------------------------------- */
+
+static bool has_importance(const recipe *r, gufo_str name)
+{
+    return r->options->has_importance != NULL &&
+           r->options->has_importance(r->options->importance_context, name);
+}
+
+/* Types so small that without importance data little is left of the tensor. */
+static bool is_poor(const recipe *r, tensor_kind kind, uint32_t type)
+{
+    if (kind == KIND_OUTPUT || kind == KIND_EMBEDDING)
+        return false;
+    if (type == GUFO_TYPE_Q2_K)
+        return r->options->target.file_type != NULL && !r->options->target.pure &&
+               r->options->target.file_type->id == GUFO_FILE_TYPE_Q2_K_S;
+    return type == GUFO_TYPE_IQ1_M || type == GUFO_TYPE_IQ2_S || type == GUFO_TYPE_IQ3_XXS;
+}
+
+static gufo_status go_without(const recipe *r, const gufo_tensor *tensor, tensor_kind kind,
+                              gufo_recipe_choice *choice)
+{
+    const gufo_element_type *to = gufo_element_type_by_id(choice->type);
+
+    if ((to->flags & GUFO_ELEMENT_NEEDS_IMPORTANCE) == 0) {
+        choice->flags |= is_poor(r, kind, choice->type) ? GUFO_RECIPE_POOR : 0;
+        return GUFO_OK;
+    }
+    choice->flags |= GUFO_RECIPE_IMPOSSIBLE;
+    return r->options->plan_only ? GUFO_OK : fail_importance(r, tensor, choice->type);
+}
+
+/* Sets the flags; bytes of the right type are copied.  To decode what is quantized takes nothing
+ * away, to encode it again does. */
+static gufo_status check_conversion(const recipe *r, const gufo_tensor *tensor, tensor_kind kind,
+                                    gufo_recipe_choice *choice)
+{
+    const gufo_element_type *from = gufo_element_type_by_id(tensor->type);
+    const gufo_element_type *to = gufo_element_type_by_id(choice->type);
+
+    if (choice->type == plain_type(tensor->type)) {
+        choice->flags |= choice->type != tensor->type ? GUFO_RECIPE_REPACKS : 0;
+        return GUFO_OK;
+    }
+    if ((from->flags & to->flags & GUFO_ELEMENT_QUANTIZED) != 0 && !r->options->allow_requantize)
+        return fail_requantize(r, tensor, choice->type);
+    if ((to->flags & GUFO_ELEMENT_ENCODES) == 0)
+        return fail_encoder(r, tensor, choice->type);
+    choice->flags |= GUFO_RECIPE_CONVERTS;
+    return has_importance(r, tensor->name) ? GUFO_OK : go_without(r, tensor, kind, choice);
+}
+
+/* ---- one tensor, all tensors ---------------------------------------------------------------- */
+
+static gufo_status choose(recipe *r, const gufo_tensor *tensor, gufo_recipe_choice *choice)
+{
+    tensor_kind kind = recipe_kind(tensor->name);
+    const gufo_element_type *given;
+    gufo_status status = GUFO_OK;
+
+    *choice = (gufo_recipe_choice){0};
+    if (is_kept(r, tensor, choice)) {
+        keep(tensor, choice);
+        return GUFO_OK;
+    }
+    given = given_type(r, kind, choice);
+    if (given == NULL) {
+        want(r, tensor, kind, choice);
+        status = fall_back(r, tensor, kind, choice);
+    } else {
+        choice->type = choice->wanted = given->id;
+        if (!fills_blocks(tensor, given->id))
+            status = fail_rows(r, tensor, given->id, "");
+    }
+    if (status == GUFO_OK)
+        status = check_conversion(r, tensor, kind, choice);
+    return status == GUFO_OK ? set_sizes(r, tensor, choice) : status;
+}
+
+/* Tensors without a layer first, then layer by layer, and by name within. */
+static bool before(const void *owner, uint32_t a, uint32_t b)
+{
+    const gufo_tensor *tensors = owner;
+    int64_t layer_a = recipe_layer(tensors[a].name);
+    int64_t layer_b = recipe_layer(tensors[b].name);
+    gufo_str name_a = tensors[a].name, name_b = tensors[b].name;
+    size_t common = name_a.len < name_b.len ? name_a.len : name_b.len;
+    int order = common > 0 ? memcmp(name_a.data, name_b.data, common) : 0;
+
+    if (layer_a != layer_b)
+        return layer_a < layer_b;
+    if (order != 0)
+        return order < 0;
+    return name_a.len < name_b.len || (name_a.len == name_b.len && a < b);
+}
+
+static void look_around(recipe *r)
+{
+    int64_t highest = -1;
+
+    for (size_t i = 0; i < r->count; i++) {
+        int64_t layer = recipe_layer(r->tensors[i].name);
+
+        highest = layer > highest ? layer : highest;
+        r->totals[recipe_kind(r->tensors[i].name)]++;
+    }
+    r->layers = r->model->layers != 0 ? r->model->layers : (uint64_t)(highest + 1);
+    r->model_facts = mix_model_facts(r->model, r->options->has_importance != NULL);
+}
+
+gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_recipe_model *model,
+                               const gufo_tensor *tensors, size_t count,
+                               gufo_recipe_choice *choices, gufo_error *error)
+{
+    static const gufo_recipe_options standard = {0};
+    static const gufo_recipe_model unknown = {0};
+    const gufo_allocator *allocator;
+    recipe r = {.options = options != NULL ? options : &standard,
+                .model = model != NULL ? model : &unknown,
+                .tensors = tensors,
+                .count = count,
+                .error = error};
+    gufo_status status;
+    uint32_t *order;
+
+    options = r.options;
+    allocator = options->allocator != NULL ? options->allocator : &default_allocator;
+    status = reserved_check(options->reserved, "gufo_recipe_options", error);
+    if (status != GUFO_OK || count == 0)
+        return status;
+    if (count > UINT32_MAX || count > SIZE_MAX / sizeof *order ||
+        (order = mem_alloc(allocator, count * sizeof *order)) == NULL)
+        return fail_memory(error);
+    look_around(&r);
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint32_t)i;
+    sort_indices(order, count, before, tensors);
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        status = choose(&r, &tensors[order[i]], &choices[order[i]]);
+    mem_free(allocator, order);
+    return status;
+}

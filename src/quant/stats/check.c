@@ -1,0 +1,175 @@
+/* The rules about tensor data.  A tensor that breaks one usually does so in many places: its first
+ * one is reported, and their number. */
+#include "quant/stats/stats.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "format/model/model.h"
+
+typedef struct data_check {
+    const gufo_model *model;
+    const gufo_run *run; /* of the caller */
+    gufo_finding_fn *found;
+    void *context;
+    uint64_t done, total; /* bytes */
+} data_check;
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 5, 6))) static void report(const data_check *c, rule_number rule,
+                                                         uint64_t offset, const gufo_tensor *tensor,
+                                                         const char *format, ...)
+{
+    char message[sizeof((gufo_error *)0)->message];
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    finding_report(c->found, c->context, tensor->shard, rule, offset, tensor->name, message);
+}
+
+typedef struct place_text {
+    char text[96];
+} place_text;
+
+/* "row 12, column 7", and the matrix where there are several. */
+static place_text place_of(const gufo_tensor *tensor, uint64_t index)
+{
+    gufo_stats_place place = gufo_stats_place_of(tensor, index);
+    place_text t = {""};
+    int len = 0;
+
+    if (tensor->n_dims > 2)
+        len = snprintf(t.text, sizeof t.text, "matrix %" PRIu64 ", ", place.matrix);
+    (void)snprintf(t.text + len, sizeof t.text - (size_t)len, "row %" PRIu64 ", column %" PRIu64,
+                   place.row, place.column);
+    return t;
+}
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+static uint64_t count_nonfinite(const gufo_stats *s)
+{
+    return s->nan.count + s->positive_infinite.count + s->negative_infinite.count;
+}
+
+static void report_scales(const data_check *c, const gufo_tensor *tensor, const gufo_stats *s)
+{
+    const gufo_stats_find *bad = &s->bad_scales;
+    char quoted[GUFO_QUOTE_SIZE];
+
+    report(c, RULE_SCALE_NONFINITE, bad->offset, tensor,
+           "tensor %s (%s): %" PRIu64 " %s a scale that is infinite or NaN, %sin %s; %" PRIu64
+           " values of the tensor are infinite or NaN",
+           quote_name(quoted, tensor->name), gufo_element_type_by_id(tensor->type)->name,
+           bad->count, bad->count == 1 ? "block has" : "blocks have",
+           bad->count == 1 ? "" : "the first ", place_of(tensor, bad->first).text,
+           count_nonfinite(s));
+}
+
+/* The one that comes first in the file. */
+static const gufo_stats_find *first_nonfinite(const gufo_stats *s, const char **kind)
+{
+    const struct {
+        const gufo_stats_find *find;
+        const char *kind;
+    } all[] = {{&s->nan, "NaN"},
+               {&s->positive_infinite, "infinity"},
+               {&s->negative_infinite, "negative infinity"}};
+    const gufo_stats_find *first = NULL;
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        const gufo_stats_find *find = all[i].find;
+
+        if (find->count > 0 && (first == NULL || find->offset < first->offset ||
+                                (find->offset == first->offset && find->first < first->first))) {
+            first = find;
+            *kind = all[i].kind;
+        }
+    }
+    return first;
+}
+
+static void report_values(const data_check *c, const gufo_tensor *tensor, const gufo_stats *s)
+{
+    const char *kind = "";
+    const gufo_stats_find *first = first_nonfinite(s, &kind);
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (first == NULL)
+        return;
+    quote_name(quoted, tensor->name);
+    if (count_nonfinite(s) == 1)
+        report(c, RULE_DATA_NONFINITE, first->offset, tensor, "tensor %s: the value in %s is %s",
+               quoted, place_of(tensor, first->first).text, kind);
+    else
+        report(c, RULE_DATA_NONFINITE, first->offset, tensor,
+               "tensor %s: %" PRIu64 " values are infinite or NaN; the first, in %s, is %s", quoted,
+               count_nonfinite(s), place_of(tensor, first->first).text, kind);
+}
+
+/* ---- the check ------------------------------------------------------------------------------ */
+
+static bool pass_progress(void *context, uint64_t done, uint64_t total)
+{
+    const data_check *c = context;
+
+    (void)total;
+    return c->run->progress(c->run->progress_context, c->done + done, c->total);
+}
+
+static gufo_status scan(data_check *c, const gufo_tensor *tensor, gufo_error *error)
+{
+    gufo_run run = *c->run;
+    gufo_status status;
+    gufo_stats s;
+
+    run.progress_context = c;
+    run.progress = c->run->progress != NULL ? pass_progress : NULL;
+    status = gufo_stats_scan(c->model, tensor, GUFO_STATS_ONE_PASS, &run, &s, error);
+    if (status != GUFO_OK)
+        return status;
+    if (s.bad_scales.count > 0)
+        report_scales(c, tensor, &s);
+    else
+        report_values(c, tensor, &s);
+    return GUFO_OK;
+}
+
+static gufo_status check_tensor(data_check *c, const gufo_tensor *tensor, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+    stats_layout layout;
+    gufo_error reason;
+
+    if (stats_lay_out(tensor, &layout, &reason) == GUFO_OK)
+        status = scan(c, tensor, error);
+    else
+        report(c, RULE_DATA_UNCHECKED, tensor->offset, tensor, "%.900s: its data was not checked",
+               reason.message);
+    c->done += tensor->available;
+    return status;
+}
+
+gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
+                                  gufo_finding_fn *found, void *context, gufo_error *error)
+{
+    data_check c = {.model = model, .run = run_of(run), .found = found, .context = context};
+    gufo_status status = run_check(c.run, error);
+    gufo_tensor tensor;
+
+    if (status != GUFO_OK)
+        return status;
+    if (!gufo_model_has_data(model))
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the data of a pipe cannot be checked: it can be read only once");
+    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
+        c.total += tensor.available;
+    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor) && status == GUFO_OK; i++)
+        status = check_tensor(&c, &tensor, error);
+    return status;
+}
