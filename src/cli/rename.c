@@ -89,6 +89,8 @@ static gufo_status commit(output *files, const rename_move *moves, size_t count,
     if (status == GUFO_OK)
         status = commit_check(files, count, failed, error);
     if (status == GUFO_OK)
+        status = commit_check_replace(files, count, force, failed, error);
+    if (status == GUFO_OK)
         status = commit_set(files, count, failed, error);
     for (size_t i = 0; i < count; i++)
         output_discard(&files[i]);

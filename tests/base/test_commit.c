@@ -73,17 +73,13 @@ static gufo_status prepare(const folder *f, output files[FILES], bool replace, g
         files[i] = (output){.fd = -1};
     for (size_t i = 0; i < FILES && status == GUFO_OK; i++) {
         status = output_find(&files[i], target(f, i).text, true, NULL, &default_allocator, error);
-        files[i].replace = replace;
-        if (status == GUFO_OK && files[i].exists && !replace && !commit_left(files, FILES, i))
-            status = GUFO_E_EXISTS;
     }
     if (status == GUFO_OK)
         status = commit_check(files, FILES, &failed, error);
+    if (status == GUFO_OK)
+        status = commit_check_replace(files, FILES, replace, &failed, error);
     for (size_t i = 0; i < FILES && status == GUFO_OK; i++) {
-        output_discard(&files[i]);
-        status =
-            output_open(&files[i], target(f, i).text, true, 0, NULL, &default_allocator, error);
-        files[i].replace = replace;
+        status = output_create(&files[i], 0, false, error);
         if (status == GUFO_OK)
             status = output_write(&files[i], 0, news[i], SHORT, error);
         if (status == GUFO_OK)
@@ -285,6 +281,56 @@ static void test_killed(void **state)
     kill_and_fail(3);
 }
 
+/* ---- what is aside --------------------------------------------------------------------------- */
+
+static mode_t mode_of(const char *path)
+{
+    struct stat info;
+
+    return lstat(path, &info) == 0 ? info.st_mode & 07777 : 0;
+}
+
+/* A commit that replaces files of mode 0600 with second names stops at each call: its set can be made
+ * again with `replace` alone, and has the rights of the old one. */
+static void test_rights_and_links(void **state)
+{
+    unsigned refused = 0;
+
+    (void)state;
+    for (unsigned at = 0, more = 1; more; at++) {
+        scene s = scene_new(7, true);
+        gufo_error error = no_error();
+        output files[FILES];
+        size_t which;
+        bool aside;
+
+        for (size_t i = 0; i < FILES; i++) {
+            path_text second = folder_path(&s.rebuilt, i == 0 ? "a" : i == 1 ? "b" : "c");
+
+            check(chmod(target(&s.work, i).text, 0600) == 0 &&
+                      link(target(&s.work, i).text, second.text) == 0,
+                  "link");
+        }
+        check_ok(prepare(&s.work, files, true, &error), &error, "prepare");
+        disk_fail_from(at, EIO);
+        more = commit_set(files, FILES, &which, &error) != GUFO_OK;
+        disk_fail_never();
+        discard(files);
+        remove_temporaries(&s.work);
+        aside = !file_exists(target(&s.work, 0).text);
+        if (more) {
+            check_status(make_set(&s.work, false, &error), GUFO_E_EXISTS, &error, "call %u", at);
+            refused += aside && strstr(error.message, "aside") != NULL;
+            check_ok(make_set(&s.work, true, &error), &error, "call %u: again", at);
+        }
+        check(all_new(&s.work), "call %u: finished", at);
+        for (size_t i = 0; i < FILES; i++)
+            check_u64(mode_of(target(&s.work, i).text), 0600, "call %u: rights of %zu", at, i);
+        scene_end(&s);
+    }
+    check(refused > 5, "only %u times aside", refused);
+}
+
 /* ---- what was named before ------------------------------------------------------------------ */
 
 /* A run that is resumed finds shards named; if it fails, they go back to where they can be found. */
@@ -369,18 +415,16 @@ static void test_strangers(void **state)
     write_file(other.text, "other", 6);
     check(mkdir(aside.text, 0700) == 0, "mkdir");
     check_refused(&f, "it is not a regular file");
-    check(rmdir(aside.text) == 0 && symlink("other", aside.text) == 0, "symlink");
-    check_refused(&f, "it is not a regular file");
-    check(unlink(aside.text) == 0 && link(other.text, aside.text) == 0, "link");
-    check_refused(&f, "it has other hard links");
-    check_file(other.text, "other", 6, "the other file");
-    check(unlink(aside.text) == 0, "unlink");
+    check(rmdir(aside.text) == 0, "rmdir");
     if (geteuid() == 0) {
         write_file(aside.text, "planted", 7);
         check(chown(aside.text, 65534, 65534) == 0, "chown");
         check_refused(&f, "it belongs to another user");
         check_file(aside.text, "planted", 7, "left alone");
         check(unlink(aside.text) == 0, "unlink");
+        check(chown(target(&f, 2).text, 65534, 65534) == 0, "chown");
+        check_refused(&f, "it belongs to another user");
+        check(chown(target(&f, 2).text, 0, 0) == 0, "chown");
     } else {
         print_message("files of another user: only tested as root\n");
     }
@@ -388,6 +432,12 @@ static void test_strangers(void **state)
     write_file(aside.text, "old", 3);
     check_ok(make_set(&f, true, &error), &error, "rubbish");
     check(all_new(&f) && !file_exists(aside.text), "rubbish is removed");
+    /* Links of ours are removed, not followed. */
+    check(symlink("other", aside.text) == 0, "symlink");
+    check_ok(make_set(&f, true, &error), &error, "symlink");
+    check(link(other.text, aside.text) == 0, "link");
+    check_ok(make_set(&f, true, &error), &error, "link");
+    check_file(other.text, "other", 6, "the other file");
     folder_remove(&f);
 }
 
@@ -419,7 +469,7 @@ int main(void)
         cmocka_unit_test(test_power),    cmocka_unit_test(test_failures),
         cmocka_unit_test(test_killed),   cmocka_unit_test(test_named),
         cmocka_unit_test(test_appeared), cmocka_unit_test(test_strangers),
-        cmocka_unit_test(test_same),
+        cmocka_unit_test(test_same),     cmocka_unit_test(test_rights_and_links),
     };
 
     return cmocka_run_group_tests(tests, folders_in_memory, NULL);

@@ -66,6 +66,17 @@ static bool is_there(const char *path)
     return lstat(path, &info) == 0;
 }
 
+/* Why a file must not be put aside, or brought back from there; NULL for nothing. */
+static const char *judge(const char *path, const struct stat *info)
+{
+    char folder[PATH_MAX];
+    struct stat around;
+
+    if (!folder_of(path, folder) || stat(folder, &around) != 0)
+        return "its folder cannot be examined";
+    return trust_aside(info, around.st_uid);
+}
+
 /* The kind of file at `path`. GUFO_E_ARGUMENT for one that is not ours. */
 static gufo_status look_aside(const char *path, aside *out, gufo_error *error)
 {
@@ -76,7 +87,7 @@ static gufo_status look_aside(const char *path, aside *out, gufo_error *error)
     *out = ASIDE_NONE;
     if (lstat(path, &info) != 0)
         return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine its folder");
-    obstacle = trust_own(&info);
+    obstacle = judge(path, &info);
     if (obstacle != NULL)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "%s, where the old file would be put aside, is in the way: %s",
@@ -383,7 +394,8 @@ static bool is_aside(const output *file)
     return found != ASIDE_NONE;
 }
 
-bool commit_left(const output *files, size_t count, size_t index)
+/* Whether a file that exists is what an interrupted commit of this set has left. */
+static bool is_left(const output *files, size_t count, size_t index)
 {
     return count > 1 && index > 0 && !is_there(files[0].target) && is_aside(&files[0]) &&
            is_aside(&files[index]);
@@ -419,21 +431,63 @@ static gufo_status check_distinct(const output *files, size_t count, size_t *fai
     return status;
 }
 
-gufo_status commit_check(const output *files, size_t count, size_t *failed, gufo_error *error)
+/* After an interruption nobody could know whether a file that belongs to another user is the old one, or
+ * one that this user has planted. */
+static gufo_status check_old(const char *target, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    struct stat info;
+    const char *obstacle = lstat(target, &info) == 0 ? judge(target, &info) : NULL;
+
+    return obstacle == NULL ? GUFO_OK
+                            : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                        "the old file cannot be put aside: %s", obstacle);
+}
+
+/* Looks where the old file would be, and notes it if an interrupted commit has put it there. */
+static gufo_status check_aside(output *file, bool first_is_there, gufo_error *error)
+{
+    char *path = aside_path(file);
+    aside found;
+    gufo_status status = path != NULL ? look_aside(path, &found, error) : fail_memory(error);
+
+    if (status == GUFO_OK)
+        status = check_old(file->target, error);
+    if (status == GUFO_OK && found == ASIDE_OLD && !first_is_there) {
+        mem_free(file->allocator, file->old);
+        file->old = path;
+        path = NULL;
+    }
+    mem_free(file->allocator, path);
+    return status;
+}
+
+gufo_status commit_check(output *files, size_t count, size_t *failed, gufo_error *error)
+{
+    bool first_is_there = is_there(files[0].target);
+    gufo_status status;
 
     *failed = 0;
     if (count < 2)
         return GUFO_OK;
     status = check_distinct(files, count, failed, error);
     for (size_t i = 0; i < count && status == GUFO_OK; i++) {
-        char *path = aside_path(&files[i]);
-        aside ignored;
-
         *failed = i;
-        status = path != NULL ? look_aside(path, &ignored, error) : fail_memory(error);
-        mem_free(files[i].allocator, path);
+        status = check_aside(&files[i], first_is_there, error);
     }
     return status;
+}
+
+gufo_status commit_check_replace(output *files, size_t count, bool replace, size_t *failed,
+                                 gufo_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        *failed = i;
+        files[i].replace = replace || (files[i].exists && is_left(files, count, i));
+        if (!replace && files[i].old != NULL)
+            return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
+                             "target exists already: an interrupted run has put it aside");
+        if (files[i].exists && !files[i].replace)
+            return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+    }
+    return GUFO_OK;
 }

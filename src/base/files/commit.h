@@ -18,8 +18,8 @@
  *     both gone                    nothing was begun
  *
  * Repeating the command finishes it: shards that are left over are replaced, and asides stay until
- * the new set is complete, or get their names back if that fails.  An aside is trusted only if it
- * is our own file with one name (trust.h).
+ * the new set is complete, or get their names back if that fails.  An aside is trusted only if
+ * nobody else can have planted it (trust.h).
  *
  * A single file is simply renamed (output.h). */
 #ifndef GUFO_BASE_COMMIT_H
@@ -29,14 +29,17 @@
 
 /* In all of these `files` are all files of the set, in order, that were found (output_find). */
 
-/* Whether `files[index]`, which exists, is what an interrupted commit of this set has left, and may
- * therefore be replaced without being asked. */
-bool commit_left(const output *files, size_t count, size_t index);
+/* Makes sure, before any work is done, that two outputs are not the same file (through symlinks),
+ * that no untrusted file is where the old files would be put aside, and that those would be trusted
+ * there.  Sets `old` of files that an interrupted commit has put aside: they are replaced as if they
+ * had their names.  GUFO_E_ARGUMENT, and *failed is the index of the file. */
+gufo_status commit_check(output *files, size_t count, size_t *failed, gufo_error *error);
 
-/* Makes sure, before any work is done, that two outputs are not the same file (through symlinks)
- * and that no untrusted file is where the old files would be put aside.  GUFO_E_ARGUMENT, and
- * *failed is the index of the file. */
-gufo_status commit_check(const output *files, size_t count, size_t *failed, gufo_error *error);
+/* Sets `replace` of all files, after commit_check: what an interrupted commit of this set has left may be
+ * replaced without being asked, but not what it has put aside.  GUFO_E_EXISTS for the first file that
+ * may not be replaced, which *failed is the index of. */
+gufo_status commit_check_replace(output *files, size_t count, bool replace, size_t *failed,
+                                 gufo_error *error);
 
 /* Gives all files their names.  Those that are open are closed (output_close) first.  A file whose
  * `named` is set has got its name in an interrupted commit, and `temporary` is where it goes if this

@@ -78,6 +78,12 @@ static gufo_status check_target(const output *o, const struct stat *info, gufo_e
 
 /* ---- the temporary file --------------------------------------------------------------------- */
 
+/* Until it gets the rights of what it replaces, nobody else may read it. */
+static mode_t first_mode(const output *o)
+{
+    return o->exists || o->old != NULL ? 0600 : 0666;
+}
+
 /* Opens a file with a new name in the target's folder.  The name is short, because the target's may
  * be as long as a name can be. */
 static gufo_status create_temporary(output *o, mode_t mode, gufo_error *error)
@@ -182,7 +188,7 @@ gufo_status output_guard_path(output_guard *guard, const char *path, gufo_error 
 
 gufo_status output_create(output *o, uint64_t size, bool reserved, gufo_error *error)
 {
-    gufo_status status = create_temporary(o, o->exists ? 0600 : 0666, error);
+    gufo_status status = create_temporary(o, first_mode(o), error);
 
     if (status != GUFO_OK)
         return status;
@@ -253,8 +259,8 @@ gufo_status output_open_part(output *o, bool again, uint64_t size, gufo_error *e
     if (path == NULL)
         return fail_memory(error);
     /* A link of that name must not redirect us to another file. */
-    o->fd = disk_open(path, O_RDWR | O_CREAT | TRUST_OPEN_FLAGS | (again ? 0 : O_EXCL),
-                      o->exists ? 0600 : 0666);
+    o->fd =
+        disk_open(path, O_RDWR | O_CREAT | TRUST_OPEN_FLAGS | (again ? 0 : O_EXCL), first_mode(o));
     if (o->fd < 0) {
         int failure = errno;
 
@@ -384,7 +390,9 @@ static void keep_rights(const output *o)
     struct stat info;
     mode_t mode;
 
-    if (!o->exists || lstat(o->target, &info) != 0)
+    if (!o->exists && o->old == NULL)
+        return;
+    if (lstat(o->old != NULL ? o->old : o->target, &info) != 0 || !S_ISREG(info.st_mode))
         return;
     mode = info.st_mode & 07777;
     if (fchown(o->fd, info.st_uid, info.st_gid) != 0) {
@@ -399,6 +407,7 @@ void output_forget(output *o)
 {
     mem_free(o->allocator, o->temporary);
     mem_free(o->allocator, o->target);
+    mem_free(o->allocator, o->old);
     *o = (output){.fd = -1, .allocator = o->allocator};
 }
 

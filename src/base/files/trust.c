@@ -19,6 +19,15 @@ const char *trust_own(const struct stat *info)
     return judge(info, info->st_uid == geteuid());
 }
 
+const char *trust_aside(const struct stat *info, uid_t folder_owner)
+{
+    if (!S_ISREG(info->st_mode) && !S_ISLNK(info->st_mode))
+        return "it is not a regular file";
+    if (info->st_uid != geteuid() && info->st_uid != 0 && info->st_uid != folder_owner)
+        return "it belongs to another user";
+    return NULL;
+}
+
 const char *trust_beside(const struct stat *info, uid_t owner)
 {
     const char *obstacle =

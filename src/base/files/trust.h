@@ -13,11 +13,14 @@
 /* For open(): to neither follow a symlink nor wait for a pipe. */
 #define TRUST_OPEN_FLAGS (O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
 
-/* Both return the reason not to trust the file, as the end of a sentence (static); NULL for
+/* All return the reason not to trust the file, as the end of a sentence (static); NULL for
  * nothing.  A file of our own, of one name: */
 const char *trust_own(const struct stat *info);
 /* One that is beside a file of `owner`: of that owner, root or ours, of one name, and no other user
  * may write to it. */
 const char *trust_beside(const struct stat *info, uid_t owner);
+/* One that a commit of ours has put aside, which is renamed or removed and never read: a file or symlink
+ * of ours, of root, or of the folder's owner, who may change everything in it anyway. */
+const char *trust_aside(const struct stat *info, uid_t folder_owner);
 
 #endif

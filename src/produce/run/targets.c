@@ -155,19 +155,11 @@ gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *opti
 
 gufo_status targets_check_replaceable(targets *t, gufo_error *error)
 {
-    size_t count = (size_t)t->job->target_count;
+    size_t failed;
+    gufo_status status = commit_check_replace(t->files, (size_t)t->job->target_count,
+                                              (t->flags & GUFO_JOB_REPLACE) != 0, &failed, error);
 
-    for (uint32_t i = 0; i < count; i++) {
-        output *file = &t->files[i];
-
-        file->replace =
-            (t->flags & GUFO_JOB_REPLACE) != 0 || (file->exists && commit_left(t->files, count, i));
-        if (file->exists && !file->replace) {
-            (void)fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
-            return targets_fail(t, i, GUFO_E_EXISTS, error);
-        }
-    }
-    return GUFO_OK;
+    return status == GUFO_OK ? GUFO_OK : targets_fail(t, (uint32_t)failed, status, error);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
