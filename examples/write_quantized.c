@@ -46,8 +46,8 @@ static gufo_status write_rows(gufo_job *job, const gufo_element_type *type, gufo
                          : values == NULL ? GUFO_E_MEMORY
                                           : gufo_element_row_size(type, COLUMNS, &row_bytes, error);
 
-    if (status == GUFO_OK)
-        blocks = calloc(STEP, (size_t)row_bytes);
+    if (status == GUFO_OK && row_bytes > 0)
+        blocks = malloc(STEP * (size_t)row_bytes);
     if (status == GUFO_OK && blocks == NULL)
         status = GUFO_E_MEMORY;
     for (uint64_t row = 0; row < ROWS && status == GUFO_OK; row += STEP) {

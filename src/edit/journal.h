@@ -1,6 +1,6 @@
 /* The plan of an edit in place, on disk beside the file: FILE.gufo-journal.
  *
- *     byte  0  head, which base/pending.h draws: sizes and checks
+ *     byte  0  head, which base/files/pending.h draws: sizes and checks
  *          72  old header, new header
  *
  * Numbers are little-endian.  A header is everything before the tensor data.  The journal is

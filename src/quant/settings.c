@@ -5,7 +5,8 @@
  *     ------------------        -------------
  *     overridden by the user    the user's value, in its place
  *     set by quantizing         the new value, in its place
- *     split.*                   nothing, if the output is one file
+ *     split.no, .count,         nothing, if the output is one file
+ *     .tensors.count
  *     an array over layers      without the elements of layers that are left out
  *     anything else             bit for bit
  *

@@ -1,4 +1,4 @@
-#define _GNU_SOURCE /* as base/disk.c */
+#define _GNU_SOURCE /* as base/files/disk.c */
 
 #include "disk.h"
 

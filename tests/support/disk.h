@@ -1,6 +1,6 @@
 /* The disk of a test: calls that change it fail where the test says so.
  *
- * A program that uses these functions is linked with them in place of the library's (base/disk.h).
+ * A program that uses these functions is linked with them in place of the library's (base/files/disk.h).
  * Whatever is not made to fail is done for real. */
 #ifndef TEST_SUPPORT_DISK_H
 #define TEST_SUPPORT_DISK_H

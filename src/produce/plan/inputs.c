@@ -89,7 +89,7 @@ static gufo_status widen(model_set *set, gufo_error *error)
                        .bits = set->bits == 0 ? SET_FIRST_BITS : set->bits + 1,
                        .allocator = set->allocator};
 
-    wider.slots = mem_zero(set->allocator, ((size_t)1 << wider.bits) * sizeof *wider.slots);
+    wider.slots = mem_zero(set->allocator, ((size_t)1 << wider.bits) * sizeof(const gufo_model *));
     if (wider.slots == NULL)
         return fail_memory(error);
     for (uint64_t i = 0; set->bits > 0 && i < (uint64_t)1 << set->bits; i++)
