@@ -140,7 +140,7 @@ static void check_need(checker *c, const gufo_arch_key *key, const char *status)
 
 /* Whether a key that is not there says something: a vocabulary needs no keys of a model, and what a
  * damaged file lacks is not known. */
-static bool absence_tells(const checker *c)
+static bool absence_matters(const checker *c)
 {
     return c->kind != KIND_VOCABULARY &&
            gufo_metadata_count(c->model) == gufo_model_facts(c->model).claimed_metadata;
@@ -152,7 +152,7 @@ static void check_needs(checker *c)
     size_t count = 0;
     const gufo_arch_key *keys = arch != NULL ? gufo_arch_keys(arch->id, &count) : NULL;
 
-    for (size_t i = 0; i < count && absence_tells(c); i++)
+    for (size_t i = 0; i < count && absence_matters(c); i++)
         check_need(c, &keys[i], arch->status);
 }
 
@@ -281,7 +281,7 @@ static void check_experts(checker *c)
 
     if (!part_count(c, "", "expert_used_count", &used_entry, &used))
         return;
-    if (!part_count(c, "", "expert_count", &entry, &count) && !absence_tells(c))
+    if (!part_count(c, "", "expert_count", &entry, &count) && !absence_matters(c))
         return;
     if (used > count || (used == 0 && count > 0))
         schema_report(c, SCHEMA_EXPERT_COUNT, schema_place_entry(&used_entry),
@@ -347,7 +347,7 @@ static void check_heads(checker *c, const char *part)
         return;
     if (part_entry(c, part, "attention.head_count_kv", &groups))
         check_groups(c, &heads, &groups);
-    if (absence_tells(c) && part_count(c, part, "embedding_length", &other, &embedding) &&
+    if (absence_matters(c) && part_count(c, part, "embedding_length", &other, &embedding) &&
         !part_entry(c, part, "attention.key_length", &other) &&
         !part_entry(c, part, "attention.head_dim", &other))
         check_head_length(c, &heads, embedding);
@@ -367,7 +367,7 @@ static void check_rope_dimensions(checker *c)
         schema_report(c, SCHEMA_ROPE_DIMENSIONS, schema_place_entry(&entry),
                       "key %s is %" PRIu64 "; numbers are rotated in pairs",
                       quote_name(quoted, entry.key), rotated);
-    else if (absence_tells(c) && arch_value(c, gufo_str_of("key_length"), 0, &length) &&
+    else if (absence_matters(c) && arch_value(c, gufo_str_of("key_length"), 0, &length) &&
              rotated > length)
         schema_report(c, SCHEMA_ROPE_DIMENSIONS, schema_place_entry(&entry),
                       "key %s is %" PRIu64 ", but a key of a head has only %" PRIu64 " numbers",

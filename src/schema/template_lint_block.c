@@ -82,8 +82,8 @@ void lint_open(lint *l, openings *stack, const opening *opened, const char *what
 {
     if (stack->depth < GUFO_TEMPLATE_BLOCKS) {
         stack->kept[stack->depth] = *opened;
-    } else if (!stack->told) {
-        stack->told = true;
+    } else if (!stack->reported) {
+        stack->reported = true;
         lint_report(l, GUFO_TEMPLATE_NESTING, opened->at, opened->text,
                     "%s are nested more than %d deep", what, GUFO_TEMPLATE_BLOCKS);
     }

@@ -22,7 +22,7 @@ typedef struct opening {
 typedef struct openings {
     opening kept[GUFO_TEMPLATE_BLOCKS];
     size_t depth;
-    bool told; /* the finding that it is too deep was reported */
+    bool reported; /* the finding that it is too deep was reported */
 } openings;
 
 _Static_assert((int)GUFO_TEMPLATE_BLOCKS == (int)GUFO_TEMPLATE_BRACKETS, "openings keep either");

@@ -320,7 +320,7 @@ static bool put_back(commit *c)
     return back;
 }
 
-static void tell_not_back(gufo_error *error)
+static void report_not_back(gufo_error *error)
 {
     size_t len;
 
@@ -359,7 +359,7 @@ static gufo_status carry_out(commit *c, gufo_error *error)
     if (status == GUFO_OK)
         forget_asides(c);
     else if (!put_back(c))
-        tell_not_back(error);
+        report_not_back(error);
     return status;
 }
 

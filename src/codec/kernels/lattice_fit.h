@@ -77,7 +77,7 @@ ALWAYS_INLINE void weigh_errors(lattice_super *s, const lattice_type *type)
 }
 
 /* Turns the sign that matters least, of eight. */
-static inline void turn_least_sign(lattice_super *s, size_t first)
+static inline void flip_least_sign(lattice_super *s, size_t first)
 {
     size_t turned = first;
     float least = s->w[first] * s->x[first] * s->x[first];
@@ -104,7 +104,7 @@ ALWAYS_INLINE void take_signs_off(lattice_super *s, const lattice_type *type)
     }
     for (size_t i = 0; type->even && i < SUPER_WEIGHTS; i += 8)
         if (is_odd(s->signs[i / 32] >> i % 32 & 0xffu))
-            turn_least_sign(s, i);
+            flip_least_sign(s, i);
 }
 
 ALWAYS_INLINE void lattice_super_load(lattice_super *s, const encode_row *row, uint64_t column,

@@ -8,15 +8,15 @@
 #include "format/document/document.h"
 
 /* The callback that receives the changes. */
-typedef struct telling {
+typedef struct reporting {
     const gufo_document *document;
     gufo_change_fn *visit;
     void *context;
     gufo_error *error;
-} telling;
+} reporting;
 
-static void tell(const telling *t, gufo_change_kind kind, gufo_str old_name, gufo_str new_name,
-                 const gufo_value *old_value, const gufo_value *new_value)
+static void report(const reporting *t, gufo_change_kind kind, gufo_str old_name, gufo_str new_name,
+                   const gufo_value *old_value, const gufo_value *new_value)
 {
     t->visit(t->context, &(gufo_change){.kind = kind,
                                         .old_name = old_name,
@@ -28,7 +28,7 @@ static void tell(const telling *t, gufo_change_kind kind, gufo_str old_name, guf
 /* ---- entries -------------------------------------------------------------------------------- */
 
 /* An entry that was one of the model. */
-static gufo_status tell_kept(const telling *t, const gufo_entry *old, const document_entry *e)
+static gufo_status report_kept(const reporting *t, const gufo_entry *old, const document_entry *e)
 {
     gufo_str key = e->named.name;
     gufo_value value = document_value_get(&e->value);
@@ -37,12 +37,12 @@ static gufo_status tell_kept(const telling *t, const gufo_entry *old, const docu
     bool same;
 
     if (!gufo_str_equal(old->key, key))
-        tell(t, GUFO_CHANGE_RENAMED, old->key, key, NULL, NULL);
+        report(t, GUFO_CHANGE_RENAMED, old->key, key, NULL, NULL);
     status = document_value_view(&was, t->document->source, old, t->error);
     if (status == GUFO_OK)
         status = document_value_same(&was, &e->value, &t->document->allocator, &same, t->error);
     if (status == GUFO_OK && !same)
-        tell(t, GUFO_CHANGE_CHANGED, key, key, &old->value, &value);
+        report(t, GUFO_CHANGE_CHANGED, key, key, &old->value, &value);
     return status;
 }
 
@@ -54,7 +54,7 @@ static uint64_t skip_gone(const named_list *list, uint64_t slot)
     return slot;
 }
 
-static gufo_status tell_entries(const telling *t)
+static gufo_status report_entries(const reporting *t)
 {
     const named_list *entries = &t->document->entries;
     const gufo_model *model = t->document->source;
@@ -68,33 +68,34 @@ static gufo_status tell_entries(const telling *t)
             at < entries->items.count ? document_entry_in(t->document, at) : NULL;
 
         if (e != NULL && e->origin == i) {
-            status = tell_kept(t, &old, e);
+            status = report_kept(t, &old, e);
             at = skip_gone(entries, at + 1);
         } else if (!document_is_padding(&old))
-            tell(t, GUFO_CHANGE_REMOVED, old.key, old.key, &old.value, NULL);
+            report(t, GUFO_CHANGE_REMOVED, old.key, old.key, &old.value, NULL);
     }
     for (; status == GUFO_OK && at < entries->items.count; at = skip_gone(entries, at + 1)) {
         const document_entry *e = document_entry_in(t->document, at);
         gufo_value value = document_value_get(&e->value);
 
-        tell(t, GUFO_CHANGE_ADDED, e->named.name, e->named.name, NULL, &value);
+        report(t, GUFO_CHANGE_ADDED, e->named.name, e->named.name, NULL, &value);
     }
     return status;
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */
 
-static void tell_kept_tensor(const telling *t, const gufo_tensor *old, const document_tensor *now)
+static void report_kept_tensor(const reporting *t, const gufo_tensor *old,
+                               const document_tensor *now)
 {
     gufo_str name = now->named.name;
 
     if (!gufo_str_equal(old->name, name))
-        tell(t, GUFO_CHANGE_TENSOR_RENAMED, old->name, name, NULL, NULL);
+        report(t, GUFO_CHANGE_TENSOR_RENAMED, old->name, name, NULL, NULL);
     if (old->type != now->type)
-        tell(t, GUFO_CHANGE_TENSOR_RETYPED, name, name, NULL, NULL);
+        report(t, GUFO_CHANGE_TENSOR_RETYPED, name, name, NULL, NULL);
 }
 
-static void tell_tensors(const telling *t)
+static void report_tensors(const reporting *t)
 {
     const named_list *tensors = &t->document->tensors;
     const gufo_model *model = t->document->source;
@@ -106,25 +107,25 @@ static void tell_tensors(const telling *t)
             at < tensors->items.count ? document_tensor_in(t->document, at) : NULL;
 
         if (now != NULL && now->from == model && now->origin == i) {
-            tell_kept_tensor(t, &old, now);
+            report_kept_tensor(t, &old, now);
             at = skip_gone(tensors, at + 1);
         } else
-            tell(t, GUFO_CHANGE_TENSOR_DROPPED, old.name, old.name, NULL, NULL);
+            report(t, GUFO_CHANGE_TENSOR_DROPPED, old.name, old.name, NULL, NULL);
     }
     for (; at < tensors->items.count; at = skip_gone(tensors, at + 1)) {
         gufo_str name = document_tensor_in(t->document, at)->named.name;
 
-        tell(t, GUFO_CHANGE_TENSOR_ADDED, name, name, NULL, NULL);
+        report(t, GUFO_CHANGE_TENSOR_ADDED, name, name, NULL, NULL);
     }
 }
 
 gufo_status gufo_document_changes(const gufo_document *document, gufo_change_fn *visit,
                                   void *context, gufo_error *error)
 {
-    const telling t = {document, visit, context, error};
-    gufo_status status = tell_entries(&t);
+    const reporting t = {document, visit, context, error};
+    gufo_status status = report_entries(&t);
 
     if (status == GUFO_OK)
-        tell_tensors(&t);
+        report_tensors(&t);
     return status;
 }

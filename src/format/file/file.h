@@ -94,7 +94,7 @@ void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_nu
 gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
                                gufo_error *error);
 
-/* The stations.  False: stop, with file->status telling whether that is a failure. */
+/* The stations.  False: stop, with file->status saying whether that is a failure. */
 bool file_walk(gguf_file *file);
 bool index_keys(gguf_file *file);
 bool index_names(gguf_file *file);

@@ -39,7 +39,7 @@ typedef struct walker {
     bool swap;
     size_t width; /* of lengths */
     place at;
-    bool told; /* the reason why the next bytes cannot be read was reported */
+    bool reported; /* the reason why the next bytes cannot be read was reported */
 } walker;
 
 static const gufo_str header = {"header", 6};
@@ -71,12 +71,12 @@ static void make_available(walker *w, uint64_t upto)
     gguf_file *file = w->file;
     gufo_error reason;
 
-    if (w->told)
+    if (w->reported)
         return;
     file->status = source_need(&file->source, upto, &reason);
     if (file->source.over_limit) {
         file->status = GUFO_OK;
-        w->told = true;
+        w->reported = true;
         (void)file_fault(file, RULE_MEMORY_LIMIT, reason.offset, subject(w), "%s", reason.message);
     } else if (file->status != GUFO_OK && file->error != NULL)
         *file->error = reason;
@@ -100,7 +100,7 @@ static bool have(walker *w, uint64_t size)
 /* Whether a field that could not be read is the file's fault, and not yet reported. */
 static bool ends_here(const walker *w)
 {
-    return w->file->status == GUFO_OK && !w->told;
+    return w->file->status == GUFO_OK && !w->reported;
 }
 
 /* The bytes from the current position to the end of the file, if known. */
