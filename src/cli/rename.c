@@ -1,23 +1,60 @@
 /* Several files get new names, usually a shard set.
  *
- * They are committed as all sets are (base/files/commit.h), with the old name in place of a temporary
- * one: the first file comes last, so that after a crash the set opens under its old names, under the
- * new ones, or not at all, and every file always has a name.  Files that are replaced are put aside
- * first.
+ * Every file always has a name, and until the set is complete under its new names it is complete under
+ * the old ones: files get second names first, the first shard last, and lose the old names then, the
+ * first shard first.  Files that are replaced are put aside before (base/files/commit.h), and come
+ * back if something fails.
+ *
+ *     aside     others of that name, the first one first     the old names open
+ *     link      new names: 2..n, then the first one          the old names open, then both
+ *     unlink    old names: the first one, then 2..n          the new names open
+ *     forget    the asides are removed
+ *
+ * Stopped in between, the same command goes on: a new name that is the file's second name is not in
+ * the way.  Where there are no hard links, files are renamed one after the other.
  *
  * A link itself is renamed, not its target: unlike outputs, names are taken without following links. */
 #include "cli/rename.h"
 
-#include "base/error.h"
-#include "base/files/commit.h"
-#include "base/files/disk.h"
-#include "base/files/pending.h"
-#include "base/memory.h"
-
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/files/commit.h"
+#include "base/files/disk.h"
+#include "base/files/folder.h"
+#include "base/files/pending.h"
+#include "base/memory.h"
+
+/* What the new name is at first. */
+typedef enum new_name {
+    NAME_FREE,
+    NAME_OTHER,  /* of another file */
+    NAME_SECOND, /* of the file itself, which has two */
+    NAME_CASE,   /* the old one: the file system ignores case */
+} new_name;
+
+/* A file on its way. */
+typedef struct moved {
+    const rename_move *move;
+    output file; /* the new name as the target, for commit.h */
+    char *aside;
+    new_name kind;
+    bool is_aside; /* the file that had the new name */
+    bool linked;   /* the file has got the new name */
+    bool renamed;  /* the same, in place of the old one */
+    bool unlinked; /* the old name is gone */
+} moved;
+
+typedef struct renaming {
+    moved *list;
+    size_t count;
+    size_t failed;
+    bool old_name; /* the failure is about it */
+} renaming;
 
 static bool is_there(const char *path)
 {
@@ -28,121 +65,235 @@ static bool is_there(const char *path)
 
 /* ---- before --------------------------------------------------------------------------------- */
 
-static gufo_status look(const rename_move *move, bool force, gufo_error *error)
+/* Whether the folder lists the name as it is spelt: a file system that ignores case finds it anyway. */
+static bool is_listed(const char *path)
 {
-    struct stat info;
-    bool exists = lstat(move->to, &info) == 0;
+    char beside[PATH_MAX];
+    DIR *listing = folder_of(path, beside) ? opendir(beside) : NULL;
+    const struct dirent *entry;
+    bool listed = listing == NULL;
+
+    while (!listed && (entry = readdir(listing)) != NULL)
+        listed = strcmp(entry->d_name, path + folder_len(path)) == 0;
+    if (listing != NULL)
+        (void)closedir(listing);
+    return listed;
+}
+
+static new_name kind_of(const rename_move *move, const struct stat *from, const struct stat *to)
+{
+    if (from->st_dev != to->st_dev || from->st_ino != to->st_ino)
+        return NAME_OTHER;
+    return is_listed(move->to) && is_listed(move->from) ? NAME_SECOND : NAME_CASE;
+}
+
+static gufo_status look(renaming *r, moved *m, bool force, gufo_error *error)
+{
+    struct stat from, to;
+    bool exists = lstat(m->move->to, &to) == 0;
     gufo_status status;
 
     if (!exists && errno != ENOENT)
         return fail_io(error, errno, "cannot look at it");
-    status = pending_refuse(move->to, exists ? &info : NULL, &default_allocator, error);
-    if (status != GUFO_OK || !exists)
+    status = pending_refuse(m->move->to, exists ? &to : NULL, &default_allocator, error);
+    if (status != GUFO_OK)
         return status;
-    if (!S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))
+    r->old_name = lstat(m->move->from, &from) != 0;
+    if (r->old_name)
+        return fail_io(error, errno, "cannot be renamed");
+    m->kind = exists ? kind_of(m->move, &from, &to) : NAME_FREE;
+    if (m->kind == NAME_OTHER && !S_ISREG(to.st_mode) && !S_ISLNK(to.st_mode))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "exists already, and is not a file");
-    if (!force)
+    if (m->kind == NAME_OTHER && !force)
         return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already");
+    m->file = (output){.fd = -1,
+                       .target = mem_text(&default_allocator, gufo_str_of(m->move->to)),
+                       .exists = m->kind == NAME_OTHER,
+                       .place = (uint64_t)(m - r->list), /* new names differ */
+                       .allocator = &default_allocator};
+    m->aside = m->file.target != NULL ? commit_aside_path(&m->file) : NULL;
+    return m->aside != NULL ? GUFO_OK : fail_memory(error);
+}
+
+/* What a commit would refuse to put aside, or to replace, is refused here, too. */
+static gufo_status check_all(renaming *r, bool force, gufo_error *error)
+{
+    output *files = mem_zero(&default_allocator, r->count * sizeof *files);
+    gufo_status status;
+
+    if (files == NULL)
+        return fail_memory(error);
+    for (size_t i = 0; i < r->count; i++)
+        files[i] = r->list[i].file;
+    status = commit_check(files, r->count, &r->failed, error);
+    if (status == GUFO_OK)
+        status = commit_check_replace(files, r->count, force, &r->failed, error);
+    for (size_t i = 0; i < r->count; i++)
+        r->list[i].file = files[i];
+    mem_free(&default_allocator, files);
+    return status;
+}
+
+/* ---- the steps ------------------------------------------------------------------------------ */
+
+static void sync_folder(const renaming *r)
+{
+    bool ignored;
+
+    (void)folder_sync(r->list[0].move->to, &ignored, NULL);
+}
+
+static gufo_status put_aside(renaming *r, gufo_error *error)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        moved *m = &r->list[i];
+
+        r->failed = i;
+        if (m->kind == NAME_OTHER && disk_rename(m->move->to, m->aside) != 0)
+            return fail_io(error, errno, "cannot put the old file aside");
+        m->is_aside = m->kind == NAME_OTHER || m->file.old != NULL;
+        if (i == 0)
+            sync_folder(r);
+    }
+    sync_folder(r);
     return GUFO_OK;
 }
 
-static gufo_status look_at_all(const rename_move *moves, size_t count, bool force,
-                               const char **failed_path, gufo_error *error)
+static gufo_status give_name(moved *m, gufo_error *error)
+{
+    if (m->kind == NAME_SECOND || m->kind == NAME_CASE)
+        return GUFO_OK;
+    m->linked = disk_link(m->move->from, m->move->to) == 0;
+    if (m->linked)
+        return GUFO_OK;
+    if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK)
+        m->renamed = !is_there(m->move->to) && disk_rename(m->move->from, m->move->to) == 0;
+    if (m->renamed)
+        return GUFO_OK;
+    return errno == EEXIST || is_there(m->move->to)
+               ? fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already")
+               : fail_io(error, errno, "cannot give the file this name");
+}
+
+static gufo_status give_names(renaming *r, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
-        *failed_path = moves[i].to;
-        status = look(&moves[i], force, error);
-        if (status != GUFO_OK || is_there(moves[i].from))
+    for (size_t i = r->count; i-- > 0 && status == GUFO_OK;) {
+        if (i == 0)
+            sync_folder(r);
+        r->failed = i;
+        status = give_name(&r->list[i], error);
+    }
+    sync_folder(r);
+    return status;
+}
+
+static gufo_status take_old_names(renaming *r, gufo_error *error)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        moved *m = &r->list[i];
+        const rename_move *move = m->move;
+
+        if (m->renamed)
             continue;
-        *failed_path = moves[i].from;
-        status = fail_io(error, ENOENT, "cannot be renamed");
+        m->unlinked = (m->kind == NAME_CASE ? disk_rename(move->from, move->to)
+                                            : disk_unlink(move->from)) == 0;
+        if (!m->unlinked) {
+            r->failed = i;
+            r->old_name = true;
+            return fail_io(error, errno, "cannot be renamed: the old name cannot be removed");
+        }
+        if (i == 0)
+            sync_folder(r);
     }
-    return status;
+    sync_folder(r);
+    return GUFO_OK;
 }
 
-/* ---- the names ------------------------------------------------------------------------------ */
-
-/* As if the new file were complete under its old name. */
-static gufo_status make_output(output *o, const rename_move *move, bool force, size_t place,
-                               gufo_error *error)
+static void remove_asides(const renaming *r)
 {
-    *o = (output){.fd = -1,
-                  .target = mem_text(&default_allocator, gufo_str_of(move->to)),
-                  .temporary = mem_text(&default_allocator, gufo_str_of(move->from)),
-                  .replace = force,
-                  .keep = true,
-                  .place = place, /* new names differ */
-                  .allocator = &default_allocator};
-    return o->target != NULL && o->temporary != NULL ? GUFO_OK : fail_memory(error);
+    for (size_t i = 0; i < r->count; i++)
+        if (r->list[i].is_aside)
+            (void)disk_unlink(r->list[i].aside);
 }
 
-static gufo_status commit(output *files, const rename_move *moves, size_t count, bool force,
-                          size_t *failed, gufo_error *error)
-{
-    gufo_status status = GUFO_OK;
+/* ---- back ----------------------------------------------------------------------------------- */
 
-    for (size_t i = 0; i < count && status == GUFO_OK; i++)
-        status = make_output(&files[i], &moves[i], force, i, error);
-    if (status == GUFO_OK)
-        status = commit_check(files, count, failed, error);
-    if (status == GUFO_OK)
-        status = commit_check_replace(files, count, force, failed, error);
-    if (status == GUFO_OK)
-        status = commit_set(files, count, failed, error);
-    for (size_t i = 0; i < count; i++)
-        output_discard(&files[i]);
-    return status;
+static void add_to_message(gufo_error *error, const char *what, const char *path)
+{
+    size_t len = strlen(error->message);
+
+    (void)snprintf(error->message + len, sizeof error->message - len, "%s%s", what, path);
 }
 
-/* A name that could not be taken away then, or that a rename has left because both were names of the
- * same file. */
-static gufo_status remove_old_names(const rename_move *moves, size_t count,
-                                    const char **failed_path, gufo_error *error)
+/* The old name, then what had the new one.  What cannot come back is said. */
+static bool take_back(moved *m)
 {
-    gufo_status status = GUFO_OK;
+    const rename_move *move = m->move;
+    bool renamed = m->renamed || (m->unlinked && m->kind == NAME_CASE);
+    bool back = !(renamed || m->unlinked) || (!renamed && disk_link(move->to, move->from) == 0) ||
+                disk_rename(move->to, move->from) == 0;
 
-    for (size_t i = 0; i < count; i++) {
-        if (!is_there(moves[i].from) || disk_unlink(moves[i].from) == 0 || status != GUFO_OK)
-            continue;
-        *failed_path = moves[i].from;
-        status = fail_io(error, errno, "has its new name, but the old one cannot be removed");
+    if (back && m->linked)
+        (void)disk_unlink(move->to);
+    return back;
+}
+
+static void put_back(renaming *r, gufo_error *error)
+{
+    for (size_t i = r->count; i-- > 0;)
+        if (!take_back(&r->list[i]))
+            add_to_message(error, "; it could not be moved back: the file is now ",
+                           r->list[i].move->to);
+    for (size_t i = r->count; i-- > 0;) {
+        moved *m = &r->list[i];
+
+        if (m->is_aside && (is_there(m->move->to) || disk_rename(m->aside, m->move->to) != 0))
+            add_to_message(error, "; the file that had the new name is now ", m->aside);
     }
-    return status;
+    sync_folder(r);
 }
 
-/* Adds to the message that a file is not where it was. */
-static void name_stranded(const rename_move *moves, size_t count, gufo_error *error)
-{
-    for (size_t i = 0; i < count; i++) {
-        size_t len = strlen(error->message);
+/* ---- the whole ------------------------------------------------------------------------------ */
 
-        if (!is_there(moves[i].from))
-            (void)snprintf(error->message + len, sizeof error->message - len,
-                           "; it could not be moved back: the file is now %s", moves[i].to);
-    }
+static gufo_status rename_looked_at(renaming *r, bool force, gufo_error *error)
+{
+    gufo_status status = check_all(r, force, error);
+
+    if (status != GUFO_OK)
+        return status;
+    status = put_aside(r, error);
+    if (status == GUFO_OK)
+        status = give_names(r, error);
+    if (status == GUFO_OK)
+        status = take_old_names(r, error);
+    if (status == GUFO_OK)
+        remove_asides(r);
+    else
+        put_back(r, error);
+    return status;
 }
 
 gufo_status rename_all(const rename_move *moves, size_t count, bool force, const char **failed_path,
                        gufo_error *error)
 {
-    gufo_status status = look_at_all(moves, count, force, failed_path, error);
-    output *files;
-    size_t failed = 0;
+    renaming r = {.list = mem_zero(&default_allocator, count * sizeof *r.list), .count = count};
+    gufo_status status = r.list != NULL ? GUFO_OK : fail_memory(error);
 
-    if (status != GUFO_OK)
-        return status;
-    *failed_path = moves[0].to;
-    files = mem_zero(&default_allocator, count * sizeof *files);
-    if (files == NULL)
-        return fail_memory(error);
-    status = commit(files, moves, count, force, &failed, error);
-    mem_free(&default_allocator, files);
+    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
+        r.failed = i;
+        r.list[i].move = &moves[i];
+        status = look(&r, &r.list[i], force, error);
+    }
     if (status == GUFO_OK)
-        return remove_old_names(moves, count, failed_path, error);
-    *failed_path = moves[failed].to;
-    name_stranded(moves, count, error);
+        status = rename_looked_at(&r, force, error);
+    *failed_path = r.old_name ? moves[r.failed].from : moves[r.failed].to;
+    for (size_t i = 0; r.list != NULL && i < count; i++) {
+        mem_free(&default_allocator, r.list[i].aside);
+        output_discard(&r.list[i].file);
+    }
+    mem_free(&default_allocator, r.list);
     return status;
 }

@@ -110,7 +110,7 @@ static void test_refused(void **state)
     folder_remove(&c.f);
 }
 
-/* A link is renamed, not what it points to; a hard link to the file itself is a name that is taken. */
+/* A link is renamed, not what it points to; a second name of the file itself is not in the way. */
 static void test_links(void **state)
 {
     case_of_names c = begin(0);
@@ -121,8 +121,7 @@ static void test_links(void **state)
     assert_int_equal(unlink(c.from[0].text), 0);
     assert_int_equal(symlink("nowhere", c.from[0].text), 0);
     assert_int_equal(link(c.from[1].text, c.to[1].text), 0);
-    check_status(run(&c, false, &error), GUFO_E_EXISTS, &error, "its own second name");
-    check_ok(run(&c, true, &error), &error, "forced");
+    check_ok(run(&c, false, &error), &error, "its own second name");
     check(lstat(c.to[0].text, &info) == 0 && S_ISLNK(info.st_mode), "the link");
     check_file(c.to[1].text, "old1", 4, "the file with two names");
     check_u64(entry_count(c.f.path), FILES, "no other names");
@@ -185,7 +184,7 @@ static void test_stranded(void **state)
         if (status != GUFO_OK) {
             check(entry_count(c.f.path) >= FILES + 2, "call %u: nothing is lost", call);
             check(call < 2 || strstr(error.message, "the file is now") != NULL ||
-                      strstr(error.message, ".gufo-*.old") != NULL,
+                      strstr(error.message, "/.gufo-") != NULL,
                   "%u: %s", call, error.message);
         }
         folder_remove(&c.f);
@@ -251,6 +250,24 @@ static bool is_somewhere(const folder *f, const char *content)
     return found;
 }
 
+/* The same command finishes what was interrupted.  A disk that is rebuilt has no second names, but files
+ * with the same content. */
+static void run_again(const loss *l, const char *label)
+{
+    case_of_names c = {.f = l->rebuilt};
+    gufo_error error = no_error();
+    char name[16];
+
+    for (size_t i = 0; i < FILES; i++) {
+        snprintf(name, sizeof name, "old%zu", i);
+        c.from[i] = folder_path(&c.f, name);
+        snprintf(name, sizeof name, "new%zu", i);
+        c.to[i] = folder_path(&c.f, name);
+    }
+    check_ok(run(&c, true, &error), &error, "%s: again", label);
+    check_renamed(&c, label);
+}
+
 static void see(void *context, const char *label)
 {
     loss *l = context;
@@ -270,6 +287,8 @@ static void see(void *context, const char *label)
     l->olds += old_opens;
     l->news += new_opens && is_whole(f, "new", "old");
     l->none += !old_opens && !new_opens;
+    if (old_opens)
+        run_again(l, label);
 }
 
 static void lose_power(size_t taken)
@@ -284,7 +303,7 @@ static void lose_power(size_t taken)
     check_renamed(&c, "recorded");
     for (size_t calls = 0; calls <= recording_calls(r); calls++)
         recording_each_loss(r, calls, RECORDING_ALL, l.rebuilt.path, see, &l);
-    check(l.olds > 0 && l.news > 0 && l.none > 0, "%u old, %u new, %u none", l.olds, l.news,
+    check(l.olds > 0 && l.news > 0 && l.none == 0, "%u old, %u new, %u none", l.olds, l.news,
           l.none);
     recording_free(r);
     folder_remove(&l.rebuilt);

@@ -46,7 +46,7 @@ typedef struct commit {
 
 /* Where the old file goes: to be freed.  The name is short, because the target's may be as long as
  * a name can be; the key is not a secret, for the same name has to come out every time. */
-static char *aside_path(const output *file)
+char *commit_aside_path(const output *file)
 {
     size_t folder = folder_len(file->target);
     char *path = mem_alloc(file->allocator, folder + ASIDE_NAME);
@@ -124,7 +124,8 @@ static gufo_status begin(commit *c, output *files, size_t count, gufo_error *err
         place *p = &c->places[i];
 
         c->failed = i;
-        *p = (place){.file = &files[i], .path = aside_path(&files[i]), .named = files[i].named};
+        *p = (place){
+            .file = &files[i], .path = commit_aside_path(&files[i]), .named = files[i].named};
         status = p->path != NULL ? look_aside(p->path, &p->aside, error) : fail_memory(error);
     }
     return status;
@@ -385,7 +386,7 @@ gufo_status commit_set(output *files, size_t count, size_t *failed, gufo_error *
 
 static bool is_aside(const output *file)
 {
-    char *path = aside_path(file);
+    char *path = commit_aside_path(file);
     aside found = ASIDE_NONE;
 
     if (path != NULL)
@@ -446,7 +447,7 @@ static gufo_status check_old(const char *target, gufo_error *error)
 /* Looks where the old file would be, and notes it if an interrupted commit has put it there. */
 static gufo_status check_aside(output *file, bool first_is_there, gufo_error *error)
 {
-    char *path = aside_path(file);
+    char *path = commit_aside_path(file);
     aside found;
     gufo_status status = path != NULL ? look_aside(path, &found, error) : fail_memory(error);
 

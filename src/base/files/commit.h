@@ -35,6 +35,10 @@
  * had their names.  GUFO_E_ARGUMENT, and *failed is the index of the file. */
 gufo_status commit_check(output *files, size_t count, size_t *failed, gufo_error *error);
 
+/* The path where the file that `file` replaces is put aside: to be freed with its allocator; NULL without
+ * memory. */
+char *commit_aside_path(const output *file);
+
 /* Sets `replace` of all files, after commit_check: what an interrupted commit of this set has left may be
  * replaced without being asked, but not what it has put aside.  GUFO_E_EXISTS for the first file that
  * may not be replaced, which *failed is the index of. */
