@@ -419,12 +419,9 @@ void catalogue_write_cells(json_writer *j, const catalogue_column *columns,
                            const catalogue_row *row)
 {
     for (size_t i = 0; columns[i].name != NULL; i++) {
-        json_write_key(j, columns[i].name);
-        if (*row->cells[i] == '\0')
-            json_write_null(j);
-        else if (columns[i].is_number)
-            json_write_u64(j, strtoull(row->cells[i], NULL, 10));
+        if (columns[i].is_number && *row->cells[i] != '\0')
+            json_write_u64(j, columns[i].name, strtoull(row->cells[i], NULL, 10));
         else
-            json_write_text(j, row->cells[i]);
+            json_write_text(j, columns[i].name, *row->cells[i] != '\0' ? row->cells[i] : NULL);
     }
 }

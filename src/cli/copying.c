@@ -193,13 +193,10 @@ static void write_output(json_writer *j, const copying *job, size_t index)
     char *path = path_of(job, index);
 
     (void)gufo_job_output_at(job->plan, index, &out);
-    json_begin_object(j);
-    json_write_key(j, "path");
-    json_write_text(j, path != NULL ? path : "");
-    json_write_key(j, "size");
-    json_write_u64(j, out.size);
-    json_write_key(j, "tensors");
-    json_write_u64(j, out.tensor_count);
+    json_begin_object(j, NULL);
+    json_write_text(j, "path", path != NULL ? path : "");
+    json_write_u64(j, "size", out.size);
+    json_write_u64(j, "tensors", out.tensor_count);
     json_end_object(j);
     free(path);
 }
@@ -215,29 +212,24 @@ static void for_each_normalised(const copying *job, void (*tell)(void *, const c
 
 static void write_normalised(void *context, const char *text)
 {
-    json_write_text(context, text);
+    json_write_text(context, NULL, text);
 }
 
 static void write_json(const copying *job)
 {
     json_writer j = json_writer_start(stdout);
 
-    json_begin_object(&j);
-    json_write_key(&j, "path");
-    json_write_text(&j, job->input);
-    json_write_key(&j, "dry_run");
-    json_write_bool(&j, job->dry_run);
-    json_write_key(&j, "outputs");
-    json_begin_array(&j);
+    json_begin_object(&j, NULL);
+    json_write_text(&j, "path", job->input);
+    json_write_bool(&j, "dry_run", job->dry_run);
+    json_begin_array(&j, "outputs");
     for (size_t i = 0; i < gufo_job_output_count(job->plan); i++)
         write_output(&j, job, i);
     json_end_array(&j);
-    json_write_key(&j, "normalised");
-    json_begin_array(&j);
+    json_begin_array(&j, "normalised");
     for_each_normalised(job, write_normalised, &j);
     json_end_array(&j);
-    json_end_object(&j);
-    json_writer_line(&j);
+    json_end_document(&j);
 }
 
 static void warn_normalised(void *context, const char *text)

@@ -3,6 +3,7 @@
  *     {"a":PATH,"b":PATH,"metadata":[...],"tensors":[...],"same":false,...} */
 #include "cli/diff.h"
 
+#include "cli/model_json.h"
 #include "cli/tensor_text.h"
 #include "cli/value.h"
 
@@ -15,84 +16,47 @@ static const char *const kind_names[] = {[GUFO_DIFFERENCE_NONE] = "same",
                                          [GUFO_DIFFERENCE_REMOVED] = "removed",
                                          [GUFO_DIFFERENCE_CHANGED] = "changed"};
 
-static void write_u64(json_writer *j, const char *key, uint64_t value)
-{
-    json_write_key(j, key);
-    json_write_u64(j, value);
-}
-
-static void write_f64(json_writer *j, const char *key, double value)
-{
-    json_write_key(j, key);
-    json_write_f64(j, value);
-}
-
-static void write_bool(json_writer *j, const char *key, bool value)
-{
-    json_write_key(j, key);
-    json_write_bool(j, value);
-}
-
-static void write_shards(json_writer *j, const char *key, const gufo_model *set)
-{
-    if (gufo_model_shard_count(set) < 2)
-        return;
-    json_write_key(j, key);
-    json_begin_array(j);
-    for (size_t i = 0; i < gufo_model_shard_count(set); i++)
-        json_write_text(j, gufo_model_name(gufo_model_shard(set, i)));
-    json_end_array(j);
-}
-
 void diff_json_begin(diff_report *r)
 {
     json_writer *j = &r->j;
 
-    json_begin_object(j);
-    json_write_key(j, "a");
-    json_write_text(j, r->paths[0]);
-    json_write_key(j, "b");
-    json_write_text(j, r->paths[1]);
-    write_shards(j, "a_shards", r->models[0]);
-    write_shards(j, "b_shards", r->models[1]);
-    json_write_key(j, "metadata");
-    json_begin_array(j);
+    json_begin_object(j, NULL);
+    json_write_text(j, "a", r->paths[0]);
+    json_write_text(j, "b", r->paths[1]);
+    model_json_shards(j, "a_shards", r->models[0]);
+    model_json_shards(j, "b_shards", r->models[1]);
+    json_begin_array(j, "metadata");
 }
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
 static void write_entry(json_writer *j, const char *key, const gufo_entry *entry)
 {
-    if (entry->end == 0)
-        return;
-    json_write_key(j, key);
-    (void)value_write_entry(j, entry, ARRAY_LIMIT);
+    if (entry->end != 0)
+        (void)value_write_entry(j, key, entry, ARRAY_LIMIT);
 }
 
 static void write_element(json_writer *j, const char *key, const gufo_array *array, uint64_t index)
 {
     gufo_value value;
 
-    json_write_key(j, key);
     if (index < array->count && gufo_array_at(array, index, &value, NULL) == GUFO_OK)
-        (void)value_write_json(j, &value, ARRAY_LIMIT);
+        (void)value_write_json(j, key, &value, ARRAY_LIMIT);
     else
-        json_write_null(j);
+        json_write_null(j, key);
 }
 
 void diff_json_entry(diff_report *r, const gufo_entry_difference *d)
 {
     json_writer *j = &r->j;
 
-    json_begin_object(j);
-    json_write_key(j, "key");
-    json_write_str(j, d->kind == GUFO_DIFFERENCE_ADDED ? d->b.key : d->a.key);
-    json_write_key(j, "difference");
-    json_write_text(j, kind_names[d->kind]);
+    json_begin_object(j, NULL);
+    json_write_str(j, "key", d->kind == GUFO_DIFFERENCE_ADDED ? d->b.key : d->a.key);
+    json_write_text(j, "difference", kind_names[d->kind]);
     write_entry(j, "a", &d->a);
     write_entry(j, "b", &d->b);
     if (d->has_first) {
-        write_u64(j, "first", d->first);
+        json_write_u64(j, "first", d->first);
         write_element(j, "first_a", &d->a.value.as.array, d->first);
         write_element(j, "first_b", &d->b.value.as.array, d->first);
     }
@@ -106,8 +70,7 @@ static void begin_tensors(diff_report *r)
     if (r->tensors_begun)
         return;
     json_end_array(&r->j);
-    json_write_key(&r->j, "tensors");
-    json_begin_array(&r->j);
+    json_begin_array(&r->j, "tensors");
     r->tensors_begun = true;
 }
 
@@ -115,17 +78,11 @@ static void write_tensor(json_writer *j, const char *key, const gufo_tensor *ten
 {
     if (tensor->name.data == NULL)
         return;
-    json_write_key(j, key);
-    json_begin_object(j);
-    json_write_key(j, "type");
-    json_write_text(j, tensor_type_text(tensor->type).text);
-    json_write_key(j, "dims");
-    json_begin_array(j);
-    for (uint32_t i = 0; i < tensor->n_dims; i++)
-        json_write_u64(j, tensor->dims[i]);
-    json_end_array(j);
-    write_u64(j, "offset", tensor->offset);
-    write_u64(j, "size", tensor->size);
+    json_begin_object(j, key);
+    json_write_text(j, "type", tensor_type_text(tensor->type).text);
+    model_json_dims(j, tensor);
+    json_write_u64(j, "offset", tensor->offset);
+    json_write_u64(j, "size", tensor->size);
     json_end_object(j);
 }
 
@@ -133,21 +90,19 @@ static void write_values(json_writer *j, const gufo_tensor *tensor, const gufo_v
 {
     gufo_stats_place place = gufo_stats_place_of(tensor, v->largest_at);
 
-    json_write_key(j, "values");
-    json_begin_object(j);
-    write_u64(j, "compared", v->compared);
-    write_u64(j, "unequal", v->unequal);
-    write_u64(j, "nonfinite", v->nonfinite);
-    write_f64(j, "max_abs", v->largest);
-    json_write_key(j, "max_abs_at");
-    json_begin_object(j);
-    write_u64(j, "matrix", place.matrix);
-    write_u64(j, "row", place.row);
-    write_u64(j, "column", place.column);
+    json_begin_object(j, "values");
+    json_write_u64(j, "compared", v->compared);
+    json_write_u64(j, "unequal", v->unequal);
+    json_write_u64(j, "nonfinite", v->nonfinite);
+    json_write_f64(j, "max_abs", v->largest);
+    json_begin_object(j, "max_abs_at");
+    json_write_u64(j, "matrix", place.matrix);
+    json_write_u64(j, "row", place.row);
+    json_write_u64(j, "column", place.column);
     json_end_object(j);
-    write_f64(j, "rmse", v->rmse);
-    write_f64(j, "relative_rmse", v->relative);
-    write_f64(j, "cosine", v->cosine);
+    json_write_f64(j, "rmse", v->rmse);
+    json_write_f64(j, "relative_rmse", v->relative);
+    json_write_f64(j, "cosine", v->cosine);
     json_end_object(j);
 }
 
@@ -156,19 +111,17 @@ void diff_json_tensor(diff_report *r, const gufo_tensor_difference *d)
     json_writer *j = &r->j;
 
     begin_tensors(r);
-    json_begin_object(j);
-    json_write_key(j, "name");
-    json_write_str(j, d->kind == GUFO_DIFFERENCE_ADDED ? d->b.name : d->a.name);
-    json_write_key(j, "difference");
-    json_write_text(j, kind_names[d->kind]);
+    json_begin_object(j, NULL);
+    json_write_str(j, "name", d->kind == GUFO_DIFFERENCE_ADDED ? d->b.name : d->a.name);
+    json_write_text(j, "difference", kind_names[d->kind]);
     write_tensor(j, "a", &d->a);
     write_tensor(j, "b", &d->b);
     if (d->kind == GUFO_DIFFERENCE_CHANGED) {
-        write_bool(j, "type_differs", d->type);
-        write_bool(j, "shape_differs", d->shape);
-        write_bool(j, "data_differs", d->data);
+        json_write_bool(j, "type_differs", d->type);
+        json_write_bool(j, "shape_differs", d->shape);
+        json_write_bool(j, "data_differs", d->data);
         if (d->data && !d->unordered)
-            write_u64(j, "first_byte", d->first);
+            json_write_u64(j, "first_byte", d->first);
         if (d->has_values)
             write_values(j, &d->a, &d->values);
     }
@@ -179,10 +132,9 @@ void diff_json_tensor(diff_report *r, const gufo_tensor_difference *d)
 
 static void write_counts(json_writer *j, const char *key, const uint64_t *counts)
 {
-    json_write_key(j, key);
-    json_begin_object(j);
+    json_begin_object(j, key);
     for (size_t i = 0; i < GUFO_DIFFERENCE_COUNT; i++)
-        write_u64(j, kind_names[i], counts[i]);
+        json_write_u64(j, kind_names[i], counts[i]);
     json_end_object(j);
 }
 
@@ -197,11 +149,10 @@ static void write_notes(json_writer *j, uint32_t notes)
                  {GUFO_NOTE_BYTE_ORDER, "byte_order"},
                  {GUFO_NOTE_SHARDS, "shards"}};
 
-    json_write_key(j, "notes");
-    json_begin_array(j);
+    json_begin_array(j, "notes");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if ((notes & names[i].note) != 0)
-            json_write_text(j, names[i].name);
+            json_write_text(j, NULL, names[i].name);
     json_end_array(j);
 }
 
@@ -212,14 +163,12 @@ void diff_json_end(diff_report *r, const gufo_comparison *c, const gufo_error *f
     begin_tensors(r);
     json_end_array(j);
     if (failure != NULL) {
-        json_write_key(j, "error");
-        json_write_text(j, failure->message);
+        json_write_text(j, "error", failure->message);
     } else {
         write_counts(j, "metadata_counts", c->entries);
         write_counts(j, "tensor_counts", c->tensors);
         write_notes(j, c->notes);
-        write_bool(j, "same", c->same);
+        json_write_bool(j, "same", c->same);
     }
-    json_end_object(j);
-    json_writer_line(j);
+    json_end_document(j);
 }

@@ -67,21 +67,14 @@ static void tell_text(void *context, const gufo_change *change)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static void write_name(json_writer *j, const char *member, gufo_str name)
-{
-    json_write_key(j, member);
-    json_write_str(j, name);
-}
-
 static void write_entry(json_writer *j, const char *member, gufo_str name, const gufo_value *value)
 {
     const gufo_entry entry = {.key = name, .value = value != NULL ? *value : (gufo_value){0}};
 
-    json_write_key(j, member);
     if (value != NULL)
-        (void)value_write_entry(j, &entry, ARRAY_LIMIT);
+        (void)value_write_entry(j, member, &entry, ARRAY_LIMIT);
     else
-        json_write_null(j);
+        json_write_null(j, member);
 }
 
 static void tell_json(void *context, const gufo_change *change)
@@ -95,12 +88,11 @@ static void tell_json(void *context, const gufo_change *change)
     json_writer *j = &t->json;
 
     t->count++;
-    json_begin_object(j);
-    json_write_key(j, "change");
-    json_write_text(j, names[change->kind]);
+    json_begin_object(j, NULL);
+    json_write_text(j, "change", names[change->kind]);
     if (change->kind == GUFO_CHANGE_RENAMED || change->kind == GUFO_CHANGE_TENSOR_RENAMED) {
-        write_name(j, "from", change->old_name);
-        write_name(j, "to", change->new_name);
+        json_write_str(j, "from", change->old_name);
+        json_write_str(j, "to", change->new_name);
     } else {
         write_entry(j, "old", change->old_name, change->old_value);
         write_entry(j, "new", change->new_name, change->new_value);
@@ -166,25 +158,16 @@ static void print_way(const gufo_edit_plan *plan)
 
 static void write_reason(json_writer *j, const char *member, const char *reason)
 {
-    json_write_key(j, member);
-    if (reason[0] != '\0')
-        json_write_text(j, reason);
-    else
-        json_write_null(j);
+    json_write_text(j, member, reason[0] != '\0' ? reason : NULL);
 }
 
 static void write_plan(json_writer *j, const gufo_edit_plan *plan)
 {
-    json_write_key(j, "way");
-    json_write_text(j, gufo_edit_way_name(plan->way));
-    json_write_key(j, "old_data_offset");
-    json_write_u64(j, plan->old_data_offset);
-    json_write_key(j, "data_offset");
-    json_write_u64(j, plan->data_offset);
-    json_write_key(j, "size");
-    json_write_u64(j, plan->file_size);
-    json_write_key(j, "padding");
-    json_write_u64(j, plan->padding);
+    json_write_text(j, "way", gufo_edit_way_name(plan->way));
+    json_write_u64(j, "old_data_offset", plan->old_data_offset);
+    json_write_u64(j, "data_offset", plan->data_offset);
+    json_write_u64(j, "size", plan->file_size);
+    json_write_u64(j, "padding", plan->padding);
     write_reason(j, "no_overwrite", plan->not_overwritten);
     write_reason(j, "no_insert", plan->not_inserted);
 }
@@ -195,23 +178,15 @@ static void print_json(const edit_report *report, const gufo_edit_plan *plan,
 {
     json_writer j = json_writer_start(stdout);
 
-    json_begin_object(&j);
-    json_write_key(&j, "path");
-    json_write_text(&j, options->path);
-    json_write_key(&j, "output");
-    if (options->output != NULL)
-        json_write_text(&j, options->output);
-    else
-        json_write_null(&j);
-    json_write_key(&j, "dry_run");
-    json_write_bool(&j, options->dry_run);
+    json_begin_object(&j, NULL);
+    json_write_text(&j, "path", options->path);
+    json_write_text(&j, "output", options->output);
+    json_write_bool(&j, "dry_run", options->dry_run);
     write_plan(&j, plan);
-    json_write_key(&j, "changes");
-    json_begin_array(&j);
+    json_begin_array(&j, "changes");
     fwrite(report->text, 1, report->len, stdout);
     json_end_array(&j);
-    json_end_object(&j);
-    json_writer_line(&j);
+    json_end_document(&j);
 }
 
 void edit_report_print(const edit_report *report, const gufo_edit_plan *plan,

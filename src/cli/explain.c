@@ -88,7 +88,7 @@ static void print_match(const catalogue *c, size_t index, const char *word)
 
 static void write_word(void *context, const char *word)
 {
-    json_write_text(context, word);
+    json_write_text(context, NULL, word);
 }
 
 static void write_match(json_writer *j, const catalogue *c, size_t index, const char *word)
@@ -97,19 +97,16 @@ static void write_match(json_writer *j, const catalogue *c, size_t index, const 
     catalogue_row row;
 
     (void)c->row(index, &row);
-    json_begin_object(j);
-    json_write_key(j, "kind");
-    json_write_text(j, c->one);
+    json_begin_object(j, NULL);
+    json_write_text(j, "kind", c->one);
     catalogue_write_cells(j, c->columns, &row);
     if (c->users != NULL) {
-        json_write_key(j, "used_by");
-        json_begin_array(j);
+        json_begin_array(j, "used_by");
         c->users(index, write_word, j);
         json_end_array(j);
     }
     catalogue_example(c, index, word, example);
-    json_write_key(j, "example");
-    json_write_text(j, example);
+    json_write_text(j, "example", example);
     json_end_object(j);
 }
 
@@ -133,11 +130,9 @@ static int explain(const char *word, bool json)
     size_t index, matches = 0;
 
     if (json) {
-        json_begin_object(&j);
-        json_write_key(&j, "word");
-        json_write_text(&j, word);
-        json_write_key(&j, "matches");
-        json_begin_array(&j);
+        json_begin_object(&j, NULL);
+        json_write_text(&j, "word", word);
+        json_begin_array(&j, "matches");
     }
     for (size_t i = 0; i < catalogue_count; i++) {
         if (!catalogue_lookup(&catalogues[i], word, &index))
@@ -150,8 +145,7 @@ static int explain(const char *word, bool json)
     }
     if (json) {
         json_end_array(&j);
-        json_end_object(&j);
-        json_writer_line(&j);
+        json_end_document(&j);
     }
     return matches > 0 ? CODE_OK : report_unknown(word);
 }

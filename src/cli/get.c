@@ -116,7 +116,7 @@ static bool print_plain(const gufo_value *value, text_style style)
     bool sound = true;
 
     if (value->type == GUFO_VALUE_ARRAY)
-        sound = value_write_json(&j, value, VALUE_ALL);
+        sound = value_write_json(&j, NULL, value, VALUE_ALL);
     else if (value->type != GUFO_VALUE_STRING)
         value_put_number(stdout, value);
     else if (isatty(STDOUT_FILENO))
@@ -144,7 +144,7 @@ static bool print_text(const gufo_value *value)
 static bool print_json(const gufo_entry *entry)
 {
     json_writer j = json_writer_start(stdout);
-    bool sound = value_write_entry(&j, entry, VALUE_ALL);
+    bool sound = value_write_entry(&j, NULL, entry, VALUE_ALL);
 
     json_writer_line(&j);
     return sound;

@@ -4,6 +4,7 @@
 #include "cli/hash.h"
 
 #include "cli/commands.h"
+#include "cli/model_json.h"
 #include "cli/report.h"
 #include "cli/stdout.h"
 
@@ -92,8 +93,7 @@ static void write_digests(json_writer *j, uint32_t algorithms, const gufo_digest
         if ((algorithms >> i & 1) == 0 || (kind->file_only && !whole))
             continue;
         (void)gufo_digest_text((gufo_digest_algorithm)i, digests->bytes[i], text);
-        json_write_key(j, kind->name);
-        json_write_text(j, text);
+        json_write_text(j, kind->name, text);
     }
 }
 
@@ -105,9 +105,8 @@ static bool on_tensor(void *context, uint64_t index, const gufo_tensor *tensor,
     (void)index;
     progress_end(&w->bar);
     if (w->options->base.shared->json) {
-        json_begin_object(&w->j);
-        json_write_key(&w->j, "name");
-        json_write_str(&w->j, tensor->name);
+        json_begin_object(&w->j, NULL);
+        json_write_str(&w->j, "name", tensor->name);
         write_digests(&w->j, w->algorithms, digests, false);
         json_end_object(&w->j);
     } else {
@@ -124,14 +123,12 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
 
 static void begin_json(work *w, const input *in)
 {
-    json_begin_object(&w->j);
-    json_write_key(&w->j, "path");
-    json_write_text(&w->j, w->path);
-    hash_model_write_shards(&w->j, in->model);
+    json_begin_object(&w->j, NULL);
+    json_write_text(&w->j, "path", w->path);
+    model_json_shards(&w->j, "shards", in->model);
     if (w->options->no_tensors)
         return;
-    json_write_key(&w->j, "tensors");
-    json_begin_array(&w->j);
+    json_begin_array(&w->j, "tensors");
 }
 
 static void end_json(work *w, const gufo_digests *all, const gufo_error *failure)
@@ -141,11 +138,9 @@ static void end_json(work *w, const gufo_digests *all, const gufo_error *failure
     if (failure == NULL) {
         write_digests(&w->j, w->algorithms, all, true);
     } else {
-        json_write_key(&w->j, "error");
-        json_write_text(&w->j, failure->message);
+        json_write_text(&w->j, "error", failure->message);
     }
-    json_end_object(&w->j);
-    json_writer_line(&w->j);
+    json_end_document(&w->j);
 }
 
 static int hash_open_model(work *w, const input *in)

@@ -23,8 +23,6 @@
 /* Opens a model with all its shards (unless `single`).  Returns CODE_OK, or another code after a
  * report. */
 int hash_model_open(input *in, const char *path, bool single);
-/* "shards":[...], if there are several. */
-void hash_model_write_shards(json_writer *j, const gufo_model *model);
 /* Reports why hashing has failed; returns the code. */
 int hash_report(const input *in, const gufo_error *error);
 

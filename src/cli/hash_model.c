@@ -16,19 +16,6 @@ int hash_model_open(input *in, const char *path, bool single)
     return CODE_USAGE;
 }
 
-void hash_model_write_shards(json_writer *j, const gufo_model *model)
-{
-    size_t count = gufo_model_shard_count(model);
-
-    if (count < 2)
-        return;
-    json_write_key(j, "shards");
-    json_begin_array(j);
-    for (size_t i = 0; i < count; i++)
-        json_write_text(j, gufo_model_name(gufo_model_shard(model, i)));
-    json_end_array(j);
-}
-
 int hash_report(const input *in, const gufo_error *error)
 {
     report_error(in->path, error);

@@ -256,19 +256,13 @@ static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_ima
 {
     json_writer j = json_writer_start(stdout);
 
-    json_begin_object(&j);
-    json_write_key(&j, "path");
-    json_write_text(&j, path);
-    json_write_key(&j, "format");
-    json_write_text(&j, imatrix_format_name(format));
-    json_write_key(&j, "entry_count");
-    json_write_u64(&j, entries);
-    json_write_key(&j, "chunk_count");
-    json_write_u64(&j, gufo_imatrix_chunk_count(imatrix));
-    json_write_key(&j, "chunk_size");
-    json_write_u64(&j, gufo_imatrix_chunk_size(imatrix));
-    json_end_object(&j);
-    json_writer_line(&j);
+    json_begin_object(&j, NULL);
+    json_write_text(&j, "path", path);
+    json_write_text(&j, "format", imatrix_format_name(format));
+    json_write_u64(&j, "entry_count", entries);
+    json_write_u64(&j, "chunk_count", gufo_imatrix_chunk_count(imatrix));
+    json_write_u64(&j, "chunk_size", gufo_imatrix_chunk_size(imatrix));
+    json_end_document(&j);
 }
 
 /* ---- merging -------------------------------------------------------------------------------- */

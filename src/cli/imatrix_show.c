@@ -235,21 +235,9 @@ static gufo_status show_text(const char *path, const gufo_imatrix *imatrix, gufo
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static void write_u64(json_writer *j, const char *key, uint64_t value)
-{
-    json_write_key(j, key);
-    json_write_u64(j, value);
-}
-
-static void write_f32(json_writer *j, const char *key, float value)
-{
-    json_write_key(j, key);
-    json_write_f32(j, value);
-}
-
 static void write_number(void *context, uint64_t matrix)
 {
-    json_write_u64(context, matrix);
+    json_write_u64(context, NULL, matrix);
 }
 
 static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint64_t index,
@@ -261,26 +249,23 @@ static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint
 
     if (status != GUFO_OK || !gufo_imatrix_entry_at(imatrix, index, &entry))
         return status;
-    json_begin_object(j);
-    json_write_key(j, "name");
-    json_write_str(j, entry.name);
-    write_u64(j, "columns", entry.values / entry.matrices);
-    write_u64(j, "matrices", entry.matrices);
-    write_f32(j, "lowest_count", s.lowest_count);
-    write_f32(j, "highest_count", s.highest_count);
-    json_write_key(j, "unreached");
-    json_begin_array(j);
+    json_begin_object(j, NULL);
+    json_write_str(j, "name", entry.name);
+    json_write_u64(j, "columns", entry.values / entry.matrices);
+    json_write_u64(j, "matrices", entry.matrices);
+    json_write_f32(j, "lowest_count", s.lowest_count);
+    json_write_f32(j, "highest_count", s.highest_count);
+    json_begin_array(j, "unreached");
     status = for_each_unreached(imatrix, index, write_number, j, error);
     json_end_array(j);
-    write_u64(j, "bad_counts", s.bad_counts);
-    write_u64(j, "nonfinite", s.nonfinite);
-    write_u64(j, "negative", s.negative);
-    write_u64(j, "zeros", s.zeros);
-    write_f32(j, "minimum", s.minimum);
-    write_f32(j, "maximum", s.maximum);
-    json_write_key(j, "mean");
-    json_write_f64(j, s.mean);
-    write_u64(j, "top", s.top);
+    json_write_u64(j, "bad_counts", s.bad_counts);
+    json_write_u64(j, "nonfinite", s.nonfinite);
+    json_write_u64(j, "negative", s.negative);
+    json_write_u64(j, "zeros", s.zeros);
+    json_write_f32(j, "minimum", s.minimum);
+    json_write_f32(j, "maximum", s.maximum);
+    json_write_f64(j, "mean", s.mean);
+    json_write_u64(j, "top", s.top);
     json_end_object(j);
     return status;
 }
@@ -289,10 +274,9 @@ static void write_datasets(json_writer *j, const gufo_imatrix *imatrix)
 {
     gufo_str dataset;
 
-    json_write_key(j, "datasets");
-    json_begin_array(j);
+    json_begin_array(j, "datasets");
     for (uint64_t i = 0; gufo_imatrix_dataset_at(imatrix, i, &dataset); i++)
-        json_write_str(j, dataset);
+        json_write_str(j, NULL, dataset);
     json_end_array(j);
 }
 
@@ -301,21 +285,17 @@ static gufo_status show_json(const char *path, const gufo_imatrix *imatrix, gufo
     json_writer j = json_writer_start(stdout);
     gufo_status status = GUFO_OK;
 
-    json_begin_object(&j);
-    json_write_key(&j, "path");
-    json_write_text(&j, path);
-    json_write_key(&j, "format");
-    json_write_text(&j, imatrix_format_name(gufo_imatrix_format_of(imatrix)));
-    write_u64(&j, "chunk_count", gufo_imatrix_chunk_count(imatrix));
-    write_u64(&j, "chunk_size", gufo_imatrix_chunk_size(imatrix));
+    json_begin_object(&j, NULL);
+    json_write_text(&j, "path", path);
+    json_write_text(&j, "format", imatrix_format_name(gufo_imatrix_format_of(imatrix)));
+    json_write_u64(&j, "chunk_count", gufo_imatrix_chunk_count(imatrix));
+    json_write_u64(&j, "chunk_size", gufo_imatrix_chunk_size(imatrix));
     write_datasets(&j, imatrix);
-    json_write_key(&j, "entries");
-    json_begin_array(&j);
+    json_begin_array(&j, "entries");
     for (uint64_t i = 0; i < gufo_imatrix_entry_count(imatrix) && status == GUFO_OK; i++)
         status = write_entry(&j, imatrix, i, error);
     json_end_array(&j);
-    json_end_object(&j);
-    json_writer_line(&j);
+    json_end_document(&j);
     return status;
 }
 

@@ -20,17 +20,19 @@ void json_writer_line(json_writer *j)
 
 /* ---- structure ------------------------------------------------------------------------------ */
 
-/* What comes before a value or a key, and what it leaves behind. */
-static void start_item(json_writer *j)
+/* What comes before a value, and what it leaves behind. */
+static void start_item(json_writer *j, const char *key)
 {
     if (j->comma)
         putc(',', j->out);
     j->comma = true;
+    if (key != NULL)
+        fprintf(j->out, "\"%s\":", key);
 }
 
-static void begin(json_writer *j, char bracket)
+static void begin(json_writer *j, const char *key, char bracket)
 {
-    start_item(j);
+    start_item(j, key);
     putc(bracket, j->out);
     j->comma = false;
 }
@@ -41,9 +43,9 @@ static void end(json_writer *j, char bracket)
     j->comma = true;
 }
 
-void json_begin_object(json_writer *j)
+void json_begin_object(json_writer *j, const char *key)
 {
-    begin(j, '{');
+    begin(j, key, '{');
 }
 
 void json_end_object(json_writer *j)
@@ -51,9 +53,15 @@ void json_end_object(json_writer *j)
     end(j, '}');
 }
 
-void json_begin_array(json_writer *j)
+void json_end_document(json_writer *j)
 {
-    begin(j, '[');
+    json_end_object(j);
+    json_writer_line(j);
+}
+
+void json_begin_array(json_writer *j, const char *key)
+{
+    begin(j, key, '[');
 }
 
 void json_end_array(json_writer *j)
@@ -61,58 +69,49 @@ void json_end_array(json_writer *j)
     end(j, ']');
 }
 
-void json_write_key(json_writer *j, const char *key)
-{
-    start_item(j);
-    putc('"', j->out);
-    fputs(key, j->out);
-    fputs("\":", j->out);
-    j->comma = false;
-}
-
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-void json_write_null(json_writer *j)
+void json_write_null(json_writer *j, const char *key)
 {
-    start_item(j);
+    start_item(j, key);
     fputs("null", j->out);
 }
 
 void json_write_offset(json_writer *j, uint64_t offset)
 {
-    json_write_key(j, "offset");
     if (offset != GUFO_NO_OFFSET)
-        json_write_u64(j, offset);
+        json_write_u64(j, "offset", offset);
     else
-        json_write_null(j);
+        json_write_null(j, "offset");
 }
 
-void json_write_bool(json_writer *j, bool value)
+void json_write_bool(json_writer *j, const char *key, bool value)
 {
-    start_item(j);
+    start_item(j, key);
     fputs(value ? "true" : "false", j->out);
 }
 
-void json_write_u64(json_writer *j, uint64_t value)
+void json_write_u64(json_writer *j, const char *key, uint64_t value)
 {
     char text[NUMBER_SIZE];
 
-    start_item(j);
+    start_item(j, key);
     fwrite(text, 1, number_u64(text, value), j->out);
 }
 
-void json_write_i64(json_writer *j, int64_t value)
+void json_write_i64(json_writer *j, const char *key, int64_t value)
 {
     char text[NUMBER_SIZE];
 
-    start_item(j);
+    start_item(j, key);
     fwrite(text, 1, number_i64(text, value), j->out);
 }
 
 /* JSON has no words for what is not finite. */
-static void write_float_text(json_writer *j, const char *text, size_t len, bool finite)
+static void write_float_text(json_writer *j, const char *key, const char *text, size_t len,
+                             bool finite)
 {
-    start_item(j);
+    start_item(j, key);
     if (!finite)
         putc('"', j->out);
     fwrite(text, 1, len, j->out);
@@ -120,20 +119,20 @@ static void write_float_text(json_writer *j, const char *text, size_t len, bool 
         putc('"', j->out);
 }
 
-void json_write_f32(json_writer *j, float value)
+void json_write_f32(json_writer *j, const char *key, float value)
 {
     char text[NUMBER_SIZE];
     size_t len = number_f32(text, value);
 
-    write_float_text(j, text, len, isfinite(value));
+    write_float_text(j, key, text, len, isfinite(value));
 }
 
-void json_write_f64(json_writer *j, double value)
+void json_write_f64(json_writer *j, const char *key, double value)
 {
     char text[NUMBER_SIZE];
     size_t len = number_f64(text, value);
 
-    write_float_text(j, text, len, isfinite(value));
+    write_float_text(j, key, text, len, isfinite(value));
 }
 
 /* ---- strings -------------------------------------------------------------------------------- */
@@ -209,24 +208,27 @@ static void write_base64(json_writer *j, gufo_str bytes)
     }
 }
 
-void json_write_str(json_writer *j, gufo_str text)
+void json_write_str(json_writer *j, const char *key, gufo_str text)
 {
     if (gufo_utf8_valid_prefix(text) < text.len) {
-        json_begin_object(j);
-        json_write_key(j, "base64");
+        json_begin_object(j, key);
+        start_item(j, "base64");
         putc('"', j->out);
         write_base64(j, text);
         putc('"', j->out);
         json_end_object(j);
         return;
     }
-    start_item(j);
+    start_item(j, key);
     putc('"', j->out);
     write_characters(j, text);
     putc('"', j->out);
 }
 
-void json_write_text(json_writer *j, const char *text)
+void json_write_text(json_writer *j, const char *key, const char *text)
 {
-    json_write_str(j, gufo_str_of(text));
+    if (text != NULL)
+        json_write_str(j, key, gufo_str_of(text));
+    else
+        json_write_null(j, key);
 }

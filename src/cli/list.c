@@ -96,17 +96,15 @@ void list_write(const catalogue *c, const char *arch)
     json_writer j = json_writer_start(stdout);
     catalogue_row row;
 
-    json_begin_object(&j);
-    json_write_key(&j, c->name);
-    json_begin_array(&j);
+    json_begin_object(&j, NULL);
+    json_begin_array(&j, c->name);
     for (size_t i = 0; row_at(c, arch, i, &row); i++) {
-        json_begin_object(&j);
+        json_begin_object(&j, NULL);
         catalogue_write_cells(&j, columns_of(c, arch), &row);
         json_end_object(&j);
     }
     json_end_array(&j);
-    json_end_object(&j);
-    json_writer_line(&j);
+    json_end_document(&j);
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */

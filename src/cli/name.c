@@ -105,28 +105,23 @@ void name_begin_json(json_writer *j, const char *path, bool with_path)
     gufo_name parsed;
     bool conforming = gufo_name_explain(name, &parsed, &error) == GUFO_OK;
 
-    json_begin_object(j);
+    json_begin_object(j, NULL);
     if (with_path) {
-        json_write_key(j, "path");
-        json_write_text(j, path);
+        json_write_text(j, "path", path);
     }
-    json_write_key(j, "name");
-    json_write_str(j, name);
-    json_write_key(j, "conforming");
-    json_write_bool(j, conforming);
+    json_write_str(j, "name", name);
+    json_write_bool(j, "conforming", conforming);
     for (size_t i = 0; i < PART_COUNT; i++) {
         gufo_str part = part_of(&parsed, i);
 
-        json_write_key(j, parts[i].key);
         if (part.data != NULL)
-            json_write_str(j, part);
+            json_write_str(j, parts[i].key, part);
         else
-            json_write_null(j);
+            json_write_null(j, parts[i].key);
     }
     if (conforming)
         return;
-    json_write_key(j, "reason");
-    json_write_text(j, error.message);
+    json_write_text(j, "reason", error.message);
 }
 
 static void print_parts(const gufo_name *parsed, bool conforming)
@@ -153,8 +148,7 @@ static int explain(const char *path, const shared_options *shared)
         json_writer j = json_writer_start(stdout);
 
         name_begin_json(&j, path, is_path(path));
-        json_end_object(&j);
-        json_writer_line(&j);
+        json_end_document(&j);
     } else {
         text_put(stdout, name, TEXT_PLAIN);
         if (conforming)

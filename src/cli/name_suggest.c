@@ -121,23 +121,18 @@ static int rename_files(proposal *p, bool force)
 
 static void write_json(json_writer *j, const proposal *p, bool renamed)
 {
-    json_write_key(j, "suggested");
-    json_write_text(j, p->first);
+    json_write_text(j, "suggested", p->first);
     if (renamed) {
-        json_write_key(j, "renamed");
-        json_begin_array(j);
+        json_begin_array(j, "renamed");
         for (size_t i = 0; i < p->move_count; i++) {
-            json_begin_object(j);
-            json_write_key(j, "from");
-            json_write_text(j, p->moves[i].from);
-            json_write_key(j, "to");
-            json_write_text(j, p->moves[i].to);
+            json_begin_object(j, NULL);
+            json_write_text(j, "from", p->moves[i].from);
+            json_write_text(j, "to", p->moves[i].to);
             json_end_object(j);
         }
         json_end_array(j);
     }
-    json_end_object(j);
-    json_writer_line(j);
+    json_end_document(j);
 }
 
 static void print_moves(const proposal *p)

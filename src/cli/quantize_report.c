@@ -5,6 +5,7 @@
 
 #include "cli/human.h"
 #include "cli/json.h"
+#include "cli/model_json.h"
 #include "cli/number.h"
 #include "cli/report.h"
 #include "cli/save.h"
@@ -215,64 +216,44 @@ void quantize_print_result(const gufo_quantizer *q, const quantize_options *opti
 
 static void write_loss(json_writer *j, const gufo_quantize_loss *loss)
 {
-    json_write_key(j, "relative_rmse");
-    if (loss->count > 0)
-        json_write_f64(j, gufo_quantize_loss_relative(loss));
-    else
-        json_write_null(j);
-    json_write_key(j, "largest_error");
-    if (loss->count > 0)
-        json_write_f32(j, loss->largest_error);
-    else
-        json_write_null(j);
+    if (loss->count > 0) {
+        json_write_f64(j, "relative_rmse", gufo_quantize_loss_relative(loss));
+        json_write_f32(j, "largest_error", loss->largest_error);
+    } else {
+        json_write_null(j, "relative_rmse");
+        json_write_null(j, "largest_error");
+    }
 }
 
 static void write_choice(json_writer *j, const gufo_recipe_choice *choice)
 {
-    json_write_key(j, "to");
-    json_write_text(j, tensor_type_text(choice->type).text);
-    json_write_key(j, "wanted");
-    json_write_text(j, tensor_type_text(choice->wanted).text);
-    json_write_key(j, "fallback_bytes");
-    json_write_i64(j, choice->fallback_cost);
-    json_write_key(j, "why");
-    json_write_text(j, why(choice).text);
+    json_write_text(j, "to", tensor_type_text(choice->type).text);
+    json_write_text(j, "wanted", tensor_type_text(choice->wanted).text);
+    json_write_i64(j, "fallback_bytes", choice->fallback_cost);
+    json_write_text(j, "why", why(choice).text);
 }
 
 static void write_tensor(json_writer *j, const gufo_quantizer_tensor *tensor)
 {
-    json_begin_object(j);
-    json_write_key(j, "name");
-    json_write_str(j, tensor->name);
-    json_write_key(j, "dims");
-    json_begin_array(j);
-    for (uint32_t i = 0; i < tensor->source->n_dims; i++)
-        json_write_u64(j, tensor->source->dims[i]);
-    json_end_array(j);
-    json_write_key(j, "from");
-    json_write_text(j, tensor_type_text(tensor->source->type).text);
+    json_begin_object(j, NULL);
+    json_write_str(j, "name", tensor->name);
+    model_json_dims(j, tensor->source);
+    json_write_text(j, "from", tensor_type_text(tensor->source->type).text);
     write_choice(j, &tensor->choice);
-    json_write_key(j, "importance");
-    json_write_bool(j, tensor->has_importance);
-    json_write_key(j, "size_before");
-    json_write_u64(j, tensor->source->size);
-    json_write_key(j, "size");
-    json_write_u64(j, tensor->choice.size);
+    json_write_bool(j, "importance", tensor->has_importance);
+    json_write_u64(j, "size_before", tensor->source->size);
+    json_write_u64(j, "size", tensor->choice.size);
     write_loss(j, &tensor->loss);
     json_end_object(j);
 }
 
 static void write_sum(json_writer *j, const type_sum *sum)
 {
-    json_begin_object(j);
-    json_write_key(j, "type");
-    json_write_text(j, tensor_type_text(sum->type).text);
-    json_write_key(j, "tensors");
-    json_write_u64(j, sum->tensors);
-    json_write_key(j, "size");
-    json_write_u64(j, sum->bytes);
-    json_write_key(j, "bits_per_weight");
-    json_write_f64(j, bits_per_weight(sum->bytes, sum->weights));
+    json_begin_object(j, NULL);
+    json_write_text(j, "type", tensor_type_text(sum->type).text);
+    json_write_u64(j, "tensors", sum->tensors);
+    json_write_u64(j, "size", sum->bytes);
+    json_write_f64(j, "bits_per_weight", bits_per_weight(sum->bytes, sum->weights));
     write_loss(j, &sum->loss);
     json_end_object(j);
 }
@@ -280,23 +261,13 @@ static void write_sum(json_writer *j, const type_sum *sum)
 static void write_head(json_writer *j, const type_sums *sums, const gufo_quantizer *q,
                        const quantize_options *options)
 {
-    json_write_key(j, "path");
-    json_write_text(j, options->input);
-    json_write_key(j, "output");
-    if (options->output != NULL && !options->dry_run)
-        json_write_text(j, options->output);
-    else
-        json_write_null(j);
-    json_write_key(j, "type");
-    json_write_text(j, options->target.name);
-    json_write_key(j, "output_size");
-    json_write_u64(j, gufo_quantizer_output_size(q));
-    json_write_key(j, "size_before");
-    json_write_u64(j, sums->bytes_before);
-    json_write_key(j, "size");
-    json_write_u64(j, sums->all.bytes);
-    json_write_key(j, "bits_per_weight");
-    json_write_f64(j, bits_per_weight(sums->all.bytes, sums->all.weights));
+    json_write_text(j, "path", options->input);
+    json_write_text(j, "output", options->dry_run ? NULL : options->output);
+    json_write_text(j, "type", options->target.name);
+    json_write_u64(j, "output_size", gufo_quantizer_output_size(q));
+    json_write_u64(j, "size_before", sums->bytes_before);
+    json_write_u64(j, "size", sums->all.bytes);
+    json_write_f64(j, "bits_per_weight", bits_per_weight(sums->all.bytes, sums->all.weights));
     write_loss(j, &sums->all.loss);
 }
 
@@ -308,20 +279,17 @@ void quantize_write_json(const gufo_quantizer *q, const quantize_options *option
 
     if (!sum_up(q, &sums))
         return;
-    json_begin_object(&j);
+    json_begin_object(&j, NULL);
     write_head(&j, &sums, q, options);
-    json_write_key(&j, "types");
-    json_begin_array(&j);
+    json_begin_array(&j, "types");
     for (size_t i = 0; i < sums.count; i++)
         write_sum(&j, &sums.list[i]);
     json_end_array(&j);
-    json_write_key(&j, "tensors");
-    json_begin_array(&j);
+    json_begin_array(&j, "tensors");
     for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
         write_tensor(&j, &tensor);
     json_end_array(&j);
-    json_end_object(&j);
-    json_writer_line(&j);
+    json_end_document(&j);
     free(sums.list);
 }
 

@@ -187,13 +187,10 @@ static void tell_signature(const shared_options *shared, const char *path,
     json_writer j = json_writer_start(stdout);
 
     if (shared->json) {
-        json_begin_object(&j);
-        json_write_key(&j, "path");
-        json_write_text(&j, path);
-        json_write_key(&j, "signature");
-        json_write_text(&j, signature_path);
-        json_end_object(&j);
-        json_writer_line(&j);
+        json_begin_object(&j, NULL);
+        json_write_text(&j, "path", path);
+        json_write_text(&j, "signature", signature_path);
+        json_end_document(&j);
     } else if (!shared->quiet) {
         text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
         fputs(": signed in ", stdout);

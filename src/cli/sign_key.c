@@ -38,15 +38,11 @@ static void tell_pair(const shared_options *shared, const char *secret_path,
 
     gufo_key_id_text(key->id, id);
     if (shared->json) {
-        json_begin_object(&j);
-        json_write_key(&j, "key");
-        json_write_text(&j, id);
-        json_write_key(&j, "secret");
-        json_write_text(&j, secret_path);
-        json_write_key(&j, "public");
-        json_write_text(&j, public_path);
-        json_end_object(&j);
-        json_writer_line(&j);
+        json_begin_object(&j, NULL);
+        json_write_text(&j, "key", id);
+        json_write_text(&j, "secret", secret_path);
+        json_write_text(&j, "public", public_path);
+        json_end_document(&j);
     } else if (!shared->quiet) {
         printf("key %s: ", id);
         text_put(stdout, gufo_str_of(secret_path), TEXT_PLAIN);

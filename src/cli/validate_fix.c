@@ -136,17 +136,14 @@ void fix_print(const gufo_fix *fix)
 
 void fix_write(json_writer *j, const gufo_fix *fix)
 {
-    json_begin_object(j);
-    json_write_key(j, "action");
-    json_write_text(j, wordings[fix->kind].action);
+    json_begin_object(j, NULL);
+    json_write_text(j, "action", wordings[fix->kind].action);
     if (wordings[fix->kind].between != NULL) {
-        json_write_key(j, "key");
-        json_write_str(j, fix->key);
-        json_write_key(j, "value");
+        json_write_str(j, "key", fix->key);
         if (fix->value.type == GUFO_VALUE_STRING)
-            json_write_str(j, fix->value.as.str);
+            json_write_str(j, "value", fix->value.as.str);
         else
-            json_write_u64(j, fix->value.as.u);
+            json_write_u64(j, "value", fix->value.as.u);
     }
     json_end_object(j);
 }

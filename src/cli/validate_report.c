@@ -109,11 +109,9 @@ static void begin_object(report *r)
     if (r->begun)
         return;
     r->begun = true;
-    json_begin_object(&r->j);
-    json_write_key(&r->j, "path");
-    json_write_text(&r->j, r->path);
-    json_write_key(&r->j, "findings");
-    json_begin_array(&r->j);
+    json_begin_object(&r->j, NULL);
+    json_write_text(&r->j, "path", r->path);
+    json_begin_array(&r->j, "findings");
 }
 
 static void write_hint(report *r, const gufo_finding *finding)
@@ -123,8 +121,7 @@ static void write_hint(report *r, const gufo_finding *finding)
 
     if (text == NULL)
         return;
-    json_write_key(&r->j, "hint");
-    json_write_text(&r->j, text);
+    json_write_text(&r->j, "hint", text);
     free(text);
 }
 
@@ -133,22 +130,16 @@ static void write_finding(report *r, const gufo_finding *finding)
     json_writer *j = &r->j;
 
     begin_object(r);
-    json_begin_object(j);
-    json_write_key(j, "rule");
-    json_write_text(j, finding->rule->id);
-    json_write_key(j, "name");
-    json_write_text(j, finding->rule->name);
-    json_write_key(j, "severity");
-    json_write_text(j, gufo_severity_name(finding->rule->severity));
+    json_begin_object(j, NULL);
+    json_write_text(j, "rule", finding->rule->id);
+    json_write_text(j, "name", finding->rule->name);
+    json_write_text(j, "severity", gufo_severity_name(finding->rule->severity));
     json_write_offset(j, finding->offset);
-    json_write_key(j, "subject");
-    json_write_str(j, finding->subject);
-    json_write_key(j, "message");
-    json_write_text(j, finding->message);
+    json_write_str(j, "subject", finding->subject);
+    json_write_text(j, "message", finding->message);
     write_hint(r, finding);
     if (r->shard != 0) {
-        json_write_key(j, "shard");
-        json_write_u64(j, r->shard);
+        json_write_u64(j, "shard", r->shard);
     }
     json_end_object(j);
 }
@@ -207,13 +198,12 @@ void report_verdict(const report *r)
 
 static void write_shards(json_writer *j, const char *path, uint32_t shards)
 {
-    json_write_key(j, "shards");
-    json_begin_array(j);
+    json_begin_array(j, "shards");
     for (uint32_t number = 1; number <= shards; number++) {
         char *shard = input_sibling_path(path, number);
 
         if (shard != NULL)
-            json_write_text(j, shard);
+            json_write_text(j, NULL, shard);
         free(shard);
     }
     json_end_array(j);
@@ -221,28 +211,22 @@ static void write_shards(json_writer *j, const char *path, uint32_t shards)
 
 static void write_verdict(json_writer *j, const report *r, bool complete)
 {
-    json_write_key(j, "valid");
     if (complete)
-        json_write_bool(j, report_is_valid(r));
+        json_write_bool(j, "valid", report_is_valid(r));
     else
-        json_write_null(j);
-    json_write_key(j, "errors");
-    json_write_u64(j, r->counts[GUFO_ERROR]);
-    json_write_key(j, "warnings");
-    json_write_u64(j, r->counts[GUFO_WARNING]);
+        json_write_null(j, "valid");
+    json_write_u64(j, "errors", r->counts[GUFO_ERROR]);
+    json_write_u64(j, "warnings", r->counts[GUFO_WARNING]);
 }
 
 static void write_fixes(json_writer *j, const fix_list *fixes, const report *output)
 {
-    json_write_key(j, "fixes");
-    json_begin_array(j);
+    json_begin_array(j, "fixes");
     for (size_t i = 0; i < fixes->count; i++)
         fix_write(j, &fixes->fixes[i]);
     json_end_array(j);
-    json_write_key(j, "output");
-    json_begin_object(j);
-    json_write_key(j, "path");
-    json_write_text(j, output->path);
+    json_begin_object(j, "output");
+    json_write_text(j, "path", output->path);
     write_verdict(j, output, true);
     json_end_object(j);
 }
@@ -258,6 +242,5 @@ void report_end_object(report *r, uint32_t shards, bool complete, const report *
     write_verdict(j, r, complete);
     if (output != NULL)
         write_fixes(j, r->fixes, output);
-    json_end_object(j);
-    json_writer_line(j);
+    json_end_document(j);
 }

@@ -12,7 +12,8 @@
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static bool write_value(json_writer *j, const gufo_value *value, uint64_t limit, unsigned depth);
+static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit,
+                        unsigned depth);
 
 /* "type", "element_type", "count", "values" of an object that is open. */
 static bool write_array_members(json_writer *j, const gufo_array *array, uint64_t limit,
@@ -22,21 +23,18 @@ static bool write_array_members(json_writer *j, const gufo_array *array, uint64_
     gufo_value element;
     bool sound = depth <= GUFO_MAX_DEPTH;
 
-    json_write_key(j, "type");
-    json_write_text(j, gufo_value_type_name(GUFO_VALUE_ARRAY));
-    json_write_key(j, "element_type");
-    json_write_text(j, gufo_value_type_name(array->type));
-    json_write_key(j, "count");
-    json_write_u64(j, array->count);
-    json_write_key(j, "values");
-    json_begin_array(j);
+    json_write_text(j, "type", gufo_value_type_name(GUFO_VALUE_ARRAY));
+    json_write_text(j, "element_type", gufo_value_type_name(array->type));
+    json_write_u64(j, "count", array->count);
+    json_begin_array(j, "values");
     while (sound && iter.index < limit && !ferror(j->out) && gufo_array_next(&iter, &element))
-        sound = write_value(j, &element, limit, depth + 1);
+        sound = write_value(j, NULL, &element, limit, depth + 1);
     json_end_array(j);
     return sound && !iter.changed;
 }
 
-static bool write_value(json_writer *j, const gufo_value *value, uint64_t limit, unsigned depth)
+static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit,
+                        unsigned depth)
 {
     bool sound = true;
 
@@ -45,28 +43,28 @@ static bool write_value(json_writer *j, const gufo_value *value, uint64_t limit,
     case GUFO_VALUE_UINT16:
     case GUFO_VALUE_UINT32:
     case GUFO_VALUE_UINT64:
-        json_write_u64(j, value->as.u);
+        json_write_u64(j, key, value->as.u);
         break;
     case GUFO_VALUE_INT8:
     case GUFO_VALUE_INT16:
     case GUFO_VALUE_INT32:
     case GUFO_VALUE_INT64:
-        json_write_i64(j, value->as.i);
+        json_write_i64(j, key, value->as.i);
         break;
     case GUFO_VALUE_FLOAT32:
-        json_write_f32(j, (float)value->as.f);
+        json_write_f32(j, key, (float)value->as.f);
         break;
     case GUFO_VALUE_FLOAT64:
-        json_write_f64(j, value->as.f);
+        json_write_f64(j, key, value->as.f);
         break;
     case GUFO_VALUE_BOOL:
-        json_write_bool(j, value->as.b);
+        json_write_bool(j, key, value->as.b);
         break;
     case GUFO_VALUE_STRING:
-        json_write_str(j, value->as.str);
+        json_write_str(j, key, value->as.str);
         break;
     case GUFO_VALUE_ARRAY:
-        json_begin_object(j);
+        json_begin_object(j, key);
         sound = write_array_members(j, &value->as.array, limit, depth);
         json_end_object(j);
         break;
@@ -74,25 +72,22 @@ static bool write_value(json_writer *j, const gufo_value *value, uint64_t limit,
     return sound;
 }
 
-bool value_write_json(json_writer *j, const gufo_value *value, uint64_t limit)
+bool value_write_json(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
 {
-    return write_value(j, value, limit, 1);
+    return write_value(j, key, value, limit, 1);
 }
 
-bool value_write_entry(json_writer *j, const gufo_entry *entry, uint64_t limit)
+bool value_write_entry(json_writer *j, const char *key, const gufo_entry *entry, uint64_t limit)
 {
     bool sound;
 
-    json_begin_object(j);
-    json_write_key(j, "key");
-    json_write_str(j, entry->key);
+    json_begin_object(j, key);
+    json_write_str(j, "key", entry->key);
     if (entry->value.type == GUFO_VALUE_ARRAY) {
         sound = write_array_members(j, &entry->value.as.array, limit, 1);
     } else {
-        json_write_key(j, "type");
-        json_write_text(j, gufo_value_type_name(entry->value.type));
-        json_write_key(j, "value");
-        sound = write_value(j, &entry->value, limit, 1);
+        json_write_text(j, "type", gufo_value_type_name(entry->value.type));
+        sound = write_value(j, "value", &entry->value, limit, 1);
     }
     json_end_object(j);
     return sound;

@@ -10,9 +10,9 @@
 /* {"key","type","value"} or {"key","type":"array","element_type","count","values"}, with at most
  * `limit` elements of every array; `count` is always the full one.
  * False if the file was changed meanwhile; what is written is well-formed all the same. */
-bool value_write_entry(json_writer *j, const gufo_entry *entry, uint64_t limit);
+bool value_write_entry(json_writer *j, const char *key, const gufo_entry *entry, uint64_t limit);
 /* A value inside an array: a plain JSON value, or {"type":"array",...}. */
-bool value_write_json(json_writer *j, const gufo_value *value, uint64_t limit);
+bool value_write_json(json_writer *j, const char *key, const gufo_value *value, uint64_t limit);
 
 /* A number or bool as text, without a newline.  Not for strings and arrays. */
 void value_put_number(FILE *out, const gufo_value *value);

@@ -4,6 +4,7 @@
 #include "cli/verify.h"
 
 #include "cli/commands.h"
+#include "cli/model_json.h"
 #include "cli/report.h"
 
 #include <stdlib.h>
@@ -92,13 +93,11 @@ static int report_failure(const input *in, const char *manifest_path, const gufo
 static void begin_json(verify_work *w, const char *path, const char *manifest_path, const input *in,
                        const signed_text *s)
 {
-    json_begin_object(&w->j);
-    json_write_key(&w->j, "path");
-    json_write_text(&w->j, path);
+    json_begin_object(&w->j, NULL);
+    json_write_text(&w->j, "path", path);
     if (in != NULL) {
-        hash_model_write_shards(&w->j, in->model);
-        json_write_key(&w->j, "manifest");
-        json_write_text(&w->j, manifest_path);
+        model_json_shards(&w->j, "shards", in->model);
+        json_write_text(&w->j, "manifest", manifest_path);
     }
     if (s->checked)
         verify_write_signature(&w->j, s);
@@ -106,8 +105,7 @@ static void begin_json(verify_work *w, const char *path, const char *manifest_pa
 
 static void write_failure(json_writer *j, const gufo_error *error)
 {
-    json_write_key(j, "error");
-    json_write_text(j, error->message);
+    json_write_text(j, "error", error->message);
 }
 
 static int compare(verify_work *w, const input *in, const gufo_manifest *manifest,
@@ -123,8 +121,7 @@ static int compare(verify_work *w, const input *in, const gufo_manifest *manifes
 
     if (shared->json) {
         begin_json(w, path, manifest_path, in, s);
-        json_write_key(&w->j, "results");
-        json_begin_array(&w->j);
+        json_begin_array(&w->j, "results");
     } else if (s->checked && !shared->quiet) {
         verify_put_signature(manifest_path, s);
     }
@@ -138,8 +135,7 @@ static int compare(verify_work *w, const input *in, const gufo_manifest *manifes
             verify_write_summary(&w->j, &summary);
         else
             write_failure(&w->j, &error);
-        json_end_object(&w->j);
-        json_writer_line(&w->j);
+        json_end_document(&w->j);
     } else if (status == GUFO_OK && !shared->quiet) {
         verify_put_summary(path, &summary);
     }
@@ -186,8 +182,7 @@ static int finish_signature(verify_work *w, const char *path, const signed_text 
 {
     if (w->options->base.shared->json) {
         begin_json(w, path, NULL, NULL, s);
-        json_end_object(&w->j);
-        json_writer_line(&w->j);
+        json_end_document(&w->j);
     } else if (s->result.verdict == GUFO_SIGNATURE_GOOD && !w->options->base.shared->quiet) {
         verify_put_signature(path, s);
     }

@@ -23,11 +23,10 @@ static void put_algorithms(uint32_t algorithms)
 
 static void write_algorithms(json_writer *j, uint32_t algorithms)
 {
-    json_write_key(j, "algorithms");
-    json_begin_array(j);
+    json_begin_array(j, "algorithms");
     for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++)
         if ((algorithms >> i & 1) != 0)
-            json_write_text(j, gufo_digest_kind_of((gufo_digest_algorithm)i)->name);
+            json_write_text(j, NULL, gufo_digest_kind_of((gufo_digest_algorithm)i)->name);
     json_end_array(j);
 }
 
@@ -43,14 +42,12 @@ void verify_put_result(const gufo_manifest_result *result)
 
 void verify_write_result(json_writer *j, const gufo_manifest_result *result)
 {
-    json_begin_object(j);
-    json_write_key(j, "tensor");
+    json_begin_object(j, NULL);
     if (result->whole)
-        json_write_null(j);
+        json_write_null(j, "tensor");
     else
-        json_write_str(j, result->tensor);
-    json_write_key(j, "verdict");
-    json_write_text(j, result_names[result->verdict]);
+        json_write_str(j, "tensor", result->tensor);
+    json_write_text(j, "verdict", result_names[result->verdict]);
     if (result->differing != 0)
         write_algorithms(j, result->differing);
     json_end_object(j);
@@ -77,21 +74,16 @@ void verify_put_summary(const char *path, const gufo_manifest_summary *s)
 
 void verify_write_summary(json_writer *j, const gufo_manifest_summary *s)
 {
-    json_write_key(j, "file");
-    json_write_str(j, s->file);
+    json_write_str(j, "file", s->file);
     write_algorithms(j, s->algorithms);
-    json_write_key(j, "tensors");
-    json_begin_object(j);
+    json_begin_object(j, "tensors");
     for (unsigned i = 0; i < sizeof result_names / sizeof *result_names; i++) {
-        json_write_key(j, result_names[i]);
-        json_write_u64(j, s->tensors[i]);
+        json_write_u64(j, result_names[i], s->tensors[i]);
     }
     json_end_object(j);
-    json_write_key(j, "all_data");
-    if (s->has_whole)
-        json_write_text(j, s->whole_differs != 0 ? "differs" : "same");
-    else
-        json_write_null(j);
-    json_write_key(j, "agrees");
-    json_write_bool(j, gufo_manifest_agrees(s));
+    json_write_text(j, "all_data",
+                    !s->has_whole           ? NULL
+                    : s->whole_differs != 0 ? "differs"
+                                            : "same");
+    json_write_bool(j, "agrees", gufo_manifest_agrees(s));
 }

@@ -98,15 +98,11 @@ void verify_write_signature(json_writer *j, const signed_text *s)
     char id[17];
 
     gufo_key_id_text(s->result.key_id, id);
-    json_write_key(j, "signature");
-    json_begin_object(j);
-    json_write_key(j, "verdict");
-    json_write_text(j, verdict_names[s->result.verdict]);
-    json_write_key(j, "key");
-    json_write_text(j, id);
+    json_begin_object(j, "signature");
+    json_write_text(j, "verdict", verdict_names[s->result.verdict]);
+    json_write_text(j, "key", id);
     if (s->result.verdict == GUFO_SIGNATURE_GOOD) {
-        json_write_key(j, "trusted_comment");
-        json_write_str(j, s->result.trusted_comment);
+        json_write_str(j, "trusted_comment", s->result.trusted_comment);
     }
     json_end_object(j);
 }
