@@ -9,9 +9,7 @@
 typedef struct command {
     const char *name;
     const char *summary; /* one line of `gufo --help` */
-    /* Reads its command line (argv[0] is the command's name) and does its work.  Returns the exit
-     * code. */
-    int (*run)(int argc, char **argv, shared_options *shared);
+    const command_line *line;
 } command;
 
 extern const command commands[];
@@ -21,25 +19,25 @@ const command *command_find(const char *name);
 /* The command whose name is most like `name`; NULL if none is. */
 const command *command_nearest(const char *name);
 
-int command_show(int argc, char **argv, shared_options *shared);
-int command_get(int argc, char **argv, shared_options *shared);
-int command_validate(int argc, char **argv, shared_options *shared);
-int command_stats(int argc, char **argv, shared_options *shared);
-int command_quantize(int argc, char **argv, shared_options *shared);
-int command_edit(int argc, char **argv, shared_options *shared);
-int command_imatrix(int argc, char **argv, shared_options *shared);
-int command_diff(int argc, char **argv, shared_options *shared);
-int command_hash(int argc, char **argv, shared_options *shared);
-int command_verify(int argc, char **argv, shared_options *shared);
-int command_sign(int argc, char **argv, shared_options *shared);
-int command_split(int argc, char **argv, shared_options *shared);
-int command_merge(int argc, char **argv, shared_options *shared);
-int command_endian(int argc, char **argv, shared_options *shared);
-int command_extract(int argc, char **argv, shared_options *shared);
-int command_strip(int argc, char **argv, shared_options *shared);
-int command_name(int argc, char **argv, shared_options *shared);
-int command_explain(int argc, char **argv, shared_options *shared);
-int command_list(int argc, char **argv, shared_options *shared);
-int command_help(int argc, char **argv, shared_options *shared);
+extern const command_line command_show;
+extern const command_line command_get;
+extern const command_line command_validate;
+extern const command_line command_stats;
+extern const command_line command_quantize;
+extern const command_line command_edit;
+extern const command_line command_imatrix;
+extern const command_line command_diff;
+extern const command_line command_hash;
+extern const command_line command_verify;
+extern const command_line command_sign;
+extern const command_line command_split;
+extern const command_line command_merge;
+extern const command_line command_endian;
+extern const command_line command_extract;
+extern const command_line command_strip;
+extern const command_line command_name;
+extern const command_line command_explain;
+extern const command_line command_list;
+extern const command_line command_help;
 
 #endif

@@ -17,20 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- arguments and input -------------------------------------------------------------------- */
-
-bool copying_read_two(copying *job, const char *names)
-{
-    const shared_options *shared = job->shared;
-
-    if (shared->arg_count != 2) {
-        report_usage(shared->command, "%s are needed", names);
-        return false;
-    }
-    job->input = shared->args[0];
-    job->output = shared->args[1];
-    return true;
-}
+/* ---- input ---------------------------------------------------------------------------------- */
 
 /* The data of a pipe is gone once its metadata was read. */
 static int check_data(const copying *job)
@@ -46,10 +33,10 @@ static int check_data(const copying *job)
     return CODE_OK;
 }
 
-int copying_open(copying *job)
+static int open_input(copying *job)
 {
     if (input_is_stdin(job->input))
-        return report_usage(job->shared->command, "the input must be a file, not '-'");
+        return report_usage(job->base.shared->command, "the input must be a file, not '-'");
     job->model = input_open_model(job->input, 0);
     return job->model != NULL ? check_data(job) : CODE_FAILED;
 }
@@ -89,8 +76,7 @@ static int report_failure(const copying *job, const gufo_error *error)
         report_error(path, error);
         return CODE_USAGE;
     default:
-        report_error(path, error);
-        return CODE_FAILED;
+        return report_error(path, error);
     }
 }
 
@@ -137,7 +123,7 @@ static bool goes_to_stream(const copying *job)
 static gufo_status write_files(copying *job, const gufo_run *how, gufo_error *error)
 {
     gufo_job_options options = {.path = job->output,
-                                .flags = job->shared->force ? GUFO_JOB_REPLACE : 0};
+                                .flags = job->base.shared->force ? GUFO_JOB_REPLACE : 0};
     gufo_status status;
 
     signals_temporaries(gufo_job_temporaries(job->plan), gufo_job_output_count(job->plan));
@@ -150,12 +136,12 @@ static gufo_status write_files(copying *job, const gufo_run *how, gufo_error *er
 static gufo_status write_copy(copying *job, gufo_cpu cpu, gufo_error *error)
 {
     gufo_run how = {.cpu = cpu,
-                    .threads = job->shared->threads,
+                    .threads = job->base.shared->threads,
                     .progress = on_progress,
                     .progress_context = job};
     gufo_status status;
 
-    progress_start(&job->bar, job->shared->quiet);
+    progress_start(&job->bar, job->base.shared->quiet);
     status = goes_to_stream(job) ? write_stream(job, &how, error) : write_files(job, &how, error);
     progress_end(&job->bar);
     return status;
@@ -245,10 +231,10 @@ static void tell(copying *job)
     for_each_normalised(job, warn_normalised, job);
     if (is_standard_output(job) && !job->dry_run)
         return;
-    if (job->shared->json)
+    if (job->base.shared->json)
         write_json(job);
     for (size_t i = 0; i < gufo_job_output_count(job->plan); i++)
-        if (!job->shared->json && !job->shared->quiet)
+        if (!job->base.shared->json && !job->base.shared->quiet)
             print_output(job, i);
 }
 
@@ -277,10 +263,17 @@ static int carry_out(copying *job)
     return code;
 }
 
-int copying_finish(copying *job, int code, const gufo_error *error)
+int copying_run(copying *job, copying_planner *plan)
 {
+    gufo_error error;
+    int code;
+
+    job->input = job->base.shared->args[0];
+    code = open_input(job);
     if (code == CODE_OK)
-        code = job->plan != NULL ? carry_out(job) : report_no_plan(job, error);
+        code = plan(job, &error);
+    if (code == CODE_OK)
+        code = job->plan != NULL ? carry_out(job) : report_no_plan(job, &error);
     gufo_job_free(job->plan);
     gufo_close(job->model);
     signals_reading(NULL);

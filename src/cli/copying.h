@@ -1,8 +1,6 @@
 /* What the commands that write a model again have in common: split, merge, endian, strip and
- * extract.  Each reads its command line and makes the plan; the rest is here:
- *
- *     copying_open     what the user named as input
- *     copying_finish   the plan is run and reported, and everything is closed */
+ * extract.  The struct of their options begins with a `copying`; each makes its plan, and
+ * copying_run does the rest: it opens the input, carries the plan out, reports it and closes. */
 #ifndef CLI_COPYING_H
 #define CLI_COPYING_H
 
@@ -12,24 +10,21 @@
 #include "gufo/edit.h"
 
 typedef struct copying {
-    const shared_options *shared;
-    const char *input, *output; /* `output` "-": standard output */
+    command_input base;
     bool dry_run;
+    const char *input, *output; /* `output` "-": standard output */
     const char *type_hint; /* what helps against an element type that cannot be; NULL: nothing */
     gufo_model *model;
     gufo_job *plan;
     progress bar;
 } copying;
 
-/* Opens the input.  Returns CODE_OK, or another after a report. */
-int copying_open(copying *job);
+/* Makes job->plan of job->model; leaves it NULL, and fills `error`, if the library refuses.  Returns
+ * CODE_OK, or another after a report. */
+typedef int copying_planner(copying *job, gufo_error *error);
 
-/* Ends a command: reports `error` if there is no plan (job->plan is NULL though the input is open),
- * else carries it out, and closes.  `code` is that of the steps before; returns the exit code. */
-int copying_finish(copying *job, int code, const gufo_error *error);
-
-/* Reads IN and OUT, which must be all arguments: `names` is how a report calls the two.  False after
- * a report. */
-bool copying_read_two(copying *job, const char *names);
+/* The first argument is the input; job->output is known, or the plan finds it.  Returns the exit
+ * code. */
+int copying_run(copying *job, copying_planner *plan);
 
 #endif

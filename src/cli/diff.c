@@ -15,41 +15,11 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_VALUES = OPTION_COMMAND };
-
-static const struct argp_option diff_table[] = {
-    {"values", OPTION_VALUES, NULL, 0,
+static const command_option diff_table[] = {
+    {"values", NULL,
      "Decode tensors that differ, whatever their types, and report how far apart their numbers are",
-     1},
+     OPTION_FLAG(diff_options, values)},
     {0},
-};
-
-static error_t parse_diff(int key, char *text, struct argp_state *state)
-{
-    diff_options *options = state->input;
-
-    (void)text;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options->base.shared;
-        return 0;
-    case OPTION_VALUES:
-        options->values = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp diff_argp = {
-    .options = diff_table,
-    .parser = parse_diff,
-    .args_doc = "A B",
-    .doc = "Show how two models differ: metadata, and tensors with their data.\v"
-           "How a model is stored makes no difference: shards, byte order, version, padding, "
-           "the order of keys and tensors.  Exit status 0 means that they are the same, 1 that "
-           "something differs.",
-    .children = options_children,
 };
 
 /* ---- the work ------------------------------------------------------------------------------- */
@@ -110,8 +80,7 @@ static int compare(diff_report *r)
     if (status == GUFO_E_STOPPED) /* the output has no reader */
         return CODE_OK;
     if (status != GUFO_OK) {
-        report_error(r->paths[0], &error);
-        return error.code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED; /* a pipe */
+        return report_refusal(r->paths[0], &error); /* a pipe */
     }
     return result.same ? CODE_OK : CODE_NO;
 }
@@ -136,18 +105,17 @@ static int diff(diff_report *r)
     return code;
 }
 
-int command_diff(int argc, char **argv, shared_options *shared)
+static int diff_named(void *context)
 {
-    diff_options options = {.base = {shared}};
-    diff_report r = {.options = &options, .j = json_writer_start(stdout)};
-    int code = options_parse(&diff_argp, 0, argc, argv, &options.base);
+    diff_options *options = context;
+    const shared_options *shared = options->base.shared;
+    diff_report r = {.options = options, .j = json_writer_start(stdout)};
+    int code;
 
-    if (code != CODE_OK || shared->done)
-        return code;
     if (shared->arg_count != 2)
         return report_usage("diff", "two models are compared, and %d %s given", shared->arg_count,
                             shared->arg_count == 1 ? "is" : "are");
-    code = cpu_from_environment(&options.cpu);
+    code = cpu_from_environment(&options->cpu);
     if (code != CODE_OK)
         return code;
     for (int i = 0; i < 2; i++) {
@@ -159,3 +127,14 @@ int command_diff(int argc, char **argv, shared_options *shared)
     }
     return diff(&r);
 }
+
+const command_line command_diff = {
+    .operands = "A B",
+    .doc = "Show how two models differ: metadata, and tensors with their data.\v"
+           "How a model is stored makes no difference: shards, byte order, version, padding, "
+           "the order of keys and tensors.  Exit status 0 means that they are the same, 1 that "
+           "something differs.",
+    .options = diff_table,
+    .size = sizeof(diff_options),
+    .run = diff_named,
+};

@@ -14,9 +14,6 @@
 #include "cli/signals.h"
 #include "cli/text.h"
 
-#include "base/checked.h"
-
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -26,91 +23,13 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum {
-    OPTION_SET = OPTION_COMMAND,
-    OPTION_SET_STRING,
-    OPTION_SET_FILE,
-    OPTION_SET_JSON,
-    OPTION_REMOVE,
-    OPTION_RENAME,
-    OPTION_RENAME_TENSOR,
-    OPTION_COPY_FROM,
-    OPTION_DRY_RUN,
-    OPTION_IN_PLACE,
-    OPTION_RESERVE,
-    OPTION_RECOVER,
-};
-
-static const struct argp_option edit_table[] = {
-    {NULL, 0, NULL, 0, "Changes, made in the order given:", 1},
-    {"set", OPTION_SET, "KEY=[TYPE:]VALUE", 0,
-     "Set a number, bool or string; a key that exists keeps its type unless TYPE is given", 1},
-    {"set-string", OPTION_SET_STRING, "KEY=TEXT", 0, "Set a string, whatever the value looks like",
-     1},
-    {"set-file", OPTION_SET_FILE, "KEY=PATH", 0, "Set a string to the bytes of a file", 1},
-    {"set-json", OPTION_SET_JSON, "KEY=TYPE:JSON", 0,
-     "Set an array, as in KEY=uint32:[1,2]; TYPE is that of its elements", 1},
-    {"remove", OPTION_REMOVE, "GLOB", 0, "Remove keys", 1},
-    {"rename", OPTION_RENAME, "OLD=NEW", 0, "Rename a key", 1},
-    {"rename-tensor", OPTION_RENAME_TENSOR, "OLD=NEW", 0, "Rename a tensor", 1},
-    {"copy-from", OPTION_COPY_FROM, "OTHER GLOB", 0, "Set keys as they are in another file", 1},
-    {NULL, 0, NULL, 0, "How it is written:", 2},
-    {"output", 'o', "OUT", 0, "Write a new file and leave FILE unchanged", 2},
-    {"in-place", OPTION_IN_PLACE, "WHEN", 0,
-     "Change FILE itself: auto (where that is safe), yes, or no (always a new file)", 2},
-    {"reserve", OPTION_RESERVE, "SIZE", 0, "Leave room for later edits where the file grows", 2},
-    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show the differences and change nothing", 2},
-    {"recover", OPTION_RECOVER, NULL, 0, "Complete an edit that was interrupted", 2},
-    {0},
-};
-
-static bool read_in_place(edit_options *o, const char *text)
-{
-    static const char *const names[] = {[GUFO_EDIT_IN_PLACE_IF_SAFE] = "auto",
-                                        [GUFO_EDIT_IN_PLACE_ALWAYS] = "yes",
-                                        [GUFO_EDIT_IN_PLACE_NEVER] = "no"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        if (strcmp(names[i], text) == 0) {
-            o->in_place = (gufo_edit_in_place)i;
-            return true;
-        }
-    }
-    report_usage("edit", "--in-place is auto, yes or no, not '%s'", text);
-    return false;
-}
-
-/* "512K", "64Mi" */
-static bool read_size(edit_options *o, const char *text)
-{
-    static const char units[] = "KMG";
-    const char *at = text, *unit;
-    uint64_t size = 0, factor = 1;
-    bool good = isdigit((unsigned char)*at);
-
-    for (; good && isdigit((unsigned char)*at); at++)
-        good = checked_mul(size, 10, &size) && checked_add(size, (uint64_t)(*at - '0'), &size);
-    unit = *at != '\0' ? strchr(units, *at) : NULL;
-    if (unit != NULL) {
-        bool binary = *++at == 'i';
-
-        at += binary;
-        for (const char *each = units; each <= unit; each++)
-            factor *= binary ? 1024 : 1000;
-    }
-    if (good && *at == '\0' && checked_mul(size, factor, &o->reserve))
-        return true;
-    report_usage("edit", "--reserve needs a size such as 64K or 1Mi, not '%s'", text);
-    return false;
-}
-
 static bool add_operation(edit_options *o, edit_operation_kind kind, const char *text,
                           const char *glob)
 {
     edit_operation *larger = realloc(o->operations, (o->count + 1) * sizeof *larger);
 
     if (larger == NULL) {
-        report_message(NULL, "out of memory");
+        report_memory(NULL);
         return false;
     }
     o->operations = larger;
@@ -118,83 +37,58 @@ static bool add_operation(edit_options *o, edit_operation_kind kind, const char 
     return true;
 }
 
-/* The option has two arguments, of which argp reads one. */
-static bool add_copy(edit_options *o, const char *text, struct argp_state *state)
+static bool read_change(void *options, const command_option *option, const char *text,
+                        struct argp_state *state)
 {
-    if (state->next >= state->argc) {
-        report_usage("edit", "--copy-from needs a file and a pattern for keys");
-        return false;
-    }
-    return add_operation(o, EDIT_COPY, text, state->argv[state->next++]);
+    (void)state;
+    return add_operation(options, (edit_operation_kind)option->lowest, text, NULL);
 }
 
-static bool parse_change(edit_options *o, int key, const char *text)
+/* The option has two arguments, of which argp reads one. */
+static bool read_copy(void *options, const command_option *option, const char *text,
+                      struct argp_state *state)
 {
-    static const struct {
-        int key;
-        edit_operation_kind kind;
-    } kinds[] = {{OPTION_SET, EDIT_SET},
-                 {OPTION_SET_STRING, EDIT_SET_STRING},
-                 {OPTION_SET_FILE, EDIT_SET_FILE},
-                 {OPTION_SET_JSON, EDIT_SET_JSON},
-                 {OPTION_REMOVE, EDIT_REMOVE},
-                 {OPTION_RENAME, EDIT_RENAME},
-                 {OPTION_RENAME_TENSOR, EDIT_RENAME_TENSOR}};
-
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (kinds[i].key == key)
-            return add_operation(o, kinds[i].kind, text, NULL);
+    (void)option;
+    if (state->next < state->argc)
+        return add_operation(options, EDIT_COPY, text, state->argv[state->next++]);
+    report_usage("edit", "--copy-from needs a file and a pattern for keys");
     return false;
 }
 
-static error_t parse_edit(int key, char *text, struct argp_state *state)
-{
-    edit_options *o = state->input;
-    bool good = true;
+#define CHANGE(operation) OPTION_READ(read_change), .lowest = (operation)
 
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = o->base.shared;
-        return 0;
-    case 'o':
-        o->output = text;
-        return 0;
-    case OPTION_DRY_RUN:
-        return o->dry_run = true, 0;
-    case OPTION_RECOVER:
-        return o->recover = true, 0;
-    case OPTION_IN_PLACE:
-        good = read_in_place(o, text);
-        break;
-    case OPTION_RESERVE:
-        good = read_size(o, text);
-        break;
-    case OPTION_COPY_FROM:
-        good = add_copy(o, text, state);
-        break;
-    default:
-        if (key < OPTION_SET || key > OPTION_RENAME_TENSOR)
-            return ARGP_ERR_UNKNOWN;
-        good = parse_change(o, key, text);
-    }
-    return good ? 0 : EINVAL;
-}
+static const char *const in_place_words[] = {[GUFO_EDIT_IN_PLACE_IF_SAFE] = "auto",
+                                             [GUFO_EDIT_IN_PLACE_ALWAYS] = "yes",
+                                             [GUFO_EDIT_IN_PLACE_NEVER] = "no",
+                                             NULL};
 
-static const struct argp edit_argp = {
-    .options = edit_table,
-    .parser = parse_edit,
-    .args_doc = "FILE",
-    .doc =
-        "Change the metadata of a model.\v"
-        "Tensor data is not written: the new metadata goes over the old one, or into blocks that "
-        "the file system inserts in front (ext4, XFS).  Where neither is possible or safe, gufo "
-        "writes a new file under the same name, and the system shares or copies the data.  -v "
-        "shows "
-        "which.\n\n"
-        "Without TYPE a new key is a bool (true, false), an integer, a float32 or a string, as "
-        "its value looks.  An edit that was interrupted is completed by --recover FILE, or by "
-        "the next edit.",
-    .children = options_children,
+static const command_option edit_table[] = {
+    {.help = "Changes, made in the order given:"},
+    {"set", "KEY=[TYPE:]VALUE",
+     "Set a number, bool or string; a key that exists keeps its type unless TYPE is given",
+     CHANGE(EDIT_SET)},
+    {"set-string", "KEY=TEXT", "Set a string, whatever the value looks like",
+     CHANGE(EDIT_SET_STRING)},
+    {"set-file", "KEY=PATH", "Set a string to the bytes of a file", CHANGE(EDIT_SET_FILE)},
+    {"set-json", "KEY=TYPE:JSON",
+     "Set an array, as in KEY=uint32:[1,2]; TYPE is that of its elements", CHANGE(EDIT_SET_JSON)},
+    {"remove", "GLOB", "Remove keys", CHANGE(EDIT_REMOVE)},
+    {"rename", "OLD=NEW", "Rename a key", CHANGE(EDIT_RENAME)},
+    {"rename-tensor", "OLD=NEW", "Rename a tensor", CHANGE(EDIT_RENAME_TENSOR)},
+    {"copy-from", "OTHER GLOB", "Set keys as they are in another file", OPTION_READ(read_copy)},
+    {.help = "How it is written:", .group = 2},
+    {"output", "OUT", "Write a new file and leave FILE unchanged",
+     OPTION_TEXT(edit_options, output), .letter = 'o', .group = 2},
+    {"in-place", "WHEN",
+     "Change FILE itself: auto (where that is safe), yes, or no (always a new file)",
+     OPTION_CHOICE(edit_options, in_place, in_place_words, 0), .group = 2},
+    {"reserve", "SIZE", "Leave room for later edits where the file grows",
+     OPTION_SIZE(edit_options, reserve, 0, "64K or 1Mi"), .group = 2},
+    {"dry-run", NULL, "Show the differences and change nothing", OPTION_FLAG(edit_options, dry_run),
+     .group = 2},
+    {"recover", NULL, "Complete an edit that was interrupted", OPTION_FLAG(edit_options, recover),
+     .group = 2},
+    {0},
 };
 
 /* ---- the work ------------------------------------------------------------------------------- */
@@ -209,8 +103,7 @@ static int report_failure(const edit_options *o, const gufo_error *error)
     }
     if (error->code == GUFO_E_EXISTS)
         return save_report(path, error);
-    report_error(path, error);
-    return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
+    return report_refusal(path, error);
 }
 
 static int recover(const edit_options *o, bool asked)
@@ -223,10 +116,8 @@ static int recover(const edit_options *o, bool asked)
     gufo_edit_recovery recovery;
     gufo_error error;
 
-    if (gufo_edit_recover(o->path, NULL, &recovery, &error) != GUFO_OK) {
-        report_error(o->path, &error);
-        return CODE_FAILED;
-    }
+    if (gufo_edit_recover(o->path, NULL, &recovery, &error) != GUFO_OK)
+        return report_error(o->path, &error);
     if (asked && !o->base.shared->quiet) {
         text_put(stdout, gufo_str_of(o->path), TEXT_PLAIN);
         printf(": %s\n", results[recovery]);
@@ -264,20 +155,16 @@ static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target
     gufo_error error;
     int code = CODE_OK;
 
-    if (fd < 0) {
-        report_system(o->output, errno);
-        return CODE_FAILED;
-    }
+    if (fd < 0)
+        return report_system(o->output, errno);
     if (gufo_edit_stream(edit, fd, target, how, &error) != GUFO_OK) {
         /* Whoever closes a pipe has seen what it wanted. */
         bool enough = standard && error.system == EPIPE && signals_pipe_closed();
 
         code = enough ? CODE_OK : report_failure(o, &error);
     }
-    if (!standard && close(fd) != 0 && code == CODE_OK) {
-        report_system(o->output, errno);
-        code = CODE_FAILED;
-    }
+    if (!standard && close(fd) != 0 && code == CODE_OK)
+        code = report_system(o->output, errno);
     return code;
 }
 
@@ -415,23 +302,44 @@ static int check_arguments(const edit_options *o)
     return CODE_OK;
 }
 
-int command_edit(int argc, char **argv, shared_options *shared)
+static int edit_named(void *context)
 {
-    edit_options options = {.base = {shared}};
-    int code = options_parse(&edit_argp, 0, argc, argv, &options.base);
+    edit_options *o = context;
+    int code;
 
-    if (code == 0 && !shared->done) {
-        if (shared->arg_count != 1)
-            code = report_usage("edit", "one FILE is needed, and nothing else");
-        else {
-            options.path = shared->args[0];
-            code = check_arguments(&options);
-            if (code == CODE_OK)
-                code = options.recover ? recover(&options, true) : edit_file(&options);
-        }
-    }
-    for (size_t i = 0; i < options.count; i++)
-        gufo_close(options.operations[i].source);
-    free(options.operations);
-    return code;
+    o->path = o->base.shared->args[0];
+    code = check_arguments(o);
+    if (code != CODE_OK)
+        return code;
+    return o->recover ? recover(o, true) : edit_file(o);
 }
+
+static void release(void *context)
+{
+    edit_options *o = context;
+
+    for (size_t i = 0; i < o->count; i++)
+        gufo_close(o->operations[i].source);
+    free(o->operations);
+}
+
+const command_line command_edit = {
+    .operands = "FILE",
+    .doc =
+        "Change the metadata of a model.\v"
+        "Tensor data is not written: the new metadata goes over the old one, or into blocks that "
+        "the file system inserts in front (ext4, XFS).  Where neither is possible or safe, gufo "
+        "writes a new file under the same name, and the system shares or copies the data.  -v "
+        "shows "
+        "which.\n\n"
+        "Without TYPE a new key is a bool (true, false), an integer, a float32 or a string, as "
+        "its value looks.  An edit that was interrupted is completed by --recover FILE, or by "
+        "the next edit.",
+    .options = edit_table,
+    .size = sizeof(edit_options),
+    .least = 1,
+    .most = 1,
+    .needed = "one FILE is needed, and nothing else",
+    .run = edit_named,
+    .release = release,
+};

@@ -28,7 +28,7 @@ static char *split(const char *option, const char *text, const char **rest)
     *rest = equals + 1;
     key = strndup(text, (size_t)(equals - text));
     if (key == NULL)
-        report_message(NULL, "out of memory");
+        report_memory(NULL);
     return key;
 }
 
@@ -255,10 +255,8 @@ static int copy_keys(gufo_document *document, const edit_options *options,
     if (input_is_pending(operation->text))
         return CODE_FAILED;
     operation->source = gufo_open(operation->text, &just_this, &error);
-    if (operation->source == NULL) {
-        report_error(operation->text, &error);
-        return CODE_FAILED;
-    }
+    if (operation->source == NULL)
+        return report_error(operation->text, &error);
     code = check(options, "--copy-from", operation->text,
                  gufo_document_copy_entries(document, operation->source, matches, &operation->glob,
                                             &copied, &error),
@@ -354,10 +352,8 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options)
     uint32_t number;
     uint64_t shards = shard_count(edit, options->path, &number);
 
-    if (gufo_document_changes(gufo_edit_document(edit), look_at_change, &t, &error) != GUFO_OK) {
-        report_error(options->path, &error);
-        return CODE_FAILED;
-    }
+    if (gufo_document_changes(gufo_edit_document(edit), look_at_change, &t, &error) != GUFO_OK)
+        return report_error(options->path, &error);
     if (t.split_key[0] != '\0' && !options->base.shared->force)
         return report_usage("edit", "'%s' ties the shards of a set together; --force changes it",
                             t.split_key);

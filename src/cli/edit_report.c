@@ -109,22 +109,17 @@ int edit_report_changes(edit_report *report, gufo_edit *edit, const edit_options
     gufo_status status;
     gufo_error error = {0};
 
-    if (t.out == NULL) {
-        report_message(NULL, "out of memory");
-        return CODE_FAILED;
-    }
+    if (t.out == NULL)
+        return report_memory(NULL);
     t.json = json_writer_start(t.out);
     status =
         gufo_document_changes(gufo_edit_document(edit), json ? tell_json : tell_text, &t, &error);
     report->changes = t.count;
-    if (fclose(t.out) != 0 && status == GUFO_OK) {
-        report_message(NULL, "out of memory");
-        return CODE_FAILED;
-    }
+    if (fclose(t.out) != 0 && status == GUFO_OK)
+        return report_memory(NULL);
     if (status == GUFO_OK)
         return CODE_OK;
-    report_error(options->path, &error);
-    return CODE_FAILED;
+    return report_error(options->path, &error);
 }
 
 /* ---- the way -------------------------------------------------------------------------------- */

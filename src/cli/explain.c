@@ -11,22 +11,12 @@
 #include "cli/catalogue.h"
 #include "cli/commands.h"
 #include "cli/report.h"
-#include "cli/stdout.h"
 #include "cli/text.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum { NAME_COLUMNS = 16, LINE_COLUMNS = 96, LONGEST_HINTED = 200 };
-
-static const struct argp explain_argp = {
-    .parser = options_parse_none,
-    .args_doc = "KEY|TENSOR|TYPE|ARCH|TOKENIZER|RULE...",
-    .doc = "Explain a key, a tensor, a type, an architecture, a tokenizer or a rule.\v"
-           "Names may be those of a file (llama.context_length, blk.3.attn_q.weight) or those of "
-           "'gufo list' ({arch}.context_length).",
-    .children = options_children,
-};
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
@@ -124,8 +114,10 @@ static int report_unknown(const char *word)
     return CODE_NO;
 }
 
-static int explain(const char *word, bool json)
+static int explain(void *context, const char *word)
 {
+    const command_input *input = context;
+    bool json = input->shared->json;
     json_writer j = json_writer_start(stdout);
     size_t index, matches = 0;
 
@@ -150,15 +142,18 @@ static int explain(const char *word, bool json)
     return matches > 0 ? CODE_OK : report_unknown(word);
 }
 
-int command_explain(int argc, char **argv, shared_options *shared)
+static int explain_all(void *options)
 {
-    int code = options_parse(&explain_argp, 0, argc, argv, &(command_input){shared});
-
-    if (code != 0 || shared->done)
-        return code;
-    if (shared->arg_count == 0)
-        return report_usage("explain", "no word is given");
-    for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
-        code = worst_code(code, explain(shared->args[i], shared->json));
-    return code;
+    return options_for_each(options, explain);
 }
+
+const command_line command_explain = {
+    .operands = "KEY|TENSOR|TYPE|ARCH|TOKENIZER|RULE...",
+    .doc = "Explain a key, a tensor, a type, an architecture, a tokenizer or a rule.\v"
+           "Names may be those of a file (llama.context_length, blk.3.attn_q.weight) or those of "
+           "'gufo list' ({arch}.context_length).",
+    .size = sizeof(command_input),
+    .least = 1,
+    .needed = "no word is given",
+    .run = explain_all,
+};

@@ -26,43 +26,12 @@ typedef struct get_options {
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_RAW = OPTION_COMMAND };
-
-static const struct argp_option get_table[] = {
-    {"raw", OPTION_RAW, NULL, 0, "Write exactly the bytes of a string, without a newline", 1},
-    {"output", 'o', "OUT", 0, "Write the bytes of a string to the file OUT", 1},
+static const command_option get_table[] = {
+    {"raw", NULL, "Write exactly the bytes of a string, without a newline",
+     OPTION_FLAG(get_options, raw)},
+    {"output", "OUT", "Write the bytes of a string to the file OUT",
+     OPTION_TEXT(get_options, output), .given = offsetof(get_options, raw), .letter = 'o'},
     {0},
-};
-
-static error_t parse_get(int key, char *text, struct argp_state *state)
-{
-    get_options *options = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options->base.shared;
-        state->child_inputs[1] = &options->input;
-        return 0;
-    case OPTION_RAW:
-        options->raw = true;
-        return 0;
-    case 'o':
-        options->raw = true;
-        options->output = text;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp get_argp = {
-    .options = get_table,
-    .parser = parse_get,
-    .args_doc = "FILE KEY",
-    .doc = "Print the value of a metadata key.\v"
-           "Arrays are printed with one element per line.  With --json the key is printed with its "
-           "type and value.  Exit status 1 means that there is no such key.",
-    .children = input_children,
 };
 
 /* ---- the key that may be meant -------------------------------------------------------------- */
@@ -203,16 +172,26 @@ static int get(const char *path, const char *key, const get_options *options)
     return code;
 }
 
-int command_get(int argc, char **argv, shared_options *shared)
+static int get_named(void *context)
 {
-    get_options options = {.base = {shared}};
-    int code = options_parse(&get_argp, 0, argc, argv, &options.base);
+    const get_options *options = context;
+    const shared_options *shared = options->base.shared;
 
-    if (code != 0 || shared->done)
-        return code;
-    if (shared->arg_count != 2)
-        return report_usage("get", "FILE and KEY are needed, and nothing else");
-    if (shared->json && options.raw)
+    if (shared->json && options->raw)
         return report_usage("get", "--json and --raw exclude each other");
-    return get(shared->args[0], shared->args[1], &options);
+    return get(shared->args[0], shared->args[1], options);
 }
+
+const command_line command_get = {
+    .operands = "FILE KEY",
+    .doc = "Print the value of a metadata key.\v"
+           "Arrays are printed with one element per line.  With --json the key is printed with its "
+           "type and value.  Exit status 1 means that there is no such key.",
+    .options = get_table,
+    .size = sizeof(get_options),
+    .single = offsetof(get_options, input.single),
+    .least = 2,
+    .most = 2,
+    .needed = "FILE and KEY are needed, and nothing else",
+    .run = get_named,
+};

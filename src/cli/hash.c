@@ -19,57 +19,20 @@ typedef struct hash_options {
     bool no_tensors;
 } hash_options;
 
-enum {
-    OPTION_ALGORITHM = OPTION_COMMAND, /* and those that follow it, one per algorithm */
-    OPTION_ALL = OPTION_ALGORITHM + GUFO_DIGEST_COUNT,
-    OPTION_NO_TENSORS,
-};
+#define ALGORITHM(kind) OPTION_BITS(hash_options, algorithms, UINT32_C(1) << (kind))
+#define ALL_ALGORITHMS ((UINT32_C(1) << GUFO_DIGEST_COUNT) - 1)
 
-static const struct argp_option hash_table[] = {
-    {"xxh64", OPTION_ALGORITHM + GUFO_DIGEST_XXH64, NULL, 0, "XXH64: fast; the default", 1},
-    {"sha1", OPTION_ALGORITHM + GUFO_DIGEST_SHA1, NULL, 0, "SHA-1", 1},
-    {"sha256", OPTION_ALGORITHM + GUFO_DIGEST_SHA256, NULL, 0, "SHA-256", 1},
-    {"blake2b", OPTION_ALGORITHM + GUFO_DIGEST_BLAKE2B, NULL, 0, "BLAKE2b-512", 1},
-    {"uuid", OPTION_ALGORITHM + GUFO_DIGEST_UUID, NULL, 0,
-     "A UUID of version 5 that names the data of the whole file", 1},
-    {"all", OPTION_ALL, NULL, 0, "All of these", 1},
-    {"no-tensors", OPTION_NO_TENSORS, NULL, 0, "Only all tensors together, not each one", 2},
+static const command_option hash_table[] = {
+    {"xxh64", NULL, "XXH64: fast; the default", ALGORITHM(GUFO_DIGEST_XXH64)},
+    {"sha1", NULL, "SHA-1", ALGORITHM(GUFO_DIGEST_SHA1)},
+    {"sha256", NULL, "SHA-256", ALGORITHM(GUFO_DIGEST_SHA256)},
+    {"blake2b", NULL, "BLAKE2b-512", ALGORITHM(GUFO_DIGEST_BLAKE2B)},
+    {"uuid", NULL, "A UUID of version 5 that names the data of the whole file",
+     ALGORITHM(GUFO_DIGEST_UUID)},
+    {"all", NULL, "All of these", OPTION_BITS(hash_options, algorithms, ALL_ALGORITHMS)},
+    {"no-tensors", NULL, "Only all tensors together, not each one",
+     OPTION_FLAG(hash_options, no_tensors), .group = 2},
     {0},
-};
-
-static error_t parse_hash(int key, char *text, struct argp_state *state)
-{
-    hash_options *options = state->input;
-
-    (void)text;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options->base.shared;
-        state->child_inputs[1] = &options->input;
-        return 0;
-    case OPTION_ALL:
-        options->algorithms = (UINT32_C(1) << GUFO_DIGEST_COUNT) - 1;
-        return 0;
-    case OPTION_NO_TENSORS:
-        options->no_tensors = true;
-        return 0;
-    default:
-        if (key < OPTION_ALGORITHM || key >= OPTION_ALL)
-            return ARGP_ERR_UNKNOWN;
-        options->algorithms |= UINT32_C(1) << (key - OPTION_ALGORITHM);
-        return 0;
-    }
-}
-
-static const struct argp hash_argp = {
-    .options = hash_table,
-    .parser = parse_hash,
-    .args_doc = "FILE...",
-    .doc = "Hash the tensor data of models.\v"
-           "A line for each tensor and one for the data of all tensors, in the form that "
-           "llama-gguf-hash writes and gufo verify reads: a manifest.  Metadata and padding do not "
-           "count.  The lines of a set have the path of its first shard.",
-    .children = input_children,
 };
 
 /* ---- the work ------------------------------------------------------------------------------- */
@@ -168,8 +131,9 @@ static int hash_open_model(work *w, const input *in)
     return status == GUFO_OK || status == GUFO_E_STOPPED ? CODE_OK : hash_report(in, &error);
 }
 
-static int hash(const char *path, const hash_options *options)
+static int hash(void *context, const char *path)
 {
+    const hash_options *options = context;
     work w = {.options = options,
               .path = path,
               .algorithms =
@@ -187,16 +151,21 @@ static int hash(const char *path, const hash_options *options)
     return code;
 }
 
-int command_hash(int argc, char **argv, shared_options *shared)
+static int hash_all(void *options)
 {
-    hash_options options = {.base = {shared}};
-    int code = options_parse(&hash_argp, 0, argc, argv, &options.base);
-
-    if (code != CODE_OK || shared->done)
-        return code;
-    if (shared->arg_count == 0)
-        return report_usage("hash", "no FILE is given");
-    for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
-        code = worst_code(code, hash(shared->args[i], &options));
-    return code;
+    return options_for_each(options, hash);
 }
+
+const command_line command_hash = {
+    .operands = "FILE...",
+    .doc = "Hash the tensor data of models.\v"
+           "A line for each tensor and one for the data of all tensors, in the form that "
+           "llama-gguf-hash writes and gufo verify reads: a manifest.  Metadata and padding do not "
+           "count.  The lines of a set have the path of its first shard.",
+    .options = hash_table,
+    .size = sizeof(hash_options),
+    .single = offsetof(hash_options, input.single),
+    .least = 1,
+    .needed = "no FILE is given",
+    .run = hash_all,
+};

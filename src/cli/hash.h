@@ -28,6 +28,8 @@ int hash_report(const input *in, const gufo_error *error);
 
 /* Looks whether the algorithms are there: CODE_OK, or CODE_USAGE after a report. */
 int hash_check_algorithms(uint32_t algorithms);
+/* The same of signatures. */
+int hash_check_signatures(void);
 
 /* ---- manifests ------------------------------------------------------------------------------ */
 

@@ -36,3 +36,12 @@ int hash_check_algorithms(uint32_t algorithms)
     }
     return CODE_OK;
 }
+
+int hash_check_signatures(void)
+{
+    if (gufo_signature_available())
+        return CODE_OK;
+    report_message(NULL, "signatures are not available: this gufo was built without libsodium "
+                         "(Debian package libsodium-dev)");
+    return CODE_USAGE;
+}

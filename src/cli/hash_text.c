@@ -78,7 +78,7 @@ char *hash_path_with(const char *path, const char *suffix)
     char *longer = malloc(size);
 
     if (longer == NULL)
-        report_message(path, "out of memory");
+        report_memory(path);
     else
         (void)snprintf(longer, size, "%s%s", path, suffix);
     return longer;

@@ -88,7 +88,7 @@ int help_parse_top(int argc, char **argv, shared_options *shared, int *command_a
     top_input input = {.base = {shared}, .command_at = argc};
     char *doc = top_doc();
     struct argp top = top_argp(doc); /* without memory, without the text */
-    int code = options_parse(&top, ARGP_IN_ORDER, argc, argv, &input.base);
+    int code = options_parse(&top, ARGP_IN_ORDER, argc, argv, shared, &input);
 
     free(doc);
     *command_at = input.command_at;
@@ -117,13 +117,6 @@ int help_unknown_command(const char *name)
 
 /* ---- gufo help COMMAND ---------------------------------------------------------------------- */
 
-static const struct argp help_argp = {
-    .parser = options_parse_none,
-    .args_doc = "[COMMAND]",
-    .doc = "Explain a command, or gufo itself.",
-    .children = options_children,
-};
-
 /* Every command explains itself. */
 static int explain(const char *name, shared_options *shared)
 {
@@ -134,20 +127,24 @@ static int explain(const char *name, shared_options *shared)
     if (found == NULL)
         return help_unknown_command(name);
     shared->command = found->name;
-    return found->run(2, arguments, shared);
+    return options_run(found->line, 2, arguments, shared);
 }
 
-int command_help(int argc, char **argv, shared_options *shared)
+static int help_with(void *options)
 {
-    command_input input = {shared};
-    int code = options_parse(&help_argp, 0, argc, argv, &input);
+    shared_options *shared = ((command_input *)options)->shared;
 
-    if (code != 0 || shared->done)
-        return code;
-    if (shared->arg_count > 1)
-        return report_usage("help", "one command at a time");
-    if (shared->arg_count == 1)
+    if (shared->arg_count > 0)
         return explain(shared->args[0], shared);
     help_print_top(stdout);
     return CODE_OK;
 }
+
+const command_line command_help = {
+    .operands = "[COMMAND]",
+    .doc = "Explain a command, or gufo itself.",
+    .size = sizeof(command_input),
+    .most = 1,
+    .needed = "one command at a time",
+    .run = help_with,
+};

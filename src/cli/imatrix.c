@@ -23,85 +23,33 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_FORMAT = OPTION_COMMAND, OPTION_CHUNK_SIZE };
+static const char *const format_names[] = {
+    [GUFO_IMATRIX_GGUF] = "gguf", [GUFO_IMATRIX_LEGACY] = "dat", NULL};
 
-static const struct argp_option imatrix_table[] = {
-    {"format", OPTION_FORMAT, "FORMAT", 0,
-     "Write gguf or dat (default: dat if the name of OUT ends in .dat, else gguf)", 1},
-    {"chunk-size", OPTION_CHUNK_SIZE, "N", 0,
-     "Tokens of a chunk if the file does not record them, as in every .dat (default: 512)", 1},
+static const command_option imatrix_table[] = {
+    {"format", "FORMAT",
+     "Write gguf or dat (default: dat if the name of OUT ends in .dat, else gguf)",
+     OPTION_CHOICE(imatrix_options, format, format_names, 0),
+     .given = offsetof(imatrix_options, format_given)},
+    {"chunk-size", "N",
+     "Tokens of a chunk if the file does not record them, as in every .dat (default: 512)",
+     OPTION_NUMBER(imatrix_options, chunk_size, 1, UINT32_MAX)},
     {0},
 };
 
-static error_t set_chunk_size(imatrix_options *options, const char *text)
-{
-    uint64_t size;
-
-    if (!options_number(options->base.shared, "--chunk-size", text, 1, UINT32_MAX, &size))
-        return EINVAL;
-    options->chunk_size = (uint32_t)size;
-    return 0;
-}
-
-static error_t parse_imatrix(int key, char *text, struct argp_state *state)
-{
-    imatrix_options *options = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options->base.shared;
-        return 0;
-    case OPTION_FORMAT:
-        options->format = text;
-        return 0;
-    case OPTION_CHUNK_SIZE:
-        return set_chunk_size(options, text);
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp imatrix_argp = {
-    .options = imatrix_table,
-    .parser = parse_imatrix,
-    .args_doc = "show FILE...\nmerge OUT IN...\nconvert IN OUT",
-    .doc =
-        "Show, merge and convert importance matrices.\v"
-        "For every tensor, 'show' prints how much text went into it, which experts never saw any, "
-        "and what cannot be used.  'merge' writes the sum of several, 'convert' one in the other "
-        "format: GGUF, or the old one of imatrix.dat.  OUT may be '-' for standard output.",
-    .children = options_children,
-};
-
 /* ---- formats -------------------------------------------------------------------------------- */
-
-static const char *const format_names[] = {
-    [GUFO_IMATRIX_GGUF] = "gguf",
-    [GUFO_IMATRIX_LEGACY] = "dat",
-};
-
-enum { FORMAT_COUNT = sizeof format_names / sizeof *format_names };
 
 const char *imatrix_format_name(gufo_imatrix_format format)
 {
     return format_names[format];
 }
 
-static bool find_format(const char *name, gufo_imatrix_format *out)
-{
-    for (size_t i = 0; i < FORMAT_COUNT; i++) {
-        if (strcmp(format_names[i], name) == 0) {
-            *out = (gufo_imatrix_format)i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static gufo_imatrix_format format_of_path(const char *path)
+static gufo_imatrix_format format_of(const imatrix_options *options, const char *path)
 {
     const char *dot = strrchr(path, '.');
 
+    if (options->format_given)
+        return options->format;
     return dot != NULL && strcmp(dot, ".dat") == 0 ? GUFO_IMATRIX_LEGACY : GUFO_IMATRIX_GGUF;
 }
 
@@ -110,7 +58,7 @@ static gufo_imatrix_format format_of_path(const char *path)
 /* NULL after a report; *code is then the exit code. */
 static gufo_imatrix *open_imatrix(const char *path, const imatrix_options *options, int *code)
 {
-    gufo_imatrix_options open_options = {.chunk_size = options->chunk_size, .name = path};
+    gufo_imatrix_options open_options = {.chunk_size = (uint32_t)options->chunk_size, .name = path};
     gufo_error error;
     gufo_imatrix *imatrix =
         gufo_imatrix_open(input_is_stdin(path) ? "/dev/stdin" : path, &open_options, &error);
@@ -275,10 +223,8 @@ static int merge_opened(const char *path, const gufo_imatrix *const *opened, siz
     uint64_t left_out;
     int code;
 
-    if (sum == NULL) {
-        report_error(NULL, &error);
-        return CODE_FAILED;
-    }
+    if (sum == NULL)
+        return report_error(NULL, &error);
     left_out = count_left_out(sum, format);
     warn_of_loss(path, sum, format, left_out);
     code = save(path, sum, format, options->base.shared);
@@ -290,14 +236,12 @@ static int merge_opened(const char *path, const gufo_imatrix *const *opened, siz
 
 static int merge(const char *path, char **inputs, int count, const imatrix_options *options)
 {
-    gufo_imatrix_format format = format_of_path(path);
+    gufo_imatrix_format format = format_of(options, path);
     gufo_imatrix **opened = calloc((size_t)count, sizeof(gufo_imatrix *));
     int code = opened != NULL ? CODE_OK : CODE_FAILED;
 
     if (opened == NULL)
-        report_message(NULL, "out of memory");
-    if (options->format != NULL)
-        (void)find_format(options->format, &format);
+        report_memory(NULL);
     for (int i = 0; i < count && code == CODE_OK; i++)
         opened[i] = open_imatrix(inputs[i], options, &code);
     if (code == CODE_OK)
@@ -318,8 +262,13 @@ static int run_merge(const char *path, char **inputs, int count, const imatrix_o
     return merge(path, inputs, count, options);
 }
 
-static int run(const char *action, char **args, int count, const imatrix_options *options)
+static int run(void *context)
 {
+    const imatrix_options *options = context;
+    const char *action = options->base.shared->args[0];
+    char **args = options->base.shared->args + 1;
+    int count = options->base.shared->arg_count - 1;
+
     if (strcmp(action, "show") == 0)
         return count > 0 ? show_all(options, args, count)
                          : report_usage("imatrix", "show: FILE is missing");
@@ -332,17 +281,16 @@ static int run(const char *action, char **args, int count, const imatrix_options
     return report_usage("imatrix", "'%s' is not show, merge or convert", action);
 }
 
-int command_imatrix(int argc, char **argv, shared_options *shared)
-{
-    imatrix_options options = {.base = {shared}};
-    int code = options_parse(&imatrix_argp, 0, argc, argv, &options.base);
-    gufo_imatrix_format format;
-
-    if (code != 0 || shared->done)
-        return code;
-    if (options.format != NULL && !find_format(options.format, &format))
-        return report_usage("imatrix", "--format is gguf or dat, not '%s'", options.format);
-    if (shared->arg_count == 0)
-        return report_usage("imatrix", "show, merge or convert is missing");
-    return run(shared->args[0], shared->args + 1, shared->arg_count - 1, &options);
-}
+const command_line command_imatrix = {
+    .operands = "show FILE...\nmerge OUT IN...\nconvert IN OUT",
+    .doc =
+        "Show, merge and convert importance matrices.\v"
+        "For every tensor, 'show' prints how much text went into it, which experts never saw any, "
+        "and what cannot be used.  'merge' writes the sum of several, 'convert' one in the other "
+        "format: GGUF, or the old one of imatrix.dat.  OUT may be '-' for standard output.",
+    .options = imatrix_table,
+    .size = sizeof(imatrix_options),
+    .least = 1,
+    .needed = "show, merge or convert is missing",
+    .run = run,
+};

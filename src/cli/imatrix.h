@@ -8,8 +8,9 @@
 
 typedef struct imatrix_options {
     command_input base;
-    const char *format; /* --format; NULL: by the name of the output */
-    uint32_t chunk_size;
+    bool format_given;
+    gufo_imatrix_format format; /* if it is not given: by the name of the output */
+    uint64_t chunk_size;
 } imatrix_options;
 
 /* "gguf", "dat". */

@@ -307,6 +307,5 @@ int imatrix_show(const char *path, const gufo_imatrix *imatrix, const imatrix_op
 
     if (status == GUFO_OK)
         return CODE_OK;
-    report_error(path, &error);
-    return CODE_FAILED;
+    return report_error(path, &error);
 }

@@ -14,29 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- options -------------------------------------------------------------------------------- */
-
-static const struct argp_option input_table[] = {
-    {"single", OPTION_SINGLE, NULL, 0, "Read just FILE, even if it is the first shard of a set", 1},
-    {0},
-};
-
-static error_t parse_input(int key, char *text, struct argp_state *state)
-{
-    input_options *options = state->input;
-
-    (void)text;
-    if (key != OPTION_SINGLE)
-        return ARGP_ERR_UNKNOWN;
-    options->single = true;
-    return 0;
-}
-
-static const struct argp input_argp = {.options = input_table, .parser = parse_input};
-
-const struct argp_child input_children[] = {
-    {&options_shared, 0, NULL, 90}, {&input_argp, 0, NULL, 0}, {0}};
-
 /* ---- shards --------------------------------------------------------------------------------- */
 
 bool input_is_stdin(const char *path)
@@ -211,7 +188,7 @@ bool input_guard(const input *in, output_guard *guard)
         paths[count] = in->path; /* "-" is standard input, which may be a file */
         guarded = save_guard(guard, paths, count + 1);
     } else
-        report_message(in->path, "out of memory");
+        report_memory(in->path);
     free(paths);
     return guarded;
 }

@@ -12,10 +12,6 @@ typedef struct input_options {
     bool single;         /* the first shard of a set means just that file */
 } input_options;
 
-/* For the `children` of a command that reads FILE arguments.  At ARGP_KEY_INIT it sets
- * `state->child_inputs[0]` to the shared options and `[1]` to its input_options. */
-extern const struct argp_child input_children[];
-
 typedef struct input {
     const char *path; /* as the user wrote it */
     gufo_model *model;

@@ -17,37 +17,10 @@ typedef struct list_options {
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_ARCH = OPTION_COMMAND };
-
-static const struct argp_option list_table[] = {
-    {"arch", OPTION_ARCH, "ARCH", 0, "Only the keys or tensors of this architecture", 1},
+static const command_option list_table[] = {
+    {"arch", "ARCH", "Only the keys or tensors of this architecture",
+     OPTION_TEXT(list_options, arch)},
     {0},
-};
-
-static error_t parse_list(int key, char *text, struct argp_state *state)
-{
-    list_options *o = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = o->base.shared;
-        return 0;
-    case OPTION_ARCH:
-        return o->arch = text, 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp list_argp = {
-    .options = list_table,
-    .parser = parse_list,
-    .args_doc = "keys|archs|tensors|types|filetypes|tokenizers|pretokenizers|rules",
-    .doc = "List what is known of GGUF files.\v"
-           "In names of keys and tensors {arch} is a placeholder for the architecture, {id}, {bid} "
-           "and {xid} "
-           "for numbers, {name} for any word.  'gufo explain' describes each row.",
-    .children = options_children,
 };
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -121,23 +94,32 @@ static int check_arch(const catalogue *c, const char *arch)
     return CODE_NO;
 }
 
-int command_list(int argc, char **argv, shared_options *shared)
+static int list_named(void *context)
 {
-    list_options o = {.base = {shared}};
-    const catalogue *c;
-    int code = options_parse(&list_argp, 0, argc, argv, &o.base);
+    const list_options *o = context;
+    const shared_options *shared = o->base.shared;
+    const catalogue *c = catalogue_find(shared->args[0]);
+    int code;
 
-    if (code != 0 || shared->done)
-        return code;
-    if (shared->arg_count != 1)
-        return report_usage("list", "one of keys, archs, tensors, types, filetypes, tokenizers, "
-                                    "pretokenizers, rules is needed");
-    c = catalogue_find(shared->args[0]);
     if (c == NULL)
         return report_usage("list", "there is no list of '%s'", shared->args[0]);
-    code = check_arch(c, o.arch);
-    if (code != CODE_OK)
-        return code;
-    (shared->json ? list_write : list_print)(c, o.arch);
-    return CODE_OK;
+    code = check_arch(c, o->arch);
+    if (code == CODE_OK)
+        (shared->json ? list_write : list_print)(c, o->arch);
+    return code;
 }
+
+const command_line command_list = {
+    .operands = "keys|archs|tensors|types|filetypes|tokenizers|pretokenizers|rules",
+    .doc = "List what is known of GGUF files.\v"
+           "In names of keys and tensors {arch} is a placeholder for the architecture, {id}, {bid} "
+           "and {xid} "
+           "for numbers, {name} for any word.  'gufo explain' describes each row.",
+    .options = list_table,
+    .size = sizeof(list_options),
+    .least = 1,
+    .most = 1,
+    .needed = "one of keys, archs, tensors, types, filetypes, tokenizers, pretokenizers, "
+              "rules is needed",
+    .run = list_named,
+};

@@ -14,47 +14,12 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_SUGGEST = OPTION_COMMAND, OPTION_RENAME };
-
-static const struct argp_option name_table[] = {
-    {"suggest", OPTION_SUGGEST, NULL, 0,
-     "Make a conforming name from the metadata and the tensors of FILE", 1},
-    {"rename", OPTION_RENAME, NULL, 0,
-     "Rename FILE to it; for the first shard of a set, rename all of its shards", 1},
+static const command_option name_table[] = {
+    {"suggest", NULL, "Make a conforming name from the metadata and the tensors of FILE",
+     OPTION_FLAG(name_options, suggest)},
+    {"rename", NULL, "Rename FILE to it; for the first shard of a set, rename all of its shards",
+     OPTION_FLAG(name_options, rename)},
     {0},
-};
-
-static error_t parse_name(int key, char *text, struct argp_state *state)
-{
-    name_options *o = state->input;
-
-    (void)text;
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = o->base.shared;
-        state->child_inputs[1] = &o->input;
-        return 0;
-    case OPTION_SUGGEST:
-        o->suggest = true;
-        return 0;
-    case OPTION_RENAME:
-        o->rename = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp name_argp = {
-    .options = name_table,
-    .parser = parse_name,
-    .args_doc = "FILE...",
-    .doc =
-        "Explain the names of model files.\v"
-        "Without options no file is opened, and none has to exist.  Exit status 1 means that "
-        "a name does not conform to the naming convention of GGUF files, and the output says why.  "
-        "A file that has the new name already is replaced only with --force.",
-    .children = input_children,
 };
 
 /* ---- output --------------------------------------------------------------------------------- */
@@ -179,21 +144,33 @@ static bool is_treated(const shared_options *shared, int index)
     return found;
 }
 
-int command_name(int argc, char **argv, shared_options *shared)
+static int name_all(void *context)
 {
-    name_options options = {.base = {shared}};
-    int code = options_parse(&name_argp, 0, argc, argv, &options.base);
-    bool opens = options.suggest || options.rename;
+    const name_options *options = context;
+    const shared_options *shared = options->base.shared;
+    bool opens = options->suggest || options->rename;
+    int code = CODE_OK;
 
-    if (code != 0 || shared->done)
-        return code;
-    if (shared->arg_count == 0)
-        return report_usage("name", "no FILE is given");
-    if (options.input.single && (options.rename || !opens))
+    if (options->input.single && (options->rename || !opens))
         return report_usage("name", "--single is for --suggest only");
     for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
-        if (!opens || options.input.single || !is_treated(shared, i))
-            code = worst_code(code, opens ? name_suggest(shared->args[i], &options)
+        if (!opens || options->input.single || !is_treated(shared, i))
+            code = worst_code(code, opens ? name_suggest(shared->args[i], options)
                                           : explain(shared->args[i], shared));
     return code;
 }
+
+const command_line command_name = {
+    .operands = "FILE...",
+    .doc =
+        "Explain the names of model files.\v"
+        "Without options no file is opened, and none has to exist.  Exit status 1 means that "
+        "a name does not conform to the naming convention of GGUF files, and the output says why.  "
+        "A file that has the new name already is replaced only with --force.",
+    .options = name_table,
+    .size = sizeof(name_options),
+    .single = offsetof(name_options, input.single),
+    .least = 1,
+    .needed = "no FILE is given",
+    .run = name_all,
+};

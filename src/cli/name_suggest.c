@@ -44,19 +44,6 @@ static char *path_beside(const char *path, const char *name)
     return out;
 }
 
-/* The name of file `index`. */
-static gufo_status suggest_one(const input *in, size_t index, char name[GUFO_NAME_SIZE],
-                               gufo_error *error)
-{
-    return gufo_name_suggest(in->model, index, name, error);
-}
-
-static int out_of_memory(const char *path)
-{
-    report_message(path, "out of memory");
-    return CODE_FAILED;
-}
-
 /* Copies the paths: the files are closed before they get new names. */
 static int propose_one(proposal *p, const input *in, size_t index)
 {
@@ -64,16 +51,14 @@ static int propose_one(proposal *p, const input *in, size_t index)
     char name[GUFO_NAME_SIZE];
     gufo_error error;
 
-    if (suggest_one(in, index, name, &error) != GUFO_OK) {
-        report_error(path, &error);
-        return CODE_FAILED;
-    }
+    if (gufo_name_suggest(in->model, index, name, &error) != GUFO_OK)
+        return report_error(path, &error);
     if (index == 0)
         memcpy(p->first, name, sizeof name);
     p->paths[index] = strdup(path);
     p->targets[index] = path_beside(path, name);
     if (p->paths[index] == NULL || p->targets[index] == NULL)
-        return out_of_memory(path);
+        return report_memory(path);
     if (strcmp(p->paths[index], p->targets[index]) != 0)
         p->moves[p->move_count++] = (rename_move){.from = p->paths[index], .to = p->targets[index]};
     return CODE_OK;
@@ -89,7 +74,7 @@ static int propose(proposal *p, const input *in)
     p->moves = calloc(p->count, sizeof *p->moves);
     if (p->paths == NULL || p->targets == NULL || p->moves == NULL) {
         p->count = 0;
-        return out_of_memory(in->path);
+        return report_memory(in->path);
     }
     for (size_t i = 0; i < p->count && code == CODE_OK; i++)
         code = propose_one(p, in, i);
@@ -109,12 +94,7 @@ static int rename_files(proposal *p, bool force)
     signals_hold();
     status = rename_all(p->moves, p->move_count, force, &failed_path, &error);
     signals_release();
-    if (status == GUFO_OK)
-        return CODE_OK;
-    if (status != GUFO_E_ARGUMENT)
-        return save_report(failed_path, &error);
-    report_error(failed_path, &error);
-    return CODE_USAGE;
+    return status == GUFO_OK ? CODE_OK : save_report(failed_path, &error);
 }
 
 /* ---- output --------------------------------------------------------------------------------- */

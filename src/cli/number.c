@@ -19,9 +19,10 @@
  * in 128-bit integers.  The others go through printf and strtod, which are exact too, but slow. */
 #include "cli/number.h"
 
+#include "base/checked.h"
+
 #include <float.h>
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -328,4 +329,18 @@ size_t number_i64(char *out, int64_t value)
         return number_u64(out, (uint64_t)value);
     out[0] = '-';
     return 1 + number_u64(out + 1, 0 - (uint64_t)value);
+}
+
+bool number_read(const char **text, uint64_t *out)
+{
+    const char *at = *text;
+
+    *out = 0;
+    for (; *at >= '0' && *at <= '9'; at++)
+        if (!checked_mul(*out, 10, out) || !checked_add(*out, (uint64_t)(*at - '0'), out))
+            return false;
+    if (at == *text)
+        return false;
+    *text = at;
+    return true;
 }

@@ -1,7 +1,8 @@
-/* Numbers as text: the shortest decimal that reads back to the same value. */
+/* Numbers as text, the shortest decimal that reads back to the same value; and back. */
 #ifndef CLI_NUMBER_H
 #define CLI_NUMBER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,5 +20,8 @@ size_t number_f32(char *out, float value);
 size_t number_f64(char *out, double value);
 size_t number_u64(char *out, uint64_t value);
 size_t number_i64(char *out, int64_t value);
+
+/* Reads the digits at *text and moves past them.  False if there are none, or too many. */
+bool number_read(const char **text, uint64_t *out);
 
 #endif

@@ -20,176 +20,67 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum {
-    OPTION_ALLOW_REQUANTIZE = OPTION_COMMAND,
-    OPTION_LEAVE_OUTPUT,
-    OPTION_PURE,
-    OPTION_IMATRIX,
-    OPTION_INCLUDE,
-    OPTION_EXCLUDE,
-    OPTION_OUTPUT_TYPE,
-    OPTION_EMBEDDING_TYPE,
-    OPTION_TENSOR_TYPE,
-    OPTION_TENSOR_TYPE_FILE,
-    OPTION_PRUNE,
-    OPTION_KEEP_SPLIT,
-    OPTION_OVERRIDE,
-    OPTION_DRY_RUN,
-    OPTION_NO_FALLBACK,
-    OPTION_MEMORY,
-    OPTION_RESUME,
-    OPTION_KEEP_NONFINITE,
-    OPTION_EFFORT,
-    OPTION_REPORT,
-};
+static bool read_imatrix(void *options, const command_option *option, const char *text,
+                         struct argp_state *state)
+{
+    quantize_options *o = options;
 
-static const struct argp_option quantize_table[] = {
-    {"allow-requantize", OPTION_ALLOW_REQUANTIZE, NULL, 0,
-     "Accept quantized tensors as a source; they lose more than the original does", 1},
-    {"leave-output-tensor", OPTION_LEAVE_OUTPUT, NULL, 0, "Leave output.weight unchanged", 1},
-    {"pure", OPTION_PURE, NULL, 0, "No mixture: the same type for every tensor", 1},
-    {"imatrix", OPTION_IMATRIX, "FILE", 0, "Importance matrix, in either format", 1},
-    {"include-weights", OPTION_INCLUDE, "NAME", 0,
-     "Use it only for tensors with this in their names (repeatable)", 1},
-    {"exclude-weights", OPTION_EXCLUDE, "NAME", 0,
-     "Do not use it for tensors with this in their names (repeatable)", 1},
-    {"output-tensor-type", OPTION_OUTPUT_TYPE, "TYPE", 0, "Element type of output.weight", 1},
-    {"token-embedding-type", OPTION_EMBEDDING_TYPE, "TYPE", 0,
-     "Element type of the token embeddings", 1},
-    {"tensor-type", OPTION_TENSOR_TYPE, "PATTERN=TYPE", 0,
+    (void)option;
+    (void)state;
+    o->imatrix = text;
+    return options_add(&o->read, text);
+}
+
+static const char *const efforts[] = {
+    [GUFO_EFFORT_REFERENCE] = "reference", [GUFO_EFFORT_HIGH] = "high", NULL};
+
+static const command_option quantize_table[] = {
+    {"allow-requantize", NULL,
+     "Accept quantized tensors as a source; they lose more than the original does",
+     OPTION_FLAG(quantize_options, allow_requantize)},
+    {"leave-output-tensor", NULL, "Leave output.weight unchanged",
+     OPTION_FLAG(quantize_options, leave_output)},
+    {"pure", NULL, "No mixture: the same type for every tensor",
+     OPTION_FLAG(quantize_options, pure)},
+    {"imatrix", "FILE", "Importance matrix, in either format", OPTION_READ(read_imatrix)},
+    {"include-weights", "NAME", "Use it only for tensors with this in their names (repeatable)",
+     OPTION_TEXTS(quantize_options, included)},
+    {"exclude-weights", "NAME", "Do not use it for tensors with this in their names (repeatable)",
+     OPTION_TEXTS(quantize_options, excluded)},
+    {"output-tensor-type", "TYPE", "Element type of output.weight", OPTION_READ(quantize_read_type),
+     .place = offsetof(quantize_options, output_type)},
+    {"token-embedding-type", "TYPE", "Element type of the token embeddings",
+     OPTION_READ(quantize_read_type), .place = offsetof(quantize_options, embedding_type)},
+    {"tensor-type", "PATTERN=TYPE",
      "Element type of tensors whose names match a regular expression; the first match counts "
      "(repeatable)",
-     1},
-    {"tensor-type-file", OPTION_TENSOR_TYPE_FILE, "FILE", 0,
-     "A file of PATTERN=TYPE items, separated by white space", 1},
-    {"prune-layers", OPTION_PRUNE, "N,N,...", 0, "Leave layers out and renumber the others", 1},
-    {"keep-split", OPTION_KEEP_SPLIT, NULL, 0, "Write one file per shard of the input", 1},
-    {"override-kv", OPTION_OVERRIDE, "KEY=TYPE:VALUE", 0,
-     "Set a metadata value; TYPE is int, float, bool or str (repeatable)", 1},
-    {"dry-run", OPTION_DRY_RUN, NULL, 0, "Show what every tensor would become, but write nothing",
-     1},
-    {"no-fallback", OPTION_NO_FALLBACK, NULL, 0,
-     "Fail where rows do not fill blocks, instead of falling back to another type", 2},
-    {"effort", OPTION_EFFORT, "WORD", 0,
-     "reference (the bytes that llama-quantize makes) or high (slower, smaller errors)", 2},
-    {"keep-nonfinite", OPTION_KEEP_NONFINITE, NULL, 0, "Accept values that are infinite or NaN", 2},
-    {"memory", OPTION_MEMORY, "SIZE", 0, "Use at most SIZE of memory (default: 512M)", 2},
-    {"resume", OPTION_RESUME, NULL, 0, "Continue an interrupted run, if there is one", 2},
-    {"report", OPTION_REPORT, "FILE.csv", 0, "Write a row for every tensor", 2},
+     OPTION_READ(quantize_read_rule)},
+    {"tensor-type-file", "FILE", "A file of PATTERN=TYPE items, separated by white space",
+     OPTION_READ(quantize_read_rule_file)},
+    {"prune-layers", "N,N,...", "Leave layers out and renumber the others",
+     OPTION_READ(quantize_read_layers)},
+    {"keep-split", NULL, "Write one file per shard of the input",
+     OPTION_FLAG(quantize_options, keep_split)},
+    {"override-kv", "KEY=TYPE:VALUE",
+     "Set a metadata value; TYPE is int, float, bool or str (repeatable)",
+     OPTION_READ(quantize_read_override)},
+    {"dry-run", NULL, "Show what every tensor would become, but write nothing",
+     OPTION_FLAG(quantize_options, dry_run)},
+    {"no-fallback", NULL,
+     "Fail where rows do not fill blocks, instead of falling back to another type",
+     OPTION_FLAG(quantize_options, no_fallback), .group = 2},
+    {"effort", "WORD",
+     "reference (the bytes that llama-quantize makes) or high (slower, smaller errors)",
+     OPTION_CHOICE(quantize_options, effort, efforts, 0), .group = 2},
+    {"keep-nonfinite", NULL, "Accept values that are infinite or NaN",
+     OPTION_FLAG(quantize_options, keep_nonfinite), .group = 2},
+    {"memory", "SIZE", "Use at most SIZE of memory (default: 512M)",
+     OPTION_MEMORY(quantize_options, memory, "512M or 2G"), .group = 2},
+    {"resume", NULL, "Continue an interrupted run, if there is one",
+     OPTION_FLAG(quantize_options, resume), .group = 2},
+    {"report", "FILE.csv", "Write a row for every tensor", OPTION_TEXT(quantize_options, report),
+     .group = 2},
     {0},
-};
-
-static bool read_effort(quantize_options *options, const char *text)
-{
-    static const char *const words[] = {
-        [GUFO_EFFORT_REFERENCE] = "reference", [GUFO_EFFORT_HIGH] = "high"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            options->effort = (gufo_effort)i;
-            return true;
-        }
-    }
-    report_usage("quantize", "--effort is reference or high, not '%s'", text);
-    return false;
-}
-
-static bool add_name(const char ***list, size_t *count, const char *text)
-{
-    const char **larger = quantize_grow(*list, *count, sizeof *larger);
-
-    if (larger == NULL)
-        return false;
-    *list = larger;
-    (*list)[(*count)++] = text;
-    return true;
-}
-
-static bool set_flag(quantize_options *o, int key)
-{
-    const struct {
-        int key;
-        bool *flag;
-    } flags[] = {{OPTION_ALLOW_REQUANTIZE, &o->allow_requantize},
-                 {OPTION_LEAVE_OUTPUT, &o->leave_output},
-                 {OPTION_PURE, &o->pure},
-                 {OPTION_KEEP_SPLIT, &o->keep_split},
-                 {OPTION_DRY_RUN, &o->dry_run},
-                 {OPTION_NO_FALLBACK, &o->no_fallback},
-                 {OPTION_RESUME, &o->resume},
-                 {OPTION_KEEP_NONFINITE, &o->keep_nonfinite}};
-
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
-        if (flags[i].key == key)
-            return *flags[i].flag = true;
-    return false;
-}
-
-static error_t parse_quantize(int key, char *text, struct argp_state *state)
-{
-    quantize_options *o = state->input;
-    bool good = true;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = o->base.shared;
-        return 0;
-    case OPTION_IMATRIX:
-        o->imatrix = text;
-        good = add_name(&o->read, &o->read_count, text);
-        break;
-    case OPTION_REPORT:
-        o->report = text;
-        return 0;
-    case OPTION_INCLUDE:
-        good = add_name(&o->included, &o->included_count, text);
-        break;
-    case OPTION_EXCLUDE:
-        good = add_name(&o->excluded, &o->excluded_count, text);
-        break;
-    case OPTION_OUTPUT_TYPE:
-        good = quantize_read_type("--output-tensor-type", text, &o->output_type);
-        break;
-    case OPTION_EMBEDDING_TYPE:
-        good = quantize_read_type("--token-embedding-type", text, &o->embedding_type);
-        break;
-    case OPTION_TENSOR_TYPE:
-        good = quantize_read_rule(o, text);
-        break;
-    case OPTION_TENSOR_TYPE_FILE:
-        good = add_name(&o->read, &o->read_count, text) && quantize_read_rule_file(o, text);
-        break;
-    case OPTION_PRUNE:
-        good = quantize_read_layers(o, text);
-        break;
-    case OPTION_OVERRIDE:
-        good = quantize_read_override(o, text);
-        break;
-    case OPTION_MEMORY:
-        good = quantize_read_size("--memory", text, &o->memory);
-        break;
-    case OPTION_EFFORT:
-        good = read_effort(o, text);
-        break;
-    default:
-        return set_flag(o, key) ? 0 : ARGP_ERR_UNKNOWN;
-    }
-    return good ? 0 : EINVAL;
-}
-
-static const struct argp quantize_argp = {
-    .options = quantize_table,
-    .parser = parse_quantize,
-    .args_doc = "IN [OUT] TYPE [THREADS]",
-    .doc =
-        "Change the element types of a model's tensors.\v"
-        "TYPE is a file type (Q4_K_M, IQ4_XS, F16 ...), which mixes element types as "
-        "llama-quantize does; the name of an element type (MXFP4, NVFP4 ...), which every tensor "
-        "then gets; or COPY.  Without OUT the output is ggml-model-TYPE.gguf beside IN.\n\n"
-        "While it works, the output is OUT.part.  An interrupted run leaves it, with a journal, "
-        "and "
-        "can be resumed.  The result does not depend on threads, memory or processor.",
-    .children = options_children,
 };
 
 /* ---- arguments ------------------------------------------------------------------------------ */
@@ -203,7 +94,7 @@ static bool make_default_output(quantize_options *o)
 
     o->default_output = malloc(size);
     if (o->default_output == NULL) {
-        report_message(NULL, "out of memory");
+        report_memory(NULL);
         return false;
     }
     snprintf(o->default_output, size, "%.*sggml-model-%s.gguf", (int)folder, o->input,
@@ -230,10 +121,6 @@ static bool read_arguments(quantize_options *o)
     int count = shared->arg_count, at = 1;
     gufo_quantize_target target;
 
-    if (count < 2 || count > 4) {
-        report_usage("quantize", "IN, OUT and TYPE are needed");
-        return false;
-    }
     o->input = args[0];
     if (count > 2 && !gufo_quantize_target_by_name(args[1], o->pure, &target))
         o->output = args[at++];
@@ -279,10 +166,8 @@ static int check_report(const quantize_options *o)
         return CODE_USAGE;
     }
     folder = folder_of(o->report, &name);
-    if (folder != NULL && (*name == '\0' || access(folder, W_OK) != 0)) {
-        report_system(o->report, *name == '\0' ? ENOENT : errno);
-        code = CODE_FAILED;
-    }
+    if (folder != NULL && (*name == '\0' || access(folder, W_OK) != 0))
+        code = report_system(o->report, *name == '\0' ? ENOENT : errno);
     free(folder);
     return code;
 }
@@ -294,7 +179,7 @@ static int check_arguments(const quantize_options *o)
 
     if (input_is_stdin(o->input) || (output != NULL && strcmp(output, "-") == 0))
         return report_usage("quantize", "IN and OUT must be files, not '-'");
-    if (o->included_count > 0 && o->excluded_count > 0)
+    if (o->included.count > 0 && o->excluded.count > 0)
         return report_usage("quantize",
                             "--include-weights and --exclude-weights exclude each other");
     if (output != NULL && save_is_pending(output))
@@ -333,12 +218,12 @@ static bool contains(gufo_str text, const char *part)
 static bool is_included(void *context, gufo_str name)
 {
     const quantize_options *o = context;
-    bool included = o->included_count == 0;
+    bool included = o->included.count == 0;
 
-    for (size_t i = 0; i < o->included_count; i++)
-        included = included || contains(name, o->included[i]);
-    for (size_t i = 0; i < o->excluded_count; i++)
-        included = included && !contains(name, o->excluded[i]);
+    for (size_t i = 0; i < o->included.count; i++)
+        included = included || contains(name, o->included.items[i]);
+    for (size_t i = 0; i < o->excluded.count; i++)
+        included = included && !contains(name, o->excluded.items[i]);
     return included;
 }
 
@@ -365,16 +250,14 @@ static int open_imatrix(work *w)
     if (o->imatrix == NULL)
         return CODE_OK;
     w->imatrix = gufo_imatrix_open(o->imatrix, NULL, &error);
-    if (w->imatrix != NULL && (o->included_count > 0 || o->excluded_count > 0)) {
+    if (w->imatrix != NULL && (o->included.count > 0 || o->excluded.count > 0)) {
         const gufo_imatrix *all = w->imatrix;
 
         w->selection = gufo_imatrix_merge(&all, 1, &select, &error);
     }
     if (w->imatrix == NULL ||
-        (w->selection == NULL && (o->included_count > 0 || o->excluded_count > 0))) {
-        report_error(o->imatrix, &error);
-        return CODE_FAILED;
-    }
+        (w->selection == NULL && (o->included.count > 0 || o->excluded.count > 0)))
+        return report_error(o->imatrix, &error);
     return CODE_OK;
 }
 
@@ -383,10 +266,8 @@ static int make_overrides(work *w)
     const quantize_options *o = w->options;
 
     w->overrides = calloc(o->override_count + 1, sizeof *w->overrides);
-    if (w->overrides == NULL) {
-        report_message(NULL, "out of memory");
-        return CODE_FAILED;
-    }
+    if (w->overrides == NULL)
+        return report_memory(NULL);
     for (size_t i = 0; i < o->override_count; i++)
         if (!quantize_make_override(&o->overrides[i], gufo_model_shard(w->input, 0),
                                     &w->overrides[i]))
@@ -439,8 +320,7 @@ static int report_failure(const quantize_options *o, const char *path, const guf
         report_message(path, "%s%s", error->message, hint);
         return cases[i].code;
     }
-    report_error(path, error);
-    return CODE_FAILED;
+    return report_error(path, error);
 }
 
 static gufo_quantize_options library_options(const work *w)
@@ -508,7 +388,7 @@ static bool guard_outputs(work *w)
         if (path != NULL)
             (void)gufo_job_output_path(job, o->output, i, path, size);
         else
-            report_message(NULL, "out of memory");
+            report_memory(NULL);
         guarded = path != NULL && save_guard_output(&w->guard, path);
         free(path);
     }
@@ -523,7 +403,7 @@ static int guard_report(work *w)
 
     if (o->report == NULL)
         return CODE_OK;
-    if (!input_guard(&in, &w->guard) || !save_guard_more(&w->guard, o->read, o->read_count) ||
+    if (!input_guard(&in, &w->guard) || !save_guard_more(&w->guard, o->read.items, o->read.count) ||
         !guard_outputs(w))
         return CODE_FAILED;
     return save_check(o->report, o->base.shared->force, &w->guard);
@@ -552,8 +432,8 @@ static gufo_status run_job(work *w, gufo_error *error)
                                       .flags = GUFO_JOB_RESUMABLE |
                                                (shared->force ? GUFO_JOB_REPLACE : 0u) |
                                                (o->resume ? GUFO_JOB_RESUME : 0u),
-                                      .also_read = o->read,
-                                      .also_read_count = o->read_count};
+                                      .also_read = o->read.items,
+                                      .also_read_count = o->read.count};
     const gufo_run how = {.threads = shared->threads,
                           .cpu = w->cpu,
                           .memory = o->memory,
@@ -621,8 +501,10 @@ static int quantize(quantize_options *options)
     return code;
 }
 
-static void free_options(quantize_options *o)
+static void release(void *context)
 {
+    quantize_options *o = context;
+
     for (size_t i = 0; i < o->rule_count; i++)
         pattern_free(o->rules[i].pattern);
     for (size_t i = 0; i < o->override_count; i++)
@@ -630,22 +512,33 @@ static void free_options(quantize_options *o)
     free(o->rules);
     free(o->overrides);
     free(o->pruned);
-    free(o->included);
-    free(o->excluded);
-    free(o->read);
+    free(o->read.items);
     free(o->default_output);
 }
 
-int command_quantize(int argc, char **argv, shared_options *shared)
+static int quantize_named(void *context)
 {
-    quantize_options options = {.base = {shared}};
-    int code = options_parse(&quantize_argp, 0, argc, argv, &options.base);
+    quantize_options *o = context;
+    int code = read_arguments(o) ? check_arguments(o) : CODE_USAGE;
 
-    if (code == 0 && !shared->done) {
-        code = read_arguments(&options) ? check_arguments(&options) : CODE_USAGE;
-        if (code == CODE_OK)
-            code = quantize(&options);
-    }
-    free_options(&options);
-    return code;
+    return code == CODE_OK ? quantize(o) : code;
 }
+
+const command_line command_quantize = {
+    .operands = "IN [OUT] TYPE [THREADS]",
+    .doc =
+        "Change the element types of a model's tensors.\v"
+        "TYPE is a file type (Q4_K_M, IQ4_XS, F16 ...), which mixes element types as "
+        "llama-quantize does; the name of an element type (MXFP4, NVFP4 ...), which every tensor "
+        "then gets; or COPY.  Without OUT the output is ggml-model-TYPE.gguf beside IN.\n\n"
+        "While it works, the output is OUT.part.  An interrupted run leaves it, with a journal, "
+        "and "
+        "can be resumed.  The result does not depend on threads, memory or processor.",
+    .options = quantize_table,
+    .size = sizeof(quantize_options),
+    .least = 2,
+    .most = 4,
+    .needed = "IN, OUT and TYPE are needed",
+    .run = quantize_named,
+    .release = release,
+};

@@ -33,10 +33,8 @@ typedef struct quantize_options {
     bool no_fallback, resume, keep_nonfinite;
     const gufo_element_type *output_type, *embedding_type;
     const char *imatrix, *report;
-    const char **read; /* files that options name: no output may replace them */
-    size_t read_count;
-    const char **included, **excluded; /* parts of names */
-    size_t included_count, excluded_count;
+    option_texts read;               /* files that options name: no output may replace them */
+    option_texts included, excluded; /* parts of names */
     type_rule *rules;
     size_t rule_count;
     const type_rule *costly; /* one whose pattern took too many steps, or NULL */
@@ -48,22 +46,16 @@ typedef struct quantize_options {
     gufo_effort effort;
 } quantize_options;
 
-/* `list` with room for one more of its `count` elements; NULL after a report. */
-void *quantize_grow(void *list, size_t count, size_t size);
-
 /* ---- quantize_values.c: each returns false after a report ----------------------------------- */
 
 /* An element type that can be encoded, in upper or lower case. */
-bool quantize_read_type(const char *option, const char *text, const gufo_element_type **out);
-/* "512M" */
-bool quantize_read_size(const char *option, const char *text, uint64_t *out);
+option_reader quantize_read_type;
 /* "1,2,3", added to the list. */
-bool quantize_read_layers(quantize_options *options, const char *text);
+option_reader quantize_read_layers;
 /* "PATTERN=TYPE", and a file with many of them. */
-bool quantize_read_rule(quantize_options *options, const char *text);
-bool quantize_read_rule_file(quantize_options *options, const char *path);
+option_reader quantize_read_rule, quantize_read_rule_file;
 /* "KEY=TYPE:VALUE" */
-bool quantize_read_override(quantize_options *options, const char *text);
+option_reader quantize_read_override;
 /* The value of an override for this input. */
 bool quantize_make_override(const override_text *text, const gufo_model *file,
                             gufo_quantize_override *out);

@@ -84,7 +84,7 @@ static bool sum_up(const gufo_quantizer *q, type_sums *sums)
         type_sum *sum = sum_of(sums, tensor.choice.type);
 
         if (sum == NULL) {
-            report_message(NULL, "out of memory");
+            report_memory(NULL);
             free(sums->list);
             return false;
         }
@@ -359,7 +359,7 @@ int quantize_save_report(const gufo_quantizer *q, const quantize_options *option
         code =
             save_bytes(options->report, (gufo_str){text, len}, options->base.shared->force, guard);
     else
-        report_message(NULL, "out of memory");
+        report_memory(NULL);
     free(text);
     return code;
 }

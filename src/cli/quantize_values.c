@@ -2,24 +2,22 @@
 #include "base/distance.h"
 #include "cli/quantize.h"
 
+#include "cli/number.h"
 #include "cli/report.h"
-#include "cli/text.h"
-
-#include "base/checked.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void *quantize_grow(void *list, size_t count, size_t size)
+/* `list` with room for one more of its `count` elements; NULL after a report. */
+static void *grow(void *list, size_t count, size_t size)
 {
     void *larger = realloc(list, (count + 1) * size);
 
     if (larger == NULL)
-        report_message(NULL, "out of memory");
+        report_memory(NULL);
     return larger;
 }
 
@@ -79,7 +77,7 @@ static void report_unknown(const char *what, const char *text, const char *upper
         report_usage("quantize", "%sthere is no type '%s'", what, text);
 }
 
-bool quantize_read_type(const char *option, const char *text, const gufo_element_type **out)
+static bool read_type(const char *option, const char *text, const gufo_element_type **out)
 {
     char name[NAME_SIZE], what[64];
     bool fits = upper_case(text, name);
@@ -87,12 +85,19 @@ bool quantize_read_type(const char *option, const char *text, const gufo_element
     *out = fits ? gufo_element_type_by_name(name) : NULL;
     if (can_be_made(*out))
         return true;
-    snprintf(what, sizeof what, "%s: ", option);
+    snprintf(what, sizeof what, "--%s: ", option);
     if (*out != NULL)
         report_usage("quantize", "%s%s can no longer be made", what, (*out)->name);
     else
         report_unknown(what, text, fits ? name : NULL, made_type_name);
     return false;
+}
+
+bool quantize_read_type(void *options, const command_option *option, const char *text,
+                        struct argp_state *state)
+{
+    (void)state;
+    return read_type(option->name, text, (void *)((char *)options + option->place));
 }
 
 bool quantize_read_target(quantize_options *options)
@@ -108,55 +113,23 @@ bool quantize_read_target(quantize_options *options)
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-/* Digits at *text into *out, moving past them. */
-static bool read_digits(const char **text, uint64_t *out)
+bool quantize_read_layers(void *context, const command_option *option, const char *text,
+                          struct argp_state *state)
 {
-    const char *at = *text;
-
-    *out = 0;
-    for (; isdigit((unsigned char)*at); at++)
-        if (!checked_mul(*out, 10, out) || !checked_add(*out, (uint64_t)(*at - '0'), out))
-            return false;
-    if (at == *text)
-        return false;
-    *text = at;
-    return true;
-}
-
-bool quantize_read_size(const char *option, const char *text, uint64_t *out)
-{
-    static const char units[] = "KMGT";
-    const char *at = text;
-    bool good = read_digits(&at, out);
-    const char *unit = good && *at != '\0' ? strchr(units, toupper((unsigned char)*at)) : NULL;
-
-    if (unit != NULL) {
-        good = checked_mul(*out, UINT64_C(1) << (10 * (unit - units + 1)), out);
-        at++;
-        if (*at == 'i')
-            at++;
-    }
-    if (good && *at == 'B')
-        at++;
-    if (good && *at == '\0' && *out > 0)
-        return true;
-    report_usage("quantize", "%s needs a size such as 512M or 2G, not '%s'", option, text);
-    return false;
-}
-
-bool quantize_read_layers(quantize_options *options, const char *text)
-{
+    quantize_options *options = context;
     const char *at = text;
     uint64_t layer;
 
+    (void)option;
+    (void)state;
     for (;;) {
         uint64_t *larger;
 
-        if (!read_digits(&at, &layer) || (*at != ',' && *at != '\0')) {
+        if (!number_read(&at, &layer) || (*at != ',' && *at != '\0')) {
             report_usage("quantize", "--prune-layers needs numbers with commas, not '%s'", text);
             return false;
         }
-        larger = quantize_grow(options->pruned, options->pruned_count, sizeof *larger);
+        larger = grow(options->pruned, options->pruned_count, sizeof *larger);
         if (larger == NULL)
             return false;
         options->pruned = larger;
@@ -176,19 +149,19 @@ static bool read_rule(quantize_options *options, const char *option, const char 
     type_rule rule, *larger;
 
     if (equals == NULL || equals == text) {
-        report_usage("quantize", "%s needs PATTERN=TYPE, not '%s'", option, text);
+        report_usage("quantize", "--%s needs PATTERN=TYPE, not '%s'", option, text);
         return false;
     }
-    if (!quantize_read_type(option, equals + 1, &rule.type))
+    if (!read_type(option, equals + 1, &rule.type))
         return false;
-    larger = quantize_grow(options->rules, options->rule_count, sizeof *larger);
+    larger = grow(options->rules, options->rule_count, sizeof *larger);
     char *regex = strndup(text, (size_t)(equals - text));
 
     if (larger != NULL)
         options->rules = larger;
     rule.pattern = regex != NULL ? pattern_new(regex, message) : NULL;
     if (rule.pattern == NULL && regex != NULL)
-        report_message(NULL, "%s: pattern '%s': %s", option, regex, message);
+        report_message(NULL, "--%s: pattern '%s': %s", option, regex, message);
     free(regex);
     if (larger == NULL || rule.pattern == NULL) {
         pattern_free(rule.pattern);
@@ -198,24 +171,29 @@ static bool read_rule(quantize_options *options, const char *option, const char 
     return true;
 }
 
-bool quantize_read_rule(quantize_options *options, const char *text)
+bool quantize_read_rule(void *options, const command_option *option, const char *text,
+                        struct argp_state *state)
 {
-    return read_rule(options, "--tensor-type", text);
+    (void)state;
+    return read_rule(options, option->name, text);
 }
 
-bool quantize_read_rule_file(quantize_options *options, const char *path)
+bool quantize_read_rule_file(void *context, const command_option *option, const char *path,
+                             struct argp_state *state)
 {
+    quantize_options *options = context;
     FILE *in = fopen(path, "r");
     char *line = NULL, *rest;
     size_t room = 0;
-    bool good = in != NULL;
+    bool good = in != NULL && options_add(&options->read, path);
 
+    (void)state;
     if (in == NULL)
         report_system(path, errno);
     while (good && getline(&line, &room, in) >= 0)
         for (char *word = strtok_r(line, " \t\r\n\v\f", &rest); good && word != NULL;
              word = strtok_r(NULL, " \t\r\n\v\f", &rest))
-            good = read_rule(options, "--tensor-type-file", word);
+            good = read_rule(options, option->name, word);
     if (good && ferror(in)) {
         report_system(path, errno);
         good = false;
@@ -228,23 +206,27 @@ bool quantize_read_rule_file(quantize_options *options, const char *path)
 
 /* ---- overrides ------------------------------------------------------------------------------ */
 
-bool quantize_read_override(quantize_options *options, const char *text)
+bool quantize_read_override(void *context, const command_option *option, const char *text,
+                            struct argp_state *state)
 {
+    quantize_options *options = context;
     const char *equals = strchr(text, '=');
     const char *colon = equals != NULL ? strchr(equals, ':') : NULL;
     override_text override, *larger;
 
+    (void)option;
+    (void)state;
     if (colon == NULL || equals == text) {
         report_usage("quantize", "--override-kv needs KEY=TYPE:VALUE, not '%s'", text);
         return false;
     }
-    larger = quantize_grow(options->overrides, options->override_count, sizeof *larger);
+    larger = grow(options->overrides, options->override_count, sizeof *larger);
     if (larger == NULL)
         return false;
     options->overrides = larger;
     override.key = strdup(text);
     if (override.key == NULL) {
-        report_message(NULL, "out of memory");
+        report_memory(NULL);
         return false;
     }
     override.key[equals - text] = override.key[colon - text] = '\0';
@@ -287,7 +269,7 @@ static bool make_integer(const char *text, gufo_value_type wanted, gufo_value *o
     const char *at = text + (negative || *text == '+' ? 1 : 0);
     uint64_t size;
 
-    if (!read_digits(&at, &size) || *at != '\0')
+    if (!number_read(&at, &size) || *at != '\0')
         return false;
     for (size_t i = 0; !fits_integer(wanted, negative, size); i++) {
         if (i == sizeof usual / sizeof *usual)

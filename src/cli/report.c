@@ -34,13 +34,20 @@ static void put_formatted(const char *format, va_list arguments)
     text_put(stderr, gufo_str_of(message), TEXT_PLAIN);
 }
 
-void report_error(const char *path, const gufo_error *error)
+int report_error(const char *path, const gufo_error *error)
 {
     start_line(error->file[0] != '\0' ? error->file : path);
     if (error->offset != GUFO_NO_OFFSET)
         fprintf(stderr, "byte %" PRIu64 ": ", error->offset);
     text_put(stderr, gufo_str_of(error->message), TEXT_PLAIN);
     putc('\n', stderr);
+    return CODE_FAILED;
+}
+
+int report_refusal(const char *path, const gufo_error *error)
+{
+    (void)report_error(path, error);
+    return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
 }
 
 void report_message(const char *path, const char *format, ...)
@@ -54,9 +61,16 @@ void report_message(const char *path, const char *format, ...)
     putc('\n', stderr);
 }
 
-void report_system(const char *path, int error_number)
+int report_system(const char *path, int error_number)
 {
     report_message(path, "%s", strerror(error_number));
+    return CODE_FAILED;
+}
+
+int report_memory(const char *path)
+{
+    report_message(path, "out of memory");
+    return CODE_FAILED;
 }
 
 void report_warning(const char *path, const char *format, ...)

@@ -23,12 +23,17 @@ static inline int worst_code(int a, int b)
 /* Warnings are dropped from now on (-q). */
 void report_quiet(void);
 
-/* An error about the file that it names, or else about `path`; about none if that is NULL. */
-void report_error(const char *path, const gufo_error *error);
+/* An error about the file that it names, or else about `path`; about none if that is NULL.  Returns
+ * CODE_FAILED. */
+int report_error(const char *path, const gufo_error *error);
+/* The same; returns CODE_USAGE if the library was asked for what cannot be (GUFO_E_ARGUMENT). */
+int report_refusal(const char *path, const gufo_error *error);
 void report_message(const char *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* An error of the system: "gufo: FILE: No such file or directory". */
-void report_system(const char *path, int error_number);
+/* An error of the system: "gufo: FILE: No such file or directory".  Returns CODE_FAILED. */
+int report_system(const char *path, int error_number);
+/* "out of memory"; returns CODE_FAILED. */
+int report_memory(const char *path);
 void report_warning(const char *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -97,10 +97,8 @@ static int save_stream(const char *path, gufo_str bytes)
     gufo_error error;
     int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-    if (fd < 0) {
-        report_system(path, errno);
-        return CODE_FAILED;
-    }
+    if (fd < 0)
+        return report_system(path, errno);
     bool written = output_write_all(fd, bytes.data, bytes.len, &error) == GUFO_OK;
 
     if (!written)
@@ -114,10 +112,8 @@ static int save_stream(const char *path, gufo_str bytes)
 
 int save_report(const char *path, const gufo_error *error)
 {
-    if (error->code != GUFO_E_EXISTS) {
-        report_error(path, error);
-        return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
-    }
+    if (error->code != GUFO_E_EXISTS)
+        return report_refusal(path, error);
     report_message(path, "%s (--force replaces it)", error->message);
     return CODE_USAGE;
 }

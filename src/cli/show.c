@@ -8,66 +8,24 @@
 #include "cli/report.h"
 #include "cli/stdout.h"
 
-#include <errno.h>
 #include <fnmatch.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_METADATA = OPTION_COMMAND, OPTION_TENSORS, OPTION_ARRAY_LIMIT, OPTION_LENIENT };
-
-static const struct argp_option show_table[] = {
-    {"metadata", OPTION_METADATA, "GLOB", OPTION_ARG_OPTIONAL,
-     "Only metadata, and of it only the keys that match GLOB", 1},
-    {"tensors", OPTION_TENSORS, "GLOB", OPTION_ARG_OPTIONAL,
-     "Only tensors, and of them only those whose names match GLOB", 1},
-    {"array-limit", OPTION_ARRAY_LIMIT, "N", 0,
-     "At most N elements of each array (default: 8; with --json: all)", 1},
-    {"lenient", OPTION_LENIENT, NULL, 0,
-     "Show what can be read of a damaged file, and exit with status 1", 1},
+static const command_option show_table[] = {
+    {"metadata", "GLOB", "Only metadata, and of it only the keys that match GLOB",
+     OPTION_TEXT(show_options, metadata_glob), .given = offsetof(show_options, only_metadata),
+     .optional = true},
+    {"tensors", "GLOB", "Only tensors, and of them only those whose names match GLOB",
+     OPTION_TEXT(show_options, tensor_glob), .given = offsetof(show_options, only_tensors),
+     .optional = true},
+    {"array-limit", "N", "At most N elements of each array (default: 8; with --json: all)",
+     OPTION_NUMBER(show_options, array_limit, 0, UINT64_MAX),
+     .given = offsetof(show_options, limit_given)},
+    {"lenient", NULL, "Show what can be read of a damaged file, and exit with status 1",
+     OPTION_BITS(show_options, input.open_flags, GUFO_OPEN_LENIENT)},
     {0},
-};
-
-static error_t parse_show(int key, char *text, struct argp_state *state)
-{
-    show_options *options = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options->base.shared;
-        state->child_inputs[1] = &options->input;
-        return 0;
-    case OPTION_METADATA:
-        options->only_metadata = true;
-        options->metadata_glob = text;
-        return 0;
-    case OPTION_TENSORS:
-        options->only_tensors = true;
-        options->tensor_glob = text;
-        return 0;
-    case OPTION_ARRAY_LIMIT:
-        options->limit_given = true;
-        return options_number(options->base.shared, "--array-limit", text, 0, UINT64_MAX,
-                              &options->array_limit)
-                   ? 0
-                   : EINVAL;
-    case OPTION_LENIENT:
-        options->input.open_flags |= GUFO_OPEN_LENIENT;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp show_argp = {
-    .options = show_table,
-    .parser = parse_show,
-    .args_doc = "FILE...",
-    .doc = "Show what a model file is, its metadata and its tensors.\v"
-           "FILE may be '-' for standard input.  The first shard of a set "
-           "(NAME-00001-of-000NN.gguf) means the whole set.",
-    .children = input_children,
 };
 
 /* ---- what the parts share ------------------------------------------------------------------- */
@@ -132,16 +90,18 @@ static int report_damage(const input *in, bool report)
     return code;
 }
 
-static int show(const char *path, const show_options *options, bool first)
+static int show(void *context, const char *path)
 {
+    const show_options *options = context;
     input in;
-    bool json = options->base.shared->json;
+    const shared_options *shared = options->base.shared;
+    bool json = shared->json;
     bool sound;
     int code = input_open(&in, path, &options->input);
 
     if (code != CODE_OK)
         return code;
-    if (!json && !first)
+    if (!json && path != shared->args[0])
         putc('\n', stdout);
     sound = json ? show_write_json(&in, options) : show_write_text(&in, options);
     code = report_damage(&in, !json);
@@ -153,16 +113,20 @@ static int show(const char *path, const show_options *options, bool first)
     return code;
 }
 
-int command_show(int argc, char **argv, shared_options *shared)
+static int show_all(void *options)
 {
-    show_options options = {.base = {shared}};
-    int code = options_parse(&show_argp, 0, argc, argv, &options.base);
-
-    if (code != 0 || shared->done)
-        return code;
-    if (shared->arg_count == 0)
-        return report_usage("show", "no FILE is given");
-    for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
-        code = worst_code(code, show(shared->args[i], &options, i == 0));
-    return code;
+    return options_for_each(options, show);
 }
+
+const command_line command_show = {
+    .operands = "FILE...",
+    .doc = "Show what a model file is, its metadata and its tensors.\v"
+           "FILE may be '-' for standard input.  The first shard of a set "
+           "(NAME-00001-of-000NN.gguf) means the whole set.",
+    .options = show_table,
+    .size = sizeof(show_options),
+    .single = offsetof(show_options, input.single),
+    .least = 1,
+    .needed = "no FILE is given",
+    .run = show_all,
+};

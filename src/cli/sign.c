@@ -18,65 +18,19 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum {
-    OPTION_GENERATE = OPTION_COMMAND,
-    OPTION_PASSWORD_FILE,
-    OPTION_NO_PASSWORD,
-    OPTION_COMMENT,
-};
-
-static const struct argp_option sign_table[] = {
-    {"key", 'k', "SECRET", 0, "The secret key to sign with", 1},
-    {"password-file", OPTION_PASSWORD_FILE, "FILE", 0,
-     "The password of the key is the first line of FILE (default: ask)", 1},
-    {"comment", OPTION_COMMENT, "TEXT", 0,
-     "A trusted comment (default: the time and the file's name)", 1},
-    {"output", 'o', "OUT", 0, "Where the signature goes (default: beside, with .minisig)", 1},
-    {"generate", OPTION_GENERATE, NULL, 0, "Make a pair of keys, NAME.key and NAME.pub", 2},
-    {"no-password", OPTION_NO_PASSWORD, NULL, 0, "The new secret key is not encrypted", 2},
+static const command_option sign_table[] = {
+    {"key", "SECRET", "The secret key to sign with", OPTION_TEXT(sign_options, key), .letter = 'k'},
+    {"password-file", "FILE", "The password of the key is the first line of FILE (default: ask)",
+     OPTION_TEXT(sign_options, password_file)},
+    {"comment", "TEXT", "A trusted comment (default: the time and the file's name)",
+     OPTION_TEXT(sign_options, comment)},
+    {"output", "OUT", "Where the signature goes (default: beside, with .minisig)",
+     OPTION_TEXT(sign_options, output), .letter = 'o'},
+    {"generate", NULL, "Make a pair of keys, NAME.key and NAME.pub",
+     OPTION_FLAG(sign_options, generate), .group = 2},
+    {"no-password", NULL, "The new secret key is not encrypted",
+     OPTION_FLAG(sign_options, no_password), .group = 2},
     {0},
-};
-
-static error_t parse_sign(int key, char *text, struct argp_state *state)
-{
-    sign_options *options = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options->base.shared;
-        state->child_inputs[1] = &options->input;
-        return 0;
-    case 'k':
-        options->key = text;
-        return 0;
-    case 'o':
-        options->output = text;
-        return 0;
-    case OPTION_PASSWORD_FILE:
-        options->password_file = text;
-        return 0;
-    case OPTION_COMMENT:
-        options->comment = text;
-        return 0;
-    case OPTION_GENERATE:
-        options->generate = true;
-        return 0;
-    case OPTION_NO_PASSWORD:
-        options->no_password = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp sign_argp = {
-    .options = sign_table,
-    .parser = parse_sign,
-    .args_doc = "--key=SECRET FILE|MANIFEST...\n--generate NAME",
-    .doc = "Sign a manifest, so that gufo verify --key and minisign -V accept it.\v"
-           "For a model FILE.manifest is made first, with SHA-256 hashes.  Keys and signatures are "
-           "those of minisign.",
-    .children = input_children,
 };
 
 /* ---- targets -------------------------------------------------------------------------------- */
@@ -147,10 +101,8 @@ static int make_manifest(const char *path, const sign_options *options, gufo_str
     if (m.out != NULL)
         code = put_manifest(&m, &in, options->base.shared);
     input_close(&in);
-    if (m.out == NULL || ferror(m.out) || fclose(m.out) != 0) {
-        report_message(path, "out of memory");
-        code = CODE_FAILED;
-    }
+    if (m.out == NULL || ferror(m.out) || fclose(m.out) != 0)
+        code = report_memory(path);
     text->data = data;
     return code;
 }
@@ -219,8 +171,7 @@ static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIG
     if (gufo_signature_make(s->key, message, gufo_str_of(given != NULL ? given : comment), text,
                             &error) == GUFO_OK)
         return CODE_OK;
-    report_error(NULL, &error);
-    return error.code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
+    return report_refusal(NULL, &error);
 }
 
 static int save_signature(const signing *s, const char *text)
@@ -290,7 +241,7 @@ static bool guard_inputs(signing *s, const char *path)
         for (uint32_t i = 2; i <= shards; i++)
             free((char *)paths[i + 1]);
     } else
-        report_message(path, "out of memory");
+        report_memory(path);
     free(paths);
     return guarded;
 }
@@ -359,20 +310,26 @@ static int check_usage(const sign_options *options)
     return CODE_OK;
 }
 
-int command_sign(int argc, char **argv, shared_options *shared)
+static int generate_or_sign(void *context)
 {
-    sign_options options = {.base = {shared}};
-    int code = options_parse(&sign_argp, 0, argc, argv, &options.base);
+    const sign_options *options = context;
+    int code = check_usage(options);
 
-    if (code != CODE_OK || shared->done)
-        return code;
-    code = check_usage(&options);
+    if (code == CODE_OK)
+        code = hash_check_signatures();
     if (code != CODE_OK)
         return code;
-    if (!gufo_signature_available()) {
-        report_message(NULL, "signatures are not available: this gufo was built without libsodium "
-                             "(Debian package libsodium-dev)");
-        return CODE_USAGE;
-    }
-    return options.generate ? sign_generate(shared->args[0], &options) : sign_all(&options);
+    return options->generate ? sign_generate(options->base.shared->args[0], options)
+                             : sign_all(options);
 }
+
+const command_line command_sign = {
+    .operands = "--key=SECRET FILE|MANIFEST...\n--generate NAME",
+    .doc = "Sign a manifest, so that gufo verify --key and minisign -V accept it.\v"
+           "For a model FILE.manifest is made first, with SHA-256 hashes.  Keys and signatures are "
+           "those of minisign.",
+    .options = sign_table,
+    .size = sizeof(sign_options),
+    .single = offsetof(sign_options, input.single),
+    .run = generate_or_sign,
+};

@@ -8,12 +8,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static int fail(const char *path, const gufo_error *error)
-{
-    report_error(path, error);
-    return CODE_FAILED;
-}
-
 /* ---- a new pair ------------------------------------------------------------------------------ */
 
 /* No other user may read the secret key. */
@@ -123,7 +117,7 @@ int sign_generate(const char *name, const sign_options *options)
     if (!options->no_password && !sign_password(options->password_file, true, &password))
         return CODE_FAILED;
     code = make_pair(&p, password, &error) == GUFO_OK ? save_pair(name, &p, options)
-                                                      : fail(name, &error);
+                                                      : report_error(name, &error);
     hash_wipe(p.secret_text, sizeof p.secret_text);
     hash_text_free(&password);
     return code;
@@ -138,13 +132,13 @@ static int parse_key(gufo_str text, const sign_options *options, gufo_secret_key
     gufo_error error;
 
     if (gufo_secret_key_encrypted(text, &encrypted, &error) != GUFO_OK)
-        return fail(options->key, &error);
+        return report_error(options->key, &error);
     if (encrypted && !sign_password(options->password_file, false, &password))
         return CODE_FAILED;
     gufo_status status = gufo_secret_key_parse(text, password, key, &error);
 
     hash_text_free(&password);
-    return status == GUFO_OK ? CODE_OK : fail(options->key, &error);
+    return status == GUFO_OK ? CODE_OK : report_error(options->key, &error);
 }
 
 int sign_read_key(const sign_options *options, gufo_secret_key *key)

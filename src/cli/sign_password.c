@@ -68,7 +68,7 @@ static bool take(const char *line, ssize_t len, gufo_str *password)
     char *copy = malloc((size_t)len + 1);
 
     if (copy == NULL) {
-        report_message(NULL, "out of memory");
+        report_memory(NULL);
         return false;
     }
     memcpy(copy, line, (size_t)len);

@@ -12,70 +12,24 @@
 #include "cli/signals.h"
 #include "cli/stdout.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_TENSORS = OPTION_COMMAND, OPTION_LENIENT };
-
-static const struct argp_option stats_table[] = {
-    {"tensors", OPTION_TENSORS, "GLOB", 0, "Only tensors whose names match GLOB (repeatable)", 1},
-    {"lenient", OPTION_LENIENT, NULL, 0,
-     "Use what can be read of a damaged file, and exit with status 1", 1},
+static const command_option stats_table[] = {
+    {"tensors", "GLOB", "Only tensors whose names match GLOB (repeatable)",
+     OPTION_TEXTS(stats_options, globs)},
+    {"lenient", NULL, "Use what can be read of a damaged file, and exit with status 1",
+     OPTION_BITS(stats_options, input.open_flags, GUFO_OPEN_LENIENT)},
     {0},
-};
-
-static bool add_glob(stats_options *options, const char *glob)
-{
-    const char **longer =
-        realloc(options->globs, (options->glob_count + 1) * sizeof *options->globs);
-
-    if (longer == NULL) {
-        report_message(NULL, "out of memory");
-        return false;
-    }
-    options->globs = longer;
-    options->globs[options->glob_count++] = glob;
-    return true;
-}
-
-static error_t parse_stats(int key, char *text, struct argp_state *state)
-{
-    stats_options *options = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options->base.shared;
-        state->child_inputs[1] = &options->input;
-        return 0;
-    case OPTION_TENSORS:
-        return add_glob(options, text) ? 0 : EINVAL;
-    case OPTION_LENIENT:
-        options->input.open_flags |= GUFO_OPEN_LENIENT;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp stats_argp = {
-    .options = stats_table,
-    .parser = parse_stats,
-    .args_doc = "FILE...",
-    .doc = "Show what numbers the tensors of a model hold.\v"
-           "All data is read and decoded.  Histograms are drawn with -v, and where four tensors or "
-           "fewer are shown.  Exit status 1 means that no tensor matches.",
-    .children = input_children,
 };
 
 bool stats_selects(const stats_options *options, gufo_str name)
 {
-    bool selected = options->glob_count == 0;
+    bool selected = options->globs.count == 0;
 
-    for (size_t i = 0; i < options->glob_count && !selected; i++)
-        selected = show_matches(options->globs[i], name);
+    for (size_t i = 0; i < options->globs.count && !selected; i++)
+        selected = show_matches(options->globs.items[i], name);
     return selected;
 }
 
@@ -173,8 +127,7 @@ static int look_at(work *w, stats_row *row)
         w->report.totals.undecoded++;
     } else {
         progress_end(&w->bar);
-        report_error(w->report.in->path, &row->failure);
-        return CODE_FAILED;
+        return report_error(w->report.in->path, &row->failure);
     }
     write_row(w, row);
     return CODE_OK;
@@ -202,9 +155,9 @@ static int report_all(const input *in, const stats_options *options)
     int code;
 
     select_tensors(&w.report);
-    if (w.report.selected == 0 && options->glob_count > 0) {
-        report_message(in->path, "no tensor matches '%s'%s", options->globs[0],
-                       options->glob_count > 1 ? " or the other patterns" : "");
+    if (w.report.selected == 0 && options->globs.count > 0) {
+        report_message(in->path, "no tensor matches '%s'%s", options->globs.items[0],
+                       options->globs.count > 1 ? " or the other patterns" : "");
         return CODE_NO;
     }
     /* One line of JSON on a terminal would be torn by the bar. */
@@ -221,11 +174,16 @@ static int report_all(const input *in, const stats_options *options)
     return code;
 }
 
-static int stats(const char *path, const stats_options *options)
+static int stats(void *context, const char *path)
 {
+    const stats_options *options = context;
+    const shared_options *shared = options->base.shared;
     input in;
-    int code = input_open_whole(&in, path, &options->input);
+    int code;
 
+    if (path != shared->args[0] && !shared->json)
+        putc('\n', stdout);
+    code = input_open_whole(&in, path, &options->input);
     if (code != CODE_OK)
         return code;
     if (has_data(&in)) {
@@ -238,21 +196,23 @@ static int stats(const char *path, const stats_options *options)
     return code;
 }
 
-int command_stats(int argc, char **argv, shared_options *shared)
+static int stats_of_all(void *context)
 {
-    stats_options options = {.base = {shared}};
-    int code = options_parse(&stats_argp, 0, argc, argv, &options.base);
+    stats_options *options = context;
+    int code = cpu_from_environment(&options->cpu);
 
-    if (code == CODE_OK && !shared->done && shared->arg_count == 0)
-        code = report_usage("stats", "no FILE is given");
-    if (code == CODE_OK && !shared->done)
-        code = cpu_from_environment(&options.cpu);
-    if (code == CODE_OK && !shared->done)
-        for (int i = 0; i < shared->arg_count && !stdout_broken(); i++) {
-            if (i > 0 && !shared->json)
-                putc('\n', stdout);
-            code = worst_code(code, stats(shared->args[i], &options));
-        }
-    free(options.globs);
-    return code;
+    return code == CODE_OK ? options_for_each(options, stats) : code;
 }
+
+const command_line command_stats = {
+    .operands = "FILE...",
+    .doc = "Show what numbers the tensors of a model hold.\v"
+           "All data is read and decoded.  Histograms are drawn with -v, and where four tensors or "
+           "fewer are shown.  Exit status 1 means that no tensor matches.",
+    .options = stats_table,
+    .size = sizeof(stats_options),
+    .single = offsetof(stats_options, input.single),
+    .least = 1,
+    .needed = "no FILE is given",
+    .run = stats_of_all,
+};

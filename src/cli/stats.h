@@ -15,8 +15,7 @@
 typedef struct stats_options {
     command_input base;
     input_options input;
-    const char **globs; /* --tensors; none: all */
-    size_t glob_count;
+    option_texts globs; /* --tensors; none: all */
     gufo_cpu cpu;
 } stats_options;
 

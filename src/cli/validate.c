@@ -14,66 +14,27 @@
 #include "cli/cpu.h"
 #include "cli/list.h"
 #include "cli/report.h"
-#include "cli/stdout.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_STRICT = OPTION_COMMAND, OPTION_LIST_RULES, OPTION_DATA, OPTION_LEVEL, OPTION_FIX };
+static const char *const levels[] = {"structure", "standard", "model", NULL};
 
-static const struct argp_option validate_table[] = {
-    {"level", OPTION_LEVEL, "structure|standard|model", 0,
+static const command_option validate_table[] = {
+    {"level", "structure|standard|model",
      "How much to check: whether the file can be read; whether keys and values follow the "
      "standard; whether the model is complete and agrees with itself (the default)",
-     1},
-    {"strict", OPTION_STRICT, NULL, 0, "Treat warnings as errors", 1},
-    {"data", OPTION_DATA, NULL, 0,
-     "Read all tensor data, too, and report values and scales that are infinite or NaN", 1},
-    {"fix", OPTION_FIX, NULL, 0,
-     "Write a copy in which every fault that has one right answer is fixed", 1},
-    {"output", 'o', "OUT", 0, "With --fix: where to write it", 1},
-    {"list-rules", OPTION_LIST_RULES, NULL, 0, "List all rules that are checked", 1},
+     OPTION_CHOICE(validate_options, level, levels, GUFO_LEVEL_STRUCTURE)},
+    {"strict", NULL, "Treat warnings as errors", OPTION_FLAG(validate_options, strict)},
+    {"data", NULL,
+     "Read all tensor data, too, and report values and scales that are infinite or NaN",
+     OPTION_FLAG(validate_options, data)},
+    {"fix", NULL, "Write a copy in which every fault that has one right answer is fixed",
+     OPTION_FLAG(validate_options, fix)},
+    {"output", "OUT", "With --fix: where to write it", OPTION_TEXT(validate_options, output),
+     .letter = 'o'},
+    {"list-rules", NULL, "List all rules that are checked",
+     OPTION_FLAG(validate_options, list_rules)},
     {0},
-};
-
-static error_t parse_validate(int key, char *text, struct argp_state *state)
-{
-    validate_options *options = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options->base.shared;
-        state->child_inputs[1] = &options->input;
-        return 0;
-    case OPTION_STRICT:
-        return options->strict = true, 0;
-    case OPTION_LIST_RULES:
-        return options->list_rules = true, 0;
-    case OPTION_DATA:
-        return options->data = true, 0;
-    case OPTION_FIX:
-        return options->fix = true, 0;
-    case 'o':
-        return options->output = text, 0;
-    case OPTION_LEVEL:
-        if (gufo_level_by_name(text, &options->level))
-            return 0;
-        report_usage("validate", "--level is structure, standard or model, not '%s'", text);
-        return EINVAL;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp validate_argp = {
-    .options = validate_table,
-    .parser = parse_validate,
-    .args_doc = "FILE...\n--fix FILE -o OUT\n--list-rules",
-    .doc = "Check files against the GGUF format and what is known of models, and report every "
-           "fault.\v"
-           "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  -v also "
-           "shows remarks on what other tools refuse.  With -q, the exit status is the only "
-           "result.",
-    .children = input_children,
 };
 
 static int check_options(const validate_options *o)
@@ -129,11 +90,14 @@ static int finish(report *r, uint32_t shards, int code)
     return report_is_valid(r) ? CODE_OK : CODE_NO;
 }
 
-static int validate(const char *path, const validate_options *options, bool color)
+static int validate(void *context, const char *path)
 {
+    const validate_options *options = context;
     fix_list fixes = {0};
-    report r = {
-        .options = options, .path = path, .color = color, .fixes = options->fix ? &fixes : NULL};
+    report r = {.options = options,
+                .path = path,
+                .color = options_color(options->base.shared),
+                .fixes = options->fix ? &fixes : NULL};
     uint32_t shards = input_set_size(path, options->input.single);
     int code;
 
@@ -159,22 +123,28 @@ static int list_rules(const shared_options *shared)
     return CODE_OK;
 }
 
-int command_validate(int argc, char **argv, shared_options *shared)
+static int validate_all(void *context)
 {
-    validate_options options = {.base = {shared}, .level = GUFO_LEVEL_MODEL};
-    int code = options_parse(&validate_argp, 0, argc, argv, &options.base);
+    validate_options *options = context;
+    int code;
 
-    if (code != 0 || shared->done)
-        return code;
-    if (options.list_rules)
-        return list_rules(shared);
-    if ((code = check_options(&options)) != CODE_OK)
-        return code;
-    if (options.data && (code = cpu_from_environment(&options.cpu)) != CODE_OK)
-        return code;
-    bool color = options_color(shared);
-
-    for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
-        code = worst_code(code, validate(shared->args[i], &options, color));
-    return code;
+    if (options->list_rules)
+        return list_rules(options->base.shared);
+    code = check_options(options);
+    if (code == CODE_OK && options->data)
+        code = cpu_from_environment(&options->cpu);
+    return code == CODE_OK ? options_for_each(options, validate) : code;
 }
+
+const command_line command_validate = {
+    .operands = "FILE...\n--fix FILE -o OUT\n--list-rules",
+    .doc = "Check files against the GGUF format and what is known of models, and report every "
+           "fault.\v"
+           "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  -v also "
+           "shows remarks on what other tools refuse.  With -q, the exit status is the only "
+           "result.",
+    .options = validate_table,
+    .size = sizeof(validate_options),
+    .single = offsetof(validate_options, input.single),
+    .run = validate_all,
+};

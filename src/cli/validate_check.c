@@ -38,8 +38,7 @@ static int check_data(report *r, const gufo_model *file)
     progress_end(&bar);
     if (status == GUFO_OK)
         return CODE_OK;
-    report_error(r->shard_path, &error);
-    return status == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
+    return report_refusal(r->shard_path, &error);
 }
 
 /* What could not be read would be missing everywhere. */
@@ -73,8 +72,7 @@ static int check_meaning(report *r, const gufo_model *file)
     if (r->shard != 0 || !is_whole(file) ||
         gufo_check(file, &options, report_finding, r, &error) == GUFO_OK)
         return CODE_OK;
-    report_error(r->shard_path, &error);
-    return CODE_FAILED;
+    return report_error(r->shard_path, &error);
 }
 
 static int check_opened(report *r, const gufo_model *file)
@@ -82,10 +80,8 @@ static int check_opened(report *r, const gufo_model *file)
     gufo_error error;
     int code;
 
-    if (gufo_model_check(file, report_finding, r, &error) != GUFO_OK) {
-        report_error(r->shard_path, &error);
-        return CODE_FAILED;
-    }
+    if (gufo_model_check(file, report_finding, r, &error) != GUFO_OK)
+        return report_error(r->shard_path, &error);
     code = check_meaning(r, file);
     return code == CODE_OK && r->options->data ? check_data(r, file) : code;
 }
@@ -111,8 +107,7 @@ static int check_file(report *r, const char *path, size_t shard)
     if (file != NULL) {
         code = check_opened(r, file);
     } else if (error.rule == NULL) {
-        report_error(path, &error);
-        code = CODE_FAILED;
+        code = report_error(path, &error);
     }
     gufo_close(file);
     signals_reading(NULL);
@@ -133,10 +128,8 @@ static int check_each_shard(report *r, uint32_t shards)
     for (uint32_t number = 1; number <= shards; number++) {
         char *path = input_sibling_path(r->path, number);
 
-        if (path == NULL) {
-            report_message(r->path, "out of memory");
-            return CODE_FAILED;
-        }
+        if (path == NULL)
+            return report_memory(r->path);
         code = worst_code(code, check_file(r, path, number));
         free(path);
     }
@@ -183,8 +176,7 @@ static int check_opened_set(report *r, const gufo_model *set)
         whole = whole && is_whole(gufo_model_shard(set, i));
     if (!whole || gufo_check(set, &options, report_set_finding, &context, &error) == GUFO_OK)
         return CODE_OK;
-    report_error(r->path, &error);
-    return CODE_FAILED;
+    return report_error(r->path, &error);
 }
 
 /* Whether the shards belong together.  Faults inside them were reported before, and so they are
@@ -201,8 +193,7 @@ static int check_set(report *r)
     if (set == NULL && error.code == GUFO_E_SHARDS) {
         set_finding(r, error.file[0] != '\0' ? error.file : r->path, &error);
     } else if (set == NULL && error.rule == NULL) {
-        report_error(r->path, &error);
-        code = CODE_FAILED;
+        code = report_error(r->path, &error);
     } else if (set != NULL) {
         code = check_opened_set(r, set);
     }

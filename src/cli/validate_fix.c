@@ -185,10 +185,6 @@ static int write_mended(gufo_edit *edit, const report *r)
         report_message(r->options->output, "interrupted; nothing was written");
         return CODE_INTERRUPTED;
     }
-    if (status == GUFO_E_ARGUMENT) {
-        report_error(r->options->output, &error);
-        return CODE_USAGE;
-    }
     return save_report(r->options->output, &error);
 }
 
@@ -197,10 +193,8 @@ static int make_changes(gufo_edit *edit, const report *r)
     gufo_error error;
 
     for (size_t i = 0; i < r->fixes->count; i++)
-        if (gufo_document_fix(gufo_edit_document(edit), &r->fixes->fixes[i], &error) != GUFO_OK) {
-            report_error(r->path, &error);
-            return CODE_FAILED;
-        }
+        if (gufo_document_fix(gufo_edit_document(edit), &r->fixes->fixes[i], &error) != GUFO_OK)
+            return report_error(r->path, &error);
     return CODE_OK;
 }
 
@@ -211,16 +205,12 @@ int fix_file(const report *r, report *output)
     gufo_error error;
     int code;
 
-    if (r->fixes->failed) {
-        report_message(r->path, "out of memory");
-        return CODE_FAILED;
-    }
+    if (r->fixes->failed)
+        return report_memory(r->path);
     gufo_edit *edit = gufo_edit_open(r->path, &read_only, &error);
 
-    if (edit == NULL) {
-        report_error(r->path, &error);
-        return CODE_FAILED;
-    }
+    if (edit == NULL)
+        return report_error(r->path, &error);
     code = make_changes(edit, r);
     if (code == CODE_OK)
         code = write_mended(edit, r);

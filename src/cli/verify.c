@@ -12,45 +12,12 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-enum { OPTION_SIGNATURE = OPTION_COMMAND };
-
-static const struct argp_option verify_table[] = {
-    {"key", 'k', "PUB", 0, "The manifest must be signed with the secret key to this public one", 1},
-    {"signature", OPTION_SIGNATURE, "FILE", 0, "The signature (default: MANIFEST.minisig)", 1},
+static const command_option verify_table[] = {
+    {"key", "PUB", "The manifest must be signed with the secret key to this public one",
+     OPTION_TEXT(verify_options, key), .letter = 'k'},
+    {"signature", "FILE", "The signature (default: MANIFEST.minisig)",
+     OPTION_TEXT(verify_options, signature)},
     {0},
-};
-
-static error_t parse_verify(int key, char *text, struct argp_state *state)
-{
-    verify_options *options = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT:
-        state->child_inputs[0] = options->base.shared;
-        state->child_inputs[1] = &options->input;
-        return 0;
-    case 'k':
-        options->key = text;
-        return 0;
-    case OPTION_SIGNATURE:
-        options->signature = text;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
-
-static const struct argp verify_argp = {
-    .options = verify_table,
-    .parser = parse_verify,
-    .args_doc = "FILE MANIFEST\n--key=PUB FILE [MANIFEST]",
-    .doc = "Compare a model with a manifest of its hashes.\v"
-           "The manifest is one of gufo hash or of llama-gguf-hash; - reads it from standard "
-           "input.  With --key it may be left out: it is FILE.manifest then, or FILE itself if "
-           "FILE is not a model.  Exit status 1 means that something differs, is missing or new, "
-           "or that "
-           "the signature is not good.",
-    .children = input_children,
 };
 
 /* ---- the work ------------------------------------------------------------------------------- */
@@ -162,10 +129,8 @@ static int verify_text(verify_work *w, const char *path, const char *manifest_pa
     input in;
     int code;
 
-    if (manifest == NULL) {
-        report_error(manifest_path, &error);
-        return CODE_FAILED;
-    }
+    if (manifest == NULL)
+        return report_error(manifest_path, &error);
     code = hash_check_algorithms(algorithms_of(manifest));
     if (code == CODE_OK)
         code = hash_model_open(&in, path, w->options->input.single);
@@ -225,21 +190,33 @@ static int verify_beside(const char *path, const verify_options *options)
     return code;
 }
 
-int command_verify(int argc, char **argv, shared_options *shared)
+static int verify_named(void *context)
 {
-    verify_options options = {.base = {shared}};
-    int code = options_parse(&verify_argp, 0, argc, argv, &options.base);
+    static const char *const missing[] = {"no FILE is given", "no MANIFEST is given"};
+    const verify_options *options = context;
+    const shared_options *shared = options->base.shared;
 
-    if (code != CODE_OK || shared->done)
-        return code;
-    if (options.signature != NULL && options.key == NULL)
+    if (options->signature != NULL && options->key == NULL)
         return report_usage("verify", "--signature needs --key");
-    if (shared->arg_count == 1 && options.key != NULL)
-        return verify_beside(shared->args[0], &options);
-    if (shared->arg_count != 2)
-        return report_usage("verify", shared->arg_count == 0   ? "no FILE is given"
-                                      : shared->arg_count == 1 ? "no MANIFEST is given"
-                                                               : "one FILE and one MANIFEST are "
-                                                                 "compared");
-    return verify(shared->args[0], shared->args[1], &options);
+    if (shared->arg_count == 1 && options->key != NULL)
+        return verify_beside(shared->args[0], options);
+    if (shared->arg_count < 2)
+        return report_usage("verify", "%s", missing[shared->arg_count]);
+    if (shared->arg_count > 2)
+        return report_usage("verify", "one FILE and one MANIFEST are compared");
+    return verify(shared->args[0], shared->args[1], options);
 }
+
+const command_line command_verify = {
+    .operands = "FILE MANIFEST\n--key=PUB FILE [MANIFEST]",
+    .doc = "Compare a model with a manifest of its hashes.\v"
+           "The manifest is one of gufo hash or of llama-gguf-hash; - reads it from standard "
+           "input.  With --key it may be left out: it is FILE.manifest then, or FILE itself if "
+           "FILE is not a model.  Exit status 1 means that something differs, is missing or new, "
+           "or that "
+           "the signature is not good.",
+    .options = verify_table,
+    .size = sizeof(verify_options),
+    .single = offsetof(verify_options, input.single),
+    .run = verify_named,
+};

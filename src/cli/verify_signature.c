@@ -47,16 +47,12 @@ static int check_parts(const char *path, gufo_str message, const verify_options 
     gufo_status status = gufo_public_key_parse(key_text, &key, &error);
 
     hash_text_free(&key_text);
-    if (status != GUFO_OK) {
-        report_error(options->key, &error);
-        return CODE_FAILED;
-    }
+    if (status != GUFO_OK)
+        return report_error(options->key, &error);
     if (!hash_text_read(signature_path, HASH_MOST_KEY, &s->text))
         return CODE_FAILED;
-    if (gufo_signature_check(&key, message, s->text, &s->result, &error) != GUFO_OK) {
-        report_error(signature_path, &error);
-        return CODE_FAILED;
-    }
+    if (gufo_signature_check(&key, message, s->text, &s->result, &error) != GUFO_OK)
+        return report_error(signature_path, &error);
     s->checked = true;
     return report_verdict(path, signature_path, &key, &s->result);
 }
@@ -67,11 +63,8 @@ int verify_signature(const char *path, gufo_str message, const verify_options *o
     char *beside = NULL;
     int code = CODE_FAILED;
 
-    if (!gufo_signature_available()) {
-        report_message(NULL, "signatures are not available: this gufo was built without libsodium "
-                             "(Debian package libsodium-dev)");
+    if (hash_check_signatures() != CODE_OK)
         return CODE_USAGE;
-    }
     if (options->signature == NULL && input_is_stdin(path))
         return report_usage("verify", "a manifest from standard input needs --signature");
     if (options->signature == NULL)
