@@ -11,11 +11,7 @@
 #include "cli/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 /* ---- input ---------------------------------------------------------------------------------- */
 
@@ -82,67 +78,20 @@ static int report_failure(const copying *job, const gufo_error *error)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    copying *job = context;
-
-    progress_update(&job->bar, done, total);
-    return !signals_stopped();
-}
-
 static bool is_standard_output(const copying *job)
 {
-    return strcmp(job->output, "-") == 0;
-}
-
-static gufo_status write_stream(copying *job, const gufo_run *how, gufo_error *error)
-{
-    int fd = is_standard_output(job) ? STDOUT_FILENO : open(job->output, O_WRONLY | O_CLOEXEC);
-    gufo_status status;
-
-    if (fd < 0) {
-        *error = (gufo_error){.code = GUFO_E_IO, .system = errno, .offset = GUFO_NO_OFFSET};
-        snprintf(error->message, sizeof error->message, "cannot open: %s", strerror(errno));
-        return error->code;
-    }
-    status = gufo_job_stream(job->plan, fd, how, error);
-    if (fd != STDOUT_FILENO)
-        (void)close(fd);
-    return status;
-}
-
-/* Something that takes bytes as they come, if there is one file to write. */
-static bool goes_to_stream(const copying *job)
-{
-    return is_standard_output(job) ||
-           (gufo_job_output_count(job->plan) == 1 && save_is_stream(job->output));
-}
-
-/* Of what was made nothing is left when a signal comes.  A stream has nothing to clean up, and may
- * wait for its reader forever: there the first signal ends everything. */
-static gufo_status write_files(copying *job, const gufo_run *how, gufo_error *error)
-{
-    gufo_job_options options = {.path = job->output,
-                                .flags = job->base.shared->force ? GUFO_JOB_REPLACE : 0};
-    gufo_status status;
-
-    signals_temporaries(gufo_job_temporaries(job->plan), gufo_job_output_count(job->plan));
-    signals_defer();
-    status = gufo_job_run(job->plan, &options, how, error);
-    signals_temporaries(NULL, 0);
-    return status;
+    return input_is_stdin(job->output);
 }
 
 static gufo_status write_copy(copying *job, gufo_cpu cpu, gufo_error *error)
 {
-    gufo_run how = {.cpu = cpu,
-                    .threads = job->base.shared->threads,
-                    .progress = on_progress,
-                    .progress_context = job};
+    const shared_options *shared = job->base.shared;
+    gufo_run how = progress_run(&job->bar, shared);
     gufo_status status;
 
-    progress_start(&job->bar, job->base.shared->quiet);
-    status = goes_to_stream(job) ? write_stream(job, &how, error) : write_files(job, &how, error);
+    how.cpu = cpu;
+    progress_start(&job->bar, shared->quiet);
+    status = save_job(job->output, job->plan, &how, shared->force, error);
     progress_end(&job->bar);
     return status;
 }

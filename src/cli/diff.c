@@ -11,7 +11,6 @@
 #include "cli/stdout.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -66,8 +65,7 @@ static int compare(diff_report *r)
     gufo_comparison result;
     gufo_error error;
 
-    /* One line of JSON on a terminal would be torn by the bar. */
-    progress_start(&r->bar, shared->quiet || (shared->json && isatty(STDOUT_FILENO)));
+    progress_start_beside(&r->bar, shared);
     if (shared->json)
         diff_json_begin(r);
     gufo_status status = gufo_compare(r->models[0], r->models[1], &options, &run, &result, &error);

@@ -126,12 +126,6 @@ static int recover(const edit_options *o, bool asked)
     return CODE_OK;
 }
 
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    progress_update(context, done, total);
-    return !signals_stopped();
-}
-
 static gufo_edit_target make_target(const edit_options *o)
 {
     return (gufo_edit_target){.output = o->output,
@@ -193,8 +187,7 @@ static int finish(const edit_options *o, gufo_edit *edit, const edit_report *rep
 {
     progress bar;
     gufo_edit_target target = make_target(o);
-    gufo_run how = {
-        .threads = o->base.shared->threads, .progress = on_progress, .progress_context = &bar};
+    gufo_run how = progress_run(&bar, o->base.shared);
     gufo_edit_plan plan = {0};
     gufo_error error;
     int code;

@@ -8,8 +8,6 @@
 #include "cli/report.h"
 #include "cli/stdout.h"
 
-#include <unistd.h>
-
 /* ---- command line --------------------------------------------------------------------------- */
 
 typedef struct hash_options {
@@ -78,12 +76,6 @@ static bool on_tensor(void *context, uint64_t index, const gufo_tensor *tensor,
     return !stdout_broken();
 }
 
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    progress_update(&((work *)context)->bar, done, total);
-    return true;
-}
-
 static void begin_json(work *w, const input *in)
 {
     json_begin_object(&w->j, NULL);
@@ -112,14 +104,13 @@ static int hash_open_model(work *w, const input *in)
     gufo_digest_options options = {.algorithms = w->algorithms,
                                    .tensor = w->options->no_tensors ? NULL : on_tensor,
                                    .context = w};
-    gufo_run run = {.threads = shared->threads, .progress = on_progress, .progress_context = w};
+    gufo_run run = progress_run(&w->bar, shared);
     gufo_digests all;
     gufo_error error;
 
     if (shared->json)
         begin_json(w, in);
-    /* One line of JSON on a terminal would be torn by the bar. */
-    progress_start(&w->bar, shared->quiet || (shared->json && isatty(STDOUT_FILENO)));
+    progress_start_beside(&w->bar, shared);
     gufo_status status = gufo_digest_run(in->model, &options, &run, &all, &error);
 
     progress_end(&w->bar);

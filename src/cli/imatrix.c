@@ -10,16 +10,14 @@
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/json.h"
+#include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/save.h"
 #include "cli/signals.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -129,67 +127,19 @@ static void warn_of_loss(const char *path, const gufo_imatrix *imatrix, gufo_ima
         report_warning(path, "the old format keeps the name of one dataset, the last");
 }
 
-static gufo_status fail_open(int number, gufo_error *error)
-{
-    *error = (gufo_error){.code = GUFO_E_IO, .system = number, .offset = GUFO_NO_OFFSET};
-    snprintf(error->message, sizeof error->message, "cannot open: %s", strerror(number));
-    return error->code;
-}
-
-/* A stream has nothing to clean up, and may wait for its reader forever: there the first signal
- * ends everything. */
-static gufo_status write_stream(const char *path, gufo_job *job, const gufo_run *how,
-                                gufo_error *error)
-{
-    int fd = input_is_stdin(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
-    gufo_status status;
-
-    if (fd < 0)
-        return fail_open(errno, error);
-    status = gufo_job_stream(job, fd, how, error);
-    if (fd != STDOUT_FILENO && close(fd) != 0 && status == GUFO_OK) {
-        *error = (gufo_error){.code = GUFO_E_IO, .system = errno, .offset = GUFO_NO_OFFSET};
-        snprintf(error->message, sizeof error->message, "%s", strerror(errno));
-        status = error->code;
-    }
-    return status;
-}
-
-static bool go_on(void *context, uint64_t done, uint64_t total)
-{
-    (void)context;
-    (void)done;
-    (void)total;
-    return !signals_stopped();
-}
-
-static gufo_status write_file(const char *path, gufo_job *job, gufo_run *how, bool force,
-                              gufo_error *error)
-{
-    gufo_job_options options = {.path = path, .flags = force ? GUFO_JOB_REPLACE : 0};
-    gufo_status status;
-
-    how->progress = go_on;
-    signals_temporaries(gufo_job_temporaries(job), gufo_job_output_count(job));
-    signals_defer();
-    status = gufo_job_run(job, &options, how, error);
-    signals_temporaries(NULL, 0);
-    return status;
-}
-
 /* A pipe whose reader went away has seen what it wanted. */
 static int save(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
                 const shared_options *shared)
 {
-    gufo_run how = {.threads = shared->threads};
+    progress none;
+    gufo_run how = progress_run(&none, shared);
     gufo_error error;
     gufo_job *job = gufo_job_imatrix(imatrix, format, NULL, &error);
     gufo_status status = job != NULL ? GUFO_OK : error.code;
 
+    progress_start(&none, true);
     if (status == GUFO_OK)
-        status = input_is_stdin(path) || save_is_stream(path)
-                     ? write_stream(path, job, &how, &error)
-                     : write_file(path, job, &how, shared->force, &error);
+        status = save_job(path, job, &how, shared->force, &error);
     gufo_job_free(job);
     if (status == GUFO_OK || signals_pipe_closed())
         return CODE_OK;

@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 
 #include "cli/human.h"
+#include "cli/signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,6 +20,11 @@ static double seconds_since(const struct timespec *then, const struct timespec *
 void progress_start(progress *p, bool quiet)
 {
     *p = (progress){.shown = !quiet && isatty(STDERR_FILENO), .first = UINT64_MAX};
+}
+
+void progress_start_beside(progress *p, const shared_options *shared)
+{
+    progress_start(p, shared->quiet || (shared->json && isatty(STDOUT_FILENO)));
 }
 
 /* "0:05", "1:02:03" */
@@ -73,4 +79,15 @@ void progress_end(progress *p)
     if (p->drawn)
         fputs("\r\033[K", stderr);
     p->drawn = false;
+}
+
+bool progress_step(void *bar, uint64_t done, uint64_t total)
+{
+    progress_update(bar, done, total);
+    return !signals_stopped();
+}
+
+gufo_run progress_run(progress *p, const shared_options *shared)
+{
+    return (gufo_run){.threads = shared->threads, .progress = progress_step, .progress_context = p};
 }

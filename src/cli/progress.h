@@ -4,6 +4,10 @@
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
+#include "cli/options.h"
+
+#include "gufo/run.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <time.h>
@@ -18,9 +22,17 @@ typedef struct progress {
 
 /* Nothing is shown if `quiet`. */
 void progress_start(progress *p, bool quiet);
+/* For work that writes results meanwhile: one line of JSON on a terminal would be torn by the bar. */
+void progress_start_beside(progress *p, const shared_options *shared);
 /* `done` of `total` bytes; draws at most ten times a second.  One thread at a time. */
 void progress_update(progress *p, uint64_t done, uint64_t total);
 /* Wipes it out. */
 void progress_end(progress *p);
+
+/* A gufo_progress_fn with the bar as its context.  It stops when a signal asks for that
+ * (signals_defer). */
+bool progress_step(void *bar, uint64_t done, uint64_t total);
+/* How the library works while this bar is drawn: with the threads that the user allows. */
+gufo_run progress_run(progress *p, const shared_options *shared);
 
 #endif

@@ -409,14 +409,6 @@ static int guard_report(work *w)
     return save_check(o->report, o->base.shared->force, &w->guard);
 }
 
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    work *w = context;
-
-    progress_update(&w->bar, done, total);
-    return !signals_stopped();
-}
-
 static int report_stop(const quantize_options *o)
 {
     report_message(o->output, "interrupted; what is done is kept beside it; the same command "
@@ -434,12 +426,10 @@ static gufo_status run_job(work *w, gufo_error *error)
                                                (o->resume ? GUFO_JOB_RESUME : 0u),
                                       .also_read = o->read.items,
                                       .also_read_count = o->read.count};
-    const gufo_run how = {.threads = shared->threads,
-                          .cpu = w->cpu,
-                          .memory = o->memory,
-                          .progress = on_progress,
-                          .progress_context = w};
+    gufo_run how = progress_run(&w->bar, shared);
 
+    how.cpu = w->cpu;
+    how.memory = o->memory;
     return gufo_job_run(gufo_quantizer_job(w->quantizer), &options, &how, error);
 }
 

@@ -11,6 +11,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -168,4 +170,45 @@ int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard 
     if (save_file(path, bytes, force, guard, &error) != GUFO_OK)
         return save_report(path, &error);
     return CODE_OK;
+}
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+static gufo_status fail_system(const char *what, int number, gufo_error *error)
+{
+    *error = (gufo_error){.code = GUFO_E_IO, .system = number, .offset = GUFO_NO_OFFSET};
+    snprintf(error->message, sizeof error->message, "%s%s", what, strerror(number));
+    return error->code;
+}
+
+/* A stream has nothing to clean up, and may wait for its reader forever: there the first signal
+ * ends everything. */
+static gufo_status stream_job(const char *path, gufo_job *job, const gufo_run *how,
+                              gufo_error *error)
+{
+    int fd = input_is_stdin(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
+    gufo_status status;
+
+    if (fd < 0)
+        return fail_system("cannot open: ", errno, error);
+    status = gufo_job_stream(job, fd, how, error);
+    if (fd != STDOUT_FILENO && close(fd) != 0 && status == GUFO_OK)
+        status = fail_system("", errno, error);
+    return status;
+}
+
+gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, bool force,
+                     gufo_error *error)
+{
+    const gufo_job_options options = {.path = path, .flags = force ? GUFO_JOB_REPLACE : 0};
+    size_t count = gufo_job_output_count(job);
+    gufo_status status;
+
+    if (input_is_stdin(path) || (count == 1 && save_is_stream(path)))
+        return stream_job(path, job, how, error);
+    signals_temporaries(gufo_job_temporaries(job), count);
+    signals_defer();
+    status = gufo_job_run(job, &options, how, error);
+    signals_temporaries(NULL, 0);
+    return status;
 }

@@ -4,6 +4,8 @@
 
 #include "base/files/guard.h"
 
+#include "gufo/produce.h"
+
 /* Whether the path is something that takes bytes in order and cannot be replaced by a file: a
  * device, a pipe, a socket. */
 bool save_is_stream(const char *path);
@@ -22,6 +24,11 @@ int save_report(const char *path, const gufo_error *error);
  * CODE_USAGE where the file exists or is such a one, CODE_FAILED for other failures, both after a
  * report. */
 int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard);
+
+/* Writes what a job makes: its files, of which nothing is left when a signal comes; or, to "-" for
+ * standard output and to what save_is_stream knows, its one file. */
+gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, bool force,
+                     gufo_error *error);
 
 /* Guards the files that these paths name (NULL is none, "-" standard input).  To be freed with guard_free; false
  * after a report. */

@@ -61,17 +61,11 @@ static bool on_tensor(void *context, uint64_t index, const gufo_tensor *tensor,
     return true;
 }
 
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    progress_update(&((making *)context)->bar, done, total);
-    return true;
-}
-
 static int put_manifest(making *m, const input *in, const shared_options *shared)
 {
     gufo_digest_options options = {
         .algorithms = signed_algorithms, .tensor = on_tensor, .context = m};
-    gufo_run run = {.threads = shared->threads, .progress = on_progress, .progress_context = m};
+    gufo_run run = progress_run(&m->bar, shared);
     gufo_digests all;
     gufo_error error;
 

@@ -12,8 +12,6 @@
 #include "cli/signals.h"
 #include "cli/stdout.h"
 
-#include <unistd.h>
-
 /* ---- command line --------------------------------------------------------------------------- */
 
 static const command_option stats_table[] = {
@@ -160,8 +158,7 @@ static int report_all(const input *in, const stats_options *options)
                        options->globs.count > 1 ? " or the other patterns" : "");
         return CODE_NO;
     }
-    /* One line of JSON on a terminal would be torn by the bar. */
-    progress_start(&w.bar, shared->quiet || (shared->json && isatty(STDOUT_FILENO)));
+    progress_start_beside(&w.bar, shared);
     if (shared->json)
         stats_json_begin(&w.report);
     else

@@ -14,25 +14,17 @@
 
 /* ---- one file ------------------------------------------------------------------------------- */
 
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    progress_update(context, done, total);
-    return true;
-}
-
 /* Rules about tensor data, of which findings may come at any time: the bar is for those who see
  * none of them on the same screen. */
 static int check_data(report *r, const gufo_model *file)
 {
     const shared_options *shared = r->options->base.shared;
     progress bar;
-    gufo_run run = {.threads = shared->threads,
-                    .cpu = r->options->cpu,
-                    .progress = on_progress,
-                    .progress_context = &bar};
+    gufo_run run = progress_run(&bar, shared);
     gufo_error error;
     gufo_status status;
 
+    run.cpu = r->options->cpu;
     progress_start(&bar, shared->quiet || isatty(STDOUT_FILENO));
     status = gufo_model_check_data(file, &run, report_finding, r, &error);
     progress_end(&bar);

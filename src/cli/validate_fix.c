@@ -150,12 +150,6 @@ void fix_write(json_writer *j, const gufo_fix *fix)
 
 /* ---- fixing --------------------------------------------------------------------------------- */
 
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    progress_update(context, done, total);
-    return !signals_stopped();
-}
-
 static bool needs_rewrite(const fix_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -170,8 +164,7 @@ static int write_mended(gufo_edit *edit, const report *r)
     progress bar;
     const gufo_edit_target target = {
         .output = r->options->output, .replace = shared->force, .pack = needs_rewrite(r->fixes)};
-    const gufo_run how = {
-        .threads = shared->threads, .progress = on_progress, .progress_context = &bar};
+    const gufo_run how = progress_run(&bar, shared);
     gufo_error error;
     gufo_status status;
 

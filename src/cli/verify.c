@@ -8,7 +8,6 @@
 #include "cli/report.h"
 
 #include <stdlib.h>
-#include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -41,12 +40,6 @@ static void on_result(void *context, const gufo_manifest_result *result)
         verify_write_result(&w->j, result);
     else if (!shared->quiet)
         verify_put_result(result);
-}
-
-static bool on_progress(void *context, uint64_t done, uint64_t total)
-{
-    progress_update(&((verify_work *)context)->bar, done, total);
-    return true;
 }
 
 static int report_failure(const input *in, const char *manifest_path, const gufo_error *error)
@@ -82,7 +75,7 @@ static int compare(verify_work *w, const input *in, const gufo_manifest *manifes
     const char *path = in->path;
     gufo_manifest_check check = {
         .manifest = manifest, .path = gufo_str_of(path), .result = on_result, .context = w};
-    gufo_run run = {.threads = shared->threads, .progress = on_progress, .progress_context = w};
+    gufo_run run = progress_run(&w->bar, shared);
     gufo_manifest_summary summary;
     gufo_error error;
 
@@ -92,7 +85,7 @@ static int compare(verify_work *w, const input *in, const gufo_manifest *manifes
     } else if (s->checked && !shared->quiet) {
         verify_put_signature(manifest_path, s);
     }
-    progress_start(&w->bar, shared->quiet || (shared->json && isatty(STDOUT_FILENO)));
+    progress_start_beside(&w->bar, shared);
     gufo_status status = gufo_manifest_verify(in->model, &check, &run, &summary, &error);
 
     progress_end(&w->bar);
