@@ -37,20 +37,18 @@ static bool add_operation(edit_options *o, edit_operation_kind kind, const char 
     return true;
 }
 
-static bool read_change(void *options, const command_option *option, const char *text,
-                        struct argp_state *state)
+static bool read_change(void *options, const option_given *given)
 {
-    (void)state;
-    return add_operation(options, (edit_operation_kind)option->lowest, text, NULL);
+    return add_operation(options, (edit_operation_kind)given->option->lowest, given->text, NULL);
 }
 
 /* The option has two arguments, of which argp reads one. */
-static bool read_copy(void *options, const command_option *option, const char *text,
-                      struct argp_state *state)
+static bool read_copy(void *options, const option_given *given)
 {
-    (void)option;
+    struct argp_state *state = given->state;
+
     if (state->next < state->argc)
-        return add_operation(options, EDIT_COPY, text, state->argv[state->next++]);
+        return add_operation(options, EDIT_COPY, given->text, state->argv[state->next++]);
     report_usage("edit", "--copy-from needs a file and a pattern for keys");
     return false;
 }

@@ -142,11 +142,6 @@ static int explain(void *context, const char *word)
     return matches > 0 ? CODE_OK : report_unknown(word);
 }
 
-static int explain_all(void *options)
-{
-    return options_for_each(options, explain);
-}
-
 const command_line command_explain = {
     .operands = "KEY|TENSOR|TYPE|ARCH|TOKENIZER|RULE...",
     .doc = "Explain a key, a tensor, a type, an architecture, a tokenizer or a rule.\v"
@@ -155,5 +150,5 @@ const command_line command_explain = {
     .size = sizeof(command_input),
     .least = 1,
     .needed = "no word is given",
-    .run = explain_all,
+    .each = explain,
 };

@@ -142,11 +142,6 @@ static int hash(void *context, const char *path)
     return code;
 }
 
-static int hash_all(void *options)
-{
-    return options_for_each(options, hash);
-}
-
 const command_line command_hash = {
     .operands = "FILE...",
     .doc = "Hash the tensor data of models.\v"
@@ -158,5 +153,5 @@ const command_line command_hash = {
     .single = offsetof(hash_options, input.single),
     .least = 1,
     .needed = "no FILE is given",
-    .run = hash_all,
+    .each = hash,
 };

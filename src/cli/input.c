@@ -192,3 +192,19 @@ bool input_guard(const input *in, output_guard *guard)
     free(paths);
     return guarded;
 }
+
+int input_damage(const input *in, bool report)
+{
+    int code = CODE_OK;
+
+    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++) {
+        const gufo_error *damage = gufo_model_damage(gufo_model_shard(in->model, i));
+
+        if (damage == NULL)
+            continue;
+        code = CODE_NO;
+        if (report)
+            report_error(gufo_model_name(gufo_model_shard(in->model, i)), damage);
+    }
+    return code;
+}

@@ -34,6 +34,10 @@ int input_open(input *in, const char *path, const input_options *options);
 int input_open_whole(input *in, const char *path, const input_options *options);
 void input_close(input *in);
 
+/* CODE_NO if the file is damaged, which GUFO_OPEN_LENIENT lets pass; the first fault of each shard may be
+ * reported like any other error. */
+int input_damage(const input *in, bool report);
+
 /* Opens the model that `path` is, or begins; a file that is only a part of one is refused.  NULL after a
  * report. */
 gufo_model *input_open_model(const char *path, uint32_t open_flags);

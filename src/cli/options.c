@@ -312,7 +312,7 @@ static bool store(const reading *r, const command_option *option, const char *te
     case OPTION_KIND_CHOICE:
         return read_choice(shared, option, text, to);
     case OPTION_KIND_READ:
-        return option->read(r->input, option, text, state);
+        return option->read(r->input, &(option_given){option, text, state});
     }
     return false;
 }
@@ -367,6 +367,16 @@ static void release(const command_line *line, command_input *input)
     free(input);
 }
 
+int options_for_each(void *options, int (*one)(void *options, const char *argument))
+{
+    const command_input *input = options;
+    int code = CODE_OK;
+
+    for (int i = 0; i < input->shared->arg_count && !stdout_broken(); i++)
+        code = worst_code(code, one(options, input->shared->args[i]));
+    return code;
+}
+
 int options_run(const command_line *line, int argc, char **argv, shared_options *shared)
 {
     command_input *input = calloc(1, line->size > sizeof *input ? line->size : sizeof *input);
@@ -378,18 +388,8 @@ int options_run(const command_line *line, int argc, char **argv, shared_options 
     if (!line->unread)
         code = parse_line(line, argc, argv, input);
     if (code == CODE_OK && !shared->done)
-        code = line->run(input);
+        code = line->run != NULL ? line->run(input) : options_for_each(input, line->each);
     release(line, input);
-    return code;
-}
-
-int options_for_each(void *options, int (*one)(void *options, const char *argument))
-{
-    const command_input *input = options;
-    int code = CODE_OK;
-
-    for (int i = 0; i < input->shared->arg_count && !stdout_broken(); i++)
-        code = worst_code(code, one(options, input->shared->args[i]));
     return code;
 }
 

@@ -41,10 +41,15 @@ bool options_add(option_texts *texts, const char *text);
 
 typedef struct command_option command_option;
 
-/* Reads what is more than a value: false after a report.  `text` is NULL if there is none; further
- * arguments may be taken from `state`. */
-typedef bool option_reader(void *options, const command_option *option, const char *text,
-                           struct argp_state *state);
+/* An option on a command line. */
+typedef struct option_given {
+    const command_option *option;
+    const char *text;         /* NULL: no argument */
+    struct argp_state *state; /* from which further arguments may be taken */
+} option_given;
+
+/* Reads what is more than a value: false after a report. */
+typedef bool option_reader(void *options, const option_given *given);
 
 typedef enum option_kind {
     OPTION_KIND_FLAG,   /* bool: true */
@@ -102,7 +107,8 @@ typedef struct command_line {
     int least, most;               /* arguments that are not options; `most` 0: any number */
     const char *needed;            /* what is said if there are fewer or more */
     bool unread;                   /* it runs whatever the command line says */
-    int (*run)(void *options);     /* returns the exit code */
+    int (*run)(void *options);     /* returns the exit code; NULL: */
+    int (*each)(void *options, const char *argument); /* for options_for_each */
     void (*release)(
         void *options); /* frees what options own, also after wrong usage; may be NULL */
 } command_line;

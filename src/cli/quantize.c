@@ -20,15 +20,12 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-static bool read_imatrix(void *options, const command_option *option, const char *text,
-                         struct argp_state *state)
+static bool read_imatrix(void *options, const option_given *given)
 {
     quantize_options *o = options;
 
-    (void)option;
-    (void)state;
-    o->imatrix = text;
-    return options_add(&o->read, text);
+    o->imatrix = given->text;
+    return options_add(&o->read, given->text);
 }
 
 static const char *const efforts[] = {

@@ -93,11 +93,10 @@ static bool read_type(const char *option, const char *text, const gufo_element_t
     return false;
 }
 
-bool quantize_read_type(void *options, const command_option *option, const char *text,
-                        struct argp_state *state)
+bool quantize_read_type(void *options, const option_given *given)
 {
-    (void)state;
-    return read_type(option->name, text, (void *)((char *)options + option->place));
+    return read_type(given->option->name, given->text,
+                     (void *)((char *)options + given->option->place));
 }
 
 bool quantize_read_target(quantize_options *options)
@@ -113,20 +112,18 @@ bool quantize_read_target(quantize_options *options)
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-bool quantize_read_layers(void *context, const command_option *option, const char *text,
-                          struct argp_state *state)
+bool quantize_read_layers(void *context, const option_given *given)
 {
     quantize_options *options = context;
-    const char *at = text;
+    const char *at = given->text;
     uint64_t layer;
 
-    (void)option;
-    (void)state;
     for (;;) {
         uint64_t *larger;
 
         if (!number_read(&at, &layer) || (*at != ',' && *at != '\0')) {
-            report_usage("quantize", "--prune-layers needs numbers with commas, not '%s'", text);
+            report_usage("quantize", "--prune-layers needs numbers with commas, not '%s'",
+                         given->text);
             return false;
         }
         larger = grow(options->pruned, options->pruned_count, sizeof *larger);
@@ -171,31 +168,27 @@ static bool read_rule(quantize_options *options, const char *option, const char 
     return true;
 }
 
-bool quantize_read_rule(void *options, const command_option *option, const char *text,
-                        struct argp_state *state)
+bool quantize_read_rule(void *options, const option_given *given)
 {
-    (void)state;
-    return read_rule(options, option->name, text);
+    return read_rule(options, given->option->name, given->text);
 }
 
-bool quantize_read_rule_file(void *context, const command_option *option, const char *path,
-                             struct argp_state *state)
+bool quantize_read_rule_file(void *context, const option_given *given)
 {
     quantize_options *options = context;
-    FILE *in = fopen(path, "r");
+    FILE *in = fopen(given->text, "r");
     char *line = NULL, *rest;
     size_t room = 0;
-    bool good = in != NULL && options_add(&options->read, path);
+    bool good = in != NULL && options_add(&options->read, given->text);
 
-    (void)state;
     if (in == NULL)
-        report_system(path, errno);
+        report_system(given->text, errno);
     while (good && getline(&line, &room, in) >= 0)
         for (char *word = strtok_r(line, " \t\r\n\v\f", &rest); good && word != NULL;
              word = strtok_r(NULL, " \t\r\n\v\f", &rest))
-            good = read_rule(options, option->name, word);
+            good = read_rule(options, given->option->name, word);
     if (good && ferror(in)) {
-        report_system(path, errno);
+        report_system(given->text, errno);
         good = false;
     }
     free(line);
@@ -206,16 +199,13 @@ bool quantize_read_rule_file(void *context, const command_option *option, const 
 
 /* ---- overrides ------------------------------------------------------------------------------ */
 
-bool quantize_read_override(void *context, const command_option *option, const char *text,
-                            struct argp_state *state)
+bool quantize_read_override(void *context, const option_given *given)
 {
     quantize_options *options = context;
-    const char *equals = strchr(text, '=');
+    const char *text = given->text, *equals = strchr(text, '=');
     const char *colon = equals != NULL ? strchr(equals, ':') : NULL;
     override_text override, *larger;
 
-    (void)option;
-    (void)state;
     if (colon == NULL || equals == text) {
         report_usage("quantize", "--override-kv needs KEY=TYPE:VALUE, not '%s'", text);
         return false;

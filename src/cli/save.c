@@ -1,6 +1,7 @@
 /* Output files: atomic, and removed when a signal comes. */
 #include "cli/save.h"
 
+#include "base/error.h"
 #include "base/files/output.h"
 #include "base/memory.h"
 #include "cli/input.h"
@@ -11,8 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -174,13 +173,6 @@ int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard 
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
-static gufo_status fail_system(const char *what, int number, gufo_error *error)
-{
-    *error = (gufo_error){.code = GUFO_E_IO, .system = number, .offset = GUFO_NO_OFFSET};
-    snprintf(error->message, sizeof error->message, "%s%s", what, strerror(number));
-    return error->code;
-}
-
 /* A stream has nothing to clean up, and may wait for its reader forever: there the first signal
  * ends everything. */
 static gufo_status stream_job(const char *path, gufo_job *job, const gufo_run *how,
@@ -190,10 +182,10 @@ static gufo_status stream_job(const char *path, gufo_job *job, const gufo_run *h
     gufo_status status;
 
     if (fd < 0)
-        return fail_system("cannot open: ", errno, error);
+        return fail_io(error, errno, "cannot open");
     status = gufo_job_stream(job, fd, how, error);
     if (fd != STDOUT_FILENO && close(fd) != 0 && status == GUFO_OK)
-        status = fail_system("", errno, error);
+        status = fail_io(error, errno, "cannot close");
     return status;
 }
 

@@ -73,23 +73,6 @@ bool show_matches(const char *glob, gufo_str name)
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-/* In text the first fault is reported like any other error; JSON has it in the object. */
-static int report_damage(const input *in, bool report)
-{
-    int code = CODE_OK;
-
-    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++) {
-        const gufo_error *damage = gufo_model_damage(gufo_model_shard(in->model, i));
-
-        if (damage == NULL)
-            continue;
-        code = CODE_NO;
-        if (report)
-            report_error(gufo_model_name(gufo_model_shard(in->model, i)), damage);
-    }
-    return code;
-}
-
 static int show(void *context, const char *path)
 {
     const show_options *options = context;
@@ -104,18 +87,13 @@ static int show(void *context, const char *path)
     if (!json && path != shared->args[0])
         putc('\n', stdout);
     sound = json ? show_write_json(&in, options) : show_write_text(&in, options);
-    code = report_damage(&in, !json);
+    code = input_damage(&in, !json); /* JSON has it in the object */
     if (!sound) {
         report_message(path, "changed while it was being read");
         code = CODE_FAILED;
     }
     input_close(&in);
     return code;
-}
-
-static int show_all(void *options)
-{
-    return options_for_each(options, show);
 }
 
 const command_line command_show = {
@@ -128,5 +106,5 @@ const command_line command_show = {
     .single = offsetof(show_options, input.single),
     .least = 1,
     .needed = "no FILE is given",
-    .run = show_all,
+    .each = show,
 };

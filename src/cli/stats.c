@@ -41,21 +41,6 @@ static bool has_data(const input *in)
     return true;
 }
 
-static int report_damage(const input *in)
-{
-    int code = CODE_OK;
-
-    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++) {
-        const gufo_error *damage = gufo_model_damage(gufo_model_shard(in->model, i));
-
-        if (damage == NULL)
-            continue;
-        report_error(gufo_model_name(gufo_model_shard(in->model, i)), damage);
-        code = CODE_NO;
-    }
-    return code;
-}
-
 /* ---- the work ------------------------------------------------------------------------------- */
 
 /* A tensor is scanned twice: so far all bytes before it. */
@@ -184,7 +169,7 @@ static int stats(void *context, const char *path)
     if (code != CODE_OK)
         return code;
     if (has_data(&in)) {
-        code = worst_code(report_all(&in, options), report_damage(&in));
+        code = worst_code(report_all(&in, options), input_damage(&in, true));
     } else {
         report_message(path, "the data of a pipe cannot be scanned; give a file");
         code = CODE_USAGE;
