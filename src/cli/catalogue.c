@@ -218,103 +218,75 @@ static bool rule_find(const char *word, size_t *index)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+#define COLUMN(index) (1u << (index))
+
 const catalogue catalogues[] = {
-    {"keys",
-     "key",
-     "metadata key",
-     {{"key", false},
-      {"type", false},
-      {"unit", false},
-      {"default", false},
-      {"status", false},
-      {"since", true},
-      {"group", false},
-      {"instead", false},
-      {"summary", false}},
-     schema_key_count,
-     key_row,
-     key_find,
-     key_users,
-     "gufo get FILE WORD"},
-    {"archs",
-     "architecture",
-     "architecture",
-     {{"arch", false}, {"status", false}, {"keys", true}, {"tensors", true}, {"name", false}},
-     schema_arch_count,
-     arch_row,
-     NULL,
-     NULL,
-     "gufo list keys --arch WORD"},
-    {"tensors",
-     "tensor",
-     "tensor",
-     {{"tensor", false},
-      {"status", false},
-      {"shape", false},
-      {"bias_shape", false},
-      {"summary", false}},
-     schema_tensor_info_count,
-     tensor_row,
-     tensor_find,
-     tensor_users,
-     "gufo show --tensors='WORD*' FILE"},
-    {"types",
-     "type",
-     "element type",
-     {{"type", false},
-      {"id", true},
-      {"block_elements", true},
-      {"block_bytes", true},
-      {"encoding", false}},
-     gufo_element_type_count,
-     type_row,
-     NULL,
-     NULL,
-     "gufo show --tensors FILE | grep -w WORD"},
-    {"filetypes",
-     "file type",
-     "file type, general.file_type",
-     {{"file_type", false}, {"id", true}, {"most_weights", false}, {"made", false}},
-     schema_file_type_count,
-     file_type_row,
-     NULL,
-     NULL,
-     "gufo quantize IN.gguf OUT.gguf WORD"},
-    {"tokenizers",
-     "tokenizer",
-     "tokenizer, tokenizer.ggml.model",
-     {{"tokenizer", false},
-      {"algorithm", false},
-      {"arrays", false},
-      {"bos", true},
-      {"eos", true},
-      {"unknown", true},
-      {"separator", true},
-      {"padding", true},
-      {"mask", true}},
-     schema_tokenizer_model_count,
-     tokenizer_row,
-     NULL,
-     NULL,
-     "gufo get FILE tokenizer.ggml.model"},
-    {"pretokenizers",
-     "pre-tokenizer",
-     "pre-tokenizer, tokenizer.ggml.pre",
-     {{"pretokenizer", false}, {"family", false}},
-     schema_pretokenizer_count,
-     pretokenizer_row,
-     NULL,
-     NULL,
-     "gufo get FILE tokenizer.ggml.pre"},
-    {"rules",
-     "rule",
-     "rule of gufo validate",
-     {{"rule", false}, {"severity", false}, {"name", false}, {"clause", false}, {"summary", false}},
-     rule_count,
-     rule_row,
-     rule_find,
-     NULL,
-     "gufo validate -v FILE | grep -w WORD"},
+    {.name = "keys",
+     .one = "key",
+     .heading = "metadata key",
+     .columns = {{"key", "type", "unit", "default", "status", "since", "group", "instead",
+                  "summary"},
+                 COLUMN(5)},
+     .count = schema_key_count,
+     .row = key_row,
+     .find = key_find,
+     .users = key_users,
+     .example = "gufo get FILE WORD"},
+    {.name = "archs",
+     .one = "architecture",
+     .heading = "architecture",
+     .columns = {{"arch", "status", "keys", "tensors", "name"}, COLUMN(2) | COLUMN(3)},
+     .count = schema_arch_count,
+     .row = arch_row,
+     .example = "gufo list keys --arch WORD"},
+    {.name = "tensors",
+     .one = "tensor",
+     .heading = "tensor",
+     .columns = {{"tensor", "status", "shape", "bias_shape", "summary"}, 0},
+     .count = schema_tensor_info_count,
+     .row = tensor_row,
+     .find = tensor_find,
+     .users = tensor_users,
+     .example = "gufo show --tensors='WORD*' FILE"},
+    {.name = "types",
+     .one = "type",
+     .heading = "element type",
+     .columns = {{"type", "id", "block_elements", "block_bytes", "encoding"},
+                 COLUMN(1) | COLUMN(2) | COLUMN(3)},
+     .count = gufo_element_type_count,
+     .row = type_row,
+     .example = "gufo show --tensors FILE | grep -w WORD"},
+    {.name = "filetypes",
+     .one = "file type",
+     .heading = "file type, general.file_type",
+     .columns = {{"file_type", "id", "most_weights", "made"}, COLUMN(1)},
+     .count = schema_file_type_count,
+     .row = file_type_row,
+     .example = "gufo quantize IN.gguf OUT.gguf WORD"},
+    {.name = "tokenizers",
+     .one = "tokenizer",
+     .heading = "tokenizer, tokenizer.ggml.model",
+     .columns = {{"tokenizer", "algorithm", "arrays", "bos", "eos", "unknown", "separator",
+                  "padding", "mask"},
+                 ~0u << 3},
+     .count = schema_tokenizer_model_count,
+     .row = tokenizer_row,
+     .example = "gufo get FILE tokenizer.ggml.model"},
+    {.name = "pretokenizers",
+     .one = "pre-tokenizer",
+     .heading = "pre-tokenizer, tokenizer.ggml.pre",
+     .columns = {{"pretokenizer", "family"}, 0},
+     .count = schema_pretokenizer_count,
+     .row = pretokenizer_row,
+     .example = "gufo get FILE tokenizer.ggml.pre"},
+    {.name = "rules",
+     .one = "rule",
+     .heading = "rule of gufo validate",
+     .columns = {{"rule", "severity", "name", "clause", "summary"}, 0},
+     .count = rule_count,
+     .row = rule_row,
+     .find = rule_find,
+     .example = "gufo validate -v FILE | grep -w WORD"},
 };
 
 const size_t catalogue_count = sizeof catalogues / sizeof *catalogues;
@@ -382,26 +354,18 @@ static bool arch_tensor_row(const char *arch, size_t index, catalogue_row *out)
 
 static const struct {
     const char *name;
-    catalogue_column columns[CATALOGUE_CELLS + 1];
+    catalogue_columns columns;
     bool (*row)(const char *arch, size_t index, catalogue_row *out);
 } arch_catalogues[] = {
-    {"keys",
-     {{"key", false}, {"need", false}, {"type", false}, {"default", false}, {"summary", false}},
-     arch_key_row},
-    {"tensors",
-     {{"tensor", false},
-      {"need", false},
-      {"shape", false},
-      {"bias_shape", false},
-      {"summary", false}},
-     arch_tensor_row},
+    {"keys", {{"key", "need", "type", "default", "summary"}, 0}, arch_key_row},
+    {"tensors", {{"tensor", "need", "shape", "bias_shape", "summary"}, 0}, arch_tensor_row},
 };
 
-const catalogue_column *catalogue_arch_columns(const catalogue *c)
+const catalogue_columns *catalogue_arch_columns(const catalogue *c)
 {
     for (size_t i = 0; i < sizeof arch_catalogues / sizeof *arch_catalogues; i++)
         if (strcmp(arch_catalogues[i].name, c->name) == 0)
-            return arch_catalogues[i].columns;
+            return &arch_catalogues[i].columns;
     return NULL;
 }
 
@@ -415,13 +379,15 @@ bool catalogue_arch_row(const catalogue *c, const char *arch, size_t index, cata
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-void catalogue_write_cells(json_writer *j, const catalogue_column *columns,
+void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
                            const catalogue_row *row)
 {
-    for (size_t i = 0; columns[i].name != NULL; i++) {
-        if (columns[i].is_number && *row->cells[i] != '\0')
-            json_write_u64(j, columns[i].name, strtoull(row->cells[i], NULL, 10));
+    for (size_t i = 0; columns->names[i] != NULL; i++) {
+        const char *cell = row->cells[i];
+
+        if (catalogue_is_number(columns, i) && *cell != '\0')
+            json_write_u64(j, columns->names[i], strtoull(cell, NULL, 10));
         else
-            json_write_text(j, columns[i].name, *row->cells[i] != '\0' ? row->cells[i] : NULL);
+            json_write_text(j, columns->names[i], *cell != '\0' ? cell : NULL);
     }
 }

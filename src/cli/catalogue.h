@@ -12,11 +12,16 @@
 
 enum { CATALOGUE_CELLS = 9 };
 
-/* A column.  The first one of a catalogue is what a row is called. */
-typedef struct catalogue_column {
-    const char *name; /* in JSON */
-    bool is_number;
-} catalogue_column;
+/* The first column is what a row is called. */
+typedef struct catalogue_columns {
+    const char *names[CATALOGUE_CELLS + 1]; /* as in JSON; the last one is NULL */
+    unsigned numbers;                       /* a bit for each that holds numbers */
+} catalogue_columns;
+
+static inline bool catalogue_is_number(const catalogue_columns *columns, size_t index)
+{
+    return (columns->numbers >> index & 1) != 0;
+}
 
 /* The cells of a row, "" where there is nothing.  Static, except what the row itself holds. */
 typedef struct catalogue_row {
@@ -30,7 +35,7 @@ typedef struct catalogue {
     const char *name;    /* "keys" */
     const char *one;     /* "key" */
     const char *heading; /* "metadata key": what explain says that it is */
-    catalogue_column columns[CATALOGUE_CELLS + 1]; /* the last one has no name */
+    catalogue_columns columns;
     size_t (*count)(void);
     /* Row `index`; false past the end. */
     bool (*row)(size_t index, catalogue_row *out);
@@ -54,10 +59,10 @@ bool catalogue_lookup(const catalogue *c, const char *word, size_t *index);
  * False past the end, or if the catalogue has none of that kind. */
 bool catalogue_arch_row(const catalogue *c, const char *arch, size_t index, catalogue_row *out);
 /* The columns of those rows. */
-const catalogue_column *catalogue_arch_columns(const catalogue *c);
+const catalogue_columns *catalogue_arch_columns(const catalogue *c);
 
 /* The cells of a row as members of a JSON object. */
-void catalogue_write_cells(json_writer *j, const catalogue_column *columns,
+void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
                            const catalogue_row *row);
 
 /* ---- catalogue_words.c ---------------------------------------------------------------------- */

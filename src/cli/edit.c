@@ -6,6 +6,7 @@
 
 #include "cli/edit.h"
 
+#include "cli/array.h"
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/progress.h"
@@ -26,15 +27,11 @@
 static bool add_operation(edit_options *o, edit_operation_kind kind, const char *text,
                           const char *glob)
 {
-    edit_operation *larger = realloc(o->operations, (o->count + 1) * sizeof *larger);
+    edit_operation *added = array_add(&o->operations, &o->count, sizeof *added);
 
-    if (larger == NULL) {
-        report_memory(NULL);
-        return false;
-    }
-    o->operations = larger;
-    o->operations[o->count++] = (edit_operation){.kind = kind, .text = text, .glob = glob};
-    return true;
+    if (added != NULL)
+        *added = (edit_operation){.kind = kind, .text = text, .glob = glob};
+    return added != NULL;
 }
 
 static bool read_change(void *options, const option_given *given)

@@ -60,8 +60,6 @@ typedef enum edit_value_result {
  * says).  `*type` is the one that was tried. */
 edit_value_result edit_read_value(const char *text, const gufo_value *old, gufo_value *out,
                                   gufo_value_type *type);
-/* Text as a number, bool or string of this type. */
-bool edit_read_typed(gufo_value_type type, const char *text, gufo_value *out);
 
 /* ---- edit_json.c ---------------------------------------------------------------------------- */
 

@@ -6,6 +6,8 @@
  * not UTF-8. */
 #include "cli/edit.h"
 
+#include "cli/value_read.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,8 +266,7 @@ static bool read_word(reader *r, gufo_value *out)
     size_t len = strcspn(begin, " \t\r\n,]}\"");
 
     snprintf(word, sizeof word, "%.*s", (int)(len < sizeof word ? len : sizeof word - 1), begin);
-    if (len >= sizeof word || (quoted && begin[len] != '"') ||
-        !edit_read_typed(r->type, word, out)) {
+    if (len >= sizeof word || (quoted && begin[len] != '"') || !value_read(r->type, word, out)) {
         snprintf(what, sizeof what, "expected a value of type %s", gufo_value_type_name(r->type));
         return fail(r, what);
     }

@@ -60,9 +60,9 @@ static void print_match(const catalogue *c, size_t index, const char *word)
     (void)c->row(index, &row);
     text_put(stdout, gufo_str_of(word), TEXT_PLAIN);
     printf("  %s\n", c->heading);
-    for (size_t i = 0; c->columns[i].name != NULL; i++)
+    for (size_t i = 0; c->columns.names[i] != NULL; i++)
         if (*row.cells[i] != '\0') {
-            put_name(c->columns[i].name);
+            put_name(c->columns.names[i]);
             printf("%s\n", row.cells[i]);
         }
     if (c->users != NULL)
@@ -89,7 +89,7 @@ static void write_match(json_writer *j, const catalogue *c, size_t index, const 
     (void)c->row(index, &row);
     json_begin_object(j, NULL);
     json_write_text(j, "kind", c->one);
-    catalogue_write_cells(j, c->columns, &row);
+    catalogue_write_cells(j, &c->columns, &row);
     if (c->users != NULL) {
         json_begin_array(j, "used_by");
         c->users(index, write_word, j);

@@ -30,9 +30,9 @@ static bool row_at(const catalogue *c, const char *arch, size_t index, catalogue
     return arch != NULL ? catalogue_arch_row(c, arch, index, out) : c->row(index, out);
 }
 
-static const catalogue_column *columns_of(const catalogue *c, const char *arch)
+static const catalogue_columns *columns_of(const catalogue *c, const char *arch)
 {
-    return arch != NULL ? catalogue_arch_columns(c) : c->columns;
+    return arch != NULL ? catalogue_arch_columns(c) : &c->columns;
 }
 
 /* An empty cell is a dash, so that each line has as many words as columns. */
@@ -43,12 +43,12 @@ static const char *shown(const char *cell)
 
 void list_print(const catalogue *c, const char *arch)
 {
-    const catalogue_column *columns = columns_of(c, arch);
+    const catalogue_columns *columns = columns_of(c, arch);
     int widths[CATALOGUE_CELLS] = {0};
     catalogue_row row;
     size_t last = 0;
 
-    while (columns[last + 1].name != NULL)
+    while (columns->names[last + 1] != NULL)
         last++;
     for (size_t i = 0; row_at(c, arch, i, &row); i++)
         for (size_t cell = 0; cell < last; cell++) {
@@ -58,7 +58,7 @@ void list_print(const catalogue *c, const char *arch)
         }
     for (size_t i = 0; row_at(c, arch, i, &row) && !stdout_broken(); i++) {
         for (size_t cell = 0; cell < last; cell++)
-            printf("%*s  ", columns[cell].is_number ? widths[cell] : -widths[cell],
+            printf("%*s  ", catalogue_is_number(columns, cell) ? widths[cell] : -widths[cell],
                    shown(row.cells[cell]));
         printf("%s\n", shown(row.cells[last]));
     }

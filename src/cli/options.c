@@ -6,6 +6,7 @@
 
 #include "base/checked.h"
 #include "base/utf8.h"
+#include "cli/array.h"
 #include "cli/number.h"
 #include "cli/report.h"
 #include "cli/stdout.h"
@@ -101,15 +102,11 @@ static bool read_choice(const shared_options *shared, const command_option *opti
 
 bool options_add(option_texts *texts, const char *text)
 {
-    const char **larger = realloc(texts->items, (texts->count + 1) * sizeof *larger);
+    const char **added = array_add(&texts->items, &texts->count, sizeof *added);
 
-    if (larger == NULL) {
-        report_memory(NULL);
-        return false;
-    }
-    texts->items = larger;
-    texts->items[texts->count++] = text;
-    return true;
+    if (added != NULL)
+        *added = text;
+    return added != NULL;
 }
 
 /* ---- shared options ------------------------------------------------------------------------- */

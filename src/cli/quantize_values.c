@@ -2,24 +2,16 @@
 #include "base/distance.h"
 #include "cli/quantize.h"
 
+#include "cli/array.h"
 #include "cli/number.h"
 #include "cli/report.h"
+#include "cli/value_read.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* `list` with room for one more of its `count` elements; NULL after a report. */
-static void *grow(void *list, size_t count, size_t size)
-{
-    void *larger = realloc(list, (count + 1) * size);
-
-    if (larger == NULL)
-        report_memory(NULL);
-    return larger;
-}
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
@@ -116,21 +108,18 @@ bool quantize_read_layers(void *context, const option_given *given)
 {
     quantize_options *options = context;
     const char *at = given->text;
-    uint64_t layer;
+    uint64_t layer, *added;
 
     for (;;) {
-        uint64_t *larger;
-
         if (!number_read(&at, &layer) || (*at != ',' && *at != '\0')) {
             report_usage("quantize", "--prune-layers needs numbers with commas, not '%s'",
                          given->text);
             return false;
         }
-        larger = grow(options->pruned, options->pruned_count, sizeof *larger);
-        if (larger == NULL)
+        added = array_add(&options->pruned, &options->pruned_count, sizeof *added);
+        if (added == NULL)
             return false;
-        options->pruned = larger;
-        options->pruned[options->pruned_count++] = layer;
+        *added = layer;
         if (*at++ == '\0')
             return true;
     }
@@ -143,29 +132,25 @@ static bool read_rule(quantize_options *options, const char *option, const char 
 {
     const char *equals = strrchr(text, '=');
     char message[PATTERN_MESSAGE];
-    type_rule rule, *larger;
+    type_rule *rule;
+    const gufo_element_type *type;
+    char *regex;
 
     if (equals == NULL || equals == text) {
         report_usage("quantize", "--%s needs PATTERN=TYPE, not '%s'", option, text);
         return false;
     }
-    if (!read_type(option, equals + 1, &rule.type))
+    if (!read_type(option, equals + 1, &type))
         return false;
-    larger = grow(options->rules, options->rule_count, sizeof *larger);
-    char *regex = strndup(text, (size_t)(equals - text));
-
-    if (larger != NULL)
-        options->rules = larger;
-    rule.pattern = regex != NULL ? pattern_new(regex, message) : NULL;
-    if (rule.pattern == NULL && regex != NULL)
+    rule = array_add(&options->rules, &options->rule_count, sizeof *rule);
+    regex = rule != NULL ? strndup(text, (size_t)(equals - text)) : NULL;
+    if (regex == NULL)
+        return false;
+    *rule = (type_rule){.pattern = pattern_new(regex, message), .type = type};
+    if (rule->pattern == NULL)
         report_message(NULL, "--%s: pattern '%s': %s", option, regex, message);
     free(regex);
-    if (larger == NULL || rule.pattern == NULL) {
-        pattern_free(rule.pattern);
-        return false;
-    }
-    options->rules[options->rule_count++] = rule;
-    return true;
+    return rule->pattern != NULL;
 }
 
 bool quantize_read_rule(void *options, const option_given *given)
@@ -204,49 +189,24 @@ bool quantize_read_override(void *context, const option_given *given)
     quantize_options *options = context;
     const char *text = given->text, *equals = strchr(text, '=');
     const char *colon = equals != NULL ? strchr(equals, ':') : NULL;
-    override_text override, *larger;
+    override_text *override;
 
     if (colon == NULL || equals == text) {
         report_usage("quantize", "--override-kv needs KEY=TYPE:VALUE, not '%s'", text);
         return false;
     }
-    larger = grow(options->overrides, options->override_count, sizeof *larger);
-    if (larger == NULL)
+    override = array_add(&options->overrides, &options->override_count, sizeof *override);
+    if (override == NULL)
         return false;
-    options->overrides = larger;
-    override.key = strdup(text);
-    if (override.key == NULL) {
+    override->key = strdup(text);
+    if (override->key == NULL) {
         report_memory(NULL);
         return false;
     }
-    override.key[equals - text] = override.key[colon - text] = '\0';
-    override.type = override.key + (equals - text) + 1;
-    override.value = override.key + (colon - text) + 1;
-    options->overrides[options->override_count++] = override;
+    override->key[equals - text] = override->key[colon - text] = '\0';
+    override->type = override->key + (equals - text) + 1;
+    override->value = override->key + (colon - text) + 1;
     return true;
-}
-
-/* Whether a whole number fits into an integer type of the format. */
-static bool fits_integer(gufo_value_type type, bool negative, uint64_t size)
-{
-    static const struct {
-        gufo_value_type type;
-        uint64_t lowest, highest; /* how far below and above zero */
-    } ranges[] = {
-        {GUFO_VALUE_UINT8, 0, UINT8_MAX},
-        {GUFO_VALUE_UINT16, 0, UINT16_MAX},
-        {GUFO_VALUE_UINT32, 0, UINT32_MAX},
-        {GUFO_VALUE_UINT64, 0, UINT64_MAX},
-        {GUFO_VALUE_INT8, (uint64_t)INT8_MAX + 1, INT8_MAX},
-        {GUFO_VALUE_INT16, (uint64_t)INT16_MAX + 1, INT16_MAX},
-        {GUFO_VALUE_INT32, (uint64_t)INT32_MAX + 1, INT32_MAX},
-        {GUFO_VALUE_INT64, (uint64_t)INT64_MAX + 1, INT64_MAX},
-    };
-
-    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
-        if (ranges[i].type == type)
-            return size <= (negative ? ranges[i].lowest : ranges[i].highest);
-    return false;
 }
 
 /* A whole number, in `wanted` if that is an integer type that holds it, else in the first of the
@@ -261,7 +221,7 @@ static bool make_integer(const char *text, gufo_value_type wanted, gufo_value *o
 
     if (!number_read(&at, &size) || *at != '\0')
         return false;
-    for (size_t i = 0; !fits_integer(wanted, negative, size); i++) {
+    for (size_t i = 0; !value_fits(wanted, negative, size); i++) {
         if (i == sizeof usual / sizeof *usual)
             return false;
         wanted = usual[i];
@@ -283,28 +243,17 @@ static bool make_float(const char *text, gufo_value_type wanted, gufo_value *out
     return fits && end != text && *end == '\0';
 }
 
-static bool make_bool(const char *text, gufo_value_type wanted, gufo_value *out)
-{
-    (void)wanted;
-    *out = (gufo_value){.type = GUFO_VALUE_BOOL, .as.b = strcmp(text, "true") == 0};
-    return out->as.b || strcmp(text, "false") == 0;
-}
-
-static bool make_string(const char *text, gufo_value_type wanted, gufo_value *out)
-{
-    (void)wanted;
-    *out = (gufo_value){.type = GUFO_VALUE_STRING, .as.str = gufo_str_of(text)};
-    return true;
-}
-
 bool quantize_make_override(const override_text *text, const gufo_model *file,
                             gufo_quantize_override *out)
 {
     static const struct {
         const char *name;
         bool (*make)(const char *text, gufo_value_type wanted, gufo_value *out);
-    } kinds[] = {
-        {"int", make_integer}, {"float", make_float}, {"bool", make_bool}, {"str", make_string}};
+        gufo_value_type type; /* without `make` */
+    } kinds[] = {{"int", make_integer, 0},
+                 {"float", make_float, 0},
+                 {"bool", NULL, GUFO_VALUE_BOOL},
+                 {"str", NULL, GUFO_VALUE_STRING}};
     gufo_value_type wanted = GUFO_VALUE_ARRAY; /* none */
     gufo_entry entry;
 
@@ -314,7 +263,8 @@ bool quantize_make_override(const override_text *text, const gufo_model *file,
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].name, text->type) != 0)
             continue;
-        if (kinds[i].make(text->value, wanted, &out->value))
+        if (kinds[i].make != NULL ? kinds[i].make(text->value, wanted, &out->value)
+                                  : value_read(kinds[i].type, text->value, &out->value))
             return true;
         report_usage("quantize", "--override-kv %s: '%s' is not a value of type %s", text->key,
                      text->value, text->type);

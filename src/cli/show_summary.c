@@ -19,6 +19,15 @@ typedef struct summary {
     show_totals totals;
 } summary;
 
+/* A line says a fact, or what an entry holds; nothing where the file does not say. */
+typedef struct summary_line {
+    const char *label;
+    void (*fact)(FILE *out, const summary *s);
+    void (*value)(FILE *out, const summary *s, const struct summary_line *line);
+    const char *key;            /* whole, or for a number what follows the architecture */
+    const char *detail, *words; /* of a number: a second key, and what its number counts */
+} summary_line;
+
 /* ---- looking up ----------------------------------------------------------------------------- */
 
 /* The entry ARCHITECTURE.suffix. */
@@ -37,11 +46,11 @@ static bool find_model_key(const summary *s, const char *suffix, gufo_entry *ent
     return gufo_metadata_find_str(s->file, (gufo_str){key, architecture.len + 1 + len}, entry);
 }
 
-static void put_text_of(FILE *out, const summary *s, const char *key)
+static void put_text(FILE *out, const summary *s, const summary_line *line)
 {
     gufo_str text;
 
-    if (gufo_get_str(s->file, key, &text, NULL) == GUFO_OK)
+    if (gufo_get_str(s->file, line->key, &text, NULL) == GUFO_OK)
         text_put_cut(out, text, TEXT_PLAIN, TEXT_COLUMNS);
 }
 
@@ -83,41 +92,27 @@ static number_text model_number(const summary *s, const char *suffix)
     return find_model_key(s, suffix, &entry) ? describe_number(&entry.value) : (number_text){""};
 }
 
-static void put_model_number(FILE *out, const summary *s, const char *suffix)
-{
-    fputs(model_number(s, suffix).text, out);
-}
-
 /* "32 (8 key/value)" */
-static void put_model_pair(FILE *out, const summary *s, const char *suffix, const char *detail,
-                           const char *words)
+static void put_number(FILE *out, const summary *s, const summary_line *line)
 {
-    number_text number = model_number(s, suffix), more = model_number(s, detail);
+    number_text number = model_number(s, line->key), more = {""};
 
+    if (line->detail != NULL)
+        more = model_number(s, line->detail);
     fputs(number.text, out);
     if (number.text[0] != '\0' && more.text[0] != '\0')
-        fprintf(out, " (%s %s)", more.text, words);
+        fprintf(out, " (%s %s)", more.text, line->words);
 }
 
 /* ---- the lines ------------------------------------------------------------------------------ */
 
-static void put_name(FILE *out, const summary *s)
-{
-    put_text_of(out, s, "general.name");
-}
-
-static void put_architecture(FILE *out, const summary *s)
-{
-    put_text_of(out, s, "general.architecture");
-}
-
-static void put_kind(FILE *out, const summary *s)
+static void put_kind(FILE *out, const summary *s, const summary_line *line)
 {
     gufo_str kind;
 
-    if (gufo_get_str(s->file, "general.type", &kind, NULL) == GUFO_OK &&
+    if (gufo_get_str(s->file, line->key, &kind, NULL) == GUFO_OK &&
         !gufo_str_equal(kind, gufo_str_of("model")))
-        put_text_of(out, s, "general.type");
+        put_text(out, s, line);
 }
 
 static void put_parameters(FILE *out, const summary *s)
@@ -211,31 +206,6 @@ static void put_bits(FILE *out, const summary *s)
         fprintf(out, "%.2f", (double)t->tensor_size * 8 / (double)t->parameters);
 }
 
-static void put_context(FILE *out, const summary *s)
-{
-    put_model_number(out, s, "context_length");
-}
-
-static void put_embedding(FILE *out, const summary *s)
-{
-    put_model_number(out, s, "embedding_length");
-}
-
-static void put_blocks(FILE *out, const summary *s)
-{
-    put_model_number(out, s, "block_count");
-}
-
-static void put_heads(FILE *out, const summary *s)
-{
-    put_model_pair(out, s, "attention.head_count", "attention.head_count_kv", "key/value");
-}
-
-static void put_experts(FILE *out, const summary *s)
-{
-    put_model_pair(out, s, "expert_count", "expert_used_count", "used");
-}
-
 /* "128,256 tokens (gpt2)" */
 static void put_vocabulary(FILE *out, const summary *s)
 {
@@ -251,11 +221,6 @@ static void put_vocabulary(FILE *out, const summary *s)
     fputs(" (", out);
     text_put_cut(out, model, TEXT_PLAIN, 32);
     putc(')', out);
-}
-
-static void put_license(FILE *out, const summary *s)
-{
-    put_text_of(out, s, "general.license");
 }
 
 static void put_format(FILE *out, const summary *s)
@@ -282,29 +247,28 @@ static void put_complete(FILE *out, const summary *s)
                 human_grouped(s->totals.complete).text, human_grouped(claimed).text);
 }
 
-static const struct summary_line {
-    const char *label;
-    void (*put)(FILE *out, const summary *s); /* nothing where the file does not say */
-} lines[] = {
-    {"Name", put_name},
-    {"Type", put_kind},
-    {"Architecture", put_architecture},
-    {"Parameters", put_parameters},
-    {"Quantization", put_quantization},
-    {"Size", put_size},
-    {"Bits per weight", put_bits},
-    {"Context length", put_context},
-    {"Embedding length", put_embedding},
-    {"Blocks", put_blocks},
-    {"Attention heads", put_heads},
-    {"Experts", put_experts},
-    {"Vocabulary", put_vocabulary},
-    {"License", put_license},
-    {"Format", put_format},
-    {"Complete", put_complete},
+static const summary_line lines[] = {
+    {"Name", .value = put_text, .key = "general.name"},
+    {"Type", .value = put_kind, .key = "general.type"},
+    {"Architecture", .value = put_text, .key = "general.architecture"},
+    {"Parameters", .fact = put_parameters},
+    {"Quantization", .fact = put_quantization},
+    {"Size", .fact = put_size},
+    {"Bits per weight", .fact = put_bits},
+    {"Context length", .value = put_number, .key = "context_length"},
+    {"Embedding length", .value = put_number, .key = "embedding_length"},
+    {"Blocks", .value = put_number, .key = "block_count"},
+    {"Attention heads", .value = put_number, .key = "attention.head_count",
+     .detail = "attention.head_count_kv", .words = "key/value"},
+    {"Experts", .value = put_number, .key = "expert_count", .detail = "expert_used_count",
+     .words = "used"},
+    {"Vocabulary", .fact = put_vocabulary},
+    {"License", .value = put_text, .key = "general.license"},
+    {"Format", .fact = put_format},
+    {"Complete", .fact = put_complete},
 };
 
-static void write_line(const summary *s, const struct summary_line *line)
+static void write_line(const summary *s, const summary_line *line)
 {
     char *text = NULL;
     size_t len = 0;
@@ -312,7 +276,10 @@ static void write_line(const summary *s, const struct summary_line *line)
 
     if (out == NULL)
         return;
-    line->put(out, s);
+    if (line->fact != NULL)
+        line->fact(out, s);
+    else
+        line->value(out, s, line);
     if (fclose(out) == 0 && len > 0)
         printf("  %-*s%s\n", LABEL_COLUMNS, line->label, text);
     free(text);
