@@ -2,8 +2,6 @@
 #include "base/distance.h"
 #include "cli/commands.h"
 
-#include "cli/text.h"
-
 #include <string.h>
 
 const command commands[] = {

@@ -31,7 +31,7 @@ static int check_data(const copying *job)
 
 static int open_input(copying *job)
 {
-    if (input_is_stdin(job->input))
+    if (path_is_standard(job->input))
         return report_usage(job->base.shared->command, "the input must be a file, not '-'");
     job->model = input_open_model(job->input, 0);
     return job->model != NULL ? check_data(job) : CODE_FAILED;
@@ -80,7 +80,7 @@ static int report_failure(const copying *job, const gufo_error *error)
 
 static bool is_standard_output(const copying *job)
 {
-    return input_is_stdin(job->output);
+    return path_is_standard(job->output);
 }
 
 static gufo_status write_copy(copying *job, gufo_cpu cpu, gufo_error *error)

@@ -10,8 +10,6 @@
 #include "cli/signals.h"
 #include "cli/stdout.h"
 
-#include <stdlib.h>
-
 /* ---- command line --------------------------------------------------------------------------- */
 
 static const command_option diff_table[] = {
@@ -118,7 +116,7 @@ static int diff_named(void *context)
         return code;
     for (int i = 0; i < 2; i++) {
         r.paths[i] = shared->args[i];
-        if (input_is_stdin(r.paths[i])) {
+        if (path_is_standard(r.paths[i])) {
             report_message(r.paths[i], "the data of a pipe cannot be compared; give a file");
             return CODE_USAGE;
         }

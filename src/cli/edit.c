@@ -131,7 +131,7 @@ static gufo_edit_target make_target(const edit_options *o)
 
 static bool is_stream(const edit_options *o)
 {
-    return o->output != NULL && (input_is_stdin(o->output) || save_is_stream(o->output));
+    return o->output != NULL && (path_is_standard(o->output) || save_is_stream(o->output));
 }
 
 /* To standard output, a pipe or a device, which take bytes as they come.  There is nothing to clean
@@ -139,7 +139,7 @@ static bool is_stream(const edit_options *o)
 static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target *target,
                   const gufo_run *how)
 {
-    bool standard = input_is_stdin(o->output);
+    bool standard = path_is_standard(o->output);
     int fd = standard ? STDOUT_FILENO : open(o->output, O_WRONLY | O_CLOEXEC);
     gufo_error error;
     int code = CODE_OK;
@@ -276,7 +276,7 @@ static int edit_file(edit_options *o)
 
 static int check_arguments(const edit_options *o)
 {
-    if (input_is_stdin(o->path))
+    if (path_is_standard(o->path))
         return report_usage("edit", "FILE must be a file, not '-'");
     if (o->recover && (o->count > 0 || o->output != NULL || o->dry_run))
         return report_usage("edit", "--recover is for a file alone, without changes");

@@ -8,7 +8,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Elements of an array that JSON shows. */
 #define ARRAY_LIMIT 64

@@ -1,8 +1,8 @@
 /* gufo extract FILE TENSOR...: tensors as raw bytes, npy or safetensors. */
 #include "cli/commands.h"
 #include "cli/copying.h"
+#include "cli/glob.h"
 #include "cli/report.h"
-#include "cli/show.h"
 
 #include "base/utf8.h"
 
@@ -45,7 +45,7 @@ static const command_option extract_table[] = {
 /* A name means just that tensor, even if it looks like a pattern. */
 static bool is_meant(const char *wanted, bool is_name, gufo_str name)
 {
-    return is_name ? gufo_str_equal(name, gufo_str_of(wanted)) : show_matches(wanted, name);
+    return is_name ? gufo_str_equal(name, gufo_str_of(wanted)) : glob_matches(wanted, name);
 }
 
 /* Marks the tensors that one argument means; false if there is none. */

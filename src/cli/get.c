@@ -140,7 +140,7 @@ static int print_raw(const input *in, const gufo_entry *entry, const get_options
                        gufo_value_type_name(entry->value.type));
         return CODE_USAGE;
     }
-    if (options->output != NULL && !input_is_stdin(options->output))
+    if (options->output != NULL && !path_is_standard(options->output))
         return save_value(in, entry->value.as.str, options);
     fwrite(entry->value.as.str.data, 1, entry->value.as.str.len, stdout);
     return CODE_OK;

@@ -2,7 +2,6 @@
 #include "cli/hash.h"
 
 #include "cli/report.h"
-#include "cli/signals.h"
 
 int hash_model_open(input *in, const char *path, bool single)
 {

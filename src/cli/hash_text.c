@@ -40,7 +40,7 @@ static bool read_stream(FILE *in, const char *path, size_t most, gufo_str *text)
 
 bool hash_text_read(const char *path, size_t most, gufo_str *text)
 {
-    bool is_stdin = input_is_stdin(path);
+    bool is_stdin = path_is_standard(path);
     FILE *in = is_stdin ? stdin : fopen(path, "re");
     bool read;
 
@@ -72,23 +72,11 @@ void hash_text_free(gufo_str *text)
     *text = (gufo_str){0};
 }
 
-char *hash_path_with(const char *path, const char *suffix)
-{
-    size_t size = strlen(path) + strlen(suffix) + 1;
-    char *longer = malloc(size);
-
-    if (longer == NULL)
-        report_memory(path);
-    else
-        (void)snprintf(longer, size, "%s%s", path, suffix);
-    return longer;
-}
-
 bool hash_is_gguf(const char *path)
 {
     char magic[4] = {0};
     /* What is read of a pipe would be missing afterwards. */
-    FILE *in = input_is_stdin(path) || save_is_stream(path) ? NULL : fopen(path, "re");
+    FILE *in = path_is_standard(path) || save_is_stream(path) ? NULL : fopen(path, "re");
     bool is = in != NULL && fread(magic, 1, sizeof magic, in) == sizeof magic &&
               memcmp(magic, "GGUF", sizeof magic) == 0;
 

@@ -5,7 +5,6 @@
 #include "cli/report.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- gufo itself ---------------------------------------------------------------------------- */
 

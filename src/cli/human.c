@@ -4,7 +4,6 @@
 #include "cli/number.h"
 
 #include <stdio.h>
-#include <string.h>
 
 human_text human_grouped(uint64_t value)
 {

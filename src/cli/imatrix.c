@@ -21,13 +21,10 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-static const char *const format_names[] = {
-    [GUFO_IMATRIX_GGUF] = "gguf", [GUFO_IMATRIX_LEGACY] = "dat", NULL};
-
 static const command_option imatrix_table[] = {
     {"format", "FORMAT",
      "Write gguf or dat (default: dat if the name of OUT ends in .dat, else gguf)",
-     OPTION_CHOICE(imatrix_options, format, format_names, 0),
+     OPTION_CHOICE(imatrix_options, format, imatrix_formats, 0),
      .given = offsetof(imatrix_options, format_given)},
     {"chunk-size", "N",
      "Tokens of a chunk if the file does not record them, as in every .dat (default: 512)",
@@ -36,11 +33,6 @@ static const command_option imatrix_table[] = {
 };
 
 /* ---- formats -------------------------------------------------------------------------------- */
-
-const char *imatrix_format_name(gufo_imatrix_format format)
-{
-    return format_names[format];
-}
 
 static gufo_imatrix_format format_of(const imatrix_options *options, const char *path)
 {
@@ -59,7 +51,7 @@ static gufo_imatrix *open_imatrix(const char *path, const imatrix_options *optio
     gufo_imatrix_options open_options = {.chunk_size = (uint32_t)options->chunk_size, .name = path};
     gufo_error error;
     gufo_imatrix *imatrix =
-        gufo_imatrix_open(input_is_stdin(path) ? "/dev/stdin" : path, &open_options, &error);
+        gufo_imatrix_open(path_is_standard(path) ? "/dev/stdin" : path, &open_options, &error);
 
     if (imatrix == NULL) {
         report_error(path, &error);
@@ -85,11 +77,6 @@ static int show_all(const imatrix_options *options, char **paths, int count)
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
-
-bool imatrix_is_unreached(float count)
-{
-    return count >= 0 && count < 0.5f;
-}
 
 /* Entries that no token reached: the old format leaves them out, GGUF none. */
 static uint64_t count_left_out(const gufo_imatrix *imatrix, gufo_imatrix_format format)
@@ -156,7 +143,7 @@ static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_ima
 
     json_begin_object(&j, NULL);
     json_write_text(&j, "path", path);
-    json_write_text(&j, "format", imatrix_format_name(format));
+    json_write_text(&j, "format", imatrix_formats[format]);
     json_write_u64(&j, "entry_count", entries);
     json_write_u64(&j, "chunk_count", gufo_imatrix_chunk_count(imatrix));
     json_write_u64(&j, "chunk_size", gufo_imatrix_chunk_size(imatrix));
@@ -207,7 +194,7 @@ static int merge(const char *path, char **inputs, int count, const imatrix_optio
 
 static int run_merge(const char *path, char **inputs, int count, const imatrix_options *options)
 {
-    if (input_is_stdin(path) && options->base.shared->json)
+    if (path_is_standard(path) && options->base.shared->json)
         return report_usage("imatrix", "--json and '-' as output exclude each other");
     return merge(path, inputs, count, options);
 }

@@ -13,8 +13,8 @@ typedef struct imatrix_options {
     uint64_t chunk_size;
 } imatrix_options;
 
-/* "gguf", "dat". */
-const char *imatrix_format_name(gufo_imatrix_format format);
+/* "gguf", "dat": by gufo_imatrix_format. */
+extern const char *const imatrix_formats[];
 
 /* Whether a matrix with this count was never reached: counts are rounded to whole numbers. */
 bool imatrix_is_unreached(float count);

@@ -31,6 +31,14 @@
 #define DATASET_COLUMNS 58
 #define CHUNKS_COLUMNS 14
 
+const char *const imatrix_formats[] = {
+    [GUFO_IMATRIX_GGUF] = "gguf", [GUFO_IMATRIX_LEGACY] = "dat", NULL};
+
+bool imatrix_is_unreached(float count)
+{
+    return count >= 0 && count < 0.5f;
+}
+
 /* Of all entries. */
 typedef struct totals {
     uint64_t matrices, unreached; /* of the stacks of experts */
@@ -109,7 +117,7 @@ static void put_facts(const gufo_imatrix *imatrix, const totals *t)
     gufo_str dataset;
 
     put_label("Format");
-    puts(imatrix_format_name(gufo_imatrix_format_of(imatrix)));
+    puts(imatrix_formats[gufo_imatrix_format_of(imatrix)]);
     if (gufo_imatrix_chunk_count(imatrix) > 0) {
         put_label("Chunks");
         printf("%s of %s tokens\n", human_grouped(gufo_imatrix_chunk_count(imatrix)).text,
@@ -287,7 +295,7 @@ static gufo_status show_json(const char *path, const gufo_imatrix *imatrix, gufo
 
     json_begin_object(&j, NULL);
     json_write_text(&j, "path", path);
-    json_write_text(&j, "format", imatrix_format_name(gufo_imatrix_format_of(imatrix)));
+    json_write_text(&j, "format", imatrix_formats[gufo_imatrix_format_of(imatrix)]);
     json_write_u64(&j, "chunk_count", gufo_imatrix_chunk_count(imatrix));
     json_write_u64(&j, "chunk_size", gufo_imatrix_chunk_size(imatrix));
     write_datasets(&j, imatrix);

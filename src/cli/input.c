@@ -8,18 +8,12 @@
 #include "gufo/edit.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- shards --------------------------------------------------------------------------------- */
-
-bool input_is_stdin(const char *path)
-{
-    return strcmp(path, "-") == 0;
-}
 
 char *input_sibling_path(const char *path, uint32_t number)
 {
@@ -48,7 +42,8 @@ static bool is_missing(const char *path)
  * not say it. */
 static bool names_shard(const char *path, uint32_t *number, uint32_t *count)
 {
-    return !input_is_stdin(path) && gufo_shard_path_parse(path, NULL, number, count) && *count > 1;
+    return !path_is_standard(path) && gufo_shard_path_parse(path, NULL, number, count) &&
+           *count > 1;
 }
 
 /* Whether all other shards are there; warns about the first one that is not. */
@@ -89,7 +84,7 @@ uint32_t input_set_size(const char *path, bool single)
 static bool file_is_pending(const char *path)
 {
     gufo_edit_state state =
-        input_is_stdin(path) ? GUFO_EDIT_STATE_SETTLED : gufo_edit_pending(path);
+        path_is_standard(path) ? GUFO_EDIT_STATE_SETTLED : gufo_edit_pending(path);
 
     if (state == GUFO_EDIT_STATE_LIVE)
         report_message(path, "is being edited");
@@ -128,8 +123,8 @@ static gufo_model *open_model(const char *path, uint32_t open_flags)
     gufo_model *model;
 
     signals_reading(path);
-    model = input_is_stdin(path) ? gufo_open_fd(STDIN_FILENO, &options, &error)
-                                 : gufo_open(path, &options, &error);
+    model = path_is_standard(path) ? gufo_open_fd(STDIN_FILENO, &options, &error)
+                                   : gufo_open(path, &options, &error);
     if (model == NULL) {
         report_error(path, &error);
         signals_reading(NULL);

@@ -4,6 +4,7 @@
 
 #include "base/files/guard.h"
 #include "cli/options.h"
+#include "cli/path.h"
 
 #include "gufo/format.h"
 
@@ -49,8 +50,5 @@ bool input_guard(const input *in, output_guard *guard);
 /* Whether the file, or a shard of the set that it begins, must not be read because it is being edited
  * or such an edit was interrupted; says so, and what helps. */
 bool input_is_pending(const char *path);
-
-/* True if the path means standard input. */
-bool input_is_stdin(const char *path);
 
 #endif

@@ -5,7 +5,6 @@
 #include "cli/number.h"
 
 #include <math.h>
-#include <string.h>
 
 json_writer json_writer_start(FILE *out)
 {

@@ -14,12 +14,11 @@ typedef struct name_options {
     bool suggest, rename;
 } name_options;
 
-/* The name of the file that `path` is, without its folder. */
-gufo_str name_of_path(const char *path);
-
 /* Begins the JSON object of one FILE: its name and the parts of it.  `with_path`: it is more than a
  * name. */
 void name_begin_json(json_writer *j, const char *path, bool with_path);
+/* A line for each part that there is. */
+void name_print_parts(const gufo_name *parsed, bool conforming);
 
 /* --suggest and --rename for one FILE.  Returns the exit code. */
 int name_suggest(const char *path, const name_options *options);

@@ -30,20 +30,6 @@ static void free_proposal(proposal *p)
     free(p->moves);
 }
 
-/* The path of a file `name` in the folder of `path`; NULL without memory. */
-static char *path_beside(const char *path, const char *name)
-{
-    const char *slash = strrchr(path, '/');
-    size_t folder = slash != NULL ? (size_t)(slash - path) + 1 : 0, len = strlen(name);
-    char *out = malloc(folder + len + 1);
-
-    if (out == NULL)
-        return NULL;
-    memcpy(out, path, folder);
-    memcpy(out + folder, name, len + 1);
-    return out;
-}
-
 /* Copies the paths: the files are closed before they get new names. */
 static int propose_one(proposal *p, const input *in, size_t index)
 {
@@ -154,7 +140,7 @@ int name_suggest(const char *path, const name_options *options)
     input in;
     int code;
 
-    if (options->rename && input_is_stdin(path))
+    if (options->rename && path_is_standard(path))
         return report_usage("name", "standard input has no name that could be changed");
     code = options->rename ? input_open_whole(&in, path, &options->input)
                            : input_open(&in, path, &options->input);

@@ -4,7 +4,6 @@
 #include "cli/human.h"
 #include "cli/signals.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
 

@@ -85,19 +85,12 @@ static const command_option quantize_table[] = {
 /* "DIR/ggml-model-TYPE.gguf" for "DIR/IN". */
 static bool make_default_output(quantize_options *o)
 {
-    const char *slash = strrchr(o->input, '/');
-    size_t folder = slash == NULL ? 0 : (size_t)(slash - o->input) + 1;
-    size_t size = folder + strlen(o->target.name) + sizeof "ggml-model-.gguf";
+    char name[128];
 
-    o->default_output = malloc(size);
-    if (o->default_output == NULL) {
-        report_memory(NULL);
-        return false;
-    }
-    snprintf(o->default_output, size, "%.*sggml-model-%s.gguf", (int)folder, o->input,
-             o->target.name);
+    snprintf(name, sizeof name, "ggml-model-%s.gguf", o->target.name);
+    o->default_output = path_beside(o->input, name);
     o->output = o->default_output;
-    return true;
+    return o->output != NULL;
 }
 
 static bool read_thread_argument(shared_options *shared, const char *text)
@@ -133,19 +126,9 @@ static bool read_arguments(quantize_options *o)
     return o->output != NULL || o->dry_run || make_default_output(o);
 }
 
-/* The folder of a path: to be freed; NULL without memory.  *name is the rest of the path. */
-static char *folder_of(const char *path, const char **name)
-{
-    const char *slash = strrchr(path, '/');
-
-    *name = slash != NULL ? slash + 1 : path;
-    return slash != NULL ? strndup(path, (size_t)(*name - path)) : strdup(".");
-}
-
 /* Whether the report can be written: not to be found out after the work. */
 static int check_report(const quantize_options *o)
 {
-    const char *name;
     struct stat info;
     char *folder;
     int code = CODE_OK;
@@ -162,9 +145,13 @@ static int check_report(const quantize_options *o)
         report_message(o->report, "target exists already (--force replaces it)");
         return CODE_USAGE;
     }
-    folder = folder_of(o->report, &name);
-    if (folder != NULL && (*name == '\0' || access(folder, W_OK) != 0))
-        code = report_system(o->report, *name == '\0' ? ENOENT : errno);
+    folder = path_beside(o->report, ".");
+    if (folder == NULL)
+        code = CODE_FAILED;
+    else if (*path_name(o->report) == '\0')
+        code = report_system(o->report, ENOENT);
+    else if (access(folder, W_OK) != 0)
+        code = report_system(o->report, errno);
     free(folder);
     return code;
 }
@@ -174,7 +161,7 @@ static int check_arguments(const quantize_options *o)
 {
     const char *output = o->dry_run ? NULL : o->output;
 
-    if (input_is_stdin(o->input) || (output != NULL && strcmp(output, "-") == 0))
+    if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
         return report_usage("quantize", "IN and OUT must be files, not '-'");
     if (o->included.count > 0 && o->excluded.count > 0)
         return report_usage("quantize",

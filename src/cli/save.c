@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/files/output.h"
 #include "base/memory.h"
-#include "cli/input.h"
+#include "cli/path.h"
 #include "cli/report.h"
 #include "cli/signals.h"
 
@@ -57,8 +57,8 @@ bool save_guard_more(output_guard *guard, const char *const *paths, size_t count
 
     for (size_t i = 0; i < count && status == GUFO_OK; i++)
         if (paths[i] != NULL)
-            status = input_is_stdin(paths[i]) ? guard_add_fd(guard, STDIN_FILENO, &error)
-                                              : guard_add_path(guard, paths[i], &error);
+            status = path_is_standard(paths[i]) ? guard_add_fd(guard, STDIN_FILENO, &error)
+                                                : guard_add_path(guard, paths[i], &error);
     return guarded(guard, status, NULL, &error);
 }
 
@@ -109,6 +109,12 @@ static int save_stream(const char *path, gufo_str bytes)
         written = false;
     }
     return written ? CODE_OK : CODE_FAILED;
+}
+
+void save_remove(const char *path)
+{
+    if (!save_is_stream(path))
+        (void)unlink(path);
 }
 
 int save_report(const char *path, const gufo_error *error)
@@ -178,7 +184,7 @@ int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard 
 static gufo_status stream_job(const char *path, gufo_job *job, const gufo_run *how,
                               gufo_error *error)
 {
-    int fd = input_is_stdin(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
+    int fd = path_is_standard(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
     gufo_status status;
 
     if (fd < 0)
@@ -196,7 +202,7 @@ gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, bool 
     size_t count = gufo_job_output_count(job);
     gufo_status status;
 
-    if (input_is_stdin(path) || (count == 1 && save_is_stream(path)))
+    if (path_is_standard(path) || (count == 1 && save_is_stream(path)))
         return stream_job(path, job, how, error);
     signals_temporaries(gufo_job_temporaries(job), count);
     signals_defer();

@@ -30,6 +30,9 @@ int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard 
 gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, bool force,
                      gufo_error *error);
 
+/* Removes what was written to `path` before something else failed. */
+void save_remove(const char *path);
+
 /* Guards the files that these paths name (NULL is none, "-" standard input).  To be freed with guard_free; false
  * after a report. */
 bool save_guard(output_guard *guard, const char *const *paths, size_t count);

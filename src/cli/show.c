@@ -6,10 +6,6 @@
 
 #include "cli/commands.h"
 #include "cli/report.h"
-#include "cli/stdout.h"
-
-#include <fnmatch.h>
-#include <string.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -27,49 +23,6 @@ static const command_option show_table[] = {
      OPTION_BITS(show_options, input.open_flags, GUFO_OPEN_LENIENT)},
     {0},
 };
-
-/* ---- what the parts share ------------------------------------------------------------------- */
-
-static uint64_t saturating_add(uint64_t a, uint64_t b)
-{
-    return a + b < a ? UINT64_MAX : a + b;
-}
-
-show_totals show_sum(const input *in)
-{
-    show_totals totals = {.sizes_known = true};
-    gufo_tensor tensor;
-
-    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++) {
-        totals.file_size =
-            saturating_add(totals.file_size, gufo_model_facts(gufo_model_shard(in->model, i)).size);
-        totals.data_size = saturating_add(
-            totals.data_size, gufo_model_facts(gufo_model_shard(in->model, i)).data_size);
-    }
-    for (; gufo_tensor_at(in->model, totals.tensors, &tensor); totals.tensors++) {
-        totals.parameters = saturating_add(totals.parameters, tensor.elements);
-        totals.tensor_size = saturating_add(totals.tensor_size, tensor.size);
-        totals.complete += tensor.complete;
-        totals.sizes_known = totals.sizes_known && tensor.size_known;
-    }
-    return totals;
-}
-
-bool show_matches(const char *glob, gufo_str name)
-{
-    char copy[GUFO_MAX_KEY + 1];
-
-    if (glob == NULL)
-        return true;
-    if (name.len >= sizeof copy)
-        return false;
-    /* fnmatch takes C strings: a NUL inside must not cut the name, and is matched by `*` and `?`.
-     */
-    for (size_t i = 0; i < name.len; i++)
-        copy[i] = name.data[i] != '\0' ? name.data[i] : '\1';
-    copy[name.len] = '\0';
-    return fnmatch(glob, copy, 0) == 0;
-}
 
 /* ---- the command ---------------------------------------------------------------------------- */
 

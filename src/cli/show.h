@@ -45,9 +45,6 @@ typedef struct show_totals {
 
 show_totals show_sum(const input *in);
 
-/* Whether `name` matches the pattern of the shell (`*`, `?`, `[...]`); everything matches NULL. */
-bool show_matches(const char *glob, gufo_str name);
-
 /* Each writes one file.  False if the file was changed meanwhile. */
 bool show_write_json(const input *in, const show_options *options);
 bool show_write_text(const input *in, const show_options *options);

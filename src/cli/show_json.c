@@ -1,6 +1,7 @@
 /* gufo show --json: one object per file. */
 #include "cli/show.h"
 
+#include "cli/glob.h"
 #include "cli/model_json.h"
 #include "cli/stdout.h"
 #include "cli/tensor_text.h"
@@ -50,7 +51,7 @@ static bool write_metadata(json_writer *j, const input *in, const show_options *
 
     json_begin_array(j, "metadata");
     for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(in->model, i, &entry); i++)
-        if (show_matches(options->metadata_glob, entry.key))
+        if (glob_matches(options->metadata_glob, entry.key))
             sound = value_write_entry(j, NULL, &entry, limit) && sound;
     json_end_array(j);
     return sound;
@@ -72,7 +73,7 @@ static void write_tensors(json_writer *j, const input *in, const show_options *o
 
     json_begin_array(j, "tensors");
     for (uint64_t i = 0; !stdout_broken() && gufo_tensor_at(in->model, i, &tensor); i++) {
-        if (!show_matches(options->tensor_glob, tensor.name))
+        if (!glob_matches(options->tensor_glob, tensor.name))
             continue;
         json_begin_object(j, NULL);
         write_tensor(j, &tensor);

@@ -14,6 +14,7 @@
  * hang over rather than widen every row. */
 #include "cli/show.h"
 
+#include "cli/glob.h"
 #include "cli/human.h"
 #include "cli/stdout.h"
 #include "cli/tensor_text.h"
@@ -103,7 +104,7 @@ static metadata_table measure_metadata(const gufo_model *file, const char *glob)
     gufo_entry entry;
 
     for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
-        if (!show_matches(glob, entry.key))
+        if (!glob_matches(glob, entry.key))
             continue;
         gufo_str fitting = text_fit(entry.key, TEXT_PLAIN, KEY_COLUMNS);
 
@@ -141,7 +142,7 @@ static bool write_metadata(const input *in, const show_options *options, bool co
 
     put_table_heading(color, "Metadata", table.shown, gufo_model_facts(file).claimed_metadata);
     for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(file, i, &entry); i++) {
-        if (!show_matches(options->metadata_glob, entry.key))
+        if (!glob_matches(options->metadata_glob, entry.key))
             continue;
         text_pad(stdout, GAP);
         put_cell(entry.key, table.key);
@@ -197,7 +198,7 @@ static tensor_table measure_tensors(const input *in, const char *glob)
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_tensor_at(in->model, i, &tensor); i++) {
-        if (!show_matches(glob, tensor.name))
+        if (!glob_matches(glob, tensor.name))
             continue;
         gufo_str fitting = text_fit(tensor.name, TEXT_PLAIN, KEY_COLUMNS);
 
@@ -242,7 +243,7 @@ static void write_tensors(const input *in, const show_options *options, bool col
 
     put_table_heading(color, "Tensors", table.shown, claimed_tensors(in));
     for (uint64_t i = 0; !stdout_broken() && gufo_tensor_at(in->model, i, &tensor); i++)
-        if (show_matches(options->tensor_glob, tensor.name))
+        if (glob_matches(options->tensor_glob, tensor.name))
             put_tensor(&tensor, &table);
 }
 

@@ -8,13 +8,11 @@
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "cli/save.h"
-#include "cli/stdout.h"
 #include "cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -32,14 +30,6 @@ static const command_option sign_table[] = {
      OPTION_FLAG(sign_options, no_password), .group = 2},
     {0},
 };
-
-/* ---- targets -------------------------------------------------------------------------------- */
-
-void sign_remove(const char *path)
-{
-    if (!save_is_stream(path))
-        (void)unlink(path);
-}
 
 /* ---- manifests ------------------------------------------------------------------------------ */
 
@@ -107,9 +97,8 @@ static int make_manifest(const char *path, const sign_options *options, gufo_str
  * question mark. */
 static void default_comment(const char *path, char *comment, size_t size)
 {
-    const char *slash = strrchr(path, '/');
     int length = snprintf(comment, size, "timestamp:%lld\tfile:", (long long)time(NULL));
-    gufo_str name = gufo_str_of(slash != NULL ? slash + 1 : path);
+    gufo_str name = gufo_str_of(path_name(path));
     char *at = comment + length, *end = comment + size - sizeof "\thashed";
 
     for (size_t step; name.len > 0 && at < end; name.data += step, name.len -= step) {
@@ -212,7 +201,7 @@ static int sign_model(const signing *s, const char *model_path)
         return code;
     code = save_signature(s, signature);
     if (code != CODE_OK)
-        sign_remove(s->path);
+        save_remove(s->path);
     return code;
 }
 
@@ -250,7 +239,7 @@ static int sign_guarded(signing *s, const char *path, bool is_model)
 static int sign(const char *path, const gufo_secret_key *key, const sign_options *options)
 {
     bool is_model = hash_is_gguf(path);
-    char *manifest = is_model ? hash_path_with(path, ".manifest") : NULL, *beside = NULL;
+    char *manifest = is_model ? path_with(path, ".manifest") : NULL, *beside = NULL;
     signing s = {.path = is_model ? manifest : path,
                  .signature_path = options->output,
                  .key = key,
@@ -258,7 +247,7 @@ static int sign(const char *path, const gufo_secret_key *key, const sign_options
     int code = CODE_FAILED;
 
     if (s.path != NULL && options->output == NULL)
-        s.signature_path = beside = hash_path_with(s.path, ".minisig");
+        s.signature_path = beside = path_with(s.path, ".minisig");
     if (s.path != NULL && s.signature_path != NULL)
         code = sign_guarded(&s, path, is_model);
     guard_free(&s.inputs);
@@ -299,7 +288,7 @@ static int check_usage(const sign_options *options)
     if (options->output != NULL && count > 1)
         return report_usage("sign", "--output is for one FILE");
     for (int i = 0; i < count; i++)
-        if (input_is_stdin(options->base.shared->args[i]) && options->output == NULL)
+        if (path_is_standard(options->base.shared->args[i]) && options->output == NULL)
             return report_usage("sign", "what comes from standard input needs --output");
     return CODE_OK;
 }

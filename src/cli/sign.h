@@ -25,9 +25,6 @@ int sign_generate(const char *name, const sign_options *options);
 /* Reads the secret key that is asked for; it is to be wiped.  Returns the exit code. */
 int sign_read_key(const sign_options *options, gufo_secret_key *key);
 
-/* Removes what was written to `path` before something else failed. */
-void sign_remove(const char *path);
-
 /* Reads a password: the first line of the file `path`, or, if that is NULL, from the terminal,
  * without showing it and `twice` for a new one.  To be freed with hash_text_free.  False after a
  * report. */

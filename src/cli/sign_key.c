@@ -83,14 +83,14 @@ static int save_both(const pair_files *f, const pair *p, bool force)
         return code;
     code = save_secret(f->secret_path, p->secret_text, force, &f->inputs);
     if (code != CODE_OK)
-        sign_remove(f->public_path);
+        save_remove(f->public_path);
     return code;
 }
 
 static int save_pair(const char *name, const pair *p, const sign_options *options)
 {
     const shared_options *shared = options->base.shared;
-    pair_files f = {hash_path_with(name, ".key"), hash_path_with(name, ".pub"), {0}, {0}};
+    pair_files f = {path_with(name, ".key"), path_with(name, ".pub"), {0}, {0}};
     int code = CODE_FAILED;
 
     if (f.secret_path != NULL && f.public_path != NULL &&

@@ -6,10 +6,9 @@
 
 #include "cli/commands.h"
 #include "cli/cpu.h"
+#include "cli/glob.h"
 #include "cli/progress.h"
 #include "cli/report.h"
-#include "cli/show.h"
-#include "cli/signals.h"
 #include "cli/stdout.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -21,15 +20,6 @@ static const command_option stats_table[] = {
      OPTION_BITS(stats_options, input.open_flags, GUFO_OPEN_LENIENT)},
     {0},
 };
-
-bool stats_selects(const stats_options *options, gufo_str name)
-{
-    bool selected = options->globs.count == 0;
-
-    for (size_t i = 0; i < options->globs.count && !selected; i++)
-        selected = show_matches(options->globs.items[i], name);
-    return selected;
-}
 
 /* ---- input ---------------------------------------------------------------------------------- */
 
@@ -64,7 +54,7 @@ static void select_tensors(stats_report *r)
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
-        if (!stats_selects(r->options, tensor.name))
+        if (!glob_selects(&r->options->globs, tensor.name))
             continue;
         r->selected++;
         r->bytes += tensor.available;
@@ -124,7 +114,7 @@ static int look_at_all(work *w)
     for (uint64_t i = 0;
          code == CODE_OK && !stdout_broken() && gufo_tensor_at(w->report.in->model, i, &row.tensor);
          i++) {
-        if (stats_selects(w->report.options, row.tensor.name))
+        if (glob_selects(&w->report.options->globs, row.tensor.name))
             code = look_at(w, &row);
     }
     progress_end(&w->bar);

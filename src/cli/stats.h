@@ -46,9 +46,6 @@ typedef struct stats_row {
     gufo_error failure; /* if it is not decoded: why */
 } stats_row;
 
-/* Whether a tensor is asked for. */
-bool stats_selects(const stats_options *options, gufo_str name);
-
 /* Each writes its part; rows come in between. */
 void stats_text_begin(stats_report *r);
 void stats_text_row(stats_report *r, const stats_row *row);

@@ -16,6 +16,7 @@
  *     2 tensors, 4,160 values: 2 infinite or NaN, 3 outliers, 0.1 % zeros */
 #include "cli/stats.h"
 
+#include "cli/glob.h"
 #include "cli/human.h"
 #include "cli/tensor_text.h"
 #include "cli/text.h"
@@ -190,7 +191,7 @@ static void measure(stats_report *r)
     r->type = strlen("type");
     r->shape = strlen("shape");
     for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
-        if (!stats_selects(r->options, tensor.name))
+        if (!glob_selects(&r->options->globs, tensor.name))
             continue;
         widen(&r->name, text_columns(text_fit(tensor.name, TEXT_PLAIN, NAME_COLUMNS), TEXT_PLAIN));
         widen(&r->type, strlen(tensor_type_text(tensor.type).text));

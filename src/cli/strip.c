@@ -1,8 +1,8 @@
 /* gufo strip FILE -o OUT: a model without tensors, or with some of them. */
 #include "cli/commands.h"
 #include "cli/copying.h"
+#include "cli/glob.h"
 #include "cli/report.h"
-#include "cli/show.h"
 
 typedef struct strip_options {
     copying job;
@@ -27,7 +27,7 @@ static const command_option strip_table[] = {
 static bool keeps_tensor(void *context, gufo_str name)
 {
     strip_options *o = context;
-    bool keeps = show_matches(o->tensors, name);
+    bool keeps = glob_matches(o->tensors, name);
 
     o->matched = o->matched || keeps;
     return keeps;

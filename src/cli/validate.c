@@ -45,7 +45,7 @@ static int check_options(const validate_options *o)
         return report_usage("validate", "no FILE is given");
     if (o->fix && o->output == NULL)
         return report_usage("validate", "--fix needs -o OUT");
-    if (o->fix && input_is_stdin(o->output))
+    if (o->fix && path_is_standard(o->output))
         return report_usage("validate", "--fix writes a file, not standard output");
     if (!o->fix && o->output != NULL)
         return report_usage("validate", "-o OUT is for --fix");
@@ -106,7 +106,7 @@ static int validate(void *context, const char *path)
     if (options->fix && shards > 1)
         return report_usage("validate",
                             "--fix takes one file, not a set: 'gufo merge' makes it one");
-    if (options->fix && input_is_stdin(path))
+    if (options->fix && path_is_standard(path))
         return report_usage("validate", "--fix needs a file, not standard input");
     r.j = json_writer_start(stdout);
     code = check_input(&r, shards);

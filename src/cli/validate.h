@@ -3,6 +3,7 @@
  *     validate.c          the command line
  *     validate_check.c    which checks a FILE argument gets
  *     validate_report.c   findings and verdict, as text and as JSON
+ *     validate_list.c     the list of fixes
  *     validate_fix.c      --fix */
 #ifndef CLI_VALIDATE_H
 #define CLI_VALIDATE_H
@@ -64,16 +65,19 @@ void report_end_object(report *r, uint32_t shards, bool complete, const report *
  * Returns CODE_OK, or another code after a report to standard error. */
 int check_input(report *r, uint32_t shards);
 
-/* ---- validate_fix.c ------------------------------------------------------------------------- */
+/* ---- validate_list.c ------------------------------------------------------------------------- */
 
 void fix_list_add(fix_list *list, const gufo_fix *fix);
 /* Strikes out renames of several keys to one name: which of them is right is not known. */
 void fix_list_settle(fix_list *list);
 void fix_list_free(fix_list *list);
-/* Writes the fixed file.  `output` becomes its report. */
-int fix_file(const report *r, report *output);
 /* "set general.file_type to 15" */
 void fix_print(const gufo_fix *fix);
 void fix_write(json_writer *j, const gufo_fix *fix);
+
+/* ---- validate_fix.c ------------------------------------------------------------------------- */
+
+/* Writes the fixed file.  `output` becomes its report. */
+int fix_file(const report *r, report *output);
 
 #endif

@@ -51,7 +51,7 @@ static bool is_shard(const gufo_model *file)
 static gufo_check_options check_options(const report *r)
 {
     return (gufo_check_options){.level = r->options->level,
-                                .path = input_is_stdin(r->path) ? NULL : r->path};
+                                .path = path_is_standard(r->path) ? NULL : r->path};
 }
 
 /* The second level, of a file that does not belong to a set that is checked as one. */
@@ -92,7 +92,7 @@ static int check_file(report *r, const char *path, size_t shard)
     r->shard_path = path;
     r->shard = shard;
     signals_reading(path);
-    if (input_is_stdin(path))
+    if (path_is_standard(path))
         file = gufo_open_fd(STDIN_FILENO, &lenient, &error);
     else
         file = gufo_open(path, &lenient, &error);

@@ -59,7 +59,7 @@ static char *put_word(char *out, const char *path)
  * memory.  Only a command of gufo has the word there, others may quote it from the file. */
 static char *fill_in(const char *hint, const char *path)
 {
-    const char *command = input_is_stdin(path) ? NULL : strstr(hint, "'gufo ");
+    const char *command = path_is_standard(path) ? NULL : strstr(hint, "'gufo ");
     const char *word = command != NULL ? strstr(command, "FILE") : NULL;
     char *text = malloc(strlen(hint) + 2 * strlen(path) + 3), *at = text;
 

@@ -175,7 +175,7 @@ static int verify_beside(const char *path, const verify_options *options)
 
     if (!hash_is_gguf(path))
         return verify(NULL, path, options);
-    manifest_path = hash_path_with(path, ".manifest");
+    manifest_path = path_with(path, ".manifest");
     if (manifest_path == NULL)
         return CODE_FAILED;
     code = verify(path, manifest_path, options);

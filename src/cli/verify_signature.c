@@ -65,10 +65,10 @@ int verify_signature(const char *path, gufo_str message, const verify_options *o
 
     if (hash_check_signatures() != CODE_OK)
         return CODE_USAGE;
-    if (options->signature == NULL && input_is_stdin(path))
+    if (options->signature == NULL && path_is_standard(path))
         return report_usage("verify", "a manifest from standard input needs --signature");
     if (options->signature == NULL)
-        beside = hash_path_with(path, ".minisig");
+        beside = path_with(path, ".minisig");
     if (options->signature != NULL || beside != NULL)
         code = check_parts(path, message, options, beside != NULL ? beside : options->signature, s);
     free(beside);
