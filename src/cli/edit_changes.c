@@ -13,32 +13,23 @@
 /* Bytes of a file that become a value, which is kept in memory. */
 #define LARGEST_VALUE (UINT64_C(256) << 20)
 
-/* ---- reading the options -------------------------------------------------------------------- */
+/* ---- one change ----------------------------------------------------------------------------- */
 
-/* "KEY=REST" into an own copy of KEY; NULL after a report. */
-static char *split(const char *option, const char *text, const char **rest)
-{
-    const char *equals = strchr(text, '=');
-    char *key;
+/* An operation on its way into the document. */
+typedef struct change {
+    gufo_document *document;
+    const edit_options *options;
+    const char *option;        /* "--set" */
+    edit_operation *operation; /* its text is KEY=REST, except where there is no key: */
+    const char *key, *rest;    /* NULL */
+} change;
 
-    if (equals == NULL || equals == text) {
-        report_usage("edit", "%s needs a name, = and a value, not '%s'", option, text);
-        return NULL;
-    }
-    *rest = equals + 1;
-    key = strndup(text, (size_t)(equals - text));
-    if (key == NULL)
-        report_memory(NULL);
-    return key;
-}
-
-/* What the library says of an option.  Returns the exit code. */
-static int check(const edit_options *options, const char *option, const char *text,
-                 gufo_status status, const gufo_error *error)
+/* What the library says of an option about `text`.  Returns the exit code. */
+static int check(const change *c, const char *text, gufo_status status, const gufo_error *error)
 {
     if (status == GUFO_OK)
         return CODE_OK;
-    report_message(options->path, "%s %s: %s", option, text, error->message);
+    report_message(c->options->path, "%s %s: %s", c->option, text, error->message);
     return status == GUFO_E_MEMORY ? CODE_FAILED : CODE_USAGE;
 }
 
@@ -52,48 +43,33 @@ static int report_unfit(const char *text, edit_value_result result, gufo_value_t
                         gufo_value_type_name(type));
 }
 
-static int set(gufo_document *document, const edit_options *options, const char *text)
+static int set(const change *c)
 {
-    const char *rest;
-    char *key = split("--set", text, &rest);
+    const char *text = c->operation->text;
     edit_value_result result;
     gufo_document_entry old;
     gufo_value value;
     gufo_value_type type;
     gufo_error error;
-    int code;
 
-    if (key == NULL)
-        return CODE_USAGE;
-    result = edit_read_value(rest, gufo_document_find(document, key, &old) ? &old.value : NULL,
-                             &value, &type);
+    result = edit_read_value(
+        c->rest, gufo_document_find(c->document, c->key, &old) ? &old.value : NULL, &value, &type);
     if (result != EDIT_VALUE_GOOD)
-        code = report_unfit(text, result, type);
-    else
-        code = check(options, "--set", text,
-                     gufo_document_set(document, gufo_str_of(key), &value, &error), &error);
-    free(key);
-    return code;
+        return report_unfit(text, result, type);
+    return check(c, text, gufo_document_set(c->document, gufo_str_of(c->key), &value, &error),
+                 &error);
 }
 
-static int set_text(gufo_document *document, const edit_options *options, const char *option,
-                    const char *key, gufo_str text)
+static int set_text(const change *c, gufo_str text)
 {
     gufo_error error;
 
-    return check(options, option, key, gufo_document_set_str(document, key, text, &error), &error);
+    return check(c, c->key, gufo_document_set_str(c->document, c->key, text, &error), &error);
 }
 
-static int set_string(gufo_document *document, const edit_options *options, const char *text)
+static int set_string(const change *c)
 {
-    const char *rest;
-    char *key = split("--set-string", text, &rest);
-    int code = CODE_USAGE;
-
-    if (key != NULL)
-        code = set_text(document, options, "--set-string", key, gufo_str_of(rest));
-    free(key);
-    return code;
+    return set_text(c, gufo_str_of(c->rest));
 }
 
 /* Copies all of `in`, unless it is too large for a value, as a device without an end is. */
@@ -132,20 +108,15 @@ static bool read_file(const char *path, char **bytes, size_t *len)
     return good;
 }
 
-static int set_file(gufo_document *document, const edit_options *options, const char *text)
+static int set_file(const change *c)
 {
-    const char *path;
-    char *key = split("--set-file", text, &path), *bytes;
+    char *bytes;
     size_t len;
-    int code = CODE_USAGE;
+    int code = CODE_FAILED;
 
-    if (key != NULL) {
-        code = CODE_FAILED;
-        if (read_file(path, &bytes, &len))
-            code = set_text(document, options, "--set-file", key, (gufo_str){bytes, len});
-        free(bytes);
-    }
-    free(key);
+    if (read_file(c->rest, &bytes, &len))
+        code = set_text(c, (gufo_str){bytes, len});
+    free(bytes);
     return code;
 }
 
@@ -165,28 +136,25 @@ static const char *read_json_type(const char *text, const char *rest, gufo_value
     return NULL;
 }
 
-static int set_json(gufo_document *document, const edit_options *options, const char *text)
+static int set_json(const change *c)
 {
     char message[EDIT_JSON_MESSAGE];
-    const char *rest, *json_text;
-    char *key = split("--set-json", text, &rest);
     gufo_value_type type;
+    const char *text = read_json_type(c->operation->text, c->rest, &type);
     gufo_error error;
     edit_json json;
-    int code = CODE_USAGE;
+    int code;
 
-    json_text = key != NULL ? read_json_type(text, rest, &type) : NULL;
-    if (json_text != NULL && !edit_json_read(type, json_text, &json, message))
-        report_usage("edit", "--set-json %s: %s", key, message);
-    else if (json_text != NULL) {
-        code = check(options, "--set-json", key,
-                     json.is_array
-                         ? gufo_document_set_array(document, key, &json.array, &error)
-                         : gufo_document_set(document, gufo_str_of(key), &json.value, &error),
-                     &error);
-        edit_json_free(&json);
-    }
-    free(key);
+    if (text == NULL)
+        return CODE_USAGE;
+    if (!edit_json_read(type, text, &json, message))
+        return report_usage("edit", "--set-json %s: %s", c->key, message);
+    code = check(c, c->key,
+                 json.is_array
+                     ? gufo_document_set_array(c->document, c->key, &json.array, &error)
+                     : gufo_document_set(c->document, gufo_str_of(c->key), &json.value, &error),
+                 &error);
+    edit_json_free(&json);
     return code;
 }
 
@@ -203,51 +171,41 @@ static bool matches(void *context, gufo_str key)
     return match;
 }
 
-static int remove_keys(gufo_document *document, const edit_options *options, const char *glob)
+static int remove_keys(const change *c)
 {
+    const char *glob = c->operation->text;
     uint64_t removed;
 
-    gufo_document_remove(document, matches, &glob, &removed);
+    gufo_document_remove(c->document, matches, &glob, &removed);
     if (removed == 0)
-        report_warning(options->path, "--remove %s: there is no such key", glob);
+        report_warning(c->options->path, "--remove %s: there is no such key", glob);
     return CODE_OK;
 }
 
-static int rename_key(gufo_document *document, const edit_options *options, const char *text)
+static int rename_key(const change *c)
 {
-    const char *to;
-    char *from = split("--rename", text, &to);
     gufo_error error;
-    int code = CODE_USAGE;
 
-    if (from != NULL)
-        code = check(options, "--rename", text,
-                     gufo_document_rename(document, gufo_str_of(from), gufo_str_of(to), &error),
-                     &error);
-    free(from);
-    return code;
+    return check(
+        c, c->operation->text,
+        gufo_document_rename(c->document, gufo_str_of(c->key), gufo_str_of(c->rest), &error),
+        &error);
 }
 
-static int rename_tensor(gufo_document *document, const edit_options *options, const char *text)
+static int rename_tensor(const change *c)
 {
-    const char *to;
-    char *from = split("--rename-tensor", text, &to);
     gufo_error error;
-    int code = CODE_USAGE;
 
-    if (from != NULL)
-        code =
-            check(options, "--rename-tensor", text,
-                  gufo_document_rename_tensor(document, gufo_str_of(from), gufo_str_of(to), &error),
-                  &error);
-    free(from);
-    return code;
+    return check(
+        c, c->operation->text,
+        gufo_document_rename_tensor(c->document, gufo_str_of(c->key), gufo_str_of(c->rest), &error),
+        &error);
 }
 
-static int copy_keys(gufo_document *document, const edit_options *options,
-                     edit_operation *operation)
+static int copy_keys(const change *c)
 {
     const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
+    edit_operation *operation = c->operation;
     gufo_error error;
     uint64_t copied;
     int code;
@@ -257,31 +215,49 @@ static int copy_keys(gufo_document *document, const edit_options *options,
     operation->source = gufo_open(operation->text, &just_this, &error);
     if (operation->source == NULL)
         return report_error(operation->text, &error);
-    code = check(options, "--copy-from", operation->text,
-                 gufo_document_copy_entries(document, operation->source, matches, &operation->glob,
-                                            &copied, &error),
+    code = check(c, operation->text,
+                 gufo_document_copy_entries(c->document, operation->source, matches,
+                                            &operation->glob, &copied, &error),
                  &error);
     if (code == CODE_OK && copied == 0)
         report_warning(operation->text, "there is no key '%s'", operation->glob);
     return code;
 }
 
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *option;
+    int (*make)(const change *c);
+    bool no_key;
+} kinds[] = {
+    [EDIT_SET] = {"--set", set, false},
+    [EDIT_SET_STRING] = {"--set-string", set_string, false},
+    [EDIT_SET_FILE] = {"--set-file", set_file, false},
+    [EDIT_SET_JSON] = {"--set-json", set_json, false},
+    [EDIT_REMOVE] = {"--remove", remove_keys, true},
+    [EDIT_RENAME] = {"--rename", rename_key, false},
+    [EDIT_RENAME_TENSOR] = {"--rename-tensor", rename_tensor, false},
+    [EDIT_COPY] = {"--copy-from", copy_keys, true},
+};
+
 static int apply_operation(gufo_document *document, const edit_options *options,
                            edit_operation *operation)
 {
-    static int (*const simple[])(gufo_document *, const edit_options *, const char *) = {
-        [EDIT_SET] = set,
-        [EDIT_SET_STRING] = set_string,
-        [EDIT_SET_FILE] = set_file,
-        [EDIT_SET_JSON] = set_json,
-        [EDIT_REMOVE] = remove_keys,
-        [EDIT_RENAME] = rename_key,
-        [EDIT_RENAME_TENSOR] = rename_tensor,
-    };
+    const char *text = operation->text, *equals = strchr(text, '=');
+    change c = {document, options, kinds[operation->kind].option, operation, NULL, NULL};
+    char *key;
+    int code;
 
-    if (operation->kind == EDIT_COPY)
-        return copy_keys(document, options, operation);
-    return simple[operation->kind](document, options, operation->text);
+    if (kinds[operation->kind].no_key)
+        return kinds[operation->kind].make(&c);
+    if (equals == NULL || equals == text)
+        return report_usage("edit", "%s needs a name, = and a value, not '%s'", c.option, text);
+    c.key = key = strndup(text, (size_t)(equals - text));
+    c.rest = equals + 1;
+    code = key != NULL ? kinds[operation->kind].make(&c) : report_memory(NULL);
+    free(key);
+    return code;
 }
 
 int edit_apply_operations(gufo_edit *edit, edit_options *options)
@@ -311,12 +287,12 @@ static void look_at(touched *t, gufo_str name)
     t->alignment = t->alignment || gufo_str_equal(name, gufo_str_of("general.alignment"));
 }
 
-static void look_at_change(void *context, const gufo_change *change)
+static void look_at_change(void *context, const gufo_change *made)
 {
-    if (change->kind == GUFO_CHANGE_TENSOR_RENAMED)
+    if (made->kind == GUFO_CHANGE_TENSOR_RENAMED)
         return;
-    look_at(context, change->old_name);
-    look_at(context, change->new_name);
+    look_at(context, made->old_name);
+    look_at(context, made->new_name);
 }
 
 /* Keys without which a model cannot be used. */

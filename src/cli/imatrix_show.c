@@ -74,15 +74,12 @@ static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *er
 
     *t = (totals){.name = strlen("name"), .dims = strlen("shape")};
     for (uint64_t i = 0; status == GUFO_OK && gufo_imatrix_entry_at(imatrix, i, &entry); i++) {
-        size_t name = text_columns(text_fit(entry.name, TEXT_PLAIN, NAME_COLUMNS), TEXT_PLAIN);
-        size_t dims = strlen(dims_text(&entry).text);
-
         status = gufo_imatrix_scan(imatrix, i, &s, error);
         t->matrices += entry.matrices > 1 ? entry.matrices : 0;
         t->unreached += entry.matrices > 1 ? s.unreached : 0;
         t->unusable += is_unusable(&s);
-        t->name = name > t->name ? name : t->name;
-        t->dims = dims > t->dims ? dims : t->dims;
+        text_widen(&t->name, text_needs(entry.name, NAME_COLUMNS));
+        text_widen(&t->dims, strlen(dims_text(&entry).text));
     }
     return status;
 }
@@ -195,7 +192,7 @@ static void put_row(const totals *t, gufo_str name, const char *dims, const char
                     const char *minimum, const char *mean, const char *maximum, const char *top)
 {
     fputs("  ", stdout);
-    text_pad(stdout, t->name - text_put_cut(stdout, name, TEXT_PLAIN, t->name));
+    text_put_cell(stdout, name, t->name, t->name);
     printf("  %-*s  %-*s  %-10s %-10s %-10s %s\n", (int)t->dims, dims, CHUNKS_COLUMNS, chunks,
            minimum, mean, maximum, top);
 }

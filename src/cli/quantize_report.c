@@ -156,9 +156,7 @@ static row_widths measure_rows(const gufo_quantizer *q)
     gufo_quantizer_tensor tensor;
 
     for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
-        size_t name = text_columns(tensor.name, TEXT_PLAIN);
-
-        w.name = name > w.name ? name : w.name;
+        text_widen(&w.name, text_columns(tensor.name, TEXT_PLAIN));
         w.shape = wider(w.shape, tensor_shape_text(tensor.source, " x ").text);
         w.from = wider(w.from, tensor_type_text(tensor.source->type).text);
         w.to = wider(w.to, tensor_type_text(tensor.choice.type).text);
@@ -168,8 +166,7 @@ static row_widths measure_rows(const gufo_quantizer *q)
 
 static void print_row(const gufo_quantizer_tensor *tensor, const row_widths *w)
 {
-    text_put(stdout, tensor->name, TEXT_PLAIN);
-    text_pad(stdout, w->name - text_columns(tensor->name, TEXT_PLAIN));
+    text_put_cell(stdout, tensor->name, w->name, SIZE_MAX);
     printf("  %-*s  %-*s  %-*s  %12" PRIu64 "  %s\n", w->shape,
            tensor_shape_text(tensor->source, " x ").text, w->from,
            tensor_type_text(tensor->source->type).text, w->to,

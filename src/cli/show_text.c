@@ -34,11 +34,6 @@
 #define STRING_COLUMNS 24 /* of a string inside an array */
 #define GAP 2             /* between columns, and before the first */
 
-static size_t larger(size_t a, size_t b)
-{
-    return a > b ? a : b;
-}
-
 /* The columns of the terminal; 0 if standard output is none. */
 static size_t terminal_columns(void)
 {
@@ -71,9 +66,8 @@ static void put_table_heading(bool color, const char *title, uint64_t shown, uin
 /* A left-aligned cell and the gap after it. */
 static void put_cell(gufo_str text, size_t columns)
 {
-    size_t used = text_put_cut(stdout, text, TEXT_PLAIN, KEY_SHOWN);
-
-    text_pad(stdout, (used < columns ? columns - used : 0) + GAP);
+    text_put_cell(stdout, text, columns, KEY_SHOWN);
+    text_pad(stdout, GAP);
 }
 
 /* ---- metadata ------------------------------------------------------------------------------- */
@@ -106,11 +100,9 @@ static metadata_table measure_metadata(const gufo_model *file, const char *glob)
     for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
         if (!glob_matches(glob, entry.key))
             continue;
-        gufo_str fitting = text_fit(entry.key, TEXT_PLAIN, KEY_COLUMNS);
-
         table.shown++;
-        table.key = larger(table.key, text_columns(fitting, TEXT_PLAIN));
-        table.type = larger(table.type, strlen(value_type_text(&entry.value).text));
+        text_widen(&table.key, text_needs(entry.key, KEY_COLUMNS));
+        text_widen(&table.type, strlen(value_type_text(&entry.value).text));
     }
     return table;
 }
@@ -200,14 +192,12 @@ static tensor_table measure_tensors(const input *in, const char *glob)
     for (uint64_t i = 0; gufo_tensor_at(in->model, i, &tensor); i++) {
         if (!glob_matches(glob, tensor.name))
             continue;
-        gufo_str fitting = text_fit(tensor.name, TEXT_PLAIN, KEY_COLUMNS);
-
         table.shown++;
-        table.name = larger(table.name, text_columns(fitting, TEXT_PLAIN));
-        table.type = larger(table.type, strlen(tensor_type_text(tensor.type).text));
-        table.dims = larger(table.dims, strlen(tensor_shape_text(&tensor, " x ").text));
-        table.offset = larger(table.offset, strlen(offset_text(&tensor).text));
-        table.size = larger(table.size, strlen(size_text(&tensor).text));
+        text_widen(&table.name, text_needs(tensor.name, KEY_COLUMNS));
+        text_widen(&table.type, strlen(tensor_type_text(tensor.type).text));
+        text_widen(&table.dims, strlen(tensor_shape_text(&tensor, " x ").text));
+        text_widen(&table.offset, strlen(offset_text(&tensor).text));
+        text_widen(&table.size, strlen(size_text(&tensor).text));
     }
     if (gufo_model_shard_count(in->model) > 1)
         table.shard = decimal_digits(gufo_model_shard_count(in->model));

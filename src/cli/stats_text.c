@@ -31,12 +31,6 @@
 #define FEW_TENSORS 4   /* get their histograms without being asked */
 #define HISTOGRAM_ROWS 4
 
-static void widen(size_t *columns, size_t needed)
-{
-    if (needed > *columns)
-        *columns = needed;
-}
-
 /* ---- numbers -------------------------------------------------------------------------------- */
 
 typedef struct small_text {
@@ -193,20 +187,17 @@ static void measure(stats_report *r)
     for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
         if (!glob_selects(&r->options->globs, tensor.name))
             continue;
-        widen(&r->name, text_columns(text_fit(tensor.name, TEXT_PLAIN, NAME_COLUMNS), TEXT_PLAIN));
-        widen(&r->type, strlen(tensor_type_text(tensor.type).text));
-        widen(&r->shape, strlen(tensor_shape_text(&tensor, " x ").text));
+        text_widen(&r->name, text_needs(tensor.name, NAME_COLUMNS));
+        text_widen(&r->type, strlen(tensor_type_text(tensor.type).text));
+        text_widen(&r->shape, strlen(tensor_shape_text(&tensor, " x ").text));
     }
 }
 
 static void put_first_cells(const stats_report *r, gufo_str name, const char *type,
                             const char *shape)
 {
-    size_t used;
-
     fputs("  ", stdout);
-    used = text_put_cut(stdout, name, TEXT_PLAIN, NAME_SHOWN);
-    text_pad(stdout, used < r->name ? r->name - used : 0);
+    text_put_cell(stdout, name, r->name, NAME_SHOWN);
     printf("  %-*s  %-*s", (int)r->type, type, (int)r->shape, shape);
 }
 

@@ -161,3 +161,15 @@ void text_pad(FILE *out, size_t columns)
     for (; columns > 0; columns--)
         putc(' ', out);
 }
+
+size_t text_needs(gufo_str text, size_t most)
+{
+    return text_columns(text_fit(text, TEXT_PLAIN, most), TEXT_PLAIN);
+}
+
+void text_put_cell(FILE *out, gufo_str text, size_t columns, size_t most)
+{
+    size_t used = text_put_cut(out, text, TEXT_PLAIN, most);
+
+    text_pad(out, used < columns ? columns - used : 0);
+}

@@ -26,4 +26,18 @@ size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns);
 /* Spaces. */
 void text_pad(FILE *out, size_t columns);
 
+/* ---- tables --------------------------------------------------------------------------------- */
+
+/* Makes a column as wide as a cell needs. */
+static inline void text_widen(size_t *columns, size_t needed)
+{
+    if (needed > *columns)
+        *columns = needed;
+}
+
+/* What a plain text needs, if it gets at most `most` columns. */
+size_t text_needs(gufo_str text, size_t most);
+/* A plain cell: at most `most` columns of the text, and spaces up to `columns`. */
+void text_put_cell(FILE *out, gufo_str text, size_t columns, size_t most);
+
 #endif
