@@ -126,7 +126,7 @@ static int explain(const char *name, shared_options *shared)
     if (found == NULL)
         return help_unknown_command(name);
     shared->command = found->name;
-    return options_run(found->line, 2, arguments, shared);
+    return command_line_run(found->line, 2, arguments, shared);
 }
 
 static int help_with(void *options)

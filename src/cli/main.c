@@ -40,7 +40,7 @@ static int run(int argc, char **argv)
     if (found == NULL)
         return help_unknown_command(argv[at]);
     shared.command = found->name;
-    return options_run(found->line, argc - at, argv + at, &shared);
+    return command_line_run(found->line, argc - at, argv + at, &shared);
 }
 
 int main(int argc, char **argv)

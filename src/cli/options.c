@@ -1,17 +1,12 @@
-/* The shared options, and those of a command by its table.
+/* The shared options.
  *
  * argp reads the command line and prints the help; it would also exit by itself and speak in
  * several lines, so that is turned off: errors come back, and gufo prints help itself. */
 #include "cli/options.h"
 
-#include "base/checked.h"
 #include "base/utf8.h"
-#include "cli/array.h"
-#include "cli/number.h"
 #include "cli/report.h"
-#include "cli/stdout.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,97 +14,6 @@
 #include <unistd.h>
 
 #define MAX_THREADS 1024
-
-/* ---- values --------------------------------------------------------------------------------- */
-
-bool options_number(const shared_options *shared, const char *option, const char *text,
-                    uint64_t lowest, uint64_t highest, uint64_t *out)
-{
-    const char *end = text;
-    uint64_t value;
-
-    if (number_read(&end, &value) && *end == '\0' && value >= lowest && value <= highest) {
-        *out = value;
-        return true;
-    }
-    report_usage(shared->command, "%s needs a whole number from %llu to %llu, not '%s'", option,
-                 (unsigned long long)lowest, (unsigned long long)highest, text);
-    return false;
-}
-
-/* "50M" is 50,000,000, "50Mi" is 52,428,800.  Of memory both are the latter, letters may be small,
- * and B may follow. */
-static bool size_of_text(const char *text, bool memory, uint64_t *out)
-{
-    static const char letters[] = "KMGT";
-    size_t known = memory ? 4 : 3;
-    const char *at = text, *letter;
-    uint64_t size, factor = 1;
-
-    if (!number_read(&at, &size))
-        return false;
-    letter = memchr(letters, memory ? toupper((unsigned char)*at) : *at, known);
-    if (letter != NULL) {
-        bool binary = *++at == 'i';
-
-        at += binary;
-        for (const char *each = letters; each <= letter; each++)
-            factor *= binary || memory ? 1024 : 1000;
-    }
-    at += memory && *at == 'B';
-    return *at == '\0' && checked_mul(size, factor, out);
-}
-
-static bool read_size(const shared_options *shared, const command_option *option, const char *text,
-                      uint64_t *out)
-{
-    if (size_of_text(text, option->kind == OPTION_KIND_MEMORY, out) && *out >= option->lowest)
-        return true;
-    report_usage(shared->command, "--%s needs a size such as %s, not '%s'", option->name,
-                 option->example, text);
-    return false;
-}
-
-/* "red, green or blue" */
-static void list_words(const char *const *words, char *out, size_t size)
-{
-    size_t len = 0;
-
-    for (size_t i = 0; words[i] != NULL && len < size; i++)
-        len += (size_t)snprintf(out + len, size - len, "%s%s",
-                                i == 0                 ? ""
-                                : words[i + 1] == NULL ? " or "
-                                                       : ", ",
-                                words[i]);
-}
-
-static bool read_choice(const shared_options *shared, const command_option *option,
-                        const char *text, void *out)
-{
-    char words[128];
-    unsigned number = (unsigned)option->lowest;
-
-    for (size_t i = 0; option->words[i] != NULL; i++, number++) {
-        if (strcmp(text, option->words[i]) != 0)
-            continue;
-        memcpy(out, &number, sizeof number); /* enums are as large */
-        return true;
-    }
-    list_words(option->words, words, sizeof words);
-    report_usage(shared->command, "--%s is %s, not '%s'", option->name, words, text);
-    return false;
-}
-
-bool options_add(option_texts *texts, const char *text)
-{
-    const char **added = array_add(&texts->items, &texts->count, sizeof *added);
-
-    if (added != NULL)
-        *added = text;
-    return added != NULL;
-}
-
-/* ---- shared options ------------------------------------------------------------------------- */
 
 static const struct argp_option shared_table[] = {
     {NULL, 0, NULL, 0, "Options of all commands:", 90},
@@ -134,7 +38,7 @@ static error_t set_threads(shared_options *shared, const char *text)
 {
     uint64_t threads;
 
-    if (!options_number(shared, "--threads", text, 1, MAX_THREADS, &threads))
+    if (!option_number(shared->command, "--threads", text, 1, MAX_THREADS, &threads))
         return EINVAL;
     shared->threads = (unsigned)threads;
     return 0;
@@ -177,7 +81,8 @@ static error_t parse_shared(int key, char *text, struct argp_state *state)
         print_help(shared, state);
         return 0;
     case OPTION_COLOR:
-        return read_choice(shared, &color_option, text != NULL ? text : "always", &shared->color)
+        return option_choice(shared->command, &color_option, text != NULL ? text : "always",
+                             &shared->color)
                    ? 0
                    : EINVAL;
     case OPTION_THREADS:
@@ -242,155 +147,6 @@ int options_parse(const struct argp *parser, unsigned flags, int argc, char **ar
         report_memory(NULL);
     return failure != 0 ? CODE_USAGE : 0;
 }
-
-/* ---- commands ------------------------------------------------------------------------------- */
-
-enum { MOST_OPTIONS = 32 }; /* of one command */
-
-/* A command line on its way through the parser. */
-typedef struct reading {
-    const command_line *line;
-    command_input *input;
-} reading;
-
-static int key_of(const command_line *line, const command_option *option)
-{
-    return option->letter != 0 ? option->letter : OPTION_COMMAND + (int)(option - line->options);
-}
-
-/* The table as argp wants it. */
-static void make_table(const command_line *line, struct argp_option table[MOST_OPTIONS + 2])
-{
-    static const struct argp_option single = {
-        "single", OPTION_SINGLE, NULL, 0, "Read just FILE, even if it is the first shard of a set",
-        1};
-    const command_option *option = line->options;
-    size_t count = 0;
-
-    for (; option != NULL && option->help != NULL && count < MOST_OPTIONS; option++)
-        table[count++] =
-            (struct argp_option){.name = option->name,
-                                 .key = option->name != NULL ? key_of(line, option) : 0,
-                                 .arg = option->argument,
-                                 .flags = option->optional ? OPTION_ARG_OPTIONAL : 0,
-                                 .doc = option->help,
-                                 .group = option->group != 0 ? option->group : 1};
-    if (line->single != 0)
-        table[count++] = single;
-    table[count] = (struct argp_option){0};
-}
-
-static bool store(const reading *r, const command_option *option, const char *text,
-                  struct argp_state *state)
-{
-    const shared_options *shared = r->input->shared;
-    void *to = (char *)r->input + option->place;
-    char name[64];
-
-    if (option->given != 0)
-        *(bool *)((void *)((char *)r->input + option->given)) = true;
-    switch (option->kind) {
-    case OPTION_KIND_FLAG:
-        return *(bool *)to = true;
-    case OPTION_KIND_BITS:
-        *(uint32_t *)to |= (uint32_t)option->lowest;
-        return true;
-    case OPTION_KIND_TEXT:
-        *(const char **)to = text;
-        return true;
-    case OPTION_KIND_TEXTS:
-        return options_add(to, text);
-    case OPTION_KIND_NUMBER:
-        snprintf(name, sizeof name, "--%s", option->name);
-        return options_number(shared, name, text, option->lowest, option->highest, to);
-    case OPTION_KIND_SIZE:
-    case OPTION_KIND_MEMORY:
-        return read_size(shared, option, text, to);
-    case OPTION_KIND_CHOICE:
-        return read_choice(shared, option, text, to);
-    case OPTION_KIND_READ:
-        return option->read(r->input, &(option_given){option, text, state});
-    }
-    return false;
-}
-
-static error_t parse_command(int key, char *text, struct argp_state *state)
-{
-    const reading *r = state->input;
-    const command_option *option = r->line->options;
-
-    if (key == ARGP_KEY_INIT) {
-        state->child_inputs[0] = r->input->shared;
-        return 0;
-    }
-    if (key == OPTION_SINGLE)
-        return *((bool *)(void *)((char *)r->input + r->line->single)) = true, 0;
-    for (; option != NULL && option->help != NULL; option++)
-        if (option->name != NULL && key_of(r->line, option) == key)
-            return store(r, option, text, state) ? 0 : EINVAL;
-    return ARGP_ERR_UNKNOWN;
-}
-
-static int parse_line(const command_line *line, int argc, char **argv, command_input *input)
-{
-    struct argp_option table[MOST_OPTIONS + 2];
-    const struct argp parser = {.options = table,
-                                .parser = parse_command,
-                                .args_doc = line->operands,
-                                .doc = line->doc,
-                                .children = options_children};
-    const shared_options *shared = input->shared;
-    reading r = {line, input};
-    int code;
-
-    make_table(line, table);
-    code = options_parse(&parser, 0, argc, argv, shared, &r);
-    if (code == CODE_OK && !shared->done &&
-        (shared->arg_count < line->least || (line->most != 0 && shared->arg_count > line->most)))
-        return report_usage(shared->command, "%s", line->needed);
-    return code;
-}
-
-/* Frees the texts of options, and what the command itself has to free. */
-static void release(const command_line *line, command_input *input)
-{
-    const command_option *option = line->options;
-
-    if (line->release != NULL)
-        line->release(input);
-    for (; option != NULL && option->help != NULL; option++)
-        if (option->kind == OPTION_KIND_TEXTS)
-            free(((option_texts *)(void *)((char *)input + option->place))->items);
-    free(input);
-}
-
-int options_for_each(void *options, int (*one)(void *options, const char *argument))
-{
-    const command_input *input = options;
-    int code = CODE_OK;
-
-    for (int i = 0; i < input->shared->arg_count && !stdout_broken(); i++)
-        code = worst_code(code, one(options, input->shared->args[i]));
-    return code;
-}
-
-int options_run(const command_line *line, int argc, char **argv, shared_options *shared)
-{
-    command_input *input = calloc(1, line->size > sizeof *input ? line->size : sizeof *input);
-    int code = CODE_OK;
-
-    if (input == NULL)
-        return report_memory(NULL);
-    input->shared = shared;
-    if (!line->unread)
-        code = parse_line(line, argc, argv, input);
-    if (code == CODE_OK && !shared->done)
-        code = line->run != NULL ? line->run(input) : options_for_each(input, line->each);
-    release(line, input);
-    return code;
-}
-
-/* ---- colour --------------------------------------------------------------------------------- */
 
 bool options_color(const shared_options *shared)
 {

@@ -25,7 +25,7 @@ static bool read_imatrix(void *options, const option_given *given)
     quantize_options *o = options;
 
     o->imatrix = given->text;
-    return options_add(&o->read, given->text);
+    return option_add(&o->read, given->text);
 }
 
 static const char *const efforts[] = {
@@ -97,7 +97,7 @@ static bool read_thread_argument(shared_options *shared, const char *text)
 {
     uint64_t threads;
 
-    if (!options_number(shared, "THREADS", text, 1, 1024, &threads))
+    if (!option_number(shared->command, "THREADS", text, 1, 1024, &threads))
         return false;
     shared->threads = (unsigned)threads;
     return true;

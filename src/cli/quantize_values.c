@@ -164,7 +164,7 @@ bool quantize_read_rule_file(void *context, const option_given *given)
     FILE *in = fopen(given->text, "r");
     char *line = NULL, *rest;
     size_t room = 0;
-    bool good = in != NULL && options_add(&options->read, given->text);
+    bool good = in != NULL && option_add(&options->read, given->text);
 
     if (in == NULL)
         report_system(given->text, errno);

@@ -173,7 +173,7 @@ static int stats_of_all(void *context)
     stats_options *options = context;
     int code = cpu_from_environment(&options->cpu);
 
-    return code == CODE_OK ? options_for_each(options, stats) : code;
+    return code == CODE_OK ? command_line_each(options, stats) : code;
 }
 
 const command_line command_stats = {

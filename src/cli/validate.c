@@ -133,7 +133,7 @@ static int validate_all(void *context)
     code = check_options(options);
     if (code == CODE_OK && options->data)
         code = cpu_from_environment(&options->cpu);
-    return code == CODE_OK ? options_for_each(options, validate) : code;
+    return code == CODE_OK ? command_line_each(options, validate) : code;
 }
 
 const command_line command_validate = {

@@ -1,0 +1,31 @@
+/* The command line of a command: a table of its options, and what runs when it has been read. */
+#ifndef CLI_COMMAND_LINE_H
+#define CLI_COMMAND_LINE_H
+
+#include "cli/options.h"
+
+/* What a command line may be, and what runs then. */
+typedef struct command_line {
+    const char *operands; /* as the usage shows them */
+    const char *doc;
+    const command_option *options; /* the last one is empty; NULL: none but the shared ones */
+    size_t size;                   /* of the struct of its options */
+    size_t single;                 /* offset in it of the bool of --single; 0: no such option */
+    int least, most;               /* arguments that are not options; `most` 0: any number */
+    const char *needed;            /* what is said if there are fewer or more */
+    bool unread;                   /* it runs whatever the command line says */
+    int (*run)(void *options);     /* returns the exit code; NULL: */
+    int (*each)(void *options, const char *argument); /* for command_line_each */
+    void (*release)(
+        void *options); /* frees what options own, also after wrong usage; may be NULL */
+} command_line;
+
+/* Reads a command line (`argv[0]` is not looked at) and runs the command, unless help was asked for.
+ * Returns the exit code. */
+int command_line_run(const command_line *line, int argc, char **argv, shared_options *shared);
+
+/* Calls `one` for each argument that is not an option, as long as standard output takes anything;
+ * returns the worst code. */
+int command_line_each(void *options, int (*one)(void *options, const char *argument));
+
+#endif
