@@ -20,8 +20,9 @@ static int key_of(const command_line *line, const command_option *option)
     return option->letter != 0 ? option->letter : OPTION_COMMAND + (int)(option - line->options);
 }
 
-/* The table as argp wants it. */
-static void make_table(const command_line *line, struct argp_option table[MOST_OPTIONS + 2])
+/* The table as argp wants it; NULL for none, because argp loses memory over an empty one. */
+static const struct argp_option *make_table(const command_line *line,
+                                            struct argp_option table[MOST_OPTIONS + 2])
 {
     static const struct argp_option single = {
         "single", OPTION_SINGLE, NULL, 0, "Read just FILE, even if it is the first shard of a set",
@@ -40,6 +41,7 @@ static void make_table(const command_line *line, struct argp_option table[MOST_O
     if (line->single != 0)
         table[count++] = single;
     table[count] = (struct argp_option){0};
+    return count > 0 ? table : NULL;
 }
 
 static error_t parse_command(int key, char *text, struct argp_state *state)
@@ -65,17 +67,14 @@ static error_t parse_command(int key, char *text, struct argp_state *state)
 static int parse_line(const command_line *line, int argc, char **argv, command_input *input)
 {
     struct argp_option table[MOST_OPTIONS + 2];
-    const struct argp parser = {.options = table,
+    const struct argp parser = {.options = make_table(line, table),
                                 .parser = parse_command,
                                 .args_doc = line->operands,
                                 .doc = line->doc,
                                 .children = options_children};
     const shared_options *shared = input->shared;
     reading r = {line, input};
-    int code;
-
-    make_table(line, table);
-    code = options_parse(&parser, 0, argc, argv, shared, &r);
+    int code = options_parse(&parser, 0, argc, argv, shared, &r);
     if (code == CODE_OK && !shared->done &&
         (shared->arg_count < line->least || (line->most != 0 && shared->arg_count > line->most)))
         return report_usage(shared->command, "%s", line->needed);
