@@ -75,6 +75,7 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
     const shared_options *shared = input->shared;
     reading r = {line, input};
     int code = options_parse(&parser, 0, argc, argv, shared, &r);
+
     if (code == CODE_OK && !shared->done &&
         (shared->arg_count < line->least || (line->most != 0 && shared->arg_count > line->most)))
         return report_usage(shared->command, "%s", line->needed);
