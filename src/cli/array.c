@@ -8,14 +8,14 @@
 
 void *array_add(void *list, size_t *count, size_t size)
 {
-    char *items;
+    char *items, *larger;
 
     memcpy(&items, list, sizeof items); /* pointers to objects look alike (POSIX) */
-    items = realloc(items, (*count + 1) * size);
-    if (items == NULL) {
+    larger = realloc(items, (*count + 1) * size);
+    if (larger == NULL) {
         report_memory(NULL);
         return NULL;
     }
-    memcpy(list, &items, sizeof items);
-    return memset(items + (*count)++ * size, 0, size);
+    memcpy(list, &larger, sizeof larger);
+    return memset(larger + (*count)++ * size, 0, size);
 }
