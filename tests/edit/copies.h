@@ -2,6 +2,7 @@
 #ifndef TEST_EDIT_COPIES_H
 #define TEST_EDIT_COPIES_H
 
+#include "../support/aside.h"
 #include "../support/quantize.h"
 
 #include "../support/disk.h"
@@ -90,10 +91,13 @@ static inline path_text shard_of(const char *prefix, size_t number, size_t count
     return path;
 }
 
+/* Also those that are aside. */
 static inline void remove_shards(const char *prefix, size_t count)
 {
-    for (size_t i = 1; i <= count; i++)
+    for (size_t i = 1; i <= count; i++) {
         (void)unlink(shard_of(prefix, i, count).text);
+        (void)unlink(aside_of(shard_of(prefix, i, count).text).text);
+    }
 }
 
 static inline bool same_files(const char *a, const char *b)

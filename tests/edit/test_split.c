@@ -287,6 +287,10 @@ static void test_leftovers(void **state)
     check(rename(first.text, aside_of(first.text).text) == 0, "rename");
     write_file(aside_of(shard_of(w.prefix.text, 2, 3).text).text, "", 0);
     write_file(aside_of(third.text).text, "", 0);
+    check_status(make_copy(w.in.text, w.prefix.text, plan_split, &options, false, NULL, &error),
+                 GUFO_E_EXISTS, &error, "an old shard that is aside");
+    check(file_exists(aside_of(first.text).text) && file_exists(third.text), "left alone");
+    write_file(aside_of(first.text).text, "", 0);
     (void)copy_well(w.in.text, w.prefix.text, plan_split, &options, "its own leftovers");
     check(!file_exists(aside_of(first.text).text) && !file_exists(aside_of(third.text).text),
           "nothing is left aside");
