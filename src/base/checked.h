@@ -25,6 +25,20 @@ static inline bool checked_align(uint64_t value, uint64_t alignment, uint64_t *o
     return checked_add(value, rest == 0 ? 0 : alignment - rest, out);
 }
 
+/* The smallest multiple of two numbers that are not 0. */
+static inline bool checked_common_multiple(uint64_t a, uint64_t b, uint64_t *out)
+{
+    uint64_t divisor = a, rest = b;
+
+    while (rest != 0) {
+        uint64_t next = divisor % rest;
+
+        divisor = rest;
+        rest = next;
+    }
+    return checked_mul(a / divisor, b, out);
+}
+
 /* Whether [offset, offset + size) is inside [0, end). */
 static inline bool range_inside(uint64_t offset, uint64_t size, uint64_t end)
 {

@@ -144,20 +144,6 @@ static gufo_status choose_overwrite(const choice *c, gufo_error *error)
 
 /* ---- insert --------------------------------------------------------------------------------- */
 
-/* The smallest multiple of both; false if it does not fit. */
-static bool common_multiple(uint64_t a, uint64_t b, uint64_t *out)
-{
-    uint64_t x = a, y = b;
-
-    while (y != 0) {
-        uint64_t rest = x % y;
-
-        x = y;
-        y = rest;
-    }
-    return checked_mul(a / x, b, out);
-}
-
 /* Fewest blocks that give room for the metadata and the reserve. */
 static bool choose_insert(const choice *c)
 {
@@ -171,7 +157,7 @@ static bool choose_insert(const choice *c)
     }
     options.block = info.f_bsize;
     /* At least one step, else there would be nothing to insert. */
-    if (!common_multiple(info.f_bsize, gufo_document_alignment(c->edit->document), &step) ||
+    if (!checked_common_multiple(info.f_bsize, gufo_document_alignment(c->edit->document), &step) ||
         step > LARGEST_STEP || !checked_add(c->plan->old_data_offset, step, &options.minimum) ||
         lay_out(c, &options, NULL) != GUFO_OK) {
         say(c->plan->not_inserted, "the alignment does not fit the blocks of the file system");

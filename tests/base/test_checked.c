@@ -34,6 +34,29 @@ static void test_sums_and_products(void **state)
     }
 }
 
+static void test_common_multiple(void **state)
+{
+    static const struct {
+        uint64_t a, b;
+        bool fits;
+        uint64_t out;
+    } rows[] = {
+        {1, 1, true, 1},           {32, 4096, true, 4096},
+        {24, 4096, true, 12288},   {4096, 24, true, 12288},
+        {7, 5, true, 35},          {UINT64_MAX, UINT64_MAX, true, UINT64_MAX},
+        {UINT64_MAX, 2, false, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint64_t out = 0;
+
+        check(checked_common_multiple(rows[i].a, rows[i].b, &out) == rows[i].fits, "row %zu", i);
+        if (rows[i].fits)
+            check_u64(out, rows[i].out, "row %zu", i);
+    }
+}
+
 static void test_align(void **state)
 {
     static const struct {
@@ -133,6 +156,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sums_and_products),
+        cmocka_unit_test(test_common_multiple),
         cmocka_unit_test(test_align),
         cmocka_unit_test(test_range),
         cmocka_unit_test(test_numbers),

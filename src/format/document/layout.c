@@ -100,20 +100,6 @@ static gufo_status check_as_source(const gufo_document *document, gufo_error *er
 
 /* ---- where the data begins ------------------------------------------------------------------ */
 
-/* The smallest multiple of two numbers that are not 0; false if it does not fit. */
-static bool common_multiple(uint64_t a, uint64_t b, uint64_t *out)
-{
-    uint64_t divisor = a, rest = b;
-
-    while (rest != 0) {
-        uint64_t next = divisor % rest;
-
-        divisor = rest;
-        rest = next;
-    }
-    return divisor != 0 && checked_mul(a / divisor, b, out);
-}
-
 /* The first number from `least` on that leaves `rest` when it is divided by `unit`. */
 static bool first_from(uint64_t least, uint64_t unit, uint64_t rest, uint64_t *out)
 {
@@ -130,7 +116,8 @@ static bool place_data(const gufo_document *document, const gufo_layout_options 
     uint64_t was = document->source != NULL ? gufo_model_facts(document->source).data_offset : 0;
     uint64_t unit, least, room;
 
-    if (!common_multiple(alignment, options->block == 0 ? alignment : options->block, &unit) ||
+    if (!checked_common_multiple(alignment, options->block == 0 ? alignment : options->block,
+                                 &unit) ||
         !checked_add(size, options->reserve, &least))
         return false;
     /* Another alignment than the model's leaves nothing to share. */
