@@ -6,6 +6,20 @@
 
 static const gufo_edit_target the_file_itself = {0};
 
+gufo_status edit_check_call(const gufo_edit *edit, const gufo_edit_target *target,
+                            gufo_error *error)
+{
+    if (edit->applied)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the edit was applied already");
+    if (edit->fd < 0 && target->output == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the file was opened read-only");
+    if (target->in_place > GUFO_EDIT_IN_PLACE_NEVER)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "gufo_edit_target.in_place is %d, which does not exist",
+                         (int)target->in_place);
+    return reserved_check(target->reserved, "gufo_edit_target", error);
+}
+
 gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target, gufo_edit_plan *out,
                                gufo_error *error)
 {
@@ -14,7 +28,7 @@ gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target, 
     gufo_status status;
 
     target = target != NULL ? target : &the_file_itself;
-    status = reserved_check(target->reserved, "gufo_edit_target", error);
+    status = edit_check_call(edit, target, error);
     if (status == GUFO_OK)
         status = edit_choose(edit, target, &plan, error);
     edit_give_back(edit);
@@ -54,16 +68,6 @@ static gufo_status write_planned(gufo_edit *edit, const gufo_edit_target *target
     return status == GUFO_OK ? GUFO_OK : fail_as(error, &reason);
 }
 
-static gufo_status check_call(const gufo_edit *edit, const gufo_edit_target *target,
-                              gufo_error *error)
-{
-    if (edit->applied)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the edit was applied already");
-    if (edit->fd < 0 && target->output == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the file was opened read-only");
-    return reserved_check(target->reserved, "gufo_edit_target", error);
-}
-
 gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target, const gufo_run *run,
                             gufo_edit_plan *done, bool *recover, gufo_error *error)
 {
@@ -74,7 +78,7 @@ gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target, con
     target = target != NULL ? target : &the_file_itself;
     recover = recover != NULL ? recover : &ignored;
     *recover = false;
-    status = check_call(edit, target, error);
+    status = edit_check_call(edit, target, error);
     if (status != GUFO_OK)
         return edit_fail(edit, status, error);
     edit->applied = true;

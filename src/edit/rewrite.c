@@ -126,7 +126,7 @@ gufo_status gufo_edit_stream(gufo_edit *edit, int fd, const gufo_edit_target *ta
 
     error = error != NULL ? error : &ignored;
     into.output = "";
-    status = reserved_check(into.reserved, "gufo_edit_target", error);
+    status = edit_check_call(edit, &into, error);
     if (status == GUFO_OK)
         status = edit_choose(edit, &into, &plan, error);
     if (status == GUFO_OK)

@@ -90,6 +90,29 @@ static void test_edit_structs(void **state)
     end(&w);
 }
 
+/* A plan says what can be applied: nothing in place of a file that is only read. */
+static void test_read_only(void **state)
+{
+    workshop w = begin();
+    const gufo_edit_target elsewhere = {.output = w.out.text};
+    const gufo_edit_options options = {.flags = GUFO_EDIT_READ_ONLY};
+    gufo_error e = no_error();
+    gufo_edit *edit = gufo_edit_open(w.in.text, &options, &e);
+
+    (void)state;
+    check(edit != NULL, "%s", e.message);
+    check_status(gufo_edit_plan_for(edit, NULL, NULL, &e), GUFO_E_ARGUMENT, &e, "plan");
+    check(strstr(e.message, "read-only") != NULL && strcmp(e.file, w.in.text) == 0, "%s",
+          e.message);
+    check_status(gufo_edit_apply(edit, NULL, NULL, NULL, NULL, &e), GUFO_E_ARGUMENT, &e, "apply");
+    check_ok(gufo_edit_plan_for(edit, &elsewhere, NULL, &e), &e, "plan for another file");
+    check_ok(gufo_edit_apply(edit, &elsewhere, NULL, NULL, NULL, &e), &e, "another file");
+    check_status(gufo_edit_plan_for(edit, &elsewhere, NULL, &e), GUFO_E_ARGUMENT, &e, "again");
+    check_status(gufo_edit_stream(edit, 1, NULL, NULL, &e), GUFO_E_ARGUMENT, &e, "again");
+    gufo_edit_close(edit);
+    end(&w);
+}
+
 /* ---- documents ------------------------------------------------------------------------------ */
 
 static gufo_edit *open_edit(const workshop *w)
@@ -215,9 +238,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_structs),      cmocka_unit_test(test_values),
-        cmocka_unit_test(test_edit_structs), cmocka_unit_test(test_dropped),
-        cmocka_unit_test(test_added),        cmocka_unit_test(test_plan_only),
-        cmocka_unit_test(test_padding),
+        cmocka_unit_test(test_edit_structs), cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_dropped),      cmocka_unit_test(test_added),
+        cmocka_unit_test(test_plan_only),    cmocka_unit_test(test_padding),
     };
 
     return cmocka_run_group_tests(tests, copies_setup, NULL);
