@@ -1,6 +1,7 @@
 /* Errors: code, offset and one sentence, in plain data that needs no freeing. */
 #include "base/error.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -126,6 +127,15 @@ gufo_status reserved_check(const uint64_t reserved[4], const char *what, gufo_er
         return GUFO_OK;
     return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "reserved fields of %s are not zero",
                      what);
+}
+
+gufo_status flags_check(uint32_t flags, uint32_t known, const char *what, gufo_error *error)
+{
+    if ((flags & ~known) == 0)
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "%s has flags that this version does not know: 0x%" PRIx32, what,
+                     flags & ~known);
 }
 
 /* Writes the escaped form of the character at the start of `text`; returns the bytes it took. */

@@ -29,6 +29,10 @@ void fail_in(gufo_error *error, gufo_file_role role, uint32_t index, const char 
  * `what` is the struct's name. */
 gufo_status reserved_check(const uint64_t reserved[4], const char *what, gufo_error *error);
 
+/* GUFO_E_ARGUMENT if `flags` holds any that are not `known`.  `what` is the struct's name, or the
+ * function's. */
+gufo_status flags_check(uint32_t flags, uint32_t known, const char *what, gufo_error *error);
+
 /* Room for a quoted name: 64 bytes of name escape to at most 384, longer names are cut. */
 #define GUFO_QUOTE_SIZE 400
 

@@ -152,6 +152,13 @@ static bool is_same(const gufo_comparison *result)
     return true;
 }
 
+static gufo_status check_options(const gufo_compare_options *options, gufo_error *error)
+{
+    if (flags_check(options->flags, GUFO_COMPARE_VALUES, "gufo_compare_options", error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
+    return reserved_check(options->reserved, "gufo_compare_options", error);
+}
+
 gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
                          const gufo_compare_options *options, const gufo_run *run,
                          gufo_comparison *result, gufo_error *error)
@@ -169,7 +176,7 @@ gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
     c.allocator = run_allocator(c.run);
     *c.result = (gufo_comparison){0};
     if (status == GUFO_OK)
-        status = reserved_check(c.options->reserved, "gufo_compare_options", error);
+        status = check_options(c.options, error);
     if (status != GUFO_OK)
         return status;
     note_files(&c);

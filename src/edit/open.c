@@ -123,9 +123,8 @@ gufo_status edit_check_options(const char *path, const gufo_edit_options *option
 {
     if (path == NULL)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the path is missing");
-    if ((options->flags & ~known) != 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "unknown edit flags: 0x%" PRIx32,
-                         options->flags);
+    if (flags_check(options->flags, known, "gufo_edit_options", error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
     return reserved_check(options->reserved, "gufo_edit_options", error);
 }
 

@@ -329,10 +329,13 @@ static gufo_status plan(planning *p, gufo_error *error)
 /* Options that this version does not know. */
 static gufo_status check_options(const gufo_quantize_options *options, gufo_error *error)
 {
-    if ((options->flags & ~(uint32_t)(GUFO_QUANTIZE_KEEP_SPLIT | GUFO_QUANTIZE_KEEP_NONFINITE)) !=
-        0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "gufo_quantize_options.flags holds flags that this version does not know");
+    const uint32_t known = GUFO_QUANTIZE_KEEP_SPLIT | GUFO_QUANTIZE_KEEP_NONFINITE;
+
+    if (flags_check(options->flags, known, "gufo_quantize_options", error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
+    if (options->effort > GUFO_EFFORT_HIGH)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "effort %d does not exist",
+                         (int)options->effort);
     return reserved_check(options->reserved, "gufo_quantize_options", error);
 }
 

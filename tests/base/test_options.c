@@ -165,6 +165,60 @@ static gufo_status decode_run(const things *t, uint64_t reserved, gufo_error *er
     return gufo_tensor_decode(t->model, &t->tensor, 0, 1, values, &run, error);
 }
 
+static gufo_status recipe_options(const things *t, uint64_t reserved, gufo_error *error)
+{
+    gufo_recipe_options o = {.reserved = {0, reserved}};
+    gufo_recipe_choice choice;
+
+    return gufo_recipe_choose(&o, NULL, &t->tensor, 1, &choice, error);
+}
+
+static gufo_status recipe_target(const things *t, uint64_t reserved, gufo_error *error)
+{
+    gufo_recipe_options o = {.target.reserved = {0, 0, 0, reserved}};
+    gufo_recipe_choice choice;
+
+    return gufo_recipe_choose(&o, NULL, &t->tensor, 1, &choice, error);
+}
+
+static gufo_status recipe_model(const things *t, uint64_t reserved, gufo_error *error)
+{
+    gufo_recipe_model model = {.reserved = {reserved}};
+    gufo_recipe_choice choice;
+
+    return gufo_recipe_choose(NULL, &model, &t->tensor, 1, &choice, error);
+}
+
+static gufo_status quantizer_target(const things *t, uint64_t reserved, gufo_error *error)
+{
+    gufo_quantize_options o = {.recipe.target.reserved = {0, reserved}};
+    gufo_quantizer *q = gufo_quantizer_new(t->model, &o, error);
+    gufo_status status = q != NULL ? GUFO_OK : error->code;
+
+    gufo_quantizer_free(q);
+    return status;
+}
+
+static gufo_status document_options(const things *t, uint64_t reserved, gufo_error *error)
+{
+    gufo_document_options o = {.reserved = {0, 0, 0, reserved}};
+    gufo_document *d = gufo_document_from(t->model, &o, error);
+    gufo_status status = d != NULL ? GUFO_OK : error->code;
+
+    gufo_document_free(d);
+    return status;
+}
+
+static gufo_status layout_options(const things *t, uint64_t reserved, gufo_error *error)
+{
+    gufo_layout_options o = {.reserved = {0, 0, 0, reserved}};
+    gufo_document *d = gufo_document_from(t->model, NULL, error);
+    gufo_status status = gufo_document_layout(d, &o, NULL, error);
+
+    gufo_document_free(d);
+    return status;
+}
+
 static gufo_status stats_run(const things *t, uint64_t reserved, gufo_error *error)
 {
     gufo_run run = {.reserved = {0, 0, 0, reserved}};
@@ -198,6 +252,12 @@ static void reserved_fields_are_refused(void **state)
         {"gufo_compare", "gufo_compare_options", compare_options},
         {"gufo_compare, run", "gufo_run", compare_run},
         {"gufo_tensor_decode", "gufo_run", decode_run},
+        {"gufo_recipe_choose", "gufo_recipe_options", recipe_options},
+        {"gufo_recipe_choose, target", "gufo_quantize_target", recipe_target},
+        {"gufo_recipe_choose, model", "gufo_recipe_model", recipe_model},
+        {"gufo_quantizer_new, target", "gufo_quantize_target", quantizer_target},
+        {"gufo_document_from", "gufo_document_options", document_options},
+        {"gufo_document_layout", "gufo_layout_options", layout_options},
         {"gufo_stats_scan", "gufo_run", stats_run},
         {"gufo_model_check_data", "gufo_run", check_data_run},
     };
@@ -214,6 +274,184 @@ static void reserved_fields_are_refused(void **state)
         check(strstr(error.message, rows[i].struct_name) != NULL, "%s: %s", rows[i].what,
               error.message);
     }
+    gufo_close(t.model);
+    folder_remove(&f);
+}
+
+/* ---- flags and numbers of a later version ---- */
+
+typedef gufo_status flags_fn(const things *t, uint32_t flags, gufo_error *error);
+
+static gufo_status flags_open(const things *t, uint32_t flags, gufo_error *error)
+{
+    const gufo_open_options o = {.flags = flags};
+
+    return close_opened(gufo_open(t->path, &o, error), error);
+}
+
+static gufo_status flags_provider(const things *t, uint32_t flags, gufo_error *error)
+{
+    const gufo_open_options o = {.flags = flags};
+    const gufo_provider provider = {0};
+
+    (void)t;
+    return close_opened(gufo_open_provider(&provider, &o, error), error);
+}
+
+static gufo_status flags_validate(const things *t, uint32_t flags, gufo_error *error)
+{
+    const gufo_open_options o = {.flags = flags};
+    const gufo_input input = gufo_input_path(t->path);
+
+    return gufo_validate(&input, &o, NULL, NULL, error);
+}
+
+static gufo_status flags_document(const things *t, uint32_t flags, gufo_error *error)
+{
+    const gufo_document_options o = {.flags = flags};
+    gufo_document *d = gufo_document_from(t->model, &o, error);
+    gufo_status status = d != NULL ? GUFO_OK : error->code;
+
+    gufo_document_free(d);
+    return status;
+}
+
+static gufo_status flags_compare(const things *t, uint32_t flags, gufo_error *error)
+{
+    const gufo_compare_options o = {.flags = flags};
+
+    return gufo_compare(t->model, t->model, &o, NULL, NULL, error);
+}
+
+static gufo_status flags_stats(const things *t, uint32_t flags, gufo_error *error)
+{
+    gufo_stats stats;
+
+    return gufo_stats_scan(t->model, &t->tensor, flags, NULL, &stats, error);
+}
+
+static gufo_status flags_edit(const things *t, uint32_t flags, gufo_error *error)
+{
+    const gufo_edit_options o = {.flags = flags};
+    gufo_edit *edit = gufo_edit_open(t->path, &o, error);
+    gufo_status status = edit != NULL ? GUFO_OK : error->code;
+
+    gufo_edit_close(edit);
+    return status;
+}
+
+static gufo_status flags_recover(const things *t, uint32_t flags, gufo_error *error)
+{
+    const gufo_edit_options o = {.flags = flags};
+
+    return gufo_edit_recover(t->path, &o, NULL, error);
+}
+
+static gufo_status flags_run(const things *t, uint32_t flags, gufo_error *error)
+{
+    char out[600];
+    const gufo_job_options o = {.path = out, .flags = flags | GUFO_JOB_REPLACE};
+    gufo_job *job = gufo_job_strip(t->model, NULL, error);
+    gufo_status status;
+
+    (void)snprintf(out, sizeof out, "%s.out", t->path);
+    status = gufo_job_run(job, &o, NULL, error);
+    gufo_job_free(job);
+    return status;
+}
+
+static gufo_status flags_job_open(const things *t, uint32_t flags, gufo_error *error)
+{
+    char out[600];
+    const gufo_job_options o = {.path = out, .flags = flags | GUFO_JOB_REPLACE};
+    gufo_job *job = gufo_job_strip(t->model, NULL, error);
+    gufo_status status;
+
+    (void)snprintf(out, sizeof out, "%s.out", t->path);
+    status = gufo_job_open(job, &o, error);
+    gufo_job_free(job);
+    return status;
+}
+
+static gufo_status flags_quantize(const things *t, uint32_t flags, gufo_error *error)
+{
+    const gufo_quantize_options o = {.flags = flags};
+    gufo_quantizer *q = gufo_quantizer_new(t->model, &o, error);
+    gufo_status status = q != NULL ? GUFO_OK : error->code;
+
+    gufo_quantizer_free(q);
+    return status;
+}
+
+/* Every struct and function with flags; the calls work without flags. */
+static void unknown_flags_are_refused(void **state)
+{
+    static const struct {
+        const char *what, *named;
+        flags_fn *call;
+    } rows[] = {
+        {"gufo_open", "gufo_open_options", flags_open},
+        {"gufo_open_provider", "gufo_open_options", flags_provider},
+        {"gufo_validate", "gufo_open_options", flags_validate},
+        {"gufo_document_from", "gufo_document_options", flags_document},
+        {"gufo_compare", "gufo_compare_options", flags_compare},
+        {"gufo_stats_scan", "gufo_stats_scan", flags_stats},
+        {"gufo_edit_open", "gufo_edit_options", flags_edit},
+        {"gufo_edit_recover", "gufo_edit_options", flags_recover},
+        {"gufo_job_run", "gufo_job_options", flags_run},
+        {"gufo_job_open", "gufo_job_options", flags_job_open},
+        {"gufo_quantizer_new", "gufo_quantize_options", flags_quantize},
+    };
+    static const uint32_t later[] = {UINT32_C(1) << 20, UINT32_C(1) << 31};
+    static things t;
+    folder f = folder_new();
+
+    (void)state;
+    make_things(&t, &f);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_error error = {0};
+
+        check_ok(rows[i].call(&t, 0, &error), &error, "%s", rows[i].what);
+        for (size_t k = 0; k < COUNT_OF(later); k++) {
+            check_status(rows[i].call(&t, later[k], &error), GUFO_E_ARGUMENT, &error, "%s",
+                         rows[i].what);
+            check(strstr(error.message, rows[i].named) != NULL &&
+                      strstr(error.message, "flags that this version does not know") != NULL,
+                  "%s: %s", rows[i].what, error.message);
+        }
+    }
+    gufo_close(t.model);
+    folder_remove(&f);
+}
+
+static void unknown_numbers_are_refused(void **state)
+{
+    const gufo_edit_target target = {.in_place = (gufo_edit_in_place)7};
+    const gufo_quantize_options effort = {.effort = (gufo_effort)7};
+    const gufo_endian_options order = {.order = (gufo_byte_order)7};
+    const gufo_layout_options way = {.way = (gufo_layout_way)7};
+    static things t;
+    folder f = folder_new();
+    gufo_error error = {0};
+    gufo_edit *edit;
+
+    (void)state;
+    make_things(&t, &f);
+    edit = gufo_edit_open(t.path, NULL, &error);
+    assert_non_null(edit);
+    check_status(gufo_edit_plan_for(edit, &target, NULL, &error), GUFO_E_ARGUMENT, &error, "plan");
+    check(strstr(error.message, "gufo_edit_target.in_place") != NULL, "%s", error.message);
+    check_status(gufo_edit_stream(edit, 1, &target, NULL, &error), GUFO_E_ARGUMENT, &error,
+                 "stream");
+    check_status(gufo_edit_apply(edit, &target, NULL, NULL, NULL, &error), GUFO_E_ARGUMENT, &error,
+                 "apply");
+    check_status(gufo_document_layout(gufo_edit_document(edit), &way, NULL, &error),
+                 GUFO_E_ARGUMENT, &error, "layout");
+    gufo_edit_close(edit);
+    assert_null(gufo_quantizer_new(t.model, &effort, &error));
+    check(strstr(error.message, "effort 7") != NULL, "%s", error.message);
+    assert_null(gufo_job_endian(t.model, &order, &error));
+    check(strstr(error.message, "byte order 7") != NULL, "%s", error.message);
     gufo_close(t.model);
     folder_remove(&f);
 }
@@ -665,6 +903,11 @@ static void what_is_missing_is_named(void **state)
     check_status(error.code, GUFO_E_ARGUMENT, &error, "path");
     assert_null(gufo_open_source(&mute, NULL, &error));
     check(strstr(error.message, "gufo_source.read") != NULL, "%s", error.message);
+    assert_null(gufo_open_provider(NULL, NULL, &error));
+    check(strstr(error.message, "the provider is missing") != NULL, "%s", error.message);
+    assert_null(gufo_imatrix_open(NULL, NULL, &error));
+    check_status(error.code, GUFO_E_ARGUMENT, &error, "matrix");
+    check(strstr(error.message, "the path is missing") != NULL, "%s", error.message);
     assert_null(gufo_open_provider(&empty, NULL, &error));
     check(strstr(error.message, "gufo_provider.entry_at") != NULL, "%s", error.message);
     assert_null(gufo_open_provider(&no_tensors, NULL, &error));
@@ -680,6 +923,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reserved_fields_are_refused),
+        cmocka_unit_test(unknown_flags_are_refused),
+        cmocka_unit_test(unknown_numbers_are_refused),
         cmocka_unit_test(null_options_mean_zeros),
         cmocka_unit_test(work_is_run_without_a_run),
         cmocka_unit_test(secondary_outputs_may_be_null),

@@ -11,14 +11,9 @@ static gufo_status check_options(const gufo_document_options *options, gufo_erro
 {
     const uint32_t known = GUFO_DOCUMENT_AS_READ | GUFO_DOCUMENT_AS_GGML;
 
-    if (options->flags & ~known)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "unknown document flags: 0x%" PRIx32, options->flags & ~known);
-    for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
-        if (options->reserved[i] != 0)
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "a reserved field of the options of a document is not zero");
-    return GUFO_OK;
+    if (flags_check(options->flags, known, "gufo_document_options", error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
+    return reserved_check(options->reserved, "gufo_document_options", error);
 }
 
 static content_rules rules_for(uint32_t flags)

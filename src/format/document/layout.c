@@ -48,11 +48,7 @@ static gufo_status check_options(const gufo_layout_options *options, gufo_error 
     if (options->reserve > GUFO_MAX_RESERVE)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "at most 64 MiB can be reserved for later edits");
-    for (size_t i = 0; i < sizeof options->reserved / sizeof *options->reserved; i++)
-        if (options->reserved[i] != 0)
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "a reserved field of the options of a layout is not zero");
-    return GUFO_OK;
+    return reserved_check(options->reserved, "gufo_layout_options", error);
 }
 
 static gufo_status fail_as_source(const char *reason, gufo_error *error)

@@ -180,13 +180,17 @@ gufo_model *gufo_open_provider(const gufo_provider *provider, const gufo_open_op
 
     if (options == NULL)
         options = &standard;
+    if (provider == NULL) {
+        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the provider is missing");
+        return NULL;
+    }
     model = model_new(options->allocator != NULL ? options->allocator : &default_allocator,
                       options->name, error);
     status = model != NULL ? begin(model, provider, error) : GUFO_E_MEMORY;
     if (status != GUFO_OK && provider->close != NULL)
         provider->close(provider->context);
     if (status == GUFO_OK)
-        status = reserved_check(options->reserved, "gufo_open_options", error);
+        status = model_check_options(options, error);
     if (status == GUFO_OK)
         status = reserved_check(provider->reserved, "gufo_provider", error);
     if (status == GUFO_OK)

@@ -41,6 +41,8 @@ gufo_model *model_open_file(const gufo_input *input, const gufo_open_options *op
                             uint32_t number, gufo_error *error);
 /* Closes a source that is not going to be opened. */
 void model_close_input(const gufo_input *input);
+/* GUFO_E_ARGUMENT for what this version does not know. */
+gufo_status model_check_options(const gufo_open_options *options, gufo_error *error);
 /* What an input is called; NULL: it has no name. */
 const char *model_input_name(const gufo_input *input, const gufo_open_options *options);
 

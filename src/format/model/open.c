@@ -55,17 +55,22 @@ static gufo_status check_input(const gufo_input *input, gufo_error *error)
     return GUFO_OK;
 }
 
+gufo_status model_check_options(const gufo_open_options *options, gufo_error *error)
+{
+    const uint32_t known = GUFO_OPEN_LENIENT | GUFO_OPEN_NO_MAP | GUFO_OPEN_METADATA_ONLY |
+                           GUFO_OPEN_AS_GGML | GUFO_OPEN_NO_READ_AHEAD | GUFO_OPEN_INCOMPLETE;
+
+    if (flags_check(options->flags, known, "gufo_open_options", error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
+    return reserved_check(options->reserved, "gufo_open_options", error);
+}
+
 /* An input that cannot be opened at all is closed all the same. */
 static bool accept(const gufo_input *inputs, size_t count, const gufo_open_options *options,
                    gufo_error *error)
 {
-    const uint32_t known = GUFO_OPEN_LENIENT | GUFO_OPEN_NO_MAP | GUFO_OPEN_METADATA_ONLY |
-                           GUFO_OPEN_AS_GGML | GUFO_OPEN_NO_READ_AHEAD | GUFO_OPEN_INCOMPLETE;
-    gufo_status status = reserved_check(options->reserved, "gufo_open_options", error);
+    gufo_status status = model_check_options(options, error);
 
-    if (status == GUFO_OK && (options->flags & ~known) != 0)
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                           "gufo_open_options.flags holds flags that this version does not know");
     for (size_t i = 0; i < count && status == GUFO_OK; i++)
         status = check_input(&inputs[i], error);
     for (size_t i = 0; i < count && status != GUFO_OK; i++)

@@ -86,13 +86,13 @@ gufo_status job_header(const job_target *target, const void **bytes, size_t *siz
 
 gufo_status job_check_options(const gufo_job_options *options, gufo_error *error)
 {
+    const uint32_t known = GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME;
+
     if (options == NULL || options->path == NULL)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "gufo_job_options.path is missing");
-    if ((options->flags & ~(uint32_t)(GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME)) !=
-        0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "gufo_job_options.flags holds flags that this version does not know");
+    if (flags_check(options->flags, known, "gufo_job_options", error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
     if (options->also_read == NULL && options->also_read_count > 0)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "gufo_job_options.also_read is missing");

@@ -86,9 +86,14 @@ static gufo_status open_descriptor(gufo_imatrix *m, const char *path, gufo_error
 gufo_imatrix *gufo_imatrix_open(const char *path, const gufo_imatrix_options *options,
                                 gufo_error *error)
 {
-    gufo_imatrix *m = begin(path, options, error);
+    gufo_imatrix *m;
     gufo_status status;
 
+    if (path == NULL) {
+        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the path is missing");
+        return NULL;
+    }
+    m = begin(path, options, error);
     if (m == NULL)
         return NULL;
     status = open_descriptor(m, path, error);

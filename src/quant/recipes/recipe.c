@@ -444,6 +444,16 @@ static void look_around(recipe *r)
     r->model_facts = mix_model_facts(r->model, r->options->has_importance != NULL);
 }
 
+static gufo_status check_structs(const gufo_recipe_options *options, const gufo_recipe_model *model,
+                                 gufo_error *error)
+{
+    gufo_status status = reserved_check(options->reserved, "gufo_recipe_options", error);
+
+    if (status == GUFO_OK)
+        status = reserved_check(options->target.reserved, "gufo_quantize_target", error);
+    return status == GUFO_OK ? reserved_check(model->reserved, "gufo_recipe_model", error) : status;
+}
+
 gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_recipe_model *model,
                                const gufo_tensor *tensors, size_t count,
                                gufo_recipe_choice *choices, gufo_error *error)
@@ -461,7 +471,7 @@ gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_re
 
     options = r.options;
     allocator = options->allocator != NULL ? options->allocator : &default_allocator;
-    status = reserved_check(options->reserved, "gufo_recipe_options", error);
+    status = check_structs(options, r.model, error);
     if (status != GUFO_OK || count == 0)
         return status;
     if (count > UINT32_MAX || count > SIZE_MAX / sizeof *order ||

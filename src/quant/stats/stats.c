@@ -349,6 +349,8 @@ gufo_status gufo_stats_scan(const gufo_model *model, const gufo_tensor *tensor, 
 
     *out = (gufo_stats){0};
     if (status == GUFO_OK)
+        status = flags_check(flags, GUFO_STATS_ONE_PASS, "gufo_stats_scan", error);
+    if (status == GUFO_OK)
         status = stats_lay_out(tensor, &layout, error);
     if (status != GUFO_OK)
         return status;
