@@ -61,7 +61,7 @@ static gufo_status send_batch(void *context, uint64_t begin, uint64_t end, gufo_
                               .hand_over = send_one};
 
         s->first_unit = at;
-        status = parallel_run(&loop, &s->job->allocator, error);
+        status = parallel_run(&loop, &s->work.allocator, error);
     }
     return status;
 }

@@ -51,8 +51,7 @@ gufo_status side_measure(const piece *p, uint64_t *bytes, gufo_error *error)
     return GUFO_OK;
 }
 
-static gufo_status load_side(const gufo_job *job, const rows *r, float **out, gufo_cpu cpu,
-                             gufo_error *error)
+static gufo_status load_side(const work *w, const rows *r, float **out, gufo_error *error)
 {
     static const float *const none[ROWS_SIDES] = {NULL};
     const row_run all = {.rows = r, .count = r->count};
@@ -61,15 +60,15 @@ static gufo_status load_side(const gufo_job *job, const rows *r, float **out, gu
     uint8_t *bytes;
 
     (void)side_size(r, &numbers, &raw);
-    bytes = mem_alloc(&job->allocator, (size_t)raw + 1);
-    *out = mem_alloc(&job->allocator, (size_t)numbers * sizeof(float) + 1);
+    bytes = mem_alloc(&w->allocator, (size_t)raw + 1);
+    *out = mem_alloc(&w->allocator, (size_t)numbers * sizeof(float) + 1);
     if (bytes == NULL || *out == NULL)
         status = fail_memory(error);
     if (status == GUFO_OK && r->count > 0)
-        status = rows_read(job, &all, bytes, error);
+        status = rows_read(w->job, &all, bytes, error);
     if (status == GUFO_OK && r->count > 0)
-        status = rows_decode(job, &all, none, bytes, *out, cpu, error);
-    mem_free(&job->allocator, bytes);
+        status = rows_decode(w->job, &all, none, bytes, *out, w->cpu, error);
+    mem_free(&w->allocator, bytes);
     return status;
 }
 
@@ -90,29 +89,31 @@ static gufo_status check_usable(const side_tables *s, const piece *p, gufo_error
     return GUFO_OK;
 }
 
-gufo_status side_load(side_tables *s, const gufo_job *job, const piece *p, gufo_cpu cpu,
-                      gufo_error *error)
+gufo_status side_load(work *w, const piece *p, gufo_error *error)
 {
+    side_tables *s = &w->sides;
     gufo_status status = GUFO_OK;
 
     *s = (side_tables){.count = side_count(p)};
-    s->tables = mem_zero(&job->allocator, ((size_t)s->count + 1) * sizeof *s->tables);
+    s->tables = mem_zero(&w->allocator, ((size_t)s->count + 1) * sizeof *s->tables);
     if (s->tables == NULL)
         return fail_memory(error);
     for (uint64_t i = 0; i < s->count && status == GUFO_OK; i++)
         if (side_at(p, i) != NULL)
-            status = load_side(job, side_at(p, i), &s->tables[i], cpu, error);
+            status = load_side(w, side_at(p, i), &s->tables[i], error);
     if (status == GUFO_OK)
         status = check_usable(s, p, error);
     if (status != GUFO_OK)
-        side_free(s, job);
+        side_free(w);
     return status;
 }
 
-void side_free(side_tables *s, const gufo_job *job)
+void side_free(work *w)
 {
+    side_tables *s = &w->sides;
+
     for (uint64_t i = 0; s->tables != NULL && i < s->count; i++)
-        mem_free(&job->allocator, s->tables[i]);
-    mem_free(&job->allocator, s->tables);
+        mem_free(&w->allocator, s->tables[i]);
+    mem_free(&w->allocator, s->tables);
     *s = (side_tables){0};
 }

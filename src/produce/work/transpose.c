@@ -140,5 +140,5 @@ gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t fi
     w->band.count = band_rows(w, p, first);
     tile = tile_rows(w, p);
     loop.end = p->columns / tile + (p->columns % tile != 0);
-    return parallel_run(&loop, &w->job->allocator, error);
+    return parallel_run(&loop, &w->allocator, error);
 }

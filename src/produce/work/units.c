@@ -49,7 +49,7 @@ static gufo_status run_span(work *w, uint64_t begin, uint64_t end, gufo_error *e
 
     if (w->run_span != NULL)
         return w->run_span(w->span_context, begin, end, error);
-    return parallel_run(&loop, &w->job->allocator, error);
+    return parallel_run(&loop, &w->allocator, error);
 }
 
 static bool is_simple(const piece *p)
@@ -88,12 +88,12 @@ static gufo_status run_piece(work *w, uint64_t number, uint64_t begin, uint64_t 
                              gufo_error *error)
 {
     const piece *p = &w->job->pieces[number];
-    gufo_status status = side_load(&w->sides, w->job, p, w->cpu, error);
+    gufo_status status = side_load(w, p, error);
 
     if (status == GUFO_OK)
         status =
             p->transpose ? run_bands(w, number, begin, end, error) : run_span(w, begin, end, error);
-    side_free(&w->sides, w->job);
+    side_free(w);
     return status;
 }
 

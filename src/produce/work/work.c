@@ -105,7 +105,7 @@ static gufo_status share_memory(work *w, const needs *n, uint64_t other, unsigne
 static gufo_status make_encoder(const work *w, const gufo_element_type *type, gufo_error *error)
 {
     const gufo_encoder_options options = {
-        .cpu = w->cpu, .effort = w->job->effort, .allocator = &w->job->allocator};
+        .cpu = w->cpu, .effort = w->job->effort, .allocator = &w->allocator};
     gufo_error reason;
 
     if (w->encoders[type->id] != NULL)
@@ -122,7 +122,7 @@ static gufo_status make_encoders(work *w, uint64_t *memory, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     *memory = 0;
-    w->encoders = mem_zero(&job->allocator, count * sizeof(gufo_encoder *));
+    w->encoders = mem_zero(&w->allocator, count * sizeof(gufo_encoder *));
     if (w->encoders == NULL)
         return fail_memory(error);
     for (uint64_t i = 0; i < job->piece_count; i++)
@@ -138,7 +138,7 @@ static void free_encoders(work *w)
 {
     for (size_t i = 0; w->encoders != NULL && i < gufo_element_type_count(); i++)
         gufo_encoder_free(w->encoders[i]);
-    mem_free(&w->job->allocator, w->encoders);
+    mem_free(&w->allocator, w->encoders);
     w->encoders = NULL;
 }
 
@@ -194,7 +194,7 @@ static void limit_band(work *w)
 
 static gufo_status make_workers(work *w, const needs *n, gufo_error *error)
 {
-    const gufo_allocator *a = &w->job->allocator;
+    const gufo_allocator *a = &w->allocator;
     uint64_t size = w->threads * n->each_size + BUFFER_ALIGNMENT;
 
     w->workers = mem_zero(a, w->threads * sizeof *w->workers);
@@ -218,6 +218,7 @@ gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stre
     needs n;
 
     *w = (work){.job = job,
+                .allocator = run->allocator != NULL ? *run->allocator : job->allocator,
                 .cpu = run->cpu,
                 .memory = run->memory != 0 ? run->memory : job->memory,
                 .progress = run->progress,
@@ -238,9 +239,9 @@ gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stre
 
 void work_end(work *w)
 {
-    const gufo_allocator *a = &w->job->allocator;
+    const gufo_allocator *a = &w->allocator;
 
-    side_free(&w->sides, w->job);
+    side_free(w);
     free_encoders(w);
     mem_free(a, w->band.cells);
     mem_free(a, w->buffers);

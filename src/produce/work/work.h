@@ -40,6 +40,8 @@ gufo_status rows_decode(const gufo_job *job, const row_run *run, const float *co
 
 /* ---- side.c --------------------------------------------------------------------------------- */
 
+struct work;
+
 /* The tables of a piece, whole and as floats; in the order of its sources and operations. */
 typedef struct side_tables {
     float **tables; /* NULL where there is none */
@@ -49,9 +51,9 @@ typedef struct side_tables {
 
 /* Bytes that they take. */
 gufo_status side_measure(const piece *p, uint64_t *bytes, gufo_error *error);
-gufo_status side_load(side_tables *s, const gufo_job *job, const piece *p, gufo_cpu cpu,
-                      gufo_error *error);
-void side_free(side_tables *s, const gufo_job *job);
+/* Those of work.sides. */
+gufo_status side_load(struct work *w, const piece *p, gufo_error *error);
+void side_free(struct work *w);
 
 static inline const float *const *side_of_source(const side_tables *s, const piece *p,
                                                  const rows *r)
@@ -111,8 +113,6 @@ unit_buffers cut_buffers(const piece *p, bool to_stream);
 
 /* ---- workers -------------------------------------------------------------------------------- */
 
-struct work;
-
 /* What a thread works with. */
 typedef struct worker {
     uint8_t *source, *coded;
@@ -133,6 +133,7 @@ typedef struct band {
 
 typedef struct work {
     gufo_job *job;
+    gufo_allocator allocator; /* of buffers and threads: the run's, or the job's */
     gufo_cpu cpu;
     unsigned threads;
     uint64_t memory; /* the limit */
