@@ -1,6 +1,7 @@
 /* The other byte order: metadata by the document, tensors block by block. */
 #include "base/error.h"
 #include "edit/planner.h"
+#include "format/model/model.h"
 
 /* A shard, with all that it says. */
 static gufo_status swap_shard(gufo_job *job, const gufo_model *shard, gufo_byte_order order,
@@ -17,22 +18,35 @@ static gufo_status swap_shard(gufo_job *job, const gufo_model *shard, gufo_byte_
     return status == GUFO_OK ? gufo_document_set_encoding(document, 3, order, error) : status;
 }
 
+static gufo_status check(const gufo_model *input, const gufo_endian_options *options,
+                         gufo_error *error)
+{
+    gufo_status status = planner_check_input(input, error);
+
+    if (status == GUFO_OK)
+        status = reserved_check(options->reserved, "gufo_endian_options", error);
+    if (status != GUFO_OK)
+        return status;
+    if (options->order != GUFO_LITTLE_ENDIAN && options->order != GUFO_BIG_ENDIAN)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "byte order %d does not exist",
+                         (int)options->order);
+    if (gufo_model_facts(gufo_model_shard(input, 0)).byte_order == options->order)
+        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is %s-endian already",
+                           options->order == GUFO_BIG_ENDIAN ? "big" : "little");
+    return model_fail(input, status, error);
+}
+
 gufo_job *gufo_job_endian(const gufo_model *input, const gufo_endian_options *options,
                           gufo_error *error)
 {
     static const gufo_endian_options standard = {0};
     size_t shards = input != NULL ? gufo_model_shard_count(input) : 0;
-    gufo_status status = GUFO_OK;
+    gufo_status status;
     gufo_job *job = NULL;
 
     options = options != NULL ? options : &standard;
-    if (planner_check_input(input, error) != GUFO_OK ||
-        reserved_check(options->reserved, "gufo_endian_options", error) != GUFO_OK)
-        return NULL;
-    if (gufo_model_facts(gufo_model_shard(input, 0)).byte_order == options->order)
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is %s-endian already",
-                        options->order == GUFO_BIG_ENDIAN ? "big" : "little");
-    else
+    status = check(input, options, error);
+    if (status == GUFO_OK)
         job = planner_begin(input, options->allocator, error);
     if (job == NULL)
         return NULL;

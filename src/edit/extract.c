@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/interleaved.h"
+#include "format/model/model.h"
 
 /* ---- what becomes of a tensor --------------------------------------------------------------- */
 
@@ -113,7 +114,7 @@ static gufo_status plan_parts(extraction *x, const uint64_t *tensors, gufo_error
             return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, tensors[i]);
         p->type = gufo_element_type_by_id(p->source.type);
         p->size = p->source.size;
-        status = plan_part(x, p, error);
+        status = model_fail(model_holding(input, &p->source), plan_part(x, p, error), error);
     }
     return status;
 }
@@ -243,5 +244,5 @@ gufo_job *gufo_job_extract(const gufo_model *input, const uint64_t *tensors, siz
         return NULL;
     status = extract(&x, tensors, error);
     mem_free(&x.job->allocator, x.parts);
-    return job_planned(x.job, status, error);
+    return job_planned(x.job, model_fail(input, status, error), error);
 }

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "format/model/model.h"
 
 /* The types of numbers that other formats have. */
 static const number_type number_types[] = {
@@ -155,7 +156,7 @@ static gufo_status print_tensors(extraction *x, gufo_error *error)
         gufo_status status = check_name(&p->source, error);
 
         if (status != GUFO_OK)
-            return status;
+            return model_fail(model_holding(planner_of(x->job)->input, &p->source), status, error);
         if ((i > 0 && !buffer_print(out, ",")) || !print_tensor(out, p, offset))
             return fail_memory(error);
         offset += p->size;

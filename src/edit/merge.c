@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "edit/planner.h"
+#include "format/model/model.h"
 
 /* A single file may be a shard that was renamed, or was never one. */
 static gufo_status check_count(const gufo_model *input, gufo_error *error)
@@ -45,11 +46,13 @@ static gufo_status check_ids(const gufo_model *input, gufo_error *error)
         bool found = find_id(gufo_model_shard(input, i), &own);
 
         if (found != expected || (found && own != first))
-            return fail_with(
-                error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                "shard %zu is of another set: its gufo.split.id differs from that of the "
-                "first",
-                i + 1);
+            return model_fail(
+                gufo_model_shard(input, i),
+                fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
+                          "shard %zu is of another set: its gufo.split.id differs from that of the "
+                          "first",
+                          i + 1),
+                error);
     }
     return GUFO_OK;
 }
@@ -79,7 +82,7 @@ gufo_job *gufo_job_merge(const gufo_model *input, const gufo_merge_options *opti
     if (status == GUFO_OK)
         status = planner_check_input(input, error);
     if (status == GUFO_OK)
-        status = check_count(input, error);
+        status = model_fail(input, check_count(input, error), error);
     if (status == GUFO_OK)
         status = check_ids(input, error);
     if (status == GUFO_OK)

@@ -98,5 +98,5 @@ gufo_job *planner_end(gufo_job *job, gufo_status status, gufo_error *error)
         status = job_add_document(job, p->documents[i], error);
     if (status == GUFO_OK)
         status = planner_note_normalised(job, error);
-    return job_planned(job, status, error);
+    return job_planned(job, model_fail(p->input, status, error), error);
 }

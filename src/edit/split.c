@@ -214,9 +214,11 @@ static gufo_status check_options(const gufo_split_options *options, const gufo_m
                          "a split needs a limit, in bytes or in tensors: "
                          "gufo_split_options.max_size or max_tensors");
     if (gufo_tensor_count(input) > INT32_MAX)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
-                         "split.tensors.count cannot hold so many tensors");
-    return check_whole(input, error);
+        status = fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
+                           "split.tensors.count cannot hold so many tensors");
+    else
+        status = check_whole(input, error);
+    return model_fail(input, status, error);
 }
 
 gufo_job *gufo_job_split(const gufo_model *input, const gufo_split_options *options,

@@ -11,6 +11,8 @@
 #include "base/memory.h"
 #include "codec/interleaved.h"
 #include "format/file/name_index.h"
+#include "format/model/model.h"
+#include "quant/recipes/recipe.h"
 
 /* What only planning needs. */
 typedef struct planning {
@@ -121,18 +123,18 @@ static gufo_str output_name(planning *p, gufo_str name)
     return kept;
 }
 
-static gufo_status add_tensor(planning *p, const gufo_tensor *source, uint64_t index,
+static gufo_status add_tensor(planning *p, const gufo_tensor *from, uint64_t index,
                               gufo_error *error)
 {
     gufo_quantizer *q = p->q;
     quant_tensor *tensor = &q->tensors[q->tensor_count];
     uint64_t first;
 
-    tensor->source = *source;
+    tensor->source = *from;
     tensor->index = index;
-    tensor->source.name = keep_name(p, source->name);
+    tensor->source.name = keep_name(p, from->name);
     tensor->name = output_name(p, tensor->source.name);
-    tensor->shard = source->shard;
+    tensor->shard = from->shard;
     tensor->output = q->output_count > 1 ? tensor->shard : 0;
     p->infos[q->tensor_count] = tensor->source;
     p->infos[q->tensor_count].name = tensor->name;
@@ -165,7 +167,7 @@ static gufo_status list_tensors(planning *p, gufo_error *error)
     const gufo_allocator *allocator = &q->allocator;
     uint64_t count = gufo_tensor_count(q->input);
     gufo_status status = GUFO_OK;
-    gufo_tensor source;
+    gufo_tensor from;
 
     q->tensors = new_array(allocator, count, sizeof *q->tensors, error);
     q->names = new_array(allocator, all_names_len(q->input), 1, error);
@@ -174,9 +176,9 @@ static gufo_status list_tensors(planning *p, gufo_error *error)
     if (q->tensors == NULL || q->names == NULL || p->infos == NULL || p->choices == NULL)
         return GUFO_E_MEMORY;
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
-        (void)gufo_tensor_at(q->input, i, &source);
-        if (!is_pruned(p, source.name))
-            status = add_tensor(p, &source, i, error);
+        (void)gufo_tensor_at(q->input, i, &from);
+        if (!is_pruned(p, from.name))
+            status = add_tensor(p, &from, i, error);
     }
     return status;
 }
@@ -284,8 +286,10 @@ static gufo_status check_input(const gufo_quantizer *q, gufo_error *error)
 {
     for (size_t i = 0; i < gufo_model_shard_count(q->input); i++)
         if (!gufo_model_has_data(gufo_model_shard(q->input, i)))
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "the data of a pipe cannot be quantized; give a file");
+            return model_fail(gufo_model_shard(q->input, i),
+                              fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                                        "the data of a pipe cannot be quantized; give a file"),
+                              error);
     return GUFO_OK;
 }
 
@@ -302,13 +306,11 @@ static gufo_status make_documents(planning *p, gufo_error *error)
     return status;
 }
 
-static gufo_status plan(planning *p, gufo_error *error)
+/* What becomes of each tensor. */
+static gufo_status plan_tensors(planning *p, gufo_error *error)
 {
-    gufo_quantizer *q = p->q;
-    bool keep_split = (q->options.flags & GUFO_QUANTIZE_KEEP_SPLIT) != 0;
-    gufo_status status = check_input(q, error);
+    gufo_status status = check_input(p->q, error);
 
-    q->output_count = keep_split ? gufo_model_shard_count(q->input) : 1;
     if (status == GUFO_OK)
         status = list_layers(p, error);
     if (status == GUFO_OK)
@@ -316,9 +318,19 @@ static gufo_status plan(planning *p, gufo_error *error)
     if (status == GUFO_OK)
         status = list_tensors(p, error);
     if (status == GUFO_OK)
-        status = weights_find(q, error);
-    if (status == GUFO_OK)
-        status = choose(p, error);
+        status = weights_find(p->q, error);
+    return status == GUFO_OK ? choose(p, error) : status;
+}
+
+static gufo_status plan(planning *p, gufo_error *error)
+{
+    gufo_quantizer *q = p->q;
+    bool keep_split = (q->options.flags & GUFO_QUANTIZE_KEEP_SPLIT) != 0;
+    gufo_status status;
+
+    q->output_count = keep_split ? gufo_model_shard_count(q->input) : 1;
+    status = plan_tensors(p, error);
+    (void)model_fail(q->input, status, error);
     if (status == GUFO_OK)
         status = make_documents(p, error);
     return status == GUFO_OK ? pieces_make_job(q, error) : status;
@@ -336,6 +348,8 @@ static gufo_status check_options(const gufo_quantize_options *options, gufo_erro
     if (options->effort > GUFO_EFFORT_HIGH)
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "effort %d does not exist",
                          (int)options->effort);
+    if (recipe_check_options(&options->recipe, error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
     return reserved_check(options->reserved, "gufo_quantize_options", error);
 }
 

@@ -264,7 +264,7 @@ static gufo_status set_metadata(const gufo_quantizer *q, size_t index, const lay
         return fail_memory(error);
     collect_settings(&s, q, index, pruned);
     gufo_document_remove(document, drop, &d, NULL);
-    status = prune_arrays(document, file, &s, pruned, error);
+    status = model_fail(file, prune_arrays(document, file, &s, pruned, error), error);
     if (status == GUFO_OK)
         status = apply_settings(q, document, index, &s, error);
     mem_free(&q->allocator, s.list);
@@ -331,10 +331,10 @@ gufo_status settings_make_document(gufo_quantizer *q, size_t index, const layer_
     q->documents[index] = document;
     status = gufo_document_set_encoding(document, 3, gufo_model_facts(file).byte_order, error);
     if (status == GUFO_OK)
-        status = copy_entries(document, file, error);
+        status = model_fail(file, copy_entries(document, file, error), error);
     if (status == GUFO_OK)
         status = set_metadata(q, index, pruned, error);
     if (status == GUFO_OK)
-        status = add_tensors(q, index, error);
+        status = model_fail(file, add_tensors(q, index, error), error);
     return status == GUFO_OK ? finish_document(document, error) : status;
 }

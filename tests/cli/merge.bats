@@ -73,7 +73,7 @@ nothing_new() {
     gufo split -q other.gguf o --max-tensors 8
     cp o-00002-of-00003.gguf s-00002-of-00003.gguf
     run -3 --separate-stderr gufo merge s-00001-of-00003.gguf out.gguf
-    same_error 'gufo: s-00001-of-00003.gguf: shard 2 is of another set: its gufo.split.id differs from that of the first'
+    same_error 'gufo: s-00002-of-00003.gguf: shard 2 is of another set: its gufo.split.id differs from that of the first'
     nothing_new
 }
 

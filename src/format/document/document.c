@@ -73,6 +73,7 @@ gufo_document *gufo_document_from(const gufo_model *model, const gufo_document_o
         status = gufo_document_copy_tensors(document, model, NULL, NULL, NULL, error);
     if (status == GUFO_OK)
         return document;
+    (void)model_fail(model, status, error);
     gufo_document_free(document);
     return NULL;
 }

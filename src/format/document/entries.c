@@ -299,7 +299,7 @@ gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model
         document_forget_models(document, models);
     if (copied != NULL)
         *copied = count;
-    return status;
+    return model_fail(model, status, error);
 }
 
 gufo_status document_load_entries(gufo_document *document, gufo_error *error)

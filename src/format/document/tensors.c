@@ -209,33 +209,42 @@ static gufo_status add_copied(gufo_document *document, gufo_str name, const docu
     return status;
 }
 
+static gufo_status copy_tensor(gufo_document *document, const gufo_model *model, uint64_t index,
+                               const gufo_tensor *t, gufo_error *error)
+{
+    content_rules rules = document_copy_rules(document);
+    document_tensor facts = {
+        .from = model, .origin = index, .type = t->type, .n_dims = t->n_dims, .size = t->size};
+    char quoted[GUFO_QUOTE_SIZE];
+    gufo_status status;
+
+    if (is_damaged(model, index, t))
+        return fail_with(error, GUFO_E_MALFORMED, t->info_offset,
+                         "tensor %s is damaged and cannot be copied", quote_name(quoted, t->name));
+    for (uint32_t i = 0; i < t->n_dims; i++)
+        facts.dims[i] = t->dims[i];
+    status = content_check_name(t->name, rules, error);
+    if (status == GUFO_OK)
+        status =
+            content_check_shape(t->name, t->type, t->n_dims, t->dims, &facts.size, rules, error);
+    if (status == GUFO_OK && is_swapped(&facts, (gufo_byte_order)document->encoding.byte_order))
+        status = check_swap(t, error);
+    return status == GUFO_OK ? add_copied(document, t->name, &facts, error) : status;
+}
+
 gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model *model,
                                       uint64_t index, gufo_error *error)
 {
-    content_rules rules = document_copy_rules(document);
-    document_tensor facts = {.from = model, .origin = index};
-    char quoted[GUFO_QUOTE_SIZE];
-    gufo_status status;
     gufo_tensor t;
 
     if (model == NULL)
         return fail_missing("model", error);
     if (!gufo_tensor_at(model, index, &t))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, index);
-    if (is_damaged(model, index, &t))
-        return fail_with(error, GUFO_E_MALFORMED, t.info_offset,
-                         "tensor %s is damaged and cannot be copied", quote_name(quoted, t.name));
-    facts.type = t.type;
-    facts.n_dims = t.n_dims;
-    facts.size = t.size;
-    for (uint32_t i = 0; i < t.n_dims; i++)
-        facts.dims[i] = t.dims[i];
-    status = content_check_name(t.name, rules, error);
-    if (status == GUFO_OK)
-        status = content_check_shape(t.name, t.type, t.n_dims, t.dims, &facts.size, rules, error);
-    if (status == GUFO_OK && is_swapped(&facts, (gufo_byte_order)document->encoding.byte_order))
-        status = check_swap(&t, error);
-    return status == GUFO_OK ? add_copied(document, t.name, &facts, error) : status;
+        return model_fail(
+            model, fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, index),
+            error);
+    return model_fail(model_holding(model, &t), copy_tensor(document, model, index, &t, error),
+                      error);
 }
 
 gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_model *model,

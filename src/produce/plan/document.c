@@ -96,23 +96,30 @@ static gufo_status fail_retyped(const planned *p, gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
 
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "tensor %s has another type than its source: only quantizing makes that",
-                     quote_name(quoted, p->tensor.name));
+    return model_fail(
+        p->tensor.from,
+        fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                  "tensor %s has another type than its source: only quantizing makes that",
+                  quote_name(quoted, p->tensor.name)),
+        error);
 }
 
 /* A tensor that was copied from a model. */
 static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
 {
+    const gufo_model *holder;
     gufo_status status;
 
     if (!gufo_tensor_at(p->tensor.from, p->tensor.origin, &p->source) ||
         p->source.type != p->tensor.type || p->source.size != p->tensor.size)
         return fail_retyped(p, error);
-    if (!gufo_model_has_data(gufo_model_shard(p->tensor.from, p->source.shard)))
-        return fail_with(
-            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-            "the data of a pipe cannot be used after its metadata was read; give a file");
+    holder = model_holding(p->tensor.from, &p->source);
+    if (!gufo_model_has_data(holder))
+        return model_fail(
+            holder,
+            fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                      "the data of a pipe cannot be used after its metadata was read; give a file"),
+            error);
     status = job_add_model(job, p->tensor.from, p->source.shard, &p->input, error);
     if (status != GUFO_OK)
         return status;

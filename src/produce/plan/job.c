@@ -367,6 +367,8 @@ gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
     if (status == GUFO_OK)
         status = count_piece(job, &own, error);
     if (status != GUFO_OK) {
+        if (p->n_sources > 0 && p->sources[0].input < job->input_count)
+            (void)rows_fail(job, &p->sources[0], status, error);
         free_piece(&job->allocator, &own);
         return status;
     }

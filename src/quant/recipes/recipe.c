@@ -19,6 +19,7 @@
 #include "base/sort.h"
 #include "codec/interleaved.h"
 #include "quant/recipes/mix.h"
+#include "quant/recipes/recipe.h"
 
 typedef struct recipe {
     const gufo_recipe_options *options;
@@ -444,14 +445,11 @@ static void look_around(recipe *r)
     r->model_facts = mix_model_facts(r->model, r->options->has_importance != NULL);
 }
 
-static gufo_status check_structs(const gufo_recipe_options *options, const gufo_recipe_model *model,
-                                 gufo_error *error)
+gufo_status recipe_check_options(const gufo_recipe_options *options, gufo_error *error)
 {
-    gufo_status status = reserved_check(options->reserved, "gufo_recipe_options", error);
-
-    if (status == GUFO_OK)
-        status = reserved_check(options->target.reserved, "gufo_quantize_target", error);
-    return status == GUFO_OK ? reserved_check(model->reserved, "gufo_recipe_model", error) : status;
+    if (reserved_check(options->target.reserved, "gufo_quantize_target", error) != GUFO_OK)
+        return GUFO_E_ARGUMENT;
+    return reserved_check(options->reserved, "gufo_recipe_options", error);
 }
 
 gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_recipe_model *model,
@@ -471,7 +469,9 @@ gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_re
 
     options = r.options;
     allocator = options->allocator != NULL ? options->allocator : &default_allocator;
-    status = check_structs(options, r.model, error);
+    status = recipe_check_options(options, error);
+    if (status == GUFO_OK)
+        status = reserved_check(r.model->reserved, "gufo_recipe_model", error);
     if (status != GUFO_OK || count == 0)
         return status;
     if (count > UINT32_MAX || count > SIZE_MAX / sizeof *order ||
