@@ -3,11 +3,11 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/sort.h"
 #include "format/model/model.h"
 
 /* The types of numbers that other formats have. */
@@ -94,17 +94,17 @@ gufo_status extract_numpy_header(extraction *x, gufo_error *error)
 /* ---- safetensors ---------------------------------------------------------------------------- */
 
 /* Larger numbers first, so that all of them are aligned; else as they were. */
-static int by_width(const void *a, const void *b)
+static bool is_wider(const void *a, const void *b)
 {
     const part *first = a, *second = b;
     uint32_t width_a = gufo_element_type_by_id(first->target)->block_bytes;
     uint32_t width_b = gufo_element_type_by_id(second->target)->block_bytes;
 
     if (width_a != width_b)
-        return width_a > width_b ? -1 : 1;
+        return width_a > width_b;
     if (first->source.shard != second->source.shard)
-        return first->source.shard < second->source.shard ? -1 : 1;
-    return first->source.info_offset < second->source.info_offset ? -1 : 1;
+        return first->source.shard < second->source.shard;
+    return first->source.info_offset < second->source.info_offset;
 }
 
 /* A JSON string. */
@@ -169,7 +169,7 @@ gufo_status extract_safetensors_header(extraction *x, gufo_error *error)
     buffer *out = &x->header;
     gufo_status status = GUFO_OK;
 
-    qsort(x->parts, (size_t)x->count, sizeof *x->parts, by_width);
+    sort_items(x->parts, (size_t)x->count, sizeof *x->parts, is_wider);
     if (buffer_extend(out, LENGTH) == NULL || !buffer_print(out, "{"))
         return fail_memory(error);
     status = print_tensors(x, error);

@@ -3,12 +3,12 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 #include "codec/interleaved.h"
 #include "format/file/name_index.h"
 #include "format/model/model.h"
@@ -40,11 +40,9 @@ static void *new_array(const gufo_allocator *allocator, uint64_t count, size_t s
 
 /* ---- layers that are left out --------------------------------------------------------------- */
 
-static int compare_numbers(const void *a, const void *b)
+static bool is_smaller(const void *a, const void *b)
 {
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return x < y ? -1 : x > y;
+    return *(const uint64_t *)a < *(const uint64_t *)b;
 }
 
 static gufo_status list_layers(planning *p, gufo_error *error)
@@ -57,7 +55,7 @@ static gufo_status list_layers(planning *p, gufo_error *error)
         return GUFO_E_MEMORY;
     if (options->pruned_count > 0)
         memcpy(p->layers, options->pruned_layers, options->pruned_count * sizeof *p->layers);
-    qsort(p->layers, options->pruned_count, sizeof *p->layers, compare_numbers);
+    sort_items(p->layers, options->pruned_count, sizeof *p->layers, is_smaller);
     for (size_t i = 0; i < options->pruned_count; i++)
         if (kept == 0 || p->layers[i] != p->layers[kept - 1])
             p->layers[kept++] = p->layers[i];

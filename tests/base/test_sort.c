@@ -36,9 +36,47 @@ static void test_lengths(void **state)
     }
 }
 
+/* Records of an odd size, with their number in them: none is lost, none torn. */
+typedef struct record {
+    uint8_t key, number[2];
+} record;
+
+static bool is_before(const void *a, const void *b)
+{
+    return ((const record *)a)->key < ((const record *)b)->key;
+}
+
+static void test_records(void **state)
+{
+    record records[COUNT];
+    uint64_t seed = 7;
+
+    (void)state;
+    for (size_t count = 0; count < COUNT; count++) {
+        uint8_t keys[COUNT];
+        bool seen[COUNT] = {false};
+
+        for (size_t i = 0; i < count; i++) {
+            keys[i] = (uint8_t)(random_next(&seed) % (1 + count / 3));
+            records[i] = (record){keys[i], {(uint8_t)(i & 0xff), (uint8_t)(i >> 8)}};
+        }
+        sort_items(records, count, sizeof *records, is_before);
+        for (size_t i = 0; i < count; i++) {
+            size_t number = records[i].number[0] + 256U * records[i].number[1];
+
+            check(number < count && !seen[number] && keys[number] == records[i].key, "%zu of %zu",
+                  i, count);
+            seen[number] = true;
+            check(i == 0 || !is_before(&records[i], &records[i - 1]), "%zu of %zu", i, count);
+        }
+    }
+    sort_items(NULL, 0, sizeof *records, is_before);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lengths),
+                                       cmocka_unit_test(test_records)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

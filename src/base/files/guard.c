@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "base/sort.h"
 
 enum { FIRST_ROOM = 8 };
 
@@ -67,10 +68,14 @@ static int compare(const void *a, const void *b)
     return (first->place > second->place) - (first->place < second->place);
 }
 
+static bool before(const void *a, const void *b)
+{
+    return compare(a, b) < 0;
+}
+
 void guard_ready(output_guard *g)
 {
-    if (g->count > 1)
-        qsort(g->files, g->count, sizeof *g->files, compare);
+    sort_items(g->files, g->count, sizeof *g->files, before);
 }
 
 static guard_role find(const output_guard *g, guard_entry wanted)
