@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "codec/interleaved.h"
 #include "codec/run.h"
+#include "format/model/model.h"
 
 /* ---- pairs of tensors ----------------------------------------------------------------------- */
 
@@ -69,15 +70,9 @@ static gufo_status compare_pair(comparing *c, gufo_tensor_difference *d, gufo_er
     return compare_progress(c, 0, error);
 }
 
-/* Tensors come in the order of shards, and in a shard in that of their infos. */
-static bool is_before(const gufo_tensor *a, const gufo_tensor *b)
-{
-    return a->shard != b->shard ? a->shard < b->shard : a->info_offset < b->info_offset;
-}
-
 static gufo_status compare_tensors(comparing *c, gufo_error *error)
 {
-    gufo_tensor latest = {0};
+    uint64_t latest = 0, at;
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; status == GUFO_OK; i++) {
@@ -85,15 +80,16 @@ static gufo_status compare_tensors(comparing *c, gufo_error *error)
 
         if (!gufo_tensor_at(c->models[0], i, &d.a))
             break;
-        if (!gufo_tensor_find_str(c->models[1], d.a.name, &d.b)) {
+        if (!model_tensor_find(c->models[1], d.a.name, &at) ||
+            !gufo_tensor_at(c->models[1], at, &d.b)) {
             d.b = (gufo_tensor){0};
             d.kind = GUFO_DIFFERENCE_REMOVED;
             report(c, &d);
             continue;
         }
-        if (is_before(&d.b, &latest))
+        if (at < latest)
             c->result->notes |= GUFO_NOTE_TENSOR_ORDER;
-        latest = d.b;
+        latest = at;
         status = compare_pair(c, &d, error);
     }
     return status;

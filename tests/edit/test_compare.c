@@ -866,6 +866,62 @@ static void progress_is_told(void **state)
     folder_remove(&f);
 }
 
+/* Tensors that a provider makes, in the order that it has. */
+static bool made_tensor(void *context, uint64_t index, gufo_tensor *out)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    const unsigned *order = context;
+
+    *out = (gufo_tensor){.name = gufo_str_of(names[order[index]]),
+                         .type = GUFO_TYPE_F32,
+                         .n_dims = 1,
+                         .dims = {4, 1, 1, 1}};
+    return true;
+}
+
+static gufo_status made_rows(void *context, uint64_t index, uint64_t first, uint64_t count,
+                             void *out, gufo_error *error)
+{
+    (void)context, (void)index, (void)first, (void)error;
+    memset(out, 0, (size_t)count * 16);
+    return GUFO_OK;
+}
+
+static void test_made_order(void **state)
+{
+    static const struct {
+        unsigned a[3], b[3];
+        uint32_t notes;
+    } rows[] = {
+        {{0, 1, 2}, {0, 1, 2}, 0},
+        {{0, 1, 2}, {0, 2, 1}, GUFO_NOTE_TENSOR_ORDER},
+        {{2, 1, 0}, {2, 1, 0}, 0},
+        {{2, 1, 0}, {0, 1, 2}, GUFO_NOTE_TENSOR_ORDER},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_provider a = {.context = (void *)rows[i].a,
+                           .tensor_count = 3,
+                           .tensor_at = made_tensor,
+                           .read_rows = made_rows};
+        gufo_provider b = a;
+        gufo_error error = no_error();
+        gufo_comparison result;
+        gufo_model *first, *second;
+
+        b.context = (void *)rows[i].b;
+        first = gufo_open_provider(&a, NULL, &error);
+        second = gufo_open_provider(&b, NULL, &error);
+        check(first != NULL && second != NULL, "%s", error.message);
+        check_ok(gufo_compare(first, second, NULL, NULL, &result, &error), &error, "row %zu", i);
+        check_u64(result.notes, rows[i].notes, "row %zu", i);
+        check(result.same, "row %zu", i);
+        gufo_close(first);
+        gufo_close(second);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -885,6 +941,7 @@ int main(void)
         cmocka_unit_test(array_changes_meanwhile),
         cmocka_unit_test(truncated_meanwhile),
         cmocka_unit_test(pipes_are_refused),
+        cmocka_unit_test(test_made_order),
         cmocka_unit_test(progress_is_told),
     };
 

@@ -99,13 +99,6 @@ bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out)
     return true;
 }
 
-bool file_tensor_find(const gguf_file *file, gufo_str name, gufo_tensor *out)
-{
-    uint64_t index;
-
-    return name_index_find(&file->names, name, &index) && file_tensor_at(file, index, out);
-}
-
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
 gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size_t size,

@@ -115,7 +115,6 @@ static inline tensor_record *file_tensor(const gguf_file *file, uint64_t index)
 bool file_entry_at(const gguf_file *file, uint64_t index, gufo_entry *out);
 bool file_entry_find(const gguf_file *file, gufo_str key, gufo_entry *out);
 bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out);
-bool file_tensor_find(const gguf_file *file, gufo_str name, gufo_tensor *out);
 /* Bytes [offset, offset + size) of the file.  GUFO_E_RANGE outside. */
 gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size_t size,
                       gufo_error *error);

@@ -71,13 +71,6 @@ bool made_tensor_at(const made *m, uint64_t index, gufo_tensor *out)
     return true;
 }
 
-bool made_tensor_find(const made *m, gufo_str name, gufo_tensor *out)
-{
-    uint64_t index;
-
-    return name_index_find(&m->names, name, &index) && made_tensor_at(m, index, out);
-}
-
 gufo_facts made_facts(const made *m)
 {
     return (gufo_facts){.version = 3,

@@ -39,18 +39,20 @@ bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out)
     return file_tensor_at(model->file, index, out);
 }
 
+bool model_tensor_find(const gufo_model *model, gufo_str name, uint64_t *index)
+{
+    const name_index *names = model_is_set(model)   ? &model->names
+                              : model->made != NULL ? &model->made->names
+                                                    : &model->file->names;
+
+    return name_index_find(names, name, index);
+}
+
 bool gufo_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out)
 {
-    gufo_tensor unwanted;
     uint64_t index;
 
-    if (out == NULL)
-        out = &unwanted;
-    if (model_is_set(model))
-        return name_index_find(&model->names, name, &index) && set_tensor_at(model, index, out);
-    if (model->made != NULL)
-        return made_tensor_find(model->made, name, out);
-    return file_tensor_find(model->file, name, out);
+    return model_tensor_find(model, name, &index) && gufo_tensor_at(model, index, out);
 }
 
 bool gufo_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out)
