@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/bytes.h"
 #include "base/error.h"
@@ -233,7 +234,17 @@ bool gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file, bool onl
 }
 
 /* What is not a regular file (a device, a pipe), or is in a folder where no file can be created, is
- * written as it is. */
+ * written as it is.  Any other failure leaves the old file. */
+static bool must_be_in_place(const char *fname, const gufo_error *failure)
+{
+    struct stat info;
+
+    if (stat(fname, &info) == 0 && !S_ISREG(info.st_mode))
+        return true;
+    return failure->code == GUFO_E_IO &&
+           (failure->system == EACCES || failure->system == EPERM || failure->system == EROFS);
+}
+
 static bool write_in_place(const struct gguf_context *ctx, const buffer *meta, const char *fname,
                            bool only_meta, gufo_error *error)
 {
@@ -270,10 +281,8 @@ static bool write_path(const struct gguf_context *ctx, const buffer *meta, const
     bool done;
     gufo_status status = output_open(&sink.output, fname, true, 0, NULL, &default_allocator, error);
 
-    if (status == GUFO_E_ARGUMENT) /* an edit of the file was interrupted */
-        return false;
     if (status != GUFO_OK)
-        return write_in_place(ctx, meta, fname, only_meta, error);
+        return must_be_in_place(fname, error) && write_in_place(ctx, meta, fname, only_meta, error);
     done = write_encoded(ctx, meta, only_meta, &(destination){to_output, &sink, error}) &&
            output_commit(&sink.output, error) == GUFO_OK;
     output_discard(&sink.output);

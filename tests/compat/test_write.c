@@ -1,9 +1,11 @@
 /* Writing through the documented C API: three ways, the same bytes, and those of our own writer. */
+#include "../support/disk.h"
 #include "../support/document.h"
 #include "../support/process.h"
 #include "../support/sink.h"
 #include "compat.h"
 
+#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -299,6 +301,42 @@ static void test_fails(void **state)
     gguf_free(ctx);
 }
 
+/* Where no temporary file can be made, the old file stays, unless the reason is the folder. */
+static void test_keeps_the_old(void **state)
+{
+    static const struct {
+        int failure;
+        bool in_place;
+    } rows[] = {{ENOSPC, false}, {EIO, false},  {EDQUOT, false}, {ENOMEM, false},
+                {EACCES, true},  {EROFS, true}, {EPERM, true}};
+    struct gguf_context *ctx = gguf_init_empty();
+    folder f = folder_new();
+    path_text path = folder_path(&f, "model.gguf");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        size_t len;
+        uint8_t *bytes;
+
+        write_file(path.text, "before", 6);
+        capture_log();
+        disk_fail_once(0, rows[i].failure);
+        check(gguf_write_to_file(ctx, path.text, true) == rows[i].in_place, "row %zu: %s", i,
+              last_log);
+        disk_fail_never();
+        bytes = read_file(path.text, &len);
+        if (rows[i].in_place)
+            check(len == gguf_get_meta_size(ctx) && memcmp(bytes, "GGUF", 4) == 0, "row %zu", i);
+        else
+            check(len == 6 && memcmp(bytes, "before", 6) == 0 && log_lines == 1, "row %zu: %s", i,
+                  last_log);
+        free(bytes);
+        check_u64(entry_count(f.path), 1, "row %zu: nothing else is left", i);
+    }
+    gguf_free(ctx);
+    folder_remove(&f);
+}
+
 /* A pipe is written as it is. */
 static void test_pipe(void **state)
 {
@@ -327,6 +365,7 @@ int main(void)
         cmocka_unit_test(test_odd_shapes),
         cmocka_unit_test(test_replaces),
         cmocka_unit_test(test_fails),
+        cmocka_unit_test(test_keeps_the_old),
         cmocka_unit_test(test_pipe),
     };
 
