@@ -299,6 +299,7 @@ bool gufo_manifest_at(const gufo_manifest *m, uint64_t index, gufo_manifest_line
 {
     if (index >= m->count)
         return false;
-    *out = m->lines[index];
+    if (out != NULL)
+        *out = m->lines[index];
     return true;
 }

@@ -427,13 +427,14 @@ bool gufo_quantizer_tensor_at(const gufo_quantizer *q, uint64_t index, gufo_quan
     if (index >= q->tensor_count)
         return false;
     tensor = &q->tensors[index];
-    *out = (gufo_quantizer_tensor){.name = tensor->name,
-                                   .source = &tensor->source,
-                                   .shard = tensor->shard,
-                                   .choice = tensor->choice,
-                                   .has_importance = tensor->has_importance,
-                                   .unfit_importance = tensor->unfit_importance,
-                                   .loss = pieces_loss(q, index)};
+    if (out != NULL)
+        *out = (gufo_quantizer_tensor){.name = tensor->name,
+                                       .source = &tensor->source,
+                                       .shard = tensor->shard,
+                                       .choice = tensor->choice,
+                                       .has_importance = tensor->has_importance,
+                                       .unfit_importance = tensor->unfit_importance,
+                                       .loss = pieces_loss(q, index)};
     return true;
 }
 

@@ -34,7 +34,8 @@ bool gufo_level_by_name(const char *name, gufo_level *level)
 {
     for (size_t i = GUFO_LEVEL_STRUCTURE; i < LEVEL_COUNT; i++)
         if (strcmp(level_names[i], name) == 0) {
-            *level = (gufo_level)i;
+            if (level != NULL)
+                *level = (gufo_level)i;
             return true;
         }
     return false;

@@ -848,6 +848,32 @@ static void work_is_run_without_a_run(void **state)
     folder_remove(&f);
 }
 
+static void lists_without_outputs(const things *t, const folder *f)
+{
+    path_text path = folder_path(f, "matrix.dat");
+    gufo_quantizer *q = gufo_quantizer_new(t->model, NULL, NULL);
+    gufo_document *d = gufo_document_from(t->model, NULL, NULL);
+    gufo_job *job = gufo_job_strip(t->model, NULL, NULL);
+    gufo_imatrix *m;
+
+    write_file(path.text, matrix_bytes, sizeof matrix_bytes);
+    m = gufo_imatrix_open(path.text, NULL, NULL);
+    assert_true(q != NULL && d != NULL && job != NULL && m != NULL);
+    assert_true(gufo_quantizer_tensor_at(q, 0, NULL));
+    assert_false(gufo_quantizer_tensor_at(q, 1, NULL));
+    assert_true(gufo_imatrix_entry_at(m, 0, NULL));
+    assert_false(gufo_imatrix_entry_at(m, 1, NULL));
+    assert_false(gufo_imatrix_dataset_at(m, gufo_imatrix_entry_count(m), NULL));
+    assert_true(gufo_document_entry_at(d, 0, NULL));
+    assert_true(gufo_document_tensor_at(d, 0, NULL));
+    assert_true(gufo_document_tensor_find(d, gufo_str_of("t"), NULL, NULL));
+    assert_true(gufo_job_output_at(job, 0, NULL));
+    gufo_imatrix_close(m);
+    gufo_job_free(job);
+    gufo_document_free(d);
+    gufo_quantizer_free(q);
+}
+
 static void secondary_outputs_may_be_null(void **state)
 {
     static const char named[] = "Mixtral-8x7B-Instruct-v0.1-Q4_K_M.gguf";
@@ -874,6 +900,10 @@ static void secondary_outputs_may_be_null(void **state)
     assert_int_equal(gufo_name_explain(gufo_str_of("a"), NULL, NULL), GUFO_E_MALFORMED);
     assert_true(gufo_tensor_info_find(gufo_str_of("blk.0.attn_q.weight"), NULL));
     assert_null(gufo_key_replacement(gufo_key_at(0), NULL));
+    assert_true(gufo_level_by_name("model", NULL));
+    assert_true(gufo_quantize_target_by_name("Q4_K_M", false, NULL));
+    assert_false(gufo_quantize_target_by_name("Q99", false, NULL));
+    lists_without_outputs(&t, &f);
     assert_non_null(old);
     assert_int_equal(gufo_repack(old, blocks, 4, 32, plain, NULL, NULL), GUFO_OK);
     gufo_close(t.model);

@@ -33,6 +33,7 @@ static void lines_are_read(void **state)
         check_u64(line.number, numbers[i], "line %zu", i);
     }
     check(!gufo_manifest_at(m, COUNT_OF(names), &line), "past the end");
+    check(gufo_manifest_at(m, 0, NULL), "whether there is one");
     check(gufo_manifest_at(m, 1, &line), "upper case");
     (void)gufo_digest_text(line.algorithm, line.digest, digest);
     check_str(gufo_str_of(digest), "46a6c31a02b0a1ff", "upper case");

@@ -148,7 +148,8 @@ bool gufo_imatrix_dataset_at(const gufo_imatrix *m, uint64_t index, gufo_str *ou
 {
     if (index >= m->datasets.count)
         return false;
-    *out = *(gufo_str *)records_at(&m->datasets, index);
+    if (out != NULL)
+        *out = *(gufo_str *)records_at(&m->datasets, index);
     return true;
 }
 
@@ -164,8 +165,9 @@ bool gufo_imatrix_entry_at(const gufo_imatrix *m, uint64_t index, gufo_imatrix_e
     if (index >= m->entries.count)
         return false;
     entry = imatrix_entry_at(m, index);
-    *out = (gufo_imatrix_entry){
-        .name = entry->name, .values = entry->values, .matrices = entry->matrices};
+    if (out != NULL)
+        *out = (gufo_imatrix_entry){
+            .name = entry->name, .values = entry->values, .matrices = entry->matrices};
     return true;
 }
 

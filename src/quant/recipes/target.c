@@ -106,7 +106,10 @@ bool gufo_quantize_target_by_name(const char *name, bool pure, gufo_quantize_tar
 {
     const gufo_file_type *file_type = find_file_type(name);
     const gufo_element_type *element = find_element_type(name);
+    gufo_quantize_target unwanted;
 
+    if (out == NULL)
+        out = &unwanted;
     if (same_name(name, copy_name)) {
         *out = (gufo_quantize_target){.name = copy_name};
         return true;
