@@ -163,9 +163,11 @@ typedef struct gufo_manifest_summary {
  * else those whose FILE is `path`, or else has the same last component.  Differences are not
  * failures.  GUFO_E_NOT_FOUND if no line is about this file; GUFO_E_MALFORMED for a line that
  * contradicts another (the error then names no file); else as gufo_digest_run. */
-GUFO_API gufo_status gufo_manifest_verify(const gufo_model *model, const gufo_manifest_check *check,
-                                          const gufo_run *run, gufo_manifest_summary *summary,
-                                          gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_manifest_verify(const gufo_model *model,
+                                                        const gufo_manifest_check *check,
+                                                        const gufo_run *run,
+                                                        gufo_manifest_summary *summary,
+                                                        gufo_error *error);
 /* Whether nothing differed, was missing or was new. */
 GUFO_API bool gufo_manifest_agrees(const gufo_manifest_summary *summary);
 
@@ -249,9 +251,10 @@ typedef struct gufo_signature_result {
 
 /* Checks a signature, of the current kind or of minisign's older kind over the message itself.
  * Fails with GUFO_E_MALFORMED for text that is not a signature. */
-GUFO_API gufo_status gufo_signature_check(const gufo_public_key *key, gufo_str message,
-                                          gufo_str text, gufo_signature_result *result,
-                                          gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_signature_check(const gufo_public_key *key,
+                                                        gufo_str message, gufo_str text,
+                                                        gufo_signature_result *result,
+                                                        gufo_error *error);
 
 #ifdef __cplusplus
 }
