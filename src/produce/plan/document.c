@@ -1,5 +1,5 @@
-/* The planner for documents: tensors that were copied from a model are moved, or swapped if the document
- * has the other byte order; the caller gives the others. */
+/* The planner for documents: tensors that were copied from a model are moved, swapped if the document has
+ * the other byte order, or encoded if they were retyped; the caller gives the others. */
 #include "base/error.h"
 #include "base/files/move.h"
 #include "base/memory.h"
@@ -92,16 +92,69 @@ static gufo_status add_made(gufo_job *job, const planned *p, gufo_error *error)
     return job_add_rows(job, PIECE_MAKE, p->tensor.name, &from, &result, 1, error);
 }
 
-static gufo_status fail_retyped(const planned *p, gufo_error *error)
+static gufo_status fail_retyped(const planned *p, const char *reason, gufo_error *error)
 {
+    const gufo_element_type *to = gufo_element_type_by_id(p->tensor.type);
     char quoted[GUFO_QUOTE_SIZE];
 
     return model_fail(
-        p->tensor.from,
-        fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                  "tensor %s has another type than its source: only quantizing makes that",
-                  quote_name(quoted, p->tensor.name)),
+        model_holding(p->tensor.from, &p->source),
+        fail_with(error, GUFO_E_ARGUMENT, p->source.info_offset, "tensor %s cannot become %s: %s",
+                  quote_name(quoted, p->tensor.name), to != NULL ? to->name : "that type", reason),
         error);
+}
+
+/* Why numbers of one type cannot become those of another; NULL if they can. */
+static const char *not_encoded(const planned *p)
+{
+    const gufo_element_type *from = gufo_element_type_by_id(p->source.type);
+    const gufo_element_type *to = gufo_element_type_by_id(p->tensor.type);
+    const interleaved *merged = interleaved_find(p->source.type);
+
+    if (from == NULL || (from->flags & GUFO_ELEMENT_DECODES) == 0)
+        return "its own type cannot be decoded";
+    if (merged != NULL && p->source.dims[1] % merged->rows != 0)
+        return "its rows do not fill the groups of its own type";
+    if (merged != NULL && merged->plain == p->tensor.type)
+        return NULL;
+    if (to == NULL || (to->flags & GUFO_ELEMENT_ENCODES) == 0)
+        return "there is no encoder for that type";
+    if ((to->flags & GUFO_ELEMENT_NEEDS_IMPORTANCE) != 0)
+        return "that type needs importance data, which only quantizing has";
+    return NULL;
+}
+
+/* A tensor with another type than its source: decoded and encoded, or repacked. */
+static gufo_status add_retyped(gufo_job *job, const planned *p, gufo_error *error)
+{
+    const gufo_element_type *to = gufo_element_type_by_id(p->tensor.type);
+    const interleaved *merged = interleaved_find(p->source.type);
+    const rows from = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
+    made result = {.target = p->target,
+                   .place = p->place,
+                   .type = to,
+                   .encode = merged == NULL || merged->plain != p->tensor.type,
+                   .swap = from.swapped != p->tensor.swapped};
+    const char *reason = not_encoded(p);
+
+    if (reason != NULL)
+        return fail_retyped(p, reason, error);
+    result.row_bytes = from.columns / to->block_elements * to->block_bytes;
+    return job_add_rows(job, PIECE_MAKE, p->tensor.name, &from, &result, 1, error);
+}
+
+/* How the data of a tensor whose input is known comes about. */
+static gufo_status add_data(gufo_job *job, const planned *p, gufo_error *error)
+{
+    if (p->source.size > 0 && p->source.type != p->tensor.type)
+        return add_retyped(job, p, error);
+    if (p->source.size > 0 && job->inputs[p->input].source == NULL)
+        return add_made(job, p, error);
+    if (p->source.size > 0 && p->tensor.swapped &&
+        gufo_element_type_by_id(p->tensor.type)->block_bytes > 1)
+        return job_add_swapped(job, p->input, &p->source, p->target, p->place, error);
+    return job_add_move(job, p->input, p->source.offset, p->source.size, p->target, p->place,
+                        p->tensor.name, error);
 }
 
 /* A tensor that was copied from a model. */
@@ -110,9 +163,10 @@ static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
     const gufo_model *holder;
     gufo_status status;
 
+    p->source = (gufo_tensor){.shard = 0};
     if (!gufo_tensor_at(p->tensor.from, p->tensor.origin, &p->source) ||
-        p->source.type != p->tensor.type || p->source.size != p->tensor.size)
-        return fail_retyped(p, error);
+        (p->source.type == p->tensor.type && p->source.size != p->tensor.size))
+        return fail_retyped(p, "its source has another size", error);
     holder = model_holding(p->tensor.from, &p->source);
     if (!gufo_model_has_data(holder))
         return model_fail(
@@ -121,15 +175,7 @@ static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
                       "the data of a pipe cannot be used after its metadata was read; give a file"),
             error);
     status = job_add_model(job, p->tensor.from, p->source.shard, &p->input, error);
-    if (status != GUFO_OK)
-        return status;
-    if (job->inputs[p->input].source == NULL)
-        return add_made(job, p, error);
-    if (p->tensor.swapped && gufo_element_type_by_id(p->tensor.type)->block_bytes > 1 &&
-        p->source.size > 0)
-        return job_add_swapped(job, p->input, &p->source, p->target, p->place, error);
-    return job_add_move(job, p->input, p->source.offset, p->source.size, p->target, p->place,
-                        p->tensor.name, error);
+    return status == GUFO_OK ? add_data(job, p, error) : status;
 }
 
 static gufo_status add_tensor(gufo_job *job, planned *p, gufo_error *error)
