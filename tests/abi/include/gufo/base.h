@@ -8,9 +8,11 @@
  *  - An options struct is initialised with `{0}`: zero always means "the default".  NULL options mean
  *    {0}.  Reserved fields are those of a later version: GUFO_E_ARGUMENT for anything but zeros.  A
  *    compulsory field that is missing is GUFO_E_ARGUMENT, and the error names it.
- *  - Structs that the library fills have reserved room, which later versions may use.  gufo_str,
- *    gufo_value, gufo_array, gufo_items, gufo_allocator and gufo_encoding are final.  The library
- *    passes rows of tables only by pointer, and they may grow at their end.
+ *  - Structs that the library fills have reserved room, which later versions may use.  These have
+ *    none, and are final: gufo_str, gufo_value, gufo_array, gufo_items, gufo_allocator,
+ *    gufo_encoding, gufo_fix, gufo_arch_key, gufo_arch_tensor, gufo_quantize_override,
+ *    gufo_quantize_loss, gufo_stats_find and gufo_stats_place.  The library passes rows of all other
+ *    tables only by pointer, and they may grow at their end.
  *  - Functions write outputs on success; NULL is allowed for secondary outputs (their comments
  *    say so).  Enumerators have fixed values: new ones are added with new values.
  *  - Keys and names that a program spells out are `const char *`; views into files are gufo_str.

@@ -2,8 +2,9 @@
  *
  * Models are compared by content, not by how files store it: a set of shards equals the whole
  * model, a big-endian file the little-endian one.  Keys that only describe how a model is stored do
- * not count: split.*, gufo.split.* and gufo.padding.  The order of keys and tensors, padding,
- * version and byte order make no difference either; gufo_comparison.notes names them. */
+ * not count: split.no, split.count, split.tensors.count, gufo.split.id and gufo.padding.  The order
+ * of keys and tensors, padding, version and byte order make no difference either;
+ * gufo_comparison.notes names them. */
 #ifndef GUFO_COMPARE_H
 #define GUFO_COMPARE_H
 

@@ -243,8 +243,10 @@ GUFO_API gufo_status gufo_document_copy_tensors(gufo_document *document, const g
 /* Gives a tensor another name: GUFO_E_NOT_FOUND, GUFO_E_EXISTS, and the rules of new names. */
 GUFO_API gufo_status gufo_document_rename_tensor(gufo_document *document, gufo_str from,
                                                  gufo_str to, gufo_error *error);
-/* Gives a tensor another element type; dims stay, the size follows.  GUFO_E_NOT_FOUND, and the
- * errors of gufo_document_add_tensor. */
+/* Gives a tensor another element type; dims stay, the size follows.  The data of one that was copied
+ * from a model is then decoded and encoded when the file is written (gufo_job_of_documents; gufo_quantizer
+ * chooses types and measures what they lose).  GUFO_E_NOT_FOUND, and the errors of
+ * gufo_document_add_tensor. */
 GUFO_API gufo_status gufo_document_retype(gufo_document *document, gufo_str name,
                                           const gufo_element_type *type, gufo_error *error);
 /* As gufo_document_remove_key and gufo_document_remove. */

@@ -122,8 +122,9 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_e
 
 /* Writes the result to a descriptor (a pipe, a socket, a terminal), which the caller keeps and
  * which must block; only reserve and pack of `target` count. */
-GUFO_API gufo_status gufo_edit_stream(gufo_edit *edit, int fd, const gufo_edit_target *target,
-                                      const gufo_run *run, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_edit_stream(gufo_edit *edit, int fd,
+                                                    const gufo_edit_target *target,
+                                                    const gufo_run *run, gufo_error *error);
 
 /* ---- after an interruption ------------------------------------------------------------------ */
 
@@ -152,8 +153,9 @@ typedef enum gufo_edit_recovery {
  * several hard links.  GUFO_E_CHANGED, and nothing is written, if the file matches neither form:
  * then another program has changed it, and the user should remove the journal.  `options`, whose
  * flags must be 0, and `out` may be NULL. */
-GUFO_API gufo_status gufo_edit_recover(const char *path, const gufo_edit_options *options,
-                                       gufo_edit_recovery *out, gufo_error *error);
+GUFO_MUST_USE GUFO_API gufo_status gufo_edit_recover(const char *path,
+                                                     const gufo_edit_options *options,
+                                                     gufo_edit_recovery *out, gufo_error *error);
 
 /* ==== Part 2: shards ========================================================================= */
 

@@ -473,6 +473,14 @@ GUFO_MUST_USE GUFO_API gufo_model *gufo_open_provider(const gufo_provider *provi
 
 /* ==== Part 4: rules ========================================================================== */
 
+/* Which function checks which rules, and what it reads:
+ *
+ *     gufo_validate          G, all but G8, of one file   header, metadata, infos, padding
+ *     gufo_model_check       G, what open leaves, but G8  padding
+ *     gufo_model_check_set   those about a set alone      nothing: what open has kept
+ *     gufo_check             S and M (check.h)            keys, values, infos
+ *     gufo_model_check_data  G8 (quant.h)                 all tensor data */
+
 typedef enum gufo_severity {
     GUFO_INFO = 0,    /* legal, but some tools refuse it */
     GUFO_WARNING = 1, /* readable, but not as the specification requires */
@@ -508,7 +516,7 @@ typedef enum gufo_fix_kind {
         4, /* the array `key` keeps its first `value` (an unsigned number) elements */
 } gufo_fix_kind;
 
-/* The fix of a finding, where there is one right answer.  Final. */
+/* The fix of a finding, where there is one right answer. */
 typedef struct gufo_fix {
     gufo_fix_kind kind;
     gufo_str key;

@@ -38,10 +38,12 @@ typedef struct gufo_job_plan_options {
 
 /* Plans one file for each document, which is laid out if it is not yet, and must not change until
  * the job is freed.  Tensors that were copied from a model are moved, or swapped where the byte
- * orders differ; the caller gives the data of all others.  All models from which something was
+ * orders differ; those that were retyped (gufo_document_retype) are decoded and encoded, without importance
+ * data, or repacked; the caller gives the data of all others.  All models from which something was
  * copied are inputs, with all their shards: no output replaces them.  Several documents are the
  * shards of a set, in order.  `options` may be NULL.  NULL on failure: as gufo_document_layout; GUFO_E_ARGUMENT
- * for no document, a retyped tensor (which only quantizing makes), data of a pipe. */
+ * for no document, a retyped tensor whose old type has no decoder, or whose new one has no encoder or needs
+ * importance data, data of a pipe. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_job_of_documents(gufo_document *const *documents,
                                                        size_t count,
                                                        const gufo_job_plan_options *options,

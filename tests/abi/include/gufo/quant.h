@@ -25,7 +25,7 @@ typedef struct gufo_quantize_target {
     const gufo_file_type *file_type;    /* for general.file_type; NULL: no file type applies */
     const gufo_element_type *base_type; /* NULL: copy */
     bool pure; /* every quantizable tensor gets base_type: no mixture; so without a file_type */
-    uint64_t reserved[2];
+    uint64_t reserved[4]; /* must be zero */
 } gufo_quantize_target;
 
 /* What TYPE on a command line means, into *out; false if it means nothing.  TYPE is one of

@@ -110,8 +110,7 @@ typedef struct gufo_arch_key {
     gufo_need need;
 } gufo_arch_key;
 
-/* The keys of an architecture: the first of *count rows, NULL if none are known.  This struct and
- * gufo_arch_tensor are final. */
+/* The keys of an architecture: the first of *count rows, NULL if none are known. */
 GUFO_API const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count);
 
 /* ==== Tensors ================================================================================ */
