@@ -80,7 +80,7 @@ static int report_failure(const copying *job, const gufo_error *error)
 
 static bool is_standard_output(const copying *job)
 {
-    return path_is_standard(job->output);
+    return save_is_stdout(job->output);
 }
 
 static gufo_status write_copy(copying *job, gufo_cpu cpu, gufo_error *error)

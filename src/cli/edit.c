@@ -131,7 +131,7 @@ static gufo_edit_target make_target(const edit_options *o)
 
 static bool is_stream(const edit_options *o)
 {
-    return o->output != NULL && (path_is_standard(o->output) || save_is_stream(o->output));
+    return o->output != NULL && (save_is_stdout(o->output) || save_is_stream(o->output));
 }
 
 /* To standard output, a pipe or a device, which take bytes as they come.  There is nothing to clean
@@ -139,13 +139,13 @@ static bool is_stream(const edit_options *o)
 static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target *target,
                   const gufo_run *how)
 {
-    bool standard = path_is_standard(o->output);
-    int fd = standard ? STDOUT_FILENO : open(o->output, O_WRONLY | O_CLOEXEC);
     gufo_error error;
+    int fd = save_open_stream(o->output, &error);
+    bool standard = fd == STDOUT_FILENO;
     int code = CODE_OK;
 
     if (fd < 0)
-        return report_system(o->output, errno);
+        return report_refusal(o->output, &error);
     if (gufo_edit_stream(edit, fd, target, how, &error) != GUFO_OK) {
         /* Whoever closes a pipe has seen what it wanted. */
         bool enough = standard && error.system == EPIPE && signals_pipe_closed();

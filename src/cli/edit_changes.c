@@ -3,6 +3,7 @@
 
 #include "cli/input.h"
 #include "cli/report.h"
+#include "format/document/document.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -279,10 +280,7 @@ typedef struct touched {
 
 static void look_at(touched *t, gufo_str name)
 {
-    static const char prefix[] = "split.";
-
-    if (name.len >= sizeof prefix - 1 && memcmp(name.data, prefix, sizeof prefix - 1) == 0 &&
-        t->split_key[0] == '\0')
+    if (!document_is_model_key(NULL, name) && t->split_key[0] == '\0')
         snprintf(t->split_key, sizeof t->split_key, "%.*s", (int)name.len, name.data);
     t->alignment = t->alignment || gufo_str_equal(name, gufo_str_of("general.alignment"));
 }

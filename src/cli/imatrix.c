@@ -194,7 +194,7 @@ static int merge(const char *path, char **inputs, int count, const imatrix_optio
 
 static int run_merge(const char *path, char **inputs, int count, const imatrix_options *options)
 {
-    if (path_is_standard(path) && options->base.shared->json)
+    if (save_is_stdout(path) && options->base.shared->json)
         return report_usage("imatrix", "--json and '-' as output exclude each other");
     return merge(path, inputs, count, options);
 }

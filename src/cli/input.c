@@ -8,6 +8,7 @@
 #include "gufo/edit.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -143,16 +144,33 @@ static gufo_model *open_file(const char *path, uint32_t open_flags)
     return file_is_pending(path) ? NULL : open_model(path, open_flags | GUFO_OPEN_INCOMPLETE);
 }
 
-static int open_as(input *in, const char *path, uint32_t open_flags, bool set)
+/* A shard that has another name looks like a whole model. */
+static void warn_if_part(const char *path, const gufo_model *model)
+{
+    uint64_t number, count;
+    uint32_t ignored;
+
+    if (path_is_standard(path) || names_shard(path, &ignored, &ignored) ||
+        gufo_get_u64(model, "split.count", &count, NULL) != GUFO_OK || count <= 1 ||
+        gufo_get_u64(model, "split.no", &number, NULL) != GUFO_OK || number >= count)
+        return;
+    report_warning(path, "this is shard %" PRIu64 " of %" PRIu64 "; only this file is looked at",
+                   number + 1, count);
+}
+
+static int open_as(input *in, const char *path, const input_options *options, bool set)
 {
     *in = (input){.path = path};
-    in->model = set ? input_open_model(path, open_flags) : open_file(path, open_flags);
+    in->model =
+        set ? input_open_model(path, options->open_flags) : open_file(path, options->open_flags);
+    if (in->model != NULL && !set && !options->single)
+        warn_if_part(path, in->model);
     return in->model != NULL ? CODE_OK : CODE_FAILED;
 }
 
 int input_open(input *in, const char *path, const input_options *options)
 {
-    return open_as(in, path, options->open_flags, input_set_size(path, options->single) > 0);
+    return open_as(in, path, options, input_set_size(path, options->single) > 0);
 }
 
 int input_open_whole(input *in, const char *path, const input_options *options)
@@ -161,7 +179,7 @@ int input_open_whole(input *in, const char *path, const input_options *options)
 
     if (!is_set) /* a later shard, perhaps, which may be alone */
         (void)input_set_size(path, options->single);
-    return open_as(in, path, options->open_flags, is_set);
+    return open_as(in, path, options, is_set);
 }
 
 void input_close(input *in)

@@ -4,6 +4,7 @@
 
 #include "cli/commands.h"
 #include "cli/report.h"
+#include "cli/save.h"
 #include "cli/stdout.h"
 #include "cli/text.h"
 
@@ -78,14 +79,19 @@ static int name_all(void *context)
     const name_options *options = context;
     const shared_options *shared = options->base.shared;
     bool opens = options->suggest || options->rename;
+    output_guard kept;
     int code = CODE_OK;
 
     if (options->input.single && (options->rename || !opens))
         return report_usage("name", "--single is for --suggest only");
+    if (!save_guard(&kept, (const char *const *)shared->args,
+                    options->rename ? (size_t)shared->arg_count : 0))
+        return CODE_FAILED;
     for (int i = 0; i < shared->arg_count && !stdout_broken(); i++)
         if (!opens || options->input.single || !is_treated(shared, i))
-            code = worst_code(code, opens ? name_suggest(shared->args[i], options)
+            code = worst_code(code, opens ? name_suggest(shared->args[i], options, &kept)
                                           : explain(shared->args[i], shared));
+    guard_free(&kept);
     return code;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/json.h"
 #include "cli/options.h"
 
+#include "base/files/guard.h"
 #include "gufo/name.h"
 
 typedef struct name_options {
@@ -20,7 +21,8 @@ void name_begin_json(json_writer *j, const char *path, bool with_path);
 /* A line for each part that there is. */
 void name_print_parts(const gufo_name *parsed, bool conforming);
 
-/* --suggest and --rename for one FILE.  Returns the exit code. */
-int name_suggest(const char *path, const name_options *options);
+/* --suggest and --rename for one FILE.  What was renamed is added to `kept`, files that no other may replace.
+ * Returns the exit code. */
+int name_suggest(const char *path, const name_options *options, output_guard *kept);
 
 #endif

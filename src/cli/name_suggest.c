@@ -69,7 +69,7 @@ static int propose(proposal *p, const input *in)
 
 /* ---- renaming ------------------------------------------------------------------------------- */
 
-static int rename_files(proposal *p, bool force)
+static int rename_files(proposal *p, bool force, output_guard *kept)
 {
     const char *failed_path = NULL;
     gufo_error error;
@@ -78,9 +78,14 @@ static int rename_files(proposal *p, bool force)
     if (p->move_count == 0)
         return CODE_OK;
     signals_hold();
-    status = rename_all(p->moves, p->move_count, force, &failed_path, &error);
+    status = rename_all(p->moves, p->move_count, force, kept, &failed_path, &error);
     signals_release();
-    return status == GUFO_OK ? CODE_OK : save_report(failed_path, &error);
+    if (status != GUFO_OK)
+        return save_report(failed_path, &error);
+    for (size_t i = 0; i < p->move_count; i++)
+        if (!save_guard_more(kept, &p->moves[i].to, 1))
+            return CODE_FAILED;
+    return CODE_OK;
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
@@ -115,11 +120,11 @@ static void print_moves(const proposal *p)
 
 /* ---- one FILE ------------------------------------------------------------------------------- */
 
-static int finish(const char *path, proposal *p, const name_options *options)
+static int finish(const char *path, proposal *p, const name_options *options, output_guard *kept)
 {
     const shared_options *shared = options->base.shared;
     json_writer j = json_writer_start(stdout);
-    int code = options->rename ? rename_files(p, shared->force) : CODE_OK;
+    int code = options->rename ? rename_files(p, shared->force, kept) : CODE_OK;
 
     if (code != CODE_OK)
         return code;
@@ -134,7 +139,7 @@ static int finish(const char *path, proposal *p, const name_options *options)
     return CODE_OK;
 }
 
-int name_suggest(const char *path, const name_options *options)
+int name_suggest(const char *path, const name_options *options, output_guard *kept)
 {
     proposal p = {0};
     input in;
@@ -149,7 +154,7 @@ int name_suggest(const char *path, const name_options *options)
     code = propose(&p, &in);
     input_close(&in);
     if (code == CODE_OK)
-        code = finish(path, &p, options);
+        code = finish(path, &p, options, kept);
     free_proposal(&p);
     return code;
 }

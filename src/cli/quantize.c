@@ -163,6 +163,10 @@ static int check_arguments(const quantize_options *o)
 
     if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
         return report_usage("quantize", "IN and OUT must be files, not '-'");
+    if (output != NULL && save_is_stream(output)) {
+        report_message(output, "target exists and is not a regular file");
+        return CODE_USAGE;
+    }
     if (o->included.count > 0 && o->excluded.count > 0)
         return report_usage("quantize",
                             "--include-weights and --exclude-weights exclude each other");

@@ -87,7 +87,8 @@ static new_name kind_of(const rename_move *move, const struct stat *from, const 
     return is_listed(move->to) && is_listed(move->from) ? NAME_SECOND : NAME_CASE;
 }
 
-static gufo_status look(renaming *r, moved *m, bool force, gufo_error *error)
+static gufo_status look(renaming *r, moved *m, bool force, const output_guard *kept,
+                        gufo_error *error)
 {
     struct stat from, to;
     bool exists = lstat(m->move->to, &to) == 0;
@@ -105,6 +106,9 @@ static gufo_status look(renaming *r, moved *m, bool force, gufo_error *error)
     if (m->kind == NAME_OTHER && !S_ISREG(to.st_mode) && !S_ISLNK(to.st_mode))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "exists already, and is not a file");
+    if (m->kind == NAME_OTHER && guard_find_file(kept, &to) != GUARD_NOTHING)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "is another file of this command, which would be lost");
     if (m->kind == NAME_OTHER && !force)
         return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already");
     m->file = (output){.fd = -1,
@@ -276,8 +280,8 @@ static gufo_status rename_looked_at(renaming *r, bool force, gufo_error *error)
     return status;
 }
 
-gufo_status rename_all(const rename_move *moves, size_t count, bool force, const char **failed_path,
-                       gufo_error *error)
+gufo_status rename_all(const rename_move *moves, size_t count, bool force, const output_guard *kept,
+                       const char **failed_path, gufo_error *error)
 {
     renaming r = {.list = mem_zero(&default_allocator, count * sizeof *r.list), .count = count};
     gufo_status status = r.list != NULL ? GUFO_OK : fail_memory(error);
@@ -285,7 +289,7 @@ gufo_status rename_all(const rename_move *moves, size_t count, bool force, const
     for (size_t i = 0; i < count && status == GUFO_OK; i++) {
         r.failed = i;
         r.list[i].move = &moves[i];
-        status = look(&r, &r.list[i], force, error);
+        status = look(&r, &r.list[i], force, kept, error);
     }
     if (status == GUFO_OK)
         status = rename_looked_at(&r, force, error);

@@ -1,7 +1,10 @@
 /* Output files: atomic, and removed when a signal comes. */
+#define _XOPEN_SOURCE 700 /* S_ISVTX */
+
 #include "cli/save.h"
 
 #include "base/error.h"
+#include "base/files/folder.h"
 #include "base/files/output.h"
 #include "base/memory.h"
 #include "cli/path.h"
@@ -20,6 +23,53 @@ bool save_is_stream(const char *path)
     struct stat status;
 
     return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+bool save_is_stdout(const char *path)
+{
+    struct stat named, standard;
+
+    if (path_is_standard(path))
+        return true;
+    return stat(path, &named) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+           !S_ISREG(named.st_mode) && named.st_dev == standard.st_dev &&
+           named.st_ino == standard.st_ino && named.st_rdev == standard.st_rdev;
+}
+
+/* A pipe of another user in a folder where everybody may put one: the kernel, too, keeps programs from
+ * creating files there by opening it. */
+static bool is_planted(const char *path, const struct stat *opened)
+{
+    char folder[PATH_MAX];
+    struct stat around;
+
+    return S_ISFIFO(opened->st_mode) && opened->st_uid != geteuid() && opened->st_uid != 0 &&
+           folder_of(path, folder) && stat(folder, &around) == 0 &&
+           (around.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH) &&
+           opened->st_uid != around.st_uid;
+}
+
+int save_open_stream(const char *path, gufo_error *error)
+{
+    int fd = save_is_stdout(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat opened;
+
+    if (fd < 0 || fd == STDOUT_FILENO) {
+        if (fd < 0)
+            (void)fail_io(error, errno, "cannot open");
+        return fd;
+    }
+    if (fstat(fd, &opened) != 0)
+        (void)fail_io(error, errno, "cannot examine");
+    else if (S_ISREG(opened.st_mode))
+        (void)fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET, "became a file meanwhile");
+    else if (is_planted(path, &opened))
+        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                        "is a pipe of another user in a folder that everybody may write to");
+    else
+        return fd;
+    (void)close(fd);
+    return -1;
 }
 
 bool save_is_pending(const char *path)
@@ -96,15 +146,15 @@ bool save_would_replace(const char *path, const char *const *paths, size_t count
 static int save_stream(const char *path, gufo_str bytes)
 {
     gufo_error error;
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    int fd = save_open_stream(path, &error);
 
     if (fd < 0)
-        return report_system(path, errno);
+        return report_refusal(path, &error);
     bool written = output_write_all(fd, bytes.data, bytes.len, &error) == GUFO_OK;
 
     if (!written)
         report_error(path, &error);
-    if (close(fd) != 0 && written) {
+    if (fd != STDOUT_FILENO && close(fd) != 0 && written) {
         report_system(path, errno);
         written = false;
     }
@@ -139,7 +189,7 @@ int save_check(const char *path, bool force, const output_guard *guard)
 }
 
 /* Signals wait while the temporary file is made and while it gets its final name. */
-static gufo_status save_file(const char *path, gufo_str bytes, bool force,
+static gufo_status save_file(const char *path, gufo_str bytes, bool force, bool secret,
                              const output_guard *guard, gufo_error *error)
 {
     output out;
@@ -153,7 +203,11 @@ static gufo_status save_file(const char *path, gufo_str bytes, bool force,
     signals_release();
     if (status != GUFO_OK)
         return status;
-    status = output_write(&out, 0, bytes.data, bytes.len, error);
+    out.is_private = secret;
+    if (secret && fchmod(out.fd, S_IRUSR | S_IWUSR) != 0)
+        status = fail_io(error, errno, "cannot keep it from other users");
+    if (status == GUFO_OK)
+        status = output_write(&out, 0, bytes.data, bytes.len, error);
     signals_hold();
     signals_temporary(NULL);
     if (status == GUFO_OK)
@@ -172,7 +226,22 @@ int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard 
         return save_stream(path, bytes);
     if (save_is_pending(path))
         return CODE_USAGE;
-    if (save_file(path, bytes, force, guard, &error) != GUFO_OK)
+    if (save_file(path, bytes, force, false, guard, &error) != GUFO_OK)
+        return save_report(path, &error);
+    return CODE_OK;
+}
+
+int save_secret(const char *path, gufo_str bytes, bool force, const output_guard *guard)
+{
+    gufo_error error;
+
+    if (save_is_stream(path)) {
+        report_message(path, "a secret is written to a file only, and this is not one");
+        return CODE_USAGE;
+    }
+    if (save_is_pending(path))
+        return CODE_USAGE;
+    if (save_file(path, bytes, force, true, guard, &error) != GUFO_OK)
         return save_report(path, &error);
     return CODE_OK;
 }
@@ -184,11 +253,11 @@ int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard 
 static gufo_status stream_job(const char *path, gufo_job *job, const gufo_run *how,
                               gufo_error *error)
 {
-    int fd = path_is_standard(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC);
+    int fd = save_open_stream(path, error);
     gufo_status status;
 
     if (fd < 0)
-        return fail_io(error, errno, "cannot open");
+        return error->code;
     status = gufo_job_stream(job, fd, how, error);
     if (fd != STDOUT_FILENO && close(fd) != 0 && status == GUFO_OK)
         status = fail_io(error, errno, "cannot close");

@@ -9,6 +9,13 @@
 /* Whether the path is something that takes bytes in order and cannot be replaced by a file: a
  * device, a pipe, a socket. */
 bool save_is_stream(const char *path);
+/* Whether it is "-", or another name of a standard output that is no file: nothing else may be printed
+ * there. */
+bool save_is_stdout(const char *path);
+/* Opens a stream for writing: STDOUT_FILENO for standard output, -1 with an error.  A path that has
+ * become a file is refused: it would be overwritten in place; so is a pipe that another user has put into
+ * a folder for all. */
+int save_open_stream(const char *path, gufo_error *error);
 
 /* Whether an edit of the output is going on or was interrupted: its journal would be taken for one of
  * what is written there.  Says so, and what helps; base/output.h refuses it in any case. */
@@ -24,6 +31,8 @@ int save_report(const char *path, const gufo_error *error);
  * CODE_USAGE where the file exists or is such a one, CODE_FAILED for other failures, both after a
  * report. */
 int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard);
+/* The same for a secret: only a file, which nobody but us may read, whatever it replaces. */
+int save_secret(const char *path, gufo_str bytes, bool force, const output_guard *guard);
 
 /* Writes what a job makes: its files, of which nothing is left when a signal comes; or, to "-" for
  * standard output and to what save_is_stream knows, its one file. */

@@ -6,23 +6,8 @@
 #include "cli/text.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* ---- a new pair ------------------------------------------------------------------------------ */
-
-/* No other user may read the secret key. */
-static int save_secret(const char *path, const char *text, bool force, const output_guard *guard)
-{
-    mode_t before = umask(077);
-
-    /* A file that is replaced hands on its rights. */
-    if (force && !save_is_stream(path))
-        (void)chmod(path, S_IRUSR | S_IWUSR);
-    int code = save_bytes(path, gufo_str_of(text), force, guard);
-
-    (void)umask(before);
-    return code;
-}
 
 static void tell_pair(const shared_options *shared, const char *secret_path,
                       const char *public_path, const gufo_public_key *key)
@@ -81,7 +66,7 @@ static int save_both(const pair_files *f, const pair *p, bool force)
         code = save_bytes(f->public_path, gufo_str_of(p->public_text), force, &f->beside);
     if (code != CODE_OK)
         return code;
-    code = save_secret(f->secret_path, p->secret_text, force, &f->inputs);
+    code = save_secret(f->secret_path, gufo_str_of(p->secret_text), force, &f->inputs);
     if (code != CODE_OK)
         save_remove(f->public_path);
     return code;

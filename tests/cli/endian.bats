@@ -43,6 +43,15 @@ load common
     gufo endian b.gguf - --to little | cmp - sample.gguf
 }
 
+@test "endian: nothing is printed into the data, whatever standard output is called" {
+    "$GUFO_EXAMPLES/make_sample" sample.gguf
+    gufo endian --to other sample.gguf - >plain.gguf
+    for name in /dev/stdout /dev/fd/1 /proc/self/fd/1; do
+        gufo endian --json --to other sample.gguf "$name" | cat >named.gguf
+        cmp plain.gguf named.gguf
+    done
+}
+
 @test "endian: old versions become 3, and it says so" {
     for version in 1 2; do
         make_gguf old.gguf version $version kv general.architecture string llama tensor a 0 8 32

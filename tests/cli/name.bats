@@ -133,6 +133,15 @@ make_unnamed_shards() {
     same_error "gufo: Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf: exists already, and is not a file"
 }
 
+@test "name: two files of one command do not get one name" {
+    make_named a.gguf
+    make_named b.gguf
+    run -2 --separate-stderr gufo name --rename --force --quiet a.gguf b.gguf
+    same_error "gufo: Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf: is another file of this command, which would be lost"
+    [ "$(ls)" = 'Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf
+b.gguf' ]
+}
+
 @test "name: a set is renamed together, or not at all" {
     make_unnamed_shards s
     run -0 gufo name --suggest s-00001-of-00002.gguf

@@ -79,7 +79,7 @@ need_minisign() {
     run -2 gufo sign --generate whole --no-password
     [ ! -e whole.pub ] && [ ! -s whole.key ]
     mkdir folder.key
-    run -3 gufo sign --generate folder --no-password --force
+    run -2 gufo sign --generate folder --no-password --force
     [ ! -e folder.pub ] && [ "$(stat -c %a folder.key)" != 600 ]
     run -2 gufo sign --key k.key m.gguf
     [ ! -e m.gguf.manifest ] && [ ! -s m.gguf.manifest.minisig ]
@@ -96,6 +96,18 @@ need_minisign() {
     done
     run -2 gufo sign --force --key k.key -o m.gguf m.gguf
     [ "$(head -c 4 m.gguf)" = GGUF ]
+}
+
+@test "sign: the secret key goes to a file that nobody else may read" {
+    mkfifo pipe.key
+    run -2 --separate-stderr gufo sign --generate pipe --no-password --force
+    same_error 'gufo: pipe.key: a secret is written to a file only, and this is not one'
+    [ ! -e pipe.pub ]
+    echo old >loose.key
+    chmod 666 loose.key
+    if [ "$(id -u)" = 0 ]; then chown 65534 loose.key; fi
+    gufo sign --generate loose --no-password --force >/dev/null
+    [ "$(stat -c '%a %u' loose.key)" = "600 $(id -u)" ]
 }
 
 @test "sign: a manifest that comes through a pipe is signed from its first byte" {

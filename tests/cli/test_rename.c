@@ -42,7 +42,7 @@ static gufo_status run(case_of_names *c, bool force, gufo_error *error)
 
     for (size_t i = 0; i < FILES; i++)
         c->moves[i] = (rename_move){.from = c->from[i].text, .to = c->to[i].text};
-    gufo_status status = rename_all(c->moves, FILES, force, &failed_path, error);
+    gufo_status status = rename_all(c->moves, FILES, force, NULL, &failed_path, error);
 
     check(status == GUFO_OK || failed_path != NULL, "a failure is about a file");
     return status;

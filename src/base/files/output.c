@@ -390,7 +390,7 @@ static void keep_rights(const output *o)
     struct stat info;
     mode_t mode;
 
-    if (!o->exists && o->old == NULL)
+    if (o->is_private || (!o->exists && o->old == NULL))
         return;
     if (lstat(o->old != NULL ? o->old : o->target, &info) != 0 || !S_ISREG(info.st_mode))
         return;

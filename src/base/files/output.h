@@ -19,11 +19,12 @@ typedef struct output {
     char *target;    /* symlinks followed */
     char *temporary; /* beside it */
     bool replace;
-    bool keep;      /* discard, and a commit that fails, leave the temporary file */
-    bool exists;    /* there is a target, which gives its rights to the new file */
-    char *old;      /* where an interrupted commit has put it (commit.h); NULL: nowhere */
-    bool named;     /* an interrupted commit has given it its name already (commit.h) */
-    uint64_t place; /* the same for two targets that are the same name in the same folder */
+    bool keep;       /* discard, and a commit that fails, leave the temporary file */
+    bool exists;     /* there is a target, which gives its rights to the new file */
+    bool is_private; /* only we may read it, whatever it replaces */
+    char *old;       /* where an interrupted commit has put it (commit.h); NULL: nowhere */
+    bool named;      /* an interrupted commit has given it its name already (commit.h) */
+    uint64_t place;  /* the same for two targets that are the same name in the same folder */
     const gufo_allocator *allocator;
 } output;
 
