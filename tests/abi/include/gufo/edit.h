@@ -105,7 +105,9 @@ typedef struct gufo_edit_plan {
     uint64_t reserved[4];
 } gufo_edit_plan;
 
-/* Plans the edit without writing it.  `target` and `out` may be NULL. */
+/* Plans the edit without writing it, and refuses what gufo_edit_apply would: GUFO_E_ARGUMENT for an edit
+ * that was applied, and for the file itself where it was opened read-only.  `target` and `out` may be
+ * NULL. */
 GUFO_API gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target,
                                         gufo_edit_plan *out, gufo_error *error);
 
