@@ -36,7 +36,7 @@ static inline bool checked_common_multiple(uint64_t a, uint64_t b, uint64_t *out
         divisor = rest;
         rest = next;
     }
-    return checked_mul(a / divisor, b, out);
+    return divisor != 0 && checked_mul(a / divisor, b, out);
 }
 
 /* Whether [offset, offset + size) is inside [0, end). */

@@ -48,13 +48,11 @@ gufo_status edit_fail(const gufo_edit *edit, gufo_status status, gufo_error *err
  * lock of the file is ours. */
 gufo_status edit_check_settled(const char *path, bool locked, gufo_error *error);
 
-/* ---- apply.c -------------------------------------------------------------------------------- */
+/* ---- plan.c --------------------------------------------------------------------------------- */
 
 /* GUFO_E_ARGUMENT for what no way can write. */
 gufo_status edit_check_call(const gufo_edit *edit, const gufo_edit_target *target,
                             gufo_error *error);
-
-/* ---- plan.c --------------------------------------------------------------------------------- */
 
 /* Fills in the plan, lays the document out for it, and keeps the lease if the way is in place. */
 gufo_status edit_choose(gufo_edit *edit, const gufo_edit_target *target, gufo_edit_plan *plan,

@@ -273,3 +273,19 @@ gufo_status edit_choose_rewrite(gufo_edit *edit, const gufo_edit_target *target,
     plan->warning[0] = '\0';
     return rewrite(&c, shared, error);
 }
+
+/* ---- calls -------------------------------------------------------------------------------------- */
+
+gufo_status edit_check_call(const gufo_edit *edit, const gufo_edit_target *target,
+                            gufo_error *error)
+{
+    if (edit->applied)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the edit was applied already");
+    if (edit->fd < 0 && target->output == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the file was opened read-only");
+    if (target->in_place > GUFO_EDIT_IN_PLACE_NEVER)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "gufo_edit_target.in_place is %d, which does not exist",
+                         (int)target->in_place);
+    return reserved_check(target->reserved, "gufo_edit_target", error);
+}
