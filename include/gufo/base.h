@@ -159,7 +159,8 @@ typedef struct gufo_source {
     void *context;
     uint64_t size; /* bytes in all */
     /* Fills buffer with the `size` bytes from `offset` on, which are inside the source.  Anything
-     * less is a failure; *error (never NULL) may say why.  May be called from several threads if
+     * less is a failure; *error (never NULL) may say why: control characters in its message are
+     * escaped, and a status that does not exist becomes GUFO_E_IO.  May be called from several threads if
      * the file is used from several. */
     gufo_status (*read)(void *context, uint64_t offset, void *buffer, size_t size,
                         gufo_error *error);

@@ -138,8 +138,9 @@ gufo_status flags_check(uint32_t flags, uint32_t known, const char *what, gufo_e
                      flags & ~known);
 }
 
-/* Writes the escaped form of the character at the start of `text`; returns the bytes it took. */
-static size_t escape_one(char out[16], gufo_str text)
+/* Writes the escaped form of the character at the start of `text`; returns the bytes it took.  Quotes and
+ * backslashes are escaped only inside quotes. */
+static size_t escape_one(char out[16], gufo_str text, bool quoted)
 {
     uint32_t c;
     size_t len = utf8_decode(text, &c);
@@ -148,7 +149,7 @@ static size_t escape_one(char out[16], gufo_str text)
         (void)snprintf(out, 16, "\\x%02x", (unsigned char)text.data[0]);
         return 1;
     }
-    if (c == '"' || c == '\\') {
+    if (quoted && (c == '"' || c == '\\')) {
         (void)snprintf(out, 16, "\\%c", (char)c);
     } else if (utf8_is_control(c)) {
         (void)snprintf(out, 16, "\\u{%x}", (unsigned)c);
@@ -167,7 +168,7 @@ const char *quote_name(char out[GUFO_QUOTE_SIZE], gufo_str text)
     out[used++] = '"';
     for (size_t i = 0; i < text.len;) {
         char piece[16];
-        size_t step = escape_one(piece, (gufo_str){text.data + i, text.len - i});
+        size_t step = escape_one(piece, (gufo_str){text.data + i, text.len - i}, true);
         size_t len = strlen(piece);
 
         if (used + len + sizeof cut > GUFO_QUOTE_SIZE) {
@@ -181,4 +182,47 @@ const char *quote_name(char out[GUFO_QUOTE_SIZE], gufo_str text)
     out[used++] = '"';
     out[used] = '\0';
     return out;
+}
+
+/* ---- errors of callbacks -------------------------------------------------------------------- */
+
+/* Escapes what a terminal would act on; what does not fit is cut, with "...". */
+static void escape_message(char out[GUFO_MESSAGE_SIZE], gufo_str text)
+{
+    static const char cut[] = "...";
+    size_t used = 0;
+
+    for (size_t i = 0; i < text.len;) {
+        char piece[16];
+        size_t step = escape_one(piece, (gufo_str){text.data + i, text.len - i}, false);
+        size_t len = strlen(piece);
+
+        if (used + len + sizeof cut > GUFO_MESSAGE_SIZE) {
+            memcpy(out + used, cut, sizeof cut);
+            return;
+        }
+        memcpy(out + used, piece, len);
+        used += len;
+        i += step;
+    }
+    out[used] = '\0';
+}
+
+gufo_status fail_from_callback(gufo_error *error, gufo_status status, const gufo_error *reason)
+{
+    if ((size_t)status >= sizeof status_names / sizeof *status_names)
+        status = GUFO_E_IO;
+    if (error == NULL)
+        return status;
+    *error = (gufo_error){.code = status,
+                          .system = status == GUFO_E_IO ? reason->system : 0,
+                          .offset = reason->offset,
+                          .rule = reason->rule};
+    escape_message(error->message,
+                   (gufo_str){reason->message, strnlen(reason->message, sizeof reason->message)});
+    if ((unsigned)reason->role <= GUFO_FILE_JOURNAL)
+        error->role = reason->role;
+    error->file_index = reason->file_index;
+    memcpy(error->file, reason->file, strnlen(reason->file, sizeof error->file - 1));
+    return status;
 }

@@ -21,6 +21,11 @@ gufo_status fail_memory(gufo_error *error);
 /* Passes on a failure whose code the caller had to see first. */
 gufo_status fail_as(gufo_error *error, const gufo_error *reason);
 
+/* Passes on a failure of a function that the caller of the library provides: a code that does not exist
+ * becomes GUFO_E_IO, texts are terminated, and the message is escaped as quote_name does.  The file stays as
+ * it is spelt. */
+gufo_status fail_from_callback(gufo_error *error, gufo_status status, const gufo_error *reason);
+
 /* Names the file of a failure, unless it names one already: lower layers know what is wrong, upper
  * ones in which file.  `name` may be NULL: the file has none. */
 void fail_in(gufo_error *error, gufo_file_role role, uint32_t index, const char *name);
@@ -32,6 +37,9 @@ gufo_status reserved_check(const uint64_t reserved[4], const char *what, gufo_er
 /* GUFO_E_ARGUMENT if `flags` holds any that are not `known`.  `what` is the struct's name, or the
  * function's. */
 gufo_status flags_check(uint32_t flags, uint32_t known, const char *what, gufo_error *error);
+
+/* Room for a message. */
+#define GUFO_MESSAGE_SIZE (sizeof((gufo_error *)NULL)->message)
 
 /* Room for a quoted name: 64 bytes of name escape to at most 384, longer names are cut. */
 #define GUFO_QUOTE_SIZE 400

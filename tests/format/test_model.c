@@ -423,6 +423,10 @@ static void test_reserved(void **state)
         input.reserved[i] = 0;
     }
     input.kind = (gufo_input_kind)7;
+    gufo_input several[] = {gufo_input_path("none-1.gguf"), gufo_input_path(NULL)};
+
+    check(gufo_open_shards(several, 2, NULL, &error) == NULL, "path");
+    check(error.role == GUFO_FILE_INPUT && error.file_index == 1, "slot %u", error.file_index);
     check(gufo_open_shards(&input, 1, NULL, &error) == NULL && error.code == GUFO_E_ARGUMENT,
           "kind");
     builder_free(&b);

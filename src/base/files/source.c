@@ -57,8 +57,7 @@ static gufo_status read_user(const source *s, uint64_t offset, void *buffer, siz
 
     (void)fail_with(&reason, GUFO_E_IO, offset, "the source cannot be read");
     status = s->user.read(s->user.context, offset, buffer, size, &reason);
-    reason.code = status;
-    return status == GUFO_OK ? GUFO_OK : fail_as(error, &reason);
+    return status == GUFO_OK ? GUFO_OK : fail_from_callback(error, status, &reason);
 }
 
 static gufo_status fetch_user(source *s, uint64_t offset, void *buffer, size_t size, size_t *got,

@@ -71,8 +71,11 @@ static bool accept(const gufo_input *inputs, size_t count, const gufo_open_optio
 {
     gufo_status status = model_check_options(options, error);
 
-    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
         status = check_input(&inputs[i], error);
+        if (status != GUFO_OK)
+            fail_in(error, GUFO_FILE_INPUT, (uint32_t)i, model_input_name(&inputs[i], options));
+    }
     for (size_t i = 0; i < count && status != GUFO_OK; i++)
         model_close_input(&inputs[i]);
     return status == GUFO_OK;
