@@ -112,8 +112,8 @@ GUFO_API bool gufo_document_find_prefix(const gufo_document *document, gufo_str 
  * is not UTF-8 (strings inside arrays may be any bytes: raw tokens occur), arrays nested too deep,
  * and a general.alignment that is not a uint32 or not a power of two from 8 to GUFO_MAX_ALIGNMENT
  * (spec, General).  GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to
- * nearest.  GUFO_E_ARGUMENT for a value type that does not exist, and for gufo.padding, which
- * layouts add. */
+ * nearest.  GUFO_E_ARGUMENT for a type that does not exist, an array whose elements do not take just its
+ * bytes, and for gufo.padding, which layouts add. */
 GUFO_API gufo_status gufo_document_set(gufo_document *document, gufo_str key,
                                        const gufo_value *value, gufo_error *error);
 GUFO_API gufo_status gufo_document_set_array(gufo_document *document, const char *key,

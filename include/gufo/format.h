@@ -121,13 +121,14 @@ GUFO_API gufo_array_iter gufo_array_start(const gufo_array *array);
 GUFO_API bool gufo_array_next(gufo_array_iter *iter, gufo_value *out);
 
 /* Element `index`.  Constant time for numbers and bools, linear for strings and arrays.
- * GUFO_E_RANGE past the end, GUFO_E_CHANGED as above; *out may then be overwritten. */
+ * GUFO_E_RANGE past the end, GUFO_E_CHANGED as above, GUFO_E_TYPE for an element type that does not
+ * exist; *out may then be overwritten. */
 GUFO_API gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *out,
                                    gufo_error *error);
 
 /* Copies elements [first, first + count) of an array of numbers or bools to `out`, in the byte
  * order of this machine and in the C type of the element type (uint8_t for bool).  GUFO_E_TYPE for
- * strings and arrays, GUFO_E_RANGE past the end. */
+ * strings and arrays, GUFO_E_RANGE past the end: of the elements, or of their bytes. */
 GUFO_API gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t count,
                                      void *out, gufo_error *error);
 
@@ -450,13 +451,14 @@ typedef struct gufo_provider {
     void *context;
     uint64_t entry_count, tensor_count;
     /* Entry `index`: key and value count, views must live as long as the model and be the same each
-     * time.  False is a failure.  May be called from several threads, as the other functions. */
+     * time: whoever uses one that is not gets GUFO_E_CHANGED.  False is a failure.  May be called from several threads, as the other functions. */
     bool (*entry_at)(void *context, uint64_t index, gufo_entry *out);
     /* Tensor `index`: name, type, n_dims and dims count, as above.  The layout of the type must be
      * known, and the type must still be part of the format. */
     bool (*tensor_at)(void *context, uint64_t index, gufo_tensor *out);
     /* Makes rows [first_row, first_row + rows) of tensor `tensor`, which has them, as little-endian
-     * blocks: rows * gufo_element_row_size bytes.  *error (never NULL) may say why it failed. */
+     * blocks: rows * gufo_element_row_size bytes.  *error (never NULL) may say why it failed: control
+     * characters in its message are escaped, and a status that does not exist becomes GUFO_E_IO. */
     gufo_status (*read_rows)(void *context, uint64_t tensor, uint64_t first_row, uint64_t rows,
                              void *out, gufo_error *error);
     void (*close)(void *context); /* called once, by gufo_close; may be NULL */

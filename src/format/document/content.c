@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "format/file/file.h"
 #include "format/rules/names.h"
+#include "format/value/array.h"
 #include "format/value/value.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */
@@ -91,11 +92,11 @@ gufo_status content_check_value(gufo_str key, const gufo_value *value, content_r
                                 gufo_error *error)
 {
     const value_form *form = value_form_of((uint32_t)value->type);
+    gufo_status status = value_check(value, error);
     char quoted[GUFO_QUOTE_SIZE];
 
-    if (form == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "value type %d does not exist",
-                         (int)value->type);
+    if (status != GUFO_OK)
+        return status;
     if (gufo_str_equal(key, gufo_str_of(GUFO_ALIGNMENT_KEY)))
         return check_alignment(value, rules, error);
     if (form->kind == KIND_STRING)

@@ -97,8 +97,11 @@ static gufo_status copy_array(document_value *out, const gufo_array *array,
                               const gufo_allocator *allocator, gufo_error *error)
 {
     encoder e = {.out.allocator = allocator, .big = HOST_IS_BIG_ENDIAN};
-    gufo_status status = encode_array(&e, array, 1, error);
+    gufo_status status;
 
+    if (!array_filled(array))
+        return array_fail_unfilled(array, error);
+    status = encode_array(&e, array, 1, error);
     if (status == GUFO_OK)
         return take_encoded(out, &e, array->type, array->count, error);
     buffer_free(&e.out);
@@ -133,6 +136,10 @@ static gufo_status copy_text(document_value *out, gufo_str text, const gufo_allo
 gufo_status document_value_set(document_value *out, const gufo_value *value,
                                const gufo_allocator *allocator, gufo_error *error)
 {
+    gufo_status status = value_check(value, error);
+
+    if (status != GUFO_OK)
+        return status;
     *out = (document_value){.type = (uint8_t)value->type, .encoding = host};
     if (value->type == GUFO_VALUE_ARRAY)
         return copy_array(out, &value->as.array, allocator, error);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/value/array.h"
 
 void made_close(made *m, const gufo_allocator *allocator)
 {
@@ -27,15 +28,25 @@ uint64_t made_entry_count(const made *m)
     return m->provider.entry_count;
 }
 
-bool made_entry_at(const made *m, uint64_t index, gufo_entry *out)
+static bool has_text(gufo_str text)
 {
-    if (index >= m->provider.entry_count)
-        return false;
+    return text.data != NULL || text.len == 0;
+}
+
+bool made_ask_entry(const made *m, uint64_t index, gufo_entry *out)
+{
     *out = (gufo_entry){0};
-    if (!m->provider.entry_at(m->provider.context, index, out))
+    if (!m->provider.entry_at(m->provider.context, index, out) || !has_text(out->key))
         return false;
     out->offset = out->value_offset = out->end = GUFO_NO_OFFSET;
     return true;
+}
+
+/* Opening has checked every value; whoever looks again must get one that may be walked. */
+bool made_entry_at(const made *m, uint64_t index, gufo_entry *out)
+{
+    return index < m->provider.entry_count && made_ask_entry(m, index, out) &&
+           value_check(&out->value, NULL) == GUFO_OK;
 }
 
 bool made_entry_find(const made *m, gufo_str key, gufo_entry *out)
@@ -53,7 +64,7 @@ uint64_t made_tensor_count(const made *m)
 bool made_ask_tensor(const made *m, uint64_t index, gufo_tensor *out)
 {
     *out = (gufo_tensor){0};
-    return m->provider.tensor_at(m->provider.context, index, out);
+    return m->provider.tensor_at(m->provider.context, index, out) && has_text(out->name);
 }
 
 bool made_tensor_at(const made *m, uint64_t index, gufo_tensor *out)
@@ -89,17 +100,29 @@ static uint64_t row_bytes(const gufo_tensor *tensor)
     return tensor->size / (tensor->elements / tensor->dims[0]);
 }
 
+static bool same_shape(const gufo_tensor *a, const gufo_tensor *b)
+{
+    return a->type == b->type && a->n_dims == b->n_dims &&
+           memcmp(a->dims, b->dims, sizeof a->dims) == 0;
+}
+
+/* The caller's room is that of the tensor as it was: a provider that changes its mind must not fill it. */
 gufo_status made_read_rows(const gufo_model *model, const gufo_tensor *tensor, uint64_t first,
                            uint64_t rows, void *out, gufo_error *error)
 {
     const gufo_provider *provider = &model->made->provider;
     char quoted[GUFO_QUOTE_SIZE];
     gufo_error reason = {.offset = GUFO_NO_OFFSET};
+    gufo_tensor now;
     uint64_t index;
     gufo_status status;
 
     if (!name_index_find(&model->made->names, tensor->name, &index))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "tensor %s is not of this model",
+                         quote_name(quoted, tensor->name));
+    if (!made_tensor_at(model->made, index, &now) || !same_shape(tensor, &now))
+        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                         "the model gives tensor %s another type or shape than before",
                          quote_name(quoted, tensor->name));
     status = provider->read_rows(provider->context, index, first, rows, out, &reason);
     if (status == GUFO_OK)
@@ -107,8 +130,7 @@ gufo_status made_read_rows(const gufo_model *model, const gufo_tensor *tensor, u
     if (reason.message[0] == '\0')
         (void)fail_with(&reason, status, GUFO_NO_OFFSET, "tensor %s cannot be made",
                         quote_name(quoted, tensor->name));
-    reason.code = status;
-    return fail_as(error, &reason);
+    return fail_from_callback(error, status, &reason);
 }
 
 /* A part of one row, which is made whole for it. */

@@ -18,6 +18,7 @@ bool made_entry_find(const made *m, gufo_str key, gufo_entry *out);
 uint64_t made_tensor_count(const made *m);
 bool made_tensor_at(const made *m, uint64_t index, gufo_tensor *out);
 /* Just what the provider says. */
+bool made_ask_entry(const made *m, uint64_t index, gufo_entry *out);
 bool made_ask_tensor(const made *m, uint64_t index, gufo_tensor *out);
 /* Whole rows, and any bytes; the range has been checked. */
 gufo_status made_read_rows(const gufo_model *model, const gufo_tensor *tensor, uint64_t first,

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "format/model/made.h"
 #include "format/rules/names.h"
+#include "format/value/array.h"
 #include "format/value/value.h"
 
 /* The index cannot ask again where asking fails: an empty name then equals no other. */
@@ -32,12 +33,20 @@ static gufo_status check_value(const gufo_entry *entry, gufo_error *error)
 {
     char quoted[GUFO_QUOTE_SIZE];
     const gufo_value *value = &entry->value;
+    gufo_error reason = {.code = GUFO_OK};
 
-    if (value_form_of(value->type) != NULL &&
-        (value->type != GUFO_VALUE_ARRAY || value_form_of(value->as.array.type) != NULL))
+    if (value_form_of(value->type) == NULL ||
+        (value->type == GUFO_VALUE_ARRAY && value_form_of(value->as.array.type) == NULL))
+        return rule_failure(error, RULE_VALUE_TYPE,
+                            "value of key %s has a type that does not exist",
+                            quote_name(quoted, entry->key));
+    if (value_check(value, &reason) == GUFO_OK &&
+        (value->type != GUFO_VALUE_ARRAY || array_filled(&value->as.array)))
         return GUFO_OK;
-    return rule_failure(error, RULE_VALUE_TYPE, "value of key %s has a type that does not exist",
-                        quote_name(quoted, entry->key));
+    if (reason.code == GUFO_OK)
+        (void)array_fail_unfilled(&value->as.array, &reason);
+    return fail_with(error, reason.code, GUFO_NO_OFFSET, "value of key %s: %.200s",
+                     quote_name(quoted, entry->key), reason.message);
 }
 
 static gufo_status check_entry(made *m, uint64_t index, gufo_error *error)
@@ -47,7 +56,7 @@ static gufo_status check_entry(made *m, uint64_t index, gufo_error *error)
     gufo_status status;
     uint64_t first;
 
-    if (!made_entry_at(m, index, &entry))
+    if (!made_ask_entry(m, index, &entry))
         return fail_asking("entry", index, error);
     status = names_check(entry.key, key_rules, error);
     if (status == GUFO_OK)
@@ -131,18 +140,24 @@ static gufo_status check_counts(const gufo_provider *provider, const gufo_open_o
                         provider->entry_count, provider->tensor_count, entries, tensors);
 }
 
+/* The counts are claims: memory follows what the provider describes. */
 static gufo_status load(made *m, const gufo_allocator *allocator, gufo_error *error)
 {
     const gufo_provider *provider = &m->provider;
-    gufo_status status =
-        name_index_new(&m->keys, provider->entry_count, key_of, m, allocator, error);
+    gufo_status status = name_index_new(&m->keys, 0, key_of, m, allocator, error);
 
     if (status == GUFO_OK)
-        status = name_index_new(&m->names, provider->tensor_count, name_of, m, allocator, error);
-    for (uint64_t i = 0; i < provider->entry_count && status == GUFO_OK; i++)
-        status = check_entry(m, i, error);
-    for (uint64_t i = 0; i < provider->tensor_count && status == GUFO_OK; i++)
-        status = check_tensor(m, i, error);
+        status = name_index_new(&m->names, 0, name_of, m, allocator, error);
+    for (uint64_t i = 0; i < provider->entry_count && status == GUFO_OK; i++) {
+        status = name_index_grow(&m->keys, i, allocator, error);
+        if (status == GUFO_OK)
+            status = check_entry(m, i, error);
+    }
+    for (uint64_t i = 0; i < provider->tensor_count && status == GUFO_OK; i++) {
+        status = name_index_grow(&m->names, i, allocator, error);
+        if (status == GUFO_OK)
+            status = check_tensor(m, i, error);
+    }
     return status == GUFO_OK ? find_alignment(m, error) : status;
 }
 

@@ -1,4 +1,5 @@
 /* Metadata of a model: by number, by key, and as C types. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -18,6 +19,17 @@ bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out)
     if (model->made != NULL)
         return made_entry_at(model->made, index, out);
     return file_entry_at(model->file, index, out);
+}
+
+gufo_status model_entry_at(const gufo_model *model, uint64_t index, gufo_entry *out,
+                           gufo_error *error)
+{
+    if (gufo_metadata_at(model, index, out))
+        return GUFO_OK;
+    return model_fail(model,
+                      fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                                "the model does not give entry %" PRIu64 " any more", index),
+                      error);
 }
 
 bool gufo_metadata_find_str(const gufo_model *model, gufo_str key, gufo_entry *out)

@@ -48,6 +48,17 @@ bool model_tensor_find(const gufo_model *model, gufo_str name, uint64_t *index)
     return name_index_find(names, name, index);
 }
 
+gufo_status model_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out,
+                            gufo_error *error)
+{
+    if (gufo_tensor_at(model, index, out))
+        return GUFO_OK;
+    return model_fail(model,
+                      fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                                "the model does not give tensor %" PRIu64 " any more", index),
+                      error);
+}
+
 bool gufo_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out)
 {
     uint64_t index;

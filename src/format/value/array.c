@@ -145,6 +145,63 @@ skip_result array_skip_run(array_skip *skip)
     return result;
 }
 
+/* ---- views of callers ----------------------------------------------------------------------- */
+
+/* Whether elements of fixed size take just the bytes of the array. */
+static bool numbers_fill(const gufo_array *array, size_t width)
+{
+    uint64_t bytes;
+
+    return checked_mul(array->count, width, &bytes) && bytes == array->size;
+}
+
+gufo_status array_fail_unfilled(const gufo_array *array, gufo_error *error)
+{
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "%" PRIu64 " elements of type %s do not take the %" PRIu64
+                     " bytes of their array",
+                     array->count, gufo_value_type_name(array->type), array->size);
+}
+
+static gufo_status check_array(const gufo_array *array, gufo_error *error)
+{
+    const value_form *form = value_form_of((uint32_t)array->type);
+
+    if (form == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "element type %d does not exist",
+                         (int)array->type);
+    if (array->data == NULL && array->size > 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "the elements of an array are missing");
+    if (form->size != 0 && !numbers_fill(array, form->size))
+        return array_fail_unfilled(array, error);
+    return GUFO_OK;
+}
+
+gufo_status value_check(const gufo_value *value, gufo_error *error)
+{
+    if (value_form_of((uint32_t)value->type) == NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "value type %d does not exist",
+                         (int)value->type);
+    if (value->type == GUFO_VALUE_STRING && value->as.str.data == NULL && value->as.str.len > 0)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the text of a string is missing");
+    return value->type == GUFO_VALUE_ARRAY ? check_array(&value->as.array, error) : GUFO_OK;
+}
+
+bool array_filled(const gufo_array *array)
+{
+    array_skip skip;
+    skip_result result;
+
+    if (gufo_value_type_size(array->type) != 0)
+        return numbers_fill(array, gufo_value_type_size(array->type));
+    array_skip_start(&skip, array->data, 0, array->size, array->encoding);
+    skip.entered = true; /* the header is in the view */
+    skip.stack[skip.depth++] = (skip_frame){array->type, array->count};
+    result = array_skip_run(&skip);
+    return result == SKIP_TOO_DEEP || (result == SKIP_DONE && skip.position == array->size);
+}
+
 /* ---- looking inside ------------------------------------------------------------------------- */
 
 gufo_array_iter gufo_array_start(const gufo_array *array)
@@ -205,12 +262,22 @@ bool gufo_array_next(gufo_array_iter *iter, gufo_value *out)
     if (iter->index >= iter->array.count || iter->changed)
         return false;
     out->type = iter->array.type;
-    found = form->size != 0             ? next_number(iter, out, form->size)
-            : form->kind == KIND_STRING ? next_string(iter, out)
-                                        : next_array(iter, out);
+    /* Whoever makes an array or a walk may give it a type or a position that makes no sense. */
+    found = form == NULL || iter->position > iter->array.size ? false
+            : form->size != 0                                 ? next_number(iter, out, form->size)
+            : form->kind == KIND_STRING                       ? next_string(iter, out)
+                                                              : next_array(iter, out);
     iter->index += found;
     iter->changed = !found;
     return found;
+}
+
+static gufo_status check_element_type(gufo_value_type type, gufo_error *error)
+{
+    if (value_form_of((uint32_t)type) != NULL)
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "element type %d does not exist",
+                     (int)type);
 }
 
 gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *out,
@@ -218,13 +285,17 @@ gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *o
 {
     size_t size = gufo_value_type_size(array->type);
     gufo_array_iter iter = gufo_array_start(array);
+    gufo_status status = check_element_type(array->type, error);
 
+    if (status != GUFO_OK)
+        return status;
     if (index >= array->count)
         return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "no element %" PRIu64 " in an array of %" PRIu64, index, array->count);
     if (size != 0) {
         iter.index = index;
-        iter.position = index * size;
+        if (!checked_mul(index, size, &iter.position))
+            iter.position = UINT64_MAX;
     }
     while (gufo_array_next(&iter, out))
         if (iter.index == index + 1)
@@ -237,7 +308,10 @@ gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t co
                             gufo_error *error)
 {
     size_t size = gufo_value_type_size(array->type);
+    gufo_status status = check_element_type(array->type, error);
 
+    if (status != GUFO_OK)
+        return status;
     if (size == 0)
         return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
                          "elements of type %s have no fixed size",
@@ -246,6 +320,10 @@ gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t co
         return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                          "elements %" PRIu64 " to %" PRIu64 " of an array of %" PRIu64, first,
                          first + count, array->count);
+    if (!range_inside(first, count, array->size / size))
+        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
+                         "an array of %" PRIu64 " elements of type %s has only %" PRIu64 " bytes",
+                         array->count, gufo_value_type_name(array->type), array->size);
     if (count > 0)
         copy_numbers(out, array->data + first * size, count, size,
                      encoding_swapped(array->encoding));

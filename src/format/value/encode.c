@@ -107,6 +107,8 @@ static gufo_status fail_changed(gufo_error *error)
 static gufo_status encode_fixed(encoder *e, const gufo_array *array, size_t width,
                                 gufo_error *error)
 {
+    if (!array_filled(array))
+        return fail_changed(error);
     for (uint64_t i = 0; array->type == GUFO_VALUE_BOOL && i < array->count; i++)
         if (array->data[i] > 1)
             return fail_bool(array->data[i], error);

@@ -136,22 +136,32 @@ gufo_str string_text(const uint8_t *at, uint64_t len, gufo_encoding encoding)
 
 /* ---- conversions ---------------------------------------------------------------------------- */
 
+/* For a sentence. */
+static const char *name_of(gufo_value_type type)
+{
+    const value_form *form = value_form_of((uint32_t)type);
+
+    return form != NULL ? form->name : "unknown";
+}
+
 static gufo_status wrong_type(const gufo_value *value, const char *wanted, gufo_error *error)
 {
     return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value has type %s, not %s",
-                     value_forms[value->type].name, wanted);
+                     name_of(value->type), wanted);
 }
 
-static value_kind kind_of(const gufo_value *value)
+static bool is_kind(const gufo_value *value, value_kind kind)
 {
-    return value_forms[value->type].kind;
+    const value_form *form = value_form_of((uint32_t)value->type);
+
+    return form != NULL && form->kind == kind;
 }
 
 gufo_status gufo_value_u64(const gufo_value *value, uint64_t *out, gufo_error *error)
 {
-    if (kind_of(value) == KIND_UNSIGNED)
+    if (is_kind(value, KIND_UNSIGNED))
         *out = value->as.u;
-    else if (kind_of(value) != KIND_SIGNED)
+    else if (!is_kind(value, KIND_SIGNED))
         return wrong_type(value, "an integer", error);
     else if (value->as.i < 0)
         return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
@@ -163,9 +173,9 @@ gufo_status gufo_value_u64(const gufo_value *value, uint64_t *out, gufo_error *e
 
 gufo_status gufo_value_i64(const gufo_value *value, int64_t *out, gufo_error *error)
 {
-    if (kind_of(value) == KIND_SIGNED)
+    if (is_kind(value, KIND_SIGNED))
         *out = value->as.i;
-    else if (kind_of(value) != KIND_UNSIGNED)
+    else if (!is_kind(value, KIND_UNSIGNED))
         return wrong_type(value, "an integer", error);
     else if (value->as.u > INT64_MAX)
         return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
@@ -177,7 +187,7 @@ gufo_status gufo_value_i64(const gufo_value *value, int64_t *out, gufo_error *er
 
 gufo_status gufo_value_f64(const gufo_value *value, double *out, gufo_error *error)
 {
-    if (kind_of(value) != KIND_FLOAT)
+    if (!is_kind(value, KIND_FLOAT))
         return wrong_type(value, "a float", error);
     *out = value->as.f;
     return GUFO_OK;
@@ -185,7 +195,7 @@ gufo_status gufo_value_f64(const gufo_value *value, double *out, gufo_error *err
 
 gufo_status gufo_value_bool(const gufo_value *value, bool *out, gufo_error *error)
 {
-    if (kind_of(value) != KIND_BOOL)
+    if (!is_kind(value, KIND_BOOL))
         return wrong_type(value, "bool", error);
     *out = value->as.b;
     return GUFO_OK;
@@ -193,7 +203,7 @@ gufo_status gufo_value_bool(const gufo_value *value, bool *out, gufo_error *erro
 
 gufo_status gufo_value_str(const gufo_value *value, gufo_str *out, gufo_error *error)
 {
-    if (kind_of(value) != KIND_STRING)
+    if (!is_kind(value, KIND_STRING))
         return wrong_type(value, "string", error);
     *out = value->as.str;
     return GUFO_OK;
@@ -202,12 +212,11 @@ gufo_status gufo_value_str(const gufo_value *value, gufo_str *out, gufo_error *e
 gufo_status gufo_value_array(const gufo_value *value, gufo_value_type elements, gufo_array *out,
                              gufo_error *error)
 {
-    if (kind_of(value) != KIND_ARRAY)
+    if (!is_kind(value, KIND_ARRAY))
         return wrong_type(value, "array", error);
     if (value->as.array.type != elements)
         return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value is an array of %s, not of %s",
-                         gufo_value_type_name(value->as.array.type),
-                         gufo_value_type_name(elements));
+                         name_of(value->as.array.type), name_of(elements));
     *out = value->as.array;
     return GUFO_OK;
 }
