@@ -97,14 +97,29 @@ static void note_failure(stream *s, uint64_t chunk, gufo_status status, const gu
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
+/* A provider may fail to describe a tensor that it has described before. */
+static void note_changed(stream *s)
+{
+    gufo_error error;
+    gufo_status status =
+        fail_with(&error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                  "the model does not give tensor %" PRIu64 " any more", s->next.tensor);
+
+    fail_in(&error, GUFO_FILE_INPUT, 0, gufo_model_name(s->model));
+    note_failure(s, s->claimed, status, &error);
+}
+
 /* Prepares the slot of the next chunk; false if there is none. */
 static bool claim(stream *s)
 {
     slot *to = slot_of(s, s->claimed);
     gufo_tensor tensor;
 
-    if (!gufo_tensor_at(s->model, s->next.tensor, &tensor)) {
-        s->exhausted = true;
+    s->exhausted = s->next.tensor >= gufo_tensor_count(s->model);
+    if (s->exhausted)
+        return false;
+    if (!gufo_tensor_at(s->model, s->next.tensor, &tensor) || tensor.size < s->next.offset) {
+        note_changed(s);
         return false;
     }
     to->tensor = tensor;

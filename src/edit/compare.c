@@ -75,11 +75,12 @@ static gufo_status compare_tensors(comparing *c, gufo_error *error)
     uint64_t latest = 0, at;
     gufo_status status = GUFO_OK;
 
-    for (uint64_t i = 0; status == GUFO_OK; i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_tensor_count(c->models[0]); i++) {
         gufo_tensor_difference d = {0};
 
-        if (!gufo_tensor_at(c->models[0], i, &d.a))
-            break;
+        status = compare_side(0, model_tensor_at(c->models[0], i, &d.a, error), error);
+        if (status != GUFO_OK)
+            return status;
         if (!model_tensor_find(c->models[1], d.a.name, &at) ||
             !gufo_tensor_at(c->models[1], at, &d.b)) {
             d.b = (gufo_tensor){0};
@@ -95,20 +96,25 @@ static gufo_status compare_tensors(comparing *c, gufo_error *error)
     return status;
 }
 
-static void report_added(comparing *c)
+static gufo_status report_added(comparing *c, gufo_error *error)
 {
     gufo_tensor_difference d = {.kind = GUFO_DIFFERENCE_ADDED};
+    gufo_status status = GUFO_OK;
     gufo_tensor other;
 
-    for (uint64_t i = 0; gufo_tensor_at(c->models[1], i, &d.b); i++)
-        if (!gufo_tensor_find_str(c->models[0], d.b.name, &other))
+    for (uint64_t i = 0; i < gufo_tensor_count(c->models[1]) && status == GUFO_OK; i++) {
+        status = compare_side(1, model_tensor_at(c->models[1], i, &d.b, error), error);
+        if (status == GUFO_OK && !gufo_tensor_find_str(c->models[0], d.b.name, &other))
             report(c, &d);
+    }
+    return status;
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
 static gufo_status measure(comparing *c, gufo_error *error)
 {
+    gufo_status status = GUFO_OK;
     gufo_tensor a, b;
 
     for (unsigned side = 0; side < 2; side++) {
@@ -120,12 +126,14 @@ static gufo_status measure(comparing *c, gufo_error *error)
                 gufo_model_name(c->models[side]));
         return GUFO_E_ARGUMENT;
     }
-    for (uint64_t i = 0; gufo_tensor_at(c->models[0], i, &a); i++)
-        if (gufo_tensor_find_str(c->models[1], a.name, &b) &&
+    for (uint64_t i = 0; i < gufo_tensor_count(c->models[0]) && status == GUFO_OK; i++) {
+        status = compare_side(0, model_tensor_at(c->models[0], i, &a, error), error);
+        if (status == GUFO_OK && gufo_tensor_find_str(c->models[1], a.name, &b) &&
             !checked_add(c->total, a.size, &c->total))
             return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
                              "the tensors have more bytes in total than can be counted");
-    return GUFO_OK;
+    }
+    return status;
 }
 
 static void note_files(comparing *c)
@@ -182,7 +190,7 @@ gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
     if (status == GUFO_OK)
         status = compare_tensors(&c, error);
     if (status == GUFO_OK)
-        report_added(&c);
+        status = report_added(&c, error);
     c.result->same = status == GUFO_OK && is_same(c.result);
     return status;
 }

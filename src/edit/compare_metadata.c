@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "edit/planner.h"
+#include "format/model/model.h"
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
@@ -110,14 +111,14 @@ static gufo_status compare_entries(comparing *c, const gufo_model *a, const gufo
 {
     uint64_t latest = 0;
     gufo_status status = GUFO_OK;
-    gufo_entry entry;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(a, i, &entry); i++) {
-        gufo_entry_difference d = {.a = entry};
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(a); i++) {
+        gufo_entry_difference d = {0};
 
-        if (is_ignored(entry.key))
+        status = compare_side(0, model_entry_at(a, i, &d.a, error), error);
+        if (status != GUFO_OK || is_ignored(d.a.key))
             continue;
-        if (!gufo_metadata_find_str(b, entry.key, &d.b)) {
+        if (!gufo_metadata_find_str(b, d.a.key, &d.b)) {
             d.kind = GUFO_DIFFERENCE_REMOVED;
             report(c, &d);
             continue;
@@ -134,12 +135,14 @@ gufo_status compare_all_metadata(comparing *c, gufo_error *error)
 {
     const gufo_model *a = c->models[0], *b = c->models[1];
     gufo_status status = compare_entries(c, a, b, error);
-    gufo_entry entry, other;
+    gufo_entry other;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(b, i, &entry); i++) {
-        gufo_entry_difference d = {.kind = GUFO_DIFFERENCE_ADDED, .b = entry};
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(b); i++) {
+        gufo_entry_difference d = {.kind = GUFO_DIFFERENCE_ADDED};
 
-        if (!is_ignored(entry.key) && !gufo_metadata_find_str(a, entry.key, &other))
+        status = compare_side(1, model_entry_at(b, i, &d.b, error), error);
+        if (status == GUFO_OK && !is_ignored(d.b.key) &&
+            !gufo_metadata_find_str(a, d.b.key, &other))
             report(c, &d);
     }
     return status;

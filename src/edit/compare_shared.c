@@ -21,8 +21,7 @@ unsigned compare_threads(const comparing *c, size_t bytes, uint64_t parts)
     return (unsigned)(threads < parts ? threads : parts);
 }
 
-/* The model says which file; which of the two models it is, only we know. */
-static gufo_status name_side(unsigned number, gufo_status status, gufo_error *error)
+gufo_status compare_side(unsigned number, gufo_status status, gufo_error *error)
 {
     if (status != GUFO_OK && error != NULL && number == 1 && error->role == GUFO_FILE_INPUT)
         error->role = GUFO_FILE_SECOND_INPUT;
@@ -35,5 +34,5 @@ gufo_status compare_read(const compared_side *side, uint64_t offset, void *buffe
     gufo_status status =
         gufo_tensor_read_raw(side->model, side->tensor, offset, buffer, (size_t)size, error);
 
-    return name_side(side->number, status, error);
+    return compare_side(side->number, status, error);
 }

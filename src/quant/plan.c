@@ -21,7 +21,7 @@ typedef struct planning {
     uint64_t *layers;   /* owned: what `pruned` points to */
     gufo_tensor *infos; /* of the output: what recipes look at */
     gufo_recipe_choice *choices;
-    size_t names_len;
+    uint64_t names_len, names_room;
     name_index index; /* of the tensors of the output, by name */
 } planning;
 
@@ -67,6 +67,7 @@ static gufo_status list_layers(planning *p, gufo_error *error)
 static gufo_status check_layers(const planning *p, gufo_error *error)
 {
     const gufo_model *input = p->q->input;
+    gufo_status status = GUFO_OK;
     gufo_tensor tensor;
     uint64_t layer;
     size_t at, len;
@@ -74,8 +75,12 @@ static gufo_status check_layers(const planning *p, gufo_error *error)
     for (size_t i = 0; i < p->pruned.count; i++) {
         bool found = false;
 
-        for (uint64_t t = 0; !found && gufo_tensor_at(input, t, &tensor); t++)
+        for (uint64_t t = 0; !found && t < gufo_tensor_count(input); t++) {
+            status = model_tensor_at(input, t, &tensor, error);
+            if (status != GUFO_OK)
+                return status;
             found = layer_find(tensor.name, &layer, &at, &len) && layer == p->pruned.layers[i];
+        }
         if (!found)
             return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                              "there is no layer %" PRIu64 " to leave out", p->pruned.layers[i]);
@@ -149,14 +154,18 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *from, uint64_t ind
 }
 
 /* Bytes of all names, those that are renumbered twice. */
-static uint64_t all_names_len(const gufo_model *input)
+static gufo_status all_names_len(const gufo_model *input, uint64_t *len, gufo_error *error)
 {
+    gufo_status status = GUFO_OK;
     gufo_tensor tensor;
-    uint64_t len = 0;
 
-    for (uint64_t i = 0; gufo_tensor_at(input, i, &tensor); i++)
-        len += 2 * (uint64_t)tensor.name.len;
-    return len;
+    *len = 0;
+    for (uint64_t i = 0; i < gufo_tensor_count(input) && status == GUFO_OK; i++) {
+        status = model_tensor_at(input, i, &tensor, error);
+        if (status == GUFO_OK)
+            *len += 2 * (uint64_t)tensor.name.len;
+    }
+    return status;
 }
 
 static gufo_status list_tensors(planning *p, gufo_error *error)
@@ -164,19 +173,24 @@ static gufo_status list_tensors(planning *p, gufo_error *error)
     gufo_quantizer *q = p->q;
     const gufo_allocator *allocator = &q->allocator;
     uint64_t count = gufo_tensor_count(q->input);
-    gufo_status status = GUFO_OK;
-    gufo_tensor from;
+    gufo_status status = all_names_len(q->input, &p->names_room, error);
+    gufo_tensor tensor;
 
+    if (status != GUFO_OK)
+        return status;
     q->tensors = new_array(allocator, count, sizeof *q->tensors, error);
-    q->names = new_array(allocator, all_names_len(q->input), 1, error);
+    q->names = new_array(allocator, p->names_room, 1, error);
     p->infos = new_array(allocator, count, sizeof *p->infos, error);
     p->choices = new_array(allocator, count, sizeof *p->choices, error);
     if (q->tensors == NULL || q->names == NULL || p->infos == NULL || p->choices == NULL)
         return GUFO_E_MEMORY;
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
-        (void)gufo_tensor_at(q->input, i, &from);
-        if (!is_pruned(p, from.name))
-            status = add_tensor(p, &from, i, error);
+        status = model_tensor_at(q->input, i, &tensor, error);
+        if (status == GUFO_OK && 2 * (uint64_t)tensor.name.len > p->names_room - p->names_len)
+            status = fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                               "the name of tensor %" PRIu64 " was changed", i);
+        if (status == GUFO_OK && !is_pruned(p, tensor.name))
+            status = add_tensor(p, &tensor, i, error);
     }
     return status;
 }

@@ -197,10 +197,13 @@ static gufo_status prune_arrays(gufo_document *document, const gufo_model *file,
     gufo_status status = GUFO_OK;
     gufo_entry entry;
 
-    for (uint64_t i = 0; pruned->count > 0 && gufo_metadata_at(file, i, &entry); i++)
+    for (uint64_t i = 0; pruned->count > 0 && i < gufo_metadata_count(file) && status == GUFO_OK;
+         i++) {
+        status = model_entry_at(file, i, &entry, error);
         if (status == GUFO_OK && find_setting(s, entry.key) == NULL &&
             is_array_over_layers(file, &entry))
             status = prune_array(document, &entry, pruned, error);
+    }
     return status;
 }
 
@@ -306,7 +309,10 @@ static gufo_status copy_entries(gufo_document *document, const gufo_model *file,
     document_value value;
     gufo_entry entry;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(file, i, &entry); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(file); i++) {
+        status = model_entry_at(file, i, &entry, error);
+        if (status != GUFO_OK)
+            return status;
         if (gufo_document_find_str(document, entry.key, NULL))
             return fail_with(error, GUFO_E_MALFORMED, entry.offset, "key %s occurs twice",
                              quote_name(quoted, entry.key));

@@ -59,14 +59,17 @@ static gufo_status report_entries(const reporting *t)
     const named_list *entries = &t->document->entries;
     const gufo_model *model = t->document->source;
     uint64_t at = skip_gone(entries, 0);
+    uint64_t count = model != NULL ? gufo_metadata_count(model) : 0;
     gufo_status status = GUFO_OK;
     gufo_entry old;
 
-    for (uint64_t i = 0; status == GUFO_OK && model != NULL && gufo_metadata_at(model, i, &old);
-         i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < count; i++) {
         const document_entry *e =
             at < entries->items.count ? document_entry_in(t->document, at) : NULL;
 
+        status = model_entry_at(model, i, &old, t->error);
+        if (status != GUFO_OK)
+            return status;
         if (e != NULL && e->origin == i) {
             status = report_kept(t, &old, e);
             at = skip_gone(entries, at + 1);
@@ -95,17 +98,21 @@ static void report_kept_tensor(const reporting *t, const gufo_tensor *old,
         report(t, GUFO_CHANGE_TENSOR_RETYPED, name, name, NULL, NULL);
 }
 
-static void report_tensors(const reporting *t)
+static gufo_status report_tensors(const reporting *t)
 {
     const named_list *tensors = &t->document->tensors;
     const gufo_model *model = t->document->source;
     uint64_t at = skip_gone(tensors, 0);
+    uint64_t count = model != NULL ? gufo_tensor_count(model) : 0;
     gufo_tensor old;
 
-    for (uint64_t i = 0; model != NULL && gufo_tensor_at(model, i, &old); i++) {
+    for (uint64_t i = 0; i < count; i++) {
         const document_tensor *now =
             at < tensors->items.count ? document_tensor_in(t->document, at) : NULL;
+        gufo_status status = model_tensor_at(model, i, &old, t->error);
 
+        if (status != GUFO_OK)
+            return status;
         if (now != NULL && now->from == model && now->origin == i) {
             report_kept_tensor(t, &old, now);
             at = skip_gone(tensors, at + 1);
@@ -117,6 +124,7 @@ static void report_tensors(const reporting *t)
 
         report(t, GUFO_CHANGE_TENSOR_ADDED, name, name, NULL, NULL);
     }
+    return GUFO_OK;
 }
 
 gufo_status gufo_document_changes(const gufo_document *document, gufo_change_fn *visit,
@@ -125,7 +133,5 @@ gufo_status gufo_document_changes(const gufo_document *document, gufo_change_fn 
     const reporting t = {document, visit, context, error};
     gufo_status status = report_entries(&t);
 
-    if (status == GUFO_OK)
-        report_tensors(&t);
-    return status;
+    return status == GUFO_OK ? report_tensors(&t) : status;
 }

@@ -289,8 +289,10 @@ gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model
     if (model == NULL)
         return fail_missing("model", error);
     status = document_note_model(document, model, error);
-    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(model, i, &entry); i++) {
-        if (document_is_padding(&entry) || (select != NULL && !select(context, entry.key)))
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(model); i++) {
+        status = model_entry_at(model, i, &entry, error);
+        if (status != GUFO_OK || document_is_padding(&entry) ||
+            (select != NULL && !select(context, entry.key)))
             continue;
         status = copy_entry(document, model, &entry, error);
         count += status == GUFO_OK;
@@ -310,8 +312,9 @@ gufo_status document_load_entries(gufo_document *document, gufo_error *error)
     char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_metadata_at(model, i, &entry); i++) {
-        if (document_is_padding(&entry))
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(model); i++) {
+        status = model_entry_at(model, i, &entry, error);
+        if (status != GUFO_OK || document_is_padding(&entry))
             continue;
         if (gufo_document_find_str(document, entry.key, NULL))
             return rule_failure(error, RULE_KEY_DUPLICATE, "key %s occurs twice",

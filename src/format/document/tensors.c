@@ -177,9 +177,11 @@ gufo_status document_check_order(const gufo_document *document, gufo_byte_order 
     for (uint64_t i = 0; i < document->tensors.items.count && status == GUFO_OK; i++) {
         const document_tensor *t = document_tensor_in(document, i);
 
+        if (t->named.gone || !is_swapped(t, order))
+            continue;
+        status = model_tensor_at(t->from, t->origin, &tensor, error);
         /* What gets another type is decoded, and needs no swapping. */
-        if (!t->named.gone && is_swapped(t, order) && gufo_tensor_at(t->from, t->origin, &tensor) &&
-            tensor.type == t->type)
+        if (status == GUFO_OK && tensor.type == t->type)
             status = check_swap(&tensor, error);
     }
     return status;
@@ -235,14 +237,18 @@ static gufo_status copy_tensor(gufo_document *document, const gufo_model *model,
 gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model *model,
                                       uint64_t index, gufo_error *error)
 {
+    gufo_status status;
     gufo_tensor t;
 
     if (model == NULL)
         return fail_missing("model", error);
-    if (!gufo_tensor_at(model, index, &t))
+    if (index >= gufo_tensor_count(model))
         return model_fail(
             model, fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, index),
             error);
+    status = model_tensor_at(model, index, &t, error);
+    if (status != GUFO_OK)
+        return status;
     return model_fail(model_holding(model, &t), copy_tensor(document, model, index, &t, error),
                       error);
 }
@@ -259,8 +265,9 @@ gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_model
         *copied = 0;
     if (model == NULL)
         return fail_missing("model", error);
-    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(model, i, &t); i++) {
-        if (select != NULL && !select(context, t.name))
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_tensor_count(model); i++) {
+        status = model_tensor_at(model, i, &t, error);
+        if (status != GUFO_OK || (select != NULL && !select(context, t.name)))
             continue;
         status = gufo_document_copy_tensor(document, model, i, error);
         count += status == GUFO_OK;

@@ -24,8 +24,30 @@ static gufo_status read_made(const struct rows *r, uint64_t first, uint64_t coun
     const gufo_model *model = r->context;
     gufo_tensor tensor;
 
-    (void)gufo_tensor_at(model, r->offset, &tensor);
+    gufo_status status = model_tensor_at(model, r->offset, &tensor, error);
+    char quoted[GUFO_QUOTE_SIZE];
+
+    if (status != GUFO_OK)
+        return status;
+    /* Buffers have the size that was planned. */
+    if (r->type == NULL || tensor.type != r->type->id || tensor.dims[0] != r->columns ||
+        tensor.size != r->row_bytes * r->count)
+        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
+                         "tensor %s has another type or shape than it had when the job was planned",
+                         quote_name(quoted, tensor.name));
     return gufo_tensor_read_rows(model, &tensor, first, count, out, error);
+}
+
+/* The bytes of a row, which an empty tensor has too, if only its type says so. */
+static uint64_t row_bytes(const gufo_tensor *tensor, uint64_t count)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
+
+    if (count > 0)
+        return tensor->size / count;
+    return type != NULL && type->block_elements != 0
+               ? tensor->dims[0] / type->block_elements * type->block_bytes
+               : 0;
 }
 
 rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *tensor, uint64_t index)
@@ -37,7 +59,7 @@ rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *ten
               .offset = tensor->offset,
               .columns = columns,
               .count = count,
-              .row_bytes = count == 0 ? 0 : tensor->size / count,
+              .row_bytes = row_bytes(tensor, count),
               .type = gufo_element_type_by_id(tensor->type),
               .swapped = gufo_model_facts(in->model).byte_order == GUFO_BIG_ENDIAN};
 

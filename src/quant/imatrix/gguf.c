@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "format/model/model.h"
 
 static const char sums_suffix[] = ".in_sum2";
 static const char counts_suffix[] = ".counts";
@@ -93,7 +94,10 @@ static gufo_status add_tensors(gufo_imatrix *m, gufo_error *error)
     gufo_status status = GUFO_OK;
     gufo_str name;
 
-    for (uint64_t i = 0; status == GUFO_OK && gufo_tensor_at(m->file, i, &tensor); i++) {
+    for (uint64_t i = 0; status == GUFO_OK && i < gufo_tensor_count(m->file); i++) {
+        status = model_tensor_at(m->file, i, &tensor, error);
+        if (status != GUFO_OK)
+            return status;
         if (strip(tensor.name, sums_suffix, &name))
             status = add_pair(m, &tensor, name, error);
         else if (strip(tensor.name, counts_suffix, &name) &&

@@ -167,9 +167,14 @@ gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
     if (!gufo_model_has_data(model))
         return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                          "the data of a pipe cannot be checked: it can be read only once");
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
-        c.total += tensor.available;
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor) && status == GUFO_OK; i++)
-        status = check_tensor(&c, &tensor, error);
+    for (uint64_t i = 0; i < gufo_tensor_count(model) && status == GUFO_OK; i++) {
+        status = model_tensor_at(model, i, &tensor, error);
+        c.total += status == GUFO_OK ? tensor.available : 0;
+    }
+    for (uint64_t i = 0; i < gufo_tensor_count(model) && status == GUFO_OK; i++) {
+        status = model_tensor_at(model, i, &tensor, error);
+        if (status == GUFO_OK)
+            status = check_tensor(&c, &tensor, error);
+    }
     return status;
 }
