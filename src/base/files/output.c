@@ -1,4 +1,6 @@
 /* Atomic output files; output.h has the idea. */
+#define _XOPEN_SOURCE 700 /* S_ISVTX */
+
 #include "base/files/output.h"
 
 #include <errno.h>
@@ -43,6 +45,38 @@ static gufo_status follow_link(output *o, gufo_error *error)
     return GUFO_OK;
 }
 
+/* Where everybody may create files, a link of another user may lead our output to any place: only our own are
+ * followed, and those of the folder's owner, as the kernel does with protected_symlinks. */
+static gufo_status check_link(const output *o, const struct stat *link, gufo_error *error)
+{
+    char folder[PATH_MAX];
+    struct stat info;
+
+    if (link->st_uid == geteuid())
+        return GUFO_OK;
+    if (!folder_of(o->target, folder) || stat(folder, &info) != 0)
+        return fail_io(error, errno, "cannot examine the folder of the target");
+    if ((info.st_mode & S_ISVTX) == 0 || (info.st_mode & S_IWOTH) == 0 ||
+        link->st_uid == info.st_uid)
+        return GUFO_OK;
+    return fail_with(
+        error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        "target is another user's symlink in a folder where everybody may create files");
+}
+
+/* The text of a link in /proc is not always a path: that of a file that was removed ends in " (deleted)". */
+static gufo_status check_way(const output *o, const char *path, const struct stat *found,
+                             gufo_error *error)
+{
+    struct stat opened;
+
+    if (stat(path, &opened) != 0 ||
+        (o->exists && opened.st_dev == found->st_dev && opened.st_ino == found->st_ino))
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                     "target is a symlink whose text does not lead to the file that it opens");
+}
+
 /* Finds the file to replace. o->exists says whether there is one. */
 static gufo_status find_target(output *o, const char *path, struct stat *info, gufo_error *error)
 {
@@ -58,8 +92,10 @@ static gufo_status find_target(output *o, const char *path, struct stat *info, g
         if (!o->exists && errno != ENOENT)
             return fail_io(error, errno, "cannot examine the target");
         if (!o->exists || !S_ISLNK(info->st_mode))
-            return GUFO_OK;
-        status = follow_link(o, error);
+            return links == 0 ? GUFO_OK : check_way(o, path, info, error);
+        status = check_link(o, info, error);
+        if (status == GUFO_OK)
+            status = follow_link(o, error);
         if (status != GUFO_OK)
             return status;
     }
