@@ -423,6 +423,54 @@ static void test_long_parts(void **state)
     free(values);
 }
 
+/* ---- temporary files that a signal handler may have to remove -------------------------------- */
+
+typedef struct watching {
+    const gufo_job *job;
+    size_t removed, shown;
+} watching;
+
+/* Called when a file has lost its name: until then, and not before, its path may be given up. */
+static void watch(void *context, const disk_call *call)
+{
+    watching *w = context;
+    const char *volatile const *list = gufo_job_temporaries(w->job);
+
+    if ((call->kind != DISK_UNLINK && call->kind != DISK_RENAME) || call->path == NULL ||
+        strstr(call->path, ".gufo-") == NULL || strstr(call->path, ".tmp") == NULL)
+        return;
+    w->removed++;
+    for (uint64_t i = 0; i < gufo_job_output_count(w->job); i++)
+        w->shown += list[i] != NULL && strcmp(list[i], call->path) == 0;
+}
+
+static void test_temporaries(void **state)
+{
+    (void)state;
+    for (unsigned n = 0; n < 4; n++) { /* a file or a set; stopped or not */
+        plan p = plan_new(n % 2 == 0, SOME);
+        const gufo_job_options options = {.path = p.path.text};
+        gufo_run how;
+        gufo_error error = no_error();
+        gufo_job *job = plan_job(&p, &error);
+        watching w = {.job = job};
+
+        check(job != NULL, "%s", error.message);
+        p.stop_at = n < 2 ? 1 : 0;
+        how = plan_how(&p, 1, 0);
+        disk_observe(watch, &w);
+        check_status(gufo_job_run(job, &options, &how, &error), n < 2 ? GUFO_E_STOPPED : GUFO_OK,
+                     &error, "run %u", n);
+        disk_observe(NULL, NULL);
+        check_u64(w.removed, p.targets, "run %u: removed or renamed", n);
+        check_u64(w.shown, w.removed, "run %u: shown until then", n);
+        for (size_t i = 0; i < p.targets; i++)
+            check(gufo_job_temporaries(job)[i] == NULL, "run %u: still shown", n);
+        gufo_job_free(job);
+        plan_end(&p);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -435,6 +483,7 @@ int main(void)
         cmocka_unit_test(test_same_outputs),
         cmocka_unit_test(test_many_targets),
         cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_temporaries),
         cmocka_unit_test(test_changed_input),
         cmocka_unit_test(test_short_input),
         cmocka_unit_test(test_numbers_that_are_none),

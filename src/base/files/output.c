@@ -441,6 +441,8 @@ static void keep_rights(const output *o)
 
 void output_forget(output *o)
 {
+    if (o->listed != NULL)
+        *o->listed = NULL;
     mem_free(o->allocator, o->temporary);
     mem_free(o->allocator, o->target);
     mem_free(o->allocator, o->old);

@@ -26,6 +26,8 @@ typedef struct output {
     bool named;      /* an interrupted commit has given it its name already (commit.h) */
     uint64_t place;  /* the same for two targets that are the same name in the same folder */
     const gufo_allocator *allocator;
+    /* Where signal handlers find `temporary`, or NULL: cleared once that is not a file any more. */
+    const char *volatile *listed;
 } output;
 
 /* Creates the temporary file and reserves `size` bytes for it, which read as zeros.  GUFO_E_EXISTS

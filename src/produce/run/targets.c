@@ -175,7 +175,10 @@ gufo_status targets_reserve(targets *t, gufo_error *error)
 
         status = t->resumable ? output_open_part(file, false, size, error)
                               : output_create(file, size, !shares, error);
-        t->job->temporaries[i] = t->resumable ? NULL : file->temporary;
+        if (!t->resumable) {
+            file->listed = &t->job->temporaries[i];
+            *file->listed = file->temporary;
+        }
         if (status != GUFO_OK)
             return targets_fail(t, i, status, error);
         (void)close(file->fd);
@@ -273,18 +276,11 @@ gufo_status targets_sync(targets *t, gufo_error *error)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static void forget_temporaries(const targets *t)
-{
-    for (uint64_t i = 0; i < t->job->target_count; i++)
-        t->job->temporaries[i] = NULL;
-}
-
 gufo_status targets_commit(targets *t, bool keep, gufo_error *error)
 {
     size_t failed;
     gufo_status status;
 
-    forget_temporaries(t);
     for (uint64_t i = 0; i < t->job->target_count; i++)
         t->files[i].keep = keep;
     status = commit_set(t->files, (size_t)t->job->target_count, &failed, error);
@@ -295,7 +291,6 @@ void targets_end(targets *t, bool keep)
 {
     const gufo_allocator *a = &t->job->allocator;
 
-    forget_temporaries(t);
     for (uint64_t i = 0; t->files != NULL && i < t->job->target_count; i++) {
         t->files[i].keep = keep;
         output_discard(&t->files[i]);
