@@ -49,6 +49,15 @@ gufo_status edit_journal_find(journal_name *out, const char *path, gufo_error *e
     return GUFO_OK;
 }
 
+bool edit_journal_possible(const char *path)
+{
+    journal_name journal;
+    struct stat info;
+
+    return edit_journal_find(&journal, path, NULL) != GUFO_OK || lstat(journal.text, &info) == 0 ||
+           errno != ENAMETOOLONG;
+}
+
 /* Waits until names in the folder of `path` are on disk; fails also where that cannot be asked for. */
 static gufo_status sync_folder(const char *path, gufo_error *error)
 {

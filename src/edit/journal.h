@@ -35,6 +35,10 @@ typedef struct journal_path {
 /* Where the journal of the file that `path` names would be.  GUFO_E_IO without such a file. */
 gufo_status edit_journal_find(journal_name *out, const char *path, gufo_error *error);
 
+/* Whether the file system takes the name of the journal: a file's name may be as long as a name can be.  `path`
+ * has no symlinks. */
+bool edit_journal_possible(const char *path);
+
 /* Writes it, and waits until it is on disk.  *created is false if there could be none, because there
  * is one already or the folder does not let us; on other failures it is removed. */
 gufo_status edit_journal_write(const edit_journal *j, const char *path, bool *created,

@@ -11,6 +11,7 @@
 #include "base/files/disk.h"
 #include "base/files/move.h"
 #include "edit/edit.h"
+#include "edit/journal.h"
 
 enum { SENTENCE = 160 };
 
@@ -60,6 +61,8 @@ static const char *impossible(const choice *c)
         return "the file ends before its tensor data begins";
     if (model_file(file)->source.have < gufo_model_facts(file).data_offset)
         return "the file cannot be mapped";
+    if (!edit_journal_possible(c->edit->real_path))
+        return "the name of the file is too long for a journal beside it";
     return NULL;
 }
 

@@ -171,7 +171,9 @@ static gufo_status recover(const char *path, const gufo_allocator *allocator,
     if (status != GUFO_OK)
         return status;
     if (lstat(journal.text, &info) != 0)
-        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine the journal");
+        return errno == ENOENT || errno == ENAMETOOLONG
+                   ? GUFO_OK
+                   : fail_io(error, errno, "cannot examine the journal");
     status = edit_open_locked(path, &fd, &writable, error);
     if (status != GUFO_OK)
         return status;

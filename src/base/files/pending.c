@@ -123,7 +123,8 @@ pending_found pending_open(pending_journal *j, const char *path, uid_t owner)
     *j = (pending_journal){.fd = open(path, O_RDONLY | TRUST_OPEN_FLAGS)};
     if (j->fd < 0) {
         j->obstacle = errno == ELOOP ? "it is a symlink" : "it cannot be opened";
-        return errno == ENOENT ? PENDING_NOTHING : PENDING_UNTRUSTED;
+        /* A name that is too long is nobody's. */
+        return errno == ENOENT || errno == ENAMETOOLONG ? PENDING_NOTHING : PENDING_UNTRUSTED;
     }
     j->obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_beside(&info, owner);
     if (j->obstacle == NULL)
