@@ -262,6 +262,42 @@ static void test_old_part_behind_new_journal(void **state)
     plan_end(&p);
 }
 
+/* What is not ours is in the way: nobody is advised to replace it, and nobody does. */
+static void test_strangers(void **state)
+{
+    static const char *const suffixes[] = {".part", ".part.journal"};
+
+    (void)state;
+    for (unsigned n = 0; n < 16; n++) {
+        const unsigned how = n / 4;
+        const uint32_t flags = n % 2 == 0 ? keep : keep | GUFO_JOB_REPLACE;
+        plan p = plan_new(true, SOME);
+        path_text path = beside(&p, 0, suffixes[n / 2 % 2]);
+        gufo_error error = no_error();
+        struct stat before, after;
+
+        if (how == 0)
+            check(mkdir(path.text, 0755) == 0, "folder");
+        else if (how == 1)
+            check(mkfifo(path.text, 0644) == 0, "pipe");
+        else if (how == 2)
+            check(symlink("nowhere", path.text) == 0, "link");
+        else
+            write_file(path.text, "mine", 4);
+        if (how == 3 && chown(path.text, 12345, (gid_t)-1) != 0) {
+            print_message("only root can make files of another user\n");
+            plan_end(&p);
+            break;
+        }
+        check(lstat(path.text, &before) == 0, "before");
+        check_status(plan_run(&p, flags, 1, 0, &error), GUFO_E_ARGUMENT, &error, "stranger %u", n);
+        check(strstr(error.message, "cannot be replaced") != NULL, "%u: %s", n, error.message);
+        check(lstat(path.text, &after) == 0 && after.st_ino == before.st_ino, "%u: gone", n);
+        check_u64(entry_count(p.f.path), 3, "%u: files", n);
+        plan_end(&p);
+    }
+}
+
 static void test_part_without_journal(void **state)
 {
     plan p = plan_new(true, SOME);
@@ -314,6 +350,7 @@ int main(void)
         cmocka_unit_test(test_spoilt_parts),
         cmocka_unit_test(test_old_part_behind_new_journal),
         cmocka_unit_test(test_part_without_journal),
+        cmocka_unit_test(test_strangers),
         cmocka_unit_test(test_complete),
     };
 

@@ -325,6 +325,55 @@ static void test_complete_but_another(void **state)
     folder_remove(&p.f);
 }
 
+/* A target that was there before the journal was complete is not what was made, however much it looks like it. */
+static void test_complete_but_old(void **state)
+{
+    const struct timespec later[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};
+    place p = place_new();
+    gufo_error error = no_error();
+    size_t len;
+    uint8_t *bytes = read_file(p.expected.text, &len);
+
+    (void)state;
+    stop_at_the_end(&p);
+    check(unlink(p.part.text) == 0, "part");
+    p.flags = GUFO_JOB_REPLACE;
+    bytes[len - 1] ^= 1; /* behind the header */
+    write_file(p.out.text, bytes, len);
+    check(usleep(20000) == 0 && utimensat(AT_FDCWD, p.journal.text, later, 0) == 0, "journal");
+    for (int again = 0; again < 2;
+         again++) { /* looking does not make the journal younger or older */
+        check_status(resume(&p, 1, 0, &error), GUFO_E_ARGUMENT, &error, "old target");
+        check_file(p.out.text, bytes, len, "left as it was");
+        check(file_exists(p.journal.text), "the journal stays");
+    }
+    free(bytes);
+    folder_remove(&p.f);
+}
+
+/* Opening the journal of a run whose data is complete does not make it younger than the target. */
+static void test_complete_twice(void **state)
+{
+    place p = place_new();
+    path_text elsewhere = folder_path(&p.f, "elsewhere");
+    gufo_error error = no_error();
+    struct stat before, after;
+
+    (void)state;
+    stop_at_the_end(&p);
+    check(stat(p.journal.text, &before) == 0 && rename(p.part.text, p.out.text) == 0, "name");
+    check(rename(p.out.text, elsewhere.text) == 0 && usleep(20000) == 0, "elsewhere");
+    check_status(resume(&p, 1, 0, &error), GUFO_E_ARGUMENT, &error, "neither name");
+    check(rename(elsewhere.text, p.out.text) == 0, "back");
+    check(stat(p.journal.text, &after) == 0, "journal");
+    check(before.st_mtim.tv_sec == after.st_mtim.tv_sec &&
+              before.st_mtim.tv_nsec == after.st_mtim.tv_nsec,
+          "the journal was written");
+    check_ok(resume(&p, 1, 0, &error), &error, "resume");
+    check_result(&p, "twice");
+    folder_remove(&p.f);
+}
+
 /* A .part file that is longer than it was left, by a run that had done nothing yet. */
 static void test_longer_part(void **state)
 {
@@ -638,6 +687,8 @@ int main(void)
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_stopped_at_the_end),
         cmocka_unit_test(test_complete_but_another),
+        cmocka_unit_test(test_complete_but_old),
+        cmocka_unit_test(test_complete_twice),
         cmocka_unit_test(test_longer_part),
         cmocka_unit_test(test_complete_but_cut),
         cmocka_unit_test(test_refused),

@@ -19,6 +19,13 @@ const char *trust_own(const struct stat *info)
     return judge(info, info->st_uid == geteuid());
 }
 
+const char *trust_replaceable(const struct stat *info)
+{
+    if (!S_ISREG(info->st_mode))
+        return "it is not a regular file";
+    return info->st_uid != geteuid() ? "it belongs to another user" : NULL;
+}
+
 const char *trust_aside(const struct stat *info, uid_t folder_owner)
 {
     if (!S_ISREG(info->st_mode) && !S_ISLNK(info->st_mode))

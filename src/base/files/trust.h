@@ -16,6 +16,8 @@
 /* All return the reason not to trust the file, as the end of a sentence (static); NULL for
  * nothing.  A file of our own, of one name: */
 const char *trust_own(const struct stat *info);
+/* One that a new file of that name may take the place of, whatever is in it: our own. */
+const char *trust_replaceable(const struct stat *info);
 /* One that is beside a file of `owner`: of that owner, root or ours, of one name, and no other user
  * may write to it. */
 const char *trust_beside(const struct stat *info, uid_t owner);

@@ -157,10 +157,30 @@ void journal_close(journal *j, bool keep)
 
 /* ---- a new one ------------------------------------------------------------------------------ */
 
+/* What is no journal of ours can neither be continued nor replaced. */
+static gufo_status check_replaceable(const journal *j, bool *exists, gufo_error *error)
+{
+    const char *obstacle;
+    struct stat info;
+
+    *exists = lstat(j->path, &info) == 0;
+    if (!*exists)
+        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine the journal");
+    obstacle = trust_replaceable(&info);
+    return obstacle == NULL
+               ? GUFO_OK
+               : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                           "what has the name of the journal cannot be replaced: %s", obstacle);
+}
+
 /* Removes an existing one, unless a process is working on it. */
 static gufo_status remove_old(journal *j, gufo_error *error)
 {
-    gufo_status status;
+    bool exists;
+    gufo_status status = check_replaceable(j, &exists, error);
+
+    if (status != GUFO_OK || !exists)
+        return status;
 
     j->fd = disk_open(j->path, O_RDWR | TRUST_OPEN_FLAGS, 0);
     if (j->fd < 0)
@@ -175,12 +195,18 @@ static gufo_status remove_old(journal *j, gufo_error *error)
 
 static gufo_status create_file(journal *j, gufo_error *error)
 {
+    gufo_status status;
+    bool exists;
+
     j->fd = disk_open(j->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (j->fd >= 0)
         return lock(j, error);
-    if (errno == EEXIST)
-        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
-                         "an interrupted run has left this journal");
+    if (errno == EEXIST) {
+        status = check_replaceable(j, &exists, error);
+        return status != GUFO_OK ? status
+                                 : fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
+                                             "an interrupted run has left this journal");
+    }
     return fail_io(error, errno, "cannot create the journal");
 }
 
@@ -278,6 +304,11 @@ static gufo_status read_marks(journal *j, journal_visit *visit, void *context, g
 /* Takes off what comes after the last good mark: later ones are not to make it look good. */
 static gufo_status cut(const journal *j, gufo_error *error)
 {
+    struct stat info;
+
+    /* What is whole keeps the time at which it was written. */
+    if (fstat(j->fd, &info) == 0 && (uint64_t)info.st_size == mark_at(j, j->marks))
+        return GUFO_OK;
     if (disk_resize(j->fd, mark_at(j, j->marks)) != 0)
         return fail_io(error, errno, "cannot write the journal");
     return sync_journal(j, error);
@@ -315,11 +346,12 @@ static gufo_status read_header(const journal *j, const journal_identity *identit
     return disk_unlink(j->path) == 0 ? GUFO_OK : fail_io(error, errno, "cannot remove the journal");
 }
 
-static gufo_status check_own(const journal *j, gufo_error *error)
+static gufo_status check_own(journal *j, gufo_error *error)
 {
-    struct stat info;
+    struct stat info = {0};
     const char *obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_own(&info);
 
+    j->written = info.st_mtim;
     return obstacle == NULL ? GUFO_OK
                             : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                                         "cannot resume with this journal: %s", obstacle);

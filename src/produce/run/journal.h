@@ -21,6 +21,8 @@
 #ifndef GUFO_PRODUCE_JOURNAL_H
 #define GUFO_PRODUCE_JOURNAL_H
 
+#include <time.h>
+
 #include "produce/produce.h"
 
 typedef struct journal_identity {
@@ -39,7 +41,8 @@ typedef struct journal {
     int fd; /* -1: none */
     const char *path;
     size_t result_size;
-    uint64_t marks; /* that are in it */
+    uint64_t marks;          /* that are in it */
+    struct timespec written; /* last, before it was opened */
 } journal;
 
 typedef void journal_visit(void *context, const journal_mark *mark);

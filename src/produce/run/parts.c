@@ -8,25 +8,39 @@
 
 #include "base/error.h"
 #include "base/files/disk.h"
+#include "base/files/trust.h"
 #include "base/memory.h"
 #include "produce/run/targets.h"
 #include "produce/work/work.h"
 
 /* ---- nothing is to be kept ------------------------------------------------------------------ */
 
+static gufo_status remove_part(const targets *t, const char *path, gufo_error *error)
+{
+    const char *obstacle;
+    struct stat info;
+
+    if (lstat(path, &info) != 0)
+        return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine its .part file");
+    obstacle = trust_replaceable(&info);
+    if (obstacle != NULL)
+        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+                         "its .part file is in the way and cannot be replaced: %s", obstacle);
+    if ((t->flags & GUFO_JOB_REPLACE) == 0)
+        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "its .part file exists already");
+    if (disk_unlink(path) != 0 && errno != ENOENT)
+        return fail_io(error, errno, "cannot remove the old .part file");
+    return GUFO_OK;
+}
+
 static gufo_status clear_part(const targets *t, const output *file, gufo_error *error)
 {
     char *path = output_beside(file, ".part");
-    gufo_status status = GUFO_OK;
+    gufo_status status;
 
     if (path == NULL)
         return fail_memory(error);
-    if (t->flags & GUFO_JOB_REPLACE) {
-        if (disk_unlink(path) != 0 && errno != ENOENT)
-            status = fail_io(error, errno, "cannot remove the old .part file");
-    } else if (access(path, F_OK) == 0) {
-        status = fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "its .part file exists already");
-    }
+    status = remove_part(t, path, error);
     mem_free(&t->job->allocator, path);
     return status;
 }
@@ -119,8 +133,15 @@ gufo_status parts_reserve_again(targets *t, bool empty, gufo_error *error)
 
 /* ---- nothing but names is missing ----------------------------------------------------------- */
 
-/* Whether the target is the output that was made: it has its size and its header. */
-static bool has_its_name(const targets *t, uint32_t index)
+static bool is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+/* Whether the target is the output that was made: it has its size and its header, and got its name after the
+ * journal was complete.  Naming changes the time of the last change of a file's facts; an old target, which may
+ * be of the same size and header, has an earlier one. */
+static bool has_its_name(const targets *t, uint32_t index, const struct timespec *complete)
 {
     enum { PIECE = 4096 };
     const void *header;
@@ -130,6 +151,7 @@ static bool has_its_name(const targets *t, uint32_t index)
     int fd = open(t->files[index].target, O_RDONLY | O_CLOEXEC);
     bool same = fd >= 0 && fstat(fd, &info) == 0 &&
                 (uint64_t)info.st_size == t->job->targets[index].size &&
+                !is_before(&info.st_ctim, complete) &&
                 job_header(&t->job->targets[index], &header, &size, NULL) == GUFO_OK;
 
     for (size_t at = 0; same && at < size; at += step) {
@@ -160,7 +182,8 @@ static gufo_status drop_second_name(const output *file, const struct stat *part,
     return GUFO_OK;
 }
 
-static gufo_status open_complete(targets *t, uint32_t index, gufo_error *error)
+static gufo_status open_complete(targets *t, uint32_t index, const struct timespec *complete,
+                                 gufo_error *error)
 {
     output *file = &t->files[index];
     struct stat info;
@@ -171,7 +194,7 @@ static gufo_status open_complete(targets *t, uint32_t index, gufo_error *error)
         status = drop_second_name(file, &info, &exists, error);
     if (status != GUFO_OK)
         return status;
-    if (!exists && has_its_name(t, index)) {
+    if (!exists && has_its_name(t, index, complete)) {
         file->named = true;
         file->temporary = output_beside(file, ".part");
         return file->temporary != NULL ? GUFO_OK : fail_memory(error);
@@ -199,12 +222,12 @@ static gufo_status check_unnamed(targets *t, gufo_error *error)
     return status;
 }
 
-gufo_status parts_open_complete(targets *t, gufo_error *error)
+gufo_status parts_open_complete(targets *t, const struct timespec *complete, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++) {
-        status = open_complete(t, i, error);
+        status = open_complete(t, i, complete, error);
         if (status != GUFO_OK)
             return targets_fail(t, i, status, error);
     }

@@ -142,7 +142,7 @@ static gufo_status start_again(run *r, gufo_error *error)
     gufo_status status;
 
     if (r->complete)
-        return parts_open_complete(&r->targets, error);
+        return parts_open_complete(&r->targets, &r->journal.written, error);
     status = targets_check_replaceable(&r->targets, error);
     if (status == GUFO_OK && r->units_done > 0)
         status = parts_check(&r->targets, error);

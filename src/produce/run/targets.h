@@ -10,6 +10,7 @@
 #define GUFO_PRODUCE_TARGETS_H
 
 #include <pthread.h>
+#include <time.h>
 
 #include "produce/produce.h"
 
@@ -60,8 +61,9 @@ gufo_status parts_clear(targets *t, gufo_error *error);
 gufo_status parts_check(targets *t, gufo_error *error);
 /* Opens the .part files again; what is in them goes if `empty`. */
 gufo_status parts_reserve_again(targets *t, bool empty, gufo_error *error);
-/* The same for a job whose data is complete: some files may have their names already. */
-gufo_status parts_open_complete(targets *t, gufo_error *error);
+/* The same for a job whose data is complete, by a journal that was last written at `complete`: some files may
+ * have their names already. */
+gufo_status parts_open_complete(targets *t, const struct timespec *complete, gufo_error *error);
 
 /* Names the target in an error about it. */
 gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, gufo_error *error);
