@@ -139,7 +139,8 @@ static void test_refused_names(void **state)
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         gufo_status status = journal_create(&j, names[i].text, RESULT, &identity, true, &error);
 
-        check_status(status, GUFO_E_IO, &error, "create %s", names[i].text);
+        check_status(status, i < 2 ? GUFO_E_ARGUMENT : GUFO_E_IO, &error, "create %s",
+                     names[i].text);
         if (i == 2)
             continue;
         status =
