@@ -214,11 +214,12 @@ static bool next_string(gufo_array_iter *iter, gufo_value *out)
 {
     const gufo_array *array = &iter->array;
     size_t width = encoding_length_size(array->encoding);
-    const uint8_t *at = array->data + iter->position;
     uint64_t left = array->size - iter->position, len;
+    const uint8_t *at;
 
-    if (left < width)
+    if (left < width) /* an array without bytes may have no address */
         return false;
+    at = array->data + iter->position;
     len = load_length(at, array->encoding);
     if (len > left - width)
         return false;
