@@ -6,9 +6,9 @@
  * One line per element type and direction (encoding plainly, encoding with importance, decoding),
  * one column per instruction set that this processor has.  Numbers are gaussian with a standard
  * deviation of 0.02, importance is log-normal.  There are 64 rows of 1024, or 256 KB, which the
- * cache of one processor holds: `gufo quantize`, too, works on no more at a time.  They are taken up
- * to 64 times in a repetition, fewer times or in part by slow encoders.  A figure is the median of
- * five repetitions or more in thread CPU time, after tables were built and memory was touched.
+ * cache of one processor holds: `gufo quantize`, too, works on no more at a time.  They are taken
+ * up to 64 times in a repetition, fewer times or in part by slow encoders.  A figure is the median
+ * of five repetitions or more in thread CPU time, after tables were built and memory was touched.
  *
  * Built with -DGUFO_BENCH_GGML=DIR the same work is done by ggml, in turns with gufo, so that what
  * disturbs the machine disturbs both.  There are two builds of it: `ggml` with -O3 -march=native,

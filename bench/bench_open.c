@@ -336,8 +336,8 @@ static void report(const char *title, const char *path, int runs)
 
 static int failures;
 
-/* Starts a child process: true in the child.  The parent waits for it and counts it if it fails.  So
- * its own heap stays as it was at the start, for the next measurement of memory. */
+/* Starts a child process: true in the child.  The parent waits for it and counts it if it fails.
+ * So its own heap stays as it was at the start, for the next measurement of memory. */
 static bool in_child(void)
 {
     pid_t child;

@@ -4,8 +4,8 @@
  *
  * Three lines: N MiB (1024) copied by `cp`, the same moved by a job with one piece, and a matrix of
  * 100,000 x 8,000 F16, which is never in memory, transposed within 256 MiB by a job that writes the
- * result.  Each figure is the wall time of one run, files included, after the input was read once; the
- * memory is the peak of RssAnon + RssShmem while the job runs, above what it was before. */
+ * result.  Each figure is the wall time of one run, files included, after the input was read once;
+ * the memory is the peak of RssAnon + RssShmem while the job runs, above what it was before. */
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>

@@ -9,9 +9,9 @@
  *              the file cut off at every byte
  *     --load   ggml reads tensor data too, not only metadata
  *
- * Exit status 1 if there is a difference, a file that gufo refuses without naming a rule, one that ggml
- * refuses and gufo finds nothing wrong with, or one of which gufo wrongly says that ggml refuses it
- * (rule compat-ggml).
+ * Exit status 1 if there is a difference, a file that gufo refuses without naming a rule, one that
+ * ggml refuses and gufo finds nothing wrong with, or one of which gufo wrongly says that ggml
+ * refuses it (rule compat-ggml).
  *
  * ggml runs in a child process with little memory and time, since it may crash; that is counted. */
 #define _GNU_SOURCE /* strnlen, MAP_ANONYMOUS */

@@ -28,8 +28,8 @@ static uint64_t add_up(const unsigned char *bytes, size_t size)
     return sum;
 }
 
-/* The mapping needs no copy, but an I/O error in it is a signal (SIGBUS).  Where nothing is mapped, or a
- * program wants errors, it reads. */
+/* The mapping needs no copy, but an I/O error in it is a signal (SIGBUS).  Where nothing is mapped,
+ * or a program wants errors, it reads. */
 static gufo_status load(const gufo_model *model, const gufo_tensor *tensor, void *piece,
                         uint64_t *sum, gufo_error *error)
 {

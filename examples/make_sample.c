@@ -4,8 +4,8 @@
  * tensor that a program needs to run such a model, in about 250 KB.  The weights are noise made
  * with integers only, so that the file is the same, byte for byte, on every machine.
  *
- * The program shows how a file is written: plan (metadata, then tensors), open the output, write the
- * data, finish. */
+ * The program shows how a file is written: plan (metadata, then tensors), open the output, write
+ * the data, finish. */
 #include <gufo.h>
 #include <stdio.h>
 #include <stdlib.h>

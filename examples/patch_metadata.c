@@ -1,4 +1,5 @@
-/* Gives a model a name and a chat template, and removes its description, in place where that is safe.
+/* Gives a model a name and a chat template, and removes its description, in place where that is
+ * safe.
  *
  *     patch_metadata FILE.gguf NAME TEMPLATE */
 #include <gufo.h>

@@ -1,8 +1,8 @@
 /* Fuzz target: what a file means.
  *
  * Whatever can be opened, strictly or leniently, goes through the whole validator, and gets a name
- * suggested.  The validator must not crash, must say the same each time, and each fix that it offers
- * must be one that can be made. */
+ * suggested.  The validator must not crash, must say the same each time, and each fix that it
+ * offers must be one that can be made. */
 #include "walk.h"
 
 #include <stdlib.h>
@@ -80,7 +80,8 @@ static void suggest(const gufo_model *file)
 }
 
 /* One file in so many is looked at in every way: a check takes most of the time, and its second run
- * comes to no other lines of the library.  The content decides, so that a failure can be repeated. */
+ * comes to no other lines of the library.  The content decides, so that a failure can be
+ * repeated. */
 enum { EVERY_WAY = 8 };
 
 static bool is_chosen(const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 /* Fuzz target: decode any bytes as blocks of any type.
  *
- * The last byte chooses the type, all bytes together are its blocks.  Every processor level must give
- * the same numbers, repacking and swapping twice must change nothing. */
+ * The last byte chooses the type, all bytes together are its blocks.  Every processor level must
+ * give the same numbers, repacking and swapping twice must change nothing. */
 #include "gufo/codec.h"
 #include "walk.h"
 

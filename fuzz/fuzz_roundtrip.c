@@ -1,7 +1,7 @@
 /* Fuzz target: whatever opens can be written again and reads back the same.
  *
- * A file that opens is copied in both byte orders and one of the versions that can be written, the copy is
- * opened, and everything in it is compared with the original. */
+ * A file that opens is copied in both byte orders and one of the versions that can be written, the
+ * copy is opened, and everything in it is compared with the original. */
 #define _GNU_SOURCE /* memfd_create */
 #include "walk.h"
 
@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Version and byte order of a copy, and whether its data is copied by the library or given to it, byte for
- * byte. */
+/* Version and byte order of a copy, and whether its data is copied by the library or given to it,
+ * byte for byte. */
 typedef struct way {
     uint32_t version;
     gufo_byte_order order;
@@ -229,8 +229,8 @@ static void round_trip(const gufo_model *file, const way *how)
     gufo_close(copy);
 }
 
-/* Version 2 or 3, which differ in one number: the content says which, so that a damaged byte is met with
- * either. */
+/* Version 2 or 3, which differ in one number: the content says which, so that a damaged byte is met
+ * with either. */
 static uint32_t version_for(const uint8_t *data, size_t size)
 {
     unsigned sum = 0;

@@ -1,10 +1,10 @@
-/* Fuzz target: whatever opens is edited, split, merged, swapped, stripped, extracted and quantized, and an
- * interrupted run goes on with a damaged journal.  Each result is read again and compared; nothing else is
- * left in the folder, and no descriptor open.
+/* Fuzz target: whatever opens is edited, split, merged, swapped, stripped, extracted and quantized,
+ * and an interrupted run goes on with a damaged journal.  Each result is read again and compared;
+ * nothing else is left in the folder, and no descriptor open.
  *
- * What is done, and in which way, follows from a hash of the content: every file is a seed, each of its
- * damaged forms is worked on in another way, and a failure can be repeated.  For a resumed run the content
- * is a list of damages: pairs of place and value. */
+ * What is done, and in which way, follows from a hash of the content: every file is a seed, each of
+ * its damaged forms is worked on in another way, and a failure can be repeated.  For a resumed run
+ * the content is a list of damages: pairs of place and value. */
 #include "walk.h"
 
 #include <dirent.h>
@@ -470,8 +470,8 @@ static uint64_t hash_of(const uint8_t *data, size_t size)
     return hash;
 }
 
-/* What does not open from memory does not open from a file either, and most damaged forms do not: that
- * is seen before there are files. */
+/* What does not open from memory does not open from a file either, and most damaged forms do not:
+ * that is seen before there are files. */
 static bool may_open(const uint8_t *data, size_t size)
 {
     static const gufo_open_options any = {.flags = GUFO_OPEN_INCOMPLETE};

@@ -1,7 +1,7 @@
 /* Writes the seeds of fuzz_check, or checks them: `make_check_seeds [--check] FOLDER`.
  *
- * They are small files of each kind that the validator knows: a model, two vocabularies, an adapter.
- * All come out of the library. */
+ * They are small files of each kind that the validator knows: a model, two vocabularies, an
+ * adapter. All come out of the library. */
 #include <gufo.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* fstat and getentropy for builds with MemorySanitizer.
  *
  * The sanitizer knows from a list what memory a function of libc fills in.  That of clang 14 lacks
- * these two in glibc since 2.33, so that all they say would pass for uninitialised.  Here memory is set
- * before the system is asked. */
+ * these two in glibc since 2.33, so that all they say would pass for uninitialised.  Here memory is
+ * set before the system is asked. */
 #define _GNU_SOURCE /* AT_EMPTY_PATH, getentropy, syscall */
 #include <fcntl.h>
 #include <string.h>

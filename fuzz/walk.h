@@ -20,8 +20,9 @@ static inline void must(bool holds, const char *promise)
 }
 
 /* Reads every entry, every element of every array, every tensor and its data through each getter,
- * looks each up by name, looks through the data of the first tensors, and checks that what comes back is consistent. `strict`: the file was
- * opened without GUFO_OPEN_LENIENT, and promises more. */
+ * looks each up by name, looks through the data of the first tensors, and checks that what comes
+ * back is consistent. `strict`: the file was opened without GUFO_OPEN_LENIENT, and promises
+ * more. */
 void walk_file(const gufo_model *file, bool strict);
 
 /* Equal in type and content, arrays element by element, floats by their bits. */

@@ -35,8 +35,8 @@ extern "C" {
 #define GUFO_API
 #endif
 
-/* A result that must be used: it owns memory, or says whether an output is complete.  (void) does not
- * silence gcc there, on purpose. */
+/* A result that must be used: it owns memory, or says whether an output is complete.  (void) does
+ * not silence gcc there, on purpose. */
 #if defined(__GNUC__)
 #define GUFO_MUST_USE __attribute__((warn_unused_result))
 #else
@@ -71,8 +71,8 @@ typedef struct gufo_str {
     size_t len;
 } gufo_str;
 
-/* The view of a C string, without its terminator; {NULL, 0} for NULL.  It lives as long as the text.
- * Any thread. */
+/* The view of a C string, without its terminator; {NULL, 0} for NULL.  It lives as long as the
+ * text. Any thread. */
 GUFO_API gufo_str gufo_str_of(const char *text);
 
 /* Equal in length and bytes.  Any thread. */
@@ -160,8 +160,8 @@ typedef struct gufo_source {
     uint64_t size; /* bytes in all */
     /* Fills buffer with the `size` bytes from `offset` on, which are inside the source.  Anything
      * less is a failure; *error (never NULL) may say why: control characters in its message are
-     * escaped, and a status that does not exist becomes GUFO_E_IO.  May be called from several threads if
-     * the file is used from several. */
+     * escaped, and a status that does not exist becomes GUFO_E_IO.  May be called from several
+     * threads if the file is used from several. */
     gufo_status (*read)(void *context, uint64_t offset, void *buffer, size_t size,
                         gufo_error *error);
     void (*close)(void *context); /* called once, when the file is closed; may be NULL */

@@ -59,7 +59,8 @@ GUFO_API const gufo_element_type *gufo_element_type_by_id(uint32_t id);
 GUFO_API const gufo_element_type *gufo_element_type_by_name(const char *name);
 
 /* The bytes of a row of `elements` elements.  GUFO_E_TYPE if the layout is not known,
- * GUFO_E_ARGUMENT if they do not fill whole blocks, GUFO_E_RANGE if the size overflows.  Any thread. */
+ * GUFO_E_ARGUMENT if they do not fill whole blocks, GUFO_E_RANGE if the size overflows.  Any
+ * thread. */
 GUFO_API gufo_status gufo_element_row_size(const gufo_element_type *type, uint64_t elements,
                                            uint64_t *bytes, gufo_error *error);
 
@@ -103,14 +104,15 @@ GUFO_API gufo_status gufo_decode_bf16(const gufo_element_type *type, const void 
                                       gufo_cpu cpu, gufo_error *error);
 
 /* Repacks rows of a removed interleaved type (31-33: to Q4_0; 36: to IQ4_NL) without loss;
- * *repacked (may be NULL) is the type they then have.  `blocks` and `out` have the same size and must not overlap.
- * Any thread.  Errors as gufo_decode; GUFO_E_TYPE for any other type. */
+ * *repacked (may be NULL) is the type they then have.  `blocks` and `out` have the same size and
+ * must not overlap. Any thread.  Errors as gufo_decode; GUFO_E_TYPE for any other type. */
 GUFO_API gufo_status gufo_repack(const gufo_element_type *type, const void *blocks, uint64_t rows,
                                  uint64_t columns, void *out, const gufo_element_type **repacked,
                                  gufo_error *error);
 
-/* Swaps the byte order of every number inside `count` blocks, in place.  Any thread.  GUFO_E_TYPE if
- * the layout is not known, GUFO_E_ARGUMENT if interleaved blocks are not whole groups (of 4 or 8). */
+/* Swaps the byte order of every number inside `count` blocks, in place.  Any thread.  GUFO_E_TYPE
+ * if the layout is not known, GUFO_E_ARGUMENT if interleaved blocks are not whole groups (of 4 or
+ * 8). */
 GUFO_API gufo_status gufo_swap_blocks(const gufo_element_type *type, void *blocks, uint64_t count,
                                       gufo_error *error);
 

@@ -87,7 +87,8 @@ typedef struct gufo_digest_options {
  *   GUFO_E_TYPE      an algorithm that is not available
  *   GUFO_E_STOPPED   a callback asked for it
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY
- * Progress counts bytes.  `run` and `all` may be NULL; so may `options`, but then no algorithm is named. */
+ * Progress counts bytes.  `run` and `all` may be NULL; so may `options`, but then no algorithm is
+ * named. */
 GUFO_API gufo_status gufo_digest_run(const gufo_model *model, const gufo_digest_options *options,
                                      const gufo_run *run, gufo_digests *all, gufo_error *error);
 

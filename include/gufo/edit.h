@@ -105,9 +105,9 @@ typedef struct gufo_edit_plan {
     uint64_t reserved[4];
 } gufo_edit_plan;
 
-/* Plans the edit without writing it, and refuses what gufo_edit_apply would: GUFO_E_ARGUMENT for an edit
- * that was applied, and for the file itself where it was opened read-only.  `target` and `out` may be
- * NULL. */
+/* Plans the edit without writing it, and refuses what gufo_edit_apply would: GUFO_E_ARGUMENT for an
+ * edit that was applied, and for the file itself where it was opened read-only.  `target` and `out`
+ * may be NULL. */
 GUFO_API gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target,
                                         gufo_edit_plan *out, gufo_error *error);
 
@@ -178,8 +178,9 @@ typedef struct gufo_split_options {
  * all names.  The first one gets all metadata; each one gets split.no (uint16), split.count
  * (uint16) and split.tensors.count (int32), which are established, general.alignment where the
  * model has it, and gufo.split.id: a uint64 that identifies the shards that belong together
- * (docs/shards.md).  NULL on failure: GUFO_E_ARGUMENT without a limit (as without options), GUFO_E_LIMIT for more than
- * GUFO_MAX_SHARDS shards, GUFO_E_SHARDS for a shard that was opened alone. */
+ * (docs/shards.md).  NULL on failure: GUFO_E_ARGUMENT without a limit (as without options),
+ * GUFO_E_LIMIT for more than GUFO_MAX_SHARDS shards, GUFO_E_SHARDS for a shard that was opened
+ * alone. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_job_split(const gufo_model *input,
                                                 const gufo_split_options *options,
                                                 gufo_error *error);
@@ -237,8 +238,8 @@ typedef enum gufo_extract_format {
 
 typedef struct gufo_extract_options {
     gufo_extract_format format;
-    /* F32, F16 or BF16; NULL: the elements stay as they are stored: raw blocks, and in other formats the
-     * numbers of types that these have, too.  Whatever else there is becomes F32. */
+    /* F32, F16 or BF16; NULL: the elements stay as they are stored: raw blocks, and in other
+     * formats the numbers of types that these have, too.  Whatever else there is becomes F32. */
     const gufo_element_type *type;
     const gufo_allocator *allocator; /* NULL: malloc */
     uint64_t reserved[4];            /* must be zero */

@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* The parts of a file name, as views into it; `data` is NULL where a part is absent (a base name may
- * be there and empty). */
+/* The parts of a file name, as views into it; `data` is NULL where a part is absent (a base name
+ * may be there and empty). */
 typedef struct gufo_name {
     gufo_str sidecar;    /* "mmproj", "mtp" */
     gufo_str base_name;  /* "Mixtral" */
@@ -37,8 +37,8 @@ typedef struct gufo_name {
     gufo_str reserved[2];
 } gufo_name;
 
-/* Whether the name (of a file, without its folder) conforms, and its parts in *out (may be NULL); all
- * absent if not.  The
+/* Whether the name (of a file, without its folder) conforms, and its parts in *out (may be NULL);
+ * all absent if not.  The
  * parts are those that the expression of the specification finds, with today's sidecar before it.
  * Any bytes are allowed; time is linear in their number, and no memory is needed.  Any thread.
  * Spec, Validating Above Naming Convention. */

@@ -38,12 +38,12 @@ typedef struct gufo_job_plan_options {
 
 /* Plans one file for each document, which is laid out if it is not yet, and must not change until
  * the job is freed.  Tensors that were copied from a model are moved, or swapped where the byte
- * orders differ; those that were retyped (gufo_document_retype) are decoded and encoded, without importance
- * data, or repacked; the caller gives the data of all others.  All models from which something was
- * copied are inputs, with all their shards: no output replaces them.  Several documents are the
- * shards of a set, in order.  `options` may be NULL.  NULL on failure: as gufo_document_layout; GUFO_E_ARGUMENT
- * for no document, a retyped tensor whose old type has no decoder, or whose new one has no encoder or needs
- * importance data, data of a pipe. */
+ * orders differ; those that were retyped (gufo_document_retype) are decoded and encoded, without
+ * importance data, or repacked; the caller gives the data of all others.  All models from which
+ * something was copied are inputs, with all their shards: no output replaces them.  Several
+ * documents are the shards of a set, in order.  `options` may be NULL.  NULL on failure: as
+ * gufo_document_layout; GUFO_E_ARGUMENT for no document, a retyped tensor whose old type has no
+ * decoder, or whose new one has no encoder or needs importance data, data of a pipe. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_job_of_documents(gufo_document *const *documents,
                                                        size_t count,
                                                        const gufo_job_plan_options *options,
@@ -103,16 +103,16 @@ typedef enum gufo_job_flags {
 typedef struct gufo_job_options {
     const char *path; /* compulsory: see gufo_job_output_path */
     uint32_t flags;   /* of gufo_job_flags */
-    /* Files that the caller has read for the plan, such as a list of types: like the inputs that the job
-     * knows, no output may replace them.  What has no file is passed over. */
+    /* Files that the caller has read for the plan, such as a list of types: like the inputs that
+     * the job knows, no output may replace them.  What has no file is passed over. */
     const char *const *also_read;
     size_t also_read_count;
     uint64_t reserved[4]; /* must be zero */
 } gufo_job_options;
 
-/* Writes the files, once per job.  On failure nothing is left, unless the job can be resumed: by the same
- * version of this library, with the same inputs and options (threads, memory and cpu may differ).  `run`
- * may be NULL; its memory bounds all buffers.
+/* Writes the files, once per job.  On failure nothing is left, unless the job can be resumed: by
+ * the same version of this library, with the same inputs and options (threads, memory and cpu may
+ * differ).  `run` may be NULL; its memory bounds all buffers.
  *   GUFO_E_EXISTS     an output, or what an interrupted run left, exists and may not be replaced.
  *                     (Shards that an interrupted commit of the same set left are replaced anyway.)
  *   GUFO_E_ARGUMENT   an output is an input, or another output; an edit of it is pending;
@@ -130,18 +130,19 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_job_run(gufo_job *job, const gufo_job_op
  * pipe that is closed raises SIGPIPE unless the program ignores it. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_stream(gufo_job *job, int fd, const gufo_run *run,
                                                    gufo_error *error);
-/* The temporary files while a job is written, for a signal handler: a list of gufo_job_output_count paths,
- * NULL where there is none at the moment.  Lives as long as the job. */
+/* The temporary files while a job is written, for a signal handler: a list of gufo_job_output_count
+ * paths, NULL where there is none at the moment.  Lives as long as the job. */
 GUFO_API const char *volatile const *gufo_job_temporaries(const gufo_job *job);
 
 /* ---- data that the caller gives ------------------------------------------------------------- */
 
 /* Begins a run in which the caller gives data: makes all temporary files, with their headers.  Only
- * GUFO_JOB_REPLACE counts as a flag.  Fails as gufo_job_run; then, and until gufo_job_finish, freeing the
- * job leaves everything as it was. */
+ * GUFO_JOB_REPLACE counts as a flag.  Fails as gufo_job_run; then, and until gufo_job_finish,
+ * freeing the job leaves everything as it was. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options,
                                                  gufo_error *error);
-/* The same for a job of one file, all of whose tensors are given, to a descriptor as in gufo_job_stream:
+/* The same for a job of one file, all of whose tensors are given, to a descriptor as in
+ * gufo_job_stream:
  * data must then come in order. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error);
 /* Writes bytes [offset, offset + size) of tensor `tensor` of document `index`.  For a file, calls

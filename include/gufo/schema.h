@@ -6,8 +6,8 @@
  *
  * The registry is data: registry/ in the source tree has one table of text per list, which is the
  * only place to add a row.  Everything here is static and constant: any thread, nothing to free.
- * Rows are in the order of their tables.  gufo_*_at gives row `index` of a table, NULL past the end;
- * gufo_*_find the row for a name, NULL if there is none. */
+ * Rows are in the order of their tables.  gufo_*_at gives row `index` of a table, NULL past the
+ * end; gufo_*_find the row for a name, NULL if there is none. */
 #ifndef GUFO_SCHEMA_H
 #define GUFO_SCHEMA_H
 

@@ -138,8 +138,8 @@ gufo_status flags_check(uint32_t flags, uint32_t known, const char *what, gufo_e
                      flags & ~known);
 }
 
-/* Writes the escaped form of the character at the start of `text`; returns the bytes it took.  Quotes and
- * backslashes are escaped only inside quotes. */
+/* Writes the escaped form of the character at the start of `text`; returns the bytes it took.
+ * Quotes and backslashes are escaped only inside quotes. */
 static size_t escape_one(char out[16], gufo_str text, bool quoted)
 {
     uint32_t c;

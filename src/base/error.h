@@ -21,17 +21,17 @@ gufo_status fail_memory(gufo_error *error);
 /* Passes on a failure whose code the caller had to see first. */
 gufo_status fail_as(gufo_error *error, const gufo_error *reason);
 
-/* Passes on a failure of a function that the caller of the library provides: a code that does not exist
- * becomes GUFO_E_IO, texts are terminated, and the message is escaped as quote_name does.  The file stays as
- * it is spelt. */
+/* Passes on a failure of a function that the caller of the library provides: a code that does not
+ * exist becomes GUFO_E_IO, texts are terminated, and the message is escaped as quote_name does.
+ * The file stays as it is spelt. */
 gufo_status fail_from_callback(gufo_error *error, gufo_status status, const gufo_error *reason);
 
 /* Names the file of a failure, unless it names one already: lower layers know what is wrong, upper
  * ones in which file.  `name` may be NULL: the file has none. */
 void fail_in(gufo_error *error, gufo_file_role role, uint32_t index, const char *name);
 
-/* GUFO_E_ARGUMENT if the reserved fields of a struct are not zero: they are those of a later version.
- * `what` is the struct's name. */
+/* GUFO_E_ARGUMENT if the reserved fields of a struct are not zero: they are those of a later
+ * version. `what` is the struct's name. */
 gufo_status reserved_check(const uint64_t reserved[4], const char *what, gufo_error *error);
 
 /* GUFO_E_ARGUMENT if `flags` holds any that are not `known`.  `what` is the struct's name, or the

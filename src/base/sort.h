@@ -15,7 +15,8 @@ void sort_indices(uint32_t *indices, uint64_t count, sort_before *before, const 
 /* Whether a record comes before another one. */
 typedef bool sort_item_before(const void *a, const void *b);
 
-/* Puts `count` records of `size` bytes in order, likewise.  (qsort of the C library may allocate.) */
+/* Puts `count` records of `size` bytes in order, likewise.  (qsort of the C library may
+ * allocate.) */
 void sort_items(void *items, size_t count, size_t size, sort_item_before *before);
 
 #endif

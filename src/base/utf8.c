@@ -54,8 +54,8 @@ static size_t ascii_run(gufo_str text)
     return text.len;
 }
 
-/* Length of a valid sequence of two bytes, the usual one in vocabularies of byte-level BPE; 0 for any
- * other. */
+/* Length of a valid sequence of two bytes, the usual one in vocabularies of byte-level BPE; 0 for
+ * any other. */
 static size_t pair_len(gufo_str text)
 {
     const unsigned char *at = (const unsigned char *)text.data;

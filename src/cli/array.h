@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Adds an element of `size` zeros to a list of `*count` elements, to be freed with free; `list` is the
- * address of the pointer to the first one.  Returns the new element; NULL after a report. */
+/* Adds an element of `size` zeros to a list of `*count` elements, to be freed with free; `list` is
+ * the address of the pointer to the first one.  Returns the new element; NULL after a report. */
 void *array_add(void *list, size_t *count, size_t size);
 
 #endif

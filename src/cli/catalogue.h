@@ -67,7 +67,8 @@ void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
 
 /* ---- catalogue_words.c ---------------------------------------------------------------------- */
 
-/* What a word that names nothing may have been meant for: `before` is kept of it, `name` follows. */
+/* What a word that names nothing may have been meant for: `before` is kept of it, `name`
+ * follows. */
 typedef struct catalogue_hint {
     gufo_str before;
     const char *name;

@@ -20,8 +20,8 @@ typedef struct command_line {
         void *options); /* frees what options own, also after wrong usage; may be NULL */
 } command_line;
 
-/* Reads a command line (`argv[0]` is not looked at) and runs the command, unless help was asked for.
- * Returns the exit code. */
+/* Reads a command line (`argv[0]` is not looked at) and runs the command, unless help was asked
+ * for. Returns the exit code. */
 int command_line_run(const command_line *line, int argc, char **argv, shared_options *shared);
 
 /* Calls `one` for each argument that is not an option, as long as standard output takes anything;

@@ -19,8 +19,8 @@ typedef struct copying {
     progress bar;
 } copying;
 
-/* Makes job->plan of job->model; leaves it NULL, and fills `error`, if the library refuses.  Returns
- * CODE_OK, or another after a report. */
+/* Makes job->plan of job->model; leaves it NULL, and fills `error`, if the library refuses.
+ * Returns CODE_OK, or another after a report. */
 typedef int copying_planner(copying *job, gufo_error *error);
 
 /* The first argument is the input; job->output is known, or the plan finds it.  Returns the exit

@@ -28,7 +28,8 @@ typedef struct diff_report {
     json_writer j;
 } diff_report;
 
-/* Each writes its part; entries and tensors come in between.  `failure` is NULL if all went well. */
+/* Each writes its part; entries and tensors come in between.  `failure` is NULL if all went
+ * well. */
 void diff_text_entry(diff_report *r, const gufo_entry_difference *d);
 void diff_text_tensor(diff_report *r, const gufo_tensor_difference *d);
 void diff_text_end(diff_report *r, const gufo_comparison *c);

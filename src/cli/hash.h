@@ -47,8 +47,8 @@ void hash_put_lines(FILE *out, uint32_t algorithms, const gufo_digests *digests,
 #define HASH_MOST_MANIFEST ((size_t)1 << 30)
 #define HASH_MOST_KEY ((size_t)64 << 10)
 
-/* A small file, "-" for standard input, to be freed with hash_text_free.  False after a report, as for
- * one with `most` bytes or more. */
+/* A small file, "-" for standard input, to be freed with hash_text_free.  False after a report, as
+ * for one with `most` bytes or more. */
 bool hash_text_read(const char *path, size_t most, gufo_str *text);
 /* Overwrites it, too: it may be a key. */
 void hash_text_free(gufo_str *text);

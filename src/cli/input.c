@@ -39,8 +39,8 @@ static bool is_missing(const char *path)
     return stat(path, &status) != 0 && errno == ENOENT;
 }
 
-/* The number of the shard that the path names, and of how many: false for one of one, and where the name does
- * not say it. */
+/* The number of the shard that the path names, and of how many: false for one of one, and where the
+ * name does not say it. */
 static bool names_shard(const char *path, uint32_t *number, uint32_t *count)
 {
     return !path_is_standard(path) && gufo_shard_path_parse(path, NULL, number, count) &&

@@ -35,20 +35,20 @@ int input_open(input *in, const char *path, const input_options *options);
 int input_open_whole(input *in, const char *path, const input_options *options);
 void input_close(input *in);
 
-/* CODE_NO if the file is damaged, which GUFO_OPEN_LENIENT lets pass; the first fault of each shard may be
- * reported like any other error. */
+/* CODE_NO if the file is damaged, which GUFO_OPEN_LENIENT lets pass; the first fault of each shard
+ * may be reported like any other error. */
 int input_damage(const input *in, bool report);
 
-/* Opens the model that `path` is, or begins; a file that is only a part of one is refused.  NULL after a
- * report. */
+/* Opens the model that `path` is, or begins; a file that is only a part of one is refused.  NULL
+ * after a report. */
 gufo_model *input_open_model(const char *path, uint32_t open_flags);
 
-/* Guards all its files against being replaced by an output (base/guard.h): to be freed with guard_free.
- * False after a report. */
+/* Guards all its files against being replaced by an output (base/guard.h): to be freed with
+ * guard_free. False after a report. */
 bool input_guard(const input *in, output_guard *guard);
 
-/* Whether the file, or a shard of the set that it begins, must not be read because it is being edited
- * or such an edit was interrupted; says so, and what helps. */
+/* Whether the file, or a shard of the set that it begins, must not be read because it is being
+ * edited or such an edit was interrupted; says so, and what helps. */
 bool input_is_pending(const char *path);
 
 #endif

@@ -55,7 +55,8 @@ static int explain(const char *path, const shared_options *shared)
     return conforming ? CODE_OK : CODE_NO;
 }
 
-/* Whether argument `index` is a later shard of a set that an argument before it has named as a whole:
+/* Whether argument `index` is a later shard of a set that an argument before it has named as a
+ * whole:
  * `gufo name --rename *.gguf`. */
 static bool is_treated(const shared_options *shared, int index)
 {

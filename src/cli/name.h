@@ -21,8 +21,8 @@ void name_begin_json(json_writer *j, const char *path, bool with_path);
 /* A line for each part that there is. */
 void name_print_parts(const gufo_name *parsed, bool conforming);
 
-/* --suggest and --rename for one FILE.  What was renamed is added to `kept`, files that no other may replace.
- * Returns the exit code. */
+/* --suggest and --rename for one FILE.  What was renamed is added to `kept`, files that no other
+ * may replace. Returns the exit code. */
 int name_suggest(const char *path, const name_options *options, output_guard *kept);
 
 #endif

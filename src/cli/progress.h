@@ -22,7 +22,8 @@ typedef struct progress {
 
 /* Nothing is shown if `quiet`. */
 void progress_start(progress *p, bool quiet);
-/* For work that writes results meanwhile: one line of JSON on a terminal would be torn by the bar. */
+/* For work that writes results meanwhile: one line of JSON on a terminal would be torn by the
+ * bar. */
 void progress_start_beside(progress *p, const shared_options *shared);
 /* `done` of `total` bytes; draws at most ten times a second.  One thread at a time. */
 void progress_update(progress *p, uint64_t done, uint64_t total);

@@ -1,9 +1,9 @@
 /* Several files get new names, usually a shard set.
  *
- * Every file always has a name, and until the set is complete under its new names it is complete under
- * the old ones: files get second names first, the first shard last, and lose the old names then, the
- * first shard first.  Files that are replaced are put aside before (base/files/commit.h), and come
- * back if something fails.
+ * Every file always has a name, and until the set is complete under its new names it is complete
+ * under the old ones: files get second names first, the first shard last, and lose the old names
+ * then, the first shard first.  Files that are replaced are put aside before (base/files/commit.h),
+ * and come back if something fails.
  *
  *     aside     others of that name, the first one first     the old names open
  *     link      new names: 2..n, then the first one          the old names open, then both
@@ -13,7 +13,8 @@
  * Stopped in between, the same command goes on: a new name that is the file's second name is not in
  * the way.  Where there are no hard links, files are renamed one after the other.
  *
- * A link itself is renamed, not its target: unlike outputs, names are taken without following links. */
+ * A link itself is renamed, not its target: unlike outputs, names are taken without following
+ * links. */
 #include "cli/rename.h"
 
 #include <dirent.h>
@@ -65,7 +66,8 @@ static bool is_there(const char *path)
 
 /* ---- before --------------------------------------------------------------------------------- */
 
-/* Whether the folder lists the name as it is spelt: a file system that ignores case finds it anyway. */
+/* Whether the folder lists the name as it is spelt: a file system that ignores case finds it
+ * anyway. */
 static bool is_listed(const char *path)
 {
     char beside[PATH_MAX];

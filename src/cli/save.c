@@ -36,8 +36,8 @@ bool save_is_stdout(const char *path)
            named.st_ino == standard.st_ino && named.st_rdev == standard.st_rdev;
 }
 
-/* A pipe of another user in a folder where everybody may put one: the kernel, too, keeps programs from
- * creating files there by opening it. */
+/* A pipe of another user in a folder where everybody may put one: the kernel, too, keeps programs
+ * from creating files there by opening it. */
 static bool is_planted(const char *path, const struct stat *opened)
 {
     char folder[PATH_MAX];

@@ -9,16 +9,16 @@
 /* Whether the path is something that takes bytes in order and cannot be replaced by a file: a
  * device, a pipe, a socket. */
 bool save_is_stream(const char *path);
-/* Whether it is "-", or another name of a standard output that is no file: nothing else may be printed
- * there. */
+/* Whether it is "-", or another name of a standard output that is no file: nothing else may be
+ * printed there. */
 bool save_is_stdout(const char *path);
 /* Opens a stream for writing: STDOUT_FILENO for standard output, -1 with an error.  A path that has
- * become a file is refused: it would be overwritten in place; so is a pipe that another user has put into
- * a folder for all. */
+ * become a file is refused: it would be overwritten in place; so is a pipe that another user has
+ * put into a folder for all. */
 int save_open_stream(const char *path, gufo_error *error);
 
-/* Whether an edit of the output is going on or was interrupted: its journal would be taken for one of
- * what is written there.  Says so, and what helps; base/output.h refuses it in any case. */
+/* Whether an edit of the output is going on or was interrupted: its journal would be taken for one
+ * of what is written there.  Says so, and what helps; base/output.h refuses it in any case. */
 bool save_is_pending(const char *path);
 
 /* Reports why the output `path` could not be written.  Returns the exit code: CODE_USAGE where it
@@ -42,12 +42,12 @@ gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, bool 
 /* Removes what was written to `path` before something else failed. */
 void save_remove(const char *path);
 
-/* Guards the files that these paths name (NULL is none, "-" standard input).  To be freed with guard_free; false
- * after a report. */
+/* Guards the files that these paths name (NULL is none, "-" standard input).  To be freed with
+ * guard_free; false after a report. */
 bool save_guard(output_guard *guard, const char *const *paths, size_t count);
 
-/* Adds more of them to a guard, and a file that will be written at `path`: what is saved later may not
- * replace it either.  False, with the guard freed, after a report. */
+/* Adds more of them to a guard, and a file that will be written at `path`: what is saved later may
+ * not replace it either.  False, with the guard freed, after a report. */
 bool save_guard_more(output_guard *guard, const char *const *paths, size_t count);
 bool save_guard_output(output_guard *guard, const char *path);
 

@@ -93,8 +93,8 @@ static int make_manifest(const char *path, const sign_options *options, gufo_str
 
 /* ---- signing -------------------------------------------------------------------------------- */
 
-/* As minisign's: the time, and the last component of the path.  What a comment cannot have becomes a
- * question mark. */
+/* As minisign's: the time, and the last component of the path.  What a comment cannot have becomes
+ * a question mark. */
 static void default_comment(const char *path, char *comment, size_t size)
 {
     int length = snprintf(comment, size, "timestamp:%lld\tfile:", (long long)time(NULL));

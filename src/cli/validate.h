@@ -54,9 +54,9 @@ void report_finding(void *context, const gufo_finding *finding);
 bool report_is_valid(const report *r);
 /* "PATH: valid", "PATH: invalid: 2 errors, 1 warning" */
 void report_verdict(const report *r);
-/* What comes after the findings; if not everything could be checked, whether the file is valid is not
- * known.  `shards` is their number, 0 for a single file.  `output` is what --fix has written, NULL
- * for nothing. */
+/* What comes after the findings; if not everything could be checked, whether the file is valid is
+ * not known.  `shards` is their number, 0 for a single file.  `output` is what --fix has written,
+ * NULL for nothing. */
 void report_end_object(report *r, uint32_t shards, bool complete, const report *output);
 
 /* ---- validate_check.c ----------------------------------------------------------------------- */

@@ -61,7 +61,8 @@ static void free_fix(gufo_fix *fix)
         free_text(&fix->value.as.str);
 }
 
-/* Whether another key is to get the same name.  A fix that was struck out is NONE, and still counts. */
+/* Whether another key is to get the same name.  A fix that was struck out is NONE, and still
+ * counts. */
 static bool has_rival(const fix_list *list, size_t index)
 {
     const gufo_fix *fix = &list->fixes[index];

@@ -4,7 +4,8 @@
 
 #include "gufo/format.h"
 
-/* Whether an integer type holds a number that is `size` above or below zero; false for other types. */
+/* Whether an integer type holds a number that is `size` above or below zero; false for other
+ * types. */
 bool value_fits(gufo_value_type type, bool negative, uint64_t size);
 
 /* Text as a number, bool or string of this type: false if it is none.  Strings are views of it. */

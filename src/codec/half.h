@@ -68,8 +68,8 @@ static inline float load_half(const uint8_t *at)
     return half_to_float(load_u16(at, HOST_IS_BIG_ENDIAN));
 }
 
-/* Stores a scale and returns what it now is.  The sign of a NaN would depend on the processor: there
- * is only one NaN in blocks. */
+/* Stores a scale and returns what it now is.  The sign of a NaN would depend on the processor:
+ * there is only one NaN in blocks. */
 static inline float store_half(uint8_t *at, float scale)
 {
     uint16_t half = half_from_float(scale);

@@ -64,7 +64,8 @@ static inline floats clamp(floats v, float low, float high)
     return minimum(maximum(v, floats_of(low)), floats_of(high));
 }
 
-/* The nearest whole number, ties to even, of |v| <= 2^22: at 1.5 * 2^23 floats are whole numbers. */
+/* The nearest whole number, ties to even, of |v| <= 2^22: at 1.5 * 2^23 floats are whole
+ * numbers. */
 static inline floats round_even(floats v)
 {
     floats shift = floats_of(0x1.8p23f);
@@ -72,8 +73,8 @@ static inline floats round_even(floats v)
     return (v + shift) - shift;
 }
 
-/* The nearest whole number, ties away from zero, of |v| <= 2^22.  What is cut off afterwards must be
- * less than 1/2 before it is added: 0.49999997 + 0.5 would be 1. */
+/* The nearest whole number, ties away from zero, of |v| <= 2^22.  What is cut off afterwards must
+ * be less than 1/2 before it is added: 0.49999997 + 0.5 would be 1. */
 static inline ints round_away(floats v)
 {
     ints sign = float_bits(v) & float_bits(floats_of(-0.0f));

@@ -166,8 +166,8 @@ static bool tensor_failure(const reader *r, const gufo_tensor *from, const char 
                      quote_name(quoted, from->name), what) == GUFO_OK;
 }
 
-/* Whether sizes that ggml computes from this shape stay within those of memory.  A dim of zero must not
- * hide that others overflow. */
+/* Whether sizes that ggml computes from this shape stay within those of memory.  A dim of zero must
+ * not hide that others overflow. */
 static bool sizes_fit(const gufo_tensor *from, uint64_t block_bytes)
 {
     uint64_t bytes = block_bytes;

@@ -3,8 +3,8 @@
  *     xxh64                          xxHash
  *     sha1, sha256, blake2b, uuid    OpenSSL's libcrypto
  *
- * A UUID of version 5 is the first half of a SHA-1 hash of its namespace and the bytes, with six bits
- * that say so. */
+ * A UUID of version 5 is the first half of a SHA-1 hash of its namespace and the bytes, with six
+ * bits that say so. */
 #include "digest/algorithm.h"
 
 #include "base/error.h"

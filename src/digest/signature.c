@@ -5,9 +5,9 @@
  *     trusted comment: timestamp:1700000000  file:m.manifest  hashed
  *     base64 of   global[64]
  *
- * Both signatures are Ed25519 (RFC 8032).  The first one is over the BLAKE2b-512 hash of the message
- * if kind is "ED", and over the message itself if it is "Ed", as minisign made them formerly.  The
- * global one is over the first and the trusted comment. */
+ * Both signatures are Ed25519 (RFC 8032).  The first one is over the BLAKE2b-512 hash of the
+ * message if kind is "ED", and over the message itself if it is "Ed", as minisign made them
+ * formerly.  The global one is over the first and the trusted comment. */
 #include "digest/signature.h"
 
 #include <stdio.h>

@@ -12,8 +12,9 @@
  *     slots                    [           being read    ]
  *
  * Threads have no fixed work: each takes the lane that is farthest behind and has a chunk waiting,
- * or else reads the next chunk.  The longest chain is one hash over everything, so that more threads
- * than lanes and readers could not make it faster.  What comes out does not depend on who did what.
+ * or else reads the next chunk.  The longest chain is one hash over everything, so that more
+ * threads than lanes and readers could not make it faster.  What comes out does not depend on who
+ * did what.
  *
  * Results of a tensor wait in the slot of its last chunk, and are handed on when that is freed. */
 #include "gufo/digest.h"

@@ -1,8 +1,8 @@
 /* Comparing a model with a manifest.
  *
  * Names in a manifest are FILE:TENSOR, where both may have colons; where one ends is decided by the
- * tensors that the model has.  The lines about this FILE are then put in the order of names, in which
- * the lines of each tensor are found while its hashes come in. */
+ * tensors that the model has.  The lines about this FILE are then put in the order of names, in
+ * which the lines of each tensor are found while its hashes come in. */
 #include "digest/manifest.h"
 
 #include <inttypes.h>

@@ -31,8 +31,8 @@ typedef struct compared_side {
     bool big;                      /* blocks are big-endian */
 } compared_side;
 
-/* Names the side in the error of a failure: the model says which file, and only we know which of the two models
- * it is.  Returns `status`. */
+/* Names the side in the error of a failure: the model says which file, and only we know which of
+ * the two models it is.  Returns `status`. */
 gufo_status compare_side(unsigned number, gufo_status status, gufo_error *error);
 
 /* Reads bytes of a tensor; a failure names the side. */

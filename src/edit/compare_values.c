@@ -6,8 +6,8 @@
  *     a, Q4_0_8_8    | 8 rows interleaved: groups of blocks |   decoded in one go
  *     b, Q6_K        | 8 rows, one after the other          |   decoded row by row
  *
- * Columns of a tile are a multiple of every block's.  Sums are made element by element in a tile, and
- * tile by tile: they do not depend on the threads. */
+ * Columns of a tile are a multiple of every block's.  Sums are made element by element in a tile,
+ * and tile by tile: they do not depend on the threads. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -30,7 +30,8 @@ struct gufo_edit {
 /* Opens for writing if that is permitted, else for reading, and locks.  `*writable` says which. */
 gufo_status edit_open_locked(const char *path, int *fd, bool *writable, gufo_error *error);
 
-/* GUFO_E_ARGUMENT without a path, and for options that are not zero or not among the `known` flags. */
+/* GUFO_E_ARGUMENT without a path, and for options that are not zero or not among the `known`
+ * flags. */
 gufo_status edit_check_options(const char *path, const gufo_edit_options *options, uint32_t known,
                                gufo_error *error);
 
@@ -44,8 +45,8 @@ gufo_status edit_fail(const gufo_edit *edit, gufo_status status, gufo_error *err
 
 /* ---- settled.c ------------------------------------------------------------------------------ */
 
-/* GUFO_E_ARGUMENT while the file is being edited, or if an edit of it was interrupted.  `locked`: the
- * lock of the file is ours. */
+/* GUFO_E_ARGUMENT while the file is being edited, or if an edit of it was interrupted.  `locked`:
+ * the lock of the file is ours. */
 gufo_status edit_check_settled(const char *path, bool locked, gufo_error *error);
 
 /* ---- plan.c --------------------------------------------------------------------------------- */
@@ -79,8 +80,8 @@ gufo_status edit_write_in_place(gufo_edit *edit, const gufo_edit_plan *plan,
 enum { MAGIC_SIZE = 4 }; /* without them it is not a GGUF file */
 
 gufo_status edit_sync(int fd, gufo_error *error);
-/* Writes the first `size` bytes of a file, in such an order that it is not a GGUF file before all of
- * them are on disk. */
+/* Writes the first `size` bytes of a file, in such an order that it is not a GGUF file before all
+ * of them are on disk. */
 gufo_status edit_put_header(int fd, const uint8_t *header, uint64_t size, gufo_error *error);
 
 /* ---- rewrite.c ------------------------------------------------------------------------------ */

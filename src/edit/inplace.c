@@ -71,8 +71,8 @@ static gufo_status take_out(int fd, const edit_journal *j)
     return status == GUFO_OK ? edit_sync(fd, NULL) : status;
 }
 
-/* Makes the file the old one again.  The old metadata comes from the journal: the mapping shows what
- * is in the file now. */
+/* Makes the file the old one again.  The old metadata comes from the journal: the mapping shows
+ * what is in the file now. */
 static bool roll_back(const gufo_edit *edit, const char *journal_path)
 {
     journal_state state;

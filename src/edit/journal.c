@@ -58,7 +58,8 @@ bool edit_journal_possible(const char *path)
            errno != ENAMETOOLONG;
 }
 
-/* Waits until names in the folder of `path` are on disk; fails also where that cannot be asked for. */
+/* Waits until names in the folder of `path` are on disk; fails also where that cannot be asked
+ * for. */
 static gufo_status sync_folder(const char *path, gufo_error *error)
 {
     bool opened;

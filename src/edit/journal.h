@@ -35,12 +35,12 @@ typedef struct journal_path {
 /* Where the journal of the file that `path` names would be.  GUFO_E_IO without such a file. */
 gufo_status edit_journal_find(journal_name *out, const char *path, gufo_error *error);
 
-/* Whether the file system takes the name of the journal: a file's name may be as long as a name can be.  `path`
- * has no symlinks. */
+/* Whether the file system takes the name of the journal: a file's name may be as long as a name can
+ * be.  `path` has no symlinks. */
 bool edit_journal_possible(const char *path);
 
-/* Writes it, and waits until it is on disk.  *created is false if there could be none, because there
- * is one already or the folder does not let us; on other failures it is removed. */
+/* Writes it, and waits until it is on disk.  *created is false if there could be none, because
+ * there is one already or the folder does not let us; on other failures it is removed. */
 gufo_status edit_journal_write(const edit_journal *j, const char *path, bool *created,
                                gufo_error *error);
 
@@ -57,8 +57,8 @@ typedef enum journal_state {
  * (static) says why it is not trusted, or cannot be read. */
 journal_state edit_journal_look(const char *path, const struct stat *file, const char **obstacle);
 
-/* Reads it; one that is complete is to be closed.  The error says why a journal is neither complete,
- * torn nor none. */
+/* Reads it; one that is complete is to be closed.  The error says why a journal is neither
+ * complete, torn nor none. */
 gufo_status edit_journal_read(edit_journal *j, const char *path, const struct stat *file,
                               const gufo_allocator *allocator, journal_state *state,
                               gufo_error *error);

@@ -277,7 +277,8 @@ gufo_status edit_choose_rewrite(gufo_edit *edit, const gufo_edit_target *target,
     return rewrite(&c, shared, error);
 }
 
-/* ---- calls -------------------------------------------------------------------------------------- */
+/* ---- calls
+ * -------------------------------------------------------------------------------------- */
 
 gufo_status edit_check_call(const gufo_edit *edit, const gufo_edit_target *target,
                             gufo_error *error)

@@ -2,8 +2,8 @@
  *
  * The tensor data is moved as it is, gaps and unknown types included, by the kernel where it can.
  * Where it can share blocks (btrfs, XFS), the data begins as far into a block as it did before, so
- * that all of it is shared.  Another alignment gives every tensor a new place: then the document is laid
- * out packed. */
+ * that all of it is shared.  Another alignment gives every tensor a new place: then the document is
+ * laid out packed. */
 #define _GNU_SOURCE /* O_TMPFILE */
 
 #include <fcntl.h>
@@ -17,8 +17,8 @@
 #include "edit/edit.h"
 #include "produce/produce.h"
 
-/* A file without a name, which goes when it is closed, in the folder of `target`, of which the name is
- * cut off; -1 where there can be none. */
+/* A file without a name, which goes when it is closed, in the folder of `target`, of which the name
+ * is cut off; -1 where there can be none. */
 static int open_unnamed(char *target)
 {
 #ifdef O_TMPFILE

@@ -254,8 +254,8 @@ gufo_status job_add_rows(gufo_job *job, piece_how how, gufo_str name, const rows
 gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t size,
                          uint32_t target, uint64_t place, gufo_str name, gufo_error *error);
 
-/* Adds a target for a document and a piece for each of its tensors: what was copied from a model is moved
- * or swapped, the rest is given by the caller.  The document is laid out. */
+/* Adds a target for a document and a piece for each of its tensors: what was copied from a model is
+ * moved or swapped, the rest is given by the caller.  The document is laid out. */
 gufo_status job_add_document(gufo_job *job, gufo_document *document, gufo_error *error);
 /* The same target without pieces, for a planner that makes its own. */
 gufo_status job_add_document_target(gufo_job *job, gufo_document *document, uint32_t *number,
@@ -266,18 +266,18 @@ rows job_tensor_rows(const gufo_job *job, uint32_t input, const gufo_tensor *ten
 /* The number of a shard of a model among the inputs, which it becomes if it is not one yet. */
 gufo_status job_add_model(gufo_job *job, const gufo_model *model, uint32_t shard, uint32_t *number,
                           gufo_error *error);
-/* All shards of a model as inputs, also those of which nothing is taken: they must not be replaced, nor
- * change.  First of all in a plan, so that shard i is input i. */
+/* All shards of a model as inputs, also those of which nothing is taken: they must not be replaced,
+ * nor change.  First of all in a plan, so that shard i is input i. */
 gufo_status job_add_shards(gufo_job *job, const gufo_model *model, gufo_error *error);
 /* A tensor of a file whose numbers are not empty, in the other byte order than the file's. */
 gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *tensor,
                             uint32_t target, uint64_t place, gufo_error *error);
-/* Ends planning: what can only be known then is checked and reserved.  On failure the job is freed; returns
- * it, or NULL. */
+/* Ends planning: what can only be known then is checked and reserved.  On failure the job is freed;
+ * returns it, or NULL. */
 gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error);
 
-/* Does all units and writes nothing: what the hooks have measured is in job_result.  Once per job, in place
- * of gufo_job_run, and with its errors. */
+/* Does all units and writes nothing: what the hooks have measured is in job_result.  Once per job,
+ * in place of gufo_job_run, and with its errors. */
 gufo_status job_measure(gufo_job *job, const gufo_run *run, gufo_error *error);
 
 /* The bytes before the pieces of a target; they live until the document changes. */

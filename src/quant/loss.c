@@ -96,7 +96,8 @@ static gufo_quantize_loss measure(const float *values, const float *decoded, uin
     return loss;
 }
 
-/* The slow way, which leaves out what is not finite, and in which nothing is too large or too small. */
+/* The slow way, which leaves out what is not finite, and in which nothing is too large or too
+ * small. */
 static void measure_finite(gufo_quantize_loss *loss, const float *values, const float *decoded,
                            uint64_t count)
 {

@@ -13,8 +13,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What the process needs beside the buffers of threads and the tables of encoders, an estimate on the
- * safe side. */
+/* What the process needs beside the buffers of threads and the tables of encoders, an estimate on
+ * the safe side. */
 #define OTHER_MEMORY (UINT64_C(12) << 20)
 #define TENSOR_MEMORY 768
 

@@ -207,8 +207,8 @@ static gufo_status prune_arrays(gufo_document *document, const gufo_model *file,
     return status;
 }
 
-/* What cannot be written is a mistake of the caller, not of the file.  What the user sets is new: it has to
- * keep the stricter rules, which bind no key that the input has. */
+/* What cannot be written is a mistake of the caller, not of the file.  What the user sets is new:
+ * it has to keep the stricter rules, which bind no key that the input has. */
 static gufo_status apply_setting(gufo_document *document, const gufo_quantize_override *setting,
                                  bool is_new, gufo_error *error)
 {

@@ -1,7 +1,7 @@
 /* The second level of validation: what kind of file it is, and which checks that kind gets.
  *
- * The table of checks is the order of the findings.  A check looks at one thing and knows nothing of
- * the others, so that one fault gives one finding wherever that is possible. */
+ * The table of checks is the order of the findings.  A check looks at one thing and knows nothing
+ * of the others, so that one fault gives one finding wherever that is possible. */
 #include "schema/check.h"
 
 #include <stdarg.h>

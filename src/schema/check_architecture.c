@@ -170,8 +170,8 @@ static bool has_attention(const checker *c)
     return false;
 }
 
-/* Whether the architecture does something with a key.  Some programs write every key that they know,
- * those that mean nothing for the model as 0. */
+/* Whether the architecture does something with a key.  Some programs write every key that they
+ * know, those that mean nothing for the model as 0. */
 static bool is_needed(const checker *c, const char *part, const char *name)
 {
     const gufo_arch_info *arch = gufo_arch_find(c->architecture);

@@ -1,5 +1,5 @@
-/* Keys: the architecture's name, then each key by itself: is it known, spelt as readers want it, of the
- * right kind of value, and, where it is not known, whose is it?
+/* Keys: the architecture's name, then each key by itself: is it known, spelt as readers want it, of
+ * the right kind of value, and, where it is not known, whose is it?
  *
  * An unknown key is not a fault: communities have their own, under their own name.  It is reported
  * where it looks like a slip of the hand (a known key is nearly the same, and not there), and where
@@ -202,8 +202,8 @@ static gufo_str first_segment(gufo_str key)
     return (gufo_str){key.data, dot != NULL ? (size_t)(dot - key.data) : key.len};
 }
 
-/* Names that a key is compared with.  All names of the architecture begin with its own, whatever its
- * length: only what comes behind counts, and only other names of the architecture do. */
+/* Names that a key is compared with.  All names of the architecture begin with its own, whatever
+ * its length: only what comes behind counts, and only other names of the architecture do. */
 typedef struct key_names {
     gufo_str architecture;
     size_t skip; /* "ARCHITECTURE.", or 0 for a key that does not begin with that */

@@ -3,9 +3,9 @@
  *     expected   "embedding_length,vocab"  -> [4096, 32000]
  *     found      [4096, 32064]
  *
- * For the architectures of the specification another shape is an error.  For others the registry has
- * what is known from readers, and it is a warning.  The number of rows that a vocabulary needs is
- * special: models are often padded to a round number of rows. */
+ * For the architectures of the specification another shape is an error.  For others the registry
+ * has what is known from readers, and it is a warning.  The number of rows that a vocabulary needs
+ * is special: models are often padded to a round number of rows. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* The tokenizer: its model, the lists that the model needs, token ids, pre-tokenizer.  What is in the
- * lists is looked at in check_tokens.c.
+/* The tokenizer: its model, the lists that the model needs, token ids, pre-tokenizer.  What is in
+ * the lists is looked at in check_tokens.c.
  *
  * A file without a tokenizer is fine (a projector, a vision model); one with half of it is not. */
 #include <inttypes.h>

@@ -40,7 +40,8 @@ const gufo_key_info *gufo_key_at(size_t index)
     return index < KEY_COUNT ? &keys[index] : NULL;
 }
 
-/* ---- which row a key belongs to --------------------------------------------------------------- */
+/* ---- which row a key belongs to
+ * --------------------------------------------------------------- */
 
 static const gufo_key_info *find(const template_name *name)
 {
@@ -137,7 +138,8 @@ const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from)
     return old;
 }
 
-/* ---- which values it takes -------------------------------------------------------------------- */
+/* ---- which values it takes
+ * -------------------------------------------------------------------- */
 
 typedef enum kind { KIND_OTHER, KIND_UNSIGNED, KIND_SIGNED, KIND_FLOAT } kind;
 

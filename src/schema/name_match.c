@@ -1,8 +1,8 @@
 /* Matching a file name against the naming convention.
  *
- * The expression of the specification begins with a base name that can be divided in very many ways;
- * an engine that tries them one after the other needs exponential time.  Here is why there is at most
- * one division that counts.  Cut the name, without ".gguf", at every '-' into components
+ * The expression of the specification begins with a base name that can be divided in very many
+ * ways; an engine that tries them one after the other needs exponential time.  Here is why there is
+ * at most one division that counts.  Cut the name, without ".gguf", at every '-' into components
  *
  *     Phi - 3 - mini - 3.8B - ContextLength4k - instruct - v1.0 - Q4_0
  *
@@ -17,8 +17,8 @@
  *    before the version.
  *  - In between, what is left is one more component of the size label, then the fine tune.
  *
- * The first success of a backtracking engine is the one whose choices come first in this order: with
- * a sidecar; with a size label; with its second component; the longest fine tune, that is, the
+ * The first success of a backtracking engine is the one whose choices come first in this order:
+ * with a sidecar; with a size label; with its second component; the longest fine tune, that is, the
  * shortest tail; and without a size label the longest base name, that is again the shortest tail.
  * That is the order of the loops below.  Every step is one scan, their number is fixed: time is
  * linear. */
@@ -135,8 +135,8 @@ static void read_tails(gufo_str stem, bool versioned, tails *out)
 
 /* ---- what comes before ---------------------------------------------------------------------- */
 
-/* Where the longest base name ends: at the '-' before the first component that cannot be part of it,
- * or at the end.  False if the name begins with something that no base name begins with. */
+/* Where the longest base name ends: at the '-' before the first component that cannot be part of
+ * it, or at the end.  False if the name begins with something that no base name begins with. */
 static bool find_base_end(gufo_str stem, size_t *end)
 {
     size_t at = name_component(stem, 0);

@@ -29,8 +29,8 @@ typedef struct name_title {
 } name_title;
 
 void name_read_title(gufo_str text, name_title *out);
-/* Adds `text` with '-' in place of what is neither letter nor digit.  `as_base`: so that it can be a
- * part of a base name. */
+/* Adds `text` with '-' in place of what is neither letter nor digit.  `as_base`: so that it can be
+ * a part of a base name. */
 void name_add(name_text *out, gufo_str text, bool as_base);
 
 #endif

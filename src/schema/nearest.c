@@ -1,8 +1,8 @@
 /* The nearest name in a table: edit distance over letters and digits.
  *
- * Most rows are far from what is looked for, and that shows without comparing them letter by letter.
- * One bit for each letter that a name has, and one for each that it has more than once: a step takes
- * away one of these bits at most, and adds one at most.
+ * Most rows are far from what is looked for, and that shows without comparing them letter by
+ * letter. One bit for each letter that a name has, and one for each that it has more than once: a
+ * step takes away one of these bits at most, and adds one at most.
  *
  *     context    c e n o t x    twice: t
  *     vocab      a b c o v              e n t x and the second t are missing: five steps at least */
@@ -20,8 +20,8 @@ typedef struct letters {
     uint64_t once, twice; /* bits of the letters that occur once, and twice */
 } letters;
 
-/* The place of a letter or digit among 36, from 1, whatever its case; 0 for other bytes.  A table, as
- * each byte of each row is looked up. */
+/* The place of a letter or digit among 36, from 1, whatever its case; 0 for other bytes.  A table,
+ * as each byte of each row is looked up. */
 static const uint8_t places[256] = {
     ['0'] = 1,  ['1'] = 2,  ['2'] = 3,  ['3'] = 4,  ['4'] = 5,  ['5'] = 6,  ['6'] = 7,  ['7'] = 8,
     ['8'] = 9,  ['9'] = 10, ['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
@@ -34,7 +34,8 @@ static const uint8_t places[256] = {
 };
 
 /* Letters and digits without case; false if there are none, or more than `most`.  Other bytes are
- * written too, and overwritten: this is done for each byte of each row, and goes without branches. */
+ * written too, and overwritten: this is done for each byte of each row, and goes without
+ * branches. */
 static bool keep_letters(gufo_str text, size_t most, letters *out)
 {
     uint64_t once = 0, twice = 0;

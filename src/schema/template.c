@@ -14,7 +14,8 @@ static const char *row_name(const void *rows, size_t index, size_t size)
     return name;
 }
 
-/* Like strcmp(row, name).  *same: how many bytes are known to be equal; afterwards, how many are. */
+/* Like strcmp(row, name).  *same: how many bytes are known to be equal; afterwards, how many
+ * are. */
 static int compare(const char *row, const template_name *name, size_t *same)
 {
     size_t start = 0;
@@ -40,8 +41,8 @@ static int compare(const char *row, const template_name *name, size_t *same)
 
 /* The first row that is not before `name`, or `count`.  *found: it is called `name`.
  *
- * Rows between two that begin alike begin like them, so that what both ends of the search share with
- * the name is not compared again. */
+ * Rows between two that begin alike begin like them, so that what both ends of the search share
+ * with the name is not compared again. */
 static size_t lower_bound(const void *rows, size_t count, size_t size, const template_name *name,
                           bool *found)
 {

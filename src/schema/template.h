@@ -38,8 +38,8 @@ size_t template_segments(gufo_str name, size_t ends[TEMPLATE_MAX_SEGMENTS]);
 void template_append(template_name *name, gufo_str part);
 
 /* `name`, at most TEMPLATE_MAX_SEGMENTS segments of it, with its first segment that is a number
- * replaced by placeholders[0] and its second one by placeholders[1] (NULL: left alone).  Numbers are
- * decimal, without leading zeros, and fit into 64 bits. */
+ * replaced by placeholders[0] and its second one by placeholders[1] (NULL: left alone).  Numbers
+ * are decimal, without leading zeros, and fit into 64 bits. */
 template_name template_numbers(gufo_str name, const char *const placeholders[2],
                                template_number *number);
 

@@ -1,10 +1,10 @@
 /* The names that lead out of a template. */
 #include "schema/template_lint_parts.h"
 
-/* Ways to Python's frames, code and classes that do not look like __x__; Jinja's own sandbox refuses
- * most of them.  Then what opens files and connections and starts processes, found as an attribute
- * (os.popen) or as a variable.  Words that are common names of things in chats are risky only where
- * they are called, or where the template has not defined them itself. */
+/* Ways to Python's frames, code and classes that do not look like __x__; Jinja's own sandbox
+ * refuses most of them.  Then what opens files and connections and starts processes, found as an
+ * attribute (os.popen) or as a variable.  Words that are common names of things in chats are risky
+ * only where they are called, or where the template has not defined them itself. */
 static const risky_name attributes[] = {
     {"mro", GUFO_TEMPLATE_INTERNAL, 0},
     {"func_globals", GUFO_TEMPLATE_INTERNAL, 0},

@@ -1,8 +1,8 @@
 /* Tokens by text.
  *
- * A vocabulary has hundreds of thousands of tokens, and its merges ask three times as often.  Most of
- * the time would go by waiting for memory: neither table nor texts fit into the nearest cache.  So
- * most questions are answered by the slot alone, and questions come in groups, whose slots are
+ * A vocabulary has hundreds of thousands of tokens, and its merges ask three times as often.  Most
+ * of the time would go by waiting for memory: neither table nor texts fit into the nearest cache.
+ * So most questions are answered by the slot alone, and questions come in groups, whose slots are
  * fetched together:
  *
  *     slot   start: the first 8 bytes of the text, zeros behind a shorter one

@@ -1,13 +1,13 @@
-/* A program that was compiled against the headers in tests/abi/include, as they were when this soname
- * was first released, and that runs with the library of today.
+/* A program that was compiled against the headers in tests/abi/include, as they were when this
+ * soname was first released, and that runs with the library of today.
  *
  * Every struct that the library fills has a guard after it: a library with a larger struct would
  * write into what is the program's own.
  *
  *     | struct, as the old header has it | 0x5a 0x5a 0x5a ... |
  *
- * `old_program MODEL`, where MODEL is fuzz/seeds/imatrix.gguf.  With SHORT the guards begin that many
- * bytes early, as if the header of then had had shorter structs: that must be noticed. */
+ * `old_program MODEL`, where MODEL is fuzz/seeds/imatrix.gguf.  With SHORT the guards begin that
+ * many bytes early, as if the header of then had had shorter structs: that must be noticed. */
 #include <gufo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +51,8 @@ static bool equal(gufo_str text, const char *expected)
     return gufo_str_equal(text, (gufo_str){expected, strlen(expected)});
 }
 
-/* ---- a file that is good ------------------------------------------------------------------------ */
+/* ---- a file that is good
+ * ------------------------------------------------------------------------ */
 
 static void read_array(const gufo_array *array)
 {
@@ -122,7 +123,8 @@ static void read_tensors(const gufo_model *file)
     CHECK_GUARD(tensor);
 }
 
-/* ---- a file that is bad ------------------------------------------------------------------------- */
+/* ---- a file that is bad
+ * ------------------------------------------------------------------------- */
 
 static void count_finding(void *context, const gufo_finding *finding)
 {
@@ -154,7 +156,8 @@ static void read_half(const char *path)
     MUST(count > 0);
 }
 
-/* ---- tables: their rows must be as far apart as the program thinks -------------------------------- */
+/* ---- tables: their rows must be as far apart as the program thinks
+ * -------------------------------- */
 
 static void read_tables(void)
 {
@@ -171,7 +174,8 @@ static void read_tables(void)
         MUST(gufo_rule_by_id(gufo_rule_at(i)->name) == gufo_rule_at(i));
 }
 
-/* ---- what is computed --------------------------------------------------------------------------- */
+/* ---- what is computed
+ * --------------------------------------------------------------------------- */
 
 static void compare_with_itself(const gufo_model *model)
 {

@@ -1,5 +1,5 @@
-/* Names for a set: after a loss of power, a kill or a failure at any moment the old set is there, the
- * new one or none, and repeating the commit finishes it. */
+/* Names for a set: after a loss of power, a kill or a failure at any moment the old set is there,
+ * the new one or none, and repeating the commit finishes it. */
 #include "base/files/commit.h"
 
 #include <errno.h>
@@ -290,8 +290,8 @@ static mode_t mode_of(const char *path)
     return lstat(path, &info) == 0 ? info.st_mode & 07777 : 0;
 }
 
-/* A commit that replaces files of mode 0600 with second names stops at each call: its set can be made
- * again with `replace` alone, and has the rights of the old one. */
+/* A commit that replaces files of mode 0600 with second names stops at each call: its set can be
+ * made again with `replace` alone, and has the rights of the old one. */
 static void test_rights_and_links(void **state)
 {
     unsigned refused = 0;
@@ -333,7 +333,8 @@ static void test_rights_and_links(void **state)
 
 /* ---- what was named before ------------------------------------------------------------------ */
 
-/* A run that is resumed finds shards named; if it fails, they go back to where they can be found. */
+/* A run that is resumed finds shards named; if it fails, they go back to where they can be
+ * found. */
 static void test_named(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* The keyed hash: journals and names of files hold it, so that it must be the same on every machine. */
+/* The keyed hash: journals and names of files hold it, so that it must be the same on every
+ * machine. */
 #include "support/check.h"
 
 #include "base/hash.h"

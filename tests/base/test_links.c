@@ -1,5 +1,5 @@
-/* Outputs through symlinks: only those that nobody else can have planted are followed, and only to the file
- * that they open. */
+/* Outputs through symlinks: only those that nobody else can have planted are followed, and only to
+ * the file that they open. */
 #include "base/files/output.h"
 
 #include <fcntl.h>

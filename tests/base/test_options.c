@@ -1,9 +1,9 @@
-/* Conventions of the whole interface: options that are NULL mean {0}, reserved fields that are not zero
- * are refused, a compulsory field that is missing is named, and outputs that are not the point of a
- * call may be NULL.
+/* Conventions of the whole interface: options that are NULL mean {0}, reserved fields that are not
+ * zero are refused, a compulsory field that is missing is named, and outputs that are not the point
+ * of a call may be NULL.
  *
- * Each row of a table is a call.  It is made with everything zero first, which must work, so that the
- * refusal is about the reserved field alone. */
+ * Each row of a table is a call.  It is made with everything zero first, which must work, so that
+ * the refusal is about the reserved field alone. */
 #include "../support/check.h"
 #include "../support/folder.h"
 #include "../support/process.h"

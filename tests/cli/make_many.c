@@ -1,6 +1,7 @@
 /* Writes a file with many things of one kind: `make_many KIND COUNT FILE`.
  *
- * For counting how much work gufo has with files of one, two and four times the size.  KIND is one of
+ * For counting how much work gufo has with files of one, two and four times the size.  KIND is one
+ * of
  *     keys        entries, all different
  *     texts       an array of strings
  *     arrays      an array of arrays

@@ -1,6 +1,6 @@
-/* Shortest numbers: known texts, and for random bit patterns that the text reads back, that no decimal
- * with fewer digits does, and that no other with as many digits is nearer.  The judges are printf and
- * strtod, which round exactly. */
+/* Shortest numbers: known texts, and for random bit patterns that the text reads back, that no
+ * decimal with fewer digits does, and that no other with as many digits is nearer.  The judges are
+ * printf and strtod, which round exactly. */
 #include "support/check.h"
 
 #include <locale.h>

@@ -128,8 +128,8 @@ static void test_links(void **state)
     folder_remove(&c.f);
 }
 
-/* Each call of the disk fails once.  Only what is put aside can be left, and only when all files have
- * their new names. */
+/* Each call of the disk fails once.  Only what is put aside can be left, and only when all files
+ * have their new names. */
 static void fail_each_call(size_t taken, int failure)
 {
     bool done = false;
@@ -199,7 +199,8 @@ typedef struct loss {
     unsigned olds, news, none; /* states in which the one or the other opens */
 } loss;
 
-/* Whether the files of a set that begin with `name` are there, and hold what those of `content` did. */
+/* Whether the files of a set that begin with `name` are there, and hold what those of `content`
+ * did. */
 static bool is_whole(const folder *f, const char *name, const char *content)
 {
     bool whole = true;
@@ -250,8 +251,8 @@ static bool is_somewhere(const folder *f, const char *content)
     return found;
 }
 
-/* The same command finishes what was interrupted.  A disk that is rebuilt has no second names, but files
- * with the same content. */
+/* The same command finishes what was interrupted.  A disk that is rebuilt has no second names, but
+ * files with the same content. */
 static void run_again(const loss *l, const char *label)
 {
     case_of_names c = {.f = l->rebuilt};

@@ -1,5 +1,5 @@
-/* What is around the kernels: choosing a level, refusing what cannot be coded, interleaved blocks, byte
- * order, and looking for numbers that are none. */
+/* What is around the kernels: choosing a level, refusing what cannot be coded, interleaved blocks,
+ * byte order, and looking for numbers that are none. */
 #include "../support/check.h"
 #include "../support/allocator.h"
 #include "../support/codec.h"
@@ -171,7 +171,8 @@ static void test_nothing(void **state)
 
 enum { ROWS = 8, COLUMNS = 96, BLOCK = 18, BLOCKS = COLUMNS / 32, SIZE = ROWS * BLOCKS * BLOCK };
 
-/* Merges blocks of `rows` rows the way the old files did, byte by byte as the format was described. */
+/* Merges blocks of `rows` rows the way the old files did, byte by byte as the format was
+ * described. */
 static void interleave(const uint8_t *plain, uint32_t rows, uint32_t chunk, uint8_t flip,
                        uint8_t *out)
 {

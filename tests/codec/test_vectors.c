@@ -1,6 +1,7 @@
 /* Decoding and encoding against the reference vectors, on every processor level there is.
  *
- * The vectors were made with the format's reference implementation.  They are not part of this tree:
+ * The vectors were made with the format's reference implementation.  They are not part of this
+ * tree:
  * without them (GUFO_SHARED) the program is skipped, and tests/codec/test_digests.c alone says that
  * results are what they were when the vectors last passed.
  *

@@ -645,7 +645,8 @@ static void sizes_that_are_not_known(void **state)
     folder_remove(&f);
 }
 
-/* Values of each type, alone and in arrays, against another value of it and against another type. */
+/* Values of each type, alone and in arrays, against another value of it and against another
+ * type. */
 static void kinds_of_values_differ(void **state)
 {
     typedef struct kind {
@@ -731,7 +732,8 @@ static void array_changes_meanwhile(void **state)
             sets[side] = gufo_open(paths[side].text, NULL, &error);
             check(sets[side] != NULL, "%s", error.message);
         }
-        /* In place, so that it is the file which is mapped: the length of "y" reaches far beyond. */
+        /* In place, so that it is the file which is mapped: the length of "y" reaches far
+         * beyond. */
         bytes = read_file(paths[changed].text, &len);
         memset(bytes + len - 9, 0x7f, 8);
         write_file(paths[changed].text, bytes, len);

@@ -1,5 +1,5 @@
-/* Files whose names leave no room for ".gufo-journal": they are recovered (there is nothing to recover) and
- * rewritten, and never edited in place. */
+/* Files whose names leave no room for ".gufo-journal": they are recovered (there is nothing to
+ * recover) and rewritten, and never edited in place. */
 #include "../support/edit.h"
 
 static path_text long_path(const folder *f)

@@ -1,5 +1,5 @@
-/* Every operation of this floor with an allocator that fails at each request in turn: it says so, leaks
- * nothing, and leaves the folder as it was. */
+/* Every operation of this floor with an allocator that fails at each request in turn: it says so,
+ * leaks nothing, and leaves the folder as it was. */
 #include "../support/allocator.h"
 #include "../support/edits.h"
 #include "workshop.h"
@@ -310,8 +310,8 @@ static gufo_status compare(const workshop *b, const gufo_allocator *allocator, g
 
 /* ---- growing -------------------------------------------------------------------------------- */
 
-/* Buffers grow at powers of two: texts of every length let each part of a header be the one that has
- * no room.  The planning of `length` is done once, and again with each request failing. */
+/* Buffers grow at powers of two: texts of every length let each part of a header be the one that
+ * has no room.  The planning of `length` is done once, and again with each request failing. */
 typedef gufo_status grow_fn(const workshop *b, size_t length, const gufo_allocator *allocator,
                             gufo_error *error);
 

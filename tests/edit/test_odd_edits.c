@@ -306,8 +306,8 @@ static void test_odd_room(void **state)
     folder_remove(&f);
 }
 
-/* A reserve that is smaller than the key gufo.padding, beside an alignment that is smaller still: the
- * data moves on until there is room for the key. */
+/* A reserve that is smaller than the key gufo.padding, beside an alignment that is smaller still:
+ * the data moves on until there is room for the key. */
 static void test_small_reserve(void **state)
 {
     folder f = folder_new();
@@ -451,7 +451,8 @@ static bool stop_at(void *context, uint64_t done, uint64_t total)
     return ++s->calls != s->at;
 }
 
-/* A stream is stopped, or its receiver is full: with the old places of tensors and with new ones. */
+/* A stream is stopped, or its receiver is full: with the old places of tensors and with new
+ * ones. */
 static void test_streams(void **state)
 {
     folder f = folder_new();
@@ -506,8 +507,8 @@ static void bad_journal_link(const char *path)
     check(symlink("/dev/null", path) == 0, "symlink");
 }
 
-/* What cannot be a journal says nothing about the file: it is read and may be edited, but recovery names
- * the obstacle and removes nothing. */
+/* What cannot be a journal says nothing about the file: it is read and may be edited, but recovery
+ * names the obstacle and removes nothing. */
 static void test_foreign_journals(void **state)
 {
     static void (*const makers[])(const char *) = {bad_journal_folder, bad_journal_fifo,

@@ -165,7 +165,8 @@ static void test_rewrite(void **state)
     lose_power(GUFO_EDIT_REWRITE, 50);
 }
 
-/* ---- killed, recovered, and then power is lost -------------------------------------------------- */
+/* ---- killed, recovered, and then power is lost
+ * -------------------------------------------------- */
 
 /* After a kill the disk is still behind what was written: recovery must not trust what it reads. */
 static void kill_and_lose(gufo_edit_way way)
@@ -206,7 +207,8 @@ static void test_killed_insert(void **state)
     kill_and_lose(GUFO_EDIT_INSERT);
 }
 
-/* ---- the proof can fail ------------------------------------------------------------------------- */
+/* ---- the proof can fail
+ * ------------------------------------------------------------------------- */
 
 static void count_bad(void *context, const char *label)
 {

@@ -201,7 +201,8 @@ static void write_imatrices(const scene *s)
     builder_free(&gguf);
 }
 
-/* What is at the output before: the input, or the new bytes with another last one, which is tensor data. */
+/* What is at the output before: the input, or the new bytes with another last one, which is tensor
+ * data. */
 static void find_old(scene *s, size_t i, const path_text *path)
 {
     if (s->planner->replaces_input) {

@@ -116,8 +116,8 @@ static void write_journal(const char *path, const void *bytes, size_t len)
     assert_int_equal(chmod(path, 0600), 0);
 }
 
-/* A journal that is cut short, or damaged behind the word that it begins with, was never complete: the file
- * has not changed. */
+/* A journal that is cut short, or damaged behind the word that it begins with, was never complete:
+ * the file has not changed. */
 static void test_torn_journal(void **state)
 {
     enum { WORD = 8 };

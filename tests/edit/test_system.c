@@ -1,5 +1,5 @@
-/* The system refuses a call, is interrupted, shares blocks, or others change files in between: edits,
- * their recovery and copies either succeed or leave what was there.
+/* The system refuses a call, is interrupted, shares blocks, or others change files in between:
+ * edits, their recovery and copies either succeed or leave what was there.
  *
  * The calls are replaced in this program; the real ones are reached through dlsym. */
 #include "workshop.h"
@@ -606,7 +606,8 @@ static void write_large(const char *path, size_t before)
     builder_free(&b);
 }
 
-/* Where blocks can be shared, the data begins as far into one as before, and all whole blocks are. */
+/* Where blocks can be shared, the data begins as far into one as before, and all whole blocks
+ * are. */
 static void share_blocks(const workshop *b, size_t before, size_t length, uint64_t reserve)
 {
     const edit_row row = {"shared", length, 0, GUFO_EDIT_IN_PLACE_NEVER, false, GUFO_EDIT_REWRITE};

@@ -1,4 +1,5 @@
-/* A folder with models, the copies that can be made of them, and whether anything in it has changed. */
+/* A folder with models, the copies that can be made of them, and whether anything in it has
+ * changed. */
 #ifndef TEST_EDIT_WORKSHOP_H
 #define TEST_EDIT_WORKSHOP_H
 

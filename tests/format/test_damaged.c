@@ -75,7 +75,8 @@ static void test_unreachable_offset(void **state)
     builder_free(&b);
 }
 
-/* The size of an unknown type reaches to the next higher offset, whether its bytes are there or not. */
+/* The size of an unknown type reaches to the next higher offset, whether its bytes are there or
+ * not. */
 static void test_unknown_type_cut(void **state)
 {
     builder b = builder_new((encoding){3, false});

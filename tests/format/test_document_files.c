@@ -1,4 +1,5 @@
-/* Files that a document and a job make of data that is given, byte for byte, against bytes laid out by hand. */
+/* Files that a document and a job make of data that is given, byte for byte, against bytes laid out
+ * by hand. */
 #include "../support/document.h"
 #include "../support/folder.h"
 #include "../support/openers.h"

@@ -1,5 +1,5 @@
-/* Providers that change their mind, claim too much or fail without manners: an error, and never a shorter
- * document, a byte outside a buffer or memory for what is not there. */
+/* Providers that change their mind, claim too much or fail without manners: an error, and never a
+ * shorter document, a byte outside a buffer or memory for what is not there. */
 #include "../support/allocator.h"
 #include "../support/folder.h"
 

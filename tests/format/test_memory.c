@@ -1,4 +1,5 @@
-/* Memory: bounded by what is in the file, linear in it, and every failure of the allocator survived. */
+/* Memory: bounded by what is in the file, linear in it, and every failure of the allocator
+ * survived. */
 #include "../support/allocator.h"
 #include "../support/findings.h"
 #include "../support/good.h"

@@ -1,5 +1,6 @@
-/* Cases that files and callers hardly ever come with, one each: values of the wrong kind under known
- * keys, files that end inside the padding before the data, counts that no memory could hold. */
+/* Cases that files and callers hardly ever come with, one each: values of the wrong kind under
+ * known keys, files that end inside the padding before the data, counts that no memory could
+ * hold. */
 #include "../support/findings.h"
 #include "../support/folder.h"
 #include "../support/walk.h"

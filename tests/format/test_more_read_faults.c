@@ -1,5 +1,5 @@
-/* Reading while the system fails or is slow: errors, interruptions and short reads of each call that
- * opening and checking make, at every place of the metadata where a read can be due.
+/* Reading while the system fails or is slow: errors, interruptions and short reads of each call
+ * that opening and checking make, at every place of the metadata where a read can be due.
  *
  * The calls are replaced in this program; the real ones are reached through dlsym. */
 #include "../support/findings.h"
@@ -16,8 +16,8 @@
 
 /* ---- faults --------------------------------------------------------------------------------- */
 
-/* What happens to reads of descriptors: each is interrupted once and gives at most `most` bytes, and
- * from number `fail_at` on (from 1; 0: never) all fail. */
+/* What happens to reads of descriptors: each is interrupted once and gives at most `most` bytes,
+ * and from number `fail_at` on (from 1; 0: never) all fail. */
 static struct {
     bool on;
     size_t most;
@@ -243,8 +243,8 @@ static void test_failing_read(void **state)
     }
 }
 
-/* Every read of a pipe fails in turn: those of metadata, and those that only count the rest.  How many
- * there are is up to the system. */
+/* Every read of a pipe fails in turn: those of metadata, and those that only count the rest.  How
+ * many there are is up to the system. */
 static void test_failing_drain(void **state)
 {
     builder b = build_file(10);

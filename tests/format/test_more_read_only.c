@@ -1,5 +1,5 @@
-/* Reading never opens a file for writing, nor makes, renames or removes one: every call that could is
- * watched while files are opened in each way, looked at and checked.
+/* Reading never opens a file for writing, nor makes, renames or removes one: every call that could
+ * is watched while files are opened in each way, looked at and checked.
  *
  * The calls are replaced in this program; the real ones are reached through dlsym. */
 #include "../support/findings.h"

@@ -1,5 +1,5 @@
-/* Damage of every kind to small files: cut at every byte, and every byte changed.  Nothing may crash,
- * read outside the bytes, or open with a content that does not hold together. */
+/* Damage of every kind to small files: cut at every byte, and every byte changed.  Nothing may
+ * crash, read outside the bytes, or open with a content that does not hold together. */
 #include "../support/good.h"
 #include "../support/openers.h"
 #include "../support/findings.h"

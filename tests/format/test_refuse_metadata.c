@@ -1,4 +1,5 @@
-/* What open refuses in header and metadata: one row per fault, with rule, status and byte offset. */
+/* What open refuses in header and metadata: one row per fault, with rule, status and byte
+ * offset. */
 #include "../support/refused.h"
 
 /* ---- header --------------------------------------------------------------------------------- */

@@ -1,4 +1,5 @@
-/* The validator: each rule that open does not enforce has a file that breaks it, and nothing else. */
+/* The validator: each rule that open does not enforce has a file that breaks it, and nothing
+ * else. */
 #include "../support/findings.h"
 #include "../support/folder.h"
 #include "../support/good.h"

@@ -1,4 +1,5 @@
-/* Views that callers make, and that contradict themselves: refused, and never a byte is read outside. */
+/* Views that callers make, and that contradict themselves: refused, and never a byte is read
+ * outside. */
 #include "../support/allocator.h"
 #include "../support/builder.h"
 

@@ -159,7 +159,8 @@ static inline uint32_t target_of(const planning *g, uint32_t target)
     return g->p->alone ? 0 : target;
 }
 
-/* Where the next `size` bytes of a target go; *out is where their expected form belongs, or NULL. */
+/* Where the next `size` bytes of a target go; *out is where their expected form belongs, or
+ * NULL. */
 static inline uint64_t next_place(planning *g, uint32_t target, uint64_t size, uint8_t **out)
 {
     uint64_t place;

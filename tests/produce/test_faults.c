@@ -1,5 +1,5 @@
-/* Disks that fail at every call, memory that runs out at every request, and power that is lost at any
- * moment: nothing leaks, nothing half-written has a name, and old files are as they were. */
+/* Disks that fail at every call, memory that runs out at every request, and power that is lost at
+ * any moment: nothing leaks, nothing half-written has a name, and old files are as they were. */
 #include "plans.h"
 
 #include <errno.h>
@@ -278,7 +278,8 @@ static void see(void *context, const char *label)
     check_no_mixture(s, label);
     p->path = rebuilt_path(s, 0);
     status = plan_run(p, s->flags | GUFO_JOB_REPLACE, 1, 0, &error);
-    /* A journal whose first bytes have not reached the disk is not believed: it is replaced by hand. */
+    /* A journal whose first bytes have not reached the disk is not believed: it is replaced by
+     * hand. */
     if (status == GUFO_E_ARGUMENT && (s->flags & GUFO_JOB_RESUME) != 0 &&
         error.role == GUFO_FILE_JOURNAL)
         status = plan_run(p, GUFO_JOB_RESUMABLE | GUFO_JOB_REPLACE, 1, 0, &error);

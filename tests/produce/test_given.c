@@ -1,4 +1,5 @@
-/* Where data that is given goes: atomically to a path, in order to a stream, and nowhere on failure. */
+/* Where data that is given goes: atomically to a path, in order to a stream, and nowhere on
+ * failure. */
 #include "support/folder.h"
 #include "support/process.h"
 #include "support/sink.h"
@@ -653,8 +654,8 @@ static void test_full_device(void **state)
 
 /* ---- a system that refuses ------------------------------------------------------------------ */
 
-/* In a child: opening or writing fails with `system`, nothing new is left in the folder.  The number
- * of the step that went wrong, 0 for none. */
+/* In a child: opening or writing fails with `system`, nothing new is left in the folder.  The
+ * number of the step that went wrong, 0 for none. */
 static int fails_cleanly(const char *directory, const char *path, int system)
 {
     size_t before = entry_count(directory);

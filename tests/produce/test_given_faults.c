@@ -1,6 +1,6 @@
 /* Writing while the system fails: each call that an output makes is made to fail in turn, with the
- * errors that disks and folders give.  Every time the error must name the reason, the old target must
- * be as it was, and no temporary file may be left.
+ * errors that disks and folders give.  Every time the error must name the reason, the old target
+ * must be as it was, and no temporary file may be left.
  *
  * The calls are replaced in this program; the real ones are reached through dlsym. */
 #include "support/check.h"
@@ -157,8 +157,8 @@ static gufo_status write_path(const char *path, bool replace, gufo_error *error)
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
-/* Which calls of each kind an output makes, up to the one after which the file is in place.  (The file is
- * closed once before anything is written to it: that call may fail.) */
+/* Which calls of each kind an output makes, up to the one after which the file is in place.  (The
+ * file is closed once before anything is written to it: that call may fail.) */
 static const struct {
     const char *call;
     int first, end;

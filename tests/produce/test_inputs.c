@@ -5,7 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A set of two shards, "s-00001-of-00002.gguf" and "s-00002-of-00002.gguf", and one file, "whole.gguf". */
+/* A set of two shards, "s-00001-of-00002.gguf" and "s-00002-of-00002.gguf", and one file,
+ * "whole.gguf". */
 typedef struct models {
     folder f;
     path_text shards[2], whole;
@@ -135,7 +136,8 @@ static void test_read_by_documents(void **state)
     }
 }
 
-/* Entries of the model that another document of the same job has; and data that the caller gives. */
+/* Entries of the model that another document of the same job has; and data that the caller
+ * gives. */
 static void test_read_by_another_document(void **state)
 {
     models m = models_new();

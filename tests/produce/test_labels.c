@@ -1,6 +1,6 @@
 /* No sequence of calls makes a file that is labelled with one byte order and holds the other: all
- * sequences of a few calls are tried on a little-endian and a big-endian model, and all numbers of what is
- * written are compared with those of the models. */
+ * sequences of a few calls are tried on a little-endian and a big-endian model, and all numbers of
+ * what is written are compared with those of the models. */
 #define _GNU_SOURCE /* memfd_create */
 #include "support/builder.h"
 #include "support/openers.h"

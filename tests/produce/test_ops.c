@@ -1,4 +1,5 @@
-/* Operations on rows: in double, rounded once; tables beside the rows; packings of other formats. */
+/* Operations on rows: in double, rounded once; tables beside the rows; packings of other
+ * formats. */
 #include <math.h>
 
 #include "base/bytes.h"
@@ -169,7 +170,8 @@ static void test_each(void **state)
     check_op(t, several, 4, all_of_them);
 }
 
-/* Tables that do not fit are refused when planning, numbers that make no sense when they are read. */
+/* Tables that do not fit are refused when planning, numbers that make no sense when they are
+ * read. */
 static void test_bad_tables(void **state)
 {
     tables *t = *state;

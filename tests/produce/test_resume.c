@@ -1,5 +1,5 @@
-/* Runs that are interrupted and resumed: whatever has stopped them and whatever was left, the same bytes
- * and results come out, or nothing is touched. */
+/* Runs that are interrupted and resumed: whatever has stopped them and whatever was left, the same
+ * bytes and results come out, or nothing is touched. */
 #include "plans.h"
 
 #include <sys/stat.h>
@@ -242,7 +242,8 @@ static void test_spoilt_parts(void **state)
         }
 }
 
-/* A .part file of another run, before which a new journal was laid: nothing of it may come through. */
+/* A .part file of another run, before which a new journal was laid: nothing of it may come
+ * through. */
 static void test_old_part_behind_new_journal(void **state)
 {
     plan p = plan_new(false, SOME);

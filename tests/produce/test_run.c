@@ -373,7 +373,8 @@ static void test_given_data(void **state)
     plan_end(&p);
 }
 
-/* Parts of rows that are longer than a worker's buffer is otherwise, and not a multiple of a float. */
+/* Parts of rows that are longer than a worker's buffer is otherwise, and not a multiple of a
+ * float. */
 static void test_long_parts(void **state)
 {
     enum { WIDE = 262144 + 32, BLOCKS = WIDE / 32 };

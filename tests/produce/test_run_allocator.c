@@ -1,5 +1,5 @@
-/* The allocator of a run: all buffers, tables and threads come from it, and all of it goes back; without one
- * the job's is used. */
+/* The allocator of a run: all buffers, tables and threads come from it, and all of it goes back;
+ * without one the job's is used. */
 #include "plans.h"
 
 #include "../support/allocator.h"

@@ -1,5 +1,6 @@
-/* Columns that become rows: of numbers and blocks, of stacks, in both byte orders, into several types at
- * once; the bytes do not depend on threads and memory, and each byte of the source is read once. */
+/* Columns that become rows: of numbers and blocks, of stacks, in both byte orders, into several
+ * types at once; the bytes do not depend on threads and memory, and each byte of the source is read
+ * once. */
 #include "produce/jobs.h"
 
 typedef struct turn {

@@ -1,9 +1,9 @@
 /* The bytes of outputs, and the numbers that are measured, compared with a table of their hashes.
  *
- * Inputs are made of whole numbers alone, so that they are the same everywhere.  A hash covers every byte
- * of all files and the loss of every tensor; a case that is refused has the status instead.  The table was
- * made by an earlier pipeline, from which no output may differ.  Each program makes some of the cases, and
- * says which in is_mine. */
+ * Inputs are made of whole numbers alone, so that they are the same everywhere.  A hash covers
+ * every byte of all files and the loss of every tensor; a case that is refused has the status
+ * instead.  The table was made by an earlier pipeline, from which no output may differ.  Each
+ * program makes some of the cases, and says which in is_mine. */
 #ifndef TEST_QUANT_OUTPUTS_H
 #define TEST_QUANT_OUTPUTS_H
 

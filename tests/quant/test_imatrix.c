@@ -463,8 +463,8 @@ static void test_plan_refused(void **state)
     builder_free(&b);
 }
 
-/* What was read may be replaced; but what a run that can be resumed leaves beside the output may not be an
- * input. */
+/* What was read may be replaced; but what a run that can be resumed leaves beside the output may
+ * not be an input. */
 static void test_replaced_input(void **state)
 {
     builder files[] = {make_gguf(false), make_legacy()};

@@ -325,7 +325,8 @@ static void test_complete_but_another(void **state)
     folder_remove(&p.f);
 }
 
-/* A target that was there before the journal was complete is not what was made, however much it looks like it. */
+/* A target that was there before the journal was complete is not what was made, however much it
+ * looks like it. */
 static void test_complete_but_old(void **state)
 {
     const struct timespec later[2] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_NOW}};

@@ -1,4 +1,5 @@
-/* The second level of validation when memory runs out, at each request: it says so, and keeps none. */
+/* The second level of validation when memory runs out, at each request: it says so, and keeps
+ * none. */
 #include "../support/allocator.h"
 #include "../support/folder.h"
 

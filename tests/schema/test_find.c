@@ -1,7 +1,8 @@
 /* Which row of a table a name belongs to, and which values a key takes. */
 #include "../support/check.h"
 
-/* ---- keys ------------------------------------------------------------------------------------- */
+/* ---- keys
+ * ------------------------------------------------------------------------------------- */
 
 static const char *row_of(const char *key, const char *arch)
 {
@@ -117,7 +118,8 @@ static void test_replacements(void **state)
     }
 }
 
-/* ---- values ----------------------------------------------------------------------------------- */
+/* ---- values
+ * ----------------------------------------------------------------------------------- */
 
 static bool accepts(const char *type, gufo_value value)
 {
@@ -183,7 +185,8 @@ static void test_arrays(void **state)
           "either");
 }
 
-/* ---- tensors ---------------------------------------------------------------------------------- */
+/* ---- tensors
+ * ---------------------------------------------------------------------------------- */
 
 static void test_tensors(void **state)
 {

@@ -1,5 +1,5 @@
-/* The matcher of file names against PCRE2 and the expression itself: the same names conform, and all
- * parts are the same, for the names of the specification and for random ones of its hostile
+/* The matcher of file names against PCRE2 and the expression itself: the same names conform, and
+ * all parts are the same, for the names of the specification and for random ones of its hostile
  * pieces.  PCRE2 gives up where it would have to try too much; such names are counted. */
 #include "../support/builder.h"
 
@@ -237,8 +237,8 @@ static void test_likely(void **state)
     check(j->given_up < RANDOM_NAMES / 100, "%" PRIu64, j->given_up);
 }
 
-/* What makes a matcher of our own necessary: every blank part can be read in two ways, and PCRE2 tries
- * all combinations of them. */
+/* What makes a matcher of our own necessary: every blank part can be read in two ways, and PCRE2
+ * tries all combinations of them. */
 static void test_given_up(void **state)
 {
     judge *j = *state;

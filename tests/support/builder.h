@@ -1,6 +1,6 @@
-/* Makes the bytes of a GGUF file, good or broken, without the library: the independent side of every
- * comparison.  What a call appends depends on the version (1: counts, lengths and dims of 32 bits)
- * and on the byte order; no call looks at the byte order of this machine.
+/* Makes the bytes of a GGUF file, good or broken, without the library: the independent side of
+ * every comparison.  What a call appends depends on the version (1: counts, lengths and dims of 32
+ * bits) and on the byte order; no call looks at the byte order of this machine.
  *
  *     builder b = builder_new((encoding){3, false});
  *     builder_header(&b, 1, 1);

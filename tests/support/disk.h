@@ -1,7 +1,7 @@
 /* The disk of a test: calls that change it fail where the test says so.
  *
- * A program that uses these functions is linked with them in place of the library's (base/files/disk.h).
- * Whatever is not made to fail is done for real. */
+ * A program that uses these functions is linked with them in place of the library's
+ * (base/files/disk.h). Whatever is not made to fail is done for real. */
 #ifndef TEST_SUPPORT_DISK_H
 #define TEST_SUPPORT_DISK_H
 
@@ -16,7 +16,8 @@ void disk_fail_never(void);
 /* Calls since the last of the above. */
 unsigned disk_call_count(void);
 
-/* The kernel neither moves nor shares bytes, and inserts no blocks: as on file systems that cannot. */
+/* The kernel neither moves nor shares bytes, and inserts no blocks: as on file systems that
+ * cannot. */
 void disk_without_help(bool without);
 /* Syncing succeeds and does nothing: for tests that write many small files and lose no power. */
 void disk_without_sync(bool without);

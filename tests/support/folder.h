@@ -11,8 +11,9 @@ typedef struct folder {
 /* Makes an empty folder under $TMPDIR or /tmp, and removes it with everything in it. */
 folder folder_new(void);
 void folder_remove(folder *f);
-/* Folders of this program are made in memory, unless TMPDIR is set: for many small files, which come and go
- * and need nothing that only a disk can do.  Before all tests, for cmocka_run_group_tests. */
+/* Folders of this program are made in memory, unless TMPDIR is set: for many small files, which
+ * come and go and need nothing that only a disk can do.  Before all tests, for
+ * cmocka_run_group_tests. */
 int folders_in_memory(void **state);
 
 /* PATH/name into `out`, which is returned. */

@@ -278,7 +278,8 @@ static void build_scattered(builder *b, uint32_t number)
     builder_fill(b, 0xcc, 100);
 }
 
-/* Types nobody knows, and removed ones without a layout: they reach to the next offset or the end. */
+/* Types nobody knows, and removed ones without a layout: they reach to the next offset or the
+ * end. */
 static void build_unknown_types(builder *b, uint32_t number)
 {
     static const uint32_t types[] = {57, 4, 5, 37, 38, UINT32_MAX, 43};

@@ -1,4 +1,5 @@
-/* Small good files of every kind, by name, for the tests of opening, of prefixes and of the writer. */
+/* Small good files of every kind, by name, for the tests of opening, of prefixes and of the
+ * writer. */
 #ifndef TEST_SUPPORT_GOOD_H
 #define TEST_SUPPORT_GOOD_H
 

@@ -11,7 +11,8 @@
  * number of the step that failed. */
 #define CHILD_SKIP 77
 
-/* Runs `work` in a forked child, which must not use cmocka's checks; its result (or 128 + signal). */
+/* Runs `work` in a forked child, which must not use cmocka's checks; its result (or 128 +
+ * signal). */
 int run_in_child(int (*work)(void *context), void *context);
 
 /* A pipe into which a thread writes `len` bytes, which must stay until feeder_end; that closes the

@@ -296,7 +296,8 @@ static void rebuild(const recording *r, size_t calls, const fate *fates, const c
 
         write_file(path.text, c->data, c->len);
     }
-    /* The rights of journals.  Names were given last: no file was changed before another was written. */
+    /* The rights of journals.  Names were given last: no file was changed before another was
+     * written. */
     for (size_t i = 0; i < m.name_count; i++)
         assert_int_equal(chmod(path_join(into, m.names[i].name).text, 0600), 0);
     for (int i = 0; i < r->file_count; i++)

@@ -1,8 +1,9 @@
 /* What a loss of power may leave of a folder.
  *
- * A recording holds the files of a folder and every call that changes them (disk.h).  From these the
- * folder is rebuilt as it may be after power was lost: what was synced is there; each call since then
- * has reached the disk or not, in any order, and a write may be torn between sectors of 512 bytes. */
+ * A recording holds the files of a folder and every call that changes them (disk.h).  From these
+ * the folder is rebuilt as it may be after power was lost: what was synced is there; each call
+ * since then has reached the disk or not, in any order, and a write may be torn between sectors of
+ * 512 bytes. */
 #ifndef TEST_SUPPORT_RECORDING_H
 #define TEST_SUPPORT_RECORDING_H
 

@@ -1,5 +1,5 @@
-/* Files for the rules of the schema: a small vocabulary of which nothing can be said, and what a row
- * of a table changes in it. */
+/* Files for the rules of the schema: a small vocabulary of which nothing can be said, and what a
+ * row of a table changes in it. */
 #ifndef TEST_SUPPORT_SCHEMA_H
 #define TEST_SUPPORT_SCHEMA_H
 

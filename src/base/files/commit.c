@@ -432,8 +432,8 @@ static gufo_status check_distinct(const output *files, size_t count, size_t *fai
     return status;
 }
 
-/* After an interruption nobody could know whether a file that belongs to another user is the old one, or
- * one that this user has planted. */
+/* After an interruption nobody could know whether a file that belongs to another user is the old
+ * one, or one that this user has planted. */
 static gufo_status check_old(const char *target, gufo_error *error)
 {
     struct stat info;

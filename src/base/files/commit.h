@@ -31,25 +31,25 @@
 
 /* Makes sure, before any work is done, that two outputs are not the same file (through symlinks),
  * that no untrusted file is where the old files would be put aside, and that those would be trusted
- * there.  Sets `old` of files that an interrupted commit has put aside: they are replaced as if they
- * had their names.  GUFO_E_ARGUMENT, and *failed is the index of the file. */
+ * there.  Sets `old` of files that an interrupted commit has put aside: they are replaced as if
+ * they had their names.  GUFO_E_ARGUMENT, and *failed is the index of the file. */
 gufo_status commit_check(output *files, size_t count, size_t *failed, gufo_error *error);
 
-/* The path where the file that `file` replaces is put aside: to be freed with its allocator; NULL without
- * memory. */
+/* The path where the file that `file` replaces is put aside: to be freed with its allocator; NULL
+ * without memory. */
 char *commit_aside_path(const output *file);
 
-/* Sets `replace` of all files, after commit_check: what an interrupted commit of this set has left may be
- * replaced without being asked, but not what it has put aside.  GUFO_E_EXISTS for the first file that
- * may not be replaced, which *failed is the index of. */
+/* Sets `replace` of all files, after commit_check: what an interrupted commit of this set has left
+ * may be replaced without being asked, but not what it has put aside.  GUFO_E_EXISTS for the first
+ * file that may not be replaced, which *failed is the index of. */
 gufo_status commit_check_replace(output *files, size_t count, bool replace, size_t *failed,
                                  gufo_error *error);
 
 /* Gives all files their names.  Those that are open are closed (output_close) first.  A file whose
- * `named` is set has got its name in an interrupted commit, and `temporary` is where it goes if this
- * one fails.  On success all outputs are forgotten, as after output_commit.  On failure the old files
- * are where they were, the new ones under their temporary names (or gone, without `keep`), still to be
- * discarded, and *failed is the index of the file that the error is about. */
+ * `named` is set has got its name in an interrupted commit, and `temporary` is where it goes if
+ * this one fails.  On success all outputs are forgotten, as after output_commit.  On failure the
+ * old files are where they were, the new ones under their temporary names (or gone, without
+ * `keep`), still to be discarded, and *failed is the index of the file that the error is about. */
 gufo_status commit_set(output *files, size_t count, size_t *failed, gufo_error *error);
 
 #endif

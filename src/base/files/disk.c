@@ -14,8 +14,8 @@
 #include <sys/ioctl.h>
 #include <sys/vfs.h>
 
-/* The kernel's interface, by the values that it promises to keep: its headers (linux/falloc.h, fs.h,
- * magic.h) are not there with every C library. */
+/* The kernel's interface, by the values that it promises to keep: its headers (linux/falloc.h,
+ * fs.h, magic.h) are not there with every C library. */
 enum { COLLAPSE_RANGE = 0x08, INSERT_RANGE = 0x20 };
 enum { EXT4 = 0xef53, XFS = 0x58465342 };
 #define F2FS UINT32_C(0xf2f52010)

@@ -16,8 +16,8 @@ bool folder_same(const char *a, const char *b);
  * than any path that the system takes. */
 bool folder_of(const char *path, char out[PATH_MAX]);
 
-/* Waits until the names in the folder of `path` are on disk.  *opened: whether the folder may be read.  File
- * systems that cannot sync folders do not fail. */
+/* Waits until the names in the folder of `path` are on disk.  *opened: whether the folder may be
+ * read.  File systems that cannot sync folders do not fail. */
 gufo_status folder_sync(const char *path, bool *opened, gufo_error *error);
 
 #endif

@@ -37,8 +37,8 @@ gufo_status guard_add_path(output_guard *guard, const char *path, gufo_error *er
 /* Adds a file that is written, at its place; `info` are the facts of what is there, or NULL. */
 gufo_status guard_add_place(output_guard *guard, uint64_t place, const struct stat *info,
                             gufo_error *error);
-/* As what the file with these facts was added, or what has this place.  Sorts nothing: guard_ready comes
- * before.  `guard` may be NULL. */
+/* As what the file with these facts was added, or what has this place.  Sorts nothing: guard_ready
+ * comes before.  `guard` may be NULL. */
 guard_role guard_find_file(const output_guard *guard, const struct stat *info);
 guard_role guard_find_place(const output_guard *guard, uint64_t place);
 /* Puts the files in order, so that finding one among many is quick. */

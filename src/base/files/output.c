@@ -45,8 +45,9 @@ static gufo_status follow_link(output *o, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Where everybody may create files, a link of another user may lead our output to any place: only our own are
- * followed, and those of the folder's owner, as the kernel does with protected_symlinks. */
+/* Where everybody may create files, a link of another user may lead our output to any place: only
+ * our own are followed, and those of the folder's owner, as the kernel does with
+ * protected_symlinks. */
 static gufo_status check_link(const output *o, const struct stat *link, gufo_error *error)
 {
     char folder[PATH_MAX];
@@ -64,7 +65,8 @@ static gufo_status check_link(const output *o, const struct stat *link, gufo_err
         "target is another user's symlink in a folder where everybody may create files");
 }
 
-/* The text of a link in /proc is not always a path: that of a file that was removed ends in " (deleted)". */
+/* The text of a link in /proc is not always a path: that of a file that was removed ends in "
+ * (deleted)". */
 static gufo_status check_way(const output *o, const char *path, const struct stat *found,
                              gufo_error *error)
 {

@@ -38,12 +38,12 @@ gufo_status output_open(output *output, const char *path, bool replace, uint64_t
                         const output_guard *guard, const gufo_allocator *allocator,
                         gufo_error *error);
 
-/* The two halves of it: finds the file that is meant and checks as above, but makes nothing yet; creates
- * the temporary file of an output that was found. */
+/* The two halves of it: finds the file that is meant and checks as above, but makes nothing yet;
+ * creates the temporary file of an output that was found. */
 gufo_status output_find(output *output, const char *path, bool replace, const output_guard *guard,
                         const gufo_allocator *allocator, gufo_error *error);
-/* Adds the file that would be written at `path` to those that other outputs may not replace.  Fails where it
- * cannot be found. */
+/* Adds the file that would be written at `path` to those that other outputs may not replace.  Fails
+ * where it cannot be found. */
 gufo_status output_guard_path(output_guard *guard, const char *path, gufo_error *error);
 /* Without `reserve` it gets its size, but no space on the disk. */
 gufo_status output_create(output *output, uint64_t size, bool reserve, gufo_error *error);
@@ -67,8 +67,8 @@ gufo_status output_commit(output *output, gufo_error *error);
 /* The steps of a commit, for commit.h: names a file that was closed; syncs; frees what an output
  * holds. */
 gufo_status output_take_name(const output *output, gufo_error *error);
-/* Waits until the names in the target's folder are on disk.  File systems that cannot sync folders are
- * not failures, and neither is a folder that we may write to but not read. */
+/* Waits until the names in the target's folder are on disk.  File systems that cannot sync folders
+ * are not failures, and neither is a folder that we may write to but not read. */
 gufo_status output_sync_folder(const output *output, gufo_error *error);
 /* The same for many: usually there is one folder, and only symlinks lead to others.  *failed is set
  * where it fails. */

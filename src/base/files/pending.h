@@ -1,4 +1,5 @@
-/* Whether a file is being edited in place, or such an edit was interrupted: the head of its journal.
+/* Whether a file is being edited in place, or such an edit was interrupted: the head of its
+ * journal.
  *
  * An edit in place puts FILE.gufo-journal beside the file (src/edit/journal.h draws all of it) and
  * holds a lock on the file.  A journal without the lock is left over.  Code that reads or replaces

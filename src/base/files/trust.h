@@ -21,8 +21,8 @@ const char *trust_replaceable(const struct stat *info);
 /* One that is beside a file of `owner`: of that owner, root or ours, of one name, and no other user
  * may write to it. */
 const char *trust_beside(const struct stat *info, uid_t owner);
-/* One that a commit of ours has put aside, which is renamed or removed and never read: a file or symlink
- * of ours, of root, or of the folder's owner, who may change everything in it anyway. */
+/* One that a commit of ours has put aside, which is renamed or removed and never read: a file or
+ * symlink of ours, of root, or of the folder's owner, who may change everything in it anyway. */
 const char *trust_aside(const struct stat *info, uid_t folder_owner);
 
 #endif

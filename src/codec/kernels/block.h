@@ -28,7 +28,8 @@ typedef struct block_range {
     floats low, high;
 } block_range;
 
-/* From the ranges of LANES blocks, whose lanes are parts of that block, one with a block per lane. */
+/* From the ranges of LANES blocks, whose lanes are parts of that block, one with a block per
+ * lane. */
 static inline block_range ranges_turned(const block_range *parts)
 {
     block_range range = parts[0];

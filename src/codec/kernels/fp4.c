@@ -180,9 +180,9 @@ enum {
     NV_BYTES = NV_CODES + NV_SUBS * NV_SUB_BYTES,
 };
 
-/* Half of the scale.  The bits become those of a float, whose exponent is 119 larger.  The subnormal
- * ones, common in models, are spared the detour over subnormal floats, which processors are slow with.
- * 127 is NaN, and taken for 0; 255 counts as a number. */
+/* Half of the scale.  The bits become those of a float, whose exponent is 119 larger.  The
+ * subnormal ones, common in models, are spared the detour over subnormal floats, which processors
+ * are slow with. 127 is NaN, and taken for 0; 255 counts as a number. */
 static inline float ue4m3_half(uint8_t e)
 {
     if (e == 127)

@@ -97,8 +97,8 @@ static inline uint64_t document_info_size(gufo_str name, uint32_t n_dims)
     return 8 + name.len + 4 + 8 * (uint64_t)n_dims + 4 + 8;
 }
 
-/* Remembers that something is copied from a model: whoever writes the document must not replace it.  Copies
- * mostly come from the same model, one after the other. */
+/* Remembers that something is copied from a model: whoever writes the document must not replace it.
+ *  Copies mostly come from the same model, one after the other. */
 static inline gufo_status document_note_model(gufo_document *document, const gufo_model *model,
                                               gufo_error *error)
 {

@@ -86,7 +86,8 @@ __attribute__((format(printf, 5, 6))) bool file_fault(gguf_file *file, rule_numb
                                                       uint64_t offset, gufo_str subject,
                                                       const char *format, ...);
 
-/* Hands a finding about file `shard` to `found`: the message gets the clause of the rule appended. */
+/* Hands a finding about file `shard` to `found`: the message gets the clause of the rule
+ * appended. */
 void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_number rule,
                     uint64_t offset, gufo_str subject, const char *message);
 

@@ -106,7 +106,8 @@ static bool same_shape(const gufo_tensor *a, const gufo_tensor *b)
            memcmp(a->dims, b->dims, sizeof a->dims) == 0;
 }
 
-/* The caller's room is that of the tensor as it was: a provider that changes its mind must not fill it. */
+/* The caller's room is that of the tensor as it was: a provider that changes its mind must not fill
+ * it. */
 gufo_status made_read_rows(const gufo_model *model, const gufo_tensor *tensor, uint64_t first,
                            uint64_t rows, void *out, gufo_error *error)
 {

@@ -45,7 +45,8 @@ void gufo_close(gufo_model *model)
     mem_free(&allocator, model);
 }
 
-/* ---- one file ---------------------------------------------------------------------------------- */
+/* ---- one file
+ * ---------------------------------------------------------------------------------- */
 
 void model_close_input(const gufo_input *input)
 {

@@ -164,8 +164,8 @@ static gufo_status check_totals(const gufo_model *model, gufo_error *error)
 
 /* ---- one shard alone ------------------------------------------------------------------------ */
 
-/* The number of the shard, from 1 (0: not known), and the count, by the keys of the file, or else by
- * its name. */
+/* The number of the shard, from 1 (0: not known), and the count, by the keys of the file, or else
+ * by its name. */
 static void find_numbers(const gufo_model *model, uint64_t *number, uint64_t *count)
 {
     uint32_t named, of;

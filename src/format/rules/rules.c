@@ -1,5 +1,5 @@
-/* The table of all rules: those of the format (format/rules/rules.def), followed by those about what a
- * file means (format/rules/rules_of_meaning.def), which the room schema checks. */
+/* The table of all rules: those of the format (format/rules/rules.def), followed by those about
+ * what a file means (format/rules/rules_of_meaning.def), which the room schema checks. */
 #include "format/rules/rules.h"
 
 #include <stdarg.h>

@@ -44,11 +44,11 @@ void array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, 
                       gufo_encoding encoding);
 skip_result array_skip_run(array_skip *skip);
 
-/* Checks what a caller made: types exist, texts and elements are given, and numbers have the size that their
- * count says; elements are not looked at.  GUFO_E_ARGUMENT otherwise. */
+/* Checks what a caller made: types exist, texts and elements are given, and numbers have the size
+ * that their count says; elements are not looked at.  GUFO_E_ARGUMENT otherwise. */
 gufo_status value_check(const gufo_value *value, gufo_error *error);
-/* Whether the elements of an array take just its bytes.  Deeper nesting than is allowed is left to those who
- * walk the array. */
+/* Whether the elements of an array take just its bytes.  Deeper nesting than is allowed is left to
+ * those who walk the array. */
 bool array_filled(const gufo_array *array);
 /* GUFO_E_ARGUMENT for one that is not filled. */
 gufo_status array_fail_unfilled(const gufo_array *array, gufo_error *error);

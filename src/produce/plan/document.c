@@ -1,5 +1,6 @@
-/* The planner for documents: tensors that were copied from a model are moved, swapped if the document has
- * the other byte order, or encoded if they were retyped; the caller gives the others. */
+/* The planner for documents: tensors that were copied from a model are moved, swapped if the
+ * document has the other byte order, or encoded if they were retyped; the caller gives the
+ * others. */
 #include "base/error.h"
 #include "base/files/move.h"
 #include "base/memory.h"

@@ -1,8 +1,8 @@
 /* What a job reads: the shards of models, each once.
  *
- * Planners add the models that they know of.  At the end of a plan comes whatever else a target's document
- * was made from: a model whose entries were copied, and shards that no tensor comes from.  None of them may
- * be replaced by an output, nor change while the job runs. */
+ * Planners add the models that they know of.  At the end of a plan comes whatever else a target's
+ * document was made from: a model whose entries were copied, and shards that no tensor comes from.
+ * None of them may be replaced by an output, nor change while the job runs. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/document/document.h"

@@ -156,8 +156,8 @@ static bool op_makes_sense(const gufo_job *job, const piece *p, const row_op *op
            op->kind->fits(op, p->slices * p->slice_rows, p->columns);
 }
 
-/* Whether rows of a source may be taken as they are wanted: merged rows only in whole groups, parts of
- * rows only from bytes, and numbers only where there are some. */
+/* Whether rows of a source may be taken as they are wanted: merged rows only in whole groups, parts
+ * of rows only from bytes, and numbers only where there are some. */
 static bool source_serves(const piece *p, const rows *r)
 {
     bool merged = r->type != NULL && interleaved_find(r->type->id) != NULL;
@@ -268,8 +268,8 @@ static void *copy_list(const gufo_job *job, const void *list, uint64_t count, si
     return copy;
 }
 
-/* Replaces pointers to side tables by copies of them; false without memory, and then all that are not
- * copied are NULL. */
+/* Replaces pointers to side tables by copies of them; false without memory, and then all that are
+ * not copied are NULL. */
 static bool own_sides(const gufo_job *job, const rows **sides, unsigned count)
 {
     bool owned = true;
@@ -301,8 +301,8 @@ static gufo_status own_piece(const gufo_job *job, piece *p, gufo_error *error)
                : fail_memory(error);
 }
 
-/* What is read for the piece: all rows of all segments.  False for more than can be counted: strides of 0
- * read the same rows again and again. */
+/* What is read for the piece: all rows of all segments.  False for more than can be counted:
+ * strides of 0 read the same rows again and again. */
 static bool count_bytes(piece *p)
 {
     p->bytes = 0;

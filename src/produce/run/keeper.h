@@ -29,8 +29,8 @@ typedef struct keeper {
 
 /* Where no thread can be started, only keeper_save saves. */
 void keeper_start(keeper *k, targets *t, journal *j);
-/* How far the work is, and the bytes that it has written since the last call.  Returns what has gone wrong
- * so far. */
+/* How far the work is, and the bytes that it has written since the last call.  Returns what has
+ * gone wrong so far. */
 gufo_status keeper_note(keeper *k, const journal_mark *mark, uint64_t bytes, gufo_error *error);
 /* Ends the thread. */
 void keeper_stop(keeper *k);

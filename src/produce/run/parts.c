@@ -138,9 +138,9 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-/* Whether the target is the output that was made: it has its size and its header, and got its name after the
- * journal was complete.  Naming changes the time of the last change of a file's facts; an old target, which may
- * be of the same size and header, has an earlier one. */
+/* Whether the target is the output that was made: it has its size and its header, and got its name
+ * after the journal was complete.  Naming changes the time of the last change of a file's facts; an
+ * old target, which may be of the same size and header, has an earlier one. */
 static bool has_its_name(const targets *t, uint32_t index, const struct timespec *complete)
 {
     enum { PIECE = 4096 };

@@ -25,7 +25,8 @@ typedef struct run {
     bool complete; /* an interrupted run has done all but giving names */
 } run;
 
-/* ---- inputs ----------------------------------------------------------------------------------- */
+/* ---- inputs
+ * ----------------------------------------------------------------------------------- */
 
 /* An input that changed meanwhile may have been read half old and half new. */
 gufo_status job_check_inputs(const gufo_job *job, gufo_error *error)
@@ -100,8 +101,8 @@ static gufo_status fail_journal(const run *r, gufo_status status, gufo_error *er
     return status;
 }
 
-/* Ends targets and journal.  The journal goes last, for a .part file without one would be anybody's, and its
- * path lives as long as it does. */
+/* Ends targets and journal.  The journal goes last, for a .part file without one would be
+ * anybody's, and its path lives as long as it does. */
 static void end_resumable(run *r, bool keep_files, bool keep_journal)
 {
     char *path = r->targets.journal;

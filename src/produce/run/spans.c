@@ -1,5 +1,5 @@
-/* All units of a job, in spans between which targets begin and end: a target is opened when something is
- * written to it, and closed when it is complete. */
+/* All units of a job, in spans between which targets begin and end: a target is opened when
+ * something is written to it, and closed when it is complete. */
 #include "produce/run/targets.h"
 #include "produce/work/work.h"
 

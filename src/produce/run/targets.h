@@ -41,8 +41,8 @@ gufo_status targets_commit(targets *t, bool keep, gufo_error *error);
 /* Ends everything; what was not committed is removed unless `keep`. */
 void targets_end(targets *t, bool keep);
 
-/* For data that comes in any order: opens a file whose header is written already, and closes one that may be
- * opened again. */
+/* For data that comes in any order: opens a file whose header is written already, and closes one
+ * that may be opened again. */
 gufo_status targets_reopen(targets *t, uint32_t index, gufo_error *error);
 void targets_rest(targets *t, uint32_t index);
 
@@ -50,19 +50,21 @@ void targets_rest(targets *t, uint32_t index);
 
 struct work;
 
-/* Makes all units from `from` on; opens and closes targets as they are needed, those without units too. */
+/* Makes all units from `from` on; opens and closes targets as they are needed, those without units
+ * too. */
 gufo_status spans_run(targets *t, struct work *w, uint64_t from, gufo_error *error);
 
 /* ---- parts.c: what an interrupted run has left ----------------------------------------------- */
 
-/* Removes .part files, if what is left may be replaced; else GUFO_E_EXISTS for the first of them. */
+/* Removes .part files, if what is left may be replaced; else GUFO_E_EXISTS for the first of
+ * them. */
 gufo_status parts_clear(targets *t, gufo_error *error);
 /* Whether all .part files exist in their full sizes. */
 gufo_status parts_check(targets *t, gufo_error *error);
 /* Opens the .part files again; what is in them goes if `empty`. */
 gufo_status parts_reserve_again(targets *t, bool empty, gufo_error *error);
-/* The same for a job whose data is complete, by a journal that was last written at `complete`: some files may
- * have their names already. */
+/* The same for a job whose data is complete, by a journal that was last written at `complete`: some
+ * files may have their names already. */
 gufo_status parts_open_complete(targets *t, const struct timespec *complete, gufo_error *error);
 
 /* Names the target in an error about it. */

@@ -1,4 +1,5 @@
-/* The numbers of a transposed piece while they wait in a band, or, before that, in parts of source rows.
+/* The numbers of a transposed piece while they wait in a band, or, before that, in parts of source
+ * rows.
  *
  * A cell holds one number.  Where all sources have one type of plain numbers, a cell has that type;
  * blocks are decoded first, and a cell holds a float. */

@@ -6,8 +6,8 @@
  *                          v                                             v                  v
  *                        pass (swapped, repacked)                       error
  *
- * Reading and writing are done for the whole unit, everything else in steps that fit into the processor's
- * cache. */
+ * Reading and writing are done for the whole unit, everything else in steps that fit into the
+ * processor's cache. */
 #include <string.h>
 
 #include "base/error.h"

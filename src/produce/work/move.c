@@ -1,7 +1,7 @@
 /* A unit whose bytes do not change.
  *
- * A long run is moved by the kernel, which shares blocks or copies them; short ones are gathered in a
- * buffer and written together. */
+ * A long run is moved by the kernel, which shares blocks or copies them; short ones are gathered in
+ * a buffer and written together. */
 #include "base/error.h"
 #include "base/files/move.h"
 #include "produce/work/work.h"

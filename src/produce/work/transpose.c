@@ -18,7 +18,8 @@
 
 enum { TILE_ROWS = 64 };
 
-/* ---- cells -------------------------------------------------------------------------------------- */
+/* ---- cells
+ * -------------------------------------------------------------------------------------- */
 
 const uint8_t *transpose_row(const work *w, uint64_t row)
 {
@@ -39,7 +40,8 @@ gufo_status transpose_decode(const work *w, const piece *p, uint64_t row, uint64
     return GUFO_OK;
 }
 
-/* ---- a tile ------------------------------------------------------------------------------------- */
+/* ---- a tile
+ * ------------------------------------------------------------------------------------- */
 
 /* Rows that are transposed at once: enough of them to write whole cache lines, if they fit. */
 static uint64_t tile_rows(const work *w, const piece *p)
@@ -67,7 +69,8 @@ static gufo_status read_part(const work *w, const piece *p, uint64_t row, uint8_
     return status == GUFO_OK ? GUFO_OK : rows_fail(w->job, r, status, error);
 }
 
-/* Spreads `count` parts, `stride` bytes apart, over the band: they become columns from `column` on. */
+/* Spreads `count` parts, `stride` bytes apart, over the band: they become columns from `column`
+ * on. */
 static void spread(const work *w, uint64_t columns, uint64_t column, uint64_t count,
                    const uint8_t *parts, uint64_t stride)
 {

@@ -1,7 +1,8 @@
 /* All units, in order, on all threads.
  *
- * Most pieces are simple: their units are one long list for all threads.  A piece with tables beside it, or
- * one that is transposed, is worked on alone, because these take memory that all threads share:
+ * Most pieces are simple: their units are one long list for all threads.  A piece with tables
+ * beside it, or one that is transposed, is worked on alone, because these take memory that all
+ * threads share:
  *
  *     units   | simple pieces ........ | tables | simple | band | band | simple ........ |
  */

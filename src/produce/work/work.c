@@ -77,7 +77,8 @@ static gufo_status find_needs(needs *n, const gufo_job *job, bool to_stream, guf
     return status;
 }
 
-/* As many threads as are wanted and as memory allows; a band gets the rest.  `other` is taken already. */
+/* As many threads as are wanted and as memory allows; a band gets the rest.  `other` is taken
+ * already. */
 static gufo_status share_memory(work *w, const needs *n, uint64_t other, unsigned wanted,
                                 gufo_error *error)
 {
@@ -250,7 +251,8 @@ void work_end(work *w)
     w->buffers = w->band.cells = NULL;
 }
 
-/* ---- reports ------------------------------------------------------------------------------------ */
+/* ---- reports
+ * ------------------------------------------------------------------------------------ */
 
 gufo_status work_fail_target(const work *w, uint32_t target, gufo_status status, gufo_error *error)
 {

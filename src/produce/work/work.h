@@ -6,8 +6,8 @@
 
 /* ---- inputs.c ------------------------------------------------------------------------------- */
 
-/* Adds all shards of all models that the documents of targets were made from, unless they are inputs
- * already. */
+/* Adds all shards of all models that the documents of targets were made from, unless they are
+ * inputs already. */
 gufo_status inputs_complete(gufo_job *job, gufo_error *error);
 
 /* ---- rows.c --------------------------------------------------------------------------------- */

@@ -434,8 +434,8 @@ static gufo_status plan_legacy(plan *p, gufo_error *error)
 
 /* ---- the job -------------------------------------------------------------------------------- */
 
-/* All files that the numbers come from; `index` among the inputs of a merged one.  The result may replace
- * them: it is complete before it gets its name, and a file that is open keeps its bytes. */
+/* All files that the numbers come from; `index` among the inputs of a merged one.  The result may
+ * replace them: it is complete before it gets its name, and a file that is open keeps its bytes. */
 static gufo_status add_files(plan *p, const gufo_imatrix *m, uint32_t index, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
@@ -460,7 +460,8 @@ static gufo_status add_files(plan *p, const gufo_imatrix *m, uint32_t index, guf
     return job_add_input(p->job, &input, &number, error);
 }
 
-/* Numbers that the format cannot hold belong to the output; whatever cannot be read names its file itself.
+/* Numbers that the format cannot hold belong to the output; whatever cannot be read names its file
+ * itself.
  */
 static gufo_status fill(plan *p, gufo_imatrix_format format, gufo_error *error)
 {

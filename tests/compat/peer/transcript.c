@@ -1,7 +1,7 @@
 /* Everything that <gguf.h> reports about files, and every byte that it writes, as text.
  *
- * Written against ggml's interface and nothing else: the program is built with ggml, with ggml whose
- * gguf.cpp is replaced, and with the standalone library.  All three must print the same.
+ * Written against ggml's interface and nothing else: the program is built with ggml, with ggml
+ * whose gguf.cpp is replaced, and with the standalone library.  All three must print the same.
  *
  *     transcript read [--sweep] FILE...   opens each file, or each of its damaged forms
  *     transcript edit COUNT               makes COUNT random files, and reads them again

@@ -1,4 +1,5 @@
-/* The library between, llama.h.  Compiled against the stand-in's headers or those of a real ggml. */
+/* The library between, llama.h.  Compiled against the stand-in's headers or those of a real
+ * ggml. */
 #include "home.h"
 
 #include "llama.h"

@@ -80,8 +80,8 @@ typedef enum gufo_compare_notes {
 
 typedef struct gufo_compare_options {
     uint32_t flags; /* of gufo_compare_flags */
-    /* Each difference: keys in the order of a, then those that b adds, in its order; then tensors in
-     * the same way.  May be NULL. */
+    /* Each difference: keys in the order of a, then those that b adds, in its order; then tensors
+     * in the same way.  May be NULL. */
     void (*entry)(void *context, const gufo_entry_difference *difference);
     void (*tensor)(void *context, const gufo_tensor_difference *difference);
     void *context;        /* for both */
@@ -97,9 +97,10 @@ typedef struct gufo_comparison {
 } gufo_comparison;
 
 /* Compares.  An error names a file of a with the role GUFO_FILE_INPUT, of b with
- * GUFO_FILE_SECOND_INPUT.  Data is read in pieces of a megabyte at most (per thread), and only up to the first
- * difference of a tensor unless values are asked for.  The result does not depend on the number of
- * threads.  `options`, `run` and `result` may be NULL; progress counts bytes.  Any thread.
+ * GUFO_FILE_SECOND_INPUT.  Data is read in pieces of a megabyte at most (per thread), and only up
+ * to the first difference of a tensor unless values are asked for.  The result does not depend on
+ * the number of threads.  `options`, `run` and `result` may be NULL; progress counts bytes.  Any
+ * thread.
  *   GUFO_E_STOPPED   `progress` asked for it
  *   GUFO_E_ARGUMENT  a pipe, whose data is gone; a cpu that is not available
  *   GUFO_E_CHANGED, GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MEMORY */

@@ -112,8 +112,8 @@ GUFO_API bool gufo_document_find_prefix(const gufo_document *document, gufo_str 
  * is not UTF-8 (strings inside arrays may be any bytes: raw tokens occur), arrays nested too deep,
  * and a general.alignment that is not a uint32 or not a power of two from 8 to GUFO_MAX_ALIGNMENT
  * (spec, General).  GUFO_E_RANGE for an integer that does not fit its type; a float32 is rounded to
- * nearest.  GUFO_E_ARGUMENT for a value type that does not exist, and for gufo.padding, which
- * layouts add. */
+ * nearest.  GUFO_E_ARGUMENT for a type that does not exist, an array whose elements do not take
+ * just its bytes, and for gufo.padding, which layouts add. */
 GUFO_API gufo_status gufo_document_set(gufo_document *document, gufo_str key,
                                        const gufo_value *value, gufo_error *error);
 GUFO_API gufo_status gufo_document_set_array(gufo_document *document, const char *key,
@@ -243,9 +243,9 @@ GUFO_API gufo_status gufo_document_copy_tensors(gufo_document *document, const g
 /* Gives a tensor another name: GUFO_E_NOT_FOUND, GUFO_E_EXISTS, and the rules of new names. */
 GUFO_API gufo_status gufo_document_rename_tensor(gufo_document *document, gufo_str from,
                                                  gufo_str to, gufo_error *error);
-/* Gives a tensor another element type; dims stay, the size follows.  The data of one that was copied
- * from a model is then decoded and encoded when the file is written (gufo_job_of_documents; gufo_quantizer
- * chooses types and measures what they lose).  GUFO_E_NOT_FOUND, and the errors of
+/* Gives a tensor another element type; dims stay, the size follows.  The data of one that was
+ * copied from a model is then decoded and encoded when the file is written (gufo_job_of_documents;
+ * gufo_quantizer chooses types and measures what they lose).  GUFO_E_NOT_FOUND, and the errors of
  * gufo_document_add_tensor. */
 GUFO_API gufo_status gufo_document_retype(gufo_document *document, gufo_str name,
                                           const gufo_element_type *type, gufo_error *error);

@@ -121,13 +121,14 @@ GUFO_API gufo_array_iter gufo_array_start(const gufo_array *array);
 GUFO_API bool gufo_array_next(gufo_array_iter *iter, gufo_value *out);
 
 /* Element `index`.  Constant time for numbers and bools, linear for strings and arrays.
- * GUFO_E_RANGE past the end, GUFO_E_CHANGED as above; *out may then be overwritten. */
+ * GUFO_E_RANGE past the end, GUFO_E_CHANGED as above, GUFO_E_TYPE for an element type that does not
+ * exist; *out may then be overwritten. */
 GUFO_API gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *out,
                                    gufo_error *error);
 
 /* Copies elements [first, first + count) of an array of numbers or bools to `out`, in the byte
  * order of this machine and in the C type of the element type (uint8_t for bool).  GUFO_E_TYPE for
- * strings and arrays, GUFO_E_RANGE past the end. */
+ * strings and arrays, GUFO_E_RANGE past the end: of the elements, or of their bytes. */
 GUFO_API gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t count,
                                      void *out, gufo_error *error);
 
@@ -198,8 +199,8 @@ typedef struct gufo_open_options {
  * file that is a shard of several (it has the name of a later shard, or its split.count is above 1)
  * is GUFO_E_SHARDS too, whatever the source, unless GUFO_OPEN_INCOMPLETE asks for only this file.
  *
- * `options` may be NULL.  The result is closed with gufo_close; NULL on failure, and the error names
- * the file. */
+ * `options` may be NULL.  The result is closed with gufo_close; NULL on failure, and the error
+ * names the file. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_open(const char *path, const gufo_open_options *options,
                                              gufo_error *error);
 /* The same from a file descriptor, which the caller keeps and may close right after. */
@@ -263,10 +264,10 @@ static inline gufo_input gufo_input_source(const gufo_source *user)
     return input;
 }
 
-/* Opens the files of a list, which are all shards of one model in their order; each path is just that
- * file.  A list of one is a model of one file.  Ownership is that of the functions above: `close` of
- * every source in the list is called once, also on failure.  GUFO_E_ARGUMENT for an empty list, or
- * more than GUFO_MAX_SHARDS. */
+/* Opens the files of a list, which are all shards of one model in their order; each path is just
+ * that file.  A list of one is a model of one file.  Ownership is that of the functions above:
+ * `close` of every source in the list is called once, also on failure.  GUFO_E_ARGUMENT for an
+ * empty list, or more than GUFO_MAX_SHARDS. */
 #define GUFO_MAX_SHARDS 65535
 GUFO_MUST_USE GUFO_API gufo_model *gufo_open_shards(const gufo_input *inputs, size_t count,
                                                     const gufo_open_options *options,
@@ -282,8 +283,8 @@ GUFO_API size_t gufo_model_shard_count(const gufo_model *model);
 /* Lends shard `index`, from 0, as a model of one file; NULL past the end.  It lives as long as
  * `model`, and is never closed.  A model of one shard lends itself.  Any thread. */
 GUFO_API const gufo_model *gufo_model_shard(const gufo_model *model, size_t index);
-/* The path of the first shard, as it was spelt, or the name from the input or the options; NULL if it
- * has none, or there is no model.  Lives as long as the model. */
+/* The path of the first shard, as it was spelt, or the name from the input or the options; NULL if
+ * it has none, or there is no model.  Lives as long as the model. */
 GUFO_API const char *gufo_model_name(const gufo_model *model);
 
 /* Splits "DIR/NAME-00002-of-00005.gguf" into the length of "DIR/NAME", the number (from 1) and the
@@ -293,15 +294,15 @@ GUFO_API bool gufo_shard_path_parse(const char *path, size_t *prefix_len, uint32
                                     uint32_t *count);
 
 /* The inverse: the path of shard `number` of `count` (both below 100000) whose path begins with the
- * first `prefix_len` bytes of `path`.  Writes at most `size` bytes with the terminator and returns the
- * bytes that are needed without it, like snprintf. */
+ * first `prefix_len` bytes of `path`.  Writes at most `size` bytes with the terminator and returns
+ * the bytes that are needed without it, like snprintf. */
 GUFO_API size_t gufo_shard_path_format(char *out, size_t size, const char *path, size_t prefix_len,
                                        uint32_t number, uint32_t count);
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-/* What a file says about itself.  Of several shards, version, byte order and alignment are the same in
- * all; sizes and the number of tensors are sums; the rest is about the first one. */
+/* What a file says about itself.  Of several shards, version, byte order and alignment are the same
+ * in all; sizes and the number of tensors are sums; the rest is about the first one. */
 typedef struct gufo_facts {
     uint32_t version; /* 1, 2 or 3 */
     gufo_byte_order byte_order;
@@ -392,8 +393,8 @@ typedef struct gufo_tensor {
     uint64_t reserved[4];
 } gufo_tensor;
 
-/* As for metadata: count, file order (shard after shard), constant-time search by name; `out` may be NULL.
- * Any thread. */
+/* As for metadata: count, file order (shard after shard), constant-time search by name; `out` may
+ * be NULL. Any thread. */
 GUFO_API uint64_t gufo_tensor_count(const gufo_model *model);
 GUFO_API bool gufo_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor *out);
 GUFO_API bool gufo_tensor_find(const gufo_model *model, const char *name, gufo_tensor *out);
@@ -429,10 +430,11 @@ GUFO_API gufo_status gufo_tensor_read_rows(const gufo_model *model, const gufo_t
  * and all of them are there; else NULL. */
 GUFO_API const void *gufo_tensor_raw(const gufo_model *model, const gufo_tensor *tensor);
 
-/* Reads bytes [offset, offset + size) of the tensor's data into buffer, in the byte order of the file,
- * with pread where there is a file, so that an I/O error comes back as one.  GUFO_E_RANGE outside the
- * tensor, GUFO_E_TRUNCATED where the bytes are missing, GUFO_E_ARGUMENT for a pipe, whose data is
- * gone.  Of a made model it makes the rows that the bytes are in, a row in part too.  Any thread. */
+/* Reads bytes [offset, offset + size) of the tensor's data into buffer, in the byte order of the
+ * file, with pread where there is a file, so that an I/O error comes back as one.  GUFO_E_RANGE
+ * outside the tensor, GUFO_E_TRUNCATED where the bytes are missing, GUFO_E_ARGUMENT for a pipe,
+ * whose data is gone.  Of a made model it makes the rows that the bytes are in, a row in part too.
+ * Any thread. */
 GUFO_API gufo_status gufo_tensor_read_raw(const gufo_model *model, const gufo_tensor *tensor,
                                           uint64_t offset, void *buffer, size_t size,
                                           gufo_error *error);
@@ -450,23 +452,26 @@ typedef struct gufo_provider {
     void *context;
     uint64_t entry_count, tensor_count;
     /* Entry `index`: key and value count, views must live as long as the model and be the same each
-     * time.  False is a failure.  May be called from several threads, as the other functions. */
+     * time: whoever uses one that is not gets GUFO_E_CHANGED.  False is a failure.  May be called
+     * from several threads, as the other functions. */
     bool (*entry_at)(void *context, uint64_t index, gufo_entry *out);
     /* Tensor `index`: name, type, n_dims and dims count, as above.  The layout of the type must be
      * known, and the type must still be part of the format. */
     bool (*tensor_at)(void *context, uint64_t index, gufo_tensor *out);
     /* Makes rows [first_row, first_row + rows) of tensor `tensor`, which has them, as little-endian
-     * blocks: rows * gufo_element_row_size bytes.  *error (never NULL) may say why it failed. */
+     * blocks: rows * gufo_element_row_size bytes.  *error (never NULL) may say why it failed:
+     * control characters in its message are escaped, and a status that does not exist becomes
+     * GUFO_E_IO. */
     gufo_status (*read_rows)(void *context, uint64_t tensor, uint64_t first_row, uint64_t rows,
                              void *out, gufo_error *error);
     void (*close)(void *context); /* called once, by gufo_close; may be NULL */
     uint64_t reserved[4];         /* zeros */
 } gufo_provider;
 
-/* Opens what a provider describes; the struct is copied, its context must outlive the model.  Keys, names
- * and shapes are checked as those of a file.  Of `options`, allocator, limits and name count, and
- * GUFO_OPEN_INCOMPLETE.  `close` is called on failure, too.  Errors as gufo_open, GUFO_E_ARGUMENT if
- * the provider fails. */
+/* Opens what a provider describes; the struct is copied, its context must outlive the model.  Keys,
+ * names and shapes are checked as those of a file.  Of `options`, allocator, limits and name count,
+ * and GUFO_OPEN_INCOMPLETE.  `close` is called on failure, too.  Errors as gufo_open,
+ * GUFO_E_ARGUMENT if the provider fails. */
 GUFO_MUST_USE GUFO_API gufo_model *gufo_open_provider(const gufo_provider *provider,
                                                       const gufo_open_options *options,
                                                       gufo_error *error);
@@ -490,8 +495,8 @@ typedef enum gufo_severity {
 /* "info", "warning", "error"; "unknown" for any other number.  Static; any thread. */
 GUFO_API const char *gufo_severity_name(gufo_severity severity);
 
-/* One rule.  Ids never change their meaning.  They begin with G (the format: gufo_open, gufo_validate),
- * S or M (what a file means: gufo_check in check.h). */
+/* One rule.  Ids never change their meaning.  They begin with G (the format: gufo_open,
+ * gufo_validate), S or M (what a file means: gufo_check in check.h). */
 typedef struct gufo_rule {
     const char *id;   /* "G205" */
     const char *name; /* "key-duplicate" */
@@ -502,8 +507,8 @@ typedef struct gufo_rule {
     const char *summary; /* one sentence */
 } gufo_rule;
 
-/* Rule `index` of all of them, those of the format first (NULL past the end); the rule with this id or
- * name (NULL if there is none).  Static; any thread. */
+/* Rule `index` of all of them, those of the format first (NULL past the end); the rule with this id
+ * or name (NULL if there is none).  Static; any thread. */
 GUFO_API const gufo_rule *gufo_rule_at(size_t index);
 GUFO_API const gufo_rule *gufo_rule_by_id(const char *id_or_name);
 

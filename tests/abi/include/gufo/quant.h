@@ -442,9 +442,9 @@ typedef struct gufo_stats_place {
 GUFO_API gufo_stats_place gufo_stats_place_of(const gufo_tensor *tensor, uint64_t index);
 
 /* Checks the rules about tensor data (G8), which gufo_model_check never reads: values and scales
- * that are infinite or NaN.  At most one finding per tensor, at the first place.  Fails only for I/O,
- * memory, a file that is truncated meanwhile, GUFO_E_STOPPED, and with GUFO_E_ARGUMENT for a pipe or a
- * cpu that is not available. */
+ * that are infinite or NaN.  At most one finding per tensor, at the first place.  Fails only for
+ * I/O, memory, a file that is truncated meanwhile, GUFO_E_STOPPED, and with GUFO_E_ARGUMENT for a
+ * pipe or a cpu that is not available. */
 GUFO_API gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
                                            gufo_finding_fn *found, void *context,
                                            gufo_error *error);
