@@ -51,7 +51,7 @@ static gufo_status read_rows(void *context, uint64_t tensor, uint64_t first, uin
     f->reads++;
     if (f->reason != NULL)
         *error = *f->reason;
-    memset(out, 1, rows * (f->other_shape ? 65536 : COLUMNS) * sizeof(float));
+    memset(out, 1, (size_t)rows * (f->other_shape ? 65536 : COLUMNS) * sizeof(float));
     return f->status;
 }
 

@@ -39,9 +39,9 @@ static const view views[] = {
 /* The bytes in a block of their own: whoever reads past it is noticed by sanitizers. */
 static gufo_array array_of(const view *v, uint8_t **block)
 {
-    *block = v->bytes != NULL ? malloc(v->size + (v->size == 0)) : NULL;
+    *block = v->bytes != NULL ? malloc((size_t)v->size + (v->size == 0)) : NULL;
     if (v->bytes != NULL)
-        memcpy(*block, v->bytes, v->size);
+        memcpy(*block, v->bytes, (size_t)v->size);
     return (gufo_array){v->type, v->count, *block, v->size, LITTLE};
 }
 
