@@ -1,5 +1,5 @@
 /* Fuzz target: anything as the journal of an interrupted edit, beside a small model that is whole
- * and beside one that is half written.  It is told from other files, and recovery changes the file
+ * and beside one that is half written.  It must be distinguished from other files, and recovery changes the file
  * only into one that can be opened. */
 #include "walk.h"
 

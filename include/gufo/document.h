@@ -327,8 +327,8 @@ typedef struct gufo_layout {
 /* Gives every tensor its place: at the first data offset that the options permit and that leaves,
  * after the infos, either less than the alignment, which zeros fill, or room for gufo.padding.
  * `options` (packed, if NULL) and `out` may be NULL.  The places hold until the document is changed
- * or laid out again; a layout that fails leaves the document without one.  GUFO_E_ARGUMENT if there
- * is no layout as in the model: no model, a different alignment or byte order, tensors that were
+ * or laid out again; a layout that fails leaves the document without one.  GUFO_E_ARGUMENT if the
+ * model's layout cannot be kept: no model, a different alignment or byte order, tensors that were
  * added or retyped.  GUFO_E_RANGE if the file would be larger than any file can be,
  * GUFO_E_MALFORMED if gufo.padding is needed and an entry that is not a string has its name. */
 GUFO_API gufo_status gufo_document_layout(gufo_document *document,

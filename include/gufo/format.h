@@ -284,7 +284,7 @@ GUFO_API size_t gufo_model_shard_count(const gufo_model *model);
  * `model`, and is never closed.  A model of one shard lends itself.  Any thread. */
 GUFO_API const gufo_model *gufo_model_shard(const gufo_model *model, size_t index);
 /* The path of the first shard, as it was spelt, or the name from the input or the options; NULL if
- * it has none, or there is no model.  Lives as long as the model. */
+ * it has none, and for NULL.  Lives as long as the model. */
 GUFO_API const char *gufo_model_name(const gufo_model *model);
 
 /* Splits "DIR/NAME-00002-of-00005.gguf" into the length of "DIR/NAME", the number (from 1) and the

@@ -96,7 +96,7 @@ static gufo_status write_copy(copying *job, gufo_cpu cpu, gufo_error *error)
     return status;
 }
 
-/* ---- telling -------------------------------------------------------------------------------- */
+/* ---- reports -------------------------------------------------------------------------------- */
 
 /* The path of an output: to be freed; NULL without memory. */
 static char *path_of(const copying *job, size_t index)
@@ -136,13 +136,13 @@ static void write_output(json_writer *j, const copying *job, size_t index)
     free(path);
 }
 
-/* Calls `tell` for every way in which the copy differs from its input. */
-static void for_each_normalised(const copying *job, void (*tell)(void *, const char *),
+/* Calls `report` for every way in which the copy differs from its input. */
+static void for_each_normalised(const copying *job, void (*report)(void *, const char *),
                                 void *context)
 {
     for (uint32_t kind = 1; kind != 0; kind <<= 1)
         if (gufo_job_normalised(job->plan) & kind)
-            tell(context, gufo_normalised_text((gufo_normalised)kind));
+            report(context, gufo_normalised_text((gufo_normalised)kind));
 }
 
 static void write_normalised(void *context, const char *text)
@@ -175,7 +175,7 @@ static void warn_normalised(void *context, const char *text)
 }
 
 /* Standard output may be the file itself. */
-static void tell(copying *job)
+static void report_copy(copying *job)
 {
     for_each_normalised(job, warn_normalised, job);
     if (is_standard_output(job) && !job->dry_run)
@@ -208,7 +208,7 @@ static int carry_out(copying *job)
     int code = job->dry_run ? CODE_OK : write_and_report(job);
 
     if (code == CODE_OK)
-        tell(job);
+        report_copy(job);
     return code;
 }
 

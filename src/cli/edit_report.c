@@ -16,11 +16,11 @@ static const value_style line_style = {
     .limit = 8, .columns = 60, .array_columns = 60, .string_columns = 20};
 
 /* Where differences are written to. */
-typedef struct telling {
+typedef struct reporting {
     FILE *out;
     json_writer json;
     uint64_t count;
-} telling;
+} reporting;
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
@@ -37,14 +37,14 @@ static void put_value(FILE *out, const gufo_value *value)
  *     - old.key: string "text"
  *     ~ key: uint32 1 -> uint32 2
  *     > old.name -> new.name */
-static void tell_text(void *context, const gufo_change *change)
+static void report_as_text(void *context, const gufo_change *change)
 {
     static const char signs[] = {[GUFO_CHANGE_REMOVED] = '-',
                                  [GUFO_CHANGE_RENAMED] = '>',
                                  [GUFO_CHANGE_CHANGED] = '~',
                                  [GUFO_CHANGE_ADDED] = '+',
                                  [GUFO_CHANGE_TENSOR_RENAMED] = '>'};
-    telling *t = context;
+    reporting *t = context;
     bool both = change->old_value != NULL && change->new_value != NULL;
 
     t->count++;
@@ -76,14 +76,14 @@ static void write_entry(json_writer *j, const char *member, gufo_str name, const
         json_write_null(j, member);
 }
 
-static void tell_json(void *context, const gufo_change *change)
+static void report_as_json(void *context, const gufo_change *change)
 {
     static const char *const names[] = {[GUFO_CHANGE_REMOVED] = "removed",
                                         [GUFO_CHANGE_RENAMED] = "renamed",
                                         [GUFO_CHANGE_CHANGED] = "changed",
                                         [GUFO_CHANGE_ADDED] = "added",
                                         [GUFO_CHANGE_TENSOR_RENAMED] = "tensor-renamed"};
-    telling *t = context;
+    reporting *t = context;
     json_writer *j = &t->json;
 
     t->count++;
@@ -104,15 +104,15 @@ static void tell_json(void *context, const gufo_change *change)
 int edit_report_changes(edit_report *report, gufo_edit *edit, const edit_options *options)
 {
     bool json = options->base.shared->json;
-    telling t = {.out = open_memstream(&report->text, &report->len)};
+    reporting t = {.out = open_memstream(&report->text, &report->len)};
     gufo_status status;
     gufo_error error = {0};
 
     if (t.out == NULL)
         return report_memory(NULL);
     t.json = json_writer_start(t.out);
-    status =
-        gufo_document_changes(gufo_edit_document(edit), json ? tell_json : tell_text, &t, &error);
+    status = gufo_document_changes(gufo_edit_document(edit), json ? report_as_json : report_as_text,
+                                   &t, &error);
     report->changes = t.count;
     if (fclose(t.out) != 0 && status == GUFO_OK)
         return report_memory(NULL);

@@ -84,9 +84,9 @@ static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *er
     return status;
 }
 
-/* Calls `tell` with the number of every matrix that no token reached. */
+/* Calls `visit` with the number of every matrix that no token reached. */
 static gufo_status for_each_unreached(const gufo_imatrix *imatrix, uint64_t index,
-                                      void (*tell)(void *context, uint64_t matrix), void *context,
+                                      void (*visit)(void *context, uint64_t matrix), void *context,
                                       gufo_error *error)
 {
     gufo_imatrix_entry entry = {.matrices = 0};
@@ -97,7 +97,7 @@ static gufo_status for_each_unreached(const gufo_imatrix *imatrix, uint64_t inde
     for (uint64_t i = 0; i < entry.matrices && status == GUFO_OK; i++) {
         status = gufo_imatrix_read_counts(imatrix, index, i, 1, &count, error);
         if (status == GUFO_OK && imatrix_is_unreached(count))
-            tell(context, i);
+            visit(context, i);
     }
     return status;
 }
@@ -153,13 +153,13 @@ static small_text chunks_text(const gufo_imatrix *imatrix, const gufo_imatrix_st
 
 static void put_number(void *context, uint64_t matrix)
 {
-    uint64_t *told = context;
+    uint64_t *shown = context;
 
-    if (*told < UNREACHED_SHOWN)
-        printf("%s%" PRIu64, *told > 0 ? ", " : "", matrix);
-    else if (*told == UNREACHED_SHOWN)
+    if (*shown < UNREACHED_SHOWN)
+        printf("%s%" PRIu64, *shown > 0 ? ", " : "", matrix);
+    else if (*shown == UNREACHED_SHOWN)
         fputs(", ...", stdout);
-    ++*told;
+    ++*shown;
 }
 
 static void put_trouble(const char *what, uint64_t count)
@@ -172,7 +172,7 @@ static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,
                                 const gufo_imatrix_entry *entry, const gufo_imatrix_statistics *s,
                                 gufo_error *error)
 {
-    uint64_t told = 0;
+    uint64_t shown = 0;
     gufo_status status;
 
     put_trouble("values that are NaN or infinite", s->nonfinite);
@@ -182,7 +182,7 @@ static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,
         return GUFO_OK;
     printf("    never reached: %s of %s (", human_grouped(s->unreached).text,
            human_grouped(entry->matrices).text);
-    status = for_each_unreached(imatrix, index, put_number, &told, error);
+    status = for_each_unreached(imatrix, index, put_number, &shown, error);
     puts(")");
     return status;
 }

@@ -43,7 +43,7 @@ int input_damage(const input *in, bool report);
  * after a report. */
 gufo_model *input_open_model(const char *path, uint32_t open_flags);
 
-/* Guards all its files against being replaced by an output (base/guard.h): to be freed with
+/* Guards all its files against being replaced by an output (base/files/guard.h): to be freed with
  * guard_free. False after a report. */
 bool input_guard(const input *in, output_guard *guard);
 

@@ -441,7 +441,7 @@ static int run(work *w)
         false);
 }
 
-static int tell(const work *w)
+static int report_result(const work *w)
 {
     const quantize_options *o = w->options;
 
@@ -468,7 +468,7 @@ static int quantize(quantize_options *options)
     if (code == CODE_OK && !options->dry_run)
         code = run(&w);
     if (code == CODE_OK)
-        code = tell(&w);
+        code = report_result(&w);
     guard_free(&w.guard);
     gufo_quantizer_free(w.quantizer);
     free(w.overrides);

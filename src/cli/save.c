@@ -1,11 +1,9 @@
 /* Output files: atomic, and removed when a signal comes. */
-#define _XOPEN_SOURCE 700 /* S_ISVTX */
-
 #include "cli/save.h"
 
 #include "base/error.h"
-#include "base/files/folder.h"
 #include "base/files/output.h"
+#include "base/files/trust.h"
 #include "base/memory.h"
 #include "cli/path.h"
 #include "cli/report.h"
@@ -36,19 +34,6 @@ bool save_is_stdout(const char *path)
            named.st_ino == standard.st_ino && named.st_rdev == standard.st_rdev;
 }
 
-/* A pipe of another user in a folder where everybody may put one: the kernel, too, keeps programs
- * from creating files there by opening it. */
-static bool is_planted(const char *path, const struct stat *opened)
-{
-    char folder[PATH_MAX];
-    struct stat around;
-
-    return S_ISFIFO(opened->st_mode) && opened->st_uid != geteuid() && opened->st_uid != 0 &&
-           folder_of(path, folder) && stat(folder, &around) == 0 &&
-           (around.st_mode & (S_ISVTX | S_IWOTH)) == (S_ISVTX | S_IWOTH) &&
-           opened->st_uid != around.st_uid;
-}
-
 int save_open_stream(const char *path, gufo_error *error)
 {
     int fd = save_is_stdout(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -63,7 +48,7 @@ int save_open_stream(const char *path, gufo_error *error)
         (void)fail_io(error, errno, "cannot examine");
     else if (S_ISREG(opened.st_mode))
         (void)fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET, "became a file meanwhile");
-    else if (is_planted(path, &opened))
+    else if (S_ISFIFO(opened.st_mode) && trust_is_planted(path, opened.st_uid))
         (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
                         "is a pipe of another user in a folder that everybody may write to");
     else

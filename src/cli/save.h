@@ -18,7 +18,7 @@ bool save_is_stdout(const char *path);
 int save_open_stream(const char *path, gufo_error *error);
 
 /* Whether an edit of the output is going on or was interrupted: its journal would be taken for one
- * of what is written there.  Says so, and what helps; base/output.h refuses it in any case. */
+ * of what is written there.  Says so, and what helps; base/files/output.h refuses it in any case. */
 bool save_is_pending(const char *path);
 
 /* Reports why the output `path` could not be written.  Returns the exit code: CODE_USAGE where it

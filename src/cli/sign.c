@@ -116,8 +116,8 @@ static void default_comment(const char *path, char *comment, size_t size)
     memcpy(at, "\thashed", sizeof "\thashed");
 }
 
-static void tell_signature(const shared_options *shared, const char *path,
-                           const char *signature_path)
+static void print_signature(const shared_options *shared, const char *path,
+                            const char *signature_path)
 {
     json_writer j = json_writer_start(stdout);
 
@@ -163,7 +163,7 @@ static int save_signature(const signing *s, const char *text)
     int code = save_bytes(s->signature_path, gufo_str_of(text), shared->force, &s->beside);
 
     if (code == CODE_OK)
-        tell_signature(shared, s->path, s->signature_path);
+        print_signature(shared, s->path, s->signature_path);
     return code;
 }
 

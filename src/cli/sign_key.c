@@ -9,8 +9,8 @@
 
 /* ---- a new pair ------------------------------------------------------------------------------ */
 
-static void tell_pair(const shared_options *shared, const char *secret_path,
-                      const char *public_path, const gufo_public_key *key)
+static void print_pair(const shared_options *shared, const char *secret_path,
+                       const char *public_path, const gufo_public_key *key)
 {
     json_writer j = json_writer_start(stdout);
     char id[17];
@@ -84,7 +84,7 @@ static int save_pair(const char *name, const pair *p, const sign_options *option
         save_guard_output(&f.beside, f.secret_path))
         code = save_both(&f, p, shared->force);
     if (code == CODE_OK)
-        tell_pair(shared, f.secret_path, f.public_path, &p->public_key);
+        print_pair(shared, f.secret_path, f.public_path, &p->public_key);
     guard_free(&f.inputs);
     guard_free(&f.beside);
     free(f.secret_path);

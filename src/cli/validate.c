@@ -57,24 +57,24 @@ static int check_options(const validate_options *o)
 /* ---- the work ------------------------------------------------------------------------------- */
 
 /* Fixes, and reports.  If there is nothing to fix, nothing is written. */
-static int mend(report *r)
+static int fix(report *r)
 {
     const shared_options *shared = r->options->base.shared;
     report output = {.options = r->options, .path = r->options->output, .color = r->color};
-    bool mended;
+    bool fixed;
     int code;
 
     fix_list_settle(r->fixes);
-    mended = r->fixes->count > 0;
-    code = mended ? fix_file(r, &output) : CODE_OK;
+    fixed = r->fixes->count > 0;
+    code = fixed ? fix_file(r, &output) : CODE_OK;
 
     if (shared->json)
-        report_end_object(r, 0, true, mended && code == CODE_OK ? &output : NULL);
+        report_end_object(r, 0, true, fixed && code == CODE_OK ? &output : NULL);
     else if (code == CODE_OK && !shared->quiet)
-        report_verdict(mended ? &output : r);
+        report_verdict(fixed ? &output : r);
     if (code != CODE_OK)
         return code;
-    return report_is_valid(mended ? &output : r) ? CODE_OK : CODE_NO;
+    return report_is_valid(fixed ? &output : r) ? CODE_OK : CODE_NO;
 }
 
 static int finish(report *r, uint32_t shards, int code)
@@ -110,7 +110,7 @@ static int validate(void *context, const char *path)
         return report_usage("validate", "--fix needs a file, not standard input");
     r.j = json_writer_start(stdout);
     code = check_input(&r, shards);
-    code = options->fix && code == CODE_OK ? mend(&r) : finish(&r, shards, code);
+    code = options->fix && code == CODE_OK ? fix(&r) : finish(&r, shards, code);
     fix_list_free(&fixes);
     return code;
 }

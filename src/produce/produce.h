@@ -14,7 +14,7 @@
  *     plan/    job.c        making, filling and freeing; ask.c: queries
  *              inputs.c     the files that are read; planned.c: the end of a plan
  *              document.c   the planner for documents whose tensors were copied
- *     work/    rows.c       from a row of a piece to bytes of a file
+ *     units/   rows.c       from a row of a piece to bytes of a file
  *              side.c       small tables that are kept in memory: scales, factors, orders
  *              row_op.c     operations on the numbers of a row
  *              cut.c        units: their size and their numbers

@@ -52,6 +52,25 @@ load common
     done
 }
 
+@test "endian: a pipe that another user has put into a folder for all" {
+    [ "$(id -u)" = 0 ] || skip "needs root"
+    "$GUFO_EXAMPLES/make_sample" sample.gguf
+    mkdir -m 1777 shared
+    mkfifo shared/pipe
+    cat shared/pipe >read.gguf &
+    chown 65534 shared/pipe
+    run -2 --separate-stderr gufo endian --to other sample.gguf shared/pipe
+    same_error 'gufo: shared/pipe: is a pipe of another user in a folder that everybody may write to'
+    wait
+    [ ! -s read.gguf ]
+    # Our own serves.
+    chown 0 shared/pipe
+    cat shared/pipe >read.gguf &
+    gufo endian -q --to other sample.gguf shared/pipe
+    wait
+    gufo endian --to other sample.gguf - | cmp - read.gguf
+}
+
 @test "endian: old versions become 3, and it says so" {
     for version in 1 2; do
         make_gguf old.gguf version $version kv general.architecture string llama tensor a 0 8 32

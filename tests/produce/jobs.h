@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 #include "support/check.h"
 #include "support/codec.h"
 #include "support/folder.h"

@@ -1,9 +1,12 @@
 /* Files of other users; trust.h has the idea. */
+#define _XOPEN_SOURCE 700 /* S_ISVTX */
+
 #include "base/files/trust.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <unistd.h>
+
+#include "base/files/folder.h"
 
 static const char *judge(const struct stat *info, bool owner_fits)
 {
@@ -43,4 +46,18 @@ const char *trust_beside(const struct stat *info, uid_t owner)
     if (obstacle == NULL && (info->st_mode & (S_IWGRP | S_IWOTH)) != 0)
         obstacle = "other users may write to it";
     return obstacle;
+}
+
+bool trust_is_planted(const char *path, uid_t owner)
+{
+    const mode_t shared = S_ISVTX | S_IWOTH;
+    char folder[PATH_MAX];
+    struct stat around;
+
+    if (owner == geteuid())
+        return false;
+    /* What cannot be looked at is no reason to trust. */
+    if (!folder_of(path, folder) || stat(folder, &around) != 0)
+        return true;
+    return (around.st_mode & shared) == shared && owner != around.st_uid;
 }

@@ -8,6 +8,7 @@
 #ifndef GUFO_BASE_TRUST_H
 #define GUFO_BASE_TRUST_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 
 /* For open(): to neither follow a symlink nor wait for a pipe. */
@@ -24,5 +25,10 @@ const char *trust_beside(const struct stat *info, uid_t owner);
 /* One that a commit of ours has put aside, which is renamed or removed and never read: a file or
  * symlink of ours, of root, or of the folder's owner, who may change everything in it anyway. */
 const char *trust_aside(const struct stat *info, uid_t folder_owner);
+
+/* Whether `path`, which belongs to `owner`, may have been planted: it is in a folder where everybody
+ * may create files (sticky and writable, as /tmp), and belongs neither to us nor to the folder's
+ * owner.  The kernel's rule for links and pipes there. */
+bool trust_is_planted(const char *path, uid_t owner);
 
 #endif

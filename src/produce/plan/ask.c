@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 size_t gufo_job_output_count(const gufo_job *job)
 {

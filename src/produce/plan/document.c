@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "codec/interleaved.h"
 #include "format/document/document.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 

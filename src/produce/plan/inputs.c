@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/document/document.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 /* ---- models that are known ------------------------------------------------------------------ */
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "codec/interleaved.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 #define JOB_MEMORY (UINT64_C(24) << 20) /* for buffers, by default */
 

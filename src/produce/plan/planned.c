@@ -1,7 +1,7 @@
 /* The end of a plan: what can only be known then. */
 #include "base/error.h"
 #include "base/memory.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 /* Whether there is a hook for all that pieces want. */
 static gufo_status check_hooks(const gufo_job *job, gufo_error *error)

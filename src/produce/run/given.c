@@ -13,7 +13,7 @@
 #include "base/ranges.h"
 #include "produce/run/sink.h"
 #include "produce/run/targets.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 enum { MOST_OPEN = 64 };
 

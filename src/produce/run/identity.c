@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "produce/run/journal.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 /* Raised whenever cut.c cuts differently, or what a unit gives changes. */
 enum { CUT_VERSION = 1, PIECE_BYTES = 4096 };

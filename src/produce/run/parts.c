@@ -11,7 +11,7 @@
 #include "base/files/trust.h"
 #include "base/memory.h"
 #include "produce/run/targets.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 /* ---- nothing is to be kept ------------------------------------------------------------------ */
 

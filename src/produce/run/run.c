@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "produce/run/keeper.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 typedef struct run {
     gufo_job *job;

@@ -1,7 +1,7 @@
 /* All units of a job, in spans between which targets begin and end: a target is opened when
  * something is written to it, and closed when it is complete. */
 #include "produce/run/targets.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 static gufo_status close_target(targets *t, uint32_t index, gufo_error *error)
 {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/threads.h"
 #include "produce/run/sink.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 typedef struct stream {
     gufo_job *job;

@@ -11,7 +11,7 @@
 #include "base/files/commit.h"
 #include "base/files/disk.h"
 #include "base/memory.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, gufo_error *error)
 {

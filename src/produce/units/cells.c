@@ -3,7 +3,7 @@
  *
  * A cell holds one number.  Where all sources have one type of plain numbers, a cell has that type;
  * blocks are decoded first, and a cell holds a float. */
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 enum { CELL_ALIGNMENT = 8 };
 

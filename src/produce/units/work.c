@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/threads.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 enum { BUFFER_ALIGNMENT = 64, MOST_THREADS = 1024 };
 

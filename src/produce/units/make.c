@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "codec/interleaved.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 /* ---- results -------------------------------------------------------------------------------- */
 

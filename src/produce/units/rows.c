@@ -2,7 +2,7 @@
  *
  * A segment with counts 2, 3 and strides 3, 1 takes rows 0 3 1 4 2 5 of its source.  Contiguous
  * rows of the source are read at once: a segment with stride 1 is one run, however long. */
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 #include "base/checked.h"
 #include "base/error.h"

@@ -8,7 +8,7 @@
  */
 #include "base/checked.h"
 #include "base/threads.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 static gufo_status do_unit(void *context, unsigned thread, uint64_t number, void *result,
                            gufo_error *error)

@@ -4,7 +4,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 /* The side table of a place in the list; NULL where there is none. */
 static const rows *side_at(const piece *p, uint64_t place)

@@ -14,7 +14,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 #include "base/threads.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 enum { TILE_ROWS = 64 };
 

@@ -10,7 +10,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "codec/interleaved.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 enum {
     UNIT_ELEMENTS = 256 * 1024,

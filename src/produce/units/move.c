@@ -4,7 +4,7 @@
  * a buffer and written together. */
 #include "base/error.h"
 #include "base/files/move.h"
-#include "produce/work/work.h"
+#include "produce/units/work.h"
 
 enum { LONG_RUN = 256 * 1024 };
 
