@@ -11,6 +11,8 @@ option(GUFO_DIGEST "Build the room digest: hashes, manifests, signatures" ${PROJ
 option(GUFO_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_WERROR "Treat warnings as errors" OFF)
 option(GUFO_VECTOR_KERNELS "Build kernels for instruction sets beside plain C" ON)
+set(GUFO_ROOMS base codec format schema produce quant edit CACHE STRING
+    "Rooms of libgufo, from the lowest floor up; the first ones can be built and tested alone")
 set(GUFO_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, for example address,undefined")
 set(GUFO_SHARED "${PROJECT_SOURCE_DIR}/../shared" CACHE PATH
     "Folder with real model files; tests that need them skip when it is not there")
@@ -66,6 +68,12 @@ if(GUFO_FUZZ)
         message(FATAL_ERROR "GUFO_FUZZ needs clang: -DCMAKE_C_COMPILER=clang")
     endif()
     target_compile_options(gufo_flags INTERFACE -fsanitize=fuzzer-no-link)
+    # A program with libFuzzer and sanitizers inside takes GNU's linker four times as long.
+    find_program(LLD ld.lld)
+    mark_as_advanced(LLD)
+    if(LLD)
+        target_link_options(gufo_flags INTERFACE -fuse-ld=lld)
+    endif()
 endif()
 
 set(CMAKE_C_EXTENSIONS OFF)
