@@ -8,7 +8,7 @@
  * `test_codec_vectors TYPE` looks at one type only. */
 #include "../support/check.h"
 #include "../support/codec.h"
-#include "../support/folder.h"
+#include "../support/shared.h"
 
 #include <math.h>
 
@@ -40,16 +40,11 @@ enum {
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-static path_text vector_folder(void)
-{
-    const char *shared = getenv("GUFO_SHARED");
-
-    return path_join(shared != NULL ? shared : ".", "data/codec/vectors");
-}
+static path_text vectors; /* their folder */
 
 static void *read_vector(const char *name, size_t *len)
 {
-    path_text where = vector_folder(), path = path_join(where.text, name);
+    path_text path = path_join(vectors.text, name);
     uint8_t *data;
 
     if (strcmp(name, "-") == 0)
@@ -100,15 +95,11 @@ static const char *only; /* a type's name; NULL: all */
 /* Calls `test` with every row of the manifest; returns their number. */
 static size_t for_each_vector(void (*test)(const vector *))
 {
-    path_text where = vector_folder(), path = path_join(where.text, "manifest.tsv");
+    path_text path = path_join(vectors.text, "manifest.tsv");
     size_t len, count = 0;
     char *text = (char *)read_file(path.text, &len), *line, *rest;
 
-    if (text == NULL) {
-        print_message("skipped: no reference vectors in %s (GUFO_SHARED names the folder)\n",
-                      where.text);
-        exit(77);
-    }
+    check(text != NULL, "%s", path.text);
     text = realloc(text, len + 1);
     text[len] = '\0';
     for (strtok_r(text, "\n", &rest); (line = strtok_r(NULL, "\n", &rest)) != NULL; count++) {
@@ -285,6 +276,8 @@ static void test_high_effort(void **state)
 int main(int argc, char **argv)
 {
     only = argc > 1 ? argv[1] : NULL;
+    if (!find_shared("data/codec/vectors", &vectors))
+        return 77;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decode),
         cmocka_unit_test(test_encode),

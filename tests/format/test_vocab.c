@@ -1,5 +1,5 @@
 /* Real files: the vocabularies of twelve models, where the folder with them is there. */
-#include "../support/folder.h"
+#include "../support/shared.h"
 #include "../support/walk.h"
 #include "../support/sink.h"
 
@@ -41,19 +41,6 @@ static const vocab vocabs[] = {
     {"starcoder", 19, 1719346, "starcoder2", "gpt2", "starcoder", 49152, "<|endoftext|>", "sdb", 0,
      48872, 344855},
 };
-
-/* The folder with the files; false with a message if it is not there. */
-static bool find_folder(path_text *out)
-{
-    const char *shared = getenv("GUFO_SHARED"), *source = getenv("GUFO_SOURCE");
-    path_text beside = path_join(source != NULL ? source : ".", "../shared");
-
-    *out = path_join(shared != NULL && shared[0] != '\0' ? shared : beside.text, "data/vocab");
-    if (access(out->text, R_OK) == 0)
-        return true;
-    print_message("skipped: no real files in %s (GUFO_SHARED names the folder)\n", out->text);
-    return false;
-}
 
 static gufo_model *open_vocab(const path_text *where, const vocab *v)
 {
@@ -114,11 +101,9 @@ static void check_tokens(const gufo_model *file, const vocab *v)
 
 static void test_facts(void **state)
 {
-    path_text where;
+    path_text where = need_shared("data/vocab");
 
     (void)state;
-    if (!find_folder(&where))
-        skip();
     for (size_t i = 0; i < COUNT_OF(vocabs); i++) {
         const vocab *v = &vocabs[i];
         gufo_model *file = open_vocab(&where, v);
@@ -147,7 +132,7 @@ static void test_facts(void **state)
 
 static void test_some_values(void **state)
 {
-    path_text where;
+    path_text where = need_shared("data/vocab");
     gufo_model *file;
     gufo_error error = no_error();
     uint64_t u = 0;
@@ -156,8 +141,6 @@ static void test_some_values(void **state)
     gufo_array types;
 
     (void)state;
-    if (!find_folder(&where))
-        skip();
     file = open_vocab(&where, &vocabs[7]); /* llama-spm */
     check_ok(gufo_get_u64(file, "llama.block_count", &u, &error), &error, "block_count");
     check_u64(u, 32, "block_count");
@@ -180,11 +163,9 @@ static void test_some_values(void **state)
 /* Everything in each file, and a copy of it, byte for byte. */
 static void test_walk_and_copy(void **state)
 {
-    path_text where;
+    path_text where = need_shared("data/vocab");
 
     (void)state;
-    if (!find_folder(&where))
-        skip();
     for (size_t i = 0; i < COUNT_OF(vocabs); i++) {
         gufo_model *file = open_vocab(&where, &vocabs[i]);
         gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ};

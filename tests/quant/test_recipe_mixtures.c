@@ -2,7 +2,7 @@
  * where GUFO_SHARED has data/codec/recipes.tsv. */
 #include "recipe_model.h"
 
-#include "../support/folder.h"
+#include "../support/shared.h"
 #include "recipe_cases.h"
 
 /* ---- models --------------------------------------------------------------------------------- */
@@ -219,19 +219,13 @@ static void check_row(model *m, char **fields, char last[64])
 
 static void test_all(void **state)
 {
-    const char *shared = getenv("GUFO_SHARED");
-    path_text path = path_join(shared != NULL ? shared : ".", "data/codec/recipes.tsv");
+    path_text path = need_shared("data/codec/recipes.tsv");
     size_t len, rows = 0;
     char *text = (char *)read_file(path.text, &len), *line, *rest, last[64] = "";
     model *m = calloc(1, sizeof *m);
 
     (void)state;
-    if (text == NULL) {
-        print_message("skipped: no reference answers in %s (GUFO_SHARED names the folder)\n",
-                      path.text);
-        free(m);
-        skip();
-    }
+    check(text != NULL, "%s", path.text);
     text = realloc(text, len + 1);
     text[len] = '\0';
     for (strtok_r(text, "\n", &rest); (line = strtok_r(NULL, "\n", &rest)) != NULL; rows++) {

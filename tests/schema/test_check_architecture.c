@@ -1,6 +1,8 @@
 /* Rules about the keys of an architecture: each has a file that breaks it, and nothing else. */
 #include "models.h"
 
+#include "../support/shared.h"
+
 #include <math.h>
 
 /* ---- one fault each ------------------------------------------------------------------------- */
@@ -468,18 +470,14 @@ static void test_real_vocabularies(void **state)
     static const char *const names[] = {"baichuan", "bert-bge", "deepseek-coder", "deepseek-llm",
                                         "falcon",   "gpt-2",    "gpt-neox",       "llama-spm",
                                         "mpt",      "phi-3",    "refact",         "starcoder"};
-    const char *shared = getenv("GUFO_SHARED");
+    path_text where = need_shared("data/vocab");
 
     (void)state;
-    if (shared == NULL) {
-        print_message("GUFO_SHARED is not set: no real vocabularies\n");
-        skip();
-    }
     for (size_t i = 0; i < COUNT_OF(names); i++) {
-        char path[512];
+        char name[64];
 
-        snprintf(path, sizeof path, "%s/data/vocab/ggml-vocab-%s.gguf", shared, names[i]);
-        check_vocabulary(path);
+        snprintf(name, sizeof name, "ggml-vocab-%s.gguf", names[i]);
+        check_vocabulary(path_join(where.text, name).text);
     }
 }
 

@@ -1,5 +1,6 @@
 /* Rules M1: the tokenizer; and the vocabularies of the field, in which there is no error. */
 #include "../support/schema.h"
+#include "../support/shared.h"
 
 /* ---- model and lists ------------------------------------------------------------------------ */
 
@@ -473,25 +474,22 @@ static void expect_rule(void *context, const gufo_finding *finding)
 
 static void test_field(void **state)
 {
-    const char *shared = getenv("GUFO_SHARED");
+    path_text where = need_shared("data/vocab");
 
     (void)state;
-    if (shared == NULL) {
-        print_message("GUFO_SHARED is not set: the vocabularies of the field are not checked\n");
-        skip();
-    }
     for (size_t i = 0; i < COUNT_OF(vocabularies); i++) {
-        char path[1024];
-        gufo_check_options options = {.level = GUFO_LEVEL_MODEL, .path = path};
+        char name[64];
         gufo_error error = no_error();
         vocabulary_file v = vocabularies[i];
         gufo_model *file;
 
-        (void)snprintf(path, sizeof path, "%s/data/vocab/ggml-vocab-%s.gguf", shared, v.name);
-        file = gufo_open(path, NULL, &error);
-        check(file != NULL, "%s: %s", path, error.message);
-        check_ok(gufo_check(file, &options, expect_rule, &v, &error), &error, "%s", path);
-        check_u64(v.found, v.rule != NULL ? 1 : 0, "%s", path);
+        (void)snprintf(name, sizeof name, "ggml-vocab-%s.gguf", v.name);
+        path_text path = path_join(where.text, name);
+        const gufo_check_options options = {.level = GUFO_LEVEL_MODEL, .path = path.text};
+        file = gufo_open(path.text, NULL, &error);
+        check(file != NULL, "%s: %s", name, error.message);
+        check_ok(gufo_check(file, &options, expect_rule, &v, &error), &error, "%s", name);
+        check_u64(v.found, v.rule != NULL ? 1 : 0, "%s", name);
         gufo_close(file);
     }
 }

@@ -1,7 +1,7 @@
 /* Every name of the specification and of the lists of names in use is in the registry.  Skipped
  * where those texts are not at hand (GUFO_SHARED names their folder). */
 #include "../support/check.h"
-#include "../support/folder.h"
+#include "../support/shared.h"
 
 /* A text, line by line.  Each line is cut into columns at tabs. */
 typedef struct table {
@@ -12,16 +12,14 @@ typedef struct table {
 
 static bool table_open(table *t, const char *name)
 {
-    const char *shared = getenv("GUFO_SHARED");
+    path_text path;
     size_t len;
-    path_text path = path_join(shared != NULL ? shared : "", name);
 
     memset(t, 0, sizeof *t);
-    t->text = (char *)read_file(path.text, &len);
-    if (t->text == NULL) {
-        print_message("skipped: no %s (GUFO_SHARED names the folder)\n", path.text);
+    if (!find_shared(name, &path))
         return false;
-    }
+    t->text = (char *)read_file(path.text, &len);
+    check(t->text != NULL, "%s", path.text);
     t->text = realloc(t->text, len + 1);
     check(t->text != NULL, "memory");
     t->text[len] = '\0';

@@ -1,7 +1,7 @@
 /* The lint of chat templates: what it finds, where, and what it leaves alone. */
 #include "../support/check.h"
 
-#include "../support/folder.h"
+#include "../support/shared.h"
 
 #include "schema/template_lint.h"
 
@@ -480,32 +480,15 @@ static void test_random(void **state)
 
 /* ---- real templates ------------------------------------------------------------------------- */
 
-/* A file or folder of the shared data; false with a message if it is not there. */
-static bool find_shared(const char *name, path_text *out)
-{
-    const char *shared = getenv("GUFO_SHARED"), *source = getenv("GUFO_SOURCE");
-    path_text beside = path_join(source != NULL ? source : ".", "../shared");
-    path_text text =
-        path_join(shared != NULL && shared[0] != '\0' ? shared : beside.text, "data/text");
-
-    *out = path_join(text.text, name);
-    if (access(out->text, R_OK) == 0)
-        return true;
-    print_message("skipped: no %s (GUFO_SHARED names the folder)\n", out->text);
-    return false;
-}
-
 /* Nothing is found in the templates of models that are in use. */
 static void test_real(void **state)
 {
-    path_text where;
+    path_text where = need_shared("data/text/templates");
     struct dirent *entry;
     size_t count = 0;
     DIR *listing;
 
     (void)state;
-    if (!find_shared("templates", &where))
-        skip();
     listing = opendir(where.text);
     assert_non_null(listing);
     while ((entry = readdir(listing)) != NULL) {
@@ -585,13 +568,11 @@ static void check_language_case(char *line)
 /* Every corner of the language, and what is wrong on purpose. */
 static void test_language(void **state)
 {
-    path_text path;
+    path_text path = need_shared("data/text/jinja-language.jsonl");
     char *text, *rest, *line;
     size_t len, count = 0;
 
     (void)state;
-    if (!find_shared("jinja-language.jsonl", &path))
-        skip();
     text = (char *)read_file(path.text, &len);
     assert_non_null(text);
     check(len > 0 && text[len - 1] == '\n', "the last line ends");
