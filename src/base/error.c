@@ -51,6 +51,8 @@ bool gufo_str_equal(gufo_str a, gufo_str b)
 static void fill(gufo_error *error, gufo_status code, int system, uint64_t offset,
                  const char *format, va_list args)
 {
+    if (error == NULL)
+        return;
     error->code = code;
     error->system = system;
     error->offset = offset;
@@ -66,10 +68,18 @@ gufo_status fail_with(gufo_error *error, gufo_status code, uint64_t offset, cons
 {
     va_list args;
 
-    if (error == NULL)
-        return code;
     va_start(args, format);
     fill(error, code, 0, offset, format, args);
+    va_end(args);
+    return code;
+}
+
+gufo_status refuse(gufo_error *error, gufo_status code, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    fill(error, code, 0, GUFO_NO_OFFSET, format, args);
     va_end(args);
     return code;
 }
@@ -94,7 +104,7 @@ gufo_status fail_io(gufo_error *error, int system, const char *format, ...)
 
 gufo_status fail_memory(gufo_error *error)
 {
-    return fail_with(error, GUFO_E_MEMORY, GUFO_NO_OFFSET, "out of memory");
+    return refuse(error, GUFO_E_MEMORY, "out of memory");
 }
 
 gufo_status fail_as(gufo_error *error, const gufo_error *reason)
@@ -125,17 +135,15 @@ gufo_status reserved_check(const uint64_t reserved[4], const char *what, gufo_er
 {
     if ((reserved[0] | reserved[1] | reserved[2] | reserved[3]) == 0)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "reserved fields of %s are not zero",
-                     what);
+    return refuse(error, GUFO_E_ARGUMENT, "reserved fields of %s are not zero", what);
 }
 
 gufo_status flags_check(uint32_t flags, uint32_t known, const char *what, gufo_error *error)
 {
     if ((flags & ~known) == 0)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "%s has flags that this version does not know: 0x%" PRIx32, what,
-                     flags & ~known);
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "%s has flags that this version does not know: 0x%" PRIx32, what, flags & ~known);
 }
 
 /* Writes the escaped form of the character at the start of `text`; returns the bytes it took.
@@ -160,52 +168,38 @@ static size_t escape_one(char out[16], gufo_str text, bool quoted)
     return len;
 }
 
-const char *quote_name(char out[GUFO_QUOTE_SIZE], gufo_str text)
+/* Escapes what a terminal would act on, in double quotes if `quoted`; what does not fit is cut, with
+ * "...". */
+static void escape(char *out, size_t room, gufo_str text, bool quoted)
 {
-    static const char cut[] = "...\"";
+    const char *cut = quoted ? "...\"" : "...";
+    const size_t cut_size = strlen(cut) + 1;
     size_t used = 0;
 
-    out[used++] = '"';
+    if (quoted)
+        out[used++] = '"';
     for (size_t i = 0; i < text.len;) {
         char piece[16];
-        size_t step = escape_one(piece, (gufo_str){text.data + i, text.len - i}, true);
+        size_t step = escape_one(piece, (gufo_str){text.data + i, text.len - i}, quoted);
         size_t len = strlen(piece);
 
-        if (used + len + sizeof cut > GUFO_QUOTE_SIZE) {
-            memcpy(out + used, cut, sizeof cut);
-            return out;
-        }
-        memcpy(out + used, piece, len);
-        used += len;
-        i += step;
-    }
-    out[used++] = '"';
-    out[used] = '\0';
-    return out;
-}
-
-/* ---- errors of callbacks -------------------------------------------------------------------- */
-
-/* Escapes what a terminal would act on; what does not fit is cut, with "...". */
-static void escape_message(char out[GUFO_MESSAGE_SIZE], gufo_str text)
-{
-    static const char cut[] = "...";
-    size_t used = 0;
-
-    for (size_t i = 0; i < text.len;) {
-        char piece[16];
-        size_t step = escape_one(piece, (gufo_str){text.data + i, text.len - i}, false);
-        size_t len = strlen(piece);
-
-        if (used + len + sizeof cut > GUFO_MESSAGE_SIZE) {
-            memcpy(out + used, cut, sizeof cut);
+        if (used + len + cut_size > room) {
+            memcpy(out + used, cut, cut_size);
             return;
         }
         memcpy(out + used, piece, len);
         used += len;
         i += step;
     }
+    if (quoted)
+        out[used++] = '"';
     out[used] = '\0';
+}
+
+const char *quote_name(char out[GUFO_QUOTE_SIZE], gufo_str text)
+{
+    escape(out, GUFO_QUOTE_SIZE, text, true);
+    return out;
 }
 
 gufo_status fail_from_callback(gufo_error *error, gufo_status status, const gufo_error *reason)
@@ -218,8 +212,8 @@ gufo_status fail_from_callback(gufo_error *error, gufo_status status, const gufo
                           .system = status == GUFO_E_IO ? reason->system : 0,
                           .offset = reason->offset,
                           .rule = reason->rule};
-    escape_message(error->message,
-                   (gufo_str){reason->message, strnlen(reason->message, sizeof reason->message)});
+    escape(error->message, sizeof error->message,
+           (gufo_str){reason->message, strnlen(reason->message, sizeof reason->message)}, false);
     if ((unsigned)reason->role <= GUFO_FILE_JOURNAL)
         error->role = reason->role;
     error->file_index = reason->file_index;

@@ -7,10 +7,14 @@
 #include <stdarg.h>
 
 /* Fill *error (if not NULL) and return `code`, so that a failure is one statement:
- *     return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no element %" PRIu64, index); */
+ *     return fail_with(error, GUFO_E_RANGE, at, "no element %" PRIu64, index); */
 __attribute__((format(printf, 4, 5))) gufo_status fail_with(gufo_error *error, gufo_status code,
                                                             uint64_t offset, const char *format,
                                                             ...);
+
+/* The same for what is wrong at no byte of a file: an argument, a limit, a state. */
+__attribute__((format(printf, 3, 4))) gufo_status refuse(gufo_error *error, gufo_status code,
+                                                         const char *format, ...);
 
 /* As fail_with with GUFO_E_IO; appends the text of errno value `system`. */
 __attribute__((format(printf, 3, 4))) gufo_status fail_io(gufo_error *error, int system,
@@ -48,5 +52,8 @@ gufo_status flags_check(uint32_t flags, uint32_t known, const char *what, gufo_e
  * quotes, backslashes and bytes that are not UTF-8 are escaped; what does not fit is cut, with
  * "...". */
 const char *quote_name(char out[GUFO_QUOTE_SIZE], gufo_str text);
+
+/* The same as an argument of one of the functions above; it lives as long as the block. */
+#define QUOTED(text) quote_name((char[GUFO_QUOTE_SIZE]){""}, text)
 
 #endif

@@ -5,8 +5,6 @@
 
 #include "base/memory.h"
 
-enum { FIRST_CAPACITY = 16 };
-
 /* The first range that ends at or behind `position`. */
 static size_t first_ending_at(const ranges *set, uint64_t position)
 {
@@ -23,25 +21,10 @@ static size_t first_ending_at(const ranges *set, uint64_t position)
     return low;
 }
 
-static bool make_room(ranges *set)
-{
-    size_t capacity = set->capacity == 0 ? FIRST_CAPACITY : 2 * set->capacity;
-    struct range *bigger;
-
-    if (set->count < set->capacity)
-        return true;
-    bigger = mem_resize(set->allocator, set->list, capacity * sizeof *bigger);
-    if (bigger == NULL)
-        return false;
-    set->list = bigger;
-    set->capacity = capacity;
-    return true;
-}
-
 bool ranges_add(ranges *set, uint64_t begin, uint64_t end)
 {
     size_t first = first_ending_at(set, begin), last = first;
-    struct range joined = {begin, end};
+    struct range joined = {begin, end}, *list;
 
     /* Ranges first .. last - 1 overlap or touch the new one, which takes them in. */
     for (; last < set->count && set->list[last].begin <= end; last++) {
@@ -50,8 +33,11 @@ bool ranges_add(ranges *set, uint64_t begin, uint64_t end)
         if (set->list[last].end > joined.end)
             joined.end = set->list[last].end;
     }
-    if (first == last && !make_room(set))
+    list = mem_grow(set->allocator, set->list, set->count - (last - first), &set->capacity,
+                    sizeof *list);
+    if (list == NULL)
         return false;
+    set->list = list;
     memmove(&set->list[first + 1], &set->list[last], (set->count - last) * sizeof *set->list);
     set->list[first] = joined;
     set->count = set->count + 1 - (last - first);

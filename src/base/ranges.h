@@ -9,7 +9,8 @@ typedef struct ranges {
     struct range {
         uint64_t begin, end;
     } * list;
-    size_t count, capacity;
+    size_t count;
+    uint64_t capacity;
     const gufo_allocator *allocator;
 } ranges;
 

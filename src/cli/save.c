@@ -135,7 +135,7 @@ static int save_stream(const char *path, gufo_str bytes)
 
     if (fd < 0)
         return report_refusal(path, &error);
-    bool written = output_write_all(fd, bytes.data, bytes.len, &error) == GUFO_OK;
+    bool written = output_write_at(fd, GUFO_NO_OFFSET, bytes.data, bytes.len, &error) == GUFO_OK;
 
     if (!written)
         report_error(path, &error);

@@ -110,7 +110,6 @@ gufo_status fail_cpu(gufo_cpu cpu, gufo_error *error)
 {
     const char *name = gufo_cpu_name(cpu);
 
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "the kernels '%s' are not available on this processor",
-                     name != NULL ? name : "?");
+    return refuse(error, GUFO_E_ARGUMENT, "the kernels '%s' are not available on this processor",
+                  name != NULL ? name : "?");
 }

@@ -17,26 +17,25 @@ gufo_status coded_size(const gufo_element_type *type, uint64_t rows, uint64_t co
     gufo_status status = gufo_element_row_size(type, columns, &row_size, NULL);
 
     if (status == GUFO_E_ARGUMENT)
-        return fail_with(error, status, GUFO_NO_OFFSET,
-                         "a row of %" PRIu64 " elements does not fill blocks of %u (%s)", columns,
-                         (unsigned)type->block_elements, type->name);
+        return refuse(error, status,
+                      "a row of %" PRIu64 " elements does not fill blocks of %u (%s)", columns,
+                      (unsigned)type->block_elements, type->name);
     if (status == GUFO_OK && layout != NULL && rows % layout->rows != 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "%s needs a multiple of %u rows, not %" PRIu64, type->name,
-                         (unsigned)layout->rows, rows);
+        return refuse(error, GUFO_E_ARGUMENT, "%s needs a multiple of %u rows, not %" PRIu64,
+                      type->name, (unsigned)layout->rows, rows);
     if (status == GUFO_OK && checked_mul(rows, row_size, bytes) &&
         checked_mul(rows, columns, &elements) && checked_mul(elements, sizeof(float), &elements) &&
         *bytes <= SIZE_MAX && elements <= SIZE_MAX)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                     "%" PRIu64 " rows of %" PRIu64 " elements are too many", rows, columns);
+    return refuse(error, GUFO_E_RANGE, "%" PRIu64 " rows of %" PRIu64 " elements are too many",
+                  rows, columns);
 }
 
 static gufo_status find_kernels(const gufo_element_type *type, gufo_cpu cpu, const coder **kernels,
                                 gufo_error *error)
 {
     if ((type->flags & GUFO_ELEMENT_DECODES) == 0)
-        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "%s cannot be decoded", type->name);
+        return refuse(error, GUFO_E_TYPE, "%s cannot be decoded", type->name);
     *kernels = cpu_kernels(cpu);
     return *kernels != NULL ? GUFO_OK : fail_cpu(cpu, error);
 }

@@ -7,24 +7,22 @@
 #include "base/memory.h"
 
 struct gufo_encoder {
+    gufo_allocator allocator;
     const gufo_element_type *type;
     encode_kernel *encode;
     gufo_effort effort;
     lattice *lattice; /* NULL: the type has none */
-    gufo_allocator allocator;
 };
 
 static gufo_status check_options(const gufo_element_type *type, const gufo_encoder_options *options,
                                  gufo_error *error)
 {
     if ((type->flags & GUFO_ELEMENT_ENCODES) == 0)
-        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "there is no encoder for %s",
-                         type->name);
+        return refuse(error, GUFO_E_TYPE, "there is no encoder for %s", type->name);
     if (!gufo_cpu_available(options->cpu))
         return fail_cpu(options->cpu, error);
     if (options->effort != GUFO_EFFORT_REFERENCE && options->effort != GUFO_EFFORT_HIGH)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "effort %d does not exist",
-                         (int)options->effort);
+        return refuse(error, GUFO_E_ARGUMENT, "effort %d does not exist", (int)options->effort);
     return reserved_check(options->reserved, "gufo_encoder_options", error);
 }
 
@@ -33,21 +31,17 @@ gufo_encoder *gufo_encoder_new(const gufo_element_type *type, const gufo_encoder
 {
     static const gufo_encoder_options defaults = {0};
     const gufo_encoder_options *o = options != NULL ? options : &defaults;
-    const gufo_allocator *allocator = o->allocator != NULL ? o->allocator : &default_allocator;
     gufo_encoder *encoder;
 
     if (check_options(type, o, error) != GUFO_OK)
         return NULL;
-    encoder = mem_zero(allocator, sizeof *encoder);
-    if (encoder == NULL) {
-        (void)fail_memory(error);
+    encoder = mem_object(o->allocator, sizeof *encoder, error);
+    if (encoder == NULL)
         return NULL;
-    }
     encoder->type = type;
     encoder->encode = cpu_kernels(o->cpu)[type->id].encode;
     encoder->effort = o->effort;
-    encoder->allocator = *allocator;
-    if (lattice_new(type->id, allocator, &encoder->lattice, error) != GUFO_OK) {
+    if (lattice_new(type->id, &encoder->allocator, &encoder->lattice, error) != GUFO_OK) {
         gufo_encoder_free(encoder);
         return NULL;
     }
@@ -75,8 +69,8 @@ gufo_status gufo_encoder_encode(const gufo_encoder *encoder, const float *values
     if (status != GUFO_OK || rows == 0 || columns == 0)
         return status;
     if (importance == NULL && (type->flags & GUFO_ELEMENT_NEEDS_IMPORTANCE) != 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "%s cannot be encoded without importance", type->name);
+        return refuse(error, GUFO_E_ARGUMENT, "%s cannot be encoded without importance",
+                      type->name);
     encode_row row = {values, columns, importance, encoder->lattice, encoder->effort};
     uint64_t row_bytes = bytes / rows;
     uint8_t *out = blocks;

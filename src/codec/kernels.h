@@ -38,6 +38,32 @@ typedef struct coder {
     encode_kernel *encode;
 } coder;
 
+/* Both kernels of a type, each a single call: with `blocks`, and `elements` and `values`
+ * or `row`. */
+#define CODER(name, decode_call, encode_call)                                           \
+    void KERNEL(decode_##name)(const uint8_t *blocks, uint64_t elements, float *values) \
+    {                                                                                   \
+        decode_call;                                                                    \
+    }                                                                                   \
+    void KERNEL(encode_##name)(const encode_row *row, uint8_t *blocks)                  \
+    {                                                                                   \
+        encode_call;                                                                    \
+    }
+
+/* Those that code one block after the other, by a function for one of them. */
+#define BLOCK_DECODER(name, block_elements, block_bytes, decode_block)                  \
+    void KERNEL(decode_##name)(const uint8_t *blocks, uint64_t elements, float *values) \
+    {                                                                                   \
+        for (uint64_t i = 0; i < elements; i += block_elements, blocks += block_bytes)  \
+            decode_block(blocks, values + i);                                           \
+    }
+#define BLOCK_ENCODER(name, block_elements, block_bytes, encode_block)                     \
+    void KERNEL(encode_##name)(const encode_row *row, uint8_t *blocks)                     \
+    {                                                                                      \
+        for (uint64_t i = 0; i < row->columns; i += block_elements, blocks += block_bytes) \
+            encode_block(row->values + i, blocks);                                         \
+    }
+
 /* By element type id.  Rows of types that are not coded directly are empty. */
 extern const coder kernels_portable[], kernels_avx2[], kernels_avx512[], kernels_neon[];
 

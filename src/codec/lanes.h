@@ -27,6 +27,13 @@
 
 _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "floats are computed as floats");
 
+/* An operation that is one expression: the rows of a level's table. */
+#define OPERATION(result, name, parameters, ...) \
+    static inline result name parameters         \
+    {                                            \
+        return __VA_ARGS__;                      \
+    }
+
 #if defined(GUFO_KERNELS_AVX512)
 #include "codec/x86/lanes_avx512.h"
 #elif defined(GUFO_KERNELS_AVX2)

@@ -11,7 +11,7 @@ gufo_status gufo_repack(const gufo_element_type *type, const void *blocks, uint6
     uint64_t row_size, bytes;
 
     if (layout == NULL)
-        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "%s is not interleaved", type->name);
+        return refuse(error, GUFO_E_TYPE, "%s is not interleaved", type->name);
     gufo_status status = coded_size(type, rows, columns, &bytes, error);
     if (status != GUFO_OK)
         return status;

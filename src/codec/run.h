@@ -32,7 +32,7 @@ static inline gufo_status run_progress(const gufo_run *run, uint64_t done, uint6
 {
     if (run->progress == NULL || run->progress(run->progress_context, done, total))
         return GUFO_OK;
-    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+    return refuse(error, GUFO_E_STOPPED, "stopped");
 }
 
 #endif

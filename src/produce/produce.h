@@ -153,7 +153,8 @@ typedef struct piece {
     uint64_t slices;  /* matrices with an importance each; no unit crosses from one into the next */
     uint64_t slice_rows;
 
-    /* Set by job_add_piece, from the shape alone. */
+    /* Set by job_add_piece, from what is above. */
+    bool encodes, weighs; /* any result */
     uint64_t unit_rows, step_rows, slice_units;
     uint64_t first_unit, units;
     uint64_t bytes; /* that are read for it in all */

@@ -9,9 +9,9 @@
 #include "base/memory.h"
 #include "produce/produce.h"
 #include "quant/quantizer.h"
+#include "quant/stats/stats.h"
 
 #include <math.h>
-#include <stdio.h>
 
 /* What the process needs beside the buffers of threads and the tables of encoders, an estimate on
  * the safe side. */
@@ -26,18 +26,6 @@ typedef struct step {
     uint64_t row, rows;
     const float *values, *decoded;
 } step;
-
-/* "row 12, column 7", and the matrix of a stack. */
-static void describe_place(char *out, size_t size, const quant_tensor *tensor, uint64_t index)
-{
-    gufo_stats_place place = gufo_stats_place_of(&tensor->source, index);
-    int len = 0;
-
-    if (tensor->source.n_dims > 2)
-        len = snprintf(out, size, "matrix %" PRIu64 ", ", place.matrix);
-    (void)snprintf(out + len, size - (size_t)len, "row %" PRIu64 ", column %" PRIu64, place.row,
-                   place.column);
-}
 
 static const char *kind_of(float value)
 {
@@ -59,16 +47,15 @@ static gufo_status fail_value(const step *s, uint64_t at, gufo_error *error)
 {
     uint64_t columns = s->tensor->source.dims[0], row = s->row + at / columns;
     float value = s->values[at];
-    char quoted[GUFO_QUOTE_SIZE], place[128];
+    const char *name = QUOTED(s->tensor->source.name);
+    place_text place = stats_place_text(&s->tensor->source, s->row * columns + at);
 
-    describe_place(place, sizeof place, s->tensor, s->row * columns + at);
-    (void)quote_name(quoted, s->tensor->source.name);
     if (!isfinite(value))
         return fail_with(error, GUFO_E_RANGE, offset_of_row(s->tensor, row),
-                         "tensor %s: the value in %s is %s", quoted, place, kind_of(value));
+                         "tensor %s: the value in %s is %s", name, place.text, kind_of(value));
     return fail_with(error, GUFO_E_RANGE, offset_of_row(s->tensor, row),
-                     "tensor %s: the value %.9g in %s is too large for %s", quoted, (double)value,
-                     place, s->tensor->to->name);
+                     "tensor %s: the value %.9g in %s is too large for %s", name, (double)value,
+                     place.text, s->tensor->to->name);
 }
 
 /* The largest value of the block that value `at` is in. */
@@ -126,13 +113,11 @@ static gufo_status importance(void *context, uint64_t number, uint64_t slice, fl
 /* A plan may have been made only to be looked at. */
 static gufo_status check_possible(const gufo_quantizer *q, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     for (uint64_t i = 0; i < q->tensor_count; i++)
         if (q->tensors[i].choice.flags & GUFO_RECIPE_IMPOSSIBLE)
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "tensor %s cannot become %s without importance data",
-                             quote_name(quoted, q->tensors[i].source.name), q->tensors[i].to->name);
+            return refuse(error, GUFO_E_ARGUMENT,
+                          "tensor %s cannot become %s without importance data",
+                          QUOTED(q->tensors[i].source.name), q->tensors[i].to->name);
     return GUFO_OK;
 }
 
@@ -148,11 +133,6 @@ static gufo_status begin(void *context, gufo_error *error)
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-static bool is_big_endian(const gufo_document *document)
-{
-    return gufo_document_byte_order(document) == GUFO_BIG_ENDIAN;
-}
-
 /* Rows that are read, one after the other, and what becomes of them. */
 static gufo_status add_rows(gufo_quantizer *q, const quant_tensor *t, uint64_t place,
                             gufo_error *error)
@@ -167,7 +147,7 @@ static gufo_status add_rows(gufo_quantizer *q, const quant_tensor *t, uint64_t p
                      .encode = converts,
                      .weighs =
                          converts && t->has_importance && (t->to->flags & GUFO_ELEMENT_WEIGHS) != 0,
-                     .swap = is_big_endian(q->documents[t->output]),
+                     .swap = gufo_document_byte_order(q->documents[t->output]) == GUFO_BIG_ENDIAN,
                      .measure = converts};
 
     return job_add_rows(q->job, PIECE_MAKE, t->source.name, &from, &to, slices, error);

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -25,19 +24,6 @@ typedef struct planning {
     name_index index; /* of the tensors of the output, by name */
 } planning;
 
-static void *new_array(const gufo_allocator *allocator, uint64_t count, size_t size,
-                       gufo_error *error)
-{
-    uint64_t bytes;
-    void *array = NULL;
-
-    if (checked_mul(count + 1, size, &bytes) && bytes <= SIZE_MAX)
-        array = mem_zero(allocator, (size_t)bytes);
-    if (array == NULL)
-        (void)fail_memory(error);
-    return array;
-}
-
 /* ---- layers that are left out --------------------------------------------------------------- */
 
 static bool is_smaller(const void *a, const void *b)
@@ -50,9 +36,9 @@ static gufo_status list_layers(planning *p, gufo_error *error)
     const gufo_quantize_options *options = &p->q->options;
     size_t kept = 0;
 
-    p->layers = new_array(&p->q->allocator, options->pruned_count, sizeof *p->layers, error);
+    p->layers = mem_array(&p->q->allocator, options->pruned_count, sizeof *p->layers);
     if (p->layers == NULL)
-        return GUFO_E_MEMORY;
+        return fail_memory(error);
     if (options->pruned_count > 0)
         memcpy(p->layers, options->pruned_layers, options->pruned_count * sizeof *p->layers);
     sort_items(p->layers, options->pruned_count, sizeof *p->layers, is_smaller);
@@ -82,8 +68,8 @@ static gufo_status check_layers(const planning *p, gufo_error *error)
             found = layer_find(tensor.name, &layer, &at, &len) && layer == p->pruned.layers[i];
         }
         if (!found)
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "there is no layer %" PRIu64 " to leave out", p->pruned.layers[i]);
+            return refuse(error, GUFO_E_ARGUMENT, "there is no layer %" PRIu64 " to leave out",
+                          p->pruned.layers[i]);
     }
     return GUFO_OK;
 }
@@ -144,10 +130,8 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *from, uint64_t ind
     if (name_index_grow(&p->index, q->tensor_count, &q->allocator, error) != GUFO_OK)
         return GUFO_E_MEMORY;
     if (!name_index_add(&p->index, q->tensor_count, &first)) {
-        char quoted[GUFO_QUOTE_SIZE];
-
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "two tensors would have the name %s", quote_name(quoted, tensor->name));
+        return refuse(error, GUFO_E_ARGUMENT, "two tensors would have the name %s",
+                      QUOTED(tensor->name));
     }
     q->tensor_count++;
     return GUFO_OK;
@@ -178,17 +162,16 @@ static gufo_status list_tensors(planning *p, gufo_error *error)
 
     if (status != GUFO_OK)
         return status;
-    q->tensors = new_array(allocator, count, sizeof *q->tensors, error);
-    q->names = new_array(allocator, p->names_room, 1, error);
-    p->infos = new_array(allocator, count, sizeof *p->infos, error);
-    p->choices = new_array(allocator, count, sizeof *p->choices, error);
+    q->tensors = mem_array(allocator, count, sizeof *q->tensors);
+    q->names = mem_array(allocator, p->names_room, 1);
+    p->infos = mem_array(allocator, count, sizeof *p->infos);
+    p->choices = mem_array(allocator, count, sizeof *p->choices);
     if (q->tensors == NULL || q->names == NULL || p->infos == NULL || p->choices == NULL)
-        return GUFO_E_MEMORY;
+        return fail_memory(error);
     for (uint64_t i = 0; i < count && status == GUFO_OK; i++) {
         status = model_tensor_at(q->input, i, &tensor, error);
         if (status == GUFO_OK && 2 * (uint64_t)tensor.name.len > p->names_room - p->names_len)
-            status = fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                               "the name of tensor %" PRIu64 " was changed", i);
+            status = refuse(error, GUFO_E_CHANGED, "the name of tensor %" PRIu64 " was changed", i);
         if (status == GUFO_OK && !is_pruned(p, tensor.name))
             status = add_tensor(p, &tensor, i, error);
     }
@@ -214,33 +197,6 @@ static bool has_importance(void *context, gufo_str name)
 
 /* ---- choices -------------------------------------------------------------------------------- */
 
-/* Facts about the model that the user overrides count for the recipes, too. */
-static void override_model(const gufo_quantizer *q, gufo_recipe_model *model)
-{
-    const struct {
-        const char *name;
-        uint64_t *fact;
-    } facts[] = {{"block_count", &model->layers},
-                 {"attention.head_count", &model->heads},
-                 {"attention.head_count_kv", &model->key_value_heads},
-                 {"expert_count", &model->experts}};
-    gufo_str architecture = model->architecture;
-
-    for (size_t i = 0; i < q->options.override_count; i++) {
-        const gufo_quantize_override *override = &q->options.overrides[i];
-        gufo_str key = override->key;
-
-        if (key.len <= architecture.len || key.data[architecture.len] != '.' ||
-            memcmp(key.data, architecture.data, architecture.len) != 0)
-            continue;
-        key.data += architecture.len + 1;
-        key.len -= architecture.len + 1;
-        for (size_t f = 0; f < sizeof facts / sizeof *facts; f++)
-            if (gufo_str_equal(key, gufo_str_of(facts[f].name)))
-                (void)gufo_value_u64(&override->value, facts[f].fact, NULL);
-    }
-}
-
 static quant_method method_of(const gufo_recipe_choice *choice)
 {
     if (choice->flags & GUFO_RECIPE_REPACKS)
@@ -253,14 +209,12 @@ static gufo_status check_groups(const quant_tensor *tensor, gufo_error *error)
 {
     const interleaved *merged = interleaved_find(tensor->source.type);
     uint64_t rows = tensor->source.dims[1];
-    char quoted[GUFO_QUOTE_SIZE];
 
     if (merged == NULL || tensor->method == METHOD_COPY || rows % merged->rows == 0)
         return GUFO_OK;
     return fail_with(error, GUFO_E_ARGUMENT, tensor->source.info_offset,
                      "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
-                     quote_name(quoted, tensor->source.name), rows, tensor->from->name,
-                     merged->rows);
+                     QUOTED(tensor->source.name), rows, tensor->from->name, merged->rows);
 }
 
 static gufo_status choose(planning *p, gufo_error *error)
@@ -271,7 +225,7 @@ static gufo_status choose(planning *p, gufo_error *error)
     gufo_status status;
 
     gufo_recipe_model_read(gufo_model_shard(q->input, 0), &model);
-    override_model(q, &model);
+    recipe_model_override(&model, q->options.overrides, q->options.override_count);
     recipe->has_importance = q->options.importance != NULL ? has_importance : NULL;
     recipe->importance_context = p;
     recipe->allocator = &q->allocator;
@@ -299,8 +253,8 @@ static gufo_status check_input(const gufo_quantizer *q, gufo_error *error)
     for (size_t i = 0; i < gufo_model_shard_count(q->input); i++)
         if (!gufo_model_has_data(gufo_model_shard(q->input, i)))
             return model_fail(gufo_model_shard(q->input, i),
-                              fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                        "the data of a pipe cannot be quantized; give a file"),
+                              refuse(error, GUFO_E_ARGUMENT,
+                                     "the data of a pipe cannot be quantized; give a file"),
                               error);
     return GUFO_OK;
 }
@@ -310,9 +264,9 @@ static gufo_status make_documents(planning *p, gufo_error *error)
     gufo_quantizer *q = p->q;
     gufo_status status = GUFO_OK;
 
-    q->documents = new_array(&q->allocator, q->output_count, sizeof(gufo_document *), error);
+    q->documents = mem_array(&q->allocator, q->output_count, sizeof(gufo_document *));
     if (q->documents == NULL)
-        return GUFO_E_MEMORY;
+        return fail_memory(error);
     for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++)
         status = settings_make_document(q, i, &p->pruned, error);
     return status;
@@ -358,8 +312,7 @@ static gufo_status check_options(const gufo_quantize_options *options, gufo_erro
     if (flags_check(options->flags, known, "gufo_quantize_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
     if (options->effort > GUFO_EFFORT_HIGH)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "effort %d does not exist",
-                         (int)options->effort);
+        return refuse(error, GUFO_E_ARGUMENT, "effort %d does not exist", (int)options->effort);
     if (recipe_check_options(&options->recipe, error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
     return reserved_check(options->reserved, "gufo_quantize_options", error);
@@ -368,22 +321,17 @@ static gufo_status check_options(const gufo_quantize_options *options, gufo_erro
 static gufo_quantizer *new_quantizer(const gufo_model *input, const gufo_quantize_options *options,
                                      gufo_error *error)
 {
-    const gufo_allocator *allocator =
-        options->allocator != NULL ? options->allocator : &default_allocator;
     gufo_quantizer *q;
 
     if (input == NULL) {
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is missing");
+        (void)refuse(error, GUFO_E_ARGUMENT, "the model is missing");
         return NULL;
     }
     if (check_options(options, error) != GUFO_OK)
         return NULL;
-    q = mem_zero(allocator, sizeof *q);
-    if (q == NULL) {
-        (void)fail_memory(error);
+    q = mem_object(options->allocator, sizeof *q, error);
+    if (q == NULL)
         return NULL;
-    }
-    q->allocator = *allocator;
     q->input = input;
     q->options = *options;
     q->options.allocator = &q->allocator;
@@ -394,12 +342,10 @@ gufo_quantizer *gufo_quantizer_new(const gufo_model *input, const gufo_quantize_
                                    gufo_error *error)
 {
     static const gufo_quantize_options standard = {0};
-    gufo_error ignored;
     gufo_quantizer *q;
     planning p;
     gufo_status status;
 
-    error = error != NULL ? error : &ignored;
     q = new_quantizer(input, options != NULL ? options : &standard, error);
     if (q == NULL)
         return NULL;

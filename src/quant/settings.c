@@ -41,16 +41,11 @@ static void set_u32(settings *s, const char *key, uint64_t number)
     set_value(s, key, (gufo_value){.type = GUFO_VALUE_UINT32, .as.u = number});
 }
 
-static void set_str(settings *s, const char *key, gufo_str text)
-{
-    set_value(s, key, (gufo_value){.type = GUFO_VALUE_STRING, .as.str = text});
-}
-
 /* A path may be any bytes, a string of metadata is UTF-8: one that is not goes unsaid. */
 static void set_str_if_valid(settings *s, const char *key, gufo_str text)
 {
     if (text.len > 0 && gufo_utf8_valid_prefix(text) == text.len)
-        set_str(s, key, text);
+        set_value(s, key, (gufo_value){.type = GUFO_VALUE_STRING, .as.str = text});
 }
 
 static const gufo_quantize_override *find_setting(const settings *s, gufo_str key)
@@ -260,10 +255,9 @@ static gufo_status set_metadata(const gufo_quantizer *q, size_t index, const lay
     settings s = {0};
     dropping d = {q, &s};
     gufo_status status;
-    uint64_t size;
 
-    if (!checked_mul(q->options.override_count + MOST_SETTINGS, sizeof *s.list, &size) ||
-        size > SIZE_MAX || (s.list = mem_alloc(&q->allocator, (size_t)size)) == NULL)
+    s.list = mem_array(&q->allocator, q->options.override_count + MOST_SETTINGS, sizeof *s.list);
+    if (s.list == NULL)
         return fail_memory(error);
     collect_settings(&s, q, index, pruned);
     gufo_document_remove(document, drop, &d, NULL);
@@ -305,7 +299,6 @@ static gufo_status finish_document(gufo_document *document, gufo_error *error)
 static gufo_status copy_entries(gufo_document *document, const gufo_model *file, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
-    char quoted[GUFO_QUOTE_SIZE];
     document_value value;
     gufo_entry entry;
 
@@ -315,7 +308,7 @@ static gufo_status copy_entries(gufo_document *document, const gufo_model *file,
             return status;
         if (gufo_document_find_str(document, entry.key, NULL))
             return fail_with(error, GUFO_E_MALFORMED, entry.offset, "key %s occurs twice",
-                             quote_name(quoted, entry.key));
+                             QUOTED(entry.key));
         status = document_value_view(&value, file, &entry, error);
         if (status == GUFO_OK)
             status = document_put(document, entry.key, false, &value, error);

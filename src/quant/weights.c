@@ -51,7 +51,6 @@ gufo_status weights_find(gufo_quantizer *q, gufo_error *error)
  * up and not multiplied, often has some that does not fit. */
 gufo_status weights_check(const gufo_quantizer *q, const quant_tensor *tensor, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_error reason;
     gufo_status status;
     uint64_t index;
@@ -61,9 +60,9 @@ gufo_status weights_check(const gufo_quantizer *q, const quant_tensor *tensor, g
         return GUFO_OK;
     status = match(q, tensor, &index, &reason);
     if (q->importance_path == NULL)
-        return fail_with(error, status, GUFO_NO_OFFSET, "%s", reason.message);
-    return fail_with(error, status, GUFO_NO_OFFSET, "importance matrix %s: %s",
-                     quote_name(quoted, q->options.importance_path), reason.message);
+        return refuse(error, status, "%s", reason.message);
+    return refuse(error, status, "importance matrix %s: %s", QUOTED(q->options.importance_path),
+                  reason.message);
 }
 
 /* ---- its files ------------------------------------------------------------------------------ */
@@ -74,7 +73,7 @@ static gufo_status add_file(const gufo_quantizer *q, const gufo_imatrix *m, uint
     job_input input = {.role = GUFO_FILE_IMPORTANCE,
                        .index = index,
                        .name = m->name != NULL ? m->name : q->importance_path,
-                       .source = m->file != NULL ? &model_file(m->file)->source : &m->source,
+                       .source = imatrix_source(m),
                        .planned = true};
     uint32_t number;
 

@@ -234,8 +234,8 @@ static void test_bad_plans(void **state)
 }
 
 /* An error of the source names the input and stops everything. */
-static gufo_status refuse(void *context, uint64_t offset, void *buffer, size_t size,
-                          gufo_error *error)
+static gufo_status refuse_read(void *context, uint64_t offset, void *buffer, size_t size,
+                               gufo_error *error)
 {
     (void)context, (void)offset, (void)buffer, (void)size, (void)error;
     return GUFO_E_IO;
@@ -243,7 +243,7 @@ static gufo_status refuse(void *context, uint64_t offset, void *buffer, size_t s
 
 static void test_failing_source(void **state)
 {
-    const gufo_source user = {.size = 1000 * ROW, .read = refuse};
+    const gufo_source user = {.size = 1000 * ROW, .read = refuse_read};
     rows r;
     segment all = {.count = {1000, 1, 1}, .stride = {1, 0, 0}};
     made result = {.row_bytes = ROW};

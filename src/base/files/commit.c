@@ -49,14 +49,11 @@ typedef struct commit {
 char *commit_aside_path(const output *file)
 {
     size_t folder = folder_len(file->target);
-    char *path = mem_alloc(file->allocator, folder + ASIDE_NAME);
+    char name[ASIDE_NAME];
 
-    if (path == NULL)
-        return NULL;
-    memcpy(path, file->target, folder);
-    (void)snprintf(path + folder, ASIDE_NAME, ".gufo-%016" PRIx64 ".old",
+    (void)snprintf(name, sizeof name, ".gufo-%016" PRIx64 ".old",
                    hash_text((hash_key){0, 0}, gufo_str_of(file->target + folder)));
-    return path;
+    return mem_join(file->allocator, (gufo_str){file->target, folder}, gufo_str_of(name));
 }
 
 static bool is_there(const char *path)
@@ -80,7 +77,6 @@ static const char *judge(const char *path, const struct stat *info)
 /* The kind of file at `path`. GUFO_E_ARGUMENT for one that is not ours. */
 static gufo_status look_aside(const char *path, aside *out, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     struct stat info;
     const char *obstacle;
 
@@ -89,9 +85,9 @@ static gufo_status look_aside(const char *path, aside *out, gufo_error *error)
         return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine its folder");
     obstacle = judge(path, &info);
     if (obstacle != NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "%s, where the old file would be put aside, is in the way: %s",
-                         quote_name(quoted, gufo_str_of(path + folder_len(path))), obstacle);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "%s, where the old file would be put aside, is in the way: %s",
+                      QUOTED(gufo_str_of(path + folder_len(path))), obstacle);
     *out = info.st_size == 0 ? ASIDE_EMPTY : ASIDE_OLD;
     return GUFO_OK;
 }
@@ -165,11 +161,10 @@ static gufo_status check_named(commit *c, bool interrupted, gufo_error *error)
 
         c->failed = i;
         if (p->named && !c->places[0].named && !(interrupted && p->aside != ASIDE_NONE))
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "its temporary file is missing");
+            return refuse(error, GUFO_E_ARGUMENT, "its temporary file is missing");
         if (!p->named && c->places[0].named)
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "the first shard exists already, and this one does not");
+            return refuse(error, GUFO_E_ARGUMENT,
+                          "the first shard exists already, and this one does not");
     }
     return GUFO_OK;
 }
@@ -199,7 +194,7 @@ static gufo_status put_aside(place *p, gufo_error *error)
         return GUFO_OK;
     if (is_there(p->file->target)) {
         if (!p->file->replace) /* it has appeared meanwhile */
-            return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+            return refuse(error, GUFO_E_EXISTS, "target exists already");
         if (disk_rename(p->file->target, p->path) != 0)
             return fail_io(error, errno, "cannot put the old file aside");
         p->aside = ASIDE_OLD;
@@ -425,8 +420,7 @@ static gufo_status check_distinct(const output *files, size_t count, size_t *fai
         if (files[order[i - 1]].place != files[order[i]].place)
             continue;
         *failed = order[i];
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                           "this and another output are the same file");
+        status = refuse(error, GUFO_E_ARGUMENT, "this and another output are the same file");
     }
     mem_free(files->allocator, order);
     return status;
@@ -439,9 +433,9 @@ static gufo_status check_old(const char *target, gufo_error *error)
     struct stat info;
     const char *obstacle = lstat(target, &info) == 0 ? judge(target, &info) : NULL;
 
-    return obstacle == NULL ? GUFO_OK
-                            : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                        "the old file cannot be put aside: %s", obstacle);
+    return obstacle == NULL
+               ? GUFO_OK
+               : refuse(error, GUFO_E_ARGUMENT, "the old file cannot be put aside: %s", obstacle);
 }
 
 /* Looks where the old file would be, and notes it if an interrupted commit has put it there. */
@@ -482,13 +476,15 @@ gufo_status commit_check_replace(output *files, size_t count, bool replace, size
                                  gufo_error *error)
 {
     for (size_t i = 0; i < count; i++) {
+        bool in_the_way = files[i].exists && !files[i].named;
+
         *failed = i;
-        files[i].replace = replace || (files[i].exists && is_left(files, count, i));
+        files[i].replace = replace || (in_the_way && is_left(files, count, i));
         if (!replace && files[i].old != NULL)
-            return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
-                             "target exists already: an interrupted run has put it aside");
-        if (files[i].exists && !files[i].replace)
-            return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+            return refuse(error, GUFO_E_EXISTS,
+                          "target exists already: an interrupted run has put it aside");
+        if (in_the_way && !files[i].replace)
+            return refuse(error, GUFO_E_EXISTS, "target exists already");
     }
     return GUFO_OK;
 }

@@ -40,8 +40,9 @@ gufo_status commit_check(output *files, size_t count, size_t *failed, gufo_error
 char *commit_aside_path(const output *file);
 
 /* Sets `replace` of all files, after commit_check: what an interrupted commit of this set has left
- * may be replaced without being asked, but not what it has put aside.  GUFO_E_EXISTS for the first
- * file that may not be replaced, which *failed is the index of. */
+ * may be replaced without being asked, but not what it has put aside.  A file that is `named` is not
+ * in its own way.  GUFO_E_EXISTS for the first file that may not be replaced, which *failed is the
+ * index of. */
 gufo_status commit_check_replace(output *files, size_t count, bool replace, size_t *failed,
                                  gufo_error *error);
 

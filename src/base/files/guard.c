@@ -7,21 +7,13 @@
 #include "base/memory.h"
 #include "base/sort.h"
 
-enum { FIRST_ROOM = 8 };
-
 static gufo_status add(output_guard *g, guard_entry entry, gufo_error *error)
 {
-    if (g->count == g->room) {
-        size_t room = g->room == 0 ? FIRST_ROOM : g->room * 2;
-        guard_entry *more = room <= SIZE_MAX / sizeof *more
-                                ? mem_resize(g->allocator, g->files, room * sizeof *more)
-                                : NULL;
+    guard_entry *list = mem_grow(g->allocator, g->files, g->count, &g->room, sizeof *list);
 
-        if (more == NULL)
-            return fail_memory(error);
-        g->files = more;
-        g->room = room;
-    }
+    if (list == NULL)
+        return fail_memory(error);
+    g->files = list;
     g->files[g->count++] = entry;
     return GUFO_OK;
 }

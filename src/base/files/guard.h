@@ -26,7 +26,8 @@ typedef struct guard_entry {
 /* `{0}` with an allocator that outlives it: an empty one. */
 typedef struct output_guard {
     guard_entry *files;
-    size_t count, room;
+    size_t count;
+    uint64_t room;
     const gufo_allocator *allocator;
 } output_guard;
 

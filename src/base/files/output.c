@@ -33,12 +33,9 @@ static gufo_status follow_link(output *o, gufo_error *error)
 
     if (len < 0 || (size_t)len >= sizeof link)
         return fail_io(error, len < 0 ? errno : ENAMETOOLONG, "cannot follow symlink");
-    next = mem_alloc(o->allocator, folder + (size_t)len + 1);
+    next = mem_join(o->allocator, (gufo_str){o->target, folder}, (gufo_str){link, (size_t)len});
     if (next == NULL)
         return fail_memory(error);
-    memcpy(next, o->target, folder);
-    memcpy(next + folder, link, (size_t)len);
-    next[folder + (size_t)len] = '\0';
     mem_free(o->allocator, o->target);
     o->target = next;
     return GUFO_OK;
@@ -51,9 +48,8 @@ static gufo_status check_link(const output *o, const struct stat *link, gufo_err
 {
     if (!trust_is_planted(o->target, link->st_uid))
         return GUFO_OK;
-    return fail_with(
-        error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-        "target is another user's symlink in a folder where everybody may create files");
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "target is another user's symlink in a folder where everybody may create files");
 }
 
 /* The text of a link in /proc is not always a path: that of a removed file ends in " (deleted)". */
@@ -65,8 +61,8 @@ static gufo_status check_way(const output *o, const char *path, const struct sta
     if (stat(path, &opened) != 0 ||
         (o->exists && opened.st_dev == found->st_dev && opened.st_ino == found->st_ino))
         return GUFO_OK;
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "target is a symlink whose text does not lead to the file that it opens");
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "target is a symlink whose text does not lead to the file that it opens");
 }
 
 /* Finds the file to replace. o->exists says whether there is one. */
@@ -97,10 +93,9 @@ static gufo_status find_target(output *o, const char *path, struct stat *info, g
 static gufo_status check_target(const output *o, const struct stat *info, gufo_error *error)
 {
     if (!S_ISREG(info->st_mode))
-        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
-                         "target exists and is not a regular file");
+        return refuse(error, GUFO_E_EXISTS, "target exists and is not a regular file");
     if (!o->replace)
-        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+        return refuse(error, GUFO_E_EXISTS, "target exists already");
     return GUFO_OK;
 }
 
@@ -174,29 +169,19 @@ static gufo_status check_guard(const output *o, const struct stat *info, const o
     if (role == GUARD_NOTHING)
         role = guard_find_place(guard, o->place);
     if (role == GUARD_INPUT)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the output is the input; it would be lost");
+        return refuse(error, GUFO_E_ARGUMENT, "the output is the input; it would be lost");
     if (role == GUARD_OUTPUT)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "this and another output are the same file");
+        return refuse(error, GUFO_E_ARGUMENT, "this and another output are the same file");
     return GUFO_OK;
 }
 
-/* Finds and checks the target. */
-static gufo_status find_replaceable(output *o, const char *path, const output_guard *guard,
-                                    gufo_error *error)
+/* Finds the file to replace, and where it is. */
+static gufo_status find_place(output *o, const char *path, struct stat *info, gufo_error *error)
 {
-    struct stat info;
-    gufo_status status = find_target(o, path, &info, error);
+    gufo_status status = find_target(o, path, info, error);
 
-    if (status != GUFO_OK)
-        return status;
-    note_place(o);
-    status = check_guard(o, &info, guard, error);
-    if (status == GUFO_OK && o->exists)
-        status = check_target(o, &info, error);
     if (status == GUFO_OK)
-        status = pending_refuse(o->target, o->exists ? &info : NULL, o->allocator, error);
+        note_place(o);
     return status;
 }
 
@@ -204,13 +189,30 @@ gufo_status output_guard_path(output_guard *guard, const char *path, gufo_error 
 {
     output o = {.fd = -1, .allocator = guard->allocator};
     struct stat info;
-    gufo_status status = find_target(&o, path, &info, error);
+    gufo_status status = find_place(&o, path, &info, error);
 
-    if (status == GUFO_OK) {
-        note_place(&o);
+    if (status == GUFO_OK)
         status = guard_add_place(guard, o.place, o.exists ? &info : NULL, error);
-    }
     output_discard(&o);
+    return status;
+}
+
+gufo_status output_find(output *o, const char *path, bool replace, const output_guard *guard,
+                        const gufo_allocator *allocator, gufo_error *error)
+{
+    struct stat info;
+    gufo_status status;
+
+    *o = (output){.fd = -1, .replace = replace, .allocator = allocator};
+    status = find_place(o, path, &info, error);
+    if (status == GUFO_OK)
+        status = check_guard(o, &info, guard, error);
+    if (status == GUFO_OK && o->exists)
+        status = check_target(o, &info, error);
+    if (status == GUFO_OK)
+        status = pending_refuse(o->target, o->exists ? &info : NULL, o->allocator, error);
+    if (status != GUFO_OK)
+        output_discard(o);
     return status;
 }
 
@@ -243,28 +245,9 @@ gufo_status output_open(output *o, const char *path, bool replace, uint64_t size
 
 /* ---- an output that lasts ------------------------------------------------------------------- */
 
-gufo_status output_find(output *o, const char *path, bool replace, const output_guard *guard,
-                        const gufo_allocator *allocator, gufo_error *error)
-{
-    gufo_status status;
-
-    *o = (output){.fd = -1, .replace = replace, .allocator = allocator};
-    status = find_replaceable(o, path, guard, error);
-    if (status != GUFO_OK)
-        output_discard(o);
-    return status;
-}
-
 char *output_beside(const output *o, const char *suffix)
 {
-    size_t len = strlen(o->target), suffix_len = strlen(suffix);
-    char *path = mem_alloc(o->allocator, len + suffix_len + 1);
-
-    if (path == NULL)
-        return NULL;
-    memcpy(path, o->target, len);
-    memcpy(path + len, suffix, suffix_len + 1);
-    return path;
+    return mem_join(o->allocator, gufo_str_of(o->target), gufo_str_of(suffix));
 }
 
 /* Otherwise another user's file would become our output, or another name of our file would be
@@ -274,9 +257,9 @@ static gufo_status check_part(const output *o, gufo_error *error)
     struct stat info;
     const char *obstacle = fstat(o->fd, &info) != 0 ? "it cannot be examined" : trust_own(&info);
 
-    return obstacle == NULL ? GUFO_OK
-                            : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                        "cannot resume with its .part file: %s", obstacle);
+    return obstacle == NULL
+               ? GUFO_OK
+               : refuse(error, GUFO_E_ARGUMENT, "cannot resume with its .part file: %s", obstacle);
 }
 
 gufo_status output_open_part(output *o, bool again, uint64_t size, gufo_error *error)
@@ -320,31 +303,15 @@ gufo_status output_write_at(int fd, uint64_t offset, const void *data, size_t si
     const uint8_t *bytes = data;
 
     while (size > 0) {
-        ssize_t n = disk_write(fd, bytes, size, offset);
+        ssize_t n =
+            offset == GUFO_NO_OFFSET ? write(fd, bytes, size) : disk_write(fd, bytes, size, offset);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
             return fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
         bytes += n;
-        offset += (uint64_t)n;
-        size -= (size_t)n;
-    }
-    return GUFO_OK;
-}
-
-gufo_status output_write_all(int fd, const void *data, size_t size, gufo_error *error)
-{
-    const uint8_t *bytes = data;
-
-    while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
-        bytes += n;
+        offset += offset != GUFO_NO_OFFSET ? (uint64_t)n : 0;
         size -= (size_t)n;
     }
     return GUFO_OK;
@@ -398,7 +365,7 @@ static gufo_status take_new_name(const output *o, gufo_error *error)
     else if (links_unsupported(failure))
         failure = EEXIST;
     if (failure == EEXIST)
-        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "target exists already");
+        return refuse(error, GUFO_E_EXISTS, "target exists already");
     return failure == 0 ? GUFO_OK : fail_io(error, failure, "cannot name the target");
 }
 

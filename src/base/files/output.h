@@ -80,10 +80,9 @@ void output_forget(output *output);
  * or never opened. */
 void output_discard(output *output);
 
-/* Writes all of `data` to a descriptor: at that byte of a file, from any thread; at its current
- * position. */
+/* Writes all of `data` to a descriptor: at that byte of a file, from any thread; with GUFO_NO_OFFSET
+ * at its current position. */
 gufo_status output_write_at(int fd, uint64_t offset, const void *data, size_t size,
                             gufo_error *error);
-gufo_status output_write_all(int fd, const void *data, size_t size, gufo_error *error);
 
 #endif

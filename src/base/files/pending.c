@@ -12,6 +12,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "base/error.h"
+#include "base/files/source.h"
 #include "base/files/trust.h"
 #include "base/hash.h"
 #include "base/memory.h"
@@ -99,12 +100,9 @@ static bool may_be_torn(const uint8_t *bytes, size_t count, const struct stat *i
 static pending_found read_head(pending_journal *j, const struct stat *info)
 {
     uint8_t bytes[PENDING_HEAD_SIZE];
-    ssize_t got;
+    size_t got;
 
-    do
-        got = pread(j->fd, bytes, sizeof bytes, 0);
-    while (got < 0 && errno == EINTR);
-    if (got < 0) {
+    if (source_read_fd(j->fd, 0, bytes, sizeof bytes, &got, NULL) != GUFO_OK) {
         j->obstacle = "it cannot be read";
         return PENDING_UNTRUSTED;
     }
@@ -112,7 +110,7 @@ static pending_found read_head(pending_journal *j, const struct stat *info)
         return PENDING_OLDER;
     if (got == PENDING_HEAD_SIZE && decode(&j->head, bytes, (uint64_t)info->st_size))
         return PENDING_HEAD;
-    return may_be_torn(bytes, (size_t)got, info) ? PENDING_TORN : PENDING_OTHER;
+    return may_be_torn(bytes, got, info) ? PENDING_TORN : PENDING_OTHER;
 }
 
 pending_found pending_open(pending_journal *j, const char *path, uid_t owner)
@@ -151,15 +149,12 @@ bool pending_is_locked(const char *path)
 gufo_status pending_refuse(const char *target, const struct stat *info,
                            const gufo_allocator *allocator, gufo_error *error)
 {
-    size_t len = strlen(target);
-    char *path = mem_alloc(allocator, len + sizeof PENDING_SUFFIX);
+    char *path = mem_join(allocator, gufo_str_of(target), gufo_str_of(PENDING_SUFFIX));
     pending_journal j;
     pending_found found;
 
     if (path == NULL)
         return fail_memory(error);
-    memcpy(path, target, len);
-    memcpy(path + len, PENDING_SUFFIX, sizeof PENDING_SUFFIX);
     found = pending_open(&j, path, info != NULL ? info->st_uid : geteuid());
     if (j.fd >= 0)
         (void)close(j.fd);
@@ -167,10 +162,10 @@ gufo_status pending_refuse(const char *target, const struct stat *info,
     if (found != PENDING_HEAD && found != PENDING_OLDER)
         return GUFO_OK;
     if (info != NULL && pending_is_locked(target))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the output is being edited");
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     info != NULL ? "an edit of the output was interrupted and has to be recovered "
-                                    "first"
-                                  : "the journal of an interrupted edit is beside "
-                                    "the output; a recovery would apply it to the output");
+        return refuse(error, GUFO_E_ARGUMENT, "the output is being edited");
+    return refuse(error, GUFO_E_ARGUMENT,
+                  info != NULL ? "an edit of the output was interrupted and has to be recovered "
+                                 "first"
+                               : "the journal of an interrupted edit is beside "
+                                 "the output; a recovery would apply it to the output");
 }

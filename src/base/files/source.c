@@ -22,14 +22,16 @@ enum { FIRST_READ = 64 * 1024, DRAIN_READ = 64 * 1024 };
 /* The largest single request: beyond this Linux transfers less than was asked for anyway. */
 #define LARGEST_READ ((size_t)1 << 30)
 
-static gufo_status read_descriptor(int fd, bool sequential, uint64_t offset, uint8_t *buffer,
-                                   size_t size, size_t *got, gufo_error *error)
+gufo_status source_read_fd(int fd, uint64_t offset, void *buffer, size_t size, size_t *got,
+                           gufo_error *error)
 {
+    uint8_t *bytes = buffer;
+
     *got = 0;
     while (*got < size) {
         size_t ask = (size_t)smaller(size - *got, LARGEST_READ);
-        ssize_t n = sequential ? read(fd, buffer + *got, ask)
-                               : pread(fd, buffer + *got, ask, (off_t)(offset + *got));
+        ssize_t n = offset == GUFO_NO_OFFSET ? read(fd, bytes + *got, ask)
+                                             : pread(fd, bytes + *got, ask, (off_t)(offset + *got));
 
         if (n < 0 && errno == EINTR)
             continue;
@@ -45,7 +47,7 @@ static gufo_status read_descriptor(int fd, bool sequential, uint64_t offset, uin
 static gufo_status fetch_descriptor(source *s, uint64_t offset, void *buffer, size_t size,
                                     size_t *got, gufo_error *error)
 {
-    return read_descriptor(s->fd, s->sequential, offset, buffer, size, got, error);
+    return source_read_fd(s->fd, s->sequential ? GUFO_NO_OFFSET : offset, buffer, size, got, error);
 }
 
 /* A caller's reader need not say why it failed. */
@@ -229,7 +231,7 @@ gufo_status source_read(const source *s, uint64_t offset, void *buffer, size_t s
     size_t got = size;
 
     if (s->fd >= 0 && !s->sequential)
-        status = read_descriptor(s->fd, false, offset, buffer, size, &got, error);
+        status = source_read_fd(s->fd, offset, buffer, size, &got, error);
     else if (range_inside(offset, size, s->have)) {
         memcpy(buffer, s->base + offset, size);
         return GUFO_OK;
@@ -256,6 +258,5 @@ gufo_status source_unchanged(const source *s, gufo_error *error)
         ((uint64_t)info.st_size == s->size && info.st_mtim.tv_sec == s->modified.tv_sec &&
          info.st_mtim.tv_nsec == s->modified.tv_nsec))
         return GUFO_OK;
-    return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                     "the file was changed while it was being read");
+    return refuse(error, GUFO_E_CHANGED, "the file was changed while it was being read");
 }

@@ -51,6 +51,11 @@ void source_open_user(source *source, const gufo_source *user, uint64_t buffer_l
                       const gufo_allocator *allocator);
 void source_close(source *source);
 
+/* Reads `size` bytes from byte `offset` of a file, or with GUFO_NO_OFFSET the next ones; *got is how
+ * many there are. */
+gufo_status source_read_fd(int fd, uint64_t offset, void *buffer, size_t size, size_t *got,
+                           gufo_error *error);
+
 /* Makes the first `upto` bytes contiguous in memory.  On success either have >= upto, or the source
  * is shorter than that: size is known then and below upto. */
 gufo_status source_need(source *source, uint64_t upto, gufo_error *error);

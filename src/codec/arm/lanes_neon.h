@@ -11,30 +11,16 @@ typedef int32_t ints __attribute__((vector_size(16)));
 typedef uint32_t unsigned_ints __attribute__((vector_size(16)));
 typedef uint32x4_t mask; /* all bits of a lane, or none */
 
-static inline floats floats_of(float v)
-{
-    return vdupq_n_f32(v);
-}
-
-static inline floats floats_load(const float *from)
-{
-    return vld1q_f32(from);
-}
+OPERATION(floats, floats_of, (float v), vdupq_n_f32(v))
+OPERATION(floats, floats_load, (const float *from), vld1q_f32(from))
 
 static inline void floats_store(float *to, floats v)
 {
     vst1q_f32(to, v);
 }
 
-static inline ints ints_of(int32_t v)
-{
-    return (ints)vdupq_n_s32(v);
-}
-
-static inline ints ints_load(const int32_t *from)
-{
-    return (ints)vld1q_s32(from);
-}
+OPERATION(ints, ints_of, (int32_t v), (ints)vdupq_n_s32(v))
+OPERATION(ints, ints_load, (const int32_t *from), (ints)vld1q_s32(from))
 
 static inline void ints_store(int32_t *to, ints v)
 {
@@ -66,85 +52,28 @@ static inline void bytes_store(uint8_t *to, ints v)
     memcpy(to, &four, sizeof four);
 }
 
-static inline ints shorts_load(const uint16_t *from)
-{
-    return (ints)vmovl_u16(vld1_u16(from));
-}
-
-static inline ints words_load(const uint8_t *from)
-{
-    return (ints)vmovl_u16(vreinterpret_u16_u8(vld1_u8(from)));
-}
+OPERATION(ints, shorts_load, (const uint16_t *from), (ints)vmovl_u16(vld1_u16(from)))
+OPERATION(ints, words_load, (const uint8_t *from),
+          (ints)vmovl_u16(vreinterpret_u16_u8(vld1_u8(from))))
 
 static inline void words_store(uint8_t *to, ints v)
 {
     vst1_u8(to, vreinterpret_u8_u16(vmovn_u32((uint32x4_t)v)));
 }
 
-static inline floats floats_from(ints v)
-{
-    return vcvtq_f32_s32((int32x4_t)v);
-}
-
-static inline ints ints_from(floats v)
-{
-    return (ints)vcvtq_s32_f32(v);
-}
-
-static inline ints float_bits(floats v)
-{
-    return (ints)vreinterpretq_s32_f32(v);
-}
-
-static inline floats bits_float(ints v)
-{
-    return vreinterpretq_f32_s32((int32x4_t)v);
-}
-
-static inline mask less(floats a, floats b)
-{
-    return vcltq_f32(a, b);
-}
-
-static inline mask greater(floats a, floats b)
-{
-    return vcgtq_f32(a, b);
-}
-
-static inline mask greater_equal(floats a, floats b)
-{
-    return vcgeq_f32(a, b);
-}
-
-static inline mask equal(floats a, floats b)
-{
-    return vceqq_f32(a, b);
-}
-
-static inline mask ints_equal(ints a, ints b)
-{
-    return vceqq_s32((int32x4_t)a, (int32x4_t)b);
-}
-
-static inline mask ints_greater(ints a, ints b)
-{
-    return vcgtq_s32((int32x4_t)a, (int32x4_t)b);
-}
-
-static inline mask both(mask a, mask b)
-{
-    return vandq_u32(a, b);
-}
-
-static inline mask either(mask a, mask b)
-{
-    return vorrq_u32(a, b);
-}
-
-static inline mask not(mask a)
-{
-    return vmvnq_u32(a);
-}
+OPERATION(floats, floats_from, (ints v), vcvtq_f32_s32((int32x4_t)v))
+OPERATION(ints, ints_from, (floats v), (ints)vcvtq_s32_f32(v))
+OPERATION(ints, float_bits, (floats v), (ints)vreinterpretq_s32_f32(v))
+OPERATION(floats, bits_float, (ints v), vreinterpretq_f32_s32((int32x4_t)v))
+OPERATION(mask, less, (floats a, floats b), vcltq_f32(a, b))
+OPERATION(mask, greater, (floats a, floats b), vcgtq_f32(a, b))
+OPERATION(mask, greater_equal, (floats a, floats b), vcgeq_f32(a, b))
+OPERATION(mask, equal, (floats a, floats b), vceqq_f32(a, b))
+OPERATION(mask, ints_equal, (ints a, ints b), vceqq_s32((int32x4_t)a, (int32x4_t)b))
+OPERATION(mask, ints_greater, (ints a, ints b), vcgtq_s32((int32x4_t)a, (int32x4_t)b))
+OPERATION(mask, both, (mask a, mask b), vandq_u32(a, b))
+OPERATION(mask, either, (mask a, mask b), vorrq_u32(a, b))
+OPERATION(mask, not, (mask a), vmvnq_u32(a))
 
 static inline uint32_t mask_bits(mask a)
 {
@@ -153,10 +82,7 @@ static inline uint32_t mask_bits(mask a)
     return vaddvq_u32(vandq_u32(a, bit));
 }
 
-static inline bool any(mask a)
-{
-    return vmaxvq_u32(a) != 0;
-}
+OPERATION(bool, any, (mask a), vmaxvq_u32(a) != 0)
 
 static inline mask mask_from_bits(uint32_t bits)
 {
@@ -165,69 +91,28 @@ static inline mask mask_from_bits(uint32_t bits)
     return vtstq_u32(vdupq_n_u32(bits), bit);
 }
 
-static inline floats select(mask m, floats a, floats b)
-{
-    return vbslq_f32(m, a, b);
-}
-
-static inline ints ints_select(mask m, ints a, ints b)
-{
-    return (ints)vbslq_s32(m, (int32x4_t)a, (int32x4_t)b);
-}
-
+OPERATION(floats, select, (mask m, floats a, floats b), vbslq_f32(m, a, b))
+OPERATION(ints, ints_select, (mask m, ints a, ints b),
+          (ints)vbslq_s32(m, (int32x4_t)a, (int32x4_t)b))
 /* The processor's own minimum and maximum give NaN for NaN. */
-static inline floats minimum(floats a, floats b)
-{
-    return select(less(a, b), a, b);
-}
-
-static inline floats maximum(floats a, floats b)
-{
-    return select(greater(a, b), a, b);
-}
-
-static inline floats absolute(floats v)
-{
-    return vabsq_f32(v);
-}
-
-static inline floats square_root(floats v)
-{
-    return vsqrtq_f32(v);
-}
-
-static inline floats negate_by_bits(floats v, uint32_t bits)
-{
-    return select(mask_from_bits(bits), vnegq_f32(v), v);
-}
-
-static inline floats lookup16(const float table[16], ints index)
-{
-    return (floats){table[index[0] & 15], table[index[1] & 15], table[index[2] & 15],
-                    table[index[3] & 15]};
-}
-
-static inline floats lookup4(const float table[4], ints index)
-{
-    return (floats){table[index[0] & 3], table[index[1] & 3], table[index[2] & 3],
-                    table[index[3] & 3]};
-}
-
-static inline floats lookup8(const float table[8], ints index)
-{
-    return (floats){table[index[0] & 7], table[index[1] & 7], table[index[2] & 7],
-                    table[index[3] & 7]};
-}
-
-static inline float highest(floats v)
-{
-    return vmaxvq_f32(v);
-}
-
-static inline floats halves_load(const uint8_t *from)
-{
-    return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from)));
-}
+OPERATION(floats, minimum, (floats a, floats b), select(less(a, b), a, b))
+OPERATION(floats, maximum, (floats a, floats b), select(greater(a, b), a, b))
+OPERATION(floats, absolute, (floats v), vabsq_f32(v))
+OPERATION(floats, square_root, (floats v), vsqrtq_f32(v))
+OPERATION(floats, negate_by_bits, (floats v, uint32_t bits),
+          select(mask_from_bits(bits), vnegq_f32(v), v))
+OPERATION(floats, lookup16, (const float table[16], ints index),
+          (floats){table[index[0] & 15], table[index[1] & 15], table[index[2] & 15],
+                   table[index[3] & 15]})
+OPERATION(floats, lookup4, (const float table[4], ints index),
+          (floats){table[index[0] & 3], table[index[1] & 3], table[index[2] & 3],
+                   table[index[3] & 3]})
+OPERATION(floats, lookup8, (const float table[8], ints index),
+          (floats){table[index[0] & 7], table[index[1] & 7], table[index[2] & 7],
+                   table[index[3] & 7]})
+OPERATION(float, highest, (floats v), vmaxvq_f32(v))
+OPERATION(floats, halves_load, (const uint8_t *from),
+          vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(from))))
 
 static inline void halves_store(uint8_t *to, floats v)
 {

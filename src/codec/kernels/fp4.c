@@ -225,11 +225,7 @@ static void decode_nv(const uint8_t *block, float *values)
                                      floats_of(ue4m3_half(block[i / NV_SUB])));
 }
 
-void KERNEL(decode_NVFP4)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    for (uint64_t i = 0; i < elements; i += NV_ELEMENTS, blocks += NV_BYTES)
-        decode_nv(blocks, values + i);
-}
+BLOCK_DECODER(NVFP4, NV_ELEMENTS, NV_BYTES, decode_nv)
 
 /* The nearest scale to v >= 0; halves are rounded up. */
 static inline uint8_t ue4m3_nearest(float v)

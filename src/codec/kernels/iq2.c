@@ -176,15 +176,7 @@ static const lattice_storage stored_xxs = {
     .bytes = XXS_BYTES,
     .store = store_xxs,
     .decode = KERNEL(decode_IQ2_XXS),
-    .refine = {.bits = 2,
-               .sub = 32,
-               .scale_most = 15,
-               .has_signs = true,
-               .even = true,
-               .sets = 1,
-               .slope = 0.5f / 1.0625f,
-               .offset = {-0.5f},
-               .levels = &magnitude_levels},
+    .refine = REFINE_SIGNED(2, 32, true, 0.5f / 1.0625f, &magnitude_levels),
 };
 
 void KERNEL(encode_IQ2_XXS)(const encode_row *row, uint8_t *blocks)
@@ -209,15 +201,7 @@ static const lattice_storage stored_xs = {
     .bytes = XS_BYTES,
     .store = store_xs,
     .decode = KERNEL(decode_IQ2_XS),
-    .refine = {.bits = 2,
-               .sub = 16,
-               .scale_most = 15,
-               .has_signs = true,
-               .even = true,
-               .sets = 1,
-               .slope = 0.5f / 1.0625f,
-               .offset = {-0.5f},
-               .levels = &magnitude_levels},
+    .refine = REFINE_SIGNED(2, 16, true, 0.5f / 1.0625f, &magnitude_levels),
 };
 
 void KERNEL(encode_IQ2_XS)(const encode_row *row, uint8_t *blocks)
@@ -242,15 +226,7 @@ static const lattice_storage stored_s = {
     .bytes = S_BYTES,
     .store = store_s,
     .decode = KERNEL(decode_IQ2_S),
-    .refine = {.bits = 2,
-               .sub = 16,
-               .scale_most = 15,
-               .has_signs = true,
-               .even = false,
-               .sets = 1,
-               .slope = 0.5f / 1.0625f,
-               .offset = {-0.5f},
-               .levels = &magnitude_levels},
+    .refine = REFINE_SIGNED(2, 16, false, 0.5f / 1.0625f, &magnitude_levels),
 };
 
 void KERNEL(encode_IQ2_S)(const encode_row *row, uint8_t *blocks)

@@ -120,15 +120,7 @@ static const lattice_storage stored_xxs = {
     .bytes = XXS_BYTES,
     .store = store_xxs,
     .decode = KERNEL(decode_IQ3_XXS),
-    .refine = {.bits = 3,
-               .sub = 32,
-               .scale_most = 15,
-               .has_signs = true,
-               .even = true,
-               .sets = 1,
-               .slope = 0.5f,
-               .offset = {-0.5f},
-               .levels = &xxs_levels},
+    .refine = REFINE_SIGNED(3, 32, true, 0.5f, &xxs_levels),
 };
 
 void KERNEL(encode_IQ3_XXS)(const encode_row *row, uint8_t *blocks)
@@ -151,15 +143,7 @@ static const lattice_storage stored_s = {
     .bytes = S_BYTES,
     .store = store_s,
     .decode = KERNEL(decode_IQ3_S),
-    .refine = {.bits = 3,
-               .sub = 32,
-               .scale_most = 15,
-               .has_signs = true,
-               .even = false,
-               .sets = 1,
-               .slope = 0.5f,
-               .offset = {-0.5f},
-               .levels = &odd_levels[3]},
+    .refine = REFINE_SIGNED(3, 32, false, 0.5f, &odd_levels[3]),
 };
 
 void KERNEL(encode_IQ3_S)(const encode_row *row, uint8_t *blocks)

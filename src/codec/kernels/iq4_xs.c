@@ -32,11 +32,7 @@ static void decode_block(const uint8_t *block, float *values)
     }
 }
 
-void KERNEL(decode_IQ4_XS)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    for (uint64_t i = 0; i < elements; i += K_WEIGHTS, blocks += BYTES)
-        decode_block(blocks, values + i);
-}
+BLOCK_DECODER(IQ4_XS, K_WEIGHTS, BYTES, decode_block)
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 

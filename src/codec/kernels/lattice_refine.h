@@ -33,6 +33,14 @@ typedef struct refine_type {
     const lattice_levels *levels;
 } refine_type;
 
+/* That of types with a sign for every weight. */
+#define REFINE_SIGNED(code_bits, sub_weights, even_signs, code_slope, code_levels)  \
+    {                                                                               \
+        .bits = code_bits, .sub = sub_weights, .scale_most = 15, .has_signs = true, \
+        .even = even_signs, .sets = 1, .slope = code_slope, .offset = {-0.5f},      \
+        .levels = code_levels                                                       \
+    }
+
 /* A super-block: what its weights are to be like (signs taken off, where there are signs; negative
  * where a sign has to be the wrong one), and their importance. */
 typedef struct refine_super {

@@ -100,8 +100,4 @@ static void encode_q2_0(const float *x, uint8_t *block)
             (uint8_t)(codes[i] | codes[i + 1] << 2 | codes[i + 2] << 4 | codes[i + 3] << 6);
 }
 
-void KERNEL(encode_Q2_0)(const encode_row *row, uint8_t *blocks)
-{
-    for (uint64_t i = 0; i < row->columns; i += Q2_ELEMENTS, blocks += BYTES)
-        encode_q2_0(row->values + i, blocks);
-}
+BLOCK_ENCODER(Q2_0, Q2_ELEMENTS, BYTES, encode_q2_0)

@@ -11,16 +11,8 @@
 
 /* ---- F32 and F64 ---------------------------------------------------------------------------- */
 
-void KERNEL(decode_F32)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    copy_numbers(values, blocks, elements, sizeof *values, HOST_IS_BIG_ENDIAN);
-}
-
-void KERNEL(encode_F32)(const encode_row *row, uint8_t *blocks)
-{
-    copy_numbers(blocks, row->values, row->columns, sizeof *row->values, HOST_IS_BIG_ENDIAN);
-}
-
+CODER(F32, copy_numbers(values, blocks, elements, sizeof *values, HOST_IS_BIG_ENDIAN),
+      copy_numbers(blocks, row->values, row->columns, sizeof *row->values, HOST_IS_BIG_ENDIAN))
 void KERNEL(decode_F64)(const uint8_t *blocks, uint64_t elements, float *values)
 {
     for (uint64_t i = 0; i < elements; i++, blocks += sizeof(double)) {
@@ -161,42 +153,7 @@ static void encode_whole(const encode_row *row, uint8_t *blocks, size_t bytes)
         store_whole(blocks + bytes * i, nearest_whole(row->values[i], most), bytes);
 }
 
-void KERNEL(decode_I8)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    decode_whole(blocks, elements, values, 1);
-}
-
-void KERNEL(encode_I8)(const encode_row *row, uint8_t *blocks)
-{
-    encode_whole(row, blocks, 1);
-}
-
-void KERNEL(decode_I16)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    decode_whole(blocks, elements, values, 2);
-}
-
-void KERNEL(encode_I16)(const encode_row *row, uint8_t *blocks)
-{
-    encode_whole(row, blocks, 2);
-}
-
-void KERNEL(decode_I32)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    decode_whole(blocks, elements, values, 4);
-}
-
-void KERNEL(encode_I32)(const encode_row *row, uint8_t *blocks)
-{
-    encode_whole(row, blocks, 4);
-}
-
-void KERNEL(decode_I64)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    decode_whole(blocks, elements, values, 8);
-}
-
-void KERNEL(encode_I64)(const encode_row *row, uint8_t *blocks)
-{
-    encode_whole(row, blocks, 8);
-}
+CODER(I8, decode_whole(blocks, elements, values, 1), encode_whole(row, blocks, 1))
+CODER(I16, decode_whole(blocks, elements, values, 2), encode_whole(row, blocks, 2))
+CODER(I32, decode_whole(blocks, elements, values, 4), encode_whole(row, blocks, 4))
+CODER(I64, decode_whole(blocks, elements, values, 8), encode_whole(row, blocks, 8))

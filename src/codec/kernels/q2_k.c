@@ -37,11 +37,7 @@ static void decode_block(const uint8_t *block, float *values)
         k_decode_affine(codes.byte + SUB * j, SUB, scale[j], min[j], values + SUB * j);
 }
 
-void KERNEL(decode_Q2_K)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    for (uint64_t i = 0; i < elements; i += K_WEIGHTS, blocks += BYTES)
-        decode_block(blocks, values + i);
-}
+BLOCK_DECODER(Q2_K, K_WEIGHTS, BYTES, decode_block)
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 

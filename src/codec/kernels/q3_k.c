@@ -57,11 +57,7 @@ static void decode_block(const uint8_t *block, float *values)
         k_decode_sym(codes.byte + SUB * j, SUB, scale[j], 4, values + SUB * j);
 }
 
-void KERNEL(decode_Q3_K)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    for (uint64_t i = 0; i < elements; i += K_WEIGHTS, blocks += BYTES)
-        decode_block(blocks, values + i);
-}
+BLOCK_DECODER(Q3_K, K_WEIGHTS, BYTES, decode_block)
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 

@@ -260,42 +260,11 @@ static inline void encode(layout type, decode_kernel *decode, const encode_row *
 
 /* ---- the types ------------------------------------------------------------------------------ */
 
-void KERNEL(decode_Q4_0)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    decode_blocks(q4_0, blocks, elements, values);
-}
-
-void KERNEL(encode_Q4_0)(const encode_row *row, uint8_t *blocks)
-{
-    encode(q4_0, KERNEL(decode_Q4_0), row, blocks);
-}
-
-void KERNEL(decode_Q4_1)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    decode_blocks(q4_1, blocks, elements, values);
-}
-
-void KERNEL(encode_Q4_1)(const encode_row *row, uint8_t *blocks)
-{
-    encode(q4_1, KERNEL(decode_Q4_1), row, blocks);
-}
-
-void KERNEL(decode_Q5_0)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    decode_blocks(q5_0, blocks, elements, values);
-}
-
-void KERNEL(encode_Q5_0)(const encode_row *row, uint8_t *blocks)
-{
-    encode(q5_0, KERNEL(decode_Q5_0), row, blocks);
-}
-
-void KERNEL(decode_Q5_1)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    decode_blocks(q5_1, blocks, elements, values);
-}
-
-void KERNEL(encode_Q5_1)(const encode_row *row, uint8_t *blocks)
-{
-    encode(q5_1, KERNEL(decode_Q5_1), row, blocks);
-}
+CODER(Q4_0, decode_blocks(q4_0, blocks, elements, values),
+      encode(q4_0, KERNEL(decode_Q4_0), row, blocks))
+CODER(Q4_1, decode_blocks(q4_1, blocks, elements, values),
+      encode(q4_1, KERNEL(decode_Q4_1), row, blocks))
+CODER(Q5_0, decode_blocks(q5_0, blocks, elements, values),
+      encode(q5_0, KERNEL(decode_Q5_0), row, blocks))
+CODER(Q5_1, decode_blocks(q5_1, blocks, elements, values),
+      encode(q5_1, KERNEL(decode_Q5_1), row, blocks))

@@ -125,8 +125,4 @@ static void encode_super_block(const float *x, uint8_t *block)
         store_u16(sums, (uint16_t)sum_of_codes(codes + i, Q8_K_SUMMED), HOST_IS_BIG_ENDIAN);
 }
 
-void KERNEL(encode_Q8_K)(const encode_row *row, uint8_t *blocks)
-{
-    for (uint64_t i = 0; i < row->columns; i += Q8_K_ELEMENTS, blocks += Q8_K_BYTES)
-        encode_super_block(row->values + i, blocks);
-}
+BLOCK_ENCODER(Q8_K, Q8_K_ELEMENTS, Q8_K_BYTES, encode_super_block)

@@ -59,11 +59,7 @@ static void decode_tq1_0(const uint8_t *block, float *values)
     memcpy(values + TAIL_ELEMENT, tail_values, TAIL_BYTES * TAIL_TRITS * sizeof *values);
 }
 
-void KERNEL(decode_TQ1_0)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    for (uint64_t i = 0; i < elements; i += ELEMENTS, blocks += TQ1_BYTES)
-        decode_tq1_0(blocks, values + i);
-}
+BLOCK_DECODER(TQ1_0, ELEMENTS, TQ1_BYTES, decode_tq1_0)
 
 /* The trits of LANES elements, as floats. */
 static inline floats trits_of(const float *x, floats inverse)
@@ -104,11 +100,7 @@ static void encode_tq1_0(const float *x, uint8_t *block)
     store_half(block + TQ1_SCALE, scale);
 }
 
-void KERNEL(encode_TQ1_0)(const encode_row *row, uint8_t *blocks)
-{
-    for (uint64_t i = 0; i < row->columns; i += ELEMENTS, blocks += TQ1_BYTES)
-        encode_tq1_0(row->values + i, blocks);
-}
+BLOCK_ENCODER(TQ1_0, ELEMENTS, TQ1_BYTES, encode_tq1_0)
 
 /* ---- TQ2_0 ---------------------------------------------------------------------------------- */
 
@@ -127,11 +119,7 @@ static void decode_tq2_0(const uint8_t *block, float *values)
         }
 }
 
-void KERNEL(decode_TQ2_0)(const uint8_t *blocks, uint64_t elements, float *values)
-{
-    for (uint64_t i = 0; i < elements; i += ELEMENTS, blocks += TQ2_BYTES)
-        decode_tq2_0(blocks, values + i);
-}
+BLOCK_DECODER(TQ2_0, ELEMENTS, TQ2_BYTES, decode_tq2_0)
 
 static void encode_tq2_0(const float *x, uint8_t *block)
 {
@@ -150,8 +138,4 @@ static void encode_tq2_0(const float *x, uint8_t *block)
     store_half(block + TQ2_SCALE, scale);
 }
 
-void KERNEL(encode_TQ2_0)(const encode_row *row, uint8_t *blocks)
-{
-    for (uint64_t i = 0; i < row->columns; i += ELEMENTS, blocks += TQ2_BYTES)
-        encode_tq2_0(row->values + i, blocks);
-}
+BLOCK_ENCODER(TQ2_0, ELEMENTS, TQ2_BYTES, encode_tq2_0)

@@ -11,45 +11,27 @@ typedef int32_t ints __attribute__((vector_size(32)));
 typedef uint32_t unsigned_ints __attribute__((vector_size(32)));
 typedef __m256 mask; /* all bits of a lane, or none */
 
-static inline floats floats_of(float v)
-{
-    return _mm256_set1_ps(v);
-}
-
-static inline floats floats_load(const float *from)
-{
-    return _mm256_loadu_ps(from);
-}
+OPERATION(floats, floats_of, (float v), _mm256_set1_ps(v))
+OPERATION(floats, floats_load, (const float *from), _mm256_loadu_ps(from))
 
 static inline void floats_store(float *to, floats v)
 {
     _mm256_storeu_ps(to, v);
 }
 
-static inline ints ints_of(int32_t v)
-{
-    return (ints)_mm256_set1_epi32(v);
-}
-
-static inline ints ints_load(const int32_t *from)
-{
-    return (ints)_mm256_loadu_si256((const __m256i *)(const void *)from);
-}
+OPERATION(ints, ints_of, (int32_t v), (ints)_mm256_set1_epi32(v))
+OPERATION(ints, ints_load, (const int32_t *from),
+          (ints)_mm256_loadu_si256((const __m256i *)(const void *)from))
 
 static inline void ints_store(int32_t *to, ints v)
 {
     _mm256_storeu_si256((__m256i *)(void *)to, (__m256i)v);
 }
 
-static inline ints bytes_load(const uint8_t *from)
-{
-    return (ints)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)from));
-}
-
-static inline ints bytes_load_signed(const uint8_t *from)
-{
-    return (ints)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)from));
-}
+OPERATION(ints, bytes_load, (const uint8_t *from),
+          (ints)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)from)))
+OPERATION(ints, bytes_load_signed, (const uint8_t *from),
+          (ints)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)from)))
 
 static inline void bytes_store(uint8_t *to, ints v)
 {
@@ -63,15 +45,10 @@ static inline void bytes_store(uint8_t *to, ints v)
     _mm_storel_epi64((__m128i *)(void *)to, both_quads);
 }
 
-static inline ints shorts_load(const uint16_t *from)
-{
-    return (ints)_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)from));
-}
-
-static inline ints words_load(const uint8_t *from)
-{
-    return (ints)_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)from));
-}
+OPERATION(ints, shorts_load, (const uint16_t *from),
+          (ints)_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)from)))
+OPERATION(ints, words_load, (const uint8_t *from),
+          (ints)_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)from)))
 
 static inline void words_store(uint8_t *to, ints v)
 {
@@ -81,80 +58,23 @@ static inline void words_store(uint8_t *to, ints v)
     _mm_storeu_si128((__m128i *)(void *)to, words);
 }
 
-static inline floats floats_from(ints v)
-{
-    return _mm256_cvtepi32_ps((__m256i)v);
-}
-
-static inline ints ints_from(floats v)
-{
-    return (ints)_mm256_cvttps_epi32(v);
-}
-
-static inline ints float_bits(floats v)
-{
-    return (ints)_mm256_castps_si256(v);
-}
-
-static inline floats bits_float(ints v)
-{
-    return _mm256_castsi256_ps((__m256i)v);
-}
-
-static inline mask less(floats a, floats b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_LT_OQ);
-}
-
-static inline mask greater(floats a, floats b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_GT_OQ);
-}
-
-static inline mask greater_equal(floats a, floats b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_GE_OQ);
-}
-
-static inline mask equal(floats a, floats b)
-{
-    return _mm256_cmp_ps(a, b, _CMP_EQ_OQ);
-}
-
-static inline mask ints_equal(ints a, ints b)
-{
-    return _mm256_castsi256_ps(_mm256_cmpeq_epi32((__m256i)a, (__m256i)b));
-}
-
-static inline mask ints_greater(ints a, ints b)
-{
-    return _mm256_castsi256_ps(_mm256_cmpgt_epi32((__m256i)a, (__m256i)b));
-}
-
-static inline mask both(mask a, mask b)
-{
-    return _mm256_and_ps(a, b);
-}
-
-static inline mask either(mask a, mask b)
-{
-    return _mm256_or_ps(a, b);
-}
-
-static inline mask not(mask a)
-{
-    return _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1)));
-}
-
-static inline uint32_t mask_bits(mask a)
-{
-    return (uint32_t)_mm256_movemask_ps(a);
-}
-
-static inline bool any(mask a)
-{
-    return mask_bits(a) != 0;
-}
+OPERATION(floats, floats_from, (ints v), _mm256_cvtepi32_ps((__m256i)v))
+OPERATION(ints, ints_from, (floats v), (ints)_mm256_cvttps_epi32(v))
+OPERATION(ints, float_bits, (floats v), (ints)_mm256_castps_si256(v))
+OPERATION(floats, bits_float, (ints v), _mm256_castsi256_ps((__m256i)v))
+OPERATION(mask, less, (floats a, floats b), _mm256_cmp_ps(a, b, _CMP_LT_OQ))
+OPERATION(mask, greater, (floats a, floats b), _mm256_cmp_ps(a, b, _CMP_GT_OQ))
+OPERATION(mask, greater_equal, (floats a, floats b), _mm256_cmp_ps(a, b, _CMP_GE_OQ))
+OPERATION(mask, equal, (floats a, floats b), _mm256_cmp_ps(a, b, _CMP_EQ_OQ))
+OPERATION(mask, ints_equal, (ints a, ints b),
+          _mm256_castsi256_ps(_mm256_cmpeq_epi32((__m256i)a, (__m256i)b)))
+OPERATION(mask, ints_greater, (ints a, ints b),
+          _mm256_castsi256_ps(_mm256_cmpgt_epi32((__m256i)a, (__m256i)b)))
+OPERATION(mask, both, (mask a, mask b), _mm256_and_ps(a, b))
+OPERATION(mask, either, (mask a, mask b), _mm256_or_ps(a, b))
+OPERATION(mask, not, (mask a), _mm256_xor_ps(a, _mm256_castsi256_ps(_mm256_set1_epi32(-1))))
+OPERATION(uint32_t, mask_bits, (mask a), (uint32_t)_mm256_movemask_ps(a))
+OPERATION(bool, any, (mask a), mask_bits(a) != 0)
 
 static inline mask mask_from_bits(uint32_t bits)
 {
@@ -164,40 +84,15 @@ static inline mask mask_from_bits(uint32_t bits)
     return _mm256_castsi256_ps(_mm256_cmpeq_epi32(chosen, bit));
 }
 
-static inline floats select(mask m, floats a, floats b)
-{
-    return _mm256_blendv_ps(b, a, m);
-}
-
-static inline ints ints_select(mask m, ints a, ints b)
-{
-    return (ints)_mm256_castps_si256(_mm256_blendv_ps(bits_float(b), bits_float(a), m));
-}
-
-static inline floats minimum(floats a, floats b)
-{
-    return _mm256_min_ps(a, b);
-}
-
-static inline floats maximum(floats a, floats b)
-{
-    return _mm256_max_ps(a, b);
-}
-
-static inline floats absolute(floats v)
-{
-    return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v);
-}
-
-static inline floats square_root(floats v)
-{
-    return _mm256_sqrt_ps(v);
-}
-
-static inline floats negate_by_bits(floats v, uint32_t bits)
-{
-    return _mm256_xor_ps(v, _mm256_and_ps(mask_from_bits(bits), _mm256_set1_ps(-0.0f)));
-}
+OPERATION(floats, select, (mask m, floats a, floats b), _mm256_blendv_ps(b, a, m))
+OPERATION(ints, ints_select, (mask m, ints a, ints b),
+          (ints)_mm256_castps_si256(_mm256_blendv_ps(bits_float(b), bits_float(a), m)))
+OPERATION(floats, minimum, (floats a, floats b), _mm256_min_ps(a, b))
+OPERATION(floats, maximum, (floats a, floats b), _mm256_max_ps(a, b))
+OPERATION(floats, absolute, (floats v), _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v))
+OPERATION(floats, square_root, (floats v), _mm256_sqrt_ps(v))
+OPERATION(floats, negate_by_bits, (floats v, uint32_t bits),
+          _mm256_xor_ps(v, _mm256_and_ps(mask_from_bits(bits), _mm256_set1_ps(-0.0f))))
 
 static inline floats lookup16(const float table[16], ints index)
 {
@@ -215,10 +110,8 @@ static inline floats lookup4(const float table[4], ints index)
     return _mm256_permutevar_ps(both_halves, (__m256i)index);
 }
 
-static inline floats lookup8(const float table[8], ints index)
-{
-    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), (__m256i)index);
-}
+OPERATION(floats, lookup8, (const float table[8], ints index),
+          _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), (__m256i)index))
 
 static inline float highest(floats v)
 {
@@ -228,10 +121,8 @@ static inline float highest(floats v)
     return _mm_cvtss_f32(_mm_max_ss(two, _mm_movehdup_ps(two)));
 }
 
-static inline floats halves_load(const uint8_t *from)
-{
-    return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)from));
-}
+OPERATION(floats, halves_load, (const uint8_t *from),
+          _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)from)))
 
 static inline void halves_store(uint8_t *to, floats v)
 {

@@ -11,205 +11,76 @@ typedef int32_t ints __attribute__((vector_size(64)));
 typedef uint32_t unsigned_ints __attribute__((vector_size(64)));
 typedef __mmask16 mask;
 
-static inline floats floats_of(float v)
-{
-    return _mm512_set1_ps(v);
-}
-
-static inline floats floats_load(const float *from)
-{
-    return _mm512_loadu_ps(from);
-}
+OPERATION(floats, floats_of, (float v), _mm512_set1_ps(v))
+OPERATION(floats, floats_load, (const float *from), _mm512_loadu_ps(from))
 
 static inline void floats_store(float *to, floats v)
 {
     _mm512_storeu_ps(to, v);
 }
 
-static inline ints ints_of(int32_t v)
-{
-    return (ints)_mm512_set1_epi32(v);
-}
-
-static inline ints ints_load(const int32_t *from)
-{
-    return (ints)_mm512_loadu_si512(from);
-}
+OPERATION(ints, ints_of, (int32_t v), (ints)_mm512_set1_epi32(v))
+OPERATION(ints, ints_load, (const int32_t *from), (ints)_mm512_loadu_si512(from))
 
 static inline void ints_store(int32_t *to, ints v)
 {
     _mm512_storeu_si512(to, (__m512i)v);
 }
 
-static inline ints bytes_load(const uint8_t *from)
-{
-    return (ints)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)from));
-}
-
-static inline ints bytes_load_signed(const uint8_t *from)
-{
-    return (ints)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)from));
-}
+OPERATION(ints, bytes_load, (const uint8_t *from),
+          (ints)_mm512_cvtepu8_epi32(_mm_loadu_si128((const __m128i *)(const void *)from)))
+OPERATION(ints, bytes_load_signed, (const uint8_t *from),
+          (ints)_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)from)))
 
 static inline void bytes_store(uint8_t *to, ints v)
 {
     _mm_storeu_si128((__m128i *)(void *)to, _mm512_cvtepi32_epi8((__m512i)v));
 }
 
-static inline ints shorts_load(const uint16_t *from)
-{
-    return (ints)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)from));
-}
-
-static inline ints words_load(const uint8_t *from)
-{
-    return (ints)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)from));
-}
+OPERATION(ints, shorts_load, (const uint16_t *from),
+          (ints)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)from)))
+OPERATION(ints, words_load, (const uint8_t *from),
+          (ints)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const __m256i *)(const void *)from)))
 
 static inline void words_store(uint8_t *to, ints v)
 {
     _mm256_storeu_si256((__m256i *)(void *)to, _mm512_cvtepi32_epi16((__m512i)v));
 }
 
-static inline floats floats_from(ints v)
-{
-    return _mm512_cvtepi32_ps((__m512i)v);
-}
-
-static inline ints ints_from(floats v)
-{
-    return (ints)_mm512_cvttps_epi32(v);
-}
-
-static inline ints float_bits(floats v)
-{
-    return (ints)_mm512_castps_si512(v);
-}
-
-static inline floats bits_float(ints v)
-{
-    return _mm512_castsi512_ps((__m512i)v);
-}
-
-static inline mask less(floats a, floats b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
-}
-
-static inline mask greater(floats a, floats b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ);
-}
-
-static inline mask greater_equal(floats a, floats b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ);
-}
-
-static inline mask equal(floats a, floats b)
-{
-    return _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ);
-}
-
-static inline mask ints_equal(ints a, ints b)
-{
-    return _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b);
-}
-
-static inline mask ints_greater(ints a, ints b)
-{
-    return _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b);
-}
-
-static inline mask both(mask a, mask b)
-{
-    return (mask)(a & b);
-}
-
-static inline mask either(mask a, mask b)
-{
-    return (mask)(a | b);
-}
-
-static inline mask not(mask a)
-{
-    return (mask)~a;
-}
-
-static inline bool any(mask a)
-{
-    return a != 0;
-}
-
-static inline uint32_t mask_bits(mask a)
-{
-    return a;
-}
-
-static inline mask mask_from_bits(uint32_t bits)
-{
-    return (mask)bits;
-}
-
-static inline floats select(mask m, floats a, floats b)
-{
-    return _mm512_mask_blend_ps(m, b, a);
-}
-
-static inline ints ints_select(mask m, ints a, ints b)
-{
-    return (ints)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a);
-}
-
-static inline floats minimum(floats a, floats b)
-{
-    return _mm512_min_ps(a, b);
-}
-
-static inline floats maximum(floats a, floats b)
-{
-    return _mm512_max_ps(a, b);
-}
-
-static inline floats absolute(floats v)
-{
-    return _mm512_abs_ps(v);
-}
-
-static inline floats square_root(floats v)
-{
-    return _mm512_sqrt_ps(v);
-}
-
-static inline floats negate_by_bits(floats v, uint32_t bits)
-{
-    return _mm512_mask_xor_ps(v, (__mmask16)bits, v, _mm512_set1_ps(-0.0f));
-}
-
-static inline floats lookup16(const float table[16], ints index)
-{
-    return _mm512_permutexvar_ps((__m512i)index, _mm512_loadu_ps(table));
-}
-
-static inline floats lookup4(const float table[4], ints index)
-{
-    return _mm512_permutevar_ps(_mm512_broadcast_f32x4(_mm_loadu_ps(table)), (__m512i)index);
-}
-
-static inline floats lookup8(const float table[8], ints index)
-{
-    return _mm512_permutexvar_ps((__m512i)index, _mm512_broadcast_f32x8(_mm256_loadu_ps(table)));
-}
-
-static inline float highest(floats v)
-{
-    return _mm512_reduce_max_ps(v);
-}
-
-static inline floats halves_load(const uint8_t *from)
-{
-    return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)from));
-}
+OPERATION(floats, floats_from, (ints v), _mm512_cvtepi32_ps((__m512i)v))
+OPERATION(ints, ints_from, (floats v), (ints)_mm512_cvttps_epi32(v))
+OPERATION(ints, float_bits, (floats v), (ints)_mm512_castps_si512(v))
+OPERATION(floats, bits_float, (ints v), _mm512_castsi512_ps((__m512i)v))
+OPERATION(mask, less, (floats a, floats b), _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ))
+OPERATION(mask, greater, (floats a, floats b), _mm512_cmp_ps_mask(a, b, _CMP_GT_OQ))
+OPERATION(mask, greater_equal, (floats a, floats b), _mm512_cmp_ps_mask(a, b, _CMP_GE_OQ))
+OPERATION(mask, equal, (floats a, floats b), _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ))
+OPERATION(mask, ints_equal, (ints a, ints b), _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b))
+OPERATION(mask, ints_greater, (ints a, ints b), _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b))
+OPERATION(mask, both, (mask a, mask b), (mask)(a &b))
+OPERATION(mask, either, (mask a, mask b), (mask)(a | b))
+OPERATION(mask, not, (mask a), (mask)~a)
+OPERATION(bool, any, (mask a), a != 0)
+OPERATION(uint32_t, mask_bits, (mask a), a)
+OPERATION(mask, mask_from_bits, (uint32_t bits), (mask)bits)
+OPERATION(floats, select, (mask m, floats a, floats b), _mm512_mask_blend_ps(m, b, a))
+OPERATION(ints, ints_select, (mask m, ints a, ints b),
+          (ints)_mm512_mask_blend_epi32(m, (__m512i)b, (__m512i)a))
+OPERATION(floats, minimum, (floats a, floats b), _mm512_min_ps(a, b))
+OPERATION(floats, maximum, (floats a, floats b), _mm512_max_ps(a, b))
+OPERATION(floats, absolute, (floats v), _mm512_abs_ps(v))
+OPERATION(floats, square_root, (floats v), _mm512_sqrt_ps(v))
+OPERATION(floats, negate_by_bits, (floats v, uint32_t bits),
+          _mm512_mask_xor_ps(v, (__mmask16)bits, v, _mm512_set1_ps(-0.0f)))
+OPERATION(floats, lookup16, (const float table[16], ints index),
+          _mm512_permutexvar_ps((__m512i)index, _mm512_loadu_ps(table)))
+OPERATION(floats, lookup4, (const float table[4], ints index),
+          _mm512_permutevar_ps(_mm512_broadcast_f32x4(_mm_loadu_ps(table)), (__m512i)index))
+OPERATION(floats, lookup8, (const float table[8], ints index),
+          _mm512_permutexvar_ps((__m512i)index, _mm512_broadcast_f32x8(_mm256_loadu_ps(table))))
+OPERATION(float, highest, (floats v), _mm512_reduce_max_ps(v))
+OPERATION(floats, halves_load, (const uint8_t *from),
+          _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)from)))
 
 static inline void halves_store(uint8_t *to, floats v)
 {

@@ -1,4 +1,4 @@
-/* Queries about a job, and the checks that every way of writing begins with. */
+/* Queries about a job, and the checks that every way of writing begins and ends with. */
 #include <string.h>
 
 #include "base/error.h"
@@ -89,33 +89,45 @@ gufo_status job_check_options(const gufo_job_options *options, gufo_error *error
     const uint32_t known = GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME;
 
     if (options == NULL || options->path == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "gufo_job_options.path is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_job_options.path is missing");
     if (flags_check(options->flags, known, "gufo_job_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
     if (options->also_read == NULL && options->also_read_count > 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "gufo_job_options.also_read is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_job_options.also_read is missing");
     return reserved_check(options->reserved, "gufo_job_options", error);
 }
 
 gufo_status job_check_run(const gufo_run *run, gufo_error *error)
 {
     if (!gufo_cpu_available(run->cpu))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "this processor does not have the instructions that were asked for");
-    return reserved_check(run->reserved, "gufo_run", error);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "this processor does not have the instructions that were asked for");
+    return run_check(run, error);
 }
 
-gufo_status job_check_nothing_given(const gufo_job *job, gufo_error *error)
+static gufo_status check_nothing_given(const gufo_job *job, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     for (uint64_t i = 0; i < job->piece_count; i++)
         if (job->pieces[i].how == PIECE_GIVEN && job->pieces[i].slice_rows > 0)
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "the data of tensor %s has to be given (gufo_job_open)",
-                             quote_name(quoted, job->pieces[i].name));
+            return refuse(error, GUFO_E_ARGUMENT,
+                          "the data of tensor %s has to be given (gufo_job_open)",
+                          QUOTED(job->pieces[i].name));
+    return GUFO_OK;
+}
+
+/* An input that changed meanwhile may have been read half old and half new. */
+gufo_status job_check_inputs(const gufo_job *job, gufo_error *error)
+{
+    for (uint64_t i = 0; i < job->input_count; i++) {
+        const job_input *input = &job->inputs[i];
+        gufo_status status =
+            input->source != NULL ? source_unchanged(input->source, error) : GUFO_OK;
+
+        if (status != GUFO_OK) {
+            fail_in(error, input->role, input->index, input->name);
+            return status;
+        }
+    }
     return GUFO_OK;
 }
 
@@ -126,7 +138,17 @@ gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error)
     if (status != GUFO_OK)
         return status;
     if (job->used)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the job was already written");
+        return refuse(error, GUFO_E_ARGUMENT, "the job was already written");
     job->used = true;
     return job->hooks.begin != NULL ? job->hooks.begin(job->hooks.context, error) : GUFO_OK;
+}
+
+gufo_status job_start(gufo_job *job, work *w, const gufo_run *run, bool to_stream,
+                      gufo_error *error)
+{
+    gufo_status status = check_nothing_given(job, error);
+
+    if (status == GUFO_OK)
+        status = job_begin(job, run_of(run), error);
+    return status == GUFO_OK ? work_begin(w, job, run_of(run), to_stream, error) : status;
 }

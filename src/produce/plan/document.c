@@ -15,7 +15,6 @@ typedef struct planned {
     gufo_document_tensor tensor;
     gufo_tensor source;
     uint32_t input, target;
-    uint64_t place;
 } planned;
 
 /* Rows of a made model. */
@@ -26,16 +25,15 @@ static gufo_status read_made(const struct rows *r, uint64_t first, uint64_t coun
     gufo_tensor tensor;
 
     gufo_status status = model_tensor_at(model, r->offset, &tensor, error);
-    char quoted[GUFO_QUOTE_SIZE];
 
     if (status != GUFO_OK)
         return status;
     /* Buffers have the size that was planned. */
     if (r->type == NULL || tensor.type != r->type->id || tensor.dims[0] != r->columns ||
         tensor.size != r->row_bytes * r->count)
-        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                         "tensor %s has another type or shape than it had when the job was planned",
-                         quote_name(quoted, tensor.name));
+        return refuse(error, GUFO_E_CHANGED,
+                      "tensor %s has another type or shape than it had when the job was planned",
+                      QUOTED(tensor.name));
     return gufo_tensor_read_rows(model, &tensor, first, count, out, error);
 }
 
@@ -92,7 +90,7 @@ gufo_status job_add_swapped(gufo_job *job, uint32_t input, const gufo_tensor *te
 
 static gufo_status add_given(gufo_job *job, const planned *p, gufo_error *error)
 {
-    made bytes = {.target = p->target, .place = p->place, .row_bytes = 1};
+    made bytes = {.target = p->target, .place = p->tensor.offset, .row_bytes = 1};
     piece given = {.how = PIECE_GIVEN,
                    .name = p->tensor.name,
                    .made = &bytes,
@@ -103,28 +101,15 @@ static gufo_status add_given(gufo_job *job, const planned *p, gufo_error *error)
     return job_add_piece(job, &given, error);
 }
 
-static gufo_status add_made(gufo_job *job, const planned *p, gufo_error *error)
-{
-    const rows from = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
-    const made result = {.target = p->target,
-                         .place = p->place,
-                         .row_bytes = from.row_bytes,
-                         .type = from.type,
-                         .swap = p->tensor.swapped};
-
-    return job_add_rows(job, PIECE_MAKE, p->tensor.name, &from, &result, 1, error);
-}
-
 static gufo_status fail_retyped(const planned *p, const char *reason, gufo_error *error)
 {
     const gufo_element_type *to = gufo_element_type_by_id(p->tensor.type);
-    char quoted[GUFO_QUOTE_SIZE];
 
-    return model_fail(
-        model_holding(p->tensor.from, &p->source),
-        fail_with(error, GUFO_E_ARGUMENT, p->source.info_offset, "tensor %s cannot become %s: %s",
-                  quote_name(quoted, p->tensor.name), to != NULL ? to->name : "that type", reason),
-        error);
+    return model_fail(model_holding(p->tensor.from, &p->source),
+                      fail_with(error, GUFO_E_ARGUMENT, p->source.info_offset,
+                                "tensor %s cannot become %s: %s", QUOTED(p->tensor.name),
+                                to != NULL ? to->name : "that type", reason),
+                      error);
 }
 
 /* Why numbers of one type cannot become those of another; NULL if they can. */
@@ -147,37 +132,40 @@ static const char *not_encoded(const planned *p)
     return NULL;
 }
 
-/* A tensor with another type than its source: decoded and encoded, or repacked. */
-static gufo_status add_retyped(gufo_job *job, const planned *p, gufo_error *error)
+/* Rows that are made: of a made model as they are; of a tensor with another type than its source
+ * decoded and encoded, or repacked. */
+static gufo_status add_made(gufo_job *job, const planned *p, gufo_error *error)
 {
     const gufo_element_type *to = gufo_element_type_by_id(p->tensor.type);
     const interleaved *merged = interleaved_find(p->source.type);
     const rows from = job_tensor_rows(job, p->input, &p->source, p->tensor.origin);
+    bool retyped = p->source.type != p->tensor.type;
+    const char *reason = retyped ? not_encoded(p) : NULL;
     made result = {.target = p->target,
-                   .place = p->place,
+                   .place = p->tensor.offset,
+                   .row_bytes = from.row_bytes,
                    .type = to,
-                   .encode = merged == NULL || merged->plain != p->tensor.type,
+                   .encode = retyped && (merged == NULL || merged->plain != p->tensor.type),
                    .swap = from.swapped != p->tensor.swapped};
-    const char *reason = not_encoded(p);
 
     if (reason != NULL)
         return fail_retyped(p, reason, error);
-    result.row_bytes = from.columns / to->block_elements * to->block_bytes;
+    if (retyped)
+        result.row_bytes = from.columns / to->block_elements * to->block_bytes;
     return job_add_rows(job, PIECE_MAKE, p->tensor.name, &from, &result, 1, error);
 }
 
 /* How the data of a tensor whose input is known comes about. */
 static gufo_status add_data(gufo_job *job, const planned *p, gufo_error *error)
 {
-    if (p->source.size > 0 && p->source.type != p->tensor.type)
-        return add_retyped(job, p, error);
-    if (p->source.size > 0 && job->inputs[p->input].source == NULL)
+    if (p->source.size > 0 &&
+        (p->source.type != p->tensor.type || job->inputs[p->input].source == NULL))
         return add_made(job, p, error);
     if (p->source.size > 0 && p->tensor.swapped &&
         gufo_element_type_by_id(p->tensor.type)->block_bytes > 1)
-        return job_add_swapped(job, p->input, &p->source, p->target, p->place, error);
-    return job_add_move(job, p->input, p->source.offset, p->source.size, p->target, p->place,
-                        p->tensor.name, error);
+        return job_add_swapped(job, p->input, &p->source, p->target, p->tensor.offset, error);
+    return job_add_move(job, p->input, p->source.offset, p->source.size, p->target,
+                        p->tensor.offset, p->tensor.name, error);
 }
 
 /* A tensor that was copied from a model. */
@@ -194,17 +182,11 @@ static gufo_status add_copied(gufo_job *job, planned *p, gufo_error *error)
     if (!gufo_model_has_data(holder))
         return model_fail(
             holder,
-            fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                      "the data of a pipe cannot be used after its metadata was read; give a file"),
+            refuse(error, GUFO_E_ARGUMENT,
+                   "the data of a pipe cannot be used after its metadata was read; give a file"),
             error);
     status = job_add_model(job, p->tensor.from, p->source.shard, &p->input, error);
     return status == GUFO_OK ? add_data(job, p, error) : status;
-}
-
-static gufo_status add_tensor(gufo_job *job, planned *p, gufo_error *error)
-{
-    p->place = p->tensor.offset;
-    return p->tensor.from != NULL ? add_copied(job, p, error) : add_given(job, p, error);
 }
 
 static gufo_status lay_out(gufo_document *document, gufo_layout *out, gufo_error *error)
@@ -262,7 +244,7 @@ gufo_status job_add_document(gufo_job *job, gufo_document *document, gufo_error 
     if (status == GUFO_OK && document->layout.way == GUFO_LAYOUT_AS_SOURCE)
         return add_data_as_source(job, document, p.target, error);
     for (uint64_t i = 0; status == GUFO_OK && gufo_document_tensor_at(document, i, &p.tensor); i++)
-        status = add_tensor(job, &p, error);
+        status = p.tensor.from != NULL ? add_copied(job, &p, error) : add_given(job, &p, error);
     return status;
 }
 
@@ -275,13 +257,13 @@ gufo_job *gufo_job_of_documents(gufo_document *const *documents, size_t count,
     if (job == NULL)
         return NULL;
     if (count == 0)
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is no document");
+        status = refuse(error, GUFO_E_ARGUMENT, "there is no document");
     if (status == GUFO_OK && options != NULL)
         status = reserved_check(options->reserved, "gufo_job_plan_options", error);
     job->naming = count > 1 ? JOB_NAMED_SET : JOB_NAMED_FILE;
     for (size_t i = 0; i < count && status == GUFO_OK; i++)
-        status = documents[i] != NULL ? job_add_document(job, documents[i], error)
-                                      : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                                  "document %zu is missing", i);
+        status = documents[i] != NULL
+                     ? job_add_document(job, documents[i], error)
+                     : refuse(error, GUFO_E_ARGUMENT, "document %zu is missing", i);
     return job_planned(job, status, error);
 }

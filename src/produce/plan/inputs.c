@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "format/document/document.h"
+#include "format/file/name_index.h"
 #include "produce/units/work.h"
 
 /* ---- models that are known ------------------------------------------------------------------ */
@@ -62,109 +63,96 @@ gufo_status job_add_shards(gufo_job *job, const gufo_model *model, gufo_error *e
 
 /* ---- all that documents were made from ------------------------------------------------------ */
 
-enum { SET_FIRST_BITS = 6 };
-
-/* Models, by address: an open hash table that is at most half full. */
-typedef struct model_set {
-    const gufo_model **slots;
-    uint64_t count;
-    unsigned bits; /* of the number of slots; 0: none yet */
-    const gufo_allocator *allocator;
-} model_set;
-
-/* Where the model is, or would be. */
-static const gufo_model **find_slot(const model_set *set, const gufo_model *model)
-{
-    uint64_t mask = ((uint64_t)1 << set->bits) - 1;
-    uint64_t at = (uint64_t)(uintptr_t)model * UINT64_C(0x9E3779B97F4A7C15) >> (64 - set->bits);
-
-    while (set->slots[at] != NULL && set->slots[at] != model)
-        at = (at + 1) & mask;
-    return &set->slots[at];
-}
-
-static gufo_status widen(model_set *set, gufo_error *error)
-{
-    model_set wider = {.count = set->count,
-                       .bits = set->bits == 0 ? SET_FIRST_BITS : set->bits + 1,
-                       .allocator = set->allocator};
-
-    wider.slots = mem_zero(set->allocator, ((size_t)1 << wider.bits) * sizeof(const gufo_model *));
-    if (wider.slots == NULL)
-        return fail_memory(error);
-    for (uint64_t i = 0; set->bits > 0 && i < (uint64_t)1 << set->bits; i++)
-        if (set->slots[i] != NULL)
-            *find_slot(&wider, set->slots[i]) = set->slots[i];
-    mem_free(set->allocator, set->slots);
-    *set = wider;
-    return GUFO_OK;
-}
-
-static gufo_status set_add(model_set *set, const gufo_model *model, bool *added, gufo_error *error)
-{
-    const gufo_model **slot;
-
-    if (set->bits == 0 || set->count >= (uint64_t)1 << (set->bits - 1)) {
-        gufo_status status = widen(set, error);
-
-        if (status != GUFO_OK)
-            return status;
-    }
-    slot = find_slot(set, model);
-    *added = *slot == NULL;
-    *slot = model;
-    set->count += *added;
-    return GUFO_OK;
-}
-
-/* Models of documents, and the files that are inputs. */
+/* Models that documents were made from, and the files that are inputs: both by their addresses. */
 typedef struct reading {
     gufo_job *job;
-    model_set models, inputs;
+    const gufo_model **models;
+    uint64_t model_count, model_room;
+    name_index seen, inputs;
 } reading;
+
+static gufo_str address_of(const gufo_model *const *place)
+{
+    return (gufo_str){(const char *)place, sizeof(const gufo_model *)};
+}
+
+static gufo_str name_of_model(const void *owner, uint64_t index)
+{
+    return address_of(&((const reading *)owner)->models[index]);
+}
+
+static gufo_str name_of_input(const void *owner, uint64_t index)
+{
+    return address_of(&((const reading *)owner)->job->inputs[index].model);
+}
+
+static gufo_status note_input(reading *r, uint64_t number, gufo_error *error)
+{
+    gufo_status status = name_index_grow(&r->inputs, number, &r->job->allocator, error);
+    uint64_t first;
+
+    if (status == GUFO_OK)
+        (void)name_index_add(&r->inputs, number, &first);
+    return status;
+}
+
+/* *added is false for a model that was seen before. */
+static gufo_status note_model(reading *r, const gufo_model *model, bool *added, gufo_error *error)
+{
+    const gufo_allocator *a = &r->job->allocator;
+    const gufo_model **list =
+        mem_grow(a, r->models, r->model_count, &r->model_room, sizeof(const gufo_model *));
+    gufo_status status;
+    uint64_t first;
+
+    if (list == NULL)
+        return fail_memory(error);
+    r->models = list;
+    list[r->model_count] = model;
+    status = name_index_grow(&r->seen, r->model_count, a, error);
+    *added = status == GUFO_OK && name_index_add(&r->seen, r->model_count, &first);
+    r->model_count += *added;
+    return status;
+}
 
 /* In the order in which documents name them: the identity of a job depends on it. */
 static gufo_status add_model(reading *r, const gufo_model *model, gufo_error *error)
 {
-    bool added;
-    uint32_t number;
-    gufo_status status = set_add(&r->models, model, &added, error);
+    bool added = false;
+    gufo_status status = note_model(r, model, &added, error);
 
     for (size_t i = 0; status == GUFO_OK && added && i < gufo_model_shard_count(model); i++) {
         const gufo_model *part = gufo_model_shard(model, i);
-        bool is_new;
+        uint64_t ignored;
+        uint32_t number;
 
-        status = set_add(&r->inputs, part, &is_new, error);
-        if (status == GUFO_OK && is_new)
-            status = add_part(r->job, part, (uint32_t)i, &number, error);
+        if (name_index_find(&r->inputs, address_of(&part), &ignored))
+            continue;
+        status = add_part(r->job, part, (uint32_t)i, &number, error);
+        if (status == GUFO_OK)
+            status = note_input(r, number, error);
     }
-    return status;
-}
-
-static gufo_status add_document(reading *r, const gufo_document *document, gufo_error *error)
-{
-    gufo_status status = GUFO_OK;
-
-    for (uint64_t i = 0; i < document->models.count && status == GUFO_OK; i++)
-        status = add_model(r, document_model_in(document, i), error);
     return status;
 }
 
 gufo_status inputs_complete(gufo_job *job, gufo_error *error)
 {
     reading r = {.job = job,
-                 .models = {.allocator = &job->allocator},
-                 .inputs = {.allocator = &job->allocator}};
+                 .seen = {.name_of = name_of_model, .owner = &r},
+                 .inputs = {.name_of = name_of_input, .owner = &r}};
     gufo_status status = GUFO_OK;
-    bool ignored;
 
     for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
-        if (job->inputs[i].model != NULL)
-            status = set_add(&r.inputs, job->inputs[i].model, &ignored, error);
-    for (uint64_t i = 0; i < job->target_count && status == GUFO_OK; i++)
-        if (job->targets[i].document != NULL)
-            status = add_document(&r, job->targets[i].document, error);
-    mem_free(&job->allocator, r.models.slots);
-    mem_free(&job->allocator, r.inputs.slots);
+        status = note_input(&r, i, error);
+    for (uint64_t i = 0; i < job->target_count && status == GUFO_OK; i++) {
+        const gufo_document *document = job->targets[i].document;
+
+        for (uint64_t k = 0; document != NULL && k < document->models.count && status == GUFO_OK;
+             k++)
+            status = add_model(&r, document_model_in(document, k), error);
+    }
+    mem_free(&job->allocator, r.models);
+    name_index_free(&r.seen, &job->allocator);
+    name_index_free(&r.inputs, &job->allocator);
     return status;
 }

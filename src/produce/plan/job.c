@@ -13,17 +13,10 @@
 
 gufo_job *job_new(const gufo_allocator *allocator, gufo_error *error)
 {
-    gufo_job *job;
+    gufo_job *job = mem_object(allocator, sizeof *job, error);
 
-    if (allocator == NULL)
-        allocator = &default_allocator;
-    job = mem_zero(allocator, sizeof *job);
-    if (job == NULL) {
-        (void)fail_memory(error);
-        return NULL;
-    }
-    job->allocator = *allocator;
-    job->memory = JOB_MEMORY;
+    if (job != NULL)
+        job->memory = JOB_MEMORY;
     return job;
 }
 
@@ -68,27 +61,11 @@ void gufo_job_free(gufo_job *job)
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
-/* The list with room for one more of `count` elements; NULL without memory. */
-static void *grow(const gufo_job *job, void *list, uint64_t count, uint64_t *room, size_t size)
-{
-    uint64_t wanted = 2 * *room + 8, bytes;
-    void *larger;
-
-    if (count < *room)
-        return list;
-    if (!checked_mul(wanted, size, &bytes) || bytes > SIZE_MAX)
-        return NULL;
-    larger = mem_resize(&job->allocator, list, (size_t)bytes);
-    if (larger != NULL)
-        *room = wanted;
-    return larger;
-}
-
 gufo_status job_add_input(gufo_job *job, const job_input *input, uint32_t *number,
                           gufo_error *error)
 {
     job_input *list =
-        grow(job, job->inputs, job->input_count, &job->input_room, sizeof *job->inputs);
+        mem_grow(&job->allocator, job->inputs, job->input_count, &job->input_room, sizeof *list);
 
     if (list == NULL)
         return fail_memory(error);
@@ -102,7 +79,7 @@ gufo_status job_add_target(gufo_job *job, const job_target *target, uint32_t *nu
                            gufo_error *error)
 {
     job_target *list =
-        grow(job, job->targets, job->target_count, &job->target_room, sizeof *job->targets);
+        mem_grow(&job->allocator, job->targets, job->target_count, &job->target_room, sizeof *list);
 
     if (list == NULL)
         return fail_memory(error);
@@ -115,6 +92,14 @@ gufo_status job_add_target(gufo_job *job, const job_target *target, uint32_t *nu
 
 /* ---- checking a piece ----------------------------------------------------------------------- */
 
+/* Whether a row of so many numbers of the type has so many bytes. */
+static bool row_fits(const gufo_element_type *type, uint64_t columns, uint64_t row_bytes)
+{
+    uint64_t bytes;
+
+    return gufo_element_row_size(type, columns, &bytes, NULL) == GUFO_OK && bytes == row_bytes;
+}
+
 /* Whether bytes and numbers of the rows fit each other and the source. */
 static bool rows_make_sense(const gufo_job *job, const rows *r)
 {
@@ -126,10 +111,7 @@ static bool rows_make_sense(const gufo_job *job, const rows *r)
         return false;
     if (r->source != NULL && !range_inside(r->offset, size, r->source->size))
         return false;
-    if (r->type == NULL || r->unpack != NULL)
-        return true;
-    return r->type->block_elements != 0 && r->columns % r->type->block_elements == 0 &&
-           r->columns / r->type->block_elements * r->type->block_bytes == r->row_bytes;
+    return r->type == NULL || r->unpack != NULL || row_fits(r->type, r->columns, r->row_bytes);
 }
 
 static bool sides_make_sense(const gufo_job *job, const rows *const *sides, unsigned count)
@@ -227,11 +209,8 @@ static bool made_makes_sense(const gufo_job *job, const piece *p, const made *m)
         return false;
     if (p->how != PIECE_MAKE)
         return p->n_made == 1 && m->target != NO_TARGET && m->row_bytes > 0;
-    if (m->type == NULL || m->type->block_elements == 0 ||
-        p->columns % m->type->block_elements != 0 ||
-        p->columns / m->type->block_elements * m->type->block_bytes != m->row_bytes)
-        return false;
-    return m->encode || passes_blocks(p, m);
+    return m->type != NULL && row_fits(m->type, p->columns, m->row_bytes) &&
+           (m->encode || passes_blocks(p, m));
 }
 
 static bool makes_sense(const gufo_job *job, piece *p)
@@ -320,13 +299,11 @@ static bool count_bytes(piece *p)
 /* Counts units and bytes of the piece as the job's. */
 static gufo_status count_piece(gufo_job *job, piece *p, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t units, total;
 
     if (!count_bytes(p) || !checked_add(job->unit_count, p->units, &units) ||
         !checked_add(job->total, p->bytes, &total))
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "tensor %s is too large",
-                         quote_name(quoted, p->name));
+        return refuse(error, GUFO_E_LIMIT, "tensor %s is too large", QUOTED(p->name));
     job->unit_count = units;
     job->total = total;
     return GUFO_OK;
@@ -349,9 +326,9 @@ static void note_targets(gufo_job *job, const piece *p)
 
 gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     piece own = *p;
-    piece *list = grow(job, job->pieces, job->piece_count, &job->piece_room, sizeof *job->pieces);
+    piece *list =
+        mem_grow(&job->allocator, job->pieces, job->piece_count, &job->piece_room, sizeof *list);
     gufo_status status;
 
     if (list == NULL)
@@ -359,9 +336,8 @@ gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
     job->pieces = list;
     status = own_piece(job, &own, error);
     if (status == GUFO_OK && !makes_sense(job, &own))
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                           "the plan for tensor %s does not fit its sources",
-                           quote_name(quoted, p->name));
+        status = refuse(error, GUFO_E_ARGUMENT, "the plan for tensor %s does not fit its sources",
+                        QUOTED(p->name));
     if (status == GUFO_OK)
         status = cut_piece(&own, job->unit_count, error);
     if (status == GUFO_OK)

@@ -14,9 +14,9 @@ static gufo_status check_hooks(const gufo_job *job, gufo_error *error)
             complete = complete && (!job->pieces[i].made[k].weighs || hooks->importance != NULL) &&
                        (!job->pieces[i].made[k].measure || hooks->measure != NULL);
     return complete ? GUFO_OK
-                    : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                "the plan has no hook that a tensor needs, or one with too large "
-                                "a result");
+                    : refuse(error, GUFO_E_ARGUMENT,
+                             "the plan has no hook that a tensor needs, or one with too large "
+                             "a result");
 }
 
 gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error)

@@ -99,17 +99,12 @@ static gufo_status open_all(given *g, const gufo_job_options *options, gufo_erro
 
 gufo_status gufo_job_open(gufo_job *job, const gufo_job_options *options, gufo_error *error)
 {
-    static const gufo_run standard = {0};
-    gufo_error ignored;
-    gufo_status status;
+    gufo_status status = job_check_options(options, error);
 
-    error = error != NULL ? error : &ignored;
-    status = job_check_options(options, error);
     if (status == GUFO_OK && (options->flags & ~(uint32_t)GUFO_JOB_REPLACE) != 0)
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                           "data that the caller gives cannot be resumed");
+        status = refuse(error, GUFO_E_ARGUMENT, "data that the caller gives cannot be resumed");
     if (status == GUFO_OK)
-        status = job_begin(job, &standard, error);
+        status = job_begin(job, run_of(NULL), error);
     if (status != GUFO_OK) /* an output that is open stays so */
         return status;
     status = begin(job, -1, error);
@@ -127,22 +122,18 @@ static gufo_status check_stream(const gufo_job *job, gufo_error *error)
     for (uint64_t i = 0; i < job->piece_count; i++)
         fits = fits && job->pieces[i].how == PIECE_GIVEN;
     return fits ? GUFO_OK
-                : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                            "a stream takes one file, of which the caller gives all tensors");
+                : refuse(error, GUFO_E_ARGUMENT,
+                         "a stream takes one file, of which the caller gives all tensors");
 }
 
 gufo_status gufo_job_open_fd(gufo_job *job, int fd, gufo_error *error)
 {
-    static const gufo_run standard = {0};
-    gufo_error ignored;
     const void *header;
-    gufo_status status;
     size_t size;
+    gufo_status status = check_stream(job, error);
 
-    error = error != NULL ? error : &ignored;
-    status = check_stream(job, error);
     if (status == GUFO_OK)
-        status = job_begin(job, &standard, error);
+        status = job_begin(job, run_of(NULL), error);
     if (status != GUFO_OK)
         return status;
     status = begin(job, fd, error);
@@ -174,26 +165,22 @@ static const piece *find_piece(const gufo_job *job, size_t index, uint64_t tenso
 static gufo_status check_place(const gufo_job *job, const piece *p, uint64_t offset, uint64_t size,
                                gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     if (job->given == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s",
-                         job->used ? "the output of the job has ended, or failed before"
-                                   : "the job is not open");
+        return refuse(error, GUFO_E_ARGUMENT, "%s",
+                      job->used ? "the output of the job has ended, or failed before"
+                                : "the job is not open");
     if (job->given->stream.failed)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the output of the job failed before");
+        return refuse(error, GUFO_E_ARGUMENT, "the output of the job failed before");
     if (p == NULL)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no such tensor");
+        return refuse(error, GUFO_E_RANGE, "there is no such tensor");
     if (p->how != PIECE_GIVEN)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "tensor %s comes from a model, and is not given",
-                         quote_name(quoted, p->name));
+        return refuse(error, GUFO_E_ARGUMENT, "tensor %s comes from a model, and is not given",
+                      QUOTED(p->name));
     if (!range_inside(offset, size, p->slice_rows))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
-                         " do not fit",
-                         quote_name(quoted, p->name), p->slice_rows, size, offset);
+        return refuse(error, GUFO_E_RANGE,
+                      "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
+                      " do not fit",
+                      QUOTED(p->name), p->slice_rows, size, offset);
     return GUFO_OK;
 }
 
@@ -225,9 +212,9 @@ static gufo_status send_data(given *g, const piece *p, uint64_t offset, const vo
     gufo_status status;
 
     if (!is_next(g, p, place))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "a stream takes data in order: byte %" PRIu64 " is next, not %" PRIu64,
-                         g->stream.position, place);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "a stream takes data in order: byte %" PRIu64 " is next, not %" PRIu64,
+                      g->stream.position, place);
     status = sink_pad(&g->stream, place, error);
     return status == GUFO_OK ? sink_send(&g->stream, data, size, error) : status;
 }
@@ -267,8 +254,7 @@ static gufo_status write_file(given *g, uint32_t index, const piece *p, uint64_t
     if (status != GUFO_OK)
         return status;
     status = output_write_at(fd, p->made[0].place + offset, data, size, error);
-    if (status != GUFO_OK)
-        (void)targets_fail(&g->targets, index, status, error);
+    (void)targets_fail(&g->targets, index, status, error);
     (void)pthread_mutex_lock(&g->lock);
     g->users[index]--;
     if (status == GUFO_OK)
@@ -296,17 +282,15 @@ gufo_status gufo_job_write(gufo_job *job, size_t index, uint64_t tensor, uint64_
 
 static gufo_status check_written(const given *g, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     for (uint64_t i = 0; i < g->job->piece_count; i++) {
         const piece *p = &g->job->pieces[i];
         const made *m = &p->made[0];
 
         if (p->how == PIECE_GIVEN &&
             !ranges_cover(&g->written[m->target], m->place, m->place + p->slice_rows))
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "tensor %s did not get all of its %" PRIu64 " bytes",
-                             quote_name(quoted, p->name), p->slice_rows);
+            return refuse(error, GUFO_E_ARGUMENT,
+                          "tensor %s did not get all of its %" PRIu64 " bytes", QUOTED(p->name),
+                          p->slice_rows);
     }
     return GUFO_OK;
 }
@@ -320,29 +304,22 @@ static gufo_status finish_files(given *g, const gufo_run *run, gufo_error *error
         status = work_begin(&w, g->job, run, false, error);
     if (status != GUFO_OK)
         return status;
-    w.files = g->targets.fds;
-    w.paths = g->targets.paths;
-    status = spans_run(&g->targets, &w, 0, error);
+    status = spans_finish(&g->targets, &w, error);
     work_end(&w);
-    if (status == GUFO_OK)
-        status = job_check_inputs(g->job, error);
-    return status == GUFO_OK ? targets_commit(&g->targets, false, error) : status;
+    return status;
 }
 
 gufo_status gufo_job_finish(gufo_job *job, const gufo_run *run, gufo_error *error)
 {
-    static const gufo_run standard = {0};
     given *g = job->given;
-    gufo_error ignored;
     gufo_status status;
 
-    error = error != NULL ? error : &ignored;
     if (g == NULL)
         return check_place(job, NULL, 0, 0, error);
     status = g->stream.failed ? check_place(job, NULL, 0, 0, error) : check_written(g, error);
     if (status == GUFO_OK)
         status = g->stream.fd >= 0 ? sink_pad(&g->stream, job->targets[0].size, error)
-                                   : finish_files(g, run != NULL ? run : &standard, error);
+                                   : finish_files(g, run_of(run), error);
     given_free(g);
     return status;
 }

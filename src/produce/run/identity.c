@@ -17,6 +17,18 @@ static void chain_u64(uint64_t *hash, uint64_t number)
     hash_chain(hash, &number, sizeof number);
 }
 
+/* One after the other. */
+static void chain_numbers(uint64_t *hash, size_t count, const uint64_t *numbers)
+{
+    for (size_t i = 0; i < count; i++)
+        chain_u64(hash, numbers[i]);
+}
+
+static uint64_t id_of(const gufo_element_type *type)
+{
+    return type != NULL ? type->id : UINT64_MAX;
+}
+
 /* ---- inputs --------------------------------------------------------------------------------- */
 
 /* Its size, its time, and what it says before its data. */
@@ -52,12 +64,9 @@ static void chain_rows(uint64_t *hash, const rows *r)
     chain_u64(hash, r != NULL);
     if (r == NULL)
         return;
-    chain_u64(hash, r->input);
-    chain_u64(hash, r->offset);
-    chain_u64(hash, r->row_bytes);
-    chain_u64(hash, r->count);
-    chain_u64(hash, r->columns);
-    chain_u64(hash, r->type != NULL ? r->type->id : UINT64_MAX);
+    chain_numbers(hash, 6,
+                  (const uint64_t[]){r->input, r->offset, r->row_bytes, r->count, r->columns,
+                                     id_of(r->type)});
     if (r->unpack != NULL)
         hash_chain(hash, r->unpack->name, strlen(r->unpack->name));
     chain_u64(hash, r->swapped);
@@ -85,21 +94,18 @@ static void chain_op(uint64_t *hash, const row_op *op)
 
 static void chain_made(uint64_t *hash, const made *m)
 {
-    chain_u64(hash, m->target);
-    chain_u64(hash, m->place);
-    chain_u64(hash, m->row_bytes);
-    chain_u64(hash, m->type != NULL ? m->type->id : UINT64_MAX);
-    chain_u64(hash, (m->encode ? 1u : 0u) | (m->weighs ? 2u : 0u) | (m->swap ? 4u : 0u) |
-                        (m->measure ? 8u : 0u));
+    uint64_t flags = (m->encode ? 1u : 0u) | (m->weighs ? 2u : 0u) | (m->swap ? 4u : 0u) |
+                     (m->measure ? 8u : 0u);
+
+    chain_numbers(hash, 5,
+                  (const uint64_t[]){m->target, m->place, m->row_bytes, id_of(m->type), flags});
 }
 
 static void chain_piece(uint64_t *hash, const piece *p)
 {
     chain_u64(hash, (uint64_t)p->how | (uint64_t)p->transpose << 8);
     hash_chain(hash, p->name.data, p->name.len);
-    chain_u64(hash, p->columns);
-    chain_u64(hash, p->slices);
-    chain_u64(hash, p->slice_rows);
+    chain_numbers(hash, 3, (const uint64_t[]){p->columns, p->slices, p->slice_rows});
     for (uint32_t i = 0; i < p->n_sources; i++)
         chain_rows(hash, &p->sources[i]);
     for (uint32_t i = 0; i < p->n_segments; i++)
@@ -130,9 +136,9 @@ gufo_status identity_of(const gufo_job *job, journal_identity *out, gufo_error *
     *out = (journal_identity){0};
     for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
         status = chain_input(&out->inputs, &job->inputs[i], error);
-    chain_u64(&out->plan, (uint64_t)CUT_VERSION << 1 | HOST_IS_BIG_ENDIAN);
-    chain_u64(&out->plan, job->identity);
-    chain_u64(&out->plan, (uint64_t)job->effort);
+    chain_numbers(&out->plan, 3,
+                  (const uint64_t[]){(uint64_t)CUT_VERSION << 1 | HOST_IS_BIG_ENDIAN, job->identity,
+                                     (uint64_t)job->effort});
     for (uint64_t i = 0; i < job->piece_count; i++)
         chain_piece(&out->plan, &job->pieces[i]);
     for (uint64_t i = 0; i < job->target_count && status == GUFO_OK; i++)

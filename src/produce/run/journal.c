@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/files/disk.h"
 #include "base/files/output.h"
+#include "base/files/source.h"
 #include "base/files/trust.h"
 #include "base/hash.h"
 
@@ -115,19 +116,11 @@ static gufo_status write_at(const journal *j, uint64_t offset, const void *data,
 static gufo_status read_at(const journal *j, uint64_t offset, uint8_t *bytes, size_t size,
                            size_t *got, gufo_error *error)
 {
-    *got = 0;
-    while (*got < size) {
-        ssize_t n = pread(j->fd, bytes + *got, size - *got, (off_t)(offset + *got));
+    gufo_error reason;
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return fail_io(error, errno, "cannot read the journal");
-        if (n == 0)
-            break;
-        *got += (size_t)n;
-    }
-    return GUFO_OK;
+    if (source_read_fd(j->fd, offset, bytes, size, got, &reason) == GUFO_OK)
+        return GUFO_OK;
+    return fail_io(error, reason.system, "cannot read the journal");
 }
 
 static gufo_status sync_journal(const journal *j, gufo_error *error)
@@ -169,8 +162,8 @@ static gufo_status check_replaceable(const journal *j, bool *exists, gufo_error 
     obstacle = trust_replaceable(&info);
     return obstacle == NULL
                ? GUFO_OK
-               : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                           "what has the name of the journal cannot be replaced: %s", obstacle);
+               : refuse(error, GUFO_E_ARGUMENT,
+                        "what has the name of the journal cannot be replaced: %s", obstacle);
 }
 
 /* Removes an existing one, unless a process is working on it. */
@@ -203,9 +196,9 @@ static gufo_status create_file(journal *j, gufo_error *error)
         return lock(j, error);
     if (errno == EEXIST) {
         status = check_replaceable(j, &exists, error);
-        return status != GUFO_OK ? status
-                                 : fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET,
-                                             "an interrupted run has left this journal");
+        return status != GUFO_OK
+                   ? status
+                   : refuse(error, GUFO_E_EXISTS, "an interrupted run has left this journal");
     }
     return fail_io(error, errno, "cannot create the journal");
 }
@@ -246,8 +239,8 @@ static gufo_status check_age(const uint8_t *found, size_t size, gufo_error *erro
 {
     for (size_t i = 0; i < sizeof older_magics / sizeof *older_magics; i++)
         if (size >= sizeof magic - 1 && begins_with(found, older_magics[i]))
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "cannot resume: an older version of gufo has left this journal");
+            return refuse(error, GUFO_E_ARGUMENT,
+                          "cannot resume: an older version of gufo has left this journal");
     return GUFO_OK;
 }
 
@@ -256,25 +249,24 @@ static gufo_status compare_header(const uint8_t *found, const journal *j,
                                   const journal_identity *identity, gufo_error *error)
 {
     uint8_t wanted[HEADER_SIZE];
-    char version[VERSION_SIZE + 1] = {0}, quoted[GUFO_QUOTE_SIZE];
+    char version[VERSION_SIZE + 1] = {0};
 
     encode_header(wanted, j, identity);
     memcpy(version, found + AT_VERSION, VERSION_SIZE);
     if (!begins_with(found, magic) || get_u64(found + AT_CHECK) != check_of(found, AT_CHECK, 0))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "cannot resume: this is not a journal of an interrupted run");
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "cannot resume: this is not a journal of an interrupted run");
     if (memcmp(found + AT_VERSION, wanted + AT_VERSION, VERSION_SIZE) != 0 ||
         memcmp(found + AT_FORM, wanted + AT_FORM, sizeof(uint32_t)) != 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "cannot resume: it was begun by version %s of gufo, and this is %s",
-                         quote_name(quoted, gufo_str_of(version)), gufo_version());
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "cannot resume: it was begun by version %s of gufo, and this is %s",
+                      QUOTED(gufo_str_of(version)), gufo_version());
     if (get_u64(found + AT_INPUTS) != identity->inputs)
-        return fail_with(
-            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-            "cannot resume: it was begun with another input, or the input was changed");
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "cannot resume: it was begun with another input, or the input was changed");
     if (memcmp(found, wanted, AT_CHECK) != 0)
-        return fail_with(
-            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
+        return refuse(
+            error, GUFO_E_ARGUMENT,
             "cannot resume: it was begun with other options, or with another importance matrix");
     return GUFO_OK;
 }
@@ -341,8 +333,8 @@ static gufo_status read_header(const journal *j, const journal_identity *identit
     if (*found)
         return compare_header(header, j, identity, error);
     if (!begins_header(header, got))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "cannot resume: this is not a journal of an interrupted run");
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "cannot resume: this is not a journal of an interrupted run");
     return disk_unlink(j->path) == 0 ? GUFO_OK : fail_io(error, errno, "cannot remove the journal");
 }
 
@@ -352,9 +344,9 @@ static gufo_status check_own(journal *j, gufo_error *error)
     const char *obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_own(&info);
 
     j->written = info.st_mtim;
-    return obstacle == NULL ? GUFO_OK
-                            : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                        "cannot resume with this journal: %s", obstacle);
+    return obstacle == NULL
+               ? GUFO_OK
+               : refuse(error, GUFO_E_ARGUMENT, "cannot resume with this journal: %s", obstacle);
 }
 
 gufo_status journal_open(journal *j, const char *path, size_t result_size,

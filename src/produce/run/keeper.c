@@ -8,7 +8,7 @@
 #include "base/memory.h"
 
 /* A sync makes writers wait: there has to be something to lose. */
-enum { SECONDS_BETWEEN = 2, PATIENCE = 5, FIRST_CAPACITY = 64 };
+enum { SECONDS_BETWEEN = 2, PATIENCE = 5 };
 #define BYTES_BETWEEN (UINT64_C(256) << 20)
 
 static const gufo_allocator *allocator_of(const keeper *k)
@@ -117,19 +117,21 @@ void keeper_free(keeper *k)
 
 /* ---- noting --------------------------------------------------------------------------------- */
 
-static bool make_room(keeper *k)
+/* Of one piece only the latest mark matters. */
+static gufo_status add_mark(keeper *k, const journal_mark *mark, gufo_error *error)
 {
-    size_t capacity = k->capacity == 0 ? FIRST_CAPACITY : 2 * k->capacity;
-    journal_mark *larger;
+    journal_mark *list;
 
-    if (k->count < k->capacity)
-        return true;
-    larger = mem_resize(allocator_of(k), k->marks, capacity * sizeof *larger);
-    if (larger == NULL)
-        return false;
-    k->marks = larger;
-    k->capacity = capacity;
-    return true;
+    if (k->count > 0 && k->marks[k->count - 1].piece == mark->piece) {
+        k->marks[k->count - 1] = *mark;
+        return GUFO_OK;
+    }
+    list = mem_grow(allocator_of(k), k->marks, k->count, &k->capacity, sizeof *list);
+    if (list == NULL)
+        return fail_memory(error);
+    k->marks = list;
+    k->marks[k->count++] = *mark;
+    return GUFO_OK;
 }
 
 static gufo_status result(const keeper *k, gufo_error *error)
@@ -146,13 +148,8 @@ gufo_status keeper_note(keeper *k, const journal_mark *mark, uint64_t bytes, guf
     (void)pthread_mutex_lock(&k->lock);
     status = result(k, error);
     k->bytes += bytes;
-    /* Of one piece only the latest mark matters. */
-    if (status == GUFO_OK && k->count > 0 && k->marks[k->count - 1].piece == mark->piece)
-        k->marks[k->count - 1] = *mark;
-    else if (status == GUFO_OK && make_room(k))
-        k->marks[k->count++] = *mark;
-    else if (status == GUFO_OK)
-        status = fail_memory(error);
+    if (status == GUFO_OK)
+        status = add_mark(k, mark, error);
     (void)pthread_mutex_unlock(&k->lock);
     return status;
 }

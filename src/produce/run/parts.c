@@ -15,120 +15,72 @@
 
 /* ---- nothing is to be kept ------------------------------------------------------------------ */
 
-static gufo_status remove_part(const targets *t, const char *path, gufo_error *error)
+static gufo_status remove_part(targets *t, uint32_t index, gufo_error *error)
 {
     const char *obstacle;
     struct stat info;
 
-    if (lstat(path, &info) != 0)
+    if (lstat(t->parts[index], &info) != 0)
         return errno == ENOENT ? GUFO_OK : fail_io(error, errno, "cannot examine its .part file");
     obstacle = trust_replaceable(&info);
     if (obstacle != NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "its .part file is in the way and cannot be replaced: %s", obstacle);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "its .part file is in the way and cannot be replaced: %s", obstacle);
     if ((t->flags & GUFO_JOB_REPLACE) == 0)
-        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "its .part file exists already");
-    if (disk_unlink(path) != 0 && errno != ENOENT)
+        return refuse(error, GUFO_E_EXISTS, "its .part file exists already");
+    if (disk_unlink(t->parts[index]) != 0 && errno != ENOENT)
         return fail_io(error, errno, "cannot remove the old .part file");
     return GUFO_OK;
 }
 
-static gufo_status clear_part(const targets *t, const output *file, gufo_error *error)
-{
-    char *path = output_beside(file, ".part");
-    gufo_status status;
-
-    if (path == NULL)
-        return fail_memory(error);
-    status = remove_part(t, path, error);
-    mem_free(&t->job->allocator, path);
-    return status;
-}
-
 gufo_status parts_clear(targets *t, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
-
-    for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++) {
-        status = clear_part(t, &t->files[i], error);
-        if (status != GUFO_OK)
-            (void)targets_fail(t, i, status, error);
-    }
-    return status;
+    return targets_each(t, remove_part, error);
 }
 
 /* ---- going on ------------------------------------------------------------------------------- */
 
-/* Looks for the .part file; *info are its facts. */
-static gufo_status find_part(const output *file, bool *exists, struct stat *info, gufo_error *error)
+static gufo_status check_part(targets *t, uint32_t index, gufo_error *error)
 {
-    char *path = output_beside(file, ".part");
+    struct stat info;
 
-    if (path == NULL)
-        return fail_memory(error);
-    *exists = lstat(path, info) == 0;
-    mem_free(file->allocator, path);
-    return GUFO_OK;
-}
-
-static gufo_status check_size(const targets *t, uint32_t index, bool exists,
-                              const struct stat *info, gufo_error *error)
-{
-    if (exists && S_ISREG(info->st_mode) && (uint64_t)info->st_size == t->job->targets[index].size)
+    if (lstat(t->parts[index], &info) == 0 && S_ISREG(info.st_mode) &&
+        (uint64_t)info.st_size == t->job->targets[index].size)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "cannot resume: its .part file is missing or has another size");
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "cannot resume: its .part file is missing or has another size");
 }
 
 gufo_status parts_check(targets *t, gufo_error *error)
 {
-    for (uint32_t i = 0; i < t->job->target_count; i++) {
-        struct stat info;
-        bool exists;
-        gufo_status status = find_part(&t->files[i], &exists, &info, error);
-
-        if (status == GUFO_OK)
-            status = check_size(t, i, exists, &info, error);
-        if (status != GUFO_OK)
-            return targets_fail(t, i, status, error);
-    }
-    return GUFO_OK;
+    return targets_each(t, check_part, error);
 }
 
-static gufo_status reserve_again(output *file, uint64_t size, gufo_error *error)
+static gufo_status reserve_again(targets *t, uint32_t index, gufo_error *error)
 {
-    gufo_status status = output_open_part(file, true, size, error);
+    gufo_status status =
+        output_open_part(&t->files[index], true, t->job->targets[index].size, error);
 
-    if (file->fd >= 0)
-        (void)close(file->fd);
-    file->fd = -1;
+    targets_rest(t, index);
     return status;
 }
 
-/* Takes everything out of the .part file: it may be what another run left, and no other process
- * writes to the padding. */
-static gufo_status empty_part(output *file, gufo_error *error)
+/* Takes everything out of the .part file first: it may be what another run left, and no other
+ * process writes to the padding. */
+static gufo_status reserve_emptied(targets *t, uint32_t index, gufo_error *error)
 {
-    gufo_status status = reserve_again(file, 0, error);
+    output *file = &t->files[index];
+    gufo_status status = output_open_part(file, true, 0, error);
 
+    targets_rest(t, index);
     mem_free(file->allocator, file->temporary);
     file->temporary = NULL;
-    return status;
+    return status == GUFO_OK ? reserve_again(t, index, error) : status;
 }
 
 gufo_status parts_reserve_again(targets *t, bool empty, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
-
-    for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++) {
-        if (empty)
-            status = empty_part(&t->files[i], error);
-        if (status == GUFO_OK)
-            status = reserve_again(&t->files[i], t->job->targets[i].size, error);
-        if (status != GUFO_OK)
-            (void)targets_fail(t, i, status, error);
-    }
-    return status;
+    return targets_each(t, empty ? reserve_emptied : reserve_again, error);
 }
 
 /* ---- nothing but names is missing ----------------------------------------------------------- */
@@ -141,22 +93,22 @@ static bool is_before(const struct timespec *a, const struct timespec *b)
 /* Whether the target is the output that was made: it has its size and its header, and got its name
  * after the journal was complete.  Naming changes the time of the last change of a file's facts; an
  * old target, which may be of the same size and header, has an earlier one. */
-static bool has_its_name(const targets *t, uint32_t index, const struct timespec *complete)
+static bool has_its_name(const targets *t, uint32_t index)
 {
     enum { PIECE = 4096 };
     const void *header;
     uint8_t bytes[PIECE];
     struct stat info;
-    size_t size, step;
+    size_t size, step, got;
     int fd = open(t->files[index].target, O_RDONLY | O_CLOEXEC);
     bool same = fd >= 0 && fstat(fd, &info) == 0 &&
                 (uint64_t)info.st_size == t->job->targets[index].size &&
-                !is_before(&info.st_ctim, complete) &&
+                !is_before(&info.st_ctim, &t->complete) &&
                 job_header(&t->job->targets[index], &header, &size, NULL) == GUFO_OK;
 
     for (size_t at = 0; same && at < size; at += step) {
         step = size - at < PIECE ? size - at : PIECE;
-        same = pread(fd, bytes, step, (off_t)at) == (ssize_t)step &&
+        same = source_read_fd(fd, at, bytes, step, &got, NULL) == GUFO_OK && got == step &&
                memcmp(bytes, (const uint8_t *)header + at, step) == 0;
     }
     if (fd >= 0)
@@ -164,72 +116,35 @@ static bool has_its_name(const targets *t, uint32_t index, const struct timespec
     return same;
 }
 
-/* Stopped between the two steps of naming, a file has both names. */
-static gufo_status drop_second_name(const output *file, const struct stat *part, bool *exists,
-                                    gufo_error *error)
+/* Whether there is a .part file.  Stopped between the two steps of naming, a file has both names: it
+ * loses this one. */
+static bool has_part(const targets *t, uint32_t index)
 {
-    struct stat target;
-    char *path;
+    struct stat part, target;
 
-    if (!*exists || stat(file->target, &target) != 0 || target.st_dev != part->st_dev ||
-        target.st_ino != part->st_ino)
-        return GUFO_OK;
-    path = output_beside(file, ".part");
-    if (path == NULL)
-        return fail_memory(error);
-    *exists = disk_unlink(path) != 0;
-    mem_free(file->allocator, path);
-    return GUFO_OK;
+    if (lstat(t->parts[index], &part) != 0)
+        return false;
+    return stat(t->files[index].target, &target) != 0 || target.st_dev != part.st_dev ||
+           target.st_ino != part.st_ino || disk_unlink(t->parts[index]) != 0;
 }
 
-static gufo_status open_complete(targets *t, uint32_t index, const struct timespec *complete,
-                                 gufo_error *error)
+static gufo_status open_complete(targets *t, uint32_t index, gufo_error *error)
 {
     output *file = &t->files[index];
-    struct stat info;
-    bool exists;
-    gufo_status status = find_part(file, &exists, &info, error);
-
-    if (status == GUFO_OK)
-        status = drop_second_name(file, &info, &exists, error);
-    if (status != GUFO_OK)
-        return status;
-    if (!exists && has_its_name(t, index, complete)) {
-        file->named = true;
-        file->temporary = output_beside(file, ".part");
-        return file->temporary != NULL ? GUFO_OK : fail_memory(error);
-    }
-    status = check_size(t, index, exists, &info, error);
-    return status == GUFO_OK ? reserve_again(file, t->job->targets[index].size, error) : status;
-}
-
-/* One that has its name is not in its own way. */
-static gufo_status check_unnamed(targets *t, gufo_error *error)
-{
     gufo_status status;
-    bool *named = mem_zero(&t->job->allocator, (size_t)t->job->target_count * sizeof *named);
 
-    if (named == NULL)
-        return fail_memory(error);
-    for (uint64_t i = 0; i < t->job->target_count; i++) {
-        named[i] = t->files[i].exists;
-        t->files[i].exists = t->files[i].exists && !t->files[i].named;
+    if (has_part(t, index) || !has_its_name(t, index)) {
+        status = check_part(t, index, error);
+        return status == GUFO_OK ? reserve_again(t, index, error) : status;
     }
-    status = targets_check_replaceable(t, error);
-    for (uint64_t i = 0; i < t->job->target_count; i++)
-        t->files[i].exists = named[i];
-    mem_free(&t->job->allocator, named);
-    return status;
+    file->named = true;
+    file->temporary = mem_text(file->allocator, gufo_str_of(t->parts[index]));
+    return file->temporary != NULL ? GUFO_OK : fail_memory(error);
 }
 
-gufo_status parts_open_complete(targets *t, const struct timespec *complete, gufo_error *error)
+gufo_status parts_open_complete(targets *t, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
+    gufo_status status = targets_each(t, open_complete, error);
 
-    for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++) {
-        status = open_complete(t, i, complete, error);
-        if (status != GUFO_OK)
-            return targets_fail(t, i, status, error);
-    }
-    return check_unnamed(t, error);
+    return status == GUFO_OK ? targets_check_replaceable(t, error) : status;
 }

@@ -25,25 +25,6 @@ typedef struct run {
     bool complete; /* an interrupted run has done all but giving names */
 } run;
 
-/* ---- inputs
- * ----------------------------------------------------------------------------------- */
-
-/* An input that changed meanwhile may have been read half old and half new. */
-gufo_status job_check_inputs(const gufo_job *job, gufo_error *error)
-{
-    for (uint64_t i = 0; i < job->input_count; i++) {
-        const job_input *input = &job->inputs[i];
-        gufo_status status =
-            input->source != NULL ? source_unchanged(input->source, error) : GUFO_OK;
-
-        if (status != GUFO_OK) {
-            fail_in(error, input->role, input->index, input->name);
-            return status;
-        }
-    }
-    return GUFO_OK;
-}
-
 /* ---- a job that leaves nothing behind ------------------------------------------------------- */
 
 static gufo_status run_at_once(run *r, gufo_error *error)
@@ -52,11 +33,7 @@ static gufo_status run_at_once(run *r, gufo_error *error)
 
     if (status == GUFO_OK)
         status = targets_reserve(&r->targets, error);
-    if (status == GUFO_OK)
-        status = spans_run(&r->targets, &r->work, 0, error);
-    if (status == GUFO_OK)
-        status = job_check_inputs(r->job, error);
-    return status == GUFO_OK ? targets_commit(&r->targets, false, error) : status;
+    return status == GUFO_OK ? spans_finish(&r->targets, &r->work, error) : status;
 }
 
 /* ---- one that can be resumed ---------------------------------------------------------------- */
@@ -97,7 +74,8 @@ static uint64_t bytes_before(const gufo_job *job, uint64_t units)
 
 static gufo_status fail_journal(const run *r, gufo_status status, gufo_error *error)
 {
-    fail_in(error, GUFO_FILE_JOURNAL, 0, r->targets.journal);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_JOURNAL, 0, r->targets.journal);
     return status;
 }
 
@@ -142,8 +120,9 @@ static gufo_status start_again(run *r, gufo_error *error)
 {
     gufo_status status;
 
+    r->targets.complete = r->journal.written;
     if (r->complete)
-        return parts_open_complete(&r->targets, &r->journal.written, error);
+        return parts_open_complete(&r->targets, error);
     status = targets_check_replaceable(&r->targets, error);
     if (status == GUFO_OK && r->units_done > 0)
         status = parts_check(&r->targets, error);
@@ -197,7 +176,7 @@ static gufo_status note_complete(run *r, gufo_error *error)
 
     if (status == GUFO_OK)
         status = keeper_save(&r->keeper, error);
-    return status == GUFO_OK ? GUFO_OK : fail_journal(r, status, error);
+    return fail_journal(r, status, error);
 }
 
 static gufo_status work_resumably(run *r, gufo_error *error)
@@ -242,18 +221,9 @@ static gufo_status run_resumably(run *r, gufo_error *error)
 
 gufo_status job_measure(gufo_job *job, const gufo_run *how, gufo_error *error)
 {
-    static const gufo_run standard = {0};
-    gufo_error ignored;
-    gufo_status status;
     work w;
+    gufo_status status = job_start(job, &w, how, false, error);
 
-    error = error != NULL ? error : &ignored;
-    how = how != NULL ? how : &standard;
-    status = job_check_nothing_given(job, error);
-    if (status == GUFO_OK)
-        status = job_begin(job, how, error);
-    if (status == GUFO_OK)
-        status = work_begin(&w, job, how, false, error);
     if (status != GUFO_OK)
         return status;
     status = units_run(&w, 0, job->unit_count, error);
@@ -263,40 +233,23 @@ gufo_status job_measure(gufo_job *job, const gufo_run *how, gufo_error *error)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-static gufo_status run_found(run *r, const gufo_job_options *options, const gufo_run *how,
-                             gufo_error *error)
-{
-    gufo_status status = work_begin(&r->work, r->job, how, false, error);
-
-    if (status != GUFO_OK)
-        return status;
-    status = targets_find(&r->targets, r->job, options, error);
-    r->work.files = r->targets.fds;
-    r->work.paths = r->targets.paths;
-    if (status == GUFO_OK)
-        status = r->targets.resumable ? run_resumably(r, error) : run_at_once(r, error);
-    if (r->targets.job != NULL) /* resumed jobs keep what they could not even look at */
-        targets_end(&r->targets, r->targets.resumable);
-    work_end(&r->work);
-    return status;
-}
-
 gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const gufo_run *how,
                          gufo_error *error)
 {
-    static const gufo_run standard = {0};
     run r = {.job = job, .journal = {.fd = -1}};
-    gufo_error ignored;
-    gufo_status status;
+    gufo_status status = job_check_options(options, error);
 
-    error = error != NULL ? error : &ignored;
-    how = how != NULL ? how : &standard;
-    status = job_check_options(options, error);
     if (status == GUFO_OK && job->target_count == 0)
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the job writes no file");
+        status = refuse(error, GUFO_E_ARGUMENT, "the job writes no file");
     if (status == GUFO_OK)
-        status = job_check_nothing_given(job, error);
+        status = job_start(job, &r.work, how, false, error);
+    if (status != GUFO_OK)
+        return status;
+    status = targets_find(&r.targets, job, options, error);
     if (status == GUFO_OK)
-        status = job_begin(job, how, error);
-    return status == GUFO_OK ? run_found(&r, options, how, error) : status;
+        status = r.targets.resumable ? run_resumably(&r, error) : run_at_once(&r, error);
+    if (r.targets.job != NULL) /* resumed jobs keep what they could not even look at */
+        targets_end(&r.targets, r.targets.resumable);
+    work_end(&r.work);
+    return status;
 }

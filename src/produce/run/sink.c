@@ -7,7 +7,7 @@
 
 gufo_status sink_send(sink *s, const void *bytes, uint64_t size, gufo_error *error)
 {
-    gufo_status status = output_write_all(s->fd, bytes, (size_t)size, error);
+    gufo_status status = output_write_at(s->fd, GUFO_NO_OFFSET, bytes, (size_t)size, error);
 
     s->position += size;
     s->failed = status != GUFO_OK;

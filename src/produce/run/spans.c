@@ -3,34 +3,23 @@
 #include "produce/run/targets.h"
 #include "produce/units/work.h"
 
-static gufo_status close_target(targets *t, uint32_t index, gufo_error *error)
-{
-    gufo_status status = targets_open(t, index, error);
-
-    return status == GUFO_OK ? targets_close(t, index, error) : status;
-}
-
-/* Opens the targets that piece `number` begins, or that it is in the middle of. */
-static gufo_status open_targets(targets *t, uint64_t number, gufo_error *error)
+/* Opens the targets that piece `number` begins, or that it is in the middle of; or closes those that
+ * it ends. */
+static gufo_status change_targets(targets *t, uint64_t number, bool open, gufo_error *error)
 {
     const piece *p = &t->job->pieces[number];
     gufo_status status = GUFO_OK;
 
-    for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
-        if (p->made[i].target != NO_TARGET)
-            status = targets_open(t, p->made[i].target, error);
-    return status;
-}
+    for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++) {
+        uint32_t index = p->made[i].target;
 
-static gufo_status close_targets(targets *t, uint64_t number, gufo_error *error)
-{
-    const piece *p = &t->job->pieces[number];
-    gufo_status status = GUFO_OK;
-
-    for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
-        if (p->made[i].target != NO_TARGET &&
-            t->job->targets[p->made[i].target].last_piece == number)
-            status = targets_close(t, p->made[i].target, error);
+        if (index == NO_TARGET)
+            continue;
+        if (open)
+            status = targets_open(t, index, error);
+        else if (t->job->targets[index].last_piece == number)
+            status = targets_close(t, index, error);
+    }
     return status;
 }
 
@@ -54,6 +43,8 @@ gufo_status spans_run(targets *t, struct work *w, uint64_t from, gufo_error *err
     const gufo_job *job = t->job;
     gufo_status status = GUFO_OK;
 
+    w->files = t->fds;
+    w->paths = t->paths;
     for (uint64_t i = 0, next; i < job->piece_count && status == GUFO_OK; i = next) {
         uint64_t begin = job->pieces[i].first_unit, end;
 
@@ -62,15 +53,28 @@ gufo_status spans_run(targets *t, struct work *w, uint64_t from, gufo_error *err
                !bounds_target(job, next, true))
             next++;
         end = job->pieces[next - 1].first_unit + job->pieces[next - 1].units;
-        status = open_targets(t, i, error);
+        status = change_targets(t, i, true, error);
         if (status == GUFO_OK && end > from)
             status = units_run(w, begin > from ? begin : from, end, error);
         if (status == GUFO_OK)
-            status = close_targets(t, next - 1, error);
+            status = change_targets(t, next - 1, false, error);
     }
     /* Files that consist of a header. */
     for (uint32_t i = 0; i < job->target_count && status == GUFO_OK; i++)
-        if (!job->targets[i].has_pieces)
-            status = close_target(t, i, error);
+        if (!job->targets[i].has_pieces) {
+            status = targets_open(t, i, error);
+            if (status == GUFO_OK)
+                status = targets_close(t, i, error);
+        }
     return status;
+}
+
+/* An input that changed meanwhile may have been read half old and half new. */
+gufo_status spans_finish(targets *t, struct work *w, gufo_error *error)
+{
+    gufo_status status = spans_run(t, w, 0, error);
+
+    if (status == GUFO_OK)
+        status = job_check_inputs(t->job, error);
+    return status == GUFO_OK ? targets_commit(t, false, error) : status;
 }

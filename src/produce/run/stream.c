@@ -83,21 +83,19 @@ static gufo_status send_all(stream *s, gufo_error *error)
 
 static gufo_status check_stream(const gufo_job *job, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t end = 0;
 
     if (job->target_count != 1)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "%" PRIu64 " files cannot be written to one stream", job->target_count);
+        return refuse(error, GUFO_E_ARGUMENT, "%" PRIu64 " files cannot be written to one stream",
+                      job->target_count);
     for (uint64_t i = 0; i < job->piece_count; i++) {
         const piece *p = &job->pieces[i];
 
         if (p->n_made != 1 || p->made[0].target == NO_TARGET)
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "a stream takes one result of each tensor");
+            return refuse(error, GUFO_E_ARGUMENT, "a stream takes one result of each tensor");
         if (p->made[0].place < end)
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "tensor %s comes too late for a stream", quote_name(quoted, p->name));
+            return refuse(error, GUFO_E_ARGUMENT, "tensor %s comes too late for a stream",
+                          QUOTED(p->name));
         /* job_add_piece has checked that this is inside the target. */
         end = p->made[0].place + p->slices * p->slice_rows * p->made[0].row_bytes;
     }
@@ -106,20 +104,11 @@ static gufo_status check_stream(const gufo_job *job, gufo_error *error)
 
 gufo_status gufo_job_stream(gufo_job *job, int fd, const gufo_run *how, gufo_error *error)
 {
-    static const gufo_run standard = {0};
     stream s = {.job = job, .sink.fd = fd};
-    gufo_error ignored;
-    gufo_status status;
+    gufo_status status = check_stream(job, error);
 
-    error = error != NULL ? error : &ignored;
-    how = how != NULL ? how : &standard;
-    status = check_stream(job, error);
     if (status == GUFO_OK)
-        status = job_check_nothing_given(job, error);
-    if (status == GUFO_OK)
-        status = job_begin(job, how, error);
-    if (status == GUFO_OK)
-        status = work_begin(&s.work, job, how, true, error);
+        status = job_start(job, &s.work, how, true, error);
     if (status != GUFO_OK)
         return status;
     s.work.run_span = send_batch;

@@ -15,7 +15,17 @@
 
 gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, gufo_error *error)
 {
-    fail_in(error, GUFO_FILE_OUTPUT, index, t->paths[index]);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_OUTPUT, index, t->paths[index]);
+    return status;
+}
+
+gufo_status targets_each(targets *t, target_step *step, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
+        status = targets_fail(t, i, step(t, i, error), error);
     return status;
 }
 
@@ -53,8 +63,8 @@ static gufo_status check_beside(const targets *t, const output *file, const outp
         same = stat(path, &info) == 0 && guard_find_file(guard, &info) != GUARD_NOTHING;
         mem_free(&t->job->allocator, path);
         if (same)
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "the output with %s is the input; it would be lost", suffixes[i]);
+            return refuse(error, GUFO_E_ARGUMENT,
+                          "the output with %s is the input; it would be lost", suffixes[i]);
     }
     return GUFO_OK;
 }
@@ -74,7 +84,11 @@ static gufo_status find_target(targets *t, const char *path, uint32_t index,
     status = output_find(&t->files[index], t->paths[index], true, guard, a, error);
     if (status == GUFO_OK)
         status = check_beside(t, &t->files[index], inputs, error);
-    return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
+    if (status == GUFO_OK && t->resumable) {
+        t->parts[index] = output_beside(&t->files[index], ".part");
+        status = t->parts[index] != NULL ? GUFO_OK : fail_memory(error);
+    }
+    return targets_fail(t, index, status, error);
 }
 
 /* Whether `path` can name a set of so many shards. */
@@ -87,11 +101,11 @@ static gufo_status check_set_path(const gufo_job *job, const char *path, gufo_er
         (gufo_shard_path_parse(path, &prefix_len, &number, &count) && number == 1 &&
          count == job->target_count))
         return GUFO_OK;
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "a set of %" PRIu64
-                     " shards is written; the output must be named like its first shard, "
-                     "such as NAME-00001-of-%05" PRIu64 ".gguf",
-                     job->target_count, job->target_count);
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "a set of %" PRIu64
+                  " shards is written; the output must be named like its first shard, "
+                  "such as NAME-00001-of-%05" PRIu64 ".gguf",
+                  job->target_count, job->target_count);
 }
 
 static gufo_status make_lists(targets *t, gufo_error *error)
@@ -99,12 +113,13 @@ static gufo_status make_lists(targets *t, gufo_error *error)
     const gufo_allocator *a = &t->job->allocator;
     size_t count = (size_t)t->job->target_count;
 
-    t->paths = mem_zero(a, count * sizeof *t->paths);
-    t->files = mem_zero(a, count * sizeof *t->files);
-    t->fds = mem_zero(a, count * sizeof *t->fds);
+    t->paths = mem_array(a, count, sizeof *t->paths);
+    t->parts = mem_array(a, count, sizeof *t->parts);
+    t->files = mem_array(a, count, sizeof *t->files);
+    t->fds = mem_array(a, count, sizeof *t->fds);
     for (size_t i = 0; t->files != NULL && i < count; i++)
         t->files[i].fd = -1; /* whatever else is missing: targets_end closes what is not -1 */
-    if (t->paths == NULL || t->files == NULL || t->fds == NULL)
+    if (t->paths == NULL || t->parts == NULL || t->files == NULL || t->fds == NULL)
         return fail_memory(error);
     for (size_t i = 0; i < count; i++)
         t->fds[i] = -1;
@@ -115,12 +130,11 @@ static gufo_status find_all(targets *t, const gufo_job_options *options, gufo_er
 {
     output_guard guard, inputs;
     gufo_status status = guard_inputs(t->job, options, false, &guard, error);
-    size_t failed;
+    size_t failed = 0;
 
+    inputs = (output_guard){.allocator = &t->job->allocator};
     if (status == GUFO_OK)
         status = guard_inputs(t->job, options, true, &inputs, error);
-    else
-        inputs = (output_guard){.allocator = &t->job->allocator};
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
         status = find_target(t, options->path, i, &guard, &inputs, error);
     guard_free(&guard);
@@ -128,7 +142,7 @@ static gufo_status find_all(targets *t, const gufo_job_options *options, gufo_er
     if (status != GUFO_OK)
         return status;
     status = commit_check(t->files, (size_t)t->job->target_count, &failed, error);
-    return status == GUFO_OK ? GUFO_OK : targets_fail(t, (uint32_t)failed, status, error);
+    return targets_fail(t, (uint32_t)failed, status, error);
 }
 
 gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *options,
@@ -155,36 +169,33 @@ gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *opti
 
 gufo_status targets_check_replaceable(targets *t, gufo_error *error)
 {
-    size_t failed;
+    size_t failed = 0;
     gufo_status status = commit_check_replace(t->files, (size_t)t->job->target_count,
                                               (t->flags & GUFO_JOB_REPLACE) != 0, &failed, error);
 
-    return status == GUFO_OK ? GUFO_OK : targets_fail(t, (uint32_t)failed, status, error);
+    return targets_fail(t, (uint32_t)failed, status, error);
 }
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
+static gufo_status reserve(targets *t, uint32_t index, gufo_error *error)
+{
+    output *file = &t->files[index];
+    uint64_t size = t->job->targets[index].size;
+    gufo_status status = t->resumable ? output_open_part(file, false, size, error)
+                                      : output_create(file, size, !t->job->shares_blocks, error);
+
+    if (!t->resumable) {
+        file->listed = &t->job->temporaries[index];
+        *file->listed = file->temporary;
+    }
+    targets_rest(t, index);
+    return status;
+}
+
 gufo_status targets_reserve(targets *t, gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
-
-    for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++) {
-        output *file = &t->files[i];
-        uint64_t size = t->job->targets[i].size;
-        bool shares = t->job->shares_blocks;
-
-        status = t->resumable ? output_open_part(file, false, size, error)
-                              : output_create(file, size, !shares, error);
-        if (!t->resumable) {
-            file->listed = &t->job->temporaries[i];
-            *file->listed = file->temporary;
-        }
-        if (status != GUFO_OK)
-            return targets_fail(t, i, status, error);
-        (void)close(file->fd);
-        file->fd = -1;
-    }
-    return status;
+    return targets_each(t, reserve, error);
 }
 
 gufo_status targets_sync_folders(const targets *t, gufo_error *error)
@@ -193,7 +204,7 @@ gufo_status targets_sync_folders(const targets *t, gufo_error *error)
     gufo_status status =
         output_sync_folders(t->files, (size_t)t->job->target_count, &failed, error);
 
-    return status == GUFO_OK ? GUFO_OK : targets_fail(t, (uint32_t)failed, status, error);
+    return targets_fail(t, (uint32_t)failed, status, error);
 }
 
 static gufo_status write_header(const targets *t, uint32_t index, gufo_error *error)
@@ -220,7 +231,7 @@ static gufo_status open_again(targets *t, uint32_t index, bool header, gufo_erro
     (void)pthread_mutex_lock(&t->lock);
     t->fds[index] = file->fd;
     (void)pthread_mutex_unlock(&t->lock);
-    return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
+    return targets_fail(t, index, status, error);
 }
 
 gufo_status targets_open(targets *t, uint32_t index, gufo_error *error)
@@ -253,7 +264,7 @@ gufo_status targets_close(targets *t, uint32_t index, gufo_error *error)
     t->fds[index] = -1;
     t->lost = t->lost || status != GUFO_OK;
     (void)pthread_mutex_unlock(&t->lock);
-    return status == GUFO_OK ? GUFO_OK : targets_fail(t, index, status, error);
+    return targets_fail(t, index, status, error);
 }
 
 gufo_status targets_sync(targets *t, gufo_error *error)
@@ -262,12 +273,10 @@ gufo_status targets_sync(targets *t, gufo_error *error)
 
     (void)pthread_mutex_lock(&t->lock);
     if (t->lost)
-        status =
-            fail_with(error, GUFO_E_IO, GUFO_NO_OFFSET, "an output could not be synced before");
+        status = refuse(error, GUFO_E_IO, "an output could not be synced before");
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
         if (t->fds[i] >= 0 && disk_sync(t->fds[i]) != 0) {
-            status = fail_io(error, errno, "cannot sync");
-            (void)targets_fail(t, i, status, error);
+            status = targets_fail(t, i, fail_io(error, errno, "cannot sync"), error);
             t->lost = true;
         }
     (void)pthread_mutex_unlock(&t->lock);
@@ -284,7 +293,7 @@ gufo_status targets_commit(targets *t, bool keep, gufo_error *error)
     for (uint64_t i = 0; i < t->job->target_count; i++)
         t->files[i].keep = keep;
     status = commit_set(t->files, (size_t)t->job->target_count, &failed, error);
-    return status == GUFO_OK ? GUFO_OK : targets_fail(t, (uint32_t)failed, status, error);
+    return targets_fail(t, (uint32_t)failed, status, error);
 }
 
 void targets_end(targets *t, bool keep)
@@ -297,7 +306,10 @@ void targets_end(targets *t, bool keep)
     }
     for (uint64_t i = 0; t->paths != NULL && i < t->job->target_count; i++)
         mem_free(a, t->paths[i]);
+    for (uint64_t i = 0; t->parts != NULL && i < t->job->target_count; i++)
+        mem_free(a, t->parts[i]);
     mem_free(a, t->paths);
+    mem_free(a, t->parts);
     mem_free(a, t->files);
     mem_free(a, t->fds);
     mem_free(a, t->journal);

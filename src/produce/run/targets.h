@@ -17,9 +17,11 @@
 typedef struct targets {
     gufo_job *job;
     output *files;
-    char **paths;  /* as callers spell them */
-    int *fds;      /* of those that are open; else -1 */
-    char *journal; /* the path of OUT.part.journal; NULL without any */
+    char **paths;             /* as callers spell them */
+    char **parts;             /* TARGET.part, if the job can be resumed */
+    int *fds;                 /* of those that are open; else -1 */
+    char *journal;            /* the path of OUT.part.journal; NULL without any */
+    struct timespec complete; /* when an interrupted run had recorded that all data is written */
     uint32_t flags;
     bool resumable;
     bool lost; /* a sync has failed: nothing that was written since is known to be on disk, ever */
@@ -53,6 +55,8 @@ struct work;
 /* Makes all units from `from` on; opens and closes targets as they are needed, those without units
  * too. */
 gufo_status spans_run(targets *t, struct work *w, uint64_t from, gufo_error *error);
+/* All of them, and then names for the targets, unless an input has changed. */
+gufo_status spans_finish(targets *t, struct work *w, gufo_error *error);
 
 /* ---- parts.c: what an interrupted run has left ----------------------------------------------- */
 
@@ -63,11 +67,15 @@ gufo_status parts_clear(targets *t, gufo_error *error);
 gufo_status parts_check(targets *t, gufo_error *error);
 /* Opens the .part files again; what is in them goes if `empty`. */
 gufo_status parts_reserve_again(targets *t, bool empty, gufo_error *error);
-/* The same for a job whose data is complete, by a journal that was last written at `complete`: some
- * files may have their names already. */
-gufo_status parts_open_complete(targets *t, const struct timespec *complete, gufo_error *error);
+/* The same for a job whose data is complete: some files may have their names already. */
+gufo_status parts_open_complete(targets *t, gufo_error *error);
 
-/* Names the target in an error about it. */
+/* Names the target in an error about it; returns `status`. */
 gufo_status targets_fail(const targets *t, uint32_t index, gufo_status status, gufo_error *error);
+
+typedef gufo_status target_step(targets *t, uint32_t index, gufo_error *error);
+
+/* Does that with one target after the other; errors name theirs. */
+gufo_status targets_each(targets *t, target_step *step, gufo_error *error);
 
 #endif

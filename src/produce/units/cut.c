@@ -82,10 +82,7 @@ static uint64_t longest_read(const piece *p)
 
 static bool passes(const piece *p)
 {
-    for (uint32_t i = 0; i < p->n_made; i++)
-        if (p->made[i].encode)
-            return false;
-    return p->n_ops == 0 && !p->transpose;
+    return !p->encodes && p->n_ops == 0 && !p->transpose;
 }
 
 static void cut_rows(piece *p)
@@ -103,21 +100,23 @@ static void cut_rows(piece *p)
 
 gufo_status cut_piece(piece *p, uint64_t first_unit, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
+    p->encodes = p->weighs = false;
+    for (uint32_t i = 0; i < p->n_made; i++) {
+        p->encodes = p->encodes || p->made[i].encode;
+        p->weighs = p->weighs || p->made[i].weighs;
+    }
     p->first_unit = first_unit;
     p->units = p->slice_units = 0;
     if (p->how == PIECE_GIVEN || p->slices == 0 || p->slice_rows == 0)
         return GUFO_OK;
     if (p->how == PIECE_MAKE && longest_form(p) > MOST_ROW_BYTES)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
-                         "a row of tensor %s has %" PRIu64 " bytes, more than can be worked on",
-                         quote_name(quoted, p->name), longest_form(p));
+        return refuse(error, GUFO_E_LIMIT,
+                      "a row of tensor %s has %" PRIu64 " bytes, more than can be worked on",
+                      QUOTED(p->name), longest_form(p));
     cut_rows(p);
     p->slice_units = divide_up(p->slice_rows, p->unit_rows);
     if (!checked_mul(p->slices, p->slice_units, &p->units))
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "tensor %s is too large",
-                         quote_name(quoted, p->name));
+        return refuse(error, GUFO_E_LIMIT, "tensor %s is too large", QUOTED(p->name));
     return GUFO_OK;
 }
 
@@ -170,7 +169,6 @@ unit_buffers cut_buffers(const piece *p, bool to_stream)
     uint64_t unit_rows = smaller(p->unit_rows, p->slice_rows);
     uint64_t step_rows = smaller(p->step_rows, p->slice_rows);
     unit_buffers need = {0};
-    bool weighs = false;
 
     if (p->units == 0)
         return need;
@@ -182,15 +180,13 @@ unit_buffers cut_buffers(const piece *p, bool to_stream)
     }
     if (p->transpose) /* what fills the band: see transpose.c */
         need.source = larger(MOVE_BUFFER, cell_least_room(p));
-    for (uint32_t i = 0; i < p->n_made; i++) {
+    for (uint32_t i = 0; i < p->n_made; i++)
         need.coded += unit_rows * p->made[i].row_bytes;
-        weighs = weighs || p->made[i].weighs;
-    }
     if (!passes(p))
         need.values = step_rows * p->columns * sizeof(float);
     if (p->n_ops > 0)
         need.row = p->columns * sizeof(double);
-    if (weighs)
+    if (p->weighs)
         need.importance = p->columns * sizeof(float);
     return need;
 }

@@ -10,26 +10,21 @@
  * processor's cache. */
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "codec/interleaved.h"
 #include "produce/units/work.h"
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/* Where result `number` of a unit begins in t->coded. */
-static uint64_t coded_at(const unit *u, uint32_t number)
+uint8_t *make_bytes(const worker *t, const unit *u, uint32_t number)
 {
     const piece *p = u->piece;
-    uint64_t count = p->unit_rows < p->slice_rows ? p->unit_rows : p->slice_rows, at = 0;
+    uint64_t count = smaller(p->unit_rows, p->slice_rows), at = 0;
 
     for (uint32_t i = 0; i < number; i++)
         at += count * p->made[i].row_bytes;
-    return at;
-}
-
-const uint8_t *make_bytes(const worker *t, const unit *u, uint32_t number)
-{
-    return t->coded + coded_at(u, number);
+    return t->coded + at;
 }
 
 gufo_status make_write(work *w, const worker *t, const unit *u, gufo_error *error)
@@ -54,15 +49,11 @@ static gufo_status pass_run(const made *m, const row_run *run, const uint8_t *fr
                             gufo_error *error)
 {
     const rows *r = run->rows;
-    uint64_t size = run->count * r->row_bytes;
-    const gufo_element_type *repacked;
-    gufo_status status = GUFO_OK;
 
     if (m->type != r->type)
-        status = gufo_repack(r->type, from, run->count, r->columns, to, &repacked, error);
-    else
-        memcpy(to, from, (size_t)size);
-    return status;
+        return gufo_repack(r->type, from, run->count, r->columns, to, NULL, error);
+    memcpy(to, from, (size_t)(run->count * r->row_bytes));
+    return GUFO_OK;
 }
 
 /* Turns blocks that are big-endian, or are to be. */
@@ -77,7 +68,7 @@ static gufo_status pass_rows(worker *t, const unit *u, uint32_t number, gufo_err
 {
     const piece *p = u->piece;
     const made *m = &p->made[number];
-    uint8_t *from = t->source, *to = t->coded + coded_at(u, number);
+    uint8_t *from = t->source, *to = make_bytes(t, u, number);
     gufo_status status = GUFO_OK;
 
     for (uint64_t done = 0; done < u->rows && status == GUFO_OK;) {
@@ -150,7 +141,7 @@ static gufo_status encode_step(const work *w, const worker *t, const step *s, ui
     const piece *p = s->unit->piece;
     const made *m = &p->made[number];
     const job_hooks *hooks = &w->job->hooks;
-    uint8_t *to = t->coded + coded_at(s->unit, number) + s->done * m->row_bytes;
+    uint8_t *to = make_bytes(t, s->unit, number) + s->done * m->row_bytes;
     gufo_status status =
         gufo_encoder_encode(w->encoders[m->type->id], t->values, s->rows, p->columns,
                             m->weighs ? t->importance : NULL, to, error);
@@ -179,14 +170,6 @@ static gufo_status make_step(const work *w, const worker *t, step *s, void *resu
     return status;
 }
 
-static bool makes_numbers(const piece *p)
-{
-    for (uint32_t i = 0; i < p->n_made; i++)
-        if (p->made[i].encode)
-            return true;
-    return false;
-}
-
 static gufo_status make_numbers(work *w, worker *t, const unit *u, void *result, gufo_error *error)
 {
     step s = {.unit = u, .from = t->source};
@@ -207,12 +190,9 @@ static gufo_status make_numbers(work *w, worker *t, const unit *u, void *result,
 static gufo_status load_importance(work *w, worker *t, const unit *u, gufo_error *error)
 {
     const job_hooks *hooks = &w->job->hooks;
-    bool weighs = false;
     gufo_status status;
 
-    for (uint32_t i = 0; i < u->piece->n_made; i++)
-        weighs = weighs || u->piece->made[i].weighs;
-    if (!weighs || (t->importance_piece == u->number && t->importance_slice == u->slice))
+    if (!u->piece->weighs || (t->importance_piece == u->number && t->importance_slice == u->slice))
         return GUFO_OK;
     t->importance_piece = UINT64_MAX;
     status = hooks->importance(hooks->context, u->number, u->slice, t->importance, error);
@@ -230,7 +210,7 @@ static gufo_status pass_band(const work *w, worker *t, const unit *u, uint32_t n
     const piece *p = u->piece;
     const made *m = &p->made[number];
     uint64_t size = u->rows * m->row_bytes;
-    uint8_t *to = t->coded + coded_at(u, number);
+    uint8_t *to = make_bytes(t, u, number);
 
     memcpy(to, transpose_row(w, u->row - u->slice * p->slice_rows), (size_t)size);
     return m->swap ? swap(m->type, to, size, error) : GUFO_OK;
@@ -248,8 +228,8 @@ gufo_status make_unit(work *w, worker *t, const unit *u, void *result, gufo_erro
     for (uint32_t i = 0; i < p->n_made && status == GUFO_OK; i++)
         if (!p->made[i].encode)
             status = p->transpose ? pass_band(w, t, u, i, error) : pass_rows(t, u, i, error);
-    if (status == GUFO_OK && makes_numbers(p))
+    if (status == GUFO_OK && p->encodes)
         status = make_numbers(w, t, u, result, error);
     /* Whatever does not name a file is about what was read. */
-    return status == GUFO_OK ? GUFO_OK : rows_fail(w->job, &p->sources[0], status, error);
+    return rows_fail(w->job, &p->sources[0], status, error);
 }

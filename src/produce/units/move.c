@@ -17,8 +17,6 @@ static gufo_status move_run(work *w, const worker *t, const made *m, const row_r
         move_bytes(r->source, r->offset + run->first * r->row_bytes, run->count * r->row_bytes,
                    w->files[m->target], place, t->source, t->source_size, &read_failed, error);
 
-    if (status == GUFO_OK)
-        return GUFO_OK;
     return read_failed ? rows_fail(w->job, r, status, error)
                        : work_fail_target(w, m->target, status, error);
 }
@@ -44,7 +42,7 @@ static gufo_status move_gathered(const work *w, const worker *t, const unit *u, 
         return status;
     status = output_write_at(w->files[m->target], m->place + row * m->row_bytes, t->source,
                              (size_t)(*count * m->row_bytes), error);
-    return status == GUFO_OK ? GUFO_OK : work_fail_target(w, m->target, status, error);
+    return work_fail_target(w, m->target, status, error);
 }
 
 /* Rows have one length here: job_add_piece has checked it. */

@@ -94,8 +94,7 @@ row_run rows_find(const piece *p, uint64_t row, uint64_t most)
                 rest / s->count[1] * s->stride[2];
     if (s->stride[0] == 1)
         run.count = s->count[0] - fast;
-    if (run.count > most)
-        run.count = most;
+    run.count = smaller(run.count, most);
     return run;
 }
 
@@ -105,29 +104,27 @@ gufo_status rows_fail(const gufo_job *job, const rows *r, gufo_status status, gu
 {
     const job_input *input = &job->inputs[r->input];
 
-    fail_in(error, input->role, input->index, input->name);
+    if (status != GUFO_OK)
+        fail_in(error, input->role, input->index, input->name);
     return status;
 }
 
 gufo_status rows_read(const gufo_job *job, const row_run *run, void *out, gufo_error *error)
 {
     const rows *r = run->rows;
-    gufo_status status = r->source != NULL
-                             ? source_read(r->source, r->offset + run->first * r->row_bytes, out,
-                                           (size_t)(run->count * r->row_bytes), error)
-                             : r->read(r, run->first, run->count, out, error);
 
-    return status == GUFO_OK ? GUFO_OK : rows_fail(job, r, status, error);
+    if (r->source != NULL)
+        return rows_read_part(job, run, 0, (size_t)(run->count * r->row_bytes), out, error);
+    return rows_fail(job, r, r->read(r, run->first, run->count, out, error), error);
 }
 
 gufo_status rows_read_part(const gufo_job *job, const row_run *run, uint64_t from, size_t size,
                            void *out, gufo_error *error)
 {
     const rows *r = run->rows;
-    gufo_status status =
-        source_read(r->source, r->offset + run->first * r->row_bytes + from, out, size, error);
+    uint64_t place = r->offset + run->first * r->row_bytes + from;
 
-    return status == GUFO_OK ? GUFO_OK : rows_fail(job, r, status, error);
+    return rows_fail(job, r, source_read(r->source, place, out, size, error), error);
 }
 
 gufo_status rows_gather(const gufo_job *job, const piece *p, uint64_t row, uint64_t count,
@@ -174,5 +171,5 @@ gufo_status rows_decode(const gufo_job *job, const row_run *run, const float *co
         status = r->unpack->floats(r, sides, bytes, run->first, run->count, out, error);
     else
         status = decode_blocks(run, bytes, out, cpu, error);
-    return status == GUFO_OK ? GUFO_OK : rows_fail(job, r, status, error);
+    return rows_fail(job, r, status, error);
 }

@@ -33,8 +33,6 @@ static bool side_size(const rows *r, uint64_t *numbers, uint64_t *raw)
 
 gufo_status side_measure(const piece *p, uint64_t *bytes, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     *bytes = 0;
     for (uint64_t i = 0; i < side_count(p); i++) {
         const rows *r = side_at(p, i);
@@ -44,9 +42,8 @@ gufo_status side_measure(const piece *p, uint64_t *bytes, gufo_error *error)
             continue;
         if (!side_size(r, &numbers, &raw) || !checked_add(*bytes, numbers * sizeof(float), bytes) ||
             !checked_add(*bytes, raw, bytes))
-            return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
-                             "a table beside tensor %s is larger than any memory",
-                             quote_name(quoted, p->name));
+            return refuse(error, GUFO_E_LIMIT, "a table beside tensor %s is larger than any memory",
+                          QUOTED(p->name));
     }
     return GUFO_OK;
 }
@@ -75,16 +72,14 @@ static gufo_status load_side(const work *w, const rows *r, float **out, gufo_err
 /* Tables come from files: an order may name columns that do not exist. */
 static gufo_status check_usable(const side_tables *s, const piece *p, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     for (uint32_t i = 0; i < p->n_ops; i++) {
         const row_op_kind *kind = p->ops[i].kind;
 
         if (kind->usable != NULL && !kind->usable(side_of_op(s, p, i), p->columns))
-            return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
-                             "tensor %s: the table for the operation \"%s\" holds an "
-                             "invalid number",
-                             quote_name(quoted, p->name), kind->name);
+            return refuse(error, GUFO_E_MALFORMED,
+                          "tensor %s: the table for the operation \"%s\" holds an "
+                          "invalid number",
+                          QUOTED(p->name), kind->name);
     }
     return GUFO_OK;
 }

@@ -11,7 +11,7 @@
  * depend on its size.  In a band plain numbers keep their type, and blocks become floats. */
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/threads.h"
 #include "produce/units/work.h"
@@ -66,7 +66,7 @@ static gufo_status read_part(const work *w, const piece *p, uint64_t row, uint8_
         status = gufo_swap_blocks(r->type, raw, size / r->type->block_bytes, error);
     if (status == GUFO_OK && !plain)
         status = gufo_decode(r->type, raw, 1, w->band.count, (float *)(void *)to, w->cpu, error);
-    return status == GUFO_OK ? GUFO_OK : rows_fail(w->job, r, status, error);
+    return rows_fail(w->job, r, status, error);
 }
 
 /* Spreads `count` parts, `stride` bytes apart, over the band: they become columns from `column`
@@ -134,14 +134,12 @@ gufo_status transpose_fill(work *w, uint64_t number, uint64_t slice, uint64_t fi
 {
     const piece *p = &w->job->pieces[number];
     parallel_loop loop = {.threads = w->threads, .context = w, .work = fill_tile};
-    uint64_t tile;
 
     w->band.piece = number;
     w->band.slice = slice;
     w->band.first = first;
     w->band.cell = cell_size(p);
     w->band.count = band_rows(w, p, first);
-    tile = tile_rows(w, p);
-    loop.end = p->columns / tile + (p->columns % tile != 0);
+    loop.end = divide_up(p->columns, tile_rows(w, p));
     return parallel_run(&loop, &w->allocator, error);
 }

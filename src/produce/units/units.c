@@ -77,8 +77,7 @@ static gufo_status run_bands(work *w, uint64_t number, uint64_t begin, uint64_t 
         status = transpose_fill(w, number, slice, at % p->slice_units * p->unit_rows, error);
         if (status != GUFO_OK)
             return status;
-        units = w->band.count / p->unit_rows + (w->band.count % p->unit_rows != 0);
-        units = smaller(units, end - begin);
+        units = smaller(divide_up(w->band.count, p->unit_rows), end - begin);
         status = run_span(w, begin, begin + units, error);
         begin += units;
     }

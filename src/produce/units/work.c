@@ -85,13 +85,11 @@ static gufo_status share_memory(work *w, const needs *n, uint64_t other, unsigne
     uint64_t fixed = other + n->sides + n->band;
     uint64_t left = w->memory > fixed ? w->memory - fixed : 0;
     uint64_t fitting = n->each_size > 0 ? left / n->each_size : wanted;
-    char quoted[GUFO_QUOTE_SIZE];
 
     if (fitting == 0 && n->most > 0)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
-                         "tensor %s needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
-                         quote_name(quoted, w->job->pieces[n->neediest].name), fixed + n->each_size,
-                         w->memory);
+        return refuse(error, GUFO_E_LIMIT,
+                      "tensor %s needs %" PRIu64 " bytes of memory, the limit is %" PRIu64,
+                      QUOTED(w->job->pieces[n->neediest].name), fixed + n->each_size, w->memory);
     w->threads = fitting < wanted ? (unsigned)(fitting > 0 ? fitting : 1) : wanted;
     if (n->band > 0)
         w->band.capacity = n->band + left - w->threads * n->each_size;
@@ -222,8 +220,7 @@ gufo_status work_begin(work *w, gufo_job *job, const gufo_run *run, bool to_stre
                 .allocator = run->allocator != NULL ? *run->allocator : job->allocator,
                 .cpu = run->cpu,
                 .memory = run->memory != 0 ? run->memory : job->memory,
-                .progress = run->progress,
-                .progress_context = run->progress_context};
+                .run = run};
     status = make_encoders(w, &tables, error);
     if (status == GUFO_OK)
         status = find_needs(&n, job, to_stream, error);
@@ -251,19 +248,17 @@ void work_end(work *w)
     w->buffers = w->band.cells = NULL;
 }
 
-/* ---- reports
- * ------------------------------------------------------------------------------------ */
+/* ---- reports -------------------------------------------------------------------------------- */
 
 gufo_status work_fail_target(const work *w, uint32_t target, gufo_status status, gufo_error *error)
 {
-    fail_in(error, GUFO_FILE_OUTPUT, target, w->paths != NULL ? w->paths[target] : NULL);
+    if (status != GUFO_OK)
+        fail_in(error, GUFO_FILE_OUTPUT, target, w->paths != NULL ? w->paths[target] : NULL);
     return status;
 }
 
 gufo_status work_advance(work *w, uint64_t bytes, gufo_error *error)
 {
     w->done += bytes;
-    if (w->progress == NULL || w->progress(w->progress_context, w->done, w->job->total))
-        return GUFO_OK;
-    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+    return run_progress(w->run, w->done, w->job->total, error);
 }

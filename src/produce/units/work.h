@@ -2,6 +2,7 @@
 #ifndef GUFO_PRODUCE_WORK_H
 #define GUFO_PRODUCE_WORK_H
 
+#include "codec/run.h"
 #include "produce/produce.h"
 
 /* ---- inputs.c ------------------------------------------------------------------------------- */
@@ -134,6 +135,7 @@ typedef struct band {
 typedef struct work {
     gufo_job *job;
     gufo_allocator allocator; /* of buffers and threads: the run's, or the job's */
+    const gufo_run *run;
     gufo_cpu cpu;
     unsigned threads;
     uint64_t memory; /* the limit */
@@ -147,8 +149,6 @@ typedef struct work {
     /* What is done with units that need nothing but their buffers; NULL: they are written. */
     gufo_status (*run_span)(void *context, uint64_t begin, uint64_t end, gufo_error *error);
     void *span_context;
-    gufo_progress_fn *progress;
-    void *progress_context;
     uint64_t done; /* bytes that were read */
     /* Told of each unit that is done, in order; may be NULL. */
     gufo_status (*note)(void *context, uint64_t unit, uint64_t piece, gufo_error *error);
@@ -166,9 +166,9 @@ gufo_status work_advance(work *w, uint64_t bytes, gufo_error *error);
 
 /* ---- make.c, move.c, transpose.c ------------------------------------------------------------ */
 
-/* Makes a unit: the bytes of result i are at make_bytes(...) of the worker then. */
+/* Makes a unit; the bytes of result `number` are at make_bytes(...) of the worker then. */
 gufo_status make_unit(work *w, worker *t, const unit *u, void *result, gufo_error *error);
-const uint8_t *make_bytes(const worker *t, const unit *u, uint32_t number);
+uint8_t *make_bytes(const worker *t, const unit *u, uint32_t number);
 gufo_status make_write(work *w, const worker *t, const unit *u, gufo_error *error);
 
 gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error);
@@ -186,7 +186,7 @@ const uint8_t *transpose_row(const work *w, uint64_t row);
 /* All units [begin, end), in parallel. */
 gufo_status units_run(work *w, uint64_t begin, uint64_t end, gufo_error *error);
 
-/* ---- run.c, ask.c ---------------------------------------------------------------------------- */
+/* ---- ask.c ---------------------------------------------------------------------------------- */
 
 /* GUFO_E_CHANGED if an input was written to since it was opened. */
 gufo_status job_check_inputs(const gufo_job *job, gufo_error *error);
@@ -194,10 +194,12 @@ gufo_status job_check_inputs(const gufo_job *job, gufo_error *error);
 gufo_status job_check_options(const gufo_job_options *options, gufo_error *error);
 /* Whether this version, on this processor, can do what a gufo_run wants. */
 gufo_status job_check_run(const gufo_run *run, gufo_error *error);
-/* GUFO_E_ARGUMENT if there is data that the caller has to give. */
-gufo_status job_check_nothing_given(const gufo_job *job, gufo_error *error);
 /* Marks a job as used, which it must not be yet. */
 gufo_status job_begin(gufo_job *job, const gufo_run *run, gufo_error *error);
+/* The same, and makes room for threads, for a job of which the caller gives no data: else
+ * GUFO_E_ARGUMENT. */
+gufo_status job_start(gufo_job *job, work *w, const gufo_run *run, bool to_stream,
+                      gufo_error *error);
 void given_free(struct given *given);
 
 #endif

@@ -47,34 +47,30 @@ static bool find_with_suffix(const gufo_model *file, gufo_str name, const char *
 static gufo_status check_pair(const gufo_tensor *sums, const gufo_tensor *counts, gufo_str name,
                               gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     if (sums->type != GUFO_TYPE_F32 || counts->type != GUFO_TYPE_F32)
         return fail_with(error, GUFO_E_MALFORMED, sums->info_offset,
-                         "sums and counts of %s are not both of type F32",
-                         quote_name(quoted, name));
+                         "sums and counts of %s are not both of type F32", QUOTED(name));
     if (sums->elements == 0 || counts->elements == 0)
-        return fail_with(error, GUFO_E_MALFORMED, sums->info_offset, "%s has no %s",
-                         quote_name(quoted, name), sums->elements == 0 ? "sums" : "counts");
+        return fail_with(error, GUFO_E_MALFORMED, sums->info_offset, "%s has no %s", QUOTED(name),
+                         sums->elements == 0 ? "sums" : "counts");
     if (sums->elements % counts->elements != 0)
         return fail_with(error, GUFO_E_MALFORMED, sums->info_offset,
                          "%s has %" PRIu64 " sums, which is not a multiple of its %" PRIu64
                          " counts",
-                         quote_name(quoted, name), sums->elements, counts->elements);
+                         QUOTED(name), sums->elements, counts->elements);
     return GUFO_OK;
 }
 
 static gufo_status add_pair(gufo_imatrix *m, const gufo_tensor *sums, gufo_str name,
                             gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_tensor counts;
     imatrix_entry *entry;
     gufo_status status;
 
     if (!find_with_suffix(m->file, name, counts_suffix, &counts))
         return fail_with(error, GUFO_E_MALFORMED, sums->info_offset, "%s has sums but no counts",
-                         quote_name(quoted, name));
+                         QUOTED(name));
     status = check_pair(sums, &counts, name, error);
     if (status == GUFO_OK)
         status = imatrix_add(m, name, sums->info_offset, &entry, error);
@@ -89,7 +85,6 @@ static gufo_status add_pair(gufo_imatrix *m, const gufo_tensor *sums, gufo_str n
 
 static gufo_status add_tensors(gufo_imatrix *m, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_tensor tensor, sums;
     gufo_status status = GUFO_OK;
     gufo_str name;
@@ -103,7 +98,7 @@ static gufo_status add_tensors(gufo_imatrix *m, gufo_error *error)
         else if (strip(tensor.name, counts_suffix, &name) &&
                  !find_with_suffix(m->file, name, sums_suffix, &sums))
             status = fail_with(error, GUFO_E_MALFORMED, tensor.info_offset,
-                               "%s has counts but no sums", quote_name(quoted, name));
+                               "%s has counts but no sums", QUOTED(name));
     }
     return status;
 }
@@ -140,9 +135,9 @@ gufo_status imatrix_read_gguf(gufo_imatrix *m, gufo_error *error)
     gufo_status status = add_tensors(m, error);
 
     if (status == GUFO_OK && m->entries.count == 0)
-        return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
-                         "not an importance matrix: no tensor has a name that ends in %s",
-                         sums_suffix);
+        return refuse(error, GUFO_E_MALFORMED,
+                      "not an importance matrix: no tensor has a name that ends in %s",
+                      sums_suffix);
     m->chunk_count = read_u32(m->file, "imatrix.chunk_count", 0);
     m->chunk_size = read_u32(m->file, "imatrix.chunk_size", m->chunk_size);
     return status == GUFO_OK ? add_datasets(m, error) : status;

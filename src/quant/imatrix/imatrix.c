@@ -31,20 +31,16 @@ gufo_status imatrix_fail(const gufo_imatrix *m, uint32_t index, gufo_status stat
 
 gufo_imatrix *imatrix_new(const gufo_allocator *allocator, const char *name, gufo_error *error)
 {
-    const gufo_allocator *used = allocator != NULL ? allocator : &default_allocator;
-    gufo_imatrix *m = mem_zero(used, sizeof *m);
+    gufo_imatrix *m = mem_object(allocator, sizeof *m, error);
 
-    if (m == NULL) {
-        (void)fail_memory(error);
+    if (m == NULL)
         return NULL;
-    }
-    m->allocator = *used;
     m->entries.size = sizeof(imatrix_entry);
     m->datasets.size = sizeof(gufo_str);
     m->texts.size = sizeof(char *);
     m->source.fd = -1;
     if (name != NULL)
-        m->name = mem_text(used, gufo_str_of(name));
+        m->name = mem_text(&m->allocator, gufo_str_of(name));
     if (name != NULL && m->name == NULL) {
         (void)fail_memory(error);
         gufo_imatrix_close(m);
@@ -93,7 +89,6 @@ char *imatrix_text(gufo_imatrix *m, size_t size)
 gufo_status imatrix_add(gufo_imatrix *m, gufo_str name, uint64_t offset, imatrix_entry **entry,
                         gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t first;
     gufo_status status;
 
@@ -109,7 +104,7 @@ gufo_status imatrix_add(gufo_imatrix *m, gufo_str name, uint64_t offset, imatrix
     (*entry)->name = name;
     if (!name_index_add(&m->names, m->entries.count - 1, &first))
         return fail_with(error, GUFO_E_MALFORMED, offset, "there are two entries for %s",
-                         quote_name(quoted, name));
+                         QUOTED(name));
     return GUFO_OK;
 }
 
@@ -118,8 +113,8 @@ gufo_status imatrix_add_dataset(gufo_imatrix *m, gufo_str text, gufo_error *erro
     gufo_str *place;
 
     if (m->datasets.count >= GUFO_MAX_COUNT)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %" PRIu32 " datasets",
-                         (uint32_t)GUFO_MAX_COUNT);
+        return refuse(error, GUFO_E_LIMIT, "more than %" PRIu32 " datasets",
+                      (uint32_t)GUFO_MAX_COUNT);
     place = records_add(&m->datasets, &m->allocator);
     if (place == NULL)
         return fail_memory(error);
@@ -201,9 +196,6 @@ static void add(double *to, const double *from, size_t count)
 }
 
 /* A range of one entry in every input, added up. */
-typedef gufo_status range_reader(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
-                                 size_t count, double *out, gufo_error *error);
-
 static gufo_status add_inputs(const gufo_imatrix *m, uint64_t index, uint64_t first, size_t count,
                               range_reader *read, double *out, gufo_error *error)
 {
@@ -272,53 +264,45 @@ gufo_status imatrix_counts(const gufo_imatrix *m, uint64_t index, uint64_t first
 }
 
 /* In pieces that fit on the stack. */
-static gufo_status read_as_floats(const gufo_imatrix *m, uint64_t index, uint64_t first,
-                                  uint64_t count, range_reader *read, float *out, gufo_error *error)
+gufo_status imatrix_quotients(const gufo_imatrix *m, uint64_t index, uint64_t first, uint64_t count,
+                              range_reader *read, double divisor, float *out, gufo_error *error)
 {
     double numbers[IMATRIX_CHUNK];
+    gufo_status status = GUFO_OK;
+    size_t n;
 
-    while (count > 0) {
-        size_t n = count < IMATRIX_CHUNK ? (size_t)count : IMATRIX_CHUNK;
-        gufo_status status = read(m, index, first, n, numbers, error);
-
-        if (status != GUFO_OK)
-            return status;
-        for (size_t i = 0; i < n; i++)
-            *out++ = (float)numbers[i];
-        first += n;
-        count -= n;
+    for (; count > 0 && status == GUFO_OK; first += n, count -= n) {
+        n = (size_t)smaller(count, IMATRIX_CHUNK);
+        status = read(m, index, first, n, numbers, error);
+        for (size_t i = 0; i < n && status == GUFO_OK; i++)
+            *out++ = (float)(numbers[i] / divisor);
     }
-    return GUFO_OK;
+    return status;
 }
 
-static gufo_status check_range(const gufo_imatrix *m, uint64_t index, uint64_t first,
-                               uint64_t count, bool of_sums, gufo_error *error)
+/* Numbers from `first` on, of `all` that the entry has. */
+static gufo_status read_range(const gufo_imatrix *m, uint64_t index, uint64_t first, uint64_t count,
+                              uint64_t all, range_reader *read, float *out, gufo_error *error)
 {
-    uint64_t end = 0;
-
-    if (index < m->entries.count)
-        end = of_sums ? imatrix_entry_at(m, index)->values : imatrix_entry_at(m, index)->matrices;
-    if (!range_inside(first, count, end))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "entry %" PRIu64 " has no numbers %" PRIu64 " to %" PRIu64, index, first,
-                         first + count);
-    return GUFO_OK;
+    if (!range_inside(first, count, all))
+        return refuse(error, GUFO_E_RANGE,
+                      "entry %" PRIu64 " has no numbers %" PRIu64 " to %" PRIu64, index, first,
+                      first + count);
+    return imatrix_quotients(m, index, first, count, read, 1, out, error);
 }
 
 gufo_status gufo_imatrix_read_sums(const gufo_imatrix *m, uint64_t index, uint64_t first,
                                    uint64_t count, float *out, gufo_error *error)
 {
-    gufo_status status = check_range(m, index, first, count, true, error);
+    uint64_t all = index < m->entries.count ? imatrix_entry_at(m, index)->values : 0;
 
-    return status != GUFO_OK ? status
-                             : read_as_floats(m, index, first, count, imatrix_sums, out, error);
+    return read_range(m, index, first, count, all, imatrix_sums, out, error);
 }
 
 gufo_status gufo_imatrix_read_counts(const gufo_imatrix *m, uint64_t index, uint64_t first,
                                      uint64_t count, float *out, gufo_error *error)
 {
-    gufo_status status = check_range(m, index, first, count, false, error);
+    uint64_t all = index < m->entries.count ? imatrix_entry_at(m, index)->matrices : 0;
 
-    return status != GUFO_OK ? status
-                             : read_as_floats(m, index, first, count, imatrix_counts, out, error);
+    return read_range(m, index, first, count, all, imatrix_counts, out, error);
 }

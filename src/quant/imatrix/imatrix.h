@@ -17,6 +17,7 @@
 #include "base/files/source.h"
 #include "format/file/name_index.h"
 #include "format/file/records.h"
+#include "format/model/model.h"
 #include "gufo/quant.h"
 
 typedef struct imatrix_entry {
@@ -76,11 +77,25 @@ gufo_status imatrix_read_legacy(gufo_imatrix *imatrix, gufo_error *error);
 /* Room for this many numbers at a time is on the stack of the reader. */
 enum { IMATRIX_CHUNK = 4096 };
 
+/* Where its numbers are, if it was not merged. */
+static inline const source *imatrix_source(const gufo_imatrix *m)
+{
+    return m->file != NULL ? &model_file(m->file)->source : &m->source;
+}
+
 /* Sums and counts of an entry; at most IMATRIX_CHUNK at a time, inside the entry. */
 gufo_status imatrix_sums(const gufo_imatrix *imatrix, uint64_t index, uint64_t first, size_t count,
                          double *out, gufo_error *error);
 gufo_status imatrix_counts(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
                            size_t count, double *out, gufo_error *error);
+
+typedef gufo_status range_reader(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
+                                 size_t count, double *out, gufo_error *error);
+
+/* However many of them, divided, as floats. */
+gufo_status imatrix_quotients(const gufo_imatrix *imatrix, uint64_t index, uint64_t first,
+                              uint64_t count, range_reader *read, double divisor, float *out,
+                              gufo_error *error);
 
 /* One count, as a whole number.  GUFO_E_MALFORMED if it is NaN, infinite or negative. */
 gufo_status imatrix_count(const gufo_imatrix *imatrix, uint64_t index, uint64_t matrix, double *out,

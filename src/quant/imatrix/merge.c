@@ -15,16 +15,13 @@ static const gufo_imatrix_merge_options default_options = {0};
 /* The same tensor in another input: as many values, and as many matrices or one. */
 static gufo_status join(imatrix_entry *entry, const imatrix_entry *more, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     if (entry->values != more->values ||
         (entry->matrices != more->matrices && entry->matrices != 1 && more->matrices != 1))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the entry for %s has %" PRIu64 " values in %" PRIu64
-                         " matrices, but %" PRIu64 " in %" PRIu64
-                         " before: these importance matrices were made from different models",
-                         quote_name(quoted, entry->name), more->values, more->matrices,
-                         entry->values, entry->matrices);
+        return refuse(
+            error, GUFO_E_ARGUMENT,
+            "the entry for %s has %" PRIu64 " values in %" PRIu64 " matrices, but %" PRIu64
+            " in %" PRIu64 " before: these importance matrices were made from different models",
+            QUOTED(entry->name), more->values, more->matrices, entry->values, entry->matrices);
     if (more->matrices > entry->matrices)
         entry->matrices = more->matrices;
     return GUFO_OK;
@@ -114,7 +111,7 @@ gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count
 
     options = options != NULL ? options : &default_options;
     if (count == 0 || count > SIZE_MAX / each) {
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there is nothing to merge");
+        (void)refuse(error, GUFO_E_ARGUMENT, "there is nothing to merge");
         return NULL;
     }
     if (reserved_check(options->reserved, "gufo_imatrix_merge_options", error) != GUFO_OK)

@@ -76,10 +76,9 @@ static gufo_status open_descriptor(gufo_imatrix *m, const char *path, gufo_error
         return fail_io(error, errno, "cannot open");
     status = source_open_fd(&m->source, fd, false, 0, &m->allocator, error);
     if (status == GUFO_OK && m->source.sequential)
-        return fail_with(
-            error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-            "an importance matrix is read in pieces, which a pipe does not allow; give "
-            "a file");
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "an importance matrix is read in pieces, which a pipe does not allow; give "
+                      "a file");
     return status;
 }
 
@@ -90,7 +89,7 @@ gufo_imatrix *gufo_imatrix_open(const char *path, const gufo_imatrix_options *op
     gufo_status status;
 
     if (path == NULL) {
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the path is missing");
+        (void)refuse(error, GUFO_E_ARGUMENT, "the path is missing");
         return NULL;
     }
     m = begin(path, options, error);

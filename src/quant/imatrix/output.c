@@ -17,11 +17,19 @@
 
 #include "base/buffer.h"
 #include "base/bytes.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "format/model/model.h"
 #include "produce/produce.h"
 #include "quant/imatrix/imatrix.h"
+
+/* Numbers of entries: as they are, or with `calls` as values of the old format. */
+typedef struct reading {
+    const gufo_imatrix *imatrix;
+    range_reader *read;
+    const uint32_t *calls;
+} reading;
 
 /* What belongs to the job. */
 typedef struct plan {
@@ -32,6 +40,7 @@ typedef struct plan {
     buffer texts;            /* old format: everything that is not a value */
     uint32_t *calls;         /* old format: of each entry; 0 for those without data */
     uint32_t numbers;        /* the input that represents computed data */
+    reading sums, counts, values;
 } plan;
 
 static void plan_free(void *planner)
@@ -52,111 +61,76 @@ static void plan_free(void *planner)
 static gufo_status store_floats(const gufo_imatrix *m, uint64_t index, const double *numbers,
                                 size_t count, uint8_t *bytes, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     for (size_t i = 0; i < count; i++, bytes += sizeof(float)) {
         float number = (float)numbers[i];
         uint32_t bits;
 
         if (isinf(number) && isfinite(numbers[i]))
-            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                             "a number of the entry for %s is %g, beyond the range of a float",
-                             quote_name(quoted, imatrix_entry_at(m, index)->name), numbers[i]);
+            return refuse(error, GUFO_E_RANGE,
+                          "a number of the entry for %s is %g, beyond the range of a float",
+                          QUOTED(imatrix_entry_at(m, index)->name), numbers[i]);
         memcpy(&bits, &number, sizeof bits);
         store_u32(bytes, bits, bytes_swapped(false));
     }
     return GUFO_OK;
 }
 
-typedef gufo_status number_reader(const plan *p, uint64_t index, uint64_t first, size_t count,
-                                  double *out, gufo_error *error);
-
-static gufo_status read_numbers(const rows *r, uint64_t first, uint64_t count, number_reader *read,
-                                uint8_t *out, gufo_error *error)
-{
-    const plan *p = r->context;
-    double numbers[IMATRIX_CHUNK];
-    gufo_status status = GUFO_OK;
-    size_t n;
-
-    for (; count > 0 && status == GUFO_OK; first += n, count -= n, out += n * sizeof(float)) {
-        n = count < IMATRIX_CHUNK ? (size_t)count : IMATRIX_CHUNK;
-        status = read(p, r->offset, first, n, numbers, error);
-        if (status == GUFO_OK)
-            status = store_floats(p->imatrix, r->offset, numbers, n, out, error);
-    }
-    return status;
-}
-
-static gufo_status find_sums(const plan *p, uint64_t index, uint64_t first, size_t count,
-                             double *out, gufo_error *error)
-{
-    return imatrix_sums(p->imatrix, index, first, count, out, error);
-}
-
-static gufo_status find_counts(const plan *p, uint64_t index, uint64_t first, size_t count,
+/* Values of the old format, from sums: those of one matrix after the other. */
+static gufo_status values_from(const reading *from, uint64_t index, uint64_t first, size_t count,
                                double *out, gufo_error *error)
 {
-    return imatrix_counts(p->imatrix, index, first, count, out, error);
-}
-
-/* Values of the old format, those of one matrix after the other. */
-static gufo_status find_values(const plan *p, uint64_t index, uint64_t first, size_t count,
-                               double *out, gufo_error *error)
-{
-    const imatrix_entry *entry = imatrix_entry_at(p->imatrix, index);
+    const imatrix_entry *entry = imatrix_entry_at(from->imatrix, index);
     uint64_t columns = entry->values / entry->matrices;
-    double calls = (double)p->calls[index], tokens = 0;
-    gufo_status status = imatrix_sums(p->imatrix, index, first, count, out, error);
+    double calls = (double)from->calls[index], tokens = 0;
+    gufo_status status = GUFO_OK;
 
     for (size_t i = 0; i < count && status == GUFO_OK; i++) {
         if (i == 0 || (first + i) % columns == 0)
-            status = imatrix_count(p->imatrix, index, (first + i) / columns, &tokens, error);
+            status = imatrix_count(from->imatrix, index, (first + i) / columns, &tokens, error);
         out[i] = tokens > 0 ? out[i] * calls / tokens : calls;
     }
     return status;
 }
 
-static gufo_status read_sums(const rows *r, uint64_t first, uint64_t count, void *out,
-                             gufo_error *error)
+static gufo_status read_numbers(const rows *r, uint64_t first, uint64_t count, void *out,
+                                gufo_error *error)
 {
-    return read_numbers(r, first, count, find_sums, out, error);
-}
+    const reading *from = r->context;
+    double numbers[IMATRIX_CHUNK];
+    uint8_t *bytes = out;
+    gufo_status status = GUFO_OK;
+    size_t n;
 
-static gufo_status read_counts(const rows *r, uint64_t first, uint64_t count, void *out,
-                               gufo_error *error)
-{
-    return read_numbers(r, first, count, find_counts, out, error);
-}
-
-static gufo_status read_values(const rows *r, uint64_t first, uint64_t count, void *out,
-                               gufo_error *error)
-{
-    return read_numbers(r, first, count, find_values, out, error);
+    for (; count > 0 && status == GUFO_OK; first += n, count -= n, bytes += n * sizeof(float)) {
+        n = (size_t)smaller(count, IMATRIX_CHUNK);
+        status = from->read(from->imatrix, r->offset, first, n, numbers, error);
+        if (status == GUFO_OK && from->calls != NULL)
+            status = values_from(from, r->offset, first, n, numbers, error);
+        if (status == GUFO_OK)
+            status = store_floats(from->imatrix, r->offset, numbers, n, bytes, error);
+    }
+    return status;
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-typedef gufo_status row_reader(const rows *r, uint64_t first, uint64_t count, void *out,
-                               gufo_error *error);
-
 /* Numbers of entry `index` to byte `place`. */
 static gufo_status add_numbers(plan *p, uint64_t index, uint64_t count, uint64_t place,
-                               row_reader *read, gufo_error *error)
+                               const reading *what, gufo_error *error)
 {
     const gufo_element_type *type = gufo_element_type_by_id(GUFO_TYPE_F32);
     const rows from = {.input = p->numbers,
                        .offset = index,
-                       .read = read,
-                       .context = p,
+                       .read = read_numbers,
+                       .context = (void *)what,
                        .row_bytes = sizeof(float),
                        .count = count,
                        .columns = 1,
                        .type = type};
-    const made numbers = {.place = place, .row_bytes = sizeof(float), .type = type};
+    const made floats = {.place = place, .row_bytes = sizeof(float), .type = type};
 
     return job_add_rows(p->job, PIECE_MAKE, imatrix_entry_at(p->imatrix, index)->name, &from,
-                        &numbers, 1, error);
+                        &floats, 1, error);
 }
 
 static gufo_status read_text(const rows *r, uint64_t first, uint64_t count, void *out,
@@ -190,9 +164,7 @@ static gufo_status add_text(plan *p, size_t begin, uint64_t *place, gufo_error *
 static gufo_status set_datasets(const gufo_imatrix *m, gufo_document *d, gufo_error *error)
 {
     uint64_t count = m->datasets.count;
-    gufo_str *texts = count > SIZE_MAX / sizeof *texts - 1
-                          ? NULL
-                          : mem_alloc(&m->allocator, (size_t)(count + 1) * sizeof *texts);
+    gufo_str *texts = mem_array(&m->allocator, count, sizeof *texts);
     gufo_status status;
 
     if (texts == NULL)
@@ -210,8 +182,8 @@ static gufo_status set_metadata(const gufo_imatrix *m, gufo_document *d, gufo_er
     gufo_status status = gufo_document_set_text(d, "general.type", "imatrix", error);
 
     if (m->chunk_count > UINT32_MAX)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "%" PRIu64 " chunks are more than the format can count", m->chunk_count);
+        return refuse(error, GUFO_E_RANGE, "%" PRIu64 " chunks are more than the format can count",
+                      m->chunk_count);
     if (status == GUFO_OK)
         status = set_datasets(m, d, error);
     if (status == GUFO_OK)
@@ -224,13 +196,13 @@ static gufo_status set_metadata(const gufo_imatrix *m, gufo_document *d, gufo_er
 static gufo_status add_tensor(gufo_document *d, const imatrix_entry *entry, const char *suffix,
                               uint64_t columns, gufo_error *error)
 {
-    char name[GUFO_MAX_NAME + 1], quoted[GUFO_QUOTE_SIZE];
+    char name[GUFO_MAX_NAME + 1];
     size_t len = strlen(suffix);
 
     if (entry->name.len + len > GUFO_MAX_NAME)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
-                         "the name %s with %s has more than %d bytes, the most that GGUF allows",
-                         quote_name(quoted, entry->name), suffix, GUFO_MAX_NAME);
+        return refuse(error, GUFO_E_LIMIT,
+                      "the name %s with %s has more than %d bytes, the most that GGUF allows",
+                      QUOTED(entry->name), suffix, GUFO_MAX_NAME);
     memcpy(name, entry->name.data, entry->name.len);
     memcpy(name + entry->name.len, suffix, len);
     return gufo_document_add_tensor(d, (gufo_str){name, entry->name.len + len},
@@ -272,10 +244,10 @@ static gufo_status plan_gguf(plan *p, gufo_error *error)
         const imatrix_entry *entry = imatrix_entry_at(m, i);
 
         (void)gufo_document_tensor_at(p->document, 2 * i, &tensor);
-        status = add_numbers(p, i, entry->values, tensor.offset, read_sums, error);
+        status = add_numbers(p, i, entry->values, tensor.offset, &p->sums, error);
         (void)gufo_document_tensor_at(p->document, 2 * i + 1, &tensor);
         if (status == GUFO_OK)
-            status = add_numbers(p, i, entry->matrices, tensor.offset, read_counts, error);
+            status = add_numbers(p, i, entry->matrices, tensor.offset, &p->counts, error);
     }
     return status;
 }
@@ -286,18 +258,8 @@ static gufo_status plan_gguf(plan *p, gufo_error *error)
 static gufo_status check_number(uint64_t number, const char *what, gufo_error *error)
 {
     if (number > INT32_MAX)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "%" PRIu64 " %s are more than the format can count", number, what);
-    return GUFO_OK;
-}
-
-/* No longer than what can be read again. */
-static gufo_status check_dataset(gufo_str dataset, gufo_error *error)
-{
-    if (dataset.len > GUFO_MAX_KEY)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
-                         "the name of the last dataset has %zu bytes, more than %d", dataset.len,
-                         GUFO_MAX_KEY);
+        return refuse(error, GUFO_E_RANGE, "%" PRIu64 " %s are more than the format can count",
+                      number, what);
     return GUFO_OK;
 }
 
@@ -317,7 +279,7 @@ static gufo_status count_calls(const gufo_imatrix *m, uint64_t index, uint32_t *
     if (status != GUFO_OK)
         return status;
     calls = highest < 0x1p63 ? (uint64_t)highest : (uint64_t)1 << 63;
-    calls = calls / m->chunk_size + (calls % m->chunk_size != 0);
+    calls = divide_up(calls, m->chunk_size);
     *out = (uint32_t)calls;
     return check_number(calls, "chunks", error);
 }
@@ -334,11 +296,14 @@ static gufo_str last_dataset(const gufo_imatrix *m)
 static gufo_status measure(plan *p, uint32_t *entries, uint64_t *size, gufo_error *error)
 {
     const gufo_imatrix *m = p->imatrix;
+    gufo_str dataset = last_dataset(m);
     gufo_status status = check_number(m->chunk_count, "chunks", error);
 
-    if (status == GUFO_OK)
-        status = check_dataset(last_dataset(m), error);
-    *size = 4 + 4 + 4 + last_dataset(m).len;
+    if (status == GUFO_OK && dataset.len > GUFO_MAX_KEY) /* more than can be read again */
+        status =
+            refuse(error, GUFO_E_LIMIT, "the name of the last dataset has %zu bytes, more than %d",
+                   dataset.len, GUFO_MAX_KEY);
+    *size = 4 + 4 + 4 + dataset.len;
     *entries = 0;
     for (uint64_t i = 0; i < m->entries.count && status == GUFO_OK; i++) {
         const imatrix_entry *entry = imatrix_entry_at(m, i);
@@ -352,7 +317,7 @@ static gufo_status measure(plan *p, uint32_t *entries, uint64_t *size, gufo_erro
         *size += 4 + entry->name.len + 4 + 4 + entry->values * sizeof(float);
     }
     if (status == GUFO_OK && *entries == 0)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no entry has data");
+        return refuse(error, GUFO_E_RANGE, "no entry has data");
     return status;
 }
 
@@ -388,7 +353,7 @@ static gufo_status plan_entry(plan *p, uint64_t index, uint64_t *place, gufo_err
         return fail_memory(error);
     status = add_text(p, begin, place, error);
     if (status == GUFO_OK)
-        status = add_numbers(p, index, entry->values, *place, read_values, error);
+        status = add_numbers(p, index, entry->values, *place, &p->values, error);
     *place += entry->values * sizeof(float);
     return status;
 }
@@ -410,11 +375,10 @@ static gufo_status plan_legacy(plan *p, gufo_error *error)
     uint64_t place = 0;
     gufo_status status;
 
-    p->calls = m->entries.count > SIZE_MAX / sizeof *p->calls - 1
-                   ? NULL
-                   : mem_zero(&p->allocator, (size_t)(m->entries.count + 1) * sizeof *p->calls);
+    p->calls = mem_array(&p->allocator, m->entries.count, sizeof *p->calls);
     if (p->calls == NULL)
         return fail_memory(error);
+    p->values = (reading){m, imatrix_sums, p->calls};
     status = measure(p, &entries, &target.size, error);
     if (status == GUFO_OK)
         status = job_add_target(p->job, &target, &number, error);
@@ -449,7 +413,7 @@ static gufo_status add_files(plan *p, const gufo_imatrix *m, uint32_t index, guf
     job_input input = {.role = GUFO_FILE_IMPORTANCE,
                        .index = index,
                        .name = m->name,
-                       .source = m->file != NULL ? &model_file(m->file)->source : &m->source,
+                       .source = imatrix_source(m),
                        .replaceable = true};
 
     input.head = m->file != NULL ? gufo_model_facts(m->file).data_offset : 0;
@@ -487,6 +451,8 @@ static gufo_status begin(plan **out, gufo_job *job, const gufo_imatrix *imatrix,
     job->planner = p;
     job->planner_free = plan_free;
     p->imatrix = imatrix;
+    p->sums = (reading){imatrix, imatrix_sums, NULL};
+    p->counts = (reading){imatrix, imatrix_counts, NULL};
     p->allocator = job->allocator;
     p->texts.allocator = &p->allocator;
     p->job = job;
@@ -508,8 +474,8 @@ gufo_job *gufo_job_imatrix(const gufo_imatrix *imatrix, gufo_imatrix_format form
     if (status == GUFO_OK && options != NULL)
         status = reserved_check(options->reserved, "gufo_job_plan_options", error);
     if (status == GUFO_OK && format != GUFO_IMATRIX_GGUF && format != GUFO_IMATRIX_LEGACY)
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                           "gufo_imatrix_format %d does not exist", (int)format);
+        status =
+            refuse(error, GUFO_E_ARGUMENT, "gufo_imatrix_format %d does not exist", (int)format);
     if (status == GUFO_OK)
         status = fill(p, format, error);
     return job_planned(job, status, error);

@@ -11,22 +11,19 @@
 gufo_status gufo_imatrix_match(const gufo_imatrix *m, gufo_str name, uint64_t columns,
                                uint64_t matrices, uint64_t *index, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     const imatrix_entry *entry;
     uint64_t values;
 
     if (!imatrix_find(m, name, index))
-        return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no entry for %s",
-                         quote_name(quoted, name));
+        return refuse(error, GUFO_E_NOT_FOUND, "there is no entry for %s", QUOTED(name));
     entry = imatrix_entry_at(m, *index);
     if (!checked_mul(columns, matrices, &values) || values != entry->values ||
         (entry->matrices != 1 && entry->matrices != matrices))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the entry for %s has %" PRIu64 " values in %" PRIu64
-                         " matrices, but the tensor has %" PRIu64 " columns in %" PRIu64
-                         " matrices: this importance matrix was made from another model",
-                         quote_name(quoted, name), entry->values, entry->matrices, columns,
-                         matrices);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the entry for %s has %" PRIu64 " values in %" PRIu64
+                      " matrices, but the tensor has %" PRIu64 " columns in %" PRIu64
+                      " matrices: this importance matrix was made from another model",
+                      QUOTED(name), entry->values, entry->matrices, columns, matrices);
     return GUFO_OK;
 }
 
@@ -46,15 +43,14 @@ static bool is_usable(double count)
 gufo_status imatrix_count(const gufo_imatrix *m, uint64_t index, uint64_t matrix, double *out,
                           gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_status status = imatrix_counts(m, index, matrix, 1, out, error);
 
     if (status != GUFO_OK)
         return status;
     if (!is_usable(*out))
-        return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
-                         "the entry for %s has a count of %g for matrix %" PRIu64,
-                         quote_name(quoted, imatrix_entry_at(m, index)->name), *out, matrix);
+        return refuse(error, GUFO_E_MALFORMED,
+                      "the entry for %s has a count of %g for matrix %" PRIu64,
+                      QUOTED(imatrix_entry_at(m, index)->name), *out, matrix);
     *out = whole(*out);
     return GUFO_OK;
 }
@@ -62,33 +58,11 @@ gufo_status imatrix_count(const gufo_imatrix *m, uint64_t index, uint64_t matrix
 static gufo_status check_means(const gufo_imatrix *m, uint64_t index, uint64_t matrix,
                                const float *means, uint64_t columns, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     for (uint64_t i = 0; i < columns; i++)
         if (!isfinite(means[i]) || means[i] < 0)
-            return fail_with(
-                error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
-                "the importance of column %" PRIu64 " of matrix %" PRIu64 " of %s is %g", i, matrix,
-                quote_name(quoted, imatrix_entry_at(m, index)->name), (double)means[i]);
-    return GUFO_OK;
-}
-
-static gufo_status read_means(const gufo_imatrix *m, uint64_t index, uint64_t first, uint64_t count,
-                              double tokens, float *out, gufo_error *error)
-{
-    double sums[IMATRIX_CHUNK];
-
-    while (count > 0) {
-        size_t n = count < IMATRIX_CHUNK ? (size_t)count : IMATRIX_CHUNK;
-        gufo_status status = imatrix_sums(m, index, first, n, sums, error);
-
-        if (status != GUFO_OK)
-            return status;
-        for (size_t i = 0; i < n; i++)
-            *out++ = (float)(sums[i] / tokens);
-        first += n;
-        count -= n;
-    }
+            return refuse(error, GUFO_E_MALFORMED,
+                          "the importance of column %" PRIu64 " of matrix %" PRIu64 " of %s is %g",
+                          i, matrix, QUOTED(imatrix_entry_at(m, index)->name), (double)means[i]);
     return GUFO_OK;
 }
 
@@ -102,9 +76,9 @@ gufo_status gufo_imatrix_importance(const gufo_imatrix *m, uint64_t index, uint6
 
     if (index >= m->entries.count || columns == 0 || !checked_mul(matrix, columns, &first) ||
         !range_inside(first, columns, imatrix_entry_at(m, index)->values))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "entry %" PRIu64 " has no matrix %" PRIu64 " of %" PRIu64 " columns",
-                         index, matrix, columns);
+        return refuse(error, GUFO_E_RANGE,
+                      "entry %" PRIu64 " has no matrix %" PRIu64 " of %" PRIu64 " columns", index,
+                      matrix, columns);
     entry = imatrix_entry_at(m, index);
     status = imatrix_count(m, index, entry->matrices == 1 ? 0 : matrix, &tokens, error);
     if (status != GUFO_OK)
@@ -114,7 +88,7 @@ gufo_status gufo_imatrix_importance(const gufo_imatrix *m, uint64_t index, uint6
             out[i] = 1;
         return GUFO_OK;
     }
-    status = read_means(m, index, first, columns, tokens, out, error);
+    status = imatrix_quotients(m, index, first, columns, imatrix_sums, tokens, out, error);
     return status == GUFO_OK ? check_means(m, index, matrix, out, columns, error) : status;
 }
 
@@ -151,19 +125,16 @@ static gufo_status scan_matrix(scan *s, const gufo_imatrix *m, uint64_t index, u
                                uint64_t columns, double tokens, gufo_error *error)
 {
     double sums[IMATRIX_CHUNK];
+    gufo_status status = GUFO_OK;
+    size_t n;
 
-    while (columns > 0) {
-        size_t n = columns < IMATRIX_CHUNK ? (size_t)columns : IMATRIX_CHUNK;
-        gufo_status status = imatrix_sums(m, index, first, n, sums, error);
-
-        if (status != GUFO_OK)
-            return status;
-        for (size_t i = 0; i < n; i++)
+    for (; columns > 0 && status == GUFO_OK; first += n, columns -= n) {
+        n = (size_t)smaller(columns, IMATRIX_CHUNK);
+        status = imatrix_sums(m, index, first, n, sums, error);
+        for (size_t i = 0; i < n && status == GUFO_OK; i++)
             scan_mean(s, (float)(sums[i] / tokens), first + i);
-        first += n;
-        columns -= n;
     }
-    return GUFO_OK;
+    return status;
 }
 
 /* Returns the tokens; 0 where there is nothing to be divided by them. */
@@ -196,7 +167,7 @@ gufo_status gufo_imatrix_scan(const gufo_imatrix *m, uint64_t index, gufo_imatri
 
     *out = (gufo_imatrix_statistics){0};
     if (index >= m->entries.count)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no entry %" PRIu64, index);
+        return refuse(error, GUFO_E_RANGE, "there is no entry %" PRIu64, index);
     entry = imatrix_entry_at(m, index);
     columns = entry->values / entry->matrices;
     for (uint64_t i = 0; i < entry->matrices && status == GUFO_OK; i++) {

@@ -1,10 +1,31 @@
 /* The facts about a model that recipes ask for, from its metadata. */
+#include <inttypes.h>
 #include <stdio.h>
 
-#include "gufo/quant.h"
+#include "quant/recipes/recipe.h"
 
 /* No architecture has a longer name. */
 enum { ARCHITECTURE_MAX = 64, KEY_SIZE = ARCHITECTURE_MAX + 32 };
+
+static const struct {
+    const char *key;
+    size_t at;
+} facts[] = {
+    {"block_count", offsetof(gufo_recipe_model, layers)},
+    {"attention.head_count", offsetof(gufo_recipe_model, heads)},
+    {"attention.head_count_kv", offsetof(gufo_recipe_model, key_value_heads)},
+    {"expert_count", offsetof(gufo_recipe_model, experts)},
+};
+
+enum { FACT_COUNT = sizeof facts / sizeof *facts };
+
+/* Where fact `i` is, and the key that it comes from. */
+static uint64_t *find_fact(gufo_recipe_model *model, size_t i, char key[KEY_SIZE])
+{
+    (void)snprintf(key, KEY_SIZE, "%.*s.%s", (int)model->architecture.len, model->architecture.data,
+                   facts[i].key);
+    return (uint64_t *)(void *)((char *)model + facts[i].at);
+}
 
 /* A number, or the first one of an array with one per layer. */
 static bool read_number(const gufo_model *file, const char *key, uint64_t *out)
@@ -23,15 +44,6 @@ static bool read_number(const gufo_model *file, const char *key, uint64_t *out)
 
 void gufo_recipe_model_read(const gufo_model *file, gufo_recipe_model *out)
 {
-    struct {
-        const char *key;
-        uint64_t *to;
-    } facts[] = {
-        {"block_count", &out->layers},
-        {"attention.head_count", &out->heads},
-        {"attention.head_count_kv", &out->key_value_heads},
-        {"expert_count", &out->experts},
-    };
     char key[KEY_SIZE];
 
     *out = (gufo_recipe_model){.architecture = {"", 0}};
@@ -40,12 +52,26 @@ void gufo_recipe_model_read(const gufo_model *file, gufo_recipe_model *out)
         out->architecture = gufo_str_of("");
         return;
     }
-    for (size_t i = 0; i < sizeof facts / sizeof *facts; i++) {
-        (void)snprintf(key, sizeof key, "%.*s.%s", (int)out->architecture.len,
-                       out->architecture.data, facts[i].key);
-        (void)read_number(file, key, facts[i].to);
+    for (size_t i = 0; i < FACT_COUNT; i++) {
+        uint64_t *fact = find_fact(out, i, key);
+
+        (void)read_number(file, key, fact);
     }
     /* Without groups every head has its own keys and values. */
     if (out->key_value_heads == 0)
         out->key_value_heads = out->heads;
+}
+
+void recipe_model_override(gufo_recipe_model *model, const gufo_quantize_override *overrides,
+                           size_t count)
+{
+    char key[KEY_SIZE];
+
+    for (size_t i = 0; i < FACT_COUNT; i++) {
+        uint64_t *fact = find_fact(model, i, key);
+
+        for (size_t k = 0; k < count; k++)
+            if (gufo_str_equal(overrides[k].key, gufo_str_of(key)))
+                (void)gufo_value_u64(&overrides[k].value, fact, NULL);
+    }
 }

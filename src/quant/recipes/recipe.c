@@ -59,53 +59,15 @@ const char *gufo_recipe_reason_text(gufo_recipe_reason reason)
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
-static const char *type_name(uint32_t type)
-{
-    const gufo_element_type *known = gufo_element_type_by_id(type);
-
-    return known != NULL ? known->name : "unknown";
-}
-
 static gufo_status fail_rows(const recipe *r, const gufo_tensor *tensor, uint32_t type,
                              const char *why)
 {
-    char quoted[GUFO_QUOTE_SIZE];
+    const gufo_element_type *wanted = gufo_element_type_by_id(type);
 
-    return fail_with(r->error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "tensor %s has rows of %" PRIu64
-                     " elements, which do not fill blocks of %" PRIu32 " (%s)%s",
-                     quote_name(quoted, tensor->name), tensor->dims[0],
-                     gufo_element_type_by_id(type)->block_elements, type_name(type), why);
-}
-
-static gufo_status fail_requantize(const recipe *r, const gufo_tensor *tensor, uint32_t type)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-
-    return fail_with(
-        r->error, GUFO_E_TYPE, GUFO_NO_OFFSET,
-        "tensor %s is quantized already: making %s from %s loses more than making it from "
-        "the original, and has to be allowed",
-        quote_name(quoted, tensor->name), type_name(type), type_name(tensor->type));
-}
-
-static gufo_status fail_encoder(const recipe *r, const gufo_tensor *tensor, uint32_t type)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-
-    return fail_with(r->error, GUFO_E_TYPE, GUFO_NO_OFFSET,
-                     "tensor %s cannot become %s: nothing encodes that type",
-                     quote_name(quoted, tensor->name), type_name(type));
-}
-
-static gufo_status fail_importance(const recipe *r, const gufo_tensor *tensor, uint32_t type)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-
-    return fail_with(r->error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
-                     "tensor %s cannot become %s: that type needs importance data, and there is "
-                     "none for it",
-                     quote_name(quoted, tensor->name), type_name(type));
+    return refuse(r->error, GUFO_E_ARGUMENT,
+                  "tensor %s has rows of %" PRIu64 " elements, which do not fill blocks of %" PRIu32
+                  " (%s)%s",
+                  QUOTED(tensor->name), tensor->dims[0], wanted->block_elements, wanted->name, why);
 }
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
@@ -122,7 +84,6 @@ static bool measure(uint64_t elements, uint32_t type, uint64_t *bytes)
 
 static gufo_status set_sizes(const recipe *r, const gufo_tensor *tensor, gufo_recipe_choice *choice)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t elements = 1, wanted;
     bool fits = true;
 
@@ -131,8 +92,7 @@ static gufo_status set_sizes(const recipe *r, const gufo_tensor *tensor, gufo_re
     if (!fits || !measure(elements, choice->type, &choice->size) ||
         !measure(elements, choice->wanted, &wanted) || choice->size > INT64_MAX ||
         wanted > INT64_MAX)
-        return fail_with(r->error, GUFO_E_RANGE, GUFO_NO_OFFSET, "tensor %s is too large",
-                         quote_name(quoted, tensor->name));
+        return refuse(r->error, GUFO_E_RANGE, "tensor %s is too large", QUOTED(tensor->name));
     choice->fallback_cost = (int64_t)choice->size - (int64_t)wanted;
     return GUFO_OK;
 }
@@ -188,13 +148,6 @@ static bool is_kept(const recipe *r, const gufo_tensor *tensor, gufo_recipe_choi
     if (choice->reason != GUFO_REASON_NAME)
         choice->rule = NULL;
     return true;
-}
-
-static void keep(const gufo_tensor *tensor, gufo_recipe_choice *choice)
-{
-    choice->type = choice->wanted = plain_type(tensor->type);
-    choice->flags = choice->type != tensor->type ? GUFO_RECIPE_REPACKS : 0;
-    choice->size = tensor->size;
 }
 
 /* ---- the wanted type ------------------------------------------------------------------------ */
@@ -364,7 +317,12 @@ static gufo_status go_without(const recipe *r, const gufo_tensor *tensor, tensor
         return GUFO_OK;
     }
     choice->flags |= GUFO_RECIPE_IMPOSSIBLE;
-    return r->options->plan_only ? GUFO_OK : fail_importance(r, tensor, choice->type);
+    if (r->options->plan_only)
+        return GUFO_OK;
+    return refuse(r->error, GUFO_E_NOT_FOUND,
+                  "tensor %s cannot become %s: that type needs importance data, and there is "
+                  "none for it",
+                  QUOTED(tensor->name), to->name);
 }
 
 /* Sets the flags; bytes of the right type are copied.  To decode what is quantized takes nothing
@@ -380,9 +338,14 @@ static gufo_status check_conversion(const recipe *r, const gufo_tensor *tensor, 
         return GUFO_OK;
     }
     if ((from->flags & to->flags & GUFO_ELEMENT_QUANTIZED) != 0 && !r->options->allow_requantize)
-        return fail_requantize(r, tensor, choice->type);
+        return refuse(r->error, GUFO_E_TYPE,
+                      "tensor %s is quantized already: making %s from %s loses more than making it "
+                      "from the original, and has to be allowed",
+                      QUOTED(tensor->name), to->name, from->name);
     if ((to->flags & GUFO_ELEMENT_ENCODES) == 0)
-        return fail_encoder(r, tensor, choice->type);
+        return refuse(r->error, GUFO_E_TYPE,
+                      "tensor %s cannot become %s: nothing encodes that type", QUOTED(tensor->name),
+                      to->name);
     choice->flags |= GUFO_RECIPE_CONVERTS;
     return has_importance(r, tensor->name) ? GUFO_OK : go_without(r, tensor, kind, choice);
 }
@@ -397,7 +360,9 @@ static gufo_status choose(recipe *r, const gufo_tensor *tensor, gufo_recipe_choi
 
     *choice = (gufo_recipe_choice){0};
     if (is_kept(r, tensor, choice)) {
-        keep(tensor, choice);
+        choice->type = choice->wanted = plain_type(tensor->type);
+        choice->flags = choice->type != tensor->type ? GUFO_RECIPE_REPACKS : 0;
+        choice->size = tensor->size;
         return GUFO_OK;
     }
     given = given_type(r, kind, choice);

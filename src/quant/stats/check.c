@@ -32,24 +32,6 @@ __attribute__((format(printf, 5, 6))) static void report(const data_check *c, ru
     finding_report(c->found, c->context, tensor->shard, rule, offset, tensor->name, message);
 }
 
-typedef struct place_text {
-    char text[96];
-} place_text;
-
-/* "row 12, column 7", and the matrix where there are several. */
-static place_text place_of(const gufo_tensor *tensor, uint64_t index)
-{
-    gufo_stats_place place = gufo_stats_place_of(tensor, index);
-    place_text t = {""};
-    int len = 0;
-
-    if (tensor->n_dims > 2)
-        len = snprintf(t.text, sizeof t.text, "matrix %" PRIu64 ", ", place.matrix);
-    (void)snprintf(t.text + len, sizeof t.text - (size_t)len, "row %" PRIu64 ", column %" PRIu64,
-                   place.row, place.column);
-    return t;
-}
-
 /* ---- findings ------------------------------------------------------------------------------- */
 
 static uint64_t count_nonfinite(const gufo_stats *s)
@@ -60,15 +42,13 @@ static uint64_t count_nonfinite(const gufo_stats *s)
 static void report_scales(const data_check *c, const gufo_tensor *tensor, const gufo_stats *s)
 {
     const gufo_stats_find *bad = &s->bad_scales;
-    char quoted[GUFO_QUOTE_SIZE];
 
     report(c, RULE_SCALE_NONFINITE, bad->offset, tensor,
            "tensor %s (%s): %" PRIu64 " %s a scale that is infinite or NaN, %sin %s; %" PRIu64
            " values of the tensor are infinite or NaN",
-           quote_name(quoted, tensor->name), gufo_element_type_by_id(tensor->type)->name,
-           bad->count, bad->count == 1 ? "block has" : "blocks have",
-           bad->count == 1 ? "" : "the first ", place_of(tensor, bad->first).text,
-           count_nonfinite(s));
+           QUOTED(tensor->name), gufo_element_type_by_id(tensor->type)->name, bad->count,
+           bad->count == 1 ? "block has" : "blocks have", bad->count == 1 ? "" : "the first ",
+           stats_place_text(tensor, bad->first).text, count_nonfinite(s));
 }
 
 /* The one that comes first in the file. */
@@ -105,11 +85,11 @@ static void report_values(const data_check *c, const gufo_tensor *tensor, const 
     quote_name(quoted, tensor->name);
     if (count_nonfinite(s) == 1)
         report(c, RULE_DATA_NONFINITE, first->offset, tensor, "tensor %s: the value in %s is %s",
-               quoted, place_of(tensor, first->first).text, kind);
+               quoted, stats_place_text(tensor, first->first).text, kind);
     else
         report(c, RULE_DATA_NONFINITE, first->offset, tensor,
                "tensor %s: %" PRIu64 " values are infinite or NaN; the first, in %s, is %s", quoted,
-               count_nonfinite(s), place_of(tensor, first->first).text, kind);
+               count_nonfinite(s), stats_place_text(tensor, first->first).text, kind);
 }
 
 /* ---- the check ------------------------------------------------------------------------------ */
@@ -165,8 +145,8 @@ gufo_status gufo_model_check_data(const gufo_model *model, const gufo_run *run,
     if (status != GUFO_OK)
         return status;
     if (!gufo_model_has_data(model))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the data of a pipe cannot be checked: it can be read only once");
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the data of a pipe cannot be checked: it can be read only once");
     for (uint64_t i = 0; i < gufo_tensor_count(model) && status == GUFO_OK; i++) {
         status = model_tensor_at(model, i, &tensor, error);
         c.total += status == GUFO_OK ? tensor.available : 0;

@@ -15,7 +15,9 @@
  * overflow, both are kept in units of a power of two. */
 #include "quant/stats/stats.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -383,4 +385,17 @@ gufo_stats_place gufo_stats_place_of(const gufo_tensor *tensor, uint64_t index)
     uint64_t row = index / columns;
 
     return (gufo_stats_place){.matrix = row / rows, .row = row % rows, .column = index % columns};
+}
+
+place_text stats_place_text(const gufo_tensor *tensor, uint64_t index)
+{
+    gufo_stats_place place = gufo_stats_place_of(tensor, index);
+    place_text t = {""};
+    int len = 0;
+
+    if (tensor->n_dims > 2)
+        len = snprintf(t.text, sizeof t.text, "matrix %" PRIu64 ", ", place.matrix);
+    (void)snprintf(t.text + len, sizeof t.text - (size_t)len, "row %" PRIu64 ", column %" PRIu64,
+                   place.row, place.column);
+    return t;
 }

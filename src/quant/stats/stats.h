@@ -72,6 +72,13 @@ gufo_status stats_run_pass(const stats_pass *pass, gufo_error *error);
 /* Adds the blocks of a piece whose scales are infinite, NaN, or not allowed. */
 void stats_scales_count(const stats_piece *piece, gufo_stats_find *find);
 
+typedef struct place_text {
+    char text[96];
+} place_text;
+
+/* "row 12, column 7", and the matrix where there are several. */
+place_text stats_place_text(const gufo_tensor *tensor, uint64_t index);
+
 /* Adds finds that come later. */
 static inline void stats_find_add(gufo_stats_find *find, const gufo_stats_find *more)
 {

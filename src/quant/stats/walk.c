@@ -23,17 +23,15 @@ enum { CHUNK_ELEMENTS = 256 * 1024 };
 static gufo_status find_type(const gufo_tensor *tensor, const gufo_element_type **type,
                              gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     *type = gufo_element_type_by_id(tensor->type);
     if (*type == NULL)
         return fail_with(error, GUFO_E_TYPE, tensor->info_offset,
                          "tensor %s has element type %" PRIu32 ", which is not known",
-                         quote_name(quoted, tensor->name), tensor->type);
+                         QUOTED(tensor->name), tensor->type);
     if (((*type)->flags & GUFO_ELEMENT_DECODES) == 0)
         return fail_with(error, GUFO_E_TYPE, tensor->info_offset,
                          "tensor %s has element type %s, which cannot be decoded",
-                         quote_name(quoted, tensor->name), (*type)->name);
+                         QUOTED(tensor->name), (*type)->name);
     return GUFO_OK;
 }
 
@@ -41,18 +39,17 @@ static gufo_status check_rows(const gufo_tensor *tensor, const stats_layout *lay
                               gufo_error *error)
 {
     const gufo_element_type *type = layout->type;
-    char quoted[GUFO_QUOTE_SIZE];
 
     if (tensor->dims[0] % type->block_elements != 0)
         return fail_with(error, GUFO_E_ARGUMENT, tensor->info_offset,
                          "tensor %s has rows of %" PRIu64 " elements, which do not fill blocks of "
                          "%s",
-                         quote_name(quoted, tensor->name), tensor->dims[0], type->name);
+                         QUOTED(tensor->name), tensor->dims[0], type->name);
     if (tensor->elements / tensor->dims[0] % layout->rows != 0)
         return fail_with(error, GUFO_E_ARGUMENT, tensor->info_offset,
                          "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
-                         quote_name(quoted, tensor->name), tensor->elements / tensor->dims[0],
-                         type->name, layout->rows);
+                         QUOTED(tensor->name), tensor->elements / tensor->dims[0], type->name,
+                         layout->rows);
     return GUFO_OK;
 }
 
