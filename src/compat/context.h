@@ -22,13 +22,11 @@
 
 #include "compat/builds.h"
 
-#include "format/file/name_index.h"
-#include "format/file/records.h"
+#include "format/document/named_list.h"
 #include "gufo/format.h"
 
 typedef struct entry {
-    char *key; /* terminated, and without NUL bytes before */
-    size_t key_len;
+    named named;         /* the key: terminated, and without NUL bytes before */
     enum gguf_type type; /* of the value, or of an array's elements */
     bool is_array;
     size_t count; /* elements; 1 if it is not an array */
@@ -37,7 +35,21 @@ typedef struct entry {
     void *values;
 } entry;
 
+/* The types of numbers: as functions are called, in C, and in files. */
+#define COMPAT_NUMBERS(ROW)              \
+    ROW(u8, uint8_t, GGUF_TYPE_UINT8)    \
+    ROW(i8, int8_t, GGUF_TYPE_INT8)      \
+    ROW(u16, uint16_t, GGUF_TYPE_UINT16) \
+    ROW(i16, int16_t, GGUF_TYPE_INT16)   \
+    ROW(u32, uint32_t, GGUF_TYPE_UINT32) \
+    ROW(i32, int32_t, GGUF_TYPE_INT32)   \
+    ROW(f32, float, GGUF_TYPE_FLOAT32)   \
+    ROW(u64, uint64_t, GGUF_TYPE_UINT64) \
+    ROW(i64, int64_t, GGUF_TYPE_INT64)   \
+    ROW(f64, double, GGUF_TYPE_FLOAT64)
+
 typedef struct tensor_info {
+    named named; /* views the tensor's name */
     struct ggml_tensor tensor;
     uint64_t offset; /* from the data offset */
 } tensor_info;
@@ -47,13 +59,8 @@ struct gguf_context {
     size_t alignment; /* what the entry general.alignment says: offsets go by it */
     size_t data_offset;
 
-    entry *entries;
-    size_t entry_count, entry_room;
-    name_index keys;        /* of entries; without slots after a removal */
-    size_t added_unindexed; /* entries added since then */
-
-    records tensors;  /* of tensor_info: pointers into it stay valid */
-    name_index names; /* of tensors */
+    named_list entries; /* of entry */
+    named_list tensors; /* of tensor_info: none is removed, so pointers into it stay valid */
 
     bool incomplete; /* something was left out for lack of memory */
 };
@@ -65,22 +72,19 @@ struct gguf_context {
 bool compat_entry_new(entry *e, gufo_str key, enum gguf_type type, bool is_array, size_t count,
                       uint64_t text);
 void compat_entry_free(entry *e);
-/* Where the texts of an entry of strings begin; and puts text `index` to `at`, which is returned
- * moved behind it. */
-char *compat_entry_text(const entry *e);
-char *compat_entry_add_text(entry *e, size_t index, char *at, gufo_str text);
+/* Frees the values of one that is removed: a named_drop. */
+void compat_entry_drop(void *unused, void *e);
+/* Gives an entry of strings its text `index`; all come in order. */
+void compat_entry_add_text(entry *e, size_t index, gufo_str text);
 /* Bytes of the values of an entry that are not strings. */
 size_t compat_entry_size(const entry *e);
 
-/* Appends an entry, whose key is not there yet, and takes it over; false without memory. */
-bool compat_entries_add(struct gguf_context *ctx, const entry *e);
-/* The place of the entry with this key; -1 if there is none. */
-int64_t compat_entries_find(const struct gguf_context *ctx, const char *key);
-void compat_entries_remove(struct gguf_context *ctx, size_t index);
+/* Appends an entry, in place of one with the same key, and takes it over.  False without memory:
+ * nothing is changed, and the entry freed. */
+bool compat_entries_put(struct gguf_context *ctx, entry *e);
 /* Copies of all entries of `other` to the end, where they replace those with the same keys; false
  * without memory, and nothing is changed then. */
 bool compat_entries_take_all(struct gguf_context *ctx, const struct gguf_context *other);
-void compat_entries_free(struct gguf_context *ctx);
 
 /* The entry with that id; aborts if there is none. */
 const entry *compat_entry_at(const struct gguf_context *ctx, int64_t id);
@@ -89,7 +93,7 @@ const entry *compat_entry_at(const struct gguf_context *ctx, int64_t id);
 
 static inline tensor_info *compat_tensor(const struct gguf_context *ctx, uint64_t index)
 {
-    return records_at(&ctx->tensors, index);
+    return (tensor_info *)named_list_slot(&ctx->tensors, index);
 }
 
 /* Appends a tensor, whose name is not there yet, at `offset`; false without memory. */

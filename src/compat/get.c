@@ -33,17 +33,21 @@ size_t gguf_get_data_offset(const struct gguf_context *ctx)
 
 int64_t gguf_get_n_kv(const struct gguf_context *ctx)
 {
-    return (int64_t)ctx->entry_count;
+    return (int64_t)ctx->entries.count;
 }
 
 int64_t gguf_find_key(const struct gguf_context *ctx, const char *key)
 {
-    return compat_entries_find(ctx, key);
+    uint64_t slot;
+
+    return named_list_find(&ctx->entries, gufo_str_of(key), &slot)
+               ? (int64_t)named_list_position(&ctx->entries, slot)
+               : -1;
 }
 
 const char *gguf_get_key(const struct gguf_context *ctx, int64_t key_id)
 {
-    return compat_entry_at(ctx, key_id)->key;
+    return compat_entry_at(ctx, key_id)->named.name.data;
 }
 
 enum gguf_type gguf_get_kv_type(const struct gguf_context *ctx, int64_t key_id)
@@ -61,9 +65,10 @@ static const void *value_of_type(const struct gguf_context *ctx, int64_t id, enu
     const entry *e = compat_entry_at(ctx, id);
 
     if (e->count != 1)
-        GGML_ABORT("key \"%s\" holds an array of %zu elements, not one value", e->key, e->count);
+        GGML_ABORT("key \"%s\" holds an array of %zu elements, not one value", e->named.name.data,
+                   e->count);
     if (e->type != type)
-        GGML_ABORT("key \"%s\" holds type %s, not %s", e->key, type_names[e->type],
+        GGML_ABORT("key \"%s\" holds type %s, not %s", e->named.name.data, type_names[e->type],
                    type_names[type]);
     return e->values;
 }
@@ -74,16 +79,7 @@ static const void *value_of_type(const struct gguf_context *ctx, int64_t id, enu
         return *(const c_type *)value_of_type(ctx, key_id, value_type);        \
     }
 
-DEFINE_GETTER(u8, uint8_t, GGUF_TYPE_UINT8)
-DEFINE_GETTER(i8, int8_t, GGUF_TYPE_INT8)
-DEFINE_GETTER(u16, uint16_t, GGUF_TYPE_UINT16)
-DEFINE_GETTER(i16, int16_t, GGUF_TYPE_INT16)
-DEFINE_GETTER(u32, uint32_t, GGUF_TYPE_UINT32)
-DEFINE_GETTER(i32, int32_t, GGUF_TYPE_INT32)
-DEFINE_GETTER(f32, float, GGUF_TYPE_FLOAT32)
-DEFINE_GETTER(u64, uint64_t, GGUF_TYPE_UINT64)
-DEFINE_GETTER(i64, int64_t, GGUF_TYPE_INT64)
-DEFINE_GETTER(f64, double, GGUF_TYPE_FLOAT64)
+COMPAT_NUMBERS(DEFINE_GETTER)
 
 bool gguf_get_val_bool(const struct gguf_context *ctx, int64_t key_id)
 {
@@ -101,7 +97,7 @@ const char *gguf_get_val_str(const struct gguf_context *ctx, int64_t key_id)
 static const void *plain_values(const entry *e)
 {
     if (e->type == GGUF_TYPE_STRING)
-        GGML_ABORT("key \"%s\" holds strings, which are not plain data", e->key);
+        GGML_ABORT("key \"%s\" holds strings, which are not plain data", e->named.name.data);
     return e->values;
 }
 
@@ -110,7 +106,8 @@ const void *gguf_get_val_data(const struct gguf_context *ctx, int64_t key_id)
     const entry *e = compat_entry_at(ctx, key_id);
 
     if (e->count != 1)
-        GGML_ABORT("key \"%s\" holds an array of %zu elements, not one value", e->key, e->count);
+        GGML_ABORT("key \"%s\" holds an array of %zu elements, not one value", e->named.name.data,
+                   e->count);
     return plain_values(e);
 }
 
@@ -121,7 +118,8 @@ enum gguf_type gguf_get_arr_type(const struct gguf_context *ctx, int64_t key_id)
     const entry *e = compat_entry_at(ctx, key_id);
 
     if (!e->is_array)
-        GGML_ABORT("key \"%s\" holds type %s, not an array", e->key, type_names[e->type]);
+        GGML_ABORT("key \"%s\" holds type %s, not an array", e->named.name.data,
+                   type_names[e->type]);
     return e->type;
 }
 
@@ -141,6 +139,7 @@ const char *gguf_get_arr_str(const struct gguf_context *ctx, int64_t key_id, siz
     const gufo_str *strings = e->values;
 
     if (e->type != GGUF_TYPE_STRING)
-        GGML_ABORT("key \"%s\" holds type %s, not strings", e->key, type_names[e->type]);
+        GGML_ABORT("key \"%s\" holds type %s, not strings", e->named.name.data,
+                   type_names[e->type]);
     return i < e->count ? strings[i].data : NULL;
 }

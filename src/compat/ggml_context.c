@@ -115,15 +115,16 @@ static uint64_t data_size(enum ggml_type type, int n_dims, const int64_t *ne)
 {
     int64_t block = ggml_blck_size(type);
     uint64_t size;
+    bool fits;
 
     GGML_ASSERT(n_dims >= 1 && n_dims <= GGML_MAX_DIMS);
     GGML_ASSERT(block > 0 && ne[0] >= 0 && ne[0] % block == 0);
     size = (uint64_t)(ne[0] / block);
-    if (!checked_mul(size, ggml_type_size(type), &size))
-        GGML_ABORT("the size of a tensor does not fit into 64 bits");
+    fits = checked_mul(size, ggml_type_size(type), &size);
     for (int i = 1; i < n_dims; i++)
-        if (ne[i] < 0 || !checked_mul(size, (uint64_t)ne[i], &size))
-            GGML_ABORT("the size of a tensor does not fit into 64 bits");
+        fits = fits && ne[i] >= 0 && checked_mul(size, (uint64_t)ne[i], &size);
+    if (!fits)
+        GGML_ABORT("the size of a tensor does not fit into 64 bits");
     return size;
 }
 

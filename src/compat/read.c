@@ -16,6 +16,7 @@
 
 typedef struct reader {
     const gufo_model *file;
+    gufo_facts facts;
     uint64_t start; /* of the file, in its container */
     struct gguf_context *ctx;
     uint64_t data_size; /* with the padding behind the last tensor */
@@ -32,8 +33,8 @@ static bool out_of_memory(const reader *r)
 
 static bool check_encoding(const reader *r)
 {
-    uint32_t version = gufo_model_facts(r->file).version;
-    bool big = gufo_model_facts(r->file).byte_order == GUFO_BIG_ENDIAN;
+    uint32_t version = r->facts.version;
+    bool big = r->facts.byte_order == GUFO_BIG_ENDIAN;
 
     if (version < 2)
         return fail_with(r->error, GUFO_E_VERSION, 4, "version 1 is not supported by this API") ==
@@ -45,64 +46,47 @@ static bool check_encoding(const reader *r)
     return true;
 }
 
-/* The bytes of the one value: through a double, a signalling NaN would become quiet. */
-static bool read_number(const reader *r, const gufo_entry *from, entry *to)
-{
-    if (!compat_entry_new(to, from->key, (enum gguf_type)from->value.type, false, 1, 0))
-        return out_of_memory(r);
-    return gufo_model_read_raw(r->file, from->value_offset, to->values, compat_entry_size(to),
-                               r->error) == GUFO_OK;
-}
-
-static bool read_numbers(const reader *r, const gufo_entry *from, entry *to)
-{
-    const gufo_array *array = &from->value.as.array;
-
-    if (array->count > SIZE_MAX || !compat_entry_new(to, from->key, (enum gguf_type)array->type,
-                                                     true, (size_t)array->count, 0))
-        return out_of_memory(r);
-    return gufo_array_read(array, 0, array->count, to->values, r->error) == GUFO_OK;
-}
-
-static bool read_string(const reader *r, const gufo_entry *from, entry *to)
-{
-    gufo_str text = from->value.as.str;
-
-    if (!compat_entry_new(to, from->key, GGUF_TYPE_STRING, false, 1, (uint64_t)text.len + 1))
-        return out_of_memory(r);
-    (void)compat_entry_add_text(to, 0, compat_entry_text(to), text);
-    return true;
-}
-
+/* Texts and terminators take no more than texts and lengths did. */
 static bool read_strings(const reader *r, const gufo_entry *from, entry *to)
 {
-    const gufo_array *array = &from->value.as.array;
-    gufo_array_iter iter = gufo_array_start(array);
+    gufo_array_iter iter = gufo_array_start(&from->value.as.array);
     gufo_value element;
     size_t index = 0;
-    char *at;
 
-    /* Texts and terminators take no more than texts and lengths did. */
-    if (array->count > SIZE_MAX ||
-        !compat_entry_new(to, from->key, GGUF_TYPE_STRING, true, (size_t)array->count, array->size))
-        return out_of_memory(r);
-    for (at = compat_entry_text(to); gufo_array_next(&iter, &element); index++)
-        at = compat_entry_add_text(to, index, at, element.as.str);
-    if (iter.changed || index < array->count)
+    if (!to->is_array) {
+        compat_entry_add_text(to, 0, from->value.as.str);
+        return true;
+    }
+    for (; gufo_array_next(&iter, &element); index++)
+        compat_entry_add_text(to, index, element.as.str);
+    if (iter.changed || index < to->count)
         return fail_with(r->error, GUFO_E_CHANGED, from->offset,
                          "the file was changed while it was read") == GUFO_OK;
     return true;
 }
 
-typedef bool read_values_fn(const reader *r, const gufo_entry *from, entry *to);
-
-static read_values_fn *values_reader(gufo_value_type type, gufo_value_type elements)
+/* The bytes of one value: through a double, a signalling NaN would become quiet. */
+static bool read_numbers(const reader *r, const gufo_entry *from, entry *to)
 {
-    if (type != GUFO_VALUE_ARRAY)
-        return type == GUFO_VALUE_STRING ? read_string : read_number;
-    if (elements == GUFO_VALUE_ARRAY)
-        return NULL;
-    return elements == GUFO_VALUE_STRING ? read_strings : read_numbers;
+    if (to->is_array)
+        return gufo_array_read(&from->value.as.array, 0, to->count, to->values, r->error) ==
+               GUFO_OK;
+    return gufo_model_read_raw(r->file, from->value_offset, to->values, compat_entry_size(to),
+                               r->error) == GUFO_OK;
+}
+
+static bool read_values(const reader *r, const gufo_entry *from, entry *to)
+{
+    const gufo_value *value = &from->value;
+    bool is_array = value->type == GUFO_VALUE_ARRAY;
+    gufo_value_type type = is_array ? value->as.array.type : value->type;
+    uint64_t count = is_array ? value->as.array.count : 1;
+    uint64_t text = is_array ? value->as.array.size : (uint64_t)value->as.str.len + 1;
+
+    if (count > SIZE_MAX ||
+        !compat_entry_new(to, from->key, (enum gguf_type)type, is_array, (size_t)count, text))
+        return out_of_memory(r);
+    return (type == GUFO_VALUE_STRING ? read_strings : read_numbers)(r, from, to);
 }
 
 /* A bool in a file may be any byte. */
@@ -116,28 +100,21 @@ static void make_bools(entry *e)
 
 static bool read_entry(const reader *r, const gufo_entry *from)
 {
-    bool is_array = from->value.type == GUFO_VALUE_ARRAY;
-    read_values_fn *read_values =
-        values_reader(from->value.type, is_array ? from->value.as.array.type : GUFO_VALUE_UINT8);
-    char quoted[GUFO_QUOTE_SIZE];
     entry e = {0};
 
     if (memchr(from->key.data, '\0', from->key.len) != NULL)
         return fail_with(r->error, GUFO_E_MALFORMED, from->offset, "key %s holds a NUL byte",
-                         quote_name(quoted, from->key)) == GUFO_OK;
-    if (read_values == NULL)
+                         QUOTED(from->key)) == GUFO_OK;
+    if (from->value.type == GUFO_VALUE_ARRAY && from->value.as.array.type == GUFO_VALUE_ARRAY)
         return fail_with(r->error, GUFO_E_TYPE, from->offset,
                          "key %s holds arrays inside an array, which this API cannot show",
-                         quote_name(quoted, from->key)) == GUFO_OK;
+                         QUOTED(from->key)) == GUFO_OK;
     if (!read_values(r, from, &e)) {
         compat_entry_free(&e);
         return false;
     }
     make_bools(&e);
-    if (compat_entries_add(r->ctx, &e))
-        return true;
-    compat_entry_free(&e);
-    return out_of_memory(r);
+    return compat_entries_put(r->ctx, &e) || out_of_memory(r);
 }
 
 static bool read_entries(const reader *r)
@@ -147,12 +124,12 @@ static bool read_entries(const reader *r)
     for (uint64_t i = 0; gufo_metadata_at(r->file, i, &from); i++)
         if (!read_entry(r, &from))
             return false;
-    r->ctx->version = gufo_model_facts(r->file).version;
-    r->ctx->alignment = gufo_model_facts(r->file).alignment;
+    r->ctx->version = r->facts.version;
+    r->ctx->alignment = r->facts.alignment;
     if ((r->ctx->alignment & (r->ctx->alignment - 1)) != 0)
-        return fail_with(r->error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
-                         "general.alignment is %zu, which is not a power of two",
-                         r->ctx->alignment) == GUFO_OK;
+        return refuse(r->error, GUFO_E_MALFORMED,
+                      "general.alignment is %zu, which is not a power of two",
+                      r->ctx->alignment) == GUFO_OK;
     return true;
 }
 
@@ -160,10 +137,8 @@ static bool read_entries(const reader *r)
 
 static bool tensor_failure(const reader *r, const gufo_tensor *from, const char *what)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     return fail_with(r->error, GUFO_E_MALFORMED, from->info_offset, "tensor %s %s",
-                     quote_name(quoted, from->name), what) == GUFO_OK;
+                     QUOTED(from->name), what) == GUFO_OK;
 }
 
 /* Whether sizes that ggml computes from this shape stay within those of memory.  A dim of zero must
@@ -205,7 +180,7 @@ static bool shape_tensor(const reader *r, const gufo_tensor *from, struct ggml_t
 /* ggml wants data in the order of the infos, with nothing but padding between. */
 static bool read_tensor(reader *r, const gufo_tensor *from)
 {
-    uint64_t offset = from->offset - gufo_model_facts(r->file).data_offset;
+    uint64_t offset = from->offset - r->facts.data_offset;
     struct ggml_tensor tensor = {0};
 
     if (!shape_tensor(r, from, &tensor))
@@ -227,10 +202,10 @@ static bool read_tensors(reader *r)
     for (uint64_t i = 0; gufo_tensor_at(r->file, i, &from); i++)
         if (!read_tensor(r, &from))
             return false;
-    end = padded = r->start + gufo_model_facts(r->file).infos_end; /* inside the file */
-    if (r->ctx->tensors.count > 0 && (!checked_align(end, r->ctx->alignment, &padded) ||
-                                      padded - r->start > gufo_model_facts(r->file).size))
-        return fail_with(r->error, GUFO_E_TRUNCATED, gufo_model_facts(r->file).size,
+    end = padded = r->start + r->facts.infos_end; /* inside the file */
+    if (r->ctx->tensors.count > 0 &&
+        (!checked_align(end, r->ctx->alignment, &padded) || padded - r->start > r->facts.size))
+        return fail_with(r->error, GUFO_E_TRUNCATED, r->facts.size,
                          "the file ends before the place where tensor data begins") == GUFO_OK;
     r->ctx->data_offset = (size_t)padded;
     return true;
@@ -243,12 +218,12 @@ static bool read_tensors(reader *r)
 static struct ggml_context *new_pool(const reader *r, bool no_alloc)
 {
     uint64_t tensors = r->ctx->tensors.count + (no_alloc ? 0 : 1), size;
-    uint64_t behind = gufo_model_facts(r->file).size - (r->ctx->data_offset - r->start);
+    uint64_t behind = r->facts.size - (r->ctx->data_offset - r->start);
     struct ggml_context *pool = NULL;
     void *trial;
 
     if (!no_alloc && r->data_size > behind) {
-        (void)fail_with(r->error, GUFO_E_TRUNCATED, gufo_model_facts(r->file).size,
+        (void)fail_with(r->error, GUFO_E_TRUNCATED, r->facts.size,
                         "tensor data with its padding takes %" PRIu64 " bytes, but only %" PRIu64
                         " are left in the file",
                         r->data_size, behind);
@@ -314,7 +289,11 @@ static bool make_tensors(const reader *r, struct gguf_init_params params)
 struct gguf_context *compat_read(const gufo_model *file, uint64_t start,
                                  struct gguf_init_params params, uint64_t *end, gufo_error *error)
 {
-    reader r = {.file = file, .start = start, .ctx = gguf_init_empty(), .error = error};
+    reader r = {.file = file,
+                .facts = gufo_model_facts(file),
+                .start = start,
+                .ctx = gguf_init_empty(),
+                .error = error};
     bool loads = params.ctx != NULL && !params.no_alloc;
 
     if (r.ctx == NULL) {
@@ -326,6 +305,6 @@ struct gguf_context *compat_read(const gufo_model *file, uint64_t start,
         gguf_free(r.ctx);
         return NULL;
     }
-    *end = loads ? r.ctx->data_offset + r.data_size : start + gufo_model_facts(file).infos_end;
+    *end = loads ? r.ctx->data_offset + r.data_size : start + r.facts.infos_end;
     return r.ctx;
 }

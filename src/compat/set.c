@@ -29,16 +29,9 @@ static void check_key(const char *key, enum gguf_type type, bool is_array, const
 /* Puts a complete entry at the end, in place of one with the same key. */
 static void put(struct gguf_context *ctx, entry *e)
 {
-    int64_t old = compat_entries_find(ctx, e->key);
-
-    if (!compat_entries_add(ctx, e)) {
-        compat_entry_free(e);
+    if (!compat_entries_put(ctx, e))
         ctx->incomplete = true;
-        return;
-    }
-    if (old >= 0)
-        compat_entries_remove(ctx, (size_t)old);
-    if (is_alignment(e->key))
+    else if (is_alignment(e->named.name.data))
         compat_lay_out(ctx);
 }
 
@@ -67,16 +60,7 @@ static void set_plain(struct gguf_context *ctx, const char *key, enum gguf_type 
         set_plain(ctx, key, value_type, false, &val, 1);                            \
     }
 
-DEFINE_SETTER(u8, uint8_t, GGUF_TYPE_UINT8)
-DEFINE_SETTER(i8, int8_t, GGUF_TYPE_INT8)
-DEFINE_SETTER(u16, uint16_t, GGUF_TYPE_UINT16)
-DEFINE_SETTER(i16, int16_t, GGUF_TYPE_INT16)
-DEFINE_SETTER(u32, uint32_t, GGUF_TYPE_UINT32)
-DEFINE_SETTER(i32, int32_t, GGUF_TYPE_INT32)
-DEFINE_SETTER(f32, float, GGUF_TYPE_FLOAT32)
-DEFINE_SETTER(u64, uint64_t, GGUF_TYPE_UINT64)
-DEFINE_SETTER(i64, int64_t, GGUF_TYPE_INT64)
-DEFINE_SETTER(f64, double, GGUF_TYPE_FLOAT64)
+COMPAT_NUMBERS(DEFINE_SETTER)
 
 void gguf_set_val_bool(struct gguf_context *ctx, const char *key, bool val)
 {
@@ -95,7 +79,6 @@ static void set_strings(struct gguf_context *ctx, const char *key, bool is_array
                         const char *const *strings, size_t count)
 {
     uint64_t text = 0;
-    char *at;
     entry e;
 
     check_key(key, GGUF_TYPE_STRING, is_array, NULL);
@@ -108,9 +91,8 @@ static void set_strings(struct gguf_context *ctx, const char *key, bool is_array
         ctx->incomplete = true;
         return;
     }
-    at = compat_entry_text(&e);
     for (size_t i = 0; i < count; i++)
-        at = compat_entry_add_text(&e, i, at, gufo_str_of(strings[i]));
+        compat_entry_add_text(&e, i, gufo_str_of(strings[i]));
     put(ctx, &e);
 }
 
@@ -126,11 +108,11 @@ void gguf_set_arr_str(struct gguf_context *ctx, const char *key, const char **da
 
 int64_t gguf_remove_key(struct gguf_context *ctx, const char *key)
 {
-    int64_t id = compat_entries_find(ctx, key);
+    int64_t id = gguf_find_key(ctx, key);
     bool relays = is_alignment(key); /* the key may be that of the entry */
 
     if (id >= 0)
-        compat_entries_remove(ctx, (size_t)id);
+        (void)named_list_remove_name(&ctx->entries, gufo_str_of(key));
     if (relays)
         compat_lay_out(ctx);
     return id;

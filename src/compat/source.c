@@ -2,6 +2,7 @@
 #include "compat/context.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +11,19 @@
 /* Bytes of metadata that are read into memory at most. */
 #define MAX_METADATA ((uint64_t)1 << 30)
 
+static const gufo_open_options as_ggml = {.flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA};
 static const struct gguf_init_params only_metadata = {true, NULL};
+
+void compat_report(const char *path, const gufo_error *error)
+{
+    char line[sizeof error->message + 512], where[48] = "";
+
+    if (error->offset != GUFO_NO_OFFSET)
+        (void)snprintf(where, sizeof where, "byte %" PRIu64 ": ", error->offset);
+    (void)snprintf(line, sizeof line, "gguf: %.256s%s%s%s\n", path != NULL ? path : "",
+                   path != NULL ? ": " : "", where, error->message);
+    compat_log(line);
+}
 
 struct gguf_context *gguf_init_empty(void)
 {
@@ -20,7 +33,9 @@ struct gguf_context *gguf_init_empty(void)
         return NULL;
     ctx->version = GGUF_VERSION;
     ctx->alignment = GGUF_DEFAULT_ALIGNMENT;
-    ctx->tensors.size = sizeof(tensor_info);
+    named_list_init(&ctx->entries, sizeof(entry), "key", &default_allocator);
+    named_list_init(&ctx->tensors, sizeof(tensor_info), "tensor", &default_allocator);
+    ctx->entries.drop = compat_entry_drop;
     return ctx;
 }
 
@@ -28,9 +43,8 @@ void gguf_free(struct gguf_context *ctx)
 {
     if (ctx == NULL)
         return;
-    compat_entries_free(ctx);
-    records_free(&ctx->tensors, &default_allocator);
-    name_index_free(&ctx->names, &default_allocator);
+    named_list_free(&ctx->entries);
+    named_list_free(&ctx->tensors);
     free(ctx);
 }
 
@@ -51,23 +65,21 @@ static struct gguf_context *read_and_close(gufo_model *file, const char *path, u
 
 struct gguf_context *gguf_init_from_file(const char *fname, struct gguf_init_params params)
 {
-    gufo_open_options options = {.flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA};
     gufo_error error;
     uint64_t end;
 
-    return read_and_close(gufo_open(fname, &options, &error), fname, 0, params, &end, &error);
+    return read_and_close(gufo_open(fname, &as_ggml, &error), fname, 0, params, &end, &error);
 }
 
 struct gguf_context *gguf_init_from_buffer(const void *data, size_t size,
                                            struct gguf_init_params params)
 {
-    gufo_open_options options = {.flags = COMPAT_OPEN_FLAGS};
     gufo_error error;
     uint64_t end;
 
     if (data == NULL || size == 0)
         return NULL;
-    return read_and_close(gufo_open_memory(data, size, &options, &error), NULL, 0, params, &end,
+    return read_and_close(gufo_open_memory(data, size, &as_ggml, &error), NULL, 0, params, &end,
                           &error);
 }
 
@@ -109,7 +121,6 @@ static bool measure(FILE *file, uint64_t *start, uint64_t *size)
 
 struct gguf_context *gguf_init_from_file_ptr(FILE *file, struct gguf_init_params params)
 {
-    gufo_open_options options = {.flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA};
     file_source from = {.file = file};
     gufo_source source = {.context = &from, .read = read_file};
     struct gguf_context *ctx;
@@ -118,7 +129,7 @@ struct gguf_context *gguf_init_from_file_ptr(FILE *file, struct gguf_init_params
 
     if (file == NULL || !measure(file, &from.start, &source.size))
         return NULL;
-    ctx = read_and_close(gufo_open_source(&source, &options, &error), NULL, from.start, params,
+    ctx = read_and_close(gufo_open_source(&source, &as_ggml, &error), NULL, from.start, params,
                          &end, &error);
     if (ctx != NULL)
         (void)fseeko(file, (off_t)end, SEEK_SET);
@@ -189,14 +200,13 @@ static gufo_status read_padded(void *context, uint64_t offset, void *buffer, siz
 
 bool compat_check(const void *meta, size_t size, size_t padding, gufo_error *error)
 {
-    gufo_open_options options = {.flags = COMPAT_OPEN_FLAGS, .max_unmapped = MAX_METADATA};
     padded_source from = {meta, size};
     gufo_source source = {.context = &from, .size = (uint64_t)size + padding, .read = read_padded};
     struct gguf_context *ctx = NULL;
     gufo_error reason;
     uint64_t end;
     bool readable;
-    gufo_model *file = gufo_open_source(&source, &options, &reason);
+    gufo_model *file = gufo_open_source(&source, &as_ggml, &reason);
 
     if (file != NULL)
         ctx = compat_read(file, 0, only_metadata, &end, &reason);

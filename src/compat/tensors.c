@@ -22,7 +22,7 @@ int64_t gguf_find_tensor(const struct gguf_context *ctx, const char *name)
 {
     uint64_t found;
 
-    return name_index_find(&ctx->names, gufo_str_of(name), &found) ? (int64_t)found : -1;
+    return named_list_find(&ctx->tensors, gufo_str_of(name), &found) ? (int64_t)found : -1;
 }
 
 size_t gguf_get_tensor_offset(const struct gguf_context *ctx, int64_t tensor_id)
@@ -52,24 +52,17 @@ size_t gguf_get_tensor_size(const struct gguf_context *ctx, int64_t tensor_id)
 
 /* ---- changing ------------------------------------------------------------------------------- */
 
-static gufo_str name_of(const void *owner, uint64_t index)
-{
-    return gufo_str_of(compat_tensor(owner, index)->tensor.name);
-}
-
 bool compat_tensors_add(struct gguf_context *ctx, const struct ggml_tensor *tensor, uint64_t offset)
 {
-    uint64_t count = ctx->tensors.count, first;
+    const tensor_info info = {.tensor = *tensor, .offset = offset};
+    uint64_t count = ctx->tensors.count;
     tensor_info *added;
 
-    ctx->names.name_of = name_of;
-    ctx->names.owner = ctx;
     if (count >= GUFO_MAX_COUNT ||
-        name_index_grow(&ctx->names, count, &default_allocator, NULL) != GUFO_OK ||
-        (added = records_add(&ctx->tensors, &default_allocator)) == NULL)
+        named_list_add(&ctx->tensors, gufo_str_of(tensor->name), false, &info, NULL) != GUFO_OK)
         return false;
-    *added = (tensor_info){*tensor, offset};
-    (void)name_index_add(&ctx->names, count, &first);
+    added = compat_tensor(ctx, count);
+    added->named.name.data = added->tensor.name;
     return true;
 }
 
@@ -97,11 +90,11 @@ static void lay_out_behind_first(struct gguf_context *ctx)
 
 void compat_lay_out(struct gguf_context *ctx)
 {
-    int64_t id = compat_entries_find(ctx, GGUF_KEY_GENERAL_ALIGNMENT);
+    int64_t id = gguf_find_key(ctx, GGUF_KEY_GENERAL_ALIGNMENT);
     uint32_t alignment = GGUF_DEFAULT_ALIGNMENT;
 
     if (id >= 0) /* of this type: other entries are neither read nor set */
-        memcpy(&alignment, ctx->entries[id].values, sizeof alignment);
+        memcpy(&alignment, compat_entry_at(ctx, id)->values, sizeof alignment);
     ctx->alignment = alignment;
     lay_out_behind_first(ctx);
 }

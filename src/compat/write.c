@@ -22,19 +22,13 @@
 
 static bool encode_values(encoder *e, const entry *item)
 {
-    const gufo_str *strings = item->values;
-
-    if (item->type != GGUF_TYPE_STRING)
-        return encode_bytes(e, item->values, compat_entry_size(item));
-    for (size_t i = 0; i < item->count; i++)
-        if (!encode_string(e, strings[i]))
-            return false;
-    return true;
+    return item->type == GGUF_TYPE_STRING ? encode_strings(e, item->values, item->count)
+                                          : encode_bytes(e, item->values, compat_entry_size(item));
 }
 
 static bool encode_entry(encoder *e, const entry *item)
 {
-    bool done = encode_string(e, (gufo_str){item->key, item->key_len});
+    bool done = encode_string(e, item->named.name);
 
     if (item->is_array)
         done = done && encode_u32(e, GGUF_TYPE_ARRAY) && encode_u32(e, (uint32_t)item->type) &&
@@ -55,32 +49,25 @@ static uint32_t written_dims(const struct ggml_tensor *tensor)
     return n;
 }
 
-static bool encode_info(encoder *e, const tensor_info *info)
+static bool encode_tensor(encoder *e, const tensor_info *info)
 {
     const struct ggml_tensor *tensor = &info->tensor;
-    uint32_t n_dims = written_dims(tensor);
-    bool done = encode_string(e, gufo_str_of(tensor->name)) && encode_u32(e, n_dims);
 
-    for (uint32_t i = 0; i < n_dims && done; i++)
-        done = encode_u64(e, (uint64_t)tensor->ne[i]);
-    return done && encode_u32(e, (uint32_t)tensor->type) && encode_u64(e, info->offset);
-}
-
-static encoder new_encoder(void)
-{
-    /* Contexts are written in the byte order of this machine. */
-    return (encoder){.out.allocator = &default_allocator, .big = HOST_IS_BIG_ENDIAN};
+    return encode_info(e, info->named.name, written_dims(tensor), (const uint64_t *)tensor->ne,
+                       (uint32_t)tensor->type, info->offset);
 }
 
 static bool encode_all(const struct gguf_context *ctx, encoder *e)
 {
-    bool done = !ctx->incomplete && encode_bytes(e, GGUF_MAGIC, 4) && encode_u32(e, ctx->version) &&
-                encode_u64(e, ctx->tensors.count) && encode_u64(e, ctx->entry_count);
+    uint64_t slot = 0;
+    const entry *item;
+    bool done =
+        !ctx->incomplete && encode_header(e, ctx->version, ctx->tensors.count, ctx->entries.count);
 
-    for (size_t i = 0; i < ctx->entry_count && done; i++)
-        done = encode_entry(e, &ctx->entries[i]);
+    while (done && (item = named_list_next(&ctx->entries, &slot)) != NULL)
+        done = encode_entry(e, item);
     for (uint64_t i = 0; i < ctx->tensors.count && done; i++)
-        done = encode_info(e, compat_tensor(ctx, i));
+        done = encode_tensor(e, compat_tensor(ctx, i));
     return done;
 }
 
@@ -93,37 +80,11 @@ static size_t padding_behind(size_t size, size_t alignment)
  * memory runs out, or if the reader would refuse it. */
 static bool encode_meta(const struct gguf_context *ctx, encoder *e, gufo_error *error)
 {
-    *e = new_encoder();
+    /* Contexts are written in the byte order of this machine. */
+    *e = (encoder){.out.allocator = &default_allocator, .big = HOST_IS_BIG_ENDIAN};
     if (!encode_all(ctx, e))
         return fail_memory(error) == GUFO_OK;
     return compat_check(e->out.data, e->out.len, padding_behind(e->out.len, ctx->alignment), error);
-}
-
-size_t gguf_get_meta_size(const struct gguf_context *ctx)
-{
-    gufo_error error;
-    size_t size = 0;
-    encoder e;
-
-    if (encode_meta(ctx, &e, &error))
-        size = GGML_PAD(e.out.len, ctx->alignment);
-    else
-        compat_report(NULL, &error);
-    buffer_free(&e.out);
-    return size;
-}
-
-void gguf_get_meta_data(const struct gguf_context *ctx, void *data)
-{
-    gufo_error error;
-    encoder e;
-
-    if (encode_meta(ctx, &e, &error)) {
-        memcpy(data, e.out.data, e.out.len);
-        memset((char *)data + e.out.len, 0, padding_behind(e.out.len, ctx->alignment));
-    } else
-        compat_report(NULL, &error);
-    buffer_free(&e.out);
 }
 
 /* ---- data ----------------------------------------------------------------------------------- */
@@ -202,22 +163,6 @@ static bool write_encoded(const struct gguf_context *ctx, const buffer *meta, bo
     return done;
 }
 
-bool compat_write(const struct gguf_context *ctx, bool only_meta, compat_sink *sink, void *to)
-{
-    gufo_error error;
-    encoder e;
-    bool done;
-
-    if (!only_meta)
-        check_data(ctx);
-    done = encode_meta(ctx, &e, &error) &&
-           write_encoded(ctx, &e.out, only_meta, &(destination){sink, to, &error});
-    buffer_free(&e.out);
-    if (!done)
-        compat_report(NULL, &error);
-    return done;
-}
-
 /* ---- files ---------------------------------------------------------------------------------- */
 
 static bool to_stream(void *to, const void *data, size_t size, gufo_error *error)
@@ -225,12 +170,6 @@ static bool to_stream(void *to, const void *data, size_t size, gufo_error *error
     if (fwrite(data, 1, size, to) == size)
         return true;
     return fail_io(error, errno, "cannot write") == GUFO_OK;
-}
-
-bool gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file, bool only_meta)
-{
-    GGML_ASSERT(file != NULL);
-    return compat_write(ctx, only_meta, to_stream, file);
 }
 
 /* What is not a regular file (a device, a pipe), or is in a folder where no file can be created, is
@@ -289,7 +228,11 @@ static bool write_path(const struct gguf_context *ctx, const buffer *meta, const
     return done;
 }
 
-bool gguf_write_to_file(const struct gguf_context *ctx, const char *fname, bool only_meta)
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+/* To a path, or to a sink. */
+static bool write_all(const struct gguf_context *ctx, bool only_meta, const char *fname,
+                      compat_sink *sink, void *to)
 {
     gufo_error error;
     encoder e;
@@ -297,9 +240,58 @@ bool gguf_write_to_file(const struct gguf_context *ctx, const char *fname, bool 
 
     if (!only_meta)
         check_data(ctx); /* before there is a file that aborting would leave behind */
-    done = encode_meta(ctx, &e, &error) && write_path(ctx, &e.out, fname, only_meta, &error);
+    done =
+        encode_meta(ctx, &e, &error) &&
+        (fname != NULL ? write_path(ctx, &e.out, fname, only_meta, &error)
+                       : write_encoded(ctx, &e.out, only_meta, &(destination){sink, to, &error}));
     buffer_free(&e.out);
     if (!done)
         compat_report(fname, &error);
     return done;
+}
+
+bool compat_write(const struct gguf_context *ctx, bool only_meta, compat_sink *sink, void *to)
+{
+    return write_all(ctx, only_meta, NULL, sink, to);
+}
+
+bool gguf_write_to_file(const struct gguf_context *ctx, const char *fname, bool only_meta)
+{
+    GGML_ASSERT(fname != NULL);
+    return write_all(ctx, only_meta, fname, NULL, NULL);
+}
+
+bool gguf_write_to_file_ptr(const struct gguf_context *ctx, FILE *file, bool only_meta)
+{
+    GGML_ASSERT(file != NULL);
+    return compat_write(ctx, only_meta, to_stream, file);
+}
+
+static bool to_count(void *to, const void *data, size_t size, gufo_error *error)
+{
+    (void)data, (void)error;
+    *(size_t *)to += size;
+    return true;
+}
+
+size_t gguf_get_meta_size(const struct gguf_context *ctx)
+{
+    size_t size = 0;
+
+    return compat_write(ctx, true, to_count, &size) ? size : 0;
+}
+
+static bool to_memory(void *to, const void *data, size_t size, gufo_error *error)
+{
+    char **at = to;
+
+    (void)error;
+    memcpy(*at, data, size);
+    *at += size;
+    return true;
+}
+
+void gguf_get_meta_data(const struct gguf_context *ctx, void *data)
+{
+    (void)compat_write(ctx, true, to_memory, &data);
 }

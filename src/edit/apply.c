@@ -22,11 +22,9 @@ gufo_status gufo_edit_plan_for(gufo_edit *edit, const gufo_edit_target *target, 
         edit->document->encoding.version = version;
         document_touch(edit->document);
     }
-    if (status != GUFO_OK)
-        return edit_fail(edit, status, error);
-    if (out != NULL)
+    if (status == GUFO_OK && out != NULL)
         *out = plan;
-    return GUFO_OK;
+    return model_fail(edit->model, status, error);
 }
 
 /* If an edit in place proves impossible, the file is rewritten. */
@@ -66,15 +64,13 @@ gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_edit_target *target, con
     *recover = false;
     status = edit_check_call(edit, target, error);
     if (status != GUFO_OK)
-        return edit_fail(edit, status, error);
+        return model_fail(edit->model, status, error);
     edit->applied = true;
     status = edit_choose(edit, target, &plan, error);
     if (status == GUFO_OK)
         status = write_planned(edit, target, run, &plan, recover, error);
     edit_give_back(edit);
-    if (status != GUFO_OK)
-        return edit_fail(edit, status, error);
-    if (done != NULL)
+    if (status == GUFO_OK && done != NULL)
         *done = plan;
-    return GUFO_OK;
+    return model_fail(edit->model, status, error);
 }

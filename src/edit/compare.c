@@ -4,6 +4,8 @@
  * the same; numbers are compared only where bytes differ, because equal bytes are equal numbers. */
 #include "edit/compare.h"
 
+#include <string.h>
+
 #include "base/checked.h"
 #include "base/error.h"
 #include "codec/interleaved.h"
@@ -11,15 +13,6 @@
 #include "format/model/model.h"
 
 /* ---- pairs of tensors ----------------------------------------------------------------------- */
-
-static bool same_shape(const gufo_tensor *a, const gufo_tensor *b)
-{
-    bool same = a->n_dims == b->n_dims;
-
-    for (size_t i = 0; i < GUFO_MAX_DIMS; i++)
-        same = same && a->dims[i] == b->dims[i];
-    return same;
-}
 
 static void report(comparing *c, const gufo_tensor_difference *d)
 {
@@ -59,7 +52,7 @@ static gufo_status compare_pair(comparing *c, gufo_tensor_difference *d, gufo_er
     gufo_status status;
 
     d->type = d->a.type != d->b.type;
-    d->shape = !same_shape(&d->a, &d->b);
+    d->shape = d->a.n_dims != d->b.n_dims || memcmp(d->a.dims, d->b.dims, sizeof d->a.dims) != 0;
     status = compare_data(c, d, error);
     if (status != GUFO_OK)
         return status;
@@ -100,11 +93,10 @@ static gufo_status report_added(comparing *c, gufo_error *error)
 {
     gufo_tensor_difference d = {.kind = GUFO_DIFFERENCE_ADDED};
     gufo_status status = GUFO_OK;
-    gufo_tensor other;
 
     for (uint64_t i = 0; i < gufo_tensor_count(c->models[1]) && status == GUFO_OK; i++) {
         status = compare_side(1, model_tensor_at(c->models[1], i, &d.b, error), error);
-        if (status == GUFO_OK && !gufo_tensor_find_str(c->models[0], d.b.name, &other))
+        if (status == GUFO_OK && !gufo_tensor_find_str(c->models[0], d.b.name, NULL))
             report(c, &d);
     }
     return status;
@@ -115,23 +107,20 @@ static gufo_status report_added(comparing *c, gufo_error *error)
 static gufo_status measure(comparing *c, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
-    gufo_tensor a, b;
+    gufo_tensor a;
 
     for (unsigned side = 0; side < 2; side++) {
         if (gufo_model_has_data(c->models[side]))
             continue;
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                        "the data of a pipe cannot be compared");
-        fail_in(error, side == 0 ? GUFO_FILE_INPUT : GUFO_FILE_SECOND_INPUT, 0,
-                gufo_model_name(c->models[side]));
-        return GUFO_E_ARGUMENT;
+        status = refuse(error, GUFO_E_ARGUMENT, "the data of a pipe cannot be compared");
+        return compare_side(side, model_fail(c->models[side], status, error), error);
     }
     for (uint64_t i = 0; i < gufo_tensor_count(c->models[0]) && status == GUFO_OK; i++) {
         status = compare_side(0, model_tensor_at(c->models[0], i, &a, error), error);
-        if (status == GUFO_OK && gufo_tensor_find_str(c->models[1], a.name, &b) &&
+        if (status == GUFO_OK && gufo_tensor_find_str(c->models[1], a.name, NULL) &&
             !checked_add(c->total, a.size, &c->total))
-            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                             "the tensors have more bytes in total than can be counted");
+            return refuse(error, GUFO_E_RANGE,
+                          "the tensors have more bytes in total than can be counted");
     }
     return status;
 }
@@ -156,13 +145,6 @@ static bool is_same(const gufo_comparison *result)
     return true;
 }
 
-static gufo_status check_options(const gufo_compare_options *options, gufo_error *error)
-{
-    if (flags_check(options->flags, GUFO_COMPARE_VALUES, "gufo_compare_options", error) != GUFO_OK)
-        return GUFO_E_ARGUMENT;
-    return reserved_check(options->reserved, "gufo_compare_options", error);
-}
-
 gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
                          const gufo_compare_options *options, const gufo_run *run,
                          gufo_comparison *result, gufo_error *error)
@@ -170,17 +152,17 @@ gufo_status gufo_compare(const gufo_model *a, const gufo_model *b,
     static const gufo_compare_options defaults = {0};
     gufo_comparison unwanted;
     comparing c = {.models = {a, b},
-                   .options = options,
+                   .options = options != NULL ? options : &defaults,
                    .run = run_of(run),
                    .result = result != NULL ? result : &unwanted};
     gufo_status status = run_check(c.run, error);
 
-    if (options == NULL)
-        c.options = &defaults;
     c.allocator = run_allocator(c.run);
     *c.result = (gufo_comparison){0};
     if (status == GUFO_OK)
-        status = check_options(c.options, error);
+        status = flags_check(c.options->flags, GUFO_COMPARE_VALUES, "gufo_compare_options", error);
+    if (status == GUFO_OK)
+        status = reserved_check(c.options->reserved, "gufo_compare_options", error);
     if (status != GUFO_OK)
         return status;
     note_files(&c);

@@ -9,6 +9,7 @@
 #ifndef EDIT_COMPARE_H
 #define EDIT_COMPARE_H
 
+#include "base/threads.h"
 #include "gufo/compare.h"
 
 typedef struct comparing {
@@ -52,7 +53,9 @@ void compare_conclude(gufo_value_difference *d);
 /* Reports how much of the tensor that is looked at is done, in bytes of a. */
 gufo_status compare_progress(comparing *c, uint64_t part, gufo_error *error);
 
-/* Threads that use so many bytes each: as many as are asked for, in bounded memory. */
-unsigned compare_threads(const comparing *c, size_t bytes, uint64_t parts);
+/* Runs a loop on as many threads as are asked for, in bounded memory: *memory has `bytes` for
+ * each while it runs. */
+gufo_status compare_run(const comparing *c, parallel_loop *loop, size_t bytes, void **memory,
+                        gufo_error *error);
 
 #endif

@@ -6,8 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
-#include "base/threads.h"
 #include "edit/compare.h"
 
 enum { CHUNK_BYTES = 256 * 1024 };
@@ -15,9 +13,9 @@ enum { CHUNK_BYTES = 256 * 1024 };
 typedef struct byte_walk {
     comparing *c;
     const compared_side *sides;
-    uint64_t size;   /* bytes to compare */
-    uint64_t chunk;  /* bytes of a chunk: whole groups of blocks */
-    uint8_t *memory; /* two chunks for each thread */
+    uint64_t size;  /* bytes to compare */
+    uint64_t chunk; /* bytes of a chunk: whole groups of blocks */
+    void *memory;   /* two chunks for each thread */
     bool turn;
     gufo_tensor_difference *difference;
 } byte_walk;
@@ -52,7 +50,7 @@ static gufo_status compare_chunk(void *context, unsigned thread, uint64_t index,
 {
     byte_walk *w = context;
     byte_result *out = result;
-    uint8_t *a = w->memory + (size_t)(2 * thread * w->chunk), *b = a + w->chunk;
+    uint8_t *a = (uint8_t *)w->memory + (size_t)(2 * thread * w->chunk), *b = a + w->chunk;
     uint64_t size = size_of_chunk(w, index), at = 0;
     gufo_status status = read_side(w, 0, index, a, error);
 
@@ -76,25 +74,18 @@ static gufo_status take_chunk(void *context, uint64_t index, const void *result,
         return compare_progress(w->c, index * w->chunk + size_of_chunk(w, index), error);
     w->difference->data = true;
     w->difference->first = chunk->first;
-    return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "a difference was found");
+    return refuse(error, GUFO_E_STOPPED, "a difference was found");
 }
 
 static gufo_status walk(byte_walk *w, gufo_error *error)
 {
-    uint64_t chunks = (w->size - 1) / w->chunk + 1;
-    parallel_loop loop = {.end = chunks,
-                          .threads = compare_threads(w->c, 2 * (size_t)w->chunk, chunks),
+    parallel_loop loop = {.end = (w->size - 1) / w->chunk + 1,
                           .result_size = sizeof(byte_result),
                           .context = w,
                           .work = compare_chunk,
                           .hand_over = take_chunk};
-    gufo_status status;
+    gufo_status status = compare_run(w->c, &loop, 2 * (size_t)w->chunk, &w->memory, error);
 
-    w->memory = mem_alloc(w->c->allocator, (size_t)(2 * w->chunk * loop.threads));
-    if (w->memory == NULL)
-        return fail_memory(error);
-    status = parallel_run(&loop, w->c->allocator, error);
-    mem_free(w->c->allocator, w->memory);
     return w->difference->data ? GUFO_OK : status;
 }
 

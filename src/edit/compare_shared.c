@@ -1,5 +1,7 @@
 /* What comparing bytes and comparing numbers share: threads, progress, reading. */
-#include "base/threads.h"
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/memory.h"
 #include "codec/run.h"
 #include "edit/compare.h"
 
@@ -12,13 +14,19 @@ gufo_status compare_progress(comparing *c, uint64_t part, gufo_error *error)
     return run_progress(c->run, c->shown, c->total, error);
 }
 
-unsigned compare_threads(const comparing *c, size_t bytes, uint64_t parts)
+gufo_status compare_run(const comparing *c, parallel_loop *loop, size_t bytes, void **memory,
+                        gufo_error *error)
 {
     uint64_t threads = c->run->threads != 0 ? c->run->threads : thread_default_count();
+    gufo_status status;
 
-    if (threads > WORK_BYTES / bytes)
-        threads = WORK_BYTES / bytes;
-    return (unsigned)(threads < parts ? threads : parts);
+    loop->threads = (unsigned)smaller(smaller(threads, WORK_BYTES / bytes), loop->end);
+    *memory = mem_alloc(c->allocator, loop->threads * bytes);
+    if (*memory == NULL)
+        return fail_memory(error);
+    status = parallel_run(loop, c->allocator, error);
+    mem_free(c->allocator, *memory);
+    return status;
 }
 
 gufo_status compare_side(unsigned number, gufo_status status, gufo_error *error)

@@ -13,8 +13,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/memory.h"
-#include "base/threads.h"
 #include "codec/wide.h"
 #include "edit/compare.h"
 
@@ -32,7 +30,7 @@ typedef struct value_walk {
     const compared_side *sides;
     uint64_t rows, columns; /* of a band */
     uint64_t tile_columns, tiles_per_band, tiles;
-    value_worker *workers;
+    void *workers; /* of value_worker: one for each thread */
     gufo_value_difference *sum;
 } value_walk;
 
@@ -111,7 +109,7 @@ static gufo_status look_at_tile(void *context, unsigned thread, uint64_t index, 
                                 gufo_error *error)
 {
     value_walk *w = context;
-    value_worker *worker = &w->workers[thread];
+    value_worker *worker = (value_worker *)w->workers + thread;
     tile t = {.band = index / w->tiles_per_band,
               .column = index % w->tiles_per_band * w->tile_columns};
     gufo_status status;
@@ -159,27 +157,15 @@ static bool can_decode(const compared_side *s)
 static gufo_status run(value_walk *w, gufo_error *error)
 {
     parallel_loop loop = {.end = w->tiles,
-                          .threads = compare_threads(w->c, sizeof *w->workers, w->tiles),
                           .result_size = sizeof(gufo_value_difference),
                           .context = w,
                           .work = look_at_tile,
                           .hand_over = take_tile};
-    gufo_status status;
 
-    w->workers = mem_alloc(w->c->allocator, loop.threads * sizeof *w->workers);
-    if (w->workers == NULL)
-        return fail_memory(error);
-    status = parallel_run(&loop, w->c->allocator, error);
-    mem_free(w->c->allocator, w->workers);
-    return status;
+    return compare_run(w->c, &loop, sizeof(value_worker), &w->workers, error);
 }
 
 /* ---- what sums come to ---------------------------------------------------------------------- */
-
-static double rmse_of(const gufo_value_difference *d)
-{
-    return d->compared > 0 ? sqrt(d->square_difference / (double)d->compared) : 0;
-}
 
 static double relative_of(const gufo_value_difference *d)
 {
@@ -201,7 +187,7 @@ static double cosine_of(const gufo_value_difference *d)
 
 void compare_conclude(gufo_value_difference *d)
 {
-    d->rmse = rmse_of(d);
+    d->rmse = d->compared > 0 ? sqrt(d->square_difference / (double)d->compared) : 0;
     d->relative = relative_of(d);
     d->cosine = cosine_of(d);
 }

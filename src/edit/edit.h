@@ -40,9 +40,6 @@ gufo_status edit_check_options(const char *path, const gufo_edit_options *option
 const char *edit_obstacle(gufo_edit *edit, char room[160]);
 void edit_give_back(gufo_edit *edit);
 
-/* Names the file in an error that does not name one.  Returns `status`. */
-gufo_status edit_fail(const gufo_edit *edit, gufo_status status, gufo_error *error);
-
 /* ---- settled.c ------------------------------------------------------------------------------ */
 
 /* GUFO_E_ARGUMENT while the file is being edited, or if an edit of it was interrupted.  `locked`:

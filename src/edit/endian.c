@@ -28,11 +28,10 @@ static gufo_status check(const gufo_model *input, const gufo_endian_options *opt
     if (status != GUFO_OK)
         return status;
     if (options->order != GUFO_LITTLE_ENDIAN && options->order != GUFO_BIG_ENDIAN)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "byte order %d does not exist",
-                         (int)options->order);
+        return refuse(error, GUFO_E_ARGUMENT, "byte order %d does not exist", (int)options->order);
     if (gufo_model_facts(gufo_model_shard(input, 0)).byte_order == options->order)
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is %s-endian already",
-                           options->order == GUFO_BIG_ENDIAN ? "big" : "little");
+        status = refuse(error, GUFO_E_ARGUMENT, "the model is %s-endian already",
+                        options->order == GUFO_BIG_ENDIAN ? "big" : "little");
     return model_fail(input, status, error);
 }
 

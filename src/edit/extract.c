@@ -36,27 +36,21 @@ static uint32_t target_of(const gufo_extract_options *options, const part *p)
     return GUFO_TYPE_F32;
 }
 
-static bool decodes(const part *p)
-{
-    return p->type != NULL && (p->type->flags & GUFO_ELEMENT_DECODES) != 0;
-}
-
 static gufo_status check_decodable(const part *p, gufo_error *error)
 {
     const interleaved *merged = p->type != NULL ? interleaved_find(p->type->id) : NULL;
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t row_count;
 
-    if (!decodes(p))
+    if (p->type == NULL || (p->type->flags & GUFO_ELEMENT_DECODES) == 0)
         return fail_with(error, GUFO_E_TYPE, p->source.info_offset,
                          "tensor %s has element type %" PRIu32 ", which cannot be decoded",
-                         quote_name(quoted, p->source.name), p->source.type);
+                         QUOTED(p->source.name), p->source.type);
     if (merged == NULL || p->source.elements == 0)
         return GUFO_OK;
     if (p->source.dims[0] > MOST_MERGED_COLUMNS)
         return fail_with(error, GUFO_E_LIMIT, p->source.info_offset,
                          "rows of tensor %s are too long to be decoded in groups",
-                         quote_name(quoted, p->source.name));
+                         QUOTED(p->source.name));
     row_count = p->source.elements / p->source.dims[0];
     if (row_count % merged->rows != 0)
         return fail_with(error, GUFO_E_ARGUMENT, p->source.info_offset,
@@ -82,13 +76,12 @@ static gufo_status plan_decoding(part *p, gufo_error *error)
 static gufo_status plan_part(const extraction *x, part *p, gufo_error *error)
 {
     const gufo_extract_options *options = x->options;
-    char quoted[GUFO_QUOTE_SIZE];
 
     p->target = target_of(options, p);
     if (options->format == GUFO_EXTRACT_NUMPY && p->target == GUFO_TYPE_BF16)
         return fail_with(error, GUFO_E_TYPE, p->source.info_offset,
                          "tensor %s would be bfloat16, a type that NumPy does not have",
-                         quote_name(quoted, p->source.name));
+                         QUOTED(p->source.name));
     if (p->target != p->source.type)
         return plan_decoding(p, error);
     /* Asking for numbers asks for those of this machine's kind of file, even if they are stored. */
@@ -111,7 +104,7 @@ static gufo_status plan_parts(extraction *x, const uint64_t *tensors, gufo_error
         part *p = &x->parts[i];
 
         if (!gufo_tensor_at(input, tensors[i], &p->source))
-            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, tensors[i]);
+            return refuse(error, GUFO_E_RANGE, "no tensor %" PRIu64, tensors[i]);
         p->type = gufo_element_type_by_id(p->source.type);
         p->size = p->source.size;
         status = model_fail(model_holding(input, &p->source), plan_part(x, p, error), error);
@@ -121,24 +114,18 @@ static gufo_status plan_parts(extraction *x, const uint64_t *tensors, gufo_error
 
 /* ---- the file ------------------------------------------------------------------------------- */
 
-static gufo_status no_header(extraction *x, gufo_error *error)
-{
-    (void)x, (void)error;
-    return GUFO_OK;
-}
-
 /* Makes the header, which says where the data will be: that decides the order of the parts. */
 static gufo_status make_header(extraction *x, gufo_error *error)
 {
     static gufo_status (*const headers[])(extraction *, gufo_error *) = {
-        [GUFO_EXTRACT_RAW] = no_header,
         [GUFO_EXTRACT_NUMPY] = extract_numpy_header,
         [GUFO_EXTRACT_SAFETENSORS] = extract_safetensors_header,
     };
-    gufo_status status;
+    gufo_status status = GUFO_OK;
 
     x->header.allocator = &x->job->allocator;
-    status = headers[x->options->format](x, error);
+    if (x->options->format != GUFO_EXTRACT_RAW)
+        status = headers[x->options->format](x, error);
     planner_of(x->job)->header = x->header.data;
     return status;
 }
@@ -156,8 +143,7 @@ static gufo_status add_target(extraction *x, uint32_t *number, gufo_error *error
         p->place = end;
         file.data_size += p->size;
         if (!checked_add(end, p->size, &end) || end > INT64_MAX)
-            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                             "the file would be larger than any file can be");
+            return refuse(error, GUFO_E_RANGE, "the file would be larger than any file can be");
     }
     file.size = end;
     return job_add_target(x->job, &file, number, error);
@@ -213,18 +199,15 @@ static gufo_status check_options(const gufo_extract_options *options, size_t cou
     if (status != GUFO_OK)
         return status;
     if (options->format > GUFO_EXTRACT_SAFETENSORS)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "format %d does not exist",
-                         (int)options->format);
+        return refuse(error, GUFO_E_ARGUMENT, "format %d does not exist", (int)options->format);
     if (options->type != NULL && options->type->id != GUFO_TYPE_F32 &&
         options->type->id != GUFO_TYPE_F16 && options->type->id != GUFO_TYPE_BF16)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "numbers are extracted as F32, F16 or BF16, not as %s",
-                         options->type->name);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "numbers are extracted as F32, F16 or BF16, not as %s", options->type->name);
     if (count != 1 && options->format != GUFO_EXTRACT_SAFETENSORS)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "%zu tensors cannot be in one file of this format; safetensors holds "
-                         "several",
-                         count);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "%zu tensors cannot be in one file of this format; safetensors holds several",
+                      count);
     return GUFO_OK;
 }
 
@@ -236,7 +219,7 @@ gufo_job *gufo_job_extract(const gufo_model *input, const uint64_t *tensors, siz
     gufo_status status;
 
     if (tensors == NULL && count > 0)
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the list of tensors is missing");
+        (void)refuse(error, GUFO_E_ARGUMENT, "the list of tensors is missing");
     else if (planner_check_input(input, error) == GUFO_OK &&
              check_options(x.options, count, error) == GUFO_OK)
         x.job = planner_begin(input, x.options->allocator, error);

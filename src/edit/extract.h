@@ -40,9 +40,6 @@ typedef struct extraction {
     buffer header;
 } extraction;
 
-/* Append text; false without memory. */
-__attribute__((format(printf, 2, 3))) bool buffer_print(buffer *out, const char *format, ...);
-
 /* Append the bytes before the data.  The second one puts the parts into their order first. */
 gufo_status extract_numpy_header(extraction *x, gufo_error *error);
 gufo_status extract_safetensors_header(extraction *x, gufo_error *error);

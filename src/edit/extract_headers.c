@@ -27,7 +27,7 @@ const number_type *extract_number_type(uint32_t id)
 
 enum { NUMPY_ALIGNMENT = 64, NUMPY_BEFORE = 10, SAFETENSORS_ALIGNMENT = 8, LENGTH = 8 };
 
-bool buffer_print(buffer *out, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool buffer_print(buffer *out, const char *format, ...)
 {
     char text[128];
     va_list arguments;
@@ -125,14 +125,12 @@ static bool print_string(buffer *out, gufo_str text)
 
 static gufo_status check_name(const gufo_tensor *tensor, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     if (gufo_utf8_valid_prefix(tensor->name) == tensor->name.len &&
         !gufo_str_equal(tensor->name, gufo_str_of("__metadata__")))
         return GUFO_OK;
     return fail_with(error, GUFO_E_ARGUMENT, tensor->info_offset,
                      "%s cannot be the name of a tensor in a safetensors file",
-                     quote_name(quoted, tensor->name));
+                     QUOTED(tensor->name));
 }
 
 /* "name":{"dtype":"F32","shape":[4,3],"data_offsets":[0,48]} */

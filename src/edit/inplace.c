@@ -65,8 +65,8 @@ static gufo_status take_out(int fd, const edit_journal *j)
     gufo_status status = clear_magic(fd, NULL);
 
     if (status == GUFO_OK)
-        status = write_synced(fd, j->inserted, j->old_header, j->old_size, NULL);
-    if (status == GUFO_OK && disk_collapse(fd, 0, j->inserted) != 0)
+        status = write_synced(fd, j->head.inserted, j->old_header, j->head.old_size, NULL);
+    if (status == GUFO_OK && disk_collapse(fd, 0, j->head.inserted) != 0)
         status = GUFO_E_IO;
     return status == GUFO_OK ? edit_sync(fd, NULL) : status;
 }
@@ -84,8 +84,8 @@ static bool roll_back(const gufo_edit *edit, const char *journal_path)
         edit_journal_read(&j, journal_path, &info, &edit->allocator, &state, NULL) != GUFO_OK ||
         state != JOURNAL_COMPLETE)
         return false;
-    if ((uint64_t)info.st_size == j.file_size)
-        back = edit_put_header(edit->fd, j.old_header, j.old_size, NULL) == GUFO_OK;
+    if ((uint64_t)info.st_size == j.head.file_size)
+        back = edit_put_header(edit->fd, j.old_header, j.head.old_size, NULL) == GUFO_OK;
     else
         back = take_out(edit->fd, &j) == GUFO_OK;
     edit_journal_close(&j);
@@ -93,18 +93,6 @@ static bool roll_back(const gufo_edit *edit, const char *journal_path)
 }
 
 /* ---- the edit ------------------------------------------------------------------------------- */
-
-/* What the journal says of this edit. */
-static edit_journal describe(const gufo_edit *edit, const uint8_t *header,
-                             const gufo_edit_plan *plan)
-{
-    return (edit_journal){.file_size = gufo_model_facts(edit->model).size,
-                          .inserted = plan->data_offset - plan->old_data_offset,
-                          .old_size = plan->old_data_offset,
-                          .new_size = plan->data_offset,
-                          .old_header = model_file(edit->model)->source.base,
-                          .new_header = header};
-}
 
 /* *refused: the file is as it was. */
 static gufo_status insert_synced(const gufo_edit *edit, uint64_t size, bool *refused,
@@ -122,26 +110,26 @@ static gufo_status insert_synced(const gufo_edit *edit, uint64_t size, bool *ref
 }
 
 /* Everything between the journal's two ends. */
-static gufo_status change_file(const gufo_edit *edit, const uint8_t *header,
-                               const gufo_edit_plan *plan, bool *refused, gufo_error *error)
+static gufo_status change_file(const gufo_edit *edit, const edit_journal *j, bool *refused,
+                               gufo_error *error)
 {
-    uint64_t inserted = plan->data_offset - plan->old_data_offset;
     gufo_status status;
 
     *refused = false;
-    if (inserted == 0)
-        return edit_put_header(edit->fd, header, plan->data_offset, error);
-    status = insert_synced(edit, inserted, refused, error);
-    return status == GUFO_OK ? put_cleared(edit->fd, header, plan->data_offset, error) : status;
+    if (j->head.inserted == 0)
+        return edit_put_header(edit->fd, j->new_header, j->head.new_size, error);
+    status = insert_synced(edit, j->head.inserted, refused, error);
+    return status == GUFO_OK ? put_cleared(edit->fd, j->new_header, j->head.new_size, error)
+                             : status;
 }
 
 /* With the journal on disk. */
-static gufo_status change_and_settle(const gufo_edit *edit, const uint8_t *header,
-                                     const gufo_edit_plan *plan, const char *journal_path,
-                                     in_place_outcome *outcome, gufo_error *error)
+static gufo_status change_and_settle(const gufo_edit *edit, const edit_journal *j,
+                                     const char *journal_path, in_place_outcome *outcome,
+                                     gufo_error *error)
 {
     bool refused, settled;
-    gufo_status status = change_file(edit, header, plan, &refused, error);
+    gufo_status status = change_file(edit, j, &refused, error);
 
     if (status == GUFO_OK) {
         status = edit_journal_remove(journal_path, error);
@@ -158,11 +146,9 @@ static gufo_status change_and_settle(const gufo_edit *edit, const uint8_t *heade
 }
 
 /* With the new header at hand. */
-static gufo_status write_journalled(gufo_edit *edit, const uint8_t *header,
-                                    const gufo_edit_plan *plan, in_place_outcome *outcome,
-                                    gufo_error *error)
+static gufo_status write_journalled(gufo_edit *edit, const edit_journal *j,
+                                    in_place_outcome *outcome, gufo_error *error)
 {
-    edit_journal j = describe(edit, header, plan);
     journal_name path;
     gufo_status status = gufo_model_unchanged(edit->model, error);
     bool created = true;
@@ -170,11 +156,11 @@ static gufo_status write_journalled(gufo_edit *edit, const uint8_t *header,
     if (status == GUFO_OK)
         status = edit_journal_find(&path, edit->real_path, error);
     if (status == GUFO_OK)
-        status = edit_journal_write(&j, path.text, &created, error);
+        status = edit_journal_write(j, path.text, &created, error);
     if (!created)
         *outcome = IN_PLACE_CLOSED;
     else if (status == GUFO_OK)
-        status = change_and_settle(edit, header, plan, path.text, outcome, error);
+        status = change_and_settle(edit, j, path.text, outcome, error);
     else if (edit_check_settled(edit->path, true, NULL) !=
              GUFO_OK) /* the journal is complete, and cannot be removed */
         *outcome = IN_PLACE_BROKEN;
@@ -184,10 +170,16 @@ static gufo_status write_journalled(gufo_edit *edit, const uint8_t *header,
 gufo_status edit_write_in_place(gufo_edit *edit, const gufo_edit_plan *plan,
                                 in_place_outcome *outcome, gufo_error *error)
 {
+    edit_journal j = {.head = {.file_size = gufo_model_facts(edit->model).size,
+                               .inserted = plan->data_offset - plan->old_data_offset,
+                               .old_size = plan->old_data_offset,
+                               .new_size = plan->data_offset},
+                      .old_header = model_file(edit->model)->source.base};
     const void *header;
     size_t size;
     gufo_status status = gufo_document_header(edit->document, &header, &size, error);
 
     *outcome = IN_PLACE_UNTOUCHED;
-    return status == GUFO_OK ? write_journalled(edit, header, plan, outcome, error) : status;
+    j.new_header = header;
+    return status == GUFO_OK ? write_journalled(edit, &j, outcome, error) : status;
 }

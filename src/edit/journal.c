@@ -80,22 +80,20 @@ gufo_status edit_journal_remove(const char *path, gufo_error *error)
 
 static gufo_status write_all(const edit_journal *j, int fd, gufo_error *error)
 {
-    const pending_head head = {.file_size = j->file_size,
-                               .inserted = j->inserted,
-                               .old_size = j->old_size,
-                               .new_size = j->new_size,
-                               .old_check = check_of(j->old_header, j->old_size),
-                               .new_check = check_of(j->new_header, j->new_size)};
+    pending_head head = j->head;
     uint8_t bytes[PENDING_HEAD_SIZE];
     gufo_status status;
 
+    head.old_check = check_of(j->old_header, head.old_size);
+    head.new_check = check_of(j->new_header, head.new_size);
     pending_encode(&head, bytes);
     status = output_write_at(fd, 0, bytes, PENDING_HEAD_SIZE, error);
     if (status == GUFO_OK)
-        status = output_write_at(fd, PENDING_HEAD_SIZE, j->old_header, (size_t)j->old_size, error);
+        status =
+            output_write_at(fd, PENDING_HEAD_SIZE, j->old_header, (size_t)head.old_size, error);
     if (status == GUFO_OK)
-        status = output_write_at(fd, PENDING_HEAD_SIZE + j->old_size, j->new_header,
-                                 (size_t)j->new_size, error);
+        status = output_write_at(fd, PENDING_HEAD_SIZE + head.old_size, j->new_header,
+                                 (size_t)head.new_size, error);
     if (status == GUFO_OK && disk_sync_data(fd) != 0)
         status = fail_io(error, errno, "cannot sync the journal");
     return status;
@@ -122,10 +120,7 @@ gufo_status edit_journal_write(const edit_journal *j, const char *path, bool *cr
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* How reading or checking went. */
-typedef enum outcome { GOOD, BAD, UNREADABLE } outcome;
-
-static outcome read_exactly(int fd, uint8_t *bytes, uint64_t size, uint64_t at)
+read_outcome edit_read(int fd, uint8_t *bytes, uint64_t size, uint64_t at)
 {
     while (size > 0) {
         ssize_t got = pread(fd, bytes, next_piece(size, 0), (off_t)at);
@@ -133,41 +128,41 @@ static outcome read_exactly(int fd, uint8_t *bytes, uint64_t size, uint64_t at)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return got < 0 ? UNREADABLE : BAD;
+            return got < 0 ? READ_IMPOSSIBLE : READ_BAD;
         bytes += got;
         at += (uint64_t)got;
         size -= (uint64_t)got;
     }
-    return GOOD;
+    return READ_GOOD;
 }
 
 /* Whether `size` bytes from `from` on have this check. */
-static outcome check_header(int fd, uint64_t from, uint64_t size, uint64_t expected)
+static read_outcome check_header(int fd, uint64_t from, uint64_t size, uint64_t expected)
 {
     uint8_t bytes[PIECE];
     uint64_t check = 0;
 
     for (uint64_t at = 0; at < size; at += PIECE) {
         size_t len = next_piece(size, at);
-        outcome read = read_exactly(fd, bytes, len, from + at);
+        read_outcome read = edit_read(fd, bytes, len, from + at);
 
-        if (read != GOOD)
+        if (read != READ_GOOD)
             return read;
         check = check_piece(check, size, bytes, len);
     }
-    return check == expected ? GOOD : BAD;
+    return check == expected ? READ_GOOD : READ_BAD;
 }
 
 static journal_state check_headers(pending_journal *p)
 {
     const pending_head *h = &p->head;
-    outcome all = check_header(p->fd, PENDING_HEAD_SIZE, h->old_size, h->old_check);
+    read_outcome all = check_header(p->fd, PENDING_HEAD_SIZE, h->old_size, h->old_check);
 
-    if (all == GOOD)
+    if (all == READ_GOOD)
         all = check_header(p->fd, PENDING_HEAD_SIZE + h->old_size, h->new_size, h->new_check);
-    if (all == UNREADABLE)
+    if (all == READ_IMPOSSIBLE)
         p->obstacle = "it cannot be read";
-    return all == GOOD ? JOURNAL_COMPLETE : all == BAD ? JOURNAL_TORN : JOURNAL_UNTRUSTED;
+    return all == READ_GOOD ? JOURNAL_COMPLETE : all == READ_BAD ? JOURNAL_TORN : JOURNAL_UNTRUSTED;
 }
 
 /* Looks at it; the journal of a state that is JOURNAL_COMPLETE is left open. */
@@ -213,46 +208,39 @@ static gufo_status load(edit_journal *j, const pending_journal *p, const gufo_al
 
     if (memory == NULL)
         return fail_memory(error);
-    *j = (edit_journal){.file_size = h->file_size,
-                        .inserted = h->inserted,
-                        .old_size = h->old_size,
-                        .new_size = h->new_size,
+    *j = (edit_journal){.head = *h,
                         .old_header = memory,
                         .new_header = memory + h->old_size,
                         .memory = memory,
                         .allocator = *allocator};
-    if (read_exactly(p->fd, memory, size, PENDING_HEAD_SIZE) == GOOD &&
+    if (edit_read(p->fd, memory, size, PENDING_HEAD_SIZE) == READ_GOOD &&
         check_of(j->old_header, h->old_size) == h->old_check &&
         check_of(j->new_header, h->new_size) == h->new_check)
         return GUFO_OK;
     edit_journal_close(j);
-    return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                     "the journal was changed while it was being read");
+    return refuse(error, GUFO_E_CHANGED, "the journal was changed while it was being read");
 }
 
 gufo_status edit_fail_changed(gufo_error *error)
 {
-    return fail_with(
-        error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-        "the file was changed or replaced after the edit that left a journal; if the file "
-        "is as it should be, remove the file of the same name that ends in "
-        ".gufo-journal");
+    return refuse(error, GUFO_E_CHANGED,
+                  "the file was changed or replaced after the edit that left a journal; if the "
+                  "file is as it should be, remove the file of the same name that ends in "
+                  ".gufo-journal");
 }
 
 static gufo_status fail_state(journal_state state, const char *path, const char *obstacle,
                               gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     switch (state) {
     case JOURNAL_UNTRUSTED:
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "%s is not accepted as the journal of an interrupted edit: %s",
-                         quote_name(quoted, gufo_str_of(strrchr(path, '/') + 1)), obstacle);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "%s is not accepted as the journal of an interrupted edit: %s",
+                      QUOTED(gufo_str_of(strrchr(path, '/') + 1)), obstacle);
     case JOURNAL_OLDER:
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the journal was left by an edit of an older version of gufo; only that "
-                         "version can recover the file");
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the journal was left by an edit of an older version of gufo; only that "
+                      "version can recover the file");
     case JOURNAL_UNFIT:
         return edit_fail_changed(error);
     default:

@@ -19,9 +19,7 @@
 #include "gufo/edit.h"
 
 typedef struct edit_journal {
-    uint64_t file_size; /* before */
-    uint64_t inserted;
-    uint64_t old_size, new_size; /* of the headers */
+    pending_head head; /* whoever writes it adds the checks */
     const uint8_t *old_header, *new_header;
     uint8_t *memory; /* of a journal that was read: what the headers point into */
     gufo_allocator allocator;
@@ -63,6 +61,12 @@ gufo_status edit_journal_read(edit_journal *j, const char *path, const struct st
                               const gufo_allocator *allocator, journal_state *state,
                               gufo_error *error);
 void edit_journal_close(edit_journal *j);
+
+/* How reading or checking went; errno says why something is unreadable. */
+typedef enum read_outcome { READ_GOOD, READ_BAD, READ_IMPOSSIBLE } read_outcome;
+
+/* Reads just so many bytes of a file: READ_BAD if it ends before. */
+read_outcome edit_read(int fd, uint8_t *bytes, uint64_t size, uint64_t at);
 
 /* GUFO_E_CHANGED: journal and file do not go together. */
 gufo_status edit_fail_changed(gufo_error *error);

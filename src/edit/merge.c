@@ -17,18 +17,16 @@ static gufo_status check_count(const gufo_model *input, gufo_error *error)
     gufo_error reason;
 
     if (gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_COUNT_KEY, &count, &reason) != GUFO_OK)
-        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
-                         reason.message);
+        return refuse(error, GUFO_E_SHARDS, "not part of a set: %.200s", reason.message);
     if (count == 0) /* how llama-gguf-split marks what it merged */
-        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                         "not part of a set: split.count is 0, so the file was merged already");
+        return refuse(error, GUFO_E_SHARDS,
+                      "not part of a set: split.count is 0, so the file was merged already");
     (void)gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_NO_KEY, &number, NULL);
     if (count != shards)
-        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                         "this is shard %" PRIu64 " of %" PRIu64
-                         "; to merge a set, name its first shard, "
-                         "NAME-00001-of-%05" PRIu64 ".gguf",
-                         number + 1, count, count);
+        return refuse(error, GUFO_E_SHARDS,
+                      "this is shard %" PRIu64 " of %" PRIu64
+                      "; to merge a set, name its first shard, NAME-00001-of-%05" PRIu64 ".gguf",
+                      number + 1, count, count);
     return GUFO_OK;
 }
 
@@ -45,14 +43,13 @@ static gufo_status check_ids(const gufo_model *input, gufo_error *error)
     for (size_t i = 1; i < gufo_model_shard_count(input); i++) {
         bool found = find_id(gufo_model_shard(input, i), &own);
 
-        if (found != expected || (found && own != first))
-            return model_fail(
-                gufo_model_shard(input, i),
-                fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                          "shard %zu is of another set: its gufo.split.id differs from that of the "
-                          "first",
-                          i + 1),
-                error);
+        if (found != expected || (found && own != first)) {
+            gufo_status status = refuse(error, GUFO_E_SHARDS,
+                                        "shard %zu is of another set: its gufo.split.id differs "
+                                        "from that of the first",
+                                        i + 1);
+            return model_fail(gufo_model_shard(input, i), status, error);
+        }
     }
     return GUFO_OK;
 }

@@ -69,7 +69,7 @@ static bool lacks_tail(const gufo_model *file)
 
 static gufo_status note_file(gufo_job *job, const gufo_model *file, gufo_error *error)
 {
-    uint32_t version = gufo_document_version(planner_of(job)->documents[0]);
+    uint32_t version = gufo_document_version(planner_document_at(planner_of(job), 0));
     gufo_status status = gufo_model_check(file, on_finding, &job->normalised, error);
 
     if (gufo_model_facts(file).version != version)

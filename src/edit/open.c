@@ -45,11 +45,9 @@ static gufo_status check_name(const char *path, int fd, gufo_error *error)
     if (fstat(fd, &opened) != 0 || stat(path, &there) != 0)
         return fail_io(error, errno, "cannot examine");
     if (!S_ISREG(opened.st_mode))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "only a regular file can be edited");
+        return refuse(error, GUFO_E_ARGUMENT, "only a regular file can be edited");
     if (opened.st_dev != there.st_dev || opened.st_ino != there.st_ino)
-        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                         "the file was replaced by another process");
+        return refuse(error, GUFO_E_CHANGED, "the file was replaced by another process");
     return GUFO_OK;
 }
 
@@ -122,7 +120,7 @@ gufo_status edit_check_options(const char *path, const gufo_edit_options *option
                                gufo_error *error)
 {
     if (path == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the path is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "the path is missing");
     if (flags_check(options->flags, known, "gufo_edit_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
     return reserved_check(options->reserved, "gufo_edit_options", error);
@@ -135,11 +133,10 @@ gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options, gu
     gufo_edit *edit;
     gufo_status status;
 
-    if (options == NULL)
-        options = &standard;
+    options = options != NULL ? options : &standard;
     if (edit_check_options(path, options, GUFO_EDIT_READ_ONLY, error) != GUFO_OK)
         return NULL;
-    allocator = options->allocator != NULL ? options->allocator : &default_allocator;
+    allocator = mem_allocator(options->allocator);
     edit = mem_zero(allocator, sizeof *edit);
     if (edit == NULL) {
         (void)fail_memory(error);
@@ -182,12 +179,6 @@ const gufo_model *gufo_edit_model(const gufo_edit *edit)
 gufo_document *gufo_edit_document(gufo_edit *edit)
 {
     return edit->document;
-}
-
-gufo_status edit_fail(const gufo_edit *edit, gufo_status status, gufo_error *error)
-{
-    fail_in(error, GUFO_FILE_INPUT, 0, edit->path);
-    return status;
 }
 
 /* ---- who else uses it ----------------------------------------------------------------------- */

@@ -102,8 +102,7 @@ static gufo_status check_readable(const choice *c, gufo_error *error)
     found = gufo_model_facts(model).data_offset;
     gufo_close(model);
     if (found != c->plan->data_offset)
-        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                         "the file was changed while it was being edited");
+        return refuse(error, GUFO_E_CHANGED, "the file was changed while it was being edited");
     return GUFO_OK;
 }
 
@@ -238,9 +237,9 @@ static gufo_status choose_in_place(const choice *c, gufo_error *error)
     }
     if (c->target->in_place != GUFO_EDIT_IN_PLACE_ALWAYS)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "the file cannot be edited in place: %s%s%s", c->plan->not_overwritten,
-                     reason == NULL ? ", and " : "", reason == NULL ? c->plan->not_inserted : "");
+    return refuse(error, GUFO_E_ARGUMENT, "the file cannot be edited in place: %s%s%s",
+                  c->plan->not_overwritten, reason == NULL ? ", and " : "",
+                  reason == NULL ? c->plan->not_inserted : "");
 }
 
 gufo_status edit_choose(gufo_edit *edit, const gufo_edit_target *target, gufo_edit_plan *plan,
@@ -251,8 +250,7 @@ gufo_status edit_choose(gufo_edit *edit, const gufo_edit_target *target, gufo_ed
     bool nothing;
 
     if (target->reserve > GUFO_MAX_RESERVE)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "at most 64 MiB can be reserved for later edits");
+        return refuse(error, GUFO_E_ARGUMENT, "at most 64 MiB can be reserved for later edits");
     *plan = begin_plan(edit, target);
     status = changes_nothing(&c, &nothing, error);
     if (status != GUFO_OK || nothing)
@@ -284,12 +282,12 @@ gufo_status edit_check_call(const gufo_edit *edit, const gufo_edit_target *targe
                             gufo_error *error)
 {
     if (edit->applied)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the edit was applied already");
+        return refuse(error, GUFO_E_ARGUMENT, "the edit was applied already");
     if (edit->fd < 0 && target->output == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the file was opened read-only");
+        return refuse(error, GUFO_E_ARGUMENT, "the file was opened read-only");
     if (target->in_place > GUFO_EDIT_IN_PLACE_NEVER)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "gufo_edit_target.in_place is %d, which does not exist",
-                         (int)target->in_place);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "gufo_edit_target.in_place is %d, which does not exist",
+                      (int)target->in_place);
     return reserved_check(target->reserved, "gufo_edit_target", error);
 }

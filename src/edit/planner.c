@@ -10,9 +10,9 @@ static void free_planner(void *context)
     planner *p = context;
     gufo_allocator allocator = p->allocator;
 
-    for (size_t i = 0; i < p->document_count; i++)
-        gufo_document_free(p->documents[i]);
-    mem_free(&allocator, p->documents);
+    for (uint64_t i = 0; i < p->documents.count; i++)
+        gufo_document_free(planner_document_at(p, i));
+    records_free(&p->documents, &allocator);
     mem_free(&allocator, p->header);
     mem_free(&allocator, p);
 }
@@ -25,6 +25,7 @@ static gufo_status fill(gufo_job *job, const gufo_model *input, gufo_error *erro
         return fail_memory(error);
     p->allocator = job->allocator;
     p->input = input;
+    p->documents.size = sizeof(gufo_document *);
     job->planner = p;
     job->planner_free = free_planner;
     return job_add_shards(job, input, error);
@@ -48,20 +49,13 @@ gufo_job *planner_begin(const gufo_model *input, const gufo_allocator *allocator
 gufo_status planner_own(gufo_job *job, gufo_document *document, gufo_error *error)
 {
     planner *p = planner_of(job);
+    gufo_document **place = records_add(&p->documents, &p->allocator);
 
-    if (p->document_count == p->document_room) {
-        size_t room = 2 * p->document_room + 1;
-        gufo_document **larger =
-            mem_resize(&p->allocator, p->documents, room * sizeof(gufo_document *));
-
-        if (larger == NULL) {
-            gufo_document_free(document);
-            return fail_memory(error);
-        }
-        p->documents = larger;
-        p->document_room = room;
+    if (place == NULL) {
+        gufo_document_free(document);
+        return fail_memory(error);
     }
-    p->documents[p->document_count++] = document;
+    *place = document;
     return GUFO_OK;
 }
 
@@ -85,17 +79,15 @@ gufo_status planner_document(gufo_job *job, gufo_document **out, gufo_error *err
 
 gufo_status planner_check_input(const gufo_model *input, gufo_error *error)
 {
-    return input != NULL
-               ? GUFO_OK
-               : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is missing");
+    return input != NULL ? GUFO_OK : refuse(error, GUFO_E_ARGUMENT, "the model is missing");
 }
 
 gufo_job *planner_end(gufo_job *job, gufo_status status, gufo_error *error)
 {
     planner *p = planner_of(job);
 
-    for (size_t i = 0; i < p->document_count && status == GUFO_OK; i++)
-        status = job_add_document(job, p->documents[i], error);
+    for (uint64_t i = 0; i < p->documents.count && status == GUFO_OK; i++)
+        status = job_add_document(job, planner_document_at(p, i), error);
     if (status == GUFO_OK)
         status = planner_note_normalised(job, error);
     return job_planned(job, model_fail(p->input, status, error), error);

@@ -18,8 +18,7 @@
 typedef struct planner {
     gufo_allocator allocator;
     const gufo_model *input;
-    gufo_document **documents; /* one for each output */
-    size_t document_count, document_room;
+    records documents;     /* of gufo_document *: one for each output */
     void *header;          /* of another format */
     bool keeps_keys;       /* every output has the metadata of its own shard */
     bool drops_shard_keys; /* of a file that was not a shard, too: they get new ones */
@@ -28,6 +27,11 @@ typedef struct planner {
 static inline planner *planner_of(const gufo_job *job)
 {
     return job->planner;
+}
+
+static inline gufo_document *planner_document_at(const planner *p, uint64_t index)
+{
+    return *(gufo_document **)records_at(&p->documents, index);
 }
 
 /* NULL on failure.  GUFO_E_ARGUMENT for a model without files. */

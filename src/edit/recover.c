@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/files/disk.h"
 #include "base/memory.h"
@@ -34,7 +35,7 @@ static uint8_t old_byte(const edit_journal *j, bool inserted, uint64_t at)
 {
     if (!inserted)
         return j->old_header[at];
-    return at < j->inserted ? 0 : j->old_header[at - j->inserted];
+    return at < j->head.inserted ? 0 : j->old_header[at - j->head.inserted];
 }
 
 static void compare(const edit_journal *j, bool inserted, const uint8_t *bytes, uint64_t offset,
@@ -56,23 +57,17 @@ static gufo_status read_likeness(const edit_journal *j, int fd, bool inserted, u
                                  likeness *like, gufo_error *error)
 {
     uint8_t bytes[PIECE];
-    gufo_status status = GUFO_OK;
 
     *like = (likeness){true, true, true};
-    for (uint64_t at = 0; status == GUFO_OK && at < size;) {
-        size_t ask = size - at < PIECE ? (size_t)(size - at) : PIECE;
-        ssize_t got = pread(fd, bytes, ask, (off_t)at);
+    for (uint64_t at = 0; at < size; at += PIECE) {
+        size_t len = (size_t)smaller(size - at, PIECE);
+        read_outcome outcome = edit_read(fd, bytes, len, at);
 
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            status = fail_io(error, got < 0 ? errno : EIO, "cannot read");
-            break;
-        }
-        compare(j, inserted, bytes, at, (size_t)got, like);
-        at += (uint64_t)got;
+        if (outcome != READ_GOOD)
+            return fail_io(error, outcome == READ_BAD ? EIO : errno, "cannot read");
+        compare(j, inserted, bytes, at, len, like);
     }
-    return status;
+    return GUFO_OK;
 }
 
 /* ---- recovery ------------------------------------------------------------------------------- */
@@ -85,7 +80,7 @@ static gufo_status check_untouched(const edit_journal *j, int fd, gufo_error *er
     edit_journal before = *j;
 
     before.new_header = j->old_header;
-    status = read_likeness(&before, fd, false, j->old_size, &like, error);
+    status = read_likeness(&before, fd, false, j->head.old_size, &like, error);
     if (status == GUFO_OK && !like.all_old)
         return edit_fail_changed(error);
     return status;
@@ -106,19 +101,19 @@ static gufo_status complete(const edit_journal *j, int fd, gufo_edit_recovery *o
     if (status != GUFO_OK)
         return status;
     *out = GUFO_EDIT_RECOVERED_OLD;
-    if (j->inserted > 0 && (uint64_t)info.st_size == j->file_size)
+    if (j->head.inserted > 0 && (uint64_t)info.st_size == j->head.file_size)
         return check_untouched(j, fd, error);
-    if ((uint64_t)info.st_size != j->file_size + j->inserted)
+    if ((uint64_t)info.st_size != j->head.file_size + j->head.inserted)
         return edit_fail_changed(error);
-    status = read_likeness(j, fd, j->inserted > 0, j->new_size, &like, error);
+    status = read_likeness(j, fd, j->head.inserted > 0, j->head.new_size, &like, error);
     if (status == GUFO_OK && !like.all_either)
         status = edit_fail_changed(error);
     if (status != GUFO_OK)
         return status;
-    if (like.all_old && j->inserted == 0)
+    if (like.all_old && j->head.inserted == 0)
         return GUFO_OK;
     *out = GUFO_EDIT_RECOVERED_NEW;
-    return like.all_new ? GUFO_OK : edit_put_header(fd, j->new_header, j->new_size, error);
+    return like.all_new ? GUFO_OK : edit_put_header(fd, j->new_header, j->head.new_size, error);
 }
 
 /* Every name of the file would be written to, in whatever folder. */
@@ -126,11 +121,10 @@ static gufo_status check_one_name(const struct stat *info, gufo_error *error)
 {
     if (info->st_nlink == 1)
         return GUFO_OK;
-    return fail_with(
-        error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-        "the file has %ju hard links, all of which a recovery would change; copy it, or "
-        "remove the others",
-        (uintmax_t)info->st_nlink);
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "the file has %ju hard links, all of which a recovery would change; copy it, or "
+                  "remove the others",
+                  (uintmax_t)info->st_nlink);
 }
 
 /* With the file locked. */
@@ -195,8 +189,7 @@ gufo_status gufo_edit_recover(const char *path, const gufo_edit_options *options
     status = edit_check_options(path, options, 0, error);
     if (status != GUFO_OK)
         return status;
-    status = recover(path, options->allocator != NULL ? options->allocator : &default_allocator,
-                     out, error);
+    status = recover(path, mem_allocator(options->allocator), out, error);
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_INPUT, 0, path);
     return status;

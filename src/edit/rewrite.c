@@ -107,20 +107,12 @@ gufo_status edit_rewrite(gufo_edit *edit, const gufo_edit_target *target, const 
 
 /* ---- streams -------------------------------------------------------------------------------- */
 
-static gufo_status stream(gufo_edit *edit, int fd, const gufo_run *run, gufo_error *error)
-{
-    gufo_job *job = plan_job(edit, error);
-    gufo_status status = job != NULL ? gufo_job_stream(job, fd, run, error) : error->code;
-
-    gufo_job_free(job);
-    return status;
-}
-
 gufo_status gufo_edit_stream(gufo_edit *edit, int fd, const gufo_edit_target *target,
                              const gufo_run *run, gufo_error *error)
 {
     gufo_edit_target into = target != NULL ? *target : (gufo_edit_target){0};
     gufo_edit_plan plan = {0};
+    gufo_job *job = NULL;
     gufo_error ignored;
     gufo_status status;
 
@@ -129,7 +121,10 @@ gufo_status gufo_edit_stream(gufo_edit *edit, int fd, const gufo_edit_target *ta
     status = edit_check_call(edit, &into, error);
     if (status == GUFO_OK)
         status = edit_choose(edit, &into, &plan, error);
-    if (status == GUFO_OK)
-        status = stream(edit, fd, run, error);
-    return status == GUFO_OK ? GUFO_OK : edit_fail(edit, status, error);
+    if (status == GUFO_OK) {
+        job = plan_job(edit, error);
+        status = job != NULL ? gufo_job_stream(job, fd, run, error) : error->code;
+    }
+    gufo_job_free(job);
+    return model_fail(edit->model, status, error);
 }

@@ -9,24 +9,17 @@
 /* What the journal says about the file, no matter who holds its lock. */
 static gufo_edit_state look(const char *path)
 {
-    gufo_edit_state state = GUFO_EDIT_STATE_SETTLED;
+    /* Of a file that was changed since, recovery reports that. */
+    static const gufo_edit_state states[] = {[JOURNAL_COMPLETE] = GUFO_EDIT_STATE_INTERRUPTED,
+                                             [JOURNAL_UNFIT] = GUFO_EDIT_STATE_INTERRUPTED,
+                                             [JOURNAL_OLDER] = GUFO_EDIT_STATE_OLDER};
     const char *obstacle;
     journal_name journal;
     struct stat info;
 
-    if (edit_journal_find(&journal, path, NULL) == GUFO_OK && stat(path, &info) == 0)
-        switch (edit_journal_look(journal.text, &info, &obstacle)) {
-        case JOURNAL_COMPLETE:
-        case JOURNAL_UNFIT: /* the file was changed since; recovery reports it */
-            state = GUFO_EDIT_STATE_INTERRUPTED;
-            break;
-        case JOURNAL_OLDER:
-            state = GUFO_EDIT_STATE_OLDER;
-            break;
-        default:
-            break;
-        }
-    return state;
+    if (edit_journal_find(&journal, path, NULL) != GUFO_OK || stat(path, &info) != 0)
+        return GUFO_EDIT_STATE_SETTLED;
+    return states[edit_journal_look(journal.text, &info, &obstacle)];
 }
 
 gufo_edit_state gufo_edit_pending(const char *path)
@@ -46,12 +39,11 @@ gufo_status edit_check_settled(const char *path, bool locked, gufo_error *error)
         [GUFO_EDIT_STATE_INTERRUPTED] =
             "an edit of the file was interrupted and has to be recovered first",
         [GUFO_EDIT_STATE_OLDER] = "an edit of the file by an older version of gufo was "
-                                  "interrupted; only that version can "
-                                  "recover it",
+                                  "interrupted; only that version can recover it",
     };
     gufo_edit_state state = locked ? look(path) : gufo_edit_pending(path);
 
     return state == GUFO_EDIT_STATE_SETTLED
                ? GUFO_OK
-               : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%s", sentences[state]);
+               : refuse(error, GUFO_E_ARGUMENT, "%s", sentences[state]);
 }

@@ -21,8 +21,7 @@ typedef struct split {
     uint64_t alignment;
     uint64_t base[2];              /* header and keys of the first shard, and of any other */
     uint64_t infos, data, tensors; /* of the shard that is being filled */
-    uint64_t *counts;              /* tensors of each shard */
-    size_t shards, room;
+    records shards;                /* of uint64_t: the tensors of each */
     uint64_t id;
 } split;
 
@@ -51,7 +50,7 @@ static void drop_document(const split *s)
 {
     planner *p = planner_of(s->job);
 
-    gufo_document_free(p->documents[--p->document_count]);
+    gufo_document_free(planner_document_at(p, --p->documents.count));
 }
 
 /* Makes the number that is the same for every shard of a split, and differs between models: a hash
@@ -100,7 +99,7 @@ static bool has_room(const split *s, const gufo_tensor *tensor)
 {
     const gufo_split_options *o = s->options;
     uint64_t size =
-        s->base[s->shards > 0] + s->infos + document_info_size(tensor->name, tensor->n_dims);
+        s->base[s->shards.count > 0] + s->infos + document_info_size(tensor->name, tensor->n_dims);
     uint64_t data;
 
     if (o->max_tensors > 0 && s->tensors >= o->max_tensors)
@@ -127,19 +126,14 @@ static void put(split *s, const gufo_tensor *tensor)
 /* Ends the shard that was filled. */
 static gufo_status end_shard(split *s, gufo_error *error)
 {
-    if (s->shards == GUFO_MAX_SHARDS)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %d shards would be needed",
-                         GUFO_MAX_SHARDS);
-    if (s->shards == s->room) {
-        size_t room = 2 * s->room + 1;
-        uint64_t *larger = mem_resize(&s->job->allocator, s->counts, room * sizeof *larger);
+    uint64_t *tensors;
 
-        if (larger == NULL)
-            return fail_memory(error);
-        s->counts = larger;
-        s->room = room;
-    }
-    s->counts[s->shards++] = s->tensors;
+    if (s->shards.count == GUFO_MAX_SHARDS)
+        return refuse(error, GUFO_E_LIMIT, "more than %d shards would be needed", GUFO_MAX_SHARDS);
+    tensors = records_add(&s->shards, &s->job->allocator);
+    if (tensors == NULL)
+        return fail_memory(error);
+    *tensors = s->tensors;
     s->infos = s->data = s->tensors = 0;
     return GUFO_OK;
 }
@@ -158,6 +152,11 @@ static gufo_status distribute(split *s, gufo_error *error)
     return status == GUFO_OK ? end_shard(s, error) : status;
 }
 
+static uint64_t tensors_of(const split *s, size_t index)
+{
+    return *(const uint64_t *)records_at(&s->shards, index);
+}
+
 /* A shard with tensors from `first` on. */
 static gufo_status make_shard(const split *s, size_t index, uint64_t first, gufo_error *error)
 {
@@ -166,9 +165,9 @@ static gufo_status make_shard(const split *s, size_t index, uint64_t first, gufo
     gufo_status status = new_shard(s, index == 0, &document, error);
 
     if (status == GUFO_OK)
-        status = gufo_document_set_shard(document, index, s->shards, gufo_tensor_count(input),
+        status = gufo_document_set_shard(document, index, s->shards.count, gufo_tensor_count(input),
                                          s->id, error);
-    for (uint64_t i = 0; i < s->counts[index] && status == GUFO_OK; i++)
+    for (uint64_t i = 0; i < tensors_of(s, index) && status == GUFO_OK; i++)
         status = gufo_document_copy_tensor(document, input, first + i, error);
     return status;
 }
@@ -182,7 +181,7 @@ static gufo_status plan(split *s, gufo_error *error)
         status = measure_base(s, i, error);
     if (status == GUFO_OK)
         status = distribute(s, error);
-    for (size_t i = 0; i < s->shards && status == GUFO_OK; first += s->counts[i++])
+    for (size_t i = 0; i < s->shards.count && status == GUFO_OK; first += tensors_of(s, i++))
         status = make_shard(s, i, first, error);
     return status;
 }
@@ -195,10 +194,11 @@ static gufo_status check_whole(const gufo_model *input, gufo_error *error)
     if (gufo_model_shard_count(input) == 1 &&
         gufo_get_u64(gufo_model_shard(input, 0), GUFO_SPLIT_COUNT_KEY, &count, NULL) == GUFO_OK &&
         count > 1)
-        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                         "this is one shard of %" PRIu64 "; to split a set again, name its first "
-                         "shard, NAME-00001-of-%05" PRIu64 ".gguf",
-                         count, count);
+        return refuse(error, GUFO_E_SHARDS,
+                      "this is one shard of %" PRIu64
+                      "; to split a set again, name its first shard, NAME-00001-of-%05" PRIu64
+                      ".gguf",
+                      count, count);
     return GUFO_OK;
 }
 
@@ -210,12 +210,11 @@ static gufo_status check_options(const gufo_split_options *options, const gufo_m
     if (status != GUFO_OK)
         return status;
     if (options->max_size == 0 && options->max_tensors == 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "a split needs a limit, in bytes or in tensors: "
-                         "gufo_split_options.max_size or max_tensors");
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "a split needs a limit, in bytes or in tensors: gufo_split_options.max_size "
+                      "or max_tensors");
     if (gufo_tensor_count(input) > INT32_MAX)
-        status = fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
-                           "split.tensors.count cannot hold so many tensors");
+        status = refuse(error, GUFO_E_LIMIT, "split.tensors.count cannot hold so many tensors");
     else
         status = check_whole(input, error);
     return model_fail(input, status, error);
@@ -225,7 +224,7 @@ gufo_job *gufo_job_split(const gufo_model *input, const gufo_split_options *opti
                          gufo_error *error)
 {
     static const gufo_split_options standard = {0};
-    split s = {.options = options != NULL ? options : &standard};
+    split s = {.options = options != NULL ? options : &standard, .shards.size = sizeof(uint64_t)};
     gufo_status status;
 
     if (planner_check_input(input, error) == GUFO_OK &&
@@ -237,6 +236,6 @@ gufo_job *gufo_job_split(const gufo_model *input, const gufo_split_options *opti
     s.job->naming = JOB_NAMED_PREFIX;
     planner_of(s.job)->drops_shard_keys = true;
     status = plan(&s, error);
-    mem_free(&s.job->allocator, s.counts);
+    records_free(&s.shards, &s.job->allocator);
     return planner_end(s.job, status, error);
 }

@@ -65,7 +65,6 @@ static void test_reading(void **state)
         more = reached();
         check(ctx != NULL || more, "allocation %zu: %s", at, last_log);
         check((tensors == NULL) == (ctx == NULL), "allocation %zu", at);
-        /* An index is made when there is memory for it. */
         check(ctx == NULL || gguf_find_key(ctx, "general.name") == 1, "allocation %zu", at);
         gguf_free(ctx);
         ggml_free(tensors);

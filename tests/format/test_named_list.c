@@ -23,7 +23,14 @@ static gufo_str text_of(uint32_t number)
 typedef struct plain {
     uint32_t numbers[NAMES];
     size_t count;
+    size_t added, dropped; /* in all */
 } plain;
+
+static void count_dropped(void *owner, void *record)
+{
+    check(((row *)record)->named.gone, "a record that is dropped is gone");
+    ((plain *)owner)->dropped++;
+}
 
 static size_t plain_find(const plain *p, uint32_t number)
 {
@@ -70,13 +77,16 @@ static void add(named_list *list, plain *p, uint32_t number)
 {
     gufo_str name = text_of(number);
     bool owned = number % 2 == 0;
-    row *added = named_list_add(list, name, owned, &default_allocator, NULL);
+    const row *added;
+    uint64_t slot;
 
-    check(added != NULL && added->number == 0, "a new record is zeroed");
+    assert_int_equal(named_list_add(list, name, owned, &(row){.number = number}, NULL), GUFO_OK);
+    check(named_list_find(list, name, &slot), "%" PRIu32, number);
+    added = row_in(list, slot);
     check(added->named.owns_name == owned && (added->named.name.data == name.data) == !owned,
           "a name is copied if the record is to own it");
-    added->number = number;
     p->numbers[p->count++] = number;
+    p->added++;
 }
 
 static bool is_third(void *context, gufo_str name)
@@ -85,25 +95,15 @@ static bool is_third(void *context, gufo_str name)
     return strtoul(name.data + 1, NULL, 10) % 3 == 0;
 }
 
-/* Removes what is marked. */
-static void sweep(named_list *list)
-{
-    for (uint64_t i = 0; i < list->items.count; i++)
-        if (named_list_slot(list, i)->gone)
-            named_free_name(named_list_slot(list, i), &default_allocator);
-    named_list_sweep(list);
-}
-
 static void remove_thirds(named_list *list, plain *p)
 {
     size_t asked = 0, count = p->count;
-    uint64_t marked = named_list_mark(list, is_third, &asked);
+    uint64_t removed = named_list_remove_all(list, is_third, &asked);
 
-    sweep(list);
     for (size_t i = p->count; i-- > 0;)
         if (p->numbers[i] % 3 == 0)
             plain_remove(p, i);
-    check_u64(marked, count - p->count, "thirds");
+    check_u64(removed, count - p->count, "thirds");
     check_u64(asked, count, "each is asked about once");
 }
 
@@ -114,7 +114,6 @@ static void change(named_list *list, plain *p, uint64_t *random, bool growing)
     uint32_t other = (uint32_t)(random_next(random) % NAMES);
     size_t at = plain_find(p, number);
     uint64_t slot;
-    named removed;
 
     if (at == p->count) {
         if (growing || random_next(random) % 8 == 0)
@@ -123,13 +122,10 @@ static void change(named_list *list, plain *p, uint64_t *random, bool growing)
     }
     check(named_list_find(list, text_of(number), &slot), "%" PRIu32, number);
     if (plain_find(p, other) == p->count) {
-        assert_int_equal(named_list_rename(list, slot, text_of(other), &default_allocator, NULL),
-                         GUFO_OK);
+        assert_int_equal(named_list_rename(list, slot, text_of(other), NULL), GUFO_OK);
         row_in(list, slot)->number = p->numbers[at] = other;
     } else if (!growing || random_next(random) % 4 == 0) {
-        removed = *named_list_slot(list, slot);
         named_list_remove(list, slot);
-        named_free_name(&removed, &default_allocator);
         plain_remove(p, at);
     }
 }
@@ -142,7 +138,9 @@ static void test_random_changes(void **state)
     char label[32];
 
     (void)state;
-    named_list_init(&list, sizeof(row));
+    named_list_init(&list, sizeof(row), "row", &default_allocator);
+    list.owner = &p;
+    list.drop = count_dropped;
     check_same(&list, &p, "empty");
     for (int round = 0; round < 60; round++) {
         for (int i = 0; i < 200; i++)
@@ -152,15 +150,13 @@ static void test_random_changes(void **state)
         snprintf(label, sizeof label, "round %d", round);
         check_same(&list, &p, label);
     }
-    check(named_list_mark(&list, NULL, NULL) == p.count, "all");
-    sweep(&list);
+    check_u64(named_list_remove_all(&list, NULL, NULL), p.count, "all");
+    check_u64(p.dropped, p.added, "each is dropped once");
     p.count = 0;
     check_same(&list, &p, "all removed");
     add(&list, &p, 7);
     check_same(&list, &p, "one again");
-    (void)named_list_mark(&list, NULL, NULL);
-    sweep(&list);
-    named_list_free(&list, &default_allocator);
+    named_list_free(&list);
 }
 
 /* Room that was reserved needs no memory when it is used. */
@@ -173,19 +169,19 @@ static void test_reserve(void **state)
     (void)state;
     counter_init(&c);
     allocator = counter_allocator(&c);
-    named_list_init(&list, sizeof(row));
-    assert_int_equal(named_list_reserve(&list, 300, &allocator, NULL), GUFO_OK);
+    named_list_init(&list, sizeof(row), "row", &allocator);
+    assert_int_equal(named_list_reserve(&list, 300, NULL), GUFO_OK);
     c.fail_at = 1;
     c.calls = 0;
     c.fail_on = true;
     for (uint32_t i = 0; i < 300; i++)
-        assert_non_null(named_list_add(&list, text_of(i), false, &allocator, NULL));
-    assert_null(named_list_add(&list, text_of(300), true, &allocator, NULL));
-    assert_int_equal(named_list_rename(&list, 0, text_of(300), &allocator, NULL), GUFO_E_MEMORY);
-    assert_int_equal(named_list_reserve(&list, 300, &allocator, NULL), GUFO_E_MEMORY);
+        assert_int_equal(named_list_add(&list, text_of(i), false, &(row){0}, NULL), GUFO_OK);
+    assert_int_equal(named_list_add(&list, text_of(300), true, &(row){0}, NULL), GUFO_E_MEMORY);
+    assert_int_equal(named_list_rename(&list, 0, text_of(300), NULL), GUFO_E_MEMORY);
+    assert_int_equal(named_list_reserve(&list, 300, NULL), GUFO_E_MEMORY);
     check_u64(list.count, 300, "a failure changes nothing");
     check_u64(list.items.count, 300, "a failure changes nothing");
-    named_list_free(&list, &allocator);
+    named_list_free(&list);
     check_u64(c.in_use, 0, "leak");
 }
 
@@ -197,11 +193,11 @@ static void test_overwritten_names(void **state)
     uint64_t slot;
 
     (void)state;
-    named_list_init(&list, sizeof(row));
+    named_list_init(&list, sizeof(row), "row", &default_allocator);
     for (int i = 0; i < 20; i++) {
         snprintf(names[i], sizeof names[i], "k%02d", i);
-        assert_non_null(
-            named_list_add(&list, gufo_str_of(names[i]), false, &default_allocator, NULL));
+        assert_int_equal(named_list_add(&list, gufo_str_of(names[i]), false, &(row){0}, NULL),
+                         GUFO_OK);
     }
     for (int i = 0; i < 10; i++)
         memcpy(names[i], "xxx", 3);
@@ -212,9 +208,7 @@ static void test_overwritten_names(void **state)
         check(named_list_find(&list, gufo_str_of(names[i]), &slot), "%s", names[i]);
     check(!named_list_find(&list, gufo_str_of("xxx"), &slot), "xxx");
     memset(names, 'y', sizeof names); /* all of them are the same now */
-    (void)named_list_mark(&list, NULL, NULL);
-    named_list_sweep(&list);
-    named_list_free(&list, &default_allocator);
+    named_list_free(&list);
 }
 
 int main(void)

@@ -46,38 +46,26 @@ static gufo_status report_kept(const reporting *t, const gufo_entry *old, const 
     return status;
 }
 
-/* The next existing record of a list; its number of slots past the end. */
-static uint64_t skip_gone(const named_list *list, uint64_t slot)
-{
-    while (slot < list->items.count && named_list_slot(list, slot)->gone)
-        slot++;
-    return slot;
-}
-
 static gufo_status report_entries(const reporting *t)
 {
     const named_list *entries = &t->document->entries;
     const gufo_model *model = t->document->source;
-    uint64_t at = skip_gone(entries, 0);
-    uint64_t count = model != NULL ? gufo_metadata_count(model) : 0;
+    uint64_t count = model != NULL ? gufo_metadata_count(model) : 0, slot = 0;
+    const document_entry *e = named_list_next(entries, &slot);
     gufo_status status = GUFO_OK;
     gufo_entry old;
 
     for (uint64_t i = 0; status == GUFO_OK && i < count; i++) {
-        const document_entry *e =
-            at < entries->items.count ? document_entry_in(t->document, at) : NULL;
-
         status = model_entry_at(model, i, &old, t->error);
         if (status != GUFO_OK)
             return status;
         if (e != NULL && e->origin == i) {
             status = report_kept(t, &old, e);
-            at = skip_gone(entries, at + 1);
+            e = named_list_next(entries, &slot);
         } else if (!document_is_padding(&old))
             report(t, GUFO_CHANGE_REMOVED, old.key, old.key, &old.value, NULL);
     }
-    for (; status == GUFO_OK && at < entries->items.count; at = skip_gone(entries, at + 1)) {
-        const document_entry *e = document_entry_in(t->document, at);
+    for (; status == GUFO_OK && e != NULL; e = named_list_next(entries, &slot)) {
         gufo_value value = document_value_get(&e->value);
 
         report(t, GUFO_CHANGE_ADDED, e->named.name, e->named.name, NULL, &value);
@@ -102,28 +90,23 @@ static gufo_status report_tensors(const reporting *t)
 {
     const named_list *tensors = &t->document->tensors;
     const gufo_model *model = t->document->source;
-    uint64_t at = skip_gone(tensors, 0);
-    uint64_t count = model != NULL ? gufo_tensor_count(model) : 0;
+    uint64_t count = model != NULL ? gufo_tensor_count(model) : 0, slot = 0;
+    const document_tensor *now = named_list_next(tensors, &slot);
     gufo_tensor old;
 
     for (uint64_t i = 0; i < count; i++) {
-        const document_tensor *now =
-            at < tensors->items.count ? document_tensor_in(t->document, at) : NULL;
         gufo_status status = model_tensor_at(model, i, &old, t->error);
 
         if (status != GUFO_OK)
             return status;
         if (now != NULL && now->from == model && now->origin == i) {
             report_kept_tensor(t, &old, now);
-            at = skip_gone(tensors, at + 1);
+            now = named_list_next(tensors, &slot);
         } else
             report(t, GUFO_CHANGE_TENSOR_DROPPED, old.name, old.name, NULL, NULL);
     }
-    for (; at < tensors->items.count; at = skip_gone(tensors, at + 1)) {
-        gufo_str name = document_tensor_in(t->document, at)->named.name;
-
-        report(t, GUFO_CHANGE_TENSOR_ADDED, name, name, NULL, NULL);
-    }
+    for (; now != NULL; now = named_list_next(tensors, &slot))
+        report(t, GUFO_CHANGE_TENSOR_ADDED, now->named.name, now->named.name, NULL, NULL);
     return GUFO_OK;
 }
 

@@ -11,16 +11,6 @@
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-static gufo_status check_rules(gufo_str name, const name_rule *rules, gufo_error *error)
-{
-    char message[sizeof error->message];
-
-    for (; rules->broken != NULL; rules++)
-        if (rules->broken(name, message, sizeof message))
-            return rule_failure(error, rules->rule, "%s", message);
-    return GUFO_OK;
-}
-
 gufo_status content_check_key(gufo_str key, content_rules rules, gufo_error *error)
 {
     gufo_status status;
@@ -28,16 +18,16 @@ gufo_status content_check_key(gufo_str key, content_rules rules, gufo_error *err
     /* ggml's reader asks for nothing else. */
     if (rules == CONTENT_AS_GGML && key.len > 0)
         return GUFO_OK;
-    status = check_rules(key, key_rules, error);
-    return status == GUFO_OK && rules == CONTENT_NEW ? check_rules(key, key_extra_rules, error)
+    status = names_check(key, key_rules, error);
+    return status == GUFO_OK && rules == CONTENT_NEW ? names_check(key, key_extra_rules, error)
                                                      : status;
 }
 
 gufo_status content_check_name(gufo_str name, content_rules rules, gufo_error *error)
 {
-    gufo_status status = check_rules(name, name_rules, error);
+    gufo_status status = names_check(name, name_rules, error);
 
-    return status == GUFO_OK && rules == CONTENT_NEW ? check_rules(name, name_extra_rules, error)
+    return status == GUFO_OK && rules == CONTENT_NEW ? names_check(name, name_extra_rules, error)
                                                      : status;
 }
 
@@ -51,10 +41,8 @@ static gufo_status check_alignment(const gufo_value *value, content_rules rules,
     if (value->type != GUFO_VALUE_UINT32)
         return rule_failure(error, RULE_ALIGNMENT_TYPE, "general.alignment has type %s, not uint32",
                             gufo_value_type_name(value->type));
-    acceptable = alignment_acceptable(alignment) &&
+    acceptable = alignment_acceptable(alignment, rules == CONTENT_AS_GGML) &&
                  (rules != CONTENT_NEW || (alignment >= 8 && power_of_two));
-    if (rules == CONTENT_AS_GGML)
-        acceptable |= alignment != 0 && power_of_two;
     if (!acceptable)
         return rule_failure(error, RULE_ALIGNMENT_VALUE,
                             "general.alignment is %" PRIu64
@@ -66,13 +54,12 @@ static gufo_status check_alignment(const gufo_value *value, content_rules rules,
 
 static gufo_status check_text(gufo_str key, gufo_str text, content_rules rules, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     size_t valid = rules != CONTENT_NEW ? text.len : gufo_utf8_valid_prefix(text);
 
     if (valid < text.len)
         return rule_failure(error, RULE_STRING_UTF8,
                             "string of key %s is not UTF-8: byte 0x%02x at position %zu",
-                            quote_name(quoted, key), (unsigned char)text.data[valid], valid);
+                            QUOTED(key), (unsigned char)text.data[valid], valid);
     return GUFO_OK;
 }
 
@@ -93,7 +80,6 @@ gufo_status content_check_value(gufo_str key, const gufo_value *value, content_r
 {
     const value_form *form = value_form_of((uint32_t)value->type);
     gufo_status status = value_check(value, error);
-    char quoted[GUFO_QUOTE_SIZE];
 
     if (status != GUFO_OK)
         return status;
@@ -102,57 +88,36 @@ gufo_status content_check_value(gufo_str key, const gufo_value *value, content_r
     if (form->kind == KIND_STRING)
         return check_text(key, value->as.str, rules, error);
     if (form->kind != KIND_ARRAY && !number_fits(value, form))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "the number for key %s does not fit into %s", quote_name(quoted, key),
-                         form->name);
+        return refuse(error, GUFO_E_RANGE, "the number for key %s does not fit into %s",
+                      QUOTED(key), form->name);
     return GUFO_OK;
 }
 
 /* ---- tensors -------------------------------------------------------------------------------- */
-
-/* The size that the caller gives, where it cannot be computed. */
-static gufo_status check_unknown(const char *quoted, uint32_t type, uint64_t elements,
-                                 uint64_t size, gufo_error *error)
-{
-    if ((size == 0) == (elements == 0) && size <= INT64_MAX)
-        return GUFO_OK;
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "the size of tensor %s must be given: the layout of type %" PRIu32
-                     " is not known",
-                     quoted, type);
-}
 
 gufo_status content_check_shape(gufo_str name, uint32_t type_id, uint32_t n_dims,
                                 const uint64_t *dims, uint64_t *size, content_rules rules,
                                 gufo_error *error)
 {
     const gufo_element_type *type = gufo_element_type_by_id(type_id);
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t elements, computed;
+    gufo_status status = tensor_check_shape(name, type_id, n_dims, dims, rules == CONTENT_NEW,
+                                            &elements, &computed, error);
 
-    (void)quote_name(quoted, name);
-    if (n_dims > GUFO_MAX_DIMS)
-        return rule_failure(error, RULE_DIMS_COUNT,
-                            "tensor %s has %" PRIu32 " dimensions, at most %d are allowed", quoted,
-                            n_dims, GUFO_MAX_DIMS);
-    if (type != NULL && (type->flags & GUFO_ELEMENT_REMOVED) && rules == CONTENT_NEW)
-        return rule_failure(error, RULE_TYPE_REMOVED,
-                            "tensor %s has element type %s, which was removed from the format",
-                            quoted, type->name);
-    if (!tensor_measure(type_id, n_dims, dims, &elements, &computed))
-        return rule_failure(error, RULE_DIMS_OVERFLOW,
-                            "elements or bytes of tensor %s do not fit into 63 bits", quoted);
-    if (!tensor_rows_fill_blocks(type_id, n_dims, dims))
-        return rule_failure(error, RULE_ROW_BLOCKS,
-                            "rows of tensor %s are not a multiple of %" PRIu32
-                            " elements, the block of %s",
-                            quoted, type->block_elements, type->name);
-    if (type == NULL || type->block_elements == 0)
-        return check_unknown(quoted, type_id, elements, *size, error);
+    if (status != GUFO_OK)
+        return status;
+    if (type == NULL || type->block_elements == 0) {
+        if ((*size == 0) == (elements == 0) && *size <= INT64_MAX)
+            return GUFO_OK;
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the size of tensor %s must be given: the layout of type %" PRIu32
+                      " is not known",
+                      QUOTED(name), type_id);
+    }
     if (*size != 0 && *size != computed)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "tensor %s has %" PRIu64 " bytes by type and dims, not %" PRIu64, quoted,
-                         computed, *size);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "tensor %s has %" PRIu64 " bytes by type and dims, not %" PRIu64,
+                      QUOTED(name), computed, *size);
     *size = computed;
     return GUFO_OK;
 }

@@ -5,16 +5,7 @@
 
 #include "base/error.h"
 
-/* ---- options -------------------------------------------------------------------------------- */
-
-static gufo_status check_options(const gufo_document_options *options, gufo_error *error)
-{
-    const uint32_t known = GUFO_DOCUMENT_AS_READ | GUFO_DOCUMENT_AS_GGML;
-
-    if (flags_check(options->flags, known, "gufo_document_options", error) != GUFO_OK)
-        return GUFO_E_ARGUMENT;
-    return reserved_check(options->reserved, "gufo_document_options", error);
-}
+/* ---- life ----------------------------------------------------------------------------------- */
 
 static content_rules rules_for(uint32_t flags)
 {
@@ -23,19 +14,18 @@ static content_rules rules_for(uint32_t flags)
     return flags & GUFO_DOCUMENT_AS_READ ? CONTENT_AS_READ : CONTENT_NEW;
 }
 
-/* ---- life ----------------------------------------------------------------------------------- */
-
 gufo_document *gufo_document_new(const gufo_document_options *options, gufo_error *error)
 {
     static const gufo_document_options standard = {0};
+    const uint32_t known = GUFO_DOCUMENT_AS_READ | GUFO_DOCUMENT_AS_GGML;
     const gufo_allocator *allocator;
     gufo_document *document;
 
-    if (options == NULL)
-        options = &standard;
-    if (check_options(options, error) != GUFO_OK)
+    options = options != NULL ? options : &standard;
+    if (flags_check(options->flags, known, "gufo_document_options", error) != GUFO_OK ||
+        reserved_check(options->reserved, "gufo_document_options", error) != GUFO_OK)
         return NULL;
-    allocator = options->allocator != NULL ? options->allocator : &default_allocator;
+    allocator = mem_allocator(options->allocator);
     document = mem_zero(allocator, sizeof *document);
     if (document == NULL) {
         (void)fail_memory(error);
@@ -45,8 +35,11 @@ gufo_document *gufo_document_new(const gufo_document_options *options, gufo_erro
     document->rules = rules_for(options->flags);
     document->encoding = (gufo_encoding){3, GUFO_LITTLE_ENDIAN};
     document->models.size = sizeof(const gufo_model *);
-    named_list_init(&document->entries, sizeof(document_entry));
-    named_list_init(&document->tensors, sizeof(document_tensor));
+    named_list_init(&document->entries, sizeof(document_entry), "key", &document->allocator);
+    named_list_init(&document->tensors, sizeof(document_tensor), "tensor", &document->allocator);
+    document->entries.owner = document->tensors.owner = document;
+    document->entries.drop = document_drop_entry;
+    document->tensors.drop = document_drop_tensor;
     return document;
 }
 
@@ -57,7 +50,7 @@ gufo_document *gufo_document_from(const gufo_model *model, const gufo_document_o
     gufo_status status;
 
     if (model == NULL)
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is missing");
+        (void)refuse(error, GUFO_E_ARGUMENT, "the model is missing");
     else
         document = gufo_document_new(options, error);
     if (document == NULL)
@@ -86,10 +79,8 @@ void gufo_document_free(gufo_document *document)
         return;
     allocator = document->allocator;
     document_touch(document);
-    gufo_document_remove(document, NULL, NULL, NULL);
-    gufo_document_drop_tensors(document, NULL, NULL, NULL);
-    named_list_free(&document->entries, &allocator);
-    named_list_free(&document->tensors, &allocator);
+    named_list_free(&document->entries);
+    named_list_free(&document->tensors);
     records_free(&document->models, &allocator);
     mem_free(&allocator, document);
 }
@@ -102,14 +93,12 @@ gufo_status gufo_document_set_encoding(gufo_document *document, uint32_t version
     gufo_status status;
 
     if (version != 2 && version != 3)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "version %" PRIu32 " cannot be written; choose 2 or 3", version);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "version %" PRIu32 " cannot be written; choose 2 or 3", version);
     if (order != GUFO_LITTLE_ENDIAN && order != GUFO_BIG_ENDIAN)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "byte order %d does not exist",
-                         (int)order);
+        return refuse(error, GUFO_E_ARGUMENT, "byte order %d does not exist", (int)order);
     if (version == 2 && order == GUFO_BIG_ENDIAN && document->rules == CONTENT_NEW)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "version 2 has no big-endian files; choose 3");
+        return refuse(error, GUFO_E_ARGUMENT, "version 2 has no big-endian files; choose 3");
     status = document_check_order(document, order, error);
     if (status != GUFO_OK)
         return status;

@@ -22,15 +22,11 @@
 
 /* A value as it is stored: in a model, in its own block, or, for a number, right here. */
 typedef struct document_value {
-    uint8_t type;         /* of gufo_value_type */
-    uint8_t element_type; /* of an array */
-    gufo_encoding encoding;
-    uint8_t number[8];      /* the bytes of a number or bool */
-    const uint8_t *content; /* of a string or array: the text, the elements */
-    uint64_t size;          /* bytes of content */
-    uint64_t count;         /* elements of an array */
-    uint8_t *block;         /* that holds the content; NULL: a model does */
-    uint64_t encoded;       /* bytes of type and value in the file */
+    gufo_value_type type;
+    gufo_array content; /* an array, or the bytes of a string; the encoding of a number, too */
+    uint8_t number[8];  /* the bytes of a number or bool */
+    uint8_t *block;     /* that holds the content; NULL: a model does */
+    uint64_t encoded;   /* bytes of type and value in the file */
 } document_value;
 
 /* An entry.  The key is owned or is in a model, like its value. */
@@ -137,8 +133,6 @@ gufo_status document_value_view(document_value *out, const gufo_model *model,
                                 const gufo_entry *entry, gufo_error *error);
 void document_value_free(const document_value *value, const gufo_allocator *allocator);
 
-/* Measures again, after content, size or count were changed. */
-gufo_status document_value_measure(document_value *value, gufo_error *error);
 gufo_value document_value_get(const document_value *value);
 /* Type and value, in the order of the encoder, with the bits as they are. */
 gufo_status document_value_encode(encoder *e, const document_value *value, gufo_error *error);
@@ -157,6 +151,8 @@ gufo_status document_put(gufo_document *document, gufo_str key, bool owned,
 /* As gufo_document_set, by other rules. */
 gufo_status document_set_by(gufo_document *document, gufo_str key, const gufo_value *value,
                             content_rules rules, gufo_error *error);
+/* What removing one means for the document: a named_drop. */
+void document_drop_entry(void *document, void *entry);
 /* All entries of the model that the document is made from. */
 gufo_status document_load_entries(gufo_document *document, gufo_error *error);
 
@@ -170,5 +166,7 @@ bool document_is_model_key(void *unused, gufo_str key);
 /* Whether the bytes of all copied tensors can be swapped where byte order `order` needs that. */
 gufo_status document_check_order(const gufo_document *document, gufo_byte_order order,
                                  gufo_error *error);
+/* What removing one means for the document: a named_drop. */
+void document_drop_tensor(void *document, void *tensor);
 
 #endif

@@ -10,11 +10,13 @@
 
 /* ---- looking -------------------------------------------------------------------------------- */
 
-static void show(const document_entry *e, gufo_document_entry *out)
+/* Always true: there is an entry. */
+static bool show(const document_entry *e, gufo_document_entry *out)
 {
     if (out != NULL)
         *out = (gufo_document_entry){
             .key = e->named.name, .value = document_value_get(&e->value), .origin = e->origin};
+    return true;
 }
 
 uint64_t gufo_document_entry_count(const gufo_document *document)
@@ -26,20 +28,16 @@ bool gufo_document_entry_at(const gufo_document *document, uint64_t index, gufo_
 {
     uint64_t slot;
 
-    if (!named_list_seek(&document->entries, index, &slot))
-        return false;
-    show(document_entry_in(document, slot), out);
-    return true;
+    return named_list_seek(&document->entries, index, &slot) &&
+           show(document_entry_in(document, slot), out);
 }
 
 bool gufo_document_find_str(const gufo_document *document, gufo_str key, gufo_document_entry *out)
 {
     uint64_t slot;
 
-    if (!named_list_find(&document->entries, key, &slot))
-        return false;
-    show(document_entry_in(document, slot), out);
-    return true;
+    return named_list_find(&document->entries, key, &slot) &&
+           show(document_entry_in(document, slot), out);
 }
 
 bool gufo_document_find(const gufo_document *document, const char *key, gufo_document_entry *out)
@@ -51,21 +49,15 @@ bool gufo_document_find_next(const gufo_document *document, gufo_select_fn *sele
                              uint64_t *index, gufo_document_entry *out)
 {
     uint64_t slot, position = *index;
+    const document_entry *e;
 
     if (!named_list_seek(&document->entries, position, &slot))
         return false;
-    for (; slot < document->entries.items.count; slot++) {
-        const document_entry *e = document_entry_in(document, slot);
-
-        if (e->named.gone)
-            continue;
+    for (; (e = named_list_next(&document->entries, &slot)) != NULL; position++)
         if (select == NULL || select(context, e->named.name)) {
             *index = position;
-            show(e, out);
-            return true;
+            return show(e, out);
         }
-        position++;
-    }
     return false;
 }
 
@@ -107,8 +99,8 @@ bool document_is_padding(const gufo_entry *entry)
 static gufo_status check_key(gufo_str key, content_rules rules, gufo_error *error)
 {
     if (rules == CONTENT_NEW && is_padding_key(key))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "key \"" GUFO_PADDING_KEY "\" is made by layouts, where it is needed");
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "key \"" GUFO_PADDING_KEY "\" is made by layouts, where it is needed");
     return content_check_key(key, rules, error);
 }
 
@@ -123,23 +115,17 @@ static gufo_status new_total(const gufo_document *document, uint64_t removed, ui
 {
     if (checked_add(document->entries_size - removed, added, total) && *total <= INT64_MAX)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                     "the metadata would be larger than any file can be");
+    return refuse(error, GUFO_E_RANGE, "the metadata would be larger than any file can be");
 }
 
 static gufo_status add_entry(gufo_document *document, gufo_str key, bool owned,
                              const document_value *value, gufo_error *error)
 {
-    document_entry *e;
+    const document_entry e = {.origin = GUFO_NO_ORIGIN, .value = *value};
 
     if (document->entries.count >= GUFO_MAX_COUNT)
         return rule_failure(error, RULE_COUNT_LIMIT, "too many metadata entries");
-    e = named_list_add(&document->entries, key, owned, &document->allocator, error);
-    if (e == NULL)
-        return GUFO_E_MEMORY;
-    e->origin = GUFO_NO_ORIGIN;
-    e->value = *value;
-    return GUFO_OK;
+    return named_list_add(&document->entries, key, owned, &e, error);
 }
 
 gufo_status document_put(gufo_document *document, gufo_str key, bool owned,
@@ -166,20 +152,9 @@ gufo_status document_put(gufo_document *document, gufo_str key, bool owned,
     return GUFO_OK;
 }
 
-/* Puts a value that was made with `status`, or frees it. */
-static gufo_status put_made(gufo_document *document, gufo_str key, const document_value *value,
-                            gufo_status status, gufo_error *error)
-{
-    if (status != GUFO_OK)
-        return status;
-    status = document_put(document, key, true, value, error);
-    if (status != GUFO_OK)
-        document_value_free(value, &document->allocator);
-    return status;
-}
-
-gufo_status document_set_by(gufo_document *document, gufo_str key, const gufo_value *value,
-                            content_rules rules, gufo_error *error)
+/* Sets a key to `items`, or without them to `value`, which has their type else. */
+static gufo_status set_checked(gufo_document *document, gufo_str key, const gufo_value *value,
+                               const gufo_items *items, content_rules rules, gufo_error *error)
 {
     gufo_status status = check_key(key, rules, error);
     document_value made;
@@ -187,40 +162,38 @@ gufo_status document_set_by(gufo_document *document, gufo_str key, const gufo_va
     if (status == GUFO_OK)
         status = content_check_value(key, value, rules, error);
     if (status == GUFO_OK)
-        status = document_value_set(&made, value, &document->allocator, error);
-    return put_made(document, key, &made, status, error);
+        status = items != NULL ? document_value_items(&made, items, &document->allocator, error)
+                               : document_value_set(&made, value, &document->allocator, error);
+    if (status != GUFO_OK)
+        return status;
+    status = document_put(document, key, true, &made, error);
+    if (status != GUFO_OK)
+        document_value_free(&made, &document->allocator);
+    return status;
 }
 
-static gufo_status fail_missing(const char *what, gufo_error *error)
+gufo_status document_set_by(gufo_document *document, gufo_str key, const gufo_value *value,
+                            content_rules rules, gufo_error *error)
 {
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the %s is missing", what);
+    return set_checked(document, key, value, NULL, rules, error);
 }
 
 gufo_status gufo_document_set(gufo_document *document, gufo_str key, const gufo_value *value,
                               gufo_error *error)
 {
     if (value == NULL)
-        return fail_missing("value", error);
+        return refuse(error, GUFO_E_ARGUMENT, "the value is missing");
     return document_set_by(document, key, value, document->rules, error);
 }
 
 gufo_status gufo_document_set_array(gufo_document *document, const char *key,
                                     const gufo_items *items, gufo_error *error)
 {
-    const gufo_value value = {.type = GUFO_VALUE_ARRAY};
-    document_value made;
-    gufo_status status;
-    gufo_str name;
+    const gufo_value array = {.type = GUFO_VALUE_ARRAY};
 
     if (key == NULL || items == NULL)
-        return fail_missing(key == NULL ? "key" : "array", error);
-    name = gufo_str_of(key);
-    status = check_key(name, document->rules, error);
-    if (status == GUFO_OK)
-        status = content_check_value(name, &value, document->rules, error);
-    if (status == GUFO_OK)
-        status = document_value_items(&made, items, &document->allocator, error);
-    return put_made(document, name, &made, status, error);
+        return refuse(error, GUFO_E_ARGUMENT, "the %s is missing", key == NULL ? "key" : "array");
+    return set_checked(document, gufo_str_of(key), &array, items, document->rules, error);
 }
 
 /* For the typed calls. */
@@ -228,7 +201,7 @@ static gufo_status set_typed(gufo_document *document, const char *key, const guf
                              gufo_error *error)
 {
     if (key == NULL)
-        return fail_missing("key", error);
+        return refuse(error, GUFO_E_ARGUMENT, "the key is missing");
     return gufo_document_set(document, gufo_str_of(key), value, error);
 }
 
@@ -256,7 +229,7 @@ gufo_status gufo_document_set_text(gufo_document *document, const char *key, con
                                    gufo_error *error)
 {
     if (text == NULL)
-        return fail_missing("text", error);
+        return refuse(error, GUFO_E_ARGUMENT, "the text is missing");
     return gufo_document_set_str(document, key, gufo_str_of(text), error);
 }
 
@@ -280,14 +253,14 @@ gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model
                                        gufo_select_fn *select, void *context, uint64_t *copied,
                                        gufo_error *error)
 {
-    uint64_t count = 0, models = document->models.count;
+    uint64_t ignored, models = document->models.count;
     gufo_status status;
     gufo_entry entry;
 
-    if (copied != NULL)
-        *copied = 0;
+    copied = copied != NULL ? copied : &ignored;
+    *copied = 0;
     if (model == NULL)
-        return fail_missing("model", error);
+        return refuse(error, GUFO_E_ARGUMENT, "the model is missing");
     status = document_note_model(document, model, error);
     for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(model); i++) {
         status = model_entry_at(model, i, &entry, error);
@@ -295,21 +268,17 @@ gufo_status gufo_document_copy_entries(gufo_document *document, const gufo_model
             (select != NULL && !select(context, entry.key)))
             continue;
         status = copy_entry(document, model, &entry, error);
-        count += status == GUFO_OK;
+        *copied += status == GUFO_OK;
     }
-    if (count == 0) /* the caller may close the model */
+    if (*copied == 0) /* the caller may close the model */
         document_forget_models(document, models);
-    if (copied != NULL)
-        *copied = count;
     return model_fail(model, status, error);
 }
 
 gufo_status document_load_entries(gufo_document *document, gufo_error *error)
 {
     const gufo_model *model = document->source;
-    gufo_status status = named_list_reserve(&document->entries, gufo_metadata_count(model),
-                                            &document->allocator, error);
-    char quoted[GUFO_QUOTE_SIZE];
+    gufo_status status = named_list_reserve(&document->entries, gufo_metadata_count(model), error);
     gufo_entry entry;
 
     for (uint64_t i = 0; status == GUFO_OK && i < gufo_metadata_count(model); i++) {
@@ -318,7 +287,7 @@ gufo_status document_load_entries(gufo_document *document, gufo_error *error)
             continue;
         if (gufo_document_find_str(document, entry.key, NULL))
             return rule_failure(error, RULE_KEY_DUPLICATE, "key %s occurs twice",
-                                quote_name(quoted, entry.key));
+                                QUOTED(entry.key));
         status = copy_entry(document, model, &entry, error);
         if (status == GUFO_OK)
             document_entry_in(document, document->entries.count - 1)->origin = i;
@@ -328,40 +297,26 @@ gufo_status document_load_entries(gufo_document *document, gufo_error *error)
 
 /* ---- removing and renaming ------------------------------------------------------------------ */
 
-/* Of an entry that is not in the list any more. */
-static void free_entry(gufo_document *document, const document_entry *e)
+void document_drop_entry(void *document, void *entry)
 {
-    document->entries_size -= entry_size(e->named.name, &e->value);
-    named_free_name(&e->named, &document->allocator);
-    document_value_free(&e->value, &document->allocator);
+    const document_entry *e = entry;
+    gufo_document *d = document;
+
+    d->entries_size -= entry_size(e->named.name, &e->value);
+    document_value_free(&e->value, &d->allocator);
+    document_touch(d);
 }
 
 bool gufo_document_remove_key(gufo_document *document, gufo_str key)
 {
-    document_entry removed;
-    uint64_t slot;
-
-    if (!named_list_find(&document->entries, key, &slot))
-        return false;
-    removed = *document_entry_in(document, slot);
-    named_list_remove(&document->entries, slot);
-    free_entry(document, &removed);
-    document_touch(document);
-    return true;
+    return named_list_remove_name(&document->entries, key);
 }
 
 void gufo_document_remove(gufo_document *document, gufo_select_fn *select, void *context,
                           uint64_t *removed)
 {
-    named_list *entries = &document->entries;
-    uint64_t count = named_list_mark(entries, select, context);
+    uint64_t count = named_list_remove_all(&document->entries, select, context);
 
-    for (uint64_t i = 0; count > 0 && i < entries->items.count; i++)
-        if (document_entry_in(document, i)->named.gone)
-            free_entry(document, document_entry_in(document, i));
-    named_list_sweep(entries);
-    if (count > 0)
-        document_touch(document);
     if (removed != NULL)
         *removed = count;
 }
@@ -371,24 +326,14 @@ void gufo_document_remove_prefix(gufo_document *document, gufo_str prefix, uint6
     gufo_document_remove(document, has_prefix, &prefix, removed);
 }
 
-/* Whether `from` may become `to`, another name. */
-static gufo_status check_rename(const gufo_document *document, gufo_str from, gufo_str to,
-                                uint64_t *slot, gufo_error *error)
+/* A value that becomes the alignment. */
+static gufo_status check_alignment(const gufo_document *document, uint64_t slot, gufo_str to,
+                                   gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-    gufo_value value;
+    gufo_value value = document_value_get(&document_entry_in(document, slot)->value);
 
-    if (!named_list_find(&document->entries, from, slot))
-        return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no key %s",
-                         quote_name(quoted, from));
-    if (gufo_str_equal(from, to))
-        return GUFO_OK;
-    if (gufo_document_find_str(document, to, NULL))
-        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "key %s exists already",
-                         quote_name(quoted, to));
     if (!gufo_str_equal(to, gufo_str_of(GUFO_ALIGNMENT_KEY)))
         return GUFO_OK;
-    value = document_value_get(&document_entry_in(document, *slot)->value);
     return content_check_value(to, &value, document->rules, error);
 }
 
@@ -399,12 +344,14 @@ gufo_status gufo_document_rename(gufo_document *document, gufo_str from, gufo_st
     uint64_t slot, total;
 
     if (status == GUFO_OK)
-        status = check_rename(document, from, to, &slot, error);
+        status = named_list_check_rename(&document->entries, from, to, &slot, error);
     if (status != GUFO_OK || gufo_str_equal(from, to))
         return status;
-    status = new_total(document, from.len, to.len, &total, error);
+    status = check_alignment(document, slot, to, error);
     if (status == GUFO_OK)
-        status = named_list_rename(&document->entries, slot, to, &document->allocator, error);
+        status = new_total(document, from.len, to.len, &total, error);
+    if (status == GUFO_OK)
+        status = named_list_rename(&document->entries, slot, to, error);
     if (status != GUFO_OK)
         return status;
     document->entries_size = total;

@@ -32,29 +32,20 @@ uint64_t gufo_document_metadata_size(const gufo_document *document)
     return HEADER_SIZE + document->entries_size + document->infos_size;
 }
 
-static gufo_status fail_large(gufo_error *error)
-{
-    return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                     "the file would be larger than any file can be");
-}
-
 /* ---- options -------------------------------------------------------------------------------- */
 
 static gufo_status check_options(const gufo_layout_options *options, gufo_error *error)
 {
     if (options->way != GUFO_LAYOUT_PACKED && options->way != GUFO_LAYOUT_AS_SOURCE)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "layout kind %d does not exist",
-                         (int)options->way);
+        return refuse(error, GUFO_E_ARGUMENT, "layout kind %d does not exist", (int)options->way);
     if (options->reserve > GUFO_MAX_RESERVE)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "at most 64 MiB can be reserved for later edits");
+        return refuse(error, GUFO_E_ARGUMENT, "at most 64 MiB can be reserved for later edits");
     return reserved_check(options->reserved, "gufo_layout_options", error);
 }
 
 static gufo_status fail_as_source(const char *reason, gufo_error *error)
 {
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "tensors cannot keep their places: %s",
-                     reason);
+    return refuse(error, GUFO_E_ARGUMENT, "tensors cannot keep their places: %s", reason);
 }
 
 /* Whether a tensor has the bytes that it has in the model. */
@@ -70,7 +61,8 @@ static bool has_place(const gufo_document *document, const document_tensor *t)
 static gufo_status check_as_source(const gufo_document *document, gufo_error *error)
 {
     const gufo_model *model = document->source;
-    uint64_t next = 0;
+    uint64_t next = 0, slot = 0;
+    const document_tensor *t;
 
     if (model == NULL)
         return fail_as_source("the document was not made from a model", error);
@@ -82,11 +74,7 @@ static gufo_status check_as_source(const gufo_document *document, gufo_error *er
         return fail_as_source("the alignment changes", error);
     if (gufo_document_byte_order(document) != gufo_model_facts(model).byte_order)
         return fail_as_source("the byte order changes", error);
-    for (uint64_t i = 0; i < document->tensors.items.count; i++) {
-        const document_tensor *t = document_tensor_in(document, i);
-
-        if (t->named.gone)
-            continue;
+    while ((t = named_list_next(&document->tensors, &slot)) != NULL) {
         if (!has_place(document, t) || t->origin < next)
             return fail_as_source("some were added, or have another type", error);
         next = t->origin + 1; /* one that was copied again comes late, and shares its place */
@@ -133,24 +121,15 @@ static bool place_data(const gufo_document *document, const gufo_layout_options 
 
 /* ---- where tensors go ----------------------------------------------------------------------- */
 
-/* Moves `end` past `size` bytes and padding; false beyond the largest size of a file, what off_t
- * holds. */
-static bool advance(uint64_t *end, uint64_t size, uint64_t alignment)
-{
-    return checked_add(*end, size, end) && checked_align(*end, alignment, end) && *end <= INT64_MAX;
-}
-
 static bool place_packed(const gufo_document *document, gufo_layout *out)
 {
-    uint64_t end = out->data_offset;
+    uint64_t end = out->data_offset, slot = 0;
+    document_tensor *t;
 
-    for (uint64_t i = 0; i < document->tensors.items.count; i++) {
-        document_tensor *t = document_tensor_in(document, i);
-
-        if (t->named.gone)
-            continue;
+    while ((t = named_list_next(&document->tensors, &slot)) != NULL) {
         t->offset = end;
-        if (!advance(&end, t->size, out->alignment))
+        if (!checked_add(end, t->size, &end) || !checked_align(end, out->alignment, &end) ||
+            end > INT64_MAX) /* the largest size of a file, what off_t holds */
             return false;
     }
     out->file_size = end;
@@ -160,16 +139,14 @@ static bool place_packed(const gufo_document *document, gufo_layout *out)
 static bool place_as_source(const gufo_document *document, gufo_layout *out)
 {
     uint64_t begin = gufo_model_facts(document->source).data_offset;
-    uint64_t size = gufo_model_facts(document->source).size;
+    uint64_t size = gufo_model_facts(document->source).size, slot = 0;
+    document_tensor *t;
     gufo_tensor was;
 
-    for (uint64_t i = 0; i < document->tensors.items.count; i++) {
-        document_tensor *t = document_tensor_in(document, i);
-
-        if (!t->named.gone && gufo_tensor_at(t->from, t->origin, &was) &&
+    while ((t = named_list_next(&document->tensors, &slot)) != NULL)
+        if (gufo_tensor_at(t->from, t->origin, &was) &&
             !checked_add(out->data_offset, was.offset - begin, &t->offset))
             return false;
-    }
     return checked_add(out->data_offset, size > begin ? size - begin : 0, &out->file_size) &&
            out->file_size <= INT64_MAX;
 }
@@ -184,8 +161,7 @@ gufo_status gufo_document_layout(gufo_document *document, const gufo_layout_opti
     gufo_status status;
     bool as_source;
 
-    if (options == NULL)
-        options = &standard;
+    options = options != NULL ? options : &standard;
     as_source = options->way == GUFO_LAYOUT_AS_SOURCE;
     status = check_options(options, error);
     if (status == GUFO_OK && as_source)
@@ -195,7 +171,7 @@ gufo_status gufo_document_layout(gufo_document *document, const gufo_layout_opti
     document_touch(document);
     if (!place_data(document, options, &layout) ||
         !(as_source ? place_as_source : place_packed)(document, &layout))
-        return fail_large(error);
+        return refuse(error, GUFO_E_RANGE, "the file would be larger than any file can be");
     if (layout.padding > 0 && gufo_document_find(document, GUFO_PADDING_KEY, NULL))
         return rule_failure(error, RULE_KEY_DUPLICATE,
                             "padding is needed, but there is a key \"" GUFO_PADDING_KEY
@@ -209,30 +185,19 @@ gufo_status gufo_document_layout(gufo_document *document, const gufo_layout_opti
 
 /* ---- the header ----------------------------------------------------------------------------- */
 
-static bool encode_start(const gufo_document *document, encoder *e)
-{
-    uint64_t entries = document->entries.count + (document->layout.padding > 0);
-
-    return encode_bytes(e, "GGUF", 4) && encode_u32(e, document->encoding.version) &&
-           encode_u64(e, document->tensors.count) && encode_u64(e, entries);
-}
-
 static gufo_status encode_entries(const gufo_document *document, encoder *e, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
+    const document_entry *entry;
+    uint64_t slot = 0;
 
-    for (uint64_t i = 0; i < document->entries.items.count && status == GUFO_OK; i++) {
-        const document_entry *entry = document_entry_in(document, i);
-
-        if (entry->named.gone)
-            continue;
+    while (status == GUFO_OK && (entry = named_list_next(&document->entries, &slot)) != NULL) {
         if (!encode_string(e, entry->named.name))
             return fail_memory(error);
         status = document_value_encode(e, &entry->value, error);
     }
     if (status == GUFO_OK && e->out.len != HEADER_SIZE + document->entries_size)
-        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                         "the metadata was changed while the file was open");
+        return refuse(error, GUFO_E_CHANGED, "the metadata was changed while the file was open");
     return status;
 }
 
@@ -255,41 +220,30 @@ static bool encode_padding(const gufo_document *document, encoder *e)
             encode_u64(e, size - PADDING_SIZE) && encode_fill(e, ' ', size - PADDING_SIZE));
 }
 
-static bool encode_info(const gufo_document *document, encoder *e, const document_tensor *t)
-{
-    bool done = encode_string(e, t->named.name) && encode_u32(e, t->n_dims);
-
-    for (uint32_t i = 0; i < t->n_dims && done; i++)
-        done = encode_u64(e, t->dims[i]);
-    return done && encode_u32(e, t->type) &&
-           encode_u64(e, t->offset - document->layout.data_offset);
-}
-
 static bool encode_infos(const gufo_document *document, encoder *e)
 {
-    bool done = true;
+    const document_tensor *t;
+    uint64_t slot = 0;
 
-    for (uint64_t i = 0; i < document->tensors.items.count && done; i++) {
-        const document_tensor *t = document_tensor_in(document, i);
-
-        done = t->named.gone || encode_info(document, e, t);
-    }
-    return done;
+    while ((t = named_list_next(&document->tensors, &slot)) != NULL)
+        if (!encode_info(e, t->named.name, t->n_dims, t->dims, t->type,
+                         t->offset - document->layout.data_offset))
+            return false;
+    return true;
 }
 
-static gufo_status encode_header(const gufo_document *document, encoder *e, gufo_error *error)
+static gufo_status encode_all(const gufo_document *document, encoder *e, gufo_error *error)
 {
+    uint64_t entries = document->entries.count + (document->layout.padding > 0);
     gufo_status status = GUFO_OK;
 
-    if (!encode_start(document, e))
+    if (!encode_header(e, document->encoding.version, document->tensors.count, entries))
         return fail_memory(error);
     status = encode_entries(document, e, error);
-    if (status != GUFO_OK)
-        return status;
-    if (!encode_padding(document, e) || !encode_infos(document, e) ||
-        !encode_fill(e, 0, document->layout.data_offset - e->out.len))
-        return fail_memory(error);
-    return GUFO_OK;
+    if (status == GUFO_OK && (!encode_padding(document, e) || !encode_infos(document, e) ||
+                              !encode_fill(e, 0, document->layout.data_offset - e->out.len)))
+        status = fail_memory(error);
+    return status;
 }
 
 gufo_status gufo_document_header(gufo_document *document, const void **bytes, size_t *size,
@@ -300,8 +254,7 @@ gufo_status gufo_document_header(gufo_document *document, const void **bytes, si
     gufo_status status = GUFO_OK;
 
     if (!document->laid_out)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "a document has no header before it is laid out");
+        return refuse(error, GUFO_E_ARGUMENT, "a document has no header before it is laid out");
     if (document->header == NULL) {
         /* All of it at once: growing would take up to three times the room. */
         if (document->layout.data_offset <= SIZE_MAX / 4)
@@ -309,7 +262,7 @@ gufo_status gufo_document_header(gufo_document *document, const void **bytes, si
         if (e.out.data == NULL)
             return fail_memory(error);
         e.out.capacity = (size_t)document->layout.data_offset;
-        status = encode_header(document, &e, error);
+        status = encode_all(document, &e, error);
         document->header = e.out.data;
     }
     if (status != GUFO_OK) {

@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "gufo/format.h"
 
 enum { FEW = 64 }; /* that may be gone without being worth a sweep */
 
@@ -14,15 +13,20 @@ static gufo_str name_of(const void *owner, uint64_t index)
     return named_list_slot(owner, index)->name;
 }
 
-void named_list_init(named_list *list, size_t size)
+void named_list_init(named_list *list, size_t size, const char *what,
+                     const gufo_allocator *allocator)
 {
-    *list = (named_list){.items.size = size, .index = {.name_of = name_of, .owner = list}};
+    *list = (named_list){.items.size = size,
+                         .index = {.name_of = name_of, .owner = list},
+                         .what = what,
+                         .allocator = allocator};
 }
 
-void named_list_free(named_list *list, const gufo_allocator *allocator)
+void named_list_free(named_list *list)
 {
-    records_free(&list->items, allocator);
-    name_index_free(&list->index, allocator);
+    (void)named_list_remove_all(list, NULL, NULL);
+    records_free(&list->items, list->allocator);
+    name_index_free(&list->index, list->allocator);
 }
 
 /* ---- the tree ------------------------------------------------------------------------------- */
@@ -96,83 +100,24 @@ static void index_all(const named_list *list, name_index *index)
 }
 
 /* At most two thirds of the slots of the index are taken. */
-static gufo_status grow_index(named_list *list, uint64_t count, const gufo_allocator *allocator,
-                              gufo_error *error)
+static gufo_status grow_index(named_list *list, uint64_t count, gufo_error *error)
 {
     name_index bigger;
     gufo_status status;
 
     if (list->index.slots != NULL && count + count / 2 < list->index.mask + 1)
         return GUFO_OK;
-    status = name_index_new(&bigger, 2 * count, name_of, list, allocator, error);
+    status = name_index_new(&bigger, 2 * count, name_of, list, list->allocator, error);
     if (status != GUFO_OK)
         return status;
     index_all(list, &bigger);
-    name_index_free(&list->index, allocator);
+    name_index_free(&list->index, list->allocator);
     list->index = bigger;
     return GUFO_OK;
 }
 
-gufo_status named_list_reserve(named_list *list, uint64_t more, const gufo_allocator *allocator,
-                               gufo_error *error)
-{
-    uint64_t count = list->items.count;
-    gufo_status status;
-
-    if (more > GUFO_MAX_COUNT - count && count > list->count) {
-        named_list_sweep(list);
-        count = list->items.count;
-    }
-    status = grow_index(list, list->count + more, allocator, error);
-    for (uint64_t i = 0; i < more && status == GUFO_OK; i++)
-        if (records_add(&list->items, allocator) == NULL)
-            status = fail_memory(error);
-    list->items.count = count; /* the room stays */
-    return status;
-}
-
-static gufo_status own_name(gufo_str *name, const gufo_allocator *allocator, gufo_error *error)
-{
-    char *copy = mem_text(allocator, *name);
-
-    if (copy == NULL)
-        return fail_memory(error);
-    name->data = copy;
-    return GUFO_OK;
-}
-
-void named_free_name(const named *n, const gufo_allocator *allocator)
-{
-    if (n->owns_name)
-        mem_free(allocator, (char *)n->name.data);
-}
-
-void *named_list_add(named_list *list, gufo_str name, bool owned, const gufo_allocator *allocator,
-                     gufo_error *error)
-{
-    uint64_t slot, ignored;
-    named *added;
-
-    if (named_list_reserve(list, 1, allocator, error) != GUFO_OK ||
-        (owned && own_name(&name, allocator, error) != GUFO_OK))
-        return NULL;
-    slot = list->items.count++;
-    added = named_list_slot(list, slot);
-    memset(added, 0, list->items.size);
-    added->name = name;
-    added->owns_name = owned;
-    list->count++;
-    count_last(list);
-    (void)name_index_add(&list->index, slot, &ignored);
-    return added;
-}
-
-bool named_list_find(const named_list *list, gufo_str name, uint64_t *slot)
-{
-    return name_index_find(&list->index, name, slot);
-}
-
-void named_list_sweep(named_list *list)
+/* Moves the others together: nothing is gone then. */
+static void sweep(named_list *list)
 {
     uint64_t slots = list->items.count;
 
@@ -193,42 +138,149 @@ void named_list_sweep(named_list *list)
     index_all(list, &list->index);
 }
 
-uint64_t named_list_mark(named_list *list, named_select *select, void *context)
+gufo_status named_list_reserve(named_list *list, uint64_t more, gufo_error *error)
 {
-    uint64_t marked = 0;
+    gufo_status status;
+    uint64_t count;
 
-    named_list_sweep(list);
-    for (uint64_t i = 0; i < list->items.count; i++) {
-        named *record = named_list_slot(list, i);
+    if (more > GUFO_MAX_COUNT - list->items.count)
+        sweep(list);
+    count = list->items.count;
+    status = grow_index(list, list->count + more, error);
+    for (uint64_t i = 0; i < more && status == GUFO_OK; i++)
+        if (records_add(&list->items, list->allocator) == NULL)
+            status = fail_memory(error);
+    list->items.count = count; /* the room stays */
+    return status;
+}
 
-        record->gone = select == NULL || select(context, record->name);
-        marked += record->gone;
+static gufo_status own_name(const named_list *list, gufo_str *name, gufo_error *error)
+{
+    name->data = mem_text(list->allocator, *name);
+    return name->data != NULL ? GUFO_OK : fail_memory(error);
+}
+
+static void free_name(const named_list *list, const named *record)
+{
+    if (record->owns_name)
+        mem_free(list->allocator, (char *)record->name.data);
+}
+
+gufo_status named_list_add(named_list *list, gufo_str name, bool owned, const void *record,
+                           gufo_error *error)
+{
+    gufo_status status = named_list_reserve(list, 1, error);
+    uint64_t slot = list->items.count, ignored;
+
+    if (status == GUFO_OK && owned)
+        status = own_name(list, &name, error);
+    if (status != GUFO_OK)
+        return status;
+    list->items.count++;
+    list->count++;
+    memcpy(named_list_slot(list, slot), record, list->items.size);
+    *named_list_slot(list, slot) = (named){.name = name, .owns_name = owned};
+    count_last(list);
+    (void)name_index_add(&list->index, slot, &ignored);
+    return GUFO_OK;
+}
+
+bool named_list_find(const named_list *list, gufo_str name, uint64_t *slot)
+{
+    return name_index_find(&list->index, name, slot);
+}
+
+void *named_list_next(const named_list *list, uint64_t *slot)
+{
+    while (*slot < list->items.count) {
+        named *record = named_list_slot(list, (*slot)++);
+
+        if (!record->gone)
+            return record;
     }
-    list->count -= marked;
-    return marked;
+    return NULL;
+}
+
+gufo_status named_list_need(const named_list *list, gufo_str name, uint64_t *slot,
+                            gufo_error *error)
+{
+    if (named_list_find(list, name, slot))
+        return GUFO_OK;
+    return refuse(error, GUFO_E_NOT_FOUND, "there is no %s %s", list->what, QUOTED(name));
+}
+
+/* ---- removing and renaming ------------------------------------------------------------------ */
+
+/* Of a record that is gone. */
+static void drop(const named_list *list, named *record)
+{
+    if (list->drop != NULL)
+        list->drop(list->owner, record);
+    free_name(list, record);
 }
 
 void named_list_remove(named_list *list, uint64_t slot)
 {
+    named *record = named_list_slot(list, slot);
+
     name_index_remove(&list->index, slot);
     discount(list, slot);
-    named_list_slot(list, slot)->gone = true;
+    record->gone = true;
+    drop(list, record);
     list->count--;
     if (list->items.count - list->count > list->count + FEW)
-        named_list_sweep(list);
+        sweep(list);
 }
 
-gufo_status named_list_rename(named_list *list, uint64_t slot, gufo_str name,
-                              const gufo_allocator *allocator, gufo_error *error)
+bool named_list_remove_name(named_list *list, gufo_str name)
+{
+    uint64_t slot;
+    bool found = named_list_find(list, name, &slot);
+
+    if (found)
+        named_list_remove(list, slot);
+    return found;
+}
+
+uint64_t named_list_remove_all(named_list *list, gufo_select_fn *select, void *context)
+{
+    uint64_t before = list->count;
+
+    sweep(list);
+    for (uint64_t i = 0; i < list->items.count; i++) {
+        named *record = named_list_slot(list, i);
+
+        record->gone = select == NULL || select(context, record->name);
+        list->count -= record->gone;
+    }
+    for (uint64_t i = 0; before > list->count && i < list->items.count; i++)
+        if (named_list_slot(list, i)->gone)
+            drop(list, named_list_slot(list, i));
+    sweep(list);
+    return before - list->count;
+}
+
+gufo_status named_list_check_rename(const named_list *list, gufo_str from, gufo_str to,
+                                    uint64_t *slot, gufo_error *error)
+{
+    gufo_status status = named_list_need(list, from, slot, error);
+    uint64_t other;
+
+    if (status == GUFO_OK && named_list_find(list, to, &other) && other != *slot)
+        status = refuse(error, GUFO_E_EXISTS, "%s %s exists already", list->what, QUOTED(to));
+    return status;
+}
+
+gufo_status named_list_rename(named_list *list, uint64_t slot, gufo_str name, gufo_error *error)
 {
     named *record = named_list_slot(list, slot);
-    gufo_status status = own_name(&name, allocator, error);
+    gufo_status status = own_name(list, &name, error);
     uint64_t ignored;
 
     if (status != GUFO_OK)
         return status;
     name_index_remove(&list->index, slot);
-    named_free_name(record, allocator);
+    free_name(list, record);
     record->name = name;
     record->owns_name = true;
     (void)name_index_add(&list->index, slot, &ignored);

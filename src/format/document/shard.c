@@ -15,14 +15,12 @@ enum { SHARD_KEYS = sizeof shard_keys / sizeof *shard_keys };
 static gufo_status check_shard(uint64_t index, uint64_t count, uint64_t tensors, gufo_error *error)
 {
     if (count > GUFO_MAX_SHARDS)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "more than %d shards would be needed",
-                         GUFO_MAX_SHARDS);
+        return refuse(error, GUFO_E_LIMIT, "more than %d shards would be needed", GUFO_MAX_SHARDS);
     if (index >= count)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "there is no shard %" PRIu64 " of %" PRIu64, index, count);
+        return refuse(error, GUFO_E_ARGUMENT, "there is no shard %" PRIu64 " of %" PRIu64, index,
+                      count);
     if (tensors > INT32_MAX)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
-                         "split.tensors.count cannot hold so many tensors");
+        return refuse(error, GUFO_E_LIMIT, "split.tensors.count cannot hold so many tensors");
     return GUFO_OK;
 }
 
@@ -38,7 +36,7 @@ gufo_status gufo_document_set_shard(gufo_document *document, uint64_t index, uin
 
     /* With room for all, no other call fails: numbers and these keys need no memory. */
     if (status == GUFO_OK)
-        status = named_list_reserve(&document->entries, SHARD_KEYS, &document->allocator, error);
+        status = named_list_reserve(&document->entries, SHARD_KEYS, error);
     for (size_t i = 0; i < SHARD_KEYS && status == GUFO_OK; i++) {
         if (values[i].type == GUFO_VALUE_UINT64 && id == 0) {
             (void)gufo_document_remove_key(document, gufo_str_of(shard_keys[i]));
@@ -79,55 +77,42 @@ static gufo_status measure_first(const gufo_array *array, uint64_t count, uint64
         ;
     *size = iter.position;
     if (iter.changed)
-        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                         "the file was changed while it was open");
+        return refuse(error, GUFO_E_CHANGED, "the file was changed while it was open");
     return GUFO_OK;
 }
 
 /* The array keeps its first elements. */
 static gufo_status shorten(gufo_document *document, gufo_str key, uint64_t count, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_document_entry entry;
     gufo_status status;
 
     if (!gufo_document_find_str(document, key, &entry))
-        return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no such key: %s",
-                         quote_name(quoted, key));
+        return refuse(error, GUFO_E_NOT_FOUND, "no such key: %s", QUOTED(key));
     if (entry.value.type != GUFO_VALUE_ARRAY || count > entry.value.as.array.count)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "there are no elements to remove");
+        return refuse(error, GUFO_E_ARGUMENT, "there are no elements to remove");
     status = measure_first(&entry.value.as.array, count, &entry.value.as.array.size, error);
     entry.value.as.array.count = count;
     return status == GUFO_OK ? gufo_document_set(document, key, &entry.value, error) : status;
 }
 
-static gufo_status rename_to(gufo_document *document, const gufo_fix *fix, gufo_error *error)
-{
-    gufo_str to;
-    gufo_status status = gufo_value_str(&fix->value, &to, error);
-
-    return status == GUFO_OK ? gufo_document_rename(document, fix->key, to, error) : status;
-}
-
-static gufo_status shorten_to(gufo_document *document, const gufo_fix *fix, gufo_error *error)
-{
-    uint64_t count;
-    gufo_status status = gufo_value_u64(&fix->value, &count, error);
-
-    return status == GUFO_OK ? shorten(document, fix->key, count, error) : status;
-}
-
 gufo_status gufo_document_fix(gufo_document *document, const gufo_fix *fix, gufo_error *error)
 {
+    gufo_status status;
+    uint64_t count;
+    gufo_str to;
+
     if (fix == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the fix is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "the fix is missing");
     switch (fix->kind) {
     case GUFO_FIX_SET:
         return gufo_document_set(document, fix->key, &fix->value, error);
     case GUFO_FIX_RENAME:
-        return rename_to(document, fix, error);
+        status = gufo_value_str(&fix->value, &to, error);
+        return status == GUFO_OK ? gufo_document_rename(document, fix->key, to, error) : status;
     case GUFO_FIX_SHORTEN:
-        return shorten_to(document, fix, error);
+        status = gufo_value_u64(&fix->value, &count, error);
+        return status == GUFO_OK ? shorten(document, fix->key, count, error) : status;
     case GUFO_FIX_NONE:
     case GUFO_FIX_REWRITE:
         break;

@@ -15,10 +15,11 @@ static bool is_swapped(const document_tensor *t, gufo_byte_order order)
     return t->from != NULL && gufo_model_facts(gufo_model_shard(t->from, 0)).byte_order != order;
 }
 
-static void show(const gufo_document *document, const document_tensor *t, gufo_document_tensor *out)
+/* Always true: there is a tensor. */
+static bool show(const gufo_document *document, const document_tensor *t, gufo_document_tensor *out)
 {
     if (out == NULL)
-        return;
+        return true;
     *out = (gufo_document_tensor){.name = t->named.name,
                                   .type = t->type,
                                   .n_dims = t->n_dims,
@@ -30,6 +31,7 @@ static void show(const gufo_document *document, const document_tensor *t, gufo_d
                                   .offset = document->laid_out ? t->offset : GUFO_NO_OFFSET};
     for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
         out->dims[i] = i < t->n_dims ? t->dims[i] : 1;
+    return true;
 }
 
 uint64_t gufo_document_tensor_count(const gufo_document *document)
@@ -42,10 +44,8 @@ bool gufo_document_tensor_at(const gufo_document *document, uint64_t index,
 {
     uint64_t slot;
 
-    if (!named_list_seek(&document->tensors, index, &slot))
-        return false;
-    show(document, document_tensor_in(document, slot), out);
-    return true;
+    return named_list_seek(&document->tensors, index, &slot) &&
+           show(document, document_tensor_in(document, slot), out);
 }
 
 bool gufo_document_tensor_find(const gufo_document *document, gufo_str name, uint64_t *index,
@@ -57,37 +57,25 @@ bool gufo_document_tensor_find(const gufo_document *document, gufo_str name, uin
         return false;
     if (index != NULL)
         *index = named_list_position(&document->tensors, slot);
-    show(document, document_tensor_in(document, slot), out);
-    return true;
+    return show(document, document_tensor_in(document, slot), out);
 }
 
 /* ---- adding --------------------------------------------------------------------------------- */
-
-static gufo_status fail_missing(const char *what, gufo_error *error)
-{
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the %s is missing", what);
-}
 
 /* Lists a tensor whose facts are checked.  Its name is copied if `owned`. */
 static gufo_status add_tensor(gufo_document *document, gufo_str name, bool owned,
                               const document_tensor *facts, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-    document_tensor *added;
+    gufo_status status;
     uint64_t ignored;
-    named n;
 
     if (named_list_find(&document->tensors, name, &ignored))
-        return rule_failure(error, RULE_NAME_DUPLICATE, "tensor %s was added before",
-                            quote_name(quoted, name));
+        return rule_failure(error, RULE_NAME_DUPLICATE, "tensor %s was added before", QUOTED(name));
     if (document->tensors.count >= GUFO_MAX_COUNT)
         return rule_failure(error, RULE_COUNT_LIMIT, "too many tensors");
-    added = named_list_add(&document->tensors, name, owned, &document->allocator, error);
-    if (added == NULL)
-        return GUFO_E_MEMORY;
-    n = added->named;
-    *added = *facts;
-    added->named = n;
+    status = named_list_add(&document->tensors, name, owned, facts, error);
+    if (status != GUFO_OK)
+        return status;
     document->infos_size += document_info_size(name, facts->n_dims);
     document_touch(document);
     return GUFO_OK;
@@ -101,7 +89,7 @@ static gufo_status add_new(gufo_document *document, gufo_str name, uint32_t n_di
     gufo_status status = content_check_name(name, rules, error);
 
     if (status == GUFO_OK && n_dims > 0 && dims == NULL)
-        status = fail_missing("list of dims", error);
+        status = refuse(error, GUFO_E_ARGUMENT, "the list of dims is missing");
     if (status == GUFO_OK)
         status = content_check_shape(name, facts->type, n_dims, dims, &facts->size, rules, error);
     if (status != GUFO_OK)
@@ -117,11 +105,11 @@ static gufo_status add_new(gufo_document *document, gufo_str name, uint32_t n_di
 static gufo_status check_type(const gufo_element_type *type, content_rules rules, gufo_error *error)
 {
     if (type == NULL)
-        return fail_missing("element type", error);
+        return refuse(error, GUFO_E_ARGUMENT, "the element type is missing");
     /* Such types are no longer part of the format, as the error for new tensors says. */
     if (type->block_elements == 0 && rules != CONTENT_NEW)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the layout of element type %s is not known", type->name);
+        return refuse(error, GUFO_E_ARGUMENT, "the layout of element type %s is not known",
+                      type->name);
     return GUFO_OK;
 }
 
@@ -152,19 +140,18 @@ static gufo_status check_swap(const gufo_tensor *t, gufo_error *error)
 {
     const gufo_element_type *type = gufo_element_type_by_id(t->type);
     const interleaved *groups = interleaved_find(t->type);
-    char quoted[GUFO_QUOTE_SIZE];
 
     if (type == NULL || type->block_elements == 0)
         return fail_with(error, GUFO_E_TYPE, t->info_offset,
                          "tensor %s has element type %" PRIu32
                          "%s%s%s, whose layout is not known: its byte order cannot be swapped",
-                         quote_name(quoted, t->name), t->type, type != NULL ? " (" : "",
+                         QUOTED(t->name), t->type, type != NULL ? " (" : "",
                          type != NULL ? type->name : "", type != NULL ? ")" : "");
     if (groups != NULL && t->size / type->block_bytes % groups->rows != 0)
         return fail_with(error, GUFO_E_TYPE, t->info_offset,
                          "tensor %s has blocks of %s, which come in groups of %" PRIu32
                          ", but not whole groups",
-                         quote_name(quoted, t->name), type->name, groups->rows);
+                         QUOTED(t->name), type->name, groups->rows);
     return GUFO_OK;
 }
 
@@ -172,12 +159,12 @@ gufo_status document_check_order(const gufo_document *document, gufo_byte_order 
                                  gufo_error *error)
 {
     gufo_status status = GUFO_OK;
+    const document_tensor *t;
     gufo_tensor tensor;
+    uint64_t slot = 0;
 
-    for (uint64_t i = 0; i < document->tensors.items.count && status == GUFO_OK; i++) {
-        const document_tensor *t = document_tensor_in(document, i);
-
-        if (t->named.gone || !is_swapped(t, order))
+    while (status == GUFO_OK && (t = named_list_next(&document->tensors, &slot)) != NULL) {
+        if (!is_swapped(t, order))
             continue;
         status = model_tensor_at(t->from, t->origin, &tensor, error);
         /* What gets another type is decoded, and needs no swapping. */
@@ -217,12 +204,11 @@ static gufo_status copy_tensor(gufo_document *document, const gufo_model *model,
     content_rules rules = document_copy_rules(document);
     document_tensor facts = {
         .from = model, .origin = index, .type = t->type, .n_dims = t->n_dims, .size = t->size};
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_status status;
 
     if (is_damaged(model, index, t))
         return fail_with(error, GUFO_E_MALFORMED, t->info_offset,
-                         "tensor %s is damaged and cannot be copied", quote_name(quoted, t->name));
+                         "tensor %s is damaged and cannot be copied", QUOTED(t->name));
     for (uint32_t i = 0; i < t->n_dims; i++)
         facts.dims[i] = t->dims[i];
     status = content_check_name(t->name, rules, error);
@@ -241,11 +227,9 @@ gufo_status gufo_document_copy_tensor(gufo_document *document, const gufo_model 
     gufo_tensor t;
 
     if (model == NULL)
-        return fail_missing("model", error);
+        return refuse(error, GUFO_E_ARGUMENT, "the model is missing");
     if (index >= gufo_tensor_count(model))
-        return model_fail(
-            model, fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "no tensor %" PRIu64, index),
-            error);
+        return model_fail(model, refuse(error, GUFO_E_RANGE, "no tensor %" PRIu64, index), error);
     status = model_tensor_at(model, index, &t, error);
     if (status != GUFO_OK)
         return status;
@@ -258,53 +242,36 @@ gufo_status gufo_document_copy_tensors(gufo_document *document, const gufo_model
                                        gufo_error *error)
 {
     gufo_status status = GUFO_OK;
-    uint64_t count = 0;
+    uint64_t ignored;
     gufo_tensor t;
 
-    if (copied != NULL)
-        *copied = 0;
+    copied = copied != NULL ? copied : &ignored;
+    *copied = 0;
     if (model == NULL)
-        return fail_missing("model", error);
+        return refuse(error, GUFO_E_ARGUMENT, "the model is missing");
     for (uint64_t i = 0; status == GUFO_OK && i < gufo_tensor_count(model); i++) {
         status = model_tensor_at(model, i, &t, error);
         if (status != GUFO_OK || (select != NULL && !select(context, t.name)))
             continue;
         status = gufo_document_copy_tensor(document, model, i, error);
-        count += status == GUFO_OK;
+        *copied += status == GUFO_OK;
     }
-    if (copied != NULL)
-        *copied = count;
     return status;
 }
 
 /* ---- changing ------------------------------------------------------------------------------- */
 
-static gufo_status find_tensor(const gufo_document *document, gufo_str name, uint64_t *slot,
-                               gufo_error *error)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-
-    if (named_list_find(&document->tensors, name, slot))
-        return GUFO_OK;
-    return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "there is no tensor %s",
-                     quote_name(quoted, name));
-}
-
 gufo_status gufo_document_rename_tensor(gufo_document *document, gufo_str from, gufo_str to,
                                         gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-    uint64_t slot, other;
     gufo_status status = content_check_name(to, document->rules, error);
+    uint64_t slot;
 
     if (status == GUFO_OK)
-        status = find_tensor(document, from, &slot, error);
+        status = named_list_check_rename(&document->tensors, from, to, &slot, error);
     if (status != GUFO_OK || gufo_str_equal(from, to))
         return status;
-    if (named_list_find(&document->tensors, to, &other))
-        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "tensor %s exists already",
-                         quote_name(quoted, to));
-    status = named_list_rename(&document->tensors, slot, to, &document->allocator, error);
+    status = named_list_rename(&document->tensors, slot, to, error);
     if (status != GUFO_OK)
         return status;
     document->infos_size = document->infos_size - from.len + to.len;
@@ -320,7 +287,7 @@ gufo_status gufo_document_retype(gufo_document *document, gufo_str name,
     document_tensor *t;
 
     if (status == GUFO_OK)
-        status = find_tensor(document, name, &slot, error);
+        status = named_list_need(&document->tensors, name, &slot, error);
     if (status != GUFO_OK)
         return status;
     t = document_tensor_in(document, slot);
@@ -335,39 +302,25 @@ gufo_status gufo_document_retype(gufo_document *document, gufo_str name,
     return GUFO_OK;
 }
 
-/* Of a tensor that is not in the list any more. */
-static void free_tensor(gufo_document *document, const document_tensor *t)
+void document_drop_tensor(void *document, void *tensor)
 {
-    document->infos_size -= document_info_size(t->named.name, t->n_dims);
-    named_free_name(&t->named, &document->allocator);
+    const document_tensor *t = tensor;
+    gufo_document *d = document;
+
+    d->infos_size -= document_info_size(t->named.name, t->n_dims);
+    document_touch(d);
 }
 
 bool gufo_document_drop_tensor(gufo_document *document, gufo_str name)
 {
-    document_tensor dropped;
-    uint64_t slot;
-
-    if (!named_list_find(&document->tensors, name, &slot))
-        return false;
-    dropped = *document_tensor_in(document, slot);
-    named_list_remove(&document->tensors, slot);
-    free_tensor(document, &dropped);
-    document_touch(document);
-    return true;
+    return named_list_remove_name(&document->tensors, name);
 }
 
 void gufo_document_drop_tensors(gufo_document *document, gufo_select_fn *select, void *context,
                                 uint64_t *dropped)
 {
-    named_list *tensors = &document->tensors;
-    uint64_t count = named_list_mark(tensors, select, context);
+    uint64_t count = named_list_remove_all(&document->tensors, select, context);
 
-    for (uint64_t i = 0; count > 0 && i < tensors->items.count; i++)
-        if (document_tensor_in(document, i)->named.gone)
-            free_tensor(document, document_tensor_in(document, i));
-    named_list_sweep(tensors);
-    if (count > 0)
-        document_touch(document);
     if (dropped != NULL)
         *dropped = count;
 }

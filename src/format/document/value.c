@@ -15,24 +15,6 @@
 
 static const gufo_encoding host = {3, HOST_IS_BIG_ENDIAN ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN};
 
-static gufo_array array_of(const document_value *value)
-{
-    return (gufo_array){.type = (gufo_value_type)value->element_type,
-                        .count = value->count,
-                        .data = value->content,
-                        .size = value->size,
-                        .encoding = value->encoding};
-}
-
-static void set_array(document_value *value, const gufo_array *array)
-{
-    value->element_type = (uint8_t)array->type;
-    value->count = array->count;
-    value->content = array->data;
-    value->size = array->size;
-    value->encoding = array->encoding;
-}
-
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
 /* Adds the bytes that elements take in the file.  Only lengths of version 1 have another size. */
@@ -57,67 +39,60 @@ static bool measure_elements(const gufo_array *array, uint64_t *size)
     return good && !iter.changed;
 }
 
-gufo_status document_value_measure(document_value *value, gufo_error *error)
+static gufo_status measure(document_value *value, gufo_error *error)
 {
-    const gufo_array array = array_of(value);
-
     if (value->type == GUFO_VALUE_STRING)
-        value->encoded = 4 + 8 + value->size;
+        value->encoded = 4 + 8 + value->content.size;
     else if (value->type != GUFO_VALUE_ARRAY)
-        value->encoded = 4 + gufo_value_type_size((gufo_value_type)value->type);
+        value->encoded = 4 + gufo_value_type_size(value->type);
     else {
         value->encoded = 4 + 4 + 8;
-        if (!measure_elements(&array, &value->encoded))
-            return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                             "array was changed while the file was open");
+        if (!measure_elements(&value->content, &value->encoded))
+            return array_fail_changed(error);
     }
     return GUFO_OK;
 }
 
 /* ---- making --------------------------------------------------------------------------------- */
 
-/* Takes over what was encoded: type, count and elements of an array. */
-static gufo_status take_encoded(document_value *out, encoder *e, gufo_value_type type,
-                                uint64_t count, gufo_error *error)
+/* Takes over what was encoded with `status`: type, count and elements of an array. */
+static gufo_status take_encoded(document_value *out, encoder *e, gufo_status status,
+                                gufo_value_type type, uint64_t count, gufo_error *error)
 {
     const size_t head = array_header_size(host);
-    uint8_t *fitting = mem_resize(e->out.allocator, e->out.data, e->out.len);
+    uint8_t *fitting;
 
-    *out = (document_value){.type = GUFO_VALUE_ARRAY,
-                            .element_type = (uint8_t)type,
-                            .count = count,
-                            .size = e->out.len - head,
-                            .encoding = host,
-                            .block = fitting != NULL ? fitting : e->out.data};
-    out->content = out->block + head;
-    return document_value_measure(out, error);
+    if (status != GUFO_OK) {
+        buffer_free(&e->out);
+        return status;
+    }
+    fitting = mem_resize(e->out.allocator, e->out.data, e->out.len);
+    *out = (document_value){
+        .type = GUFO_VALUE_ARRAY,
+        .content = {.type = type, .count = count, .size = e->out.len - head, .encoding = host},
+        .block = fitting != NULL ? fitting : e->out.data};
+    out->content.data = out->block + head;
+    return measure(out, error);
 }
 
 static gufo_status copy_array(document_value *out, const gufo_array *array,
                               const gufo_allocator *allocator, gufo_error *error)
 {
     encoder e = {.out.allocator = allocator, .big = HOST_IS_BIG_ENDIAN};
-    gufo_status status;
 
     if (!array_filled(array))
         return array_fail_unfilled(array, error);
-    status = encode_array(&e, array, 1, error);
-    if (status == GUFO_OK)
-        return take_encoded(out, &e, array->type, array->count, error);
-    buffer_free(&e.out);
-    return status;
+    return take_encoded(out, &e, encode_array(&e, array, 1, error), array->type, array->count,
+                        error);
 }
 
 gufo_status document_value_items(document_value *out, const gufo_items *items,
                                  const gufo_allocator *allocator, gufo_error *error)
 {
     encoder e = {.out.allocator = allocator, .big = HOST_IS_BIG_ENDIAN};
-    gufo_status status = encode_items(&e, items, 1, error);
 
-    if (status == GUFO_OK)
-        return take_encoded(out, &e, items->type, items->count, error);
-    buffer_free(&e.out);
-    return status;
+    return take_encoded(out, &e, encode_items(&e, items, 1, error), items->type, items->count,
+                        error);
 }
 
 static gufo_status copy_text(document_value *out, gufo_str text, const gufo_allocator *allocator,
@@ -128,9 +103,9 @@ static gufo_status copy_text(document_value *out, gufo_str text, const gufo_allo
         return fail_memory(error);
     if (text.len > 0)
         memcpy(out->block, text.data, text.len);
-    out->content = out->block;
-    out->size = text.len;
-    return document_value_measure(out, error);
+    out->content.data = out->block;
+    out->content.size = text.len;
+    return measure(out, error);
 }
 
 gufo_status document_value_set(document_value *out, const gufo_value *value,
@@ -140,13 +115,13 @@ gufo_status document_value_set(document_value *out, const gufo_value *value,
 
     if (status != GUFO_OK)
         return status;
-    *out = (document_value){.type = (uint8_t)value->type, .encoding = host};
+    *out = (document_value){.type = value->type, .content.encoding = host};
     if (value->type == GUFO_VALUE_ARRAY)
         return copy_array(out, &value->as.array, allocator, error);
     if (value->type == GUFO_VALUE_STRING)
         return copy_text(out, value->as.str, allocator, error);
     number_bytes(value, out->number);
-    return document_value_measure(out, error);
+    return measure(out, error);
 }
 
 /* The bits of a number are taken from the file: through a double, a signalling NaN would become
@@ -158,13 +133,13 @@ gufo_status document_value_view(document_value *out, const gufo_model *model,
 
     const gguf_file *file = model_file(model);
 
-    *out = (document_value){.type = (uint8_t)entry->value.type,
-                            .encoding = file != NULL ? file->encoding : host};
+    *out = (document_value){.type = entry->value.type,
+                            .content.encoding = file != NULL ? file->encoding : host};
     if (entry->value.type == GUFO_VALUE_ARRAY)
-        set_array(out, &entry->value.as.array);
+        out->content = entry->value.as.array;
     else if (entry->value.type == GUFO_VALUE_STRING) {
-        out->content = (const uint8_t *)entry->value.as.str.data;
-        out->size = entry->value.as.str.len;
+        out->content.data = (const uint8_t *)entry->value.as.str.data;
+        out->content.size = entry->value.as.str.len;
     } else if (file != NULL)
         memcpy(out->number, file->source.base + entry->value_offset, width);
     else
@@ -172,7 +147,7 @@ gufo_status document_value_view(document_value *out, const gufo_model *model,
     if (out->type == GUFO_VALUE_BOOL && out->number[0] > 1)
         return rule_failure(error, RULE_BOOL_VALUE, "a bool is %u; only 0 and 1 can be written",
                             out->number[0]);
-    return document_value_measure(out, error);
+    return measure(out, error);
 }
 
 void document_value_free(const document_value *value, const gufo_allocator *allocator)
@@ -182,47 +157,45 @@ void document_value_free(const document_value *value, const gufo_allocator *allo
 
 /* ---- using ---------------------------------------------------------------------------------- */
 
+static gufo_str text_of(const document_value *value)
+{
+    return (gufo_str){(const char *)value->content.data, (size_t)value->content.size};
+}
+
 gufo_value document_value_get(const document_value *value)
 {
-    gufo_value out = {.type = (gufo_value_type)value->type};
-
-    if (out.type == GUFO_VALUE_ARRAY)
-        out.as.array = array_of(value);
-    else if (out.type == GUFO_VALUE_STRING)
-        out.as.str = (gufo_str){(const char *)value->content, (size_t)value->size};
-    else
-        out = load_number(value->number, out.type, value->encoding);
-    return out;
+    if (value->type == GUFO_VALUE_ARRAY)
+        return (gufo_value){.type = GUFO_VALUE_ARRAY, .as.array = value->content};
+    if (value->type == GUFO_VALUE_STRING)
+        return (gufo_value){.type = GUFO_VALUE_STRING, .as.str = text_of(value)};
+    return load_number(value->number, value->type, value->content.encoding);
 }
 
 gufo_status document_value_encode(encoder *e, const document_value *value, gufo_error *error)
 {
-    const gufo_array array = array_of(value);
-    bool done = encode_u32(e, value->type);
+    bool done = encode_u32(e, (uint32_t)value->type);
 
     if (done && value->type == GUFO_VALUE_ARRAY)
-        return encode_array(e, &array, 1, error);
+        return encode_array(e, &value->content, 1, error);
     if (done && value->type == GUFO_VALUE_STRING)
-        done = encode_string(e, (gufo_str){(const char *)value->content, (size_t)value->size});
+        done = encode_string(e, text_of(value));
     else if (done)
-        done =
-            encode_numbers(e, value->number, 1, gufo_value_type_size((gufo_value_type)value->type),
-                           encoding_swapped(value->encoding));
+        done = encode_numbers(e, value->number, 1, gufo_value_type_size(value->type),
+                              encoding_swapped(value->content.encoding));
     return done ? GUFO_OK : fail_memory(error);
 }
 
 /* Whether the same bytes mean the same. */
-static bool encoded_alike(const document_value *a, const document_value *b)
+static bool encoded_alike(gufo_encoding a, gufo_encoding b)
 {
-    return (a->encoding.version == 1) == (b->encoding.version == 1) &&
-           a->encoding.byte_order == b->encoding.byte_order;
+    return (a.version == 1) == (b.version == 1) && a.byte_order == b.byte_order;
 }
 
 static bool same_bytes(const document_value *a, const document_value *b)
 {
-    return a->size == b->size && memcmp(a->number, b->number, sizeof a->number) == 0 &&
-           (a->size == 0 || a->content == b->content ||
-            memcmp(a->content, b->content, (size_t)a->size) == 0);
+    return memcmp(a->number, b->number, sizeof a->number) == 0 &&
+           a->content.size == b->content.size &&
+           (a->content.data == b->content.data || gufo_str_equal(text_of(a), text_of(b)));
 }
 
 static gufo_status compare_encoded(const document_value *a, const document_value *b,
@@ -243,11 +216,11 @@ static gufo_status compare_encoded(const document_value *a, const document_value
 gufo_status document_value_same(const document_value *a, const document_value *b,
                                 const gufo_allocator *allocator, bool *same, gufo_error *error)
 {
-    *same = a->type == b->type && a->element_type == b->element_type && a->count == b->count &&
-            a->encoded == b->encoded;
+    *same = a->type == b->type && a->content.type == b->content.type &&
+            a->content.count == b->content.count && a->encoded == b->encoded;
     if (!*same)
         return GUFO_OK;
-    if (!encoded_alike(a, b) && a->type != GUFO_VALUE_STRING)
+    if (!encoded_alike(a->content.encoding, b->content.encoding) && a->type != GUFO_VALUE_STRING)
         return compare_encoded(a, b, allocator, same, error);
     *same = same_bytes(a, b);
     return GUFO_OK;

@@ -38,9 +38,9 @@ bool file_entry_at(const gguf_file *file, uint64_t index, gufo_entry *out)
     if (index >= file->entries.count)
         return false;
     entry = file_entry(file, index);
-    out->key = file_entry_key(file, entry);
+    out->key = file_name(file, &entry->record);
     read_value(file, entry, &out->value);
-    out->offset = entry->offset;
+    out->offset = entry->record.offset;
     out->value_offset = entry->value_at;
     out->end = entry->end;
     out->reserved[0] = out->reserved[1] = 0;
@@ -84,14 +84,14 @@ bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out)
         !tensor_measure(tensor->type, tensor->n_dims, tensor->dims, &elements, &ignored))
         elements = 0;
     *out =
-        (gufo_tensor){.name = file_tensor_name(file, tensor),
+        (gufo_tensor){.name = file_name(file, &tensor->record),
                       .type = tensor->type,
                       .n_dims = tensor->n_dims,
                       .elements = elements,
                       .offset = has_place(file, tensor) ? tensor->offset : GUFO_NO_OFFSET,
                       .size = tensor->size,
                       .available = available_bytes(file, tensor),
-                      .info_offset = tensor->info_offset,
+                      .info_offset = tensor->record.offset,
                       .size_known = (tensor->flags & (TENSOR_SIZE_UNKNOWN | TENSOR_UNUSABLE)) == 0,
                       .complete = has_place(file, tensor) && tensor_complete(file, tensor)};
     for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
@@ -105,9 +105,9 @@ gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size
                       gufo_error *error)
 {
     if (!range_inside(offset, size, file->source.size))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "file has %" PRIu64 " bytes; %zu bytes from %" PRIu64 " were asked for",
-                         file->source.size, size, offset);
+        return refuse(error, GUFO_E_RANGE,
+                      "file has %" PRIu64 " bytes; %zu bytes from %" PRIu64 " were asked for",
+                      file->source.size, size, offset);
     if (size == 0)
         return GUFO_OK;
     return source_read(&file->source, offset, buffer, size, error);

@@ -3,19 +3,14 @@
 
 #include "format/file/file.h"
 
-bool alignment_acceptable(uint64_t alignment)
+bool alignment_acceptable(uint64_t alignment, bool as_ggml)
 {
-    bool power_of_two = (alignment & (alignment - 1)) == 0;
+    bool power_of_two = alignment != 0 && (alignment & (alignment - 1)) == 0;
 
+    if (power_of_two && as_ggml)
+        return true;
     return alignment >= 1 && alignment <= GUFO_MAX_ALIGNMENT &&
            (power_of_two || alignment % 8 == 0);
-}
-
-/* ggml takes any power of two that a uint32 can hold. */
-static bool alignment_accepted(const gguf_file *file, uint64_t alignment)
-{
-    return alignment_acceptable(alignment) ||
-           (file->as_ggml && alignment != 0 && (alignment & (alignment - 1)) == 0);
 }
 
 static bool occurs_twice(const gguf_file *file, gufo_str key)
@@ -23,14 +18,13 @@ static bool occurs_twice(const gguf_file *file, gufo_str key)
     unsigned times = 0;
 
     for (uint64_t i = 0; i < file->entries.count; i++)
-        times += gufo_str_equal(file_entry_key(file, file_entry(file, i)), key);
+        times += gufo_str_equal(file_name(file, &file_entry(file, i)->record), key);
     return times > 1;
 }
 
 bool file_find_alignment(gguf_file *file)
 {
-    static const char key[] = GUFO_ALIGNMENT_KEY;
-    gufo_str subject = {key, sizeof key - 1};
+    gufo_str subject = gufo_str_of(GUFO_ALIGNMENT_KEY);
     gufo_entry entry;
 
     file->alignment = GUFO_DEFAULT_ALIGNMENT;
@@ -44,7 +38,7 @@ bool file_find_alignment(gguf_file *file)
         return file_fault(file, RULE_ALIGNMENT_TYPE, entry.offset, subject,
                           "general.alignment has type %s, not uint32",
                           gufo_value_type_name(entry.value.type));
-    if (!alignment_accepted(file, entry.value.as.u))
+    if (!alignment_acceptable(entry.value.as.u, file->as_ggml))
         return file_fault(file, RULE_ALIGNMENT_VALUE, entry.value_offset, subject,
                           "general.alignment is %" PRIu64
                           "; it must be a power of two or a multiple of 8, from 1 to %u",

@@ -18,30 +18,29 @@ static uint64_t offset_field(const gguf_file *file, uint64_t index)
 {
     bool last = index + 1 == file->tensors.count;
 
-    return (last ? file->infos_end : file_tensor(file, index + 1)->info_offset) - 8;
+    return (last ? file->infos_end : file_tensor(file, index + 1)->record.offset) - 8;
 }
 
 /* Makes the offset of a tensor count from the start of the file. */
 static bool place_tensor(gguf_file *file, uint64_t index)
 {
     tensor_record *tensor = file_tensor(file, index);
-    gufo_str name = file_tensor_name(file, tensor);
+    gufo_str name = file_name(file, &tensor->record);
     uint64_t relative = tensor->offset, end;
-    char quoted[GUFO_QUOTE_SIZE];
 
     if (relative % file->alignment != 0 &&
         !file_fault(file, RULE_OFFSET_ALIGNMENT, offset_field(file, index), name,
                     "tensor %s has offset %" PRIu64
                     ", which is not a multiple of the alignment %" PRIu32,
-                    quote_name(quoted, name), relative, file->alignment))
+                    QUOTED(name), relative, file->alignment))
         return false;
     if (checked_add(file->data_offset, relative, &tensor->offset) &&
         checked_add(tensor->offset, tensor->size, &end))
         return true;
     tensor->flags |= TENSOR_UNUSABLE | TENSOR_UNPLACED;
     return file_fault(file, RULE_DATA_TRUNCATED, offset_field(file, index), name,
-                      "tensor %s has offset %" PRIu64 ", which no file can reach",
-                      quote_name(quoted, name), relative);
+                      "tensor %s has offset %" PRIu64 ", which no file can reach", QUOTED(name),
+                      relative);
 }
 
 /* ---- tensors in the order of their data ----------------------------------------------------- */
@@ -55,12 +54,14 @@ static bool before(const void *owner, uint32_t a, uint32_t b)
 }
 
 /* Infos are usually in this order already. */
-uint64_t order_by_offset(const gguf_file *file, uint32_t *order)
+uint32_t *order_by_offset(const gguf_file *file, uint64_t *placed)
 {
+    size_t room = (size_t)(file->tensors.count + 1) * sizeof(uint32_t);
+    uint32_t *order = mem_alloc(&file->allocator, room);
     uint64_t count = 0;
     bool sorted = true;
 
-    for (uint64_t i = 0; i < file->tensors.count; i++) {
+    for (uint64_t i = 0; order != NULL && i < file->tensors.count; i++) {
         if (file_tensor(file, i)->flags & TENSOR_UNPLACED)
             continue;
         order[count] = (uint32_t)i;
@@ -69,7 +70,8 @@ uint64_t order_by_offset(const gguf_file *file, uint32_t *order)
     }
     if (!sorted)
         sort_indices(order, count, before, file);
-    return count;
+    *placed = count;
+    return order;
 }
 
 /* ---- sizes and overlaps --------------------------------------------------------------------- */
@@ -106,8 +108,7 @@ static bool check_overlaps(gguf_file *file, const uint32_t *order, uint64_t coun
 
     for (uint64_t i = 0; i < count; i++) {
         const tensor_record *tensor = file_tensor(file, order[i]);
-        gufo_str name = file_tensor_name(file, tensor);
-        char quoted[GUFO_QUOTE_SIZE], other[GUFO_QUOTE_SIZE];
+        gufo_str name = file_name(file, &tensor->record);
 
         if (tensor->size == 0)
             continue;
@@ -115,8 +116,8 @@ static bool check_overlaps(gguf_file *file, const uint32_t *order, uint64_t coun
             !file_fault(file, RULE_DATA_OVERLAP, offset_field(file, order[i]), name,
                         "data of tensor %s begins at byte %" PRIu64
                         ", inside that of tensor %s, which ends at %" PRIu64,
-                        quote_name(quoted, name), tensor->offset,
-                        quote_name(other, file_tensor_name(file, file_tensor(file, owner))), end))
+                        QUOTED(name), tensor->offset,
+                        QUOTED(file_name(file, &file_tensor(file, owner)->record)), end))
             return false;
         if (tensor->offset + tensor->size > end) {
             end = tensor->offset + tensor->size;
@@ -158,7 +159,6 @@ static uint64_t least_end(const tensor_record *tensor)
 static bool check_complete(gguf_file *file)
 {
     uint64_t complete = 0, needed = file->source.size, first_cut = UINT64_MAX;
-    char quoted[GUFO_QUOTE_SIZE];
     bool guessed = false;
 
     for (uint64_t i = 0; i < file->tensors.count; i++) {
@@ -173,13 +173,12 @@ static bool check_complete(gguf_file *file)
     }
     if (first_cut == UINT64_MAX)
         return true;
-    gufo_str name = file_tensor_name(file, file_tensor(file, first_cut));
+    gufo_str name = file_name(file, &file_tensor(file, first_cut)->record);
     return file_fault(file, RULE_DATA_TRUNCATED, file->source.size, name,
                       "file ends before or inside the data of tensor %s: %" PRIu64 " of %" PRIu64
                       " tensors complete, %s%" PRIu64 " byte%s missing",
-                      quote_name(quoted, name), complete, file->tensors.count,
-                      guessed ? "at least " : "", needed - file->source.size,
-                      needed - file->source.size == 1 ? "" : "s");
+                      QUOTED(name), complete, file->tensors.count, guessed ? "at least " : "",
+                      needed - file->source.size, needed - file->source.size == 1 ? "" : "s");
 }
 
 bool extents_find(gguf_file *file)
@@ -194,12 +193,11 @@ bool extents_find(gguf_file *file)
         go_on = place_tensor(file, i);
     if (count == 0 || !go_on || file->metadata_only)
         return go_on;
-    order = mem_alloc(&file->allocator, (size_t)count * sizeof *order);
+    order = order_by_offset(file, &count);
     if (order == NULL) {
         file->status = fail_memory(file->error);
         return false;
     }
-    count = order_by_offset(file, order);
     infer_sizes(file, order, count);
     go_on = check_overlaps(file, order, count) && check_complete(file);
     mem_free(&file->allocator, order);

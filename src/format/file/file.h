@@ -18,13 +18,18 @@
 #include "format/file/records.h"
 #include "format/rules/rules.h"
 
-/* One metadata entry: where its parts are.  All offsets count from the start of the file. */
+/* What a file lists: an entry or a tensor.  All offsets count from the start of the file. */
+typedef struct file_record {
+    uint64_t offset;   /* where it begins, with the length of its name */
+    uint32_t name_len; /* of the key or name behind that */
+} file_record;
+
+/* One metadata entry: where its parts are. */
 typedef struct entry_record {
-    uint64_t offset;   /* of the entry: its key's length */
-    uint64_t value_at; /* of the number, the text, the first element */
-    uint64_t end;      /* the byte after the value */
-    uint64_t count;    /* bytes of a string, elements of an array */
-    uint32_t key_len;
+    file_record record;
+    uint64_t value_at;    /* of the number, the text, the first element */
+    uint64_t end;         /* the byte after the value */
+    uint64_t count;       /* bytes of a string, elements of an array */
     uint8_t type;         /* of gufo_value_type */
     uint8_t element_type; /* of an array */
 } entry_record;
@@ -38,11 +43,10 @@ enum {
 };
 
 typedef struct tensor_record {
-    uint64_t info_offset;
+    file_record record;
     uint64_t dims[GUFO_MAX_DIMS];
     uint64_t offset; /* of the data; from the start of the file once extents are known */
     uint64_t size;
-    uint32_t name_len;
     uint32_t type;
     uint8_t n_dims;
     uint8_t flags;
@@ -86,14 +90,16 @@ __attribute__((format(printf, 5, 6))) bool file_fault(gguf_file *file, rule_numb
                                                       uint64_t offset, gufo_str subject,
                                                       const char *format, ...);
 
+/* The most records of a kind that options let in: `limit`, or what is always the limit. */
+static inline uint64_t file_count_limit(uint64_t limit)
+{
+    return limit == 0 || limit > GUFO_MAX_COUNT ? GUFO_MAX_COUNT : limit;
+}
+
 /* Hands a finding about file `shard` to `found`: the message gets the clause of the rule
  * appended. */
 void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_number rule,
                     uint64_t offset, gufo_str subject, const char *message);
-
-/* Whether bytes [offset, offset + size) of the tensor's data exist, and are present. */
-gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
-                               gufo_error *error);
 
 /* The stations.  False: stop, with file->status saying whether that is a failure. */
 bool file_walk(gguf_file *file);
@@ -120,20 +126,19 @@ bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out);
 gufo_status file_read(const gguf_file *file, uint64_t offset, void *buffer, size_t size,
                       gufo_error *error);
 
-/* The indices of the tensors whose place is known, in the order of their data, into `order`, which
- * has room for all tensors.  Returns how many. */
-uint64_t order_by_offset(const gguf_file *file, uint32_t *order);
+/* The indices of the tensors whose place is known, *count of them, in the order of their data: to
+ * be freed with the file's allocator; NULL without memory. */
+uint32_t *order_by_offset(const gguf_file *file, uint64_t *count);
 
 /* Whether all bytes of a tensor are present. */
 bool tensor_complete(const gguf_file *file, const tensor_record *tensor);
 
-/* Names as views into the file. */
-gufo_str file_entry_key(const gguf_file *file, const entry_record *entry);
-gufo_str file_tensor_name(const gguf_file *file, const tensor_record *tensor);
+/* The key or name of a record, as a view into the file. */
+gufo_str file_name(const gguf_file *file, const file_record *record);
 
-/* Whether open accepts an alignment: a power of two or a multiple of 8, up to GUFO_MAX_ALIGNMENT.
- */
-bool alignment_acceptable(uint64_t alignment);
+/* Whether open accepts an alignment: a power of two or a multiple of 8, up to GUFO_MAX_ALIGNMENT;
+ * ggml takes any power of two that a uint32 can hold. */
+bool alignment_acceptable(uint64_t alignment, bool as_ggml);
 
 /* Elements and bytes from type and dims.  False if they, or any stride, do not fit into 63 bits;
  * dims of zero cannot hide that.  *size is 0 where the layout of the type is not known. */
@@ -141,9 +146,8 @@ bool tensor_measure(uint32_t type, uint32_t n_dims, const uint64_t *dims, uint64
                     uint64_t *size);
 /* Whether a row of dims[0] elements fills whole blocks; true where that is not known. */
 bool tensor_rows_fill_blocks(uint32_t type, uint32_t n_dims, const uint64_t *dims);
-/* Both as failures of tensor `quoted`; for a new tensor removed types are one, too. */
-gufo_status tensor_check_shape(const char *quoted, uint32_t type, uint32_t n_dims,
-                               const uint64_t *dims, bool is_new, uint64_t *elements,
-                               uint64_t *size, gufo_error *error);
+/* Both, and too many dims, as failures of a tensor; for a new one removed types are one, too. */
+gufo_status tensor_check_shape(gufo_str name, uint32_t type, uint32_t n_dims, const uint64_t *dims,
+                               bool is_new, uint64_t *elements, uint64_t *size, gufo_error *error);
 
 #endif

@@ -5,68 +5,41 @@
 #include "format/file/file.h"
 #include "format/value/value.h"
 
-static gufo_str name_after_length(const gguf_file *file, uint64_t length_at, uint32_t len)
+gufo_str file_name(const gguf_file *file, const file_record *record)
 {
-    uint64_t at = length_at + encoding_length_size(file->encoding);
+    uint64_t at = record->offset + encoding_length_size(file->encoding);
 
-    return (gufo_str){(const char *)file->source.base + at, len};
-}
-
-gufo_str file_entry_key(const gguf_file *file, const entry_record *entry)
-{
-    return name_after_length(file, entry->offset, entry->key_len);
-}
-
-gufo_str file_tensor_name(const gguf_file *file, const tensor_record *tensor)
-{
-    return name_after_length(file, tensor->info_offset, tensor->name_len);
+    return (gufo_str){(const char *)file->source.base + at, record->name_len};
 }
 
 static gufo_str key_of(const void *file, uint64_t index)
 {
-    return file_entry_key(file, file_entry(file, index));
+    return file_name(file, &file_entry(file, index)->record);
 }
 
 static gufo_str name_of(const void *file, uint64_t index)
 {
-    return file_tensor_name(file, file_tensor(file, index));
+    return file_name(file, &file_tensor(file, index)->record);
 }
 
-static uint64_t entry_offset(const gguf_file *file, uint64_t index)
+/* Of a list of file_record, with more behind each. */
+static bool index_all(gguf_file *file, name_index *index, const records *list, name_of_fn *names,
+                      rule_number duplicate, const char *what)
 {
-    return file_entry(file, index)->offset;
-}
-
-static uint64_t info_offset(const gguf_file *file, uint64_t index)
-{
-    return file_tensor(file, index)->info_offset;
-}
-
-/* Keys and tensor names are indexed alike. */
-typedef struct named_things {
-    const char *what;
-    rule_number duplicate;
-    name_of_fn *name_of;
-    uint64_t (*offset_of)(const gguf_file *file, uint64_t index);
-} named_things;
-
-static bool index_all(gguf_file *file, name_index *index, uint64_t count,
-                      const named_things *things)
-{
-    file->status =
-        name_index_new(index, count, things->name_of, file, &file->allocator, file->error);
+    file->status = name_index_new(index, list->count, names, file, &file->allocator, file->error);
     if (file->status != GUFO_OK)
         return false;
-    for (uint64_t i = 0; i < count; i++) {
-        char quoted[GUFO_QUOTE_SIZE];
-        uint64_t first;
+    for (uint64_t i = 0; i < list->count; i++) {
+        const file_record *record = records_at(list, i), *first;
+        gufo_str name = file_name(file, record);
+        uint64_t found;
 
-        if (name_index_add(index, i, &first))
+        if (name_index_add(index, i, &found))
             continue;
-        gufo_str name = things->name_of(file, i);
-        if (!file_fault(file, things->duplicate, things->offset_of(file, i), name,
-                        "%s %s occurs twice; the first is at byte %" PRIu64, things->what,
-                        quote_name(quoted, name), things->offset_of(file, first)))
+        first = records_at(list, found);
+        if (!file_fault(file, duplicate, record->offset, name,
+                        "%s %s occurs twice; the first is at byte %" PRIu64, what, QUOTED(name),
+                        first->offset))
             return false;
     }
     return true;
@@ -74,14 +47,10 @@ static bool index_all(gguf_file *file, name_index *index, uint64_t count,
 
 bool index_keys(gguf_file *file)
 {
-    static const named_things keys = {"key", RULE_KEY_DUPLICATE, key_of, entry_offset};
-
-    return index_all(file, &file->keys, file->entries.count, &keys);
+    return index_all(file, &file->keys, &file->entries, key_of, RULE_KEY_DUPLICATE, "key");
 }
 
 bool index_names(gguf_file *file)
 {
-    static const named_things names = {"tensor", RULE_NAME_DUPLICATE, name_of, info_offset};
-
-    return index_all(file, &file->names, file->tensors.count, &names);
+    return index_all(file, &file->names, &file->tensors, name_of, RULE_NAME_DUPLICATE, "tensor");
 }

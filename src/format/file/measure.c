@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/checked.h"
+#include "base/error.h"
 #include "format/file/file.h"
 
 /* Multiplies, and keeps within what a signed 64-bit reader can hold. */
@@ -45,23 +46,27 @@ bool tensor_rows_fill_blocks(uint32_t type_id, uint32_t n_dims, const uint64_t *
     return (n_dims > 0 ? dims[0] : 1) % type->block_elements == 0;
 }
 
-gufo_status tensor_check_shape(const char *quoted, uint32_t type_id, uint32_t n_dims,
+gufo_status tensor_check_shape(gufo_str name, uint32_t type_id, uint32_t n_dims,
                                const uint64_t *dims, bool is_new, uint64_t *elements,
                                uint64_t *size, gufo_error *error)
 {
     const gufo_element_type *type = gufo_element_type_by_id(type_id);
 
+    if (n_dims > GUFO_MAX_DIMS)
+        return rule_failure(error, RULE_DIMS_COUNT,
+                            "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
+                            QUOTED(name), n_dims, GUFO_MAX_DIMS);
     if (is_new && type != NULL && (type->flags & GUFO_ELEMENT_REMOVED))
         return rule_failure(error, RULE_TYPE_REMOVED,
                             "tensor %s has element type %s, which was removed from the format",
-                            quoted, type->name);
+                            QUOTED(name), type->name);
     if (!tensor_measure(type_id, n_dims, dims, elements, size))
         return rule_failure(error, RULE_DIMS_OVERFLOW,
-                            "elements or bytes of tensor %s do not fit into 63 bits", quoted);
+                            "elements or bytes of tensor %s do not fit into 63 bits", QUOTED(name));
     if (!tensor_rows_fill_blocks(type_id, n_dims, dims))
         return rule_failure(error, RULE_ROW_BLOCKS,
                             "rows of tensor %s are not a multiple of %" PRIu32
                             " elements, the block of %s",
-                            quoted, type->block_elements, type->name);
+                            QUOTED(name), type->block_elements, type->name);
     return GUFO_OK;
 }

@@ -11,6 +11,8 @@
  *
  * Functions return false to stop; file->status says whether that is a failure. */
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -28,7 +30,7 @@ typedef struct place {
     const char *what; /* "metadata entry" or "tensor info" */
     uint64_t index, count;
     uint64_t name_at;
-    size_t name_len;
+    uint64_t name_len;
     bool named; /* the key or name has been read */
 } place;
 
@@ -56,12 +58,7 @@ static gufo_str subject(const walker *w)
 {
     if (!w->at.named)
         return header;
-    return (gufo_str){(const char *)w->file->source.base + w->at.name_at, w->at.name_len};
-}
-
-static const char *quoted_subject(const walker *w, char out[GUFO_QUOTE_SIZE])
-{
-    return quote_name(out, subject(w));
+    return (gufo_str){(const char *)w->file->source.base + w->at.name_at, (size_t)w->at.name_len};
 }
 
 /* Tries to make the bytes before `upto` available.  Those of a source that cannot be mapped are
@@ -97,10 +94,21 @@ static bool have(walker *w, uint64_t size)
     return w->file->status == GUFO_OK && upto <= s->have;
 }
 
-/* Whether a field that could not be read is the file's fault, and not yet reported. */
-static bool ends_here(const walker *w)
+/* Reports why nothing from here on can be read, unless reading failed or that is reported already.
+ * Always false. */
+__attribute__((format(printf, 4, 5))) static bool stop(walker *w, rule_number rule, uint64_t at,
+                                                       const char *format, ...)
 {
-    return w->file->status == GUFO_OK && !w->reported;
+    char message[GUFO_MESSAGE_SIZE];
+    va_list args;
+
+    if (w->file->status != GUFO_OK || w->reported)
+        return false;
+    va_start(args, format);
+    (void)vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    (void)file_fault(w->file, rule, at, subject(w), "%s", message);
+    return false;
 }
 
 /* The bytes from the current position to the end of the file, if known. */
@@ -115,62 +123,49 @@ static bool fail_short(walker *w, const char *field)
 {
     const place *at = &w->at;
 
-    if (ends_here(w))
-        (void)file_fault(w->file, at->rule, w->position, subject(w),
-                         "file ends inside the %s of %s %" PRIu64 " of %" PRIu64, field, at->what,
-                         at->index + 1, at->count);
-    return false;
+    return stop(w, at->rule, w->position, "file ends inside the %s of %s %" PRIu64 " of %" PRIu64,
+                field, at->what, at->index + 1, at->count);
 }
 
 static bool fail_length(walker *w, const char *field, uint64_t len)
 {
     const place *at = &w->at;
-    uint64_t behind = left(w) - (left(w) < w->width ? left(w) : w->width);
 
-    if (ends_here(w))
-        (void)file_fault(w->file, at->rule, w->position, subject(w),
-                         "%s of %s %" PRIu64 " of %" PRIu64 " has %" PRIu64
-                         " bytes, but only %" PRIu64 " are left in the file",
-                         field, at->what, at->index + 1, at->count, len, behind);
-    return false;
+    return stop(w, at->rule, w->position,
+                "%s of %s %" PRIu64 " of %" PRIu64 " has %" PRIu64 " bytes, but only %" PRIu64
+                " are left in the file",
+                field, at->what, at->index + 1, at->count, len,
+                left(w) - smaller(left(w), w->width));
 }
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
+/* A number of 4 or 8 bytes. */
+static bool read_integer(walker *w, const char *field, size_t width, uint64_t *out)
+{
+    if (!have(w, width))
+        return fail_short(w, field);
+    *out = width == 4 ? load_u32(here(w), w->swap) : load_u64(here(w), w->swap);
+    w->position += width;
+    return true;
+}
+
 static bool read_u32(walker *w, const char *field, uint32_t *out)
 {
-    if (!have(w, sizeof *out))
-        return fail_short(w, field);
-    *out = load_u32(here(w), w->swap);
-    w->position += sizeof *out;
-    return true;
-}
+    uint64_t wide;
+    bool read = read_integer(w, field, sizeof *out, &wide);
 
-static bool read_u64(walker *w, const char *field, uint64_t *out)
-{
-    if (!have(w, sizeof *out))
-        return fail_short(w, field);
-    *out = load_u64(here(w), w->swap);
-    w->position += sizeof *out;
-    return true;
-}
-
-/* A count or dimension: 32 bits in version 1, else 64. */
-static bool read_length(walker *w, const char *field, uint64_t *out)
-{
-    if (!have(w, w->width))
-        return fail_short(w, field);
-    *out = load_length(here(w), w->encoding);
-    w->position += w->width;
-    return true;
+    if (read)
+        *out = (uint32_t)wide;
+    return read;
 }
 
 /* A complete string of any length: the place and the length of its text. */
-static bool read_string(walker *w, const char *field, uint64_t *text_at, size_t *text_len)
+static bool read_string(walker *w, const char *field, uint64_t *text_at, uint64_t *text_len)
 {
     uint64_t start = w->position, len, whole;
 
-    if (!read_length(w, field, &len))
+    if (!read_integer(w, field, w->width, &len))
         return false;
     w->position = start;
     /* No file is that long, but the end of a pipe has to be found to say how long it is. */
@@ -201,20 +196,14 @@ static bool read_version(walker *w)
     gguf_file *file = w->file;
     uint32_t little, big;
 
-    if (!have(w, HEADER_START)) {
-        if (ends_here(w))
-            (void)file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
-                             "file ends inside the version");
-        return false;
-    }
+    if (!have(w, HEADER_START))
+        return stop(w, RULE_HEADER_TRUNCATED, file->source.size, "file ends inside the version");
     little = load_u32(here(w) + 4, bytes_swapped(false));
     big = load_u32(here(w) + 4, bytes_swapped(true));
-    if ((little < 1 || little > 3) && (big < 1 || big > 3)) {
-        (void)file_fault(file, RULE_VERSION, 4, subject(w),
-                         "version %" PRIu32 " does not exist; the known versions are 1, 2 and 3",
-                         little);
-        return false;
-    }
+    if ((little < 1 || little > 3) && (big < 1 || big > 3))
+        return stop(w, RULE_VERSION, 4,
+                    "version %" PRIu32 " does not exist; the known versions are 1, 2 and 3",
+                    little);
     w->encoding.byte_order = little <= 3 ? GUFO_LITTLE_ENDIAN : GUFO_BIG_ENDIAN;
     w->encoding.version = (uint8_t)(little <= 3 ? little : big);
     w->swap = encoding_swapped(w->encoding);
@@ -232,14 +221,13 @@ static bool read_magic(walker *w)
 
     if (have(w, sizeof magic) && memcmp(here(w), magic, sizeof magic) == 0)
         return true;
-    if (!ends_here(w))
+    if (file->status != GUFO_OK || w->reported)
         return false;
     (void)source_need(&file->source, 4096, NULL); /* as much as can be had */
     kind = gufo_recognise(file->source.base, (size_t)file->source.have);
-    (void)file_fault(file, RULE_MAGIC, 0, subject(w), "not a GGUF file: %s%s",
-                     kind != NULL ? "it is " : "it does not begin with \"GGUF\"",
-                     kind != NULL ? kind : "");
-    return false;
+    return stop(w, RULE_MAGIC, 0, "not a GGUF file: %s%s",
+                kind != NULL ? "it is " : "it does not begin with \"GGUF\"",
+                kind != NULL ? kind : "");
 }
 
 /* One count of the header against the limit and against what can be there: `least` is the size of
@@ -249,12 +237,9 @@ static bool check_count(walker *w, rule_number rule, uint64_t at, const char *wh
 {
     uint64_t needed;
 
-    if (count > max) {
-        (void)file_fault(w->file, RULE_COUNT_LIMIT, at, subject(w),
-                         "header announces %" PRIu64 " %s, the limit is %" PRIu64, count, what,
-                         max);
-        return false;
-    }
+    if (count > max)
+        return stop(w, RULE_COUNT_LIMIT, at,
+                    "header announces %" PRIu64 " %s, the limit is %" PRIu64, count, what, max);
     if (!checked_mul(count, least, &needed) || needed > left(w))
         return file_fault(w->file, rule, at, subject(w),
                           "header announces %" PRIu64 " %s, which take at least %" PRIu64
@@ -269,12 +254,9 @@ static bool read_header(walker *w)
 
     if (!read_magic(w) || !read_version(w))
         return false;
-    if (!have(w, 2 * w->width)) {
-        if (ends_here(w))
-            (void)file_fault(file, RULE_HEADER_TRUNCATED, file->source.size, subject(w),
-                             "file ends inside the counts of the header");
-        return false;
-    }
+    if (!have(w, 2 * w->width))
+        return stop(w, RULE_HEADER_TRUNCATED, file->source.size,
+                    "file ends inside the counts of the header");
     file->claimed_tensors = load_length(here(w), w->encoding);
     file->claimed_metadata = load_length(here(w) + w->width, w->encoding);
     w->position += 2 * w->width;
@@ -292,7 +274,7 @@ static bool read_header(walker *w)
 static bool check_subject(walker *w, const name_rule *rules)
 {
     for (; rules->broken != NULL; rules++) {
-        char message[sizeof((gufo_error *)0)->message];
+        char message[GUFO_MESSAGE_SIZE];
 
         if (rules->broken(subject(w), message, sizeof message) &&
             !file_fault(w->file, rules->rule, w->at.name_at - w->width, subject(w), "%s", message))
@@ -303,36 +285,27 @@ static bool check_subject(walker *w, const name_rule *rules)
 
 static bool fail_bool(walker *w, uint64_t at)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     return file_fault(w->file, RULE_BOOL_VALUE, at, subject(w),
-                      "key %s holds a bool of %u; only 0 and 1 are valid",
-                      quoted_subject(w, quoted), w->file->source.base[at]);
+                      "key %s holds a bool of %u; only 0 and 1 are valid", QUOTED(subject(w)),
+                      w->file->source.base[at]);
 }
 
 static bool fail_array(walker *w, const array_skip *skip, skip_result why)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
-    if (!ends_here(w))
-        return false;
     switch (why) {
     case SKIP_BAD_TYPE:
-        (void)file_fault(w->file, RULE_ARRAY_TYPE, skip->position, subject(w),
-                         "array of key %s has elements of type %" PRIu32 ", which does not exist",
-                         quoted_subject(w, quoted), skip->type);
-        break;
+        return stop(w, RULE_ARRAY_TYPE, skip->position,
+                    "array of key %s has elements of type %" PRIu32 ", which does not exist",
+                    QUOTED(subject(w)), skip->type);
     case SKIP_TOO_DEEP:
-        (void)file_fault(w->file, RULE_ARRAY_DEPTH, skip->position, subject(w),
-                         "arrays of key %s are nested more than %d deep", quoted_subject(w, quoted),
-                         GUFO_MAX_DEPTH);
-        break;
+        return stop(w, RULE_ARRAY_DEPTH, skip->position,
+                    "arrays of key %s are nested more than %d deep", QUOTED(subject(w)),
+                    GUFO_MAX_DEPTH);
     default:
-        (void)file_fault(w->file, w->at.rule, skip->position, subject(w),
-                         "file ends inside the array of key %s, %s %" PRIu64 " of %" PRIu64,
-                         quoted_subject(w, quoted), w->at.what, w->at.index + 1, w->at.count);
+        return stop(w, w->at.rule, skip->position,
+                    "file ends inside the array of key %s, %s %" PRIu64 " of %" PRIu64,
+                    QUOTED(subject(w)), w->at.what, w->at.index + 1, w->at.count);
     }
-    return false;
 }
 
 static bool read_array(walker *w, entry_record *entry)
@@ -360,16 +333,6 @@ static bool read_array(walker *w, entry_record *entry)
     return skip.bad_bool == UINT64_MAX || fail_bool(w, skip.bad_bool);
 }
 
-static bool read_text(walker *w, entry_record *entry)
-{
-    size_t len;
-
-    if (!read_string(w, "string", &entry->value_at, &len))
-        return false;
-    entry->count = len;
-    return true;
-}
-
 static bool read_number(walker *w, entry_record *entry, const value_form *form)
 {
     if (!have(w, form->size))
@@ -382,21 +345,18 @@ static bool read_number(walker *w, entry_record *entry, const value_form *form)
 
 static bool read_value(walker *w, entry_record *entry)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     const value_form *form;
     uint32_t type;
 
     if (!read_u32(w, "value type", &type))
         return false;
     form = value_form_of(type);
-    if (form == NULL) {
-        (void)file_fault(w->file, RULE_VALUE_TYPE, w->position - 4, subject(w),
-                         "value of key %s has type %" PRIu32 ", which does not exist",
-                         quoted_subject(w, quoted), type);
-        return false;
-    }
+    if (form == NULL)
+        return stop(w, RULE_VALUE_TYPE, w->position - 4,
+                    "value of key %s has type %" PRIu32 ", which does not exist",
+                    QUOTED(subject(w)), type);
     entry->type = (uint8_t)type;
-    return form->kind == KIND_STRING  ? read_text(w, entry)
+    return form->kind == KIND_STRING  ? read_string(w, "string", &entry->value_at, &entry->count)
            : form->kind == KIND_ARRAY ? read_array(w, entry)
                                       : read_number(w, entry, form);
 }
@@ -418,13 +378,13 @@ static bool keep(gguf_file *file, records *list, const void *record)
 static bool read_entry(walker *w, uint64_t index)
 {
     gguf_file *file = w->file;
-    entry_record entry = {.offset = w->position};
+    entry_record entry = {.record.offset = w->position};
 
     w->at = (place){.rule = RULE_METADATA_TRUNCATED,
                     .what = "metadata entry",
                     .index = index,
                     .count = file->claimed_metadata};
-    if (!read_name(w, "key", &entry.key_len) || !check_subject(w, key_rules) ||
+    if (!read_name(w, "key", &entry.record.name_len) || !check_subject(w, key_rules) ||
         !read_value(w, &entry))
         return false;
     entry.end = w->position;
@@ -438,14 +398,13 @@ static bool read_entry(walker *w, uint64_t index)
 static bool check_dims_count(walker *w, uint32_t count, tensor_record *tensor)
 {
     enum { MEANT_AT_MOST = 64 };
-    char quoted[GUFO_QUOTE_SIZE];
 
     if (count <= GUFO_MAX_DIMS)
         return true;
     tensor->flags |= TENSOR_UNUSABLE;
     return file_fault(w->file, RULE_DIMS_COUNT, w->position - 4, subject(w),
                       "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
-                      quoted_subject(w, quoted), count, GUFO_MAX_DIMS) &&
+                      QUOTED(subject(w)), count, GUFO_MAX_DIMS) &&
            count <= MEANT_AT_MOST;
 }
 
@@ -459,7 +418,7 @@ static bool read_dims(walker *w, tensor_record *tensor)
     for (uint32_t i = 0; i < count; i++) {
         uint64_t dim;
 
-        if (!read_length(w, "dimensions", &dim))
+        if (!read_integer(w, "dimensions", w->width, &dim))
             return false;
         if (i < GUFO_MAX_DIMS)
             tensor->dims[i] = dim;
@@ -471,7 +430,6 @@ static bool read_dims(walker *w, tensor_record *tensor)
 static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
 {
     const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t elements;
 
     if (tensor->flags & TENSOR_UNUSABLE)
@@ -480,7 +438,7 @@ static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
         tensor->flags |= TENSOR_UNUSABLE;
         return file_fault(w->file, RULE_DIMS_OVERFLOW, at, subject(w),
                           "elements or bytes of tensor %s do not fit into 63 bits",
-                          quoted_subject(w, quoted));
+                          QUOTED(subject(w)));
     }
     if (!tensor_rows_fill_blocks(tensor->type, tensor->n_dims, tensor->dims)) {
         tensor->flags |= TENSOR_UNUSABLE;
@@ -488,7 +446,7 @@ static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
         return file_fault(w->file, RULE_ROW_BLOCKS, at, subject(w),
                           "rows of tensor %s have %" PRIu64
                           " elements, which is not a multiple of %" PRIu32 ", the block of %s",
-                          quoted_subject(w, quoted), tensor->n_dims > 0 ? tensor->dims[0] : 1,
+                          QUOTED(subject(w)), tensor->n_dims > 0 ? tensor->dims[0] : 1,
                           type->block_elements, type->name);
     }
     if (elements > 0 && (type == NULL || type->block_elements == 0))
@@ -499,18 +457,18 @@ static bool check_shape(walker *w, uint64_t at, tensor_record *tensor)
 static bool read_info(walker *w, uint64_t index)
 {
     gguf_file *file = w->file;
-    tensor_record tensor = {.info_offset = w->position};
+    tensor_record tensor = {.record.offset = w->position};
     uint64_t dims_at;
 
     w->at = (place){.rule = RULE_INFOS_TRUNCATED,
                     .what = "tensor info",
                     .index = index,
                     .count = file->claimed_tensors};
-    if (!read_name(w, "name", &tensor.name_len) || !check_subject(w, name_rules))
+    if (!read_name(w, "name", &tensor.record.name_len) || !check_subject(w, name_rules))
         return false;
     dims_at = w->position;
     return read_dims(w, &tensor) && read_u32(w, "element type", &tensor.type) &&
-           read_u64(w, "offset", &tensor.offset) && check_shape(w, dims_at, &tensor) &&
+           read_integer(w, "offset", 8, &tensor.offset) && check_shape(w, dims_at, &tensor) &&
            keep(file, &file->tensors, &tensor);
 }
 

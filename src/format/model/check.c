@@ -13,6 +13,8 @@
 #include "format/model/model.h"
 #include "format/rules/names.h"
 
+static const char quantization_version[] = "general.quantization_version";
+
 typedef struct checker {
     const gufo_model *model; /* one file */
     const gguf_file *file;   /* its */
@@ -72,18 +74,15 @@ static bool is_lower_snake_case(gufo_str key)
 
 static void check_key(checker *c, const gufo_entry *entry)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     check_name_rules(c, entry->key, entry->offset, key_extra_rules);
     if (!is_lower_snake_case(entry->key))
         report(c, RULE_KEY_CASE, entry->offset, entry->key,
                "key %s is not lower_snake_case: it has upper case letters or hyphens",
-               quote_name(quoted, entry->key));
+               QUOTED(entry->key));
 }
 
 static void check_text(checker *c, const gufo_entry *entry)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_str text = entry->value.as.str;
     size_t valid;
 
@@ -92,8 +91,8 @@ static void check_text(checker *c, const gufo_entry *entry)
     valid = gufo_utf8_valid_prefix(text);
     if (valid < text.len)
         report(c, RULE_STRING_UTF8, entry->value_offset + valid, entry->key,
-               "string of key %s is not UTF-8: byte 0x%02x at position %zu",
-               quote_name(quoted, entry->key), (unsigned char)text.data[valid], valid);
+               "string of key %s is not UTF-8: byte 0x%02x at position %zu", QUOTED(entry->key),
+               (unsigned char)text.data[valid], valid);
 }
 
 typedef struct text_survey {
@@ -127,23 +126,21 @@ static void survey_texts(const gufo_array *array, unsigned depth, text_survey *s
 
 static void check_array(checker *c, const gufo_entry *entry)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     const gufo_array *array = &entry->value.as.array;
     text_survey survey = {0};
 
     if (entry->value.type != GUFO_VALUE_ARRAY)
         return;
     survey_texts(array, 1, &survey);
-    quote_name(quoted, entry->key);
     if (survey.invalid > 0)
         report(c, RULE_ARRAY_UTF8,
                entry->value_offset + (uint64_t)(survey.first - (const char *)array->data),
                entry->key,
                "%" PRIu64 " of %" PRIu64 " strings in the array of key %s are not UTF-8",
-               survey.invalid, survey.strings, quoted);
+               survey.invalid, survey.strings, QUOTED(entry->key));
     if (survey.nested)
         report(c, RULE_COMPAT_GGML, entry->offset, entry->key,
-               "ggml refuses the array of arrays of key %s", quoted);
+               "ggml refuses the array of arrays of key %s", QUOTED(entry->key));
 }
 
 static void check_entries(checker *c)
@@ -182,13 +179,6 @@ static void check_architecture(checker *c)
                "key \"general.architecture\" does not name an architecture");
 }
 
-static bool has_quantization_version(const gufo_model *model)
-{
-    gufo_entry entry;
-
-    return gufo_metadata_find(model, "general.quantization_version", &entry);
-}
-
 static bool find_quantized(const gufo_model *model, gufo_tensor *tensor)
 {
     for (uint64_t i = 0; gufo_tensor_at(model, i, tensor); i++) {
@@ -202,19 +192,17 @@ static bool find_quantized(const gufo_model *model, gufo_tensor *tensor)
 
 static void report_quantized(checker *c, const gufo_tensor *tensor)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
-    report(c, RULE_QUANTIZATION_VERSION_MISSING, GUFO_NO_OFFSET,
-           gufo_str_of("general.quantization_version"),
+    report(c, RULE_QUANTIZATION_VERSION_MISSING, GUFO_NO_OFFSET, gufo_str_of(quantization_version),
            "key \"general.quantization_version\" is missing, but tensor %s is quantized (%s)",
-           quote_name(quoted, tensor->name), gufo_element_type_by_id(tensor->type)->name);
+           QUOTED(tensor->name), gufo_element_type_by_id(tensor->type)->name);
 }
 
 static void check_quantization_version(checker *c)
 {
     gufo_tensor tensor;
 
-    if (!has_quantization_version(c->model) && find_quantized(c->model, &tensor))
+    if (!gufo_metadata_find(c->model, quantization_version, NULL) &&
+        find_quantized(c->model, &tensor))
         report_quantized(c, &tensor);
 }
 
@@ -295,15 +283,15 @@ static void check_split(checker *c)
 
 /* ---- tensor infos --------------------------------------------------------------------------- */
 
-static void check_name(checker *c, const gufo_tensor *tensor, const char *quoted)
+static void check_name(checker *c, const gufo_tensor *tensor)
 {
     check_name_rules(c, tensor->name, tensor->info_offset, name_extra_rules);
     if (tensor->name.len == GUFO_MAX_NAME)
         report(c, RULE_COMPAT_GGML, tensor->info_offset, tensor->name,
-               "ggml refuses tensor name %s: it has 64 bytes, ggml takes 63", quoted);
+               "ggml refuses tensor name %s: it has 64 bytes, ggml takes 63", QUOTED(tensor->name));
 }
 
-static void check_type(checker *c, const gufo_tensor *tensor, const char *quoted)
+static void check_type(checker *c, const gufo_tensor *tensor)
 {
     const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
 
@@ -311,11 +299,11 @@ static void check_type(checker *c, const gufo_tensor *tensor, const char *quoted
         report(c, RULE_TYPE_UNKNOWN, tensor->info_offset, tensor->name,
                "tensor %s has element type %" PRIu32
                ", which is not known; its size is inferred from the offsets",
-               quoted, tensor->type);
+               QUOTED(tensor->name), tensor->type);
     else if (type->flags & GUFO_ELEMENT_REMOVED)
         report(c, RULE_TYPE_REMOVED, tensor->info_offset, tensor->name,
-               "tensor %s has element type %s, which was removed from the format", quoted,
-               type->name);
+               "tensor %s has element type %s, which was removed from the format",
+               QUOTED(tensor->name), type->name);
 }
 
 static void check_infos(checker *c)
@@ -323,19 +311,16 @@ static void check_infos(checker *c)
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
-        char quoted[GUFO_QUOTE_SIZE];
-
-        quote_name(quoted, tensor.name);
-        check_name(c, &tensor, quoted);
-        check_type(c, &tensor, quoted);
+        check_name(c, &tensor);
+        check_type(c, &tensor);
         if (file_tensor(c->file, i)->flags & TENSOR_UNUSABLE)
             continue;
         if (tensor.n_dims == 0)
             report(c, RULE_TENSOR_EMPTY, tensor.info_offset, tensor.name,
-                   "tensor %s has no dimensions: it is a scalar", quoted);
+                   "tensor %s has no dimensions: it is a scalar", QUOTED(tensor.name));
         else if (tensor.elements == 0)
             report(c, RULE_TENSOR_EMPTY, tensor.info_offset, tensor.name,
-                   "tensor %s has a dimension of 0, and so no elements", quoted);
+                   "tensor %s has a dimension of 0, and so no elements", QUOTED(tensor.name));
     }
 }
 
@@ -343,43 +328,39 @@ static void check_infos(checker *c)
 
 /* Reports the first byte of [from, to) that is not zero; bytes that are not there are no fault
  * here. */
-static bool check_padding(checker *c, uint64_t from, uint64_t to, gufo_str subject)
+static void check_padding(checker *c, uint64_t from, uint64_t to, gufo_str subject)
 {
     uint8_t bytes[4096];
 
     if (to > c->file->source.size)
         to = c->file->source.size;
-    while (from < to) {
+    while (from < to && c->status == GUFO_OK) {
         size_t step = to - from < sizeof bytes ? (size_t)(to - from) : sizeof bytes;
 
         c->status = file_read(c->file, from, bytes, step, c->error);
-        if (c->status != GUFO_OK)
-            return false;
-        for (size_t i = 0; i < step; i++)
+        for (size_t i = 0; c->status == GUFO_OK && i < step; i++)
             if (bytes[i] != 0) {
                 report(c, RULE_PADDING_NONZERO, from + i, subject,
                        "padding holds byte 0x%02x, not 0", bytes[i]);
-                return true;
+                return;
             }
         from += step;
     }
-    return true;
 }
 
 /* The bytes between `end`, where `subject` ends, and the tensor that follows. */
-static bool check_between(checker *c, uint64_t end, gufo_str subject, const tensor_record *tensor)
+static void check_between(checker *c, uint64_t end, gufo_str subject, const tensor_record *tensor)
 {
-    gufo_str name = file_tensor_name(c->file, tensor);
-    char quoted[GUFO_QUOTE_SIZE];
+    gufo_str name = file_name(c->file, &tensor->record);
     uint64_t padded;
 
     if (tensor->offset <= end || !checked_align(end, c->file->alignment, &padded))
-        return true;
+        return;
     if (tensor->offset > padded)
         report(c, RULE_DATA_GAP, padded, name,
                "%" PRIu64 " bytes before tensor %s belong to no tensor", tensor->offset - padded,
-               quote_name(quoted, name));
-    return check_padding(c, end, tensor->offset < padded ? tensor->offset : padded, subject);
+               QUOTED(name));
+    check_padding(c, end, smaller(tensor->offset, padded), subject);
 }
 
 static void check_tail(checker *c, uint64_t end, gufo_str subject)
@@ -387,8 +368,10 @@ static void check_tail(checker *c, uint64_t end, gufo_str subject)
     uint64_t size = c->file->source.size, padded;
     bool data_missing = size < end && end > c->file->data_offset;
 
-    if (!checked_align(end, c->file->alignment, &padded) || data_missing ||
-        !check_padding(c, end, padded, subject))
+    if (!checked_align(end, c->file->alignment, &padded) || data_missing)
+        return;
+    check_padding(c, end, padded, subject);
+    if (c->status != GUFO_OK)
         return;
     if (size > padded)
         report(c, RULE_TRAILING_BYTES, padded, subject,
@@ -401,7 +384,6 @@ static void check_tail(checker *c, uint64_t end, gufo_str subject)
 
 static void check_order(checker *c)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t before = 0; /* the offset of the last tensor that has bytes */
     gufo_tensor tensor;
 
@@ -411,7 +393,7 @@ static void check_order(checker *c)
         if (tensor.offset < before)
             report(c, RULE_DATA_ORDER, tensor.info_offset, tensor.name,
                    "data of tensor %s comes before that of the tensor listed before it",
-                   quote_name(quoted, tensor.name));
+                   QUOTED(tensor.name));
         before = tensor.offset;
     }
 }
@@ -420,7 +402,6 @@ static void check_order(checker *c)
  * appears neither as a gap nor as wrong order. */
 static void check_empty_places(checker *c)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t expected = c->file->data_offset;
     gufo_tensor tensor;
 
@@ -429,7 +410,7 @@ static void check_empty_places(checker *c)
             report(c, RULE_COMPAT_GGML, tensor.info_offset, tensor.name,
                    "ggml refuses the file: tensor %s has no bytes, but is at byte %" PRIu64
                    ", not at %" PRIu64,
-                   quote_name(quoted, tensor.name), tensor.offset, expected);
+                   QUOTED(tensor.name), tensor.offset, expected);
         if (tensor.size > 0 &&
             !checked_align(tensor.offset + tensor.size, c->file->alignment, &expected))
             return;
@@ -443,22 +424,21 @@ static void check_spaces(checker *c, const uint32_t *order, uint64_t count)
     uint64_t end = file->infos_end;
 
     if (count > 0) {
-        if (!check_padding(c, end, file->data_offset, subject))
-            return;
+        check_padding(c, end, file->data_offset, subject);
         end = file->data_offset;
     }
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count && c->status == GUFO_OK; i++) {
         const tensor_record *tensor = file_tensor(file, order[i]);
 
         if (tensor->size == 0)
             continue;
-        if (!check_between(c, end, subject, tensor))
-            return;
-        subject = file_tensor_name(file, tensor);
+        check_between(c, end, subject, tensor);
+        subject = file_name(file, &tensor->record);
         if (tensor->offset + tensor->size > end)
             end = tensor->offset + tensor->size;
     }
-    check_tail(c, end, subject);
+    if (c->status == GUFO_OK)
+        check_tail(c, end, subject);
 }
 
 static bool some_tensor_unusable(const gguf_file *file)
@@ -472,8 +452,8 @@ static bool some_tensor_unusable(const gguf_file *file)
 static void check_data(checker *c)
 {
     const gguf_file *file = c->file;
-    gufo_allocator allocator = file->allocator;
     uint32_t *order;
+    uint64_t count;
 
     if (file->data_offset == 0 || some_tensor_unusable(file))
         return; /* a damaged file: what belongs to which tensor is not known */
@@ -484,13 +464,12 @@ static void check_data(checker *c)
                "padding and gaps were not checked: the data of a pipe can be read only once");
         return;
     }
-    order = mem_alloc(&allocator, (size_t)(file->tensors.count + 1) * sizeof *order);
-    if (order == NULL) {
+    order = order_by_offset(file, &count);
+    if (order != NULL)
+        check_spaces(c, order, count);
+    else
         c->status = fail_memory(c->error);
-        return;
-    }
-    check_spaces(c, order, order_by_offset(file, order));
-    mem_free(&allocator, order);
+    mem_free(&file->allocator, order);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
@@ -525,7 +504,7 @@ void gufo_model_check_set(const gufo_model *model, gufo_finding_fn *found, void 
     if (!model_is_set(model))
         return;
     /* A first shard with quantized tensors has its own finding. */
-    if (has_quantization_version(first) || find_quantized(first, &tensor))
+    if (gufo_metadata_find(first, quantization_version, NULL) || find_quantized(first, &tensor))
         return;
     for (size_t i = 1; i < gufo_model_shard_count(model); i++)
         if (find_quantized(gufo_model_shard(model, i), &tensor)) {
@@ -548,33 +527,21 @@ gufo_status gufo_model_check(const gufo_model *model, gufo_finding_fn *found, vo
 
 /* ---- opening for it ------------------------------------------------------------------------- */
 
-static gufo_open_options validating(const gufo_open_options *options, gufo_finding_fn *found,
-                                    void *context)
+gufo_status gufo_validate(const gufo_input *input, const gufo_open_options *options,
+                          gufo_finding_fn *found, void *context, gufo_error *error)
 {
     gufo_open_options own = options != NULL ? *options : (gufo_open_options){0};
+    gufo_error opening = {0};
+    gufo_model *model;
+    gufo_status status;
 
     own.flags |= GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE;
     own.on_finding = found;
     own.finding_context = context;
-    return own;
-}
-
-gufo_status gufo_validate(const gufo_input *input, const gufo_open_options *options,
-                          gufo_finding_fn *found, void *context, gufo_error *error)
-{
-    gufo_open_options own = validating(options, found, context);
-    gufo_error opening = {0};
-    gufo_model *model = gufo_open_shards(input, 1, &own, &opening);
-    gufo_status status;
-
+    model = gufo_open_shards(input, 1, &own, &opening);
     /* A file of which nothing could be read has been reported already, if a rule was the reason. */
-    if (model == NULL && opening.rule != NULL)
-        return GUFO_OK;
-    if (model == NULL) {
-        if (error != NULL)
-            *error = opening;
-        return opening.code;
-    }
+    if (model == NULL)
+        return opening.rule != NULL ? GUFO_OK : fail_as(error, &opening);
     status = gufo_model_check(model, found, context, error);
     gufo_close(model);
     return status;

@@ -23,11 +23,6 @@ void made_close(made *m, const gufo_allocator *allocator)
 
 /* ---- entries and tensors -------------------------------------------------------------------- */
 
-uint64_t made_entry_count(const made *m)
-{
-    return m->provider.entry_count;
-}
-
 static bool has_text(gufo_str text)
 {
     return text.data != NULL || text.len == 0;
@@ -54,11 +49,6 @@ bool made_entry_find(const made *m, gufo_str key, gufo_entry *out)
     uint64_t index;
 
     return name_index_find(&m->keys, key, &index) && made_entry_at(m, index, out);
-}
-
-uint64_t made_tensor_count(const made *m)
-{
-    return m->provider.tensor_count;
 }
 
 bool made_ask_tensor(const made *m, uint64_t index, gufo_tensor *out)
@@ -108,29 +98,27 @@ static bool same_shape(const gufo_tensor *a, const gufo_tensor *b)
 
 /* The caller's room is that of the tensor as it was: a provider that changes its mind must not fill
  * it. */
-gufo_status made_read_rows(const gufo_model *model, const gufo_tensor *tensor, uint64_t first,
-                           uint64_t rows, void *out, gufo_error *error)
+static gufo_status read_rows(const gufo_model *model, const gufo_tensor *tensor, uint64_t first,
+                             uint64_t rows, void *out, gufo_error *error)
 {
     const gufo_provider *provider = &model->made->provider;
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_error reason = {.offset = GUFO_NO_OFFSET};
     gufo_tensor now;
     uint64_t index;
     gufo_status status;
 
     if (!name_index_find(&model->made->names, tensor->name, &index))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "tensor %s is not of this model",
-                         quote_name(quoted, tensor->name));
+        return refuse(error, GUFO_E_ARGUMENT, "tensor %s is not of this model",
+                      QUOTED(tensor->name));
     if (!made_tensor_at(model->made, index, &now) || !same_shape(tensor, &now))
-        return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                         "the model gives tensor %s another type or shape than before",
-                         quote_name(quoted, tensor->name));
+        return refuse(error, GUFO_E_CHANGED,
+                      "the model gives tensor %s another type or shape than before",
+                      QUOTED(tensor->name));
     status = provider->read_rows(provider->context, index, first, rows, out, &reason);
     if (status == GUFO_OK)
         return GUFO_OK;
     if (reason.message[0] == '\0')
-        (void)fail_with(&reason, status, GUFO_NO_OFFSET, "tensor %s cannot be made",
-                        quote_name(quoted, tensor->name));
+        (void)refuse(&reason, status, "tensor %s cannot be made", QUOTED(tensor->name));
     return fail_from_callback(error, status, &reason);
 }
 
@@ -144,7 +132,7 @@ static gufo_status read_part(const gufo_model *model, const gufo_tensor *tensor,
 
     if (whole == NULL)
         return fail_memory(error);
-    status = made_read_rows(model, tensor, row, 1, whole, error);
+    status = read_rows(model, tensor, row, 1, whole, error);
     if (status == GUFO_OK)
         memcpy(out, whole + from, size);
     mem_free(&model->allocator, whole);
@@ -163,7 +151,7 @@ gufo_status made_read_bytes(const gufo_model *model, const gufo_tensor *tensor, 
         uint8_t *to = (uint8_t *)out + done;
 
         if (from == 0 && step > 0) {
-            status = made_read_rows(model, tensor, row, step / bytes, to, error);
+            status = read_rows(model, tensor, row, step / bytes, to, error);
         } else {
             step = bytes - from < rest ? bytes - from : rest;
             status = read_part(model, tensor, row, from, to, (size_t)step, error);

@@ -12,17 +12,13 @@ typedef struct made {
 
 void made_close(made *m, const gufo_allocator *allocator);
 gufo_facts made_facts(const made *m);
-uint64_t made_entry_count(const made *m);
 bool made_entry_at(const made *m, uint64_t index, gufo_entry *out);
 bool made_entry_find(const made *m, gufo_str key, gufo_entry *out);
-uint64_t made_tensor_count(const made *m);
 bool made_tensor_at(const made *m, uint64_t index, gufo_tensor *out);
 /* Just what the provider says. */
 bool made_ask_entry(const made *m, uint64_t index, gufo_entry *out);
 bool made_ask_tensor(const made *m, uint64_t index, gufo_tensor *out);
-/* Whole rows, and any bytes; the range has been checked. */
-gufo_status made_read_rows(const gufo_model *model, const gufo_tensor *tensor, uint64_t first,
-                           uint64_t rows, void *out, gufo_error *error);
+/* Any bytes; the range has been checked. */
 gufo_status made_read_bytes(const gufo_model *model, const gufo_tensor *tensor, uint64_t offset,
                             void *out, size_t size, gufo_error *error);
 

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
+#include "format/document/content.h"
 #include "format/model/made.h"
 #include "format/rules/names.h"
 #include "format/value/array.h"
@@ -25,33 +26,30 @@ static gufo_str name_of(const void *owner, uint64_t index)
 
 static gufo_status fail_asking(const char *what, uint64_t index, gufo_error *error)
 {
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "the provider does not describe %s %" PRIu64, what, index);
+    return refuse(error, GUFO_E_ARGUMENT, "the provider does not describe %s %" PRIu64, what,
+                  index);
 }
 
 static gufo_status check_value(const gufo_entry *entry, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     const gufo_value *value = &entry->value;
     gufo_error reason = {.code = GUFO_OK};
 
     if (value_form_of(value->type) == NULL ||
         (value->type == GUFO_VALUE_ARRAY && value_form_of(value->as.array.type) == NULL))
         return rule_failure(error, RULE_VALUE_TYPE,
-                            "value of key %s has a type that does not exist",
-                            quote_name(quoted, entry->key));
+                            "value of key %s has a type that does not exist", QUOTED(entry->key));
     if (value_check(value, &reason) == GUFO_OK &&
         (value->type != GUFO_VALUE_ARRAY || array_filled(&value->as.array)))
         return GUFO_OK;
     if (reason.code == GUFO_OK)
         (void)array_fail_unfilled(&value->as.array, &reason);
-    return fail_with(error, reason.code, GUFO_NO_OFFSET, "value of key %s: %.200s",
-                     quote_name(quoted, entry->key), reason.message);
+    return refuse(error, reason.code, "value of key %s: %.200s", QUOTED(entry->key),
+                  reason.message);
 }
 
 static gufo_status check_entry(made *m, uint64_t index, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry;
     gufo_status status;
     uint64_t first;
@@ -62,63 +60,46 @@ static gufo_status check_entry(made *m, uint64_t index, gufo_error *error)
     if (status == GUFO_OK)
         status = check_value(&entry, error);
     if (status == GUFO_OK && !name_index_add(&m->keys, index, &first))
-        status = rule_failure(error, RULE_KEY_DUPLICATE, "key %s occurs twice",
-                              quote_name(quoted, entry.key));
+        status = rule_failure(error, RULE_KEY_DUPLICATE, "key %s occurs twice", QUOTED(entry.key));
     return status;
-}
-
-/* Unlike a file, a made model must say how large its tensors are. */
-static gufo_status check_type(const char *quoted, uint32_t id, gufo_error *error)
-{
-    const gufo_element_type *type = gufo_element_type_by_id(id);
-
-    if (type != NULL && type->block_elements != 0)
-        return GUFO_OK;
-    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
-                     "tensor %s has element type %" PRIu32 ", whose layout is not known", quoted,
-                     id);
 }
 
 static gufo_status check_tensor(made *m, uint64_t index, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
+    const gufo_element_type *type;
     uint64_t first, elements, size;
     gufo_tensor tensor;
     gufo_status status;
 
     if (!made_ask_tensor(m, index, &tensor))
         return fail_asking("tensor", index, error);
-    (void)quote_name(quoted, tensor.name);
+    type = gufo_element_type_by_id(tensor.type);
     status = names_check(tensor.name, name_rules, error);
-    if (status == GUFO_OK && tensor.n_dims > GUFO_MAX_DIMS)
-        status = rule_failure(error, RULE_DIMS_COUNT,
-                              "tensor %s has %" PRIu32 " dimensions, at most %d are allowed",
-                              quoted, tensor.n_dims, GUFO_MAX_DIMS);
     if (status == GUFO_OK)
-        status = tensor_check_shape(quoted, tensor.type, tensor.n_dims, tensor.dims, true,
+        status = tensor_check_shape(tensor.name, tensor.type, tensor.n_dims, tensor.dims, true,
                                     &elements, &size, error);
-    if (status == GUFO_OK)
-        status = check_type(quoted, tensor.type, error);
+    /* Unlike a file, a made model must say how large its tensors are. */
+    if (status == GUFO_OK && (type == NULL || type->block_elements == 0))
+        status = refuse(error, GUFO_E_TYPE,
+                        "tensor %s has element type %" PRIu32 ", whose layout is not known",
+                        QUOTED(tensor.name), tensor.type);
     if (status == GUFO_OK && !name_index_add(&m->names, index, &first))
-        status = rule_failure(error, RULE_NAME_DUPLICATE, "tensor %s occurs twice", quoted);
+        status =
+            rule_failure(error, RULE_NAME_DUPLICATE, "tensor %s occurs twice", QUOTED(tensor.name));
     return status;
 }
 
 static gufo_status find_alignment(made *m, gufo_error *error)
 {
     gufo_entry entry;
+    gufo_status status;
 
     m->alignment = GUFO_DEFAULT_ALIGNMENT;
     if (!made_entry_find(m, gufo_str_of(GUFO_ALIGNMENT_KEY), &entry))
         return GUFO_OK;
-    if (entry.value.type != GUFO_VALUE_UINT32)
-        return rule_failure(error, RULE_ALIGNMENT_TYPE, "general.alignment has type %s, not uint32",
-                            gufo_value_type_name(entry.value.type));
-    if (!alignment_acceptable(entry.value.as.u))
-        return rule_failure(error, RULE_ALIGNMENT_VALUE,
-                            "general.alignment is %" PRIu64
-                            "; it must be a power of two or a multiple of 8, from 1 to %u",
-                            entry.value.as.u, GUFO_MAX_ALIGNMENT);
+    status = content_check_value(entry.key, &entry.value, CONTENT_AS_READ, error);
+    if (status != GUFO_OK)
+        return status;
     m->alignment = (uint32_t)entry.value.as.u;
     return GUFO_OK;
 }
@@ -126,12 +107,9 @@ static gufo_status find_alignment(made *m, gufo_error *error)
 static gufo_status check_counts(const gufo_provider *provider, const gufo_open_options *options,
                                 gufo_error *error)
 {
-    uint64_t entries = options->max_metadata, tensors = options->max_tensors;
+    uint64_t entries = file_count_limit(options->max_metadata);
+    uint64_t tensors = file_count_limit(options->max_tensors);
 
-    if (entries == 0 || entries > GUFO_MAX_COUNT)
-        entries = GUFO_MAX_COUNT;
-    if (tensors == 0 || tensors > GUFO_MAX_COUNT)
-        tensors = GUFO_MAX_COUNT;
     if (provider->entry_count <= entries && provider->tensor_count <= tensors)
         return GUFO_OK;
     return rule_failure(error, RULE_COUNT_LIMIT,
@@ -182,8 +160,7 @@ static gufo_status check_functions(const gufo_provider *provider, gufo_error *er
     else if (provider->tensor_count > 0 && provider->read_rows == NULL)
         missing = "read_rows";
     return missing == NULL ? GUFO_OK
-                           : fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                       "gufo_provider.%s is missing", missing);
+                           : refuse(error, GUFO_E_ARGUMENT, "gufo_provider.%s is missing", missing);
 }
 
 gufo_model *gufo_open_provider(const gufo_provider *provider, const gufo_open_options *options,
@@ -193,14 +170,12 @@ gufo_model *gufo_open_provider(const gufo_provider *provider, const gufo_open_op
     gufo_model *model;
     gufo_status status;
 
-    if (options == NULL)
-        options = &standard;
+    options = options != NULL ? options : &standard;
     if (provider == NULL) {
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the provider is missing");
+        (void)refuse(error, GUFO_E_ARGUMENT, "the provider is missing");
         return NULL;
     }
-    model = model_new(options->allocator != NULL ? options->allocator : &default_allocator,
-                      options->name, error);
+    model = model_new(mem_allocator(options->allocator), options->name, error);
     status = model != NULL ? begin(model, provider, error) : GUFO_E_MEMORY;
     if (status != GUFO_OK && provider->close != NULL)
         provider->close(provider->context);

@@ -7,7 +7,7 @@
 
 uint64_t gufo_metadata_count(const gufo_model *model)
 {
-    return model->made != NULL ? made_entry_count(model->made) : model->file->entries.count;
+    return model->made != NULL ? model->made->provider.entry_count : model->file->entries.count;
 }
 
 bool gufo_metadata_at(const gufo_model *model, uint64_t index, gufo_entry *out)
@@ -26,10 +26,10 @@ gufo_status model_entry_at(const gufo_model *model, uint64_t index, gufo_entry *
 {
     if (gufo_metadata_at(model, index, out))
         return GUFO_OK;
-    return model_fail(model,
-                      fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                                "the model does not give entry %" PRIu64 " any more", index),
-                      error);
+    return model_fail(
+        model,
+        refuse(error, GUFO_E_CHANGED, "the model does not give entry %" PRIu64 " any more", index),
+        error);
 }
 
 bool gufo_metadata_find_str(const gufo_model *model, gufo_str key, gufo_entry *out)
@@ -52,11 +52,9 @@ bool gufo_metadata_find(const gufo_model *model, const char *key, gufo_entry *ou
 
 static gufo_status fail_absent(gufo_str key, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     if (error == NULL) /* the caller only asks whether it exists */
         return GUFO_E_NOT_FOUND;
-    return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET, "no key %s", quote_name(quoted, key));
+    return refuse(error, GUFO_E_NOT_FOUND, "no key %s", QUOTED(key));
 }
 
 /* The entry whose key is the architecture, then `rest`. */
@@ -104,7 +102,6 @@ static gufo_status find_value(const gufo_model *model, const char *key, gufo_ent
 static gufo_status name_failure(const gufo_model *model, gufo_status status,
                                 const gufo_entry *entry, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_error reason;
 
     if (status == GUFO_OK || error == NULL)
@@ -112,7 +109,7 @@ static gufo_status name_failure(const gufo_model *model, gufo_status status,
     reason = *error;
     return model_fail(model,
                       fail_with(error, status, entry->value_offset, "key %s: %.200s",
-                                quote_name(quoted, entry->key), reason.message),
+                                QUOTED(entry->key), reason.message),
                       error);
 }
 

@@ -45,8 +45,7 @@ void gufo_close(gufo_model *model)
     mem_free(&allocator, model);
 }
 
-/* ---- one file
- * ---------------------------------------------------------------------------------- */
+/* ---- one file ------------------------------------------------------------------------------- */
 
 void model_close_input(const gufo_input *input)
 {
@@ -65,8 +64,7 @@ gufo_model *model_open_file(const gufo_input *input, const gufo_open_options *op
                             uint32_t number, gufo_error *error)
 {
     const char *name = model_input_name(input, options);
-    gufo_model *model = model_new(
-        options->allocator != NULL ? options->allocator : &default_allocator, name, error);
+    gufo_model *model = model_new(mem_allocator(options->allocator), name, error);
 
     if (model == NULL) {
         model_close_input(input);
@@ -137,10 +135,9 @@ gufo_status model_need_files(const gufo_model *model, const char *what, gufo_err
 {
     if (model->made == NULL)
         return GUFO_OK;
-    return model_fail(model,
-                      fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                "the model is not a GGUF file: it has no %s", what),
-                      error);
+    return model_fail(
+        model, refuse(error, GUFO_E_ARGUMENT, "the model is not a GGUF file: it has no %s", what),
+        error);
 }
 
 /* ---- facts ---------------------------------------------------------------------------------- */
@@ -224,8 +221,8 @@ gufo_status gufo_model_read_raw(const gufo_model *model, uint64_t offset, void *
     gufo_status status = model_need_files(model, "bytes to read", error);
 
     if (status == GUFO_OK && model_is_set(model))
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                           "a model of several shards has no bytes of its own; read one shard");
+        status = refuse(error, GUFO_E_ARGUMENT,
+                        "a model of several shards has no bytes of its own; read one shard");
     if (status == GUFO_OK)
         status = file_read(model->file, offset, buffer, size, error);
     return model_fail(model, status, error);

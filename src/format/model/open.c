@@ -4,11 +4,6 @@
 
 static const gufo_open_options default_options = {0};
 
-static const gufo_allocator *allocator_of(const gufo_open_options *options)
-{
-    return options->allocator != NULL ? options->allocator : &default_allocator;
-}
-
 /* A model that is complete, or nothing. */
 static gufo_model *checked(gufo_model *model, gufo_status status)
 {
@@ -31,25 +26,25 @@ static gufo_model *open_alone(const gufo_input *input, const gufo_open_options *
 static gufo_status check_source(const gufo_source *user, gufo_error *error)
 {
     if (user == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "gufo_input.source is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_input.source is missing");
     if (user->read == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "gufo_source.read is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_source.read is missing");
     return reserved_check(user->reserved, "gufo_source", error);
 }
 
 static gufo_status check_input(const gufo_input *input, gufo_error *error)
 {
     if (input->kind > GUFO_INPUT_SOURCE)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "an input is of kind %d, which does not exist", (int)input->kind);
+        return refuse(error, GUFO_E_ARGUMENT, "an input is of kind %d, which does not exist",
+                      (int)input->kind);
     gufo_status status = reserved_check(input->reserved, "gufo_input", error);
 
     if (status != GUFO_OK)
         return status;
     if (input->kind == GUFO_INPUT_PATH && input->path == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "gufo_input.path is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_input.path is missing");
     if (input->kind == GUFO_INPUT_MEMORY && input->data == NULL && input->size > 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "gufo_input.data is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_input.data is missing");
     if (input->kind == GUFO_INPUT_SOURCE)
         return check_source(input->source, error);
     return GUFO_OK;
@@ -81,12 +76,10 @@ static bool accept(const gufo_input *inputs, size_t count, const gufo_open_optio
     return status == GUFO_OK;
 }
 
-static gufo_model *open_input(const gufo_input *input, const gufo_open_options *options,
-                              gufo_error *error)
+static gufo_model *open_input(gufo_input input, const gufo_open_options *options, gufo_error *error)
 {
-    if (options == NULL)
-        options = &default_options;
-    return accept(input, 1, options, error) ? open_alone(input, options, error) : NULL;
+    options = options != NULL ? options : &default_options;
+    return accept(&input, 1, options, error) ? open_alone(&input, options, error) : NULL;
 }
 
 /* ---- what callers open ---------------------------------------------------------------------- */
@@ -98,14 +91,13 @@ gufo_model *gufo_open(const char *path, const gufo_open_options *options, gufo_e
     size_t prefix_len;
     gufo_model *model;
 
-    if (options == NULL)
-        options = &default_options;
+    options = options != NULL ? options : &default_options;
     if ((options->flags & GUFO_OPEN_INCOMPLETE) != 0 || path == NULL ||
         !gufo_shard_path_parse(path, &prefix_len, &number, &count) || number != 1 || count == 1)
-        return open_input(&input, options, error);
+        return open_input(input, options, error);
     if (!accept(&input, 1, options, error))
         return NULL;
-    model = model_new(allocator_of(options), path, error);
+    model = model_new(mem_allocator(options->allocator), path, error);
     if (model == NULL) {
         fail_in(error, GUFO_FILE_INPUT, 0, path);
         return NULL;
@@ -115,25 +107,19 @@ gufo_model *gufo_open(const char *path, const gufo_open_options *options, gufo_e
 
 gufo_model *gufo_open_fd(int fd, const gufo_open_options *options, gufo_error *error)
 {
-    const gufo_input input = gufo_input_fd(fd);
-
-    return open_input(&input, options, error);
+    return open_input(gufo_input_fd(fd), options, error);
 }
 
 gufo_model *gufo_open_memory(const void *data, size_t size, const gufo_open_options *options,
                              gufo_error *error)
 {
-    const gufo_input input = gufo_input_memory(data, size);
-
-    return open_input(&input, options, error);
+    return open_input(gufo_input_memory(data, size), options, error);
 }
 
 gufo_model *gufo_open_source(const gufo_source *user, const gufo_open_options *options,
                              gufo_error *error)
 {
-    const gufo_input input = gufo_input_source(user);
-
-    return open_input(&input, options, error);
+    return open_input(gufo_input_source(user), options, error);
 }
 
 gufo_model *gufo_open_shards(const gufo_input *inputs, size_t count,
@@ -141,20 +127,20 @@ gufo_model *gufo_open_shards(const gufo_input *inputs, size_t count,
 {
     gufo_model *model;
 
-    if (options == NULL)
-        options = &default_options;
+    options = options != NULL ? options : &default_options;
     if (!accept(inputs, count, options, error))
         return NULL;
     if (count == 1)
         return open_alone(inputs, options, error);
-    model = count >= 1 && count <= GUFO_MAX_SHARDS
-                ? model_new(allocator_of(options), model_input_name(inputs, options), error)
-                : NULL;
+    model =
+        count >= 1 && count <= GUFO_MAX_SHARDS
+            ? model_new(mem_allocator(options->allocator), model_input_name(inputs, options), error)
+            : NULL;
     if (model != NULL)
         return checked(model, shards_open_list(model, inputs, count, options, error));
     if (count < 1 || count > GUFO_MAX_SHARDS)
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                        "a model has 1 to %d files; %zu were given", GUFO_MAX_SHARDS, count);
+        (void)refuse(error, GUFO_E_ARGUMENT, "a model has 1 to %d files; %zu were given",
+                     GUFO_MAX_SHARDS, count);
     for (size_t i = 0; i < count; i++)
         model_close_input(&inputs[i]);
     return NULL;

@@ -30,18 +30,18 @@ typedef struct row_view {
     bool swapped;
 } row_view;
 
-static gufo_status check_layout(const row_view *v, const char *quoted, gufo_error *error)
+static gufo_status check_layout(const row_view *v, gufo_error *error)
 {
     if (v->columns % v->type->block_elements != 0)
         return fail_with(error, GUFO_E_ARGUMENT, v->tensor->info_offset,
                          "tensor %s has rows of %" PRIu64
                          " elements, which do not fill blocks of %s",
-                         quoted, v->columns, v->type->name);
+                         QUOTED(v->tensor->name), v->columns, v->type->name);
     if (v->tensor->dims[1] % v->merged != 0)
         return fail_with(error, GUFO_E_ARGUMENT, v->tensor->info_offset,
                          "tensor %s has matrices of %" PRIu64 " rows; %s merges %" PRIu32
                          " at a time",
-                         quoted, v->tensor->dims[1], v->type->name, v->merged);
+                         QUOTED(v->tensor->name), v->tensor->dims[1], v->type->name, v->merged);
     return GUFO_OK;
 }
 
@@ -49,38 +49,34 @@ static gufo_status look_at(row_view *v, const gufo_model *model, const gufo_tens
                            gufo_error *error)
 {
     const interleaved *merged = interleaved_find(tensor->type);
-    char quoted[GUFO_QUOTE_SIZE];
 
     *v = (row_view){.model = model_holding(model, tensor),
                     .tensor = tensor,
                     .type = gufo_element_type_by_id(tensor->type),
                     .columns = tensor->dims[0],
                     .merged = merged != NULL ? merged->rows : 1};
-    (void)quote_name(quoted, tensor->name);
     if (v->model == NULL)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "the model has no shard %" PRIu32 ", where tensor %s should be",
-                         tensor->shard, quoted);
+        return refuse(error, GUFO_E_RANGE,
+                      "the model has no shard %" PRIu32 ", where tensor %s should be",
+                      tensor->shard, QUOTED(tensor->name));
     if (v->type == NULL || v->type->block_elements == 0)
         return fail_with(error, GUFO_E_TYPE, tensor->info_offset,
                          "tensor %s has element type %" PRIu32 ", whose layout is not known",
-                         quoted, tensor->type);
+                         QUOTED(tensor->name), tensor->type);
     v->count = v->columns > 0 ? tensor->elements / v->columns : 0;
     v->row_bytes = v->columns / v->type->block_elements * v->type->block_bytes;
     v->swapped = gufo_model_facts(v->model).byte_order == GUFO_BIG_ENDIAN;
-    return check_layout(v, quoted, error);
+    return check_layout(v, error);
 }
 
 static gufo_status check_rows(const row_view *v, uint64_t first, uint64_t rows, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     if (range_inside(first, rows, v->count))
         return GUFO_OK;
-    return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                     "tensor %s has %" PRIu64 " rows; %" PRIu64 " rows from %" PRIu64
-                     " were asked for",
-                     quote_name(quoted, v->tensor->name), v->count, rows, first);
+    return refuse(error, GUFO_E_RANGE,
+                  "tensor %s has %" PRIu64 " rows; %" PRIu64 " rows from %" PRIu64
+                  " were asked for",
+                  QUOTED(v->tensor->name), v->count, rows, first);
 }
 
 /* Reads bytes of data that are whole blocks, or whole groups. */
@@ -97,17 +93,16 @@ static gufo_status read_blocks(const row_view *v, uint64_t offset, void *out, si
 gufo_status gufo_tensor_read_rows(const gufo_model *model, const gufo_tensor *tensor,
                                   uint64_t first_row, uint64_t rows, void *out, gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     row_view v;
     gufo_status status = look_at(&v, model, tensor, error);
 
     if (status == GUFO_OK)
         status = check_rows(&v, first_row, rows, error);
     if (status == GUFO_OK && (first_row % v.merged != 0 || rows % v.merged != 0))
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                           "tensor %s has type %s, which merges %" PRIu32
-                           " rows; they can only be read together",
-                           quote_name(quoted, tensor->name), v.type->name, v.merged);
+        status = refuse(error, GUFO_E_ARGUMENT,
+                        "tensor %s has type %s, which merges %" PRIu32
+                        " rows; they can only be read together",
+                        QUOTED(tensor->name), v.type->name, v.merged);
     if (status == GUFO_OK && rows * v.row_bytes > SIZE_MAX)
         status = fail_memory(error);
     if (status == GUFO_OK)
@@ -129,34 +124,6 @@ typedef struct decoding {
     uint64_t piece;       /* bytes of a piece at most */
 } decoding;
 
-static gufo_status advance(decoding *d, uint64_t bytes, gufo_error *error)
-{
-    d->done += bytes;
-    return run_progress(d->run, d->done, d->total, error);
-}
-
-/* Rows that are not merged: a piece is so many blocks, wherever rows begin in it. */
-static gufo_status decode_blocks(decoding *d, gufo_error *error)
-{
-    const gufo_element_type *type = d->v.type;
-    uint64_t from = d->first * d->v.row_bytes;
-    gufo_status status = GUFO_OK;
-
-    while (d->done < d->total && status == GUFO_OK) {
-        uint64_t rest = d->total - d->done, step = rest < d->piece ? rest : d->piece;
-        float *to = d->out + d->done / type->block_bytes * type->block_elements;
-
-        status = read_blocks(&d->v, from + d->done, d->blocks, (size_t)step, error);
-        if (status == GUFO_OK)
-            status =
-                gufo_decode(type, d->blocks, 1, step / type->block_bytes * type->block_elements, to,
-                            d->run->cpu, error);
-        if (status == GUFO_OK)
-            status = advance(d, step, error);
-    }
-    return status;
-}
-
 /* Hands out those rows of a decoded part of a band that were asked for. */
 static void hand_out(const decoding *d, uint64_t band, uint64_t column, uint64_t columns)
 {
@@ -169,38 +136,41 @@ static void hand_out(const decoding *d, uint64_t band, uint64_t column, uint64_t
     }
 }
 
-/* One band, group by group: a piece is a range of columns of all its rows. */
-static gufo_status decode_band(decoding *d, uint64_t band, gufo_error *error)
+/* Bytes [from, from + bytes) of the data, piece by piece.  Merged rows are one band, and a piece
+ * is a range of columns of all its rows; of others it is so many blocks, wherever rows begin in
+ * it. */
+static gufo_status decode_range(decoding *d, uint64_t from, uint64_t bytes, gufo_error *error)
 {
     const row_view *v = &d->v;
-    uint64_t group = (uint64_t)v->type->block_bytes * v->merged, bytes = v->row_bytes * v->merged;
+    uint64_t group = (uint64_t)v->type->block_bytes * v->merged;
     gufo_status status = GUFO_OK;
 
-    for (uint64_t at = 0; at < bytes && status == GUFO_OK;) {
-        uint64_t step = bytes - at < d->piece ? bytes - at : d->piece;
-        uint64_t column = at / group * v->type->block_elements;
-        uint64_t columns = step / group * v->type->block_elements;
+    for (uint64_t at = 0, step; at < bytes && status == GUFO_OK; at += step) {
+        uint64_t column = at / group * v->type->block_elements, columns;
 
-        status = read_blocks(v, band * bytes + at, d->blocks, (size_t)step, error);
+        step = smaller(bytes - at, d->piece);
+        columns = step / group * v->type->block_elements;
+        status = read_blocks(v, from + at, d->blocks, (size_t)step, error);
         if (status == GUFO_OK)
-            status =
-                gufo_decode(v->type, d->blocks, v->merged, columns, d->numbers, d->run->cpu, error);
-        if (status == GUFO_OK) {
-            hand_out(d, band, column, columns);
-            status = advance(d, step, error);
-        }
-        at += step;
+            status = gufo_decode(v->type, d->blocks, v->merged, columns,
+                                 v->merged > 1 ? d->numbers : d->out + column, d->run->cpu, error);
+        if (status != GUFO_OK)
+            break;
+        if (v->merged > 1)
+            hand_out(d, from / bytes, column, columns);
+        d->done += step;
+        status = run_progress(d->run, d->done, d->total, error);
     }
     return status;
 }
 
 static gufo_status decode_bands(decoding *d, gufo_error *error)
 {
-    uint64_t last = (d->first + d->rows - 1) / d->v.merged;
+    uint64_t last = (d->first + d->rows - 1) / d->v.merged, bytes = d->v.row_bytes * d->v.merged;
     gufo_status status = GUFO_OK;
 
     for (uint64_t band = d->first / d->v.merged; band <= last && status == GUFO_OK; band++)
-        status = decode_band(d, band, error);
+        status = decode_range(d, band * bytes, bytes, error);
     return status;
 }
 
@@ -238,7 +208,8 @@ static gufo_status decode(decoding *d, gufo_error *error)
     if (d->blocks == NULL || (d->v.merged > 1 && d->numbers == NULL))
         status = fail_memory(error);
     else
-        status = d->v.merged > 1 ? decode_bands(d, error) : decode_blocks(d, error);
+        status = d->v.merged > 1 ? decode_bands(d, error)
+                                 : decode_range(d, d->first * d->v.row_bytes, d->total, error);
     mem_free(allocator, d->blocks);
     mem_free(allocator, d->numbers);
     return status;
@@ -248,7 +219,6 @@ gufo_status gufo_tensor_decode(const gufo_model *model, const gufo_tensor *tenso
                                uint64_t first_row, uint64_t rows, float *out, const gufo_run *run,
                                gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     decoding d = {.first = first_row, .rows = rows, .out = out, .run = run_of(run)};
     gufo_status status = run_check(d.run, error);
 
@@ -257,7 +227,7 @@ gufo_status gufo_tensor_decode(const gufo_model *model, const gufo_tensor *tenso
     if (status == GUFO_OK && (d.v.type->flags & GUFO_ELEMENT_DECODES) == 0)
         status = fail_with(error, GUFO_E_TYPE, tensor->info_offset,
                            "tensor %s has element type %s, which cannot be decoded",
-                           quote_name(quoted, tensor->name), d.v.type->name);
+                           QUOTED(tensor->name), d.v.type->name);
     if (status == GUFO_OK)
         status = check_rows(&d.v, first_row, rows, error);
     if (status == GUFO_OK && rows > 0)

@@ -71,6 +71,7 @@ size_t gufo_shard_path_format(char *out, size_t size, const char *path, size_t p
 typedef struct shard_list {
     const gufo_input *inputs; /* or NULL, and then: */
     const char *first;
+    char *path; /* room for one of them: all are as long */
     size_t prefix_len;
     size_t count;
     size_t taken; /* inputs that another object now closes */
@@ -84,8 +85,7 @@ static gufo_status expect_key(const shard_list *list, const gufo_model *shard, c
     gufo_entry entry;
 
     if (gufo_get_u64(shard, key, &found, &reason) != GUFO_OK)
-        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
-                         reason.message);
+        return refuse(error, GUFO_E_SHARDS, "not part of a set: %.200s", reason.message);
     if (found == expected)
         return GUFO_OK;
     (void)gufo_metadata_find(shard, key, &entry);
@@ -108,14 +108,13 @@ static gufo_status compare_layout(const gguf_file *first, const gguf_file *file,
     };
 
     if (first->encoding.byte_order != file->encoding.byte_order)
-        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "file is %s, the first shard is %s",
-                         orders[file->encoding.byte_order], orders[first->encoding.byte_order]);
+        return refuse(error, GUFO_E_SHARDS, "file is %s, the first shard is %s",
+                      orders[file->encoding.byte_order], orders[first->encoding.byte_order]);
     for (size_t i = 0; i < sizeof facts / sizeof *facts; i++)
         if (facts[i].first != facts[i].own)
-            return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                             "%s differs from that of the first shard (%" PRIu64 ", not %" PRIu64
-                             ")",
-                             facts[i].what, facts[i].own, facts[i].first);
+            return refuse(error, GUFO_E_SHARDS,
+                          "%s differs from that of the first shard (%" PRIu64 ", not %" PRIu64 ")",
+                          facts[i].what, facts[i].own, facts[i].first);
     return GUFO_OK;
 }
 
@@ -136,13 +135,11 @@ static gufo_status check_total(const gufo_model *model, const gufo_model *shard,
     gufo_error reason;
 
     if (gufo_get_u64(shard, "split.tensors.count", &total, &reason) != GUFO_OK)
-        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "not part of a set: %.200s",
-                         reason.message);
+        return refuse(error, GUFO_E_SHARDS, "not part of a set: %.200s", reason.message);
     if (total != model->tensors)
-        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                         "split.tensors.count is %" PRIu64 ", but the shards have %" PRIu64
-                         " tensors",
-                         total, model->tensors);
+        return refuse(error, GUFO_E_SHARDS,
+                      "split.tensors.count is %" PRIu64 ", but the shards have %" PRIu64 " tensors",
+                      total, model->tensors);
     return GUFO_OK;
 }
 
@@ -212,7 +209,7 @@ static gufo_str set_name_of(const void *owner, uint64_t index)
     const gufo_model *model = owner;
     const gufo_model *shard = model_part(model, model_owner(model, index));
 
-    return file_tensor_name(shard->file, file_tensor(shard->file, index - shard->first));
+    return file_name(shard->file, &file_tensor(shard->file, index - shard->first)->record);
 }
 
 /* Indexes all names. */
@@ -222,7 +219,6 @@ static gufo_status index_tensors(gufo_model *model, gufo_error *error)
         name_index_new(&model->names, model->tensors, set_name_of, model, &model->allocator, error);
 
     for (uint64_t i = 0; status == GUFO_OK && i < model->tensors; i++) {
-        char quoted[GUFO_QUOTE_SIZE];
         const gufo_model *shard;
         uint64_t first;
 
@@ -231,10 +227,10 @@ static gufo_status index_tensors(gufo_model *model, gufo_error *error)
         shard = model_part(model, model_owner(model, i));
         if (model_owner(model, first) == shard->number) /* a lenient open has reported it */
             continue;
-        status =
-            fail_with(error, GUFO_E_SHARDS, file_tensor(shard->file, i - shard->first)->info_offset,
-                      "tensor %s is in shard %zu already",
-                      quote_name(quoted, set_name_of(model, i)), model_owner(model, first) + 1);
+        status = fail_with(error, GUFO_E_SHARDS,
+                           file_tensor(shard->file, i - shard->first)->record.offset,
+                           "tensor %s is in shard %zu already", QUOTED(set_name_of(model, i)),
+                           model_owner(model, first) + 1);
         (void)model_fail(shard, status, error);
     }
     return status;
@@ -242,25 +238,14 @@ static gufo_status index_tensors(gufo_model *model, gufo_error *error)
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-/* The file of shard `index`; *path is memory that has to be freed. */
-static gufo_status describe(const gufo_model *model, const shard_list *list, size_t index,
-                            gufo_input *input, char **path, gufo_error *error)
+/* The file of shard `index`, until the next one is asked for. */
+static gufo_input input_of(const shard_list *list, size_t index)
 {
-    size_t size;
-
-    *path = NULL;
-    if (list->inputs != NULL) {
-        *input = list->inputs[index];
-        return GUFO_OK;
-    }
-    size = strlen(list->first) + 1;
-    *path = mem_alloc(&model->allocator, size);
-    if (*path == NULL)
-        return fail_memory(error);
-    (void)gufo_shard_path_format(*path, size, list->first, list->prefix_len, (uint32_t)index + 1,
-                                 (uint32_t)list->count);
-    *input = gufo_input_path(*path);
-    return GUFO_OK;
+    if (list->inputs != NULL)
+        return list->inputs[index];
+    (void)gufo_shard_path_format(list->path, strlen(list->first) + 1, list->first, list->prefix_len,
+                                 (uint32_t)index + 1, (uint32_t)list->count);
+    return gufo_input_path(list->path);
 }
 
 static gufo_status add_shard(gufo_model *model, gufo_model *shard, gufo_error *error)
@@ -282,26 +267,18 @@ static gufo_status add_shard(gufo_model *model, gufo_model *shard, gufo_error *e
 static gufo_status open_shard(gufo_model *model, shard_list *list, size_t index,
                               const gufo_open_options *options, gufo_error *error)
 {
+    gufo_input input = input_of(list, index);
     gufo_error reason = {0};
-    gufo_model *shard;
-    gufo_input input;
-    char *path;
-    gufo_status status = describe(model, list, index, &input, &path, error);
+    gufo_model *shard = model_open_file(&input, options, (uint32_t)index, &reason);
+    gufo_status status;
 
-    if (status != GUFO_OK)
-        return status;
     list->taken = index + 1;
-    shard = model_open_file(&input, options, (uint32_t)index, &reason);
-    if (shard != NULL) {
-        status = add_shard(model, shard, error);
-    } else if (reason.system == ENOENT) {
-        status = fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET, "shard %zu of %zu is missing",
-                           index + 1, list->count);
-        fail_in(error, GUFO_FILE_INPUT, (uint32_t)index, input.path);
-    } else {
-        status = fail_as(error, &reason);
-    }
-    mem_free(&model->allocator, path);
+    if (shard != NULL)
+        return add_shard(model, shard, error);
+    if (reason.system != ENOENT)
+        return fail_as(error, &reason);
+    status = refuse(error, GUFO_E_SHARDS, "shard %zu of %zu is missing", index + 1, list->count);
+    fail_in(error, GUFO_FILE_INPUT, (uint32_t)index, input.path);
     return status;
 }
 
@@ -323,9 +300,15 @@ static gufo_status open_all(gufo_model *model, shard_list *list, const gufo_open
 gufo_status shards_open_beside(gufo_model *model, const char *first, size_t prefix_len,
                                size_t count, const gufo_open_options *options, gufo_error *error)
 {
-    shard_list list = {.first = first, .prefix_len = prefix_len, .count = count};
+    shard_list list = {.first = first,
+                       .path = mem_text(&model->allocator, gufo_str_of(first)),
+                       .prefix_len = prefix_len,
+                       .count = count};
+    gufo_status status =
+        list.path != NULL ? open_all(model, &list, options, error) : fail_memory(error);
 
-    return model_fail(model, open_all(model, &list, options, error), error);
+    mem_free(&model->allocator, list.path);
+    return model_fail(model, status, error);
 }
 
 gufo_status shards_open_list(gufo_model *model, const gufo_input *inputs, size_t count,

@@ -8,7 +8,7 @@
 uint64_t gufo_tensor_count(const gufo_model *model)
 {
     if (model->made != NULL)
-        return made_tensor_count(model->made);
+        return model->made->provider.tensor_count;
     return model_is_set(model) ? model->tensors : model->file->tensors.count;
 }
 
@@ -53,10 +53,10 @@ gufo_status model_tensor_at(const gufo_model *model, uint64_t index, gufo_tensor
 {
     if (gufo_tensor_at(model, index, out))
         return GUFO_OK;
-    return model_fail(model,
-                      fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                                "the model does not give tensor %" PRIu64 " any more", index),
-                      error);
+    return model_fail(
+        model,
+        refuse(error, GUFO_E_CHANGED, "the model does not give tensor %" PRIu64 " any more", index),
+        error);
 }
 
 bool gufo_tensor_find_str(const gufo_model *model, gufo_str name, gufo_tensor *out)
@@ -87,20 +87,19 @@ const void *gufo_tensor_raw(const gufo_model *model, const gufo_tensor *tensor)
     return s->base + tensor->offset;
 }
 
-gufo_status tensor_check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
+/* Whether bytes [offset, offset + size) of the data exist, and are present. */
+static gufo_status check_range(const gufo_tensor *tensor, uint64_t offset, uint64_t size,
                                gufo_error *error)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     if (!range_inside(offset, size, tensor->size))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
-                         " were asked for",
-                         quote_name(quoted, tensor->name), tensor->size, size, offset);
+        return refuse(error, GUFO_E_RANGE,
+                      "tensor %s has %" PRIu64 " bytes; %" PRIu64 " bytes from %" PRIu64
+                      " were asked for",
+                      QUOTED(tensor->name), tensor->size, size, offset);
     if (!range_inside(offset, size, tensor->available))
         return fail_with(error, GUFO_E_TRUNCATED, tensor->offset + tensor->available,
                          "only %" PRIu64 " of %" PRIu64 " bytes of tensor %s are present",
-                         tensor->available, tensor->size, quote_name(quoted, tensor->name));
+                         tensor->available, tensor->size, QUOTED(tensor->name));
     return GUFO_OK;
 }
 
@@ -111,10 +110,10 @@ gufo_status gufo_tensor_read_raw(const gufo_model *model, const gufo_tensor *ten
     gufo_status status;
 
     if (holder == NULL)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "the model has no shard %" PRIu32 ", where the tensor should be",
-                         tensor->shard);
-    status = tensor_check_range(tensor, offset, size, error);
+        return refuse(error, GUFO_E_RANGE,
+                      "the model has no shard %" PRIu32 ", where the tensor should be",
+                      tensor->shard);
+    status = check_range(tensor, offset, size, error);
     /* An empty tensor may be after the last byte of the file. */
     if (status == GUFO_OK && size > 0)
         status = holder->made != NULL

@@ -19,12 +19,10 @@ static bool key_empty(gufo_str key, char *message, size_t size)
 
 static bool key_too_long(gufo_str key, char *message, size_t size)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     if (key.len <= GUFO_MAX_KEY)
         return false;
-    (void)snprintf(message, size, "key %s has %zu bytes, at most %d are allowed",
-                   quote_name(quoted, key), key.len, GUFO_MAX_KEY);
+    (void)snprintf(message, size, "key %s has %zu bytes, at most %d are allowed", QUOTED(key),
+                   key.len, GUFO_MAX_KEY);
     return true;
 }
 
@@ -35,7 +33,6 @@ static bool is_printable(char c)
 
 static bool key_not_ascii(gufo_str key, char *message, size_t size)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     size_t at = 0;
 
     while (at < key.len && is_printable(key.data[at]))
@@ -43,7 +40,7 @@ static bool key_not_ascii(gufo_str key, char *message, size_t size)
     if (at == key.len)
         return false;
     (void)snprintf(message, size, "key %s holds byte 0x%02x, which is not printable ASCII",
-                   quote_name(quoted, key), (unsigned char)key.data[at]);
+                   QUOTED(key), (unsigned char)key.data[at]);
     return true;
 }
 
@@ -56,7 +53,6 @@ static bool is_key_character(char c)
 /* A key that is not printable ASCII broke another rule already. */
 static bool key_bad_character(gufo_str key, char *message, size_t size)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     size_t at = 0;
 
     while (at < key.len && (is_key_character(key.data[at]) || !is_printable(key.data[at])))
@@ -64,14 +60,13 @@ static bool key_bad_character(gufo_str key, char *message, size_t size)
     if (at == key.len)
         return false;
     (void)snprintf(message, size,
-                   "key %s holds '%c'; letters, digits, '_', '.' and '-' are allowed",
-                   quote_name(quoted, key), key.data[at]);
+                   "key %s holds '%c'; letters, digits, '_', '.' and '-' are allowed", QUOTED(key),
+                   key.data[at]);
     return true;
 }
 
 static bool key_empty_segment(gufo_str key, char *message, size_t size)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     char before = '.';
     bool found = false;
 
@@ -79,7 +74,7 @@ static bool key_empty_segment(gufo_str key, char *message, size_t size)
         found = before == '.' && key.data[i] == '.';
     if (key.len == 0 || (!found && before != '.'))
         return false;
-    (void)snprintf(message, size, "key %s has an empty segment", quote_name(quoted, key));
+    (void)snprintf(message, size, "key %s has an empty segment", QUOTED(key));
     return true;
 }
 
@@ -100,22 +95,18 @@ const name_rule key_extra_rules[] = {
 
 static bool name_too_long(gufo_str name, char *message, size_t size)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     if (name.len <= GUFO_MAX_NAME)
         return false;
     (void)snprintf(message, size, "tensor name %s has %zu bytes, at most %d are allowed",
-                   quote_name(quoted, name), name.len, GUFO_MAX_NAME);
+                   QUOTED(name), name.len, GUFO_MAX_NAME);
     return true;
 }
 
 static bool name_holds_nul(gufo_str name, char *message, size_t size)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     if (name.len == 0 || memchr(name.data, '\0', name.len) == NULL)
         return false;
-    (void)snprintf(message, size, "tensor name %s holds a NUL byte", quote_name(quoted, name));
+    (void)snprintf(message, size, "tensor name %s holds a NUL byte", QUOTED(name));
     return true;
 }
 
@@ -129,13 +120,12 @@ static bool name_empty(gufo_str name, char *message, size_t size)
 
 static bool name_not_utf8(gufo_str name, char *message, size_t size)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     size_t valid = gufo_utf8_valid_prefix(name);
 
     if (valid == name.len)
         return false;
     (void)snprintf(message, size, "tensor name %s is not UTF-8: byte 0x%02x at position %zu",
-                   quote_name(quoted, name), (unsigned char)name.data[valid], valid);
+                   QUOTED(name), (unsigned char)name.data[valid], valid);
     return true;
 }
 

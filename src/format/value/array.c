@@ -157,10 +157,15 @@ static bool numbers_fill(const gufo_array *array, size_t width)
 
 gufo_status array_fail_unfilled(const gufo_array *array, gufo_error *error)
 {
-    return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                     "%" PRIu64 " elements of type %s do not take the %" PRIu64
-                     " bytes of their array",
-                     array->count, gufo_value_type_name(array->type), array->size);
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "%" PRIu64 " elements of type %s do not take the %" PRIu64
+                  " bytes of their array",
+                  array->count, gufo_value_type_name(array->type), array->size);
+}
+
+gufo_status array_fail_changed(gufo_error *error)
+{
+    return refuse(error, GUFO_E_CHANGED, "array was changed while the file was open");
 }
 
 static gufo_status check_array(const gufo_array *array, gufo_error *error)
@@ -168,11 +173,9 @@ static gufo_status check_array(const gufo_array *array, gufo_error *error)
     const value_form *form = value_form_of((uint32_t)array->type);
 
     if (form == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "element type %d does not exist",
-                         (int)array->type);
+        return refuse(error, GUFO_E_ARGUMENT, "element type %d does not exist", (int)array->type);
     if (array->data == NULL && array->size > 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the elements of an array are missing");
+        return refuse(error, GUFO_E_ARGUMENT, "the elements of an array are missing");
     if (form->size != 0 && !numbers_fill(array, form->size))
         return array_fail_unfilled(array, error);
     return GUFO_OK;
@@ -181,10 +184,9 @@ static gufo_status check_array(const gufo_array *array, gufo_error *error)
 gufo_status value_check(const gufo_value *value, gufo_error *error)
 {
     if (value_form_of((uint32_t)value->type) == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "value type %d does not exist",
-                         (int)value->type);
+        return refuse(error, GUFO_E_ARGUMENT, "value type %d does not exist", (int)value->type);
     if (value->type == GUFO_VALUE_STRING && value->as.str.data == NULL && value->as.str.len > 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the text of a string is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "the text of a string is missing");
     return value->type == GUFO_VALUE_ARRAY ? check_array(&value->as.array, error) : GUFO_OK;
 }
 
@@ -277,8 +279,7 @@ static gufo_status check_element_type(gufo_value_type type, gufo_error *error)
 {
     if (value_form_of((uint32_t)type) != NULL)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "element type %d does not exist",
-                     (int)type);
+    return refuse(error, GUFO_E_TYPE, "element type %d does not exist", (int)type);
 }
 
 gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *out,
@@ -291,8 +292,8 @@ gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *o
     if (status != GUFO_OK)
         return status;
     if (index >= array->count)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "no element %" PRIu64 " in an array of %" PRIu64, index, array->count);
+        return refuse(error, GUFO_E_RANGE, "no element %" PRIu64 " in an array of %" PRIu64, index,
+                      array->count);
     if (size != 0) {
         iter.index = index;
         if (!checked_mul(index, size, &iter.position))
@@ -301,8 +302,7 @@ gufo_status gufo_array_at(const gufo_array *array, uint64_t index, gufo_value *o
     while (gufo_array_next(&iter, out))
         if (iter.index == index + 1)
             return GUFO_OK;
-    return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                     "array was changed while the file was open");
+    return array_fail_changed(error);
 }
 
 gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t count, void *out,
@@ -314,17 +314,16 @@ gufo_status gufo_array_read(const gufo_array *array, uint64_t first, uint64_t co
     if (status != GUFO_OK)
         return status;
     if (size == 0)
-        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
-                         "elements of type %s have no fixed size",
-                         gufo_value_type_name(array->type));
+        return refuse(error, GUFO_E_TYPE, "elements of type %s have no fixed size",
+                      gufo_value_type_name(array->type));
     if (!range_inside(first, count, array->count))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "elements %" PRIu64 " to %" PRIu64 " of an array of %" PRIu64, first,
-                         first + count, array->count);
+        return refuse(error, GUFO_E_RANGE,
+                      "elements %" PRIu64 " to %" PRIu64 " of an array of %" PRIu64, first,
+                      first + count, array->count);
     if (!range_inside(first, count, array->size / size))
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "an array of %" PRIu64 " elements of type %s has only %" PRIu64 " bytes",
-                         array->count, gufo_value_type_name(array->type), array->size);
+        return refuse(error, GUFO_E_RANGE,
+                      "an array of %" PRIu64 " elements of type %s has only %" PRIu64 " bytes",
+                      array->count, gufo_value_type_name(array->type), array->size);
     if (count > 0)
         copy_numbers(out, array->data + first * size, count, size,
                      encoding_swapped(array->encoding));

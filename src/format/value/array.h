@@ -53,6 +53,9 @@ bool array_filled(const gufo_array *array);
 /* GUFO_E_ARGUMENT for one that is not filled. */
 gufo_status array_fail_unfilled(const gufo_array *array, gufo_error *error);
 
+/* GUFO_E_CHANGED: the elements are not where they were. */
+gufo_status array_fail_changed(gufo_error *error);
+
 /* The bytes of an array's type and count. */
 static inline size_t array_header_size(gufo_encoding encoding)
 {

@@ -49,6 +49,28 @@ bool encode_string(encoder *e, gufo_str text)
     return encode_u64(e, text.len) && encode_bytes(e, text.data, text.len);
 }
 
+bool encode_strings(encoder *e, const gufo_str *texts, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++)
+        if (!encode_string(e, texts[i]))
+            return false;
+    return true;
+}
+
+bool encode_header(encoder *e, uint32_t version, uint64_t tensors, uint64_t entries)
+{
+    return encode_bytes(e, "GGUF", 4) && encode_u32(e, version) && encode_u64(e, tensors) &&
+           encode_u64(e, entries);
+}
+
+bool encode_info(encoder *e, gufo_str name, uint32_t n_dims, const uint64_t *dims, uint32_t type,
+                 uint64_t offset)
+{
+    return encode_string(e, name) && encode_u32(e, n_dims) &&
+           encode_numbers(e, dims, n_dims, sizeof *dims, false) && encode_u32(e, type) &&
+           encode_u64(e, offset);
+}
+
 /* The bits of a number, in the lowest bytes. */
 static uint64_t bits_of(const gufo_value *value, const value_form *form)
 {
@@ -96,19 +118,13 @@ static gufo_status fail_bool(unsigned value, gufo_error *error)
     return rule_failure(error, RULE_BOOL_VALUE, "a bool is %u; only 0 and 1 can be written", value);
 }
 
-static gufo_status fail_changed(gufo_error *error)
-{
-    return fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                     "array was changed while the file was open");
-}
-
 /* Elements of fixed size are copied as they are: through a double, a signalling NaN would not
  * survive. */
 static gufo_status encode_fixed(encoder *e, const gufo_array *array, size_t width,
                                 gufo_error *error)
 {
     if (!array_filled(array))
-        return fail_changed(error);
+        return array_fail_changed(error);
     for (uint64_t i = 0; array->type == GUFO_VALUE_BOOL && i < array->count; i++)
         if (array->data[i] > 1)
             return fail_bool(array->data[i], error);
@@ -133,7 +149,7 @@ static gufo_status encode_as_it_is(encoder *e, const gufo_array *array, gufo_err
     if (result == SKIP_TOO_DEEP)
         return check_depth(GUFO_MAX_DEPTH + 1, error);
     if (result != SKIP_DONE || skip.position != e->out.len)
-        return fail_changed(error);
+        return array_fail_changed(error);
     if (skip.bad_bool != UINT64_MAX)
         return fail_bool(e->out.data[skip.bad_bool], error);
     return GUFO_OK;
@@ -162,7 +178,7 @@ gufo_status encode_array(encoder *e, const gufo_array *array, unsigned depth, gu
                      ? or_memory(encode_string(e, element.as.str), error)
                      : encode_array(e, &element.as.array, depth + 1, error);
     if (status == GUFO_OK && iter.changed)
-        return fail_changed(error);
+        return array_fail_changed(error);
     return status;
 }
 
@@ -175,27 +191,17 @@ static bool encode_bools(encoder *e, const uint8_t *items, uint64_t count)
     return to != NULL;
 }
 
-static bool encode_strings(encoder *e, const gufo_str *items, uint64_t count)
-{
-    for (uint64_t i = 0; i < count; i++)
-        if (!encode_string(e, items[i]))
-            return false;
-    return true;
-}
-
 gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gufo_error *error)
 {
     const value_form *form = value_form_of((uint32_t)items->type);
     gufo_status status = check_depth(depth, error);
 
     if (form == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "element type %d does not exist",
-                         (int)items->type);
+        return refuse(error, GUFO_E_ARGUMENT, "element type %d does not exist", (int)items->type);
     if (status != GUFO_OK)
         return status;
     if (items->items == NULL && items->count > 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "the elements of an array are missing");
+        return refuse(error, GUFO_E_ARGUMENT, "the elements of an array are missing");
     if (!encode_array_header(e, items->type, items->count))
         return fail_memory(error);
     switch (form->kind) {

@@ -15,6 +15,11 @@ bool encode_bytes(encoder *e, const void *data, uint64_t size);
 bool encode_u32(encoder *e, uint32_t v);
 bool encode_u64(encoder *e, uint64_t v);
 bool encode_string(encoder *e, gufo_str text);
+bool encode_strings(encoder *e, const gufo_str *texts, uint64_t count);
+/* What a file begins with, and a tensor info; `offset` is from the start of the data. */
+bool encode_header(encoder *e, uint32_t version, uint64_t tensors, uint64_t entries);
+bool encode_info(encoder *e, gufo_str name, uint32_t n_dims, const uint64_t *dims, uint32_t type,
+                 uint64_t offset);
 /* The bytes of a number or bool in the order of this machine, as many as its type has. */
 void number_bytes(const gufo_value *value, uint8_t out[8]);
 /* `count` numbers of `width` bytes, which are in the other order if `swapped`. */

@@ -146,8 +146,7 @@ static const char *name_of(gufo_value_type type)
 
 static gufo_status wrong_type(const gufo_value *value, const char *wanted, gufo_error *error)
 {
-    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value has type %s, not %s",
-                     name_of(value->type), wanted);
+    return refuse(error, GUFO_E_TYPE, "value has type %s, not %s", name_of(value->type), wanted);
 }
 
 static bool is_kind(const gufo_value *value, value_kind kind)
@@ -164,8 +163,8 @@ gufo_status gufo_value_u64(const gufo_value *value, uint64_t *out, gufo_error *e
     else if (!is_kind(value, KIND_SIGNED))
         return wrong_type(value, "an integer", error);
     else if (value->as.i < 0)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "value %" PRId64 " is negative where a count is needed", value->as.i);
+        return refuse(error, GUFO_E_RANGE, "value %" PRId64 " is negative where a count is needed",
+                      value->as.i);
     else
         *out = (uint64_t)value->as.i;
     return GUFO_OK;
@@ -178,36 +177,25 @@ gufo_status gufo_value_i64(const gufo_value *value, int64_t *out, gufo_error *er
     else if (!is_kind(value, KIND_UNSIGNED))
         return wrong_type(value, "an integer", error);
     else if (value->as.u > INT64_MAX)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "value %" PRIu64 " does not fit into 63 bits", value->as.u);
+        return refuse(error, GUFO_E_RANGE, "value %" PRIu64 " does not fit into 63 bits",
+                      value->as.u);
     else
         *out = (int64_t)value->as.u;
     return GUFO_OK;
 }
 
-gufo_status gufo_value_f64(const gufo_value *value, double *out, gufo_error *error)
-{
-    if (!is_kind(value, KIND_FLOAT))
-        return wrong_type(value, "a float", error);
-    *out = value->as.f;
-    return GUFO_OK;
-}
+#define DEFINE_PLAIN_GETTER(name, c_type, wanted, kind, member)                            \
+    gufo_status gufo_value_##name(const gufo_value *value, c_type *out, gufo_error *error) \
+    {                                                                                      \
+        if (!is_kind(value, kind))                                                         \
+            return wrong_type(value, wanted, error);                                       \
+        *out = value->as.member;                                                           \
+        return GUFO_OK;                                                                    \
+    }
 
-gufo_status gufo_value_bool(const gufo_value *value, bool *out, gufo_error *error)
-{
-    if (!is_kind(value, KIND_BOOL))
-        return wrong_type(value, "bool", error);
-    *out = value->as.b;
-    return GUFO_OK;
-}
-
-gufo_status gufo_value_str(const gufo_value *value, gufo_str *out, gufo_error *error)
-{
-    if (!is_kind(value, KIND_STRING))
-        return wrong_type(value, "string", error);
-    *out = value->as.str;
-    return GUFO_OK;
-}
+DEFINE_PLAIN_GETTER(f64, double, "a float", KIND_FLOAT, f)
+DEFINE_PLAIN_GETTER(bool, bool, "bool", KIND_BOOL, b)
+DEFINE_PLAIN_GETTER(str, gufo_str, "string", KIND_STRING, str)
 
 gufo_status gufo_value_array(const gufo_value *value, gufo_value_type elements, gufo_array *out,
                              gufo_error *error)
@@ -215,8 +203,8 @@ gufo_status gufo_value_array(const gufo_value *value, gufo_value_type elements, 
     if (!is_kind(value, KIND_ARRAY))
         return wrong_type(value, "array", error);
     if (value->as.array.type != elements)
-        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "value is an array of %s, not of %s",
-                         name_of(value->as.array.type), name_of(elements));
+        return refuse(error, GUFO_E_TYPE, "value is an array of %s, not of %s",
+                      name_of(value->as.array.type), name_of(elements));
     *out = value->as.array;
     return GUFO_OK;
 }
