@@ -78,23 +78,20 @@ static bool on_tensor(void *context, uint64_t index, const gufo_tensor *tensor,
 
 static void begin_json(work *w, const input *in)
 {
-    json_begin_object(&w->j, NULL);
-    json_write_text(&w->j, "path", w->path);
+    w->j = json_begin_document(w->path);
     model_json_shards(&w->j, "shards", in->model);
-    if (w->options->no_tensors)
-        return;
-    json_begin_array(&w->j, "tensors");
+    if (!w->options->no_tensors)
+        json_begin_array(&w->j, "tensors");
 }
 
 static void end_json(work *w, const gufo_digests *all, const gufo_error *failure)
 {
     if (!w->options->no_tensors)
         json_end_array(&w->j);
-    if (failure == NULL) {
+    if (failure == NULL)
         write_digests(&w->j, w->algorithms, all, true);
-    } else {
+    else
         json_write_text(&w->j, "error", failure->message);
-    }
     json_end_document(&w->j);
 }
 
@@ -127,14 +124,13 @@ static int hash(void *context, const char *path)
     const hash_options *options = context;
     work w = {.options = options,
               .path = path,
-              .algorithms =
-                  options->algorithms != 0 ? options->algorithms : UINT32_C(1) << GUFO_DIGEST_XXH64,
-              .j = json_writer_start(stdout)};
+              .algorithms = options->algorithms != 0 ? options->algorithms
+                                                     : UINT32_C(1) << GUFO_DIGEST_XXH64};
     input in;
     int code = hash_check_algorithms(w.algorithms);
 
     if (code == CODE_OK)
-        code = hash_model_open(&in, path, options->input.single);
+        code = input_open_data(&in, path, &options->input, "hashed");
     if (code != CODE_OK)
         return code;
     code = hash_open_model(&w, &in);

@@ -1,7 +1,7 @@
 /* What gufo hash, verify and sign share.
  *
  *     hash.c            gufo hash
- *     hash_model.c      opening a model whose data is read, and hashing it
+ *     hash_model.c      what may go wrong
  *     hash_line.c       lines of a manifest
  *     hash_text.c       small text files: manifests, keys, signatures
  *     verify*.c         gufo verify (verify.h)
@@ -20,9 +20,6 @@
 
 /* ---- models --------------------------------------------------------------------------------- */
 
-/* Opens a model with all its shards (unless `single`).  Returns CODE_OK, or another code after a
- * report. */
-int hash_model_open(input *in, const char *path, bool single);
 /* Reports why hashing has failed; returns the code. */
 int hash_report(const input *in, const gufo_error *error);
 
@@ -33,10 +30,7 @@ int hash_check_signatures(void);
 
 /* ---- manifests ------------------------------------------------------------------------------ */
 
-/* One line of a manifest; about all data together if `tensor` is NULL. */
-void hash_put_line(FILE *out, gufo_digest_algorithm algorithm, const uint8_t *digest,
-                   const char *path, const gufo_str *tensor);
-/* The lines of a tensor, or of all data. */
+/* The lines of a tensor, or of all data if `tensor` is NULL. */
 void hash_put_lines(FILE *out, uint32_t algorithms, const gufo_digests *digests, const char *path,
                     const gufo_str *tensor);
 

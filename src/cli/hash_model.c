@@ -1,19 +1,7 @@
-/* Models whose data is hashed. */
+/* What may go wrong when models are hashed. */
 #include "cli/hash.h"
 
 #include "cli/report.h"
-
-int hash_model_open(input *in, const char *path, bool single)
-{
-    input_options options = {.single = single};
-    int code = input_open_whole(in, path, &options);
-
-    if (code != CODE_OK || gufo_model_has_data(in->model))
-        return code;
-    report_message(path, "the data of a pipe cannot be hashed; give a file");
-    input_close(in);
-    return CODE_USAGE;
-}
 
 int hash_report(const input *in, const gufo_error *error)
 {

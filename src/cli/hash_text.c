@@ -10,23 +10,19 @@
 
 static bool read_stream(FILE *in, const char *path, size_t most, gufo_str *text)
 {
-    size_t room = 0, used = 0, got;
+    size_t used = 0, got;
     char *data = NULL;
 
     do {
-        if (used == room) {
-            size_t more = room == 0 ? 4096 : room * 2;
-            bool fits = room <= most; /* one byte more than `most` shows that there is more */
-            char *longer = fits ? realloc(data, more > most ? most + 1 : more) : NULL;
+        size_t room = 2 * used + 4096;
+        char *longer = used <= most ? realloc(data, room) : NULL;
 
-            if (longer == NULL) {
-                report_message(path, fits ? "out of memory" : "the text is too long");
-                free(data);
-                return false;
-            }
-            data = longer;
-            room = more > most ? most + 1 : more;
+        if (longer == NULL) {
+            report_message(path, used <= most ? "out of memory" : "the text is too long");
+            free(data);
+            return false;
         }
+        data = longer;
         got = fread(data + used, 1, room - used, in);
         used += got;
     } while (got > 0);

@@ -130,19 +130,14 @@ static int save(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_form
     gufo_job_free(job);
     if (status == GUFO_OK || signals_pipe_closed())
         return CODE_OK;
-    if (status != GUFO_E_STOPPED)
-        return save_report(path, &error);
-    report_message(path, "interrupted; nothing was written");
-    return CODE_INTERRUPTED;
+    return save_report(path, &error);
 }
 
 static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
                          uint64_t entries)
 {
-    json_writer j = json_writer_start(stdout);
+    json_writer j = json_begin_document(path);
 
-    json_begin_object(&j, NULL);
-    json_write_text(&j, "path", path);
     json_write_text(&j, "format", imatrix_formats[format]);
     json_write_u64(&j, "entry_count", entries);
     json_write_u64(&j, "chunk_count", gufo_imatrix_chunk_count(imatrix));
@@ -153,8 +148,9 @@ static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_ima
 /* ---- merging -------------------------------------------------------------------------------- */
 
 static int merge_opened(const char *path, const gufo_imatrix *const *opened, size_t count,
-                        gufo_imatrix_format format, const imatrix_options *options)
+                        const imatrix_options *options)
 {
+    gufo_imatrix_format format = format_of(options, path);
     gufo_error error;
     gufo_imatrix *sum = gufo_imatrix_merge(opened, count, NULL, &error);
     uint64_t left_out;
@@ -173,31 +169,25 @@ static int merge_opened(const char *path, const gufo_imatrix *const *opened, siz
 
 static int merge(const char *path, char **inputs, int count, const imatrix_options *options)
 {
-    gufo_imatrix_format format = format_of(options, path);
-    gufo_imatrix **opened = calloc((size_t)count, sizeof(gufo_imatrix *));
-    int code = opened != NULL ? CODE_OK : CODE_FAILED;
+    gufo_imatrix **opened;
+    int code = CODE_OK;
 
+    if (save_is_stdout(path) && options->base.shared->json)
+        return report_usage("imatrix", "--json and '-' as output exclude each other");
+    opened = calloc((size_t)count, sizeof(gufo_imatrix *));
     if (opened == NULL)
-        report_memory(NULL);
+        return report_memory(NULL);
     for (int i = 0; i < count && code == CODE_OK; i++)
         opened[i] = open_imatrix(inputs[i], options, &code);
     if (code == CODE_OK)
-        code =
-            merge_opened(path, (const gufo_imatrix *const *)opened, (size_t)count, format, options);
-    for (int i = 0; i < count && opened != NULL; i++)
+        code = merge_opened(path, (const gufo_imatrix *const *)opened, (size_t)count, options);
+    for (int i = 0; i < count; i++)
         gufo_imatrix_close(opened[i]);
     free(opened);
     return code;
 }
 
 /* ---- the command ---------------------------------------------------------------------------- */
-
-static int run_merge(const char *path, char **inputs, int count, const imatrix_options *options)
-{
-    if (save_is_stdout(path) && options->base.shared->json)
-        return report_usage("imatrix", "--json and '-' as output exclude each other");
-    return merge(path, inputs, count, options);
-}
 
 static int run(void *context)
 {
@@ -210,10 +200,10 @@ static int run(void *context)
         return count > 0 ? show_all(options, args, count)
                          : report_usage("imatrix", "show: FILE is missing");
     if (strcmp(action, "merge") == 0)
-        return count > 1 ? run_merge(args[0], args + 1, count - 1, options)
+        return count > 1 ? merge(args[0], args + 1, count - 1, options)
                          : report_usage("imatrix", "merge: OUT and IN are needed");
     if (strcmp(action, "convert") == 0)
-        return count == 2 ? run_merge(args[1], args, 1, options)
+        return count == 2 ? merge(args[1], args, 1, options)
                           : report_usage("imatrix", "convert: IN and OUT are needed, no more");
     return report_usage("imatrix", "'%s' is not show, merge or convert", action);
 }

@@ -20,16 +20,15 @@
 #include "cli/json.h"
 #include "cli/report.h"
 #include "cli/stdout.h"
+#include "cli/table.h"
 #include "cli/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define NAME_COLUMNS 44
 #define UNREACHED_SHOWN 16 /* numbers of experts in one line */
 #define DATASET_COLUMNS 58
-#define CHUNKS_COLUMNS 14
 
 const char *const imatrix_formats[] = {
     [GUFO_IMATRIX_GGUF] = "gguf", [GUFO_IMATRIX_LEGACY] = "dat", NULL};
@@ -43,22 +42,17 @@ bool imatrix_is_unreached(float count)
 typedef struct totals {
     uint64_t matrices, unreached; /* of the stacks of experts */
     uint64_t unusable;            /* entries that encoding refuses */
-    size_t name, dims;            /* columns of the table */
+    table table;
 } totals;
 
-typedef struct small_text {
-    char text[64];
-} small_text;
-
-/* "4096 x 128", the matrices only where there are several */
-static small_text dims_text(const gufo_imatrix_entry *entry)
+/* The name, and "4096 x 128", the matrices only where there are several. */
+static void add_first_cells(table_row *row, const gufo_imatrix_entry *entry)
 {
-    small_text t;
-    int len = snprintf(t.text, sizeof t.text, "%" PRIu64, entry->values / entry->matrices);
-
+    row_str(row, entry->name);
     if (entry->matrices > 1)
-        snprintf(t.text + len, sizeof t.text - (size_t)len, " x %" PRIu64, entry->matrices);
-    return t;
+        row_text(row, "%" PRIu64 " x %" PRIu64, entry->values / entry->matrices, entry->matrices);
+    else
+        row_text(row, "%" PRIu64, entry->values);
 }
 
 static bool is_unusable(const gufo_imatrix_statistics *s)
@@ -68,98 +62,68 @@ static bool is_unusable(const gufo_imatrix_statistics *s)
 
 static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *error)
 {
+    static const table_column columns[] = {{"name", -4}, {"shape", -5}, {"chunks", -14},
+                                           {"min", -9},  {"mean", -9},  {"max", -9},
+                                           {"top", -3}};
     gufo_imatrix_entry entry;
     gufo_imatrix_statistics s;
     gufo_status status = GUFO_OK;
 
-    *t = (totals){.name = strlen("name"), .dims = strlen("shape")};
+    *t = (totals){.table = table_of(columns, 7)};
+    t->table.cut_name = true;
     for (uint64_t i = 0; status == GUFO_OK && gufo_imatrix_entry_at(imatrix, i, &entry); i++) {
+        table_row row = {0};
+
         status = gufo_imatrix_scan(imatrix, i, &s, error);
         t->matrices += entry.matrices > 1 ? entry.matrices : 0;
         t->unreached += entry.matrices > 1 ? s.unreached : 0;
         t->unusable += is_unusable(&s);
-        text_widen(&t->name, text_needs(entry.name, NAME_COLUMNS));
-        text_widen(&t->dims, strlen(dims_text(&entry).text));
+        add_first_cells(&row, &entry);
+        table_fit(&t->table, &row);
     }
     return status;
 }
 
-/* Calls `visit` with the number of every matrix that no token reached. */
-static gufo_status for_each_unreached(const gufo_imatrix *imatrix, uint64_t index,
-                                      void (*visit)(void *context, uint64_t matrix), void *context,
-                                      gufo_error *error)
+/* The next matrix from *matrix on that no token reached; false if there is none, or *status. */
+static bool next_unreached(const gufo_imatrix *imatrix, uint64_t index, uint64_t *matrix,
+                           gufo_status *status, gufo_error *error)
 {
     gufo_imatrix_entry entry = {.matrices = 0};
-    gufo_status status = GUFO_OK;
-    float count;
+    float count = 0;
 
     (void)gufo_imatrix_entry_at(imatrix, index, &entry);
-    for (uint64_t i = 0; i < entry.matrices && status == GUFO_OK; i++) {
-        status = gufo_imatrix_read_counts(imatrix, index, i, 1, &count, error);
-        if (status == GUFO_OK && imatrix_is_unreached(count))
-            visit(context, i);
+    for (; *matrix < entry.matrices && *status == GUFO_OK; ++*matrix) {
+        *status = gufo_imatrix_read_counts(imatrix, index, *matrix, 1, &count, error);
+        if (*status == GUFO_OK && imatrix_is_unreached(count))
+            return true;
     }
-    return status;
+    return false;
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static void put_label(const char *label)
-{
-    printf("  %-12s", label);
-}
+#define FACT "  %-12s"
 
 static void put_facts(const gufo_imatrix *imatrix, const totals *t)
 {
     gufo_str dataset;
 
-    put_label("Format");
-    puts(imatrix_formats[gufo_imatrix_format_of(imatrix)]);
-    if (gufo_imatrix_chunk_count(imatrix) > 0) {
-        put_label("Chunks");
-        printf("%s of %s tokens\n", human_grouped(gufo_imatrix_chunk_count(imatrix)).text,
+    printf(FACT "%s\n", "Format", imatrix_formats[gufo_imatrix_format_of(imatrix)]);
+    if (gufo_imatrix_chunk_count(imatrix) > 0)
+        printf(FACT "%s of %s tokens\n", "Chunks",
+               human_grouped(gufo_imatrix_chunk_count(imatrix)).text,
                human_grouped(gufo_imatrix_chunk_size(imatrix)).text);
-    }
     for (uint64_t i = 0; !stdout_broken() && gufo_imatrix_dataset_at(imatrix, i, &dataset); i++) {
-        put_label(i == 0 ? "Datasets" : "");
+        printf(FACT, i == 0 ? "Datasets" : "");
         text_put_cut(stdout, dataset, TEXT_PLAIN, DATASET_COLUMNS);
         putchar('\n');
     }
-    if (t->matrices > 0) {
-        put_label("Experts");
-        printf("%s of %s reached\n", human_grouped(t->matrices - t->unreached).text,
+    if (t->matrices > 0)
+        printf(FACT "%s of %s reached\n", "Experts", human_grouped(t->matrices - t->unreached).text,
                human_grouped(t->matrices).text);
-    }
-    if (t->unusable > 0) {
-        put_label("Unusable");
-        printf("%s of %s entries\n", human_grouped(t->unusable).text,
+    if (t->unusable > 0)
+        printf(FACT "%s of %s entries\n", "Unusable", human_grouped(t->unusable).text,
                human_grouped(gufo_imatrix_entry_count(imatrix)).text);
-    }
-}
-
-/* Chunks with one digit after the point where they are few. */
-static small_text chunks_text(const gufo_imatrix *imatrix, const gufo_imatrix_statistics *s)
-{
-    double size = gufo_imatrix_chunk_size(imatrix);
-    small_text t;
-
-    if (s->lowest_count == s->highest_count)
-        snprintf(t.text, sizeof t.text, "%.4g", (double)s->highest_count / size);
-    else
-        snprintf(t.text, sizeof t.text, "%.3g to %.4g", (double)s->lowest_count / size,
-                 (double)s->highest_count / size);
-    return t;
-}
-
-static void put_number(void *context, uint64_t matrix)
-{
-    uint64_t *shown = context;
-
-    if (*shown < UNREACHED_SHOWN)
-        printf("%s%" PRIu64, *shown > 0 ? ", " : "", matrix);
-    else if (*shown == UNREACHED_SHOWN)
-        fputs(", ...", stdout);
-    ++*shown;
 }
 
 static void put_trouble(const char *what, uint64_t count)
@@ -172,8 +136,8 @@ static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,
                                 const gufo_imatrix_entry *entry, const gufo_imatrix_statistics *s,
                                 gufo_error *error)
 {
+    gufo_status status = GUFO_OK;
     uint64_t shown = 0;
-    gufo_status status;
 
     put_trouble("values that are NaN or infinite", s->nonfinite);
     put_trouble("values that are negative", s->negative);
@@ -182,27 +146,25 @@ static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,
         return GUFO_OK;
     printf("    never reached: %s of %s (", human_grouped(s->unreached).text,
            human_grouped(entry->matrices).text);
-    status = for_each_unreached(imatrix, index, put_number, &shown, error);
+    for (uint64_t i = 0; next_unreached(imatrix, index, &i, &status, error); i++, shown++)
+        if (shown < UNREACHED_SHOWN)
+            printf("%s%" PRIu64, shown > 0 ? ", " : "", i);
+    if (shown > UNREACHED_SHOWN)
+        fputs(", ...", stdout);
     puts(")");
     return status;
 }
 
-/* One line of the table. */
-static void put_row(const totals *t, gufo_str name, const char *dims, const char *chunks,
-                    const char *minimum, const char *mean, const char *maximum, const char *top)
+static void add_chunks(table_row *row, const gufo_imatrix *imatrix,
+                       const gufo_imatrix_statistics *s)
 {
-    fputs("  ", stdout);
-    text_put_cell(stdout, name, t->name, t->name);
-    printf("  %-*s  %-*s  %-10s %-10s %-10s %s\n", (int)t->dims, dims, CHUNKS_COLUMNS, chunks,
-           minimum, mean, maximum, top);
-}
+    double size = gufo_imatrix_chunk_size(imatrix);
 
-static small_text number_text(double number)
-{
-    small_text t;
-
-    snprintf(t.text, sizeof t.text, "%.3g", number);
-    return t;
+    if (s->lowest_count == s->highest_count)
+        row_text(row, "%.4g", (double)s->highest_count / size);
+    else
+        row_text(row, "%.3g to %.4g", (double)s->lowest_count / size,
+                 (double)s->highest_count / size);
 }
 
 static gufo_status put_entry(const gufo_imatrix *imatrix, uint64_t index, const totals *t,
@@ -210,13 +172,18 @@ static gufo_status put_entry(const gufo_imatrix *imatrix, uint64_t index, const 
 {
     gufo_imatrix_entry entry;
     gufo_imatrix_statistics s;
+    table_row row = {0};
     gufo_status status = gufo_imatrix_scan(imatrix, index, &s, error);
 
     if (status != GUFO_OK || !gufo_imatrix_entry_at(imatrix, index, &entry))
         return status;
-    put_row(t, entry.name, dims_text(&entry).text, chunks_text(imatrix, &s).text,
-            number_text((double)s.minimum).text, number_text(s.mean).text,
-            number_text((double)s.maximum).text, human_grouped(s.top).text);
+    add_first_cells(&row, &entry);
+    add_chunks(&row, imatrix, &s);
+    row_text(&row, "%.3g", (double)s.minimum);
+    row_text(&row, "%.3g", s.mean);
+    row_text(&row, "%.3g", (double)s.maximum);
+    row_text(&row, "%s", human_grouped(s.top).text);
+    table_put(&t->table, &row);
     return put_troubles(imatrix, index, &entry, &s, error);
 }
 
@@ -231,19 +198,15 @@ static gufo_status show_text(const char *path, const gufo_imatrix *imatrix, gufo
     text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
     putchar('\n');
     put_facts(imatrix, &t);
-    printf("\nEntries (%s)\n", human_grouped(count).text);
-    put_row(&t, gufo_str_of("name"), "shape", "chunks", "min", "mean", "max", "top");
+    putchar('\n');
+    table_title(false, "Entries", count, count);
+    table_heads(&t.table);
     for (uint64_t i = 0; i < count && status == GUFO_OK && !stdout_broken(); i++)
         status = put_entry(imatrix, i, &t, error);
     return status;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
-
-static void write_number(void *context, uint64_t matrix)
-{
-    json_write_u64(context, NULL, matrix);
-}
 
 static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint64_t index,
                                gufo_error *error)
@@ -261,7 +224,8 @@ static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint
     json_write_f32(j, "lowest_count", s.lowest_count);
     json_write_f32(j, "highest_count", s.highest_count);
     json_begin_array(j, "unreached");
-    status = for_each_unreached(imatrix, index, write_number, j, error);
+    for (uint64_t i = 0; next_unreached(imatrix, index, &i, &status, error); i++)
+        json_write_u64(j, NULL, i);
     json_end_array(j);
     json_write_u64(j, "bad_counts", s.bad_counts);
     json_write_u64(j, "nonfinite", s.nonfinite);
@@ -287,11 +251,9 @@ static void write_datasets(json_writer *j, const gufo_imatrix *imatrix)
 
 static gufo_status show_json(const char *path, const gufo_imatrix *imatrix, gufo_error *error)
 {
-    json_writer j = json_writer_start(stdout);
+    json_writer j = json_begin_document(path);
     gufo_status status = GUFO_OK;
 
-    json_begin_object(&j, NULL);
-    json_write_text(&j, "path", path);
     json_write_text(&j, "format", imatrix_formats[gufo_imatrix_format_of(imatrix)]);
     json_write_u64(&j, "chunk_count", gufo_imatrix_chunk_count(imatrix));
     json_write_u64(&j, "chunk_size", gufo_imatrix_chunk_size(imatrix));

@@ -5,8 +5,6 @@
 #include "cli/save.h"
 #include "cli/signals.h"
 
-#include "gufo/edit.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -82,25 +80,9 @@ uint32_t input_set_size(const char *path, bool single)
 
 /* ---- edits in progress --------------------------------------------------------------------- */
 
-static bool file_is_pending(const char *path)
-{
-    gufo_edit_state state =
-        path_is_standard(path) ? GUFO_EDIT_STATE_SETTLED : gufo_edit_pending(path);
-
-    if (state == GUFO_EDIT_STATE_LIVE)
-        report_message(path, "is being edited");
-    else if (state == GUFO_EDIT_STATE_INTERRUPTED)
-        report_message(path, "an edit of it was interrupted; 'gufo edit --recover %s' repairs it",
-                       path);
-    else if (state == GUFO_EDIT_STATE_OLDER)
-        report_message(path, "an edit of it by an older version of gufo was interrupted; only that "
-                             "version can recover it");
-    return state != GUFO_EDIT_STATE_SETTLED;
-}
-
 bool input_is_pending(const char *path)
 {
-    bool pending = file_is_pending(path);
+    bool pending = save_is_pending(path, false);
     size_t prefix_len;
     uint32_t number, count;
 
@@ -109,7 +91,7 @@ bool input_is_pending(const char *path)
     for (number = 2; number <= count && !pending; number++) {
         char *sibling = input_sibling_path(path, number);
 
-        pending = sibling != NULL && file_is_pending(sibling);
+        pending = sibling != NULL && save_is_pending(sibling, false);
         free(sibling);
     }
     return pending;
@@ -138,12 +120,6 @@ gufo_model *input_open_model(const char *path, uint32_t open_flags)
     return input_is_pending(path) ? NULL : open_model(path, open_flags);
 }
 
-/* Just this file. */
-static gufo_model *open_file(const char *path, uint32_t open_flags)
-{
-    return file_is_pending(path) ? NULL : open_model(path, open_flags | GUFO_OPEN_INCOMPLETE);
-}
-
 /* A shard that has another name looks like a whole model. */
 static void warn_if_part(const char *path, const gufo_model *model)
 {
@@ -160,9 +136,11 @@ static void warn_if_part(const char *path, const gufo_model *model)
 
 static int open_as(input *in, const char *path, const input_options *options, bool set)
 {
+    uint32_t flags = options->open_flags | (set ? 0 : GUFO_OPEN_INCOMPLETE);
+
     *in = (input){.path = path};
-    in->model =
-        set ? input_open_model(path, options->open_flags) : open_file(path, options->open_flags);
+    if (!(set ? input_is_pending(path) : save_is_pending(path, false)))
+        in->model = open_model(path, flags);
     if (in->model != NULL && !set && !options->single)
         warn_if_part(path, in->model);
     return in->model != NULL ? CODE_OK : CODE_FAILED;
@@ -182,6 +160,17 @@ int input_open_whole(input *in, const char *path, const input_options *options)
     return open_as(in, path, options, is_set);
 }
 
+int input_open_data(input *in, const char *path, const input_options *options, const char *use)
+{
+    int code = input_open_whole(in, path, options);
+
+    if (code != CODE_OK || gufo_model_has_data(in->model))
+        return code;
+    report_message(path, "the data of a pipe cannot be %s; give a file", use);
+    input_close(in);
+    return CODE_USAGE;
+}
+
 void input_close(input *in)
 {
     gufo_close(in->model);
@@ -191,18 +180,14 @@ void input_close(input *in)
 
 bool input_guard(const input *in, output_guard *guard)
 {
-    size_t count = gufo_model_shard_count(in->model);
-    const char **paths = calloc(count + 1, sizeof *paths);
-    bool guarded = false;
+    /* "-" is standard input, which may be a file. */
+    bool guarded = save_guard(guard, &in->path, 1);
 
-    for (size_t i = 0; paths != NULL && i < count; i++)
-        paths[i] = gufo_model_name(gufo_model_shard(in->model, i));
-    if (paths != NULL) {
-        paths[count] = in->path; /* "-" is standard input, which may be a file */
-        guarded = save_guard(guard, paths, count + 1);
-    } else
-        report_memory(in->path);
-    free(paths);
+    for (size_t i = 0; guarded && i < gufo_model_shard_count(in->model); i++) {
+        const char *path = gufo_model_name(gufo_model_shard(in->model, i));
+
+        guarded = save_guard_more(guard, &path, 1);
+    }
     return guarded;
 }
 

@@ -33,6 +33,9 @@ char *input_sibling_path(const char *path, uint32_t number);
 int input_open(input *in, const char *path, const input_options *options);
 /* For commands that need the data: all shards of a set have to be there. */
 int input_open_whole(input *in, const char *path, const input_options *options);
+/* The same; CODE_USAGE after a report where the data cannot be reached, in a pipe.  `use` is what
+ * is to be done with it: "hashed". */
+int input_open_data(input *in, const char *path, const input_options *options, const char *use);
 void input_close(input *in);
 
 /* CODE_NO if the file is damaged, which GUFO_OPEN_LENIENT lets pass; the first fault of each shard

@@ -4,11 +4,18 @@
 #include "base/utf8.h"
 #include "cli/number.h"
 
-#include <math.h>
-
 json_writer json_writer_start(FILE *out)
 {
     return (json_writer){out, false};
+}
+
+json_writer json_begin_document(const char *path)
+{
+    json_writer j = json_writer_start(stdout);
+
+    json_begin_object(&j, NULL);
+    json_write_text(&j, "path", path);
+    return j;
 }
 
 void json_writer_line(json_writer *j)
@@ -90,48 +97,44 @@ void json_write_bool(json_writer *j, const char *key, bool value)
     fputs(value ? "true" : "false", j->out);
 }
 
+void json_write_number(json_writer *j, const char *key, const char *text, size_t len)
+{
+    bool is_word = text[len - 1] > '9';
+
+    start_item(j, key);
+    if (is_word)
+        putc('"', j->out);
+    fwrite(text, 1, len, j->out);
+    if (is_word)
+        putc('"', j->out);
+}
+
 void json_write_u64(json_writer *j, const char *key, uint64_t value)
 {
     char text[NUMBER_SIZE];
 
-    start_item(j, key);
-    fwrite(text, 1, number_u64(text, value), j->out);
+    json_write_number(j, key, text, number_u64(text, value));
 }
 
 void json_write_i64(json_writer *j, const char *key, int64_t value)
 {
     char text[NUMBER_SIZE];
 
-    start_item(j, key);
-    fwrite(text, 1, number_i64(text, value), j->out);
-}
-
-/* JSON has no words for what is not finite. */
-static void write_float_text(json_writer *j, const char *key, const char *text, size_t len,
-                             bool finite)
-{
-    start_item(j, key);
-    if (!finite)
-        putc('"', j->out);
-    fwrite(text, 1, len, j->out);
-    if (!finite)
-        putc('"', j->out);
+    json_write_number(j, key, text, number_i64(text, value));
 }
 
 void json_write_f32(json_writer *j, const char *key, float value)
 {
     char text[NUMBER_SIZE];
-    size_t len = number_f32(text, value);
 
-    write_float_text(j, key, text, len, isfinite(value));
+    json_write_number(j, key, text, number_f32(text, value));
 }
 
 void json_write_f64(json_writer *j, const char *key, double value)
 {
     char text[NUMBER_SIZE];
-    size_t len = number_f64(text, value);
 
-    write_float_text(j, key, text, len, isfinite(value));
+    json_write_number(j, key, text, number_f64(text, value));
 }
 
 /* ---- strings -------------------------------------------------------------------------------- */
@@ -209,19 +212,16 @@ static void write_base64(json_writer *j, gufo_str bytes)
 
 void json_write_str(json_writer *j, const char *key, gufo_str text)
 {
-    if (gufo_utf8_valid_prefix(text) < text.len) {
+    bool valid = gufo_utf8_valid_prefix(text) == text.len;
+
+    if (!valid)
         json_begin_object(j, key);
-        start_item(j, "base64");
-        putc('"', j->out);
-        write_base64(j, text);
-        putc('"', j->out);
+    start_item(j, valid ? key : "base64");
+    putc('"', j->out);
+    (valid ? write_characters : write_base64)(j, text);
+    putc('"', j->out);
+    if (!valid)
         json_end_object(j);
-        return;
-    }
-    start_item(j, key);
-    putc('"', j->out);
-    write_characters(j, text);
-    putc('"', j->out);
 }
 
 void json_write_text(json_writer *j, const char *key, const char *text)

@@ -23,6 +23,8 @@ typedef struct json_writer {
 } json_writer;
 
 json_writer json_writer_start(FILE *out);
+/* {"path":PATH,... on standard output, to be ended with json_end_document. */
+json_writer json_begin_document(const char *path);
 /* Ends the line, and with it a document. */
 void json_writer_line(json_writer *j);
 
@@ -37,9 +39,11 @@ void json_write_null(json_writer *j, const char *key);
 /* "offset": the number, or null for GUFO_NO_OFFSET. */
 void json_write_offset(json_writer *j, uint64_t offset);
 void json_write_bool(json_writer *j, const char *key, bool value);
+/* Numbers as number.h writes them; those that are not finite are the strings "nan", "inf" and
+ * "-inf". */
+void json_write_number(json_writer *j, const char *key, const char *text, size_t len);
 void json_write_u64(json_writer *j, const char *key, uint64_t value);
 void json_write_i64(json_writer *j, const char *key, int64_t value);
-/* Non-finite numbers are the strings "nan", "inf" and "-inf". */
 void json_write_f32(json_writer *j, const char *key, float value);
 void json_write_f64(json_writer *j, const char *key, double value);
 /* Text that is valid UTF-8 as a string; control characters of C0 and C1, DEL, bidirectional

@@ -15,25 +15,23 @@
  * there and drop trailing zeros; the subnormal numbers at the bottom have less precision, and start
  * at one digit.
  *
- * Numbers of a moderate size are m * 2^e with so few bits that candidates and midpoints are exact
- * in 128-bit integers.  The others go through printf and strtod, which are exact too, but slow. */
+ * 32-bit floats of a moderate size have so few bits that arithmetic with doubles is exact.  All
+ * others go through printf and strtod, which are exact too, but slow. */
 #include "cli/number.h"
 
 #include "base/checked.h"
 
 #include <float.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DIGITS 17
-
-/* 0.DIGITS * 10^(exponent + 1): `exponent` is that of the first digit. */
+/* digits * 10^scale */
 typedef struct decimal {
-    char digits[MAX_DIGITS + 3]; /* rounding up may give one more */
-    int count;
-    int exponent;
+    uint64_t digits;
+    int scale;
 } decimal;
 
 /* One width of floats. */
@@ -50,174 +48,75 @@ static const float_width float64_width = {false, DBL_DIG, DBL_DECIMAL_DIG, DBL_M
 /* ---- digits, the slow way ------------------------------------------------------------------- */
 
 /* `value` rounded to `count` digits.  The decimal point printf writes is the locale's: skipped. */
-static void round_to_digits(double value, int count, decimal *d)
+static decimal round_to_digits(double value, int count)
 {
     char text[64];
     const char *at = text;
+    decimal d = {0};
 
     snprintf(text, sizeof text, "%.*e", count - 1, value);
-    for (d->count = 0; *at != 'e'; at++)
+    for (; *at != 'e'; at++)
         if (*at >= '0' && *at <= '9')
-            d->digits[d->count++] = *at;
-    d->digits[d->count] = '\0';
-    d->exponent = (int)strtol(at + 1, NULL, 10);
+            d.digits = d.digits * 10 + (uint64_t)(*at - '0');
+    d.scale = (int)strtol(at + 1, NULL, 10) - (count - 1);
+    return d;
 }
 
-static bool reads_back(const decimal *d, double value, const float_width *width)
+static bool reads_back(decimal d, double value, const float_width *width)
 {
     char text[64];
 
     /* No decimal point, so that the locale has no say. */
-    snprintf(text, sizeof text, "%se%d", d->digits, d->exponent - (d->count - 1));
+    snprintf(text, sizeof text, "%" PRIu64 "e%d", d.digits, d.scale);
     if (width->single)
         return strtof(text, NULL) == (float)value;
     return strtod(text, NULL) == value;
 }
 
-/* The next decimal above, with as many digits. */
-static void increment(decimal *d)
+static decimal shortest_slow(double value, const float_width *width)
 {
-    int at = d->count - 1;
-
-    while (at >= 0 && d->digits[at] == '9')
-        d->digits[at--] = '0';
-    if (at >= 0) {
-        d->digits[at]++;
-    } else {
-        d->digits[0] = '1';
-        d->exponent++;
-    }
-}
-
-static void shortest_slow(double value, int first, const float_width *width, decimal *d)
-{
-    int ignored;
+    int ignored, count = value < width->smallest_normal ? 1 : width->sure_digits;
     bool power_of_two = frexp(value, &ignored) == 0.5;
+    decimal d = round_to_digits(value, count);
 
-    for (int count = first; count <= width->most_digits; count++) {
-        round_to_digits(value, count, d);
-        if (reads_back(d, value, width))
-            return;
-        if (power_of_two) {
-            increment(d);
-            if (reads_back(d, value, width))
-                return;
-        }
+    while (!reads_back(d, value, width) && count < width->most_digits) {
+        d.digits++;
+        if (!power_of_two || !reads_back(d, value, width))
+            d = round_to_digits(value, ++count);
     }
+    return d;
 }
 
 /* ---- digits, the fast way ------------------------------------------------------------------- */
 
-#ifdef __SIZEOF_INT128__
-
-__extension__ typedef unsigned __int128 wide;
-
-/* value = mantissa * 2^-shift; every number in the comparisons below stays under 2^127. */
-typedef struct scaled {
-    uint64_t mantissa;
-    int shift;
-} scaled;
-
-#define FAST_SMALLEST 0x1p-16
-#define FAST_LARGEST 0x1p53
-#define POWERS 23
-
-static wide power_of_ten(int exponent)
+/* For 32-bit floats of a moderate size.  With at most 12 decimals the product is exact in a double
+ * (24 bits and the 28 of 5^12), and no quotient is so near to a midpoint, which has 25 bits, that
+ * it matters whether it is rounded to double first. */
+static bool shortest_fast(double value, decimal *d)
 {
-    wide power = 1;
+    static const double powers[] = {1,   1e1, 1e2, 1e3,  1e4,  1e5, 1e6,
+                                    1e7, 1e8, 1e9, 1e10, 1e11, 1e12};
+    int exponent = 0, ignored;
+    bool power_of_two = frexp(value, &ignored) == 0.5;
 
-    while (exponent-- > 0)
-        power *= 10;
-    return power;
-}
-
-/* Whether `digits` * 10^-decimals is in the interval of `v`.  Both sides are multiplied by
- * 10^decimals * 2^(shift + 2), so that midpoints are whole: a neighbour is 4 units of the power of
- * ten away, a midpoint 2, and 1 below a power of two.  A midpoint belongs to the even mantissa. */
-static bool inside(uint64_t digits, scaled v, wide power, bool power_of_two)
-{
-    wide candidate = (wide)digits << (v.shift + 2);
-    wide center = (wide)v.mantissa * power << 2;
-    bool even = (v.mantissa & 1) == 0;
-
-    if (candidate >= center)
-        return candidate - center < 2 * power || (even && candidate - center == 2 * power);
-    wide below = power_of_two ? power : 2 * power;
-
-    return center - candidate < below || (even && center - candidate == below);
-}
-
-/* The whole number nearest to v * 10^decimals; halves go to the even one. */
-static uint64_t nearest(scaled v, wide power)
-{
-    wide product = (wide)v.mantissa * power;
-    uint64_t whole = (uint64_t)(product >> v.shift);
-    wide rest = product - ((wide)whole << v.shift);
-    wide half = v.shift > 0 ? (wide)1 << (v.shift - 1) : 1;
-
-    if (v.shift > 0 && (rest > half || (rest == half && (whole & 1) != 0)))
-        whole++;
-    return whole;
-}
-
-static int decimal_exponent(scaled v)
-{
-    wide one = (wide)1 << v.shift;
-    int exponent = 0;
-
-    while ((wide)v.mantissa >= one * 10) {
-        one *= 10;
-        exponent++;
-    }
-    for (wide m = v.mantissa; m < one; m *= 10)
-        exponent--;
-    return exponent;
-}
-
-static void set_digits(uint64_t digits, int exponent, int count, decimal *d)
-{
-    d->count = snprintf(d->digits, sizeof d->digits, "%llu", (unsigned long long)digits);
-    d->exponent = exponent + d->count - count; /* rounding up may have made one digit more */
-}
-
-/* False if the numbers would not fit: then the slow way has to do. */
-static bool shortest_fast(double value, const float_width *width, decimal *d)
-{
-    int bits = width->single ? FLT_MANT_DIG : DBL_MANT_DIG;
-    int binary_exponent;
-    double fraction = frexp(value, &binary_exponent);
-    scaled v = {(uint64_t)ldexp(fraction, bits), bits - binary_exponent};
-
-    if (value < FAST_SMALLEST || value >= FAST_LARGEST || v.shift < 0)
+    if (value < 1e-6 || value >= 1e6)
         return false;
-    int exponent = decimal_exponent(v);
+    while (value >= powers[exponent + 1])
+        exponent++;
+    while (exponent <= 0 && value * powers[-exponent] < 1)
+        exponent--;
+    for (int count = FLT_DIG; count <= FLT_DECIMAL_DIG && count - exponent <= 13; count++) {
+        double power = powers[count - 1 - exponent], digits = nearbyint(value * power);
 
-    for (int count = width->sure_digits; count <= width->most_digits; count++) {
-        int decimals = count - 1 - exponent;
-        if (decimals < 0 || decimals >= POWERS)
-            return false;
-        wide power = power_of_ten(decimals);
-        uint64_t digits = nearest(v, power);
-
-        if (!inside(digits, v, power, fraction == 0.5)) {
-            if (fraction != 0.5 || !inside(++digits, v, power, true))
-                continue;
-        }
-        set_digits(digits, exponent, count, d);
+        if (power_of_two && (float)(digits / power) != (float)value)
+            digits++;
+        if ((float)(digits / power) != (float)value)
+            continue;
+        *d = (decimal){(uint64_t)digits, exponent - (count - 1)};
         return true;
     }
     return false;
 }
-
-#else /* machines of 32 bits */
-
-static bool shortest_fast(double value, const float_width *width, decimal *d)
-{
-    (void)value, (void)width, (void)d;
-    return false;
-}
-
-#endif
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
@@ -234,33 +133,37 @@ static char *put_digits(char *to, const char *digits, int count)
     return to + count;
 }
 
-static char *put_positional(char *to, const decimal *d)
+/* "123" with `whole` digits before the point: "0.00123", "1.23", "12300". */
+static char *put_positional(char *to, const char *digits, int count, int whole)
 {
-    int whole = d->exponent + 1; /* digits before the point */
-
     if (whole <= 0) {
         to = put_digits(to, "0.", 2);
         to = put_zeros(to, -whole);
-        return put_digits(to, d->digits, d->count);
+        return put_digits(to, digits, count);
     }
-    if (d->count <= whole) {
-        to = put_digits(to, d->digits, d->count);
-        return put_zeros(to, whole - d->count);
+    if (count <= whole) {
+        to = put_digits(to, digits, count);
+        return put_zeros(to, whole - count);
     }
-    to = put_digits(to, d->digits, whole);
+    to = put_digits(to, digits, whole);
     *to++ = '.';
-    return put_digits(to, d->digits + whole, d->count - whole);
+    return put_digits(to, digits + whole, count - whole);
 }
 
-static char *put_exponential(char *to, const decimal *d)
+static char *put_decimal(char *to, decimal d)
 {
-    *to++ = d->digits[0];
-    if (d->count > 1) {
-        *to++ = '.';
-        to = put_digits(to, d->digits + 1, d->count - 1);
-    }
+    char digits[NUMBER_SIZE];
+    int count, exponent;
+
+    for (; d.digits % 10 == 0; d.digits /= 10)
+        d.scale++;
+    count = (int)number_u64(digits, d.digits);
+    exponent = d.scale + count - 1;
+    if (exponent >= -5 && exponent <= 15)
+        return put_positional(to, digits, count, exponent + 1);
+    to = put_positional(to, digits, count, 1);
     *to++ = 'e';
-    return to + number_i64(to, d->exponent);
+    return to + number_i64(to, exponent);
 }
 
 static size_t put_word(char *out, const char *word)
@@ -287,13 +190,11 @@ static size_t number_float(char *out, double value, const float_width *width)
      */
     if (size == floor(size) && size < (width->single ? 0x1p24 : 0x1p53))
         return number_i64(out, (int64_t)value);
-    if (!shortest_fast(size, width, &d))
-        shortest_slow(size, size < width->smallest_normal ? 1 : width->sure_digits, width, &d);
-    while (d.count > 1 && d.digits[d.count - 1] == '0')
-        d.count--;
+    if (!width->single || !shortest_fast(size, &d))
+        d = shortest_slow(size, width);
     if (signbit(value))
         *to++ = '-';
-    to = d.exponent >= -5 && d.exponent <= 15 ? put_positional(to, &d) : put_exponential(to, &d);
+    to = put_decimal(to, d);
     *to = '\0';
     return (size_t)(to - out);
 }

@@ -34,9 +34,9 @@ static const char *const efforts[] = {
 static const command_option quantize_table[] = {
     {"allow-requantize", NULL,
      "Accept quantized tensors as a source; they lose more than the original does",
-     OPTION_FLAG(quantize_options, allow_requantize)},
+     OPTION_FLAG(quantize_options, plan.recipe.allow_requantize)},
     {"leave-output-tensor", NULL, "Leave output.weight unchanged",
-     OPTION_FLAG(quantize_options, leave_output)},
+     OPTION_FLAG(quantize_options, plan.recipe.keep_output)},
     {"pure", NULL, "No mixture: the same type for every tensor",
      OPTION_FLAG(quantize_options, pure)},
     {"imatrix", "FILE", "Importance matrix, in either format", OPTION_READ(read_imatrix)},
@@ -45,9 +45,10 @@ static const command_option quantize_table[] = {
     {"exclude-weights", "NAME", "Do not use it for tensors with this in their names (repeatable)",
      OPTION_TEXTS(quantize_options, excluded)},
     {"output-tensor-type", "TYPE", "Element type of output.weight", OPTION_READ(quantize_read_type),
-     .place = offsetof(quantize_options, output_type)},
+     .place = offsetof(quantize_options, plan.recipe.output_type)},
     {"token-embedding-type", "TYPE", "Element type of the token embeddings",
-     OPTION_READ(quantize_read_type), .place = offsetof(quantize_options, embedding_type)},
+     OPTION_READ(quantize_read_type),
+     .place = offsetof(quantize_options, plan.recipe.token_embedding_type)},
     {"tensor-type", "PATTERN=TYPE",
      "Element type of tensors whose names match a regular expression; the first match counts "
      "(repeatable)",
@@ -57,7 +58,7 @@ static const command_option quantize_table[] = {
     {"prune-layers", "N,N,...", "Leave layers out and renumber the others",
      OPTION_READ(quantize_read_layers)},
     {"keep-split", NULL, "Write one file per shard of the input",
-     OPTION_FLAG(quantize_options, keep_split)},
+     OPTION_BITS(quantize_options, plan.flags, GUFO_QUANTIZE_KEEP_SPLIT)},
     {"override-kv", "KEY=TYPE:VALUE",
      "Set a metadata value; TYPE is int, float, bool or str (repeatable)",
      OPTION_READ(quantize_read_override)},
@@ -65,12 +66,12 @@ static const command_option quantize_table[] = {
      OPTION_FLAG(quantize_options, dry_run)},
     {"no-fallback", NULL,
      "Fail where rows do not fill blocks, instead of falling back to another type",
-     OPTION_FLAG(quantize_options, no_fallback), .group = 2},
+     OPTION_FLAG(quantize_options, plan.recipe.no_fallback), .group = 2},
     {"effort", "WORD",
      "reference (the bytes that llama-quantize makes) or high (slower, smaller errors)",
-     OPTION_CHOICE(quantize_options, effort, efforts, 0), .group = 2},
+     OPTION_CHOICE(quantize_options, plan.effort, efforts, 0), .group = 2},
     {"keep-nonfinite", NULL, "Accept values that are infinite or NaN",
-     OPTION_FLAG(quantize_options, keep_nonfinite), .group = 2},
+     OPTION_BITS(quantize_options, plan.flags, GUFO_QUANTIZE_KEEP_NONFINITE), .group = 2},
     {"memory", "SIZE", "Use at most SIZE of memory (default: 512M)",
      OPTION_MEMORY(quantize_options, memory, "512M or 2G"), .group = 2},
     {"resume", NULL, "Continue an interrupted run, if there is one",
@@ -87,7 +88,7 @@ static bool make_default_output(quantize_options *o)
 {
     char name[128];
 
-    snprintf(name, sizeof name, "ggml-model-%s.gguf", o->target.name);
+    snprintf(name, sizeof name, "ggml-model-%s.gguf", o->plan.recipe.target.name);
     o->default_output = path_beside(o->input, name);
     o->output = o->default_output;
     return o->output != NULL;
@@ -170,7 +171,7 @@ static int check_arguments(const quantize_options *o)
     if (o->included.count > 0 && o->excluded.count > 0)
         return report_usage("quantize",
                             "--include-weights and --exclude-weights exclude each other");
-    if (output != NULL && save_is_pending(output))
+    if (output != NULL && save_is_pending(output, true))
         return CODE_USAGE;
     return check_report(o);
 }
@@ -221,7 +222,7 @@ static bool is_included(void *context, gufo_str name)
 typedef struct work {
     quantize_options *options;
     gufo_model *input;
-    gufo_imatrix *imatrix, *selection; /* of it */
+    gufo_imatrix *whole, *imatrix; /* the same, or what is used of it */
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
     output_guard guard; /* what the report may not replace */
@@ -237,16 +238,10 @@ static int open_imatrix(work *w)
 
     if (o->imatrix == NULL)
         return CODE_OK;
-    w->imatrix = gufo_imatrix_open(o->imatrix, NULL, &error);
-    if (w->imatrix != NULL && (o->included.count > 0 || o->excluded.count > 0)) {
-        const gufo_imatrix *all = w->imatrix;
-
-        w->selection = gufo_imatrix_merge(&all, 1, &select, &error);
-    }
-    if (w->imatrix == NULL ||
-        (w->selection == NULL && (o->included.count > 0 || o->excluded.count > 0)))
-        return report_error(o->imatrix, &error);
-    return CODE_OK;
+    w->imatrix = w->whole = gufo_imatrix_open(o->imatrix, NULL, &error);
+    if (w->whole != NULL && o->included.count + o->excluded.count > 0)
+        w->imatrix = gufo_imatrix_merge((const gufo_imatrix *const *)&w->whole, 1, &select, &error);
+    return w->imatrix != NULL ? CODE_OK : report_error(o->imatrix, &error);
 }
 
 static int make_overrides(work *w)
@@ -301,7 +296,7 @@ static int report_failure(const quantize_options *o, const char *path, const guf
 
         if (cases[i].status != error->code || cases[i].planning != planning)
             continue;
-        if (error->code == GUFO_E_TYPE && o->allow_requantize)
+        if (error->code == GUFO_E_TYPE && o->plan.recipe.allow_requantize)
             hint = "";
         if (error->code == GUFO_E_EXISTS)
             hint = exists_hint(path);
@@ -311,47 +306,26 @@ static int report_failure(const quantize_options *o, const char *path, const guf
     return report_error(path, error);
 }
 
-static gufo_quantize_options library_options(const work *w)
-{
-    quantize_options *o = w->options;
-    const gufo_imatrix *imatrix = w->selection != NULL ? w->selection : w->imatrix;
-    gufo_quantize_options out = {
-        .recipe = {.target = o->target,
-                   .keep_output = o->leave_output,
-                   .allow_requantize = o->allow_requantize,
-                   .no_fallback = o->no_fallback,
-                   .plan_only = o->dry_run,
-                   .output_type = o->output_type,
-                   .token_embedding_type = o->embedding_type,
-                   .override_type = o->rule_count > 0 ? type_of_rule : NULL,
-                   .override_context = o},
-        .overrides = w->overrides,
-        .override_count = o->override_count,
-        .pruned_layers = o->pruned,
-        .pruned_count = o->pruned_count,
-        .flags = (o->keep_split ? GUFO_QUANTIZE_KEEP_SPLIT : 0u) |
-                 (o->keep_nonfinite ? GUFO_QUANTIZE_KEEP_NONFINITE : 0u),
-        .effort = o->effort,
-    };
-
-    if (imatrix != NULL && gufo_imatrix_entry_count(imatrix) > 0) {
-        out.importance = imatrix;
-        out.importance_path = gufo_str_of(o->imatrix);
-    }
-    return out;
-}
-
 static int plan(work *w)
 {
     quantize_options *o = w->options;
-    gufo_quantize_options options;
+    gufo_quantize_options *options = &o->plan;
     gufo_error error;
     int code = cpu_from_environment(&w->cpu);
 
     if (code != CODE_OK)
         return code;
-    options = library_options(w);
-    w->quantizer = gufo_quantizer_new(w->input, &options, &error);
+    options->recipe.plan_only = o->dry_run;
+    options->recipe.override_type = o->rule_count > 0 ? type_of_rule : NULL;
+    options->recipe.override_context = o;
+    options->overrides = w->overrides;
+    options->override_count = o->override_count;
+    options->pruned_layers = o->pruned;
+    if (w->imatrix != NULL && gufo_imatrix_entry_count(w->imatrix) > 0) {
+        options->importance = w->imatrix;
+        options->importance_path = gufo_str_of(o->imatrix);
+    }
+    w->quantizer = gufo_quantizer_new(w->input, options, &error);
     if (o->costly != NULL)
         return report_usage("quantize", "a --tensor-type pattern for %s takes too many steps",
                             o->costly->type->name);
@@ -447,10 +421,8 @@ static int report_result(const work *w)
 
     if (o->base.shared->json)
         quantize_write_json(w->quantizer, o);
-    else if (o->dry_run)
-        quantize_print_plan(w->quantizer, o);
-    else if (!o->base.shared->quiet)
-        quantize_print_result(w->quantizer, o);
+    else if (o->dry_run || !o->base.shared->quiet)
+        quantize_print(w->quantizer, o);
     return o->report != NULL ? quantize_save_report(w->quantizer, o, &w->guard) : CODE_OK;
 }
 
@@ -472,8 +444,9 @@ static int quantize(quantize_options *options)
     guard_free(&w.guard);
     gufo_quantizer_free(w.quantizer);
     free(w.overrides);
-    gufo_imatrix_close(w.selection);
-    gufo_imatrix_close(w.imatrix);
+    if (w.imatrix != w.whole)
+        gufo_imatrix_close(w.imatrix);
+    gufo_imatrix_close(w.whole);
     gufo_close(w.input);
     signals_reading(NULL);
     return code;

@@ -28,10 +28,8 @@ typedef struct quantize_options {
     command_input base;
     const char *input, *output, *type; /* `output` may be NULL with --dry-run */
     char *default_output;              /* owned: `output` if none was given */
-    gufo_quantize_target target;
-    bool allow_requantize, leave_output, pure, keep_split, dry_run;
-    bool no_fallback, resume, keep_nonfinite;
-    const gufo_element_type *output_type, *embedding_type;
+    gufo_quantize_options plan;        /* what the library is asked for */
+    bool pure, dry_run, resume;
     const char *imatrix, *report;
     option_texts read;               /* files that options name: no output may replace them */
     option_texts included, excluded; /* parts of names */
@@ -40,10 +38,8 @@ typedef struct quantize_options {
     const type_rule *costly; /* one whose pattern took too many steps, or NULL */
     override_text *overrides;
     size_t override_count;
-    uint64_t *pruned;
-    size_t pruned_count;
+    uint64_t *pruned; /* layers: plan.pruned_count */
     uint64_t memory;
-    gufo_effort effort;
 } quantize_options;
 
 /* ---- quantize_values.c: each returns false after a report ----------------------------------- */
@@ -59,15 +55,14 @@ option_reader quantize_read_override;
 /* The value of an override for this input. */
 bool quantize_make_override(const override_text *text, const gufo_model *file,
                             gufo_quantize_override *out);
-/* TYPE into options->target. */
+/* TYPE into the plan. */
 bool quantize_read_target(quantize_options *options);
 
 /* ---- quantize_report.c ---------------------------------------------------------------------- */
 
 void quantize_warn(const gufo_quantizer *q, const quantize_options *options);
 /* The plan (--dry-run), or what has been done. */
-void quantize_print_plan(const gufo_quantizer *q, const quantize_options *options);
-void quantize_print_result(const gufo_quantizer *q, const quantize_options *options);
+void quantize_print(const gufo_quantizer *q, const quantize_options *options);
 void quantize_write_json(const gufo_quantizer *q, const quantize_options *options);
 /* The CSV file of --report, which is none of those that `guard` holds.  Returns the exit code. */
 int quantize_save_report(const gufo_quantizer *q, const quantize_options *options,

@@ -3,12 +3,14 @@
  *     tables and JSON to standard output, warnings to standard error, CSV to a file */
 #include "cli/quantize.h"
 
+#include "cli/array.h"
 #include "cli/human.h"
 #include "cli/json.h"
 #include "cli/model_json.h"
 #include "cli/number.h"
 #include "cli/report.h"
 #include "cli/save.h"
+#include "cli/table.h"
 #include "cli/tensor_text.h"
 #include "cli/text.h"
 
@@ -51,19 +53,18 @@ typedef struct type_sums {
     uint64_t bytes_before;
 } type_sums;
 
+/* NULL after a report. */
 static type_sum *sum_of(type_sums *sums, uint32_t type)
 {
-    type_sum *larger;
+    type_sum *added;
 
     for (size_t i = 0; i < sums->count; i++)
         if (sums->list[i].type == type)
             return &sums->list[i];
-    larger = realloc(sums->list, (sums->count + 1) * sizeof *larger);
-    if (larger == NULL)
-        return NULL;
-    sums->list = larger;
-    sums->list[sums->count] = (type_sum){.type = type};
-    return &sums->list[sums->count++];
+    added = array_add(&sums->list, &sums->count, sizeof *added);
+    if (added != NULL)
+        added->type = type;
+    return added;
 }
 
 static void add_to_sum(type_sum *sum, const gufo_quantizer_tensor *tensor)
@@ -74,7 +75,7 @@ static void add_to_sum(type_sum *sum, const gufo_quantizer_tensor *tensor)
     gufo_quantize_loss_add(&sum->loss, &tensor->loss);
 }
 
-/* False without memory. */
+/* False after a report. */
 static bool sum_up(const gufo_quantizer *q, type_sums *sums)
 {
     gufo_quantizer_tensor tensor;
@@ -84,7 +85,6 @@ static bool sum_up(const gufo_quantizer *q, type_sums *sums)
         type_sum *sum = sum_of(sums, tensor.choice.type);
 
         if (sum == NULL) {
-            report_memory(NULL);
             free(sums->list);
             return false;
         }
@@ -102,110 +102,84 @@ static double bits_per_weight(uint64_t bytes, uint64_t weights)
 
 /* ---- tables --------------------------------------------------------------------------------- */
 
-static int wider(int width, const char *text)
+static bool make_sum_row(const void *context, uint64_t index, table_row *row)
 {
-    int other = (int)strlen(text);
+    const type_sums *sums = context;
+    const type_sum *sum = index < sums->count ? &sums->list[index] : &sums->all;
 
-    return other > width ? other : width;
+    row_text(row, "%s", sum != &sums->all ? tensor_type_text(sum->type).text : "all");
+    row_text(row, "%" PRIu64, sum->tensors);
+    row_text(row, "%s", human_bytes(sum->bytes).text);
+    row_text(row, "%.2f", bits_per_weight(sum->bytes, sum->weights));
+    if (sum->loss.count > 0) {
+        row_text(row, "%.3g", gufo_quantize_loss_relative(&sum->loss));
+        row_text(row, "%.3g", (double)sum->loss.largest_error);
+    } else {
+        row_text(row, "-");
+        row_text(row, "-");
+    }
+    return index <= sums->count;
 }
 
-static void print_sum(const char *name, int width, const type_sum *sum, bool with_loss)
-{
-    printf("%-*s %7" PRIu64 " %10s %12.2f", width, name, sum->tensors, human_bytes(sum->bytes).text,
-           bits_per_weight(sum->bytes, sum->weights));
-    if (with_loss && sum->loss.count > 0)
-        printf(" %14.3g %14.3g", gufo_quantize_loss_relative(&sum->loss),
-               (double)sum->loss.largest_error);
-    else if (with_loss)
-        printf(" %14s %14s", "-", "-");
-    putchar('\n');
-}
-
+/* Of a plan without the columns of losses. */
 static void print_sums(const type_sums *sums, bool with_loss)
 {
-    int width = 8;
+    static const table_column columns[] = {{"Type", -8},          {"Tensors", 7},
+                                           {"Size", 10},          {"Bits/weight", 12},
+                                           {"Relative RMSE", 14}, {"Largest error", 14}};
+    table t = table_of(columns, with_loss ? 6 : 4);
 
-    for (size_t i = 0; i < sums->count; i++)
-        width = wider(width, tensor_type_text(sums->list[i].type).text);
-    printf("%-*s %7s %10s %12s", width, "Type", "Tensors", "Size", "Bits/weight");
-    if (with_loss)
-        printf(" %14s %14s", "Relative RMSE", "Largest error");
-    putchar('\n');
-    for (size_t i = 0; i < sums->count; i++)
-        print_sum(tensor_type_text(sums->list[i].type).text, width, &sums->list[i], with_loss);
-    print_sum("all", width, &sums->all, with_loss);
+    t.indent = 0;
+    t.gap = 1;
+    table_print(&t, make_sum_row, sums);
 }
 
 /* "model.gguf as Q4_K_M: 477.1 MiB of tensors become 150.2 MiB" */
 static void print_headline(const type_sums *sums, const quantize_options *options)
 {
     text_put(stdout, gufo_str_of(options->input), TEXT_PLAIN);
-    printf(" as %s: %s of tensors become %s\n", options->target.name,
+    printf(" as %s: %s of tensors become %s\n", options->plan.recipe.target.name,
            human_bytes(sums->bytes_before).text, human_bytes(sums->all.bytes).text);
 }
 
-/* Columns of the table of tensors. */
-typedef struct row_widths {
-    size_t name;
-    int shape, from, to;
-} row_widths;
-
-static row_widths measure_rows(const gufo_quantizer *q)
+static bool make_row(const void *q, uint64_t index, table_row *row)
 {
-    row_widths w = {.name = strlen("Tensor"), .shape = (int)strlen("Shape"), .from = 7, .to = 7};
     gufo_quantizer_tensor tensor;
 
-    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
-        text_widen(&w.name, text_columns(tensor.name, TEXT_PLAIN));
-        w.shape = wider(w.shape, tensor_shape_text(tensor.source, " x ").text);
-        w.from = wider(w.from, tensor_type_text(tensor.source->type).text);
-        w.to = wider(w.to, tensor_type_text(tensor.choice.type).text);
-    }
-    return w;
-}
-
-static void print_row(const gufo_quantizer_tensor *tensor, const row_widths *w)
-{
-    text_put_cell(stdout, tensor->name, w->name, SIZE_MAX);
-    printf("  %-*s  %-*s  %-*s  %12" PRIu64 "  %s\n", w->shape,
-           tensor_shape_text(tensor->source, " x ").text, w->from,
-           tensor_type_text(tensor->source->type).text, w->to,
-           tensor_type_text(tensor->choice.type).text, tensor->choice.size,
-           why(&tensor->choice).text);
+    if (!gufo_quantizer_tensor_at(q, index, &tensor))
+        return false;
+    row_str(row, tensor.name);
+    row_text(row, "%s", tensor_shape_text(tensor.source, " x ").text);
+    row_text(row, "%s", tensor_type_text(tensor.source->type).text);
+    row_text(row, "%s", tensor_type_text(tensor.choice.type).text);
+    row_text(row, "%" PRIu64, tensor.choice.size);
+    row_text(row, "%s", why(&tensor.choice).text);
+    return true;
 }
 
 static void print_rows(const gufo_quantizer *q)
 {
-    row_widths w = measure_rows(q);
-    gufo_quantizer_tensor tensor;
+    static const table_column columns[] = {{"Tensor", -6}, {"Shape", -5}, {"From", -7},
+                                           {"To", -7},     {"Bytes", 12}, {"Why", -3}};
+    table t = table_of(columns, 6);
 
-    printf("%-*s  %-*s  %-*s  %-*s  %12s  %s\n", (int)w.name, "Tensor", w.shape, "Shape", w.from,
-           "From", w.to, "To", "Bytes", "Why");
-    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
-        print_row(&tensor, &w);
+    t.indent = 0;
+    t.most_name = SIZE_MAX;
+    table_print(&t, make_row, q);
 }
 
-void quantize_print_plan(const gufo_quantizer *q, const quantize_options *options)
+void quantize_print(const gufo_quantizer *q, const quantize_options *options)
 {
     type_sums sums;
 
     if (!sum_up(q, &sums))
         return;
-    print_rows(q);
-    putchar('\n');
+    if (options->dry_run) {
+        print_rows(q);
+        putchar('\n');
+    }
     print_headline(&sums, options);
-    print_sums(&sums, false);
-    free(sums.list);
-}
-
-void quantize_print_result(const gufo_quantizer *q, const quantize_options *options)
-{
-    type_sums sums;
-
-    if (!sum_up(q, &sums))
-        return;
-    print_headline(&sums, options);
-    print_sums(&sums, true);
+    print_sums(&sums, !options->dry_run);
     free(sums.list);
 }
 
@@ -222,24 +196,21 @@ static void write_loss(json_writer *j, const gufo_quantize_loss *loss)
     }
 }
 
-static void write_choice(json_writer *j, const gufo_recipe_choice *choice)
-{
-    json_write_text(j, "to", tensor_type_text(choice->type).text);
-    json_write_text(j, "wanted", tensor_type_text(choice->wanted).text);
-    json_write_i64(j, "fallback_bytes", choice->fallback_cost);
-    json_write_text(j, "why", why(choice).text);
-}
-
 static void write_tensor(json_writer *j, const gufo_quantizer_tensor *tensor)
 {
+    const gufo_recipe_choice *choice = &tensor->choice;
+
     json_begin_object(j, NULL);
     json_write_str(j, "name", tensor->name);
     model_json_dims(j, tensor->source);
     json_write_text(j, "from", tensor_type_text(tensor->source->type).text);
-    write_choice(j, &tensor->choice);
+    json_write_text(j, "to", tensor_type_text(choice->type).text);
+    json_write_text(j, "wanted", tensor_type_text(choice->wanted).text);
+    json_write_i64(j, "fallback_bytes", choice->fallback_cost);
+    json_write_text(j, "why", why(choice).text);
     json_write_bool(j, "importance", tensor->has_importance);
     json_write_u64(j, "size_before", tensor->source->size);
-    json_write_u64(j, "size", tensor->choice.size);
+    json_write_u64(j, "size", choice->size);
     write_loss(j, &tensor->loss);
     json_end_object(j);
 }
@@ -258,9 +229,8 @@ static void write_sum(json_writer *j, const type_sum *sum)
 static void write_head(json_writer *j, const type_sums *sums, const gufo_quantizer *q,
                        const quantize_options *options)
 {
-    json_write_text(j, "path", options->input);
     json_write_text(j, "output", options->dry_run ? NULL : options->output);
-    json_write_text(j, "type", options->target.name);
+    json_write_text(j, "type", options->plan.recipe.target.name);
     json_write_u64(j, "output_size", gufo_quantizer_output_size(q));
     json_write_u64(j, "size_before", sums->bytes_before);
     json_write_u64(j, "size", sums->all.bytes);
@@ -270,13 +240,13 @@ static void write_head(json_writer *j, const type_sums *sums, const gufo_quantiz
 
 void quantize_write_json(const gufo_quantizer *q, const quantize_options *options)
 {
-    json_writer j = json_writer_start(stdout);
     gufo_quantizer_tensor tensor;
     type_sums sums;
+    json_writer j;
 
     if (!sum_up(q, &sums))
         return;
-    json_begin_object(&j, NULL);
+    j = json_begin_document(options->input);
     write_head(&j, &sums, q, options);
     json_begin_array(&j, "types");
     for (size_t i = 0; i < sums.count; i++)
@@ -319,9 +289,8 @@ static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor)
     char number[NUMBER_SIZE];
 
     put_quoted(out, tensor->name);
-    fprintf(out, ",%s,%s,", tensor_shape_text(tensor->source, "x").text,
-            tensor_type_text(tensor->source->type).text);
-    fprintf(out, "%s,%s,", tensor_type_text(choice->type).text,
+    fprintf(out, ",%s,%s,%s,%s,", tensor_shape_text(tensor->source, "x").text,
+            tensor_type_text(tensor->source->type).text, tensor_type_text(choice->type).text,
             tensor_type_text(choice->wanted).text);
     put_quoted(out, gufo_str_of(why(choice).text));
     fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64, tensor->has_importance,
@@ -412,25 +381,6 @@ static void warn_of_fallbacks(const gufo_quantizer *q, const char *path)
         warn_of_fallback(&list[i], path);
 }
 
-/* Tensors that some condition holds for: how many, and the first of them. */
-typedef struct affected {
-    uint64_t tensors;
-    gufo_str first;
-} affected;
-
-static void note_affected(affected *a, gufo_str name)
-{
-    if (a->tensors++ == 0)
-        a->first = name;
-}
-
-static void warn_of(const affected *a, const char *path, const char *what)
-{
-    if (a->tensors > 0)
-        report_warning(path, "%.*s%s: %s", (int)a->first.len, a->first.data,
-                       a->tensors > 1 ? " and others" : "", what);
-}
-
 static bool could_use_importance(const gufo_quantizer_tensor *tensor)
 {
     const gufo_element_type *type = gufo_element_type_by_id(tensor->choice.type);
@@ -439,30 +389,45 @@ static bool could_use_importance(const gufo_quantizer_tensor *tensor)
            (type->flags & GUFO_ELEMENT_WEIGHS) != 0;
 }
 
+/* What a tensor is warned of: a number of these sentences, of which the last says nothing. */
+static const char *const warnings[] = {
+    "this type cannot be made without importance data (--imatrix)",
+    "a type this small gives poor results without importance data (--imatrix)",
+    "the importance data has another length and is ignored",
+    "it is not in the importance matrix",
+    "its type cannot be decoded, so it is kept",
+};
+
+enum { WARNINGS = sizeof warnings / sizeof *warnings };
+
+static size_t warning_of(const gufo_quantizer_tensor *tensor, const quantize_options *options)
+{
+    if (tensor->choice.flags & GUFO_RECIPE_IMPOSSIBLE)
+        return 0;
+    if (tensor->choice.flags & GUFO_RECIPE_POOR)
+        return 1;
+    if (tensor->unfit_importance)
+        return 2;
+    if (options->imatrix != NULL && !tensor->has_importance && could_use_importance(tensor))
+        return 3;
+    return tensor->choice.reason == GUFO_REASON_UNKNOWN_TYPE ? 4 : WARNINGS;
+}
+
 void quantize_warn(const gufo_quantizer *q, const quantize_options *options)
 {
-    affected impossible = {0}, poor = {0}, unfit = {0}, missing = {0}, unknown = {0};
+    uint64_t tensors[WARNINGS + 1] = {0};
+    gufo_str first[WARNINGS + 1];
     gufo_quantizer_tensor tensor;
 
     for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
-        if (tensor.choice.flags & GUFO_RECIPE_IMPOSSIBLE)
-            note_affected(&impossible, tensor.name);
-        else if (tensor.choice.flags & GUFO_RECIPE_POOR)
-            note_affected(&poor, tensor.name);
-        else if (tensor.unfit_importance)
-            note_affected(&unfit, tensor.name);
-        else if (options->imatrix != NULL && !tensor.has_importance &&
-                 could_use_importance(&tensor))
-            note_affected(&missing, tensor.name);
-        else if (tensor.choice.reason == GUFO_REASON_UNKNOWN_TYPE)
-            note_affected(&unknown, tensor.name);
+        size_t warning = warning_of(&tensor, options);
+
+        if (tensors[warning]++ == 0)
+            first[warning] = tensor.name;
     }
     warn_of_fallbacks(q, options->input);
-    warn_of(&impossible, options->input,
-            "this type cannot be made without importance data (--imatrix)");
-    warn_of(&poor, options->input,
-            "a type this small gives poor results without importance data (--imatrix)");
-    warn_of(&unfit, options->input, "the importance data has another length and is ignored");
-    warn_of(&missing, options->input, "it is not in the importance matrix");
-    warn_of(&unknown, options->input, "its type cannot be decoded, so it is kept");
+    for (size_t i = 0; i < WARNINGS; i++)
+        if (tensors[i] > 0)
+            report_warning(options->input, "%.*s%s: %s", (int)first[i].len, first[i].data,
+                           tensors[i] > 1 ? " and others" : "", warnings[i]);
 }

@@ -95,7 +95,7 @@ bool quantize_read_target(quantize_options *options)
 {
     char name[NAME_SIZE];
 
-    if (gufo_quantize_target_by_name(options->type, options->pure, &options->target))
+    if (gufo_quantize_target_by_name(options->type, options->pure, &options->plan.recipe.target))
         return true;
     report_unknown("", options->type, upper_case(options->type, name) ? name : NULL,
                    gufo_quantize_target_name);
@@ -116,7 +116,7 @@ bool quantize_read_layers(void *context, const option_given *given)
                          given->text);
             return false;
         }
-        added = array_add(&options->pruned, &options->pruned_count, sizeof *added);
+        added = array_add(&options->pruned, &options->plan.pruned_count, sizeof *added);
         if (added == NULL)
             return false;
         *added = layer;
@@ -213,22 +213,11 @@ bool quantize_read_override(void *context, const option_given *given)
  * usual ones that does. */
 static bool make_integer(const char *text, gufo_value_type wanted, gufo_value *out)
 {
-    static const gufo_value_type usual[] = {GUFO_VALUE_UINT32, GUFO_VALUE_INT32, GUFO_VALUE_UINT64,
-                                            GUFO_VALUE_INT64};
-    bool negative = *text == '-';
-    const char *at = text + (negative || *text == '+' ? 1 : 0);
-    uint64_t size;
+    const gufo_value_type types[] = {wanted, GUFO_VALUE_UINT32, GUFO_VALUE_INT32, GUFO_VALUE_UINT64,
+                                     GUFO_VALUE_INT64};
+    bool plus = text[0] == '+' && text[1] != '-';
 
-    if (!number_read(&at, &size) || *at != '\0')
-        return false;
-    for (size_t i = 0; !value_fits(wanted, negative, size); i++) {
-        if (i == sizeof usual / sizeof *usual)
-            return false;
-        wanted = usual[i];
-    }
-    out->type = wanted;
-    out->as.u = negative ? 0 - size : size; /* `as.i` has the same bits */
-    return true;
+    return value_read_integer(types, sizeof types / sizeof *types, text + plus, out);
 }
 
 static bool make_float(const char *text, gufo_value_type wanted, gufo_value *out)

@@ -57,20 +57,25 @@ int save_open_stream(const char *path, gufo_error *error)
     return -1;
 }
 
-bool save_is_pending(const char *path)
+bool save_is_pending(const char *path, bool is_output)
 {
-    gufo_edit_state state = gufo_edit_pending(path);
+    gufo_edit_state state =
+        path_is_standard(path) ? GUFO_EDIT_STATE_SETTLED : gufo_edit_pending(path);
 
     if (state == GUFO_EDIT_STATE_LIVE)
-        report_message(path, "the output is being edited");
+        report_message(path, "%sis being edited", is_output ? "the output " : "");
     else if (state == GUFO_EDIT_STATE_INTERRUPTED)
         report_message(path,
-                       "an edit of the output was interrupted and has to be recovered first: "
-                       "'gufo edit --recover %s'",
+                       is_output
+                           ? "an edit of the output was interrupted and has to be recovered "
+                             "first: 'gufo edit --recover %s'"
+                           : "an edit of it was interrupted; 'gufo edit --recover %s' repairs it",
                        path);
     else if (state == GUFO_EDIT_STATE_OLDER)
-        report_message(path, "an edit of the output by an older version of gufo was interrupted; "
-                             "only that version can recover it");
+        report_message(path,
+                       "an edit of %s by an older version of gufo was interrupted; only that "
+                       "version can recover it",
+                       is_output ? "the output" : "it");
     return state != GUFO_EDIT_STATE_SETTLED;
 }
 
@@ -154,6 +159,10 @@ void save_remove(const char *path)
 
 int save_report(const char *path, const gufo_error *error)
 {
+    if (error->code == GUFO_E_STOPPED) {
+        report_message(path, "interrupted; nothing was written");
+        return CODE_INTERRUPTED;
+    }
     if (error->code != GUFO_E_EXISTS)
         return report_refusal(path, error);
     report_message(path, "%s (--force replaces it)", error->message);
@@ -177,14 +186,17 @@ int save_check(const char *path, bool force, const output_guard *guard)
 static gufo_status save_file(const char *path, gufo_str bytes, bool force, bool secret,
                              const output_guard *guard, gufo_error *error)
 {
+    const char *volatile temporary;
     output out;
 
     signals_hold();
     gufo_status status =
         output_open(&out, path, force, bytes.len, guard, &default_allocator, error);
 
-    if (status == GUFO_OK)
-        signals_temporary(out.temporary);
+    if (status == GUFO_OK) {
+        temporary = out.temporary;
+        signals_temporaries(&temporary, 1);
+    }
     signals_release();
     if (status != GUFO_OK)
         return status;
@@ -194,7 +206,7 @@ static gufo_status save_file(const char *path, gufo_str bytes, bool force, bool 
     if (status == GUFO_OK)
         status = output_write(&out, 0, bytes.data, bytes.len, error);
     signals_hold();
-    signals_temporary(NULL);
+    signals_temporaries(NULL, 0);
     if (status == GUFO_OK)
         status = output_commit(&out, error);
     else
@@ -203,32 +215,29 @@ static gufo_status save_file(const char *path, gufo_str bytes, bool force, bool 
     return status;
 }
 
-int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard)
+static int save(const char *path, gufo_str bytes, bool force, bool secret,
+                const output_guard *guard)
 {
     gufo_error error;
 
-    if (save_is_stream(path))
-        return save_stream(path, bytes);
-    if (save_is_pending(path))
+    if (save_is_pending(path, true))
         return CODE_USAGE;
-    if (save_file(path, bytes, force, false, guard, &error) != GUFO_OK)
+    if (save_file(path, bytes, force, secret, guard, &error) != GUFO_OK)
         return save_report(path, &error);
     return CODE_OK;
 }
 
+int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard)
+{
+    return save_is_stream(path) ? save_stream(path, bytes) : save(path, bytes, force, false, guard);
+}
+
 int save_secret(const char *path, gufo_str bytes, bool force, const output_guard *guard)
 {
-    gufo_error error;
-
-    if (save_is_stream(path)) {
-        report_message(path, "a secret is written to a file only, and this is not one");
-        return CODE_USAGE;
-    }
-    if (save_is_pending(path))
-        return CODE_USAGE;
-    if (save_file(path, bytes, force, true, guard, &error) != GUFO_OK)
-        return save_report(path, &error);
-    return CODE_OK;
+    if (!save_is_stream(path))
+        return save(path, bytes, force, true, guard);
+    report_message(path, "a secret is written to a file only, and this is not one");
+    return CODE_USAGE;
 }
 
 /* ---- jobs ----------------------------------------------------------------------------------- */

@@ -17,12 +17,14 @@ bool save_is_stdout(const char *path);
  * put into a folder for all. */
 int save_open_stream(const char *path, gufo_error *error);
 
-/* Whether an edit of the output is going on or was interrupted: its journal would be taken for one
- * of what is written there.  Says so, and what helps; base/files/output.h refuses it in any case. */
-bool save_is_pending(const char *path);
+/* Whether the file must not be read, or as an output be replaced, because it is being edited or such
+ * an edit was interrupted: its journal would be taken for one of what is written there
+ * (base/files/output.h refuses it in any case).  Says so, and what helps. */
+bool save_is_pending(const char *path, bool is_output);
 
 /* Reports why the output `path` could not be written.  Returns the exit code: CODE_USAGE where it
- * exists and --force was not given or must not be written, CODE_FAILED for anything else. */
+ * exists and --force was not given or must not be written, CODE_INTERRUPTED for a signal,
+ * CODE_FAILED for anything else. */
 int save_report(const char *path, const gufo_error *error);
 
 /* Writes `bytes` to the file `path`: all of it or nothing.  A file that exists is replaced only if

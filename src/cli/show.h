@@ -9,28 +9,12 @@ typedef struct show_options {
     command_input base;
     input_options input;
     bool only_metadata;        /* --metadata */
-    bool only_tensors;         /* --tensors */
+    bool only_tensors;         /* --tensors; both, like none, mean both */
     const char *metadata_glob; /* NULL: all */
     const char *tensor_glob;
     bool limit_given;
     uint64_t array_limit; /* if it is given */
 } show_options;
-
-/* Each part is shown unless only the other one is asked for. */
-static inline bool show_has_metadata(const show_options *o)
-{
-    return o->only_metadata || !o->only_tensors;
-}
-
-static inline bool show_has_tensors(const show_options *o)
-{
-    return o->only_tensors || !o->only_metadata;
-}
-
-static inline bool show_has_summary(const show_options *o)
-{
-    return !o->only_metadata && !o->only_tensors;
-}
 
 /* Sums over all tensors of all shards. */
 typedef struct show_totals {
@@ -44,6 +28,8 @@ typedef struct show_totals {
 } show_totals;
 
 show_totals show_sum(const input *in);
+/* What the headers announce; of a damaged file not all may have been read. */
+uint64_t show_claimed_tensors(const input *in);
 
 /* Each writes one file.  False if the file was changed meanwhile. */
 bool show_write_json(const input *in, const show_options *options);

@@ -14,7 +14,6 @@ static void write_facts(json_writer *j, const input *in)
     const gufo_model *file = in->model;
     show_totals totals = show_sum(in);
 
-    json_write_text(j, "path", in->path);
     json_write_u64(j, "file_size", totals.file_size);
     json_write_u64(j, "version", gufo_model_facts(file).version);
     json_write_text(j, "byte_order",
@@ -57,16 +56,6 @@ static bool write_metadata(json_writer *j, const input *in, const show_options *
     return sound;
 }
 
-static void write_tensor(json_writer *j, const gufo_tensor *tensor)
-{
-    json_write_str(j, "name", tensor->name);
-    json_write_text(j, "type", tensor_type_text(tensor->type).text);
-    model_json_dims(j, tensor);
-    json_write_u64(j, "elements", tensor->elements);
-    json_write_offset(j, tensor->offset);
-    json_write_u64(j, "size", tensor->size);
-}
-
 static void write_tensors(json_writer *j, const input *in, const show_options *options)
 {
     gufo_tensor tensor;
@@ -76,7 +65,12 @@ static void write_tensors(json_writer *j, const input *in, const show_options *o
         if (!glob_matches(options->tensor_glob, tensor.name))
             continue;
         json_begin_object(j, NULL);
-        write_tensor(j, &tensor);
+        json_write_str(j, "name", tensor.name);
+        json_write_text(j, "type", tensor_type_text(tensor.type).text);
+        model_json_dims(j, &tensor);
+        json_write_u64(j, "elements", tensor.elements);
+        json_write_offset(j, tensor.offset);
+        json_write_u64(j, "size", tensor.size);
         if (gufo_model_shard_count(in->model) > 1)
             json_write_u64(j, "shard", tensor.shard + 1);
         json_end_object(j);
@@ -86,16 +80,15 @@ static void write_tensors(json_writer *j, const input *in, const show_options *o
 
 bool show_write_json(const input *in, const show_options *options)
 {
-    json_writer j = json_writer_start(stdout);
-    bool sound = true;
+    json_writer j = json_begin_document(in->path);
+    bool both = options->only_metadata == options->only_tensors, sound = true;
 
-    json_begin_object(&j, NULL);
     write_facts(&j, in);
     model_json_shards(&j, "shards", in->model);
     write_damage(&j, in);
-    if (show_has_metadata(options))
+    if (both || options->only_metadata)
         sound = write_metadata(&j, in, options);
-    if (show_has_tensors(options))
+    if (both || options->only_tensors)
         write_tensors(&j, in, options);
     json_end_document(&j);
     return sound;

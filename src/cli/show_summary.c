@@ -28,6 +28,42 @@ typedef struct summary_line {
     const char *detail, *words; /* of a number: a second key, and what its number counts */
 } summary_line;
 
+/* ---- sums ----------------------------------------------------------------------------------- */
+
+static uint64_t saturating_add(uint64_t a, uint64_t b)
+{
+    return a + b < a ? UINT64_MAX : a + b;
+}
+
+show_totals show_sum(const input *in)
+{
+    show_totals totals = {.sizes_known = true};
+    gufo_tensor tensor;
+
+    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++) {
+        gufo_facts facts = gufo_model_facts(gufo_model_shard(in->model, i));
+
+        totals.file_size = saturating_add(totals.file_size, facts.size);
+        totals.data_size = saturating_add(totals.data_size, facts.data_size);
+    }
+    for (; gufo_tensor_at(in->model, totals.tensors, &tensor); totals.tensors++) {
+        totals.parameters = saturating_add(totals.parameters, tensor.elements);
+        totals.tensor_size = saturating_add(totals.tensor_size, tensor.size);
+        totals.complete += tensor.complete;
+        totals.sizes_known = totals.sizes_known && tensor.size_known;
+    }
+    return totals;
+}
+
+uint64_t show_claimed_tensors(const input *in)
+{
+    uint64_t claimed = 0;
+
+    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++)
+        claimed += gufo_model_facts(gufo_model_shard(in->model, i)).claimed_tensors;
+    return claimed;
+}
+
 /* ---- looking up ----------------------------------------------------------------------------- */
 
 /* The entry ARCHITECTURE.suffix. */
@@ -127,65 +163,63 @@ static void put_parameters(FILE *out, const summary *s)
         fprintf(out, "%" PRIu64, parameters);
 }
 
-typedef struct type_count {
-    const char *name;
-    uint64_t tensors;
-} type_count;
-
-static int by_count(const void *a, const void *b)
-{
-    const type_count *left = a, *right = b;
-
-    if (left->tensors != right->tensors)
-        return left->tensors < right->tensors ? 1 : -1;
-    return strcmp(left->name, right->name);
-}
-
-/* How many tensors have which type; all types without a name count as one.  `counts` has room for
- * every row of the type table and one more. */
-static size_t count_types(const summary *s, type_count *counts)
+/* How many tensors have each row of the type table; all types without a name count as one more.
+ * NULL without memory. */
+static uint64_t *count_types(const summary *s)
 {
     size_t rows = gufo_element_type_count();
+    uint64_t *counts = calloc(rows + 1, sizeof *counts);
     gufo_tensor tensor;
 
-    for (size_t i = 0; i < rows; i++)
-        counts[i] = (type_count){gufo_element_type_at(i)->name, 0};
-    counts[rows] = (type_count){"unknown", 0};
-    for (uint64_t t = 0; gufo_tensor_at(s->in->model, t, &tensor); t++) {
+    for (uint64_t t = 0; counts != NULL && gufo_tensor_at(s->in->model, t, &tensor); t++) {
         size_t row = 0;
 
         while (row < rows && gufo_element_type_at(row)->id != tensor.type)
             row++;
-        counts[row].tensors++;
+        counts[row]++;
     }
-    qsort(counts, rows + 1, sizeof *counts, by_count);
-    return rows + 1;
+    return counts;
+}
+
+static const char *name_of_row(size_t row)
+{
+    return row < gufo_element_type_count() ? gufo_element_type_at(row)->name : "unknown";
+}
+
+/* "Q4_K 112, F32 34, Q6_K 17": the most frequent first, of equals the first by name.  Clears what is
+ * written. */
+static void put_counts(FILE *out, uint64_t *counts)
+{
+    for (const char *before = "";; before = ", ") {
+        size_t most = 0;
+
+        for (size_t row = 1; row <= gufo_element_type_count(); row++)
+            if (counts[row] > counts[most] ||
+                (counts[row] == counts[most] && strcmp(name_of_row(row), name_of_row(most)) < 0))
+                most = row;
+        if (counts[most] == 0)
+            return;
+        fprintf(out, "%s%s %s", before, name_of_row(most), human_grouped(counts[most]).text);
+        counts[most] = 0;
+    }
 }
 
 /* "Q4_K_M (Q4_K 112, F32 34, Q6_K 17)" */
 static void put_quantization(FILE *out, const summary *s)
 {
-    type_count *counts = calloc(gufo_element_type_count() + 1, sizeof *counts);
+    uint64_t *counts = count_types(s), number;
     const gufo_file_type *file_type = NULL;
-    uint64_t number;
-    const char *name;
+    bool named;
 
     if (counts == NULL)
         return;
     if (gufo_get_u64(s->file, "general.file_type", &number, NULL) == GUFO_OK)
         file_type = gufo_file_type_by_id(number);
-    name = file_type != NULL ? file_type->name : NULL;
-    if (name != NULL)
-        fputs(name, out);
-    size_t rows = count_types(s, counts);
-    const char *before = name != NULL ? " (" : "";
-
-    for (size_t i = 0; i < rows && counts[i].tensors > 0; i++) {
-        fprintf(out, "%s%s %s", before, counts[i].name, human_grouped(counts[i].tensors).text);
-        before = ", ";
-    }
-    if (name != NULL && s->totals.tensors > 0)
-        putc(')', out);
+    named = file_type != NULL && file_type->name != NULL;
+    fputs(named ? file_type->name : "", out);
+    fputs(named && s->totals.tensors > 0 ? " (" : "", out);
+    put_counts(out, counts);
+    fputs(named && s->totals.tensors > 0 ? ")" : "", out);
     free(counts);
 }
 
@@ -233,16 +267,9 @@ static void put_format(FILE *out, const summary *s)
 
 static void put_complete(FILE *out, const summary *s)
 {
-    uint64_t claimed = 0;
-    bool damaged = false;
+    uint64_t claimed = show_claimed_tensors(s->in);
 
-    for (size_t i = 0; i < gufo_model_shard_count(s->in->model); i++) {
-        const gufo_model *file = gufo_model_shard(s->in->model, i);
-
-        claimed += gufo_model_facts(file).claimed_tensors;
-        damaged = damaged || gufo_model_damage(file) != NULL;
-    }
-    if (damaged && claimed > 0)
+    if (gufo_model_damage(s->in->model) != NULL && claimed > 0)
         fprintf(out, "%s of %s tensors: the file is damaged",
                 human_grouped(s->totals.complete).text, human_grouped(claimed).text);
 }

@@ -78,7 +78,7 @@ static int make_manifest(const char *path, const sign_options *options, gufo_str
     int code = hash_check_algorithms(signed_algorithms);
 
     if (code == CODE_OK)
-        code = hash_model_open(&in, path, options->input.single);
+        code = input_open_data(&in, path, &options->input, "hashed");
     if (code != CODE_OK)
         return code;
     m.out = open_memstream(&data, &text->len);
@@ -119,11 +119,9 @@ static void default_comment(const char *path, char *comment, size_t size)
 static void print_signature(const shared_options *shared, const char *path,
                             const char *signature_path)
 {
-    json_writer j = json_writer_start(stdout);
-
     if (shared->json) {
-        json_begin_object(&j, NULL);
-        json_write_text(&j, "path", path);
+        json_writer j = json_begin_document(path);
+
         json_write_text(&j, "signature", signature_path);
         json_end_document(&j);
     } else if (!shared->quiet) {
@@ -157,83 +155,57 @@ static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIG
     return report_refusal(NULL, &error);
 }
 
-static int save_signature(const signing *s, const char *text)
-{
-    const shared_options *shared = s->options->base.shared;
-    int code = save_bytes(s->signature_path, gufo_str_of(text), shared->force, &s->beside);
-
-    if (code == CODE_OK)
-        print_signature(shared, s->path, s->signature_path);
-    return code;
-}
-
-static int sign_manifest(const signing *s)
-{
-    char signature[GUFO_SIGNATURE_TEXT];
-    gufo_str text;
-    int code;
-
-    if (!hash_text_read(s->path, HASH_MOST_MANIFEST, &text))
-        return CODE_FAILED;
-    code = make_signature(s, text, signature);
-    hash_text_free(&text);
-    return code == CODE_OK ? save_signature(s, signature) : code;
-}
-
-/* The manifest of a model and its signature: both or none. */
-static int sign_model(const signing *s, const char *model_path)
-{
-    bool force = s->options->base.shared->force;
-    char signature[GUFO_SIGNATURE_TEXT];
-    gufo_str text = {0};
-    int code = save_check(s->path, force, &s->inputs);
-
-    if (code == CODE_OK)
-        code = save_check(s->signature_path, force, &s->beside);
-    if (code == CODE_OK)
-        code = make_manifest(model_path, s->options, &text);
-    if (code == CODE_OK)
-        code = make_signature(s, text, signature);
-    if (code == CODE_OK)
-        code = save_bytes(s->path, text, force, &s->inputs);
-    hash_text_free(&text);
-    if (code != CODE_OK)
-        return code;
-    code = save_signature(s, signature);
-    if (code != CODE_OK)
-        save_remove(s->path);
-    return code;
-}
-
 /* What is read: the model with all its shards, or the manifest; the key and its password. */
-static bool guard_inputs(signing *s, const char *path)
+static bool guard_inputs(const signing *s, const char *path, output_guard *guard)
 {
-    const sign_options *options = s->options;
-    uint32_t shards = input_named_size(path, options->input.single);
-    size_t count = (size_t)shards + 3;
-    const char **paths = calloc(count, sizeof *paths);
-    bool guarded = false;
+    const char *const paths[] = {path, s->options->key, s->options->password_file};
+    uint32_t shards = input_named_size(path, s->options->input.single);
+    bool guarded = save_guard(guard, paths, sizeof paths / sizeof *paths);
 
-    if (paths != NULL) {
-        paths[0] = path;
-        paths[1] = options->key;
-        paths[2] = options->password_file;
-        for (uint32_t i = 2; i <= shards; i++)
-            paths[i + 1] = input_sibling_path(path, i);
-        guarded = save_guard(&s->inputs, paths, count) && save_guard(&s->beside, paths, count);
-        for (uint32_t i = 2; i <= shards; i++)
-            free((char *)paths[i + 1]);
-    } else
-        report_memory(path);
-    free(paths);
+    for (uint32_t i = 2; guarded && i <= shards; i++) {
+        char *sibling = input_sibling_path(path, i);
+
+        guarded = save_guard_more(guard, (const char *const *)&sibling, 1);
+        free(sibling);
+    }
     return guarded;
 }
 
-static int sign_guarded(signing *s, const char *path, bool is_model)
+/* What is signed: a manifest, or that of a model, which is made. */
+static int make_message(const signing *s, const char *model_path, gufo_str *text)
 {
-    if (!guard_inputs(s, path) || (is_model && !save_guard_output(&s->beside, s->path)))
-        return CODE_FAILED;
-    return is_model ? sign_model(s, path) : sign_manifest(s);
+    bool force = s->options->base.shared->force;
+    int code;
+
+    if (model_path == NULL)
+        return hash_text_read(s->path, HASH_MOST_MANIFEST, text) ? CODE_OK : CODE_FAILED;
+    code = save_check(s->path, force, &s->inputs);
+    if (code == CODE_OK)
+        code = save_check(s->signature_path, force, &s->beside);
+    return code == CODE_OK ? make_manifest(model_path, s->options, text) : code;
+}
+
+/* The manifest of a model and its signature: both or none. */
+static int sign_guarded(const signing *s, const char *model_path)
+{
+    const shared_options *shared = s->options->base.shared;
+    char signature[GUFO_SIGNATURE_TEXT];
+    gufo_str text = {0};
+    int code = make_message(s, model_path, &text);
+
+    if (code == CODE_OK)
+        code = make_signature(s, text, signature);
+    if (code == CODE_OK && model_path != NULL)
+        code = save_bytes(s->path, text, shared->force, &s->inputs);
+    hash_text_free(&text);
+    if (code != CODE_OK)
+        return code;
+    code = save_bytes(s->signature_path, gufo_str_of(signature), shared->force, &s->beside);
+    if (code == CODE_OK)
+        print_signature(shared, s->path, s->signature_path);
+    else if (model_path != NULL)
+        save_remove(s->path);
+    return code;
 }
 
 static int sign(const char *path, const gufo_secret_key *key, const sign_options *options)
@@ -248,8 +220,9 @@ static int sign(const char *path, const gufo_secret_key *key, const sign_options
 
     if (s.path != NULL && options->output == NULL)
         s.signature_path = beside = path_with(s.path, ".minisig");
-    if (s.path != NULL && s.signature_path != NULL)
-        code = sign_guarded(&s, path, is_model);
+    if (s.path != NULL && s.signature_path != NULL && guard_inputs(&s, path, &s.inputs) &&
+        guard_inputs(&s, path, &s.beside) && (!is_model || save_guard_output(&s.beside, s.path)))
+        code = sign_guarded(&s, is_model ? path : NULL);
     guard_free(&s.inputs);
     guard_free(&s.beside);
     free(beside);

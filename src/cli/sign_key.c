@@ -58,8 +58,9 @@ typedef struct pair_files {
 } pair_files;
 
 /* Both or none: the public key alone is worth nothing. */
-static int save_both(const pair_files *f, const pair *p, bool force)
+static int save_both(const pair_files *f, const pair *p, const sign_options *options)
 {
+    bool force = options->base.shared->force;
     int code = save_check(f->secret_path, force, &f->inputs);
 
     if (code == CODE_OK)
@@ -67,14 +68,15 @@ static int save_both(const pair_files *f, const pair *p, bool force)
     if (code != CODE_OK)
         return code;
     code = save_secret(f->secret_path, gufo_str_of(p->secret_text), force, &f->inputs);
-    if (code != CODE_OK)
+    if (code == CODE_OK)
+        print_pair(options->base.shared, f->secret_path, f->public_path, &p->public_key);
+    else
         save_remove(f->public_path);
     return code;
 }
 
 static int save_pair(const char *name, const pair *p, const sign_options *options)
 {
-    const shared_options *shared = options->base.shared;
     pair_files f = {path_with(name, ".key"), path_with(name, ".pub"), {0}, {0}};
     int code = CODE_FAILED;
 
@@ -82,9 +84,7 @@ static int save_pair(const char *name, const pair *p, const sign_options *option
         save_guard(&f.inputs, &options->password_file, 1) &&
         save_guard(&f.beside, &options->password_file, 1) &&
         save_guard_output(&f.beside, f.secret_path))
-        code = save_both(&f, p, shared->force);
-    if (code == CODE_OK)
-        print_pair(shared, f.secret_path, f.public_path, &p->public_key);
+        code = save_both(&f, p, options);
     guard_free(&f.inputs);
     guard_free(&f.beside);
     free(f.secret_path);

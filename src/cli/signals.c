@@ -11,14 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A line that a handler may write at any time: replaced as a whole, never changed in place. */
-typedef struct prepared_line {
-    size_t len;
-    char text[];
-} prepared_line;
-
-static prepared_line *volatile reading_line;
-static const char *volatile temporary_path;
+/* Replaced as a whole, never changed in place: a handler may write it at any time. */
+static char *volatile reading_line;
 static const char *volatile const *volatile temporary_list;
 static volatile size_t temporary_count;
 static volatile sig_atomic_t pipe_closed;
@@ -31,8 +25,6 @@ static void remove_temporaries(void)
 {
     const char *volatile const *list = temporary_list;
 
-    if (temporary_path != NULL)
-        unlink(temporary_path);
     for (size_t i = 0; list != NULL && i < temporary_count; i++)
         if (list[i] != NULL)
             unlink(list[i]);
@@ -40,15 +32,10 @@ static void remove_temporaries(void)
 
 static void on_bus_error(int signal_number)
 {
-    prepared_line *line = reading_line;
-    ssize_t written;
+    const char *line = reading_line != NULL ? reading_line : unnamed_line;
 
     (void)signal_number;
-    if (line != NULL)
-        written = write(STDERR_FILENO, line->text, line->len);
-    else
-        written = write(STDERR_FILENO, unnamed_line, sizeof unnamed_line - 1);
-    (void)written; /* there is no way to report it */
+    (void)!write(STDERR_FILENO, line, strlen(line)); /* there is no way to report a failure */
     remove_temporaries();
     _exit(CODE_FAILED);
 }
@@ -95,7 +82,7 @@ void signals_install(void)
 }
 
 /* "gufo: PATH: changed while ..." with the path escaped; NULL without memory. */
-static prepared_line *prepare_line(const char *path)
+static char *prepare_line(const char *path)
 {
     char *text = NULL;
     size_t len = 0;
@@ -106,29 +93,15 @@ static prepared_line *prepare_line(const char *path)
     fputs("gufo: ", out);
     text_put(out, gufo_str_of(path), TEXT_PLAIN);
     fputs(": changed while it was being read (truncated?)\n", out);
-    if (fclose(out) != 0)
-        return NULL;
-    prepared_line *line = malloc(sizeof *line + len);
-
-    if (line != NULL) {
-        line->len = len;
-        memcpy(line->text, text, len);
-    }
-    free(text);
-    return line;
+    return fclose(out) == 0 ? text : NULL;
 }
 
 void signals_reading(const char *path)
 {
-    prepared_line *old = reading_line;
+    char *old = reading_line;
 
     reading_line = path != NULL ? prepare_line(path) : NULL;
     free(old);
-}
-
-void signals_temporary(const char *path)
-{
-    temporary_path = path;
 }
 
 void signals_temporaries(const char *volatile const *paths, size_t count)

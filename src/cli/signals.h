@@ -16,11 +16,8 @@ void signals_install(void);
  * raises SIGBUS in whoever touches the lost bytes. */
 void signals_reading(const char *path);
 
-/* The file to remove when a signal ends the command, NULL: none.  The text must live on. */
-void signals_temporary(const char *path);
-
-/* Likewise for a list of `count` files, of which some may be NULL; the list may change meanwhile
- * and must live on.  NULL: none. */
+/* The list of `count` files to remove when a signal ends the command, of which some may be NULL; it
+ * may change meanwhile and must live on.  NULL: none. */
 void signals_temporaries(const char *volatile const *paths, size_t count);
 
 /* Between these two, signals that would end the command wait: for a file that is being made but not

@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/stdout.h"
+#include "cli/tensor_text.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -20,16 +21,6 @@ static const command_option stats_table[] = {
      OPTION_BITS(stats_options, input.open_flags, GUFO_OPEN_LENIENT)},
     {0},
 };
-
-/* ---- input ---------------------------------------------------------------------------------- */
-
-static bool has_data(const input *in)
-{
-    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++)
-        if (!gufo_model_has_data(gufo_model_shard(in->model, i)))
-            return false;
-    return true;
-}
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
@@ -54,10 +45,14 @@ static void select_tensors(stats_report *r)
     gufo_tensor tensor;
 
     for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
+        table_row row = {0};
+
         if (!glob_selects(&r->options->globs, tensor.name))
             continue;
         r->selected++;
         r->bytes += tensor.available;
+        tensor_add_cells(&row, &tensor);
+        table_fit(&r->table, &row);
     }
 }
 
@@ -71,15 +66,6 @@ static void add_up(stats_totals *t, const gufo_stats *s)
     t->outliers += s->outliers_below + s->outliers_above;
 }
 
-static void write_row(work *w, const stats_row *row)
-{
-    progress_end(&w->bar);
-    if (w->report.options->base.shared->json)
-        stats_json_row(&w->report, row);
-    else
-        stats_text_row(&w->report, row);
-}
-
 /* A tensor that cannot be decoded is reported, and is not a failure. */
 static int look_at(work *w, stats_row *row)
 {
@@ -91,6 +77,7 @@ static int look_at(work *w, stats_row *row)
     gufo_status status =
         gufo_stats_scan(w->report.in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
 
+    progress_end(&w->bar);
     w->bytes_before += 2 * row->tensor.available;
     row->decoded = status == GUFO_OK;
     if (row->decoded) {
@@ -99,10 +86,9 @@ static int look_at(work *w, stats_row *row)
         w->report.totals.tensors++;
         w->report.totals.undecoded++;
     } else {
-        progress_end(&w->bar);
         return report_error(w->report.in->path, &row->failure);
     }
-    write_row(w, row);
+    (options->base.shared->json ? stats_json_row : stats_text_row)(&w->report, row);
     return CODE_OK;
 }
 
@@ -124,7 +110,7 @@ static int look_at_all(work *w)
 static int report_all(const input *in, const stats_options *options)
 {
     const shared_options *shared = options->base.shared;
-    work w = {.report = {.options = options, .in = in, .j = json_writer_start(stdout)}};
+    work w = {.report = {.options = options, .in = in, .table = stats_text_table()}};
     int code;
 
     select_tensors(&w.report);
@@ -134,15 +120,9 @@ static int report_all(const input *in, const stats_options *options)
         return CODE_NO;
     }
     progress_start_beside(&w.bar, shared);
-    if (shared->json)
-        stats_json_begin(&w.report);
-    else
-        stats_text_begin(&w.report);
+    (shared->json ? stats_json_begin : stats_text_begin)(&w.report);
     code = look_at_all(&w);
-    if (shared->json)
-        stats_json_end(&w.report);
-    else
-        stats_text_end(&w.report);
+    (shared->json ? stats_json_end : stats_text_end)(&w.report);
     return code;
 }
 
@@ -155,15 +135,10 @@ static int stats(void *context, const char *path)
 
     if (path != shared->args[0] && !shared->json)
         putc('\n', stdout);
-    code = input_open_whole(&in, path, &options->input);
+    code = input_open_data(&in, path, &options->input, "scanned");
     if (code != CODE_OK)
         return code;
-    if (has_data(&in)) {
-        code = worst_code(report_all(&in, options), input_damage(&in, true));
-    } else {
-        report_message(path, "the data of a pipe cannot be scanned; give a file");
-        code = CODE_USAGE;
-    }
+    code = worst_code(report_all(&in, options), input_damage(&in, true));
     input_close(&in);
     return code;
 }

@@ -9,6 +9,7 @@
 #include "cli/input.h"
 #include "cli/json.h"
 #include "cli/options.h"
+#include "cli/table.h"
 
 #include "gufo/quant.h"
 
@@ -33,8 +34,8 @@ typedef struct stats_report {
     uint64_t selected; /* tensors */
     uint64_t bytes;    /* of them that are present */
     stats_totals totals;
-    size_t name, type, shape; /* columns of the table */
-    bool apart;               /* the line before is empty */
+    table table;
+    bool apart; /* the line before is empty */
     json_writer j;
 } stats_report;
 
@@ -46,19 +47,16 @@ typedef struct stats_row {
     gufo_error failure; /* if it is not decoded: why */
 } stats_row;
 
+/* The columns of the text. */
+table stats_text_table(void);
+
 /* Each writes its part; rows come in between. */
 void stats_text_begin(stats_report *r);
 void stats_text_row(stats_report *r, const stats_row *row);
-void stats_text_end(const stats_report *r);
+void stats_text_end(stats_report *r);
 
 void stats_json_begin(stats_report *r);
 void stats_json_row(stats_report *r, const stats_row *row);
 void stats_json_end(stats_report *r);
-
-/* The number of values that are infinite or NaN. */
-static inline uint64_t stats_nonfinite(const gufo_stats *s)
-{
-    return s->elements - s->finite;
-}
 
 #endif

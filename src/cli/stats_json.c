@@ -40,14 +40,9 @@ static void write_find(json_writer *j, const char *key, const gufo_tensor *tenso
 static void write_histogram(json_writer *j, const gufo_tensor *tensor, const gufo_stats *s)
 {
     json_begin_object(j, "histogram");
-    if (s->outliers_below > 0)
-        json_write_f64(j, "low", s->low);
-    else
-        write_value(j, "low", tensor->type, s->low);
-    if (s->outliers_above > 0)
-        json_write_f64(j, "high", s->high);
-    else
-        write_value(j, "high", tensor->type, s->high);
+    /* Beside outliers the ends are no values of the tensor. */
+    write_value(j, "low", s->outliers_below > 0 ? GUFO_TYPE_F64 : tensor->type, s->low);
+    write_value(j, "high", s->outliers_above > 0 ? GUFO_TYPE_F64 : tensor->type, s->high);
     json_begin_array(j, "counts");
     for (size_t i = 0; i < GUFO_STATS_BINS; i++)
         json_write_u64(j, NULL, s->bins[i]);
@@ -79,12 +74,9 @@ static void write_stats(json_writer *j, const gufo_tensor *tensor, const gufo_st
 
 void stats_json_begin(stats_report *r)
 {
-    json_writer *j = &r->j;
-
-    json_begin_object(j, NULL);
-    json_write_text(j, "path", r->in->path);
-    model_json_shards(j, "shards", r->in->model);
-    json_begin_array(j, "tensors");
+    r->j = json_begin_document(r->in->path);
+    model_json_shards(&r->j, "shards", r->in->model);
+    json_begin_array(&r->j, "tensors");
 }
 
 void stats_json_row(stats_report *r, const stats_row *row)
@@ -99,11 +91,10 @@ void stats_json_row(stats_report *r, const stats_row *row)
     json_write_u64(j, "elements", tensor->elements);
     if (gufo_model_shard_count(r->in->model) > 1)
         json_write_u64(j, "shard", row->tensor.shard + 1);
-    if (row->decoded) {
+    if (row->decoded)
         write_stats(j, tensor, &row->stats);
-    } else {
+    else
         json_write_text(j, "error", row->failure.message);
-    }
     json_end_object(j);
 }
 

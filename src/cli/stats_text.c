@@ -16,8 +16,8 @@
  *     2 tensors, 4,160 values: 2 infinite or NaN, 3 outliers, 0.1 % zeros */
 #include "cli/stats.h"
 
-#include "cli/glob.h"
 #include "cli/human.h"
+#include "cli/table.h"
 #include "cli/tensor_text.h"
 #include "cli/text.h"
 
@@ -26,9 +26,7 @@
 #include <locale.h>
 #include <string.h>
 
-#define NAME_COLUMNS 44 /* the widest column that names get */
-#define NAME_SHOWN 200  /* no more of a name is shown */
-#define FEW_TENSORS 4   /* get their histograms without being asked */
+#define FEW_TENSORS 4 /* get their histograms without being asked */
 #define HISTOGRAM_ROWS 4
 
 /* ---- numbers -------------------------------------------------------------------------------- */
@@ -36,14 +34,6 @@
 typedef struct small_text {
     char text[48];
 } small_text;
-
-static small_text number_text(double value)
-{
-    small_text t;
-
-    snprintf(t.text, sizeof t.text, "%.4g", value);
-    return t;
-}
 
 /* "0 %", "0.01 %", "<0.01 %", "12.5 %": never 0 for something, nor 100 for less than all. */
 static small_text percent_text(uint64_t part, uint64_t whole)
@@ -116,15 +106,16 @@ static void put_histogram_row(const gufo_stats *s, const cell_ramp *ramp, uint64
 static void put_histogram(const gufo_stats *s)
 {
     const cell_ramp *ramp = locale_has_blocks() ? &block_ramp : &ascii_ramp;
-    small_text low = number_text(s->low), high = number_text(s->high);
     uint64_t most = 1;
+    int used;
 
     for (size_t i = 0; i < GUFO_STATS_BINS; i++)
         most = s->bins[i] > most ? s->bins[i] : most;
     putc('\n', stdout);
     for (size_t row = HISTOGRAM_ROWS; row-- > 0;)
         put_histogram_row(s, ramp, most, row);
-    printf("    %s%*s\n\n", low.text, (int)(GUFO_STATS_BINS - strlen(low.text)), high.text);
+    used = printf("    %.4g", s->low) - 4;
+    printf("%*.4g\n\n", GUFO_STATS_BINS - used, s->high);
 }
 
 /* ---- what is below a line ------------------------------------------------------------------- */
@@ -149,12 +140,6 @@ static void put_find(const char *what, const gufo_tensor *tensor, const gufo_sta
                find->count > 1 ? "the first " : "", place_text(tensor, find->first).text);
 }
 
-static void put_extremes(const gufo_tensor *tensor, const gufo_stats *s)
-{
-    printf("    min in %s\n", place_text(tensor, s->minimum_at).text);
-    printf("    max in %s\n", place_text(tensor, s->maximum_at).text);
-}
-
 static void put_details(stats_report *r, const stats_row *row)
 {
     const gufo_tensor *tensor = &row->tensor;
@@ -168,8 +153,10 @@ static void put_details(stats_report *r, const stats_row *row)
     put_find("infinity", tensor, &s->positive_infinite);
     put_find("negative infinity", tensor, &s->negative_infinite);
     put_find("blocks with a bad scale", tensor, &s->bad_scales);
-    if (s->finite > 0 && verbose)
-        put_extremes(tensor, s);
+    if (s->finite > 0 && verbose) {
+        printf("    min in %s\n", place_text(tensor, s->minimum_at).text);
+        printf("    max in %s\n", place_text(tensor, s->maximum_at).text);
+    }
     r->apart = s->finite > 0 && (verbose || r->selected <= FEW_TENSORS);
     if (r->apart)
         put_histogram(s);
@@ -177,81 +164,58 @@ static void put_details(stats_report *r, const stats_row *row)
 
 /* ---- the table ------------------------------------------------------------------------------ */
 
-static void measure(stats_report *r)
+/* Columns of numbers have the width of usual ones, which are not known yet. */
+table stats_text_table(void)
 {
-    gufo_tensor tensor;
+    static const table_column columns[] = {{"name", -4}, {"type", -4}, {"shape", -5},
+                                           {"min", 10},  {"max", 10},  {"mean", 10},
+                                           {"std", 9},   {"zeros", 8}, {"outliers", 8}};
 
-    r->name = strlen("name");
-    r->type = strlen("type");
-    r->shape = strlen("shape");
-    for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
-        if (!glob_selects(&r->options->globs, tensor.name))
-            continue;
-        text_widen(&r->name, text_needs(tensor.name, NAME_COLUMNS));
-        text_widen(&r->type, strlen(tensor_type_text(tensor.type).text));
-        text_widen(&r->shape, strlen(tensor_shape_text(&tensor, " x ").text));
-    }
-}
-
-static void put_first_cells(const stats_report *r, gufo_str name, const char *type,
-                            const char *shape)
-{
-    fputs("  ", stdout);
-    text_put_cell(stdout, name, r->name, NAME_SHOWN);
-    printf("  %-*s  %-*s", (int)r->type, type, (int)r->shape, shape);
-}
-
-static void put_numbers(const char *minimum, const char *maximum, const char *mean,
-                        const char *deviation, const char *zeros, const char *outliers)
-{
-    printf("  %10s  %10s  %10s  %9s  %8s  %8s\n", minimum, maximum, mean, deviation, zeros,
-           outliers);
+    return table_of(columns, sizeof columns / sizeof *columns);
 }
 
 void stats_text_begin(stats_report *r)
 {
     bool color = options_color(r->options->base.shared);
-    uint64_t all = gufo_tensor_count(r->in->model);
 
-    measure(r);
-    fputs(color ? "\033[1m" : "", stdout);
-    text_put(stdout, gufo_str_of(r->in->path), TEXT_PLAIN);
-    printf("%s\n\n%sTensors%s (%s", color ? "\033[0m" : "", color ? "\033[1m" : "",
-           color ? "\033[0m" : "", human_grouped(r->selected).text);
-    if (r->selected < all)
-        printf(" of %s", human_grouped(all).text);
-    fputs(")\n", stdout);
-    if (r->selected == 0)
-        return;
-    put_first_cells(r, gufo_str_of("name"), "type", "shape");
-    put_numbers("min", "max", "mean", "std", "zeros", "outliers");
+    table_name(color, r->in->path);
+    fputs("\n\n", stdout);
+    table_title(color, "Tensors", r->selected, gufo_tensor_count(r->in->model));
+    if (r->selected > 0)
+        table_heads(&r->table);
+}
+
+static void add_numbers(table_row *row, const gufo_stats *s)
+{
+    const double numbers[] = {s->minimum, s->maximum, s->mean, s->deviation};
+
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        row_text(row, "%.4g", numbers[i]);
+    row_text(row, "%s", percent_text(s->zeros, s->finite).text);
+    row_text(row, "%s", human_grouped(s->outliers_below + s->outliers_above).text);
 }
 
 void stats_text_row(stats_report *r, const stats_row *row)
 {
-    const gufo_tensor *tensor = &row->tensor;
-    const gufo_stats *s = &row->stats;
+    table_row cells = {0};
 
-    put_first_cells(r, tensor->name, tensor_type_text(tensor->type).text,
-                    tensor_shape_text(tensor, " x ").text);
+    tensor_add_cells(&cells, &row->tensor);
+    if (row->decoded && row->stats.finite > 0)
+        add_numbers(&cells, &row->stats);
+    while (row->decoded && cells.count < r->table.count)
+        row_text(&cells, "-");
+    table_put(&r->table, &cells);
     r->apart = false;
-    if (!row->decoded) {
-        fputs("\n    ", stdout);
+    if (row->decoded) {
+        put_details(r, row);
+    } else {
+        text_pad(stdout, 4);
         text_put(stdout, gufo_str_of(row->failure.message), TEXT_PLAIN);
         putc('\n', stdout);
-        return;
     }
-    if (s->finite > 0)
-        put_numbers(number_text(s->minimum).text, number_text(s->maximum).text,
-                    number_text(s->mean).text, number_text(s->deviation).text,
-                    percent_text(s->zeros, s->finite).text,
-                    human_grouped(s->outliers_below + s->outliers_above).text);
-    else
-        put_numbers("-", "-", "-", "-", "-", "-");
-    put_details(r, row);
 }
 
-void stats_text_end(const stats_report *r)
+void stats_text_end(stats_report *r)
 {
     const stats_totals *t = &r->totals;
 

@@ -26,3 +26,10 @@ tensor_text tensor_shape_text(const gufo_tensor *tensor, const char *separator)
                                 i > 0 ? separator : "", tensor->dims[i]);
     return t;
 }
+
+void tensor_add_cells(table_row *row, const gufo_tensor *tensor)
+{
+    row_str(row, tensor->name);
+    row_text(row, "%s", tensor_type_text(tensor->type).text);
+    row_text(row, "%s", tensor_shape_text(tensor, " x ").text);
+}

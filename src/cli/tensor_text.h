@@ -2,6 +2,8 @@
 #ifndef CLI_TENSOR_TEXT_H
 #define CLI_TENSOR_TEXT_H
 
+#include "cli/table.h"
+
 #include "gufo/format.h"
 
 typedef struct tensor_text {
@@ -12,5 +14,7 @@ typedef struct tensor_text {
 tensor_text tensor_type_text(uint32_t id);
 /* "4096 x 32000" with the separator " x "; "scalar" without dimensions. */
 tensor_text tensor_shape_text(const gufo_tensor *tensor, const char *separator);
+/* Name, type and shape as cells. */
+void tensor_add_cells(table_row *row, const gufo_tensor *tensor);
 
 #endif

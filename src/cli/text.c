@@ -104,6 +104,18 @@ static gufo_str skip(gufo_str text, size_t len)
 
 /* ---- writing and measuring ------------------------------------------------------------------ */
 
+bool text_is_clean(gufo_str text)
+{
+    uint32_t code_point;
+
+    for (size_t step; text.len > 0; text = skip(text, step)) {
+        step = utf8_decode(text, &code_point);
+        if (step == 0 || utf8_is_control(code_point))
+            return false;
+    }
+    return true;
+}
+
 void text_put(FILE *out, gufo_str text, text_style style)
 {
     piece p;
@@ -160,16 +172,4 @@ void text_pad(FILE *out, size_t columns)
 {
     for (; columns > 0; columns--)
         putc(' ', out);
-}
-
-size_t text_needs(gufo_str text, size_t most)
-{
-    return text_columns(text_fit(text, TEXT_PLAIN, most), TEXT_PLAIN);
-}
-
-void text_put_cell(FILE *out, gufo_str text, size_t columns, size_t most)
-{
-    size_t used = text_put_cut(out, text, TEXT_PLAIN, most);
-
-    text_pad(out, used < columns ? columns - used : 0);
 }

@@ -16,6 +16,8 @@ typedef enum text_style {
     TEXT_LINES,  /* newline and tab go through: text of several lines that fills the screen */
 } text_style;
 
+/* Whether plain text goes through unchanged. */
+bool text_is_clean(gufo_str text);
 void text_put(FILE *out, gufo_str text, text_style style);
 /* The columns that text_put fills. */
 size_t text_columns(gufo_str text, text_style style);
@@ -25,19 +27,5 @@ gufo_str text_fit(gufo_str text, text_style style, size_t columns);
 size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns);
 /* Spaces. */
 void text_pad(FILE *out, size_t columns);
-
-/* ---- tables --------------------------------------------------------------------------------- */
-
-/* Makes a column as wide as a cell needs. */
-static inline void text_widen(size_t *columns, size_t needed)
-{
-    if (needed > *columns)
-        *columns = needed;
-}
-
-/* What a plain text needs, if it gets at most `most` columns. */
-size_t text_needs(gufo_str text, size_t most);
-/* A plain cell: at most `most` columns of the text, and spaces up to `columns`. */
-void text_put_cell(FILE *out, gufo_str text, size_t columns, size_t most);
 
 #endif

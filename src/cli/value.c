@@ -10,6 +10,26 @@
 
 #include <string.h>
 
+/* Into `text` (NUMBER_SIZE bytes); the length. */
+static size_t number_text(char *text, const gufo_value *value)
+{
+    switch (value->type) {
+    case GUFO_VALUE_FLOAT32:
+        return number_f32(text, (float)value->as.f);
+    case GUFO_VALUE_FLOAT64:
+        return number_f64(text, value->as.f);
+    case GUFO_VALUE_INT8:
+    case GUFO_VALUE_INT16:
+    case GUFO_VALUE_INT32:
+    case GUFO_VALUE_INT64:
+        return number_i64(text, value->as.i);
+    case GUFO_VALUE_BOOL:
+        return (size_t)snprintf(text, NUMBER_SIZE, "%s", value->as.b ? "true" : "false");
+    default:
+        return number_u64(text, value->as.u);
+    }
+}
+
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit,
@@ -36,38 +56,19 @@ static bool write_array_members(json_writer *j, const gufo_array *array, uint64_
 static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit,
                         unsigned depth)
 {
+    char number[NUMBER_SIZE];
     bool sound = true;
 
-    switch (value->type) {
-    case GUFO_VALUE_UINT8:
-    case GUFO_VALUE_UINT16:
-    case GUFO_VALUE_UINT32:
-    case GUFO_VALUE_UINT64:
-        json_write_u64(j, key, value->as.u);
-        break;
-    case GUFO_VALUE_INT8:
-    case GUFO_VALUE_INT16:
-    case GUFO_VALUE_INT32:
-    case GUFO_VALUE_INT64:
-        json_write_i64(j, key, value->as.i);
-        break;
-    case GUFO_VALUE_FLOAT32:
-        json_write_f32(j, key, (float)value->as.f);
-        break;
-    case GUFO_VALUE_FLOAT64:
-        json_write_f64(j, key, value->as.f);
-        break;
-    case GUFO_VALUE_BOOL:
-        json_write_bool(j, key, value->as.b);
-        break;
-    case GUFO_VALUE_STRING:
-        json_write_str(j, key, value->as.str);
-        break;
-    case GUFO_VALUE_ARRAY:
+    if (value->type == GUFO_VALUE_ARRAY) {
         json_begin_object(j, key);
         sound = write_array_members(j, &value->as.array, limit, depth);
         json_end_object(j);
-        break;
+    } else if (value->type == GUFO_VALUE_STRING) {
+        json_write_str(j, key, value->as.str);
+    } else if (value->type == GUFO_VALUE_BOOL) {
+        json_write_bool(j, key, value->as.b);
+    } else {
+        json_write_number(j, key, number, number_text(number, value));
     }
     return sound;
 }
@@ -94,27 +95,6 @@ bool value_write_entry(json_writer *j, const char *key, const gufo_entry *entry,
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
-
-/* Into `text` (NUMBER_SIZE bytes); the length. */
-static size_t number_text(char *text, const gufo_value *value)
-{
-    switch (value->type) {
-    case GUFO_VALUE_FLOAT32:
-        return number_f32(text, (float)value->as.f);
-    case GUFO_VALUE_FLOAT64:
-        return number_f64(text, value->as.f);
-    case GUFO_VALUE_INT8:
-    case GUFO_VALUE_INT16:
-    case GUFO_VALUE_INT32:
-    case GUFO_VALUE_INT64:
-        return number_i64(text, value->as.i);
-    case GUFO_VALUE_BOOL:
-        strcpy(text, value->as.b ? "true" : "false");
-        return strlen(text);
-    default:
-        return number_u64(text, value->as.u);
-    }
-}
 
 void value_put_number(FILE *out, const gufo_value *value)
 {
@@ -204,16 +184,14 @@ static bool put_elements(FILE *out, const gufo_array *array, const value_style *
 
 bool value_put_line(FILE *out, const gufo_value *value, const value_style *style)
 {
-    size_t used = 0;
+    size_t used;
 
     if (value->type == GUFO_VALUE_STRING) {
         put_string(out, value->as.str, style->columns);
         return true;
     }
-    if (value->type != GUFO_VALUE_ARRAY) {
-        value_put_number(out, value);
-        return true;
-    }
-    used += (size_t)fprintf(out, "[%s] ", human_grouped(value->as.array.count).text);
+    if (value->type != GUFO_VALUE_ARRAY)
+        return put_element(out, value, style, 0, &used);
+    used = (size_t)fprintf(out, "[%s] ", human_grouped(value->as.array.count).text);
     return put_elements(out, &value->as.array, style, 1, &used);
 }

@@ -3,7 +3,6 @@
 
 #include "cli/number.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +24,8 @@ static const struct {
     {GUFO_VALUE_INT64, (uint64_t)INT64_MAX + 1, INT64_MAX},
 };
 
-bool value_fits(gufo_value_type type, bool negative, uint64_t size)
+/* False for types that are none. */
+static bool value_fits(gufo_value_type type, bool negative, uint64_t size)
 {
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (ranges[i].type == type)
@@ -33,8 +33,8 @@ bool value_fits(gufo_value_type type, bool negative, uint64_t size)
     return false;
 }
 
-/* Digits with or without "-". */
-static bool make_integer(gufo_value_type type, const char *text, gufo_value *out)
+bool value_read_integer(const gufo_value_type *types, size_t count, const char *text,
+                        gufo_value *out)
 {
     bool negative = *text == '-';
     const char *at = text + negative;
@@ -42,39 +42,37 @@ static bool make_integer(gufo_value_type type, const char *text, gufo_value *out
 
     if (!number_read(&at, &size) || *at != '\0')
         return false;
-    out->type = type;
     out->as.u = negative ? 0 - size : size; /* `as.i` has the same bits */
-    return value_fits(type, negative, size);
+    for (size_t i = 0; i < count; i++) {
+        out->type = types[i];
+        if (value_fits(types[i], negative, size))
+            return true;
+    }
+    return false;
 }
 
 /* ---- other types ---------------------------------------------------------------------------- */
 
-static const char *skip_digits(const char *at)
-{
-    while (isdigit((unsigned char)*at))
-        at++;
-    return at;
-}
-
 /* strtod takes more than that. */
 bool value_is_decimal(const char *text)
 {
-    const char *at = text + (*text == '-'), *digits = at, *fraction;
+    static const char digits[] = "0123456789";
+    const char *at = text + (*text == '-');
+    size_t whole = strspn(at, digits), fraction = 0, exponent;
 
-    at = skip_digits(at);
-    fraction = at;
-    if (*at == '.')
-        at = skip_digits(at + 1);
-    if (at - digits == (*fraction == '.')) /* nothing but the point */
-        return false;
-    if (*at == 'e' || *at == 'E') {
-        const char *exponent = at + 1 + (at[1] == '-' || at[1] == '+');
-
-        at = skip_digits(exponent);
-        if (at == exponent)
-            return false;
+    at += whole;
+    if (*at == '.') {
+        fraction = strspn(at + 1, digits);
+        at += 1 + fraction;
     }
-    return *at == '\0';
+    if (*at == 'e' || *at == 'E') {
+        at += 1 + (at[1] == '-' || at[1] == '+');
+        exponent = strspn(at, digits);
+        if (exponent == 0)
+            return false;
+        at += exponent;
+    }
+    return *at == '\0' && whole + fraction > 0;
 }
 
 static bool is_named_number(const char *text)
@@ -111,6 +109,6 @@ bool value_read(gufo_value_type type, const char *text, gufo_value *out)
     case GUFO_VALUE_FLOAT64:
         return make_float(type, text, out);
     default:
-        return make_integer(type, text, out);
+        return value_read_integer(&type, 1, text, out);
     }
 }

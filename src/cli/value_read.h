@@ -4,9 +4,10 @@
 
 #include "gufo/format.h"
 
-/* Whether an integer type holds a number that is `size` above or below zero; false for other
- * types. */
-bool value_fits(gufo_value_type type, bool negative, uint64_t size);
+/* Text as a number of the first of these types that is an integer type and holds it: digits with or
+ * without "-".  False if there is none. */
+bool value_read_integer(const gufo_value_type *types, size_t count, const char *text,
+                        gufo_value *out);
 
 /* Text as a number, bool or string of this type: false if it is none.  Strings are views of it. */
 bool value_read(gufo_value_type type, const char *text, gufo_value *out);

@@ -23,6 +23,8 @@ static const command_option verify_table[] = {
 
 typedef struct verify_work {
     const verify_options *options;
+    const char *manifest_path; /* or that of any signed file */
+    signed_text signature;
     progress bar;
     json_writer j;
 } verify_work;
@@ -50,40 +52,32 @@ static int report_failure(const input *in, const char *manifest_path, const gufo
     return error->code == GUFO_E_NOT_FOUND ? CODE_NO : CODE_FAILED;
 }
 
-static void begin_json(verify_work *w, const char *path, const char *manifest_path, const input *in,
-                       const signed_text *s)
+/* `in` is NULL where nothing but a signature is checked. */
+static void begin_json(verify_work *w, const input *in)
 {
-    json_begin_object(&w->j, NULL);
-    json_write_text(&w->j, "path", path);
+    w->j = json_begin_document(in != NULL ? in->path : w->manifest_path);
     if (in != NULL) {
         model_json_shards(&w->j, "shards", in->model);
-        json_write_text(&w->j, "manifest", manifest_path);
+        json_write_text(&w->j, "manifest", w->manifest_path);
     }
-    if (s->checked)
-        verify_write_signature(&w->j, s);
+    if (w->signature.checked)
+        verify_write_signature(&w->j, &w->signature);
 }
 
-static void write_failure(json_writer *j, const gufo_error *error)
-{
-    json_write_text(j, "error", error->message);
-}
-
-static int compare(verify_work *w, const input *in, const gufo_manifest *manifest,
-                   const char *manifest_path, const signed_text *s)
+static int compare(verify_work *w, const input *in, const gufo_manifest *manifest)
 {
     const shared_options *shared = w->options->base.shared;
-    const char *path = in->path;
     gufo_manifest_check check = {
-        .manifest = manifest, .path = gufo_str_of(path), .result = on_result, .context = w};
+        .manifest = manifest, .path = gufo_str_of(in->path), .result = on_result, .context = w};
     gufo_run run = progress_run(&w->bar, shared);
     gufo_manifest_summary summary;
     gufo_error error;
 
     if (shared->json) {
-        begin_json(w, path, manifest_path, in, s);
+        begin_json(w, in);
         json_begin_array(&w->j, "results");
-    } else if (s->checked && !shared->quiet) {
-        verify_put_signature(manifest_path, s);
+    } else if (w->signature.checked && !shared->quiet) {
+        verify_put_signature(w->manifest_path, &w->signature);
     }
     progress_start_beside(&w->bar, shared);
     gufo_status status = gufo_manifest_verify(in->model, &check, &run, &summary, &error);
@@ -94,13 +88,13 @@ static int compare(verify_work *w, const input *in, const gufo_manifest *manifes
         if (status == GUFO_OK)
             verify_write_summary(&w->j, &summary);
         else
-            write_failure(&w->j, &error);
+            json_write_text(&w->j, "error", error.message);
         json_end_document(&w->j);
     } else if (status == GUFO_OK && !shared->quiet) {
-        verify_put_summary(path, &summary);
+        verify_put_summary(in->path, &summary);
     }
     if (status != GUFO_OK)
-        return report_failure(in, manifest_path, &error);
+        return report_failure(in, w->manifest_path, &error);
     return gufo_manifest_agrees(&summary) ? CODE_OK : CODE_NO;
 }
 
@@ -114,8 +108,7 @@ static uint32_t algorithms_of(const gufo_manifest *manifest)
     return algorithms;
 }
 
-static int verify_text(verify_work *w, const char *path, const char *manifest_path, gufo_str text,
-                       const signed_text *s)
+static int verify_text(verify_work *w, const char *path, gufo_str text)
 {
     gufo_error error;
     gufo_manifest *manifest = gufo_manifest_parse(text, NULL, &error);
@@ -123,12 +116,12 @@ static int verify_text(verify_work *w, const char *path, const char *manifest_pa
     int code;
 
     if (manifest == NULL)
-        return report_error(manifest_path, &error);
+        return report_error(w->manifest_path, &error);
     code = hash_check_algorithms(algorithms_of(manifest));
     if (code == CODE_OK)
-        code = hash_model_open(&in, path, w->options->input.single);
+        code = input_open_data(&in, path, &w->options->input, "hashed");
     if (code == CODE_OK) {
-        code = compare(w, &in, manifest, manifest_path, s);
+        code = compare(w, &in, manifest);
         input_close(&in);
     }
     gufo_manifest_free(manifest);
@@ -136,34 +129,35 @@ static int verify_text(verify_work *w, const char *path, const char *manifest_pa
 }
 
 /* Nothing but the signature of one file. */
-static int finish_signature(verify_work *w, const char *path, const signed_text *s)
+static int finish_signature(verify_work *w)
 {
+    bool good = w->signature.result.verdict == GUFO_SIGNATURE_GOOD;
+
     if (w->options->base.shared->json) {
-        begin_json(w, path, NULL, NULL, s);
+        begin_json(w, NULL);
         json_end_document(&w->j);
-    } else if (s->result.verdict == GUFO_SIGNATURE_GOOD && !w->options->base.shared->quiet) {
-        verify_put_signature(path, s);
+    } else if (good && !w->options->base.shared->quiet) {
+        verify_put_signature(w->manifest_path, &w->signature);
     }
-    return s->result.verdict == GUFO_SIGNATURE_GOOD ? CODE_OK : CODE_NO;
+    return good ? CODE_OK : CODE_NO;
 }
 
 /* `path` is NULL if there is just a signed file. */
 static int verify(const char *path, const char *manifest_path, const verify_options *options)
 {
-    verify_work w = {.options = options, .j = json_writer_start(stdout)};
-    signed_text s = {0};
+    verify_work w = {.options = options, .manifest_path = manifest_path};
     gufo_str text;
     int code = CODE_OK;
 
     if (!hash_text_read(manifest_path, HASH_MOST_MANIFEST, &text))
         return CODE_FAILED;
     if (options->key != NULL)
-        code = verify_signature(manifest_path, text, options, &s);
-    if (s.checked && (path == NULL || code == CODE_NO))
-        code = finish_signature(&w, manifest_path, &s);
+        code = verify_signature(manifest_path, text, options, &w.signature);
+    if (w.signature.checked && (path == NULL || code == CODE_NO))
+        code = finish_signature(&w);
     else if (code == CODE_OK)
-        code = verify_text(&w, path, manifest_path, text, &s);
-    hash_text_free(&s.text);
+        code = verify_text(&w, path, text);
+    hash_text_free(&w.signature.text);
     hash_text_free(&text);
     return code;
 }

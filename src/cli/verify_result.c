@@ -53,20 +53,18 @@ void verify_write_result(json_writer *j, const gufo_manifest_result *result)
     json_end_object(j);
 }
 
-static void put_count(const char *before, uint64_t count, const char *what)
-{
-    if (count > 0)
-        printf("%s%llu %s", before, (unsigned long long)count, what);
-}
-
 void verify_put_summary(const char *path, const gufo_manifest_summary *s)
 {
+    static const char *const counted[] = {[GUFO_MANIFEST_DIFFERS] = "differ",
+                                          [GUFO_MANIFEST_MISSING] = "missing",
+                                          [GUFO_MANIFEST_NEW] = "new"};
+
     text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
     printf(": %llu %s as in the manifest", (unsigned long long)s->tensors[GUFO_MANIFEST_SAME],
            s->tensors[GUFO_MANIFEST_SAME] == 1 ? "tensor" : "tensors");
-    put_count(", ", s->tensors[GUFO_MANIFEST_DIFFERS], "differ");
-    put_count(", ", s->tensors[GUFO_MANIFEST_MISSING], "missing");
-    put_count(", ", s->tensors[GUFO_MANIFEST_NEW], "new");
+    for (unsigned i = GUFO_MANIFEST_SAME + 1; i < sizeof counted / sizeof *counted; i++)
+        if (s->tensors[i] > 0)
+            printf(", %llu %s", (unsigned long long)s->tensors[i], counted[i]);
     if (s->has_whole)
         printf("; all data together %s", s->whole_differs != 0 ? "differs" : "is the same");
     put_algorithms(s->algorithms);
@@ -77,9 +75,8 @@ void verify_write_summary(json_writer *j, const gufo_manifest_summary *s)
     json_write_str(j, "file", s->file);
     write_algorithms(j, s->algorithms);
     json_begin_object(j, "tensors");
-    for (unsigned i = 0; i < sizeof result_names / sizeof *result_names; i++) {
+    for (unsigned i = 0; i < sizeof result_names / sizeof *result_names; i++)
         json_write_u64(j, result_names[i], s->tensors[i]);
-    }
     json_end_object(j);
     json_write_text(j, "all_data",
                     !s->has_whole           ? NULL

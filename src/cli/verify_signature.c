@@ -18,20 +18,15 @@ static int report_verdict(const char *path, const char *signature_path, const gu
 
     gufo_key_id_text(key->id, own);
     gufo_key_id_text(result->key_id, other);
-    switch (result->verdict) {
-    case GUFO_SIGNATURE_GOOD:
+    if (result->verdict == GUFO_SIGNATURE_GOOD)
         return CODE_OK;
-    case GUFO_SIGNATURE_OTHER_KEY:
+    if (result->verdict == GUFO_SIGNATURE_OTHER_KEY)
         report_message(signature_path, "this signature was made with key %s, not with %s", other,
                        own);
-        break;
-    case GUFO_SIGNATURE_BAD_COMMENT:
+    else if (result->verdict == GUFO_SIGNATURE_BAD_COMMENT)
         report_message(signature_path, "the trusted comment is not what was signed");
-        break;
-    default:
+    else
         report_message(path, "this is not what was signed in %s", signature_path);
-        break;
-    }
     return CODE_NO;
 }
 
@@ -60,17 +55,17 @@ static int check_parts(const char *path, gufo_str message, const verify_options 
 int verify_signature(const char *path, gufo_str message, const verify_options *options,
                      signed_text *s)
 {
-    char *beside = NULL;
-    int code = CODE_FAILED;
+    char *beside;
+    int code;
 
     if (hash_check_signatures() != CODE_OK)
         return CODE_USAGE;
-    if (options->signature == NULL && path_is_standard(path))
+    if (options->signature != NULL)
+        return check_parts(path, message, options, options->signature, s);
+    if (path_is_standard(path))
         return report_usage("verify", "a manifest from standard input needs --signature");
-    if (options->signature == NULL)
-        beside = path_with(path, ".minisig");
-    if (options->signature != NULL || beside != NULL)
-        code = check_parts(path, message, options, beside != NULL ? beside : options->signature, s);
+    beside = path_with(path, ".minisig");
+    code = beside != NULL ? check_parts(path, message, options, beside, s) : CODE_FAILED;
     free(beside);
     return code;
 }
@@ -94,8 +89,7 @@ void verify_write_signature(json_writer *j, const signed_text *s)
     json_begin_object(j, "signature");
     json_write_text(j, "verdict", verdict_names[s->result.verdict]);
     json_write_text(j, "key", id);
-    if (s->result.verdict == GUFO_SIGNATURE_GOOD) {
+    if (s->result.verdict == GUFO_SIGNATURE_GOOD)
         json_write_str(j, "trusted_comment", s->result.trusted_comment);
-    }
     json_end_object(j);
 }
