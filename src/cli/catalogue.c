@@ -17,6 +17,9 @@ static void put_number(catalogue_row *row, size_t cell, uint64_t number)
     row->cells[cell] = row->numbers[cell];
 }
 
+static const char *const need_names[] = {
+    [GUFO_OPTIONAL] = "optional", [GUFO_EXPECTED] = "expected", [GUFO_REQUIRED] = "required"};
+
 /* ---- keys ----------------------------------------------------------------------------------- */
 
 static bool key_row(size_t index, catalogue_row *out)
@@ -33,35 +36,44 @@ static bool key_row(size_t index, catalogue_row *out)
     return true;
 }
 
-/* Any architecture may replace {arch}, and {arch} itself is allowed. */
-static bool key_find(const char *word, size_t *index)
+/* Any architecture may replace {arch}. */
+static const char *key_meant(const char *word)
 {
     const gufo_key_info *info = gufo_key_find(gufo_str_of(word), (gufo_str){"", 0});
-    const gufo_key_info *row;
 
-    for (*index = 0; (row = gufo_key_at(*index)) != NULL; ++*index)
-        if (row == info || strcmp(row->key, word) == 0)
+    return info != NULL ? info->key : NULL;
+}
+
+static bool arch_has_key(const char *arch, const char *name)
+{
+    size_t count, place = strlen(CATALOGUE_ARCH_PLACE);
+    const gufo_arch_key *keys = gufo_arch_keys(arch, &count);
+
+    if (keys == NULL || strncmp(name, CATALOGUE_ARCH_PLACE, place) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i].key, name + place) == 0)
             return true;
     return false;
 }
 
-static const char arch_place[] = "{arch}.";
-
-static void key_users(size_t index, void (*use)(void *context, const char *arch), void *context)
+static bool arch_key_row(const char *arch, size_t index, catalogue_row *out)
 {
-    const char *key = gufo_key_at(index)->key;
-    const gufo_arch_info *arch;
     size_t count;
+    const gufo_arch_key *keys = gufo_arch_keys(arch, &count);
+    const gufo_key_info *info;
 
-    if (strncmp(key, arch_place, strlen(arch_place)) != 0)
-        return;
-    for (size_t i = 0; (arch = gufo_arch_at(i)) != NULL; i++) {
-        const gufo_arch_key *keys = gufo_arch_keys(arch->id, &count);
-
-        for (size_t k = 0; keys != NULL && k < count; k++)
-            if (strcmp(keys[k].key, key + strlen(arch_place)) == 0)
-                use(context, arch->id);
+    if (keys == NULL || index >= count)
+        return false;
+    *out = (catalogue_row){.cells = {out->name, need_names[keys[index].need], "", "", ""}};
+    snprintf(out->name, sizeof out->name, "%s.%s", arch, keys[index].key);
+    info = gufo_key_find(gufo_str_of(out->name), (gufo_str){"", 0});
+    if (info != NULL) {
+        out->cells[2] = info->type;
+        out->cells[3] = info->fallback;
+        out->cells[4] = info->summary;
     }
+    return true;
 }
 
 /* ---- architectures -------------------------------------------------------------------------- */
@@ -96,32 +108,46 @@ static bool tensor_row(size_t index, catalogue_row *out)
     return true;
 }
 
-static bool tensor_find(const char *word, size_t *index)
+static const char *tensor_meant(const char *word)
 {
     gufo_tensor_match match = {0};
-    const gufo_tensor_info *info;
     bool matches = gufo_tensor_info_find(gufo_str_of(word), &match) &&
                    (match.suffix.len == 0 || match.suffix.data[0] == '.');
 
-    for (*index = 0; (info = gufo_tensor_info_at(*index)) != NULL; ++*index)
-        if ((matches && info == match.info) || strcmp(info->name, word) == 0)
+    return matches ? match.info->name : NULL;
+}
+
+static bool arch_has_tensor(const char *arch, const char *name)
+{
+    size_t count;
+    const gufo_arch_tensor *tensors = gufo_arch_tensors(arch, &count);
+
+    for (size_t i = 0; tensors != NULL && i < count; i++)
+        if (strcmp(tensors[i].name, name) == 0)
             return true;
     return false;
 }
 
-static void tensor_users(size_t index, void (*use)(void *context, const char *arch), void *context)
+static const char *either(const char *cell, const char *other)
 {
-    const char *name = gufo_tensor_info_at(index)->name;
-    const gufo_arch_info *arch;
+    return *cell != '\0' ? cell : other;
+}
+
+static bool arch_tensor_row(const char *arch, size_t index, catalogue_row *out)
+{
     size_t count;
+    const gufo_arch_tensor *tensors = gufo_arch_tensors(arch, &count);
+    catalogue_row all = {.cells = {"", "", "", "", ""}};
 
-    for (size_t i = 0; (arch = gufo_arch_at(i)) != NULL; i++) {
-        const gufo_arch_tensor *tensors = gufo_arch_tensors(arch->id, &count);
-
-        for (size_t t = 0; tensors != NULL && t < count; t++)
-            if (strcmp(tensors[t].name, name) == 0)
-                use(context, arch->id);
-    }
+    if (tensors == NULL || index >= count)
+        return false;
+    for (size_t i = 0; tensor_row(i, &all) && strcmp(all.cells[0], tensors[index].name) != 0;)
+        i++;
+    *out =
+        (catalogue_row){.cells = {tensors[index].name, need_names[tensors[index].need],
+                                  either(tensors[index].shape, all.cells[2]),
+                                  either(tensors[index].bias_shape, all.cells[3]), all.cells[4]}};
+    return true;
 }
 
 /* ---- element types and file types ----------------------------------------------------------- */
@@ -206,14 +232,11 @@ static bool rule_row(size_t index, catalogue_row *out)
     return true;
 }
 
-static bool rule_find(const char *word, size_t *index)
+static const char *rule_meant(const char *word)
 {
-    const gufo_rule *rule;
+    const gufo_rule *rule = gufo_rule_by_id(word);
 
-    for (*index = 0; (rule = gufo_rule_at(*index)) != NULL; ++*index)
-        if (strcmp(rule->id, word) == 0 || strcmp(rule->name, word) == 0)
-            return true;
-    return false;
+    return rule != NULL ? rule->id : NULL;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -221,87 +244,41 @@ static bool rule_find(const char *word, size_t *index)
 #define COLUMN(index) (1u << (index))
 
 const catalogue catalogues[] = {
-    {.name = "keys",
-     .one = "key",
-     .heading = "metadata key",
+    {"keys", "key", "metadata key", schema_key_count, key_row, "gufo get FILE WORD",
      .columns = {{"key", "type", "unit", "default", "status", "since", "group", "instead",
                   "summary"},
                  COLUMN(5)},
-     .count = schema_key_count,
-     .row = key_row,
-     .find = key_find,
-     .users = key_users,
-     .example = "gufo get FILE WORD"},
-    {.name = "archs",
-     .one = "architecture",
-     .heading = "architecture",
-     .columns = {{"arch", "status", "keys", "tensors", "name"}, COLUMN(2) | COLUMN(3)},
-     .count = schema_arch_count,
-     .row = arch_row,
-     .example = "gufo list keys --arch WORD"},
-    {.name = "tensors",
-     .one = "tensor",
-     .heading = "tensor",
-     .columns = {{"tensor", "status", "shape", "bias_shape", "summary"}, 0},
-     .count = schema_tensor_info_count,
-     .row = tensor_row,
-     .find = tensor_find,
-     .users = tensor_users,
-     .example = "gufo show --tensors='WORD*' FILE"},
-    {.name = "types",
-     .one = "type",
-     .heading = "element type",
+     .meant = key_meant, .arch_has = arch_has_key, .arch_row = arch_key_row,
+     .arch_columns = {{"key", "need", "type", "default", "summary"}, 0}},
+    {"archs", "architecture", "architecture", schema_arch_count, arch_row,
+     "gufo list keys --arch WORD",
+     .columns = {{"arch", "status", "keys", "tensors", "name"}, COLUMN(2) | COLUMN(3)}},
+    {"tensors", "tensor", "tensor", schema_tensor_info_count, tensor_row,
+     "gufo show --tensors='WORD*' FILE",
+     .columns = {{"tensor", "status", "shape", "bias_shape", "summary"}, 0}, .meant = tensor_meant,
+     .arch_has = arch_has_tensor, .arch_row = arch_tensor_row,
+     .arch_columns = {{"tensor", "need", "shape", "bias_shape", "summary"}, 0}},
+    {"types", "type", "element type", gufo_element_type_count, type_row,
+     "gufo show --tensors FILE | grep -w WORD",
      .columns = {{"type", "id", "block_elements", "block_bytes", "encoding"},
-                 COLUMN(1) | COLUMN(2) | COLUMN(3)},
-     .count = gufo_element_type_count,
-     .row = type_row,
-     .example = "gufo show --tensors FILE | grep -w WORD"},
-    {.name = "filetypes",
-     .one = "file type",
-     .heading = "file type, general.file_type",
-     .columns = {{"file_type", "id", "most_weights", "made"}, COLUMN(1)},
-     .count = schema_file_type_count,
-     .row = file_type_row,
-     .example = "gufo quantize IN.gguf OUT.gguf WORD"},
-    {.name = "tokenizers",
-     .one = "tokenizer",
-     .heading = "tokenizer, tokenizer.ggml.model",
+                 COLUMN(1) | COLUMN(2) | COLUMN(3)}},
+    {"filetypes", "file type", "file type, general.file_type", schema_file_type_count,
+     file_type_row, "gufo quantize IN.gguf OUT.gguf WORD",
+     .columns = {{"file_type", "id", "most_weights", "made"}, COLUMN(1)}},
+    {"tokenizers", "tokenizer", "tokenizer, tokenizer.ggml.model", schema_tokenizer_model_count,
+     tokenizer_row, "gufo get FILE tokenizer.ggml.model",
      .columns = {{"tokenizer", "algorithm", "arrays", "bos", "eos", "unknown", "separator",
                   "padding", "mask"},
-                 ~0u << 3},
-     .count = schema_tokenizer_model_count,
-     .row = tokenizer_row,
-     .example = "gufo get FILE tokenizer.ggml.model"},
-    {.name = "pretokenizers",
-     .one = "pre-tokenizer",
-     .heading = "pre-tokenizer, tokenizer.ggml.pre",
-     .columns = {{"pretokenizer", "family"}, 0},
-     .count = schema_pretokenizer_count,
-     .row = pretokenizer_row,
-     .example = "gufo get FILE tokenizer.ggml.pre"},
-    {.name = "rules",
-     .one = "rule",
-     .heading = "rule of gufo validate",
-     .columns = {{"rule", "severity", "name", "clause", "summary"}, 0},
-     .count = rule_count,
-     .row = rule_row,
-     .find = rule_find,
-     .example = "gufo validate -v FILE | grep -w WORD"},
+                 ~0u << 3}},
+    {"pretokenizers", "pre-tokenizer", "pre-tokenizer, tokenizer.ggml.pre",
+     schema_pretokenizer_count, pretokenizer_row, "gufo get FILE tokenizer.ggml.pre",
+     .columns = {{"pretokenizer", "family"}, 0}},
+    {"rules", "rule", "rule of gufo validate", rule_count, rule_row,
+     "gufo validate -v FILE | grep -w WORD",
+     .columns = {{"rule", "severity", "name", "clause", "summary"}, 0}, .meant = rule_meant},
 };
 
 const size_t catalogue_count = sizeof catalogues / sizeof *catalogues;
-
-bool catalogue_lookup(const catalogue *c, const char *word, size_t *index)
-{
-    catalogue_row row;
-
-    if (c->find != NULL)
-        return c->find(word, index);
-    for (*index = 0; c->row(*index, &row); ++*index)
-        if (strcmp(row.cells[0], word) == 0)
-            return true;
-    return false;
-}
 
 const catalogue *catalogue_find(const char *name)
 {
@@ -311,70 +288,25 @@ const catalogue *catalogue_find(const char *name)
     return NULL;
 }
 
-/* ---- of one architecture -------------------------------------------------------------------- */
-
-static const char *const need_names[] = {
-    [GUFO_OPTIONAL] = "optional", [GUFO_EXPECTED] = "expected", [GUFO_REQUIRED] = "required"};
-
-static bool arch_key_row(const char *arch, size_t index, catalogue_row *out)
+bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out)
 {
-    size_t count, at;
-    const gufo_arch_key *keys = gufo_arch_keys(arch, &count);
+    const char *meant = c->meant != NULL ? c->meant(word) : NULL;
 
-    if (keys == NULL || index >= count)
-        return false;
-    *out = (catalogue_row){.cells = {out->name, need_names[keys[index].need], "", "", ""}};
-    snprintf(out->name, sizeof out->name, "%s.%s", arch, keys[index].key);
-    if (key_find(out->name, &at)) {
-        out->cells[2] = gufo_key_at(at)->type;
-        out->cells[3] = gufo_key_at(at)->fallback;
-        out->cells[4] = gufo_key_at(at)->summary;
-    }
-    return true;
-}
-
-static bool arch_tensor_row(const char *arch, size_t index, catalogue_row *out)
-{
-    size_t count, at;
-    const gufo_arch_tensor *tensors = gufo_arch_tensors(arch, &count);
-
-    if (tensors == NULL || index >= count)
-        return false;
-    *out = (catalogue_row){.cells = {tensors[index].name, need_names[tensors[index].need],
-                                     tensors[index].shape, tensors[index].bias_shape, ""}};
-    if (!tensor_find(tensors[index].name, &at))
-        return true;
-    if (*out->cells[2] == '\0')
-        out->cells[2] = gufo_tensor_info_at(at)->shape;
-    if (*out->cells[3] == '\0')
-        out->cells[3] = gufo_tensor_info_at(at)->bias_shape;
-    out->cells[4] = gufo_tensor_info_at(at)->summary;
-    return true;
-}
-
-static const struct {
-    const char *name;
-    catalogue_columns columns;
-    bool (*row)(const char *arch, size_t index, catalogue_row *out);
-} arch_catalogues[] = {
-    {"keys", {{"key", "need", "type", "default", "summary"}, 0}, arch_key_row},
-    {"tensors", {{"tensor", "need", "shape", "bias_shape", "summary"}, 0}, arch_tensor_row},
-};
-
-const catalogue_columns *catalogue_arch_columns(const catalogue *c)
-{
-    for (size_t i = 0; i < sizeof arch_catalogues / sizeof *arch_catalogues; i++)
-        if (strcmp(arch_catalogues[i].name, c->name) == 0)
-            return &arch_catalogues[i].columns;
-    return NULL;
-}
-
-bool catalogue_arch_row(const catalogue *c, const char *arch, size_t index, catalogue_row *out)
-{
-    for (size_t i = 0; i < sizeof arch_catalogues / sizeof *arch_catalogues; i++)
-        if (strcmp(arch_catalogues[i].name, c->name) == 0)
-            return arch_catalogues[i].row(arch, index, out);
+    for (size_t i = 0; c->row(i, out); i++)
+        if (strcmp(out->cells[0], word) == 0 ||
+            (meant != NULL && strcmp(out->cells[0], meant) == 0))
+            return true;
     return false;
+}
+
+const char *catalogue_user(const catalogue *c, const char *name, size_t *next)
+{
+    const gufo_arch_info *arch;
+
+    while (c->arch_has != NULL && (arch = gufo_arch_at((*next)++)) != NULL)
+        if (c->arch_has(arch->id, name))
+            return arch->id;
+    return NULL;
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* What gufo list and gufo explain know: the tables of the library, all in one shape.
  *
  *     catalogue.c          the tables
+ *     list.c               a whole table
  *     catalogue_words.c    words that are near to a row, and commands as examples */
 #ifndef CLI_CATALOGUE_H
 #define CLI_CATALOGUE_H
@@ -35,15 +36,18 @@ typedef struct catalogue {
     const char *name;    /* "keys" */
     const char *one;     /* "key" */
     const char *heading; /* "metadata key": what explain says that it is */
-    catalogue_columns columns;
     size_t (*count)(void);
     /* Row `index`; false past the end. */
     bool (*row)(size_t index, catalogue_row *out);
-    /* The row that a word names; NULL: the one that is called so. */
-    bool (*find)(const char *word, size_t *index);
-    /* Hands over the architectures that use a row; NULL where that is not asked. */
-    void (*users)(size_t index, void (*use)(void *context, const char *arch), void *context);
     const char *example; /* a command; WORD in it is a placeholder for a name */
+    catalogue_columns columns;
+    /* The name of the row that a word means, though it is not called so; NULL for none. */
+    const char *(*meant)(const char *word);
+    /* Of keys and tensors, which architectures have: whether `arch` has the one of that name, and
+     * its own rows, which say how much they are needed; false past the end. */
+    bool (*arch_has)(const char *arch, const char *name);
+    bool (*arch_row)(const char *arch, size_t index, catalogue_row *out);
+    catalogue_columns arch_columns;
 } catalogue;
 
 extern const catalogue catalogues[];
@@ -53,17 +57,23 @@ extern const size_t catalogue_count;
 const catalogue *catalogue_find(const char *name);
 
 /* The row that a word names, even by a name that means many. */
-bool catalogue_lookup(const catalogue *c, const char *word, size_t *index);
+bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out);
 
-/* The rows of a catalogue that an architecture has, with what it needs of them: keys and tensors.
- * False past the end, or if the catalogue has none of that kind. */
-bool catalogue_arch_row(const catalogue *c, const char *arch, size_t index, catalogue_row *out);
-/* The columns of those rows. */
-const catalogue_columns *catalogue_arch_columns(const catalogue *c);
+/* What stands for the architecture at the front of a key. */
+#define CATALOGUE_ARCH_PLACE "{arch}."
+
+/* The next architecture that uses a row, by its name; *next is 0 at first.  NULL at the end. */
+const char *catalogue_user(const catalogue *c, const char *name, size_t *next);
 
 /* The cells of a row as members of a JSON object. */
 void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
                            const catalogue_row *row);
+
+/* ---- list.c --------------------------------------------------------------------------------- */
+
+/* Writes all rows, with columns below each other, or as JSON: {"keys":[{...},...]}.  `arch`: only
+ * the rows of that architecture; NULL: all. */
+void catalogue_list(const catalogue *c, const char *arch, bool json);
 
 /* ---- catalogue_words.c ---------------------------------------------------------------------- */
 
@@ -81,6 +91,7 @@ enum { EXAMPLE_SIZE = 512 };
 
 /* A command that has to do with a row, about the word if that can be in a command line unchanged,
  * else about the row. */
-void catalogue_example(const catalogue *c, size_t index, const char *word, char out[EXAMPLE_SIZE]);
+void catalogue_example(const catalogue *c, const catalogue_row *row, const char *word,
+                       char out[EXAMPLE_SIZE]);
 
 #endif

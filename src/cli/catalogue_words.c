@@ -9,9 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Stands for the architecture at the front of a key. */
-static const char arch_place[] = "{arch}.";
-enum { ARCH_PLACE_LEN = sizeof arch_place - 1 };
+enum { ARCH_PLACE_LEN = sizeof CATALOGUE_ARCH_PLACE - 1 };
 
 /* ---- did you mean ... ----------------------------------------------------------------------- */
 
@@ -42,7 +40,8 @@ static gufo_str key_tail_at(const void *table, size_t index)
     const char *key = gufo_key_at(index)->key;
 
     (void)table;
-    return gufo_str_of(strncmp(key, arch_place, ARCH_PLACE_LEN) == 0 ? key + ARCH_PLACE_LEN : "");
+    return gufo_str_of(
+        strncmp(key, CATALOGUE_ARCH_PLACE, ARCH_PLACE_LEN) == 0 ? key + ARCH_PLACE_LEN : "");
 }
 
 /* Keys of any architecture are meant rather than those of one, and short names rather than long. */
@@ -89,17 +88,12 @@ static bool find_by_tail(const char *word, catalogue_hint *out)
     return true;
 }
 
-static gufo_str tensor_at(const void *table, size_t index)
-{
-    (void)table;
-    return gufo_str_of(gufo_tensor_info_at(index)->name);
-}
-
 /* A tensor of a file, with the number of a block and a suffix: "blk.3.atn_q.weight". */
 static const char *find_tensor(const char *word)
 {
     static const char digits[] = "0123456789";
     static const char *const suffixes[] = {".weight", ".bias"};
+    const catalogue *tensors = catalogue_find("tensors");
     size_t number = strcspn(word, digits), after = number + strspn(word + number, digits), index;
     char text[256];
     int len = snprintf(text, sizeof text, "%.*s%s%s", (int)number, word,
@@ -114,7 +108,7 @@ static const char *find_tensor(const char *word)
         if (name.len > suffix && strcmp(text + name.len - suffix, suffixes[i]) == 0)
             name.len -= suffix;
     }
-    return nearest_find(name, tensor_at, NULL, schema_tensor_info_count(), &index)
+    return nearest_find(name, name_at, tensors, tensors->count(), &index)
                ? gufo_tensor_info_at(index)->name
                : NULL;
 }
@@ -136,8 +130,7 @@ bool catalogue_nearest(const char *word, catalogue_hint *out)
 /* Whether a shell takes a word for just that. */
 static bool is_plain(const char *word)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
-                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789._-";
     size_t len = strlen(word);
 
@@ -151,26 +144,13 @@ static void append(char out[EXAMPLE_SIZE], const char *text, size_t len)
     snprintf(out + used, EXAMPLE_SIZE - used, "%.*s", (int)len, text);
 }
 
-static void keep_first(void *context, const char *arch)
-{
-    const char **first = context;
-
-    if (*first == NULL)
-        *first = arch;
-}
-
 /* A name that a file could have: the text in braces is filled in. */
-static void append_filled(char out[EXAMPLE_SIZE], const catalogue *c, size_t index,
-                          const char *name)
+static void append_filled(char out[EXAMPLE_SIZE], const char *name, const char *arch)
 {
-    const char *arch = NULL, *brace;
+    const char *brace;
 
-    if (c->users != NULL)
-        c->users(index, keep_first, &arch);
     for (; (brace = strchr(name, '{')) != NULL; name = brace + strcspn(brace, "}") + 1) {
-        const char *value = strncmp(brace, arch_place, ARCH_PLACE_LEN) != 0 ? "0"
-                            : arch != NULL                                  ? arch
-                                                                            : "llama";
+        const char *value = strncmp(brace, CATALOGUE_ARCH_PLACE, ARCH_PLACE_LEN) == 0 ? arch : "0";
 
         append(out, name, (size_t)(brace - name));
         append(out, value, strlen(value));
@@ -178,20 +158,18 @@ static void append_filled(char out[EXAMPLE_SIZE], const catalogue *c, size_t ind
     append(out, name, strlen(name));
 }
 
-void catalogue_example(const catalogue *c, size_t index, const char *word, char out[EXAMPLE_SIZE])
+void catalogue_example(const catalogue *c, const catalogue_row *row, const char *word,
+                       char out[EXAMPLE_SIZE])
 {
-    catalogue_row row;
-    const char *example, *place;
+    const char *example = row->example != NULL ? row->example : c->example;
+    const char *place = strstr(example, "WORD");
+    size_t first = 0, before = place != NULL ? (size_t)(place - example) : strlen(example);
+    const char *arch = catalogue_user(c, row->cells[0], &first);
 
-    (void)c->row(index, &row);
-    example = row.example != NULL ? row.example : c->example;
-    place = strstr(example, "WORD");
     out[0] = '\0';
-    if (place == NULL) {
-        append(out, example, strlen(example));
+    append(out, example, before);
+    if (place == NULL)
         return;
-    }
-    append(out, example, (size_t)(place - example));
-    append_filled(out, c, index, is_plain(word) ? word : row.cells[0]);
+    append_filled(out, is_plain(word) ? word : row->cells[0], arch != NULL ? arch : "llama");
     append(out, place + strlen("WORD"), strlen(place + strlen("WORD")));
 }

@@ -1,85 +1,135 @@
-/* Command lines are read by argp, for which the table of a command becomes its own. */
+/* Command lines are read by argp, for which the tables of a command and of all become one.
+ *
+ * argp would also exit by itself and speak in several lines, so that is turned off: errors come
+ * back, and gufo prints help itself. */
 #include "cli/command_line.h"
 
 #include "cli/report.h"
 #include "cli/stdout.h"
+#include "cli/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { MOST_OPTIONS = 32 }; /* of one command */
+enum {
+    MOST_OPTIONS = 48,      /* of one command, with the shared ones */
+    FIRST_LONG_KEY = 0x100, /* of options without a letter */
+};
 
-/* A command line on its way through the parser. */
+/* A command line on its way through the parser: what argp knows of a row, the row itself, and the
+ * struct that its value goes into. */
 typedef struct reading {
-    const command_line *line;
-    command_input *input;
+    shared_options *shared;
+    struct argp_option table[MOST_OPTIONS + 1];
+    const command_option *rows[MOST_OPTIONS];
+    void *options[MOST_OPTIONS];
+    size_t count;
+    command_option single[2]; /* and an empty row; where the command has it */
+    struct argp argp;
 } reading;
 
-static int key_of(const command_line *line, const command_option *option)
+/* ---- the parser ----------------------------------------------------------------------------- */
+
+static void add_rows(reading *r, const command_option *row, void *options)
 {
-    return option->letter != 0 ? option->letter : OPTION_COMMAND + (int)(option - line->options);
+    for (; row != NULL && row->help != NULL && r->count < MOST_OPTIONS; row++, r->count++) {
+        r->rows[r->count] = row;
+        r->options[r->count] = options;
+        r->table[r->count] = (struct argp_option){
+            .name = row->name,
+            .key = row->letter != 0 ? row->letter : FIRST_LONG_KEY + (int)r->count,
+            .arg = row->argument,
+            .flags = row->optional ? OPTION_ARG_OPTIONAL : 0,
+            .doc = row->help,
+            .group = row->group != 0 ? row->group : 1};
+    }
 }
 
-/* The table as argp wants it; NULL for none, because argp loses memory over an empty one. */
-static const struct argp_option *make_table(const command_line *line,
-                                            struct argp_option table[MOST_OPTIONS + 2])
-{
-    static const struct argp_option single = {
-        "single", OPTION_SINGLE, NULL, 0, "Read just FILE, even if it is the first shard of a set",
-        1};
-    const command_option *option = line->options;
-    size_t count = 0;
-
-    for (; option != NULL && option->help != NULL && count < MOST_OPTIONS; option++)
-        table[count++] =
-            (struct argp_option){.name = option->name,
-                                 .key = option->name != NULL ? key_of(line, option) : 0,
-                                 .arg = option->argument,
-                                 .flags = option->optional ? OPTION_ARG_OPTIONAL : 0,
-                                 .doc = option->help,
-                                 .group = option->group != 0 ? option->group : 1};
-    if (line->single != 0)
-        table[count++] = single;
-    table[count] = (struct argp_option){0};
-    return count > 0 ? table : NULL;
-}
-
-static error_t parse_command(int key, char *text, struct argp_state *state)
+static error_t parse(int key, char *text, struct argp_state *state)
 {
     const reading *r = state->input;
-    const command_option *option = r->line->options;
 
     if (key == ARGP_KEY_INIT) {
-        state->child_inputs[0] = r->input->shared;
+        state->err_stream = NULL; /* argp's own words; getopt's (unknown option) are one line */
         return 0;
     }
-    if (key == OPTION_SINGLE)
-        return *((bool *)(void *)((char *)r->input + r->line->single)) = true, 0;
-    for (; option != NULL && option->help != NULL; option++)
-        if (option->name != NULL && key_of(r->line, option) == key)
-            return option_store(r->input->shared->command, r->input,
-                                &(option_given){option, text, state})
+    if (key == ARGP_KEY_ARGS) {
+        r->shared->args = state->argv + state->next;
+        r->shared->arg_count = state->argc - state->next;
+        return 0;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        if (r->table[i].name != NULL && r->table[i].key == key)
+            return option_store(r->shared->command, r->options[i],
+                                &(option_given){r->rows[i], text, state})
                        ? 0
                        : EINVAL;
     return ARGP_ERR_UNKNOWN;
 }
 
+static void start(reading *r, const command_line *line, command_input *input)
+{
+    *r = (reading){
+        .shared = input->shared,
+        .single = {{"single", NULL, "Read just FILE, even if it is the first shard of a set",
+                    .place = line->single}}};
+    add_rows(r, line->options, input);
+    if (line->single != 0)
+        add_rows(r, r->single, input);
+    add_rows(r, options_shared, input->shared);
+    r->argp = (struct argp){.options = r->table,
+                            .parser = parse,
+                            .args_doc = line->operands.names,
+                            .doc = line->make_doc != NULL ? line->make_doc() : line->doc};
+}
+
+void command_line_help(const command_line *line, shared_options *shared, FILE *out)
+{
+    reading r;
+
+    start(&r, line, &(command_input){shared});
+    options_print_help(&r.argp, shared, out);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* getopt prints an unknown option as it is.  No option has control characters in its name, so that
+ * one that has is refused before getopt sees it; its escaped form is printed. */
+static bool is_strange(const char *argument)
+{
+    bool is_long = argument[0] == '-' && argument[1] == '-';
+    gufo_str name = {argument, is_long ? strcspn(argument, "=") : strnlen(argument, 2)};
+
+    return argument[0] == '-' && !text_is_clean(name);
+}
+
 static int parse_line(const command_line *line, int argc, char **argv, command_input *input)
 {
-    struct argp_option table[MOST_OPTIONS + 2];
-    const struct argp parser = {.options = make_table(line, table),
-                                .parser = parse_command,
-                                .args_doc = line->operands,
-                                .doc = line->doc,
-                                .children = options_children};
+    static char program[] = "gufo";
     const shared_options *shared = input->shared;
-    reading r = {line, input};
-    int code = options_parse(&parser, 0, argc, argv, shared, &r);
+    char *own = argv[0];
+    error_t failure;
+    reading r;
 
-    if (code == CODE_OK && !shared->done &&
-        (shared->arg_count < line->least || (line->most != 0 && shared->arg_count > line->most)))
-        return report_usage(shared->command, "%s", line->needed);
-    return code;
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (is_strange(argv[i]))
+            return report_usage(shared->command, "there is no option '%s'", argv[i]);
+    start(&r, line, input);
+    input->shared->arg_count = 0;
+    argv[0] = program; /* how getopt's messages begin */
+    failure = argp_parse(&r.argp, argc, argv, line->flags | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, &r);
+    argv[0] = own;
+    if (shared->quiet)
+        report_quiet();
+    if (failure == ENOMEM)
+        report_memory(NULL);
+    if (failure != 0)
+        return CODE_USAGE;
+    if (!shared->done && (shared->arg_count < line->operands.least ||
+                          (line->operands.most != 0 && shared->arg_count > line->operands.most)))
+        return report_usage(shared->command, "%s", line->operands.needed);
+    return CODE_OK;
 }
 
 /* Frees the texts of options, and what the command itself has to free. */

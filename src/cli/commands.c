@@ -1,8 +1,5 @@
 /* The table of commands. */
-#include "base/distance.h"
 #include "cli/commands.h"
-
-#include <string.h>
 
 const command commands[] = {
     {"show", "Show what a model file is and what it holds", &command_show},
@@ -29,27 +26,3 @@ const command commands[] = {
 };
 
 const size_t command_count = sizeof commands / sizeof *commands;
-
-const command *command_find(const char *name)
-{
-    for (size_t i = 0; i < command_count; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
-    return NULL;
-}
-
-const command *command_nearest(const char *name)
-{
-    const command *nearest = NULL;
-    size_t best = strlen(name) / 2 + 1; /* with half of it wrong, the words are no longer alike */
-
-    for (size_t i = 0; i < command_count; i++) {
-        size_t distance = text_distance(gufo_str_of(commands[i].name), gufo_str_of(name), best);
-
-        if (distance < best) {
-            best = distance;
-            nearest = &commands[i];
-        }
-    }
-    return nearest;
-}

@@ -15,29 +15,13 @@ typedef struct command {
 extern const command commands[];
 extern const size_t command_count;
 
-const command *command_find(const char *name);
-/* The command whose name is most like `name`; NULL if none is. */
-const command *command_nearest(const char *name);
+/* gufo itself: reads what comes before the command, finds the command in the table and lets it read
+ * the rest. */
+extern const command_line command_gufo;
 
-extern const command_line command_show;
-extern const command_line command_get;
-extern const command_line command_validate;
-extern const command_line command_stats;
-extern const command_line command_quantize;
-extern const command_line command_edit;
-extern const command_line command_imatrix;
-extern const command_line command_diff;
-extern const command_line command_hash;
-extern const command_line command_verify;
-extern const command_line command_sign;
-extern const command_line command_split;
-extern const command_line command_merge;
-extern const command_line command_endian;
-extern const command_line command_extract;
-extern const command_line command_strip;
-extern const command_line command_name;
-extern const command_line command_explain;
-extern const command_line command_list;
-extern const command_line command_help;
+extern const command_line command_show, command_get, command_validate, command_stats,
+    command_quantize, command_edit, command_imatrix, command_diff, command_hash, command_verify,
+    command_sign, command_split, command_merge, command_endian, command_extract, command_strip,
+    command_name, command_explain, command_list, command_help;
 
 #endif

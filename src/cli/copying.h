@@ -16,12 +16,12 @@ typedef struct copying {
     const char *type_hint; /* what helps against an element type that cannot be; NULL: nothing */
     gufo_model *model;
     gufo_job *plan;
+    int code; /* why there is no plan; CODE_OK: the library refuses */
     progress bar;
 } copying;
 
-/* Makes job->plan of job->model; leaves it NULL, and fills `error`, if the library refuses.
- * Returns CODE_OK, or another after a report. */
-typedef int copying_planner(copying *job, gufo_error *error);
+/* Makes a plan for job->model; NULL if it sets job->code after a report, or fills `error`. */
+typedef gufo_job *copying_planner(copying *job, gufo_error *error);
 
 /* The first argument is the input; job->output is known, or the plan finds it.  Returns the exit
  * code. */

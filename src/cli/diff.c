@@ -4,7 +4,6 @@
 #include "cli/diff.h"
 
 #include "cli/commands.h"
-#include "cli/cpu.h"
 #include "cli/input.h"
 #include "cli/report.h"
 #include "cli/signals.h"
@@ -21,27 +20,13 @@ static const command_option diff_table[] = {
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-static void on_entry(void *context, const gufo_entry_difference *d)
-{
-    diff_report *r = context;
-
-    progress_end(&r->bar);
-    if (r->options->base.shared->json)
-        diff_json_entry(r, d);
-    else if (!r->options->base.shared->quiet)
-        diff_text_entry(r, d);
-}
-
-static void on_tensor(void *context, const gufo_tensor_difference *d)
-{
-    diff_report *r = context;
-
-    progress_end(&r->bar);
-    if (r->options->base.shared->json)
-        diff_json_tensor(r, d);
-    else if (!r->options->base.shared->quiet)
-        diff_text_tensor(r, d);
-}
+const diff_note diff_notes[DIFF_NOTES] = {
+    {GUFO_NOTE_KEY_ORDER, "key_order", "keys are in another order"},
+    {GUFO_NOTE_TENSOR_ORDER, "tensor_order", "tensors are in another order"},
+    {GUFO_NOTE_VERSION, "version", "versions of the format differ"},
+    {GUFO_NOTE_BYTE_ORDER, "byte_order", "byte orders differ"},
+    {GUFO_NOTE_SHARDS, "shards", "numbers of shards differ"},
+};
 
 static bool on_progress(void *context, uint64_t done, uint64_t total)
 {
@@ -52,56 +37,36 @@ static bool on_progress(void *context, uint64_t done, uint64_t total)
 static int compare(diff_report *r)
 {
     const shared_options *shared = r->options->base.shared;
+    static const diff_form nothing = {0};
+    const diff_form *text = shared->quiet ? &nothing : &diff_text;
+    const diff_form *form = shared->json ? &diff_json : text;
     gufo_compare_options options = {.flags = r->options->values ? GUFO_COMPARE_VALUES : 0,
-                                    .entry = on_entry,
-                                    .tensor = on_tensor,
+                                    .entry = form->entry,
+                                    .tensor = form->tensor,
                                     .context = r};
     gufo_run run = {.threads = shared->threads,
                     .cpu = r->options->cpu,
                     .progress = on_progress,
                     .progress_context = r};
     gufo_comparison result;
+    gufo_status status;
     gufo_error error;
 
     progress_start_beside(&r->bar, shared);
-    if (shared->json)
-        diff_json_begin(r);
-    gufo_status status = gufo_compare(r->models[0], r->models[1], &options, &run, &result, &error);
-
+    if (form->begin != NULL)
+        form->begin(r);
+    status = gufo_compare(r->models[0], r->models[1], &options, &run, &result, &error);
     progress_end(&r->bar);
-    if (shared->json)
-        diff_json_end(r, &result, status == GUFO_OK ? NULL : &error);
-    else if (status == GUFO_OK && !shared->quiet)
-        diff_text_end(r, &result);
+    if (form->end != NULL)
+        form->end(r, &result, status == GUFO_OK ? NULL : &error);
     if (status == GUFO_E_STOPPED) /* the output has no reader */
         return CODE_OK;
-    if (status != GUFO_OK) {
+    if (status != GUFO_OK)
         return report_refusal(r->paths[0], &error); /* a pipe */
-    }
     return result.same ? CODE_OK : CODE_NO;
 }
 
-/* Both are mapped: what is said of a file that is truncated meanwhile names the second. */
-static int diff(diff_report *r)
-{
-    gufo_model *a, *b = NULL;
-    int code = CODE_FAILED;
-
-    a = input_open_model(r->paths[0], 0);
-    if (a != NULL)
-        b = input_open_model(r->paths[1], 0);
-    if (b != NULL) {
-        r->models[0] = a;
-        r->models[1] = b;
-        code = compare(r);
-    }
-    gufo_close(a);
-    gufo_close(b);
-    signals_reading(NULL);
-    return code;
-}
-
-static int diff_named(void *context)
+static int diff(void *context)
 {
     diff_options *options = context;
     const shared_options *shared = options->base.shared;
@@ -111,26 +76,33 @@ static int diff_named(void *context)
     if (shared->arg_count != 2)
         return report_usage("diff", "two models are compared, and %d %s given", shared->arg_count,
                             shared->arg_count == 1 ? "is" : "are");
-    code = cpu_from_environment(&options->cpu);
-    if (code != CODE_OK)
-        return code;
-    for (int i = 0; i < 2; i++) {
+    code = options_cpu(&options->cpu);
+    for (int i = 0; i < 2 && code == CODE_OK; i++) {
         r.paths[i] = shared->args[i];
         if (path_is_standard(r.paths[i])) {
             report_message(r.paths[i], "the data of a pipe cannot be compared; give a file");
-            return CODE_USAGE;
+            code = CODE_USAGE;
         }
     }
-    return diff(&r);
+    /* Both are mapped: what is said of a file that is truncated meanwhile names the second. */
+    for (int i = 0; i < 2 && code == CODE_OK; i++) {
+        r.models[i] = input_open_model(r.paths[i], 0);
+        code = r.models[i] != NULL ? CODE_OK : CODE_FAILED;
+    }
+    if (code == CODE_OK)
+        code = compare(&r);
+    gufo_close(r.models[0]);
+    gufo_close(r.models[1]);
+    signals_reading(NULL);
+    return code;
 }
 
 const command_line command_diff = {
-    .operands = "A B",
+    .operands = {"A B"},
     .doc = "Show how two models differ: metadata, and tensors with their data.\v"
            "How a model is stored makes no difference: shards, byte order, version, padding, "
            "the order of keys and tensors.  Exit status 0 means that they are the same, 1 that "
            "something differs.",
-    .options = diff_table,
-    .size = sizeof(diff_options),
-    .run = diff_named,
+    COMMAND_OPTIONS(diff_table, diff_options),
+    .run = diff,
 };

@@ -18,25 +18,36 @@ typedef struct diff_options {
     gufo_cpu cpu;
 } diff_options;
 
+typedef struct diff_report diff_report;
+
+/* How differences are written: each writes its part; entries and tensors come in between.
+ * `failure` is NULL if all went well. */
+typedef struct diff_form {
+    void (*begin)(diff_report *r); /* may be NULL */
+    void (*entry)(void *report, const gufo_entry_difference *d);
+    void (*tensor)(void *report, const gufo_tensor_difference *d);
+    void (*end)(diff_report *r, const gufo_comparison *c, const gufo_error *failure);
+} diff_form;
+
+extern const diff_form diff_text, diff_json;
+
 /* One comparison on its way through.  JSON has members for keys and tensors, in this order. */
-typedef struct diff_report {
+struct diff_report {
     const diff_options *options;
     const char *paths[2];
-    const gufo_model *models[2];
+    gufo_model *models[2];
     progress bar;
     bool metadata_begun, tensors_begun; /* headings, and members of JSON */
     json_writer j;
-} diff_report;
+};
 
-/* Each writes its part; entries and tensors come in between.  `failure` is NULL if all went
- * well. */
-void diff_text_entry(diff_report *r, const gufo_entry_difference *d);
-void diff_text_tensor(diff_report *r, const gufo_tensor_difference *d);
-void diff_text_end(diff_report *r, const gufo_comparison *c);
+/* What may differ besides. */
+typedef struct diff_note {
+    gufo_compare_notes note;
+    const char *name, *text;
+} diff_note;
 
-void diff_json_begin(diff_report *r);
-void diff_json_entry(diff_report *r, const gufo_entry_difference *d);
-void diff_json_tensor(diff_report *r, const gufo_tensor_difference *d);
-void diff_json_end(diff_report *r, const gufo_comparison *c, const gufo_error *failure);
+enum { DIFF_NOTES = 5 };
+extern const diff_note diff_notes[DIFF_NOTES];
 
 #endif

@@ -16,7 +16,7 @@ static const char *const kind_names[] = {[GUFO_DIFFERENCE_NONE] = "same",
                                          [GUFO_DIFFERENCE_REMOVED] = "removed",
                                          [GUFO_DIFFERENCE_CHANGED] = "changed"};
 
-void diff_json_begin(diff_report *r)
+static void begin(diff_report *r)
 {
     json_writer *j = &r->j;
 
@@ -46,10 +46,12 @@ static void write_element(json_writer *j, const char *key, const gufo_array *arr
         json_write_null(j, key);
 }
 
-void diff_json_entry(diff_report *r, const gufo_entry_difference *d)
+static void write_entry_difference(void *report, const gufo_entry_difference *d)
 {
+    diff_report *r = report;
     json_writer *j = &r->j;
 
+    progress_end(&r->bar);
     json_begin_object(j, NULL);
     json_write_str(j, "key", d->kind == GUFO_DIFFERENCE_ADDED ? d->b.key : d->a.key);
     json_write_text(j, "difference", kind_names[d->kind]);
@@ -106,10 +108,12 @@ static void write_values(json_writer *j, const gufo_tensor *tensor, const gufo_v
     json_end_object(j);
 }
 
-void diff_json_tensor(diff_report *r, const gufo_tensor_difference *d)
+static void write_tensor_difference(void *report, const gufo_tensor_difference *d)
 {
+    diff_report *r = report;
     json_writer *j = &r->j;
 
+    progress_end(&r->bar);
     begin_tensors(r);
     json_begin_object(j, NULL);
     json_write_str(j, "name", d->kind == GUFO_DIFFERENCE_ADDED ? d->b.name : d->a.name);
@@ -138,25 +142,7 @@ static void write_counts(json_writer *j, const char *key, const uint64_t *counts
     json_end_object(j);
 }
 
-static void write_notes(json_writer *j, uint32_t notes)
-{
-    static const struct {
-        gufo_compare_notes note;
-        const char *name;
-    } names[] = {{GUFO_NOTE_KEY_ORDER, "key_order"},
-                 {GUFO_NOTE_TENSOR_ORDER, "tensor_order"},
-                 {GUFO_NOTE_VERSION, "version"},
-                 {GUFO_NOTE_BYTE_ORDER, "byte_order"},
-                 {GUFO_NOTE_SHARDS, "shards"}};
-
-    json_begin_array(j, "notes");
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if ((notes & names[i].note) != 0)
-            json_write_text(j, NULL, names[i].name);
-    json_end_array(j);
-}
-
-void diff_json_end(diff_report *r, const gufo_comparison *c, const gufo_error *failure)
+static void end(diff_report *r, const gufo_comparison *c, const gufo_error *failure)
 {
     json_writer *j = &r->j;
 
@@ -167,8 +153,14 @@ void diff_json_end(diff_report *r, const gufo_comparison *c, const gufo_error *f
     } else {
         write_counts(j, "metadata_counts", c->entries);
         write_counts(j, "tensor_counts", c->tensors);
-        write_notes(j, c->notes);
+        json_begin_array(j, "notes");
+        for (size_t i = 0; i < DIFF_NOTES; i++)
+            if ((c->notes & diff_notes[i].note) != 0)
+                json_write_text(j, NULL, diff_notes[i].name);
+        json_end_array(j);
         json_write_bool(j, "same", c->same);
     }
     json_end_document(j);
 }
+
+const diff_form diff_json = {begin, write_entry_difference, write_tensor_difference, end};

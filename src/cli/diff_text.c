@@ -31,8 +31,9 @@ static const value_style whole_style = {
     .limit = 4, .columns = 48, .array_columns = 48, .string_columns = 20};
 
 /* The heading, before the first line. */
-static void begin(bool *begun, bool apart, const char *heading)
+static void begin(diff_report *r, bool *begun, bool apart, const char *heading)
 {
+    progress_end(&r->bar);
     if (!*begun)
         printf("%s%s\n", apart ? "\n" : "", heading);
     *begun = true;
@@ -87,11 +88,12 @@ static void put_arrays(const gufo_entry_difference *d)
     put_element(b, d->first);
 }
 
-void diff_text_entry(diff_report *r, const gufo_entry_difference *d)
+static void put_entry_difference(void *report, const gufo_entry_difference *d)
 {
+    diff_report *r = report;
     const gufo_entry *there = d->kind == GUFO_DIFFERENCE_ADDED ? &d->b : &d->a;
 
-    begin(&r->metadata_begun, false, "Metadata");
+    begin(r, &r->metadata_begun, false, "Metadata");
     put_name(d->kind, there->key);
     if (d->has_first) {
         put_arrays(d);
@@ -129,11 +131,12 @@ static void put_values(const gufo_tensor *tensor, const gufo_value_difference *v
                v->nonfinite == 1 ? "pair with a value that is" : "pairs with a value that is");
 }
 
-void diff_text_tensor(diff_report *r, const gufo_tensor_difference *d)
+static void put_tensor_difference(void *report, const gufo_tensor_difference *d)
 {
+    diff_report *r = report;
     const gufo_tensor *there = d->kind == GUFO_DIFFERENCE_ADDED ? &d->b : &d->a;
 
-    begin(&r->tensors_begun, r->metadata_begun, "Tensors");
+    begin(r, &r->tensors_begun, r->metadata_begun, "Tensors");
     put_name(d->kind, there->name);
     put_tensor(there);
     if (d->type || d->shape) {
@@ -153,40 +156,34 @@ void diff_text_tensor(diff_report *r, const gufo_tensor_difference *d)
                          : "not compared, because one of them cannot be decoded");
 }
 
-/* ---- the end -------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------ */
 
-static void put_note(const gufo_comparison *c, gufo_compare_notes note, const char *text)
+static void put_counts(const char *title, const uint64_t *counts)
 {
-    if ((c->notes & note) != 0)
-        printf("(%s)\n", text);
-}
-
-static void put_counts(const char *title, const uint64_t *counts, const char *between)
-{
-    printf("%s: %s same, %s added, %s removed, %s changed%s", title,
+    printf("%s: %s same, %s added, %s removed, %s changed\n", title,
            human_grouped(counts[GUFO_DIFFERENCE_NONE]).text,
            human_grouped(counts[GUFO_DIFFERENCE_ADDED]).text,
            human_grouped(counts[GUFO_DIFFERENCE_REMOVED]).text,
-           human_grouped(counts[GUFO_DIFFERENCE_CHANGED]).text, between);
+           human_grouped(counts[GUFO_DIFFERENCE_CHANGED]).text);
 }
 
-void diff_text_end(diff_report *r, const gufo_comparison *c)
+static void put_end(diff_report *r, const gufo_comparison *c, const gufo_error *failure)
 {
-    bool same = c->same;
-
-    if (!same)
+    if (failure != NULL)
+        return;
+    if (!c->same)
         putc('\n', stdout);
     text_put(stdout, gufo_str_of(r->paths[0]), TEXT_PLAIN);
     fputs(" and ", stdout);
     text_put(stdout, gufo_str_of(r->paths[1]), TEXT_PLAIN);
-    puts(same ? " are the same" : " differ");
-    if (!same) {
-        put_counts("keys", c->entries, "\n");
-        put_counts("tensors", c->tensors, "\n");
+    puts(c->same ? " are the same" : " differ");
+    if (!c->same) {
+        put_counts("keys", c->entries);
+        put_counts("tensors", c->tensors);
     }
-    put_note(c, GUFO_NOTE_KEY_ORDER, "keys are in another order");
-    put_note(c, GUFO_NOTE_TENSOR_ORDER, "tensors are in another order");
-    put_note(c, GUFO_NOTE_VERSION, "versions of the format differ");
-    put_note(c, GUFO_NOTE_BYTE_ORDER, "byte orders differ");
-    put_note(c, GUFO_NOTE_SHARDS, "numbers of shards differ");
+    for (size_t i = 0; i < DIFF_NOTES; i++)
+        if ((c->notes & diff_notes[i].note) != 0)
+            printf("(%s)\n", diff_notes[i].text);
 }
+
+const diff_form diff_text = {NULL, put_entry_difference, put_tensor_difference, put_end};

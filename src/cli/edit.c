@@ -73,12 +73,12 @@ static const command_option edit_table[] = {
     {"copy-from", "OTHER GLOB", "Set keys as they are in another file", OPTION_READ(read_copy)},
     {.help = "How it is written:", .group = 2},
     {"output", "OUT", "Write a new file and leave FILE unchanged",
-     OPTION_TEXT(edit_options, output), .letter = 'o', .group = 2},
+     OPTION_TEXT(edit_options, target.output), .letter = 'o', .group = 2},
     {"in-place", "WHEN",
      "Change FILE itself: auto (where that is safe), yes, or no (always a new file)",
-     OPTION_CHOICE(edit_options, in_place, in_place_words, 0), .group = 2},
+     OPTION_CHOICE(edit_options, target.in_place, in_place_words, 0), .group = 2},
     {"reserve", "SIZE", "Leave room for later edits where the file grows",
-     OPTION_SIZE(edit_options, reserve, 0, "64K or 1Mi"), .group = 2},
+     OPTION_SIZE(edit_options, target.reserve, 0, "64K or 1Mi"), .group = 2},
     {"dry-run", NULL, "Show the differences and change nothing", OPTION_FLAG(edit_options, dry_run),
      .group = 2},
     {"recover", NULL, "Complete an edit that was interrupted", OPTION_FLAG(edit_options, recover),
@@ -90,15 +90,12 @@ static const command_option edit_table[] = {
 
 static int report_failure(const edit_options *o, const gufo_error *error)
 {
-    const char *path = o->output != NULL ? o->output : o->path;
+    const char *path = o->target.output != NULL ? o->target.output : o->path;
 
-    if (error->code == GUFO_E_STOPPED) {
-        report_message(path, "interrupted; nothing was changed");
-        return CODE_INTERRUPTED;
-    }
-    if (error->code == GUFO_E_EXISTS)
+    if (error->code != GUFO_E_STOPPED)
         return save_report(path, error);
-    return report_refusal(path, error);
+    report_message(path, "interrupted; nothing was changed");
+    return CODE_INTERRUPTED;
 }
 
 static int recover(const edit_options *o, bool asked)
@@ -121,81 +118,73 @@ static int recover(const edit_options *o, bool asked)
     return CODE_OK;
 }
 
-static gufo_edit_target make_target(const edit_options *o)
-{
-    return (gufo_edit_target){.output = o->output,
-                              .replace = o->base.shared->force,
-                              .in_place = o->in_place,
-                              .reserve = o->reserve};
-}
-
 static bool is_stream(const edit_options *o)
 {
-    return o->output != NULL && (save_is_stdout(o->output) || save_is_stream(o->output));
+    const char *output = o->target.output;
+
+    return output != NULL && (save_is_stdout(output) || save_is_stream(output));
 }
 
 /* To standard output, a pipe or a device, which take bytes as they come.  There is nothing to clean
  * up, and a reader may make it wait forever: the first signal ends everything. */
-static int stream(const edit_options *o, gufo_edit *edit, const gufo_edit_target *target,
-                  const gufo_run *how)
+static int stream(const edit_options *o, gufo_edit *edit, const gufo_run *how)
 {
     gufo_error error;
-    int fd = save_open_stream(o->output, &error);
+    int fd = save_open_stream(o->target.output, &error);
     bool standard = fd == STDOUT_FILENO;
     int code = CODE_OK;
 
     if (fd < 0)
-        return report_refusal(o->output, &error);
-    if (gufo_edit_stream(edit, fd, target, how, &error) != GUFO_OK) {
+        return report_refusal(o->target.output, &error);
+    if (gufo_edit_stream(edit, fd, &o->target, how, &error) != GUFO_OK) {
         /* Whoever closes a pipe has seen what it wanted. */
         bool enough = standard && error.system == EPIPE && signals_pipe_closed();
 
         code = enough ? CODE_OK : report_failure(o, &error);
     }
     if (!standard && close(fd) != 0 && code == CODE_OK)
-        code = report_system(o->output, errno);
+        code = report_system(o->target.output, errno);
     return code;
 }
 
 static int write_file(const edit_options *o, gufo_edit *edit, const edit_report *report,
-                      const gufo_edit_target *target, const gufo_run *how)
+                      const gufo_run *how)
 {
     gufo_edit_plan plan = {0};
+    gufo_status status;
     gufo_error error;
-    bool broken;
+    bool broken = false;
+    int code;
 
-    signals_defer();
-    if (gufo_edit_apply(edit, target, how, &plan, &broken, &error) != GUFO_OK) {
-        int code = report_failure(o, &error);
-
-        if (broken)
-            report_message(o->path, "the edit is incomplete; 'gufo edit --recover %s' repairs it",
-                           o->path);
-        return broken ? CODE_FAILED : code;
+    if (o->dry_run)
+        status = gufo_edit_plan_for(edit, &o->target, &plan, &error);
+    else {
+        signals_defer();
+        status = gufo_edit_apply(edit, &o->target, how, &plan, &broken, &error);
     }
-    edit_report_print(report, &plan, o);
-    return CODE_OK;
+    if (status == GUFO_OK) {
+        edit_report_print(report, &plan, o);
+        return CODE_OK;
+    }
+    code = report_failure(o, &error);
+    if (!broken)
+        return code;
+    report_message(o->path, "the edit is incomplete; 'gufo edit --recover %s' repairs it", o->path);
+    return CODE_FAILED;
 }
 
 /* With all changes made. */
 static int finish(const edit_options *o, gufo_edit *edit, const edit_report *report)
 {
     progress bar;
-    gufo_edit_target target = make_target(o);
     gufo_run how = progress_run(&bar, o->base.shared);
-    gufo_edit_plan plan = {0};
-    gufo_error error;
     int code;
 
-    if (o->dry_run) {
-        if (gufo_edit_plan_for(edit, &target, &plan, &error) != GUFO_OK)
-            return report_failure(o, &error);
-        edit_report_print(report, &plan, o);
-        return CODE_OK;
-    }
-    progress_start(&bar, o->base.shared->quiet);
-    code =
-        is_stream(o) ? stream(o, edit, &target, &how) : write_file(o, edit, report, &target, &how);
+    progress_start(&bar, o->base.shared->quiet || o->dry_run);
+    if (is_stream(o) && !o->dry_run)
+        code = stream(o, edit, &how);
+    else
+        code = write_file(o, edit, report, &how);
     progress_end(&bar);
     return code;
 }
@@ -206,7 +195,7 @@ static void warn_of_names(const edit_options *o)
     struct stat info;
     char *path;
 
-    if (o->output != NULL || lstat(o->path, &info) != 0 || !S_ISLNK(info.st_mode))
+    if (o->target.output != NULL || lstat(o->path, &info) != 0 || !S_ISLNK(info.st_mode))
         return;
     path = realpath(o->path, NULL);
     report_warning(o->path, "this is a symlink; what changes is %s",
@@ -240,7 +229,7 @@ static bool replaces_operand(const edit_options *o)
 
         if (operation->kind == EDIT_SET_FILE && (path = strchr(operation->text, '=')) != NULL)
             path++;
-        if (path != NULL && save_would_replace(o->output, &path, 1))
+        if (path != NULL && save_would_replace(o->target.output, &path, 1))
             return true;
     }
     return false;
@@ -248,12 +237,13 @@ static bool replaces_operand(const edit_options *o)
 
 static int edit_file(edit_options *o)
 {
-    gufo_edit_options options = {.flags = o->output != NULL ? GUFO_EDIT_READ_ONLY : 0};
+    bool reads = o->target.output != NULL;
+    gufo_edit_options options = {.flags = reads ? GUFO_EDIT_READ_ONLY : 0};
     gufo_edit *edit;
     gufo_error error;
-    int code = CODE_OK;
+    int code;
 
-    if (o->dry_run || o->output != NULL)
+    if (o->dry_run || reads)
         code = input_is_pending(o->path) ? CODE_FAILED : CODE_OK;
     else
         code = recover(o, false);
@@ -263,12 +253,11 @@ static int edit_file(edit_options *o)
         return CODE_USAGE;
     signals_reading(o->path);
     edit = gufo_edit_open(o->path, &options, &error);
-    if (edit == NULL) {
-        signals_reading(NULL);
-        return report_failure(&(edit_options){.path = o->path, .base = o->base}, &error);
-    }
-    warn_of_names(o);
-    code = edit_opened(o, edit);
+    if (edit != NULL) {
+        warn_of_names(o);
+        code = edit_opened(o, edit);
+    } else
+        code = report_refusal(o->path, &error);
     gufo_edit_close(edit);
     signals_reading(NULL);
     return code;
@@ -278,12 +267,12 @@ static int check_arguments(const edit_options *o)
 {
     if (path_is_standard(o->path))
         return report_usage("edit", "FILE must be a file, not '-'");
-    if (o->recover && (o->count > 0 || o->output != NULL || o->dry_run))
+    if (o->recover && (o->count > 0 || o->target.output != NULL || o->dry_run))
         return report_usage("edit", "--recover is for a file alone, without changes");
-    if (o->output != NULL && o->in_place == GUFO_EDIT_IN_PLACE_ALWAYS)
+    if (o->target.output != NULL && o->target.in_place == GUFO_EDIT_IN_PLACE_ALWAYS)
         return report_usage("edit", "-o and --in-place=yes exclude each other");
-    if (!o->recover && o->count == 0 && o->output == NULL && o->reserve == 0 &&
-        o->in_place != GUFO_EDIT_IN_PLACE_NEVER)
+    if (!o->recover && o->count == 0 && o->target.output == NULL && o->target.reserve == 0 &&
+        o->target.in_place != GUFO_EDIT_IN_PLACE_NEVER)
         return report_usage("edit", "there is nothing to change");
     if (is_stream(o) && o->base.shared->json && !o->dry_run)
         return report_usage("edit", "--json needs an output that is a file");
@@ -296,6 +285,7 @@ static int edit_named(void *context)
     int code;
 
     o->path = o->base.shared->args[0];
+    o->target.replace = o->base.shared->force;
     code = check_arguments(o);
     if (code != CODE_OK)
         return code;
@@ -312,22 +302,17 @@ static void release(void *context)
 }
 
 const command_line command_edit = {
-    .operands = "FILE",
+    .operands = {"FILE", 1, 1, "one FILE is needed, and nothing else"},
     .doc =
         "Change the metadata of a model.\v"
         "Tensor data is not written: the new metadata goes over the old one, or into blocks that "
         "the file system inserts in front (ext4, XFS).  Where neither is possible or safe, gufo "
         "writes a new file under the same name, and the system shares or copies the data.  -v "
-        "shows "
-        "which.\n\n"
+        "shows which.\n\n"
         "Without TYPE a new key is a bool (true, false), an integer, a float32 or a string, as "
         "its value looks.  An edit that was interrupted is completed by --recover FILE, or by "
         "the next edit.",
-    .options = edit_table,
-    .size = sizeof(edit_options),
-    .least = 1,
-    .most = 1,
-    .needed = "one FILE is needed, and nothing else",
+    COMMAND_OPTIONS(edit_table, edit_options),
     .run = edit_named,
     .release = release,
 };

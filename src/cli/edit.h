@@ -2,13 +2,14 @@
  *
  *     edit.c           the command line, and the work
  *     edit_changes.c   one change after the other
- *     edit_values.c    --set: from text to a typed value
+ *     edit_values.c    --set and its kin: values from text and files
  *     edit_json.c      --set-json: arrays
  *     edit_report.c    the report */
 #ifndef CLI_EDIT_H
 #define CLI_EDIT_H
 
 #include "cli/options.h"
+#include "format/value/encode.h"
 
 #include "gufo/edit.h"
 
@@ -33,11 +34,10 @@ typedef struct edit_operation {
 
 typedef struct edit_options {
     command_input base;
-    const char *path, *output; /* `output` may be NULL */
+    const char *path;
+    gufo_edit_target target;
     edit_operation *operations;
     size_t count;
-    gufo_edit_in_place in_place;
-    uint64_t reserve;
     bool dry_run, recover;
 } edit_options;
 
@@ -48,34 +48,36 @@ int edit_apply_operations(gufo_edit *edit, edit_options *options);
 /* What must not be changed, or not without a word. */
 int edit_check_changes(gufo_edit *edit, const edit_options *options);
 
+/* An operation on its way into the document. */
+typedef struct edit_change {
+    gufo_document *document;
+    const edit_options *options;
+    edit_operation *operation; /* its text is KEY=REST, except where there is no key: */
+    const char *option;        /* "--set" */
+    const char *key, *rest;    /* NULL */
+    gufo_error error;
+} edit_change;
+
+/* What the library said, in `error`, of an option about `text`.  Returns the exit code. */
+int edit_check(const edit_change *change, const char *text, gufo_status status);
+
 /* ---- edit_values.c -------------------------------------------------------------------------- */
 
-typedef enum edit_value_result {
-    EDIT_VALUE_GOOD,
-    EDIT_VALUE_UNFIT, /* `type` cannot hold it */
-    EDIT_VALUE_ARRAY, /* arrays are not given like this */
-} edit_value_result;
-
-/* [TYPE:]VALUE.  Without TYPE the type is that of `old` (NULL: there is no such key, and the text
- * says).  `*type` is the one that was tried. */
-edit_value_result edit_read_value(const char *text, const gufo_value *old, gufo_value *out,
-                                  gufo_value_type *type);
+/* Each returns the exit code. */
+int edit_set(edit_change *change);
+int edit_set_string(edit_change *change);
+int edit_set_file(edit_change *change);
+int edit_set_json(edit_change *change);
 
 /* ---- edit_json.c ---------------------------------------------------------------------------- */
 
 #define EDIT_JSON_MESSAGE 160
 
-/* A value of `type` in JSON, or an array of such values, or arrays of arrays. */
-typedef struct edit_json {
-    bool is_array;
-    gufo_value value; /* of `type`, or: */
-    gufo_items array;
-} edit_json;
-
-/* False, with the reason in `message`, for text that is not JSON or does not fit the type. */
-bool edit_json_read(gufo_value_type type, const char *text, edit_json *out,
+/* A value of `type` in JSON, or an array of such values, or arrays of arrays; what it points to is
+ * in `to`, whose buffer is to be freed in any case.  False, with the reason in `message`, for text
+ * that is not JSON or does not fit the type. */
+bool edit_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
                     char message[EDIT_JSON_MESSAGE]);
-void edit_json_free(edit_json *json);
 
 /* ---- edit_report.c -------------------------------------------------------------------------- */
 
@@ -83,7 +85,6 @@ void edit_json_free(edit_json *json);
 typedef struct edit_report {
     char *text;
     size_t len;
-    uint64_t changes;
 } edit_report;
 
 /* Writes the differences down, in the form that the options ask for.  Returns the exit code. */

@@ -3,9 +3,13 @@
  * Numbers are read as numbers of the type, never through a double, so that every uint64 is exact.
  * TYPE is that of the innermost values; brackets make arrays of it.  What the command writes with
  * --json is understood: "nan", "inf" and "-inf" for floats, {"base64": "..."} for strings that are
- * not UTF-8. */
+ * not UTF-8.
+ *
+ * The value is encoded while it is read: an array is its elements as a file stores them. */
 #include "cli/edit.h"
 
+#include "base/bytes.h"
+#include "base/memory.h"
 #include "cli/value_read.h"
 
 #include <stdio.h>
@@ -16,6 +20,7 @@
 typedef struct reader {
     gufo_value_type type;
     const char *text, *at;
+    encoder *to;
     char *message;
 } reader;
 
@@ -25,6 +30,11 @@ static bool fail(reader *r, const char *what)
         snprintf(r->message, EDIT_JSON_MESSAGE, "character %zu: %s", (size_t)(r->at - r->text) + 1,
                  what);
     return false;
+}
+
+static bool put(reader *r, const void *bytes, size_t count)
+{
+    return encode_bytes(r->to, bytes, count) || fail(r, "out of memory");
 }
 
 static void skip_space(reader *r)
@@ -41,79 +51,18 @@ static bool take(reader *r, char wanted)
     return true;
 }
 
-/* ---- lists ---------------------------------------------------------------------------------- */
-
-/* What is being collected: elements of `size` bytes. */
-typedef struct list {
-    char *items;
-    uint64_t count, room;
-    size_t size;
-} list;
-
-static void *list_add(reader *r, list *l)
-{
-    if (l->count == l->room) {
-        uint64_t room = l->room == 0 ? 8 : l->room * 2;
-        char *larger = realloc(l->items, (size_t)room * l->size);
-
-        if (larger == NULL) {
-            (void)fail(r, "out of memory");
-            return NULL;
-        }
-        l->items = larger;
-        l->room = room;
-    }
-    return memset(l->items + l->count++ * l->size, 0, l->size);
-}
-
-/* Lists point to what is constant for others, but was allocated here. */
-static void free_own(const void *block)
-{
-    void *own;
-
-    memcpy(&own, &block, sizeof own);
-    free(own);
-}
-
-static void free_items(const gufo_items *array)
-{
-    const gufo_str *strings = array->items;
-    const gufo_items *arrays = array->items;
-
-    for (uint64_t i = 0; i < array->count; i++) {
-        if (array->type == GUFO_VALUE_STRING)
-            free_own(strings[i].data);
-        else if (array->type == GUFO_VALUE_ARRAY)
-            free_items(&arrays[i]);
-    }
-    free_own(array->items);
-}
-
 /* ---- strings -------------------------------------------------------------------------------- */
-
-static int hex_digit(char c)
-{
-    static const char digits[] = "0123456789abcdefABCDEF";
-    const char *found = c != '\0' ? strchr(digits, c) : NULL;
-
-    if (found == NULL)
-        return -1;
-    return (int)(found - digits) < 16 ? (int)(found - digits) : (int)(found - digits) - 6;
-}
 
 /* Four hex digits after "\u". */
 static bool read_unit(reader *r, uint32_t *unit)
 {
-    *unit = 0;
-    for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(*r->at);
+    char digits[5];
 
-        if (digit < 0)
-            return fail(r, "\\u needs four hex digits");
-        *unit = *unit << 4 | (uint32_t)digit;
-        r->at++;
-    }
-    return true;
+    snprintf(digits, sizeof digits, "%s", r->at);
+    digits[strspn(digits, "0123456789abcdefABCDEF")] = '\0';
+    r->at += strlen(digits);
+    *unit = (uint32_t)strtoul(digits, NULL, 16);
+    return strlen(digits) == 4 || fail(r, "\\u needs four hex digits");
 }
 
 /* A code point, from one unit or a pair of surrogates. */
@@ -136,48 +85,34 @@ static bool read_code_point(reader *r, uint32_t *code_point)
     return true;
 }
 
-static bool put_bytes(reader *r, list *out, const char *bytes, size_t count)
+static bool put_code_point(reader *r, uint32_t c)
 {
-    for (size_t i = 0; i < count; i++) {
-        char *added = list_add(r, out);
-
-        if (added == NULL)
-            return false;
-        *added = bytes[i];
-    }
-    return true;
-}
-
-static bool put_code_point(reader *r, list *out, uint32_t c)
-{
-    char bytes[4];
-    size_t count = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
     static const unsigned char leads[] = {0, 0, 0xc0, 0xe0, 0xf0};
+    size_t count = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    char bytes[4];
 
     for (size_t i = count - 1; i > 0; i--, c >>= 6)
         bytes[i] = (char)(0x80 | (c & 0x3f));
     bytes[0] = (char)(leads[count] | c);
-    return put_bytes(r, out, bytes, count);
+    return put(r, bytes, count);
 }
 
-static bool read_escape(reader *r, list *out)
+static bool read_escape(reader *r)
 {
     static const char names[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
     const char *found = *r->at != '\0' ? strchr(names, *r->at) : NULL;
     uint32_t code_point;
 
-    if (found != NULL) {
-        r->at++;
-        return put_bytes(r, out, bytes + (found - names), 1);
-    }
-    if (*r->at != 'u')
+    if (found == NULL && *r->at != 'u')
         return fail(r, "unknown escape");
     r->at++;
-    return read_code_point(r, &code_point) && put_code_point(r, out, code_point);
+    if (found != NULL)
+        return put(r, bytes + (found - names), 1);
+    return read_code_point(r, &code_point) && put_code_point(r, code_point);
 }
 
-/* After the opening quote.  The list gets a terminator, which does not count. */
-static bool read_string(reader *r, list *out)
+/* After the opening quote. */
+static bool read_string(reader *r)
 {
     while (*r->at != '"') {
         if ((unsigned char)*r->at < 0x20)
@@ -185,74 +120,69 @@ static bool read_string(reader *r, list *out)
                                           : "control characters have to be escaped");
         if (*r->at == '\\') {
             r->at++;
-            if (!read_escape(r, out))
+            if (!read_escape(r))
                 return false;
-        } else if (!put_bytes(r, out, r->at++, 1))
+        } else if (!put(r, r->at++, 1))
             return false;
     }
     r->at++;
-    if (!put_bytes(r, out, "", 1))
-        return false;
-    out->count--;
     return true;
 }
 
-static int base64_digit(char c)
+/* Replaces what was read since `start` by the bytes that it encodes. */
+static bool decode_base64(reader *r, size_t start)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    const char *found = c != '\0' ? strchr(digits, c) : NULL;
-
-    return found != NULL ? (int)(found - digits) : -1;
-}
-
-/* Replaces the text by the bytes that it encodes. */
-static bool decode_base64(reader *r, list *text)
-{
+    buffer *out = &r->to->out;
     uint32_t bits = 0;
     unsigned held = 0;
-    uint64_t end = text->count, out = 0;
+    size_t size = out->len - start, end = out->len;
 
-    while (end > 0 && end + 2 > text->count && text->items[end - 1] == '=')
+    while (end > start && end + 2 > out->len && out->data[end - 1] == '=')
         end--;
-    for (uint64_t i = 0; i < end; i++) {
-        int digit = base64_digit(text->items[i]);
+    out->len = start;
+    for (size_t i = start; i < end; i++) {
+        const char *digit = memchr(digits, out->data[i], sizeof digits - 1);
 
-        if (digit < 0)
+        if (digit == NULL)
             return fail(r, "not base64");
-        bits = bits << 6 | (uint32_t)digit;
+        bits = bits << 6 | (uint32_t)(digit - digits);
         held += 6;
         if (held >= 8) {
             held -= 8;
-            text->items[out++] = (char)(bits >> held);
+            out->data[out->len++] = (uint8_t)(bits >> held);
         }
     }
-    if (text->count % 4 != 0 || held >= 6)
-        return fail(r, "not base64");
-    text->count = out;
+    return (size % 4 == 0 && held < 6) || fail(r, "not base64");
+}
+
+/* "base64": " */
+static bool read_base64_key(reader *r)
+{
+    static const char key[] = "base64";
+    buffer *out = &r->to->out;
+    size_t start = out->len;
+
+    if (!read_string(r))
+        return false;
+    if (out->len - start != strlen(key) || memcmp(out->data + start, key, strlen(key)) != 0 ||
+        !take(r, ':') || !take(r, '"'))
+        return fail(r, "expected {\"base64\": \"...\"}");
+    out->len = start;
     return true;
 }
 
-/* "text" or {"base64": "..."}: any bytes, which the caller frees. */
-static bool read_text(reader *r, gufo_str *out)
+/* "text" or {"base64": "..."}: any bytes. */
+static bool read_text(reader *r)
 {
-    list text = {.size = 1}, key = {.size = 1};
-    bool good, coded = take(r, '{');
+    bool coded = take(r, '{');
+    size_t start = r->to->out.len;
 
-    good = take(r, '"') || fail(r, coded ? "expected {\"base64\": \"...\"}" : "expected a string");
-    if (good && coded) {
-        good = read_string(r, &key);
-        if (good && (strcmp(key.items, "base64") != 0 || !take(r, ':') || !take(r, '"')))
-            good = fail(r, "expected {\"base64\": \"...\"}");
-    }
-    good = good && read_string(r, &text);
-    if (good && coded)
-        good = (take(r, '}') || fail(r, "expected }")) && decode_base64(r, &text);
-    free(key.items);
-    if (good)
-        *out = (gufo_str){text.items, (size_t)text.count};
-    else
-        free(text.items);
-    return good;
+    if (!take(r, '"'))
+        return fail(r, coded ? "expected {\"base64\": \"...\"}" : "expected a string");
+    if ((coded && !read_base64_key(r)) || !read_string(r))
+        return false;
+    return !coded || ((take(r, '}') || fail(r, "expected }")) && decode_base64(r, start));
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
@@ -274,109 +204,103 @@ static bool read_word(reader *r, gufo_value *out)
     return true;
 }
 
-/* Stores a number in the C type of its value type. */
-static void store(const gufo_value *value, void *to)
-{
-    float single = (float)(value->type == GUFO_VALUE_FLOAT32 ? value->as.f : 0);
-    uint8_t u8 = (uint8_t)value->as.u;
-    uint16_t u16 = (uint16_t)value->as.u;
-    uint32_t u32 = (uint32_t)value->as.u;
+static bool read_array(reader *r, unsigned depth, gufo_value_type *type, uint64_t *count);
 
-    if (value->type == GUFO_VALUE_FLOAT32)
-        memcpy(to, &single, sizeof single);
-    else if (value->type == GUFO_VALUE_BOOL)
-        memcpy(to, &value->as.b, sizeof value->as.b);
-    else if (gufo_value_type_size(value->type) == 8)
-        memcpy(to, &value->as, 8);
-    else if (gufo_value_type_size(value->type) == 4)
-        memcpy(to, &u32, sizeof u32);
-    else if (gufo_value_type_size(value->type) == 2)
-        memcpy(to, &u16, sizeof u16);
-    else
-        memcpy(to, &u8, sizeof u8);
+static const uint8_t zeros[12]; /* until a length or number is known */
+
+/* Inside an array, a string comes after its length. */
+static bool read_inner_text(reader *r)
+{
+    size_t start = r->to->out.len;
+
+    if (!put(r, zeros, 8) || !read_text(r))
+        return false;
+    store_u64(r->to->out.data + start, r->to->out.len - start - 8, false);
+    return true;
 }
 
-static bool read_array(reader *r, unsigned depth, gufo_items *out);
-
-static size_t item_size(gufo_value_type type)
+/* And an array after the type of its elements and their number. */
+static bool read_inner_array(reader *r, unsigned depth)
 {
-    if (type == GUFO_VALUE_ARRAY)
-        return sizeof(gufo_items);
-    return type == GUFO_VALUE_STRING ? sizeof(gufo_str) : gufo_value_type_size(type);
+    size_t start = r->to->out.len;
+    gufo_value_type type;
+    uint64_t count;
+
+    if (!put(r, zeros, 4 + 8) || !read_array(r, depth, &type, &count))
+        return false;
+    store_u32(r->to->out.data + start, type, false);
+    store_u64(r->to->out.data + start + 4, count, false);
+    return true;
 }
 
-static bool read_element(reader *r, unsigned depth, gufo_value_type type, list *l)
+static bool read_element(reader *r, unsigned depth, gufo_value_type type)
 {
     gufo_value value;
-    void *added;
+    uint8_t bytes[8];
 
     skip_space(r);
     if ((*r->at == '[') != (type == GUFO_VALUE_ARRAY))
         return fail(r, "an array holds either arrays or values, not both");
-    added = list_add(r, l);
-    if (added == NULL)
-        return false;
-    if (*r->at == '[')
-        return read_array(r, depth + 1, added);
-    if (r->type == GUFO_VALUE_STRING)
-        return read_text(r, added);
+    if (type == GUFO_VALUE_ARRAY)
+        return read_inner_array(r, depth + 1);
+    if (type == GUFO_VALUE_STRING)
+        return read_inner_text(r);
     if (!read_word(r, &value))
         return false;
-    store(&value, added);
-    return true;
+    number_bytes(&value, bytes);
+    return put(r, bytes, gufo_value_type_size(type));
 }
 
-/* After "[" has been seen.  Fills *out also on failure, so that it can be freed. */
-static bool read_array(reader *r, unsigned depth, gufo_items *out)
+/* After "[" has been seen. */
+static bool read_array(reader *r, unsigned depth, gufo_value_type *type, uint64_t *count)
 {
-    list l = {0};
-    bool good = depth <= GUFO_MAX_DEPTH || fail(r, "arrays are nested too deep"), more;
-
+    if (depth > GUFO_MAX_DEPTH)
+        return fail(r, "arrays are nested too deep");
     r->at++;
     skip_space(r);
-    out->type = *r->at == '[' ? GUFO_VALUE_ARRAY : r->type;
-    l.size = item_size(out->type);
-    more = good && !take(r, ']');
-    while (more) {
-        good = read_element(r, depth, out->type, &l);
-        more = good && take(r, ',');
-        if (good && !more)
-            good = take(r, ']') || fail(r, "expected , or ]");
-    }
-    out->count = l.count;
-    out->items = l.items;
-    return good;
+    *type = *r->at == '[' ? GUFO_VALUE_ARRAY : r->type;
+    *count = 0;
+    if (take(r, ']'))
+        return true;
+    do {
+        if (!read_element(r, depth, *type))
+            return false;
+        ++*count;
+    } while (take(r, ','));
+    return take(r, ']') || fail(r, "expected , or ]");
 }
 
-bool edit_json_read(gufo_value_type type, const char *text, edit_json *out,
-                    char message[EDIT_JSON_MESSAGE])
+static bool read_value(reader *r, gufo_value *out)
 {
-    reader r = {type, text, text, message};
+    const buffer *bytes = &r->to->out;
+    gufo_array *array = &out->as.array;
     bool good;
 
-    *out = (edit_json){0};
-    message[0] = '\0';
-    skip_space(&r);
-    out->is_array = *r.at == '[';
-    if (out->is_array)
-        good = read_array(&r, 1, &out->array);
-    else if (type == GUFO_VALUE_STRING) {
-        out->value.type = type;
-        good = read_text(&r, &out->value.as.str);
-    } else
-        good = read_word(&r, &out->value);
-    skip_space(&r);
-    if (good && *r.at != '\0')
-        good = fail(&r, "there is text after the value");
-    if (!good)
-        edit_json_free(out);
+    skip_space(r);
+    if (*r->at == '[') {
+        out->type = GUFO_VALUE_ARRAY;
+        good = read_array(r, 1, &array->type, &array->count);
+        array->data = bytes->data;
+        array->size = bytes->len;
+        array->encoding = (gufo_encoding){3, HOST_IS_BIG_ENDIAN};
+        return good;
+    }
+    if (r->type != GUFO_VALUE_STRING)
+        return read_word(r, out);
+    good = read_text(r);
+    *out = (gufo_value){r->type, .as.str = {(const char *)bytes->data, bytes->len}};
     return good;
 }
 
-void edit_json_free(edit_json *json)
+bool edit_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
+                    char message[EDIT_JSON_MESSAGE])
 {
-    free_items(&json->array);
-    if (json->value.type == GUFO_VALUE_STRING)
-        free_own(json->value.as.str.data);
-    *json = (edit_json){0};
+    reader r = {type, text, text, to, message};
+
+    *to = (encoder){.out.allocator = &default_allocator, .big = HOST_IS_BIG_ENDIAN};
+    message[0] = '\0';
+    if (!put(&r, "", 0) || !read_value(&r, out)) /* even nothing has an address */
+        return false;
+    skip_space(&r);
+    return *r.at == '\0' || fail(&r, "there is text after the value");
 }

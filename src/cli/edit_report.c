@@ -15,12 +15,20 @@
 static const value_style line_style = {
     .limit = 8, .columns = 60, .array_columns = 60, .string_columns = 20};
 
-/* Where differences are written to. */
-typedef struct reporting {
-    FILE *out;
-    json_writer json;
-    uint64_t count;
-} reporting;
+static const struct {
+    const char *sign, *name; /* in text and in JSON */
+} kinds[] = {
+    [GUFO_CHANGE_REMOVED] = {"- ", "removed"},
+    [GUFO_CHANGE_RENAMED] = {"> ", "renamed"},
+    [GUFO_CHANGE_CHANGED] = {"~ ", "changed"},
+    [GUFO_CHANGE_ADDED] = {"+ ", "added"},
+    [GUFO_CHANGE_TENSOR_RENAMED] = {"> tensor ", "tensor-renamed"},
+};
+
+static bool is_renamed(const gufo_change *change)
+{
+    return change->kind == GUFO_CHANGE_RENAMED || change->kind == GUFO_CHANGE_TENSOR_RENAMED;
+}
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
@@ -39,57 +47,42 @@ static void put_value(FILE *out, const gufo_value *value)
  *     > old.name -> new.name */
 static void report_as_text(void *context, const gufo_change *change)
 {
-    static const char signs[] = {[GUFO_CHANGE_REMOVED] = '-',
-                                 [GUFO_CHANGE_RENAMED] = '>',
-                                 [GUFO_CHANGE_CHANGED] = '~',
-                                 [GUFO_CHANGE_ADDED] = '+',
-                                 [GUFO_CHANGE_TENSOR_RENAMED] = '>'};
-    reporting *t = context;
-    bool both = change->old_value != NULL && change->new_value != NULL;
+    FILE *out = ((json_writer *)context)->out;
 
-    t->count++;
-    fprintf(t->out, "%c %s", signs[change->kind],
-            change->kind == GUFO_CHANGE_TENSOR_RENAMED ? "tensor " : "");
-    text_put(t->out, change->old_name, TEXT_PLAIN);
-    if (change->old_value != NULL || change->new_value != NULL)
-        fputs(": ", t->out);
+    fputs(kinds[change->kind].sign, out);
+    text_put(out, change->old_name, TEXT_PLAIN);
+    if (is_renamed(change)) {
+        fputs(" -> ", out);
+        text_put(out, change->new_name, TEXT_PLAIN);
+    } else
+        fputs(": ", out);
     if (change->old_value != NULL)
-        put_value(t->out, change->old_value);
-    if (both || (change->old_value == NULL && change->new_value == NULL))
-        fputs(" -> ", t->out);
+        put_value(out, change->old_value);
+    if (change->old_value != NULL && change->new_value != NULL)
+        fputs(" -> ", out);
     if (change->new_value != NULL)
-        put_value(t->out, change->new_value);
-    else if (change->old_value == NULL)
-        text_put(t->out, change->new_name, TEXT_PLAIN);
-    putc('\n', t->out);
+        put_value(out, change->new_value);
+    putc('\n', out);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
 static void write_entry(json_writer *j, const char *member, gufo_str name, const gufo_value *value)
 {
-    const gufo_entry entry = {.key = name, .value = value != NULL ? *value : (gufo_value){0}};
-
     if (value != NULL)
-        (void)value_write_entry(j, member, &entry, ARRAY_LIMIT);
+        (void)value_write_entry(j, member, &(gufo_entry){.key = name, .value = *value},
+                                ARRAY_LIMIT);
     else
         json_write_null(j, member);
 }
 
 static void report_as_json(void *context, const gufo_change *change)
 {
-    static const char *const names[] = {[GUFO_CHANGE_REMOVED] = "removed",
-                                        [GUFO_CHANGE_RENAMED] = "renamed",
-                                        [GUFO_CHANGE_CHANGED] = "changed",
-                                        [GUFO_CHANGE_ADDED] = "added",
-                                        [GUFO_CHANGE_TENSOR_RENAMED] = "tensor-renamed"};
-    reporting *t = context;
-    json_writer *j = &t->json;
+    json_writer *j = context;
 
-    t->count++;
     json_begin_object(j, NULL);
-    json_write_text(j, "change", names[change->kind]);
-    if (change->kind == GUFO_CHANGE_RENAMED || change->kind == GUFO_CHANGE_TENSOR_RENAMED) {
+    json_write_text(j, "change", kinds[change->kind].name);
+    if (is_renamed(change)) {
         json_write_str(j, "from", change->old_name);
         json_write_str(j, "to", change->new_name);
     } else {
@@ -104,47 +97,40 @@ static void report_as_json(void *context, const gufo_change *change)
 int edit_report_changes(edit_report *report, gufo_edit *edit, const edit_options *options)
 {
     bool json = options->base.shared->json;
-    reporting t = {.out = open_memstream(&report->text, &report->len)};
+    FILE *out = open_memstream(&report->text, &report->len);
+    json_writer j = json_writer_start(out);
     gufo_status status;
     gufo_error error = {0};
 
-    if (t.out == NULL)
+    if (out == NULL)
         return report_memory(NULL);
-    t.json = json_writer_start(t.out);
     status = gufo_document_changes(gufo_edit_document(edit), json ? report_as_json : report_as_text,
-                                   &t, &error);
-    report->changes = t.count;
-    if (fclose(t.out) != 0 && status == GUFO_OK)
+                                   &j, &error);
+    if (fclose(out) != 0 && status == GUFO_OK)
         return report_memory(NULL);
-    if (status == GUFO_OK)
-        return CODE_OK;
-    return report_error(options->path, &error);
+    return status == GUFO_OK ? CODE_OK : report_error(options->path, &error);
 }
 
 /* ---- the way -------------------------------------------------------------------------------- */
 
 static void print_way(const gufo_edit_plan *plan)
 {
-    switch (plan->way) {
-    case GUFO_EDIT_NOTHING:
+    if (plan->way == GUFO_EDIT_NOTHING)
         puts("nothing: the file is like that already");
-        return;
-    case GUFO_EDIT_OVERWRITE:
+    else if (plan->way == GUFO_EDIT_OVERWRITE)
         printf("overwrite: the metadata is written over the old one; tensor data stays at byte "
                "%" PRIu64 "\n",
                plan->data_offset);
-        return;
-    case GUFO_EDIT_INSERT:
+    else if (plan->way == GUFO_EDIT_INSERT)
         printf("insert: %" PRIu64 " bytes are inserted in front, and the metadata is written; "
                "tensor data is at byte %" PRIu64 "\n",
                plan->data_offset - plan->old_data_offset, plan->data_offset);
-        break;
-    case GUFO_EDIT_REWRITE:
+    else
         printf("rewrite: a new file of %" PRIu64 " bytes, tensor data from byte %" PRIu64 "%s\n",
                plan->file_size, plan->data_offset,
                plan->relaid ? ", laid out for the new alignment" : "");
-        break;
-    }
+    if (plan->way == GUFO_EDIT_NOTHING || plan->way == GUFO_EDIT_OVERWRITE)
+        return;
     printf("  no overwrite: %s\n", plan->not_overwritten);
     if (plan->way == GUFO_EDIT_REWRITE)
         printf("  no insert: %s\n", plan->not_inserted);
@@ -155,17 +141,6 @@ static void write_reason(json_writer *j, const char *member, const char *reason)
     json_write_text(j, member, reason[0] != '\0' ? reason : NULL);
 }
 
-static void write_plan(json_writer *j, const gufo_edit_plan *plan)
-{
-    json_write_text(j, "way", gufo_edit_way_name(plan->way));
-    json_write_u64(j, "old_data_offset", plan->old_data_offset);
-    json_write_u64(j, "data_offset", plan->data_offset);
-    json_write_u64(j, "size", plan->file_size);
-    json_write_u64(j, "padding", plan->padding);
-    write_reason(j, "no_overwrite", plan->not_overwritten);
-    write_reason(j, "no_insert", plan->not_inserted);
-}
-
 /* The array of changes has been written down already. */
 static void print_json(const edit_report *report, const gufo_edit_plan *plan,
                        const edit_options *options)
@@ -174,9 +149,15 @@ static void print_json(const edit_report *report, const gufo_edit_plan *plan,
 
     json_begin_object(&j, NULL);
     json_write_text(&j, "path", options->path);
-    json_write_text(&j, "output", options->output);
+    json_write_text(&j, "output", options->target.output);
     json_write_bool(&j, "dry_run", options->dry_run);
-    write_plan(&j, plan);
+    json_write_text(&j, "way", gufo_edit_way_name(plan->way));
+    json_write_u64(&j, "old_data_offset", plan->old_data_offset);
+    json_write_u64(&j, "data_offset", plan->data_offset);
+    json_write_u64(&j, "size", plan->file_size);
+    json_write_u64(&j, "padding", plan->padding);
+    write_reason(&j, "no_overwrite", plan->not_overwritten);
+    write_reason(&j, "no_insert", plan->not_inserted);
     json_begin_array(&j, "changes");
     fwrite(report->text, 1, report->len, stdout);
     json_end_array(&j);

@@ -20,21 +20,15 @@ static const command_option endian_table[] = {
     {0},
 };
 
-static gufo_byte_order order_for(const gufo_model *set, wanted_order wanted)
-{
-    bool is_big = gufo_model_facts(gufo_model_shard(set, 0)).byte_order == GUFO_BIG_ENDIAN;
-    bool big = wanted == ORDER_OTHER ? !is_big : wanted == ORDER_BIG;
-
-    return big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN;
-}
-
-static int plan(copying *job, gufo_error *error)
+static gufo_job *plan(copying *job, gufo_error *error)
 {
     wanted_order wanted = ((const endian_options *)(const void *)job)->order;
-    const gufo_endian_options options = {.order = order_for(job->model, wanted)};
+    const gufo_model *first = gufo_model_shard(job->model, 0);
+    bool is_big = gufo_model_facts(first).byte_order == GUFO_BIG_ENDIAN;
+    bool big = wanted == ORDER_OTHER ? !is_big : wanted == ORDER_BIG;
+    const gufo_endian_options options = {.order = big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN};
 
-    job->plan = gufo_job_endian(job->model, &options, error);
-    return CODE_OK;
+    return gufo_job_endian(job->model, &options, error);
 }
 
 static int endian(void *context)
@@ -48,15 +42,11 @@ static int endian(void *context)
 }
 
 const command_line command_endian = {
-    .operands = "FILE OUT",
+    .operands = {"FILE OUT", 2, 2, "FILE and OUT are needed"},
     .doc = "Write a model in the other byte order.\v"
            "Metadata and the numbers inside the blocks of every tensor are swapped.  OUT is of "
            "version 3.  If FILE is the first shard of a set, OUT must have the name of the first "
            "shard of a set of as many.",
-    .options = endian_table,
-    .size = sizeof(endian_options),
-    .least = 2,
-    .most = 2,
-    .needed = "FILE and OUT are needed",
+    COMMAND_OPTIONS(endian_table, endian_options),
     .run = endian,
 };

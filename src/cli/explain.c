@@ -25,77 +25,62 @@ static void put_name(const char *name)
     printf("  %-*s", NAME_COLUMNS, name);
 }
 
-/* A list of words that continues on further lines. */
-typedef struct word_list {
-    const char *name; /* of the list; NULL once it has begun */
-    size_t column;
-} word_list;
-
-static void put_word(void *context, const char *word)
+/* The architectures that use a row, on as many lines as they need. */
+static void print_users(const catalogue *c, const char *name)
 {
-    word_list *list = context;
-    size_t len = strlen(word);
+    size_t next = 0, column = 0;
+    const char *arch;
 
-    if (list->name != NULL) {
-        put_name(list->name);
-        list->name = NULL;
-        list->column = NAME_COLUMNS + 2;
-    } else if (list->column + strlen(", ") + len + strlen(",") > LINE_COLUMNS) {
-        printf(",\n%*s", NAME_COLUMNS + 2, "");
-        list->column = NAME_COLUMNS + 2;
-    } else {
-        fputs(", ", stdout);
-        list->column += 2;
+    while ((arch = catalogue_user(c, name, &next)) != NULL) {
+        if (column == 0) {
+            put_name("used by");
+            column = NAME_COLUMNS + 2;
+        } else if (column + strlen(", ") + strlen(arch) + strlen(",") > LINE_COLUMNS) {
+            printf(",\n%*s", NAME_COLUMNS + 2, "");
+            column = NAME_COLUMNS + 2;
+        } else
+            column += (size_t)printf(", ");
+        column += (size_t)printf("%s", arch);
     }
-    fputs(word, stdout);
-    list->column += len;
+    if (column > 0)
+        putc('\n', stdout);
 }
 
-static void print_match(const catalogue *c, size_t index, const char *word)
+static void print_match(const catalogue *c, const catalogue_row *row, const char *word)
 {
-    word_list users = {.name = "used by"};
     char example[EXAMPLE_SIZE];
-    catalogue_row row;
 
-    (void)c->row(index, &row);
     text_put(stdout, gufo_str_of(word), TEXT_PLAIN);
     printf("  %s\n", c->heading);
     for (size_t i = 0; c->columns.names[i] != NULL; i++)
-        if (*row.cells[i] != '\0') {
+        if (*row->cells[i] != '\0') {
             put_name(c->columns.names[i]);
-            printf("%s\n", row.cells[i]);
+            printf("%s\n", row->cells[i]);
         }
-    if (c->users != NULL)
-        c->users(index, put_word, &users);
-    if (users.name == NULL)
-        putc('\n', stdout);
+    print_users(c, row->cells[0]);
     put_name("example");
-    catalogue_example(c, index, word, example);
+    catalogue_example(c, row, word, example);
     printf("%s\n", example);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static void write_word(void *context, const char *word)
-{
-    json_write_text(context, NULL, word);
-}
-
-static void write_match(json_writer *j, const catalogue *c, size_t index, const char *word)
+static void write_match(json_writer *j, const catalogue *c, const catalogue_row *row,
+                        const char *word)
 {
     char example[EXAMPLE_SIZE];
-    catalogue_row row;
+    const char *arch;
 
-    (void)c->row(index, &row);
     json_begin_object(j, NULL);
     json_write_text(j, "kind", c->one);
-    catalogue_write_cells(j, &c->columns, &row);
-    if (c->users != NULL) {
+    catalogue_write_cells(j, &c->columns, row);
+    if (c->arch_has != NULL) {
         json_begin_array(j, "used_by");
-        c->users(index, write_word, j);
+        for (size_t next = 0; (arch = catalogue_user(c, row->cells[0], &next)) != NULL;)
+            json_write_text(j, NULL, arch);
         json_end_array(j);
     }
-    catalogue_example(c, index, word, example);
+    catalogue_example(c, row, word, example);
     json_write_text(j, "example", example);
     json_end_object(j);
 }
@@ -119,7 +104,8 @@ static int explain(void *context, const char *word)
     const command_input *input = context;
     bool json = input->shared->json;
     json_writer j = json_writer_start(stdout);
-    size_t index, matches = 0;
+    catalogue_row row;
+    size_t matches = 0;
 
     if (json) {
         json_begin_object(&j, NULL);
@@ -127,13 +113,13 @@ static int explain(void *context, const char *word)
         json_begin_array(&j, "matches");
     }
     for (size_t i = 0; i < catalogue_count; i++) {
-        if (!catalogue_lookup(&catalogues[i], word, &index))
+        if (!catalogue_lookup(&catalogues[i], word, &row))
             continue;
         matches++;
         if (json)
-            write_match(&j, &catalogues[i], index, word);
+            write_match(&j, &catalogues[i], &row, word);
         else
-            print_match(&catalogues[i], index, word);
+            print_match(&catalogues[i], &row, word);
     }
     if (json) {
         json_end_array(&j);
@@ -143,12 +129,9 @@ static int explain(void *context, const char *word)
 }
 
 const command_line command_explain = {
-    .operands = "KEY|TENSOR|TYPE|ARCH|TOKENIZER|RULE...",
+    .operands = {"KEY|TENSOR|TYPE|ARCH|TOKENIZER|RULE...", 1, 0, "no word is given"},
     .doc = "Explain a key, a tensor, a type, an architecture, a tokenizer or a rule.\v"
            "Names may be those of a file (llama.context_length, blk.3.attn_q.weight) or those of "
            "'gufo list' ({arch}.context_length).",
-    .size = sizeof(command_input),
-    .least = 1,
-    .needed = "no word is given",
     .each = explain,
 };

@@ -3,8 +3,7 @@
 #include "cli/copying.h"
 #include "cli/glob.h"
 #include "cli/report.h"
-
-#include "base/utf8.h"
+#include "cli/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,32 +59,26 @@ static bool mark(bool *chosen, const gufo_model *set, const char *wanted)
     return found;
 }
 
-/* Marks what the arguments mean, and lists it in the order of the model. */
-static int choose(extract_options *o, bool *chosen)
+/* Lists what the arguments mean, in the order of the model. */
+static int choose(extract_options *o)
 {
     const copying *job = &o->job;
-    const shared_options *shared = o->job.base.shared;
-
-    for (int i = 1; i < shared->arg_count; i++) {
-        if (mark(chosen, job->model, shared->args[i]))
-            continue;
-        report_message(job->input, "there is no tensor '%s'", shared->args[i]);
-        return CODE_NO;
-    }
-    for (uint64_t i = 0; i < gufo_tensor_count(job->model); i++)
-        if (chosen[i])
-            o->tensors[o->tensor_count++] = i;
-    return CODE_OK;
-}
-
-static int choose_all(extract_options *o)
-{
-    size_t count = (size_t)gufo_tensor_count(o->job.model); /* in memory, so it fits */
+    const shared_options *shared = job->base.shared;
+    size_t count = (size_t)gufo_tensor_count(job->model); /* in memory, so it fits */
     bool *chosen = calloc(count + 1, sizeof *chosen);
-    int code;
+    int code = CODE_OK;
 
     o->tensors = calloc(count + 1, sizeof *o->tensors);
-    code = chosen != NULL && o->tensors != NULL ? choose(o, chosen) : report_memory(NULL);
+    if (chosen == NULL || o->tensors == NULL)
+        code = report_memory(NULL);
+    for (int i = 1; i < shared->arg_count && code == CODE_OK; i++)
+        if (!mark(chosen, job->model, shared->args[i])) {
+            report_message(job->input, "there is no tensor '%s'", shared->args[i]);
+            code = CODE_NO;
+        }
+    for (size_t i = 0; i < count && code == CODE_OK; i++)
+        if (chosen[i])
+            o->tensors[o->tensor_count++] = i;
     free(chosen);
     return code;
 }
@@ -108,16 +101,8 @@ static void guess_format(extract_options *o)
  * looks like an option. */
 static bool is_harmless(gufo_str name)
 {
-    uint32_t code_point;
-
-    if (name.len == 0 || name.data[0] == '.' || name.data[0] == '-')
-        return false;
-    for (size_t step; name.len > 0; name.data += step, name.len -= step) {
-        step = utf8_decode(name, &code_point);
-        if (step == 0 || code_point == '/' || utf8_is_control(code_point))
-            return false;
-    }
-    return true;
+    return name.len > 0 && name.data[0] != '.' && name.data[0] != '-' &&
+           memchr(name.data, '/', name.len) == NULL && text_is_clean(name);
 }
 
 /* "NAME.npy" in the current folder. */
@@ -161,20 +146,19 @@ static const char *choose_hint(const extract_options *o)
     return "--dtype f32, or --format safetensors";
 }
 
-static int plan(copying *job, gufo_error *error)
+static gufo_job *plan(copying *job, gufo_error *error)
 {
     extract_options *o = (void *)job;
-    int code = choose_all(o);
 
-    if (code == CODE_OK)
-        code = choose_output(o);
-    if (code != CODE_OK)
-        return code;
+    job->code = choose(o);
+    if (job->code == CODE_OK)
+        job->code = choose_output(o);
+    if (job->code != CODE_OK)
+        return NULL;
     if (o->type > 0)
         o->what.type = gufo_element_type_by_id(types[o->type - 1]);
     job->type_hint = choose_hint(o);
-    job->plan = gufo_job_extract(job->model, o->tensors, o->tensor_count, &o->what, error);
-    return CODE_OK;
+    return gufo_job_extract(job->model, o->tensors, o->tensor_count, &o->what, error);
 }
 
 static int extract(void *context)
@@ -194,17 +178,14 @@ static void release(void *context)
 }
 
 const command_line command_extract = {
-    .operands = "FILE TENSOR...",
+    .operands = {"FILE TENSOR...", 2, 0, "FILE and TENSOR are needed"},
     .doc = "Write tensors of a model to a file of another format.\v"
            "TENSOR is a name or a GLOB; only safetensors holds several.  raw without --dtype is "
            "the bytes as they are stored; everything else is little-endian.  Without --dtype, npy "
            "and safetensors keep plain numbers as they are and get quantized ones as f32.  Without "
            "-o, OUT is the name of the tensor with the name of the format appended.  Exit status 1 "
            "means that there is no such tensor.",
-    .options = extract_table,
-    .size = sizeof(extract_options),
-    .least = 2,
-    .needed = "FILE and TENSOR are needed",
+    COMMAND_OPTIONS(extract_table, extract_options),
     .run = extract,
     .release = release,
 };

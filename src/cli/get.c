@@ -46,10 +46,11 @@ static bool is_last_part(gufo_str key, gufo_str part)
            memcmp(key.data + key.len - part.len, part.data, part.len) == 0;
 }
 
-static bool find_nearest_key(const gufo_model *file, gufo_str wanted, gufo_str *nearest)
+/* Empty if none is near. */
+static gufo_str nearest_key(const gufo_model *file, gufo_str wanted)
 {
     size_t best = wanted.len / 3 + 2;
-    bool found = false;
+    gufo_str nearest = {0};
     gufo_entry entry;
 
     for (uint64_t i = 0; i < MAX_KEYS_COMPARED && gufo_metadata_at(file, i, &entry); i++) {
@@ -57,18 +58,17 @@ static bool find_nearest_key(const gufo_model *file, gufo_str wanted, gufo_str *
             is_last_part(entry.key, wanted) ? 0 : text_distance(entry.key, wanted, best);
         if (distance < best) {
             best = distance;
-            *nearest = entry.key;
-            found = true;
+            nearest = entry.key;
         }
     }
-    return found;
+    return nearest;
 }
 
 static int report_absent(const input *in, const char *key)
 {
-    gufo_str nearest;
+    gufo_str nearest = nearest_key(in->model, gufo_str_of(key));
 
-    if (find_nearest_key(in->model, gufo_str_of(key), &nearest))
+    if (nearest.len > 0)
         report_message(in->path, "there is no key '%s'; did you mean '%.*s'?", key,
                        (int)nearest.len, nearest.data);
     else
@@ -110,88 +110,75 @@ static bool print_text(const gufo_value *value)
     return sound && !iter.changed;
 }
 
-static bool print_json(const gufo_entry *entry)
-{
-    json_writer j = json_writer_start(stdout);
-    bool sound = value_write_entry(&j, NULL, entry, VALUE_ALL);
-
-    json_writer_line(&j);
-    return sound;
-}
-
 /* The model must not be replaced by one of its values. */
-static int save_value(const input *in, gufo_str bytes, const get_options *options)
-{
-    output_guard guard;
-    int code;
-
-    if (!input_guard(in, &guard))
-        return CODE_FAILED;
-    code = save_bytes(options->output, bytes, options->base.shared->force, &guard);
-    guard_free(&guard);
-    return code;
-}
-
 static int print_raw(const input *in, const gufo_entry *entry, const get_options *options)
 {
+    gufo_str bytes = entry->value.as.str;
+    output_guard guard;
+    int code = CODE_OK;
+
     if (entry->value.type != GUFO_VALUE_STRING) {
         report_message(NULL, "--raw and -o write the bytes of a string, but '%.*s' is of type %s",
                        (int)entry->key.len, entry->key.data,
                        gufo_value_type_name(entry->value.type));
         return CODE_USAGE;
     }
-    if (options->output != NULL && !path_is_standard(options->output))
-        return save_value(in, entry->value.as.str, options);
-    fwrite(entry->value.as.str.data, 1, entry->value.as.str.len, stdout);
-    return CODE_OK;
+    if (options->output == NULL || path_is_standard(options->output))
+        fwrite(bytes.data, 1, bytes.len, stdout);
+    else if (!input_guard(in, &guard))
+        code = CODE_FAILED;
+    else {
+        code = save_bytes(options->output, bytes, options->base.shared->force, &guard);
+        guard_free(&guard);
+    }
+    return code;
 }
 
 static int print_entry(const input *in, const gufo_entry *entry, const get_options *options)
 {
+    json_writer j = json_writer_start(stdout);
+    bool sound;
+
     if (options->raw)
         return print_raw(in, entry, options);
-    if (options->base.shared->json ? print_json(entry) : print_text(&entry->value))
+    if (options->base.shared->json) {
+        sound = value_write_entry(&j, NULL, entry, VALUE_ALL);
+        json_writer_line(&j);
+    } else
+        sound = print_text(&entry->value);
+    if (sound)
         return CODE_OK;
     report_message(in->path, "changed while it was being read");
     return CODE_FAILED;
 }
 
-static int get(const char *path, const char *key, const get_options *options)
+static int get(void *context)
 {
-    input in;
+    const get_options *options = context;
+    const shared_options *shared = options->base.shared;
     gufo_entry entry;
-    int code = input_open(&in, path, &options->input);
+    input in;
+    int code;
 
+    if (shared->json && options->raw)
+        return report_usage("get", "--json and --raw exclude each other");
+    code = input_open(&in, shared->args[0], &options->input);
     if (code != CODE_OK)
         return code;
-    if (gufo_metadata_find(in.model, key, &entry))
+    if (gufo_metadata_find(in.model, shared->args[1], &entry))
         code = print_entry(&in, &entry, options);
     else
-        code = report_absent(&in, key);
+        code = report_absent(&in, shared->args[1]);
     input_close(&in);
     return code;
 }
 
-static int get_named(void *context)
-{
-    const get_options *options = context;
-    const shared_options *shared = options->base.shared;
-
-    if (shared->json && options->raw)
-        return report_usage("get", "--json and --raw exclude each other");
-    return get(shared->args[0], shared->args[1], options);
-}
-
 const command_line command_get = {
-    .operands = "FILE KEY",
+    .operands = {"FILE KEY", 2, 2, "FILE and KEY are needed, and nothing else"},
     .doc = "Print the value of a metadata key.\v"
            "Arrays are printed with one element per line.  With --json the key is printed with its "
            "type and value.  Exit status 1 means that there is no such key.",
-    .options = get_table,
-    .size = sizeof(get_options),
+    COMMAND_OPTIONS(get_table, get_options),
     .single = offsetof(get_options, input.single),
-    .least = 2,
-    .most = 2,
-    .needed = "FILE and KEY are needed, and nothing else",
-    .run = get_named,
+    .run = get,
 };

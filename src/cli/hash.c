@@ -139,15 +139,12 @@ static int hash(void *context, const char *path)
 }
 
 const command_line command_hash = {
-    .operands = "FILE...",
+    .operands = {"FILE...", 1, 0, "no FILE is given"},
     .doc = "Hash the tensor data of models.\v"
            "A line for each tensor and one for the data of all tensors, in the form that "
            "llama-gguf-hash writes and gufo verify reads: a manifest.  Metadata and padding do not "
            "count.  The lines of a set have the path of its first shard.",
-    .options = hash_table,
-    .size = sizeof(hash_options),
+    COMMAND_OPTIONS(hash_table, hash_options),
     .single = offsetof(hash_options, input.single),
-    .least = 1,
-    .needed = "no FILE is given",
     .each = hash,
 };

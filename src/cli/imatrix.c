@@ -209,15 +209,13 @@ static int run(void *context)
 }
 
 const command_line command_imatrix = {
-    .operands = "show FILE...\nmerge OUT IN...\nconvert IN OUT",
+    .operands = {"show FILE...\nmerge OUT IN...\nconvert IN OUT", 1, 0,
+                 "show, merge or convert is missing"},
     .doc =
         "Show, merge and convert importance matrices.\v"
         "For every tensor, 'show' prints how much text went into it, which experts never saw any, "
         "and what cannot be used.  'merge' writes the sum of several, 'convert' one in the other "
         "format: GGUF, or the old one of imatrix.dat.  OUT may be '-' for standard output.",
-    .options = imatrix_table,
-    .size = sizeof(imatrix_options),
-    .least = 1,
-    .needed = "show, merge or convert is missing",
+    COMMAND_OPTIONS(imatrix_table, imatrix_options),
     .run = run,
 };

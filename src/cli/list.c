@@ -1,6 +1,5 @@
 /* gufo list keys|archs|tensors|...: the tables that gufo knows. */
-#include "cli/list.h"
-
+#include "cli/catalogue.h"
 #include "cli/commands.h"
 #include "cli/report.h"
 #include "cli/stdout.h"
@@ -27,12 +26,7 @@ static const command_option list_table[] = {
 
 static bool row_at(const catalogue *c, const char *arch, size_t index, catalogue_row *out)
 {
-    return arch != NULL ? catalogue_arch_row(c, arch, index, out) : c->row(index, out);
-}
-
-static const catalogue_columns *columns_of(const catalogue *c, const char *arch)
-{
-    return arch != NULL ? catalogue_arch_columns(c) : &c->columns;
+    return arch != NULL ? c->arch_row(arch, index, out) : c->row(index, out);
 }
 
 /* An empty cell is a dash, so that each line has as many words as columns. */
@@ -41,9 +35,8 @@ static const char *shown(const char *cell)
     return *cell != '\0' ? cell : "-";
 }
 
-void list_print(const catalogue *c, const char *arch)
+static void print(const catalogue *c, const catalogue_columns *columns, const char *arch)
 {
-    const catalogue_columns *columns = columns_of(c, arch);
     int widths[CATALOGUE_CELLS] = {0};
     catalogue_row row;
     size_t last = 0;
@@ -64,7 +57,7 @@ void list_print(const catalogue *c, const char *arch)
     }
 }
 
-void list_write(const catalogue *c, const char *arch)
+static void write_json(const catalogue *c, const catalogue_columns *columns, const char *arch)
 {
     json_writer j = json_writer_start(stdout);
     catalogue_row row;
@@ -73,53 +66,46 @@ void list_write(const catalogue *c, const char *arch)
     json_begin_array(&j, c->name);
     for (size_t i = 0; row_at(c, arch, i, &row); i++) {
         json_begin_object(&j, NULL);
-        catalogue_write_cells(&j, columns_of(c, arch), &row);
+        catalogue_write_cells(&j, columns, &row);
         json_end_object(&j);
     }
     json_end_array(&j);
     json_end_document(&j);
 }
 
-/* ---- the command ---------------------------------------------------------------------------- */
-
-static int check_arch(const catalogue *c, const char *arch)
+void catalogue_list(const catalogue *c, const char *arch, bool json)
 {
-    if (arch == NULL)
-        return CODE_OK;
-    if (catalogue_arch_columns(c) == NULL)
-        return report_usage("list", "--arch is for keys and tensors, not for %s", c->name);
-    if (gufo_arch_find(gufo_str_of(arch)) != NULL)
-        return CODE_OK;
-    report_message(NULL, "there is no architecture '%s'; 'gufo list archs' lists them", arch);
-    return CODE_NO;
+    (json ? write_json : print)(c, arch != NULL ? &c->arch_columns : &c->columns, arch);
 }
+
+/* ---- the command ---------------------------------------------------------------------------- */
 
 static int list_named(void *context)
 {
     const list_options *o = context;
     const shared_options *shared = o->base.shared;
     const catalogue *c = catalogue_find(shared->args[0]);
-    int code;
 
     if (c == NULL)
         return report_usage("list", "there is no list of '%s'", shared->args[0]);
-    code = check_arch(c, o->arch);
-    if (code == CODE_OK)
-        (shared->json ? list_write : list_print)(c, o->arch);
-    return code;
+    if (o->arch != NULL && c->arch_row == NULL)
+        return report_usage("list", "--arch is for keys and tensors, not for %s", c->name);
+    if (o->arch != NULL && gufo_arch_find(gufo_str_of(o->arch)) == NULL) {
+        report_message(NULL, "there is no architecture '%s'; 'gufo list archs' lists them",
+                       o->arch);
+        return CODE_NO;
+    }
+    catalogue_list(c, o->arch, shared->json);
+    return CODE_OK;
 }
 
 const command_line command_list = {
-    .operands = "keys|archs|tensors|types|filetypes|tokenizers|pretokenizers|rules",
+    .operands = {"keys|archs|tensors|types|filetypes|tokenizers|pretokenizers|rules", 1, 1,
+                 "one of keys, archs, tensors, types, filetypes, tokenizers, pretokenizers, rules "
+                 "is needed"},
     .doc = "List what is known of GGUF files.\v"
            "In names of keys and tensors {arch} is a placeholder for the architecture, {id}, {bid} "
-           "and {xid} "
-           "for numbers, {name} for any word.  'gufo explain' describes each row.",
-    .options = list_table,
-    .size = sizeof(list_options),
-    .least = 1,
-    .most = 1,
-    .needed = "one of keys, archs, tensors, types, filetypes, tokenizers, pretokenizers, "
-              "rules is needed",
+           "and {xid} for numbers, {name} for any word.  'gufo explain' describes each row.",
+    COMMAND_OPTIONS(list_table, list_options),
     .run = list_named,
 };

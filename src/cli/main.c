@@ -2,10 +2,8 @@
  *
  *     gufo [OPTION...] COMMAND [OPTION...] FILE...
  *
- * main reads what comes before the command, finds the command in the table and lets it read the
- * rest.  Shared options may be on either side of the command. */
+ * Shared options may be on either side of the command. */
 #include "cli/commands.h"
-#include "cli/help.h"
 #include "cli/report.h"
 #include "cli/signals.h"
 #include "cli/stdout.h"
@@ -23,32 +21,14 @@ static void allow_many_files(void)
     (void)setrlimit(RLIMIT_NOFILE, &files);
 }
 
-static int run(int argc, char **argv)
-{
-    shared_options shared = {0};
-    int at;
-    int code = help_parse_top(argc, argv, &shared, &at);
-
-    if (code != 0 || shared.done)
-        return code;
-    if (at >= argc) { /* no command */
-        help_print_top(stderr);
-        return CODE_USAGE;
-    }
-    const command *found = command_find(argv[at]);
-
-    if (found == NULL)
-        return help_unknown_command(argv[at]);
-    shared.command = found->name;
-    return command_line_run(found->line, argc - at, argv + at, &shared);
-}
-
 int main(int argc, char **argv)
 {
+    shared_options shared = {0};
+
     signals_install();
     allow_many_files();
     stdout_start();
     if (argc < 1) /* execve allows that, argp does not */
         return CODE_USAGE;
-    return stdout_finish(run(argc, argv));
+    return stdout_finish(command_line_run(&command_gufo, argc, argv, &shared));
 }

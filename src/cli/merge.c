@@ -9,10 +9,9 @@ static const command_option merge_table[] = {
     {0},
 };
 
-static int plan(copying *job, gufo_error *error)
+static gufo_job *plan(copying *job, gufo_error *error)
 {
-    job->plan = gufo_job_merge(job->model, NULL, error);
-    return CODE_OK;
+    return gufo_job_merge(job->model, NULL, error);
 }
 
 static int merge(void *context)
@@ -24,14 +23,10 @@ static int merge(void *context)
 }
 
 const command_line command_merge = {
-    .operands = "FIRST OUT",
+    .operands = {"FIRST OUT", 2, 2, "FIRST and OUT are needed"},
     .doc = "Merge a shard set into one file.\v"
            "FIRST is the first shard, NAME-00001-of-000NN.gguf; the others are beside it.  Nothing "
            "is written unless all of them are there, complete, and belong together.",
-    .options = merge_table,
-    .size = sizeof(copying),
-    .least = 2,
-    .most = 2,
-    .needed = "FIRST and OUT are needed",
+    COMMAND_OPTIONS(merge_table, copying),
     .run = merge,
 };

@@ -71,7 +71,9 @@ static void list_words(const char *const *words, char *out, size_t size)
                                 words[i]);
 }
 
-bool option_choice(const char *command, const command_option *option, const char *text, void *out)
+/* One of option->words; `out` is an unsigned or an enum. */
+static bool read_choice(const char *command, const command_option *option, const char *text,
+                        void *out)
 {
     char words[128];
     unsigned number = (unsigned)option->lowest;
@@ -99,6 +101,7 @@ bool option_add(option_texts *texts, const char *text)
 bool option_store(const char *command, void *options, const option_given *given)
 {
     const command_option *option = given->option;
+    const char *text = given->text != NULL ? given->text : option->fallback;
     void *to = (char *)options + option->place;
     char name[64];
 
@@ -111,18 +114,18 @@ bool option_store(const char *command, void *options, const option_given *given)
         *(uint32_t *)to |= (uint32_t)option->lowest;
         return true;
     case OPTION_KIND_TEXT:
-        *(const char **)to = given->text;
+        *(const char **)to = text;
         return true;
     case OPTION_KIND_TEXTS:
-        return option_add(to, given->text);
+        return option_add(to, text);
     case OPTION_KIND_NUMBER:
         snprintf(name, sizeof name, "--%s", option->name);
-        return option_number(command, name, given->text, option->lowest, option->highest, to);
+        return option_number(command, name, text, option->lowest, option->highest, to);
     case OPTION_KIND_SIZE:
     case OPTION_KIND_MEMORY:
-        return read_size(command, option, given->text, to);
+        return read_size(command, option, text, to);
     case OPTION_KIND_CHOICE:
-        return option_choice(command, option, given->text, to);
+        return read_choice(command, option, text, to);
     case OPTION_KIND_READ:
         return option->read(options, given);
     }

@@ -51,6 +51,7 @@ struct command_option {
     uint64_t lowest, highest;
     const char *const *words; /* the last is NULL */
     const char *example;      /* of a size */
+    const char *fallback;     /* what stands for an argument that is left out; NULL: nothing */
     option_reader *read;
     int letter;    /* its short form */
     bool optional; /* the argument may be left out */
@@ -89,9 +90,6 @@ struct command_option {
 /* A whole number from `lowest` to `highest`; `name` is as the user writes it. */
 bool option_number(const char *command, const char *name, const char *text, uint64_t lowest,
                    uint64_t highest, uint64_t *out);
-/* One of option->words; `out` is an unsigned or an enum. */
-bool option_choice(const char *command, const command_option *option, const char *text, void *out);
-
 /* Stores what is given into the struct of a command's options. */
 bool option_store(const char *command, void *options, const option_given *given);
 

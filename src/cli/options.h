@@ -4,13 +4,15 @@
 
 #include "cli/option.h"
 
+#include "gufo/codec.h"
+
+#include <stdio.h>
+
 typedef enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
 
 typedef struct shared_options {
     const char *command; /* whose command line is read; NULL: that of gufo itself */
-    bool json;
-    bool quiet;
-    bool force;
+    bool json, quiet, force;
     unsigned verbose;
     unsigned threads; /* 0: all cores */
     color_mode color;
@@ -24,26 +26,18 @@ typedef struct command_input {
     shared_options *shared;
 } command_input;
 
-/* Keys of options without a short form. */
-enum {
-    OPTION_COLOR = 0x100,
-    OPTION_THREADS,
-    OPTION_FORCE,
-    OPTION_VERSION,
-    OPTION_SINGLE,
-    OPTION_COMMAND, /* and those that follow: rows of a command's table */
-};
+/* Their rows, the last one empty; the values go into a shared_options. */
+extern const command_option options_shared[];
 
-/* The parser of the shared options, for the `children` of another; its input is a
- * shared_options. */
-extern const struct argp_child options_children[];
-
-/* Reads a command line into the `input` of a parser, which is about `shared`.  Returns 0, or
- * CODE_USAGE after a report. */
-int options_parse(const struct argp *parser, unsigned flags, int argc, char **argv,
-                  const shared_options *shared, void *input);
+/* The help of a parser, for the command whose options these are. */
+void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out);
 
 /* Whether standard output gets colour: --color, NO_COLOR, TERM, and whether it is a terminal. */
 bool options_color(const shared_options *shared);
+
+/* GUFO_CPU from the environment, which nothing else reads, into *cpu; the best one if it is not set
+ * or empty.  Returns CODE_OK, or CODE_USAGE after a report if there is no such level, or not on
+ * this machine. */
+int options_cpu(gufo_cpu *cpu);
 
 #endif

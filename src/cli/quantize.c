@@ -5,7 +5,6 @@
 #include "cli/quantize.h"
 
 #include "cli/commands.h"
-#include "cli/cpu.h"
 #include "cli/input.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -311,7 +310,7 @@ static int plan(work *w)
     quantize_options *o = w->options;
     gufo_quantize_options *options = &o->plan;
     gufo_error error;
-    int code = cpu_from_environment(&w->cpu);
+    int code = options_cpu(&w->cpu);
 
     if (code != CODE_OK)
         return code;
@@ -476,20 +475,15 @@ static int quantize_named(void *context)
 }
 
 const command_line command_quantize = {
-    .operands = "IN [OUT] TYPE [THREADS]",
+    .operands = {"IN [OUT] TYPE [THREADS]", 2, 4, "IN, OUT and TYPE are needed"},
     .doc =
         "Change the element types of a model's tensors.\v"
         "TYPE is a file type (Q4_K_M, IQ4_XS, F16 ...), which mixes element types as "
         "llama-quantize does; the name of an element type (MXFP4, NVFP4 ...), which every tensor "
         "then gets; or COPY.  Without OUT the output is ggml-model-TYPE.gguf beside IN.\n\n"
         "While it works, the output is OUT.part.  An interrupted run leaves it, with a journal, "
-        "and "
-        "can be resumed.  The result does not depend on threads, memory or processor.",
-    .options = quantize_table,
-    .size = sizeof(quantize_options),
-    .least = 2,
-    .most = 4,
-    .needed = "IN, OUT and TYPE are needed",
+        "and can be resumed.  The result does not depend on threads, memory or processor.",
+    COMMAND_OPTIONS(quantize_table, quantize_options),
     .run = quantize_named,
     .release = release,
 };

@@ -41,7 +41,6 @@ typedef enum new_name {
 /* A file on its way. */
 typedef struct moved {
     const rename_move *move;
-    output file; /* the new name as the target, for commit.h */
     char *aside;
     new_name kind;
     bool is_aside; /* the file that had the new name */
@@ -52,6 +51,7 @@ typedef struct moved {
 
 typedef struct renaming {
     moved *list;
+    output *files; /* their new names as targets, for commit.h */
     size_t count;
     size_t failed;
     bool old_name; /* the failure is about it */
@@ -89,9 +89,11 @@ static new_name kind_of(const rename_move *move, const struct stat *from, const 
     return is_listed(move->to) && is_listed(move->from) ? NAME_SECOND : NAME_CASE;
 }
 
-static gufo_status look(renaming *r, moved *m, bool force, const output_guard *kept,
+static gufo_status look(renaming *r, size_t index, bool force, const output_guard *kept,
                         gufo_error *error)
 {
+    moved *m = &r->list[index];
+    output *file = &r->files[index];
     struct stat from, to;
     bool exists = lstat(m->move->to, &to) == 0;
     gufo_status status;
@@ -113,32 +115,13 @@ static gufo_status look(renaming *r, moved *m, bool force, const output_guard *k
                          "is another file of this command, which would be lost");
     if (m->kind == NAME_OTHER && !force)
         return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already");
-    m->file = (output){.fd = -1,
-                       .target = mem_text(&default_allocator, gufo_str_of(m->move->to)),
-                       .exists = m->kind == NAME_OTHER,
-                       .place = (uint64_t)(m - r->list), /* new names differ */
-                       .allocator = &default_allocator};
-    m->aside = m->file.target != NULL ? commit_aside_path(&m->file) : NULL;
+    *file = (output){.fd = -1,
+                     .target = mem_text(&default_allocator, gufo_str_of(m->move->to)),
+                     .exists = m->kind == NAME_OTHER,
+                     .place = index, /* new names differ */
+                     .allocator = &default_allocator};
+    m->aside = file->target != NULL ? commit_aside_path(file) : NULL;
     return m->aside != NULL ? GUFO_OK : fail_memory(error);
-}
-
-/* What a commit would refuse to put aside, or to replace, is refused here, too. */
-static gufo_status check_all(renaming *r, bool force, gufo_error *error)
-{
-    output *files = mem_zero(&default_allocator, r->count * sizeof *files);
-    gufo_status status;
-
-    if (files == NULL)
-        return fail_memory(error);
-    for (size_t i = 0; i < r->count; i++)
-        files[i] = r->list[i].file;
-    status = commit_check(files, r->count, &r->failed, error);
-    if (status == GUFO_OK)
-        status = commit_check_replace(files, r->count, force, &r->failed, error);
-    for (size_t i = 0; i < r->count; i++)
-        r->list[i].file = files[i];
-    mem_free(&default_allocator, files);
-    return status;
 }
 
 /* ---- the steps ------------------------------------------------------------------------------ */
@@ -158,7 +141,7 @@ static gufo_status put_aside(renaming *r, gufo_error *error)
         r->failed = i;
         if (m->kind == NAME_OTHER && disk_rename(m->move->to, m->aside) != 0)
             return fail_io(error, errno, "cannot put the old file aside");
-        m->is_aside = m->kind == NAME_OTHER || m->file.old != NULL;
+        m->is_aside = m->kind == NAME_OTHER || r->files[i].old != NULL;
         if (i == 0)
             sync_folder(r);
     }
@@ -264,10 +247,13 @@ static void put_back(renaming *r, gufo_error *error)
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
+/* What a commit would refuse to put aside, or to replace, is refused here, too. */
 static gufo_status rename_looked_at(renaming *r, bool force, gufo_error *error)
 {
-    gufo_status status = check_all(r, force, error);
+    gufo_status status = commit_check(r->files, r->count, &r->failed, error);
 
+    if (status == GUFO_OK)
+        status = commit_check_replace(r->files, r->count, force, &r->failed, error);
     if (status != GUFO_OK)
         return status;
     status = put_aside(r, error);
@@ -285,21 +271,25 @@ static gufo_status rename_looked_at(renaming *r, bool force, gufo_error *error)
 gufo_status rename_all(const rename_move *moves, size_t count, bool force, const output_guard *kept,
                        const char **failed_path, gufo_error *error)
 {
-    renaming r = {.list = mem_zero(&default_allocator, count * sizeof *r.list), .count = count};
-    gufo_status status = r.list != NULL ? GUFO_OK : fail_memory(error);
+    renaming r = {.list = mem_zero(&default_allocator, count * sizeof *r.list),
+                  .files = mem_zero(&default_allocator, count * sizeof *r.files),
+                  .count = count};
+    bool good = r.list != NULL && r.files != NULL;
+    gufo_status status = good ? GUFO_OK : fail_memory(error);
 
     for (size_t i = 0; i < count && status == GUFO_OK; i++) {
         r.failed = i;
         r.list[i].move = &moves[i];
-        status = look(&r, &r.list[i], force, kept, error);
+        status = look(&r, i, force, kept, error);
     }
     if (status == GUFO_OK)
         status = rename_looked_at(&r, force, error);
     *failed_path = r.old_name ? moves[r.failed].from : moves[r.failed].to;
-    for (size_t i = 0; r.list != NULL && i < count; i++) {
+    for (size_t i = 0; good && i < count; i++) {
         mem_free(&default_allocator, r.list[i].aside);
-        output_discard(&r.list[i].file);
+        output_discard(&r.files[i]);
     }
     mem_free(&default_allocator, r.list);
+    mem_free(&default_allocator, r.files);
     return status;
 }

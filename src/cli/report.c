@@ -26,12 +26,16 @@ static void start_line(const char *path)
 }
 
 /* Messages may quote arguments, and they are escaped like everything else. */
-static void put_formatted(const char *format, va_list arguments)
+static void put_line(const char *path, const char *before, const char *format, va_list arguments,
+                     const char *after)
 {
     char message[1024];
 
+    start_line(path);
     vsnprintf(message, sizeof message, format, arguments);
+    fputs(before, stderr);
     text_put(stderr, gufo_str_of(message), TEXT_PLAIN);
+    fprintf(stderr, "%s\n", after);
 }
 
 int report_error(const char *path, const gufo_error *error)
@@ -54,11 +58,9 @@ void report_message(const char *path, const char *format, ...)
 {
     va_list arguments;
 
-    start_line(path);
     va_start(arguments, format);
-    put_formatted(format, arguments);
+    put_line(path, "", format, arguments, "");
     va_end(arguments);
-    putc('\n', stderr);
 }
 
 int report_system(const char *path, int error_number)
@@ -77,27 +79,21 @@ void report_warning(const char *path, const char *format, ...)
 {
     va_list arguments;
 
-    if (quiet)
-        return;
-    start_line(path);
-    fputs("warning: ", stderr);
     va_start(arguments, format);
-    put_formatted(format, arguments);
+    if (!quiet)
+        put_line(path, "warning: ", format, arguments, "");
     va_end(arguments);
-    putc('\n', stderr);
 }
 
 int report_usage(const char *command, const char *format, ...)
 {
+    char help[64];
     va_list arguments;
 
-    start_line(NULL);
+    snprintf(help, sizeof help, " (see gufo %s%s)", command != NULL ? "help " : "--help",
+             command != NULL ? command : "");
     va_start(arguments, format);
-    put_formatted(format, arguments);
+    put_line(NULL, "", format, arguments, help);
     va_end(arguments);
-    if (command != NULL)
-        fprintf(stderr, " (see gufo help %s)\n", command);
-    else
-        fputs(" (see gufo --help)\n", stderr);
     return CODE_USAGE;
 }

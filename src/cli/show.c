@@ -50,14 +50,11 @@ static int show(void *context, const char *path)
 }
 
 const command_line command_show = {
-    .operands = "FILE...",
+    .operands = {"FILE...", 1, 0, "no FILE is given"},
     .doc = "Show what a model file is, its metadata and its tensors.\v"
            "FILE may be '-' for standard input.  The first shard of a set "
            "(NAME-00001-of-000NN.gguf) means the whole set.",
-    .options = show_table,
-    .size = sizeof(show_options),
+    COMMAND_OPTIONS(show_table, show_options),
     .single = offsetof(show_options, input.single),
-    .least = 1,
-    .needed = "no FILE is given",
     .each = show,
 };

@@ -280,12 +280,11 @@ static int generate_or_sign(void *context)
 }
 
 const command_line command_sign = {
-    .operands = "--key=SECRET FILE|MANIFEST...\n--generate NAME",
+    .operands = {"--key=SECRET FILE|MANIFEST...\n--generate NAME"},
     .doc = "Sign a manifest, so that gufo verify --key and minisign -V accept it.\v"
            "For a model FILE.manifest is made first, with SHA-256 hashes.  Keys and signatures are "
            "those of minisign.",
-    .options = sign_table,
-    .size = sizeof(sign_options),
+    COMMAND_OPTIONS(sign_table, sign_options),
     .single = offsetof(sign_options, input.single),
     .run = generate_or_sign,
 };

@@ -23,21 +23,15 @@ static const command_option split_table[] = {
     {0},
 };
 
-/* A folder alone would give files named "-00001-of-000NN.gguf". */
-static bool is_prefix(const char *path)
-{
-    size_t len = strlen(path);
-
-    return len > 0 && path[len - 1] != '/';
-}
-
 static int check_options(const split_options *o)
 {
     const char *prefix = o->job.output;
+    size_t len = strlen(prefix);
 
     if (strcmp(prefix, "-") == 0)
         return report_usage("split", "several files cannot go to standard output");
-    if (!is_prefix(prefix))
+    /* A folder alone would give files named "-00001-of-000NN.gguf". */
+    if (len == 0 || prefix[len - 1] == '/')
         return report_usage(
             "split", "OUTPREFIX has to end in the beginning of a file name, not '%s'", prefix);
     if ((o->bounds.max_size > 0) == (o->bounds.max_tensors > 0))
@@ -45,12 +39,9 @@ static int check_options(const split_options *o)
     return CODE_OK;
 }
 
-static int plan(copying *job, gufo_error *error)
+static gufo_job *plan(copying *job, gufo_error *error)
 {
-    const split_options *o = (const void *)job;
-
-    job->plan = gufo_job_split(job->model, &o->bounds, error);
-    return CODE_OK;
+    return gufo_job_split(job->model, &((split_options *)(void *)job)->bounds, error);
 }
 
 static int split(void *context)
@@ -64,15 +55,11 @@ static int split(void *context)
 }
 
 const command_line command_split = {
-    .operands = "FILE OUTPREFIX",
+    .operands = {"FILE OUTPREFIX", 2, 2, "FILE and OUTPREFIX are needed"},
     .doc = "Split a model into several files.\v"
            "The files are OUTPREFIX-00001-of-000NN.gguf and so on; all of them appear, or none.  "
            "FILE may be the first shard of a set, which is then split again.  A tensor that "
            "is larger than the limit gets its own file.",
-    .options = split_table,
-    .size = sizeof(split_options),
-    .least = 2,
-    .most = 2,
-    .needed = "FILE and OUTPREFIX are needed",
+    COMMAND_OPTIONS(split_table, split_options),
     .run = split,
 };

@@ -5,7 +5,6 @@
 #include "cli/stats.h"
 
 #include "cli/commands.h"
-#include "cli/cpu.h"
 #include "cli/glob.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -146,20 +145,17 @@ static int stats(void *context, const char *path)
 static int stats_of_all(void *context)
 {
     stats_options *options = context;
-    int code = cpu_from_environment(&options->cpu);
+    int code = options_cpu(&options->cpu);
 
     return code == CODE_OK ? command_line_each(options, stats) : code;
 }
 
 const command_line command_stats = {
-    .operands = "FILE...",
+    .operands = {"FILE...", 1, 0, "no FILE is given"},
     .doc = "Show what numbers the tensors of a model hold.\v"
            "All data is read and decoded.  Histograms are drawn with -v, and where four tensors or "
            "fewer are shown.  Exit status 1 means that no tensor matches.",
-    .options = stats_table,
-    .size = sizeof(stats_options),
+    COMMAND_OPTIONS(stats_table, stats_options),
     .single = offsetof(stats_options, input.single),
-    .least = 1,
-    .needed = "no FILE is given",
     .run = stats_of_all,
 };

@@ -33,18 +33,20 @@ static bool keeps_tensor(void *context, gufo_str name)
     return keeps;
 }
 
-static int plan(copying *job, gufo_error *error)
+static gufo_job *plan(copying *job, gufo_error *error)
 {
     strip_options *o = (void *)job;
     gufo_strip_options what = {.vocabulary_only = o->vocabulary_only,
                                .keeps_tensor = o->tensors != NULL ? keeps_tensor : NULL,
                                .context = o};
+    gufo_job *made = gufo_job_strip(job->model, &what, error);
 
-    job->plan = gufo_job_strip(job->model, &what, error);
-    if (job->plan == NULL || o->tensors == NULL || o->matched)
-        return CODE_OK;
+    if (made == NULL || o->tensors == NULL || o->matched)
+        return made;
     report_message(job->input, "no tensor matches '%s'", o->tensors);
-    return CODE_NO;
+    job->code = CODE_NO;
+    gufo_job_free(made);
+    return NULL;
 }
 
 static int strip(void *context)
@@ -59,14 +61,10 @@ static int strip(void *context)
 }
 
 const command_line command_strip = {
-    .operands = "FILE",
+    .operands = {"FILE", 1, 1, "one FILE is needed"},
     .doc = "Write a model without its tensors, or with some of them.\v"
            "What --vocab-only keeps is enough for a tokenizer: general.*, tokenizer.* and the "
            "hyperparameters of the architecture.  Exit status 1 means that no tensor matches GLOB.",
-    .options = strip_table,
-    .size = sizeof(strip_options),
-    .least = 1,
-    .most = 1,
-    .needed = "one FILE is needed",
+    COMMAND_OPTIONS(strip_table, strip_options),
     .run = strip,
 };

@@ -17,40 +17,27 @@ typedef struct piece {
     size_t columns; /* on the screen */
 } piece;
 
-typedef struct code_range {
+/* What does not fill one column: marks that sit on the character before them, and what is not seen
+ * at all; East Asian wide and full-width characters, and pictures. */
+static const struct {
     uint32_t first, last;
-} code_range;
-
-/* Marks that sit on the character before them, and what is not seen at all. */
-static const code_range zero_width[] = {
-    {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x064b, 0x065f}, {0x0e31, 0x0e31},
-    {0x0e34, 0x0e3a}, {0x1ab0, 0x1aff}, {0x1dc0, 0x1dff}, {0x200b, 0x200d}, {0x20d0, 0x20ff},
-    {0x302a, 0x302d}, {0x3099, 0x309a}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xfeff, 0xfeff},
+    size_t columns;
+} widths[] = {
+    {0x0300, 0x036f, 0},   {0x0483, 0x0489, 0}, {0x0591, 0x05bd, 0},   {0x064b, 0x065f, 0},
+    {0x0e31, 0x0e31, 0},   {0x0e34, 0x0e3a, 0}, {0x1ab0, 0x1aff, 0},   {0x1dc0, 0x1dff, 0},
+    {0x200b, 0x200d, 0},   {0x20d0, 0x20ff, 0}, {0x302a, 0x302d, 0},   {0x3099, 0x309a, 0},
+    {0xfe00, 0xfe0f, 0},   {0xfe20, 0xfe2f, 0}, {0xfeff, 0xfeff, 0},   {0x1100, 0x115f, 2},
+    {0x2e80, 0x303e, 2},   {0x3041, 0x33ff, 2}, {0x3400, 0x4dbf, 2},   {0x4e00, 0x9fff, 2},
+    {0xa000, 0xa4cf, 2},   {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2},   {0xfe30, 0xfe6f, 2},
+    {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2}, {0x1f900, 0x1f9ff, 2},
+    {0x20000, 0x3fffd, 2},
 };
-
-/* East Asian wide and full-width characters, and pictures. */
-static const code_range double_width[] = {
-    {0x1100, 0x115f}, {0x2e80, 0x303e},   {0x3041, 0x33ff},   {0x3400, 0x4dbf},   {0x4e00, 0x9fff},
-    {0xa000, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},   {0xff00, 0xff60},
-    {0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f900, 0x1f9ff}, {0x20000, 0x3fffd},
-};
-
-static bool in_ranges(const code_range *ranges, size_t count, uint32_t code_point)
-{
-    for (size_t i = 0; i < count; i++)
-        if (code_point >= ranges[i].first && code_point <= ranges[i].last)
-            return true;
-    return false;
-}
 
 static size_t code_point_columns(uint32_t code_point)
 {
-    if (code_point < 0x0300)
-        return 1;
-    if (in_ranges(zero_width, sizeof zero_width / sizeof *zero_width, code_point))
-        return 0;
-    if (in_ranges(double_width, sizeof double_width / sizeof *double_width, code_point))
-        return 2;
+    for (size_t i = 0; code_point >= 0x0300 && i < sizeof widths / sizeof *widths; i++)
+        if (code_point >= widths[i].first && code_point <= widths[i].last)
+            return widths[i].columns;
     return 1;
 }
 

@@ -10,9 +10,8 @@
  * --data. */
 #include "cli/validate.h"
 
+#include "cli/catalogue.h"
 #include "cli/commands.h"
-#include "cli/cpu.h"
-#include "cli/list.h"
 #include "cli/report.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -56,38 +55,20 @@ static int check_options(const validate_options *o)
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-/* Fixes, and reports.  If there is nothing to fix, nothing is written. */
-static int fix(report *r)
+/* Reports the verdict on the file, or on what --fix has written.  Not everything could be checked:
+ * `checked` is false. */
+static int finish(report *r, uint32_t shards, bool checked, int code, const report *output)
 {
     const shared_options *shared = r->options->base.shared;
-    report output = {.options = r->options, .path = r->options->output, .color = r->color};
-    bool fixed;
-    int code;
+    const report *last = output != NULL ? output : r;
 
-    fix_list_settle(r->fixes);
-    fixed = r->fixes->count > 0;
-    code = fixed ? fix_file(r, &output) : CODE_OK;
-
-    if (shared->json)
-        report_end_object(r, 0, true, fixed && code == CODE_OK ? &output : NULL);
-    else if (code == CODE_OK && !shared->quiet)
-        report_verdict(fixed ? &output : r);
-    if (code != CODE_OK)
-        return code;
-    return report_is_valid(fixed ? &output : r) ? CODE_OK : CODE_NO;
-}
-
-static int finish(report *r, uint32_t shards, int code)
-{
-    const shared_options *shared = r->options->base.shared;
-
-    if (shared->json && (code == CODE_OK || r->begun))
-        report_end_object(r, shards, code == CODE_OK, NULL);
+    if (shared->json && (checked || r->begun))
+        report_end_object(r, shards, checked, output);
     else if (code == CODE_OK && !shared->quiet && !shared->json)
-        report_verdict(r);
+        report_verdict(last);
     if (code != CODE_OK)
         return code;
-    return report_is_valid(r) ? CODE_OK : CODE_NO;
+    return report_is_valid(last) ? CODE_OK : CODE_NO;
 }
 
 static int validate(void *context, const char *path)
@@ -96,9 +77,12 @@ static int validate(void *context, const char *path)
     fix_list fixes = {0};
     report r = {.options = options,
                 .path = path,
+                .j = json_writer_start(stdout),
                 .color = options_color(options->base.shared),
                 .fixes = options->fix ? &fixes : NULL};
+    report output = {.options = options, .path = options->output, .color = r.color, .silent = true};
     uint32_t shards = input_set_size(path, options->input.single);
+    bool checked;
     int code;
 
     if (input_is_pending(path))
@@ -108,9 +92,13 @@ static int validate(void *context, const char *path)
                             "--fix takes one file, not a set: 'gufo merge' makes it one");
     if (options->fix && path_is_standard(path))
         return report_usage("validate", "--fix needs a file, not standard input");
-    r.j = json_writer_start(stdout);
     code = check_input(&r, shards);
-    code = options->fix && code == CODE_OK ? fix(&r) : finish(&r, shards, code);
+    checked = code == CODE_OK;
+    if (checked)
+        fix_list_settle(&fixes);
+    if (fixes.count > 0 && checked)
+        code = fix_file(&r, &output);
+    code = finish(&r, shards, checked, code, fixes.count > 0 && code == CODE_OK ? &output : NULL);
     fix_list_free(&fixes);
     return code;
 }
@@ -119,7 +107,7 @@ static int list_rules(const shared_options *shared)
 {
     if (shared->arg_count > 0)
         return report_usage("validate", "--list-rules takes no FILE");
-    (shared->json ? list_write : list_print)(catalogue_find("rules"), NULL);
+    catalogue_list(catalogue_find("rules"), NULL, shared->json);
     return CODE_OK;
 }
 
@@ -132,19 +120,18 @@ static int validate_all(void *context)
         return list_rules(options->base.shared);
     code = check_options(options);
     if (code == CODE_OK && options->data)
-        code = cpu_from_environment(&options->cpu);
+        code = options_cpu(&options->cpu);
     return code == CODE_OK ? command_line_each(options, validate) : code;
 }
 
 const command_line command_validate = {
-    .operands = "FILE...\n--fix FILE -o OUT\n--list-rules",
+    .operands = {"FILE...\n--fix FILE -o OUT\n--list-rules"},
     .doc = "Check files against the GGUF format and what is known of models, and report every "
            "fault.\v"
            "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  -v also "
            "shows remarks on what other tools refuse.  With -q, the exit status is the only "
            "result.",
-    .options = validate_table,
-    .size = sizeof(validate_options),
+    COMMAND_OPTIONS(validate_table, validate_options),
     .single = offsetof(validate_options, input.single),
     .run = validate_all,
 };

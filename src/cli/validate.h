@@ -3,8 +3,7 @@
  *     validate.c          the command line
  *     validate_check.c    which checks a FILE argument gets
  *     validate_report.c   findings and verdict, as text and as JSON
- *     validate_list.c     the list of fixes
- *     validate_fix.c      --fix */
+ *     validate_fix.c      --fix: the list of fixes, and their work */
 #ifndef CLI_VALIDATE_H
 #define CLI_VALIDATE_H
 
@@ -16,13 +15,10 @@
 
 typedef struct validate_options {
     command_input base;
-    bool strict;
     input_options input;
-    bool list_rules;
-    bool data;
-    gufo_cpu cpu; /* with `data` */
     gufo_level level;
-    bool fix;
+    bool strict, list_rules, data, fix;
+    gufo_cpu cpu;       /* with `data` */
     const char *output; /* with `fix` */
 } validate_options;
 
@@ -39,10 +35,10 @@ typedef struct report {
     const char *path;       /* of the argument */
     const char *shard_path; /* of the file that is being checked */
     size_t shard;           /* its number from 1; 0: not one of a set */
+    const gufo_model *set;  /* which findings are about; NULL: the shard alone */
     json_writer j;
-    bool begun; /* the JSON object */
-    bool color;
-    bool silent;                     /* findings are counted only */
+    bool begun;                      /* the JSON object */
+    bool color, silent;              /* `silent`: findings are counted only */
     uint64_t counts[GUFO_ERROR + 1]; /* findings by severity */
     fix_list *fixes;                 /* NULL: they are not collected */
 } report;
@@ -65,18 +61,13 @@ void report_end_object(report *r, uint32_t shards, bool complete, const report *
  * Returns CODE_OK, or another code after a report to standard error. */
 int check_input(report *r, uint32_t shards);
 
-/* ---- validate_list.c ------------------------------------------------------------------------- */
+/* ---- validate_fix.c ------------------------------------------------------------------------- */
 
 void fix_list_add(fix_list *list, const gufo_fix *fix);
 /* Strikes out renames of several keys to one name: which of them is right is not known. */
 void fix_list_settle(fix_list *list);
 void fix_list_free(fix_list *list);
-/* "set general.file_type to 15" */
-void fix_print(const gufo_fix *fix);
 void fix_write(json_writer *j, const gufo_fix *fix);
-
-/* ---- validate_fix.c ------------------------------------------------------------------------- */
-
 /* Writes the fixed file.  `output` becomes its report. */
 int fix_file(const report *r, report *output);
 

@@ -28,9 +28,7 @@ static int check_data(report *r, const gufo_model *file)
     progress_start(&bar, shared->quiet || isatty(STDOUT_FILENO));
     status = gufo_model_check_data(file, &run, report_finding, r, &error);
     progress_end(&bar);
-    if (status == GUFO_OK)
-        return CODE_OK;
-    return report_refusal(r->shard_path, &error);
+    return status == GUFO_OK ? CODE_OK : report_refusal(r->shard_path, &error);
 }
 
 /* What could not be read would be missing everywhere. */
@@ -48,33 +46,28 @@ static bool is_shard(const gufo_model *file)
     return gufo_get_u64(file, "split.count", &count, NULL) == GUFO_OK && count > 1;
 }
 
-static gufo_check_options check_options(const report *r)
+/* The second level, of a set or of a file that does not belong to one that is checked. */
+static int check_meaning(report *r, const gufo_model *model)
 {
-    return (gufo_check_options){.level = r->options->level,
-                                .path = path_is_standard(r->path) ? NULL : r->path};
-}
-
-/* The second level, of a file that does not belong to a set that is checked as one. */
-static int check_meaning(report *r, const gufo_model *file)
-{
-    gufo_check_options options = check_options(r);
+    gufo_check_options options = {.level = r->options->level,
+                                  .path = path_is_standard(r->path) ? NULL : r->path,
+                                  .single = r->set == NULL && is_shard(model)};
     gufo_error error;
 
-    options.single = is_shard(file);
-    if (r->shard != 0 || !is_whole(file) ||
-        gufo_check(file, &options, report_finding, r, &error) == GUFO_OK)
+    if (gufo_check(model, &options, report_finding, r, &error) == GUFO_OK)
         return CODE_OK;
-    return report_error(r->shard_path, &error);
+    return report_error(r->set != NULL ? r->path : r->shard_path, &error);
 }
 
 static int check_opened(report *r, const gufo_model *file)
 {
+    int code = CODE_OK;
     gufo_error error;
-    int code;
 
     if (gufo_model_check(file, report_finding, r, &error) != GUFO_OK)
         return report_error(r->shard_path, &error);
-    code = check_meaning(r, file);
+    if (r->shard == 0 && is_whole(file))
+        code = check_meaning(r, file);
     return code == CODE_OK && r->options->data ? check_data(r, file) : code;
 }
 
@@ -96,22 +89,16 @@ static int check_file(report *r, const char *path, size_t shard)
         file = gufo_open_fd(STDIN_FILENO, &lenient, &error);
     else
         file = gufo_open(path, &lenient, &error);
-    if (file != NULL) {
+    if (file != NULL)
         code = check_opened(r, file);
-    } else if (error.rule == NULL) {
+    else if (error.rule == NULL)
         code = report_error(path, &error);
-    }
     gufo_close(file);
     signals_reading(NULL);
     return code;
 }
 
 /* ---- a set ---------------------------------------------------------------------------------- */
-
-typedef struct set_report {
-    report *report;
-    const gufo_model *set;
-} set_report;
 
 static int check_each_shard(report *r, uint32_t shards)
 {
@@ -146,29 +133,18 @@ static void set_finding(report *r, const char *path, const gufo_error *error)
     report_finding(r, &finding);
 }
 
-/* A finding about the set as one model: about one of its shards. */
-static void report_set_finding(void *context, const gufo_finding *finding)
-{
-    set_report *s = context;
-
-    s->report->shard_path = gufo_model_name(gufo_model_shard(s->set, finding->shard));
-    s->report->shard = finding->shard + 1;
-    report_finding(s->report, finding);
-}
-
 static int check_opened_set(report *r, const gufo_model *set)
 {
-    gufo_check_options options = check_options(r);
-    set_report context = {r, set};
     bool whole = true;
-    gufo_error error;
+    int code;
 
-    gufo_model_check_set(set, report_set_finding, &context);
+    r->set = set;
+    gufo_model_check_set(set, report_finding, r);
     for (size_t i = 0; i < gufo_model_shard_count(set); i++)
         whole = whole && is_whole(gufo_model_shard(set, i));
-    if (!whole || gufo_check(set, &options, report_set_finding, &context, &error) == GUFO_OK)
-        return CODE_OK;
-    return report_error(r->path, &error);
+    code = whole ? check_meaning(r, set) : CODE_OK;
+    r->set = NULL;
+    return code;
 }
 
 /* Whether the shards belong together.  Faults inside them were reported before, and so they are
@@ -182,13 +158,12 @@ static int check_set(report *r)
     signals_reading(r->path);
     gufo_model *set = gufo_open(r->path, &lenient, &error);
 
-    if (set == NULL && error.code == GUFO_E_SHARDS) {
-        set_finding(r, error.file[0] != '\0' ? error.file : r->path, &error);
-    } else if (set == NULL && error.rule == NULL) {
-        code = report_error(r->path, &error);
-    } else if (set != NULL) {
+    if (set != NULL)
         code = check_opened_set(r, set);
-    }
+    else if (error.code == GUFO_E_SHARDS)
+        set_finding(r, error.file[0] != '\0' ? error.file : r->path, &error);
+    else if (error.rule == NULL)
+        code = report_error(r->path, &error);
     gufo_close(set);
     signals_reading(NULL);
     return code;

@@ -28,69 +28,55 @@ static void put_path(const char *path)
 
 /* ---- hints ---------------------------------------------------------------------------------- */
 
-static const char *hint_of(const gufo_finding *finding)
-{
-    if (finding->hint == NULL && finding->fix.kind != GUFO_FIX_NONE)
-        return "'gufo validate --fix FILE -o OUT' fixes it";
-    return finding->hint;
-}
-
-/* Writes the path as a shell reads it as one word, in double quotes unless it is plain; returns the
- * end.  `out` has room for twice the path and two quotes. */
-static char *put_word(char *out, const char *path)
+/* Writes the path as a shell reads it as one word, in double quotes unless it is plain. */
+static void put_word(FILE *out, const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
                                 "_./+@%:,-";
     bool quoted = path[strspn(path, plain)] != '\0' || path[0] == '-' || path[0] == '\0';
 
-    if (quoted)
-        *out++ = '"';
+    fputs(quoted ? "\"" : "", out);
     for (; *path != '\0'; path++) {
         if (quoted && strchr("\"\\$`", *path) != NULL)
-            *out++ = '\\';
-        *out++ = *path;
+            putc('\\', out);
+        putc(*path, out);
     }
-    if (quoted)
-        *out++ = '"';
-    return out;
+    fputs(quoted ? "\"" : "", out);
 }
 
-/* The hint with the path of the file in the place of the word FILE: to be freed; NULL without
- * memory.  Only a command of gufo has the word there, others may quote it from the file. */
-static char *fill_in(const char *hint, const char *path)
+/* The hint with the path of the file in the place of the word FILE: to be freed; NULL if there is
+ * none, or without memory.  Only a command of gufo has the word there, others may quote it from the
+ * file. */
+static char *make_hint(const gufo_finding *finding, const char *path)
 {
-    const char *command = path_is_standard(path) ? NULL : strstr(hint, "'gufo ");
+    bool fixes = finding->hint == NULL && finding->fix.kind != GUFO_FIX_NONE;
+    const char *hint = fixes ? "'gufo validate --fix FILE -o OUT' fixes it" : finding->hint;
+    const char *command = hint != NULL && !path_is_standard(path) ? strstr(hint, "'gufo ") : NULL;
     const char *word = command != NULL ? strstr(command, "FILE") : NULL;
-    char *text = malloc(strlen(hint) + 2 * strlen(path) + 3), *at = text;
+    char *text = NULL;
+    size_t len;
+    FILE *out = hint != NULL ? open_memstream(&text, &len) : NULL;
 
-    if (text == NULL)
+    if (out == NULL)
         return NULL;
     if (word != NULL) {
-        memcpy(text, hint, (size_t)(word - hint));
-        at = put_word(text + (word - hint), path);
+        fwrite(hint, 1, (size_t)(word - hint), out);
+        put_word(out, path);
         hint = word + strlen("FILE");
     }
-    memcpy(at, hint, strlen(hint) + 1);
-    return text;
+    fputs(hint, out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-static void print_hint(const report *r, const gufo_finding *finding)
-{
-    const char *hint = hint_of(finding);
-    char *text = hint != NULL ? fill_in(hint, r->shard_path) : NULL;
-
-    if (text == NULL)
-        return;
-    fputs("    hint: ", stdout);
-    text_put(stdout, gufo_str_of(text), TEXT_PLAIN);
-    putc('\n', stdout);
-    free(text);
-}
-
 static void print_finding(const report *r, const gufo_finding *finding)
 {
+    char *hint = make_hint(finding, r->shard_path);
+
     put_path(r->shard_path);
     if (finding->offset != GUFO_NO_OFFSET)
         printf("byte %" PRIu64 ": ", finding->offset);
@@ -98,8 +84,12 @@ static void print_finding(const report *r, const gufo_finding *finding)
                 gufo_severity_name(finding->rule->severity));
     printf(" %s %s: ", finding->rule->id, finding->rule->name);
     text_put(stdout, gufo_str_of(finding->message), TEXT_PLAIN);
+    if (hint != NULL) {
+        fputs("\n    hint: ", stdout);
+        text_put(stdout, gufo_str_of(hint), TEXT_PLAIN);
+    }
     putc('\n', stdout);
-    print_hint(r, finding);
+    free(hint);
 }
 
 /* The object begins with its first finding, or at the end: a file that cannot be read gives none.
@@ -114,19 +104,9 @@ static void begin_object(report *r)
     json_begin_array(&r->j, "findings");
 }
 
-static void write_hint(report *r, const gufo_finding *finding)
-{
-    const char *hint = hint_of(finding);
-    char *text = hint != NULL ? fill_in(hint, r->shard_path) : NULL;
-
-    if (text == NULL)
-        return;
-    json_write_text(&r->j, "hint", text);
-    free(text);
-}
-
 static void write_finding(report *r, const gufo_finding *finding)
 {
+    char *hint = make_hint(finding, r->shard_path);
     json_writer *j = &r->j;
 
     begin_object(r);
@@ -137,11 +117,12 @@ static void write_finding(report *r, const gufo_finding *finding)
     json_write_offset(j, finding->offset);
     json_write_str(j, "subject", finding->subject);
     json_write_text(j, "message", finding->message);
-    write_hint(r, finding);
-    if (r->shard != 0) {
+    if (hint != NULL)
+        json_write_text(j, "hint", hint);
+    if (r->shard != 0)
         json_write_u64(j, "shard", r->shard);
-    }
     json_end_object(j);
+    free(hint);
 }
 
 void report_finding(void *context, const gufo_finding *finding)
@@ -149,6 +130,10 @@ void report_finding(void *context, const gufo_finding *finding)
     report *r = context;
     const shared_options *shared = r->options->base.shared;
 
+    if (r->set != NULL) {
+        r->shard_path = gufo_model_name(gufo_model_shard(r->set, finding->shard));
+        r->shard = finding->shard + 1;
+    }
     r->counts[finding->rule->severity]++;
     if (r->fixes != NULL)
         fix_list_add(r->fixes, &finding->fix);
@@ -170,18 +155,15 @@ bool report_is_valid(const report *r)
 /* "2 errors, 1 warning" */
 static void put_counts(const report *r)
 {
-    static const struct {
-        gufo_severity severity;
-        const char *one, *many;
-    } words[] = {{GUFO_ERROR, "error", "errors"}, {GUFO_WARNING, "warning", "warnings"}};
     const char *separator = ": ";
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        uint64_t count = r->counts[words[i].severity];
+    for (int severity = GUFO_ERROR; severity >= GUFO_WARNING; severity--) {
+        uint64_t count = r->counts[severity];
 
         if (count == 0)
             continue;
-        printf("%s%" PRIu64 " %s", separator, count, count == 1 ? words[i].one : words[i].many);
+        printf("%s%" PRIu64 " %s%s", separator, count, gufo_severity_name((gufo_severity)severity),
+               count == 1 ? "" : "s");
         separator = ", ";
     }
 }

@@ -195,15 +195,13 @@ static int verify_named(void *context)
 }
 
 const command_line command_verify = {
-    .operands = "FILE MANIFEST\n--key=PUB FILE [MANIFEST]",
+    .operands = {"FILE MANIFEST\n--key=PUB FILE [MANIFEST]"},
     .doc = "Compare a model with a manifest of its hashes.\v"
            "The manifest is one of gufo hash or of llama-gguf-hash; - reads it from standard "
            "input.  With --key it may be left out: it is FILE.manifest then, or FILE itself if "
            "FILE is not a model.  Exit status 1 means that something differs, is missing or new, "
-           "or that "
-           "the signature is not good.",
-    .options = verify_table,
-    .size = sizeof(verify_options),
+           "or that the signature is not good.",
+    COMMAND_OPTIONS(verify_table, verify_options),
     .single = offsetof(verify_options, input.single),
     .run = verify_named,
 };
