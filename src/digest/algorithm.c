@@ -9,8 +9,6 @@
 
 #include "base/error.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #ifdef GUFO_XXHASH
@@ -79,49 +77,37 @@ static const backend xxhash = {open_xxh64, begin_xxh64, add_xxh64, finish_xxh64,
 /* ---- libcrypto ------------------------------------------------------------------------------ */
 
 #ifdef GUFO_LIBCRYPTO
-typedef struct evp_state {
-    EVP_MD_CTX *context;
-    EVP_MD *digest;
-} evp_state;
-
-static void close_evp(void *state)
-{
-    evp_state *evp = state;
-
-    EVP_MD_CTX_free(evp->context);
-    EVP_MD_free(evp->digest);
-    free(evp);
-}
-
 static void *open_evp(const char *name)
 {
-    evp_state *evp = calloc(1, sizeof *evp);
+    EVP_MD *digest = EVP_MD_fetch(NULL, name, NULL);
+    EVP_MD_CTX *context = EVP_MD_CTX_new();
+    bool good = digest != NULL && context != NULL && EVP_DigestInit_ex2(context, digest, NULL) == 1;
 
-    if (evp == NULL)
-        return NULL;
-    evp->digest = EVP_MD_fetch(NULL, name, NULL);
-    evp->context = EVP_MD_CTX_new();
-    if (evp->digest != NULL && evp->context != NULL)
-        return evp;
-    close_evp(evp);
+    EVP_MD_free(digest); /* the context keeps it */
+    if (good)
+        return context;
+    EVP_MD_CTX_free(context);
     return NULL;
 }
 
 static bool begin_evp(void *state)
 {
-    evp_state *evp = state;
-
-    return EVP_DigestInit_ex2(evp->context, evp->digest, NULL) == 1;
+    return EVP_DigestInit_ex2(state, NULL, NULL) == 1;
 }
 
 static bool add_evp(void *state, const void *data, size_t size)
 {
-    return EVP_DigestUpdate(((evp_state *)state)->context, data, size) == 1;
+    return EVP_DigestUpdate(state, data, size) == 1;
 }
 
 static bool finish_evp(void *state, uint8_t *digest)
 {
-    return EVP_DigestFinal_ex(((evp_state *)state)->context, digest, NULL) == 1;
+    return EVP_DigestFinal_ex(state, digest, NULL) == 1;
+}
+
+static void close_evp(void *state)
+{
+    EVP_MD_CTX_free(state);
 }
 
 static const backend libcrypto = {open_evp, begin_evp, add_evp, finish_evp, close_evp};
@@ -168,12 +154,11 @@ const gufo_digest_kind *gufo_digest_kind_of(gufo_digest_algorithm id)
 
 bool gufo_digest_by_name(gufo_str name, gufo_digest_algorithm *id)
 {
-    for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++) {
+    for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++)
         if (gufo_str_equal(name, gufo_str_of(algorithms[i].kind.name))) {
             *id = (gufo_digest_algorithm)i;
             return true;
         }
-    }
     return false;
 }
 

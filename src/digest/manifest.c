@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "digest/signature.h"
 
 /* Where reading is. */
 typedef struct reader {
@@ -54,13 +55,12 @@ static gufo_str take_word(reader *r)
 /* The value of a hex digit of either case, or -1. */
 static int hex_value(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    static const char digits[] = "0123456789abcdefABCDEF";
+    const char *found = c != '\0' ? strchr(digits, c) : NULL;
+
+    if (found == NULL)
+        return -1;
+    return (int)(found - digits) - (found - digits < 16 ? 0 : 6);
 }
 
 /* The hash in the form that gufo_digest_text gives it, or with upper-case digits. */
@@ -148,15 +148,12 @@ static bool unescape(reader *r, char **out)
     return found != NULL;
 }
 
+/* The rest of the line. */
 static gufo_status take_name(reader *r, bool escaped, gufo_str *name)
 {
-    char *begin = r->at, *out = r->at;
+    char *begin = r->at, *out = escaped ? r->at : r->end;
 
-    if (!escaped) {
-        *name = (gufo_str){begin, (size_t)(r->end - begin)};
-        return GUFO_OK;
-    }
-    while (r->at < r->end) {
+    while (escaped && r->at < r->end) {
         char c = *r->at++;
 
         if (c != '\\')
@@ -174,19 +171,13 @@ static gufo_status take_name(reader *r, bool escaped, gufo_str *name)
 
 static gufo_status add_line(gufo_manifest *m, const gufo_manifest_line *line, gufo_error *error)
 {
-    if (m->count == m->capacity) {
-        uint64_t capacity = m->capacity == 0 ? 64 : m->capacity * 2;
-        gufo_manifest_line *longer =
-            capacity <= SIZE_MAX / sizeof *longer
-                ? mem_resize(m->allocator, m->lines, (size_t)capacity * sizeof *longer)
-                : NULL;
+    gufo_manifest_line *place = buffer_extend(&m->room, sizeof *line);
 
-        if (longer == NULL)
-            return fail_memory(error);
-        m->lines = longer;
-        m->capacity = capacity;
-    }
-    m->lines[m->count++] = *line;
+    if (place == NULL)
+        return fail_memory(error);
+    *place = *line;
+    m->lines = (gufo_manifest_line *)m->room.data;
+    m->count++;
     return GUFO_OK;
 }
 
@@ -229,34 +220,27 @@ static gufo_status read_line(reader *r)
 
 static gufo_status read_lines(gufo_manifest *m, size_t size, gufo_error *error)
 {
-    reader r = {.manifest = m, .at = m->names, .error = error};
-    char *text_end = m->names + size;
+    reader r = {.manifest = m, .error = error};
+    gufo_str rest = {m->names, size}, line;
+    gufo_status status = GUFO_OK;
 
-    for (char *begin = m->names; begin < text_end;) {
-        char *newline = memchr(begin, '\n', (size_t)(text_end - begin));
-        char *next = newline != NULL ? newline + 1 : text_end;
-        gufo_status status;
-
+    while (status == GUFO_OK && text_line(&rest, &line)) {
         r.number++;
-        r.offset = (uint64_t)(begin - m->names);
-        r.at = begin;
-        r.end = newline != NULL ? newline : text_end;
-        if (r.end > begin && r.end[-1] == '\r')
-            r.end--;
+        r.offset = (uint64_t)(line.data - m->names);
+        r.at = m->names + r.offset;
+        r.end = r.at + line.len;
         status = read_line(&r);
-        if (status != GUFO_OK)
-            return status;
-        begin = next;
     }
-    if (m->count == 0)
+    if (status == GUFO_OK && m->count == 0)
         return fail_with(error, GUFO_E_MALFORMED, 0, "this manifest has no line with a hash");
-    return GUFO_OK;
+    return status;
 }
 
 gufo_manifest *gufo_manifest_parse(gufo_str text, const gufo_allocator *allocator,
                                    gufo_error *error)
 {
     gufo_manifest *m;
+    gufo_status status;
 
     if (allocator == NULL)
         allocator = &default_allocator;
@@ -265,29 +249,22 @@ gufo_manifest *gufo_manifest_parse(gufo_str text, const gufo_allocator *allocato
         (void)fail_memory(error);
         return NULL;
     }
-    m->allocator = allocator;
-    m->names = mem_alloc(allocator, text.len + 1);
-    if (m->names == NULL) {
-        (void)fail_memory(error);
-        gufo_manifest_free(m);
-        return NULL;
-    }
-    if (text.len > 0)
-        memcpy(m->names, text.data, text.len);
-    if (read_lines(m, text.len, error) != GUFO_OK) {
-        gufo_manifest_free(m);
-        return NULL;
-    }
-    return m;
+    m->room.allocator = allocator;
+    m->names = mem_text(allocator, text);
+    status = m->names != NULL ? read_lines(m, text.len, error) : fail_memory(error);
+    if (status == GUFO_OK)
+        return m;
+    gufo_manifest_free(m);
+    return NULL;
 }
 
 void gufo_manifest_free(gufo_manifest *m)
 {
     if (m == NULL)
         return;
-    mem_free(m->allocator, m->lines);
-    mem_free(m->allocator, m->names);
-    mem_free(m->allocator, m);
+    mem_free(m->room.allocator, m->names);
+    buffer_free(&m->room);
+    mem_free(m->room.allocator, m);
 }
 
 uint64_t gufo_manifest_count(const gufo_manifest *m)

@@ -4,11 +4,13 @@
 
 #include "gufo/digest.h"
 
+#include "base/buffer.h"
+
 struct gufo_manifest {
+    buffer room; /* of the lines */
     gufo_manifest_line *lines;
-    uint64_t count, capacity;
+    uint64_t count;
     char *names; /* the text that was read, with escapes taken out in place */
-    const gufo_allocator *allocator;
 };
 
 #endif

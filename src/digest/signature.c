@@ -15,7 +15,6 @@
 
 #include "base/error.h"
 #include "base/utf8.h"
-#include "digest/base64.h"
 
 enum { KIND_SIZE = 2, ID_SIZE = 8, ED25519_SIZE = 64, HASH_SIZE = 64 };
 
@@ -87,11 +86,10 @@ gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str message,
     (void)crypto_sign_detached(global_signature, NULL, g.bytes, g.size, key->key);
 
     length = snprintf(text, GUFO_SIGNATURE_TEXT, UNTRUSTED "signature from minisign secret key\n");
-    length += (int)base64_write(text + length, bytes, sizeof bytes);
-    length += snprintf(text + length, GUFO_SIGNATURE_TEXT - (size_t)length, "\n" TRUSTED "%.*s\n",
+    length += signature_put(text + length, bytes, sizeof bytes);
+    length += snprintf(text + length, GUFO_SIGNATURE_TEXT - (size_t)length, TRUSTED "%.*s\n",
                        (int)trusted_comment.len, trusted_comment.data);
-    length += (int)base64_write(text + length, global_signature, sizeof global_signature);
-    memcpy(text + length, "\n", 2);
+    (void)signature_put(text + length, global_signature, sizeof global_signature);
     return GUFO_OK;
 }
 
@@ -106,12 +104,11 @@ typedef struct parts {
 
 static gufo_status read_parts(gufo_str text, parts *p, gufo_error *error)
 {
-    gufo_str rest = text, line;
+    gufo_str rest = text;
 
-    if (signature_read(&rest, p->bytes, sizeof p->bytes) && signature_line(&rest, &p->comment) &&
+    if (signature_read(&rest, p->bytes, sizeof p->bytes) && text_line(&rest, &p->comment) &&
         signature_skip(&p->comment, TRUSTED) && p->comment.len <= GUFO_TRUSTED_COMMENT &&
-        signature_line(&rest, &line) && base64_read(line, p->global, sizeof p->global) &&
-        signature_ends(rest) &&
+        signature_bytes(&rest, p->global, sizeof p->global) && signature_ends(rest) &&
         (memcmp(p->bytes, "ED", KIND_SIZE) == 0 || memcmp(p->bytes, "Ed", KIND_SIZE) == 0))
         return GUFO_OK;
     return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "not a minisign signature");

@@ -16,7 +16,6 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
-#include "digest/base64.h"
 
 enum {
     PUBLIC_SIZE = 2 + 8 + 32,
@@ -49,12 +48,12 @@ static const gufo_key_effort default_effort = {
 gufo_status gufo_public_key_parse(gufo_str text, gufo_public_key *key, gufo_error *error)
 {
     uint8_t bytes[PUBLIC_SIZE];
-    gufo_str rest = text, line;
+    gufo_str rest = text;
     bool good = signature_read(&rest, bytes, sizeof bytes);
 
     if (!good) { /* the second line alone */
         rest = text;
-        good = signature_line(&rest, &line) && base64_read(line, bytes, sizeof bytes);
+        good = signature_bytes(&rest, bytes, sizeof bytes);
     }
     if (!good || !signature_ends(rest) || memcmp(bytes, "Ed", 2) != 0)
         return malformed("public", error);
@@ -76,8 +75,7 @@ gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_
     memcpy(bytes + 2 + 8, key->key, sizeof key->key);
     gufo_key_id_text(key->id, id);
     length = snprintf(text, GUFO_KEY_TEXT, UNTRUSTED "minisign public key %s\n", id);
-    length += (int)base64_write(text + length, bytes, sizeof bytes);
-    memcpy(text + length, "\n", 2);
+    (void)signature_put(text + length, bytes, sizeof bytes);
     return GUFO_OK;
 }
 
@@ -201,8 +199,7 @@ static void put_secret(const uint8_t *bytes, char text[GUFO_KEY_TEXT])
     int length = snprintf(text, GUFO_KEY_TEXT, UNTRUSTED "minisign %ssecret key\n",
                           bytes[2] != 0 ? "encrypted " : "");
 
-    length += (int)base64_write(text + length, bytes, SECRET_SIZE);
-    memcpy(text + length, "\n", 2);
+    (void)signature_put(text + length, bytes, SECRET_SIZE);
 }
 
 gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,

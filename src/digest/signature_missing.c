@@ -2,6 +2,8 @@
 #include "digest/signature.h"
 
 #ifndef GUFO_SODIUM
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 bool gufo_signature_available(void)
 {
     return false;
@@ -23,7 +25,6 @@ gufo_status gufo_key_generate(gufo_public_key *public_key, gufo_secret_key *secr
 gufo_status gufo_public_key_text(const gufo_public_key *key, char text[GUFO_KEY_TEXT],
                                  gufo_error *error)
 {
-    (void)key;
     text[0] = '\0';
     return signature_missing(error);
 }
@@ -32,16 +33,12 @@ gufo_status gufo_secret_key_text(const gufo_secret_key *key, gufo_str password,
                                  const gufo_key_effort *effort, char text[GUFO_KEY_TEXT],
                                  gufo_error *error)
 {
-    (void)key;
-    (void)password;
-    (void)effort;
     text[0] = '\0';
     return signature_missing(error);
 }
 
 gufo_status gufo_public_key_parse(gufo_str text, gufo_public_key *key, gufo_error *error)
 {
-    (void)text;
     *key = (gufo_public_key){0};
     return signature_missing(error);
 }
@@ -49,15 +46,12 @@ gufo_status gufo_public_key_parse(gufo_str text, gufo_public_key *key, gufo_erro
 gufo_status gufo_secret_key_parse(gufo_str text, gufo_str password, gufo_secret_key *key,
                                   gufo_error *error)
 {
-    (void)text;
-    (void)password;
     *key = (gufo_secret_key){0};
     return signature_missing(error);
 }
 
 gufo_status gufo_secret_key_encrypted(gufo_str text, bool *encrypted, gufo_error *error)
 {
-    (void)text;
     *encrypted = false;
     return signature_missing(error);
 }
@@ -66,9 +60,6 @@ gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str message,
                                 gufo_str trusted_comment, char text[GUFO_SIGNATURE_TEXT],
                                 gufo_error *error)
 {
-    (void)key;
-    (void)message;
-    (void)trusted_comment;
     text[0] = '\0';
     return signature_missing(error);
 }
@@ -76,9 +67,6 @@ gufo_status gufo_signature_make(const gufo_secret_key *key, gufo_str message,
 gufo_status gufo_signature_check(const gufo_public_key *key, gufo_str message, gufo_str text,
                                  gufo_signature_result *result, gufo_error *error)
 {
-    (void)key;
-    (void)message;
-    (void)text;
     *result = (gufo_signature_result){.verdict = GUFO_SIGNATURE_BAD};
     return signature_missing(error);
 }

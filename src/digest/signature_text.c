@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "digest/base64.h"
 
-bool signature_line(gufo_str *rest, gufo_str *line)
+bool text_line(gufo_str *rest, gufo_str *line)
 {
     const char *newline = rest->len > 0 ? memchr(rest->data, '\n', rest->len) : NULL;
     size_t len = newline != NULL ? (size_t)(newline - rest->data) : rest->len;
@@ -31,23 +30,47 @@ bool signature_skip(gufo_str *line, const char *beginning)
     return true;
 }
 
-bool signature_read(gufo_str *rest, uint8_t *out, size_t size)
-{
-    gufo_str line;
-
-    return signature_line(rest, &line) && signature_skip(&line, UNTRUSTED) &&
-           signature_line(rest, &line) && base64_read(line, out, size);
-}
-
 bool signature_ends(gufo_str rest)
 {
     gufo_str line;
 
-    while (signature_line(&rest, &line))
+    while (text_line(&rest, &line))
         if (line.len > 0)
             return false;
     return true;
 }
+
+#ifdef GUFO_SODIUM
+#include <sodium.h>
+
+bool signature_bytes(gufo_str *rest, uint8_t *out, size_t size)
+{
+    gufo_str line;
+    size_t read;
+
+    return text_line(rest, &line) &&
+           sodium_base642bin(out, size, line.data, line.len, NULL, &read, NULL,
+                             sodium_base64_VARIANT_ORIGINAL) == 0 &&
+           read == size;
+}
+
+bool signature_read(gufo_str *rest, uint8_t *out, size_t size)
+{
+    gufo_str line;
+
+    return text_line(rest, &line) && signature_skip(&line, UNTRUSTED) &&
+           signature_bytes(rest, out, size);
+}
+
+int signature_put(char *text, const uint8_t *bytes, size_t size)
+{
+    size_t room = sodium_base64_encoded_len(size, sodium_base64_VARIANT_ORIGINAL);
+
+    (void)sodium_bin2base64(text, room, bytes, size, sodium_base64_VARIANT_ORIGINAL);
+    memcpy(text + room - 1, "\n", 2);
+    return (int)room;
+}
+#endif
 
 gufo_status signature_missing(gufo_error *error)
 {

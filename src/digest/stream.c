@@ -125,8 +125,7 @@ static bool claim(stream *s)
     }
     to->tensor = tensor;
     to->place = s->next;
-    to->size = tensor.size - s->next.offset < CHUNK_BYTES ? (size_t)(tensor.size - s->next.offset)
-                                                          : CHUNK_BYTES;
+    to->size = (size_t)smaller(tensor.size - s->next.offset, CHUNK_BYTES);
     to->last = s->next.offset + to->size == tensor.size;
     to->loaded = false;
     to->due = s->lane_count;
@@ -268,12 +267,9 @@ static gufo_status run_thread(void *context, unsigned thread, uint64_t index, vo
 
 static unsigned thread_count(const stream *s)
 {
-    unsigned wanted = s->run->threads;
-    unsigned useful = s->lane_count + 2; /* two that read */
+    unsigned wanted = s->run->threads != 0 ? s->run->threads : thread_default_count();
 
-    if (wanted == 0)
-        wanted = thread_default_count();
-    return wanted < useful ? wanted : useful;
+    return (unsigned)smaller(wanted, s->lane_count + 2); /* two that read */
 }
 
 static gufo_status run_threads(stream *s, const gufo_allocator *allocator, gufo_error *error)

@@ -43,27 +43,13 @@ static gufo_str tensor_of(gufo_str name, gufo_str file)
     return (gufo_str){name.data + file.len + 1, name.len - file.len - 1};
 }
 
-static bool has_tensor(const verifier *v, gufo_str name)
+static uint64_t lines_about(const verifier *v, gufo_str file)
 {
-    gufo_tensor tensor;
+    uint64_t count = 0;
 
-    return gufo_tensor_find_str(v->model, name, &tensor);
-}
-
-static bool all_about(const verifier *v, gufo_str file)
-{
     for (uint64_t i = 0; i < v->count; i++)
-        if (!is_about(v->lines[i].name, file))
-            return false;
-    return true;
-}
-
-static bool any_about(const verifier *v, gufo_str file)
-{
-    for (uint64_t i = 0; i < v->count; i++)
-        if (is_about(v->lines[i].name, file))
-            return true;
-    return false;
+        count += is_about(v->lines[i].name, file);
+    return count;
 }
 
 /* How many lines make sense if this is the FILE. */
@@ -74,7 +60,8 @@ static uint64_t sense_of(const verifier *v, gufo_str file)
     for (uint64_t i = 0; i < v->count; i++) {
         gufo_str name = v->lines[i].name;
 
-        sense += name.len == file.len || has_tensor(v, tensor_of(name, file));
+        sense +=
+            name.len == file.len || gufo_tensor_find_str(v->model, tensor_of(name, file), NULL);
     }
     return sense;
 }
@@ -99,7 +86,7 @@ static bool find_common(verifier *v)
         if (len < shortest.len && shortest.data[len] != ':')
             continue;
         tries++;
-        if (!all_about(v, file))
+        if (lines_about(v, file) < v->count)
             continue;
         sense = sense_of(v, file);
         if (!found || sense > best) {
@@ -158,7 +145,7 @@ static gufo_status find_by_component(verifier *v, gufo_error *error)
 
 static gufo_status find_file(verifier *v, gufo_error *error)
 {
-    if (v->check->path.len > 0 && any_about(v, v->check->path)) {
+    if (v->check->path.len > 0 && lines_about(v, v->check->path) > 0) {
         v->file = v->check->path;
         return GUFO_OK;
     }

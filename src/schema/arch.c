@@ -28,33 +28,19 @@ static const gufo_arch_tensor arch_tensors[] = {
 #undef ROW
 };
 
-enum {
-    ARCH_COUNT = sizeof architectures / sizeof *architectures,
-    ARCH_KEY_COUNT = sizeof arch_keys / sizeof *arch_keys,
-    ARCH_TENSOR_COUNT = sizeof arch_tensors / sizeof *arch_tensors,
-};
-
-size_t schema_arch_count(void)
-{
-    return ARCH_COUNT;
-}
-
-const gufo_arch_info *gufo_arch_at(size_t index)
-{
-    return index < ARCH_COUNT ? &architectures[index] : NULL;
-}
+TABLE(architectures, gufo_arch_info, schema_arch_count, gufo_arch_at)
 
 const gufo_arch_info *gufo_arch_find(gufo_str id)
 {
-    return template_find_text(architectures, ARCH_COUNT, sizeof *architectures, id);
+    return template_find_text(ROWS(architectures), id);
 }
 
 const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count)
 {
-    return template_find_all(arch_keys, ARCH_KEY_COUNT, sizeof *arch_keys, arch, count);
+    return template_find_all(ROWS(arch_keys), arch, count);
 }
 
 const gufo_arch_tensor *gufo_arch_tensors(const char *arch, size_t *count)
 {
-    return template_find_all(arch_tensors, ARCH_TENSOR_COUNT, sizeof *arch_tensors, arch, count);
+    return template_find_all(ROWS(arch_tensors), arch, count);
 }

@@ -1,10 +1,10 @@
 /* Values of keys, as formulas of shapes need them. */
 #include "schema/arch_values.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "base/checked.h"
+#include "schema/form_parts.h"
 
 static const char attention[] = "attention.";
 
@@ -20,13 +20,8 @@ static const struct {
 
 bool arch_entry(const checker *c, gufo_str name, gufo_entry *out)
 {
-    char key[128];
-    int len = snprintf(key, sizeof key, "%s%.*s", attention, (int)(name.len & 0xff), name.data);
-
-    if (len < 0 || (size_t)len >= sizeof key || name.len > 0xff)
-        return false;
-    return schema_check_arch_entry(c, key + strlen(attention), out) ||
-           schema_check_arch_entry(c, key, out);
+    return schema_arch_entry(c, out, "%.*s", (int)name.len, name.data) ||
+           schema_arch_entry(c, out, "%s%.*s", attention, (int)name.len, name.data);
 }
 
 bool schema_entry_count(const gufo_entry *entry, uint64_t block, uint64_t *out)
@@ -46,30 +41,16 @@ static gufo_str short_name(gufo_str name)
 {
     size_t prefix = strlen(attention);
 
-    if (name.len > prefix && memcmp(name.data, attention, prefix) == 0)
-        return (gufo_str){name.data + prefix, name.len - prefix};
-    return name;
+    return name.len > prefix && str_begins(name, attention) ? str_from(name, prefix) : name;
 }
 
 /* Whether the architecture needs the key; `name` is a short one. */
 static bool is_required(const checker *c, gufo_str name)
 {
-    const gufo_arch_info *arch = gufo_arch_find(c->architecture);
-    size_t count = 0;
-    const gufo_arch_key *keys = arch != NULL ? gufo_arch_keys(arch->id, &count) : NULL;
-
-    for (size_t i = 0; i < count; i++)
-        if (gufo_str_equal(short_name(gufo_str_of(keys[i].key)), name))
-            return keys[i].need == GUFO_REQUIRED;
+    for (size_t i = 0; i < c->key_count; i++)
+        if (gufo_str_equal(short_name(gufo_str_of(c->keys[i].key)), name))
+            return c->keys[i].need == GUFO_REQUIRED;
     return false;
-}
-
-const gufo_arch_tensor *arch_tensors_of(const checker *c, size_t *count)
-{
-    const gufo_arch_info *arch = gufo_arch_find(c->architecture);
-
-    *count = 0;
-    return arch != NULL ? gufo_arch_tensors(arch->id, count) : NULL;
 }
 
 bool vocabulary_size(const checker *c, uint64_t *out)
@@ -81,31 +62,26 @@ bool vocabulary_size(const checker *c, uint64_t *out)
         *out = entry.value.as.array.count;
         return true;
     }
-    return schema_check_arch_entry(c, "vocab_size", &entry) && schema_entry_count(&entry, 0, out);
+    return schema_arch_entry(c, &entry, "vocab_size") && schema_entry_count(&entry, 0, out);
 }
-
-typedef struct value_lookup {
-    const checker *c;
-} value_lookup;
 
 static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
 {
-    const value_lookup *lookup = context;
+    const checker *const *c = context;
 
-    return arch_value(lookup->c, name, block, out);
+    return arch_value(*c, name, block, out);
 }
 
 /* A key that must be there has no default: that it is missing is another finding. */
 static bool default_of(const checker *c, gufo_str name, uint64_t block, uint64_t *out)
 {
     uint64_t dims[GUFO_MAX_DIMS];
-    value_lookup lookup = {c};
 
     if (is_required(c, name))
         return false;
     for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
         if (gufo_str_equal(gufo_str_of(defaults[i].name), name) &&
-            gufo_shape_evaluate(defaults[i].value, block, look_up, &lookup, dims) == 1) {
+            gufo_shape_evaluate(defaults[i].value, block, look_up, &c, dims) == 1) {
             *out = dims[0];
             return true;
         }

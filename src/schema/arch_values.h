@@ -18,9 +18,6 @@ bool arch_value(const checker *c, gufo_str name, uint64_t block, uint64_t *out);
 /* The number of tokens; false if the file does not say it. */
 bool vocabulary_size(const checker *c, uint64_t *out);
 
-/* The tensors of the architecture; NULL and none if it is not known. */
-const gufo_arch_tensor *arch_tensors_of(const checker *c, size_t *count);
-
 /* The numbers that blocks may have. */
 typedef struct block_range {
     uint64_t required; /* those below must be there */

@@ -4,11 +4,11 @@
  * of the others, so that one fault gives one finding wherever that is possible. */
 #include "schema/check.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "format/rules/rules.h"
 
@@ -43,21 +43,6 @@ bool gufo_level_by_name(const char *name, gufo_level *level)
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-finding_place schema_place_entry(const gufo_entry *entry)
-{
-    return (finding_place){.offset = entry->offset, .subject = entry->key};
-}
-
-finding_place schema_place_tensor(const gufo_tensor *tensor, size_t shard)
-{
-    return (finding_place){.offset = tensor->info_offset, .subject = tensor->name, .shard = shard};
-}
-
-finding_place schema_place_missing(const char *subject)
-{
-    return (finding_place){.offset = GUFO_NO_OFFSET, .subject = gufo_str_of(subject)};
-}
-
 void schema_report(checker *c, schema_rule number, finding_place place, const char *format, ...)
 {
     const gufo_rule *rule = gufo_rule_at(RULE_FIRST_OF_MEANING + (size_t)number);
@@ -71,7 +56,7 @@ void schema_report(checker *c, schema_rule number, finding_place place, const ch
                             .shard = place.shard};
     va_list args;
 
-    if (rule_levels[number] > c->level)
+    if ((place.many && c->listed[number]++ >= FINDINGS_OF_A_RULE) || rule_levels[number] > c->level)
         return;
     va_start(args, format);
     (void)vsnprintf(message, sizeof message, format, args);
@@ -81,37 +66,64 @@ void schema_report(checker *c, schema_rule number, finding_place place, const ch
         c->found(c->context, &finding);
 }
 
+const char *schema_hint(checker *c, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    (void)vsnprintf(c->hint, sizeof c->hint, format, args);
+    va_end(args);
+    return c->hint;
+}
+
+void schema_report_rest(checker *c)
+{
+    for (size_t i = 0; i < SCHEMA_RULE_COUNT; i++) {
+        if (c->listed[i] > FINDINGS_OF_A_RULE)
+            schema_report(c, (schema_rule)i, at_missing(""),
+                          "%" PRIu64 " more findings like the ones before are not listed",
+                          c->listed[i] - FINDINGS_OF_A_RULE);
+        c->listed[i] = 0;
+    }
+}
+
 /* ---- what is checked ------------------------------------------------------------------------ */
 
-uint64_t schema_tensor_count(const checker *c)
+bool schema_arch_entry(const checker *c, gufo_entry *out, const char *name, ...)
 {
-    return gufo_tensor_count(c->model);
-}
-
-bool schema_tensor_at(const checker *c, uint64_t index, gufo_tensor *out, size_t *shard)
-{
-    bool found = gufo_tensor_at(c->model, index, out);
-
-    *shard = found ? out->shard : 0;
-    return found;
-}
-
-bool schema_tensor_find(const checker *c, const char *name, gufo_tensor *out, size_t *shard)
-{
-    bool found = gufo_tensor_find(c->model, name, out);
-
-    *shard = found ? out->shard : 0;
-    return found;
-}
-
-bool schema_check_arch_entry(const checker *c, const char *name, gufo_entry *out)
-{
+    gufo_str own = c->architecture;
     char key[256];
-    int len = snprintf(key, sizeof key, "%.*s.%s", (int)(c->architecture.len & 0xff),
-                       c->architecture.data, name);
+    size_t len = (size_t)snprintf(key, sizeof key, "%.*s.", (int)(own.len & 0xff), own.data);
+    va_list args;
 
-    return c->architecture.len < 128 && len > 0 && (size_t)len < sizeof key &&
-           gufo_metadata_find_str(c->model, (gufo_str){key, (size_t)len}, out);
+    va_start(args, name);
+    len += (size_t)vsnprintf(key + len, sizeof key - len, name, args);
+    va_end(args);
+    return own.len < 128 && len < sizeof key &&
+           gufo_metadata_find_str(c->model, (gufo_str){key, len}, out);
+}
+
+bool schema_check_number(const checker *c, const char *key, gufo_entry *entry, uint64_t *out)
+{
+    return gufo_metadata_find(c->model, key, entry) &&
+           gufo_value_u64(&entry->value, out, NULL) == GUFO_OK;
+}
+
+void schema_each_text(const gufo_entry *entry,
+                      void (*take)(void *context, gufo_str text, uint64_t at), void *context)
+{
+    const gufo_array *array = &entry->value.as.array;
+    gufo_array_iter iter;
+    gufo_value text;
+
+    if (entry->value.type == GUFO_VALUE_STRING)
+        take(context, entry->value.as.str, entry->value_offset);
+    if (entry->value.type != GUFO_VALUE_ARRAY || array->type != GUFO_VALUE_STRING)
+        return;
+    iter = gufo_array_start(array);
+    while (gufo_array_next(&iter, &text))
+        take(context, text.as.str,
+             entry->value_offset + (uint64_t)(text.as.str.data - (const char *)array->data));
 }
 
 static gufo_str text_of(const gufo_model *model, const char *key)
@@ -129,7 +141,7 @@ static subject_kind kind_of(const checker *c)
     } kinds[] = {{"adapter", KIND_ADAPTER}, {"imatrix", KIND_IMATRIX}, {"mmproj", KIND_PROJECTOR}};
     gufo_str type = text_of(c->model, "general.type");
 
-    if (schema_tensor_count(c) == 0 && !c->options->single)
+    if (gufo_tensor_count(c->model) == 0 && !c->options->single)
         return KIND_VOCABULARY;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (gufo_str_equal(type, gufo_str_of(kinds[i].type)))
@@ -162,9 +174,16 @@ static gufo_status run_checks(checker *c)
     c->allocator = c->options->allocator != NULL ? c->options->allocator : &default_allocator;
     c->architecture = text_of(c->model, "general.architecture");
     c->kind = kind_of(c);
-    for (size_t i = 0; c->status == GUFO_OK && i < sizeof checks / sizeof *checks; i++)
+    c->arch = gufo_arch_find(c->architecture);
+    if (c->arch != NULL) {
+        c->keys = gufo_arch_keys(c->arch->id, &c->key_count);
+        c->tensors = gufo_arch_tensors(c->arch->id, &c->tensor_count);
+    }
+    for (size_t i = 0; c->status == GUFO_OK && i < sizeof checks / sizeof *checks; i++) {
         if (checks[i].level <= c->level && (checks[i].kinds & c->kind) != 0)
             checks[i].check(c);
+        schema_report_rest(c);
+    }
     return c->status;
 }
 

@@ -7,6 +7,8 @@
 #include "gufo/check.h"
 #include "gufo/schema.h"
 
+#include "base/error.h"
+
 typedef enum schema_rule {
 #define RULE(constant, id, name, severity, level, clause, summary) SCHEMA_##constant,
 #include "format/rules/rules_of_meaning.def"
@@ -30,11 +32,19 @@ typedef struct checker {
     gufo_level level; /* that of the options, or its default */
     const gufo_allocator *allocator;
     subject_kind kind;
-    gufo_str architecture; /* general.architecture, empty without */
+    gufo_str architecture;      /* general.architecture, empty without */
+    const gufo_arch_info *arch; /* what is known of it, its keys and tensors; NULL, and no rows */
+    const gufo_arch_key *keys;
+    const gufo_arch_tensor *tensors;
+    size_t key_count, tensor_count;
     gufo_finding_fn *found;
     void *context;
     gufo_error *error;
-    gufo_status status; /* a check that runs out of memory says so here */
+    gufo_status status;                 /* a check that runs out of memory says so here */
+    uint64_t listed[SCHEMA_RULE_COUNT]; /* findings at places of which there may be many */
+    char quotes[2][GUFO_QUOTE_SIZE];    /* texts for a finding, until it is reported */
+    unsigned quote_count;
+    char hint[640], more[48];
 } checker;
 
 /* Where a finding is, and what may be done; the rest of it is zero. */
@@ -44,29 +54,75 @@ typedef struct finding_place {
     const char *hint;
     gufo_fix fix;
     size_t shard;
+    bool many; /* no rule floods: after FINDINGS_OF_A_RULE of these the others are only counted */
 } finding_place;
 
-/* The place of a metadata entry, of a tensor, and of something that is missing. */
-finding_place schema_place_entry(const gufo_entry *entry);
-finding_place schema_place_tensor(const gufo_tensor *tensor, size_t shard);
-finding_place schema_place_missing(const char *subject);
+enum { FINDINGS_OF_A_RULE = 20 };
 
-/* Tells a finding.  Strings from the file go into the message through quote_name. */
+/* The place of a metadata entry, of a tensor, and of something that is missing. */
+static inline finding_place at_entry(const gufo_entry *entry)
+{
+    return (finding_place){.offset = entry->offset, .subject = entry->key};
+}
+
+static inline finding_place at_tensor(const gufo_tensor *tensor)
+{
+    return (finding_place){.offset = tensor->info_offset,
+                           .subject = tensor->name,
+                           .shard = tensor->shard,
+                           .many = true};
+}
+
+static inline finding_place at_missing(const char *subject)
+{
+    return (finding_place){.offset = GUFO_NO_OFFSET, .subject = gufo_str_of(subject)};
+}
+
+/* A place of which there may be many. */
+static inline finding_place one_of_many(finding_place place)
+{
+    place.many = true;
+    return place;
+}
+
+static inline finding_place with_hint(finding_place place, const char *hint)
+{
+    place.hint = hint;
+    return place;
+}
+
+/* A string from the file as it goes into a message; good until two more are quoted. */
+static inline const char *quoted(checker *c, gufo_str text)
+{
+    return quote_name(c->quotes[c->quote_count++ % 2], text);
+}
+
+/* Tells a finding.  Strings from the file go into the message through quoted(). */
 __attribute__((format(printf, 4, 5))) void schema_report(checker *c, schema_rule rule,
                                                          finding_place place, const char *format,
                                                          ...);
 
-/* The tensors of the file or of all shards. */
-uint64_t schema_tensor_count(const checker *c);
-bool schema_tensor_at(const checker *c, uint64_t index, gufo_tensor *out, size_t *shard);
-bool schema_tensor_find(const checker *c, const char *name, gufo_tensor *out, size_t *shard);
+/* Makes the hint of the next finding like printf. */
+__attribute__((format(printf, 2, 3))) const char *schema_hint(checker *c, const char *format, ...);
+
+/* Tells for each rule how many more findings there are than were listed.  Done after each check. */
+void schema_report_rest(checker *c);
 
 /* The value of "ARCHITECTURE.NAME"; false if it is not there, or of an absurdly long name. */
-bool schema_check_arch_entry(const checker *c, const char *name, gufo_entry *out);
+__attribute__((format(printf, 3, 4))) bool schema_arch_entry(const checker *c, gufo_entry *out,
+                                                             const char *name, ...);
+
+/* The number that a key has; false if it is not there, or not such a number. */
+bool schema_check_number(const checker *c, const char *key, gufo_entry *entry, uint64_t *out);
+
+/* Passes each text of an entry, which may be an array of them, and where it begins in the file. */
+void schema_each_text(const gufo_entry *entry,
+                      void (*take)(void *context, gufo_str text, uint64_t at), void *context);
 
 /* ---- the checks ----------------------------------------------------------------------------- */
 
 void schema_check_general(checker *c);   /* check_general.c: values of general.* */
+void schema_check_weights(checker *c);   /* check_weights.c: what general.* says of the tensors */
 void schema_check_keys(checker *c);      /* check_keys.c: types, spelling, prefixes of all keys */
 void schema_check_templates(checker *c); /* check_template.c: chat templates */
 void schema_check_tokenizer(checker *c); /* check_tokenizer.c: the vocabulary */

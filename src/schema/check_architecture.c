@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/checked.h"
 #include "schema/arch_values.h"
-#include "schema/findings_limit.h"
+#include "schema/form_parts.h"
 #include "schema/key.h"
 
 #define COUNT_OF(table) (sizeof(table) / sizeof *(table))
@@ -18,52 +18,37 @@
 /* Parts of a model that have their own keys: "whisper.encoder.block_count". */
 static const char *const parts[] = {"", "encoder.", "decoder.", "vision.", "audio."};
 
-/* A key of a part of the model, if present. */
-static bool part_entry(const checker *c, const char *part, const char *name, gufo_entry *out)
-{
-    char key[128];
-    int len = snprintf(key, sizeof key, "%s%s", part, name);
-
-    return len > 0 && (size_t)len < sizeof key && schema_check_arch_entry(c, key, out);
-}
-
-/* The same, if it is one number. */
+/* The value of a key of a part of the model, if it is one number. */
 static bool part_count(const checker *c, const char *part, const char *name, gufo_entry *entry,
                        uint64_t *out)
 {
-    return part_entry(c, part, name, entry) && entry->value.type != GUFO_VALUE_ARRAY &&
-           schema_entry_count(entry, 0, out);
+    return schema_arch_entry(c, entry, "%s%s", part, name) &&
+           gufo_value_u64(&entry->value, out, NULL) == GUFO_OK;
 }
 
-static bool float_entry(const gufo_entry *entry, double *out)
+static bool part_float(const checker *c, const char *part, const char *name, gufo_entry *entry,
+                       double *out)
 {
-    return gufo_value_f64(&entry->value, out, NULL) == GUFO_OK;
+    return schema_arch_entry(c, entry, "%s%s", part, name) &&
+           gufo_value_f64(&entry->value, out, NULL) == GUFO_OK && isfinite(*out);
 }
 
 /* ---- what must be there --------------------------------------------------------------------- */
 
-/* Whether the file has the key of row `info` under this architecture. */
+/* Whether the file has the key of a row under this architecture. */
 static bool has_key(const checker *c, const gufo_key_info *info)
 {
-    static const char template[] = "{arch}.";
-    const char *key = info->key;
-    gufo_entry entry;
+    char key[KEY_SIZE];
 
-    if (strncmp(key, template, strlen(template)) == 0)
-        return schema_check_arch_entry(c, key + strlen(template), &entry);
-    return gufo_metadata_find(c->model, key, &entry);
+    return key_in_file(info, c->architecture, key) && gufo_metadata_find(c->model, key, NULL);
 }
 
 /* Whether the file says it under another name: the one of today, or an old one. */
-static bool has_other_name(const checker *c, const char *key)
+static bool has_other_name(const checker *c, const gufo_key_info *info)
 {
-    const gufo_key_info *info = gufo_key_find(gufo_str_of(key), c->architecture);
-    const gufo_key_info *today = info != NULL ? gufo_key_replacement(info, NULL) : NULL;
-    const gufo_key_info *other;
+    const gufo_key_info *today = gufo_key_replacement(info, NULL), *other;
     size_t from = 0;
 
-    if (info == NULL)
-        return false;
     if (today != NULL && has_key(c, today))
         return true;
     while ((other = key_old_name(info, &from)) != NULL)
@@ -73,69 +58,62 @@ static bool has_other_name(const checker *c, const char *key)
 }
 
 /* The type that a value of the key has, if it is one number, bool or string. */
-static gufo_str scalar_type(const char *key, gufo_str architecture)
+static gufo_str scalar_type(const gufo_key_info *info)
 {
-    const gufo_key_info *info = gufo_key_find(gufo_str_of(key), architecture);
-    const char *type = info != NULL ? info->type : "";
+    const char *types = info->type;
+    gufo_str type;
 
-    while (strncmp(type, "array", 5) == 0) {
-        type += strcspn(type, "|");
-        type += *type == '|';
-    }
-    return (gufo_str){type, strcspn(type, "|")};
+    do
+        type = str_piece(&types, '|');
+    while (str_begins(type, "array"));
+    return type;
 }
 
-/* How the key is set, under its name of today; "" for one that is a list. */
-static void write_hint(char *hint, size_t size, const char *text, gufo_str architecture)
+/* How the key is set, under its name of today; NULL for one that is a list. */
+static const char *hint_for(checker *c, const gufo_key_info *info, const char *text)
 {
-    static const char template[] = "{arch}";
-    const gufo_key_info *info = gufo_key_find(gufo_str_of(text), architecture);
-    bool safe = false;
-    const gufo_key_info *today = info != NULL ? gufo_key_replacement(info, &safe) : NULL;
-    gufo_str type = scalar_type(text, architecture);
-    char name[256] = "";
+    bool safe;
+    const gufo_key_info *today = gufo_key_replacement(info, &safe);
+    gufo_str type = scalar_type(info);
+    char name[KEY_SIZE];
 
-    hint[0] = '\0';
-    if (type.len == 0)
-        return;
-    if (!safe)
-        today = NULL;
-    if (today != NULL && strncmp(today->key, template, strlen(template)) == 0)
-        (void)snprintf(name, sizeof name, "%.*s%s", (int)architecture.len, architecture.data,
-                       today->key + strlen(template));
-    else
-        (void)snprintf(name, sizeof name, "%s", today != NULL ? today->key : text);
-    (void)snprintf(hint, size, "use 'gufo edit FILE --set=%s=%.*s:VALUE'", name, (int)type.len,
-                   type.data);
+    if (today != NULL && safe && key_in_file(today, c->architecture, name))
+        text = name;
+    return type.len > 0 ? schema_hint(c, "use 'gufo edit FILE --set=%s=%.*s:VALUE'", text,
+                                      (int)type.len, type.data)
+                        : NULL;
 }
 
-static void report_need(checker *c, const gufo_arch_key *key, const char *text, const char *status)
+static void report_need(checker *c, const gufo_arch_key *key, const gufo_key_info *info,
+                        const char *text)
 {
-    finding_place place = schema_place_missing(text);
-    char hint[512];
+    finding_place place = at_missing(text);
 
-    write_hint(hint, sizeof hint, text, c->architecture);
-    if (hint[0] != '\0')
-        place.hint = hint;
+    if (info != NULL)
+        place.hint = hint_for(c, info, text);
     if (key->need == GUFO_REQUIRED)
         schema_report(c, SCHEMA_KEY_REQUIRED, place,
                       "key \"%s\" is missing; models of architecture %s need it", text, key->arch);
     else
         schema_report(c, SCHEMA_KEY_EXPECTED, place, "key \"%s\" is missing; %s", text,
-                      strcmp(status, "standard") == 0
+                      strcmp(c->arch->status, "standard") == 0
                           ? "the specification requires it; readers in use do not need it"
                           : "readers of this architecture ask for it");
 }
 
-static void check_need(checker *c, const gufo_arch_key *key, const char *status)
+static void check_need(checker *c, const gufo_arch_key *key)
 {
-    char text[256];
+    char text[KEY_SIZE];
     gufo_entry entry;
+    const gufo_key_info *info;
     int len = snprintf(text, sizeof text, "%s.%s", key->arch, key->key);
 
-    if (key->need != GUFO_OPTIONAL && !schema_check_arch_entry(c, key->key, &entry) && len > 0 &&
-        (size_t)len < sizeof text && !has_other_name(c, text))
-        report_need(c, key, text, status);
+    if (key->need == GUFO_OPTIONAL || len <= 0 || (size_t)len >= sizeof text ||
+        schema_arch_entry(c, &entry, "%s", key->key))
+        return;
+    info = gufo_key_find(gufo_str_of(text), c->architecture);
+    if (info == NULL || !has_other_name(c, info))
+        report_need(c, key, info, text);
 }
 
 /* Whether a key that is not there says something: a vocabulary needs no keys of a model, and what a
@@ -148,88 +126,69 @@ static bool absence_matters(const checker *c)
 
 static void check_needs(checker *c)
 {
-    const gufo_arch_info *arch = gufo_arch_find(c->architecture);
-    size_t count = 0;
-    const gufo_arch_key *keys = arch != NULL ? gufo_arch_keys(arch->id, &count) : NULL;
-
-    for (size_t i = 0; i < count && absence_matters(c); i++)
-        check_need(c, &keys[i], arch->status);
+    for (size_t i = 0; i < c->key_count && absence_matters(c); i++)
+        check_need(c, &c->keys[i]);
 }
 
 /* ---- counts --------------------------------------------------------------------------------- */
 
 /* Models without attention say that they have no heads. */
-static bool has_attention(const checker *c)
+static bool has_attention(const checker *c, const char *part, const char *name)
 {
-    size_t count;
-    const gufo_arch_tensor *tensors = arch_tensors_of(c, &count);
-
-    for (size_t i = 0; i < count; i++)
-        if (strstr(tensors[i].name, ".attn_q") != NULL)
+    (void)name;
+    for (size_t i = 0; i < c->tensor_count; i++)
+        if (strstr(c->tensors[i].name, ".attn_q") != NULL)
             return true;
-    return false;
+    return *part != '\0';
 }
 
 /* Whether the architecture does something with a key.  Some programs write every key that they
  * know, those that mean nothing for the model as 0. */
 static bool is_needed(const checker *c, const char *part, const char *name)
 {
-    const gufo_arch_info *arch = gufo_arch_find(c->architecture);
-    size_t prefix = strlen(part), count = 0;
-    const gufo_arch_key *keys = arch != NULL ? gufo_arch_keys(arch->id, &count) : NULL;
+    size_t prefix = strlen(part);
 
-    for (size_t i = 0; i < count; i++)
-        if (keys[i].need != GUFO_OPTIONAL && strncmp(keys[i].key, part, prefix) == 0 &&
-            strcmp(keys[i].key + prefix, name) == 0)
+    for (size_t i = 0; i < c->key_count; i++)
+        if (c->keys[i].need != GUFO_OPTIONAL && strncmp(c->keys[i].key, part, prefix) == 0 &&
+            strcmp(c->keys[i].key + prefix, name) == 0)
             return true;
     return false;
-}
-
-typedef enum counted_in { IN_ANY, IN_NEEDY, IN_ATTENTIVE } counted_in;
-
-static bool is_counted(const checker *c, const char *part, const char *name, counted_in where)
-{
-    switch (where) {
-    case IN_NEEDY:
-        return is_needed(c, part, name);
-    case IN_ATTENTIVE:
-        return *part != '\0' || has_attention(c);
-    default:
-        return true;
-    }
 }
 
 static void check_zeros(checker *c, const char *part)
 {
     static const struct {
         const char *name;
-        counted_in where; /* 0 is wrong */
-    } counts[] = {
-        {"context_length", IN_ANY},       {"embedding_length", IN_ANY},
-        {"block_count", IN_ANY},          {"patch_size", IN_ANY},
-        {"spatial_merge_size", IN_ANY},   {"attention.head_count", IN_ATTENTIVE},
-        {"wkv.head_size", IN_NEEDY},      {"ssm.conv_kernel", IN_NEEDY},
-        {"ssm.inner_size", IN_NEEDY},     {"ssm.state_size", IN_NEEDY},
-        {"ssm.time_step_rank", IN_NEEDY},
+        bool (*counts)(const checker *c, const char *part, const char *name); /* NULL: always */
+    } rows[] = {
+        {"context_length", NULL},
+        {"embedding_length", NULL},
+        {"block_count", NULL},
+        {"patch_size", NULL},
+        {"spatial_merge_size", NULL},
+        {"attention.head_count", has_attention},
+        {"wkv.head_size", is_needed},
+        {"ssm.conv_kernel", is_needed},
+        {"ssm.inner_size", is_needed},
+        {"ssm.state_size", is_needed},
+        {"ssm.time_step_rank", is_needed},
     };
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry;
     uint64_t value;
 
-    for (size_t i = 0; i < COUNT_OF(counts); i++)
-        if (part_count(c, part, counts[i].name, &entry, &value) && value == 0 &&
-            is_counted(c, part, counts[i].name, counts[i].where))
-            schema_report(c, SCHEMA_COUNT_ZERO, schema_place_entry(&entry),
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (part_count(c, part, rows[i].name, &entry, &value) && value == 0 &&
+            (rows[i].counts == NULL || rows[i].counts(c, part, rows[i].name)))
+            schema_report(c, SCHEMA_COUNT_ZERO, at_entry(&entry),
                           "key %s is 0; readers divide by it or need at least one",
-                          quote_name(quoted, entry.key));
+                          quoted(c, entry.key));
 }
 
 static void report_length(checker *c, const gufo_entry *entry, uint64_t blocks,
                           const block_range *range)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t count = entry->value.as.array.count;
-    finding_place place = schema_place_entry(entry);
+    finding_place place = at_entry(entry);
 
     if (count > range->end && range->required == range->end)
         place.fix =
@@ -237,7 +196,7 @@ static void report_length(checker *c, const gufo_entry *entry, uint64_t blocks,
     schema_report(c, SCHEMA_PER_LAYER_LENGTH, place,
                   "key %s has %" PRIu64 " elements, one for each block, but there are %" PRIu64
                   " blocks",
-                  quote_name(quoted, entry->key), count, blocks);
+                  quoted(c, entry->key), count, blocks);
 }
 
 /* Lists with an element for each block. */
@@ -266,7 +225,7 @@ static void check_lengths(checker *c)
         return;
     range = schema_block_range(c, blocks);
     for (size_t i = 0; i < COUNT_OF(lists); i++)
-        if (schema_check_arch_entry(c, lists[i].name, &entry) &&
+        if (schema_arch_entry(c, &entry, "%s", lists[i].name) &&
             entry.value.type == GUFO_VALUE_ARRAY &&
             (entry.value.as.array.count < range.required ||
              (entry.value.as.array.count > range.end && !lists[i].may_be_longer)))
@@ -275,7 +234,6 @@ static void check_lengths(checker *c)
 
 static void check_experts(checker *c)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry, used_entry;
     uint64_t count = 0, used;
 
@@ -284,9 +242,9 @@ static void check_experts(checker *c)
     if (!part_count(c, "", "expert_count", &entry, &count) && !absence_matters(c))
         return;
     if (used > count || (used == 0 && count > 0))
-        schema_report(c, SCHEMA_EXPERT_COUNT, schema_place_entry(&used_entry),
+        schema_report(c, SCHEMA_EXPERT_COUNT, at_entry(&used_entry),
                       "key %s is %" PRIu64 ", but there are %" PRIu64 " experts to use",
-                      quote_name(quoted, used_entry.key), used, count);
+                      quoted(c, used_entry.key), used, count);
 }
 
 /* ---- heads ---------------------------------------------------------------------------------- */
@@ -299,9 +257,7 @@ static uint64_t elements_of(const gufo_entry *entry)
 /* Heads share keys and values in groups of one size.  Blocks without attention have none. */
 static void check_groups(checker *c, const gufo_entry *heads, const gufo_entry *groups)
 {
-    char quoted[GUFO_QUOTE_SIZE], others[GUFO_QUOTE_SIZE];
-    uint64_t count =
-        elements_of(heads) > elements_of(groups) ? elements_of(heads) : elements_of(groups);
+    uint64_t count = larger(elements_of(heads), elements_of(groups));
 
     for (uint64_t i = 0; i < count; i++) {
         uint64_t head, group;
@@ -310,11 +266,10 @@ static void check_groups(checker *c, const gufo_entry *heads, const gufo_entry *
             return;
         if (group == 0 || head % group == 0)
             continue;
-        schema_report(c, SCHEMA_HEAD_COUNT, schema_place_entry(groups),
+        schema_report(c, SCHEMA_HEAD_COUNT, at_entry(groups),
                       "key %s is %" PRIu64 ", which does not divide the %" PRIu64
                       " heads of %s (block %" PRIu64 ")",
-                      quote_name(quoted, groups->key), group, head, quote_name(others, heads->key),
-                      i);
+                      quoted(c, groups->key), group, head, quoted(c, heads->key), i);
         return;
     }
 }
@@ -322,7 +277,6 @@ static void check_groups(checker *c, const gufo_entry *heads, const gufo_entry *
 /* Without a key that says it, the length of a head is the embedding divided by the heads. */
 static void check_head_length(checker *c, const gufo_entry *heads, uint64_t embedding)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     uint64_t head;
 
     for (uint64_t i = 0; i < elements_of(heads); i++) {
@@ -330,10 +284,10 @@ static void check_head_length(checker *c, const gufo_entry *heads, uint64_t embe
             return;
         if (head == 0 || embedding % head == 0)
             continue;
-        schema_report(c, SCHEMA_HEAD_COUNT, schema_place_entry(heads),
+        schema_report(c, SCHEMA_HEAD_COUNT, at_entry(heads),
                       "key %s is %" PRIu64 ", which does not divide the embedding length %" PRIu64
                       ", and no key gives the length of a head (block %" PRIu64 ")",
-                      quote_name(quoted, heads->key), head, embedding, i);
+                      quoted(c, heads->key), head, embedding, i);
         return;
     }
 }
@@ -343,13 +297,13 @@ static void check_heads(checker *c, const char *part)
     gufo_entry heads, groups, other;
     uint64_t embedding;
 
-    if (!part_entry(c, part, "attention.head_count", &heads))
+    if (!schema_arch_entry(c, &heads, "%sattention.head_count", part))
         return;
-    if (part_entry(c, part, "attention.head_count_kv", &groups))
+    if (schema_arch_entry(c, &groups, "%sattention.head_count_kv", part))
         check_groups(c, &heads, &groups);
     if (absence_matters(c) && part_count(c, part, "embedding_length", &other, &embedding) &&
-        !part_entry(c, part, "attention.key_length", &other) &&
-        !part_entry(c, part, "attention.head_dim", &other))
+        !schema_arch_entry(c, &other, "%sattention.key_length", part) &&
+        !schema_arch_entry(c, &other, "%sattention.head_dim", part))
         check_head_length(c, &heads, embedding);
 }
 
@@ -357,21 +311,20 @@ static void check_heads(checker *c, const char *part)
 
 static void check_rope_dimensions(checker *c)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry;
     uint64_t rotated, length;
 
     if (!part_count(c, "", "rope.dimension_count", &entry, &rotated))
         return;
     if (rotated % 2 != 0)
-        schema_report(c, SCHEMA_ROPE_DIMENSIONS, schema_place_entry(&entry),
-                      "key %s is %" PRIu64 "; numbers are rotated in pairs",
-                      quote_name(quoted, entry.key), rotated);
+        schema_report(c, SCHEMA_ROPE_DIMENSIONS, at_entry(&entry),
+                      "key %s is %" PRIu64 "; numbers are rotated in pairs", quoted(c, entry.key),
+                      rotated);
     else if (absence_matters(c) && arch_value(c, gufo_str_of("key_length"), 0, &length) &&
              rotated > length)
-        schema_report(c, SCHEMA_ROPE_DIMENSIONS, schema_place_entry(&entry),
+        schema_report(c, SCHEMA_ROPE_DIMENSIONS, at_entry(&entry),
                       "key %s is %" PRIu64 ", but a key of a head has only %" PRIu64 " numbers",
-                      quote_name(quoted, entry.key), rotated, length);
+                      quoted(c, entry.key), rotated, length);
 }
 
 /* Also not above zero if it is not a number. */
@@ -379,16 +332,14 @@ static void check_rope_bases(checker *c)
 {
     static const char *const bases[] = {"rope.freq_base", "rope.freq_base_swa",
                                         "attention.compress_rope_freq_base"};
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry;
     double base;
 
     for (size_t i = 0; i < COUNT_OF(bases); i++)
-        if (schema_check_arch_entry(c, bases[i], &entry) && float_entry(&entry, &base) &&
-            isfinite(base) && base <= 0)
-            schema_report(c, SCHEMA_ROPE_BASE, schema_place_entry(&entry),
+        if (part_float(c, "", bases[i], &entry, &base) && base <= 0)
+            schema_report(c, SCHEMA_ROPE_BASE, at_entry(&entry),
                           "key %s is %g; frequencies are powers of a base above 0",
-                          quote_name(quoted, entry.key), base);
+                          quoted(c, entry.key), base);
 }
 
 /* ---- other numbers -------------------------------------------------------------------------- */
@@ -399,56 +350,45 @@ static void check_epsilons(checker *c, const char *part)
                                            "attention.layer_norm_rms_epsilon",
                                            "attention.group_norm_epsilon"};
     const double highest = 0.1; /* in use: 1e-12 to 1e-3 */
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry;
     double epsilon;
 
     for (size_t i = 0; i < COUNT_OF(epsilons); i++)
-        if (part_entry(c, part, epsilons[i], &entry) && float_entry(&entry, &epsilon) &&
-            isfinite(epsilon) &&
+        if (part_float(c, part, epsilons[i], &entry, &epsilon) &&
             (epsilon < 0 || epsilon > highest || (epsilon <= 0 && is_needed(c, part, epsilons[i]))))
-            schema_report(c, SCHEMA_EPSILON, schema_place_entry(&entry),
+            schema_report(c, SCHEMA_EPSILON, at_entry(&entry),
                           "key %s is %g; it should be a small number above 0, such as 0.00001",
-                          quote_name(quoted, entry.key), epsilon);
+                          quoted(c, entry.key), epsilon);
 }
 
 /* Lists are left out: some have an infinite element where nothing is cut off. */
 static void check_finite(checker *c)
 {
-    findings_limit limit = {{0}};
+    gufo_str own = c->architecture;
     gufo_entry entry;
+    double number;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++) {
-        char quoted[GUFO_QUOTE_SIZE];
-        double number;
-
-        if (entry.key.len <= c->architecture.len || entry.key.data[c->architecture.len] != '.' ||
-            memcmp(entry.key.data, c->architecture.data, c->architecture.len) != 0 ||
-            !float_entry(&entry, &number) || isfinite(number) ||
-            !limit_allows(&limit, SCHEMA_FLOAT_FINITE))
-            continue;
-        schema_report(c, SCHEMA_FLOAT_FINITE, schema_place_entry(&entry), "key %s is %s",
-                      quote_name(quoted, entry.key), isnan(number) ? "not a number" : "infinite");
-    }
-    limit_end(c, &limit);
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
+        if (entry.key.len > own.len && entry.key.data[own.len] == '.' &&
+            memcmp(entry.key.data, own.data, own.len) == 0 &&
+            gufo_value_f64(&entry.value, &number, NULL) == GUFO_OK && !isfinite(number))
+            schema_report(c, SCHEMA_FLOAT_FINITE, one_of_many(at_entry(&entry)), "key %s is %s",
+                          quoted(c, entry.key), isnan(number) ? "not a number" : "infinite");
+    schema_report_rest(c);
 }
 
 static void check_rope_scaling(checker *c)
 {
-    static const char *const known[] = {"none", "linear", "yarn", "longrope"};
-    char quoted[GUFO_QUOTE_SIZE], value[GUFO_QUOTE_SIZE];
     gufo_entry entry;
     gufo_str text;
 
-    if (!schema_check_arch_entry(c, "rope.scaling.type", &entry) ||
-        gufo_value_str(&entry.value, &text, NULL) != GUFO_OK)
-        return;
-    for (size_t i = 0; i < COUNT_OF(known); i++)
-        if (gufo_str_equal(text, gufo_str_of(known[i])))
-            return;
-    schema_report(c, SCHEMA_ROPE_SCALING, schema_place_entry(&entry),
-                  "key %s is %s; the types that readers know are none, linear, yarn and longrope",
-                  quote_name(quoted, entry.key), quote_name(value, text));
+    if (schema_arch_entry(c, &entry, "rope.scaling.type") &&
+        gufo_value_str(&entry.value, &text, NULL) == GUFO_OK &&
+        !str_is_word(text, "none linear yarn longrope"))
+        schema_report(
+            c, SCHEMA_ROPE_SCALING, at_entry(&entry),
+            "key %s is %s; the types that readers know are none, linear, yarn and longrope",
+            quoted(c, entry.key), quoted(c, text));
 }
 
 /* Spec, RWKV: the only allowed value. */
@@ -459,7 +399,7 @@ static void check_rwkv_version(checker *c)
 
     if (gufo_str_equal(c->architecture, gufo_str_of("rwkv")) &&
         part_count(c, "", "architecture_version", &entry, &version) && version != 4)
-        schema_report(c, SCHEMA_RWKV_VERSION, schema_place_entry(&entry),
+        schema_report(c, SCHEMA_RWKV_VERSION, at_entry(&entry),
                       "rwkv.architecture_version is %" PRIu64
                       "; the only one that is specified is 4",
                       version);

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
 #include "schema/arch_values.h"
 #include "schema/check_tensors.h"
+#include "schema/form_parts.h"
 #include "schema/tables.h"
 
 enum { MAX_INSTEAD = 6 };
@@ -55,12 +55,8 @@ static void add_need(block_walk *w, const gufo_arch_tensor *row)
 
     *need = (tensor_need){.row = row, .series = template_series(row->name)};
     add_template(need, gufo_str_of(row->name));
-    while (*at != '\0') {
-        size_t len = strcspn(at, " ");
-
-        add_template(need, (gufo_str){at, len});
-        at += len + (at[len] == ' ');
-    }
+    while (*at != '\0')
+        add_template(need, str_piece(&at, ' '));
 }
 
 static bool is_met(const block_walk *w, const tensor_need *need)
@@ -82,9 +78,10 @@ static void report_need(block_walk *w, const tensor_need *need, uint64_t block)
                        template, block, mark + strlen("{bid}"));
     else
         (void)snprintf(name, sizeof name, "%s.weight", template);
-    schema_report(w->t->c, SCHEMA_TENSOR_REQUIRED, schema_place_missing(name),
+    schema_report(w->t->c, SCHEMA_TENSOR_REQUIRED, one_of_many(at_missing(name)),
                   "tensor \"%s\" is missing; models of architecture %s need it%s%s", name,
-                  w->t->arch->id, *need->row->instead != '\0' ? ", or " : "", need->row->instead);
+                  w->t->c->arch->id, *need->row->instead != '\0' ? ", or " : "",
+                  need->row->instead);
 }
 
 /* What the present group lacks. */
@@ -93,8 +90,7 @@ static void check_needs(block_walk *w, const block_series *series, uint64_t bloc
     if (!w->complete)
         return;
     for (size_t i = 0; i < w->need_count; i++)
-        if (w->needs[i].series == series && !is_met(w, &w->needs[i]) &&
-            limit_allows(&w->t->limit, SCHEMA_TENSOR_REQUIRED))
+        if (w->needs[i].series == series && !is_met(w, &w->needs[i]))
             report_need(w, &w->needs[i], block);
 }
 
@@ -127,21 +123,19 @@ static uint64_t listed_blocks(const checker *c)
 
 static schema_rule rule_for(const block_walk *w, schema_rule known)
 {
-    return w->t->row_count > 0 ? known : SCHEMA_BLOCK_COUNT;
+    return w->t->c->tensor_count > 0 ? known : SCHEMA_BLOCK_COUNT;
 }
 
 static void report_range(block_walk *w, const block_series *series, uint64_t from, uint64_t to)
 {
-    schema_rule rule = rule_for(w, SCHEMA_BLOCK_MISSING);
     char first[64];
 
-    if (!limit_allows(&w->t->limit, rule))
-        return;
     (void)snprintf(first, sizeof first, "%s%" PRIu64, series->prefix, from);
     if (to - from == 1)
-        schema_report(w->t->c, rule, schema_place_missing(first), "block %s has no tensors", first);
+        schema_report(w->t->c, rule_for(w, SCHEMA_BLOCK_MISSING), one_of_many(at_missing(first)),
+                      "block %s has no tensors", first);
     else
-        schema_report(w->t->c, rule, schema_place_missing(first),
+        schema_report(w->t->c, rule_for(w, SCHEMA_BLOCK_MISSING), one_of_many(at_missing(first)),
                       "blocks %s to %s%" PRIu64 " have no tensors", first, series->prefix, to - 1);
 }
 
@@ -169,16 +163,15 @@ static void check_missing(block_walk *w, const block_series *series, uint64_t fr
 
 static void report_beyond(block_walk *w, const block_series *series, uint64_t block, uint64_t count)
 {
-    schema_rule rule = rule_for(w, SCHEMA_BLOCK_UNKNOWN);
     char name[64];
 
-    if (count == 0 || !limit_allows(&w->t->limit, rule))
+    if (count == 0)
         return;
     if (block == UINT64_MAX)
         (void)snprintf(name, sizeof name, "%s(beyond 64 bits)", series->prefix);
     else
         (void)snprintf(name, sizeof name, "%s%" PRIu64, series->prefix, block);
-    schema_report(w->t->c, rule, schema_place_missing(name),
+    schema_report(w->t->c, rule_for(w, SCHEMA_BLOCK_UNKNOWN), one_of_many(at_missing(name)),
                   "block %s has tensors, but there are only %" PRIu64 " blocks", name, count);
 }
 
@@ -218,12 +211,6 @@ static bool count_of(const checker *c, const block_series *series, uint64_t *out
     return false;
 }
 
-/* A file may have nothing but the blocks that predict further tokens. */
-static bool is_sidecar(const block_range *range, uint64_t count, uint64_t first)
-{
-    return range->required < count && first >= range->required;
-}
-
 /* The blocks of one series, from place `at` in the order; the place behind them.  Without a count
  * only gaps are seen. */
 static uint64_t check_series(block_walk *w, const block_series *series, uint64_t at)
@@ -235,7 +222,8 @@ static uint64_t check_series(block_walk *w, const block_series *series, uint64_t
 
     if (count_of(w->t->c, series, &count))
         range = schema_block_range(w->t->c, count);
-    if (is_sidecar(&range, count, seen[w->order[at]].block))
+    /* A file may have nothing but the blocks that predict further tokens. */
+    if (range.required < count && seen[w->order[at]].block >= range.required)
         next = range.required;
     while (at < w->t->seen_count && seen[w->order[at]].series == index) {
         uint64_t block = seen[w->order[at]].block;
@@ -260,8 +248,8 @@ static void check_absent(block_walk *w, const block_series *series)
 {
     uint64_t count;
 
-    for (size_t i = 0; i < w->t->row_count; i++)
-        if (template_series(w->t->rows[i].name) == series) {
+    for (size_t i = 0; i < w->t->c->tensor_count; i++)
+        if (template_series(w->t->c->tensors[i].name) == series) {
             if (count_of(w->t->c, series, &count))
                 check_missing(w, series, 0, schema_block_range(w->t->c, count).required);
             return;
@@ -297,9 +285,9 @@ static void sort(block_walk *w)
     for (uint64_t i = 0; i < w->t->seen_count; i++)
         w->order[i] = (uint32_t)i;
     sort_indices(w->order, w->t->seen_count, seen_before, w->t->seen);
-    for (size_t i = 0; i < w->t->row_count; i++)
-        if (w->t->rows[i].need == GUFO_REQUIRED)
-            add_need(w, &w->t->rows[i]);
+    for (size_t i = 0; i < w->t->c->tensor_count; i++)
+        if (w->t->c->tensors[i].need == GUFO_REQUIRED)
+            add_need(w, &w->t->c->tensors[i]);
 }
 
 void schema_check_blocks(tensor_checker *t)
@@ -308,7 +296,7 @@ void schema_check_blocks(tensor_checker *t)
     block_walk w = {.t = t, .complete = sees_everything(t->c), .listed = listed_blocks(t->c)};
 
     w.order = mem_alloc(memory, (size_t)(t->seen_count + 1) * sizeof *w.order);
-    w.needs = mem_alloc(memory, (t->row_count + 1) * sizeof *w.needs);
+    w.needs = mem_alloc(memory, (t->c->tensor_count + 1) * sizeof *w.needs);
     w.stamps = mem_zero(memory, schema_tensor_info_count() * sizeof *w.stamps);
     if (w.order == NULL || w.needs == NULL || w.stamps == NULL) {
         t->c->status = fail_memory(t->c->error);

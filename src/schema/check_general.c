@@ -1,12 +1,10 @@
 /* The values of general.*: forms of text (licenses, languages, addresses ...), numbered groups of
  * keys, and what is said of the tensors: quantization version, file type, alignment. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
-#include "schema/check_weights.h"
+#include "schema/check.h"
 #include "schema/form.h"
 #include "schema/form_parts.h"
 #include "schema/name.h"
@@ -14,7 +12,7 @@
 /* ---- forms of text -------------------------------------------------------------------------- */
 
 /* Which form the value of a key has, by the end of the key; longer ends go first. */
-static const struct {
+static const struct form_of_key {
     const char *end;
     gufo_form (*check)(gufo_str text);
     schema_rule rule;
@@ -29,69 +27,62 @@ static const struct {
     {"general.languages", form_language, SCHEMA_LANGUAGE, true},
 };
 
-/* `at`: where the text begins in the file. */
-static void check_form(checker *c, const gufo_entry *entry, size_t form, gufo_str text, uint64_t at)
+/* A text that must have a form. */
+typedef struct formed_text {
+    checker *c;
+    const gufo_entry *entry;
+    const struct form_of_key *form;
+} formed_text;
+
+static void check_form(void *context, gufo_str text, uint64_t at)
 {
-    char quoted[GUFO_QUOTE_SIZE], part[GUFO_QUOTE_SIZE], hint[GUFO_FORM_HINT + 32];
-    gufo_form found = forms[form].check(text);
-    finding_place place = schema_place_entry(entry);
+    const formed_text *t = context;
+    gufo_form found = t->form->check(text);
+    finding_place place = at_entry(t->entry);
 
     if (found.verdict == GUFO_FORM_OK)
         return;
     place.offset = at + found.at;
-    if (found.hint[0] != '\0') {
-        (void)snprintf(hint, sizeof hint, "did you mean '%s'?", found.hint);
-        place.hint = hint;
-    }
-    schema_report(c, forms[form].rule, place, "%s: %s %s", quote_name(quoted, entry->key),
-                  quote_name(part, found.part.len > 0 ? found.part : text), found.reason);
-}
-
-static void check_forms(checker *c, const gufo_entry *entry, size_t form)
-{
-    const gufo_array *array = &entry->value.as.array;
-    gufo_array_iter iter;
-    gufo_value element;
-
-    if (entry->value.type == GUFO_VALUE_STRING && entry->value.as.str.len > 0)
-        check_form(c, entry, form, entry->value.as.str, entry->value_offset);
-    if (!forms[form].list || entry->value.type != GUFO_VALUE_ARRAY ||
-        array->type != GUFO_VALUE_STRING)
-        return;
-    iter = gufo_array_start(array);
-    while (gufo_array_next(&iter, &element))
-        check_form(c, entry, form, element.as.str,
-                   entry->value_offset +
-                       (uint64_t)(element.as.str.data - (const char *)array->data));
+    if (found.hint[0] != '\0')
+        place.hint = schema_hint(t->c, "did you mean '%s'?", found.hint);
+    schema_report(t->c, t->form->rule, place, "%s: %s %s", quoted(t->c, t->entry->key),
+                  quoted(t->c, found.part.len > 0 ? found.part : text), found.reason);
 }
 
 static void check_empty(checker *c, const gufo_entry *entry)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-    finding_place place = schema_place_entry(entry);
+    if (entry->value.type == GUFO_VALUE_STRING && entry->value.as.str.len == 0 &&
+        !gufo_str_equal(entry->key, gufo_str_of("general.architecture")))
+        schema_report(
+            c, SCHEMA_TEXT_EMPTY,
+            with_hint(at_entry(entry), "give it a text, or use 'gufo edit FILE --remove=KEY'"),
+            "key %s is present, but empty", quoted(c, entry->key));
+}
 
-    if (entry->value.type != GUFO_VALUE_STRING || entry->value.as.str.len > 0 ||
-        gufo_str_equal(entry->key, gufo_str_of("general.architecture")))
-        return;
-    place.hint = "give it a text, or use 'gufo edit FILE --remove=KEY'";
-    schema_report(c, SCHEMA_TEXT_EMPTY, place, "key %s is present, but empty",
-                  quote_name(quoted, entry->key));
+/* The first form that fits the key counts. */
+static void check_forms(checker *c, const gufo_entry *entry)
+{
+    const gufo_value *value = &entry->value;
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (str_ends(entry->key, forms[i].end)) {
+            formed_text text = {c, entry, &forms[i]};
+
+            if (value->type == GUFO_VALUE_STRING ? value->as.str.len > 0 : forms[i].list)
+                schema_each_text(entry, check_form, &text);
+            return;
+        }
 }
 
 static void check_texts(checker *c)
 {
     gufo_entry entry;
 
-    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++) {
-        if (!str_begins(entry.key, "general."))
-            continue;
-        check_empty(c, &entry);
-        for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
-            if (str_ends(entry.key, forms[f].end)) {
-                check_forms(c, &entry, f);
-                break;
-            }
-    }
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
+        if (str_begins(entry.key, "general.")) {
+            check_empty(c, &entry);
+            check_forms(c, &entry);
+        }
 }
 
 /* "8x7B", "30B-A3B": a size, and what may follow one. */
@@ -111,18 +102,16 @@ static bool is_size_label(gufo_str label)
 
 static void check_size_label(checker *c)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry;
-    finding_place place;
+    gufo_str label;
 
-    if (!gufo_metadata_find(c->model, "general.size_label", &entry) ||
-        entry.value.type != GUFO_VALUE_STRING || entry.value.as.str.len == 0 ||
-        is_size_label(entry.value.as.str))
-        return;
-    place = schema_place_entry(&entry);
-    place.hint = "a size is a number and a letter, as in '7B', '8x7B' or '30B-A3B'";
-    schema_report(c, SCHEMA_SIZE_LABEL, place, "general.size_label %s is not a size",
-                  quote_name(quoted, entry.value.as.str));
+    if (gufo_metadata_find(c->model, "general.size_label", &entry) &&
+        gufo_value_str(&entry.value, &label, NULL) == GUFO_OK && label.len > 0 &&
+        !is_size_label(label))
+        schema_report(c, SCHEMA_SIZE_LABEL,
+                      with_hint(at_entry(&entry), "a size is a number and a letter, as in '7B', "
+                                                  "'8x7B' or '30B-A3B'"),
+                      "general.size_label %s is not a size", quoted(c, label));
 }
 
 /* ---- numbered groups ------------------------------------------------------------------------ */
@@ -135,27 +124,26 @@ typedef struct numbered_group {
 /* The number in "PREFIX12.name"; false for any other key. */
 static bool number_of(gufo_str key, const char *prefix, uint64_t *number)
 {
-    size_t at = strlen(prefix), start = at;
+    enum { MOST_DIGITS = 18 };
+    size_t at = strlen(prefix), digits;
 
     if (!str_begins(key, prefix))
         return false;
-    for (*number = 0; at < key.len && at - start < 18 && is_digit(key.data[at]); at++)
-        *number = 10 * *number + (uint64_t)(key.data[at] - '0');
-    return at > start && at < key.len && key.data[at] == '.';
+    digits = str_digits(key, at);
+    return digits <= MOST_DIGITS && at + digits < key.len && key.data[at + digits] == '.' &&
+           str_number((gufo_str){key.data + at, digits}, number);
 }
 
 static void report_beyond(checker *c, const numbered_group *group, const gufo_entry *entry,
                           bool counted, uint64_t count)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
-    quote_name(quoted, entry->key);
     if (counted)
-        schema_report(c, SCHEMA_GROUP_COUNT, schema_place_entry(entry),
-                      "key %s is present, but %s is %" PRIu64, quoted, group->count, count);
+        schema_report(c, SCHEMA_GROUP_COUNT, at_entry(entry),
+                      "key %s is present, but %s is %" PRIu64, quoted(c, entry->key), group->count,
+                      count);
     else
-        schema_report(c, SCHEMA_GROUP_COUNT, schema_place_missing(group->count),
-                      "key %s is present, but %s is missing", quoted, group->count);
+        schema_report(c, SCHEMA_GROUP_COUNT, at_missing(group->count),
+                      "key %s is present, but %s is missing", quoted(c, entry->key), group->count);
 }
 
 /* `seen` has a byte for each number below `count`. */
@@ -178,7 +166,7 @@ static void check_numbers(checker *c, const numbered_group *group, const gufo_en
     }
     for (number = 0; number < count; number++)
         if (seen[number] == 0) {
-            schema_report(c, SCHEMA_GROUP_COUNT, schema_place_entry(counter),
+            schema_report(c, SCHEMA_GROUP_COUNT, at_entry(counter),
                           "%s is %" PRIu64 ", but no key begins with %s%" PRIu64, group->count,
                           count, group->prefix, number);
             return;
@@ -195,7 +183,7 @@ static void check_group(checker *c, const numbered_group *group)
     if (counted && gufo_value_u64(&counter.value, &count, NULL) != GUFO_OK)
         return; /* another check reports its type */
     if (count > entries) {
-        schema_report(c, SCHEMA_GROUP_COUNT, schema_place_entry(&counter),
+        schema_report(c, SCHEMA_GROUP_COUNT, at_entry(&counter),
                       "%s is %" PRIu64 ", but the file has only %" PRIu64 " keys", group->count,
                       count, entries);
         return;
@@ -227,18 +215,15 @@ static void check_alignment(checker *c)
 {
     enum { LARGEST_PAGE = 65536 };
     gufo_entry entry;
-    finding_place place;
     uint64_t alignment;
 
-    if (!gufo_metadata_find(c->model, "general.alignment", &entry) ||
-        gufo_value_u64(&entry.value, &alignment, NULL) != GUFO_OK || alignment <= LARGEST_PAGE)
-        return;
-    place = schema_place_entry(&entry);
-    place.hint = "use 'gufo edit FILE --remove=general.alignment'";
-    schema_report(c, SCHEMA_ALIGNMENT_LARGE, place,
-                  "general.alignment is %" PRIu64
-                  ", more than a page of any machine: each tensor wastes half of it on padding",
-                  alignment);
+    if (schema_check_number(c, "general.alignment", &entry, &alignment) && alignment > LARGEST_PAGE)
+        schema_report(
+            c, SCHEMA_ALIGNMENT_LARGE,
+            with_hint(at_entry(&entry), "use 'gufo edit FILE --remove=general.alignment'"),
+            "general.alignment is %" PRIu64
+            ", more than a page of any machine: each tensor wastes half of it on padding",
+            alignment);
 }
 
 void schema_check_general(checker *c)

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "schema/form_parts.h"
+#include "schema/key.h"
 #include "schema/nearest.h"
 #include "schema/same_value.h"
 #include "schema/tables.h"
@@ -19,8 +19,6 @@
 /* Looking for the nearest key costs more than all other checks of a key: after so many unknown ones
  * more would not help the user. */
 enum { MOST_GUESSES = 32 };
-
-enum { KEY_SIZE = 256, HINT_SIZE = 2 * KEY_SIZE + 64 };
 
 /* ---- the architecture ----------------------------------------------------------------------- */
 
@@ -30,56 +28,33 @@ static gufo_str architecture_at(const void *table, size_t index)
     return gufo_str_of(gufo_arch_at(index)->id);
 }
 
-static bool is_plain_name(gufo_str name)
+static bool is_plain(char c)
 {
-    for (size_t i = 0; i < name.len; i++)
-        if (!is_lower(name.data[i]) && !is_digit(name.data[i]))
-            return false;
-    return true;
+    return is_lower(c) || is_digit(c);
 }
 
 static void check_architecture_name(checker *c)
 {
-    char quoted[GUFO_QUOTE_SIZE], hint[KEY_SIZE];
     gufo_entry entry;
     finding_place place;
     size_t nearest;
 
     if (c->architecture.len == 0 || !gufo_metadata_find(c->model, "general.architecture", &entry))
         return;
-    quote_name(quoted, c->architecture);
-    place = schema_place_entry(&entry);
-    if (!is_plain_name(c->architecture))
+    place = at_entry(&entry);
+    if (str_span(c->architecture, 0, is_plain) < c->architecture.len)
         schema_report(c, SCHEMA_ARCHITECTURE_CHARACTERS, place,
-                      "architecture %s has other characters than a-z and 0-9", quoted);
-    if (gufo_arch_find(c->architecture) != NULL)
+                      "architecture %s has other characters than a-z and 0-9",
+                      quoted(c, c->architecture));
+    if (c->arch != NULL)
         return;
-    if (nearest_find(c->architecture, architecture_at, NULL, schema_arch_count(), &nearest)) {
-        (void)snprintf(hint, sizeof hint, "did you mean '%s'?", gufo_arch_at(nearest)->id);
-        place.hint = hint;
-    }
-    schema_report(c, SCHEMA_ARCHITECTURE_UNKNOWN, place, "architecture %s is not known", quoted);
+    if (nearest_find(c->architecture, architecture_at, NULL, schema_arch_count(), &nearest))
+        place.hint = schema_hint(c, "did you mean '%s'?", gufo_arch_at(nearest)->id);
+    schema_report(c, SCHEMA_ARCHITECTURE_UNKNOWN, place, "architecture %s is not known",
+                  quoted(c, c->architecture));
 }
 
 /* ---- keys that are known -------------------------------------------------------------------- */
-
-/* The key that a row means in this file: "{arch}" becomes its architecture.  False where more has
- * to be filled in, or does not fit. */
-static bool key_of_row(const gufo_key_info *info, gufo_str architecture, char out[KEY_SIZE])
-{
-    static const char placeholder[] = "{arch}";
-    size_t skip =
-        strncmp(info->key, placeholder, sizeof placeholder - 1) == 0 ? sizeof placeholder - 1 : 0;
-    size_t prefix = skip > 0 ? architecture.len : 0, rest = strlen(info->key + skip);
-
-    if (strchr(info->key + skip, '{') != NULL || (skip > 0 && architecture.len == 0) ||
-        prefix >= KEY_SIZE || rest >= KEY_SIZE - prefix)
-        return false;
-    if (prefix > 0)
-        memcpy(out, architecture.data, prefix);
-    memcpy(out + prefix, info->key + skip, rest + 1);
-    return true;
-}
 
 static const char *type_of(const gufo_value *value, char out[64])
 {
@@ -92,21 +67,19 @@ static const char *type_of(const gufo_value *value, char out[64])
 
 static void check_value(checker *c, const gufo_entry *entry, const gufo_key_info *info)
 {
-    char quoted[GUFO_QUOTE_SIZE], type[64];
+    char type[64];
     int64_t number;
 
     if (gufo_key_accepts(info, &entry->value))
         return;
-    quote_name(quoted, entry->key);
     if (gufo_value_i64(&entry->value, &number, NULL) == GUFO_OK && number < 0 &&
         strstr(info->type, "uint") != NULL)
-        schema_report(c, SCHEMA_KEY_VALUE_TYPE, schema_place_entry(entry),
-                      "key %s is %" PRId64 ", but %s is never negative", quoted, number,
-                      info->type);
+        schema_report(c, SCHEMA_KEY_VALUE_TYPE, at_entry(entry),
+                      "key %s is %" PRId64 ", but %s is never negative", quoted(c, entry->key),
+                      number, info->type);
     else
-        schema_report(c, SCHEMA_KEY_VALUE_TYPE, schema_place_entry(entry),
-                      "key %s has type %s, not %s", quoted, type_of(&entry->value, type),
-                      info->type);
+        schema_report(c, SCHEMA_KEY_VALUE_TYPE, at_entry(entry), "key %s has type %s, not %s",
+                      quoted(c, entry->key), type_of(&entry->value, type), info->type);
 }
 
 /* Keys that say how the rest of the file, or a set, is read: a slip in one of them was harmless so
@@ -116,45 +89,36 @@ static bool says_layout(const char *key)
     return strcmp(key, "general.alignment") == 0 || strncmp(key, "split.", 6) == 0;
 }
 
-/* Whether a name can be given on a command line as it is. */
-static bool is_typeable(gufo_str name)
+/* Whether a character can be given on a command line as it is. */
+static bool is_typeable(char c)
 {
-    for (size_t i = 0; i < name.len; i++)
-        if (!is_letter(name.data[i]) && !is_digit(name.data[i]) &&
-            memchr("._-", name.data[i], 3) == NULL)
-            return false;
-    return name.len < KEY_SIZE;
+    return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
 }
 
 static void report_contradiction(checker *c, const gufo_entry *one, const gufo_entry *other)
 {
-    char quoted[GUFO_QUOTE_SIZE], again[GUFO_QUOTE_SIZE];
-    finding_place place = schema_place_entry(one);
-
-    place.hint = "remove the wrong one with 'gufo edit FILE --remove=KEY'";
-    schema_report(c, SCHEMA_KEY_CONTRADICTION, place,
-                  "keys %s and %s mean the same, but have different values",
-                  quote_name(quoted, one->key), quote_name(again, other->key));
+    schema_report(
+        c, SCHEMA_KEY_CONTRADICTION,
+        with_hint(at_entry(one), "remove the wrong one with 'gufo edit FILE --remove=KEY'"),
+        "keys %s and %s mean the same, but have different values", quoted(c, one->key),
+        quoted(c, other->key));
 }
 
 /* A finding that names the right key; `offer`: renaming is right. */
 static void report_other_name(checker *c, schema_rule rule, const gufo_entry *entry,
                               const char *relation, const char *right, bool offer)
 {
-    char quoted[GUFO_QUOTE_SIZE], wanted[GUFO_QUOTE_SIZE], hint[HINT_SIZE];
-    finding_place place = schema_place_entry(entry);
+    finding_place place = at_entry(entry);
     gufo_str name = gufo_str_of(right);
 
-    if (offer && is_typeable(entry->key)) {
-        (void)snprintf(hint, sizeof hint, "use 'gufo edit FILE --rename=%.*s=%s'",
-                       (int)entry->key.len, entry->key.data, right);
-        place.hint = hint;
-    }
+    if (offer && entry->key.len < KEY_SIZE &&
+        str_span(entry->key, 0, is_typeable) == entry->key.len)
+        place.hint = schema_hint(c, "use 'gufo edit FILE --rename=%.*s=%s'", (int)entry->key.len,
+                                 entry->key.data, right);
     if (offer && !says_layout(right))
         place.fix =
             (gufo_fix){GUFO_FIX_RENAME, entry->key, {.type = GUFO_VALUE_STRING, .as.str = name}};
-    schema_report(c, rule, place, "key %s %s %s", quote_name(quoted, entry->key), relation,
-                  quote_name(wanted, name));
+    schema_report(c, rule, place, "key %s %s %s", quoted(c, entry->key), relation, quoted(c, name));
 }
 
 /* Some keys have a younger name that says the same in another way: only a name that should not be
@@ -171,7 +135,7 @@ static void check_spelling(checker *c, const gufo_entry *entry, const gufo_key_i
     gufo_entry other;
     char right[KEY_SIZE];
 
-    if (today == NULL || !is_outdated(info, safe) || !key_of_row(today, c->architecture, right))
+    if (today == NULL || !is_outdated(info, safe) || !key_in_file(today, c->architecture, right))
         return;
     both = gufo_metadata_find(c->model, right, &other);
     if (both && !schema_same_value(&entry->value, &other.value))
@@ -219,8 +183,8 @@ static gufo_str key_at(const void *table, size_t index)
     bool of_architecture = key[0] == '{';
 
     if (of_architecture && names->skip == 0)
-        return key_of_row(info, names->architecture, names->name) ? gufo_str_of(names->name)
-                                                                  : (gufo_str){"", 0};
+        return key_in_file(info, names->architecture, names->name) ? gufo_str_of(names->name)
+                                                                   : (gufo_str){"", 0};
     if (of_architecture)
         key += strlen(own);
     else if (names->skip > 0)
@@ -254,18 +218,16 @@ static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
     char right[KEY_SIZE];
     bool own = gufo_str_equal(first_segment(entry->key), c->architecture);
     key_names names = {c->architecture, own ? c->architecture.len + 1 : 0, right};
-    gufo_entry other;
     size_t nearest;
 
-    if (*guesses == 0 || entry->key.len <= names.skip ||
-        (own && gufo_arch_find(c->architecture) == NULL))
+    if (*guesses == 0 || entry->key.len <= names.skip || (own && c->arch == NULL))
         return false;
     --*guesses;
     if (!nearest_find(str_from(entry->key, names.skip), key_at, &names, schema_key_count(),
                       &nearest) ||
-        !key_of_row(gufo_key_at(nearest), c->architecture, right) ||
+        !key_in_file(gufo_key_at(nearest), c->architecture, right) ||
         !gufo_key_accepts(gufo_key_at(nearest), &entry->value) ||
-        gufo_metadata_find(c->model, right, &other))
+        gufo_metadata_find(c->model, right, NULL))
         return false;
     report_other_name(c, SCHEMA_KEY_MISSPELT, entry, "is not known, but is nearly", right,
                       is_one_slip(entry->key, gufo_str_of(right)));
@@ -275,36 +237,32 @@ static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
 /* A key of another architecture than the file's.  Where that is not known, it is what is wrong. */
 static bool check_foreign(checker *c, const gufo_entry *entry, gufo_str first)
 {
-    char quoted[GUFO_QUOTE_SIZE], own[GUFO_QUOTE_SIZE];
-
     if (c->architecture.len == 0 || first.len == entry->key.len ||
         gufo_str_equal(first, c->architecture) || gufo_arch_find(first) == NULL ||
         gufo_key_find(entry->key, first) == NULL)
         return false;
-    if (gufo_arch_find(c->architecture) != NULL)
-        schema_report(c, SCHEMA_KEY_FOREIGN, schema_place_entry(entry),
+    if (c->arch != NULL)
+        schema_report(c, SCHEMA_KEY_FOREIGN, at_entry(entry),
                       "key %s belongs to another architecture than that of the file, %s",
-                      quote_name(quoted, entry->key), quote_name(own, c->architecture));
+                      quoted(c, entry->key), quoted(c, c->architecture));
     return true;
 }
 
 static void check_prefix(checker *c, const gufo_entry *entry, gufo_str first)
 {
-    static const char *const standard[] = {"general", "tokenizer", "split", "adapter", "imatrix"};
-    char quoted[GUFO_QUOTE_SIZE];
-    finding_place place = schema_place_entry(entry);
+    finding_place place =
+        with_hint(at_entry(entry),
+                  "begin keys of your own with the name of your community, as in 'community.key'");
 
-    quote_name(quoted, entry->key);
-    place.hint = "begin keys of your own with the name of your community, as in 'community.key'";
     if (first.len == entry->key.len)
         schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
-                      "key %s is not known and has no prefix that names its owner", quoted);
-    for (size_t i = 0; first.len < entry->key.len && i < sizeof standard / sizeof *standard; i++)
-        if (gufo_str_equal(first, gufo_str_of(standard[i])))
-            schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
-                          "key %s is not known, but begins with \"%s.\", which belongs to the "
-                          "standard",
-                          quoted, standard[i]);
+                      "key %s is not known and has no prefix that names its owner",
+                      quoted(c, entry->key));
+    else if (str_is_word(first, "general tokenizer split adapter imatrix"))
+        schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
+                      "key %s is not known, but begins with \"%.*s.\", which belongs to the "
+                      "standard",
+                      quoted(c, entry->key), (int)first.len, first.data);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */

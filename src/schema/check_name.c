@@ -4,10 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "gufo/name.h"
 #include "schema/check.h"
-#include "schema/form_parts.h"
+#include "schema/name.h"
 
 static finding_place place_of(gufo_str part)
 {
@@ -17,13 +15,12 @@ static finding_place place_of(gufo_str part)
 /* Whether the text is `word`, or begins with it and a hyphen, in any case of letters. */
 static bool is_or_extends(gufo_str text, gufo_str word)
 {
-    return text.len >= word.len && str_compare_folded((gufo_str){text.data, word.len}, word) == 0 &&
+    return text.len >= word.len && str_same_folded((gufo_str){text.data, word.len}, word) &&
            (text.len == word.len || text.data[word.len] == '-');
 }
 
 static void check_size(checker *c, const gufo_name *name)
 {
-    char quoted[GUFO_QUOTE_SIZE], own[GUFO_QUOTE_SIZE];
     gufo_str label;
 
     if (name->size_label.data == NULL || c->kind == KIND_PROJECTOR ||
@@ -32,35 +29,23 @@ static void check_size(checker *c, const gufo_name *name)
         return;
     schema_report(c, SCHEMA_NAME_SIZE, place_of(name->size_label),
                   "the file name has size %s, but general.size_label is %s",
-                  quote_name(quoted, name->size_label), quote_name(own, label));
-}
-
-/* The file type that an encoding in a name means; many encodings are not file types. */
-static const gufo_file_type *type_of_encoding(gufo_str encoding)
-{
-    const gufo_file_type *type;
-
-    for (size_t i = 0; (type = gufo_file_type_at(i)) != NULL; i++)
-        if (str_compare_folded(encoding, gufo_str_of(type->name)) == 0)
-            return type;
-    return NULL;
+                  quoted(c, name->size_label), quoted(c, label));
 }
 
 static void check_encoding(checker *c, const gufo_name *name)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     const gufo_file_type *said, *own;
     uint64_t id;
 
     if (name->encoding.data == NULL || c->kind == KIND_VOCABULARY ||
         gufo_get_u64(c->model, "general.file_type", &id, NULL) != GUFO_OK)
         return;
-    said = type_of_encoding(name->encoding);
+    said = name_file_type(name->encoding);
     own = gufo_file_type_by_id(id);
     if (said != NULL && own != NULL && said != own)
         schema_report(c, SCHEMA_NAME_ENCODING, place_of(name->encoding),
                       "the file name has encoding %s, but general.file_type is %" PRIu32 " (%s)",
-                      quote_name(quoted, name->encoding), own->id, own->name);
+                      quoted(c, name->encoding), own->id, own->name);
 }
 
 static void check_shard(checker *c, gufo_str base)
@@ -70,23 +55,22 @@ static void check_shard(checker *c, gufo_str base)
     size_t prefix_len;
     bool named = gufo_shard_path_parse(c->options->path, &prefix_len, &number, &count);
 
-    if (gufo_get_u64(c->model, "split.no", &split_no, NULL) != GUFO_OK ||
-        gufo_get_u64(c->model, "split.count", &split_count, NULL) != GUFO_OK) {
-        if (named && count > 1)
-            schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
-                          "the file name is that of shard %" PRIu32 " of %" PRIu32
-                          ", but the file has no split keys",
-                          number, count);
-        return;
-    }
-    if (split_no >= split_count)
+    bool said = gufo_get_u64(c->model, "split.no", &split_no, NULL) == GUFO_OK &&
+                gufo_get_u64(c->model, "split.count", &split_count, NULL) == GUFO_OK;
+
+    if (said && split_no >= split_count)
         return; /* reported with the rules of the format */
-    if (!named && split_count > 1)
+    if (!said && named && count > 1)
+        schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
+                      "the file name is that of shard %" PRIu32 " of %" PRIu32
+                      ", but the file has no split keys",
+                      number, count);
+    else if (said && !named && split_count > 1)
         schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
                       "the file is shard %" PRIu64 " of %" PRIu64
                       " by its split keys, but its name does not say so",
                       split_no + 1, split_count);
-    else if (named && (split_no != number - 1 || split_count != count))
+    else if (said && named && (split_no != number - 1 || split_count != count))
         schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
                       "the file name is that of shard %" PRIu32 " of %" PRIu32
                       ", but by its split keys the file is shard %" PRIu64 " of %" PRIu64,
@@ -105,14 +89,13 @@ static void check_type(checker *c, const gufo_name *name)
         {name->type, "vocab", KIND_VOCABULARY, "a vocabulary: it has tensors"},
         {name->sidecar, "mmproj", KIND_PROJECTOR, "a projector"},
     };
-    char quoted[GUFO_QUOTE_SIZE];
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].part.data != NULL && c->kind != types[i].kind &&
             gufo_str_equal(types[i].part, gufo_str_of(types[i].word)))
             schema_report(c, SCHEMA_NAME_TYPE, place_of(types[i].part),
-                          "the file name says %s, but the file is not %s",
-                          quote_name(quoted, types[i].part), types[i].what);
+                          "the file name says %s, but the file is not %s", quoted(c, types[i].part),
+                          types[i].what);
 }
 
 void schema_check_name(checker *c)

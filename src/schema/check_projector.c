@@ -2,14 +2,7 @@
  * of kinds; only what all of them need is looked at. */
 #include "schema/check.h"
 
-static bool has(const checker *c, const char *key)
-{
-    gufo_entry entry;
-
-    return gufo_metadata_find(c->model, key, &entry);
-}
-
-/* Whether one of the keys is present and true. */
+/* Whether the key is present and true. */
 static bool says_yes(const checker *c, const char *key)
 {
     bool value;
@@ -26,12 +19,12 @@ void schema_check_projector(checker *c)
 
     if (!says_yes(c, "clip.has_vision_encoder") && !says_yes(c, "clip.has_audio_encoder") &&
         !says_yes(c, "clip.has_text_encoder"))
-        schema_report(c, SCHEMA_PROJECTOR_ENCODER, schema_place_missing("clip.has_vision_encoder"),
+        schema_report(c, SCHEMA_PROJECTOR_ENCODER, at_missing("clip.has_vision_encoder"),
                       "the projector has no encoder: neither clip.has_vision_encoder nor "
                       "clip.has_audio_encoder is true");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        typed |= has(c, types[i]);
+        typed |= gufo_metadata_find(c->model, types[i], NULL);
     if (!typed)
-        schema_report(c, SCHEMA_PROJECTOR_TYPE, schema_place_missing("clip.projector_type"),
+        schema_report(c, SCHEMA_PROJECTOR_TYPE, at_missing("clip.projector_type"),
                       "key \"clip.projector_type\" is missing; readers assume an MLP");
 }

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "schema/arch_values.h"
 #include "schema/check_tensors.h"
 
@@ -84,8 +83,8 @@ static bool only_rows_differ(const tensor_checker *t, const uint64_t *expected,
 
 static schema_rule rule_for_shape(const tensor_checker *t)
 {
-    return strcmp(t->arch->status, "standard") == 0 ? SCHEMA_TENSOR_SHAPE
-                                                    : SCHEMA_TENSOR_SHAPE_IMPLIED;
+    return strcmp(t->c->arch->status, "standard") == 0 ? SCHEMA_TENSOR_SHAPE
+                                                       : SCHEMA_TENSOR_SHAPE_IMPLIED;
 }
 
 static schema_rule rule_for_rows(const tensor_checker *t, uint64_t rows)
@@ -98,23 +97,9 @@ static schema_rule rule_for_rows(const tensor_checker *t, uint64_t rows)
 
 static void report_rows(tensor_checker *t, const checked_tensor *v, uint64_t rows)
 {
-    schema_rule rule = rule_for_rows(t, rows);
-    char quoted[GUFO_QUOTE_SIZE];
-
-    if (limit_allows(&t->limit, rule))
-        schema_report(t->c, rule, schema_place_tensor(&v->tensor, v->shard),
-                      "tensor %s has %" PRIu64 " rows for %" PRIu64 " tokens",
-                      quote_name(quoted, v->tensor.name), rows, t->vocabulary);
-}
-
-static void report_shape(tensor_checker *t, const checked_tensor *v, schema_rule rule,
-                         const char *shape, dims_text expected)
-{
-    char quoted[GUFO_QUOTE_SIZE];
-
-    schema_report(t->c, rule, schema_place_tensor(&v->tensor, v->shard),
-                  "tensor %s has the shape %s, not %s: %s", quote_name(quoted, v->tensor.name),
-                  dims_of(v->tensor.dims, v->tensor.n_dims).text, expected.text, shape);
+    schema_report(t->c, rule_for_rows(t, rows), at_tensor(&v->tensor),
+                  "tensor %s has %" PRIu64 " rows for %" PRIu64 " tokens",
+                  quoted(t->c, v->tensor.name), rows, t->vocabulary);
 }
 
 /* A count of 0, as of heads in a block without attention, says nothing about a tensor that exists.
@@ -131,20 +116,21 @@ void schema_tensor_shape(tensor_checker *t, const checked_tensor *v)
 {
     uint64_t expected[GUFO_MAX_DIMS] = {1, 1, 1, 1}, rows;
     shape_lookup lookup = {.t = t};
-    schema_rule rule;
     const char *shape;
     unsigned count;
 
     /* Another check reports dimensions that make no sense. */
-    if (t->arch == NULL || !v->name.known || v->tensor.elements == 0)
+    if (t->c->arch == NULL || !v->name.known || v->tensor.elements == 0)
         return;
     shape = expected_shape(t, &v->name);
     count = gufo_shape_evaluate(shape, v->name.block, look_up, &lookup, expected);
     if (count == 0 || has_zero(expected) || memcmp(expected, v->tensor.dims, sizeof expected) == 0)
         return;
-    rule = rule_for_shape(t);
     if (lookup.asked_vocabulary && only_rows_differ(t, expected, v->tensor.dims, &rows))
         report_rows(t, v, rows);
-    else if (limit_allows(&t->limit, rule))
-        report_shape(t, v, rule, shape, dims_of(expected, count));
+    else
+        schema_report(t->c, rule_for_shape(t), at_tensor(&v->tensor),
+                      "tensor %s has the shape %s, not %s: %s", quoted(t->c, v->tensor.name),
+                      dims_of(v->tensor.dims, v->tensor.n_dims).text, dims_of(expected, count).text,
+                      shape);
 }

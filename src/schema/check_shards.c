@@ -1,35 +1,27 @@
 /* Shards of a set: what their own metadata say.  The model is described by the first one; readers
  * look into no other, so that a contradiction is never noticed: a shard of another model. */
-#include "base/error.h"
-#include "schema/findings_limit.h"
+#include "schema/check.h"
 #include "schema/same_value.h"
 
-static void check_shard(checker *c, findings_limit *limit, size_t shard)
+static void check_shard(checker *c, size_t shard)
 {
     const gufo_model *file = gufo_model_shard(c->model, shard);
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry, first;
 
     for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
-        finding_place place = schema_place_entry(&entry);
+        finding_place place = one_of_many(at_entry(&entry));
 
-        if (gufo_str_equal(entry.key, gufo_str_of("split.no")) ||
-            !gufo_metadata_find_str(c->model, entry.key, &first) ||
-            schema_same_value(&entry.value, &first.value) ||
-            !limit_allows(limit, SCHEMA_SHARD_METADATA))
-            continue;
         place.shard = shard;
-        schema_report(c, SCHEMA_SHARD_METADATA, place,
-                      "key %s has another value than in the first shard",
-                      quote_name(quoted, entry.key));
+        if (!gufo_str_equal(entry.key, gufo_str_of("split.no")) &&
+            gufo_metadata_find_str(c->model, entry.key, &first) &&
+            !schema_same_value(&entry.value, &first.value))
+            schema_report(c, SCHEMA_SHARD_METADATA, place,
+                          "key %s has another value than in the first shard", quoted(c, entry.key));
     }
 }
 
 void schema_check_shards(checker *c)
 {
-    findings_limit limit = {{0}};
-
     for (size_t i = 1; i < gufo_model_shard_count(c->model); i++)
-        check_shard(c, &limit, i);
-    limit_end(c, &limit);
+        check_shard(c, i);
 }

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/error.h"
+#include "schema/form_parts.h"
 #include "schema/template_lint.h"
 
 enum { MOST_FINDINGS = 20 }; /* of one template */
@@ -14,15 +14,14 @@ enum { MOST_FINDINGS = 20 }; /* of one template */
 typedef struct lint {
     checker *c;
     const gufo_entry *entry;
-    uint64_t at; /* of the template in the file */
-    unsigned left;
+    uint64_t at;   /* of the template in the file */
+    unsigned left; /* findings that are reported of it */
 } lint;
 
 static bool report_lint(void *context, const template_finding *finding)
 {
     lint *l = context;
-    char quoted[GUFO_QUOTE_SIZE];
-    finding_place place = schema_place_entry(l->entry);
+    finding_place place = at_entry(l->entry);
     bool dangerous = template_is_dangerous(finding->kind);
 
     place.offset = l->at + finding->offset;
@@ -30,43 +29,26 @@ static bool report_lint(void *context, const template_finding *finding)
         place.hint = "render it in a sandbox only, or replace it with 'gufo edit FILE "
                      "--set-file=KEY=PATH'";
     schema_report(l->c, dangerous ? SCHEMA_TEMPLATE_DANGER : SCHEMA_TEMPLATE_SYNTAX, place,
-                  "%s, line %zu, column %zu: %s", quote_name(quoted, l->entry->key), finding->line,
+                  "%s, line %zu, column %zu: %s", quoted(l->c, l->entry->key), finding->line,
                   finding->column, finding->message);
     return --l->left > 0;
 }
 
-static void lint_text(checker *c, const gufo_entry *entry, gufo_str text, uint64_t at)
+static void lint_text(void *context, gufo_str text, uint64_t at)
 {
-    lint l = {.c = c, .entry = entry, .at = at, .left = MOST_FINDINGS};
+    lint *l = context;
 
-    template_check(text, report_lint, &l);
-}
-
-static void lint_entry(checker *c, const gufo_entry *entry)
-{
-    const gufo_array *array = &entry->value.as.array;
-    gufo_array_iter iter;
-    gufo_value element;
-
-    if (entry->value.type == GUFO_VALUE_STRING)
-        lint_text(c, entry, entry->value.as.str, entry->value_offset);
-    if (entry->value.type != GUFO_VALUE_ARRAY || array->type != GUFO_VALUE_STRING)
-        return;
-    iter = gufo_array_start(array);
-    while (gufo_array_next(&iter, &element))
-        lint_text(c, entry, element.as.str,
-                  entry->value_offset +
-                      (uint64_t)(element.as.str.data - (const char *)array->data));
+    l->at = at;
+    l->left = MOST_FINDINGS;
+    template_check(text, report_lint, l);
 }
 
 /* "tokenizer.chat_template", alone or with a name behind it. */
 static bool is_template_key(gufo_str key)
 {
     static const char base[] = "tokenizer.chat_template";
-    size_t len = sizeof base - 1;
 
-    return key.len >= len && memcmp(key.data, base, len) == 0 &&
-           (key.len == len || key.data[len] == '.');
+    return str_begins(key, base) && (key.len == strlen(base) || key.data[strlen(base)] == '.');
 }
 
 void schema_check_templates(checker *c)
@@ -75,5 +57,5 @@ void schema_check_templates(checker *c)
 
     for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
         if (is_template_key(entry.key))
-            lint_entry(c, &entry);
+            schema_each_text(&entry, lint_text, &(lint){.c = c, .entry = &entry});
 }

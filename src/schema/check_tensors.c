@@ -4,11 +4,8 @@
  * is reported from these notes (check_blocks.c). */
 #include "schema/check_tensors.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "schema/form_parts.h"
 #include "base/memory.h"
 #include "schema/arch_values.h"
@@ -55,86 +52,64 @@ static gufo_str part_of_name(const checked_tensor *v)
     gufo_str part = v->tensor.name;
 
     if (v->name.series != NULL) {
-        size_t skip = strlen(v->name.series->prefix);
-
-        while (skip < part.len && part.data[skip] != '.')
-            skip++;
-        skip += skip < part.len;
-        part = (gufo_str){part.data + skip, part.len - skip};
+        part = str_from(part, strlen(v->name.series->prefix));
+        part = str_from(part, str_digits(part, 0));
+        part = str_from(part, part.len > 0);
     }
-    for (size_t i = 0; i < 2; i++) {
-        size_t len = strlen(suffixes[i]);
-
-        if (part.len > len && memcmp(part.data + part.len - len, suffixes[i], len) == 0)
-            part.len -= len;
-    }
+    for (size_t i = 0; i < 2; i++)
+        if (part.len > strlen(suffixes[i]) && str_ends(part, suffixes[i]))
+            part.len -= strlen(suffixes[i]);
     return part;
-}
-
-/* The name with another part in place of `part`, which is a part of it. */
-static void replace_part(gufo_str name, gufo_str part, gufo_str other, char *out, size_t size)
-{
-    size_t before = (size_t)(part.data - name.data), after = before + part.len;
-
-    (void)snprintf(out, size, "%.*s%.*s%.*s", (int)before, name.data, (int)other.len, other.data,
-                   (int)(name.len - after), name.data + after);
 }
 
 static void report_unknown(tensor_checker *t, const checked_tensor *v)
 {
-    char quoted[GUFO_QUOTE_SIZE], wanted[2 * GUFO_MAX_NAME], hint[sizeof wanted + 32];
-    gufo_str name = v->tensor.name, part = part_of_name(v);
-    name_choice choice = {t->rows, v->name.series};
-    finding_place place = schema_place_tensor(&v->tensor, v->shard);
-    size_t index;
+    gufo_str name = v->tensor.name, part = part_of_name(v), other;
+    size_t before = (size_t)(part.data - name.data), after = before + part.len, index;
+    name_choice choice = {t->c->tensors, v->name.series};
+    finding_place place = at_tensor(&v->tensor);
 
-    if (nearest_find(part, choice_at, &choice, t->row_count, &index)) {
-        replace_part(name, part, choice_at(&choice, index), wanted, sizeof wanted);
-        (void)snprintf(hint, sizeof hint, "did you mean '%s'?", wanted);
-        place.hint = hint;
+    /* Looking for the nearest one takes time. */
+    if (t->c->listed[SCHEMA_TENSOR_UNKNOWN] < FINDINGS_OF_A_RULE &&
+        nearest_find(part, choice_at, &choice, t->c->tensor_count, &index)) {
+        other = choice_at(&choice, index);
+        place.hint =
+            schema_hint(t->c, "did you mean '%.*s%.*s%.*s'?", (int)before, name.data,
+                        (int)other.len, other.data, (int)(name.len - after), name.data + after);
     }
     schema_report(t->c, SCHEMA_TENSOR_UNKNOWN, place,
-                  "tensor %s has a name that is not known for architecture %s",
-                  quote_name(quoted, name), t->arch->id);
+                  "tensor %s has a name that is not known for architecture %s", quoted(t->c, name),
+                  t->c->arch->id);
 }
 
 static void check_name(tensor_checker *t, const checked_tensor *v)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
-    if (t->row_count == 0)
+    if (t->c->tensor_count == 0)
         return;
-    if (!v->name.known || !tensor_suffix_known(&v->name)) {
-        if (limit_allows(&t->limit, SCHEMA_TENSOR_UNKNOWN))
-            report_unknown(t, v);
-    } else if (arch_row(t, v->name.match.info) == NULL &&
-               limit_allows(&t->limit, SCHEMA_TENSOR_FOREIGN)) {
-        schema_report(t->c, SCHEMA_TENSOR_FOREIGN, schema_place_tensor(&v->tensor, v->shard),
+    if (!v->name.known || !tensor_suffix_known(&v->name))
+        report_unknown(t, v);
+    else if (arch_row(t, v->name.match.info) == NULL)
+        schema_report(t->c, SCHEMA_TENSOR_FOREIGN, at_tensor(&v->tensor),
                       "tensor %s is known (%s), but not for architecture %s",
-                      quote_name(quoted, v->tensor.name), v->name.match.info->summary, t->arch->id);
-    }
+                      quoted(t->c, v->tensor.name), v->name.match.info->summary, t->c->arch->id);
 }
 
 static void check_number(tensor_checker *t, const checked_tensor *v)
 {
-    char quoted[GUFO_QUOTE_SIZE], wanted[GUFO_QUOTE_SIZE];
-    finding_place place = schema_place_tensor(&v->tensor, v->shard);
-    gufo_tensor other;
-    size_t shard;
+    gufo_str right = gufo_str_of(v->name.text);
 
-    if (!v->name.odd_number || !limit_allows(&t->limit, SCHEMA_BLOCK_NUMBER))
+    if (!v->name.odd_number)
         return;
-    (void)quote_name(quoted, v->tensor.name);
-    (void)quote_name(wanted, gufo_str_of(v->name.text));
-    if (schema_tensor_find(t->c, v->name.text, &other, &shard)) {
-        schema_report(t->c, SCHEMA_BLOCK_NUMBER, place, "tensor %s is %s a second time", quoted,
-                      wanted);
-        return;
-    }
-    place.hint = "use 'gufo edit FILE --rename-tensor=OLD=NEW'";
-    schema_report(t->c, SCHEMA_BLOCK_NUMBER, place,
-                  "tensor %s has zeros before the number of its block; readers look for %s", quoted,
-                  wanted);
+    if (gufo_tensor_find(t->c->model, v->name.text, NULL))
+        schema_report(t->c, SCHEMA_BLOCK_NUMBER, at_tensor(&v->tensor),
+                      "tensor %s is %s a second time", quoted(t->c, v->tensor.name),
+                      quoted(t->c, right));
+    else
+        schema_report(
+            t->c, SCHEMA_BLOCK_NUMBER,
+            with_hint(at_tensor(&v->tensor), "use 'gufo edit FILE --rename-tensor=OLD=NEW'"),
+            "tensor %s has zeros before the number of its block; readers look for %s",
+            quoted(t->c, v->tensor.name), quoted(t->c, right));
 }
 
 /* ---- types ---------------------------------------------------------------------------------- */
@@ -156,33 +131,26 @@ static bool is_integer(uint32_t type)
 /* Lists of numbers of tokens and experts. */
 static bool holds_integers(const gufo_tensor_info *info)
 {
-    static const char *const names[] = {"blk.{bid}.ffn_gate_tid2eid", "masked_embd_ordering", "d2t",
-                                        "t2d"};
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(info->name, names[i]) == 0)
-            return true;
-    return false;
+    return str_is_word(gufo_str_of(info->name),
+                       "blk.{bid}.ffn_gate_tid2eid masked_embd_ordering d2t t2d");
 }
 
 static void check_type(tensor_checker *t, const checked_tensor *v)
 {
     const gufo_element_type *type = gufo_element_type_by_id(v->tensor.type);
-    char quoted[GUFO_QUOTE_SIZE];
 
     if (type == NULL)
         return;
-    if ((type->flags & GUFO_ELEMENT_QUANTIZED) != 0 && is_vector(v) &&
-        limit_allows(&t->limit, SCHEMA_VECTOR_QUANTIZED))
-        schema_report(t->c, SCHEMA_VECTOR_QUANTIZED, schema_place_tensor(&v->tensor, v->shard),
+    if ((type->flags & GUFO_ELEMENT_QUANTIZED) != 0 && is_vector(v))
+        schema_report(t->c, SCHEMA_VECTOR_QUANTIZED, at_tensor(&v->tensor),
                       "tensor %s is a vector or a norm, but of quantized type %s; readers "
                       "expect floats",
-                      quote_name(quoted, v->tensor.name), type->name);
-    if (is_integer(v->tensor.type) && t->arch != NULL && v->name.known &&
-        !holds_integers(v->name.match.info) && limit_allows(&t->limit, SCHEMA_TENSOR_TYPE))
-        schema_report(t->c, SCHEMA_TENSOR_TYPE, schema_place_tensor(&v->tensor, v->shard),
+                      quoted(t->c, v->tensor.name), type->name);
+    if (is_integer(v->tensor.type) && t->c->arch != NULL && v->name.known &&
+        !holds_integers(v->name.match.info))
+        schema_report(t->c, SCHEMA_TENSOR_TYPE, at_tensor(&v->tensor),
                       "tensor %s has type %s; weights are floats or quantized",
-                      quote_name(quoted, v->tensor.name), type->name);
+                      quoted(t->c, v->tensor.name), type->name);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -205,7 +173,7 @@ static void check_all(tensor_checker *t)
 {
     checked_tensor v;
 
-    for (uint64_t i = 0; schema_tensor_at(t->c, i, &v.tensor, &v.shard); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(t->c->model, i, &v.tensor); i++) {
         tensor_name_read(v.tensor.name, &v.name);
         check_number(t, &v);
         check_name(t, &v);
@@ -214,13 +182,12 @@ static void check_all(tensor_checker *t)
         note(t, &v);
     }
     schema_check_blocks(t);
-    limit_end(t->c, &t->limit);
 }
 
 static void find_rows(tensor_checker *t)
 {
-    for (size_t i = 0; i < t->row_count; i++) {
-        const gufo_tensor_info *info = tensor_info_named(gufo_str_of(t->rows[i].name));
+    for (size_t i = 0; i < t->c->tensor_count; i++) {
+        const gufo_tensor_info *info = tensor_info_named(gufo_str_of(t->c->tensors[i].name));
 
         if (info != NULL)
             t->row_of[info_index(info)] = (uint32_t)i + 1;
@@ -230,10 +197,9 @@ static void find_rows(tensor_checker *t)
 void schema_check_tensors(checker *c)
 {
     const gufo_allocator *memory = c->allocator;
-    uint64_t count = schema_tensor_count(c);
-    tensor_checker t = {.c = c, .arch = gufo_arch_find(c->architecture)};
+    uint64_t count = gufo_tensor_count(c->model);
+    tensor_checker t = {.c = c};
 
-    t.rows = arch_tensors_of(c, &t.row_count);
     t.vocabulary_known = vocabulary_size(c, &t.vocabulary);
     t.row_of = mem_zero(memory, schema_tensor_info_count() * sizeof *t.row_of);
     /* Blocks are sorted by numbers of 32 bits. */

@@ -3,7 +3,6 @@
 #ifndef GUFO_SCHEMA_CHECK_TENSORS_H
 #define GUFO_SCHEMA_CHECK_TENSORS_H
 
-#include "schema/findings_limit.h"
 #include "schema/tensor_names.h"
 
 /* That a block has a tensor; those outside of blocks are in block 0 of no series. */
@@ -15,11 +14,7 @@ typedef struct seen_tensor {
 
 typedef struct tensor_checker {
     checker *c;
-    findings_limit limit;
-    const gufo_arch_info *arch;   /* NULL: not known */
-    const gufo_arch_tensor *rows; /* of the architecture */
-    size_t row_count;
-    uint32_t *row_of; /* by index in the registry: index + 1 in `rows`, 0 for none */
+    uint32_t *row_of; /* by index in the registry: index + 1 in c->tensors, 0 for none */
     seen_tensor *seen;
     uint64_t seen_count;
     uint64_t vocabulary;
@@ -29,7 +24,6 @@ typedef struct tensor_checker {
 /* A tensor of the file. */
 typedef struct checked_tensor {
     gufo_tensor tensor;
-    size_t shard;
     tensor_name name;
 } checked_tensor;
 
@@ -45,7 +39,7 @@ static inline const gufo_arch_tensor *arch_row(const tensor_checker *t,
 {
     uint32_t row = t->row_of[info_index(info)];
 
-    return row != 0 ? &t->rows[row - 1] : NULL;
+    return row != 0 ? &t->c->tensors[row - 1] : NULL;
 }
 
 /* The row with this template; NULL if there is none. */

@@ -3,12 +3,11 @@
  *
  * A file without a tokenizer is fine (a projector, a vision model); one with half of it is not. */
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/bytes.h"
-#include "base/error.h"
 #include "schema/check_tokens.h"
+#include "schema/form_parts.h"
+#include "schema/key.h"
 #include "schema/nearest.h"
 #include "schema/tables.h"
 
@@ -25,12 +24,6 @@ static const struct {
     [LIST_MERGES] = {"merges", "tokenizer.ggml.merges", true, false},
 };
 
-static bool is_integer(gufo_value_type type)
-{
-    return type != GUFO_VALUE_FLOAT32 && type != GUFO_VALUE_FLOAT64 && type != GUFO_VALUE_BOOL &&
-           type != GUFO_VALUE_STRING && type != GUFO_VALUE_ARRAY;
-}
-
 /* Whether a list has elements of a kind that can be read; another check reports other kinds. */
 static bool is_usable(const gufo_value *value, vocabulary_list list)
 {
@@ -38,7 +31,7 @@ static bool is_usable(const gufo_value *value, vocabulary_list list)
         return false;
     if (list == LIST_TOKENS || list == LIST_MERGES)
         return value->as.array.type == GUFO_VALUE_STRING;
-    return list != LIST_TOKEN_TYPE || is_integer(value->as.array.type);
+    return list != LIST_TOKEN_TYPE || key_is_integer(value->as.array.type);
 }
 
 static vocabulary read_lists(const checker *c)
@@ -72,17 +65,14 @@ static gufo_str pretokenizer_at(const void *table, size_t index)
 static void report_unknown(checker *c, schema_rule rule, const gufo_entry *entry,
                            nearest_name *name_at, size_t count)
 {
-    char quoted[GUFO_QUOTE_SIZE], hint[192];
-    finding_place place = schema_place_entry(entry);
+    finding_place place = at_entry(entry);
     size_t nearest;
 
-    if (nearest_find(entry->value.as.str, name_at, NULL, count, &nearest)) {
-        (void)snprintf(hint, sizeof hint, "use 'gufo edit FILE --set-string=%.*s=%s'",
-                       (int)entry->key.len, entry->key.data, name_at(NULL, nearest).data);
-        place.hint = hint;
-    }
+    if (nearest_find(entry->value.as.str, name_at, NULL, count, &nearest))
+        place.hint = schema_hint(c, "use 'gufo edit FILE --set-string=%.*s=%s'",
+                                 (int)entry->key.len, entry->key.data, name_at(NULL, nearest).data);
     schema_report(c, rule, place, "%.*s %s is not known", (int)entry->key.len, entry->key.data,
-                  quote_name(quoted, entry->value.as.str));
+                  quoted(c, entry->value.as.str));
 }
 
 static void check_model(checker *c, vocabulary *v)
@@ -92,7 +82,7 @@ static void check_model(checker *c, vocabulary *v)
 
     if (!gufo_metadata_find(c->model, key, &entry)) {
         if (v->there[LIST_TOKENS])
-            schema_report(c, SCHEMA_TOKENIZER_MODEL, schema_place_missing(key),
+            schema_report(c, SCHEMA_TOKENIZER_MODEL, at_missing(key),
                           "%s is missing, although there are tokens", key);
         return;
     }
@@ -105,33 +95,24 @@ static void check_model(checker *c, vocabulary *v)
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
-/* Whether `word` is one of the words in `words`. */
-static bool has_word(const char *words, const char *word)
-{
-    size_t len = strlen(word);
-
-    for (const char *at = words; *at != '\0'; at += strcspn(at, " "), at += *at == ' ')
-        if (strcspn(at, " ") == len && memcmp(at, word, len) == 0)
-            return true;
-    return false;
-}
-
 static void check_needed(checker *c, const vocabulary *v)
 {
-    for (size_t i = 0; v->model != NULL && i < LIST_COUNT; i++)
-        if (!v->there[i] && has_word(v->model->arrays, lists[i].name))
-            schema_report(
-                c,
-                lists[i].needed ? SCHEMA_VOCABULARY_LIST_MISSING : SCHEMA_VOCABULARY_LIST_EXPECTED,
-                schema_place_missing(lists[i].key),
-                "%s is missing, which tokenizer model \"%s\" uses", lists[i].key, v->model->id);
+    for (size_t i = 0; v->model != NULL && i < LIST_COUNT; i++) {
+        schema_rule rule =
+            lists[i].needed ? SCHEMA_VOCABULARY_LIST_MISSING : SCHEMA_VOCABULARY_LIST_EXPECTED;
+
+        if (!v->there[i] && str_is_word(gufo_str_of(lists[i].name), v->model->arrays))
+            schema_report(c, rule, at_missing(lists[i].key),
+                          "%s is missing, which tokenizer model \"%s\" uses", lists[i].key,
+                          v->model->id);
+    }
 }
 
 static void check_length(checker *c, const vocabulary *v, size_t list)
 {
     const gufo_entry *entry = &v->lists[list];
     uint64_t count = entry->value.as.array.count;
-    finding_place place = schema_place_entry(entry);
+    finding_place place = at_entry(entry);
 
     if (count == v->count)
         return;
@@ -155,19 +136,15 @@ static void check_lengths(checker *c, const vocabulary *v)
 /* How some writers say that there is no such token: -1 in 32 bits. */
 #define NO_TOKEN_ID UINT32_MAX
 
-static void check_id(checker *c, const gufo_entry *entry, uint64_t id, uint64_t tokens)
+static void report_number(checker *c, schema_rule rule, const gufo_entry *entry, uint64_t number,
+                          uint64_t tokens)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
-    if (id >= tokens && id != NO_TOKEN_ID)
-        schema_report(c, SCHEMA_TOKEN_ID, schema_place_entry(entry),
-                      "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
-                      quote_name(quoted, entry->key), id, tokens);
+    schema_report(c, rule, at_entry(entry), "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
+                  quoted(c, entry->key), number, tokens);
 }
 
 static void check_id_list(checker *c, const gufo_entry *entry, uint64_t tokens)
 {
-    char quoted[GUFO_QUOTE_SIZE], more[MORE_SIZE];
     gufo_array_iter iter = gufo_array_start(&entry->value.as.array);
     uint64_t wrong = 0, first = 0, id;
     gufo_value element;
@@ -176,9 +153,9 @@ static void check_id_list(checker *c, const gufo_entry *entry, uint64_t tokens)
         if (gufo_value_u64(&element, &id, NULL) == GUFO_OK && id >= tokens && wrong++ == 0)
             first = id;
     if (wrong > 0)
-        schema_report(c, SCHEMA_TOKEN_ID, schema_place_entry(entry),
+        schema_report(c, SCHEMA_TOKEN_ID, at_entry(entry),
                       "%s has %" PRIu64 "%s, but there are %" PRIu64 " tokens",
-                      quote_name(quoted, entry->key), first, gufo_and_more(more, wrong), tokens);
+                      quoted(c, entry->key), first, schema_and_more(c, wrong), tokens);
 }
 
 /* Another check reports ids that are not numbers. */
@@ -186,10 +163,11 @@ static void check_ids_of(checker *c, const gufo_entry *entry, uint64_t tokens)
 {
     uint64_t id;
 
-    if (gufo_value_u64(&entry->value, &id, NULL) == GUFO_OK)
-        check_id(c, entry, id, tokens);
-    else if (entry->value.type == GUFO_VALUE_ARRAY)
+    if (entry->value.type == GUFO_VALUE_ARRAY)
         check_id_list(c, entry, tokens);
+    else if (gufo_value_u64(&entry->value, &id, NULL) == GUFO_OK && id >= tokens &&
+             id != NO_TOKEN_ID)
+        report_number(c, SCHEMA_TOKEN_ID, entry, id, tokens);
 }
 
 static void check_ids(checker *c, const vocabulary *v)
@@ -203,15 +181,8 @@ static void check_ids(checker *c, const vocabulary *v)
     if (gufo_metadata_find(c->model, "tokenizer.ggml.suppress_tokens", &entry))
         check_ids_of(c, &entry, v->count);
     for (size_t i = 0; i < sizeof of_architecture / sizeof *of_architecture; i++)
-        if (schema_check_arch_entry(c, of_architecture[i], &entry))
+        if (schema_arch_entry(c, &entry, "%s", of_architecture[i]))
             check_ids_of(c, &entry, v->count);
-}
-
-static bool has_key(const checker *c, const char *key)
-{
-    gufo_entry entry;
-
-    return gufo_metadata_find(c->model, key, &entry);
 }
 
 /* A token that is to be added must be known: by its key, or by the model. */
@@ -231,9 +202,10 @@ static void check_added(checker *c, const gufo_tokenizer_model *model)
     for (size_t i = 0; i < sizeof added / sizeof *added; i++)
         if (gufo_metadata_find(c->model, added[i].add, &entry) &&
             entry.value.type == GUFO_VALUE_BOOL && entry.value.as.b &&
-            added[i].fallback[0] == '\0' && !has_key(c, added[i].id) && !has_key(c, added[i].other))
-            schema_report(c, SCHEMA_TOKEN_ADDED, schema_place_entry(&entry),
-                          "%s is true, but %s is missing", added[i].add, added[i].id);
+            added[i].fallback[0] == '\0' && !gufo_metadata_find(c->model, added[i].id, NULL) &&
+            !gufo_metadata_find(c->model, added[i].other, NULL))
+            schema_report(c, SCHEMA_TOKEN_ADDED, at_entry(&entry), "%s is true, but %s is missing",
+                          added[i].add, added[i].id);
 }
 
 /* ---- more keys ------------------------------------------------------------------------------ */
@@ -241,12 +213,7 @@ static void check_added(checker *c, const gufo_tokenizer_model *model)
 /* Models that are byte-level BPE: text is cut into words first. */
 static bool cuts_words(const gufo_tokenizer_model *model)
 {
-    static const char *const models[] = {"gpt2", "hybriddna", "whitespace"};
-
-    for (size_t i = 0; i < sizeof models / sizeof *models; i++)
-        if (strcmp(model->id, models[i]) == 0)
-            return true;
-    return false;
+    return str_is_word(gufo_str_of(model->id), "gpt2 hybriddna whitespace");
 }
 
 static void check_pretokenizer(checker *c, const gufo_tokenizer_model *model)
@@ -254,34 +221,29 @@ static void check_pretokenizer(checker *c, const gufo_tokenizer_model *model)
     static const char key[] = "tokenizer.ggml.pre";
     gufo_entry entry;
     bool there = gufo_metadata_find(c->model, key, &entry);
-    finding_place place = schema_place_missing(key);
 
     if (!cuts_words(model) || (there && entry.value.type != GUFO_VALUE_STRING))
         return;
-    if (there && entry.value.as.str.len > 0) {
-        if (gufo_pretokenizer_find(entry.value.as.str) == NULL)
-            report_unknown(c, SCHEMA_PRETOKENIZER_UNKNOWN, &entry, pretokenizer_at,
-                           schema_pretokenizer_count());
-        return;
-    }
-    place.hint = "set it to what the model was trained with: 'gufo edit FILE "
-                 "--set-string=tokenizer.ggml.pre=NAME'";
-    schema_report(c, SCHEMA_PRETOKENIZER_MISSING, place,
-                  "%s is %s; readers then choose how to split text", key,
-                  there ? "empty" : "missing");
+    if (!there || entry.value.as.str.len == 0)
+        schema_report(c, SCHEMA_PRETOKENIZER_MISSING,
+                      with_hint(at_missing(key), "set it to what the model was trained with: "
+                                                 "'gufo edit FILE "
+                                                 "--set-string=tokenizer.ggml.pre=NAME'"),
+                      "%s is %s; readers then choose how to split text", key,
+                      there ? "empty" : "missing");
+    else if (gufo_pretokenizer_find(entry.value.as.str) == NULL)
+        report_unknown(c, SCHEMA_PRETOKENIZER_UNKNOWN, &entry, pretokenizer_at,
+                       schema_pretokenizer_count());
 }
 
 static void check_size(checker *c, const vocabulary *v)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_entry entry;
     uint64_t size;
 
-    if (schema_check_arch_entry(c, "vocab_size", &entry) &&
+    if (schema_arch_entry(c, &entry, "vocab_size") &&
         gufo_value_u64(&entry.value, &size, NULL) == GUFO_OK && size != v->count)
-        schema_report(c, SCHEMA_VOCABULARY_SIZE, schema_place_entry(&entry),
-                      "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
-                      quote_name(quoted, entry.key), size, v->count);
+        report_number(c, SCHEMA_VOCABULARY_SIZE, &entry, size, v->count);
 }
 
 /* The table is SentencePiece's: the bytes of a trie (their number first, little-endian whatever the
@@ -296,11 +258,11 @@ static void check_character_map(checker *c)
     if (!gufo_metadata_find(c->model, key, &entry) || entry.value.type != GUFO_VALUE_ARRAY)
         return;
     array = &entry.value.as.array;
-    if (gufo_value_type_size(array->type) != 1 || !is_integer(array->type) || array->count == 0)
+    if (gufo_value_type_size(array->type) != 1 || !key_is_integer(array->type) || array->count == 0)
         return;
     trie = array->count < sizeof trie ? UINT32_MAX : load_u32(array->data, bytes_swapped(false));
     if (trie == 0 || trie % sizeof trie != 0 || trie > array->count - sizeof trie)
-        schema_report(c, SCHEMA_CHARACTER_MAP, schema_place_entry(&entry),
+        schema_report(c, SCHEMA_CHARACTER_MAP, at_entry(&entry),
                       "%s has %" PRIu64 " bytes, which do not hold a table of characters", key,
                       array->count);
 }

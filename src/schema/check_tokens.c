@@ -8,21 +8,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "base/memory.h"
+#include "schema/form_parts.h"
 
-const char *gufo_and_more(char out[MORE_SIZE], uint64_t count)
+const char *schema_and_more(checker *c, uint64_t count)
 {
-    out[0] = '\0';
+    c->more[0] = '\0';
     if (count > 1)
-        (void)snprintf(out, MORE_SIZE, " (and %" PRIu64 " more)", count - 1);
-    return out;
+        (void)snprintf(c->more, sizeof c->more, " (and %" PRIu64 " more)", count - 1);
+    return c->more;
 }
 
 /* The offset of an element of a list in the file. */
 static finding_place place_of_text(const gufo_entry *entry, gufo_str text)
 {
-    finding_place place = schema_place_entry(entry);
+    finding_place place = at_entry(entry);
 
     place.offset =
         entry->value_offset + (uint64_t)(text.data - (const char *)entry->value.as.array.data);
@@ -33,7 +33,6 @@ static finding_place place_of_text(const gufo_entry *entry, gufo_str text)
 
 static void check_repeated(checker *c, const gufo_entry *entry, const token_list *tokens)
 {
-    char quoted[GUFO_QUOTE_SIZE], more[MORE_SIZE];
     gufo_str text;
 
     if (tokens->repeated == 0)
@@ -41,12 +40,11 @@ static void check_repeated(checker *c, const gufo_entry *entry, const token_list
     text = tokens->texts[tokens->again];
     schema_report(c, SCHEMA_TOKEN_REPEATED, place_of_text(entry, text),
                   "token %" PRIu64 " is %s, as token %" PRIu64 " is%s", tokens->again,
-                  quote_name(quoted, text), tokens->before, gufo_and_more(more, tokens->repeated));
+                  quoted(c, text), tokens->before, schema_and_more(c, tokens->repeated));
 }
 
 static void check_empty(checker *c, const gufo_entry *entry, const token_list *tokens)
 {
-    char more[MORE_SIZE];
     uint64_t empty = 0, first = 0;
 
     for (uint64_t i = 0; i < tokens->count; i++)
@@ -54,56 +52,44 @@ static void check_empty(checker *c, const gufo_entry *entry, const token_list *t
             first = i;
     if (empty > 0)
         schema_report(c, SCHEMA_TOKEN_EMPTY, place_of_text(entry, tokens->texts[first]),
-                      "token %" PRIu64 " has no text%s", first, gufo_and_more(more, empty));
+                      "token %" PRIu64 " has no text%s", first, schema_and_more(c, empty));
 }
 
 /* ---- token types ---------------------------------------------------------------------------- */
 
 enum { TYPE_BYTE = 6, TYPE_LAST = TYPE_BYTE };
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 /* The byte that "<0x1F>" means, or -1. */
 static int byte_of(gufo_str text)
 {
-    int high, low;
+    static const char digits[] = "0123456789ABCDEF";
+    const char *high, *low;
 
-    if (text.len != 6 || memcmp(text.data, "<0x", 3) != 0 || text.data[5] != '>')
+    if (text.len != 6 || !str_begins(text, "<0x") || text.data[5] != '>')
         return -1;
-    high = hex_digit(text.data[3]);
-    low = hex_digit(text.data[4]);
-    return high >= 0 && low >= 0 ? 16 * high + low : -1;
+    high = memchr(digits, text.data[3], strlen(digits));
+    low = memchr(digits, text.data[4], strlen(digits));
+    return high != NULL && low != NULL ? (int)(16 * (high - digits) + (low - digits)) : -1;
 }
 
 /* Whether text that no token covers is made of bytes. */
 static bool falls_back_to_bytes(const gufo_tokenizer_model *model)
 {
-    static const char *const models[] = {"llama", "gemma4"};
-
-    for (size_t i = 0; model != NULL && i < sizeof models / sizeof *models; i++)
-        if (strcmp(model->id, models[i]) == 0)
-            return true;
-    return false;
+    return model != NULL && str_is_word(gufo_str_of(model->id), "llama gemma4");
 }
 
 static void check_bytes(checker *c, const vocabulary *v, const bool have[256])
 {
-    char more[MORE_SIZE];
     unsigned missing = 0, first = 0;
 
     for (unsigned i = 0; i < 256; i++)
         if (!have[i] && missing++ == 0)
             first = i;
     if (missing > 0)
-        schema_report(c, SCHEMA_BYTE_TOKENS, schema_place_entry(&v->lists[LIST_TOKEN_TYPE]),
+        schema_report(c, SCHEMA_BYTE_TOKENS, at_entry(&v->lists[LIST_TOKEN_TYPE]),
                       "no token of type %d is called \"<0x%02X>\"%s, although tokenizer "
                       "model \"%s\" falls back to bytes",
-                      TYPE_BYTE, first, gufo_and_more(more, missing), v->model->id);
+                      TYPE_BYTE, first, schema_and_more(c, missing), v->model->id);
 }
 
 static void check_types(checker *c, const vocabulary *v, const token_list *tokens)
@@ -113,7 +99,6 @@ static void check_types(checker *c, const vocabulary *v, const token_list *token
     uint64_t unknown = 0, first = 0;
     int64_t type, first_type = 0;
     bool have[256] = {false};
-    char more[MORE_SIZE];
     gufo_value element;
 
     for (uint64_t i = 0; gufo_array_next(&iter, &element); i++) {
@@ -127,9 +112,9 @@ static void check_types(checker *c, const vocabulary *v, const token_list *token
             have[byte_of(tokens->texts[i])] = true;
     }
     if (unknown > 0)
-        schema_report(c, SCHEMA_TOKEN_TYPE, schema_place_entry(entry),
+        schema_report(c, SCHEMA_TOKEN_TYPE, at_entry(entry),
                       "token %" PRIu64 " has type %" PRId64 ", which is not known%s", first,
-                      first_type, gufo_and_more(more, unknown));
+                      first_type, schema_and_more(c, unknown));
     if (falls_back_to_bytes(v->model) && tokens->count > 0)
         check_bytes(c, v, have);
 }
@@ -172,42 +157,29 @@ static bool makes_token(const token_list *tokens, const merge *m, uint32_t id)
            memcmp(token.data + m->left.len, m->right.data, m->right.len) == 0;
 }
 
-/* The id of what a merge makes. */
-static gufo_status find_joined(const token_list *tokens, const merge *m, uint32_t *id,
-                               gufo_error *error)
-{
-    char room[JOIN_SIZE], *text = room;
-    size_t len = m->left.len + m->right.len;
-
-    *id = TOKEN_NONE;
-    if (len > tokens->longest)
-        return GUFO_OK;
-    if (len > sizeof room)
-        text = mem_alloc(tokens->allocator, len);
-    if (text == NULL)
-        return fail_memory(error);
-    join(text, m);
-    tokens_find(tokens, &(gufo_str){text, len}, 1, id);
-    if (text != room)
-        mem_free(tokens->allocator, text);
-    return GUFO_OK;
-}
-
+/* Whether what a merge makes is a token. */
 static gufo_status check_joined(merge_survey *s, const merge *m, bool *found, gufo_error *error)
 {
-    gufo_status status;
-    uint32_t id;
+    const token_list *tokens = s->tokens;
+    char room[JOIN_SIZE], *text = room;
+    size_t len = m->left.len + m->right.len;
+    uint32_t id = s->guess;
 
-    *found = makes_token(s->tokens, m, s->guess);
-    if (*found) {
-        s->guess++;
-        return GUFO_OK;
+    *found = makes_token(tokens, m, id);
+    if (!*found && len <= tokens->longest) {
+        if (len > sizeof room)
+            text = mem_alloc(tokens->allocator, len);
+        if (text == NULL)
+            return fail_memory(error);
+        join(text, m);
+        tokens_find(tokens, &(gufo_str){text, len}, 1, &id);
+        if (text != room)
+            mem_free(tokens->allocator, text);
+        *found = id != TOKEN_NONE;
     }
-    status = find_joined(s->tokens, m, &id, error);
-    *found = status == GUFO_OK && id != TOKEN_NONE;
     if (*found)
         s->guess = id + 1;
-    return status;
+    return GUFO_OK;
 }
 
 static gufo_status look_up_waiting(merge_survey *s, gufo_error *error)
@@ -252,16 +224,14 @@ static gufo_status survey_merge(merge_survey *s, gufo_str text, gufo_error *erro
 
 static void report_merges(checker *c, const gufo_entry *entry, const merge_survey *s)
 {
-    char quoted[GUFO_QUOTE_SIZE], more[MORE_SIZE];
-
     if (s->malformed > 0)
         schema_report(c, SCHEMA_MERGE_PARTS, place_of_text(entry, s->first_malformed),
                       "merge %s is not two parts with a blank between them%s",
-                      quote_name(quoted, s->first_malformed), gufo_and_more(more, s->malformed));
+                      quoted(c, s->first_malformed), schema_and_more(c, s->malformed));
     if (s->unknown > 0)
         schema_report(c, SCHEMA_MERGE_TOKENS, place_of_text(entry, s->first_unknown),
                       "a part of merge %s, or what the parts make together, is not a token%s",
-                      quote_name(quoted, s->first_unknown), gufo_and_more(more, s->unknown));
+                      quoted(c, s->first_unknown), schema_and_more(c, s->unknown));
 }
 
 static void check_merges(checker *c, const gufo_entry *entry, const token_list *tokens)

@@ -23,8 +23,7 @@ typedef struct vocabulary {
 } vocabulary;
 
 /* " (and 41 more)" for 42; nothing for 1. */
-enum { MORE_SIZE = 48 };
-const char *gufo_and_more(char out[MORE_SIZE], uint64_t count);
+const char *schema_and_more(checker *c, uint64_t count);
 
 /* check_tokens.c: the content of the lists, which must be those of `v`. */
 void schema_check_tokens(checker *c, const vocabulary *v);

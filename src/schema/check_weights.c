@@ -6,14 +6,11 @@
  * weights of the blocks: embeddings and output have their own types in most mixtures (and are most
  * of a small model), vectors are never quantized, and a row that does not fill the blocks of a type
  * gets another one. */
-#include "schema/check_weights.h"
+#include "schema/check.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "base/checked.h"
-#include "base/error.h"
 #include "schema/form_parts.h"
 
 /* ---- quantization version ------------------------------------------------------------------- */
@@ -21,9 +18,8 @@
 static bool has_quantized(const checker *c)
 {
     gufo_tensor tensor;
-    size_t shard;
 
-    for (uint64_t i = 0; schema_tensor_at(c, i, &tensor, &shard); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
         const gufo_element_type *type = gufo_element_type_by_id(tensor.type);
 
         if (type != NULL && (type->flags & GUFO_ELEMENT_QUANTIZED))
@@ -38,10 +34,9 @@ static void check_quantization_version(checker *c)
     gufo_entry entry;
     uint64_t version;
 
-    if (gufo_metadata_find(c->model, "general.quantization_version", &entry) &&
-        gufo_value_u64(&entry.value, &version, NULL) == GUFO_OK && version != TODAY &&
-        has_quantized(c))
-        schema_report(c, SCHEMA_QUANTIZATION_VERSION, schema_place_entry(&entry),
+    if (schema_check_number(c, "general.quantization_version", &entry, &version) &&
+        version != TODAY && has_quantized(c))
+        schema_report(c, SCHEMA_QUANTIZATION_VERSION, at_entry(&entry),
                       "general.quantization_version is %" PRIu64
                       "; that of the current types is %d",
                       version, TODAY);
@@ -80,9 +75,8 @@ static weight_count count_weights(const checker *c, const gufo_file_type *claime
 {
     weight_count count = {.total = 0};
     gufo_tensor tensor;
-    size_t shard;
 
-    for (uint64_t i = 0; schema_tensor_at(c, i, &tensor, &shard); i++) {
+    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
         uint32_t type = tensor.type < OTHER ? tensor.type : OTHER;
 
         if (!is_counted(&tensor, claimed) ||
@@ -94,12 +88,6 @@ static weight_count count_weights(const checker *c, const gufo_file_type *claime
         if (count.weights[type] > count.weights[count.most])
             count.most = type;
     return count;
-}
-
-static bool contradicts(const weight_count *count, const gufo_file_type *claimed)
-{
-    return count->most != claimed->base_type &&
-           count->weights[claimed->base_type] < count->total / LEAST_PART;
 }
 
 /* The only file type that is made of this element type; NULL if there are several or none. */
@@ -117,23 +105,17 @@ static const gufo_file_type *only_file_type(uint32_t base)
     return only;
 }
 
-/* Tells a finding about general.file_type, with the right one where there is one answer. */
-static void report_file_type(checker *c, schema_rule rule, const gufo_entry *entry,
-                             const weight_count *count, const char *message)
+/* Says what the file type should be, where there is one answer. */
+static void offer_file_type(checker *c, finding_place *place, const weight_count *count)
 {
-    char hint[64];
-    finding_place place = schema_place_entry(entry);
     const gufo_file_type *right = only_file_type(count->most);
 
-    if (right != NULL &&
-        count->weights[count->most] >= count->total - count->total / DOUBTFUL_PART) {
-        (void)snprintf(hint, sizeof hint,
-                       "use 'gufo edit FILE --set=general.file_type=%" PRIu32 "'", right->id);
-        place.hint = hint;
-        place.fix =
-            (gufo_fix){GUFO_FIX_SET, entry->key, {.type = GUFO_VALUE_UINT32, .as.u = right->id}};
-    }
-    schema_report(c, rule, place, "%s", message);
+    if (right == NULL || count->weights[count->most] < count->total - count->total / DOUBTFUL_PART)
+        return;
+    place->hint =
+        schema_hint(c, "use 'gufo edit FILE --set=general.file_type=%" PRIu32 "'", right->id);
+    place->fix =
+        (gufo_fix){GUFO_FIX_SET, place->subject, {.type = GUFO_VALUE_UINT32, .as.u = right->id}};
 }
 
 static const char *type_name(uint32_t id)
@@ -145,27 +127,27 @@ static const char *type_name(uint32_t id)
 
 static void check_file_type(checker *c)
 {
-    char message[256];
     gufo_entry entry;
     uint64_t id;
     const gufo_file_type *claimed;
     weight_count count;
+    finding_place place;
 
-    if (c->options->single || schema_tensor_count(c) == 0 ||
-        !gufo_metadata_find(c->model, "general.file_type", &entry) ||
-        gufo_value_u64(&entry.value, &id, NULL) != GUFO_OK)
+    if (c->options->single || gufo_tensor_count(c->model) == 0 ||
+        !schema_check_number(c, "general.file_type", &entry, &id))
         return;
     claimed = gufo_file_type_by_id(id & ~(uint64_t)FILE_TYPE_GUESSED);
     count = count_weights(c, claimed);
-    if (claimed == NULL) {
-        (void)snprintf(message, sizeof message, "general.file_type %" PRIu64 " is not known", id);
-        report_file_type(c, SCHEMA_FILE_TYPE_UNKNOWN, &entry, &count, message);
-    } else if (contradicts(&count, claimed)) {
-        (void)snprintf(message, sizeof message,
-                       "general.file_type is %" PRIu64 " (%s), but most weights are %s", id,
-                       claimed->name, type_name(count.most));
-        report_file_type(c, SCHEMA_FILE_TYPE, &entry, &count, message);
-    }
+    place = at_entry(&entry);
+    offer_file_type(c, &place, &count);
+    if (claimed == NULL)
+        schema_report(c, SCHEMA_FILE_TYPE_UNKNOWN, place,
+                      "general.file_type %" PRIu64 " is not known", id);
+    else if (count.most != claimed->base_type &&
+             count.weights[claimed->base_type] < count.total / LEAST_PART)
+        schema_report(c, SCHEMA_FILE_TYPE, place,
+                      "general.file_type is %" PRIu64 " (%s), but most weights are %s", id,
+                      claimed->name, type_name(count.most));
 }
 
 void schema_check_weights(checker *c)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "schema/tables.h"
+#include "schema/template.h"
 
 static const gufo_file_type file_types[] = {
 #define GUFO_FILE_TYPE(id, name, base, flags) [id] = {id, #name, GUFO_TYPE_##base, flags},
@@ -26,15 +27,7 @@ enum {
 _Static_assert((int)FILE_TYPE_COUNT == (int)FILE_TYPE_ROWS,
                "ids run from 0 without a gap: the index is the id");
 
-size_t schema_file_type_count(void)
-{
-    return FILE_TYPE_COUNT;
-}
-
-const gufo_file_type *gufo_file_type_at(size_t index)
-{
-    return index < FILE_TYPE_COUNT ? &file_types[index] : NULL;
-}
+TABLE(file_types, gufo_file_type, schema_file_type_count, gufo_file_type_at)
 
 const gufo_file_type *gufo_file_type_by_id(uint64_t id)
 {

@@ -3,6 +3,47 @@
 
 #include <string.h>
 
+#include "base/checked.h"
+
+gufo_str str_piece(const char **at, char separator)
+{
+    gufo_str piece = {*at, 0};
+
+    while (piece.data[piece.len] != '\0' && piece.data[piece.len] != separator)
+        piece.len++;
+    *at += piece.len + (piece.data[piece.len] != '\0');
+    while (**at == ' ')
+        ++*at;
+    return piece;
+}
+
+bool str_is_word(gufo_str word, const char *words)
+{
+    while (*words != '\0')
+        if (gufo_str_equal(str_piece(&words, ' '), word))
+            return true;
+    return false;
+}
+
+size_t str_span(gufo_str text, size_t at, bool (*is_in_class)(char))
+{
+    size_t end = at;
+
+    while (end < text.len && is_in_class(text.data[end]))
+        end++;
+    return end - at;
+}
+
+bool str_number(gufo_str text, uint64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_digit(text.data[i]) || !checked_mul(*out, 10, out) ||
+            !checked_add(*out, (uint64_t)(text.data[i] - '0'), out))
+            return false;
+    return text.len > 0;
+}
+
 int str_compare_folded(gufo_str a, gufo_str b)
 {
     for (size_t i = 0; i < a.len && i < b.len; i++) {
@@ -15,12 +56,31 @@ int str_compare_folded(gufo_str a, gufo_str b)
     return (a.len > b.len) - (a.len < b.len);
 }
 
+bool str_find_folded(gufo_str name, name_of_row *name_of, const void *table, size_t count,
+                     size_t *index)
+{
+    size_t from = 0;
+
+    while (from < count) {
+        size_t middle = from + (count - from) / 2;
+        int order = str_compare_folded(name, name_of(table, middle));
+
+        *index = middle;
+        if (order == 0)
+            return true;
+        if (order < 0)
+            count = middle;
+        else
+            from = middle + 1;
+    }
+    return false;
+}
+
 bool str_begins_folded(gufo_str text, const char *start)
 {
     size_t len = strlen(start);
 
-    return text.len >= len &&
-           str_compare_folded((gufo_str){text.data, len}, (gufo_str){start, len}) == 0;
+    return text.len >= len && str_same_folded((gufo_str){text.data, len}, (gufo_str){start, len});
 }
 
 gufo_form form_fault(form_verdict verdict, gufo_str text, gufo_str part, const char *reason)
@@ -31,33 +91,31 @@ gufo_form form_fault(form_verdict verdict, gufo_str text, gufo_str part, const c
                        .reason = reason};
 }
 
-/* False if the piece cannot be in one. */
-static bool append(gufo_form *form, gufo_str piece)
-{
-    size_t used = strlen(form->hint);
-
-    if (used + piece.len >= sizeof form->hint)
-        return false;
-    for (size_t i = 0; i < piece.len; i++) {
-        if (piece.data[i] < ' ' || piece.data[i] > '~')
-            return false;
-        form->hint[used + i] = piece.data[i];
-    }
-    form->hint[used + piece.len] = '\0';
-    return true;
-}
-
 void form_hint_joined(gufo_form *form, const gufo_str *pieces, size_t count)
 {
-    form->hint[0] = '\0';
+    size_t used = 0;
+    bool good = true;
+
     for (size_t i = 0; i < count; i++)
-        if (!append(form, pieces[i])) {
-            form->hint[0] = '\0';
-            return;
+        for (size_t j = 0; j < pieces[i].len && good; j++) {
+            char c = pieces[i].data[j];
+
+            good = c >= ' ' && c <= '~' && used + 1 < sizeof form->hint;
+            if (good)
+                form->hint[used++] = c;
         }
+    form->hint[good ? used : 0] = '\0';
 }
 
 void form_hint(gufo_form *form, gufo_str hint)
 {
     form_hint_joined(form, &hint, 1);
+}
+
+gufo_form form_variant(gufo_str text, const char *reason, gufo_str standard)
+{
+    gufo_form form = form_fault(GUFO_FORM_VARIANT, text, text, reason);
+
+    form_hint(&form, standard);
+    return form;
 }

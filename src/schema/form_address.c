@@ -38,21 +38,24 @@ static gufo_str unwrapped(gufo_str text)
     return text;
 }
 
+static gufo_form malformed(gufo_str text, gufo_str part, const char *reason)
+{
+    return form_fault(GUFO_FORM_MALFORMED, text, part, reason);
+}
+
 gufo_form form_uuid(gufo_str text)
 {
-    char standard[UUID_LENGTH];
-    gufo_form form;
+    char digits[UUID_LENGTH];
+    gufo_str standard = {digits, sizeof digits};
 
     if (text.len == 0)
-        return form_fault(GUFO_FORM_MALFORMED, text, text, "is empty");
-    if (!group_digits(unwrapped(text), standard))
-        return form_fault(GUFO_FORM_MALFORMED, text, text,
-                          "is not a UUID (32 hexadecimal digits in groups of 8-4-4-4-12)");
-    if (gufo_str_equal(text, (gufo_str){standard, sizeof standard}))
+        return malformed(text, text, "is empty");
+    if (!group_digits(unwrapped(text), digits))
+        return malformed(text, text,
+                         "is not a UUID (32 hexadecimal digits in groups of 8-4-4-4-12)");
+    if (gufo_str_equal(text, standard))
         return (gufo_form){0};
-    form = form_fault(GUFO_FORM_VARIANT, text, text, "is a UUID not in groups of 8-4-4-4-12");
-    form_hint(&form, (gufo_str){standard, sizeof standard});
-    return form;
+    return form_variant(text, "is a UUID not in groups of 8-4-4-4-12", standard);
 }
 
 /* ---- DOI ------------------------------------------------------------------------------------ */
@@ -85,39 +88,30 @@ static bool is_doi_name(gufo_str text)
 
 gufo_form form_doi(gufo_str text)
 {
-    static const char *const prefixes[] = {
-        "",
-        "doi:",
-        "https://doi.org/",
-        "http://doi.org/",
-        "https://dx.doi.org/",
-        "http://dx.doi.org/",
-        "https://www.doi.org/",
-        "http://www.doi.org/",
-        "doi.org/",
-    };
-    gufo_form form;
+    static const char *const prefixes[] = {"doi:",
+                                           "https://doi.org/",
+                                           "http://doi.org/",
+                                           "https://dx.doi.org/",
+                                           "http://dx.doi.org/",
+                                           "https://www.doi.org/",
+                                           "http://www.doi.org/",
+                                           "doi.org/"};
+    gufo_str name;
 
     if (text.len == 0)
-        return form_fault(GUFO_FORM_MALFORMED, text, text, "is empty");
+        return malformed(text, text, "is empty");
     if (is_doi_name(text))
         return (gufo_form){0};
-    for (size_t i = 1; i < sizeof prefixes / sizeof *prefixes; i++) {
-        gufo_str name;
-
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         if (!str_begins_folded(text, prefixes[i]))
             continue;
         name = str_from(text, strlen(prefixes[i]));
         while (name.len > 0 && name.data[0] == ' ')
             name = str_from(name, 1);
-        if (!is_doi_name(name))
-            break;
-        form = form_fault(GUFO_FORM_VARIANT, text, text,
-                          "is a DOI not in its standard form 10.NNNN/SUFFIX");
-        form_hint(&form, name);
-        return form;
+        if (is_doi_name(name))
+            return form_variant(text, "is a DOI not in its standard form 10.NNNN/SUFFIX", name);
     }
-    return form_fault(GUFO_FORM_MALFORMED, text, text, "is not a DOI (10.NNNN/SUFFIX)");
+    return malformed(text, text, "is not a DOI (10.NNNN/SUFFIX)");
 }
 
 /* ---- URL ------------------------------------------------------------------------------------ */
@@ -160,7 +154,6 @@ static bool is_authority(gufo_str authority)
     if (user < authority.len)
         authority = str_from(authority, user + 1);
     end = authority.len;
-
     while (digits < end && is_digit(authority.data[end - digits - 1]))
         digits++;
     if (digits < end && authority.data[end - digits - 1] == ':' &&
@@ -171,37 +164,34 @@ static bool is_authority(gufo_str authority)
 
 /* What is written instead of https://, and what ends the host in it. */
 typedef struct other_address {
-    const char *prefix;
-    char end;
+    const char *prefix, *end;
 } other_address;
 
 static const other_address other_addresses[] = {
-    {"git@", ':'},         {"ssh://git@", '/'},  {"git+ssh://git@", '/'},
-    {"git+https://", '/'}, {"git+http://", '/'}, {"git://", '/'},
-    {"https:/", '/'},      {"http:/", '/'},      {"https:", '/'},
-    {"http:", '/'},        {"//", '/'},          {"", '/'},
+    {"git@", ":"},         {"ssh://git@", "/"},  {"git+ssh://git@", "/"},
+    {"git+https://", "/"}, {"git+http://", "/"}, {"git://", "/"},
+    {"https:/", "/"},      {"http:/", "/"},      {"https:", "/"},
+    {"http:", "/"},        {"//", "/"},          {"", "/"},
 };
 
 /* Whether the text is an address once the prefix is replaced; fills in the hint. */
 static bool hint_address(gufo_form *form, gufo_str text, const other_address *other)
 {
-    const char ends[] = {other->end, '\0'};
+    bool colon = other->end[0] == ':';
     gufo_str rest, host, path;
 
     if (!str_begins_folded(text, other->prefix))
         return false;
     rest = str_from(text, strlen(other->prefix));
-    host = (gufo_str){rest.data, span_until(rest, ends)};
+    host = (gufo_str){rest.data, span_until(rest, other->end)};
+    path = str_from(rest, host.len);
     /* huggingface.co/x, but not a/b and not "none". */
     if (!is_authority(host) || memchr(host.data, '.', host.len) == NULL ||
-        memchr(host.data, '@', host.len) != NULL || (other->end == ':' && host.len == rest.len))
+        memchr(host.data, '@', host.len) != NULL || (colon && path.len == 0))
         return false;
-    path = str_from(rest, host.len);
-    if (other->end == ':')
-        path = str_from(path, 1);
     form_hint_joined(form,
-                     (gufo_str[]){gufo_str_of("https://"), host,
-                                  gufo_str_of(other->end == ':' ? "/" : ""), path},
+                     (gufo_str[]){gufo_str_of("https://"), host, gufo_str_of(colon ? "/" : ""),
+                                  str_from(path, colon)},
                      4);
     return true;
 }
@@ -219,8 +209,7 @@ static size_t find_broken_escape(gufo_str text)
 
 static gufo_form no_web_address(gufo_str text)
 {
-    gufo_form form =
-        form_fault(GUFO_FORM_MALFORMED, text, text, "does not begin with https:// or http://");
+    gufo_form form = malformed(text, text, "does not begin with https:// or http://");
 
     for (size_t i = 0; i < sizeof other_addresses / sizeof *other_addresses; i++)
         if (hint_address(&form, text, &other_addresses[i])) {
@@ -230,30 +219,33 @@ static gufo_form no_web_address(gufo_str text)
     return form;
 }
 
+/* The address behind "https://". */
+static gufo_form check_authority(gufo_str text, gufo_str rest)
+{
+    gufo_str authority = {rest.data, span_until(rest, "/?#")};
+
+    if (authority.len == 0)
+        return malformed(text, text, "is a URL without a host");
+    return is_authority(authority) ? (gufo_form){0}
+                                   : malformed(text, authority, "is not a host name");
+}
+
 gufo_form form_url(gufo_str text)
 {
-    size_t scheme, bad;
-    gufo_str rest, authority;
+    size_t bad = span_until((gufo_str){text.data, find_unprintable(text, 0)}, "<>\"{}|\\^`");
+    size_t broken = find_broken_escape(text);
 
     if (text.len == 0)
-        return form_fault(GUFO_FORM_MALFORMED, text, text, "is empty");
-    bad = find_unprintable(text, 0);
-    bad = span_until((gufo_str){text.data, bad}, "<>\"{}|\\^`");
+        return malformed(text, text, "is empty");
     if (bad < text.len)
-        return form_fault(GUFO_FORM_MALFORMED, text, (gufo_str){text.data + bad, 1},
-                          "is a character that a URL cannot contain");
-    bad = find_broken_escape(text);
-    if (bad < text.len)
-        return form_fault(GUFO_FORM_MALFORMED, text, (gufo_str){text.data + bad, 1},
-                          "is not followed by two hexadecimal digits");
-    scheme = str_begins_folded(text, "https://") ? 8 : str_begins_folded(text, "http://") ? 7 : 0;
-    if (scheme == 0)
-        return no_web_address(text);
-    rest = str_from(text, scheme);
-    authority = (gufo_str){rest.data, span_until(rest, "/?#")};
-    if (authority.len == 0)
-        return form_fault(GUFO_FORM_MALFORMED, text, text, "is a URL without a host");
-    if (!is_authority(authority))
-        return form_fault(GUFO_FORM_MALFORMED, text, authority, "is not a host name");
-    return (gufo_form){0};
+        return malformed(text, (gufo_str){text.data + bad, 1},
+                         "is a character that a URL cannot contain");
+    if (broken < text.len)
+        return malformed(text, (gufo_str){text.data + broken, 1},
+                         "is not followed by two hexadecimal digits");
+    if (str_begins_folded(text, "https://"))
+        return check_authority(text, str_from(text, strlen("https://")));
+    if (str_begins_folded(text, "http://"))
+        return check_authority(text, str_from(text, strlen("http://")));
+    return no_web_address(text);
 }

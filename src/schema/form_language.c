@@ -1,4 +1,5 @@
 /* Languages by their ISO 639 codes. */
+#include "base/checked.h"
 #include "schema/form_parts.h"
 
 #include <string.h>
@@ -16,8 +17,6 @@ static const language languages[] = {
 #undef ROW
 };
 
-enum { LANGUAGE_COUNT = sizeof languages / sizeof *languages, LONGEST_NAME = 80 };
-
 /* The codes of 639-3 alone: bytes, not pointers, since there are thousands. */
 static const char other_codes[][4] = {
 #define ROW(code, name) code,
@@ -25,72 +24,36 @@ static const char other_codes[][4] = {
 #undef ROW
 };
 
-static bool same(gufo_str a, gufo_str b)
+enum {
+    LANGUAGE_COUNT = sizeof languages / sizeof *languages,
+    OTHER_CODE_COUNT = sizeof other_codes / sizeof *other_codes,
+    LONGEST_NAME = 80,
+};
+
+static gufo_str two_letters(const void *table, size_t index)
 {
-    return str_compare_folded(a, b) == 0;
+    return gufo_str_of(((const language *)table)[index].two);
 }
 
-/* The row with this two-letter code, or, with no such code, this three-letter one. */
-static const language *find_row(gufo_str two, gufo_str three)
+static gufo_str other_code(const void *table, size_t index)
 {
-    size_t from = 0, to = LANGUAGE_COUNT;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        const language *row = &languages[middle];
-        int order = str_compare_folded(two, gufo_str_of(row->two));
-
-        if (order == 0 && two.len == 0)
-            order = str_compare_folded(three, gufo_str_of(row->three));
-        if (order == 0)
-            return row;
-        if (order < 0)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return NULL;
-}
-
-static bool is_other_code(gufo_str code)
-{
-    size_t from = 0, to = sizeof other_codes / sizeof *other_codes;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        int order = str_compare_folded(code, gufo_str_of(other_codes[middle]));
-
-        if (order == 0)
-            return true;
-        if (order < 0)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return false;
+    return gufo_str_of(((const char(*)[4])table)[index]);
 }
 
 /* Whether `part` is one of the pieces of `all` that `separator` divides. */
 static bool is_one_of(gufo_str part, const char *all, char separator)
 {
-    while (*all != '\0') {
-        const char *end = strchr(all, separator);
-        size_t len = end != NULL ? (size_t)(end - all) : strlen(all);
-
-        if (same(part, (gufo_str){all, len}))
+    while (*all != '\0')
+        if (str_same_folded(part, str_piece(&all, separator)))
             return true;
-        all += len + (end != NULL);
-        while (*all == ' ')
-            all++;
-    }
     return false;
 }
 
-/* The row of a three-letter code that has a two-letter one. */
+/* The row of a three-letter code. */
 static const language *find_three(gufo_str code)
 {
     for (size_t i = 0; i < LANGUAGE_COUNT; i++)
-        if (languages[i].two[0] != '\0' && is_one_of(code, languages[i].three, ' '))
+        if (is_one_of(code, languages[i].three, ' '))
             return &languages[i];
     return NULL;
 }
@@ -111,62 +74,46 @@ static const language *find_name(gufo_str name)
             head.len--;
         if (is_one_of(name, row->names, ';'))
             return row;
-        if (by_head == NULL && same(name, head))
+        if (by_head == NULL && str_same_folded(name, head))
             by_head = row;
     }
     return by_head;
 }
 
+/* The code to write. */
+static gufo_str code_of(const language *row)
+{
+    return gufo_str_of(row->two[0] != '\0' ? row->two : row->three);
+}
+
 /* The code to write for a language, whichever way it is coded; empty if the code is none. */
 static gufo_str standard_code(gufo_str code)
 {
-    const language *row = NULL;
+    const language *row = code.len == 3 ? find_three(code) : NULL;
+    size_t index;
 
-    if (code.len == 2)
-        row = find_row(code, (gufo_str){0});
-    if (code.len == 3)
-        row = find_three(code);
+    if (code.len == 2 && str_find_folded(code, two_letters, languages, LANGUAGE_COUNT, &index))
+        row = &languages[index];
     if (row != NULL)
-        return gufo_str_of(row->two);
-    if (code.len == 3)
-        row = find_row((gufo_str){0}, code);
-    if (row != NULL)
-        return gufo_str_of(row->three);
-    return code.len == 3 && is_other_code(code) ? code : (gufo_str){0};
+        return code_of(row);
+    return code.len == 3 && str_find_folded(code, other_code, other_codes, OTHER_CODE_COUNT, &index)
+               ? code
+               : (gufo_str){0};
 }
 
 static gufo_form variant(gufo_str text, const char *reason, gufo_str code)
 {
-    gufo_form form = form_fault(GUFO_FORM_VARIANT, text, text, reason);
     char small[4] = "";
 
     for (size_t i = 0; i < code.len && i + 1 < sizeof small; i++)
         small[i] = to_lower(code.data[i]);
-    form_hint(&form, gufo_str_of(small));
-    return form;
-}
-
-static bool is_small(gufo_str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (!is_lower(text.data[i]))
-            return false;
-    return true;
-}
-
-/* How many of the first four characters are letters: a code is followed by something else. */
-static size_t count_letters(gufo_str text)
-{
-    size_t count = 0;
-
-    while (count < text.len && count < 4 && is_letter(text.data[count]))
-        count++;
-    return count;
+    return form_variant(text, reason, gufo_str_of(small));
 }
 
 gufo_form form_language(gufo_str text)
 {
-    gufo_str base = {text.data, count_letters(text)};
+    /* A code is followed by something else than a letter. */
+    gufo_str base = {text.data, smaller(str_span(text, 0, is_letter), 4)};
     gufo_str code = standard_code(base);
     bool tagged = base.len < text.len && (text.data[base.len] == '-' || text.data[base.len] == '_');
     const language *named;
@@ -179,14 +126,13 @@ gufo_form form_language(gufo_str text)
         if (code.len < text.len)
             return variant(text, "is a three-letter code of a language that has a two-letter one",
                            code);
-        if (!is_small(text))
+        if (str_span(text, 0, is_lower) < text.len)
             return variant(text, "is a language code that is not in lower case", code);
         return (gufo_form){0};
     }
     named = find_name(text);
     if (named != NULL)
-        return variant(text, "is the name of a language, not its ISO 639 code",
-                       gufo_str_of(named->two[0] != '\0' ? named->two : named->three));
+        return variant(text, "is the name of a language, not its ISO 639 code", code_of(named));
     return form_fault(text.len <= 3 && base.len == text.len ? GUFO_FORM_UNKNOWN
                                                             : GUFO_FORM_MALFORMED,
                       text, text, "is not an ISO 639 language code");

@@ -47,28 +47,17 @@ static const list exception_list = {exceptions, sizeof exceptions / sizeof *exce
                                     "is not an SPDX exception id",
                                     "is a deprecated SPDX exception id"};
 
-/* The rows are sorted without regard to case. */
-static const listed *find_id(const list *in, gufo_str id)
-{
-    size_t from = 0, to = in->count;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-        int order = str_compare_folded(id, gufo_str_of(in->rows[middle].id));
-
-        if (order == 0)
-            return &in->rows[middle];
-        if (order < 0)
-            to = middle;
-        else
-            from = middle + 1;
-    }
-    return NULL;
-}
-
 static gufo_str listed_name(const void *table, size_t index)
 {
     return gufo_str_of(((const listed *)table)[index].id);
+}
+
+/* The rows are sorted without regard to case. */
+static const listed *find_id(const list *in, gufo_str id)
+{
+    size_t index;
+
+    return str_find_folded(id, listed_name, in->rows, in->count, &index) ? &in->rows[index] : NULL;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */
@@ -82,18 +71,14 @@ typedef struct reader {
     size_t open;        /* parentheses */
     gufo_str outermost; /* of the open ones */
     gufo_form worst;    /* the first of the worst faults that let reading continue */
+    gufo_form fault;    /* the one that does not */
 } reader;
 
-static const char no_license[] = "was found where a license id was expected";
-static const char no_exception[] = "was found where an exception id was expected";
-static const char no_operator[] = "was found where AND, OR or WITH was expected";
-static const char no_second_with[] = "was found where AND or OR was expected";
-
 static const char *const reasons[] = {
-    [LICENSE] = no_license,
-    [OPERATOR] = no_operator,
-    [OPERATOR_NOT_WITH] = no_second_with,
-    [EXCEPTION] = no_exception,
+    [LICENSE] = "was found where a license id was expected",
+    [OPERATOR] = "was found where AND, OR or WITH was expected",
+    [OPERATOR_NOT_WITH] = "was found where AND or OR was expected",
+    [EXCEPTION] = "was found where an exception id was expected",
 };
 
 static void note(reader *r, gufo_form fault)
@@ -107,6 +92,13 @@ static gufo_form malformed(const reader *r, gufo_str part, const char *reason)
     return form_fault(GUFO_FORM_MALFORMED, r->text, part, reason);
 }
 
+/* The expression cannot continue like this. */
+static bool refuse(reader *r, gufo_str part, const char *reason)
+{
+    r->fault = malformed(r, part, reason);
+    return false;
+}
+
 static bool is_name_character(char c)
 {
     return is_letter(c) || is_digit(c) || c == '-' || c == '.';
@@ -114,10 +106,7 @@ static bool is_name_character(char c)
 
 static bool is_name(gufo_str text)
 {
-    for (size_t i = 0; i < text.len; i++)
-        if (!is_name_character(text.data[i]))
-            return false;
-    return text.len > 0;
+    return text.len > 0 && str_span(text, 0, is_name_character) == text.len;
 }
 
 static bool is_blank(char c)
@@ -125,23 +114,22 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
+static bool is_word_character(char c)
+{
+    return is_name_character(c) || c == '+' || c == ':';
+}
+
 /* The next word, parenthesis or foreign character; false at the end. */
 static bool next_word(reader *r, gufo_str *out)
 {
-    size_t end;
+    size_t len;
 
-    while (r->pos < r->text.len && is_blank(r->text.data[r->pos]))
-        r->pos++;
+    r->pos += str_span(r->text, r->pos, is_blank);
     if (r->pos == r->text.len)
         return false;
-    end = r->pos;
-    while (end < r->text.len && (is_name_character(r->text.data[end]) || r->text.data[end] == '+' ||
-                                 r->text.data[end] == ':'))
-        end++;
-    if (end == r->pos)
-        end++;
-    *out = (gufo_str){r->text.data + r->pos, end - r->pos};
-    r->pos = end;
+    len = str_span(r->text, r->pos, is_word_character);
+    *out = (gufo_str){r->text.data + r->pos, len > 0 ? len : 1};
+    r->pos += out->len;
     return true;
 }
 
@@ -215,7 +203,7 @@ static void look_up(reader *r, const list *in, gufo_str word, gufo_str id)
 }
 
 /* A license or an exception; false if the word is malformed. */
-static bool read_id(reader *r, gufo_str word, gufo_form *fault)
+static bool read_id(reader *r, gufo_str word)
 {
     bool exception = r->expected == EXCEPTION;
     gufo_str id = word;
@@ -225,10 +213,8 @@ static bool read_id(reader *r, gufo_str word, gufo_form *fault)
         return true;
     if (!exception && id.data[id.len - 1] == '+')
         id.len--;
-    if (!is_name(id) || str_begins_folded(id, "LicenseRef-")) {
-        *fault = malformed(r, word, exception ? "is not an exception id" : "is not a license id");
-        return false;
-    }
+    if (!is_name(id) || str_begins_folded(id, "LicenseRef-"))
+        return refuse(r, word, exception ? "is not an exception id" : "is not a license id");
     look_up(r, exception ? &exception_list : &license_list, word, id);
     return true;
 }
@@ -241,19 +227,17 @@ static const char *operator_of(gufo_str word)
     static const char *const names[] = {"AND", "OR", "WITH"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (str_compare_folded(word, gufo_str_of(names[i])) == 0)
+        if (str_same_folded(word, gufo_str_of(names[i])))
             return names[i];
     return NULL;
 }
 
-static bool read_operator(reader *r, gufo_str word, const char *name, gufo_form *fault)
+static bool read_operator(reader *r, gufo_str word, const char *name)
 {
     bool with = name[0] == 'W';
 
-    if (r->expected != OPERATOR && (with || r->expected != OPERATOR_NOT_WITH)) {
-        *fault = malformed(r, word, reasons[r->expected]);
-        return false;
-    }
+    if (r->expected != OPERATOR && (with || r->expected != OPERATOR_NOT_WITH))
+        return refuse(r, word, reasons[r->expected]);
     if (!gufo_str_equal(word, gufo_str_of(name))) {
         gufo_form small = form_fault(GUFO_FORM_VARIANT, r->text, word,
                                      "is an operator that is not in upper case");
@@ -265,18 +249,14 @@ static bool read_operator(reader *r, gufo_str word, const char *name, gufo_form 
     return true;
 }
 
-static bool read_parenthesis(reader *r, gufo_str word, gufo_form *fault)
+static bool read_parenthesis(reader *r, gufo_str word)
 {
     bool opens = word.data[0] == '(';
 
-    if (opens ? r->expected != LICENSE : r->expected == LICENSE || r->expected == EXCEPTION) {
-        *fault = malformed(r, word, reasons[r->expected]);
-        return false;
-    }
-    if (!opens && r->open == 0) {
-        *fault = malformed(r, word, "closes no parenthesis");
-        return false;
-    }
+    if (opens ? r->expected != LICENSE : r->expected == LICENSE || r->expected == EXCEPTION)
+        return refuse(r, word, reasons[r->expected]);
+    if (!opens && r->open == 0)
+        return refuse(r, word, "closes no parenthesis");
     if (opens && r->open == 0)
         r->outermost = word;
     r->open += opens ? 1 : (size_t)-1;
@@ -286,38 +266,35 @@ static bool read_parenthesis(reader *r, gufo_str word, gufo_form *fault)
 }
 
 /* False with the fault if the expression cannot continue like this. */
-static bool read_word(reader *r, gufo_str word, gufo_form *fault)
+static bool read_word(reader *r, gufo_str word)
 {
     const char *name = operator_of(word);
     char first = word.data[0];
     size_t index;
 
     if (first == '(' || first == ')')
-        return read_parenthesis(r, word, fault);
-    if (!is_name_character(first) && first != '+' && first != ':') {
-        *fault = malformed(r, word, "is not part of a license expression");
-        return false;
-    }
+        return read_parenthesis(r, word);
+    if (!is_word_character(first))
+        return refuse(r, word, "is not part of a license expression");
     if (name != NULL)
-        return read_operator(r, word, name, fault);
+        return read_operator(r, word, name);
     if (r->expected == LICENSE || r->expected == EXCEPTION)
-        return read_id(r, word, fault);
-    *fault = malformed(r, word, reasons[r->expected]);
+        return read_id(r, word);
+    (void)refuse(r, word, reasons[r->expected]);
     /* The whole may be one id with a blank in it: "Apache 2.0". */
     if (is_name(word) && nearest_find(r->text, listed_name, licenses, license_list.count, &index))
-        form_hint(fault, gufo_str_of(licenses[index].id));
+        form_hint(&r->fault, gufo_str_of(licenses[index].id));
     return false;
 }
 
 gufo_form form_license(gufo_str text)
 {
     reader r = {.text = text};
-    gufo_form fault = {0};
     gufo_str word, end = {text.data, 0};
 
     while (next_word(&r, &word))
-        if (!read_word(&r, word, &fault))
-            return fault;
+        if (!read_word(&r, word))
+            return r.fault;
     if (text.len > 0)
         end = str_from(text, text.len);
     if (r.expected == LICENSE)

@@ -1,5 +1,5 @@
-/* What the checks of strings share: classes of characters (ASCII, whatever the locale), and filling
- * in a gufo_form. */
+/* What the checks of strings share: classes of characters (ASCII, whatever the locale), pieces of
+ * strings, look-ups without regard to case, and filling in a gufo_form. */
 #ifndef GUFO_SCHEMA_FORM_PARTS_H
 #define GUFO_SCHEMA_FORM_PARTS_H
 
@@ -56,14 +56,46 @@ static inline bool str_ends(gufo_str text, const char *end)
     return text.len >= len && memcmp(text.data + text.len - len, end, len) == 0;
 }
 
+/* The next piece of a list, up to `separator` or the end; *at moves behind it and blanks. */
+gufo_str str_piece(const char **at, char separator);
+
+/* Whether `word` is one of those in `words`, which blanks divide. */
+bool str_is_word(gufo_str word, const char *words);
+
+/* How many characters from `at` on are of a class. */
+size_t str_span(gufo_str text, size_t at, bool (*is_in_class)(char));
+
+static inline size_t str_digits(gufo_str text, size_t at)
+{
+    return str_span(text, at, is_digit);
+}
+
+/* The number that a text is, in digits alone; false if 64 bits do not hold it. */
+bool str_number(gufo_str text, uint64_t *out);
+
 /* Order without regard to case, as strcmp gives it. */
 int str_compare_folded(gufo_str a, gufo_str b);
+
+static inline bool str_same_folded(gufo_str a, gufo_str b)
+{
+    return a.len == b.len && str_compare_folded(a, b) == 0;
+}
+
+/* The name of row `index` of a table. */
+typedef gufo_str name_of_row(const void *table, size_t index);
+
+/* Finds the row that is called `name`, in any case, of a table in the order of its names. */
+bool str_find_folded(gufo_str name, name_of_row *name_of, const void *table, size_t count,
+                     size_t *index);
 
 /* Whether `text` begins with `start`, in any case. */
 bool str_begins_folded(gufo_str text, const char *start);
 
 /* The result for a fault: `part` is a view into `text`, `reason` a constant. */
 gufo_form form_fault(form_verdict verdict, gufo_str text, gufo_str part, const char *reason);
+
+/* The result for a text that should be written as `standard`, which becomes the hint. */
+gufo_form form_variant(gufo_str text, const char *reason, gufo_str standard);
 
 /* Sets the hint, one text or several pieces of one; none if it does not fit, or has characters that
  * are not plain and visible. */

@@ -2,6 +2,8 @@
  * takes, and what it is called today (registry/key_aliases.tsv). */
 #include "schema/key.h"
 
+#include "format/value/value.h"
+#include "schema/form_parts.h"
 #include "schema/tables.h"
 #include "schema/template.h"
 
@@ -13,8 +15,6 @@ static const gufo_key_info keys[] = {
 #include "registry/keys.inc"
 #undef ROW
 };
-
-enum { KEY_COUNT = sizeof keys / sizeof *keys };
 
 typedef struct key_alias {
     const char *old;
@@ -28,25 +28,9 @@ static const key_alias aliases[] = {
 #undef ROW
 };
 
-enum { ALIAS_COUNT = sizeof aliases / sizeof *aliases };
+TABLE(keys, gufo_key_info, schema_key_count, gufo_key_at)
 
-size_t schema_key_count(void)
-{
-    return KEY_COUNT;
-}
-
-const gufo_key_info *gufo_key_at(size_t index)
-{
-    return index < KEY_COUNT ? &keys[index] : NULL;
-}
-
-/* ---- which row a key belongs to
- * --------------------------------------------------------------- */
-
-static const gufo_key_info *find(const template_name *name)
-{
-    return template_find(keys, KEY_COUNT, sizeof *keys, name);
-}
+/* ---- which row a key belongs to ------------------------------------------------------------- */
 
 /* The row with "{arch}" for the architecture that the key begins with. */
 static const gufo_key_info *find_of_architecture(gufo_str key, gufo_str architecture)
@@ -64,7 +48,7 @@ static const gufo_key_info *find_of_architecture(gufo_str key, gufo_str architec
         return NULL;
     template_append(&name, gufo_str_of("{arch}"));
     template_append(&name, (gufo_str){key.data + prefix, key.len - prefix});
-    return find(&name);
+    return template_find(ROWS(keys), &name);
 }
 
 /* The row with "{id}" for a number. */
@@ -74,7 +58,7 @@ static const gufo_key_info *find_numbered(gufo_str key)
     template_number number;
     template_name name = template_numbers(key, placeholders, &number);
 
-    return number.found ? find(&name) : NULL;
+    return number.found ? template_find(ROWS(keys), &name) : NULL;
 }
 
 /* The row with "{name}" for the last segment. */
@@ -89,17 +73,16 @@ static const gufo_key_info *find_named(gufo_str key)
         return NULL;
     template_append(&name, (gufo_str){key.data, start});
     template_append(&name, gufo_str_of("{name}"));
-    return find(&name);
+    return template_find(ROWS(keys), &name);
 }
 
 const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
 {
-    template_name whole = {.parts = {key}, .count = 1};
     const gufo_key_info *info;
 
     if (key.len == 0 || memchr(key.data, '{', key.len) != NULL)
         return NULL;
-    info = find(&whole);
+    info = template_find_text(ROWS(keys), key);
     if (info == NULL)
         info = find_of_architecture(key, architecture);
     if (info == NULL)
@@ -109,63 +92,62 @@ const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
     return info;
 }
 
-static const key_alias *find_alias(const gufo_key_info *info)
-{
-    return template_find_text(aliases, ALIAS_COUNT, sizeof *aliases, gufo_str_of(info->key));
-}
-
 const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe)
 {
-    const key_alias *alias = find_alias(info);
+    const key_alias *alias = template_find_text(ROWS(aliases), gufo_str_of(info->key));
 
     if (safe != NULL)
         *safe = alias != NULL && alias->fix[0] != '\0';
-    return alias != NULL
-               ? template_find_text(keys, KEY_COUNT, sizeof *keys, gufo_str_of(alias->today))
-               : NULL;
+    return alias != NULL ? template_find_text(ROWS(keys), gufo_str_of(alias->today)) : NULL;
 }
 
 const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from)
 {
     const gufo_key_info *old = NULL;
 
-    while (old == NULL && *from < ALIAS_COUNT) {
+    while (old == NULL && *from < ROW_COUNT(aliases)) {
         const key_alias *alias = &aliases[(*from)++];
 
         if (strcmp(alias->today, info->key) == 0)
-            old = template_find_text(keys, KEY_COUNT, sizeof *keys, gufo_str_of(alias->old));
+            old = template_find_text(ROWS(keys), gufo_str_of(alias->old));
     }
     return old;
 }
 
-/* ---- which values it takes
- * -------------------------------------------------------------------- */
-
-typedef enum kind { KIND_OTHER, KIND_UNSIGNED, KIND_SIGNED, KIND_FLOAT } kind;
-
-static const kind kinds[GUFO_VALUE_TYPE_COUNT] = {
-    [GUFO_VALUE_UINT8] = KIND_UNSIGNED,  [GUFO_VALUE_INT8] = KIND_SIGNED,
-    [GUFO_VALUE_UINT16] = KIND_UNSIGNED, [GUFO_VALUE_INT16] = KIND_SIGNED,
-    [GUFO_VALUE_UINT32] = KIND_UNSIGNED, [GUFO_VALUE_INT32] = KIND_SIGNED,
-    [GUFO_VALUE_UINT64] = KIND_UNSIGNED, [GUFO_VALUE_INT64] = KIND_SIGNED,
-    [GUFO_VALUE_FLOAT32] = KIND_FLOAT,   [GUFO_VALUE_FLOAT64] = KIND_FLOAT,
-};
-
-static kind kind_of(gufo_value_type type)
+bool key_in_file(const gufo_key_info *info, gufo_str architecture, char out[KEY_SIZE])
 {
-    return (size_t)type < GUFO_VALUE_TYPE_COUNT ? kinds[type] : KIND_OTHER;
+    static const char placeholder[] = "{arch}";
+    bool own = strncmp(info->key, placeholder, strlen(placeholder)) == 0;
+    const char *rest = info->key + (own ? strlen(placeholder) : 0);
+    size_t prefix = own ? architecture.len : 0;
+
+    if (strchr(rest, '{') != NULL || (own && prefix == 0) || prefix >= KEY_SIZE ||
+        strlen(rest) >= KEY_SIZE - prefix)
+        return false;
+    if (prefix > 0)
+        memcpy(out, architecture.data, prefix);
+    memcpy(out + prefix, rest, strlen(rest) + 1);
+    return true;
 }
 
-static bool is_integer(gufo_value_type type)
+/* ---- which values it takes ------------------------------------------------------------------ */
+
+bool key_is_integer(gufo_value_type type)
 {
-    return kind_of(type) == KIND_UNSIGNED || kind_of(type) == KIND_SIGNED;
+    const value_form *form = value_form_of(type);
+
+    return form != NULL && (form->kind == KIND_UNSIGNED || form->kind == KIND_SIGNED);
+}
+
+static bool is_float(gufo_value_type type)
+{
+    return type == GUFO_VALUE_FLOAT32 || type == GUFO_VALUE_FLOAT64;
 }
 
 /* Whether both are integers, both floats, or the same. */
 static bool same_kind(gufo_value_type a, gufo_value_type b)
 {
-    return a == b || (is_integer(a) && is_integer(b)) ||
-           (kind_of(a) == KIND_FLOAT && kind_of(b) == KIND_FLOAT);
+    return a == b || (key_is_integer(a) && key_is_integer(b)) || (is_float(a) && is_float(b));
 }
 
 /* Takes "array[" off the front and "]" off the back of a type. */
@@ -173,9 +155,9 @@ static bool strip_array(gufo_str *type)
 {
     static const char front[] = "array[";
 
-    if (type->len < sizeof front || memcmp(type->data, front, sizeof front - 1) != 0)
+    if (!str_begins(*type, front) || !str_ends(*type, "]"))
         return false;
-    *type = (gufo_str){type->data + sizeof front - 1, type->len - sizeof front};
+    *type = (gufo_str){type->data + strlen(front), type->len - strlen(front) - 1};
     return true;
 }
 
@@ -211,19 +193,16 @@ static bool accepts(gufo_str type, const gufo_value *value)
     if (!type_named(type, &declared) || !same_kind(declared, value->type))
         return false;
     /* What counts is not negative. */
-    return kinds[declared] != KIND_UNSIGNED || gufo_value_u64(value, &number, NULL) == GUFO_OK;
+    return value_form_of(declared)->kind != KIND_UNSIGNED ||
+           gufo_value_u64(value, &number, NULL) == GUFO_OK;
 }
 
 bool gufo_key_accepts(const gufo_key_info *info, const gufo_value *value)
 {
-    const char *type = info->type;
+    const char *types = info->type;
 
-    while (*type != '\0') {
-        size_t len = strcspn(type, "|");
-
-        if (accepts((gufo_str){type, len}, value))
+    while (*types != '\0')
+        if (accepts(str_piece(&types, '|'), value))
             return true;
-        type += len + (type[len] == '|');
-    }
     return false;
 }

@@ -1,4 +1,4 @@
-/* What the checks ask of the table of keys beyond what is public. */
+/* What the checks ask of keys and their types beyond what is public. */
 #ifndef GUFO_SCHEMA_KEY_H
 #define GUFO_SCHEMA_KEY_H
 
@@ -7,5 +7,14 @@
 /* The keys that `info` is the name of today of, one for each call; NULL behind the last one.  *from
  * is 0 at first. */
 const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from);
+
+bool key_is_integer(gufo_value_type type);
+
+/* The longest key that is put together, with its end. */
+enum { KEY_SIZE = 256 };
+
+/* The key that a row means in a file of this architecture, whose name becomes "{arch}".  False
+ * where more has to be filled in, or does not fit. */
+bool key_in_file(const gufo_key_info *info, gufo_str architecture, char out[KEY_SIZE]);
 
 #endif

@@ -3,6 +3,7 @@
 #define SCHEMA_NAME_H
 
 #include "gufo/name.h"
+#include "gufo/schema.h"
 
 #include "schema/form_parts.h"
 
@@ -10,6 +11,12 @@
 static inline bool name_is_plain(char c)
 {
     return is_letter(c) || is_digit(c) || c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* A fine tune has hyphens, too. */
+static inline bool name_is_tune(char c)
+{
+    return name_is_plain(c) || c == '-';
 }
 
 /* text[from, to); nothing may be added to the address of an absent text, not even 0 */
@@ -32,6 +39,8 @@ size_t name_component(gufo_str text, size_t from);
 size_t name_sidecar(gufo_str text);
 /* The name without its extension; false if it has another or none. */
 bool name_stem(gufo_str name, gufo_str *stem);
+/* The file type that an encoding means, in any case; NULL for other encodings. */
+const gufo_file_type *name_file_type(gufo_str encoding);
 /* As gufo_name_match, for a stem that lacks its version. */
 bool name_match_versionless(gufo_str stem, gufo_name *out);
 

@@ -12,14 +12,10 @@ typedef struct inquiry {
     gufo_error *error;
 } inquiry;
 
-/* One quoted piece of the name. */
-typedef struct quoted {
-    char text[GUFO_QUOTE_SIZE];
-} quoted;
-
-static const char *quote(quoted *q, gufo_str text)
+/* Fails at byte `at` of the name. */
+static gufo_status fail_at(const inquiry *q, uint64_t at, const char *message)
 {
-    return quote_name(q->text, text);
+    return fail_with(q->error, GUFO_E_MALFORMED, at, "%s", message);
 }
 
 /* The byte of the name where a view into it begins. */
@@ -28,19 +24,32 @@ static uint64_t place(const inquiry *q, gufo_str part)
     return (uint64_t)(part.data - q->name.data);
 }
 
+static gufo_status fail_empty(const inquiry *q, uint64_t at, const char *what)
+{
+    return fail_with(q->error, GUFO_E_MALFORMED, at,
+                     "%s is empty: one '-' too many at byte %" PRIu64, what, at);
+}
+
+/* Says of a part what is wrong with it, and why in two pieces. */
+static gufo_status fail_part(const inquiry *q, gufo_str part, const char *fault, const char *more)
+{
+    char quoted[GUFO_QUOTE_SIZE];
+
+    return fail_with(q->error, GUFO_E_MALFORMED, place(q, part), "%s at byte %" PRIu64 " %s%s",
+                     quote_name(quoted, part), place(q, part), fault, more);
+}
+
 /* The component that begins at `from`. */
 static gufo_str component_at(gufo_str text, size_t from)
 {
     return name_slice(text, from, from + name_component(text, from));
 }
 
-/* The first character that neither a base name nor a fine tune can hold; empty if there is none. */
-static gufo_str find_refused(gufo_str text, bool hyphens)
+/* The first character that is not of a class; empty if there is none. */
+static gufo_str find_refused(gufo_str text, bool (*is_in_class)(char))
 {
-    size_t at = 0;
+    size_t at = str_span(text, 0, is_in_class);
 
-    while (at < text.len && (name_is_plain(text.data[at]) || (hyphens && text.data[at] == '-')))
-        at++;
     return name_slice(text, at, at < text.len ? at + 1 : at);
 }
 
@@ -51,7 +60,6 @@ static gufo_status fail_after_version(const inquiry *q, gufo_str rest)
 {
     static bool (*const tests[])(gufo_str) = {name_is_encoding, name_is_type};
     gufo_str part = component_at(rest, 0);
-    quoted text;
 
     for (size_t i = 0; i < sizeof tests / sizeof *tests && part.len < rest.len; i++) {
         if (!tests[i](part))
@@ -60,14 +68,11 @@ static gufo_status fail_after_version(const inquiry *q, gufo_str rest)
         part = component_at(rest, 0);
     }
     if (part.len == 0)
-        return fail_with(q->error, GUFO_E_MALFORMED, place(q, part),
-                         "a part after the version is empty: one '-' too many at byte %" PRIu64,
-                         place(q, part));
-    return fail_with(q->error, GUFO_E_MALFORMED, place(q, part),
-                     "%s at byte %" PRIu64
-                     " cannot be there: after the version come an encoding, LoRA or vocab, and a "
+        return fail_empty(q, place(q, part), "a part after the version");
+    return fail_part(q, part,
+                     "cannot be there: after the version come an encoding, LoRA or vocab, and a "
                      "shard such as 00001-of-00003, in this order",
-                     quote(&text, part), place(q, part));
+                     "");
 }
 
 /* ---- between size label and version --------------------------------------------------------- */
@@ -88,16 +93,6 @@ static bool find_version(gufo_str stem, size_t from, gufo_str *version)
     return found;
 }
 
-static gufo_status fail_refused(const inquiry *q, gufo_str refused, const char *besides)
-{
-    quoted text;
-
-    return fail_with(q->error, GUFO_E_MALFORMED, place(q, refused),
-                     "%s at byte %" PRIu64
-                     " is refused: a fine tune holds letters, digits, blanks and '-'%s",
-                     quote(&text, refused), place(q, refused), besides);
-}
-
 /* `after` is where the size label ends. */
 static gufo_status fail_after_size(const inquiry *q, size_t after)
 {
@@ -105,16 +100,15 @@ static gufo_status fail_after_size(const inquiry *q, size_t after)
     bool found = after < stem.len && find_version(stem, after + 1, &version);
     size_t end = found ? (size_t)(version.data - stem.data) : stem.len;
 
-    refused = find_refused(name_slice(stem, after, end), true);
+    refused = find_refused(name_slice(stem, after, end), name_is_tune);
     if (refused.len > 0)
-        return fail_refused(q, refused, found ? "" : "; and there is no version such as v1.0");
+        return fail_part(q, refused,
+                         "is refused: a fine tune holds letters, digits, blanks and '-'",
+                         found ? "" : "; and there is no version such as v1.0");
     if (!found)
-        return fail_with(q->error, GUFO_E_MALFORMED, place(q, stem) + stem.len,
-                         "the version is missing, such as v1.0");
+        return fail_at(q, place(q, stem) + stem.len, "the version is missing, such as v1.0");
     if (end == after + 2)
-        return fail_with(q->error, GUFO_E_MALFORMED, place(q, stem) + after + 1,
-                         "the fine tune is empty: one '-' too many at byte %" PRIu64,
-                         place(q, stem) + after + 1);
+        return fail_empty(q, place(q, stem) + after + 1, "the fine tune");
     size_t version_end = end + version.len;
 
     return fail_after_version(q, name_slice(stem, version_end + 1, stem.len));
@@ -122,48 +116,38 @@ static gufo_status fail_after_size(const inquiry *q, size_t after)
 
 /* ---- base name and size label --------------------------------------------------------------- */
 
-static gufo_status fail_base(const inquiry *q, gufo_str refused)
-{
-    quoted text;
-
-    return fail_with(q->error, GUFO_E_MALFORMED, place(q, refused),
-                     "%s at byte %" PRIu64
-                     " is refused: a base name begins with letters, digits and blanks",
-                     quote(&text, refused), place(q, refused));
-}
-
 /* The component `part` is the first one that the base name cannot hold, and it is not a size
  * label. */
 static gufo_status fail_size(const inquiry *q, gufo_str part)
 {
-    gufo_str refused = find_refused(part, false);
-    quoted text, character;
+    gufo_str refused = find_refused(part, name_is_plain);
+    char quoted[GUFO_QUOTE_SIZE], character[GUFO_QUOTE_SIZE];
 
     if (name_is_version(part))
-        return fail_with(q->error, GUFO_E_MALFORMED, place(q, part),
-                         "the size label is missing before the version, such as 7B or 8x7B");
+        return fail_at(q, place(q, part),
+                       "the size label is missing before the version, such as 7B or 8x7B");
     if (refused.len == 0)
-        return fail_with(q->error, GUFO_E_MALFORMED, place(q, part),
-                         "%s at byte %" PRIu64
-                         " is neither a size label such as 7B, 3.8B or 8x7B nor part of a base "
+        return fail_part(q, part,
+                         "is neither a size label such as 7B, 3.8B or 8x7B nor part of a base "
                          "name, where what begins with a digit has no letters",
-                         quote(&text, part), place(q, part));
+                         "");
     return fail_with(
         q->error, GUFO_E_MALFORMED, place(q, refused),
         "%s at byte %" PRIu64
         " is refused: %s is not a size label such as 7B, 3.8B or 8x7B, and a base name "
         "holds letters, digits, blanks and '-'",
-        quote(&character, refused), place(q, refused), quote(&text, part));
+        quote_name(character, refused), place(q, refused), quote_name(quoted, part));
 }
 
+/* No component can be a size label. */
 static gufo_status fail_unsized(const inquiry *q)
 {
     gufo_str version;
 
-    if (find_version(q->stem, 0, &version))
-        return fail_size(q, version);
-    return fail_with(q->error, GUFO_E_MALFORMED, place(q, q->stem) + q->stem.len,
-                     "there is no size label such as 7B or 8x7B, and no version such as v1.0");
+    return find_version(q->stem, 0, &version)
+               ? fail_size(q, version)
+               : fail_at(q, place(q, q->stem) + q->stem.len,
+                         "there is no size label such as 7B or 8x7B, and no version such as v1.0");
 }
 
 static gufo_status fail_parts(const inquiry *q)
@@ -172,7 +156,8 @@ static gufo_status fail_parts(const inquiry *q)
     size_t after;
 
     if (!name_is_base(part, true))
-        return fail_base(q, find_refused(part, false));
+        return fail_part(q, find_refused(part, name_is_plain),
+                         "is refused: a base name begins with letters, digits and blanks", "");
     do {
         size_t next = (size_t)(part.data - stem.data) + part.len + 1;
 
@@ -195,10 +180,10 @@ static gufo_status fail_parts(const inquiry *q)
 static gufo_status fail_version(const inquiry *q, const gufo_name *parts)
 {
     gufo_str last = parts->fine_tune.data != NULL ? parts->fine_tune : parts->size_label;
-    quoted text;
+    char quoted[GUFO_QUOTE_SIZE];
 
     return fail_with(q->error, GUFO_E_MALFORMED, place(q, last) + last.len,
-                     "the version is missing after %s; %s is assumed", quote(&text, last),
+                     "the version is missing after %s; %s is assumed", quote_name(quoted, last),
                      NAME_DEFAULT_VERSION);
 }
 

@@ -23,7 +23,6 @@
  * That is the order of the loops below.  Every step is one scan, their number is fixed: time is
  * linear. */
 #include "schema/name.h"
-#include "schema/tables.h"
 
 #include "gufo/codec.h"
 #include "gufo/schema.h"
@@ -36,37 +35,31 @@ static const char *const more_encodings[] = {
     "Q4_K_XL", "Q5_K_L", "Q5_K_XL", "Q6_K_L",  "Q6_K_XL", "Q8_K_XL",
 };
 
-/* In either case of letters. */
-static bool same_letters(gufo_str text, const char *word)
+const gufo_file_type *name_file_type(gufo_str encoding)
 {
-    return str_compare_folded(text, gufo_str_of(word)) == 0;
+    const gufo_file_type *type;
+
+    for (size_t i = 0; (type = gufo_file_type_at(i)) != NULL; i++)
+        if (str_same_folded(encoding, gufo_str_of(type->name)))
+            return type;
+    return NULL;
 }
 
 static bool is_known_encoding(gufo_str text)
 {
-    for (size_t i = 0; i < schema_file_type_count(); i++)
-        if (same_letters(text, gufo_file_type_at(i)->name))
-            return true;
     for (size_t i = 0; i < gufo_element_type_count(); i++)
-        if (same_letters(text, gufo_element_type_at(i)->name))
+        if (str_same_folded(text, gufo_str_of(gufo_element_type_at(i)->name)))
             return true;
     for (size_t i = 0; i < sizeof more_encodings / sizeof *more_encodings; i++)
-        if (same_letters(text, more_encodings[i]))
+        if (str_same_folded(text, gufo_str_of(more_encodings[i])))
             return true;
-    return false;
+    return name_file_type(text) != NULL;
 }
 
 /* ---- tails ---------------------------------------------------------------------------------- */
 
-/* What comes after the version.  The shortest tail is first. */
-static const struct form {
-    bool encoding, type, shard;
-} forms[] = {
-    {false, false, false}, {true, false, false}, {false, true, false}, {true, true, false},
-    {false, false, true},  {true, false, true},  {false, true, true},  {true, true, true},
-};
-
-enum { FORM_COUNT = sizeof forms / sizeof *forms };
+/* What comes after the version, as bits: in the order of these numbers, shorter tails go first. */
+enum { WITH_ENCODING = 1, WITH_TYPE = 2, WITH_SHARD = 4, FORM_COUNT = 8 };
 
 /* The tails that fit the end of a name. */
 typedef struct tails {
@@ -103,20 +96,20 @@ static bool cut_shard(gufo_str *text, gufo_str *shard)
     return name_is_shard(*shard);
 }
 
-static bool read_tail(gufo_str stem, const struct form *form, bool versioned, gufo_name *parts,
-                      size_t *front)
+static bool read_tail(gufo_str stem, unsigned form, bool versioned, gufo_name *parts, size_t *front)
 {
     *parts = (gufo_name){.version = gufo_str_of(NAME_DEFAULT_VERSION)};
-    if (form->shard && !cut_shard(&stem, &parts->shard))
+    if ((form & WITH_SHARD) && !cut_shard(&stem, &parts->shard))
         return false;
-    if (form->type && !(cut(&stem, &parts->type) && name_is_type(parts->type)))
+    if ((form & WITH_TYPE) && !(cut(&stem, &parts->type) && name_is_type(parts->type)))
         return false;
-    if (form->encoding && !(cut(&stem, &parts->encoding) && name_is_encoding(parts->encoding)))
+    if ((form & WITH_ENCODING) &&
+        !(cut(&stem, &parts->encoding) && name_is_encoding(parts->encoding)))
         return false;
     if (versioned && !(cut(&stem, &parts->version) && name_is_version(parts->version)))
         return false;
     *front = stem.len;
-    return versioned || !form->encoding || is_known_encoding(parts->encoding);
+    return versioned || !(form & WITH_ENCODING) || is_known_encoding(parts->encoding);
 }
 
 /* Without a version, only a known spelling distinguishes an encoding from a fine tune: then the
@@ -124,13 +117,9 @@ static bool read_tail(gufo_str stem, const struct form *form, bool versioned, gu
 static void read_tails(gufo_str stem, bool versioned, tails *out)
 {
     out->count = 0;
-    for (size_t i = 0; i < FORM_COUNT; i++) {
-        const struct form *form = &forms[versioned ? i : FORM_COUNT - 1 - i];
-
-        if (read_tail(stem, form, versioned, &out->items[out->count].parts,
-                      &out->items[out->count].front))
-            out->count++;
-    }
+    for (unsigned i = 0; i < FORM_COUNT; i++)
+        out->count += read_tail(stem, versioned ? i : FORM_COUNT - 1 - i, versioned,
+                                &out->items[out->count].parts, &out->items[out->count].front);
 }
 
 /* ---- what comes before ---------------------------------------------------------------------- */
@@ -159,11 +148,8 @@ static bool find_base_end(gufo_str stem, size_t *end)
 static bool fits_sized(gufo_str stem, size_t base_end, size_t size_end, const tails *ends,
                        gufo_name *out)
 {
-    size_t fine_end = size_end;
+    size_t fine_end = size_end + str_span(stem, size_end, name_is_tune);
 
-    while (fine_end < stem.len &&
-           (name_is_plain(stem.data[fine_end]) || stem.data[fine_end] == '-'))
-        fine_end++;
     for (size_t i = 0; i < ends->count; i++) {
         size_t front = ends->items[i].front;
         bool fine = front > size_end + 1 && front <= fine_end;

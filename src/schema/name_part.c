@@ -17,39 +17,29 @@ size_t name_sidecar(gufo_str text)
 {
     static const char *const sidecars[] = {"mmproj-", "mtp-"};
 
-    for (size_t i = 0; i < sizeof sidecars / sizeof *sidecars; i++) {
-        gufo_str sidecar = gufo_str_of(sidecars[i]);
-
-        if (text.len >= sidecar.len && memcmp(text.data, sidecar.data, sidecar.len) == 0)
-            return sidecar.len;
-    }
+    for (size_t i = 0; i < sizeof sidecars / sizeof *sidecars; i++)
+        if (str_begins(text, sidecars[i]))
+            return strlen(sidecars[i]);
     return 0;
 }
 
 bool name_stem(gufo_str name, gufo_str *stem)
 {
-    size_t extension = sizeof NAME_EXTENSION - 1;
-
-    if (name.len < extension ||
-        !name_is(name_slice(name, name.len - extension, name.len), NAME_EXTENSION))
+    if (!str_ends(name, NAME_EXTENSION))
         return false;
-    *stem = name_slice(name, 0, name.len - extension);
+    *stem = name_slice(name, 0, name.len - strlen(NAME_EXTENSION));
     return true;
 }
 
 /* Each continues from `at` to the end of the class. */
 static size_t skip_digits(gufo_str text, size_t at)
 {
-    while (at < text.len && is_digit(text.data[at]))
-        at++;
-    return at;
+    return at + str_digits(text, at);
 }
 
 static size_t skip_letters(gufo_str text, size_t at)
 {
-    while (at < text.len && is_letter(text.data[at]))
-        at++;
-    return at;
+    return at + str_span(text, at, is_letter);
 }
 
 static bool has_at(gufo_str text, size_t at, char c)
@@ -118,16 +108,16 @@ bool name_is_version(gufo_str component)
     return at == component.len;
 }
 
+static bool is_word_character(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_';
+}
+
 /* (?!LoRA|vocab)\w+ */
 bool name_is_encoding(gufo_str component)
 {
-    for (size_t i = 0; i < component.len; i++) {
-        char c = component.data[i];
-
-        if (!is_letter(c) && !is_digit(c) && c != '_')
-            return false;
-    }
-    return component.len > 0 && !str_begins(component, "LoRA") && !str_begins(component, "vocab");
+    return component.len > 0 && str_span(component, 0, is_word_character) == component.len &&
+           !str_begins(component, "LoRA") && !str_begins(component, "vocab");
 }
 
 bool name_is_type(gufo_str component)

@@ -29,7 +29,7 @@ static void add(census *c, uint64_t *sum, uint64_t count)
 }
 
 /* Where `part` begins in the text; false if it is not there. */
-static bool find(gufo_str text, const char *part, size_t *at)
+bool name_find(gufo_str text, const char *part, size_t *at)
 {
     size_t len = strlen(part);
 
@@ -44,11 +44,6 @@ static bool find(gufo_str text, const char *part, size_t *at)
 #define LORA_A ".lora_a"
 #define LORA_B ".lora_b"
 
-static bool find_tensor(const gufo_model *model, const char *name, gufo_tensor *out)
-{
-    return gufo_tensor_find(model, name, out);
-}
-
 /* The parameters of the matrix that A and B together change; 0 where there is no A. */
 static uint64_t changed_parameters(census *c, const gufo_model *model, const gufo_tensor *b)
 {
@@ -61,7 +56,7 @@ static uint64_t changed_parameters(census *c, const gufo_model *model, const guf
     memcpy(name, b->name.data, b->name.len);
     name[b->name.len] = '\0';
     name[b->name.len - 1] = 'a';
-    if (!find_tensor(model, name, &a))
+    if (!gufo_tensor_find(model, name, &a))
         return 0;
     if (checked_mul(b->elements / b->dims[0], a.dims[0], &count))
         return count;
@@ -75,23 +70,18 @@ static uint64_t changed_parameters(census *c, const gufo_model *model, const guf
 static bool expert_number(gufo_str name, uint64_t *number)
 {
     static const char *const kinds[] = {".ffn_gate.", ".ffn_up.", ".ffn_down."};
-    size_t at, from;
+    enum { MOST_DIGITS = 6 };
+    size_t at, digits;
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        if (!find(name, kinds[i], &at))
+        if (!name_find(name, kinds[i], &at))
             continue;
-        *number = 0;
-        from = at += strlen(kinds[i]);
-        for (; at < name.len && at < from + 6 && is_digit(name.data[at]); at++)
-            *number = *number * 10 + (uint64_t)(name.data[at] - '0');
-        return at > from && at < name.len && name.data[at] == '.';
+        at += strlen(kinds[i]);
+        digits = smaller(str_digits(name, at), MOST_DIGITS);
+        return at + digits < name.len && name.data[at + digits] == '.' &&
+               str_number((gufo_str){name.data + at, digits}, number);
     }
     return false;
-}
-
-static void see_experts(census *c, uint64_t experts)
-{
-    c->experts = experts > c->experts ? experts : c->experts;
 }
 
 static void count_tensor(census *c, const gufo_model *model, const gufo_tensor *tensor)
@@ -103,12 +93,12 @@ static void count_tensor(census *c, const gufo_model *model, const gufo_tensor *
         return;
     if (str_ends(tensor->name, LORA_B))
         elements = changed_parameters(c, model, tensor);
-    if (find(tensor->name, "_exps.", &at) && tensor->n_dims > 1 &&
+    if (name_find(tensor->name, "_exps.", &at) && tensor->n_dims > 1 &&
         tensor->dims[tensor->n_dims - 1] > 0) {
-        see_experts(c, tensor->dims[tensor->n_dims - 1]);
+        c->experts = larger(c->experts, tensor->dims[tensor->n_dims - 1]);
         add(c, &c->expert, elements / tensor->dims[tensor->n_dims - 1]);
     } else if (expert_number(tensor->name, &number)) {
-        see_experts(c, number + 1);
+        c->experts = larger(c->experts, number + 1);
         add(c, &c->separate, elements);
     } else {
         add(c, &c->shared, elements);
@@ -132,22 +122,24 @@ void name_count_size(const gufo_model *model, name_text *out)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static const struct unit {
-    char letter;
-    uint64_t parameters;
-} units[] = {
-    {'K', UINT64_C(1000)},          {'M', UINT64_C(1000000)},          {'B', UINT64_C(1000000000)},
-    {'T', UINT64_C(1000000000000)}, {'Q', UINT64_C(1000000000000000)},
-};
+/* Each is a thousand times the one before. */
+static const char units[] = "KMBTQ";
 
-enum { UNIT_COUNT = sizeof units / sizeof *units };
+static uint64_t parameters_of(size_t unit)
+{
+    uint64_t parameters = 1000;
+
+    for (; unit > 0; unit--)
+        parameters *= 1000;
+    return parameters;
+}
 
 /* The parameters of a unit; 0 if there is none with this letter. */
 static uint64_t unit_of(char letter)
 {
-    for (size_t i = 0; i < UNIT_COUNT; i++)
-        if (to_lower(letter) == to_lower(units[i].letter))
-            return units[i].parameters;
+    for (size_t i = 0; units[i] != '\0'; i++)
+        if (to_lower(letter) == to_lower(units[i]))
+            return parameters_of(i);
     return 0;
 }
 
@@ -182,8 +174,8 @@ bool name_sizes_agree(gufo_str a, gufo_str b)
     if (!name_is_size(a) || !name_is_size(b) || !read_size(a, &a_experts, &a_parameters) ||
         !read_size(b, &b_experts, &b_parameters))
         return false;
-    uint64_t less = a_parameters < b_parameters ? a_parameters : b_parameters;
-    uint64_t more = a_parameters < b_parameters ? b_parameters : a_parameters;
+    uint64_t less = smaller(a_parameters, b_parameters);
+    uint64_t more = larger(a_parameters, b_parameters);
 
     return a_experts == b_experts && more - less < more / 10;
 }
@@ -210,21 +202,19 @@ void name_write_size(uint64_t experts, uint64_t parameters, name_text *out)
     size_t i = 0;
 
     /* 999.6M is 1000M, that is 1B. */
-    while (i + 1 < UNIT_COUNT && rounded(parameters, units[i].parameters) >= 1000)
+    while (units[i + 1] != '\0' && rounded(parameters, parameters_of(i)) >= 1000)
         i++;
-    uint64_t fraction = fraction_of(parameters, units[i].parameters);
-    uint64_t number = rounded(parameters, units[i].parameters / fraction);
+    uint64_t fraction = fraction_of(parameters, parameters_of(i));
+    uint64_t number = rounded(parameters, parameters_of(i) / fraction);
 
     for (; fraction > 1 && number % 10 == 0; fraction /= 10)
         number /= 10;
-    if (fraction > 1)
-        snprintf(point, sizeof point, ".%0*" PRIu64,
-                 fraction == 10    ? 1
-                 : fraction == 100 ? 2
-                                   : 3,
-                 number % fraction);
+    if (fraction > 1) {
+        snprintf(point, sizeof point, "%" PRIu64, fraction + number % fraction);
+        point[0] = '.'; /* instead of the 1 that keeps the zeros behind it */
+    }
     if (experts > 0)
         snprintf(mixture, sizeof mixture, "%" PRIu64 "x", experts);
     out->len = (size_t)snprintf(out->data, sizeof out->data, "%s%" PRIu64 "%s%c", mixture,
-                                number / fraction, point, units[i].letter);
+                                number / fraction, point, units[i]);
 }

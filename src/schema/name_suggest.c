@@ -22,28 +22,29 @@ static void put(char *out, size_t size, size_t *len, gufo_str text)
 
 size_t gufo_name_format(char *out, size_t size, const gufo_name *name)
 {
-    const gufo_str optional[] = {name->fine_tune, name->version, name->encoding, name->type,
-                                 name->shard};
-    const gufo_str hyphen = gufo_str_of("-");
+    const gufo_str parts[] = {name->sidecar, name->base_name, name->size_label, name->fine_tune,
+                              name->version, name->encoding,  name->type,       name->shard};
     size_t len = 0;
 
-    if (name->sidecar.data != NULL) {
-        put(out, size, &len, name->sidecar);
-        put(out, size, &len, hyphen);
-    }
-    put(out, size, &len, name->base_name);
-    put(out, size, &len, hyphen); /* also where there is no size label */
-    put(out, size, &len, name->size_label);
-    for (size_t i = 0; i < sizeof optional / sizeof *optional; i++) {
-        if (optional[i].data == NULL)
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        bool always = i == 1 || i == 2; /* the hyphen is there even if the size label is not */
+
+        if (parts[i].data == NULL && !always)
             continue;
-        put(out, size, &len, hyphen);
-        put(out, size, &len, optional[i]);
+        if (i > 1 || (i == 1 && name->sidecar.data != NULL))
+            put(out, size, &len, gufo_str_of("-"));
+        put(out, size, &len, parts[i]);
     }
     put(out, size, &len, gufo_str_of(NAME_EXTENSION));
     if (size > 0)
         out[len < size ? len : size - 1] = '\0';
     return len;
+}
+
+void name_set(name_text *out, gufo_str text)
+{
+    *out = (name_text){.len = text.len};
+    memcpy(out->data, text.data, text.len);
 }
 
 gufo_str name_text_view(const name_text *text)
@@ -69,12 +70,10 @@ static bool text_is(const gufo_model *model, const char *key, const char *expect
 /* The parts as they are made. */
 typedef struct draft {
     const gufo_model *model;
-    const char *sidecar; /* or NULL */
-    const char *type;    /* or NULL */
+    gufo_str sidecar, type, encoding; /* or absent */
     bool counts_tensors; /* all tensors are present, and their number gives the size of the model */
     name_title title;    /* what general.name holds */
     name_text base, size, fine_tune, version;
-    const char *encoding; /* or NULL */
 } draft;
 
 /* A file with the multi-token prediction of a model, and not its other layers. */
@@ -82,12 +81,12 @@ static bool has_only_nextn(const gufo_model *model)
 {
     gufo_tensor tensor;
     bool nextn = false;
+    size_t at;
 
     for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++) {
-        if (tensor.name.len > 6 && memcmp(tensor.name.data, "blk.0.", 6) == 0)
+        if (tensor.name.len > strlen("blk.0.") && str_begins(tensor.name, "blk.0."))
             return false;
-        for (size_t at = 0; at + 7 <= tensor.name.len && !nextn; at++)
-            nextn = memcmp(tensor.name.data + at, ".nextn.", 7) == 0;
+        nextn = nextn || name_find(tensor.name, ".nextn.", &at);
     }
     return nextn;
 }
@@ -97,13 +96,13 @@ static void find_kind(draft *d)
     const gufo_model *model = d->model;
 
     if (text_is(model, "general.type", "mmproj") || text_is(model, "general.architecture", "clip"))
-        d->sidecar = "mmproj";
+        d->sidecar = gufo_str_of("mmproj");
     else if (has_only_nextn(model))
-        d->sidecar = "mtp";
+        d->sidecar = gufo_str_of("mtp");
     if (text_is(model, "general.type", "adapter"))
-        d->type = "LoRA";
+        d->type = gufo_str_of("LoRA");
     else if (gufo_tensor_count(model) == 0)
-        d->type = "vocab";
+        d->type = gufo_str_of("vocab");
 }
 
 /* "mmproj-..." would be read as a sidecar. */
@@ -148,8 +147,7 @@ static void make_size(draft *d)
     gufo_str label = text_of(d->model, "general.size_label");
 
     if (label.len <= NAME_PART_MAX && is_size_label(label)) {
-        memcpy(d->size.data, label.data, label.len);
-        d->size.len = label.len;
+        name_set(&d->size, label);
         return;
     }
     if (d->counts_tensors)
@@ -189,15 +187,15 @@ static void make_version(draft *d)
     if (!name_is_version(name_text_view(&made)))
         made = d->title.version;
     if (made.len == 0)
-        made = (name_text){.data = NAME_DEFAULT_VERSION, .len = strlen(NAME_DEFAULT_VERSION)};
+        name_set(&made, gufo_str_of(NAME_DEFAULT_VERSION));
     d->version = made;
 }
 
 /* ---- encoding ------------------------------------------------------------------------------- */
 
-/* The name of the type that most elements have; NULL if there are none, or if the type is not
+/* The name of the type that most elements have; absent if there are none, or if the type is not
  * known. */
-static const char *dominant_type(const gufo_model *model)
+static gufo_str dominant_type(const gufo_model *model)
 {
     const gufo_element_type *best = NULL;
     uint64_t most = 0;
@@ -215,43 +213,38 @@ static const char *dominant_type(const gufo_model *model)
             best = type;
         }
     }
-    return best != NULL ? best->name : NULL;
+    return best != NULL ? gufo_str_of(best->name) : (gufo_str){0};
 }
 
 /* A file type that was guessed is marked so. */
 #define FILE_TYPE_GUESSED UINT64_C(1024)
 
-static const char *encoding_of(const gufo_model *model)
+static gufo_str encoding_of(const gufo_model *model)
 {
     uint64_t number;
 
     if (gufo_tensor_count(model) == 0)
-        return NULL;
+        return (gufo_str){0};
     if (gufo_get_u64(model, "general.file_type", &number, NULL) == GUFO_OK &&
         gufo_file_type_by_id(number & ~FILE_TYPE_GUESSED) != NULL)
-        return gufo_file_type_by_id(number & ~FILE_TYPE_GUESSED)->name;
+        return gufo_str_of(gufo_file_type_by_id(number & ~FILE_TYPE_GUESSED)->name);
     return dominant_type(model);
 }
 
 /* ---- all of it ------------------------------------------------------------------------------ */
-
-static gufo_str optional(const char *text)
-{
-    return text != NULL ? gufo_str_of(text) : (gufo_str){0};
-}
 
 /* `shard`, from 1, of `shards`: none below 2. */
 static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
                               char out[GUFO_NAME_SIZE], gufo_error *error)
 {
     char number[48] = "";
-    gufo_name parts = {.sidecar = optional(d->sidecar),
+    gufo_name parts = {.sidecar = d->sidecar,
                        .base_name = name_text_view(&d->base),
                        .size_label = name_text_view(&d->size),
                        .fine_tune = name_text_view(&d->fine_tune),
                        .version = name_text_view(&d->version),
-                       .encoding = optional(d->encoding),
-                       .type = optional(d->type)};
+                       .encoding = d->encoding,
+                       .type = d->type};
 
     if (shards > 1) {
         snprintf(number, sizeof number, "%05" PRIu64 "-of-%05" PRIu64, shard, shards);
@@ -273,7 +266,7 @@ static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
 static void make(draft *d)
 {
     find_kind(d);
-    d->counts_tensors = d->counts_tensors && d->sidecar == NULL;
+    d->counts_tensors = d->counts_tensors && d->sidecar.len == 0;
     name_read_title(text_of(d->model, "general.name"), &d->title);
     make_base(d);
     make_size(d);
@@ -303,7 +296,7 @@ static gufo_status suggest_alone(const gufo_model *model, char out[GUFO_NAME_SIZ
                          "this is not the first shard of its set, which has the metadata that a "
                          "name is made from");
     make(&d);
-    if (d.size.len == 0 && count > 1 && d.sidecar == NULL && d.type == NULL)
+    if (d.size.len == 0 && count > 1 && d.sidecar.len == 0 && d.type.len == 0)
         return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
                          "there is no general.size_label, and the size cannot be counted from one "
                          "shard of %" PRIu64,

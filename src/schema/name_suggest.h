@@ -15,6 +15,12 @@ typedef struct name_text {
 /* The view of it; absent if it is empty. */
 gufo_str name_text_view(const name_text *text);
 
+/* Makes it this text, of NAME_PART_MAX bytes at most. */
+void name_set(name_text *out, gufo_str text);
+
+/* Where `part` begins in the text; false if it is not there. */
+bool name_find(gufo_str text, const char *part, size_t *at);
+
 /* "8x7B" from the tensors; empty if there is nothing to count. */
 void name_count_size(const gufo_model *model, name_text *out);
 /* Whether two labels are of as many experts, and of parameters that differ by less than a tenth. */

@@ -16,6 +16,11 @@ static bool is_word(char c)
     return is_letter(c) || is_digit(c) || c == '.';
 }
 
+static bool divides(char c)
+{
+    return !is_word(c);
+}
+
 static void append(name_text *out, char c)
 {
     if (out->len < NAME_PART_MAX)
@@ -65,14 +70,9 @@ static bool is_weight_class(gufo_str word)
 /* Cuts the next word off the front: empty at the end. */
 static gufo_str next_word(gufo_str *text)
 {
-    size_t from = 0, to;
-    gufo_str word;
+    size_t from = str_span(*text, 0, divides), to = from + str_span(*text, from, is_word);
+    gufo_str word = name_slice(*text, from, to);
 
-    while (from < text->len && !is_word(text->data[from]))
-        from++;
-    for (to = from; to < text->len && is_word(text->data[to]);)
-        to++;
-    word = name_slice(*text, from, to);
     *text = name_slice(*text, to, text->len);
     return word;
 }
@@ -82,15 +82,12 @@ static void read_word(name_title *title, gufo_str word, bool last)
 {
     bool sized = title->size.len > 0, versioned = sized || (last && title->base.len > 0);
 
-    if (!sized && title->base.len > 0 && word.len <= NAME_PART_MAX && is_weight_class(word)) {
-        memcpy(title->size.data, word.data, word.len);
-        title->size.len = word.len;
-    } else if (versioned && word.len <= NAME_PART_MAX && name_is_version(word)) {
-        title->version = (name_text){.len = word.len};
-        memcpy(title->version.data, word.data, word.len);
-    } else {
+    if (!sized && title->base.len > 0 && word.len <= NAME_PART_MAX && is_weight_class(word))
+        name_set(&title->size, word);
+    else if (versioned && word.len <= NAME_PART_MAX && name_is_version(word))
+        name_set(&title->version, word);
+    else
         name_add(sized ? &title->fine_tune : &title->base, word, !sized);
-    }
 }
 
 void name_read_title(gufo_str text, name_title *out)

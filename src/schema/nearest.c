@@ -8,6 +8,7 @@
  *     vocab      a b c o v              e n t x and the second t are missing: five steps at least */
 #include "schema/nearest.h"
 
+#include "base/checked.h"
 #include "base/distance.h"
 #include "schema/form_parts.h"
 
@@ -58,11 +59,6 @@ static bool keep_letters(gufo_str text, size_t most, letters *out)
     return len > 0 && len <= most;
 }
 
-static size_t smaller(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Whether `a` has so many letters that `b` lacks that it takes `limit` steps or more. */
 static bool lacks(const letters *a, const letters *b, size_t limit)
 {
@@ -79,14 +75,14 @@ bool nearest_find(gufo_str text, nearest_name *name, const void *table, size_t c
 
     if (!keep_letters(text, LONGEST, &wanted))
         return false;
-    limit = smaller(wanted.len / LETTERS_PER_STEP, MOST_STEPS) + 1; /* must be below */
+    limit = (size_t)smaller(wanted.len / LETTERS_PER_STEP, MOST_STEPS) + 1; /* must be below */
     for (size_t i = 0; i < count && limit > 0; i++) {
         gufo_str other = name(table, i);
         size_t steps;
 
         /* Each letter more, or less, is a step. */
         if (other.len + limit <= wanted.len ||
-            !keep_letters(other, smaller(wanted.len + limit - 1, LONGEST), &row) ||
+            !keep_letters(other, (size_t)smaller(wanted.len + limit - 1, LONGEST), &row) ||
             row.len + limit <= wanted.len || lacks(&wanted, &row, limit) ||
             lacks(&row, &wanted, limit))
             continue;

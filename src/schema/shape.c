@@ -1,151 +1,89 @@
 /* Shapes of tensors in terms of keys: "embedding_length,head_count*key_length+(head_count+2)*3".
  *
- * A sum of products is read from front to back with two numbers at hand: the sum of the products
- * that are finished, and the product that is not.  A parenthesis puts both aside and begins with
- * new ones.
- *
- *     read            2 + 3 * 4 - 5        sum and its operator    product
- *     after "2 +"                          2 +                     -
- *     after "3 * 4"                        2 +                     12
- *     after "-"                            14 -                    -
- *     at the end                           9
+ *     sum       product {(+ | -) product}
+ *     product   operand {(* | /) operand}
+ *     operand   number | name | "(" sum ")"
  *
  * Numbers come from files: what does not fit into 64 bits, becomes negative or leaves a remainder
  * has no answer. */
 #include "gufo/schema.h"
 
 #include "base/checked.h"
+#include "schema/form_parts.h"
 
 #include <string.h>
 
 enum { MAX_DEPTH = 8, MAX_DIMS = 4 };
 
-/* What is known between two parentheses. */
-typedef struct level {
-    uint64_t sum, product;
-    char add;      /* '+' or '-': what becomes of the product; '+' at first */
-    char multiply; /* '*' or '/': what becomes of the next operand; 0 where the product begins */
-    bool operand;  /* an operand was read last: an operator or an end may follow */
-} level;
-
 typedef struct shape_reader {
     const char *at;
-    level levels[MAX_DEPTH];
-    size_t depth;
+    unsigned depth; /* of sums in parentheses, the outermost one included */
     uint64_t block;
     gufo_shape_lookup *lookup;
     void *context;
 } shape_reader;
 
-static const level new_level = {.add = '+'};
-
-/* Takes an operand into the product. */
-static bool take(level *l, uint64_t value)
+static bool without_rest(uint64_t a, uint64_t b, uint64_t *out)
 {
-    if (l->operand)
-        return false;
-    l->operand = true;
-    if (l->multiply == 0) {
-        l->product = value;
-        return true;
-    }
-    if (l->multiply == '*')
-        return checked_mul(l->product, value, &l->product);
-    if (value == 0 || l->product % value != 0)
-        return false;
-    l->product /= value;
-    return true;
+    *out = b != 0 ? a / b : 0;
+    return b != 0 && a % b == 0;
 }
 
-/* Takes the product into the sum. */
-static bool finish_product(level *l)
+static bool difference(uint64_t a, uint64_t b, uint64_t *out)
 {
-    if (!l->operand)
-        return false;
-    if (l->add == '+')
-        return checked_add(l->sum, l->product, &l->sum);
-    if (l->product > l->sum)
-        return false;
-    l->sum -= l->product;
-    return true;
+    *out = a - b;
+    return a >= b;
 }
 
-static bool take_operator(level *l, char symbol)
-{
-    if (!l->operand)
-        return false;
-    if (symbol == '*' || symbol == '/') {
-        l->multiply = symbol;
-    } else {
-        if (!finish_product(l))
-            return false;
-        l->add = symbol;
-        l->multiply = 0;
-    }
-    l->operand = false;
-    return true;
-}
+static bool read_sum(shape_reader *r, uint64_t *out);
 
-static bool take_parenthesis(shape_reader *r, char parenthesis)
+static bool read_operand(shape_reader *r, uint64_t *out)
 {
-    if (parenthesis == '(') {
-        if (r->levels[r->depth].operand || r->depth + 1 == MAX_DEPTH)
-            return false;
-        r->levels[++r->depth] = new_level;
-        return true;
-    }
-    if (r->depth == 0 || !finish_product(&r->levels[r->depth]))
-        return false;
-    r->depth--;
-    return take(&r->levels[r->depth], r->levels[r->depth + 1].sum);
-}
-
-static bool take_number(shape_reader *r)
-{
-    uint64_t value = 0;
-
-    for (; *r->at >= '0' && *r->at <= '9'; r->at++)
-        if (!checked_mul(value, 10, &value) ||
-            !checked_add(value, (uint64_t)(*r->at - '0'), &value))
-            return false;
-    return take(&r->levels[r->depth], value);
-}
-
-static bool take_name(shape_reader *r)
-{
+    gufo_str number = {r->at, strspn(r->at, "0123456789")};
     gufo_str name = {r->at, strspn(r->at, "abcdefghijklmnopqrstuvwxyz0123456789_.")};
-    uint64_t value;
 
+    if (*r->at == '(') {
+        r->at++;
+        return read_sum(r, out) && *r->at++ == ')';
+    }
+    if (number.len > 0) {
+        r->at += number.len;
+        return str_number(number, out);
+    }
     r->at += name.len;
-    return r->lookup(r->context, name, r->block, &value) && take(&r->levels[r->depth], value);
+    return name.len > 0 && *name.data != '.' && r->lookup(r->context, name, r->block, out);
 }
 
-/* The next number, name, operator or parenthesis. */
-static bool take_next(shape_reader *r)
+static bool read_product(shape_reader *r, uint64_t *out)
 {
-    char c = *r->at;
+    uint64_t operand;
 
-    if (c >= '0' && c <= '9')
-        return take_number(r);
-    if ((c >= 'a' && c <= 'z') || c == '_')
-        return take_name(r);
-    if (c == '\0' || strchr("+-*/()", c) == NULL)
+    if (!read_operand(r, out))
         return false;
-    r->at++;
-    return c == '(' || c == ')' ? take_parenthesis(r, c) : take_operator(&r->levels[r->depth], c);
-}
+    while (*r->at == '*' || *r->at == '/') {
+        bool divide = *r->at++ == '/';
 
-/* One dimension, up to a comma or the end. */
-static bool read_dimension(shape_reader *r, uint64_t *out)
-{
-    r->depth = 0;
-    r->levels[0] = new_level;
-    while (*r->at != ',' && *r->at != '\0')
-        if (!take_next(r))
+        if (!read_operand(r, &operand) ||
+            !(divide ? without_rest(*out, operand, out) : checked_mul(*out, operand, out)))
             return false;
-    if (r->depth != 0 || !finish_product(&r->levels[0]))
+    }
+    return true;
+}
+
+static bool read_sum(shape_reader *r, uint64_t *out)
+{
+    uint64_t product;
+
+    if (++r->depth > MAX_DEPTH || !read_product(r, out))
         return false;
-    *out = r->levels[0].sum;
+    while (*r->at == '+' || *r->at == '-') {
+        bool subtract = *r->at++ == '-';
+
+        if (!read_product(r, &product) ||
+            !(subtract ? difference(*out, product, out) : checked_add(*out, product, out)))
+            return false;
+    }
+    r->depth--;
     return true;
 }
 
@@ -156,11 +94,9 @@ unsigned gufo_shape_evaluate(const char *shape, uint64_t block, gufo_shape_looku
     unsigned count = 0;
 
     do {
-        if (count > 0)
-            reader.at++;
-        if (count == MAX_DIMS || !read_dimension(&reader, &dims[count]))
+        if (count == MAX_DIMS || !read_sum(&reader, &dims[count]))
             return 0;
         count++;
-    } while (*reader.at == ',');
-    return count;
+    } while (*reader.at++ == ',');
+    return reader.at[-1] == '\0' ? count : 0;
 }

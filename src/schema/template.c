@@ -1,7 +1,7 @@
 /* Names of files in tables of templates: see template.h. */
 #include "schema/template.h"
 
-#include "base/checked.h"
+#include "schema/form_parts.h"
 
 #include <string.h>
 
@@ -116,17 +116,7 @@ void template_append(template_name *name, gufo_str part)
 /* Whether a segment is a number as programs print it. */
 static bool is_number(gufo_str segment, uint64_t *out)
 {
-    uint64_t value = 0;
-
-    if (segment.len == 0 || (segment.len > 1 && segment.data[0] == '0'))
-        return false;
-    for (size_t i = 0; i < segment.len; i++) {
-        if (segment.data[i] < '0' || segment.data[i] > '9' || !checked_mul(value, 10, &value) ||
-            !checked_add(value, (uint64_t)(segment.data[i] - '0'), &value))
-            return false;
-    }
-    *out = value;
-    return true;
+    return str_number(segment, out) && (segment.len == 1 || segment.data[0] != '0');
 }
 
 template_name template_numbers(gufo_str name, const char *const placeholders[2],

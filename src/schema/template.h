@@ -43,6 +43,27 @@ void template_append(template_name *name, gufo_str part);
 template_name template_numbers(gufo_str name, const char *const placeholders[2],
                                template_number *number);
 
+/* A table as the functions below take it: the rows, their number and size. */
+#define ROW_COUNT(table) (sizeof(table) / sizeof *(table))
+#define ROWS(table) (table), ROW_COUNT(table), sizeof *(table)
+
+/* Row `index`, or NULL. */
+static inline const void *template_at(const void *rows, size_t count, size_t size, size_t index)
+{
+    return index < count ? (const char *)rows + index * size : NULL;
+}
+
+/* Defines what is public of every table: the number of its rows, and row `index`. */
+#define TABLE(rows, type, count, at)           \
+    size_t count(void)                         \
+    {                                          \
+        return ROW_COUNT(rows);                \
+    }                                          \
+    const type *at(size_t index)               \
+    {                                          \
+        return template_at(ROWS(rows), index); \
+    }
+
 /* The row that is called `name`, or NULL.  `rows` are `count` structs of `size` bytes each, which
  * begin with a pointer to their name and are in its order (of bytes). */
 const void *template_find(const void *rows, size_t count, size_t size, const template_name *name);

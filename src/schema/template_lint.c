@@ -32,32 +32,16 @@ void lint_report(lint *l, template_kind kind, place at, gufo_str text, const cha
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Where `what`, two characters, begins at or behind `at`; the end of the text if nowhere. */
-static size_t find_pair(gufo_str text, size_t at, const char *what)
+/* Where `first` and then one of `seconds` are, at or behind `at`; the end of the text if nowhere. */
+static size_t find_pair(gufo_str text, size_t at, char first, const char *seconds)
 {
     while (at < text.len) {
-        const char *next = memchr(text.data + at, what[0], text.len - at);
+        const char *next = memchr(text.data + at, first, text.len - at);
 
         if (next == NULL)
             return text.len;
         at = (size_t)(next - text.data);
-        if (at + 1 < text.len && next[1] == what[1])
-            return at;
-        at++;
-    }
-    return text.len;
-}
-
-/* The next {{, {% or {#; the end of the text if there is none. */
-static size_t find_code(gufo_str text, size_t at)
-{
-    while (at < text.len) {
-        const char *next = memchr(text.data + at, '{', text.len - at);
-
-        if (next == NULL)
-            return text.len;
-        at = (size_t)(next - text.data);
-        if (at + 1 < text.len && (next[1] == '{' || next[1] == '%' || next[1] == '#'))
+        if (at + 1 < text.len && memchr(seconds, next[1], strlen(seconds)) != NULL)
             return at;
         at++;
     }
@@ -66,7 +50,7 @@ static size_t find_code(gufo_str text, size_t at)
 
 static void skip_comment(lint *l, const token *start)
 {
-    size_t end = find_pair(l->text, l->pos, "#}");
+    size_t end = find_pair(l->text, l->pos, '#', "}");
 
     if (end == l->text.len) {
         lint_report(l, GUFO_TEMPLATE_UNCLOSED, start->at, start->text, "\"{#\" is never closed");
@@ -78,21 +62,20 @@ static void skip_comment(lint *l, const token *start)
 
 /* ---- raw ------------------------------------------------------------------------------------ */
 
+/* Behind the sign that says what blanks around code become, if one is at `at`. */
+static size_t sign_end(gufo_str text, size_t at)
+{
+    return at + (at < text.len && (text.data[at] == '-' || text.data[at] == '+'));
+}
+
 /* The end of {% NAME %} if that is what begins at `at`; 0 otherwise. */
 static size_t tag_end(gufo_str text, size_t at, const char *name)
 {
-    size_t len = strlen(name);
-
-    at += 2;
-    if (at < text.len && (text.data[at] == '-' || text.data[at] == '+'))
-        at++;
-    at = lint_blanks_end(text, at);
-    if (text.len - at < len || memcmp(text.data + at, name, len) != 0)
+    at = lint_blanks_end(text, sign_end(text, at + strlen("{%")));
+    if (!str_begins(str_from(text, at), name))
         return 0;
-    at = lint_blanks_end(text, at + len);
-    if (at < text.len && (text.data[at] == '-' || text.data[at] == '+'))
-        at++;
-    return text.len - at >= 2 && memcmp(text.data + at, "%}", 2) == 0 ? at + 2 : 0;
+    at = sign_end(text, lint_blanks_end(text, at + strlen(name)));
+    return str_begins(str_from(text, at), "%}") ? at + strlen("%}") : 0;
 }
 
 /* Skips {% raw %} ... {% endraw %}; false if that is not what starts here. */
@@ -102,7 +85,7 @@ static bool skip_raw(lint *l, const token *start)
 
     if (end == 0)
         return false;
-    for (size_t at = end; (at = find_pair(l->text, at, "{%")) < l->text.len; at += 2) {
+    for (size_t at = end; (at = find_pair(l->text, at, '{', "%")) < l->text.len; at += 2) {
         size_t after = tag_end(l->text, at, "endraw");
 
         if (after > 0) {
@@ -115,28 +98,22 @@ static bool skip_raw(lint *l, const token *start)
     return true;
 }
 
-static void read_code(lint *l, const token *start)
-{
-    /* What blanks around it become. */
-    if (l->pos < l->text.len && (l->text.data[l->pos] == '-' || l->text.data[l->pos] == '+'))
-        l->pos++;
-    lint_code(l, start);
-}
-
 /* ---- the whole ------------------------------------------------------------------------------ */
 
 void template_check(gufo_str text, template_found *found, void *context)
 {
     lint l = {.text = text, .place = {0, 1, 1}, .found = found, .context = context};
 
-    while (!l.stopped && (l.pos = find_code(text, l.pos)) < text.len) {
+    while (!l.stopped && (l.pos = find_pair(text, l.pos, '{', "{%#")) < text.len) {
         token start = {TOKEN_OPERATOR, lint_place_of(&l, l.pos), {text.data + l.pos, 2}};
 
         l.pos += 2;
         if (start.text.data[1] == '#')
             skip_comment(&l, &start);
-        else if (start.text.data[1] != '%' || !skip_raw(&l, &start))
-            read_code(&l, &start);
+        else if (start.text.data[1] != '%' || !skip_raw(&l, &start)) {
+            l.pos = sign_end(text, l.pos);
+            lint_code(&l, &start);
+        }
     }
     lint_end_blocks(&l);
 }

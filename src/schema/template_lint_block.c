@@ -2,80 +2,68 @@
 #include "schema/template_lint_parts.h"
 
 #include "base/error.h"
+#include "schema/form_parts.h"
 
 #include <string.h>
 
 typedef enum role {
-    SINGLE,
+    UNKNOWN,
+    RAW, /* reading finds {% raw %} ... {% endraw %} itself: only an end can be left over */
     OPENS,
     OPENS_UNLESS_ASSIGNING, /* {% set x %} ... {% endset %}, but {% set x = 1 %} */
-    CLOSES,
-    DIVIDES, /* else, elif */
-    READS,   /* another template */
+    CLOSES,                 /* "end" and the name of what opens */
+    DIVIDES,                /* else, elif */
+    READS,                  /* another template */
+    SINGLE,
 } role;
 
+/* What is known of a statement. */
 typedef struct statement {
-    const char *name;
     role role;
-    const char *of; /* which openings it closes or divides: a name, or two */
-    const char *or_of;
     definition defines;
+    const char *names; /* of those that are alike */
+    const char *of;    /* which openings it divides */
 } statement;
 
 /* Of Jinja, its usual extensions, and Hugging Face's generation. */
 static const statement statements[] = {
-    {"if", OPENS, NULL, NULL, DEFINES_NOTHING},
-    {"elif", DIVIDES, "if", NULL, DEFINES_NOTHING},
-    {"else", DIVIDES, "if", "for", DEFINES_NOTHING},
-    {"endif", CLOSES, "if", NULL, DEFINES_NOTHING},
-    {"for", OPENS, NULL, NULL, DEFINES_FOR},
-    {"endfor", CLOSES, "for", NULL, DEFINES_NOTHING},
-    {"break", SINGLE, NULL, NULL, DEFINES_NOTHING},
-    {"continue", SINGLE, NULL, NULL, DEFINES_NOTHING},
-    {"macro", OPENS, NULL, NULL, DEFINES_MACRO},
-    {"endmacro", CLOSES, "macro", NULL, DEFINES_NOTHING},
-    {"call", OPENS, NULL, NULL, DEFINES_NOTHING},
-    {"endcall", CLOSES, "call", NULL, DEFINES_NOTHING},
-    {"filter", OPENS, NULL, NULL, DEFINES_NOTHING},
-    {"endfilter", CLOSES, "filter", NULL, DEFINES_NOTHING},
-    {"set", OPENS_UNLESS_ASSIGNING, NULL, NULL, DEFINES_SET},
-    {"endset", CLOSES, "set", NULL, DEFINES_NOTHING},
-    {"generation", OPENS, NULL, NULL, DEFINES_NOTHING},
-    {"endgeneration", CLOSES, "generation", NULL, DEFINES_NOTHING},
-    {"with", OPENS, NULL, NULL, DEFINES_SET},
-    {"endwith", CLOSES, "with", NULL, DEFINES_NOTHING},
-    {"block", OPENS, NULL, NULL, DEFINES_NOTHING},
-    {"endblock", CLOSES, "block", NULL, DEFINES_NOTHING},
-    {"autoescape", OPENS, NULL, NULL, DEFINES_NOTHING},
-    {"endautoescape", CLOSES, "autoescape", NULL, DEFINES_NOTHING},
-    {"trans", OPENS, NULL, NULL, DEFINES_NOTHING},
-    {"pluralize", DIVIDES, "trans", NULL, DEFINES_NOTHING},
-    {"endtrans", CLOSES, "trans", NULL, DEFINES_NOTHING},
-    {"endraw", CLOSES, "raw", NULL, DEFINES_NOTHING}, /* reading finds the pairs itself */
-    {"do", SINGLE, NULL, NULL, DEFINES_NOTHING},
-    {"debug", SINGLE, NULL, NULL, DEFINES_NOTHING},
-    {"print", SINGLE, NULL, NULL, DEFINES_NOTHING},
-    {"import", READS, NULL, NULL, DEFINES_NOTHING},
-    {"from", READS, NULL, NULL, DEFINES_NOTHING},
-    {"include", READS, NULL, NULL, DEFINES_NOTHING},
-    {"extends", READS, NULL, NULL, DEFINES_NOTHING},
+    {OPENS, DEFINES_NOTHING, "if call filter generation block autoescape trans", ""},
+    {OPENS, DEFINES_FOR, "for", ""},
+    {OPENS, DEFINES_MACRO, "macro", ""},
+    {OPENS, DEFINES_SET, "with", ""},
+    {OPENS_UNLESS_ASSIGNING, DEFINES_SET, "set", ""},
+    {DIVIDES, DEFINES_NOTHING, "elif", "if"},
+    {DIVIDES, DEFINES_NOTHING, "else", "if for"},
+    {DIVIDES, DEFINES_NOTHING, "pluralize", "trans"},
+    {RAW, DEFINES_NOTHING, "raw", ""},
+    {SINGLE, DEFINES_NOTHING, "break continue do debug print", ""},
+    {READS, DEFINES_NOTHING, "import from include extends", ""},
 };
 
-enum { STATEMENT_COUNT = sizeof statements / sizeof *statements };
-
-static const statement *find_statement(gufo_str name)
+/* The name without "end", if it has that. */
+static gufo_str opening_name(gufo_str name)
 {
-    for (size_t i = 0; i < STATEMENT_COUNT; i++)
-        if (gufo_str_equal(name, gufo_str_of(statements[i].name)))
-            return &statements[i];
-    return NULL;
+    return str_from(name, str_begins(name, "end") ? strlen("end") : 0);
+}
+
+static statement find_statement(gufo_str name)
+{
+    gufo_str bare = opening_name(name);
+    bool ends = bare.len < name.len;
+
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        const statement *row = &statements[i];
+        bool known = ends ? row->role <= OPENS_UNLESS_ASSIGNING : row->role != RAW;
+
+        if (known && str_is_word(bare, row->names))
+            return ends ? (statement){.role = CLOSES} : *row;
+    }
+    return (statement){.role = UNKNOWN};
 }
 
 definition lint_definition(gufo_str name)
 {
-    const statement *row = find_statement(name);
-
-    return row != NULL ? row->defines : DEFINES_NOTHING;
+    return find_statement(name).defines;
 }
 
 void lint_open(lint *l, openings *stack, const opening *opened, const char *what)
@@ -90,41 +78,39 @@ void lint_open(lint *l, openings *stack, const opening *opened, const char *what
     stack->depth++;
 }
 
-static const char *name_of(const opening *block)
+static bool belongs_to(const statement *row, gufo_str name, gufo_str block)
 {
-    return statements[block->statement].name;
-}
-
-static bool belongs_to(const statement *row, const opening *block)
-{
-    return strcmp(row->of, name_of(block)) == 0 ||
-           (row->or_of != NULL && strcmp(row->or_of, name_of(block)) == 0);
+    return row->role == CLOSES ? gufo_str_equal(block, opening_name(name))
+                               : str_is_word(block, row->of);
 }
 
 /* The number of blocks that are open when the innermost of this kind is; 0 if none is. */
-static size_t find_block(const lint *l, const statement *row)
+static size_t find_block(const lint *l, const statement *row, const token *name)
 {
     size_t depth = l->blocks.depth;
 
-    while (depth > 0 && !belongs_to(row, &l->blocks.kept[depth - 1]))
+    while (depth > 0 && !belongs_to(row, name->text, l->blocks.kept[depth - 1].text))
         depth--;
     return depth;
 }
 
-/* An end, or a part such as else, that does not belong to the innermost block. */
-static void report_misplaced(lint *l, const statement *row, const token *name)
+/* Says of the name of a statement in which block it is. */
+static void report_place(lint *l, const token *name, const char *what, const opening *block)
 {
-    const opening *inner;
-
-    if (l->blocks.depth == 0) {
-        lint_report(l, GUFO_TEMPLATE_BLOCK, name->at, name->text, "\"%s\" is outside every block",
-                    row->name);
-        return;
-    }
-    inner = &l->blocks.kept[l->blocks.depth - 1];
     lint_report(l, GUFO_TEMPLATE_BLOCK, name->at, name->text,
-                "\"%s\" is in the \"%s\" of line %zu, column %zu", row->name, name_of(inner),
-                inner->at.line, inner->at.column);
+                "\"%.*s\" %s \"%.*s\" of line %zu, column %zu", (int)name->text.len,
+                name->text.data, what, (int)block->text.len, block->text.data, block->at.line,
+                block->at.column);
+}
+
+/* An end, or a part such as else, that does not belong to the innermost block. */
+static void report_misplaced(lint *l, const token *name)
+{
+    if (l->blocks.depth == 0)
+        lint_report(l, GUFO_TEMPLATE_BLOCK, name->at, name->text, "\"%.*s\" is outside every block",
+                    (int)name->text.len, name->text.data);
+    else
+        report_place(l, name, "is in the", &l->blocks.kept[l->blocks.depth - 1]);
 }
 
 static void close_block(lint *l, const statement *row, const token *name)
@@ -135,9 +121,9 @@ static void close_block(lint *l, const statement *row, const token *name)
         l->blocks.depth--;
         return;
     }
-    depth = find_block(l, row);
+    depth = find_block(l, row, name);
     if (depth == 0 || depth < l->blocks.depth)
-        report_misplaced(l, row, name);
+        report_misplaced(l, name);
     /* Blocks inside it end with it. */
     if (depth > 0)
         l->blocks.depth = depth - 1;
@@ -149,16 +135,14 @@ static void divide_block(lint *l, const statement *row, const token *name)
 
     if (l->blocks.depth > GUFO_TEMPLATE_BLOCKS)
         return;
-    if (l->blocks.depth == 0 || find_block(l, row) != l->blocks.depth) {
-        report_misplaced(l, row, name);
+    if (l->blocks.depth == 0 || find_block(l, row, name) != l->blocks.depth) {
+        report_misplaced(l, name);
         return;
     }
     inner = &l->blocks.kept[l->blocks.depth - 1];
     if (inner->has_else)
-        lint_report(l, GUFO_TEMPLATE_BLOCK, name->at, name->text,
-                    "\"%s\" follows the \"else\" of the \"%s\" of line %zu, column %zu", row->name,
-                    name_of(inner), inner->at.line, inner->at.column);
-    inner->has_else |= strcmp(row->name, "else") == 0;
+        report_place(l, name, "follows the \"else\" of the", inner);
+    inner->has_else |= gufo_str_equal(name->text, gufo_str_of("else"));
 }
 
 static void report_unknown(lint *l, const token *name)
@@ -175,23 +159,23 @@ static void report_unknown(lint *l, const token *name)
 
 void lint_statement(lint *l, const token *name, bool assigns)
 {
-    const statement *row = name->kind == TOKEN_NAME ? find_statement(name->text) : NULL;
+    statement row = {.role = UNKNOWN};
     opening block = {.at = name->at, .text = name->text};
 
-    if (row == NULL) {
+    if (name->kind == TOKEN_NAME)
+        row = find_statement(name->text);
+    if (row.role == UNKNOWN)
         report_unknown(l, name);
-    } else if (row->role == READS) {
+    else if (row.role == READS)
         lint_report(l, GUFO_TEMPLATE_IMPORT, name->at, name->text,
-                    "\"%s\" reads another template, which a chat template does not need",
-                    row->name);
-    } else if (row->role == CLOSES) {
-        close_block(l, row, name);
-    } else if (row->role == DIVIDES) {
-        divide_block(l, row, name);
-    } else if (row->role == OPENS || (row->role == OPENS_UNLESS_ASSIGNING && !assigns)) {
-        block.statement = (unsigned)(row - statements);
+                    "\"%.*s\" reads another template, which a chat template does not need",
+                    (int)name->text.len, name->text.data);
+    else if (row.role == CLOSES)
+        close_block(l, &row, name);
+    else if (row.role == DIVIDES)
+        divide_block(l, &row, name);
+    else if (row.role == OPENS || (row.role == OPENS_UNLESS_ASSIGNING && !assigns))
         lint_open(l, &l->blocks, &block, "blocks");
-    }
 }
 
 void lint_end_blocks(lint *l)
@@ -201,7 +185,7 @@ void lint_end_blocks(lint *l)
     for (size_t i = 0; i < kept && !l->stopped; i++) {
         const opening *block = &l->blocks.kept[i];
 
-        lint_report(l, GUFO_TEMPLATE_BLOCK, block->at, block->text, "\"%s\" is never closed",
-                    name_of(block));
+        lint_report(l, GUFO_TEMPLATE_BLOCK, block->at, block->text, "\"%.*s\" is never closed",
+                    (int)block->text.len, block->text.data);
     }
 }

@@ -11,6 +11,17 @@ bool code_is(const code_reader *c, int at, const char *text)
            gufo_str_equal(t->text, gufo_str_of(text));
 }
 
+bool code_is_in(const code_reader *c, int at, const char *operators)
+{
+    const token *t = &c->around[at];
+
+    if (t->kind != TOKEN_OPERATOR || t->text.len != 1)
+        return false;
+    while (*operators != '\0' && *operators != t->text.data[0])
+        operators++;
+    return *operators != '\0';
+}
+
 /* ---- what a name is ------------------------------------------------------------------------- */
 
 static bool is_called(const code_reader *c)
@@ -20,13 +31,13 @@ static bool is_called(const code_reader *c)
 
 static bool has_member(const code_reader *c)
 {
-    return code_is(c, NOW + 1, ".") || code_is(c, NOW + 1, "[") ||
+    return code_is_in(c, NOW + 1, ".[") ||
            (code_is(c, NOW + 1, "|") && code_is(c, NOW + 2, "attr"));
 }
 
 static bool is_separated(const code_reader *c)
 {
-    return code_is(c, NOW - 1, "(") || code_is(c, NOW - 1, ",");
+    return code_is_in(c, NOW - 1, "(,");
 }
 
 /* In set, with, for and macro: whether the name is defined by the statement. */
@@ -71,23 +82,27 @@ static void report(code_reader *c, template_kind kind, const char *what)
     lint_report(c->l, kind, now->at, now->text, "%s %s", quote_name(quoted, shown), what);
 }
 
-static const char *reason_of(const risky_name *row)
+static void report_risky(code_reader *c, const risky_names *group)
 {
-    if (row->kind == GUFO_TEMPLATE_ACCESS)
-        return "gives access to files, the network, processes or the program that runs the "
-               "template";
-    if (row->kind == GUFO_TEMPLATE_BUILTIN)
-        return "is a built-in function, whose attributes lead to what runs the template";
-    return "is an inner part of Python or Jinja, a way from the template to what runs it";
+    static const char *const reasons[] = {
+        [GUFO_TEMPLATE_ACCESS] = "gives access to files, the network, processes or the program "
+                                 "that runs the template",
+        [GUFO_TEMPLATE_BUILTIN] = "is a built-in function, whose attributes lead to what runs the "
+                                  "template",
+        [GUFO_TEMPLATE_INTERNAL] = "is an inner part of Python or Jinja, a way from the template "
+                                   "to what runs it",
+    };
+
+    report(c, group->kind, reasons[group->kind]);
 }
 
 static void look_at_attribute(code_reader *c)
 {
     const token *now = &c->around[NOW];
-    const risky_name *row = lint_find_attribute(now->text);
+    const risky_names *group = lint_find_attribute(now->text);
 
-    if (row != NULL && (!(row->flags & NAME_CALLED) || is_called(c)))
-        report(c, row->kind, reason_of(row));
+    if (group != NULL && (!(group->flags & NAME_CALLED) || is_called(c)))
+        report_risky(c, group);
     else if (now->text.data[0] == '_' && code_is(c, NOW - 2, "self") && !code_is(c, NOW - 3, "."))
         report(c, GUFO_TEMPLATE_INTERNAL, "is an inner part of the template itself");
 }
@@ -131,18 +146,17 @@ static void look_at_mapped(code_reader *c)
 
 static void look_at_variable(code_reader *c)
 {
-    const risky_name *row = lint_find_variable(c->around[NOW].text);
     uint64_t bit;
+    const risky_names *group = lint_find_variable(c->around[NOW].text, &bit);
 
-    if (row == NULL)
+    if (group == NULL)
         return;
-    bit = lint_variable_bit(row);
     if (is_defined_here(c))
         c->l->names_to_define |= bit;
-    else if ((!(row->flags & NAME_OWN) || !(c->l->own_names & bit)) &&
-             (!(row->flags & NAME_CALLED) || is_called(c)) &&
-             (!(row->flags & NAME_MEMBER) || has_member(c)))
-        report(c, row->kind, reason_of(row));
+    else if ((!(group->flags & NAME_OWN) || !(c->l->own_names & bit)) &&
+             (!(group->flags & NAME_CALLED) || is_called(c)) &&
+             (!(group->flags & NAME_MEMBER) || has_member(c)))
+        report_risky(c, group);
 }
 
 static void look_at_name(code_reader *c)
@@ -173,9 +187,9 @@ static void look_at_token(code_reader *c)
     lint_strings(c);
     c->in |= code_is(c, NOW, "in");
     c->assigns |= c->depth == 0 && code_is(c, NOW, "=");
-    if (code_is(c, NOW, "(") || code_is(c, NOW, "[") || code_is(c, NOW, "{"))
+    if (code_is_in(c, NOW, "([{"))
         c->depth++;
-    else if (c->depth > 0 && (code_is(c, NOW, ")") || code_is(c, NOW, "]") || code_is(c, NOW, "}")))
+    else if (c->depth > 0 && code_is_in(c, NOW, ")]}"))
         c->depth--;
 }
 

@@ -5,124 +5,79 @@
  * refuses most of them.  Then what opens files and connections and starts processes, found as an
  * attribute (os.popen) or as a variable.  Words that are common names of things in chats are risky
  * only where they are called, or where the template has not defined them itself. */
-static const risky_name attributes[] = {
-    {"mro", GUFO_TEMPLATE_INTERNAL, 0},
-    {"func_globals", GUFO_TEMPLATE_INTERNAL, 0},
-    {"func_code", GUFO_TEMPLATE_INTERNAL, 0},
-    {"func_closure", GUFO_TEMPLATE_INTERNAL, 0},
-    {"func_dict", GUFO_TEMPLATE_INTERNAL, 0},
-    {"func_defaults", GUFO_TEMPLATE_INTERNAL, 0},
-    {"im_class", GUFO_TEMPLATE_INTERNAL, 0},
-    {"im_func", GUFO_TEMPLATE_INTERNAL, 0},
-    {"im_self", GUFO_TEMPLATE_INTERNAL, 0},
-    {"gi_frame", GUFO_TEMPLATE_INTERNAL, 0},
-    {"gi_code", GUFO_TEMPLATE_INTERNAL, 0},
-    {"gi_yieldfrom", GUFO_TEMPLATE_INTERNAL, 0},
-    {"cr_frame", GUFO_TEMPLATE_INTERNAL, 0},
-    {"cr_code", GUFO_TEMPLATE_INTERNAL, 0},
-    {"ag_frame", GUFO_TEMPLATE_INTERNAL, 0},
-    {"ag_code", GUFO_TEMPLATE_INTERNAL, 0},
-    {"tb_frame", GUFO_TEMPLATE_INTERNAL, 0},
-    {"tb_next", GUFO_TEMPLATE_INTERNAL, 0},
-    {"f_globals", GUFO_TEMPLATE_INTERNAL, 0},
-    {"f_locals", GUFO_TEMPLATE_INTERNAL, 0},
-    {"f_builtins", GUFO_TEMPLATE_INTERNAL, 0},
-    {"f_code", GUFO_TEMPLATE_INTERNAL, 0},
-    {"f_back", GUFO_TEMPLATE_INTERNAL, 0},
-    {"co_code", GUFO_TEMPLATE_INTERNAL, 0},
-    {"_TemplateReference__context", GUFO_TEMPLATE_INTERNAL, 0},
-    {"_context", GUFO_TEMPLATE_INTERNAL, 0},
-    {"_environment", GUFO_TEMPLATE_INTERNAL, 0},
-    {"_func", GUFO_TEMPLATE_INTERNAL, 0},
-    {"_iterator", GUFO_TEMPLATE_INTERNAL, 0},
-    {"_Macro__arguments", GUFO_TEMPLATE_INTERNAL, 0},
-    {"_module", GUFO_TEMPLATE_INTERNAL, 0},
-    {"_recurse", GUFO_TEMPLATE_INTERNAL, 0},
-    {"from_string", GUFO_TEMPLATE_ACCESS, NAME_CALLED},
-    {"import_module", GUFO_TEMPLATE_ACCESS, 0},
-    {"import_string", GUFO_TEMPLATE_ACCESS, 0},
-    {"load_module", GUFO_TEMPLATE_ACCESS, 0},
-    {"from_pyfile", GUFO_TEMPLATE_ACCESS, 0},
-    {"popen", GUFO_TEMPLATE_ACCESS, 0},
-    {"Popen", GUFO_TEMPLATE_ACCESS, 0},
-    {"check_output", GUFO_TEMPLATE_ACCESS, 0},
-    {"subprocess", GUFO_TEMPLATE_ACCESS, 0},
-    {"urlopen", GUFO_TEMPLATE_ACCESS, 0},
-    {"system", GUFO_TEMPLATE_ACCESS, NAME_CALLED},
-    {"open", GUFO_TEMPLATE_ACCESS, NAME_CALLED},
-    {"eval", GUFO_TEMPLATE_ACCESS, NAME_CALLED},
-    {"exec", GUFO_TEMPLATE_ACCESS, NAME_CALLED},
-    {"socket", GUFO_TEMPLATE_ACCESS, NAME_CALLED},
+static const risky_names attributes[] = {
+    {GUFO_TEMPLATE_INTERNAL,
+     0,
+     {"mro",           "func_globals", "func_code", "func_closure", "func_dict",
+      "func_defaults", "im_class",     "im_func",   "im_self",      "gi_frame",
+      "gi_code",       "gi_yieldfrom", "cr_frame",  "cr_code",      "ag_frame",
+      "ag_code",       "tb_frame",     "tb_next",   "f_globals",    "f_locals",
+      "f_builtins",    "f_code",       "f_back",    "co_code",      "_TemplateReference__context",
+      "_context",      "_environment", "_func",     "_iterator",    "_Macro__arguments",
+      "_module",       "_recurse"}},
+    {GUFO_TEMPLATE_ACCESS,
+     0,
+     {"import_module", "import_string", "load_module", "from_pyfile", "popen", "Popen",
+      "check_output", "subprocess", "urlopen"}},
+    {GUFO_TEMPLATE_ACCESS,
+     NAME_CALLED,
+     {"from_string", "system", "open", "eval", "exec", "socket"}},
 };
 
-static const risky_name variables[] = {
-    {"os", GUFO_TEMPLATE_ACCESS, NAME_OWN},
-    {"sys", GUFO_TEMPLATE_ACCESS, NAME_OWN},
-    {"posix", GUFO_TEMPLATE_ACCESS, NAME_OWN},
-    {"pty", GUFO_TEMPLATE_ACCESS, NAME_OWN},
-    {"shutil", GUFO_TEMPLATE_ACCESS, NAME_OWN},
-    {"socket", GUFO_TEMPLATE_ACCESS, NAME_OWN},
-    {"requests", GUFO_TEMPLATE_ACCESS, NAME_OWN},
-    {"request", GUFO_TEMPLATE_ACCESS, NAME_OWN},
-    {"config", GUFO_TEMPLATE_ACCESS, NAME_OWN},
-    {"subprocess", GUFO_TEMPLATE_ACCESS, 0},
-    {"importlib", GUFO_TEMPLATE_ACCESS, 0},
-    {"builtins", GUFO_TEMPLATE_ACCESS, 0},
-    {"ctypes", GUFO_TEMPLATE_ACCESS, 0},
-    {"urllib", GUFO_TEMPLATE_ACCESS, 0},
-    {"urlopen", GUFO_TEMPLATE_ACCESS, 0},
-    {"popen", GUFO_TEMPLATE_ACCESS, 0},
-    {"get_flashed_messages", GUFO_TEMPLATE_ACCESS, 0},
-    {"url_for", GUFO_TEMPLATE_ACCESS, 0},
-    {"getattr", GUFO_TEMPLATE_ACCESS, 0},
-    {"setattr", GUFO_TEMPLATE_ACCESS, 0},
-    {"system", GUFO_TEMPLATE_ACCESS, NAME_OWN | NAME_CALLED},
-    {"open", GUFO_TEMPLATE_ACCESS, NAME_OWN | NAME_CALLED},
-    {"eval", GUFO_TEMPLATE_ACCESS, NAME_OWN | NAME_CALLED},
-    {"exec", GUFO_TEMPLATE_ACCESS, NAME_OWN | NAME_CALLED},
-    {"compile", GUFO_TEMPLATE_ACCESS, NAME_OWN | NAME_CALLED},
-    {"globals", GUFO_TEMPLATE_ACCESS, NAME_OWN | NAME_CALLED},
-    {"locals", GUFO_TEMPLATE_ACCESS, NAME_OWN | NAME_CALLED},
-    {"vars", GUFO_TEMPLATE_ACCESS, NAME_OWN | NAME_CALLED},
-    {"lipsum", GUFO_TEMPLATE_BUILTIN, NAME_OWN | NAME_MEMBER},
-    {"cycler", GUFO_TEMPLATE_BUILTIN, NAME_OWN | NAME_MEMBER},
-    {"joiner", GUFO_TEMPLATE_BUILTIN, NAME_OWN | NAME_MEMBER},
-    {"namespace", GUFO_TEMPLATE_BUILTIN, NAME_OWN | NAME_MEMBER},
-    {"range", GUFO_TEMPLATE_BUILTIN, NAME_OWN | NAME_MEMBER},
-    {"dict", GUFO_TEMPLATE_BUILTIN, NAME_OWN | NAME_MEMBER},
-    {"raise_exception", GUFO_TEMPLATE_BUILTIN, NAME_OWN | NAME_MEMBER},
-    {"strftime_now", GUFO_TEMPLATE_BUILTIN, NAME_OWN | NAME_MEMBER},
+static const risky_names variables[] = {
+    {GUFO_TEMPLATE_ACCESS,
+     NAME_OWN,
+     {"os", "sys", "posix", "pty", "shutil", "socket", "requests", "request", "config"}},
+    {GUFO_TEMPLATE_ACCESS,
+     0,
+     {"subprocess", "importlib", "builtins", "ctypes", "urllib", "urlopen", "popen",
+      "get_flashed_messages", "url_for", "getattr", "setattr"}},
+    {GUFO_TEMPLATE_ACCESS,
+     NAME_OWN | NAME_CALLED,
+     {"system", "open", "eval", "exec", "compile", "globals", "locals", "vars"}},
+    {GUFO_TEMPLATE_BUILTIN,
+     NAME_OWN | NAME_MEMBER,
+     {"lipsum", "cycler", "joiner", "namespace", "range", "dict", "raise_exception",
+      "strftime_now"}},
 };
 
 enum {
-    ATTRIBUTE_COUNT = sizeof attributes / sizeof *attributes,
-    VARIABLE_COUNT = sizeof variables / sizeof *variables
+    ATTRIBUTE_GROUPS = sizeof attributes / sizeof *attributes,
+    VARIABLE_GROUPS = sizeof variables / sizeof *variables,
+    GROUP_BITS = 16, /* one for each name of a group of variables */
 };
 
-_Static_assert(VARIABLE_COUNT <= 64, "one bit each");
+_Static_assert(VARIABLE_GROUPS *GROUP_BITS <= 64, "one bit each");
 
-static const risky_name *find(const risky_name *rows, size_t count, gufo_str name)
+/* The group of a name, and its number there; NULL if it is in none. */
+static const risky_names *find(const risky_names *groups, size_t count, gufo_str name,
+                               size_t *number)
 {
     for (size_t i = 0; i < count; i++)
-        if (name.len > 0 && name.data[0] == rows[i].name[0] &&
-            gufo_str_equal(name, gufo_str_of(rows[i].name)))
-            return &rows[i];
+        for (size_t j = 0; j < RISKY_NAMES && groups[i].names[j] != NULL; j++)
+            if (name.len > 0 && name.data[0] == groups[i].names[j][0] &&
+                gufo_str_equal(name, gufo_str_of(groups[i].names[j]))) {
+                *number = j;
+                return &groups[i];
+            }
     return NULL;
 }
 
-const risky_name *lint_find_variable(gufo_str name)
+const risky_names *lint_find_variable(gufo_str name, uint64_t *bit)
 {
-    return find(variables, VARIABLE_COUNT, name);
+    size_t number;
+    const risky_names *group = find(variables, VARIABLE_GROUPS, name, &number);
+
+    if (group != NULL)
+        *bit = UINT64_C(1) << ((size_t)(group - variables) * GROUP_BITS + number);
+    return group;
 }
 
-const risky_name *lint_find_attribute(gufo_str name)
+const risky_names *lint_find_attribute(gufo_str name)
 {
-    return find(attributes, ATTRIBUTE_COUNT, name);
-}
+    size_t number;
 
-uint64_t lint_variable_bit(const risky_name *row)
-{
-    return UINT64_C(1) << (row - variables);
+    return find(attributes, ATTRIBUTE_GROUPS, name, &number);
 }
 
 bool lint_is_dunder(gufo_str name)

@@ -13,9 +13,8 @@ typedef struct place {
 /* A bracket, or the start of a block, that waits for its end. */
 typedef struct opening {
     place at;
-    gufo_str text;
-    unsigned statement; /* of a block: its row in the table of statements */
-    bool has_else;      /* of a block */
+    gufo_str text; /* the bracket, or the name of the block */
+    bool has_else; /* of a block */
 } opening;
 
 /* Only the outermost are kept; those beyond are counted. */
@@ -90,17 +89,18 @@ enum {
     NAME_OWN = 4     /* not if the template defines a variable or macro of this name */
 };
 
-typedef struct risky_name {
-    const char *name;
+enum { RISKY_NAMES = 32 };
+
+/* Names that are risky alike. */
+typedef struct risky_names {
     template_kind kind;
     unsigned flags;
-} risky_name;
+    const char *names[RISKY_NAMES]; /* NULL behind the last one */
+} risky_names;
 
-/* The row of a name, or NULL: of a variable, or of an attribute. */
-const risky_name *lint_find_variable(gufo_str name);
-const risky_name *lint_find_attribute(gufo_str name);
-/* The bit of a variable's row. */
-uint64_t lint_variable_bit(const risky_name *row);
+/* The group of a name, or NULL: of a variable, which has a bit of its own, or of an attribute. */
+const risky_names *lint_find_variable(gufo_str name, uint64_t *bit);
+const risky_names *lint_find_attribute(gufo_str name);
 
 /* Whether a name is one of Python's special ones, __NAME__. */
 bool lint_is_dunder(gufo_str name);
@@ -125,19 +125,6 @@ void lint_end_blocks(lint *l);
 
 /* ---- code ----------------------------------------------------------------------------------- */
 
-/* A constant string, put together of pieces.  Only what can become a name is kept. */
-enum { LINT_NAME = 64 };
-
-typedef struct constant {
-    char part[LINT_NAME];       /* what follows the last dot */
-    size_t part_len;            /* LINT_NAME + 1: too long for a name */
-    bool plain;                 /* nothing but names and dots so far */
-    char found[LINT_NAME + 1];  /* the first part that is a finding; empty without */
-    const risky_name *row;      /* of that part; NULL if it is a dunder */
-    bool in_field;              /* of a format string: {0.__class__} */
-    char inside[LINT_NAME + 1]; /* a dunder in such a field, or that is one of the pieces */
-} constant;
-
 /* What a constant string is used for. */
 typedef enum string_use {
     USE_ANY,
@@ -146,11 +133,24 @@ typedef enum string_use {
     USE_FILTER     /* x|attr('...'), x|groupby('...') */
 } string_use;
 
+enum { LINT_NAME = 64 };
+
+/* A constant string, put together of pieces.  Only what can become a name is kept. */
+typedef struct constant {
+    string_use use;
+    char part[LINT_NAME];       /* what follows the last dot */
+    size_t part_len;            /* LINT_NAME + 1: too long for a name */
+    bool plain;                 /* nothing but names and dots so far */
+    char found[LINT_NAME + 1];  /* the first part that is a finding; empty without */
+    const risky_names *row;     /* of that part; NULL if it is a dunder */
+    bool in_field;              /* of a format string: {0.__class__} */
+    char inside[LINT_NAME + 1]; /* a dunder in such a field, or that is one of the pieces */
+} constant;
+
 typedef struct string_reader {
     bool open; /* a string may continue: 'a' 'b', 'a' ~ 'b', 'a' + 'b' */
     token first;
     size_t end; /* of the last piece */
-    string_use use;
     constant joined;
     char last[LINT_NAME]; /* the last piece, for 'a' * 2 */
     size_t last_len;
@@ -174,8 +174,9 @@ typedef struct code_reader {
     bool in;      /* "in" was seen */
 } code_reader;
 
-/* Whether a token is this operator or this name. */
+/* Whether a token is this operator or this name; one of these operators of one character. */
 bool code_is(const code_reader *c, int at, const char *text);
+bool code_is_in(const code_reader *c, int at, const char *operators);
 
 /* Looks at the strings that go through the window, and reports names that they spell. */
 void lint_strings(code_reader *c);

@@ -24,10 +24,10 @@ static void keep_name(char out[LINT_NAME + 1], gufo_str name)
 }
 
 /* A part of the constant is complete: is it a name that is a finding? */
-static void end_part(constant *s, string_use use)
+static void end_part(constant *s)
 {
     gufo_str part = {s->part, s->part_len <= LINT_NAME ? s->part_len : 0};
-    const risky_name *row = use != USE_ANY ? lint_find_attribute(part) : NULL;
+    const risky_names *row = s->use != USE_ANY ? lint_find_attribute(part) : NULL;
 
     if (row != NULL && row->flags & NAME_CALLED)
         row = NULL;
@@ -40,7 +40,7 @@ static void end_part(constant *s, string_use use)
     s->part_len = 0;
 }
 
-static void add_character(constant *s, int c, string_use use)
+static void add_character(constant *s, int c)
 {
     if (is_name_character(c)) {
         if (s->part_len < LINT_NAME)
@@ -49,7 +49,7 @@ static void add_character(constant *s, int c, string_use use)
         return;
     }
     s->plain &= c == '.';
-    end_part(s, use);
+    end_part(s);
     if (c == '{')
         s->in_field = true;
     else if (c != '.' && c != '[' && c != ']')
@@ -57,7 +57,7 @@ static void add_character(constant *s, int c, string_use use)
 }
 
 /* Adds a literal, quotes and all. */
-static void add_literal(constant *s, gufo_str literal, string_use use)
+static void add_literal(constant *s, gufo_str literal)
 {
     gufo_str inside = {literal.data + 1, literal.len - 2};
 
@@ -65,7 +65,7 @@ static void add_literal(constant *s, gufo_str literal, string_use use)
         int c = lint_string_character(inside, &at);
 
         if (c != -2)
-            add_character(s, c, use);
+            add_character(s, c);
     }
 }
 
@@ -93,8 +93,7 @@ static string_use use_of(const code_reader *c)
         return USE_ATTRIBUTE;
     /* A subscript follows an operand, a list an operator or nothing. */
     if (code_is(c, NOW - 1, "[") &&
-        (c->around[NOW - 2].kind == TOKEN_STRING || code_is(c, NOW - 2, ")") ||
-         code_is(c, NOW - 2, "]") ||
+        (c->around[NOW - 2].kind == TOKEN_STRING || code_is_in(c, NOW - 2, ")]") ||
          (c->around[NOW - 2].kind == TOKEN_NAME && !code_is(c, NOW - 2, "in"))))
         return USE_SUBSCRIPT;
     return USE_ANY;
@@ -126,13 +125,12 @@ static void add_string(code_reader *c)
     if (!s->open) {
         s->open = true;
         s->first = *now;
-        s->use = use_of(c);
-        s->joined = (constant){.plain = true};
+        s->joined = (constant){.use = use_of(c), .plain = true};
     }
     s->end = now->at.offset + now->text.len;
-    add_literal(&s->joined, now->text, s->use);
+    add_literal(&s->joined, now->text);
     if (s->listing)
-        add_literal(&s->listed, now->text, USE_ANY);
+        add_literal(&s->listed, now->text);
     keep_last(s, now->text);
     if (lint_is_dunder((gufo_str){s->last, s->last_len}))
         keep_name(s->joined.inside, (gufo_str){s->last, s->last_len});
@@ -147,9 +145,9 @@ static void repeat_last(code_reader *c)
 
     for (; times > 1; times--)
         for (size_t i = 0; i < s->last_len; i++) {
-            add_character(&s->joined, s->last[i], s->use);
+            add_character(&s->joined, s->last[i]);
             if (s->listing)
-                add_character(&s->listed, s->last[i], USE_ANY);
+                add_character(&s->listed, s->last[i]);
         }
 }
 
@@ -161,8 +159,8 @@ static void end_string(code_reader *c)
     if (!s->open)
         return;
     s->open = false;
-    end_part(&s->joined, s->use);
-    if (s->use == USE_FILTER)
+    end_part(&s->joined);
+    if (s->joined.use == USE_FILTER)
         lint_report(c->l, GUFO_TEMPLATE_DYNAMIC, s->first.at, s->first.text,
                     "a filter takes an attribute whose name is computed");
     report_name(c, &s->first, s->end, &s->joined);
@@ -184,7 +182,7 @@ static void end_list(code_reader *c)
     string_reader *s = &c->strings;
 
     if (s->listing && code_is(c, NOW + 1, "|") && code_is(c, NOW + 2, "join")) {
-        end_part(&s->listed, USE_ANY);
+        end_part(&s->listed);
         report_name(c, &s->list, c->around[NOW].at.offset + 1, &s->listed);
     }
     s->listing = false;
@@ -194,28 +192,27 @@ static void end_list(code_reader *c)
 static bool is_item_name(const code_reader *c)
 {
     return c->around[NOW].kind == TOKEN_NAME && code_is(c, NOW + 1, "=") &&
-           (code_is(c, NOW - 1, "(") || code_is(c, NOW - 1, ","));
+           code_is_in(c, NOW - 1, "(,");
 }
 
 static void add_item_name(string_reader *s, gufo_str name)
 {
     for (size_t i = 0; i < name.len; i++)
-        add_character(&s->listed, (unsigned char)name.data[i], USE_ANY);
+        add_character(&s->listed, (unsigned char)name.data[i]);
 }
 
 /* Whether the token can be in a list of constants. */
 static bool lists(const code_reader *c)
 {
-    return code_is(c, NOW, ",") || code_is(c, NOW, "~") || code_is(c, NOW, "+") ||
-           code_is(c, NOW, "*") || code_is(c, NOW, "=") || code_is(c, NOW - 1, "=") ||
+    return code_is_in(c, NOW, ",~+*=") || code_is(c, NOW - 1, "=") ||
            c->around[NOW].kind == TOKEN_NUMBER;
 }
 
 static void read_list(code_reader *c)
 {
-    if (code_is(c, NOW, "(") || code_is(c, NOW, "["))
+    if (code_is_in(c, NOW, "(["))
         start_list(c);
-    else if (code_is(c, NOW, ")") || code_is(c, NOW, "]"))
+    else if (code_is_in(c, NOW, ")]"))
         end_list(c);
     else if (c->strings.listing && is_item_name(c))
         add_item_name(&c->strings, c->around[NOW].text);
@@ -228,10 +225,7 @@ static void read_list(code_reader *c)
 /* Whether the token can be inside a constant that consists of several strings. */
 static bool joins(const code_reader *c)
 {
-    bool behind_operator = code_is(c, NOW - 1, "~") || code_is(c, NOW - 1, "+");
-
-    return code_is(c, NOW, "~") || code_is(c, NOW, "+") || code_is(c, NOW, ")") ||
-           (code_is(c, NOW, "(") && behind_operator) ||
+    return code_is_in(c, NOW, "~+)") || (code_is(c, NOW, "(") && code_is_in(c, NOW - 1, "~+")) ||
            (code_is(c, NOW, "*") && c->around[NOW + 1].kind == TOKEN_NUMBER) ||
            (c->around[NOW].kind == TOKEN_NUMBER && code_is(c, NOW - 1, "*"));
 }
@@ -248,8 +242,8 @@ void lint_strings(code_reader *c)
     if (s->open && now->kind == TOKEN_NUMBER && joins(c))
         repeat_last(c);
     /* The filter attr has got a constant. */
-    if (s->open && s->use == USE_FILTER && (code_is(c, NOW, ")") || code_is(c, NOW, ",")))
-        s->use = USE_ATTRIBUTE;
+    if (s->open && s->joined.use == USE_FILTER && code_is_in(c, NOW, "),"))
+        s->joined.use = USE_ATTRIBUTE;
     if (s->open && !joins(c))
         end_string(c);
     read_list(c);

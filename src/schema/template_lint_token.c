@@ -41,13 +41,9 @@ static size_t blank_length(gufo_str text, size_t at)
         return 1;
     if (!((unsigned char)c & 0x80))
         return 0;
-    for (size_t i = 0; i < sizeof wide_blanks / sizeof *wide_blanks; i++) {
-        size_t len = strlen(wide_blanks[i]);
-
-        if (c == wide_blanks[i][0] && text.len - at >= len &&
-            memcmp(text.data + at, wide_blanks[i], len) == 0)
-            return len;
-    }
+    for (size_t i = 0; i < sizeof wide_blanks / sizeof *wide_blanks; i++)
+        if (c == wide_blanks[i][0] && str_begins(str_from(text, at), wide_blanks[i]))
+            return strlen(wide_blanks[i]);
     return 0;
 }
 
@@ -153,11 +149,9 @@ static void track_bracket(lint *l, token *t)
 
 /* ---- the end of the code -------------------------------------------------------------------- */
 
-static bool stands_here(const lint *l, const char *text)
+static bool is_here(const lint *l, const char *text)
 {
-    size_t len = strlen(text);
-
-    return l->text.len - l->pos >= len && memcmp(l->text.data + l->pos, text, len) == 0;
+    return str_begins(str_from(l->text, l->pos), text);
 }
 
 /* The length of the delimiter here that ends what `start` opened; 0 if none does. */
@@ -173,7 +167,7 @@ static size_t end_length(const lint *l, const token *start)
     if (start->text.data[1] == '{' && open != NULL && open->text.data[0] == '{')
         return 0;
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends[i].opened == start->text.data[1] && stands_here(l, ends[i].end))
+        if (ends[i].opened == start->text.data[1] && is_here(l, ends[i].end))
             return strlen(ends[i].end);
     return 0;
 }
@@ -225,7 +219,7 @@ token lint_next_token(lint *l, const token *start)
     char c;
 
     l->pos = lint_blanks_end(l->text, l->pos);
-    if (l->pos == l->text.len || stands_here(l, "{%") || stands_here(l, "{#"))
+    if (l->pos == l->text.len || is_here(l, "{%") || is_here(l, "{#"))
         return end_unclosed(l, start);
     end = end_length(l, start);
     if (end > 0)

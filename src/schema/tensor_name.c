@@ -12,17 +12,7 @@ static const gufo_tensor_info tensors[] = {
 #undef ROW
 };
 
-enum { TENSOR_COUNT = sizeof tensors / sizeof *tensors };
-
-size_t schema_tensor_info_count(void)
-{
-    return TENSOR_COUNT;
-}
-
-const gufo_tensor_info *gufo_tensor_info_at(size_t index)
-{
-    return index < TENSOR_COUNT ? &tensors[index] : NULL;
-}
+TABLE(tensors, gufo_tensor_info, schema_tensor_info_count, gufo_tensor_info_at)
 
 /* The longest beginning of the name, in whole segments, that is a template; the rest is the suffix.
  * So "cls.output.weight" is "cls.output" and not "cls". */
@@ -37,8 +27,7 @@ bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out)
         template_number block;
         template_name wanted =
             template_numbers((gufo_str){name.data, ends[count]}, placeholders, &block);
-        const gufo_tensor_info *info =
-            template_find(tensors, TENSOR_COUNT, sizeof *tensors, &wanted);
+        const gufo_tensor_info *info = template_find(ROWS(tensors), &wanted);
 
         if (info != NULL && out != NULL)
             *out = (gufo_tensor_match){

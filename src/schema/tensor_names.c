@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "schema/form_parts.h"
 
 const block_series schema_block_series[BLOCK_SERIES] = {
@@ -14,37 +13,13 @@ const block_series schema_block_series[BLOCK_SERIES] = {
     {"dec.blk.", {"decoder.block_count", "decoder_block_count", "block_count"}},
 };
 
-static size_t digits_at(gufo_str name, size_t at)
-{
-    size_t end = at;
-
-    while (end < name.len && is_digit(name.data[end]))
-        end++;
-    return end - at;
-}
-
-static uint64_t number_of(gufo_str digits)
-{
-    uint64_t value = 0;
-
-    for (size_t i = 0; i < digits.len; i++)
-        if (!checked_mul(value, 10, &value) ||
-            !checked_add(value, (uint64_t)(digits.data[i] - '0'), &value))
-            return UINT64_MAX;
-    return value;
-}
-
 /* Where the number begins; 0 if there is none. */
 static size_t find_number(gufo_str name, const block_series *series, size_t *digits)
 {
-    size_t prefix = strlen(series->prefix);
+    size_t at = strlen(series->prefix);
 
-    if (name.len <= prefix || memcmp(name.data, series->prefix, prefix) != 0)
-        return 0;
-    *digits = digits_at(name, prefix);
-    return *digits > 0 && (prefix + *digits == name.len || name.data[prefix + *digits] == '.')
-               ? prefix
-               : 0;
+    *digits = str_begins(name, series->prefix) ? str_digits(name, at) : 0;
+    return *digits > 0 && (at + *digits == name.len || name.data[at + *digits] == '.') ? at : 0;
 }
 
 static void read_number(gufo_str name, size_t at, size_t digits, tensor_name *out)
@@ -52,7 +27,8 @@ static void read_number(gufo_str name, size_t at, size_t digits, tensor_name *ou
     gufo_str rest = {name.data + at + digits, name.len - at - digits};
     int len;
 
-    out->block = number_of((gufo_str){name.data + at, digits});
+    if (!str_number((gufo_str){name.data + at, digits}, &out->block))
+        out->block = UINT64_MAX;
     out->odd_number = digits > 1 && name.data[at] == '0';
     if (!out->odd_number && out->block != UINT64_MAX)
         return;
@@ -85,13 +61,8 @@ void tensor_name_read(gufo_str name, tensor_name *out)
 
 bool tensor_suffix_known(const tensor_name *name)
 {
-    static const char *const others[] = {".bias", ".scale", ".scales", ".act.scales",
-                                         ".input_scale"};
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (gufo_str_equal(name->match.suffix, gufo_str_of(others[i])))
-            return true;
-    return tensor_is_weight(name);
+    return tensor_is_weight(name) ||
+           str_is_word(name->match.suffix, ".bias .scale .scales .act.scales .input_scale");
 }
 
 bool tensor_is_weight(const tensor_name *name)

@@ -1,10 +1,8 @@
-/* Pairs of tensors: adapters and importance matrices have them. */
+/* Pairs of tensors. */
 #include "schema/tensor_pairs.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "base/error.h"
 
 bool name_ends(gufo_str name, const char *suffix)
 {
@@ -13,32 +11,37 @@ bool name_ends(gufo_str name, const char *suffix)
     return name.len > len && memcmp(name.data + name.len - len, suffix, len) == 0;
 }
 
-bool pair_side(const pair_rules *rules, gufo_str name, size_t *side, gufo_str *base)
+/* The other one of a pair, whose suffix is number `side`; reports it as missing. */
+static bool find_other(checker *c, const pair_rules *rules, const gufo_tensor *tensor, size_t side,
+                       gufo_str base, gufo_tensor *other)
 {
-    for (*side = 0; *side < 2; ++*side)
-        if (name_ends(name, rules->suffixes[*side])) {
-            *base = (gufo_str){name.data, name.len - strlen(rules->suffixes[*side])};
-            return true;
-        }
+    char name[GUFO_MAX_NAME + 16];
+
+    if (base.len > GUFO_MAX_NAME)
+        return false;
+    (void)snprintf(name, sizeof name, "%.*s%s", (int)base.len, base.data, rules->suffixes[side]);
+    if (gufo_tensor_find(c->model, name, other))
+        return true;
+    if (!c->options->single)
+        schema_report(c, rules->pair, at_tensor(tensor), "tensor %s is present, but not %s",
+                      quoted(c, tensor->name), quoted(c, gufo_str_of(name)));
     return false;
 }
 
-bool pair_other(checker *c, findings_limit *limit, const pair_rules *rules,
-                const gufo_tensor *tensor, size_t shard, gufo_tensor *other)
+void schema_check_pairs(checker *c, const pair_rules *rules)
 {
-    char name[GUFO_MAX_NAME + 16], quoted[GUFO_QUOTE_SIZE], wanted[GUFO_QUOTE_SIZE];
-    size_t side, ignored;
-    gufo_str base;
+    gufo_tensor tensor, other;
 
-    if (!pair_side(rules, tensor->name, &side, &base) || base.len > GUFO_MAX_NAME)
-        return false;
-    (void)snprintf(name, sizeof name, "%.*s%s", (int)base.len, base.data,
-                   rules->suffixes[1 - side]);
-    if (schema_tensor_find(c, name, other, &ignored))
-        return true;
-    if (!c->options->single && limit_allows(limit, rules->pair))
-        schema_report(c, rules->pair, schema_place_tensor(tensor, shard),
-                      "tensor %s is present, but not %s", quote_name(quoted, tensor->name),
-                      quote_name(wanted, gufo_str_of(name)));
-    return false;
+    for (uint64_t i = 0; gufo_tensor_at(c->model, i, &tensor); i++) {
+        bool first = name_ends(tensor.name, rules->suffixes[0]);
+        bool second = name_ends(tensor.name, rules->suffixes[1]);
+        gufo_str base = tensor.name;
+
+        rules->look_at(c, &tensor, first || second);
+        if (!first && !second)
+            continue;
+        base.len -= strlen(rules->suffixes[second]);
+        if (find_other(c, rules, &tensor, first, base, &other) && first)
+            rules->compare(c, &tensor, &other, base);
+    }
 }

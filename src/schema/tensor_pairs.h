@@ -1,21 +1,23 @@
-/* Tensors that come in pairs, distinguished by the ends of their names. */
+/* Tensors that come in pairs, distinguished by the ends of their names: adapters and importance
+ * matrices have them. */
 #ifndef GUFO_SCHEMA_TENSOR_PAIRS_H
 #define GUFO_SCHEMA_TENSOR_PAIRS_H
 
-#include "schema/findings_limit.h"
+#include "schema/check.h"
 
 typedef struct pair_rules {
     const char *suffixes[2];
     schema_rule pair; /* that the other one is missing */
+    /* Looks at each tensor; `paired`: its name has one of the suffixes. */
+    void (*look_at)(checker *c, const gufo_tensor *tensor, bool paired);
+    /* Compares the two of a pair; `base` is their name without the suffix. */
+    void (*compare)(checker *c, const gufo_tensor *first, const gufo_tensor *second, gufo_str base);
 } pair_rules;
 
+/* Whether a name ends so, and begins with something else. */
 bool name_ends(gufo_str name, const char *suffix);
 
-/* Whether the name has one of the suffixes: which, and what it is the pair of. */
-bool pair_side(const pair_rules *rules, gufo_str name, size_t *side, gufo_str *base);
-
-/* The other one of the pair; reports it as missing, unless it may be in another shard. */
-bool pair_other(checker *c, findings_limit *limit, const pair_rules *rules,
-                const gufo_tensor *tensor, size_t shard, gufo_tensor *other);
+/* Looks at all tensors.  The other one of a pair may be in another shard than the file. */
+void schema_check_pairs(checker *c, const pair_rules *rules);
 
 #endif

@@ -24,48 +24,18 @@ static const gufo_special_token special_tokens[] = {
 #undef ROW
 };
 
-enum {
-    MODEL_COUNT = sizeof models / sizeof *models,
-    PRETOKENIZER_COUNT = sizeof pretokenizers / sizeof *pretokenizers,
-    SPECIAL_TOKEN_COUNT = sizeof special_tokens / sizeof *special_tokens,
-};
-
-size_t schema_tokenizer_model_count(void)
-{
-    return MODEL_COUNT;
-}
-
-const gufo_tokenizer_model *gufo_tokenizer_model_at(size_t index)
-{
-    return index < MODEL_COUNT ? &models[index] : NULL;
-}
+TABLE(models, gufo_tokenizer_model, schema_tokenizer_model_count, gufo_tokenizer_model_at)
 
 const gufo_tokenizer_model *gufo_tokenizer_model_find(gufo_str id)
 {
-    return template_find_text(models, MODEL_COUNT, sizeof *models, id);
+    return template_find_text(ROWS(models), id);
 }
 
-size_t schema_pretokenizer_count(void)
-{
-    return PRETOKENIZER_COUNT;
-}
-
-const gufo_pretokenizer *gufo_pretokenizer_at(size_t index)
-{
-    return index < PRETOKENIZER_COUNT ? &pretokenizers[index] : NULL;
-}
+TABLE(pretokenizers, gufo_pretokenizer, schema_pretokenizer_count, gufo_pretokenizer_at)
 
 const gufo_pretokenizer *gufo_pretokenizer_find(gufo_str id)
 {
-    return template_find_text(pretokenizers, PRETOKENIZER_COUNT, sizeof *pretokenizers, id);
+    return template_find_text(ROWS(pretokenizers), id);
 }
 
-size_t schema_special_token_count(void)
-{
-    return SPECIAL_TOKEN_COUNT;
-}
-
-const gufo_special_token *gufo_special_token_at(size_t index)
-{
-    return index < SPECIAL_TOKEN_COUNT ? &special_tokens[index] : NULL;
-}
+TABLE(special_tokens, gufo_special_token, schema_special_token_count, gufo_special_token_at)

@@ -13,6 +13,7 @@
 #include "schema/tokens.h"
 
 #include "base/bytes.h"
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 
@@ -39,7 +40,7 @@ static inline asked_text ask(const token_list *list, gufo_str text)
     gufo_str hashed = {is_short ? (const char *)&start : text.data,
                        is_short ? sizeof start : text.len};
     uint64_t hash = hash_text(list->key, hashed);
-    uint32_t len = text.len < UINT8_MAX ? (uint32_t)text.len : UINT8_MAX;
+    uint32_t len = (uint32_t)smaller(text.len, UINT8_MAX);
 
     __builtin_prefetch(&list->slots[home_of(list, hash)]);
     return (asked_text){text, hash, start, (uint32_t)hash << 8 | len};
@@ -109,12 +110,10 @@ gufo_status tokens_load(token_list *list, const gufo_array *array, const gufo_al
     }
     while (list->count < array->count && gufo_array_next(&iter, &text)) {
         list->texts[list->count++] = text.as.str;
-        if (text.as.str.len > list->longest)
-            list->longest = text.as.str.len;
+        list->longest = larger(list->longest, text.as.str.len);
     }
     for (uint64_t i = 0; i < list->count; i += TOKENS_AT_ONCE)
-        add_group(list, i,
-                  list->count - i < TOKENS_AT_ONCE ? (size_t)(list->count - i) : TOKENS_AT_ONCE);
+        add_group(list, i, (size_t)smaller(list->count - i, TOKENS_AT_ONCE));
     return GUFO_OK;
 }
 
