@@ -84,8 +84,9 @@ struct command_option {
     .lowest = (first)
 #define OPTION_READ(function) .kind = OPTION_KIND_READ, .read = function
 
-/* ---- values: false after a report, which names the command that is read
- * ----------------------- */
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* False after a report, which names the command that is read. */
 
 /* A whole number from `lowest` to `highest`; `name` is as the user writes it. */
 bool option_number(const char *command, const char *name, const char *text, uint64_t lowest,

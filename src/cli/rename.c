@@ -108,13 +108,12 @@ static gufo_status look(renaming *r, size_t index, bool force, const output_guar
         return fail_io(error, errno, "cannot be renamed");
     m->kind = exists ? kind_of(m->move, &from, &to) : NAME_FREE;
     if (m->kind == NAME_OTHER && !S_ISREG(to.st_mode) && !S_ISLNK(to.st_mode))
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "exists already, and is not a file");
+        return refuse(error, GUFO_E_ARGUMENT, "exists already, and is not a file");
     if (m->kind == NAME_OTHER && guard_find_file(kept, &to) != GUARD_NOTHING)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "is another file of this command, which would be lost");
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "is another file of this command, which would be lost");
     if (m->kind == NAME_OTHER && !force)
-        return fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already");
+        return refuse(error, GUFO_E_EXISTS, "exists already");
     *file = (output){.fd = -1,
                      .target = mem_text(&default_allocator, gufo_str_of(m->move->to)),
                      .exists = m->kind == NAME_OTHER,
@@ -161,7 +160,7 @@ static gufo_status give_name(moved *m, gufo_error *error)
     if (m->renamed)
         return GUFO_OK;
     return errno == EEXIST || is_there(m->move->to)
-               ? fail_with(error, GUFO_E_EXISTS, GUFO_NO_OFFSET, "exists already")
+               ? refuse(error, GUFO_E_EXISTS, "exists already")
                : fail_io(error, errno, "cannot give the file this name");
 }
 

@@ -47,10 +47,10 @@ int save_open_stream(const char *path, gufo_error *error)
     if (fstat(fd, &opened) != 0)
         (void)fail_io(error, errno, "cannot examine");
     else if (S_ISREG(opened.st_mode))
-        (void)fail_with(error, GUFO_E_CHANGED, GUFO_NO_OFFSET, "became a file meanwhile");
+        (void)refuse(error, GUFO_E_CHANGED, "became a file meanwhile");
     else if (S_ISFIFO(opened.st_mode) && trust_is_planted(path, opened.st_uid))
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                        "is a pipe of another user in a folder that everybody may write to");
+        (void)refuse(error, GUFO_E_ARGUMENT,
+                     "is a pipe of another user in a folder that everybody may write to");
     else
         return fd;
     (void)close(fd);

@@ -23,7 +23,7 @@ static inline gufo_status run_check(const gufo_run *run, gufo_error *error)
 
 static inline const gufo_allocator *run_allocator(const gufo_run *run)
 {
-    return run->allocator != NULL ? run->allocator : &default_allocator;
+    return mem_allocator(run->allocator);
 }
 
 /* Whether to continue, with `done` of `total`; GUFO_E_STOPPED if not. */

@@ -190,8 +190,8 @@ size_t gufo_digest_text(gufo_digest_algorithm id, const uint8_t *digest,
 
 static gufo_status fail_library(const algorithm *a, gufo_error *error)
 {
-    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET, "%s does not give %s on this machine",
-                     a->kind.library, a->kind.name);
+    return refuse(error, GUFO_E_TYPE, "%s does not give %s on this machine", a->kind.library,
+                  a->kind.name);
 }
 
 static gufo_status begin(hasher *h, gufo_error *error)
@@ -209,13 +209,12 @@ gufo_status hasher_open(hasher *h, gufo_digest_algorithm id, gufo_error *error)
 
     *h = (hasher){.algorithm = id};
     if (a == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "%u is not an algorithm",
-                         (unsigned)id);
+        return refuse(error, GUFO_E_ARGUMENT, "%u is not an algorithm", (unsigned)id);
     if (a->backend == NULL)
-        return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
-                         "%s is not available: this library was built without %s (Debian package "
-                         "%s)",
-                         a->kind.name, a->kind.library, a->kind.package);
+        return refuse(error, GUFO_E_TYPE,
+                      "%s is not available: this library was built without %s (Debian package "
+                      "%s)",
+                      a->kind.name, a->kind.library, a->kind.package);
     h->state = a->backend->open(a->internal);
     if (h->state == NULL)
         return fail_library(a, error);

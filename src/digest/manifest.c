@@ -183,13 +183,11 @@ static gufo_status add_line(gufo_manifest *m, const gufo_manifest_line *line, gu
 
 static gufo_status fail_algorithm(const reader *r, gufo_str word)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     return fail_with(r->error, GUFO_E_MALFORMED, r->offset,
                      "line %" PRIu64
                      ": %s is not an algorithm; a line is ALGORITHM HASH NAME, with "
                      "xxh64, sha1, sha256, blake2b or uuid",
-                     r->number, quote_name(quoted, word));
+                     r->number, QUOTED(word));
 }
 
 static gufo_status read_line(reader *r)

@@ -50,16 +50,16 @@ static void hash_message(gufo_str message, uint8_t hash[HASH_SIZE])
 static gufo_status check_comment(gufo_str comment, gufo_error *error)
 {
     if (comment.len > GUFO_TRUSTED_COMMENT)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "a trusted comment has at most %d bytes, and this one has %zu",
-                         GUFO_TRUSTED_COMMENT, comment.len);
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "a trusted comment has at most %d bytes, and this one has %zu",
+                      GUFO_TRUSTED_COMMENT, comment.len);
     for (size_t step; comment.len > 0; comment.data += step, comment.len -= step) {
         uint32_t character = 0;
 
         step = utf8_decode(comment, &character);
         if (step == 0 || (character != '\t' && utf8_is_control(character)))
-            return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                             "a trusted comment is one line of UTF-8 without control characters");
+            return refuse(error, GUFO_E_ARGUMENT,
+                          "a trusted comment is one line of UTF-8 without control characters");
     }
     return GUFO_OK;
 }
@@ -111,7 +111,7 @@ static gufo_status read_parts(gufo_str text, parts *p, gufo_error *error)
         signature_bytes(&rest, p->global, sizeof p->global) && signature_ends(rest) &&
         (memcmp(p->bytes, "ED", KIND_SIZE) == 0 || memcmp(p->bytes, "Ed", KIND_SIZE) == 0))
         return GUFO_OK;
-    return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "not a minisign signature");
+    return refuse(error, GUFO_E_MALFORMED, "not a minisign signature");
 }
 
 static bool is_message_signed(const gufo_public_key *key, gufo_str message, const parts *p)

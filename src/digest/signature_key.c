@@ -35,7 +35,7 @@ enum {
 
 static gufo_status malformed(const char *what, gufo_error *error)
 {
-    return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET, "not a minisign %s key", what);
+    return refuse(error, GUFO_E_MALFORMED, "not a minisign %s key", what);
 }
 
 static const gufo_key_effort default_effort = {
@@ -89,10 +89,10 @@ static gufo_status apply_password(uint8_t *bytes, gufo_str password, gufo_error 
     uint64_t memory = load_u64(bytes + MEMORY_AT, HOST_IS_BIG_ENDIAN);
 
     if (operations > default_effort.operations || memory > default_effort.memory)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET,
-                         "this secret key asks for %" PRIu64 " operations in %" PRIu64
-                         " bytes of memory for its password, more than minisign ever asks for",
-                         operations, memory);
+        return refuse(error, GUFO_E_LIMIT,
+                      "this secret key asks for %" PRIu64 " operations in %" PRIu64
+                      " bytes of memory for its password, more than minisign ever asks for",
+                      operations, memory);
     if (crypto_pwhash_scryptsalsa208sha256(stream, sizeof stream, password.data, password.len,
                                            bytes + SALT_AT, operations, (size_t)memory) != 0)
         return fail_memory(error);
@@ -156,9 +156,9 @@ static gufo_status open_secret(uint8_t *bytes, gufo_str password, gufo_secret_ke
     if (status != GUFO_OK)
         return status;
     if (!is_sound(bytes))
-        return encrypted ? fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                                     "the password of this secret key is wrong")
-                         : malformed("secret", error);
+        return encrypted
+                   ? refuse(error, GUFO_E_ARGUMENT, "the password of this secret key is wrong")
+                   : malformed("secret", error);
     *key = (gufo_secret_key){0};
     memcpy(key->id, bytes + PRIVATE_AT, sizeof key->id);
     memcpy(key->key, bytes + KEY_AT, sizeof key->key);

@@ -74,9 +74,9 @@ int signature_put(char *text, const uint8_t *bytes, size_t size)
 
 gufo_status signature_missing(gufo_error *error)
 {
-    return fail_with(error, GUFO_E_TYPE, GUFO_NO_OFFSET,
-                     "signatures are not available: this library was built without libsodium "
-                     "(Debian package libsodium-dev)");
+    return refuse(error, GUFO_E_TYPE,
+                  "signatures are not available: this library was built without libsodium "
+                  "(Debian package libsodium-dev)");
 }
 
 void gufo_key_id_text(const uint8_t id[8], char text[17])

@@ -103,8 +103,8 @@ static void note_changed(stream *s)
 {
     gufo_error error;
     gufo_status status =
-        fail_with(&error, GUFO_E_CHANGED, GUFO_NO_OFFSET,
-                  "the model does not give tensor %" PRIu64 " any more", s->next.tensor);
+        refuse(&error, GUFO_E_CHANGED, "the model does not give tensor %" PRIu64 " any more",
+               s->next.tensor);
 
     fail_in(&error, GUFO_FILE_INPUT, 0, gufo_model_name(s->model));
     note_failure(s, s->claimed, status, &error);
@@ -164,7 +164,7 @@ static gufo_status hand_on(stream *s, const slot *from, gufo_error *error)
     s->done += from->size;
     if (from->last && o->tensor != NULL &&
         !o->tensor(o->context, s->tensors, &from->tensor, &from->digests))
-        return fail_with(error, GUFO_E_STOPPED, GUFO_NO_OFFSET, "stopped");
+        return refuse(error, GUFO_E_STOPPED, "stopped");
     s->tensors += from->last;
     return run_progress(s->run, s->done, s->total, error);
 }
@@ -307,11 +307,10 @@ static gufo_status open_lanes(stream *s, gufo_error *error)
     gufo_status status = GUFO_OK;
 
     if (s->options->algorithms == 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "gufo_digest_options.algorithms is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_digest_options.algorithms is missing");
     if (s->options->algorithms >> GUFO_DIGEST_COUNT != 0)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "not a set of algorithms: 0x%" PRIx32, s->options->algorithms);
+        return refuse(error, GUFO_E_ARGUMENT, "not a set of algorithms: 0x%" PRIx32,
+                      s->options->algorithms);
     for (unsigned i = 0; i < GUFO_DIGEST_COUNT && status == GUFO_OK; i++) {
         bool tensors =
             s->options->tensor != NULL && !gufo_digest_kind_of((gufo_digest_algorithm)i)->file_only;
@@ -345,15 +344,14 @@ static gufo_status measure(stream *s, gufo_error *error)
 
         if (gufo_model_has_data(shard))
             continue;
-        (void)fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                        "the data of a pipe cannot be hashed");
+        (void)refuse(error, GUFO_E_ARGUMENT, "the data of a pipe cannot be hashed");
         fail_in(error, GUFO_FILE_INPUT, (uint32_t)i, gufo_model_name(shard));
         return GUFO_E_ARGUMENT;
     }
     for (uint64_t t = 0; gufo_tensor_at(s->model, t, &tensor); t++)
         if (!checked_add(s->total, tensor.size, &s->total))
-            return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                             "the tensors have more bytes in total than can be counted");
+            return refuse(error, GUFO_E_RANGE,
+                          "the tensors have more bytes in total than can be counted");
     return GUFO_OK;
 }
 
@@ -394,7 +392,7 @@ gufo_status gufo_digest_run(const gufo_model *model, const gufo_digest_options *
     all = all != NULL ? all : &ignored;
     memset(all, 0, sizeof *all);
     if (status == GUFO_OK && model == NULL)
-        status = fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is missing");
+        status = refuse(error, GUFO_E_ARGUMENT, "the model is missing");
     if (status == GUFO_OK)
         status = reserved_check(options->reserved, "gufo_digest_options", error);
     if (status != GUFO_OK)

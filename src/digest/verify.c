@@ -123,24 +123,22 @@ static bool find_component(gufo_str name, gufo_str component, gufo_str *file)
 static gufo_status find_by_component(verifier *v, gufo_error *error)
 {
     gufo_str component = last_component(v->check->path), file;
-    char quoted[GUFO_QUOTE_SIZE];
     bool found = false;
 
     for (uint64_t i = 0; i < v->count; i++) {
         if (!find_component(v->lines[i].name, component, &file))
             continue;
         if (found && !gufo_str_equal(file, v->file))
-            return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
-                             "line %" PRIu64 " and earlier ones are about several files named %s",
-                             v->lines[i].number, quote_name(quoted, component));
+            return refuse(error, GUFO_E_NOT_FOUND,
+                          "line %" PRIu64 " and earlier ones are about several files named %s",
+                          v->lines[i].number, QUOTED(component));
         v->file = file;
         found = true;
     }
     if (found)
         return GUFO_OK;
-    return fail_with(error, GUFO_E_NOT_FOUND, GUFO_NO_OFFSET,
-                     "the manifest is about several files, and none is named %s",
-                     quote_name(quoted, component));
+    return refuse(error, GUFO_E_NOT_FOUND,
+                  "the manifest is about several files, and none is named %s", QUOTED(component));
 }
 
 static gufo_status find_file(verifier *v, gufo_error *error)
@@ -177,9 +175,9 @@ static bool line_before(const void *owner, uint32_t a, uint32_t b)
 static gufo_status fail_contradiction(const gufo_manifest_line *a, const gufo_manifest_line *b,
                                       gufo_error *error)
 {
-    return fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
-                     "lines %" PRIu64 " and %" PRIu64 " give different hashes for the same name",
-                     a->number, b->number);
+    return refuse(error, GUFO_E_MALFORMED,
+                  "lines %" PRIu64 " and %" PRIu64 " give different hashes for the same name",
+                  a->number, b->number);
 }
 
 static gufo_status take_whole(verifier *v, const gufo_manifest_line *line, gufo_error *error)
@@ -207,9 +205,9 @@ static gufo_status take_lines(verifier *v, gufo_error *error)
         if (line->name.len == v->file.len)
             status = take_whole(v, line, error);
         else if (gufo_digest_kind_of(line->algorithm)->file_only)
-            status = fail_with(error, GUFO_E_MALFORMED, GUFO_NO_OFFSET,
-                               "line %" PRIu64 ": there is no %s of a single tensor", line->number,
-                               gufo_digest_kind_of(line->algorithm)->name);
+            status = refuse(error, GUFO_E_MALFORMED,
+                            "line %" PRIu64 ": there is no %s of a single tensor", line->number,
+                            gufo_digest_kind_of(line->algorithm)->name);
         else
             v->order[v->order_count++] = (uint32_t)i;
     }
@@ -234,8 +232,7 @@ static gufo_status prepare(verifier *v, gufo_error *error)
     gufo_status status;
 
     if (v->count > UINT32_MAX)
-        return fail_with(error, GUFO_E_LIMIT, GUFO_NO_OFFSET, "a manifest of %" PRIu64 " lines",
-                         v->count);
+        return refuse(error, GUFO_E_LIMIT, "a manifest of %" PRIu64 " lines", v->count);
     v->order = mem_alloc(v->allocator, (size_t)v->count * sizeof *v->order);
     v->seen = mem_zero(v->allocator, (size_t)v->count * sizeof *v->seen);
     if (v->order == NULL || v->seen == NULL)
@@ -361,10 +358,9 @@ static gufo_status check_arguments(const gufo_model *model, const gufo_manifest_
                                    gufo_error *error)
 {
     if (check == NULL || check->manifest == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET,
-                         "gufo_manifest_check.manifest is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_manifest_check.manifest is missing");
     if (model == NULL)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "the model is missing");
+        return refuse(error, GUFO_E_ARGUMENT, "the model is missing");
     return reserved_check(check->reserved, "gufo_manifest_check", error);
 }
 

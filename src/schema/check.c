@@ -171,7 +171,7 @@ static const struct {
 
 static gufo_status run_checks(checker *c)
 {
-    c->allocator = c->options->allocator != NULL ? c->options->allocator : &default_allocator;
+    c->allocator = mem_allocator(c->options->allocator);
     c->architecture = text_of(c->model, "general.architecture");
     c->kind = kind_of(c);
     c->arch = gufo_arch_find(c->architecture);
@@ -201,8 +201,7 @@ gufo_status gufo_check(const gufo_model *model, const gufo_check_options *option
                  .error = error != NULL ? error : &ignored};
 
     if ((size_t)o->level >= LEVEL_COUNT)
-        return fail_with(error, GUFO_E_ARGUMENT, GUFO_NO_OFFSET, "level %d does not exist",
-                         (int)o->level);
+        return refuse(error, GUFO_E_ARGUMENT, "level %d does not exist", (int)o->level);
     c.status = reserved_check(o->reserved, "gufo_check_options", error);
     return c.status == GUFO_OK ? run_checks(&c) : c.status;
 }

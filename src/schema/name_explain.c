@@ -33,10 +33,8 @@ static gufo_status fail_empty(const inquiry *q, uint64_t at, const char *what)
 /* Says of a part what is wrong with it, and why in two pieces. */
 static gufo_status fail_part(const inquiry *q, gufo_str part, const char *fault, const char *more)
 {
-    char quoted[GUFO_QUOTE_SIZE];
-
     return fail_with(q->error, GUFO_E_MALFORMED, place(q, part), "%s at byte %" PRIu64 " %s%s",
-                     quote_name(quoted, part), place(q, part), fault, more);
+                     QUOTED(part), place(q, part), fault, more);
 }
 
 /* The component that begins at `from`. */
@@ -121,7 +119,6 @@ static gufo_status fail_after_size(const inquiry *q, size_t after)
 static gufo_status fail_size(const inquiry *q, gufo_str part)
 {
     gufo_str refused = find_refused(part, name_is_plain);
-    char quoted[GUFO_QUOTE_SIZE], character[GUFO_QUOTE_SIZE];
 
     if (name_is_version(part))
         return fail_at(q, place(q, part),
@@ -136,7 +133,7 @@ static gufo_status fail_size(const inquiry *q, gufo_str part)
         "%s at byte %" PRIu64
         " is refused: %s is not a size label such as 7B, 3.8B or 8x7B, and a base name "
         "holds letters, digits, blanks and '-'",
-        quote_name(character, refused), place(q, refused), quote_name(quoted, part));
+        QUOTED(refused), place(q, refused), QUOTED(part));
 }
 
 /* No component can be a size label. */
@@ -180,10 +177,9 @@ static gufo_status fail_parts(const inquiry *q)
 static gufo_status fail_version(const inquiry *q, const gufo_name *parts)
 {
     gufo_str last = parts->fine_tune.data != NULL ? parts->fine_tune : parts->size_label;
-    char quoted[GUFO_QUOTE_SIZE];
 
     return fail_with(q->error, GUFO_E_MALFORMED, place(q, last) + last.len,
-                     "the version is missing after %s; %s is assumed", quote_name(quoted, last),
+                     "the version is missing after %s; %s is assumed", QUOTED(last),
                      NAME_DEFAULT_VERSION);
 }
 

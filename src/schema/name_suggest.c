@@ -253,14 +253,14 @@ static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
     size_t len = gufo_name_format(out, GUFO_NAME_SIZE, &parts);
 
     if (len >= GUFO_NAME_SIZE)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                         "its name would have %zu bytes, but a file name has at most %d", len,
-                         GUFO_NAME_SIZE - 1);
+        return refuse(error, GUFO_E_RANGE,
+                      "its name would have %zu bytes, but a file name has at most %d", len,
+                      GUFO_NAME_SIZE - 1);
     if (gufo_name_match(gufo_str_of(out), &parts))
         return GUFO_OK;
-    return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET,
-                     "the naming convention has no room for shard %" PRIu64 " of %" PRIu64, shard,
-                     shards);
+    return refuse(error, GUFO_E_RANGE,
+                  "the naming convention has no room for shard %" PRIu64 " of %" PRIu64, shard,
+                  shards);
 }
 
 static void make(draft *d)
@@ -292,15 +292,15 @@ static gufo_status suggest_alone(const gufo_model *model, char out[GUFO_NAME_SIZ
     draft d = {.model = model, .counts_tensors = count < 2};
 
     if (number > 0)
-        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                         "this is not the first shard of its set, which has the metadata that a "
-                         "name is made from");
+        return refuse(error, GUFO_E_SHARDS,
+                      "this is not the first shard of its set, which has the metadata that a "
+                      "name is made from");
     make(&d);
     if (d.size.len == 0 && count > 1 && d.sidecar.len == 0 && d.type.len == 0)
-        return fail_with(error, GUFO_E_SHARDS, GUFO_NO_OFFSET,
-                         "there is no general.size_label, and the size cannot be counted from one "
-                         "shard of %" PRIu64,
-                         count);
+        return refuse(error, GUFO_E_SHARDS,
+                      "there is no general.size_label, and the size cannot be counted from one "
+                      "shard of %" PRIu64,
+                      count);
     return write_name(&d, number + 1, count, out, error);
 }
 
@@ -311,7 +311,7 @@ gufo_status gufo_name_suggest(const gufo_model *model, size_t shard, char out[GU
     draft d = {.model = model, .counts_tensors = true};
 
     if (shard >= count)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "there is no shard %zu", shard + 1);
+        return refuse(error, GUFO_E_RANGE, "there is no shard %zu", shard + 1);
     if (count == 1)
         return suggest_alone(model, out, error);
     make(&d);

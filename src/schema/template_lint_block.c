@@ -147,14 +147,13 @@ static void divide_block(lint *l, const statement *row, const token *name)
 
 static void report_unknown(lint *l, const token *name)
 {
-    char quoted[GUFO_QUOTE_SIZE];
     gufo_str shown = {name->text.data, name->text.len < 32 ? name->text.len : 32};
 
     if (name->kind == TOKEN_END)
         lint_report(l, GUFO_TEMPLATE_STATEMENT, name->at, name->text, "a statement is empty");
     else
         lint_report(l, GUFO_TEMPLATE_STATEMENT, name->at, name->text, "%s is not a Jinja statement",
-                    quote_name(quoted, shown));
+                    QUOTED(shown));
 }
 
 void lint_statement(lint *l, const token *name, bool assigns)

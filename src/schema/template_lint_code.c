@@ -77,9 +77,8 @@ static void report(code_reader *c, template_kind kind, const char *what)
 {
     const token *now = &c->around[NOW];
     gufo_str shown = {now->text.data, now->text.len < SHOWN ? now->text.len : SHOWN};
-    char quoted[GUFO_QUOTE_SIZE];
 
-    lint_report(c->l, kind, now->at, now->text, "%s %s", quote_name(quoted, shown), what);
+    lint_report(c->l, kind, now->at, now->text, "%s %s", QUOTED(shown), what);
 }
 
 static void report_risky(code_reader *c, const risky_names *group)

@@ -102,7 +102,7 @@ gufo_status tokens_load(token_list *list, const gufo_array *array, const gufo_al
 
     *list = (token_list){.key = hash_key_new(), .allocator = allocator};
     if (array->count >= UINT32_MAX)
-        return fail_with(error, GUFO_E_RANGE, GUFO_NO_OFFSET, "too many tokens");
+        return refuse(error, GUFO_E_RANGE, "too many tokens");
     status = allocate(list, array->count, error);
     if (status != GUFO_OK) {
         tokens_free(list);

@@ -433,7 +433,7 @@ gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_re
     uint32_t *order;
 
     options = r.options;
-    allocator = options->allocator != NULL ? options->allocator : &default_allocator;
+    allocator = mem_allocator(options->allocator);
     status = recipe_check_options(options, error);
     if (status == GUFO_OK)
         status = reserved_check(r.model->reserved, "gufo_recipe_model", error);
