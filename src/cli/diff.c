@@ -98,7 +98,7 @@ static int diff(void *context)
 }
 
 const command_line command_diff = {
-    .operands = {"A B"},
+    .operands = {.names = "A B"},
     .doc = "Show how two models differ: metadata, and tensors with their data.\v"
            "How a model is stored makes no difference: shards, byte order, version, padding, "
            "the order of keys and tensors.  Exit status 0 means that they are the same, 1 that "

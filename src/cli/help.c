@@ -98,7 +98,7 @@ static int run(void *options)
 }
 
 const command_line command_gufo = {
-    .operands = {"COMMAND [OPTION...] FILE..."},
+    .operands = {.names = "COMMAND [OPTION...] FILE..."},
     .make_doc = make_doc,
     COMMAND_OPTIONS(gufo_table, command_input),
     .flags = ARGP_IN_ORDER, /* what follows the command belongs to it */

@@ -280,7 +280,7 @@ static int generate_or_sign(void *context)
 }
 
 const command_line command_sign = {
-    .operands = {"--key=SECRET FILE|MANIFEST...\n--generate NAME"},
+    .operands = {.names = "--key=SECRET FILE|MANIFEST...\n--generate NAME"},
     .doc = "Sign a manifest, so that gufo verify --key and minisign -V accept it.\v"
            "For a model FILE.manifest is made first, with SHA-256 hashes.  Keys and signatures are "
            "those of minisign.",

@@ -125,7 +125,7 @@ static int validate_all(void *context)
 }
 
 const command_line command_validate = {
-    .operands = {"FILE...\n--fix FILE -o OUT\n--list-rules"},
+    .operands = {.names = "FILE...\n--fix FILE -o OUT\n--list-rules"},
     .doc = "Check files against the GGUF format and what is known of models, and report every "
            "fault.\v"
            "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  -v also "

@@ -195,7 +195,7 @@ static int verify_named(void *context)
 }
 
 const command_line command_verify = {
-    .operands = {"FILE MANIFEST\n--key=PUB FILE [MANIFEST]"},
+    .operands = {.names = "FILE MANIFEST\n--key=PUB FILE [MANIFEST]"},
     .doc = "Compare a model with a manifest of its hashes.\v"
            "The manifest is one of gufo hash or of llama-gguf-hash; - reads it from standard "
            "input.  With --key it may be left out: it is FILE.manifest then, or FILE itself if "

@@ -113,7 +113,7 @@ static gufo_form variant(gufo_str text, const char *reason, gufo_str code)
 gufo_form form_language(gufo_str text)
 {
     /* A code is followed by something else than a letter. */
-    gufo_str base = {text.data, smaller(str_span(text, 0, is_letter), 4)};
+    gufo_str base = {text.data, (size_t)smaller(str_span(text, 0, is_letter), 4)};
     gufo_str code = standard_code(base);
     bool tagged = base.len < text.len && (text.data[base.len] == '-' || text.data[base.len] == '_');
     const language *named;

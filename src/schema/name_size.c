@@ -77,7 +77,7 @@ static bool expert_number(gufo_str name, uint64_t *number)
         if (!name_find(name, kinds[i], &at))
             continue;
         at += strlen(kinds[i]);
-        digits = smaller(str_digits(name, at), MOST_DIGITS);
+        digits = (size_t)smaller(str_digits(name, at), MOST_DIGITS);
         return at + digits < name.len && name.data[at + digits] == '.' &&
                str_number((gufo_str){name.data + at, digits}, number);
     }

@@ -42,7 +42,7 @@ static void save_noted(keeper *k)
     if (count == 0 || k->status != GUFO_OK)
         return;
     k->marks = NULL;
-    k->count = k->capacity = 0;
+    k->capacity = k->count = 0;
     k->bytes = 0;
     (void)pthread_mutex_unlock(&k->lock);
     status = save(k, marks, count, &error);
