@@ -22,6 +22,7 @@
 #include "cli/value.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -60,7 +61,7 @@ static void make_metadata_row(table_row *row, const gufo_entry *entry)
 static value_style style_of_values(const show_options *options, const table *t)
 {
     size_t terminal = terminal_columns();
-    size_t before = (size_t)(-t->columns[0].width - t->columns[1].width + 6);
+    size_t before = (size_t)abs(t->columns[0].width) + (size_t)abs(t->columns[1].width) + 6;
     value_style style = {DEFAULT_ARRAY_LIMIT, VALUE_COLUMNS, SIZE_MAX / 2, STRING_COLUMNS};
 
     if (options->limit_given)

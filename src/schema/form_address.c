@@ -226,8 +226,9 @@ static gufo_form check_authority(gufo_str text, gufo_str rest)
 
     if (authority.len == 0)
         return malformed(text, text, "is a URL without a host");
-    return is_authority(authority) ? (gufo_form){0}
-                                   : malformed(text, authority, "is not a host name");
+    if (!is_authority(authority))
+        return malformed(text, authority, "is not a host name");
+    return (gufo_form){0};
 }
 
 gufo_form form_url(gufo_str text)

@@ -48,6 +48,7 @@ static gufo_str opening_name(gufo_str name)
 
 static statement find_statement(gufo_str name)
 {
+    static const statement closing = {.role = CLOSES};
     gufo_str bare = opening_name(name);
     bool ends = bare.len < name.len;
 
@@ -56,7 +57,7 @@ static statement find_statement(gufo_str name)
         bool known = ends ? row->role <= OPENS_UNLESS_ASSIGNING : row->role != RAW;
 
         if (known && str_is_word(bare, row->names))
-            return ends ? (statement){.role = CLOSES} : *row;
+            return ends ? closing : *row;
     }
     return (statement){.role = UNKNOWN};
 }
