@@ -81,8 +81,10 @@ static bool read_values(const reader *r, const gufo_entry *from, entry *to)
     bool is_array = value->type == GUFO_VALUE_ARRAY;
     gufo_value_type type = is_array ? value->as.array.type : value->type;
     uint64_t count = is_array ? value->as.array.count : 1;
-    uint64_t text = is_array ? value->as.array.size : (uint64_t)value->as.str.len + 1;
+    uint64_t text = is_array ? value->as.array.size : 0;
 
+    if (value->type == GUFO_VALUE_STRING)
+        text = (uint64_t)value->as.str.len + 1;
     if (count > SIZE_MAX ||
         !compat_entry_new(to, from->key, (enum gguf_type)type, is_array, (size_t)count, text))
         return out_of_memory(r);

@@ -283,7 +283,7 @@ size_t gguf_get_meta_size(const struct gguf_context *ctx)
 
 static bool to_memory(void *to, const void *data, size_t size, gufo_error *error)
 {
-    char **at = to;
+    uint8_t **at = to;
 
     (void)error;
     memcpy(*at, data, size);
@@ -293,5 +293,7 @@ static bool to_memory(void *to, const void *data, size_t size, gufo_error *error
 
 void gguf_get_meta_data(const struct gguf_context *ctx, void *data)
 {
-    (void)compat_write(ctx, true, to_memory, &data);
+    uint8_t *at = data;
+
+    (void)compat_write(ctx, true, to_memory, &at);
 }

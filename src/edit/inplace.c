@@ -180,6 +180,8 @@ gufo_status edit_write_in_place(gufo_edit *edit, const gufo_edit_plan *plan,
     gufo_status status = gufo_document_header(edit->document, &header, &size, error);
 
     *outcome = IN_PLACE_UNTOUCHED;
+    if (status != GUFO_OK)
+        return status;
     j.new_header = header;
-    return status == GUFO_OK ? write_journalled(edit, &j, outcome, error) : status;
+    return write_journalled(edit, &j, outcome, error);
 }

@@ -50,7 +50,8 @@ static void drop_document(const split *s)
 {
     planner *p = planner_of(s->job);
 
-    gufo_document_free(planner_document_at(p, --p->documents.count));
+    p->documents.count--;
+    gufo_document_free(planner_document_at(p, p->documents.count));
 }
 
 /* Makes the number that is the same for every shard of a split, and differs between models: a hash
@@ -181,8 +182,10 @@ static gufo_status plan(split *s, gufo_error *error)
         status = measure_base(s, i, error);
     if (status == GUFO_OK)
         status = distribute(s, error);
-    for (size_t i = 0; i < s->shards.count && status == GUFO_OK; first += tensors_of(s, i++))
+    for (size_t i = 0; i < s->shards.count && status == GUFO_OK; i++) {
         status = make_shard(s, i, first, error);
+        first += tensors_of(s, i);
+    }
     return status;
 }
 

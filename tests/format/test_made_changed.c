@@ -10,7 +10,7 @@ typedef struct fickle {
     bool other_shape, long_names, empty;
     gufo_status status; /* of reading rows */
     const gufo_error *reason;
-    unsigned reads;
+    unsigned reads, patience;
 } fickle;
 
 static bool entry_at(void *context, uint64_t index, gufo_entry *out)
@@ -272,6 +272,45 @@ static void test_longer_names(void **state)
     gufo_close(model);
 }
 
+/* An alignment that becomes another entry, with a value that no alignment has, at each look. */
+static bool turning_entry_at(void *context, uint64_t index, gufo_entry *out)
+{
+    fickle *f = context;
+    bool turned = f->reads++ >= f->patience;
+
+    (void)index;
+    out->key = gufo_str_of(turned ? "x.number" : "general.alignment");
+    out->value = (gufo_value){.type = GUFO_VALUE_UINT32, .as.u = turned ? 12345 : 64};
+    return true;
+}
+
+static void test_alignment(void **state)
+{
+    unsigned opened = 0, refused = 0;
+
+    (void)state;
+    for (unsigned patience = 1; patience < 8; patience++) {
+        fickle f = steady();
+        gufo_provider provider = provider_of(&f);
+        gufo_error error = no_error();
+        gufo_model *model;
+
+        f.patience = patience;
+        provider.entry_count = 1;
+        provider.entry_at = turning_entry_at;
+        model = gufo_open_provider(&provider, NULL, &error);
+        if (model != NULL) {
+            uint32_t alignment = gufo_model_facts(model).alignment;
+
+            check(alignment == 64 || alignment == GUFO_DEFAULT_ALIGNMENT, "%u after %u looks",
+                  alignment, patience);
+        }
+        *(model != NULL ? &opened : &refused) += 1;
+        gufo_close(model);
+    }
+    check(opened > 0 && refused > 0, "%u opened, %u refused", opened, refused);
+}
+
 static void test_empty(void **state)
 {
     fickle f = steady();
@@ -397,10 +436,11 @@ static void test_source_errors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lost),        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_other_shape), cmocka_unit_test(test_longer_names),
-        cmocka_unit_test(test_empty),       cmocka_unit_test(test_claims),
-        cmocka_unit_test(test_errors),      cmocka_unit_test(test_source_errors),
+        cmocka_unit_test(test_lost),          cmocka_unit_test(test_changes),
+        cmocka_unit_test(test_other_shape),   cmocka_unit_test(test_longer_names),
+        cmocka_unit_test(test_alignment),     cmocka_unit_test(test_empty),
+        cmocka_unit_test(test_claims),        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_source_errors),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -185,7 +185,7 @@ static void test_wrong_lists(void **state)
         bytes from[4];
         gufo_source sources[4];
         gufo_input inputs[4];
-        char names[4][8];
+        char names[4][32];
         gufo_error error = no_error();
 
         for (size_t i = 0; i < rows[r].count; i++) {

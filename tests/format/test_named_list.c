@@ -188,7 +188,7 @@ static void test_reserve(void **state)
 /* A name in a mapping may be overwritten: its record can still be removed, and nothing else is. */
 static void test_overwritten_names(void **state)
 {
-    char names[20][4];
+    char names[20][16];
     named_list list;
     uint64_t slot;
 

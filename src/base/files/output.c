@@ -311,8 +311,9 @@ gufo_status output_write_at(int fd, uint64_t offset, const void *data, size_t si
         if (n <= 0)
             return fail_io(error, n < 0 ? errno : ENOSPC, "cannot write");
         bytes += n;
-        offset += offset != GUFO_NO_OFFSET ? (uint64_t)n : 0;
         size -= (size_t)n;
+        if (offset != GUFO_NO_OFFSET)
+            offset += (uint64_t)n;
     }
     return GUFO_OK;
 }

@@ -13,6 +13,7 @@
 
 CODER(F32, copy_numbers(values, blocks, elements, sizeof *values, HOST_IS_BIG_ENDIAN),
       copy_numbers(blocks, row->values, row->columns, sizeof *row->values, HOST_IS_BIG_ENDIAN))
+
 void KERNEL(decode_F64)(const uint8_t *blocks, uint64_t elements, float *values)
 {
     for (uint64_t i = 0; i < elements; i++, blocks += sizeof(double)) {

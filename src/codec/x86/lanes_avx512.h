@@ -57,7 +57,7 @@ OPERATION(mask, greater_equal, (floats a, floats b), _mm512_cmp_ps_mask(a, b, _C
 OPERATION(mask, equal, (floats a, floats b), _mm512_cmp_ps_mask(a, b, _CMP_EQ_OQ))
 OPERATION(mask, ints_equal, (ints a, ints b), _mm512_cmpeq_epi32_mask((__m512i)a, (__m512i)b))
 OPERATION(mask, ints_greater, (ints a, ints b), _mm512_cmpgt_epi32_mask((__m512i)a, (__m512i)b))
-OPERATION(mask, both, (mask a, mask b), (mask)(a &b))
+OPERATION(mask, both, (mask a, mask b), (mask)((a) & (b)))
 OPERATION(mask, either, (mask a, mask b), (mask)(a | b))
 OPERATION(mask, not, (mask a), (mask)~a)
 OPERATION(bool, any, (mask a), a != 0)

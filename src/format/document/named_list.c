@@ -244,20 +244,21 @@ bool named_list_remove_name(named_list *list, gufo_str name)
 
 uint64_t named_list_remove_all(named_list *list, gufo_select_fn *select, void *context)
 {
-    uint64_t before = list->count;
+    uint64_t removed = 0;
 
     sweep(list);
     for (uint64_t i = 0; i < list->items.count; i++) {
         named *record = named_list_slot(list, i);
 
         record->gone = select == NULL || select(context, record->name);
-        list->count -= record->gone;
+        removed += record->gone;
     }
-    for (uint64_t i = 0; before > list->count && i < list->items.count; i++)
+    list->count -= removed; /* now: `select` may look at the list */
+    for (uint64_t i = 0; removed > 0 && i < list->items.count; i++)
         if (named_list_slot(list, i)->gone)
             drop(list, named_list_slot(list, i));
     sweep(list);
-    return before - list->count;
+    return removed;
 }
 
 gufo_status named_list_check_rename(const named_list *list, gufo_str from, gufo_str to,

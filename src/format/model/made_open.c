@@ -97,7 +97,9 @@ static gufo_status find_alignment(made *m, gufo_error *error)
     m->alignment = GUFO_DEFAULT_ALIGNMENT;
     if (!made_entry_find(m, gufo_str_of(GUFO_ALIGNMENT_KEY), &entry))
         return GUFO_OK;
-    status = content_check_value(entry.key, &entry.value, CONTENT_AS_READ, error);
+    /* Not by entry.key: a provider may give another one each time that it is asked. */
+    status =
+        content_check_value(gufo_str_of(GUFO_ALIGNMENT_KEY), &entry.value, CONTENT_AS_READ, error);
     if (status != GUFO_OK)
         return status;
     m->alignment = (uint32_t)entry.value.as.u;

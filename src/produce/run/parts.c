@@ -116,16 +116,21 @@ static bool has_its_name(const targets *t, uint32_t index)
     return same;
 }
 
-/* Whether there is a .part file.  Stopped between the two steps of naming, a file has both names: it
- * loses this one. */
-static bool has_part(const targets *t, uint32_t index)
+/* Stopped between the two steps of naming, a file has both names: it loses that of a .part file. */
+static void drop_second_name(const targets *t, uint32_t index)
 {
     struct stat part, target;
 
-    if (lstat(t->parts[index], &part) != 0)
-        return false;
-    return stat(t->files[index].target, &target) != 0 || target.st_dev != part.st_dev ||
-           target.st_ino != part.st_ino || disk_unlink(t->parts[index]) != 0;
+    if (lstat(t->parts[index], &part) == 0 && stat(t->files[index].target, &target) == 0 &&
+        target.st_dev == part.st_dev && target.st_ino == part.st_ino)
+        (void)disk_unlink(t->parts[index]);
+}
+
+static bool has_part(const targets *t, uint32_t index)
+{
+    struct stat part;
+
+    return lstat(t->parts[index], &part) == 0;
 }
 
 static gufo_status open_complete(targets *t, uint32_t index, gufo_error *error)
@@ -133,6 +138,7 @@ static gufo_status open_complete(targets *t, uint32_t index, gufo_error *error)
     output *file = &t->files[index];
     gufo_status status;
 
+    drop_second_name(t, index);
     if (has_part(t, index) || !has_its_name(t, index)) {
         status = check_part(t, index, error);
         return status == GUFO_OK ? reserve_again(t, index, error) : status;

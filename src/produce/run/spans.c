@@ -69,7 +69,7 @@ gufo_status spans_run(targets *t, struct work *w, uint64_t from, gufo_error *err
     return status;
 }
 
-/* An input that changed meanwhile may have been read half old and half new. */
+/* Nothing gets its name before the inputs are known to be as they were. */
 gufo_status spans_finish(targets *t, struct work *w, gufo_error *error)
 {
     gufo_status status = spans_run(t, w, 0, error);

@@ -1,5 +1,4 @@
 /* The facts about a model that recipes ask for, from its metadata. */
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "quant/recipes/recipe.h"
