@@ -137,12 +137,16 @@ static bool arch_tensor_row(const char *arch, size_t index, catalogue_row *out)
 {
     size_t count;
     const gufo_arch_tensor *tensors = gufo_arch_tensors(arch, &count);
-    catalogue_row all = {.cells = {"", "", "", "", ""}};
+    const catalogue_row none = {.cells = {"", "", "", "", ""}};
+    catalogue_row all;
+    size_t i = 0;
 
     if (tensors == NULL || index >= count)
         return false;
-    for (size_t i = 0; tensor_row(i, &all) && strcmp(all.cells[0], tensors[index].name) != 0;)
+    while (tensor_row(i, &all) && strcmp(all.cells[0], tensors[index].name) != 0)
         i++;
+    if (!tensor_row(i, &all))
+        all = none;
     *out =
         (catalogue_row){.cells = {tensors[index].name, need_names[tensors[index].need],
                                   either(tensors[index].shape, all.cells[2]),

@@ -58,7 +58,7 @@ static bool read_unit(reader *r, uint32_t *unit)
 {
     char digits[5];
 
-    snprintf(digits, sizeof digits, "%s", r->at);
+    snprintf(digits, sizeof digits, "%.4s", r->at);
     digits[strspn(digits, "0123456789abcdefABCDEF")] = '\0';
     r->at += strlen(digits);
     *unit = (uint32_t)strtoul(digits, NULL, 16);

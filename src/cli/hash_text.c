@@ -8,30 +8,42 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A text that moves leaves nothing behind: it may be a password. */
+static bool grow(gufo_str *text, size_t room)
+{
+    char *longer = malloc(room);
+
+    if (longer == NULL)
+        return false;
+    if (text->len > 0)
+        memcpy(longer, text->data, text->len);
+    hash_text_free(&(gufo_str){text->data, text->len});
+    text->data = longer;
+    return true;
+}
+
 static bool read_stream(FILE *in, const char *path, size_t most, gufo_str *text)
 {
-    size_t used = 0, got;
-    char *data = NULL;
+    size_t room = 0, got;
 
     do {
-        size_t room = 2 * used + 4096;
-        char *longer = used <= most ? realloc(data, room) : NULL;
-
-        if (longer == NULL) {
-            report_message(path, used <= most ? "out of memory" : "the text is too long");
-            free(data);
+        if (text->len == room) {
+            room = 2 * room + 4096;
+            if (!grow(text, room)) {
+                report_memory(path);
+                return false;
+            }
+        }
+        got = fread((char *)text->data + text->len, 1, room - text->len, in);
+        text->len += got;
+        if (text->len > most) {
+            report_message(path, "the text is too long");
             return false;
         }
-        data = longer;
-        got = fread(data + used, 1, room - used, in);
-        used += got;
     } while (got > 0);
-    *text = (gufo_str){data, used};
-    if (!ferror(in))
-        return true;
-    report_system(path, errno);
-    hash_text_free(text);
-    return false;
+    if (ferror(in))
+        report_system(path, errno);
+    return !ferror(in);
 }
 
 bool hash_text_read(const char *path, size_t most, gufo_str *text)
@@ -47,6 +59,8 @@ bool hash_text_read(const char *path, size_t most, gufo_str *text)
     }
     (void)setvbuf(in, NULL, _IONBF, 0); /* no second copy, which would never be wiped */
     read = read_stream(in, path, most, text);
+    if (!read)
+        hash_text_free(text);
     if (!is_stdin)
         (void)fclose(in);
     return read;

@@ -79,7 +79,7 @@ static decimal shortest_slow(double value, const float_width *width)
     bool power_of_two = frexp(value, &ignored) == 0.5;
     decimal d = round_to_digits(value, count);
 
-    while (!reads_back(d, value, width) && count < width->most_digits) {
+    while (count < width->most_digits && !reads_back(d, value, width)) {
         d.digits++;
         if (!power_of_two || !reads_back(d, value, width))
             d = round_to_digits(value, ++count);

@@ -66,6 +66,15 @@ static uint64_t sense_of(const verifier *v, gufo_str file)
     return sense;
 }
 
+static bool all_are_about(const verifier *v, gufo_str file)
+{
+    uint64_t i = 0;
+
+    while (i < v->count && is_about(v->lines[i].name, file))
+        i++;
+    return i == v->count;
+}
+
 /* The FILE of a manifest about one: a beginning that all names have, up to a colon or to the end of
  * the shortest name.  Where several are possible, the one that makes most sense; false if there is
  * none. */
@@ -86,7 +95,7 @@ static bool find_common(verifier *v)
         if (len < shortest.len && shortest.data[len] != ':')
             continue;
         tries++;
-        if (lines_about(v, file) < v->count)
+        if (!all_are_about(v, file))
             continue;
         sense = sense_of(v, file);
         if (!found || sense > best) {

@@ -93,7 +93,7 @@ static gufo_form malformed(const reader *r, gufo_str part, const char *reason)
 }
 
 /* The expression cannot continue like this. */
-static bool refuse(reader *r, gufo_str part, const char *reason)
+static bool misread(reader *r, gufo_str part, const char *reason)
 {
     r->fault = malformed(r, part, reason);
     return false;
@@ -214,7 +214,7 @@ static bool read_id(reader *r, gufo_str word)
     if (!exception && id.data[id.len - 1] == '+')
         id.len--;
     if (!is_name(id) || str_begins_folded(id, "LicenseRef-"))
-        return refuse(r, word, exception ? "is not an exception id" : "is not a license id");
+        return misread(r, word, exception ? "is not an exception id" : "is not a license id");
     look_up(r, exception ? &exception_list : &license_list, word, id);
     return true;
 }
@@ -237,7 +237,7 @@ static bool read_operator(reader *r, gufo_str word, const char *name)
     bool with = name[0] == 'W';
 
     if (r->expected != OPERATOR && (with || r->expected != OPERATOR_NOT_WITH))
-        return refuse(r, word, reasons[r->expected]);
+        return misread(r, word, reasons[r->expected]);
     if (!gufo_str_equal(word, gufo_str_of(name))) {
         gufo_form small = form_fault(GUFO_FORM_VARIANT, r->text, word,
                                      "is an operator that is not in upper case");
@@ -254,9 +254,9 @@ static bool read_parenthesis(reader *r, gufo_str word)
     bool opens = word.data[0] == '(';
 
     if (opens ? r->expected != LICENSE : r->expected == LICENSE || r->expected == EXCEPTION)
-        return refuse(r, word, reasons[r->expected]);
+        return misread(r, word, reasons[r->expected]);
     if (!opens && r->open == 0)
-        return refuse(r, word, "closes no parenthesis");
+        return misread(r, word, "closes no parenthesis");
     if (opens && r->open == 0)
         r->outermost = word;
     r->open += opens ? 1 : (size_t)-1;
@@ -275,12 +275,12 @@ static bool read_word(reader *r, gufo_str word)
     if (first == '(' || first == ')')
         return read_parenthesis(r, word);
     if (!is_word_character(first))
-        return refuse(r, word, "is not part of a license expression");
+        return misread(r, word, "is not part of a license expression");
     if (name != NULL)
         return read_operator(r, word, name);
     if (r->expected == LICENSE || r->expected == EXCEPTION)
         return read_id(r, word);
-    (void)refuse(r, word, reasons[r->expected]);
+    (void)misread(r, word, reasons[r->expected]);
     /* The whole may be one id with a blank in it: "Apache 2.0". */
     if (is_name(word) && nearest_find(r->text, listed_name, licenses, license_list.count, &index))
         form_hint(&r->fault, gufo_str_of(licenses[index].id));

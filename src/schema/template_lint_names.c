@@ -8,13 +8,14 @@
 static const risky_names attributes[] = {
     {GUFO_TEMPLATE_INTERNAL,
      0,
-     {"mro",           "func_globals", "func_code", "func_closure", "func_dict",
-      "func_defaults", "im_class",     "im_func",   "im_self",      "gi_frame",
-      "gi_code",       "gi_yieldfrom", "cr_frame",  "cr_code",      "ag_frame",
-      "ag_code",       "tb_frame",     "tb_next",   "f_globals",    "f_locals",
-      "f_builtins",    "f_code",       "f_back",    "co_code",      "_TemplateReference__context",
-      "_context",      "_environment", "_func",     "_iterator",    "_Macro__arguments",
-      "_module",       "_recurse"}},
+     {"mro", "func_globals", "func_code", "func_closure", "func_dict", "func_defaults", "im_class",
+      "im_func", "im_self", "gi_frame", "gi_code", "gi_yieldfrom", "cr_frame", "cr_code",
+      "ag_frame", "ag_code"}},
+    {GUFO_TEMPLATE_INTERNAL,
+     0,
+     {"tb_frame", "tb_next", "f_globals", "f_locals", "f_builtins", "f_code", "f_back", "co_code",
+      "_TemplateReference__context", "_context", "_environment", "_func", "_iterator",
+      "_Macro__arguments", "_module", "_recurse"}},
     {GUFO_TEMPLATE_ACCESS,
      0,
      {"import_module", "import_string", "load_module", "from_pyfile", "popen", "Popen",
@@ -44,10 +45,9 @@ static const risky_names variables[] = {
 enum {
     ATTRIBUTE_GROUPS = sizeof attributes / sizeof *attributes,
     VARIABLE_GROUPS = sizeof variables / sizeof *variables,
-    GROUP_BITS = 16, /* one for each name of a group of variables */
 };
 
-_Static_assert(VARIABLE_GROUPS *GROUP_BITS <= 64, "one bit each");
+_Static_assert(VARIABLE_GROUPS *RISKY_NAMES <= 64, "one bit for each name of a group");
 
 /* The group of a name, and its number there; NULL if it is in none. */
 static const risky_names *find(const risky_names *groups, size_t count, gufo_str name,
@@ -69,7 +69,7 @@ const risky_names *lint_find_variable(gufo_str name, uint64_t *bit)
     const risky_names *group = find(variables, VARIABLE_GROUPS, name, &number);
 
     if (group != NULL)
-        *bit = UINT64_C(1) << ((size_t)(group - variables) * GROUP_BITS + number);
+        *bit = UINT64_C(1) << ((size_t)(group - variables) * RISKY_NAMES + number);
     return group;
 }
 

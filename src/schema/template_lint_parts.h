@@ -89,7 +89,7 @@ enum {
     NAME_OWN = 4     /* not if the template defines a variable or macro of this name */
 };
 
-enum { RISKY_NAMES = 32 };
+enum { RISKY_NAMES = 16 };
 
 /* Names that are risky alike. */
 typedef struct risky_names {
