@@ -9,6 +9,10 @@
 #include "base/files/disk.h"
 #include "base/files/output.h"
 
+/* Linux copies in steps of this size from where it begins.  Steps that begin at its multiples in the
+ * target go into large pages of the cache; others take half as long again, and to write them back, too. */
+enum { COPY_STEP = 64 * 1024 };
+
 /* A stretch that is still to be moved. */
 typedef struct stretch {
     int from_fd, to_fd;
@@ -63,6 +67,7 @@ gufo_status move_bytes(const source *input, uint64_t from, uint64_t size, int to
     *read_failed = false;
     if (input->fd >= 0 && !input->sequential) {
         share(&s);
+        copy(&s, (COPY_STEP - s.to % COPY_STEP) % COPY_STEP);
         copy(&s, s.size);
     }
     while (s.size > 0 && status == GUFO_OK) {
