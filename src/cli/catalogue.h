@@ -59,7 +59,7 @@ const catalogue *catalogue_find(const char *name);
 /* The row that a word names, even by a name that means many. */
 bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out);
 
-/* What stands for the architecture at the front of a key. */
+/* The placeholder for the architecture at the front of a key. */
 #define CATALOGUE_ARCH_PLACE "{arch}."
 
 /* The next architecture that uses a row, by its name; *next is 0 at first.  NULL at the end. */

@@ -16,7 +16,7 @@ typedef struct copying {
     const char *type_hint; /* what helps against an element type that cannot be; NULL: nothing */
     gufo_model *model;
     gufo_job *plan;
-    int code; /* why there is no plan; CODE_OK: the library refuses */
+    int code; /* why planning failed; CODE_OK: the library gives the error */
     progress bar;
 } copying;
 

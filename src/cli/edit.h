@@ -52,7 +52,7 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options);
 typedef struct edit_change {
     gufo_document *document;
     const edit_options *options;
-    edit_operation *operation; /* its text is KEY=REST, except where there is no key: */
+    edit_operation *operation; /* its text is KEY=REST, unless the option takes no key: */
     const char *option;        /* "--set" */
     const char *key, *rest;    /* NULL */
     gufo_error error;

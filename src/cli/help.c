@@ -58,7 +58,7 @@ static const command *find(const char *name)
 static const command *find_nearest(const char *name)
 {
     const command *nearest = NULL;
-    size_t best = strlen(name) / 2 + 1; /* with half of it wrong, the words are no longer alike */
+    size_t best = strlen(name) / 2 + 1; /* a word is not similar if half of its letters differ */
 
     for (size_t i = 0; i < command_count; i++) {
         size_t distance = text_distance(gufo_str_of(commands[i].name), gufo_str_of(name), best);

@@ -51,7 +51,7 @@ struct command_option {
     uint64_t lowest, highest;
     const char *const *words; /* the last is NULL */
     const char *example;      /* of a size */
-    const char *fallback;     /* what stands for an argument that is left out; NULL: nothing */
+    const char *fallback;     /* the value without an argument; NULL: none */
     option_reader *read;
     int letter;    /* its short form */
     bool optional; /* the argument may be left out */

@@ -36,8 +36,8 @@ void options_print_help(const struct argp *parser, const shared_options *shared,
 bool options_color(const shared_options *shared);
 
 /* GUFO_CPU from the environment, which nothing else reads, into *cpu; the best one if it is not set
- * or empty.  Returns CODE_OK, or CODE_USAGE after a report if there is no such level, or not on
- * this machine. */
+ * or empty.  Returns CODE_OK, or CODE_USAGE after a report if the level is unknown or this
+ * machine lacks it. */
 int options_cpu(gufo_cpu *cpu);
 
 #endif

@@ -389,7 +389,7 @@ static bool could_use_importance(const gufo_quantizer_tensor *tensor)
            (type->flags & GUFO_ELEMENT_WEIGHS) != 0;
 }
 
-/* What a tensor is warned of: a number of these sentences, of which the last says nothing. */
+/* Warnings about a tensor, by number; the last one is empty: no warning. */
 static const char *const warnings[] = {
     "this type cannot be made without importance data (--imatrix)",
     "a type this small gives poor results without importance data (--imatrix)",

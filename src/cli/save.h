@@ -9,7 +9,7 @@
 /* Whether the path is something that takes bytes in order and cannot be replaced by a file: a
  * device, a pipe, a socket. */
 bool save_is_stream(const char *path);
-/* Whether it is "-", or another name of a standard output that is no file: nothing else may be
+/* Whether it is "-", or another name of standard output, which is not a file: nothing else may be
  * printed there. */
 bool save_is_stdout(const char *path);
 /* Opens a stream for writing: STDOUT_FILENO for standard output, -1 with an error.  A path that has

@@ -42,8 +42,6 @@ typedef struct checker {
     gufo_error *error;
     gufo_status status;                 /* a check that runs out of memory says so here */
     uint64_t listed[SCHEMA_RULE_COUNT]; /* findings at places of which there may be many */
-    char quotes[2][GUFO_QUOTE_SIZE];    /* texts for a finding, until it is reported */
-    unsigned quote_count;
     char hint[640], more[48];
 } checker;
 
@@ -91,13 +89,7 @@ static inline finding_place with_hint(finding_place place, const char *hint)
     return place;
 }
 
-/* A string from the file as it goes into a message; good until two more are quoted. */
-static inline const char *quoted(checker *c, gufo_str text)
-{
-    return quote_name(c->quotes[c->quote_count++ % 2], text);
-}
-
-/* Tells a finding.  Strings from the file go into the message through quoted(). */
+/* Reports a finding.  Strings from the file go into the message through QUOTED(). */
 __attribute__((format(printf, 4, 5))) void schema_report(checker *c, schema_rule rule,
                                                          finding_place place, const char *format,
                                                          ...);

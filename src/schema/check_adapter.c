@@ -25,7 +25,7 @@ static void check_adapter_type(checker *c)
     else if (gufo_value_str(&entry.value, &type, NULL) == GUFO_OK &&
              !gufo_str_equal(type, gufo_str_of("lora")))
         schema_report(c, SCHEMA_ADAPTER_TYPE, at_entry(&entry),
-                      "adapter.type is %s; readers know \"lora\"", quoted(c, type));
+                      "adapter.type is %s; readers know \"lora\"", QUOTED(type));
 }
 
 static void check_alpha(checker *c)
@@ -49,7 +49,7 @@ static void look_at(checker *c, const gufo_tensor *tensor, bool paired)
     if (!paired && !name_ends(tensor->name, "_norm.weight"))
         schema_report(c, SCHEMA_ADAPTER_TENSOR, at_tensor(tensor),
                       "tensor %s is neither lora_a nor lora_b of another one",
-                      quoted(c, tensor->name));
+                      QUOTED(tensor->name));
 }
 
 static void compare(checker *c, const gufo_tensor *a, const gufo_tensor *b, gufo_str base)
@@ -60,15 +60,15 @@ static void compare(checker *c, const gufo_tensor *a, const gufo_tensor *b, gufo
     if (sized && a->dims[side] != b->dims[0])
         schema_report(c, SCHEMA_ADAPTER_SHAPE, at_tensor(a),
                       "the adapter of %s has rank %" PRIu64 " in lora_a and %" PRIu64 " in lora_b",
-                      quoted(c, base), a->dims[side], b->dims[0]);
+                      QUOTED(base), a->dims[side], b->dims[0]);
     else if (sized && (a->dims[2] != b->dims[2] || a->dims[3] != b->dims[3]))
         schema_report(c, SCHEMA_ADAPTER_SHAPE, at_tensor(a),
                       "the adapter of %s is for %" PRIu64 " matrices in lora_a and %" PRIu64
                       " in lora_b",
-                      quoted(c, base), a->dims[2] * a->dims[3], b->dims[2] * b->dims[3]);
+                      QUOTED(base), a->dims[2] * a->dims[3], b->dims[2] * b->dims[3]);
     if (c->tensor_count > 0 && !gufo_tensor_info_find(base, NULL))
         schema_report(c, SCHEMA_ADAPTER_BASE, at_tensor(a),
-                      "the adapter changes tensor %s, whose name is not known", quoted(c, base));
+                      "the adapter changes tensor %s, whose name is not known", QUOTED(base));
 }
 
 void schema_check_adapter(checker *c)

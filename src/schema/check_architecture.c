@@ -181,7 +181,7 @@ static void check_zeros(checker *c, const char *part)
             (rows[i].counts == NULL || rows[i].counts(c, part, rows[i].name)))
             schema_report(c, SCHEMA_COUNT_ZERO, at_entry(&entry),
                           "key %s is 0; readers divide by it or need at least one",
-                          quoted(c, entry.key));
+                          QUOTED(entry.key));
 }
 
 static void report_length(checker *c, const gufo_entry *entry, uint64_t blocks,
@@ -196,7 +196,7 @@ static void report_length(checker *c, const gufo_entry *entry, uint64_t blocks,
     schema_report(c, SCHEMA_PER_LAYER_LENGTH, place,
                   "key %s has %" PRIu64 " elements, one for each block, but there are %" PRIu64
                   " blocks",
-                  quoted(c, entry->key), count, blocks);
+                  QUOTED(entry->key), count, blocks);
 }
 
 /* Lists with an element for each block. */
@@ -244,7 +244,7 @@ static void check_experts(checker *c)
     if (used > count || (used == 0 && count > 0))
         schema_report(c, SCHEMA_EXPERT_COUNT, at_entry(&used_entry),
                       "key %s is %" PRIu64 ", but there are %" PRIu64 " experts to use",
-                      quoted(c, used_entry.key), used, count);
+                      QUOTED(used_entry.key), used, count);
 }
 
 /* ---- heads ---------------------------------------------------------------------------------- */
@@ -269,7 +269,7 @@ static void check_groups(checker *c, const gufo_entry *heads, const gufo_entry *
         schema_report(c, SCHEMA_HEAD_COUNT, at_entry(groups),
                       "key %s is %" PRIu64 ", which does not divide the %" PRIu64
                       " heads of %s (block %" PRIu64 ")",
-                      quoted(c, groups->key), group, head, quoted(c, heads->key), i);
+                      QUOTED(groups->key), group, head, QUOTED(heads->key), i);
         return;
     }
 }
@@ -287,7 +287,7 @@ static void check_head_length(checker *c, const gufo_entry *heads, uint64_t embe
         schema_report(c, SCHEMA_HEAD_COUNT, at_entry(heads),
                       "key %s is %" PRIu64 ", which does not divide the embedding length %" PRIu64
                       ", and no key gives the length of a head (block %" PRIu64 ")",
-                      quoted(c, heads->key), head, embedding, i);
+                      QUOTED(heads->key), head, embedding, i);
         return;
     }
 }
@@ -318,13 +318,13 @@ static void check_rope_dimensions(checker *c)
         return;
     if (rotated % 2 != 0)
         schema_report(c, SCHEMA_ROPE_DIMENSIONS, at_entry(&entry),
-                      "key %s is %" PRIu64 "; numbers are rotated in pairs", quoted(c, entry.key),
+                      "key %s is %" PRIu64 "; numbers are rotated in pairs", QUOTED(entry.key),
                       rotated);
     else if (absence_matters(c) && arch_value(c, gufo_str_of("key_length"), 0, &length) &&
              rotated > length)
         schema_report(c, SCHEMA_ROPE_DIMENSIONS, at_entry(&entry),
                       "key %s is %" PRIu64 ", but a key of a head has only %" PRIu64 " numbers",
-                      quoted(c, entry.key), rotated, length);
+                      QUOTED(entry.key), rotated, length);
 }
 
 /* Also not above zero if it is not a number. */
@@ -339,7 +339,7 @@ static void check_rope_bases(checker *c)
         if (part_float(c, "", bases[i], &entry, &base) && base <= 0)
             schema_report(c, SCHEMA_ROPE_BASE, at_entry(&entry),
                           "key %s is %g; frequencies are powers of a base above 0",
-                          quoted(c, entry.key), base);
+                          QUOTED(entry.key), base);
 }
 
 /* ---- other numbers -------------------------------------------------------------------------- */
@@ -358,7 +358,7 @@ static void check_epsilons(checker *c, const char *part)
             (epsilon < 0 || epsilon > highest || (epsilon <= 0 && is_needed(c, part, epsilons[i]))))
             schema_report(c, SCHEMA_EPSILON, at_entry(&entry),
                           "key %s is %g; it should be a small number above 0, such as 0.00001",
-                          quoted(c, entry.key), epsilon);
+                          QUOTED(entry.key), epsilon);
 }
 
 /* Lists are left out: some have an infinite element where nothing is cut off. */
@@ -373,7 +373,7 @@ static void check_finite(checker *c)
             memcmp(entry.key.data, own.data, own.len) == 0 &&
             gufo_value_f64(&entry.value, &number, NULL) == GUFO_OK && !isfinite(number))
             schema_report(c, SCHEMA_FLOAT_FINITE, one_of_many(at_entry(&entry)), "key %s is %s",
-                          quoted(c, entry.key), isnan(number) ? "not a number" : "infinite");
+                          QUOTED(entry.key), isnan(number) ? "not a number" : "infinite");
     schema_report_rest(c);
 }
 
@@ -388,7 +388,7 @@ static void check_rope_scaling(checker *c)
         schema_report(
             c, SCHEMA_ROPE_SCALING, at_entry(&entry),
             "key %s is %s; the types that readers know are none, linear, yarn and longrope",
-            quoted(c, entry.key), quoted(c, text));
+            QUOTED(entry.key), QUOTED(text));
 }
 
 /* Spec, RWKV: the only allowed value. */

@@ -45,8 +45,8 @@ static void check_form(void *context, gufo_str text, uint64_t at)
     place.offset = at + found.at;
     if (found.hint[0] != '\0')
         place.hint = schema_hint(t->c, "did you mean '%s'?", found.hint);
-    schema_report(t->c, t->form->rule, place, "%s: %s %s", quoted(t->c, t->entry->key),
-                  quoted(t->c, found.part.len > 0 ? found.part : text), found.reason);
+    schema_report(t->c, t->form->rule, place, "%s: %s %s", QUOTED(t->entry->key),
+                  QUOTED(found.part.len > 0 ? found.part : text), found.reason);
 }
 
 static void check_empty(checker *c, const gufo_entry *entry)
@@ -56,7 +56,7 @@ static void check_empty(checker *c, const gufo_entry *entry)
         schema_report(
             c, SCHEMA_TEXT_EMPTY,
             with_hint(at_entry(entry), "give it a text, or use 'gufo edit FILE --remove=KEY'"),
-            "key %s is present, but empty", quoted(c, entry->key));
+            "key %s is present, but empty", QUOTED(entry->key));
 }
 
 /* The first form that fits the key counts. */
@@ -111,7 +111,7 @@ static void check_size_label(checker *c)
         schema_report(c, SCHEMA_SIZE_LABEL,
                       with_hint(at_entry(&entry), "a size is a number and a letter, as in '7B', "
                                                   "'8x7B' or '30B-A3B'"),
-                      "general.size_label %s is not a size", quoted(c, label));
+                      "general.size_label %s is not a size", QUOTED(label));
 }
 
 /* ---- numbered groups ------------------------------------------------------------------------ */
@@ -139,11 +139,11 @@ static void report_beyond(checker *c, const numbered_group *group, const gufo_en
 {
     if (counted)
         schema_report(c, SCHEMA_GROUP_COUNT, at_entry(entry),
-                      "key %s is present, but %s is %" PRIu64, quoted(c, entry->key), group->count,
+                      "key %s is present, but %s is %" PRIu64, QUOTED(entry->key), group->count,
                       count);
     else
         schema_report(c, SCHEMA_GROUP_COUNT, at_missing(group->count),
-                      "key %s is present, but %s is missing", quoted(c, entry->key), group->count);
+                      "key %s is present, but %s is missing", QUOTED(entry->key), group->count);
 }
 
 /* `seen` has a byte for each number below `count`. */

@@ -29,10 +29,10 @@ static void look_at(checker *c, const gufo_tensor *tensor, bool paired)
     if (!paired)
         schema_report(c, SCHEMA_IMATRIX_TENSOR, at_tensor(tensor),
                       "tensor %s is neither in_sum2 nor counts of another one",
-                      quoted(c, tensor->name));
+                      QUOTED(tensor->name));
     else if (tensor->type != GUFO_TYPE_F32)
         schema_report(c, SCHEMA_IMATRIX_TYPE, at_tensor(tensor), "tensor %s has type %s, not F32",
-                      quoted(c, tensor->name), type != NULL ? type->name : "unknown");
+                      QUOTED(tensor->name), type != NULL ? type->name : "unknown");
 }
 
 /* One count for each matrix, however the dimensions are written. */
@@ -43,7 +43,7 @@ static void compare(checker *c, const gufo_tensor *sums, const gufo_tensor *coun
         schema_report(c, SCHEMA_IMATRIX_SHAPE, at_tensor(sums),
                       "tensor %s has %" PRIu64 " sums for %" PRIu64
                       " counts; each count is for the same number of sums",
-                      quoted(c, sums->name), sums->elements, counts->elements);
+                      QUOTED(sums->name), sums->elements, counts->elements);
 }
 
 void schema_check_imatrix(checker *c)

@@ -45,13 +45,13 @@ static void check_architecture_name(checker *c)
     if (str_span(c->architecture, 0, is_plain) < c->architecture.len)
         schema_report(c, SCHEMA_ARCHITECTURE_CHARACTERS, place,
                       "architecture %s has other characters than a-z and 0-9",
-                      quoted(c, c->architecture));
+                      QUOTED(c->architecture));
     if (c->arch != NULL)
         return;
     if (nearest_find(c->architecture, architecture_at, NULL, schema_arch_count(), &nearest))
         place.hint = schema_hint(c, "did you mean '%s'?", gufo_arch_at(nearest)->id);
     schema_report(c, SCHEMA_ARCHITECTURE_UNKNOWN, place, "architecture %s is not known",
-                  quoted(c, c->architecture));
+                  QUOTED(c->architecture));
 }
 
 /* ---- keys that are known -------------------------------------------------------------------- */
@@ -75,11 +75,11 @@ static void check_value(checker *c, const gufo_entry *entry, const gufo_key_info
     if (gufo_value_i64(&entry->value, &number, NULL) == GUFO_OK && number < 0 &&
         strstr(info->type, "uint") != NULL)
         schema_report(c, SCHEMA_KEY_VALUE_TYPE, at_entry(entry),
-                      "key %s is %" PRId64 ", but %s is never negative", quoted(c, entry->key),
-                      number, info->type);
+                      "key %s is %" PRId64 ", but %s is never negative", QUOTED(entry->key), number,
+                      info->type);
     else
         schema_report(c, SCHEMA_KEY_VALUE_TYPE, at_entry(entry), "key %s has type %s, not %s",
-                      quoted(c, entry->key), type_of(&entry->value, type), info->type);
+                      QUOTED(entry->key), type_of(&entry->value, type), info->type);
 }
 
 /* Keys that say how the rest of the file, or a set, is read: a slip in one of them was harmless so
@@ -100,8 +100,8 @@ static void report_contradiction(checker *c, const gufo_entry *one, const gufo_e
     schema_report(
         c, SCHEMA_KEY_CONTRADICTION,
         with_hint(at_entry(one), "remove the wrong one with 'gufo edit FILE --remove=KEY'"),
-        "keys %s and %s mean the same, but have different values", quoted(c, one->key),
-        quoted(c, other->key));
+        "keys %s and %s mean the same, but have different values", QUOTED(one->key),
+        QUOTED(other->key));
 }
 
 /* A finding that names the right key; `offer`: renaming is right. */
@@ -118,7 +118,7 @@ static void report_other_name(checker *c, schema_rule rule, const gufo_entry *en
     if (offer && !says_layout(right))
         place.fix =
             (gufo_fix){GUFO_FIX_RENAME, entry->key, {.type = GUFO_VALUE_STRING, .as.str = name}};
-    schema_report(c, rule, place, "key %s %s %s", quoted(c, entry->key), relation, quoted(c, name));
+    schema_report(c, rule, place, "key %s %s %s", QUOTED(entry->key), relation, QUOTED(name));
 }
 
 /* Some keys have a younger name that says the same in another way: only a name that should not be
@@ -244,7 +244,7 @@ static bool check_foreign(checker *c, const gufo_entry *entry, gufo_str first)
     if (c->arch != NULL)
         schema_report(c, SCHEMA_KEY_FOREIGN, at_entry(entry),
                       "key %s belongs to another architecture than that of the file, %s",
-                      quoted(c, entry->key), quoted(c, c->architecture));
+                      QUOTED(entry->key), QUOTED(c->architecture));
     return true;
 }
 
@@ -257,12 +257,12 @@ static void check_prefix(checker *c, const gufo_entry *entry, gufo_str first)
     if (first.len == entry->key.len)
         schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
                       "key %s is not known and has no prefix that names its owner",
-                      quoted(c, entry->key));
+                      QUOTED(entry->key));
     else if (str_is_word(first, "general tokenizer split adapter imatrix"))
         schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
                       "key %s is not known, but begins with \"%.*s.\", which belongs to the "
                       "standard",
-                      quoted(c, entry->key), (int)first.len, first.data);
+                      QUOTED(entry->key), (int)first.len, first.data);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */

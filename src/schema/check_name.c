@@ -29,7 +29,7 @@ static void check_size(checker *c, const gufo_name *name)
         return;
     schema_report(c, SCHEMA_NAME_SIZE, place_of(name->size_label),
                   "the file name has size %s, but general.size_label is %s",
-                  quoted(c, name->size_label), quoted(c, label));
+                  QUOTED(name->size_label), QUOTED(label));
 }
 
 static void check_encoding(checker *c, const gufo_name *name)
@@ -45,7 +45,7 @@ static void check_encoding(checker *c, const gufo_name *name)
     if (said != NULL && own != NULL && said != own)
         schema_report(c, SCHEMA_NAME_ENCODING, place_of(name->encoding),
                       "the file name has encoding %s, but general.file_type is %" PRIu32 " (%s)",
-                      quoted(c, name->encoding), own->id, own->name);
+                      QUOTED(name->encoding), own->id, own->name);
 }
 
 static void check_shard(checker *c, gufo_str base)
@@ -94,7 +94,7 @@ static void check_type(checker *c, const gufo_name *name)
         if (types[i].part.data != NULL && c->kind != types[i].kind &&
             gufo_str_equal(types[i].part, gufo_str_of(types[i].word)))
             schema_report(c, SCHEMA_NAME_TYPE, place_of(types[i].part),
-                          "the file name says %s, but the file is not %s", quoted(c, types[i].part),
+                          "the file name says %s, but the file is not %s", QUOTED(types[i].part),
                           types[i].what);
 }
 

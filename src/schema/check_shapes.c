@@ -98,8 +98,8 @@ static schema_rule rule_for_rows(const tensor_checker *t, uint64_t rows)
 static void report_rows(tensor_checker *t, const checked_tensor *v, uint64_t rows)
 {
     schema_report(t->c, rule_for_rows(t, rows), at_tensor(&v->tensor),
-                  "tensor %s has %" PRIu64 " rows for %" PRIu64 " tokens",
-                  quoted(t->c, v->tensor.name), rows, t->vocabulary);
+                  "tensor %s has %" PRIu64 " rows for %" PRIu64 " tokens", QUOTED(v->tensor.name),
+                  rows, t->vocabulary);
 }
 
 /* A count of 0, as of heads in a block without attention, says nothing about a tensor that exists.
@@ -130,7 +130,7 @@ void schema_tensor_shape(tensor_checker *t, const checked_tensor *v)
         report_rows(t, v, rows);
     else
         schema_report(t->c, rule_for_shape(t), at_tensor(&v->tensor),
-                      "tensor %s has the shape %s, not %s: %s", quoted(t->c, v->tensor.name),
+                      "tensor %s has the shape %s, not %s: %s", QUOTED(v->tensor.name),
                       dims_of(v->tensor.dims, v->tensor.n_dims).text, dims_of(expected, count).text,
                       shape);
 }

@@ -16,7 +16,7 @@ static void check_shard(checker *c, size_t shard)
             gufo_metadata_find_str(c->model, entry.key, &first) &&
             !schema_same_value(&entry.value, &first.value))
             schema_report(c, SCHEMA_SHARD_METADATA, place,
-                          "key %s has another value than in the first shard", quoted(c, entry.key));
+                          "key %s has another value than in the first shard", QUOTED(entry.key));
     }
 }
 

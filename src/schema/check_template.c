@@ -29,7 +29,7 @@ static bool report_lint(void *context, const template_finding *finding)
         place.hint = "render it in a sandbox only, or replace it with 'gufo edit FILE "
                      "--set-file=KEY=PATH'";
     schema_report(l->c, dangerous ? SCHEMA_TEMPLATE_DANGER : SCHEMA_TEMPLATE_SYNTAX, place,
-                  "%s, line %zu, column %zu: %s", quoted(l->c, l->entry->key), finding->line,
+                  "%s, line %zu, column %zu: %s", QUOTED(l->entry->key), finding->line,
                   finding->column, finding->message);
     return --l->left > 0;
 }

@@ -78,7 +78,7 @@ static void report_unknown(tensor_checker *t, const checked_tensor *v)
                         (int)other.len, other.data, (int)(name.len - after), name.data + after);
     }
     schema_report(t->c, SCHEMA_TENSOR_UNKNOWN, place,
-                  "tensor %s has a name that is not known for architecture %s", quoted(t->c, name),
+                  "tensor %s has a name that is not known for architecture %s", QUOTED(name),
                   t->c->arch->id);
 }
 
@@ -91,7 +91,7 @@ static void check_name(tensor_checker *t, const checked_tensor *v)
     else if (arch_row(t, v->name.match.info) == NULL)
         schema_report(t->c, SCHEMA_TENSOR_FOREIGN, at_tensor(&v->tensor),
                       "tensor %s is known (%s), but not for architecture %s",
-                      quoted(t->c, v->tensor.name), v->name.match.info->summary, t->c->arch->id);
+                      QUOTED(v->tensor.name), v->name.match.info->summary, t->c->arch->id);
 }
 
 static void check_number(tensor_checker *t, const checked_tensor *v)
@@ -102,14 +102,13 @@ static void check_number(tensor_checker *t, const checked_tensor *v)
         return;
     if (gufo_tensor_find(t->c->model, v->name.text, NULL))
         schema_report(t->c, SCHEMA_BLOCK_NUMBER, at_tensor(&v->tensor),
-                      "tensor %s is %s a second time", quoted(t->c, v->tensor.name),
-                      quoted(t->c, right));
+                      "tensor %s is %s a second time", QUOTED(v->tensor.name), QUOTED(right));
     else
         schema_report(
             t->c, SCHEMA_BLOCK_NUMBER,
             with_hint(at_tensor(&v->tensor), "use 'gufo edit FILE --rename-tensor=OLD=NEW'"),
             "tensor %s has zeros before the number of its block; readers look for %s",
-            quoted(t->c, v->tensor.name), quoted(t->c, right));
+            QUOTED(v->tensor.name), QUOTED(right));
 }
 
 /* ---- types ---------------------------------------------------------------------------------- */
@@ -145,12 +144,12 @@ static void check_type(tensor_checker *t, const checked_tensor *v)
         schema_report(t->c, SCHEMA_VECTOR_QUANTIZED, at_tensor(&v->tensor),
                       "tensor %s is a vector or a norm, but of quantized type %s; readers "
                       "expect floats",
-                      quoted(t->c, v->tensor.name), type->name);
+                      QUOTED(v->tensor.name), type->name);
     if (is_integer(v->tensor.type) && t->c->arch != NULL && v->name.known &&
         !holds_integers(v->name.match.info))
         schema_report(t->c, SCHEMA_TENSOR_TYPE, at_tensor(&v->tensor),
                       "tensor %s has type %s; weights are floats or quantized",
-                      quoted(t->c, v->tensor.name), type->name);
+                      QUOTED(v->tensor.name), type->name);
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ static void report_unknown(checker *c, schema_rule rule, const gufo_entry *entry
         place.hint = schema_hint(c, "use 'gufo edit FILE --set-string=%.*s=%s'",
                                  (int)entry->key.len, entry->key.data, name_at(NULL, nearest).data);
     schema_report(c, rule, place, "%.*s %s is not known", (int)entry->key.len, entry->key.data,
-                  quoted(c, entry->value.as.str));
+                  QUOTED(entry->value.as.str));
 }
 
 static void check_model(checker *c, vocabulary *v)
@@ -140,7 +140,7 @@ static void report_number(checker *c, schema_rule rule, const gufo_entry *entry,
                           uint64_t tokens)
 {
     schema_report(c, rule, at_entry(entry), "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
-                  quoted(c, entry->key), number, tokens);
+                  QUOTED(entry->key), number, tokens);
 }
 
 static void check_id_list(checker *c, const gufo_entry *entry, uint64_t tokens)
@@ -154,8 +154,8 @@ static void check_id_list(checker *c, const gufo_entry *entry, uint64_t tokens)
             first = id;
     if (wrong > 0)
         schema_report(c, SCHEMA_TOKEN_ID, at_entry(entry),
-                      "%s has %" PRIu64 "%s, but there are %" PRIu64 " tokens",
-                      quoted(c, entry->key), first, schema_and_more(c, wrong), tokens);
+                      "%s has %" PRIu64 "%s, but there are %" PRIu64 " tokens", QUOTED(entry->key),
+                      first, schema_and_more(c, wrong), tokens);
 }
 
 /* Another check reports ids that are not numbers. */

@@ -39,8 +39,8 @@ static void check_repeated(checker *c, const gufo_entry *entry, const token_list
         return;
     text = tokens->texts[tokens->again];
     schema_report(c, SCHEMA_TOKEN_REPEATED, place_of_text(entry, text),
-                  "token %" PRIu64 " is %s, as token %" PRIu64 " is%s", tokens->again,
-                  quoted(c, text), tokens->before, schema_and_more(c, tokens->repeated));
+                  "token %" PRIu64 " is %s, as token %" PRIu64 " is%s", tokens->again, QUOTED(text),
+                  tokens->before, schema_and_more(c, tokens->repeated));
 }
 
 static void check_empty(checker *c, const gufo_entry *entry, const token_list *tokens)
@@ -227,11 +227,11 @@ static void report_merges(checker *c, const gufo_entry *entry, const merge_surve
     if (s->malformed > 0)
         schema_report(c, SCHEMA_MERGE_PARTS, place_of_text(entry, s->first_malformed),
                       "merge %s is not two parts with a blank between them%s",
-                      quoted(c, s->first_malformed), schema_and_more(c, s->malformed));
+                      QUOTED(s->first_malformed), schema_and_more(c, s->malformed));
     if (s->unknown > 0)
         schema_report(c, SCHEMA_MERGE_TOKENS, place_of_text(entry, s->first_unknown),
                       "a part of merge %s, or what the parts make together, is not a token%s",
-                      quoted(c, s->first_unknown), schema_and_more(c, s->unknown));
+                      QUOTED(s->first_unknown), schema_and_more(c, s->unknown));
 }
 
 static void check_merges(checker *c, const gufo_entry *entry, const token_list *tokens)

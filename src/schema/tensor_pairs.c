@@ -24,7 +24,7 @@ static bool find_other(checker *c, const pair_rules *rules, const gufo_tensor *t
         return true;
     if (!c->options->single)
         schema_report(c, rules->pair, at_tensor(tensor), "tensor %s is present, but not %s",
-                      quoted(c, tensor->name), quoted(c, gufo_str_of(name)));
+                      QUOTED(tensor->name), QUOTED(gufo_str_of(name)));
     return false;
 }
 

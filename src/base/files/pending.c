@@ -121,7 +121,7 @@ pending_found pending_open(pending_journal *j, const char *path, uid_t owner)
     *j = (pending_journal){.fd = open(path, O_RDONLY | TRUST_OPEN_FLAGS)};
     if (j->fd < 0) {
         j->obstacle = errno == ELOOP ? "it is a symlink" : "it cannot be opened";
-        /* A name that is too long is nobody's. */
+        /* No file has a name that is too long. */
         return errno == ENOENT || errno == ENAMETOOLONG ? PENDING_NOTHING : PENDING_UNTRUSTED;
     }
     j->obstacle = fstat(j->fd, &info) != 0 ? "it cannot be examined" : trust_beside(&info, owner);

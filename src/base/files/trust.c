@@ -56,7 +56,7 @@ bool trust_is_planted(const char *path, uid_t owner)
 
     if (owner == geteuid())
         return false;
-    /* What cannot be looked at is no reason to trust. */
+    /* A folder that cannot be examined is not trusted. */
     if (!folder_of(path, folder) || stat(folder, &around) != 0)
         return true;
     return (around.st_mode & shared) == shared && owner != around.st_uid;

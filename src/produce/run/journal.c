@@ -150,7 +150,7 @@ void journal_close(journal *j, bool keep)
 
 /* ---- a new one ------------------------------------------------------------------------------ */
 
-/* What is no journal of ours can neither be continued nor replaced. */
+/* A file that is not our journal can neither be continued nor replaced. */
 static gufo_status check_replaceable(const journal *j, bool *exists, gufo_error *error)
 {
     const char *obstacle;

@@ -51,7 +51,7 @@ typedef void journal_visit(void *context, const journal_mark *mark);
  * them works on it. */
 
 /* Makes a new one; one that exists is replaced if `replace`, else GUFO_E_EXISTS.  GUFO_E_ARGUMENT
- * for what is no file of ours. */
+ * for a file that is not our journal. */
 gufo_status journal_create(journal *j, const char *path, size_t result_size,
                            const journal_identity *identity, bool replace, gufo_error *error);
 /* Opens one that exists and hands its marks to `visit`, in order.  *found is false, and nothing is
