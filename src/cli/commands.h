@@ -2,7 +2,7 @@
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
-#include "cli/command_line.h"
+#include "cli/core/command_line.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 
 #include "base/distance.h"
-#include "cli/report.h"
+#include "cli/core/report.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  *
  * Shared options may be on either side of the command. */
 #include "cli/commands.h"
-#include "cli/report.h"
-#include "cli/signals.h"
-#include "cli/stdout.h"
+#include "cli/core/report.h"
+#include "cli/core/signals.h"
+#include "cli/core/stdout.h"
 
 #include <sys/resource.h>
 

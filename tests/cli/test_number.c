@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* The command is not a library: its file is taken in as it is. */
-#include "cli/number.c"
+#include "cli/core/number.c"
 
 #define RANDOM_PATTERNS 200000
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 /* The command is not a library: its file is taken in as it is. */
-#include "cli/rename.c"
+#include "cli/validate/rename.c"
 
 enum { FILES = 3 };
 

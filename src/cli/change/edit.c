@@ -1,0 +1,318 @@
+/* gufo edit [OPTION...] FILE: other metadata, at once.
+ *
+ * The library keeps the list of changes and writes; this file reads the command line and says what
+ * went wrong.  The options that change something are kept in their order, which matters. */
+#define _GNU_SOURCE /* realpath */
+
+#include "cli/change/edit.h"
+
+#include "cli/commands.h"
+#include "cli/core/array.h"
+#include "cli/core/input.h"
+#include "cli/core/progress.h"
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+#include "cli/core/signals.h"
+#include "cli/core/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static bool add_operation(edit_options *o, edit_operation_kind kind, const char *text,
+                          const char *glob)
+{
+    edit_operation *added = array_add(&o->operations, &o->count, sizeof *added);
+
+    if (added != NULL)
+        *added = (edit_operation){.kind = kind, .text = text, .glob = glob};
+    return added != NULL;
+}
+
+static bool read_change(void *options, const option_given *given)
+{
+    return add_operation(options, (edit_operation_kind)given->option->lowest, given->text, NULL);
+}
+
+/* The option has two arguments, of which argp reads one. */
+static bool read_copy(void *options, const option_given *given)
+{
+    struct argp_state *state = given->state;
+
+    if (state->next < state->argc)
+        return add_operation(options, EDIT_COPY, given->text, state->argv[state->next++]);
+    report_usage("edit", "--copy-from needs a file and a pattern for keys");
+    return false;
+}
+
+#define CHANGE(operation) OPTION_READ(read_change), .lowest = (operation)
+
+static const char *const in_place_words[] = {[GUFO_EDIT_IN_PLACE_IF_SAFE] = "auto",
+                                             [GUFO_EDIT_IN_PLACE_ALWAYS] = "yes",
+                                             [GUFO_EDIT_IN_PLACE_NEVER] = "no",
+                                             NULL};
+
+static const command_option edit_table[] = {
+    {.help = "Changes, made in the order given:"},
+    {"set", "KEY=[TYPE:]VALUE",
+     "Set a number, bool or string; a key that exists keeps its type unless TYPE is given",
+     CHANGE(EDIT_SET)},
+    {"set-string", "KEY=TEXT", "Set a string, whatever the value looks like",
+     CHANGE(EDIT_SET_STRING)},
+    {"set-file", "KEY=PATH", "Set a string to the bytes of a file", CHANGE(EDIT_SET_FILE)},
+    {"set-json", "KEY=TYPE:JSON",
+     "Set an array, as in KEY=uint32:[1,2]; TYPE is that of its elements", CHANGE(EDIT_SET_JSON)},
+    {"remove", "GLOB", "Remove keys", CHANGE(EDIT_REMOVE)},
+    {"rename", "OLD=NEW", "Rename a key", CHANGE(EDIT_RENAME)},
+    {"rename-tensor", "OLD=NEW", "Rename a tensor", CHANGE(EDIT_RENAME_TENSOR)},
+    {"copy-from", "OTHER GLOB", "Set keys as they are in another file", OPTION_READ(read_copy)},
+    {.help = "How it is written:", .group = 2},
+    {"output", "OUT", "Write a new file and leave FILE unchanged",
+     OPTION_TEXT(edit_options, target.output), .letter = 'o', .group = 2},
+    {"in-place", "WHEN",
+     "Change FILE itself: auto (where that is safe), yes, or no (always a new file)",
+     OPTION_CHOICE(edit_options, target.in_place, in_place_words, 0), .group = 2},
+    {"reserve", "SIZE", "Leave room for later edits where the file grows",
+     OPTION_SIZE(edit_options, target.reserve, 0, "64K or 1Mi"), .group = 2},
+    {"dry-run", NULL, "Show the differences and change nothing", OPTION_FLAG(edit_options, dry_run),
+     .group = 2},
+    {"recover", NULL, "Complete an edit that was interrupted", OPTION_FLAG(edit_options, recover),
+     .group = 2},
+    {0},
+};
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+static int report_failure(const edit_options *o, const gufo_error *error)
+{
+    const char *path = o->target.output != NULL ? o->target.output : o->path;
+
+    if (error->code != GUFO_E_STOPPED)
+        return save_report(path, error);
+    report_message(path, "interrupted; nothing was changed");
+    return CODE_INTERRUPTED;
+}
+
+static int recover(const edit_options *o, bool asked)
+{
+    static const char *const results[] = {
+        [GUFO_EDIT_RECOVERED_NOTHING] = "there is nothing to recover",
+        [GUFO_EDIT_RECOVERED_OLD] = "the file is as it was before the interrupted edit",
+        [GUFO_EDIT_RECOVERED_NEW] = "the interrupted edit is complete now",
+    };
+    gufo_edit_recovery recovery;
+    gufo_error error;
+
+    if (gufo_edit_recover(o->path, NULL, &recovery, &error) != GUFO_OK)
+        return report_error(o->path, &error);
+    if (asked && !o->base.shared->quiet) {
+        text_put(stdout, gufo_str_of(o->path), TEXT_PLAIN);
+        printf(": %s\n", results[recovery]);
+    } else if (!asked && recovery != GUFO_EDIT_RECOVERED_NOTHING)
+        report_warning(o->path, "%s", results[recovery]);
+    return CODE_OK;
+}
+
+static bool is_stream(const edit_options *o)
+{
+    const char *output = o->target.output;
+
+    return output != NULL && (save_is_stdout(output) || save_is_stream(output));
+}
+
+/* To standard output, a pipe or a device, which take bytes as they come.  There is nothing to clean
+ * up, and a reader may make it wait forever: the first signal ends everything. */
+static int stream(const edit_options *o, gufo_edit *edit, const gufo_run *how)
+{
+    gufo_error error;
+    int fd = save_open_stream(o->target.output, &error);
+    bool standard = fd == STDOUT_FILENO;
+    int code = CODE_OK;
+
+    if (fd < 0)
+        return report_refusal(o->target.output, &error);
+    if (gufo_edit_stream(edit, fd, &o->target, how, &error) != GUFO_OK) {
+        /* Whoever closes a pipe has seen what it wanted. */
+        bool enough = standard && error.system == EPIPE && signals_pipe_closed();
+
+        code = enough ? CODE_OK : report_failure(o, &error);
+    }
+    if (!standard && close(fd) != 0 && code == CODE_OK)
+        code = report_system(o->target.output, errno);
+    return code;
+}
+
+static int write_file(const edit_options *o, gufo_edit *edit, const edit_report *report,
+                      const gufo_run *how)
+{
+    gufo_edit_plan plan = {0};
+    gufo_status status;
+    gufo_error error;
+    bool broken = false;
+    int code;
+
+    if (o->dry_run)
+        status = gufo_edit_plan_for(edit, &o->target, &plan, &error);
+    else {
+        signals_defer();
+        status = gufo_edit_apply(edit, &o->target, how, &plan, &broken, &error);
+    }
+    if (status == GUFO_OK) {
+        edit_report_print(report, &plan, o);
+        return CODE_OK;
+    }
+    code = report_failure(o, &error);
+    if (!broken)
+        return code;
+    report_message(o->path, "the edit is incomplete; 'gufo edit --recover %s' repairs it", o->path);
+    return CODE_FAILED;
+}
+
+/* With all changes made. */
+static int finish(const edit_options *o, gufo_edit *edit, const edit_report *report)
+{
+    progress bar;
+    gufo_run how = progress_run(&bar, o->base.shared);
+    int code;
+
+    progress_start(&bar, o->base.shared->quiet || o->dry_run);
+    if (is_stream(o) && !o->dry_run)
+        code = stream(o, edit, &how);
+    else
+        code = write_file(o, edit, report, &how);
+    progress_end(&bar);
+    return code;
+}
+
+/* Caches give blobs the name of their hash, and link to them. */
+static void warn_of_names(const edit_options *o)
+{
+    struct stat info;
+    char *path;
+
+    if (o->target.output != NULL || lstat(o->path, &info) != 0 || !S_ISLNK(info.st_mode))
+        return;
+    path = realpath(o->path, NULL);
+    report_warning(o->path, "this is a symlink; what changes is %s",
+                   path != NULL ? path : "its file");
+    free(path);
+}
+
+static int edit_opened(edit_options *o, gufo_edit *edit)
+{
+    edit_report report = {0};
+    int code = edit_apply_operations(edit, o);
+
+    if (code == CODE_OK)
+        code = edit_check_changes(edit, o);
+    if (code == CODE_OK)
+        code = edit_report_changes(&report, edit, o);
+    if (code == CODE_OK && gufo_model_facts(gufo_edit_model(edit)).version == 1)
+        report_warning(o->path, "a file of version 1 becomes one of version 3");
+    if (code == CODE_OK)
+        code = finish(o, edit, &report);
+    free(report.text);
+    return code;
+}
+
+/* Whether the output is a file that an operation reads. */
+static bool replaces_operand(const edit_options *o)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        const edit_operation *operation = &o->operations[i];
+        const char *path = operation->kind == EDIT_COPY ? operation->text : NULL;
+
+        if (operation->kind == EDIT_SET_FILE && (path = strchr(operation->text, '=')) != NULL)
+            path++;
+        if (path != NULL && save_would_replace(o->target.output, &path, 1))
+            return true;
+    }
+    return false;
+}
+
+static int edit_file(edit_options *o)
+{
+    bool reads = o->target.output != NULL;
+    gufo_edit_options options = {.flags = reads ? GUFO_EDIT_READ_ONLY : 0};
+    gufo_edit *edit;
+    gufo_error error;
+    int code;
+
+    if (o->dry_run || reads)
+        code = input_is_pending(o->path) ? CODE_FAILED : CODE_OK;
+    else
+        code = recover(o, false);
+    if (code != CODE_OK)
+        return code;
+    if (replaces_operand(o))
+        return CODE_USAGE;
+    signals_reading(o->path);
+    edit = gufo_edit_open(o->path, &options, &error);
+    if (edit != NULL) {
+        warn_of_names(o);
+        code = edit_opened(o, edit);
+    } else
+        code = report_refusal(o->path, &error);
+    gufo_edit_close(edit);
+    signals_reading(NULL);
+    return code;
+}
+
+static int check_arguments(const edit_options *o)
+{
+    if (path_is_standard(o->path))
+        return report_usage("edit", "FILE must be a file, not '-'");
+    if (o->recover && (o->count > 0 || o->target.output != NULL || o->dry_run))
+        return report_usage("edit", "--recover is for a file alone, without changes");
+    if (o->target.output != NULL && o->target.in_place == GUFO_EDIT_IN_PLACE_ALWAYS)
+        return report_usage("edit", "-o and --in-place=yes exclude each other");
+    if (!o->recover && o->count == 0 && o->target.output == NULL && o->target.reserve == 0 &&
+        o->target.in_place != GUFO_EDIT_IN_PLACE_NEVER)
+        return report_usage("edit", "there is nothing to change");
+    if (is_stream(o) && o->base.shared->json && !o->dry_run)
+        return report_usage("edit", "--json needs an output that is a file");
+    return CODE_OK;
+}
+
+static int edit_named(void *context)
+{
+    edit_options *o = context;
+    int code;
+
+    o->path = o->base.shared->args[0];
+    o->target.replace = o->base.shared->force;
+    code = check_arguments(o);
+    if (code != CODE_OK)
+        return code;
+    return o->recover ? recover(o, true) : edit_file(o);
+}
+
+static void release(void *context)
+{
+    edit_options *o = context;
+
+    for (size_t i = 0; i < o->count; i++)
+        gufo_close(o->operations[i].source);
+    free(o->operations);
+}
+
+const command_line command_edit = {
+    .operands = {"FILE", 1, 1, "one FILE is needed, and nothing else"},
+    .doc =
+        "Change the metadata of a model.\v"
+        "Tensor data is not written: the new metadata goes over the old one, or into blocks that "
+        "the file system inserts in front (ext4, XFS).  Where neither is possible or safe, gufo "
+        "writes a new file under the same name, and the system shares or copies the data.  -v "
+        "shows which.\n\n"
+        "Without TYPE a new key is a bool (true, false), an integer, a float32 or a string, as "
+        "its value looks.  An edit that was interrupted is completed by --recover FILE, or by "
+        "the next edit.",
+    COMMAND_OPTIONS(edit_table, edit_options),
+    .run = edit_named,
+    .release = release,
+};

@@ -1,0 +1,96 @@
+/* gufo edit, as its files see it.
+ *
+ *     edit.c           the command line, and the work
+ *     edit_changes.c   one change after the other
+ *     edit_values.c    --set and its kin: values from text and files
+ *     edit_json.c      --set-json: arrays
+ *     edit_report.c    the report */
+#ifndef CLI_CHANGE_EDIT_H
+#define CLI_CHANGE_EDIT_H
+
+#include "cli/core/options.h"
+#include "format/value/encode.h"
+
+#include "gufo/edit.h"
+
+typedef enum edit_operation_kind {
+    EDIT_SET,
+    EDIT_SET_STRING,
+    EDIT_SET_FILE,
+    EDIT_SET_JSON,
+    EDIT_REMOVE,
+    EDIT_RENAME,
+    EDIT_RENAME_TENSOR,
+    EDIT_COPY,
+} edit_operation_kind;
+
+/* One of the options that change something, in the order of the command line. */
+typedef struct edit_operation {
+    edit_operation_kind kind;
+    const char *text;   /* KEY=VALUE, OLD=NEW, GLOB; of EDIT_COPY the file */
+    const char *glob;   /* of EDIT_COPY */
+    gufo_model *source; /* of EDIT_COPY, while the edit lives */
+} edit_operation;
+
+typedef struct edit_options {
+    command_input base;
+    const char *path;
+    gufo_edit_target target;
+    edit_operation *operations;
+    size_t count;
+    bool dry_run, recover;
+} edit_options;
+
+/* ---- edit_changes.c ------------------------------------------------------------------------- */
+
+/* Both return the exit code, after a report if it is not CODE_OK. */
+int edit_apply_operations(gufo_edit *edit, edit_options *options);
+/* What must not be changed, or not without a word. */
+int edit_check_changes(gufo_edit *edit, const edit_options *options);
+
+/* An operation on its way into the document. */
+typedef struct edit_change {
+    gufo_document *document;
+    const edit_options *options;
+    edit_operation *operation; /* its text is KEY=REST, unless the option takes no key: */
+    const char *option;        /* "--set" */
+    const char *key, *rest;    /* NULL */
+    gufo_error error;
+} edit_change;
+
+/* What the library said, in `error`, of an option about `text`.  Returns the exit code. */
+int edit_check(const edit_change *change, const char *text, gufo_status status);
+
+/* ---- edit_values.c -------------------------------------------------------------------------- */
+
+/* Each returns the exit code. */
+int edit_set(edit_change *change);
+int edit_set_string(edit_change *change);
+int edit_set_file(edit_change *change);
+int edit_set_json(edit_change *change);
+
+/* ---- edit_json.c ---------------------------------------------------------------------------- */
+
+#define EDIT_JSON_MESSAGE 160
+
+/* A value of `type` in JSON, or an array of such values, or arrays of arrays; what it points to is
+ * in `to`, whose buffer is to be freed in any case.  False, with the reason in `message`, for text
+ * that is not JSON or does not fit the type. */
+bool edit_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
+                    char message[EDIT_JSON_MESSAGE]);
+
+/* ---- edit_report.c -------------------------------------------------------------------------- */
+
+/* The report of an edit: the differences are recorded before the file changes. */
+typedef struct edit_report {
+    char *text;
+    size_t len;
+} edit_report;
+
+/* Writes the differences down, in the form that the options ask for.  Returns the exit code. */
+int edit_report_changes(edit_report *report, gufo_edit *edit, const edit_options *options);
+/* Prints it, and how they got or would get into the file. */
+void edit_report_print(const edit_report *report, const gufo_edit_plan *plan,
+                       const edit_options *options);
+
+#endif

@@ -1,0 +1,181 @@
+/* The changes that the options ask for, in their order, and what is said against them. */
+#include "cli/change/edit.h"
+
+#include "cli/core/glob.h"
+#include "cli/core/input.h"
+#include "cli/core/report.h"
+#include "format/document/document.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one change ----------------------------------------------------------------------------- */
+
+int edit_check(const edit_change *c, const char *text, gufo_status status)
+{
+    if (status == GUFO_OK)
+        return CODE_OK;
+    report_message(c->options->path, "%s %s: %s", c->option, text, c->error.message);
+    return status == GUFO_E_MEMORY ? CODE_FAILED : CODE_USAGE;
+}
+
+/* `context` points to the pattern. */
+static bool matches(void *context, gufo_str key)
+{
+    return glob_matches(*(const char *const *)context, key);
+}
+
+static int remove_keys(edit_change *c)
+{
+    uint64_t removed;
+
+    gufo_document_remove(c->document, matches, &c->operation->text, &removed);
+    if (removed == 0)
+        report_warning(c->options->path, "--remove %s: there is no such key", c->operation->text);
+    return CODE_OK;
+}
+
+static int rename_one(edit_change *c)
+{
+    bool is_tensor = c->operation->kind == EDIT_RENAME_TENSOR;
+    gufo_str from = gufo_str_of(c->key), to = gufo_str_of(c->rest);
+
+    return edit_check(c, c->operation->text,
+                      (is_tensor ? gufo_document_rename_tensor
+                                 : gufo_document_rename)(c->document, from, to, &c->error));
+}
+
+static int copy_keys(edit_change *c)
+{
+    const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
+    edit_operation *operation = c->operation;
+    uint64_t copied;
+    int code;
+
+    if (input_is_pending(operation->text))
+        return CODE_FAILED;
+    operation->source = gufo_open(operation->text, &just_this, &c->error);
+    if (operation->source == NULL)
+        return report_error(operation->text, &c->error);
+    code = edit_check(c, operation->text,
+                      gufo_document_copy_entries(c->document, operation->source, matches,
+                                                 &operation->glob, &copied, &c->error));
+    if (code == CODE_OK && copied == 0)
+        report_warning(operation->text, "there is no key '%s'", operation->glob);
+    return code;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *option;
+    int (*make)(edit_change *c);
+    bool no_key;
+} kinds[] = {
+    [EDIT_SET] = {"--set", edit_set, false},
+    [EDIT_SET_STRING] = {"--set-string", edit_set_string, false},
+    [EDIT_SET_FILE] = {"--set-file", edit_set_file, false},
+    [EDIT_SET_JSON] = {"--set-json", edit_set_json, false},
+    [EDIT_REMOVE] = {"--remove", remove_keys, true},
+    [EDIT_RENAME] = {"--rename", rename_one, false},
+    [EDIT_RENAME_TENSOR] = {"--rename-tensor", rename_one, false},
+    [EDIT_COPY] = {"--copy-from", copy_keys, true},
+};
+
+static int apply_operation(gufo_document *document, const edit_options *options,
+                           edit_operation *operation)
+{
+    const char *text = operation->text, *equals = strchr(text, '=');
+    edit_change c = {document, options, operation, .option = kinds[operation->kind].option};
+    char *key;
+    int code;
+
+    if (kinds[operation->kind].no_key)
+        return kinds[operation->kind].make(&c);
+    if (equals == NULL || equals == text)
+        return report_usage("edit", "%s needs a name, = and a value, not '%s'", c.option, text);
+    c.key = key = strndup(text, (size_t)(equals - text));
+    c.rest = equals + 1;
+    code = key != NULL ? kinds[operation->kind].make(&c) : report_memory(NULL);
+    free(key);
+    return code;
+}
+
+int edit_apply_operations(gufo_edit *edit, edit_options *options)
+{
+    int code = CODE_OK;
+
+    for (size_t i = 0; i < options->count && code == CODE_OK; i++)
+        code = apply_operation(gufo_edit_document(edit), options, &options->operations[i]);
+    return code;
+}
+
+/* ---- what is said against them -------------------------------------------------------------- */
+
+/* What the changes touch. */
+typedef struct touched {
+    char split_key[64]; /* the first one; empty: none */
+    bool alignment;
+} touched;
+
+static void look_at(void *context, const gufo_change *made)
+{
+    const gufo_str alignment = gufo_str_of("general.alignment");
+    const gufo_str names[] = {made->old_name, made->new_name};
+    touched *t = context;
+
+    for (size_t i = 0; i < 2 && made->kind != GUFO_CHANGE_TENSOR_RENAMED; i++) {
+        if (!document_is_model_key(NULL, names[i]) && t->split_key[0] == '\0')
+            snprintf(t->split_key, sizeof t->split_key, "%.*s", (int)names[i].len, names[i].data);
+        t->alignment = t->alignment || gufo_str_equal(names[i], alignment);
+    }
+}
+
+/* Keys without which a model cannot be used. */
+static void warn_of_losses(gufo_edit *edit, const char *path)
+{
+    static const char *const needed[] = {"general.architecture", "tokenizer.ggml.model",
+                                         "tokenizer.ggml.tokens"};
+    gufo_entry entry;
+
+    for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
+        if (gufo_metadata_find(gufo_edit_model(edit), needed[i], &entry) &&
+            !gufo_document_find(gufo_edit_document(edit), needed[i], NULL))
+            report_warning(path, "without key '%s' programs will not load the model", needed[i]);
+}
+
+/* The number of shards of the set that the file belongs to; 1 for a single file. */
+static uint64_t shard_count(const gufo_edit *edit, const char *path, uint32_t *number)
+{
+    uint64_t keyed = 1;
+    size_t prefix_len;
+    uint32_t count;
+
+    if (gufo_shard_path_parse(path, &prefix_len, number, &count))
+        return count;
+    *number = 1;
+    return gufo_get_u64(gufo_edit_model(edit), "split.count", &keyed, NULL) == GUFO_OK ? keyed : 1;
+}
+
+int edit_check_changes(gufo_edit *edit, const edit_options *options)
+{
+    touched t = {0};
+    gufo_error error = {0};
+    uint32_t number;
+    uint64_t shards = shard_count(edit, options->path, &number);
+
+    if (gufo_document_changes(gufo_edit_document(edit), look_at, &t, &error) != GUFO_OK)
+        return report_error(options->path, &error);
+    if (t.split_key[0] != '\0' && !options->base.shared->force)
+        return report_usage("edit", "'%s' ties the shards of a set together; --force changes it",
+                            t.split_key);
+    if (t.alignment && shards > 1)
+        return report_usage("edit", "all shards of a set have the same 'general.alignment', and "
+                                    "this would change one of them; merge them first");
+    if (shards > 1)
+        report_warning(options->path, "this is shard %u of %ju; only its own metadata is changed",
+                       (unsigned)number, (uintmax_t)shards);
+    warn_of_losses(edit, options->path);
+    return CODE_OK;
+}

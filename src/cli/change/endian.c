@@ -1,0 +1,52 @@
+/* gufo endian FILE OUT: a model in the other byte order. */
+#include "cli/commands.h"
+#include "cli/core/copying.h"
+#include "cli/core/report.h"
+
+typedef enum wanted_order { ORDER_NONE, ORDER_LITTLE, ORDER_BIG, ORDER_OTHER } wanted_order;
+
+typedef struct endian_options {
+    copying job;
+    wanted_order order;
+} endian_options;
+
+static const char *const orders[] = {"little", "big", "other", NULL};
+
+static const command_option endian_table[] = {
+    {"to", "ORDER", "The byte order of OUT: little, big, or other",
+     OPTION_CHOICE(endian_options, order, orders, ORDER_LITTLE)},
+    {"dry-run", NULL, "Show the result, but write nothing",
+     OPTION_FLAG(endian_options, job.dry_run)},
+    {0},
+};
+
+static gufo_job *plan(copying *job, gufo_error *error)
+{
+    wanted_order wanted = ((const endian_options *)(const void *)job)->order;
+    const gufo_model *first = gufo_model_shard(job->model, 0);
+    bool is_big = gufo_model_facts(first).byte_order == GUFO_BIG_ENDIAN;
+    bool big = wanted == ORDER_OTHER ? !is_big : wanted == ORDER_BIG;
+    const gufo_endian_options options = {.order = big ? GUFO_BIG_ENDIAN : GUFO_LITTLE_ENDIAN};
+
+    return gufo_job_endian(job->model, &options, error);
+}
+
+static int endian(void *context)
+{
+    endian_options *o = context;
+
+    if (o->order == ORDER_NONE)
+        return report_usage("endian", "--to is needed: little, big or other");
+    o->job.output = o->job.base.shared->args[1];
+    return copying_run(&o->job, plan);
+}
+
+const command_line command_endian = {
+    .operands = {"FILE OUT", 2, 2, "FILE and OUT are needed"},
+    .doc = "Write a model in the other byte order.\v"
+           "Metadata and the numbers inside the blocks of every tensor are swapped.  OUT is of "
+           "version 3.  If FILE is the first shard of a set, OUT must have the name of the first "
+           "shard of a set of as many.",
+    COMMAND_OPTIONS(endian_table, endian_options),
+    .run = endian,
+};

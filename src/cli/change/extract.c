@@ -1,0 +1,191 @@
+/* gufo extract FILE TENSOR...: tensors as raw bytes, npy or safetensors. */
+#include "cli/commands.h"
+#include "cli/core/copying.h"
+#include "cli/core/glob.h"
+#include "cli/core/report.h"
+#include "cli/core/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct extract_options {
+    copying job;
+    bool format_given;
+    unsigned type; /* of `types`, from 1; 0: not given */
+    gufo_extract_options what;
+    char *default_output; /* to be freed */
+    uint64_t *tensors;    /* numbers of those that are meant */
+    size_t tensor_count;
+} extract_options;
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static const char *const formats[] = {[GUFO_EXTRACT_RAW] = "raw",
+                                      [GUFO_EXTRACT_NUMPY] = "npy",
+                                      [GUFO_EXTRACT_SAFETENSORS] = "safetensors",
+                                      NULL};
+static const char *const type_names[] = {"f32", "f16", "bf16", NULL};
+static const uint32_t types[] = {GUFO_TYPE_F32, GUFO_TYPE_F16, GUFO_TYPE_BF16};
+
+static const command_option extract_table[] = {
+    {"output", "OUT", "The file to write ('-': standard output)",
+     OPTION_TEXT(extract_options, job.output), .letter = 'o'},
+    {"format", "FORMAT", "raw, npy or safetensors (default: by the name of OUT, else raw)",
+     OPTION_CHOICE(extract_options, what.format, formats, 0),
+     .given = offsetof(extract_options, format_given)},
+    {"dtype", "TYPE", "Decode to f32, f16 or bf16",
+     OPTION_CHOICE(extract_options, type, type_names, 1)},
+    {0},
+};
+
+/* ---- which tensors -------------------------------------------------------------------------- */
+
+/* A name means just that tensor, even if it looks like a pattern. */
+static bool is_meant(const char *wanted, bool is_name, gufo_str name)
+{
+    return is_name ? gufo_str_equal(name, gufo_str_of(wanted)) : glob_matches(wanted, name);
+}
+
+/* Marks the tensors that one argument means; false if there is none. */
+static bool mark(bool *chosen, const gufo_model *set, const char *wanted)
+{
+    gufo_tensor tensor;
+    bool is_name = gufo_tensor_find(set, wanted, &tensor), found = false;
+
+    for (uint64_t i = 0; gufo_tensor_at(set, i, &tensor); i++)
+        if (is_meant(wanted, is_name, tensor.name))
+            found = chosen[i] = true;
+    return found;
+}
+
+/* Lists what the arguments mean, in the order of the model. */
+static int choose(extract_options *o)
+{
+    const copying *job = &o->job;
+    const shared_options *shared = job->base.shared;
+    size_t count = (size_t)gufo_tensor_count(job->model); /* in memory, so it fits */
+    bool *chosen = calloc(count + 1, sizeof *chosen);
+    int code = CODE_OK;
+
+    o->tensors = calloc(count + 1, sizeof *o->tensors);
+    if (chosen == NULL || o->tensors == NULL)
+        code = report_memory(NULL);
+    for (int i = 1; i < shared->arg_count && code == CODE_OK; i++)
+        if (!mark(chosen, job->model, shared->args[i])) {
+            report_message(job->input, "there is no tensor '%s'", shared->args[i]);
+            code = CODE_NO;
+        }
+    for (size_t i = 0; i < count && code == CODE_OK; i++)
+        if (chosen[i])
+            o->tensors[o->tensor_count++] = i;
+    free(chosen);
+    return code;
+}
+
+/* ---- where to ------------------------------------------------------------------------------- */
+
+/* By what follows the dot. */
+static void guess_format(extract_options *o)
+{
+    const char *dot = o->job.output != NULL ? strrchr(o->job.output, '.') : NULL;
+
+    if (o->format_given || dot == NULL || dot == o->job.output)
+        return;
+    for (size_t i = 0; formats[i] != NULL; i++)
+        if (strcmp(dot + 1, formats[i]) == 0)
+            o->what.format = (gufo_extract_format)i;
+}
+
+/* Whether a stranger's name may become that of a file here: not one that leads elsewhere, hides, or
+ * looks like an option. */
+static bool is_harmless(gufo_str name)
+{
+    return name.len > 0 && name.data[0] != '.' && name.data[0] != '-' &&
+           memchr(name.data, '/', name.len) == NULL && text_is_clean(name);
+}
+
+/* "NAME.npy" in the current folder. */
+static int choose_output(extract_options *o)
+{
+    const char *format = formats[o->what.format];
+    gufo_tensor tensor;
+    size_t size;
+
+    if (o->job.output != NULL)
+        return CODE_OK;
+    if (o->tensor_count != 1)
+        return report_usage("extract", "-o OUT is needed for several tensors");
+    (void)gufo_tensor_at(o->job.model, o->tensors[0], &tensor);
+    if (!is_harmless(tensor.name))
+        return report_usage("extract",
+                            "-o OUT is needed: the name of the tensor cannot be the name "
+                            "of a file");
+    size = tensor.name.len + strlen(format) + sizeof ".";
+    o->default_output = malloc(size);
+    if (o->default_output == NULL)
+        return report_memory(NULL);
+    snprintf(o->default_output, size, "%.*s.%s", (int)tensor.name.len, tensor.name.data, format);
+    o->job.output = o->default_output;
+    return CODE_OK;
+}
+
+/* What helps where a type is refused: NumPy has no bfloat16, and unknown blocks cannot be
+ * decoded. */
+static const char *choose_hint(const extract_options *o)
+{
+    const gufo_element_type *type;
+    gufo_tensor tensor;
+
+    for (size_t i = 0; i < o->tensor_count; i++) {
+        (void)gufo_tensor_at(o->job.model, o->tensors[i], &tensor);
+        type = gufo_element_type_by_id(tensor.type);
+        if (type == NULL || (type->flags & GUFO_ELEMENT_DECODES) == 0)
+            return "--format raw without --dtype copies its bytes as they are";
+    }
+    return "--dtype f32, or --format safetensors";
+}
+
+static gufo_job *plan(copying *job, gufo_error *error)
+{
+    extract_options *o = (void *)job;
+
+    job->code = choose(o);
+    if (job->code == CODE_OK)
+        job->code = choose_output(o);
+    if (job->code != CODE_OK)
+        return NULL;
+    if (o->type > 0)
+        o->what.type = gufo_element_type_by_id(types[o->type - 1]);
+    job->type_hint = choose_hint(o);
+    return gufo_job_extract(job->model, o->tensors, o->tensor_count, &o->what, error);
+}
+
+static int extract(void *context)
+{
+    extract_options *o = context;
+
+    guess_format(o);
+    return copying_run(&o->job, plan);
+}
+
+static void release(void *context)
+{
+    extract_options *o = context;
+
+    free(o->default_output);
+    free(o->tensors);
+}
+
+const command_line command_extract = {
+    .operands = {"FILE TENSOR...", 2, 0, "FILE and TENSOR are needed"},
+    .doc = "Write tensors of a model to a file of another format.\v"
+           "TENSOR is a name or a GLOB; only safetensors holds several.  raw without --dtype is "
+           "the bytes as they are stored; everything else is little-endian.  Without --dtype, npy "
+           "and safetensors keep plain numbers as they are and get quantized ones as f32.  Without "
+           "-o, OUT is the name of the tensor with the name of the format appended.  Exit status 1 "
+           "means that there is no such tensor.",
+    COMMAND_OPTIONS(extract_table, extract_options),
+    .run = extract,
+    .release = release,
+};

@@ -1,0 +1,70 @@
+/* gufo strip FILE -o OUT: a model without tensors, or with some of them. */
+#include "cli/commands.h"
+#include "cli/core/copying.h"
+#include "cli/core/glob.h"
+#include "cli/core/report.h"
+
+typedef struct strip_options {
+    copying job;
+    bool vocabulary_only, no_tensors;
+    const char *tensors; /* GLOB */
+    bool matched;        /* it, at least once */
+} strip_options;
+
+static const command_option strip_table[] = {
+    {"output", "OUT", "The file to write ('-': standard output)",
+     OPTION_TEXT(strip_options, job.output), .letter = 'o'},
+    {"vocab-only", NULL, "No tensors, and none of the metadata that describes their data",
+     OPTION_FLAG(strip_options, vocabulary_only)},
+    {"no-tensors", NULL, "No tensors, but all metadata", OPTION_FLAG(strip_options, no_tensors)},
+    {"tensors", "GLOB", "All metadata, and the tensors whose names match",
+     OPTION_TEXT(strip_options, tensors)},
+    {"dry-run", NULL, "Show the result, but write nothing",
+     OPTION_FLAG(strip_options, job.dry_run)},
+    {0},
+};
+
+static bool keeps_tensor(void *context, gufo_str name)
+{
+    strip_options *o = context;
+    bool keeps = glob_matches(o->tensors, name);
+
+    o->matched = o->matched || keeps;
+    return keeps;
+}
+
+static gufo_job *plan(copying *job, gufo_error *error)
+{
+    strip_options *o = (void *)job;
+    gufo_strip_options what = {.vocabulary_only = o->vocabulary_only,
+                               .keeps_tensor = o->tensors != NULL ? keeps_tensor : NULL,
+                               .context = o};
+    gufo_job *made = gufo_job_strip(job->model, &what, error);
+
+    if (made == NULL || o->tensors == NULL || o->matched)
+        return made;
+    report_message(job->input, "no tensor matches '%s'", o->tensors);
+    job->code = CODE_NO;
+    gufo_job_free(made);
+    return NULL;
+}
+
+static int strip(void *context)
+{
+    strip_options *o = context;
+
+    if (o->job.output == NULL)
+        return report_usage("strip", "-o OUT is needed");
+    if (o->vocabulary_only + o->no_tensors + (o->tensors != NULL) != 1)
+        return report_usage("strip", "one of --vocab-only, --no-tensors and --tensors is needed");
+    return copying_run(&o->job, plan);
+}
+
+const command_line command_strip = {
+    .operands = {"FILE", 1, 1, "one FILE is needed"},
+    .doc = "Write a model without its tensors, or with some of them.\v"
+           "What --vocab-only keeps is enough for a tokenizer: general.*, tokenizer.* and the "
+           "hyperparameters of the architecture.  Exit status 1 means that no tensor matches GLOB.",
+    COMMAND_OPTIONS(strip_table, strip_options),
+    .run = strip,
+};

@@ -1,0 +1,172 @@
+/* Command lines are read by argp, for which the tables of a command and of all become one.
+ *
+ * argp would also exit by itself and speak in several lines, so that is turned off: errors come
+ * back, and gufo prints help itself. */
+#include "cli/core/command_line.h"
+
+#include "cli/core/report.h"
+#include "cli/core/stdout.h"
+#include "cli/core/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    MOST_OPTIONS = 48,      /* of one command, with the shared ones */
+    FIRST_LONG_KEY = 0x100, /* of options without a letter */
+};
+
+/* A command line on its way through the parser: what argp knows of a row, the row itself, and the
+ * struct that its value goes into. */
+typedef struct reading {
+    shared_options *shared;
+    struct argp_option table[MOST_OPTIONS + 1];
+    const command_option *rows[MOST_OPTIONS];
+    void *options[MOST_OPTIONS];
+    size_t count;
+    command_option single[2]; /* and an empty row; where the command has it */
+    struct argp argp;
+} reading;
+
+/* ---- the parser ----------------------------------------------------------------------------- */
+
+static void add_rows(reading *r, const command_option *row, void *options)
+{
+    for (; row != NULL && row->help != NULL && r->count < MOST_OPTIONS; row++, r->count++) {
+        r->rows[r->count] = row;
+        r->options[r->count] = options;
+        r->table[r->count] = (struct argp_option){
+            .name = row->name,
+            .key = row->letter != 0 ? row->letter : FIRST_LONG_KEY + (int)r->count,
+            .arg = row->argument,
+            .flags = row->optional ? OPTION_ARG_OPTIONAL : 0,
+            .doc = row->help,
+            .group = row->group != 0 ? row->group : 1};
+    }
+}
+
+static error_t parse(int key, char *text, struct argp_state *state)
+{
+    const reading *r = state->input;
+
+    if (key == ARGP_KEY_INIT) {
+        state->err_stream = NULL; /* argp's own words; getopt's (unknown option) are one line */
+        return 0;
+    }
+    if (key == ARGP_KEY_ARGS) {
+        r->shared->args = state->argv + state->next;
+        r->shared->arg_count = state->argc - state->next;
+        return 0;
+    }
+    for (size_t i = 0; i < r->count; i++)
+        if (r->table[i].name != NULL && r->table[i].key == key)
+            return option_store(r->shared->command, r->options[i],
+                                &(option_given){r->rows[i], text, state})
+                       ? 0
+                       : EINVAL;
+    return ARGP_ERR_UNKNOWN;
+}
+
+static void start(reading *r, const command_line *line, command_input *input)
+{
+    *r = (reading){
+        .shared = input->shared,
+        .single = {{"single", NULL, "Read just FILE, even if it is the first shard of a set",
+                    .place = line->single}}};
+    add_rows(r, line->options, input);
+    if (line->single != 0)
+        add_rows(r, r->single, input);
+    add_rows(r, options_shared, input->shared);
+    r->argp = (struct argp){.options = r->table,
+                            .parser = parse,
+                            .args_doc = line->operands.names,
+                            .doc = line->make_doc != NULL ? line->make_doc() : line->doc};
+}
+
+void command_line_help(const command_line *line, shared_options *shared, FILE *out)
+{
+    reading r;
+
+    start(&r, line, &(command_input){shared});
+    options_print_help(&r.argp, shared, out);
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* getopt prints an unknown option as it is.  No option has control characters in its name, so that
+ * one that has is refused before getopt sees it; its escaped form is printed. */
+static bool is_strange(const char *argument)
+{
+    bool is_long = argument[0] == '-' && argument[1] == '-';
+    gufo_str name = {argument, is_long ? strcspn(argument, "=") : strnlen(argument, 2)};
+
+    return argument[0] == '-' && !text_is_clean(name);
+}
+
+static int parse_line(const command_line *line, int argc, char **argv, command_input *input)
+{
+    static char program[] = "gufo";
+    const shared_options *shared = input->shared;
+    char *own = argv[0];
+    error_t failure;
+    reading r;
+
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (is_strange(argv[i]))
+            return report_usage(shared->command, "there is no option '%s'", argv[i]);
+    start(&r, line, input);
+    input->shared->arg_count = 0;
+    argv[0] = program; /* how getopt's messages begin */
+    failure = argp_parse(&r.argp, argc, argv, line->flags | ARGP_NO_HELP | ARGP_NO_EXIT, NULL, &r);
+    argv[0] = own;
+    if (shared->quiet)
+        report_quiet();
+    if (failure == ENOMEM)
+        report_memory(NULL);
+    if (failure != 0)
+        return CODE_USAGE;
+    if (!shared->done && (shared->arg_count < line->operands.least ||
+                          (line->operands.most != 0 && shared->arg_count > line->operands.most)))
+        return report_usage(shared->command, "%s", line->operands.needed);
+    return CODE_OK;
+}
+
+/* Frees the texts of options, and what the command itself has to free. */
+static void release(const command_line *line, command_input *input)
+{
+    const command_option *option = line->options;
+
+    if (line->release != NULL)
+        line->release(input);
+    for (; option != NULL && option->help != NULL; option++)
+        if (option->kind == OPTION_KIND_TEXTS)
+            free(((option_texts *)(void *)((char *)input + option->place))->items);
+    free(input);
+}
+
+int command_line_each(void *options, int (*one)(void *options, const char *argument))
+{
+    const command_input *input = options;
+    int code = CODE_OK;
+
+    for (int i = 0; i < input->shared->arg_count && !stdout_broken(); i++)
+        code = worst_code(code, one(options, input->shared->args[i]));
+    return code;
+}
+
+int command_line_run(const command_line *line, int argc, char **argv, shared_options *shared)
+{
+    command_input *input = calloc(1, line->size > sizeof *input ? line->size : sizeof *input);
+    int code = CODE_OK;
+
+    if (input == NULL)
+        return report_memory(NULL);
+    input->shared = shared;
+    if (!line->unread)
+        code = parse_line(line, argc, argv, input);
+    if (code == CODE_OK && !shared->done)
+        code = line->run != NULL ? line->run(input) : command_line_each(input, line->each);
+    release(line, input);
+    return code;
+}

@@ -1,0 +1,40 @@
+/* The command line of a command: a table of its options, and what runs when it has been read. */
+#ifndef CLI_CORE_COMMAND_LINE_H
+#define CLI_CORE_COMMAND_LINE_H
+
+#include "cli/core/options.h"
+
+/* What a command line may be, and what runs then. */
+typedef struct command_line {
+    struct {
+        const char *names;  /* as the usage shows them */
+        int least, most;    /* how many; `most` 0: any number */
+        const char *needed; /* what is said if there are fewer or more */
+    } operands;             /* arguments that are not options */
+    const char *doc;
+    const char *(*make_doc)(void); /* makes it; NULL: `doc` is there */
+    const command_option *options; /* the last one is empty; NULL: none but the shared ones */
+    size_t size;                   /* of the struct of its options; 0: a command_input */
+    size_t single;                 /* offset in it of the bool of --single; 0: no such option */
+    unsigned flags;                /* of argp */
+    bool unread;                   /* it runs whatever the command line says */
+    int (*run)(void *options);     /* returns the exit code; NULL: */
+    int (*each)(void *options, const char *argument); /* for command_line_each */
+    void (*release)(
+        void *options); /* frees what options own, also after wrong usage; may be NULL */
+} command_line;
+
+#define COMMAND_OPTIONS(table, type) .options = (table), .size = sizeof(type)
+
+/* The help of the command. */
+void command_line_help(const command_line *line, shared_options *shared, FILE *out);
+
+/* Reads a command line (`argv[0]` is not looked at) and runs the command, unless help was asked
+ * for. Returns the exit code. */
+int command_line_run(const command_line *line, int argc, char **argv, shared_options *shared);
+
+/* Calls `one` for each argument that is not an option, as long as standard output takes anything;
+ * returns the worst code. */
+int command_line_each(void *options, int (*one)(void *options, const char *argument));
+
+#endif

@@ -1,0 +1,184 @@
+/* Commands that write a model again; copying.h has the idea. */
+#include "cli/core/copying.h"
+
+#include "cli/core/human.h"
+#include "cli/core/input.h"
+#include "cli/core/json.h"
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+#include "cli/core/signals.h"
+#include "cli/core/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* ---- input ---------------------------------------------------------------------------------- */
+
+/* The data of a pipe is gone once its metadata was read. */
+static int open_input(copying *job)
+{
+    if (path_is_standard(job->input))
+        return report_usage(job->base.shared->command, "the input must be a file, not '-'");
+    job->model = input_open_model(job->input, 0);
+    if (job->model == NULL)
+        return CODE_FAILED;
+    for (size_t i = 0; i < gufo_model_shard_count(job->model); i++) {
+        const gufo_model *file = gufo_model_shard(job->model, i);
+
+        if (gufo_tensor_count(file) == 0 || gufo_model_has_data(file))
+            continue;
+        report_message(job->input, "tensor data cannot be read from a pipe");
+        return CODE_USAGE;
+    }
+    return CODE_OK;
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+/* What a plan refuses is wrong usage, except a broken set. */
+static int report_no_plan(const copying *job, const gufo_error *error)
+{
+    bool usage =
+        error->code == GUFO_E_ARGUMENT || error->code == GUFO_E_TYPE || error->code == GUFO_E_LIMIT;
+
+    if (error->code == GUFO_E_TYPE && job->type_hint != NULL)
+        report_message(job->input, "%s (%s)", error->message, job->type_hint);
+    else
+        report_error(job->input, error);
+    return usage ? CODE_USAGE : CODE_FAILED;
+}
+
+static int report_failure(const copying *job, const gufo_error *error)
+{
+    bool one_of_them = error->file[0] != '\0' && error->code != GUFO_E_STOPPED;
+    const char *path = one_of_them ? error->file : job->output;
+
+    if (error->code != GUFO_E_EXISTS || !save_is_stream(path))
+        return save_report(path, error);
+    report_error(path, error);
+    return CODE_USAGE;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static int write_copy(copying *job)
+{
+    const shared_options *shared = job->base.shared;
+    gufo_run how = progress_run(&job->bar, shared);
+    gufo_status status;
+    gufo_error error;
+    int code = options_cpu(&how.cpu);
+
+    if (code != CODE_OK)
+        return code;
+    progress_start(&job->bar, shared->quiet);
+    status = save_job(job->output, job->plan, &how, shared->force, &error);
+    progress_end(&job->bar);
+    /* Whoever closes a pipe has seen what it wanted. */
+    if (status == GUFO_OK ||
+        (save_is_stdout(job->output) && error.system == EPIPE && signals_pipe_closed()))
+        return CODE_OK;
+    return report_failure(job, &error);
+}
+
+/* ---- reports -------------------------------------------------------------------------------- */
+
+/* The path of an output: to be freed; NULL without memory. */
+static char *path_of(const copying *job, size_t index)
+{
+    size_t size = gufo_job_output_path(job->plan, job->output, index, NULL, 0) + 1;
+    char *path = malloc(size);
+
+    if (path != NULL)
+        (void)gufo_job_output_path(job->plan, job->output, index, path, size);
+    return path;
+}
+
+/* As JSON if there is a writer. */
+static void report_output(const copying *job, size_t index, json_writer *j)
+{
+    gufo_job_output out = {0};
+    char *path = path_of(job, index);
+    gufo_str name = gufo_str_of(path != NULL ? path : "");
+
+    (void)gufo_job_output_at(job->plan, index, &out);
+    if (j != NULL) {
+        json_begin_object(j, NULL);
+        json_write_str(j, "path", name);
+        json_write_u64(j, "size", out.size);
+        json_write_u64(j, "tensors", out.tensor_count);
+        json_end_object(j);
+    } else {
+        text_put(stdout, name, TEXT_PLAIN);
+        printf(": %s, %s %s\n", human_bytes(out.size).text, human_grouped(out.tensor_count).text,
+               out.tensor_count == 1 ? "tensor" : "tensors");
+    }
+    free(path);
+}
+
+/* A way in which the copy differs from its input; NULL if it does not in this one. */
+static const char *normalised(const copying *job, uint32_t kind)
+{
+    bool is = (gufo_job_normalised(job->plan) & kind) != 0;
+
+    return is ? gufo_normalised_text((gufo_normalised)kind) : NULL;
+}
+
+static void write_json(const copying *job)
+{
+    json_writer j = json_writer_start(stdout);
+
+    json_begin_object(&j, NULL);
+    json_write_text(&j, "path", job->input);
+    json_write_bool(&j, "dry_run", job->dry_run);
+    json_begin_array(&j, "outputs");
+    for (size_t i = 0; i < gufo_job_output_count(job->plan); i++)
+        report_output(job, i, &j);
+    json_end_array(&j);
+    json_begin_array(&j, "normalised");
+    for (uint32_t kind = 1; kind != 0; kind <<= 1)
+        if (normalised(job, kind) != NULL)
+            json_write_text(&j, NULL, normalised(job, kind));
+    json_end_array(&j);
+    json_end_document(&j);
+}
+
+/* Standard output may be the file itself. */
+static void report_copy(copying *job)
+{
+    for (uint32_t kind = 1; kind != 0; kind <<= 1)
+        if (normalised(job, kind) != NULL)
+            report_warning(job->input, "not written the way a GGUF file is written today: %s",
+                           normalised(job, kind));
+    if (save_is_stdout(job->output) && !job->dry_run)
+        return;
+    if (job->base.shared->json)
+        write_json(job);
+    for (size_t i = 0; i < gufo_job_output_count(job->plan); i++)
+        if (!job->base.shared->json && !job->base.shared->quiet)
+            report_output(job, i, NULL);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+int copying_run(copying *job, copying_planner *plan)
+{
+    gufo_error error;
+    int code;
+
+    job->input = job->base.shared->args[0];
+    code = open_input(job);
+    if (code == CODE_OK) {
+        job->plan = plan(job, &error);
+        if (job->plan == NULL)
+            code = job->code != CODE_OK ? job->code : report_no_plan(job, &error);
+    }
+    if (code == CODE_OK && !job->dry_run)
+        code = write_copy(job);
+    if (code == CODE_OK)
+        report_copy(job);
+    gufo_job_free(job->plan);
+    gufo_close(job->model);
+    signals_reading(NULL);
+    return code;
+}

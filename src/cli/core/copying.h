@@ -1,0 +1,30 @@
+/* What the commands that write a model again have in common: split, merge, endian, strip and
+ * extract.  The struct of their options begins with a `copying`; each makes its plan, and
+ * copying_run does the rest: it opens the input, carries the plan out, reports it and closes. */
+#ifndef CLI_CORE_COPYING_H
+#define CLI_CORE_COPYING_H
+
+#include "cli/core/options.h"
+#include "cli/core/progress.h"
+
+#include "gufo/edit.h"
+
+typedef struct copying {
+    command_input base;
+    bool dry_run;
+    const char *input, *output; /* `output` "-": standard output */
+    const char *type_hint; /* what helps against an element type that cannot be; NULL: nothing */
+    gufo_model *model;
+    gufo_job *plan;
+    int code; /* why planning failed; CODE_OK: the library gives the error */
+    progress bar;
+} copying;
+
+/* Makes a plan for job->model; NULL if it sets job->code after a report, or fills `error`. */
+typedef gufo_job *copying_planner(copying *job, gufo_error *error);
+
+/* The first argument is the input; job->output is known, or the plan finds it.  Returns the exit
+ * code. */
+int copying_run(copying *job, copying_planner *plan);
+
+#endif

@@ -1,0 +1,31 @@
+/* Patterns of the shell. */
+#include "cli/core/glob.h"
+
+#include "gufo/format.h"
+
+#include <fnmatch.h>
+
+bool glob_matches(const char *glob, gufo_str name)
+{
+    char copy[GUFO_MAX_KEY + 1];
+
+    if (glob == NULL)
+        return true;
+    if (name.len >= sizeof copy)
+        return false;
+    /* fnmatch takes C strings: a NUL inside must not cut the name, and is matched by `*` and `?`.
+     */
+    for (size_t i = 0; i < name.len; i++)
+        copy[i] = name.data[i] != '\0' ? name.data[i] : '\1';
+    copy[name.len] = '\0';
+    return fnmatch(glob, copy, 0) == 0;
+}
+
+bool glob_selects(const option_texts *globs, gufo_str name)
+{
+    bool selected = globs->count == 0;
+
+    for (size_t i = 0; i < globs->count && !selected; i++)
+        selected = glob_matches(globs->items[i], name);
+    return selected;
+}

@@ -1,0 +1,15 @@
+/* Numbers for people: 1,235,814,400 is 1.24 B parameters, 770.3 MiB. */
+#ifndef CLI_CORE_HUMAN_H
+#define CLI_CORE_HUMAN_H
+
+#include <stdint.h>
+
+typedef struct human_text {
+    char text[40];
+} human_text;
+
+human_text human_grouped(uint64_t value); /* 1,235,814,400 */
+human_text human_count(uint64_t value);   /* 1.24 B; below 1000 just the number */
+human_text human_bytes(uint64_t value);   /* 770.3 MiB; below 1024 "512 bytes" */
+
+#endif

@@ -1,0 +1,208 @@
+/* Opening what the user named. */
+#include "cli/core/input.h"
+
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+#include "cli/core/signals.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- shards --------------------------------------------------------------------------------- */
+
+char *input_sibling_path(const char *path, uint32_t number)
+{
+    size_t prefix_len, size = strlen(path) + 1;
+    uint32_t own_number, count;
+    char *text;
+
+    if (!gufo_shard_path_parse(path, &prefix_len, &own_number, &count))
+        return NULL;
+    text = malloc(size);
+    if (text != NULL)
+        (void)gufo_shard_path_format(text, size, path, prefix_len, number, count);
+    return text;
+}
+
+/* Whether this sibling is missing.  One that is there but cannot be read is not: opening it will
+ * tell why. */
+static bool is_missing(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) != 0 && errno == ENOENT;
+}
+
+/* The number of the shard that the path names, and of how many: false for one of one, and where the
+ * name does not say it. */
+static bool names_shard(const char *path, uint32_t *number, uint32_t *count)
+{
+    return !path_is_standard(path) && gufo_shard_path_parse(path, NULL, number, count) &&
+           *count > 1;
+}
+
+/* Whether all other shards are there; warns about the first one that is not. */
+static bool siblings_are_there(const char *path, uint32_t own, uint32_t count)
+{
+    for (uint32_t number = 1; number <= count; number++) {
+        char *sibling = number != own ? input_sibling_path(path, number) : NULL;
+        bool missing = number != own && (sibling == NULL || is_missing(sibling));
+
+        if (missing && sibling != NULL)
+            report_warning(path, "shard %s is missing; only this file is looked at", sibling);
+        free(sibling);
+        if (missing)
+            return false;
+    }
+    return true;
+}
+
+uint32_t input_named_size(const char *path, bool single)
+{
+    uint32_t number, count;
+
+    return !single && names_shard(path, &number, &count) && number == 1 ? count : 0;
+}
+
+uint32_t input_set_size(const char *path, bool single)
+{
+    uint32_t number, count;
+
+    if (single || !names_shard(path, &number, &count) || is_missing(path) ||
+        !siblings_are_there(path, number, count))
+        return 0;
+    return number == 1 ? count : 0;
+}
+
+/* ---- edits in progress --------------------------------------------------------------------- */
+
+bool input_is_pending(const char *path)
+{
+    bool pending = save_is_pending(path, false);
+    size_t prefix_len;
+    uint32_t number, count;
+
+    if (!gufo_shard_path_parse(path, &prefix_len, &number, &count) || number != 1)
+        return pending;
+    for (number = 2; number <= count && !pending; number++) {
+        char *sibling = input_sibling_path(path, number);
+
+        pending = sibling != NULL && save_is_pending(sibling, false);
+        free(sibling);
+    }
+    return pending;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static gufo_model *open_model(const char *path, uint32_t open_flags)
+{
+    gufo_open_options options = {.flags = open_flags, .name = path};
+    gufo_error error;
+    gufo_model *model;
+
+    signals_reading(path);
+    model = path_is_standard(path) ? gufo_open_fd(STDIN_FILENO, &options, &error)
+                                   : gufo_open(path, &options, &error);
+    if (model == NULL) {
+        report_error(path, &error);
+        signals_reading(NULL);
+    }
+    return model;
+}
+
+gufo_model *input_open_model(const char *path, uint32_t open_flags)
+{
+    return input_is_pending(path) ? NULL : open_model(path, open_flags);
+}
+
+/* A shard that has another name looks like a whole model. */
+static void warn_if_part(const char *path, const gufo_model *model)
+{
+    uint64_t number, count;
+    uint32_t ignored;
+
+    if (path_is_standard(path) || names_shard(path, &ignored, &ignored) ||
+        gufo_get_u64(model, "split.count", &count, NULL) != GUFO_OK || count <= 1 ||
+        gufo_get_u64(model, "split.no", &number, NULL) != GUFO_OK || number >= count)
+        return;
+    report_warning(path, "this is shard %" PRIu64 " of %" PRIu64 "; only this file is looked at",
+                   number + 1, count);
+}
+
+static int open_as(input *in, const char *path, const input_options *options, bool set)
+{
+    uint32_t flags = options->open_flags | (set ? 0 : GUFO_OPEN_INCOMPLETE);
+
+    *in = (input){.path = path};
+    if (!(set ? input_is_pending(path) : save_is_pending(path, false)))
+        in->model = open_model(path, flags);
+    if (in->model != NULL && !set && !options->single)
+        warn_if_part(path, in->model);
+    return in->model != NULL ? CODE_OK : CODE_FAILED;
+}
+
+int input_open(input *in, const char *path, const input_options *options)
+{
+    return open_as(in, path, options, input_set_size(path, options->single) > 0);
+}
+
+int input_open_whole(input *in, const char *path, const input_options *options)
+{
+    bool is_set = input_named_size(path, options->single) > 0;
+
+    if (!is_set) /* a later shard, perhaps, which may be alone */
+        (void)input_set_size(path, options->single);
+    return open_as(in, path, options, is_set);
+}
+
+int input_open_data(input *in, const char *path, const input_options *options, const char *use)
+{
+    int code = input_open_whole(in, path, options);
+
+    if (code != CODE_OK || gufo_model_has_data(in->model))
+        return code;
+    report_message(path, "the data of a pipe cannot be %s; give a file", use);
+    input_close(in);
+    return CODE_USAGE;
+}
+
+void input_close(input *in)
+{
+    gufo_close(in->model);
+    *in = (input){0};
+    signals_reading(NULL);
+}
+
+bool input_guard(const input *in, output_guard *guard)
+{
+    /* "-" is standard input, which may be a file. */
+    bool guarded = save_guard(guard, &in->path, 1);
+
+    for (size_t i = 0; guarded && i < gufo_model_shard_count(in->model); i++) {
+        const char *path = gufo_model_name(gufo_model_shard(in->model, i));
+
+        guarded = save_guard_more(guard, &path, 1);
+    }
+    return guarded;
+}
+
+int input_damage(const input *in, bool report)
+{
+    int code = CODE_OK;
+
+    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++) {
+        const gufo_error *damage = gufo_model_damage(gufo_model_shard(in->model, i));
+
+        if (damage == NULL)
+            continue;
+        code = CODE_NO;
+        if (report)
+            report_error(gufo_model_name(gufo_model_shard(in->model, i)), damage);
+    }
+    return code;
+}

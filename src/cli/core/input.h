@@ -1,0 +1,57 @@
+/* A FILE argument that is read: a path, "-" for standard input, or the first shard of a set. */
+#ifndef CLI_CORE_INPUT_H
+#define CLI_CORE_INPUT_H
+
+#include "base/files/guard.h"
+#include "cli/core/options.h"
+#include "cli/core/path.h"
+
+#include "gufo/format.h"
+
+typedef struct input_options {
+    uint32_t open_flags; /* of gufo_open_flags */
+    bool single;         /* the first shard of a set means just that file */
+} input_options;
+
+typedef struct input {
+    const char *path; /* as the user wrote it */
+    gufo_model *model;
+} input;
+
+/* How many shards `path` means: 0 for a single file.  It means a set if it is named as the first of
+ * several shards, `single` is not asked for, and all siblings are there; warns about the first one
+ * that is missing, also of a later shard. */
+uint32_t input_set_size(const char *path, bool single);
+/* The same by its name alone, whether the siblings are there or not. */
+uint32_t input_named_size(const char *path, bool single);
+/* The path of shard `number`, from 1, of the set that `path` belongs to: to be freed.  NULL without
+ * memory. */
+char *input_sibling_path(const char *path, uint32_t number);
+
+/* Opens.  Where `path` means no set, just that file is opened, whatever it is a part of.  Returns
+ * CODE_OK, or CODE_FAILED after a report. */
+int input_open(input *in, const char *path, const input_options *options);
+/* For commands that need the data: all shards of a set have to be there. */
+int input_open_whole(input *in, const char *path, const input_options *options);
+/* The same; CODE_USAGE after a report where the data cannot be reached, in a pipe.  `use` is what
+ * is to be done with it: "hashed". */
+int input_open_data(input *in, const char *path, const input_options *options, const char *use);
+void input_close(input *in);
+
+/* CODE_NO if the file is damaged, which GUFO_OPEN_LENIENT lets pass; the first fault of each shard
+ * may be reported like any other error. */
+int input_damage(const input *in, bool report);
+
+/* Opens the model that `path` is, or begins; a file that is only a part of one is refused.  NULL
+ * after a report. */
+gufo_model *input_open_model(const char *path, uint32_t open_flags);
+
+/* Guards all its files against being replaced by an output (base/files/guard.h): to be freed with
+ * guard_free. False after a report. */
+bool input_guard(const input *in, output_guard *guard);
+
+/* Whether the file, or a shard of the set that it begins, must not be read because it is being
+ * edited or such an edit was interrupted; says so, and what helps. */
+bool input_is_pending(const char *path);
+
+#endif

@@ -1,0 +1,55 @@
+/* A streaming JSON writer.
+ *
+ *     json_writer j = json_writer_start(stdout);
+ *     json_begin_object(&j, NULL);
+ *     json_write_u64(&j, "size", 42);
+ *     json_end_document(&j);             {"size":42} and a newline
+ *
+ * Whatever begins or is written takes its key: plain ASCII without quotes in an object, NULL in an
+ * array and at the top.
+ *
+ * Nothing is kept but whether a comma is due, so that a value may have any length.  Integers are
+ * exact, floats as in number.h; errors of the stream stay in the stream (ferror). */
+#ifndef CLI_CORE_JSON_H
+#define CLI_CORE_JSON_H
+
+#include "gufo/base.h"
+
+#include <stdio.h>
+
+typedef struct json_writer {
+    FILE *out;
+    bool comma; /* due before the next key or value */
+} json_writer;
+
+json_writer json_writer_start(FILE *out);
+/* {"path":PATH,... on standard output, to be ended with json_end_document. */
+json_writer json_begin_document(const char *path);
+/* Ends the line, and with it a document. */
+void json_writer_line(json_writer *j);
+
+void json_begin_object(json_writer *j, const char *key);
+void json_end_object(json_writer *j);
+/* Ends an object that is a whole document, and the line. */
+void json_end_document(json_writer *j);
+void json_begin_array(json_writer *j, const char *key);
+void json_end_array(json_writer *j);
+
+void json_write_null(json_writer *j, const char *key);
+/* "offset": the number, or null for GUFO_NO_OFFSET. */
+void json_write_offset(json_writer *j, uint64_t offset);
+void json_write_bool(json_writer *j, const char *key, bool value);
+/* Numbers as number.h writes them; those that are not finite are the strings "nan", "inf" and
+ * "-inf". */
+void json_write_number(json_writer *j, const char *key, const char *text, size_t len);
+void json_write_u64(json_writer *j, const char *key, uint64_t value);
+void json_write_i64(json_writer *j, const char *key, int64_t value);
+void json_write_f32(json_writer *j, const char *key, float value);
+void json_write_f64(json_writer *j, const char *key, double value);
+/* Text that is valid UTF-8 as a string; control characters of C0 and C1, DEL, bidirectional
+ * controls and line separators are escaped.  Anything else as {"base64": "..."}. */
+void json_write_str(json_writer *j, const char *key, gufo_str text);
+/* NULL is null. */
+void json_write_text(json_writer *j, const char *key, const char *text);
+
+#endif

@@ -1,0 +1,14 @@
+/* What several commands write about a model and its tensors, as members of a JSON object. */
+#ifndef CLI_CORE_MODEL_JSON_H
+#define CLI_CORE_MODEL_JSON_H
+
+#include "cli/core/json.h"
+
+#include "gufo/format.h"
+
+/* The paths of the shards as an array, if there are several. */
+void model_json_shards(json_writer *j, const char *key, const gufo_model *model);
+/* "dims":[...] */
+void model_json_dims(json_writer *j, const gufo_tensor *tensor);
+
+#endif

@@ -1,0 +1,133 @@
+/* Values of options. */
+#include "cli/core/option.h"
+
+#include "base/checked.h"
+#include "cli/core/array.h"
+#include "cli/core/number.h"
+#include "cli/core/report.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+bool option_number(const char *command, const char *name, const char *text, uint64_t lowest,
+                   uint64_t highest, uint64_t *out)
+{
+    const char *end = text;
+    uint64_t value;
+
+    if (number_read(&end, &value) && *end == '\0' && value >= lowest && value <= highest) {
+        *out = value;
+        return true;
+    }
+    report_usage(command, "%s needs a whole number from %llu to %llu, not '%s'", name,
+                 (unsigned long long)lowest, (unsigned long long)highest, text);
+    return false;
+}
+
+/* "50M" is 50,000,000, "50Mi" is 52,428,800.  Of memory both are the latter, letters may be small,
+ * and B may follow. */
+static bool size_of_text(const char *text, bool memory, uint64_t *out)
+{
+    static const char letters[] = "KMGT";
+    size_t known = memory ? 4 : 3;
+    const char *at = text, *letter;
+    uint64_t size, factor = 1;
+
+    if (!number_read(&at, &size))
+        return false;
+    letter = memchr(letters, memory ? toupper((unsigned char)*at) : *at, known);
+    if (letter != NULL) {
+        bool binary = *++at == 'i';
+
+        at += binary;
+        for (const char *each = letters; each <= letter; each++)
+            factor *= binary || memory ? 1024 : 1000;
+    }
+    at += memory && *at == 'B';
+    return *at == '\0' && checked_mul(size, factor, out);
+}
+
+static bool read_size(const char *command, const command_option *option, const char *text,
+                      uint64_t *out)
+{
+    if (size_of_text(text, option->kind == OPTION_KIND_MEMORY, out) && *out >= option->lowest)
+        return true;
+    report_usage(command, "--%s needs a size such as %s, not '%s'", option->name, option->example,
+                 text);
+    return false;
+}
+
+/* "red, green or blue" */
+static void list_words(const char *const *words, char *out, size_t size)
+{
+    size_t len = 0;
+
+    for (size_t i = 0; words[i] != NULL && len < size; i++)
+        len += (size_t)snprintf(out + len, size - len, "%s%s",
+                                i == 0                 ? ""
+                                : words[i + 1] == NULL ? " or "
+                                                       : ", ",
+                                words[i]);
+}
+
+/* One of option->words; `out` is an unsigned or an enum. */
+static bool read_choice(const char *command, const command_option *option, const char *text,
+                        void *out)
+{
+    char words[128];
+    unsigned number = (unsigned)option->lowest;
+
+    for (size_t i = 0; option->words[i] != NULL; i++, number++) {
+        if (strcmp(text, option->words[i]) != 0)
+            continue;
+        memcpy(out, &number, sizeof number); /* enums are as large */
+        return true;
+    }
+    list_words(option->words, words, sizeof words);
+    report_usage(command, "--%s is %s, not '%s'", option->name, words, text);
+    return false;
+}
+
+bool option_add(option_texts *texts, const char *text)
+{
+    const char **added = array_add(&texts->items, &texts->count, sizeof *added);
+
+    if (added != NULL)
+        *added = text;
+    return added != NULL;
+}
+
+bool option_store(const char *command, void *options, const option_given *given)
+{
+    const command_option *option = given->option;
+    const char *text = given->text != NULL ? given->text : option->fallback;
+    void *to = (char *)options + option->place;
+    char name[64];
+
+    if (option->given != 0)
+        *(bool *)((void *)((char *)options + option->given)) = true;
+    switch (option->kind) {
+    case OPTION_KIND_FLAG:
+        return *(bool *)to = true;
+    case OPTION_KIND_BITS:
+        *(uint32_t *)to |= (uint32_t)option->lowest;
+        return true;
+    case OPTION_KIND_TEXT:
+        *(const char **)to = text;
+        return true;
+    case OPTION_KIND_TEXTS:
+        return option_add(to, text);
+    case OPTION_KIND_NUMBER:
+        snprintf(name, sizeof name, "--%s", option->name);
+        return option_number(command, name, text, option->lowest, option->highest, to);
+    case OPTION_KIND_SIZE:
+    case OPTION_KIND_MEMORY:
+        return read_size(command, option, text, to);
+    case OPTION_KIND_CHOICE:
+        return read_choice(command, option, text, to);
+    case OPTION_KIND_READ:
+        return option->read(options, given);
+    }
+    return false;
+}

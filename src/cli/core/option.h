@@ -1,0 +1,97 @@
+/* One option of a command: a row of its table, and how its value is read and stored. */
+#ifndef CLI_CORE_OPTION_H
+#define CLI_CORE_OPTION_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Texts of an option that may be repeated. */
+typedef struct option_texts {
+    const char **items;
+    size_t count;
+} option_texts;
+
+/* False after a report. */
+bool option_add(option_texts *texts, const char *text);
+
+typedef struct command_option command_option;
+
+/* An option on a command line. */
+typedef struct option_given {
+    const command_option *option;
+    const char *text;         /* NULL: no argument */
+    struct argp_state *state; /* from which further arguments may be taken */
+} option_given;
+
+/* Reads what is more than a value: false after a report. */
+typedef bool option_reader(void *options, const option_given *given);
+
+typedef enum option_kind {
+    OPTION_KIND_FLAG,   /* bool: true */
+    OPTION_KIND_BITS,   /* uint32_t: the bits `lowest` are set */
+    OPTION_KIND_TEXT,   /* const char * */
+    OPTION_KIND_TEXTS,  /* option_texts, which command_line_run frees */
+    OPTION_KIND_NUMBER, /* uint64_t from `lowest` to `highest` */
+    OPTION_KIND_SIZE,   /* uint64_t, at least `lowest`: K is 1000, Ki is 1024 */
+    OPTION_KIND_MEMORY, /* the same, but K is 1024 */
+    OPTION_KIND_CHOICE, /* unsigned, or an enum: one of `words`, of which the first is `lowest` */
+    OPTION_KIND_READ,   /* `read` does it */
+} option_kind;
+
+/* A row of a command's table, and where in the struct of its options the value goes: the macros
+ * below fill in from `kind` on. */
+struct command_option {
+    const char *name;     /* NULL: `help` is a heading */
+    const char *argument; /* NULL: it has none */
+    const char *help;
+    option_kind kind;
+    size_t place, given; /* offsets: of the value, and of a bool that is set, too (0: none) */
+    uint64_t lowest, highest;
+    const char *const *words; /* the last is NULL */
+    const char *example;      /* of a size */
+    const char *fallback;     /* the value without an argument; NULL: none */
+    option_reader *read;
+    int letter;    /* its short form */
+    bool optional; /* the argument may be left out */
+    int group;     /* in the help; 0 is 1 */
+};
+
+/* Where a field is; it does not compile if the field has not the type that is stored, or as many
+ * bytes. */
+#define OPTION_PLACE(type, field, stored) \
+    .place = offsetof(type, field) + 0 * sizeof(_Generic(((type *)0)->field, stored : 0))
+#define OPTION_PLACE_OF_SIZE(type, field, stored) \
+    .place = offsetof(type, field) +              \
+             0 * sizeof(char[sizeof(((type *)0)->field) == sizeof(stored) ? 1 : -1])
+
+#define OPTION_FLAG(type, field) .kind = OPTION_KIND_FLAG, OPTION_PLACE(type, field, bool)
+#define OPTION_BITS(type, field, bits) \
+    .kind = OPTION_KIND_BITS, OPTION_PLACE(type, field, uint32_t), .lowest = (bits)
+#define OPTION_TEXT(type, field) .kind = OPTION_KIND_TEXT, OPTION_PLACE(type, field, const char *)
+#define OPTION_TEXTS(type, field) .kind = OPTION_KIND_TEXTS, OPTION_PLACE(type, field, option_texts)
+#define OPTION_NUMBER(type, field, from, to)                                           \
+    .kind = OPTION_KIND_NUMBER, OPTION_PLACE(type, field, uint64_t), .lowest = (from), \
+    .highest = (to)
+#define OPTION_SIZE(type, field, from, such_as)                                      \
+    .kind = OPTION_KIND_SIZE, OPTION_PLACE(type, field, uint64_t), .lowest = (from), \
+    .example = such_as
+#define OPTION_MEMORY(type, field, such_as) \
+    .kind = OPTION_KIND_MEMORY, OPTION_PLACE(type, field, uint64_t), .lowest = 1, .example = such_as
+#define OPTION_CHOICE(type, field, list, first)                                             \
+    .kind = OPTION_KIND_CHOICE, OPTION_PLACE_OF_SIZE(type, field, unsigned), .words = list, \
+    .lowest = (first)
+#define OPTION_READ(function) .kind = OPTION_KIND_READ, .read = function
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* False after a report, which names the command that is read. */
+
+/* A whole number from `lowest` to `highest`; `name` is as the user writes it. */
+bool option_number(const char *command, const char *name, const char *text, uint64_t lowest,
+                   uint64_t highest, uint64_t *out);
+/* Stores what is given into the struct of a command's options. */
+bool option_store(const char *command, void *options, const option_given *given);
+
+#endif

@@ -1,0 +1,97 @@
+/* The shared options. */
+#include "cli/core/options.h"
+
+#include "cli/core/report.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_THREADS 1024
+
+static const char *const color_words[] = {
+    [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
+
+static bool read_verbose(void *options, const option_given *given)
+{
+    (void)given;
+    ((shared_options *)options)->verbose++;
+    return true;
+}
+
+static bool read_threads(void *options, const option_given *given)
+{
+    shared_options *shared = options;
+    uint64_t threads;
+
+    if (!option_number(shared->command, "--threads", given->text, 1, MAX_THREADS, &threads))
+        return false;
+    shared->threads = (unsigned)threads;
+    return true;
+}
+
+/* Prints the help of the whole parser and ends reading. */
+static bool read_help(void *options, const option_given *given)
+{
+    shared_options *shared = options;
+
+    options_print_help(given->state->root_argp, shared, stdout);
+    shared->done = true;
+    given->state->next = given->state->argc;
+    return true;
+}
+
+const command_option options_shared[] = {
+    {.help = "Options of all commands:", .group = 90},
+    {"json", NULL, "Write the result as JSON, one object per FILE and line",
+     OPTION_FLAG(shared_options, json), .letter = 'j', .group = 90},
+    {"quiet", NULL, "Do not print warnings, or anything but the result",
+     OPTION_FLAG(shared_options, quiet), .letter = 'q', .group = 90},
+    {"verbose", NULL, "Print more", OPTION_READ(read_verbose), .letter = 'v', .group = 90},
+    {"color", "WHEN", "Use colour: auto (on a terminal, unless NO_COLOR is set), always or never",
+     OPTION_CHOICE(shared_options, color, color_words, 0), .fallback = "always", .optional = true,
+     .group = 90},
+    {"threads", "N", "Use at most N threads (default: one per core)", OPTION_READ(read_threads),
+     .group = 90},
+    {"force", NULL, "Replace an output file that exists", OPTION_FLAG(shared_options, force),
+     .group = 90},
+    {"help", NULL, "Print this help", OPTION_READ(read_help), .letter = 'h', .group = 91},
+    {0},
+};
+
+void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out)
+{
+    char name[64];
+
+    snprintf(name, sizeof name, "gufo%s%s", shared->command != NULL ? " " : "",
+             shared->command != NULL ? shared->command : "");
+    argp_help(parser, out, ARGP_HELP_SHORT_USAGE | ARGP_HELP_LONG | ARGP_HELP_DOC, name);
+}
+
+bool options_color(const shared_options *shared)
+{
+    const char *no_color = getenv("NO_COLOR");
+    const char *terminal = getenv("TERM");
+
+    if (shared->color != COLOR_AUTO)
+        return shared->color == COLOR_ALWAYS;
+    return isatty(STDOUT_FILENO) && (no_color == NULL || *no_color == '\0') &&
+           (terminal == NULL || strcmp(terminal, "dumb") != 0);
+}
+
+int options_cpu(gufo_cpu *cpu)
+{
+    const char *name = getenv("GUFO_CPU");
+
+    *cpu = GUFO_CPU_BEST;
+    if (name == NULL || *name == '\0')
+        return CODE_OK;
+    if (!gufo_cpu_by_name(name, cpu))
+        report_message(NULL, "GUFO_CPU is portable, avx2, avx512, neon or best, not '%s'", name);
+    else if (!gufo_cpu_available(*cpu))
+        report_message(NULL, "GUFO_CPU is '%s', which this machine or this build does not have",
+                       name);
+    else
+        return CODE_OK;
+    return CODE_USAGE;
+}

@@ -1,0 +1,43 @@
+/* Options that all commands share. */
+#ifndef CLI_CORE_OPTIONS_H
+#define CLI_CORE_OPTIONS_H
+
+#include "cli/core/option.h"
+
+#include "gufo/codec.h"
+
+#include <stdio.h>
+
+typedef enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
+
+typedef struct shared_options {
+    const char *command; /* whose command line is read; NULL: that of gufo itself */
+    bool json, quiet, force;
+    unsigned verbose;
+    unsigned threads; /* 0: all cores */
+    color_mode color;
+    bool done;   /* help was asked for and printed: nothing is left to do */
+    char **args; /* arguments that are not options, in order */
+    int arg_count;
+} shared_options;
+
+/* What every command's own options begin with. */
+typedef struct command_input {
+    shared_options *shared;
+} command_input;
+
+/* Their rows, the last one empty; the values go into a shared_options. */
+extern const command_option options_shared[];
+
+/* The help of a parser, for the command whose options these are. */
+void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out);
+
+/* Whether standard output gets colour: --color, NO_COLOR, TERM, and whether it is a terminal. */
+bool options_color(const shared_options *shared);
+
+/* GUFO_CPU from the environment, which nothing else reads, into *cpu; the best one if it is not set
+ * or empty.  Returns CODE_OK, or CODE_USAGE after a report if the level is unknown or this
+ * machine lacks it. */
+int options_cpu(gufo_cpu *cpu);
+
+#endif

@@ -1,0 +1,18 @@
+/* Paths as the user writes them. */
+#ifndef CLI_CORE_PATH_H
+#define CLI_CORE_PATH_H
+
+#include <stdbool.h>
+
+/* Whether the path is "-": standard input or output. */
+bool path_is_standard(const char *path);
+
+/* The name of the file, without its folder: the end of `path`. */
+const char *path_name(const char *path);
+
+/* Both are to be freed; NULL after a report.  A path with something appended: */
+char *path_with(const char *path, const char *suffix);
+/* and that of a file `name` in the folder of another. */
+char *path_beside(const char *path, const char *name);
+
+#endif

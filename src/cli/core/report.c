@@ -1,0 +1,99 @@
+/* Lines on standard error. */
+#include "cli/core/report.h"
+
+#include "cli/core/text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+static bool quiet;
+
+void report_quiet(void)
+{
+    quiet = true;
+}
+
+/* Results first, so that both streams on one terminal are in order. */
+static void start_line(const char *path)
+{
+    fflush(stdout);
+    fputs("gufo: ", stderr);
+    if (path != NULL) {
+        text_put(stderr, gufo_str_of(path), TEXT_PLAIN);
+        fputs(": ", stderr);
+    }
+}
+
+/* Messages may quote arguments, and they are escaped like everything else. */
+static void put_line(const char *path, const char *before, const char *format, va_list arguments,
+                     const char *after)
+{
+    char message[1024];
+
+    start_line(path);
+    vsnprintf(message, sizeof message, format, arguments);
+    fputs(before, stderr);
+    text_put(stderr, gufo_str_of(message), TEXT_PLAIN);
+    fprintf(stderr, "%s\n", after);
+}
+
+int report_error(const char *path, const gufo_error *error)
+{
+    start_line(error->file[0] != '\0' ? error->file : path);
+    if (error->offset != GUFO_NO_OFFSET)
+        fprintf(stderr, "byte %" PRIu64 ": ", error->offset);
+    text_put(stderr, gufo_str_of(error->message), TEXT_PLAIN);
+    putc('\n', stderr);
+    return CODE_FAILED;
+}
+
+int report_refusal(const char *path, const gufo_error *error)
+{
+    (void)report_error(path, error);
+    return error->code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
+}
+
+void report_message(const char *path, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    put_line(path, "", format, arguments, "");
+    va_end(arguments);
+}
+
+int report_system(const char *path, int error_number)
+{
+    report_message(path, "%s", strerror(error_number));
+    return CODE_FAILED;
+}
+
+int report_memory(const char *path)
+{
+    report_message(path, "out of memory");
+    return CODE_FAILED;
+}
+
+void report_warning(const char *path, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    if (!quiet)
+        put_line(path, "warning: ", format, arguments, "");
+    va_end(arguments);
+}
+
+int report_usage(const char *command, const char *format, ...)
+{
+    char help[64];
+    va_list arguments;
+
+    snprintf(help, sizeof help, " (see gufo %s%s)", command != NULL ? "help " : "--help",
+             command != NULL ? command : "");
+    va_start(arguments, format);
+    put_line(NULL, "", format, arguments, help);
+    va_end(arguments);
+    return CODE_USAGE;
+}

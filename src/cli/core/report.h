@@ -1,0 +1,44 @@
+/* What goes to standard error, and the exit status.  Every report is one line:
+ *
+ *     gufo: FILE: byte OFFSET: what is wrong */
+#ifndef CLI_CORE_REPORT_H
+#define CLI_CORE_REPORT_H
+
+#include "gufo/base.h"
+
+/* With several files, the highest one wins. */
+typedef enum exit_code {
+    CODE_OK = 0,
+    CODE_NO = 1,          /* the question was answered "no" */
+    CODE_USAGE = 2,       /* wrong usage, or an output that exists; nothing was touched */
+    CODE_FAILED = 3,      /* a file could not be read or written, or is malformed */
+    CODE_INTERRUPTED = 4, /* by a signal, after cleaning up */
+} exit_code;
+
+static inline int worst_code(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Warnings are dropped from now on (-q). */
+void report_quiet(void);
+
+/* An error about the file that it names, or else about `path`; about none if that is NULL.  Returns
+ * CODE_FAILED. */
+int report_error(const char *path, const gufo_error *error);
+/* The same; returns CODE_USAGE if the library was asked for what cannot be (GUFO_E_ARGUMENT). */
+int report_refusal(const char *path, const gufo_error *error);
+void report_message(const char *path, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* An error of the system: "gufo: FILE: No such file or directory".  Returns CODE_FAILED. */
+int report_system(const char *path, int error_number);
+/* "out of memory"; returns CODE_FAILED. */
+int report_memory(const char *path);
+void report_warning(const char *path, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Wrong usage: the line says where help is.  `command` may be NULL.  Returns CODE_USAGE. */
+int report_usage(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#endif

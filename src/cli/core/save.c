@@ -1,0 +1,275 @@
+/* Output files: atomic, and removed when a signal comes. */
+#include "cli/core/save.h"
+
+#include "base/error.h"
+#include "base/files/output.h"
+#include "base/files/trust.h"
+#include "base/memory.h"
+#include "cli/core/path.h"
+#include "cli/core/report.h"
+#include "cli/core/signals.h"
+
+#include "gufo/edit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool save_is_stream(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+bool save_is_stdout(const char *path)
+{
+    struct stat named, standard;
+
+    if (path_is_standard(path))
+        return true;
+    return stat(path, &named) == 0 && fstat(STDOUT_FILENO, &standard) == 0 &&
+           !S_ISREG(named.st_mode) && named.st_dev == standard.st_dev &&
+           named.st_ino == standard.st_ino && named.st_rdev == standard.st_rdev;
+}
+
+int save_open_stream(const char *path, gufo_error *error)
+{
+    int fd = save_is_stdout(path) ? STDOUT_FILENO : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    struct stat opened;
+
+    if (fd < 0 || fd == STDOUT_FILENO) {
+        if (fd < 0)
+            (void)fail_io(error, errno, "cannot open");
+        return fd;
+    }
+    if (fstat(fd, &opened) != 0)
+        (void)fail_io(error, errno, "cannot examine");
+    else if (S_ISREG(opened.st_mode))
+        (void)refuse(error, GUFO_E_CHANGED, "became a file meanwhile");
+    else if (S_ISFIFO(opened.st_mode) && trust_is_planted(path, opened.st_uid))
+        (void)refuse(error, GUFO_E_ARGUMENT,
+                     "is a pipe of another user in a folder that everybody may write to");
+    else
+        return fd;
+    (void)close(fd);
+    return -1;
+}
+
+bool save_is_pending(const char *path, bool is_output)
+{
+    gufo_edit_state state =
+        path_is_standard(path) ? GUFO_EDIT_STATE_SETTLED : gufo_edit_pending(path);
+
+    if (state == GUFO_EDIT_STATE_LIVE)
+        report_message(path, "%sis being edited", is_output ? "the output " : "");
+    else if (state == GUFO_EDIT_STATE_INTERRUPTED)
+        report_message(path,
+                       is_output
+                           ? "an edit of the output was interrupted and has to be recovered "
+                             "first: 'gufo edit --recover %s'"
+                           : "an edit of it was interrupted; 'gufo edit --recover %s' repairs it",
+                       path);
+    else if (state == GUFO_EDIT_STATE_OLDER)
+        report_message(path,
+                       "an edit of %s by an older version of gufo was interrupted; only that "
+                       "version can recover it",
+                       is_output ? "the output" : "it");
+    return state != GUFO_EDIT_STATE_SETTLED;
+}
+
+static bool guarded(output_guard *guard, gufo_status status, const char *path,
+                    const gufo_error *error)
+{
+    guard_ready(guard);
+    if (status == GUFO_OK)
+        return true;
+    report_error(path, error);
+    guard_free(guard);
+    return false;
+}
+
+bool save_guard_more(output_guard *guard, const char *const *paths, size_t count)
+{
+    gufo_status status = GUFO_OK;
+    gufo_error error;
+
+    for (size_t i = 0; i < count && status == GUFO_OK; i++)
+        if (paths[i] != NULL)
+            status = path_is_standard(paths[i]) ? guard_add_fd(guard, STDIN_FILENO, &error)
+                                                : guard_add_path(guard, paths[i], &error);
+    return guarded(guard, status, NULL, &error);
+}
+
+bool save_guard(output_guard *guard, const char *const *paths, size_t count)
+{
+    *guard = (output_guard){.allocator = &default_allocator};
+    return save_guard_more(guard, paths, count);
+}
+
+bool save_guard_output(output_guard *guard, const char *path)
+{
+    gufo_error error;
+    gufo_status status = output_guard_path(guard, path, &error);
+
+    return guarded(guard, status, path, &error);
+}
+
+bool save_would_replace(const char *path, const char *const *paths, size_t count)
+{
+    output_guard guard;
+    struct stat info;
+    bool replaces;
+
+    if (path == NULL || stat(path, &info) != 0)
+        return false;
+    if (!save_guard(&guard, paths, count))
+        return true;
+    replaces = guard_find_file(&guard, &info) != GUARD_NOTHING;
+    guard_free(&guard);
+    if (replaces)
+        report_message(path, "the output is an input; it would be lost");
+    return replaces;
+}
+
+static int save_stream(const char *path, gufo_str bytes)
+{
+    gufo_error error;
+    int fd = save_open_stream(path, &error);
+
+    if (fd < 0)
+        return report_refusal(path, &error);
+    bool written = output_write_at(fd, GUFO_NO_OFFSET, bytes.data, bytes.len, &error) == GUFO_OK;
+
+    if (!written)
+        report_error(path, &error);
+    if (fd != STDOUT_FILENO && close(fd) != 0 && written) {
+        report_system(path, errno);
+        written = false;
+    }
+    return written ? CODE_OK : CODE_FAILED;
+}
+
+void save_remove(const char *path)
+{
+    if (!save_is_stream(path))
+        (void)unlink(path);
+}
+
+int save_report(const char *path, const gufo_error *error)
+{
+    if (error->code == GUFO_E_STOPPED) {
+        report_message(path, "interrupted; nothing was written");
+        return CODE_INTERRUPTED;
+    }
+    if (error->code != GUFO_E_EXISTS)
+        return report_refusal(path, error);
+    report_message(path, "%s (--force replaces it)", error->message);
+    return CODE_USAGE;
+}
+
+int save_check(const char *path, bool force, const output_guard *guard)
+{
+    output target;
+    gufo_error error;
+
+    if (save_is_stream(path))
+        return CODE_OK;
+    if (output_find(&target, path, force, guard, &default_allocator, &error) != GUFO_OK)
+        return save_report(path, &error);
+    output_discard(&target);
+    return CODE_OK;
+}
+
+/* Signals wait while the temporary file is made and while it gets its final name. */
+static gufo_status save_file(const char *path, gufo_str bytes, bool force, bool secret,
+                             const output_guard *guard, gufo_error *error)
+{
+    const char *volatile temporary;
+    output out;
+
+    signals_hold();
+    gufo_status status =
+        output_open(&out, path, force, bytes.len, guard, &default_allocator, error);
+
+    if (status == GUFO_OK) {
+        temporary = out.temporary;
+        signals_temporaries(&temporary, 1);
+    }
+    signals_release();
+    if (status != GUFO_OK)
+        return status;
+    out.is_private = secret;
+    if (secret && fchmod(out.fd, S_IRUSR | S_IWUSR) != 0)
+        status = fail_io(error, errno, "cannot keep it from other users");
+    if (status == GUFO_OK)
+        status = output_write(&out, 0, bytes.data, bytes.len, error);
+    signals_hold();
+    signals_temporaries(NULL, 0);
+    if (status == GUFO_OK)
+        status = output_commit(&out, error);
+    else
+        output_discard(&out);
+    signals_release();
+    return status;
+}
+
+static int save(const char *path, gufo_str bytes, bool force, bool secret,
+                const output_guard *guard)
+{
+    gufo_error error;
+
+    if (save_is_pending(path, true))
+        return CODE_USAGE;
+    if (save_file(path, bytes, force, secret, guard, &error) != GUFO_OK)
+        return save_report(path, &error);
+    return CODE_OK;
+}
+
+int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard *guard)
+{
+    return save_is_stream(path) ? save_stream(path, bytes) : save(path, bytes, force, false, guard);
+}
+
+int save_secret(const char *path, gufo_str bytes, bool force, const output_guard *guard)
+{
+    if (!save_is_stream(path))
+        return save(path, bytes, force, true, guard);
+    report_message(path, "a secret is written to a file only, and this is not one");
+    return CODE_USAGE;
+}
+
+/* ---- jobs ----------------------------------------------------------------------------------- */
+
+/* A stream has nothing to clean up, and may wait for its reader forever: there the first signal
+ * ends everything. */
+static gufo_status stream_job(const char *path, gufo_job *job, const gufo_run *how,
+                              gufo_error *error)
+{
+    int fd = save_open_stream(path, error);
+    gufo_status status;
+
+    if (fd < 0)
+        return error->code;
+    status = gufo_job_stream(job, fd, how, error);
+    if (fd != STDOUT_FILENO && close(fd) != 0 && status == GUFO_OK)
+        status = fail_io(error, errno, "cannot close");
+    return status;
+}
+
+gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, bool force,
+                     gufo_error *error)
+{
+    const gufo_job_options options = {.path = path, .flags = force ? GUFO_JOB_REPLACE : 0};
+    size_t count = gufo_job_output_count(job);
+    gufo_status status;
+
+    if (path_is_standard(path) || (count == 1 && save_is_stream(path)))
+        return stream_job(path, job, how, error);
+    signals_temporaries(gufo_job_temporaries(job), count);
+    signals_defer();
+    status = gufo_job_run(job, &options, how, error);
+    signals_temporaries(NULL, 0);
+    return status;
+}

@@ -1,0 +1,49 @@
+/* Standard output. */
+#include "cli/core/stdout.h"
+
+#include "cli/core/report.h"
+#include "cli/core/signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A closed descriptor would be given to the next file that is opened, and reports would end up in
+ * it. Opened the wrong way round, so that using it still fails. */
+static void occupy_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF)
+            (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+void stdout_start(void)
+{
+    static char buffer[1 << 16];
+
+    occupy_standard_descriptors();
+    if (!isatty(STDOUT_FILENO))
+        setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+    setvbuf(stderr, NULL, _IOLBF, 0); /* a report arrives in one piece */
+}
+
+bool stdout_broken(void)
+{
+    return ferror(stdout) != 0;
+}
+
+int stdout_finish(int code)
+{
+    bool failed = ferror(stdout) != 0;
+
+    errno = 0;
+    if (fflush(stdout) == 0 && !failed)
+        return code;
+    if (signals_pipe_closed())
+        return code;
+    report_message(NULL, "standard output: %s",
+                   errno != 0 ? strerror(errno) : "not everything could be written");
+    return worst_code(code, CODE_FAILED);
+}

@@ -1,0 +1,118 @@
+/* Tables for people. */
+#include "cli/core/table.h"
+
+#include "cli/core/human.h"
+#include "cli/core/text.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HANGS 200 /* columns of a name that hangs over: no more is shown of it */
+
+void row_str(table_row *row, gufo_str text)
+{
+    row->cells[row->count++] = text;
+}
+
+void row_text(table_row *row, const char *format, ...)
+{
+    char *text = row->text + row->used;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof row->text - row->used, format, arguments);
+    va_end(arguments);
+    row_str(row, gufo_str_of(text));
+    row->used += row->cells[row->count - 1].len;
+}
+
+void table_name(bool color, const char *name)
+{
+    fputs(color ? "\033[1m" : "", stdout);
+    text_put(stdout, gufo_str_of(name), TEXT_PLAIN);
+    fputs(color ? "\033[0m" : "", stdout);
+}
+
+void table_title(bool color, const char *name, uint64_t shown, uint64_t all)
+{
+    table_name(color, name);
+    printf(" (%s", human_grouped(shown).text);
+    if (shown != all)
+        printf(" of %s", human_grouped(all).text);
+    puts(")");
+}
+
+table table_of(const table_column *columns, size_t count)
+{
+    table t = {.count = count, .indent = 2, .gap = 2, .most_name = 44};
+
+    memcpy(t.columns, columns, count * sizeof *columns);
+    return t;
+}
+
+void table_fit(table *t, const table_row *row)
+{
+    for (size_t i = 0; i < row->count; i++) {
+        gufo_str text = row->cells[i];
+        int *width = &t->columns[i].width, needed = (int)text.len;
+
+        if (i == 0)
+            needed = (int)text_columns(text_fit(text, TEXT_PLAIN, t->most_name), TEXT_PLAIN);
+        if (needed > abs(*width))
+            *width = *width < 0 ? -needed : needed;
+    }
+}
+
+static void put_name(const table *t, gufo_str name)
+{
+    size_t width = (size_t)abs(t->columns[0].width), used;
+
+    text_pad(stdout, t->indent);
+    used = text_put_cut(stdout, name, TEXT_PLAIN, t->cut_name || width > HANGS ? width : HANGS);
+    text_pad(stdout, used < width ? width - used : 0);
+}
+
+void table_put_cells(const table *t, const table_row *row)
+{
+    put_name(t, row->cells[0]);
+    for (size_t i = 1; i < row->count && i < t->count; i++) {
+        int width = t->columns[i].width;
+
+        text_pad(stdout, t->gap);
+        printf("%*.*s", i + 1 == t->count && width < 0 ? 0 : width, (int)row->cells[i].len,
+               row->cells[i].data);
+    }
+}
+
+void table_put(const table *t, const table_row *row)
+{
+    table_put_cells(t, row);
+    putchar('\n');
+}
+
+void table_heads(const table *t)
+{
+    table_row row = {0};
+
+    for (size_t i = 0; i < t->count; i++)
+        row_str(&row, gufo_str_of(t->columns[i].head));
+    table_put(t, &row);
+}
+
+static bool make_row(table_maker *make, const void *context, uint64_t index, table_row *row)
+{
+    row->count = row->used = 0;
+    return make(context, index, row);
+}
+
+void table_print(table *t, table_maker *make, const void *context)
+{
+    table_row row;
+
+    for (uint64_t i = 0; make_row(make, context, i, &row); i++)
+        table_fit(t, &row);
+    table_heads(t);
+    for (uint64_t i = 0; make_row(make, context, i, &row); i++)
+        table_put(t, &row);
+}

@@ -1,0 +1,59 @@
+/* Tables for people: cells of text below each other.
+ *
+ *     Tensors (2 of 21)                         table_title
+ *       name                 type   elements    table_heads
+ *       blk.0.attn_q.weight  F16       4,096    table_put
+ *
+ * Every row is made twice: for table_fit, which makes the columns wide enough, and for table_put. */
+#ifndef CLI_CORE_TABLE_H
+#define CLI_CORE_TABLE_H
+
+#include "gufo/base.h"
+
+#define TABLE_CELLS 9
+
+typedef struct table_column {
+    const char *head;
+    int width; /* at least; negative: cells are on the left, as with printf */
+} table_column;
+
+/* The first column has names: on the left, long perhaps, and any text.  All others are ASCII. */
+typedef struct table {
+    table_column columns[TABLE_CELLS];
+    size_t count, indent, gap; /* spaces before the first column, and between two */
+    size_t most_name;          /* no name makes its column wider */
+    bool cut_name;             /* to the width of the column; else it hangs over */
+} table;
+
+/* Two spaces each, and names of at most 44 columns. */
+table table_of(const table_column *columns, size_t count);
+
+/* Begins as {0}.  Cells point into it: it is not copied. */
+typedef struct table_row {
+    gufo_str cells[TABLE_CELLS];
+    size_t count, used;
+    char text[512]; /* of the cells that row_text made */
+} table_row;
+
+/* The next cell: text that lives as long as the row, or something formatted. */
+void row_str(table_row *row, gufo_str text);
+void row_text(table_row *row, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* "Name (23)", or of more "Name (3 of 23)": a line.  A name alone, without its
+ * end. */
+void table_title(bool color, const char *name, uint64_t shown, uint64_t all);
+void table_name(bool color, const char *name);
+
+void table_fit(table *t, const table_row *row);
+/* Write a line.  The table's last column is not padded; cells without a column are left out. */
+void table_put(const table *t, const table_row *row);
+void table_heads(const table *t);
+/* The same without the end of the line: something else follows. */
+void table_put_cells(const table *t, const table_row *row);
+
+/* Makes row `index`, which is {0}; false past the last. */
+typedef bool table_maker(const void *context, uint64_t index, table_row *row);
+/* The heads, and all rows. */
+void table_print(table *t, table_maker *make, const void *context);
+
+#endif

@@ -1,0 +1,162 @@
+/* Text from files for people.
+ *
+ * Whatever a file says is cut into pieces: a character as it is, or its escape.  Writing, measuring
+ * and cutting walk over the same pieces, so that they cannot disagree. */
+#include "cli/core/text.h"
+
+#include "base/utf8.h"
+
+#include <string.h>
+
+/* ---- pieces --------------------------------------------------------------------------------- */
+
+typedef struct piece {
+    char text[16];
+    size_t len;     /* of text */
+    size_t taken;   /* bytes of the input that it represents */
+    size_t columns; /* on the screen */
+} piece;
+
+/* What does not fill one column: marks that sit on the character before them, and what is not seen
+ * at all; East Asian wide and full-width characters, and pictures. */
+static const struct {
+    uint32_t first, last;
+    size_t columns;
+} widths[] = {
+    {0x0300, 0x036f, 0},   {0x0483, 0x0489, 0}, {0x0591, 0x05bd, 0},   {0x064b, 0x065f, 0},
+    {0x0e31, 0x0e31, 0},   {0x0e34, 0x0e3a, 0}, {0x1ab0, 0x1aff, 0},   {0x1dc0, 0x1dff, 0},
+    {0x200b, 0x200d, 0},   {0x20d0, 0x20ff, 0}, {0x302a, 0x302d, 0},   {0x3099, 0x309a, 0},
+    {0xfe00, 0xfe0f, 0},   {0xfe20, 0xfe2f, 0}, {0xfeff, 0xfeff, 0},   {0x1100, 0x115f, 2},
+    {0x2e80, 0x303e, 2},   {0x3041, 0x33ff, 2}, {0x3400, 0x4dbf, 2},   {0x4e00, 0x9fff, 2},
+    {0xa000, 0xa4cf, 2},   {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2},   {0xfe30, 0xfe6f, 2},
+    {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2}, {0x1f900, 0x1f9ff, 2},
+    {0x20000, 0x3fffd, 2},
+};
+
+static size_t code_point_columns(uint32_t code_point)
+{
+    for (size_t i = 0; code_point >= 0x0300 && i < sizeof widths / sizeof *widths; i++)
+        if (code_point >= widths[i].first && code_point <= widths[i].last)
+            return widths[i].columns;
+    return 1;
+}
+
+static void piece_escape(piece *p, size_t taken, const char *format, uint32_t number)
+{
+    p->len = (size_t)snprintf(p->text, sizeof p->text, format, (unsigned)number);
+    p->taken = taken;
+    p->columns = p->len;
+}
+
+static void piece_copy(piece *p, const char *from, size_t len, size_t columns)
+{
+    memcpy(p->text, from, len);
+    p->len = p->taken = len;
+    p->columns = columns;
+}
+
+static void piece_control(piece *p, size_t taken, uint32_t code_point, text_style style)
+{
+    static const char names[] = {['\t'] = 't', ['\n'] = 'n', ['\r'] = 'r'};
+
+    if (style == TEXT_LINES && (code_point == '\n' || code_point == '\t'))
+        piece_copy(p, code_point == '\n' ? "\n" : "\t", 1, 1);
+    else if (code_point < sizeof names && names[code_point] != 0)
+        piece_escape(p, taken, "\\%c", (uint32_t)names[code_point]);
+    else
+        piece_escape(p, taken, "\\u{%x}", code_point);
+}
+
+/* The piece at the start of `rest`, which is not empty. */
+static void next_piece(gufo_str rest, text_style style, piece *p)
+{
+    unsigned char first = (unsigned char)rest.data[0];
+    uint32_t code_point = 0;
+    size_t len = utf8_decode(rest, &code_point);
+
+    if (len == 0)
+        piece_escape(p, 1, "\\x%02x", first);
+    else if (utf8_is_control(code_point))
+        piece_control(p, len, code_point, style);
+    else if (style == TEXT_QUOTED && (first == '"' || first == '\\'))
+        piece_escape(p, 1, "\\%c", first);
+    else
+        piece_copy(p, rest.data, len, code_point_columns(code_point));
+}
+
+static gufo_str skip(gufo_str text, size_t len)
+{
+    return (gufo_str){text.data + len, text.len - len};
+}
+
+/* ---- writing and measuring ------------------------------------------------------------------ */
+
+bool text_is_clean(gufo_str text)
+{
+    uint32_t code_point;
+
+    for (size_t step; text.len > 0; text = skip(text, step)) {
+        step = utf8_decode(text, &code_point);
+        if (step == 0 || utf8_is_control(code_point))
+            return false;
+    }
+    return true;
+}
+
+void text_put(FILE *out, gufo_str text, text_style style)
+{
+    piece p;
+
+    for (; text.len > 0; text = skip(text, p.taken)) {
+        next_piece(text, style, &p);
+        fwrite(p.text, 1, p.len, out);
+    }
+}
+
+size_t text_columns(gufo_str text, text_style style)
+{
+    size_t columns = 0;
+    piece p;
+
+    for (; text.len > 0; text = skip(text, p.taken)) {
+        next_piece(text, style, &p);
+        columns += p.columns;
+    }
+    return columns;
+}
+
+gufo_str text_fit(gufo_str text, text_style style, size_t columns)
+{
+    gufo_str rest = text;
+    piece p;
+
+    for (; rest.len > 0; rest = skip(rest, p.taken)) {
+        next_piece(rest, style, &p);
+        if (p.columns > columns)
+            break;
+        columns -= p.columns;
+    }
+    return (gufo_str){text.data, text.len - rest.len};
+}
+
+size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns)
+{
+    static const char dots[] = "...";
+    const size_t dots_len = sizeof dots - 1;
+    gufo_str fitting = text_fit(text, style, columns);
+
+    if (fitting.len < text.len && columns >= dots_len) {
+        fitting = text_fit(text, style, columns - dots_len);
+        text_put(out, fitting, style);
+        fputs(dots, out);
+        return text_columns(fitting, style) + dots_len;
+    }
+    text_put(out, fitting, style);
+    return text_columns(fitting, style);
+}
+
+void text_pad(FILE *out, size_t columns)
+{
+    for (; columns > 0; columns--)
+        putc(' ', out);
+}

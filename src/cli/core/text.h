@@ -1,0 +1,31 @@
+/* Text from files, made safe for a terminal and measured in columns. */
+#ifndef CLI_CORE_TEXT_H
+#define CLI_CORE_TEXT_H
+
+#include "gufo/base.h"
+
+#include <stdio.h>
+
+/* How text is written.  In every style valid UTF-8 goes through as it is, and
+ *     control characters (C0, DEL, C1), bidirectional controls and line separators
+ *         become \n, \r, \t or \u{1b};
+ *     bytes that are not UTF-8 become \xff. */
+typedef enum text_style {
+    TEXT_PLAIN,  /* just that: keys, names, paths */
+    TEXT_QUOTED, /* moreover \" and \\, for text between quotes */
+    TEXT_LINES,  /* newline and tab go through: text of several lines that fills the screen */
+} text_style;
+
+/* Whether plain text goes through unchanged. */
+bool text_is_clean(gufo_str text);
+void text_put(FILE *out, gufo_str text, text_style style);
+/* The columns that text_put fills. */
+size_t text_columns(gufo_str text, text_style style);
+/* The longest prefix that fills at most `columns` columns. */
+gufo_str text_fit(gufo_str text, text_style style, size_t columns);
+/* Writes at most `columns` columns: all of it, or a prefix and "...".  Returns the columns. */
+size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns);
+/* Spaces. */
+void text_pad(FILE *out, size_t columns);
+
+#endif

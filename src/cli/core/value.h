@@ -1,0 +1,31 @@
+/* Metadata values as text and as JSON. */
+#ifndef CLI_CORE_VALUE_H
+#define CLI_CORE_VALUE_H
+
+#include "cli/core/json.h"
+#include "gufo/format.h"
+
+#define VALUE_ALL UINT64_MAX /* no limit on the elements that are written */
+
+/* {"key","type","value"} or {"key","type":"array","element_type","count","values"}, with at most
+ * `limit` elements of every array; `count` is always the full one.
+ * False if the file was changed meanwhile; what is written is well-formed all the same. */
+bool value_write_entry(json_writer *j, const char *key, const gufo_entry *entry, uint64_t limit);
+/* A value inside an array: a plain JSON value, or {"type":"array",...}. */
+bool value_write_json(json_writer *j, const char *key, const gufo_value *value, uint64_t limit);
+
+/* A number or bool as text, without a newline.  Not for strings and arrays. */
+void value_put_number(FILE *out, const gufo_value *value);
+
+/* How a value is written in one line for people. */
+typedef struct value_style {
+    uint64_t limit;        /* elements of an array */
+    size_t columns;        /* of a string, with its length if it is cut */
+    size_t array_columns;  /* of all elements together; the first is always there */
+    size_t string_columns; /* of a string inside an array */
+} value_style;
+
+/* Numbers as they are, strings quoted, arrays as "[count] first, second, ...".  False as above. */
+bool value_put_line(FILE *out, const gufo_value *value, const value_style *style);
+
+#endif

@@ -1,0 +1,329 @@
+/* The tables of the library, all in one shape. */
+#include "cli/inspect/catalogue.h"
+
+#include "gufo/check.h"
+#include "gufo/codec.h"
+#include "gufo/schema.h"
+#include "schema/tables.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_number(catalogue_row *row, size_t cell, uint64_t number)
+{
+    snprintf(row->numbers[cell], sizeof row->numbers[cell], "%" PRIu64, number);
+    row->cells[cell] = row->numbers[cell];
+}
+
+static const char *const need_names[] = {
+    [GUFO_OPTIONAL] = "optional", [GUFO_EXPECTED] = "expected", [GUFO_REQUIRED] = "required"};
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static bool key_row(size_t index, catalogue_row *out)
+{
+    const gufo_key_info *info = gufo_key_at(index);
+
+    if (info == NULL)
+        return false;
+    const gufo_key_info *today = gufo_key_replacement(info, NULL);
+
+    *out = (catalogue_row){.cells = {info->key, info->type, info->unit, info->fallback,
+                                     info->status, info->since, info->group,
+                                     today != NULL ? today->key : "", info->summary}};
+    return true;
+}
+
+/* Any architecture may replace {arch}. */
+static const char *key_meant(const char *word)
+{
+    const gufo_key_info *info = gufo_key_find(gufo_str_of(word), (gufo_str){"", 0});
+
+    return info != NULL ? info->key : NULL;
+}
+
+static bool arch_has_key(const char *arch, const char *name)
+{
+    size_t count, place = strlen(CATALOGUE_ARCH_PLACE);
+    const gufo_arch_key *keys = gufo_arch_keys(arch, &count);
+
+    if (keys == NULL || strncmp(name, CATALOGUE_ARCH_PLACE, place) != 0)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(keys[i].key, name + place) == 0)
+            return true;
+    return false;
+}
+
+static bool arch_key_row(const char *arch, size_t index, catalogue_row *out)
+{
+    size_t count;
+    const gufo_arch_key *keys = gufo_arch_keys(arch, &count);
+    const gufo_key_info *info;
+
+    if (keys == NULL || index >= count)
+        return false;
+    *out = (catalogue_row){.cells = {out->name, need_names[keys[index].need], "", "", ""}};
+    snprintf(out->name, sizeof out->name, "%s.%s", arch, keys[index].key);
+    info = gufo_key_find(gufo_str_of(out->name), (gufo_str){"", 0});
+    if (info != NULL) {
+        out->cells[2] = info->type;
+        out->cells[3] = info->fallback;
+        out->cells[4] = info->summary;
+    }
+    return true;
+}
+
+/* ---- architectures -------------------------------------------------------------------------- */
+
+static bool arch_row(size_t index, catalogue_row *out)
+{
+    const gufo_arch_info *info = gufo_arch_at(index);
+    size_t keys, tensors;
+
+    if (info == NULL)
+        return false;
+    *out = (catalogue_row){.cells = {info->id, info->status, "0", "0", info->name}};
+    if (gufo_arch_keys(info->id, &keys) != NULL)
+        put_number(out, 2, keys);
+    else
+        out->example = "gufo list archs";
+    if (gufo_arch_tensors(info->id, &tensors) != NULL)
+        put_number(out, 3, tensors);
+    return true;
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+static bool tensor_row(size_t index, catalogue_row *out)
+{
+    const gufo_tensor_info *info = gufo_tensor_info_at(index);
+
+    if (info == NULL)
+        return false;
+    *out = (catalogue_row){
+        .cells = {info->name, info->status, info->shape, info->bias_shape, info->summary}};
+    return true;
+}
+
+static const char *tensor_meant(const char *word)
+{
+    gufo_tensor_match match = {0};
+    bool matches = gufo_tensor_info_find(gufo_str_of(word), &match) &&
+                   (match.suffix.len == 0 || match.suffix.data[0] == '.');
+
+    return matches ? match.info->name : NULL;
+}
+
+static bool arch_has_tensor(const char *arch, const char *name)
+{
+    size_t count;
+    const gufo_arch_tensor *tensors = gufo_arch_tensors(arch, &count);
+
+    for (size_t i = 0; tensors != NULL && i < count; i++)
+        if (strcmp(tensors[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static const char *either(const char *cell, const char *other)
+{
+    return *cell != '\0' ? cell : other;
+}
+
+static bool arch_tensor_row(const char *arch, size_t index, catalogue_row *out)
+{
+    size_t count;
+    const gufo_arch_tensor *tensors = gufo_arch_tensors(arch, &count);
+    const catalogue_row none = {.cells = {"", "", "", "", ""}};
+    catalogue_row all;
+    size_t i = 0;
+
+    if (tensors == NULL || index >= count)
+        return false;
+    while (tensor_row(i, &all) && strcmp(all.cells[0], tensors[index].name) != 0)
+        i++;
+    if (!tensor_row(i, &all))
+        all = none;
+    *out =
+        (catalogue_row){.cells = {tensors[index].name, need_names[tensors[index].need],
+                                  either(tensors[index].shape, all.cells[2]),
+                                  either(tensors[index].bias_shape, all.cells[3]), all.cells[4]}};
+    return true;
+}
+
+/* ---- element types and file types ----------------------------------------------------------- */
+
+static bool type_row(size_t index, catalogue_row *out)
+{
+    const gufo_element_type *type = gufo_element_type_at(index);
+
+    if (type == NULL)
+        return false;
+    *out = (catalogue_row){.cells = {[0] = type->name}};
+    put_number(out, 1, type->id);
+    put_number(out, 2, type->block_elements);
+    put_number(out, 3, type->block_bytes);
+    out->cells[4] = (type->flags & GUFO_ELEMENT_REMOVED) != 0     ? "removed from the format"
+                    : (type->flags & GUFO_ELEMENT_QUANTIZED) != 0 ? "quantized"
+                                                                  : "plain numbers";
+    return true;
+}
+
+static bool file_type_row(size_t index, catalogue_row *out)
+{
+    const gufo_file_type *type = gufo_file_type_at(index);
+
+    if (type == NULL)
+        return false;
+    *out = (catalogue_row){.cells = {[0] = type->name}};
+    put_number(out, 1, type->id);
+    out->cells[2] = gufo_element_type_by_id(type->base_type)->name;
+    out->cells[3] = (type->flags & GUFO_FILE_TYPE_REMOVED) == GUFO_FILE_TYPE_REMOVED
+                        ? "removed from the format"
+                    : (type->flags & GUFO_FILE_TYPE_NOT_MADE) != 0 ? "converted from a checkpoint"
+                                                                   : "made by gufo quantize";
+    if (type->flags != 0)
+        out->example = "gufo get FILE general.file_type";
+    return true;
+}
+
+/* ---- tokenizers ----------------------------------------------------------------------------- */
+
+static bool tokenizer_row(size_t index, catalogue_row *out)
+{
+    const gufo_tokenizer_model *model = gufo_tokenizer_model_at(index);
+
+    if (model == NULL)
+        return false;
+    *out = (catalogue_row){.cells = {model->id, model->algorithm, model->arrays, model->bos,
+                                     model->eos, model->unknown, model->separator, model->padding,
+                                     model->mask}};
+    return true;
+}
+
+static bool pretokenizer_row(size_t index, catalogue_row *out)
+{
+    const gufo_pretokenizer *pre = gufo_pretokenizer_at(index);
+
+    if (pre == NULL)
+        return false;
+    *out = (catalogue_row){.cells = {pre->id, pre->family}};
+    return true;
+}
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+static size_t rule_count(void)
+{
+    size_t count = 0;
+
+    while (gufo_rule_at(count) != NULL)
+        count++;
+    return count;
+}
+
+static bool rule_row(size_t index, catalogue_row *out)
+{
+    const gufo_rule *rule = gufo_rule_at(index);
+
+    if (rule == NULL)
+        return false;
+    *out = (catalogue_row){.cells = {rule->id, gufo_severity_name(rule->severity), rule->name,
+                                     rule->clause, rule->summary}};
+    return true;
+}
+
+static const char *rule_meant(const char *word)
+{
+    const gufo_rule *rule = gufo_rule_by_id(word);
+
+    return rule != NULL ? rule->id : NULL;
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+#define COLUMN(index) (1u << (index))
+
+const catalogue catalogues[] = {
+    {"keys", "key", "metadata key", schema_key_count, key_row, "gufo get FILE WORD",
+     .columns = {{"key", "type", "unit", "default", "status", "since", "group", "instead",
+                  "summary"},
+                 COLUMN(5)},
+     .meant = key_meant, .arch_has = arch_has_key, .arch_row = arch_key_row,
+     .arch_columns = {{"key", "need", "type", "default", "summary"}, 0}},
+    {"archs", "architecture", "architecture", schema_arch_count, arch_row,
+     "gufo list keys --arch WORD",
+     .columns = {{"arch", "status", "keys", "tensors", "name"}, COLUMN(2) | COLUMN(3)}},
+    {"tensors", "tensor", "tensor", schema_tensor_info_count, tensor_row,
+     "gufo show --tensors='WORD*' FILE",
+     .columns = {{"tensor", "status", "shape", "bias_shape", "summary"}, 0}, .meant = tensor_meant,
+     .arch_has = arch_has_tensor, .arch_row = arch_tensor_row,
+     .arch_columns = {{"tensor", "need", "shape", "bias_shape", "summary"}, 0}},
+    {"types", "type", "element type", gufo_element_type_count, type_row,
+     "gufo show --tensors FILE | grep -w WORD",
+     .columns = {{"type", "id", "block_elements", "block_bytes", "encoding"},
+                 COLUMN(1) | COLUMN(2) | COLUMN(3)}},
+    {"filetypes", "file type", "file type, general.file_type", schema_file_type_count,
+     file_type_row, "gufo quantize IN.gguf OUT.gguf WORD",
+     .columns = {{"file_type", "id", "most_weights", "made"}, COLUMN(1)}},
+    {"tokenizers", "tokenizer", "tokenizer, tokenizer.ggml.model", schema_tokenizer_model_count,
+     tokenizer_row, "gufo get FILE tokenizer.ggml.model",
+     .columns = {{"tokenizer", "algorithm", "arrays", "bos", "eos", "unknown", "separator",
+                  "padding", "mask"},
+                 ~0u << 3}},
+    {"pretokenizers", "pre-tokenizer", "pre-tokenizer, tokenizer.ggml.pre",
+     schema_pretokenizer_count, pretokenizer_row, "gufo get FILE tokenizer.ggml.pre",
+     .columns = {{"pretokenizer", "family"}, 0}},
+    {"rules", "rule", "rule of gufo validate", rule_count, rule_row,
+     "gufo validate -v FILE | grep -w WORD",
+     .columns = {{"rule", "severity", "name", "clause", "summary"}, 0}, .meant = rule_meant},
+};
+
+const size_t catalogue_count = sizeof catalogues / sizeof *catalogues;
+
+const catalogue *catalogue_find(const char *name)
+{
+    for (size_t i = 0; i < catalogue_count; i++)
+        if (strcmp(catalogues[i].name, name) == 0)
+            return &catalogues[i];
+    return NULL;
+}
+
+bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out)
+{
+    const char *meant = c->meant != NULL ? c->meant(word) : NULL;
+
+    for (size_t i = 0; c->row(i, out); i++)
+        if (strcmp(out->cells[0], word) == 0 ||
+            (meant != NULL && strcmp(out->cells[0], meant) == 0))
+            return true;
+    return false;
+}
+
+const char *catalogue_user(const catalogue *c, const char *name, size_t *next)
+{
+    const gufo_arch_info *arch;
+
+    while (c->arch_has != NULL && (arch = gufo_arch_at((*next)++)) != NULL)
+        if (c->arch_has(arch->id, name))
+            return arch->id;
+    return NULL;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
+                           const catalogue_row *row)
+{
+    for (size_t i = 0; columns->names[i] != NULL; i++) {
+        const char *cell = row->cells[i];
+
+        if (catalogue_is_number(columns, i) && *cell != '\0')
+            json_write_u64(j, columns->names[i], strtoull(cell, NULL, 10));
+        else
+            json_write_text(j, columns->names[i], *cell != '\0' ? cell : NULL);
+    }
+}

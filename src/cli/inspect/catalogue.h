@@ -1,0 +1,97 @@
+/* What gufo list and gufo explain know: the tables of the library, all in one shape.
+ *
+ *     catalogue.c          the tables
+ *     list.c               a whole table
+ *     catalogue_words.c    words that are near to a row, and commands as examples */
+#ifndef CLI_INSPECT_CATALOGUE_H
+#define CLI_INSPECT_CATALOGUE_H
+
+#include "cli/core/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { CATALOGUE_CELLS = 9 };
+
+/* The first column is what a row is called. */
+typedef struct catalogue_columns {
+    const char *names[CATALOGUE_CELLS + 1]; /* as in JSON; the last one is NULL */
+    unsigned numbers;                       /* a bit for each that holds numbers */
+} catalogue_columns;
+
+static inline bool catalogue_is_number(const catalogue_columns *columns, size_t index)
+{
+    return (columns->numbers >> index & 1) != 0;
+}
+
+/* The cells of a row, "" where there is nothing.  Static, except what the row itself holds. */
+typedef struct catalogue_row {
+    const char *cells[CATALOGUE_CELLS];
+    char numbers[CATALOGUE_CELLS][24];
+    char name[256];      /* the first cell, where it is put together */
+    const char *example; /* of this row; NULL: as for the others */
+} catalogue_row;
+
+typedef struct catalogue {
+    const char *name;    /* "keys" */
+    const char *one;     /* "key" */
+    const char *heading; /* "metadata key": what explain says that it is */
+    size_t (*count)(void);
+    /* Row `index`; false past the end. */
+    bool (*row)(size_t index, catalogue_row *out);
+    const char *example; /* a command; WORD in it is a placeholder for a name */
+    catalogue_columns columns;
+    /* The name of the row that a word means, though it is not called so; NULL for none. */
+    const char *(*meant)(const char *word);
+    /* Of keys and tensors, which architectures have: whether `arch` has the one of that name, and
+     * its own rows, which say how much they are needed; false past the end. */
+    bool (*arch_has)(const char *arch, const char *name);
+    bool (*arch_row)(const char *arch, size_t index, catalogue_row *out);
+    catalogue_columns arch_columns;
+} catalogue;
+
+extern const catalogue catalogues[];
+extern const size_t catalogue_count;
+
+/* By its name ("keys"), NULL if there is none. */
+const catalogue *catalogue_find(const char *name);
+
+/* The row that a word names, even by a name that means many. */
+bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out);
+
+/* The placeholder for the architecture at the front of a key. */
+#define CATALOGUE_ARCH_PLACE "{arch}."
+
+/* The next architecture that uses a row, by its name; *next is 0 at first.  NULL at the end. */
+const char *catalogue_user(const catalogue *c, const char *name, size_t *next);
+
+/* The cells of a row as members of a JSON object. */
+void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
+                           const catalogue_row *row);
+
+/* ---- list.c --------------------------------------------------------------------------------- */
+
+/* Writes all rows, with columns below each other, or as JSON: {"keys":[{...},...]}.  `arch`: only
+ * the rows of that architecture; NULL: all. */
+void catalogue_list(const catalogue *c, const char *arch, bool json);
+
+/* ---- catalogue_words.c ---------------------------------------------------------------------- */
+
+/* What a word that names nothing may have been meant for: `before` is kept of it, `name`
+ * follows. */
+typedef struct catalogue_hint {
+    gufo_str before;
+    const char *name;
+} catalogue_hint;
+
+/* False if nothing is near. */
+bool catalogue_nearest(const char *word, catalogue_hint *out);
+
+enum { EXAMPLE_SIZE = 512 };
+
+/* A command that has to do with a row, about the word if that can be in a command line unchanged,
+ * else about the row. */
+void catalogue_example(const catalogue *c, const catalogue_row *row, const char *word,
+                       char out[EXAMPLE_SIZE]);
+
+#endif

@@ -1,0 +1,175 @@
+/* Words that name no row, and words in examples. */
+#include "cli/inspect/catalogue.h"
+
+#include "schema/nearest.h"
+#include "schema/tables.h"
+
+#include "gufo/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { ARCH_PLACE_LEN = sizeof CATALOGUE_ARCH_PLACE - 1 };
+
+/* ---- did you mean ... ----------------------------------------------------------------------- */
+
+/* The names of all rows, one catalogue after the other. */
+static gufo_str name_at(const void *table, size_t index)
+{
+    const catalogue *c = table;
+    catalogue_row row = {.cells = {""}};
+
+    for (; index >= c->count(); c++)
+        index -= c->count();
+    (void)c->row(index, &row);
+    return gufo_str_of(row.cells[0]);
+}
+
+static size_t count_names(void)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < catalogue_count; i++)
+        count += catalogues[i].count();
+    return count;
+}
+
+/* Of keys of an architecture, what follows it. */
+static gufo_str key_tail_at(const void *table, size_t index)
+{
+    const char *key = gufo_key_at(index)->key;
+
+    (void)table;
+    return gufo_str_of(
+        strncmp(key, CATALOGUE_ARCH_PLACE, ARCH_PLACE_LEN) == 0 ? key + ARCH_PLACE_LEN : "");
+}
+
+/* Keys of any architecture are meant rather than those of one, and short names rather than long. */
+static bool is_likelier(gufo_str name, gufo_str other)
+{
+    bool general = name.data[0] == '{';
+
+    if (other.data == NULL || general != (other.data[0] == '{'))
+        return other.data == NULL || general;
+    return name.len < other.len;
+}
+
+/* The name whose last segments a word is: "head_count". */
+static const char *find_by_end(const char *word, size_t count)
+{
+    gufo_str likeliest = {NULL, 0};
+    size_t len = strlen(word);
+
+    for (size_t i = 0; i < count && len > 0; i++) {
+        gufo_str name = name_at(catalogues, i);
+
+        if (name.len > len && name.data[name.len - len - 1] == '.' &&
+            strcmp(name.data + name.len - len, word) == 0 && is_likelier(name, likeliest))
+            likeliest = name;
+    }
+    return likeliest.data;
+}
+
+/* A key of an architecture, whose name may be in front of it: "llama.contxt_length". */
+static bool find_by_tail(const char *word, catalogue_hint *out)
+{
+    const char *dot = strchr(word, '.');
+    size_t index;
+
+    if (nearest_find(gufo_str_of(word), key_tail_at, NULL, schema_key_count(), &index)) {
+        out->name = gufo_key_at(index)->key;
+        return true;
+    }
+    if (dot == NULL ||
+        !nearest_find(gufo_str_of(dot + 1), key_tail_at, NULL, schema_key_count(), &index))
+        return false;
+    out->before.len = (size_t)(dot + 1 - word);
+    out->name = key_tail_at(NULL, index).data;
+    return true;
+}
+
+/* A tensor of a file, with the number of a block and a suffix: "blk.3.atn_q.weight". */
+static const char *find_tensor(const char *word)
+{
+    static const char digits[] = "0123456789";
+    static const char *const suffixes[] = {".weight", ".bias"};
+    const catalogue *tensors = catalogue_find("tensors");
+    size_t number = strcspn(word, digits), after = number + strspn(word + number, digits), index;
+    char text[256];
+    int len = snprintf(text, sizeof text, "%.*s%s%s", (int)number, word,
+                       after > number ? "{bid}" : "", word + after);
+    gufo_str name = {text, (size_t)len};
+
+    if (len < 0 || name.len >= sizeof text)
+        return NULL;
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        size_t suffix = strlen(suffixes[i]);
+
+        if (name.len > suffix && strcmp(text + name.len - suffix, suffixes[i]) == 0)
+            name.len -= suffix;
+    }
+    return nearest_find(name, name_at, tensors, tensors->count(), &index)
+               ? gufo_tensor_info_at(index)->name
+               : NULL;
+}
+
+bool catalogue_nearest(const char *word, catalogue_hint *out)
+{
+    size_t index, count = count_names();
+
+    *out = (catalogue_hint){{word, 0}, find_by_end(word, count)};
+    if (out->name == NULL && nearest_find(gufo_str_of(word), name_at, catalogues, count, &index))
+        out->name = name_at(catalogues, index).data;
+    if (out->name == NULL)
+        out->name = find_tensor(word);
+    return out->name != NULL || find_by_tail(word, out);
+}
+
+/* ---- examples ------------------------------------------------------------------------------- */
+
+/* Whether a shell takes a word for just that. */
+static bool is_plain(const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "0123456789._-";
+    size_t len = strlen(word);
+
+    return len > 0 && len <= 128 && word[0] != '-' && strspn(word, plain) == len;
+}
+
+static void append(char out[EXAMPLE_SIZE], const char *text, size_t len)
+{
+    size_t used = strlen(out);
+
+    snprintf(out + used, EXAMPLE_SIZE - used, "%.*s", (int)len, text);
+}
+
+/* A name that a file could have: the text in braces is filled in. */
+static void append_filled(char out[EXAMPLE_SIZE], const char *name, const char *arch)
+{
+    const char *brace;
+
+    for (; (brace = strchr(name, '{')) != NULL; name = brace + strcspn(brace, "}") + 1) {
+        const char *value = strncmp(brace, CATALOGUE_ARCH_PLACE, ARCH_PLACE_LEN) == 0 ? arch : "0";
+
+        append(out, name, (size_t)(brace - name));
+        append(out, value, strlen(value));
+    }
+    append(out, name, strlen(name));
+}
+
+void catalogue_example(const catalogue *c, const catalogue_row *row, const char *word,
+                       char out[EXAMPLE_SIZE])
+{
+    const char *example = row->example != NULL ? row->example : c->example;
+    const char *place = strstr(example, "WORD");
+    size_t first = 0, before = place != NULL ? (size_t)(place - example) : strlen(example);
+    const char *arch = catalogue_user(c, row->cells[0], &first);
+
+    out[0] = '\0';
+    append(out, example, before);
+    if (place == NULL)
+        return;
+    append_filled(out, is_plain(word) ? word : row->cells[0], arch != NULL ? arch : "llama");
+    append(out, place + strlen("WORD"), strlen(place + strlen("WORD")));
+}

@@ -1,0 +1,189 @@
+/* gufo diff for people: a line for each difference, as programs that compare text write them.
+ *
+ *     Metadata
+ *     - general.url       string  "..."
+ *     + general.tags      string[]  [2] "a", "b"
+ *     ! llama.rope.scale  float32  1 -> float32  2
+ *
+ *     Tensors
+ *     ! output.weight  Q6_K  2048 x 128256 -> Q4_K  2048 x 128256
+ *         largest 0.012 at matrix 0, row 17, column 4, RMSE ..., relative RMSE ..., cosine ... */
+#include "cli/inspect/diff.h"
+
+#include "cli/core/human.h"
+#include "cli/core/tensor_text.h"
+#include "cli/core/text.h"
+#include "cli/core/value.h"
+
+#include "gufo/quant.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define KEY_SHOWN 200 /* columns */
+
+static const char marks[] = {[GUFO_DIFFERENCE_NONE] = ' ',
+                             [GUFO_DIFFERENCE_ADDED] = '+',
+                             [GUFO_DIFFERENCE_REMOVED] = '-',
+                             [GUFO_DIFFERENCE_CHANGED] = '!'};
+
+static const value_style whole_style = {
+    .limit = 4, .columns = 48, .array_columns = 48, .string_columns = 20};
+
+/* The heading, before the first line. */
+static void begin(diff_report *r, bool *begun, bool apart, const char *heading)
+{
+    progress_end(&r->bar);
+    if (!*begun)
+        printf("%s%s\n", apart ? "\n" : "", heading);
+    *begun = true;
+}
+
+static void put_name(gufo_difference kind, gufo_str name)
+{
+    printf("%c ", marks[kind]);
+    (void)text_put_cut(stdout, name, TEXT_PLAIN, KEY_SHOWN);
+    fputs("  ", stdout);
+}
+
+/* ---- metadata ------------------------------------------------------------------------------- */
+
+static void put_value_type(const gufo_value *value)
+{
+    bool array = value->type == GUFO_VALUE_ARRAY;
+
+    printf("%s%s  ", gufo_value_type_name(array ? value->as.array.type : value->type),
+           array ? "[]" : "");
+}
+
+static void put_value(const gufo_value *value)
+{
+    put_value_type(value);
+    (void)value_put_line(stdout, value, &whole_style);
+}
+
+static void put_element(const gufo_array *array, uint64_t index)
+{
+    gufo_value value;
+
+    if (index < array->count && gufo_array_at(array, index, &value, NULL) == GUFO_OK)
+        (void)value_put_line(stdout, &value, &whole_style);
+    else
+        fputs("none", stdout);
+}
+
+/* Arrays have much in common: only the first difference is reported. */
+static void put_arrays(const gufo_entry_difference *d)
+{
+    const gufo_array *a = &d->a.value.as.array, *b = &d->b.value.as.array;
+
+    put_value_type(&d->a.value);
+    if (a->count == b->count)
+        printf("[%s]", human_grouped(a->count).text);
+    else
+        printf("[%s] -> [%s]", human_grouped(a->count).text, human_grouped(b->count).text);
+    printf("  from element %" PRIu64 " on: ", d->first);
+    put_element(a, d->first);
+    fputs(" -> ", stdout);
+    put_element(b, d->first);
+}
+
+static void put_entry_difference(void *report, const gufo_entry_difference *d)
+{
+    diff_report *r = report;
+    const gufo_entry *there = d->kind == GUFO_DIFFERENCE_ADDED ? &d->b : &d->a;
+
+    begin(r, &r->metadata_begun, false, "Metadata");
+    put_name(d->kind, there->key);
+    if (d->has_first) {
+        put_arrays(d);
+    } else {
+        put_value(&there->value);
+        if (d->kind == GUFO_DIFFERENCE_CHANGED) {
+            fputs(" -> ", stdout);
+            put_value(&d->b.value);
+        }
+    }
+    putc('\n', stdout);
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+static void put_tensor(const gufo_tensor *tensor)
+{
+    printf("%s  %s", tensor_type_text(tensor->type).text, tensor_shape_text(tensor, " x ").text);
+}
+
+static void put_values(const gufo_tensor *tensor, const gufo_value_difference *v)
+{
+    gufo_stats_place place = gufo_stats_place_of(tensor, v->largest_at);
+
+    printf("    values: largest difference %.4g", v->largest);
+    if (v->largest > 0) {
+        fputs(" in ", stdout);
+        if (tensor->dims[2] > 1 || tensor->dims[3] > 1)
+            printf("matrix %" PRIu64 ", ", place.matrix);
+        printf("row %" PRIu64 ", column %" PRIu64, place.row, place.column);
+    }
+    printf("; RMSE %.4g, relative RMSE %.4g, cosine %.7g\n", v->rmse, v->relative, v->cosine);
+    if (v->nonfinite > 0)
+        printf("    left out: %s %s infinite or NaN\n", human_grouped(v->nonfinite).text,
+               v->nonfinite == 1 ? "pair with a value that is" : "pairs with a value that is");
+}
+
+static void put_tensor_difference(void *report, const gufo_tensor_difference *d)
+{
+    diff_report *r = report;
+    const gufo_tensor *there = d->kind == GUFO_DIFFERENCE_ADDED ? &d->b : &d->a;
+
+    begin(r, &r->tensors_begun, r->metadata_begun, "Tensors");
+    put_name(d->kind, there->name);
+    put_tensor(there);
+    if (d->type || d->shape) {
+        fputs(" -> ", stdout);
+        put_tensor(&d->b);
+    }
+    if (d->unordered)
+        fputs("  the byte orders differ, and gufo cannot swap this type", stdout);
+    else if (d->data)
+        printf("  data differs from byte %" PRIu64 " on", d->first);
+    putc('\n', stdout);
+    if (d->has_values)
+        put_values(&d->a, &d->values);
+    else if (r->options->values && d->kind == GUFO_DIFFERENCE_CHANGED)
+        fprintf(stdout, "    values: %s\n",
+                d->shape ? "not compared, because the shapes differ"
+                         : "not compared, because one of them cannot be decoded");
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+static void put_counts(const char *title, const uint64_t *counts)
+{
+    printf("%s: %s same, %s added, %s removed, %s changed\n", title,
+           human_grouped(counts[GUFO_DIFFERENCE_NONE]).text,
+           human_grouped(counts[GUFO_DIFFERENCE_ADDED]).text,
+           human_grouped(counts[GUFO_DIFFERENCE_REMOVED]).text,
+           human_grouped(counts[GUFO_DIFFERENCE_CHANGED]).text);
+}
+
+static void put_end(diff_report *r, const gufo_comparison *c, const gufo_error *failure)
+{
+    if (failure != NULL)
+        return;
+    if (!c->same)
+        putc('\n', stdout);
+    text_put(stdout, gufo_str_of(r->paths[0]), TEXT_PLAIN);
+    fputs(" and ", stdout);
+    text_put(stdout, gufo_str_of(r->paths[1]), TEXT_PLAIN);
+    puts(c->same ? " are the same" : " differ");
+    if (!c->same) {
+        put_counts("keys", c->entries);
+        put_counts("tensors", c->tensors);
+    }
+    for (size_t i = 0; i < DIFF_NOTES; i++)
+        if ((c->notes & diff_notes[i].note) != 0)
+            printf("(%s)\n", diff_notes[i].text);
+}
+
+const diff_form diff_text = {NULL, put_entry_difference, put_tensor_difference, put_end};

@@ -1,0 +1,137 @@
+/* gufo explain WORD...: what a key, a tensor, a type, an architecture or a rule is.
+ *
+ *     llama.context_length  metadata key
+ *       key             {arch}.context_length
+ *       type            uint32
+ *       ...
+ *       used by         afmoe, apertus ...
+ *       example         gufo get FILE llama.context_length
+ *
+ * A word may have several meanings: each is shown. */
+#include "cli/commands.h"
+#include "cli/core/report.h"
+#include "cli/core/text.h"
+#include "cli/inspect/catalogue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_COLUMNS = 16, LINE_COLUMNS = 96, LONGEST_HINTED = 200 };
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void put_name(const char *name)
+{
+    printf("  %-*s", NAME_COLUMNS, name);
+}
+
+/* The architectures that use a row, on as many lines as they need. */
+static void print_users(const catalogue *c, const char *name)
+{
+    size_t next = 0, column = 0;
+    const char *arch;
+
+    while ((arch = catalogue_user(c, name, &next)) != NULL) {
+        if (column == 0) {
+            put_name("used by");
+            column = NAME_COLUMNS + 2;
+        } else if (column + strlen(", ") + strlen(arch) + strlen(",") > LINE_COLUMNS) {
+            printf(",\n%*s", NAME_COLUMNS + 2, "");
+            column = NAME_COLUMNS + 2;
+        } else
+            column += (size_t)printf(", ");
+        column += (size_t)printf("%s", arch);
+    }
+    if (column > 0)
+        putc('\n', stdout);
+}
+
+static void print_match(const catalogue *c, const catalogue_row *row, const char *word)
+{
+    char example[EXAMPLE_SIZE];
+
+    text_put(stdout, gufo_str_of(word), TEXT_PLAIN);
+    printf("  %s\n", c->heading);
+    for (size_t i = 0; c->columns.names[i] != NULL; i++)
+        if (*row->cells[i] != '\0') {
+            put_name(c->columns.names[i]);
+            printf("%s\n", row->cells[i]);
+        }
+    print_users(c, row->cells[0]);
+    put_name("example");
+    catalogue_example(c, row, word, example);
+    printf("%s\n", example);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void write_match(json_writer *j, const catalogue *c, const catalogue_row *row,
+                        const char *word)
+{
+    char example[EXAMPLE_SIZE];
+    const char *arch;
+
+    json_begin_object(j, NULL);
+    json_write_text(j, "kind", c->one);
+    catalogue_write_cells(j, &c->columns, row);
+    if (c->arch_has != NULL) {
+        json_begin_array(j, "used_by");
+        for (size_t next = 0; (arch = catalogue_user(c, row->cells[0], &next)) != NULL;)
+            json_write_text(j, NULL, arch);
+        json_end_array(j);
+    }
+    catalogue_example(c, row, word, example);
+    json_write_text(j, "example", example);
+    json_end_object(j);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int report_unknown(const char *word)
+{
+    catalogue_hint hint;
+
+    if (strlen(word) <= LONGEST_HINTED && catalogue_nearest(word, &hint))
+        report_message(NULL, "'%s' is not known; did you mean '%.*s%s'?", word,
+                       (int)hint.before.len, hint.before.data, hint.name);
+    else
+        report_message(NULL, "'%.*s' is not known", LONGEST_HINTED, word);
+    return CODE_NO;
+}
+
+static int explain(void *context, const char *word)
+{
+    const command_input *input = context;
+    bool json = input->shared->json;
+    json_writer j = json_writer_start(stdout);
+    catalogue_row row;
+    size_t matches = 0;
+
+    if (json) {
+        json_begin_object(&j, NULL);
+        json_write_text(&j, "word", word);
+        json_begin_array(&j, "matches");
+    }
+    for (size_t i = 0; i < catalogue_count; i++) {
+        if (!catalogue_lookup(&catalogues[i], word, &row))
+            continue;
+        matches++;
+        if (json)
+            write_match(&j, &catalogues[i], &row, word);
+        else
+            print_match(&catalogues[i], &row, word);
+    }
+    if (json) {
+        json_end_array(&j);
+        json_end_document(&j);
+    }
+    return matches > 0 ? CODE_OK : report_unknown(word);
+}
+
+const command_line command_explain = {
+    .operands = {"KEY|TENSOR|TYPE|ARCH|TOKENIZER|RULE...", 1, 0, "no word is given"},
+    .doc = "Explain a key, a tensor, a type, an architecture, a tokenizer or a rule.\v"
+           "Names may be those of a file (llama.context_length, blk.3.attn_q.weight) or those of "
+           "'gufo list' ({arch}.context_length).",
+    .each = explain,
+};

@@ -1,0 +1,184 @@
+/* gufo get FILE KEY: one metadata value, for scripts.
+ *
+ *     number, bool   as text
+ *     string         as it is; on a terminal with control characters escaped, newline and tab apart
+ *     array          one element per line, arrays inside it as JSON
+ *
+ * Nothing is written before the key has been found. */
+#include "base/distance.h"
+#include "cli/commands.h"
+#include "cli/core/input.h"
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+#include "cli/core/stdout.h"
+#include "cli/core/text.h"
+#include "cli/core/value.h"
+
+#include <string.h>
+#include <unistd.h>
+
+typedef struct get_options {
+    command_input base;
+    input_options input;
+    bool raw;
+    const char *output; /* NULL: standard output */
+} get_options;
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static const command_option get_table[] = {
+    {"raw", NULL, "Write exactly the bytes of a string, without a newline",
+     OPTION_FLAG(get_options, raw)},
+    {"output", "OUT", "Write the bytes of a string to the file OUT",
+     OPTION_TEXT(get_options, output), .given = offsetof(get_options, raw), .letter = 'o'},
+    {0},
+};
+
+/* ---- the key that may be meant -------------------------------------------------------------- */
+
+/* Only so many keys are compared: a file may hold millions. */
+#define MAX_KEYS_COMPARED 10000
+
+/* "context_length" means "llama.context_length". */
+static bool is_last_part(gufo_str key, gufo_str part)
+{
+    return key.len > part.len && key.data[key.len - part.len - 1] == '.' &&
+           memcmp(key.data + key.len - part.len, part.data, part.len) == 0;
+}
+
+/* Empty if none is near. */
+static gufo_str nearest_key(const gufo_model *file, gufo_str wanted)
+{
+    size_t best = wanted.len / 3 + 2;
+    gufo_str nearest = {0};
+    gufo_entry entry;
+
+    for (uint64_t i = 0; i < MAX_KEYS_COMPARED && gufo_metadata_at(file, i, &entry); i++) {
+        size_t distance =
+            is_last_part(entry.key, wanted) ? 0 : text_distance(entry.key, wanted, best);
+        if (distance < best) {
+            best = distance;
+            nearest = entry.key;
+        }
+    }
+    return nearest;
+}
+
+static int report_absent(const input *in, const char *key)
+{
+    gufo_str nearest = nearest_key(in->model, gufo_str_of(key));
+
+    if (nearest.len > 0)
+        report_message(in->path, "there is no key '%s'; did you mean '%.*s'?", key,
+                       (int)nearest.len, nearest.data);
+    else
+        report_message(in->path, "there is no key '%s'", key);
+    return CODE_NO;
+}
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+/* One element, or a value that is not an array. */
+static bool print_plain(const gufo_value *value, text_style style)
+{
+    json_writer j = json_writer_start(stdout);
+    bool sound = true;
+
+    if (value->type == GUFO_VALUE_ARRAY)
+        sound = value_write_json(&j, NULL, value, VALUE_ALL);
+    else if (value->type != GUFO_VALUE_STRING)
+        value_put_number(stdout, value);
+    else if (isatty(STDOUT_FILENO))
+        text_put(stdout, value->as.str, style);
+    else
+        fwrite(value->as.str.data, 1, value->as.str.len, stdout);
+    putc('\n', stdout);
+    return sound;
+}
+
+static bool print_text(const gufo_value *value)
+{
+    gufo_value element;
+    bool sound = true;
+
+    if (value->type != GUFO_VALUE_ARRAY)
+        return print_plain(value, TEXT_LINES);
+    gufo_array_iter iter = gufo_array_start(&value->as.array);
+
+    while (sound && !stdout_broken() && gufo_array_next(&iter, &element))
+        sound = print_plain(&element, TEXT_PLAIN);
+    return sound && !iter.changed;
+}
+
+/* The model must not be replaced by one of its values. */
+static int print_raw(const input *in, const gufo_entry *entry, const get_options *options)
+{
+    gufo_str bytes = entry->value.as.str;
+    output_guard guard;
+    int code = CODE_OK;
+
+    if (entry->value.type != GUFO_VALUE_STRING) {
+        report_message(NULL, "--raw and -o write the bytes of a string, but '%.*s' is of type %s",
+                       (int)entry->key.len, entry->key.data,
+                       gufo_value_type_name(entry->value.type));
+        return CODE_USAGE;
+    }
+    if (options->output == NULL || path_is_standard(options->output))
+        fwrite(bytes.data, 1, bytes.len, stdout);
+    else if (!input_guard(in, &guard))
+        code = CODE_FAILED;
+    else {
+        code = save_bytes(options->output, bytes, options->base.shared->force, &guard);
+        guard_free(&guard);
+    }
+    return code;
+}
+
+static int print_entry(const input *in, const gufo_entry *entry, const get_options *options)
+{
+    json_writer j = json_writer_start(stdout);
+    bool sound;
+
+    if (options->raw)
+        return print_raw(in, entry, options);
+    if (options->base.shared->json) {
+        sound = value_write_entry(&j, NULL, entry, VALUE_ALL);
+        json_writer_line(&j);
+    } else
+        sound = print_text(&entry->value);
+    if (sound)
+        return CODE_OK;
+    report_message(in->path, "changed while it was being read");
+    return CODE_FAILED;
+}
+
+static int get(void *context)
+{
+    const get_options *options = context;
+    const shared_options *shared = options->base.shared;
+    gufo_entry entry;
+    input in;
+    int code;
+
+    if (shared->json && options->raw)
+        return report_usage("get", "--json and --raw exclude each other");
+    code = input_open(&in, shared->args[0], &options->input);
+    if (code != CODE_OK)
+        return code;
+    if (gufo_metadata_find(in.model, shared->args[1], &entry))
+        code = print_entry(&in, &entry, options);
+    else
+        code = report_absent(&in, shared->args[1]);
+    input_close(&in);
+    return code;
+}
+
+const command_line command_get = {
+    .operands = {"FILE KEY", 2, 2, "FILE and KEY are needed, and nothing else"},
+    .doc = "Print the value of a metadata key.\v"
+           "Arrays are printed with one element per line.  With --json the key is printed with its "
+           "type and value.  Exit status 1 means that there is no such key.",
+    COMMAND_OPTIONS(get_table, get_options),
+    .single = offsetof(get_options, input.single),
+    .run = get,
+};

@@ -1,0 +1,111 @@
+/* gufo list keys|archs|tensors|...: the tables that gufo knows. */
+#include "cli/commands.h"
+#include "cli/core/report.h"
+#include "cli/core/stdout.h"
+#include "cli/inspect/catalogue.h"
+
+#include "gufo/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct list_options {
+    command_input base;
+    const char *arch;
+} list_options;
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static const command_option list_table[] = {
+    {"arch", "ARCH", "Only the keys or tensors of this architecture",
+     OPTION_TEXT(list_options, arch)},
+    {0},
+};
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static bool row_at(const catalogue *c, const char *arch, size_t index, catalogue_row *out)
+{
+    return arch != NULL ? c->arch_row(arch, index, out) : c->row(index, out);
+}
+
+/* An empty cell is a dash, so that each line has as many words as columns. */
+static const char *shown(const char *cell)
+{
+    return *cell != '\0' ? cell : "-";
+}
+
+static void print(const catalogue *c, const catalogue_columns *columns, const char *arch)
+{
+    int widths[CATALOGUE_CELLS] = {0};
+    catalogue_row row;
+    size_t last = 0;
+
+    while (columns->names[last + 1] != NULL)
+        last++;
+    for (size_t i = 0; row_at(c, arch, i, &row); i++)
+        for (size_t cell = 0; cell < last; cell++) {
+            int len = (int)strlen(shown(row.cells[cell]));
+
+            widths[cell] = len > widths[cell] ? len : widths[cell];
+        }
+    for (size_t i = 0; row_at(c, arch, i, &row) && !stdout_broken(); i++) {
+        for (size_t cell = 0; cell < last; cell++)
+            printf("%*s  ", catalogue_is_number(columns, cell) ? widths[cell] : -widths[cell],
+                   shown(row.cells[cell]));
+        printf("%s\n", shown(row.cells[last]));
+    }
+}
+
+static void write_json(const catalogue *c, const catalogue_columns *columns, const char *arch)
+{
+    json_writer j = json_writer_start(stdout);
+    catalogue_row row;
+
+    json_begin_object(&j, NULL);
+    json_begin_array(&j, c->name);
+    for (size_t i = 0; row_at(c, arch, i, &row); i++) {
+        json_begin_object(&j, NULL);
+        catalogue_write_cells(&j, columns, &row);
+        json_end_object(&j);
+    }
+    json_end_array(&j);
+    json_end_document(&j);
+}
+
+void catalogue_list(const catalogue *c, const char *arch, bool json)
+{
+    (json ? write_json : print)(c, arch != NULL ? &c->arch_columns : &c->columns, arch);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int list_named(void *context)
+{
+    const list_options *o = context;
+    const shared_options *shared = o->base.shared;
+    const catalogue *c = catalogue_find(shared->args[0]);
+
+    if (c == NULL)
+        return report_usage("list", "there is no list of '%s'", shared->args[0]);
+    if (o->arch != NULL && c->arch_row == NULL)
+        return report_usage("list", "--arch is for keys and tensors, not for %s", c->name);
+    if (o->arch != NULL && gufo_arch_find(gufo_str_of(o->arch)) == NULL) {
+        report_message(NULL, "there is no architecture '%s'; 'gufo list archs' lists them",
+                       o->arch);
+        return CODE_NO;
+    }
+    catalogue_list(c, o->arch, shared->json);
+    return CODE_OK;
+}
+
+const command_line command_list = {
+    .operands = {"keys|archs|tensors|types|filetypes|tokenizers|pretokenizers|rules", 1, 1,
+                 "one of keys, archs, tensors, types, filetypes, tokenizers, pretokenizers, rules "
+                 "is needed"},
+    .doc = "List what is known of GGUF files.\v"
+           "In names of keys and tensors {arch} is a placeholder for the architecture, {id}, {bid} "
+           "and {xid} for numbers, {name} for any word.  'gufo explain' describes each row.",
+    COMMAND_OPTIONS(list_table, list_options),
+    .run = list_named,
+};

@@ -1,0 +1,161 @@
+/* gufo stats FILE...: what numbers the tensors hold.
+ *
+ * The library looks through the data; this file selects tensors and hands on what it finds, tensor
+ * by tensor, to those that write it. */
+#include "cli/inspect/stats.h"
+
+#include "cli/commands.h"
+#include "cli/core/glob.h"
+#include "cli/core/progress.h"
+#include "cli/core/report.h"
+#include "cli/core/stdout.h"
+#include "cli/core/tensor_text.h"
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static const command_option stats_table[] = {
+    {"tensors", "GLOB", "Only tensors whose names match GLOB (repeatable)",
+     OPTION_TEXTS(stats_options, globs)},
+    {"lenient", NULL, "Use what can be read of a damaged file, and exit with status 1",
+     OPTION_BITS(stats_options, input.open_flags, GUFO_OPEN_LENIENT)},
+    {0},
+};
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+/* A tensor is scanned twice: so far all bytes before it. */
+typedef struct work {
+    stats_report report;
+    progress bar;
+    uint64_t bytes_before;
+} work;
+
+static bool on_progress(void *context, uint64_t done, uint64_t total)
+{
+    work *w = context;
+
+    (void)total;
+    progress_update(&w->bar, w->bytes_before + done, 2 * w->report.bytes);
+    return true;
+}
+
+static void select_tensors(stats_report *r)
+{
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; gufo_tensor_at(r->in->model, i, &tensor); i++) {
+        table_row row = {0};
+
+        if (!glob_selects(&r->options->globs, tensor.name))
+            continue;
+        r->selected++;
+        r->bytes += tensor.available;
+        tensor_add_cells(&row, &tensor);
+        table_fit(&r->table, &row);
+    }
+}
+
+static void add_up(stats_totals *t, const gufo_stats *s)
+{
+    t->tensors++;
+    t->elements += s->elements;
+    t->finite += s->finite;
+    t->zeros += s->zeros;
+    t->bad_scales += s->bad_scales.count;
+    t->outliers += s->outliers_below + s->outliers_above;
+}
+
+/* A tensor that cannot be decoded is reported, and is not a failure. */
+static int look_at(work *w, stats_row *row)
+{
+    const stats_options *options = w->report.options;
+    gufo_run run = {.threads = options->base.shared->threads,
+                    .cpu = options->cpu,
+                    .progress = on_progress,
+                    .progress_context = w};
+    gufo_status status =
+        gufo_stats_scan(w->report.in->model, &row->tensor, 0, &run, &row->stats, &row->failure);
+
+    progress_end(&w->bar);
+    w->bytes_before += 2 * row->tensor.available;
+    row->decoded = status == GUFO_OK;
+    if (row->decoded) {
+        add_up(&w->report.totals, &row->stats);
+    } else if (status == GUFO_E_TYPE || status == GUFO_E_ARGUMENT) {
+        w->report.totals.tensors++;
+        w->report.totals.undecoded++;
+    } else {
+        return report_error(w->report.in->path, &row->failure);
+    }
+    (options->base.shared->json ? stats_json_row : stats_text_row)(&w->report, row);
+    return CODE_OK;
+}
+
+static int look_at_all(work *w)
+{
+    int code = CODE_OK;
+    stats_row row;
+
+    for (uint64_t i = 0;
+         code == CODE_OK && !stdout_broken() && gufo_tensor_at(w->report.in->model, i, &row.tensor);
+         i++) {
+        if (glob_selects(&w->report.options->globs, row.tensor.name))
+            code = look_at(w, &row);
+    }
+    progress_end(&w->bar);
+    return code;
+}
+
+static int report_all(const input *in, const stats_options *options)
+{
+    const shared_options *shared = options->base.shared;
+    work w = {.report = {.options = options, .in = in, .table = stats_text_table()}};
+    int code;
+
+    select_tensors(&w.report);
+    if (w.report.selected == 0 && options->globs.count > 0) {
+        report_message(in->path, "no tensor matches '%s'%s", options->globs.items[0],
+                       options->globs.count > 1 ? " or the other patterns" : "");
+        return CODE_NO;
+    }
+    progress_start_beside(&w.bar, shared);
+    (shared->json ? stats_json_begin : stats_text_begin)(&w.report);
+    code = look_at_all(&w);
+    (shared->json ? stats_json_end : stats_text_end)(&w.report);
+    return code;
+}
+
+static int stats(void *context, const char *path)
+{
+    const stats_options *options = context;
+    const shared_options *shared = options->base.shared;
+    input in;
+    int code;
+
+    if (path != shared->args[0] && !shared->json)
+        putc('\n', stdout);
+    code = input_open_data(&in, path, &options->input, "scanned");
+    if (code != CODE_OK)
+        return code;
+    code = worst_code(report_all(&in, options), input_damage(&in, true));
+    input_close(&in);
+    return code;
+}
+
+static int stats_of_all(void *context)
+{
+    stats_options *options = context;
+    int code = options_cpu(&options->cpu);
+
+    return code == CODE_OK ? command_line_each(options, stats) : code;
+}
+
+const command_line command_stats = {
+    .operands = {"FILE...", 1, 0, "no FILE is given"},
+    .doc = "Show what numbers the tensors of a model hold.\v"
+           "All data is read and decoded.  Histograms are drawn with -v, and where four tensors or "
+           "fewer are shown.  Exit status 1 means that no tensor matches.",
+    COMMAND_OPTIONS(stats_table, stats_options),
+    .single = offsetof(stats_options, input.single),
+    .run = stats_of_all,
+};

@@ -1,0 +1,62 @@
+/* gufo stats, as its files see it.
+ *
+ *     stats.c         the command line, and the work
+ *     stats_text.c    tables and histograms
+ *     stats_json.c    one object per FILE */
+#ifndef CLI_INSPECT_STATS_H
+#define CLI_INSPECT_STATS_H
+
+#include "cli/core/input.h"
+#include "cli/core/json.h"
+#include "cli/core/options.h"
+#include "cli/core/table.h"
+
+#include "gufo/quant.h"
+
+typedef struct stats_options {
+    command_input base;
+    input_options input;
+    option_texts globs; /* --tensors; none: all */
+    gufo_cpu cpu;
+} stats_options;
+
+/* Sums over the tensors that are shown. */
+typedef struct stats_totals {
+    uint64_t tensors;
+    uint64_t undecoded; /* of them: nothing is known of their values */
+    uint64_t elements, finite, zeros, bad_scales, outliers;
+} stats_totals;
+
+/* One FILE argument on its way through. */
+typedef struct stats_report {
+    const stats_options *options;
+    const input *in;
+    uint64_t selected; /* tensors */
+    uint64_t bytes;    /* of them that are present */
+    stats_totals totals;
+    table table;
+    bool apart; /* the line before is empty */
+    json_writer j;
+} stats_report;
+
+/* One tensor. */
+typedef struct stats_row {
+    gufo_tensor tensor;
+    bool decoded;
+    gufo_stats stats;
+    gufo_error failure; /* if it is not decoded: why */
+} stats_row;
+
+/* The columns of the text. */
+table stats_text_table(void);
+
+/* Each writes its part; rows come in between. */
+void stats_text_begin(stats_report *r);
+void stats_text_row(stats_report *r, const stats_row *row);
+void stats_text_end(stats_report *r);
+
+void stats_json_begin(stats_report *r);
+void stats_json_row(stats_report *r, const stats_row *row);
+void stats_json_end(stats_report *r);
+
+#endif

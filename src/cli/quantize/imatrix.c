@@ -1,0 +1,221 @@
+/* gufo imatrix: importance matrices.
+ *
+ *     gufo imatrix show FILE...         what is in them (imatrix_show.c)
+ *     gufo imatrix merge OUT IN...      the sum of several
+ *     gufo imatrix convert IN OUT       the other format
+ *
+ * To convert is to merge one. */
+#include "cli/quantize/imatrix.h"
+
+#include "cli/commands.h"
+#include "cli/core/input.h"
+#include "cli/core/json.h"
+#include "cli/core/progress.h"
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+#include "cli/core/signals.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static const command_option imatrix_table[] = {
+    {"format", "FORMAT",
+     "Write gguf or dat (default: dat if the name of OUT ends in .dat, else gguf)",
+     OPTION_CHOICE(imatrix_options, format, imatrix_formats, 0),
+     .given = offsetof(imatrix_options, format_given)},
+    {"chunk-size", "N",
+     "Tokens of a chunk if the file does not record them, as in every .dat (default: 512)",
+     OPTION_NUMBER(imatrix_options, chunk_size, 1, UINT32_MAX)},
+    {0},
+};
+
+/* ---- formats -------------------------------------------------------------------------------- */
+
+static gufo_imatrix_format format_of(const imatrix_options *options, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+
+    if (options->format_given)
+        return options->format;
+    return dot != NULL && strcmp(dot, ".dat") == 0 ? GUFO_IMATRIX_LEGACY : GUFO_IMATRIX_GGUF;
+}
+
+/* ---- input ---------------------------------------------------------------------------------- */
+
+/* NULL after a report; *code is then the exit code. */
+static gufo_imatrix *open_imatrix(const char *path, const imatrix_options *options, int *code)
+{
+    gufo_imatrix_options open_options = {.chunk_size = (uint32_t)options->chunk_size, .name = path};
+    gufo_error error;
+    gufo_imatrix *imatrix =
+        gufo_imatrix_open(path_is_standard(path) ? "/dev/stdin" : path, &open_options, &error);
+
+    if (imatrix == NULL) {
+        report_error(path, &error);
+        *code = error.code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
+    }
+    return imatrix;
+}
+
+static int show_all(const imatrix_options *options, char **paths, int count)
+{
+    int worst = CODE_OK;
+
+    for (int i = 0; i < count; i++) {
+        int code = CODE_OK;
+        gufo_imatrix *imatrix = open_imatrix(paths[i], options, &code);
+
+        if (imatrix != NULL)
+            code = imatrix_show(paths[i], imatrix, options);
+        gufo_imatrix_close(imatrix);
+        worst = worst_code(worst, code);
+    }
+    return worst;
+}
+
+/* ---- output --------------------------------------------------------------------------------- */
+
+/* Entries that no token reached: the old format leaves them out, GGUF none. */
+static uint64_t count_left_out(const gufo_imatrix *imatrix, gufo_imatrix_format format)
+{
+    gufo_imatrix_entry entry;
+    uint64_t left_out = 0;
+
+    if (format != GUFO_IMATRIX_LEGACY)
+        return 0;
+    for (uint64_t i = 0; gufo_imatrix_entry_at(imatrix, i, &entry); i++) {
+        bool reached = false;
+
+        for (uint64_t k = 0; k < entry.matrices && !reached; k++) {
+            float count;
+
+            reached = gufo_imatrix_read_counts(imatrix, i, k, 1, &count, NULL) != GUFO_OK ||
+                      !imatrix_is_unreached(count);
+        }
+        left_out += !reached;
+    }
+    return left_out;
+}
+
+static void warn_of_loss(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
+                         uint64_t left_out)
+{
+    gufo_str dataset;
+
+    if (left_out > 0)
+        report_warning(path, "%" PRIu64 " %s left out: the old format has no place for %s",
+                       left_out,
+                       left_out == 1 ? "entry without data is" : "entries without data are",
+                       left_out == 1 ? "it" : "them");
+    if (format == GUFO_IMATRIX_LEGACY && gufo_imatrix_dataset_at(imatrix, 1, &dataset))
+        report_warning(path, "the old format keeps the name of one dataset, the last");
+}
+
+/* A pipe whose reader went away has seen what it wanted. */
+static int save(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
+                const shared_options *shared)
+{
+    progress none;
+    gufo_run how = progress_run(&none, shared);
+    gufo_error error;
+    gufo_job *job = gufo_job_imatrix(imatrix, format, NULL, &error);
+    gufo_status status = job != NULL ? GUFO_OK : error.code;
+
+    progress_start(&none, true);
+    if (status == GUFO_OK)
+        status = save_job(path, job, &how, shared->force, &error);
+    gufo_job_free(job);
+    if (status == GUFO_OK || signals_pipe_closed())
+        return CODE_OK;
+    return save_report(path, &error);
+}
+
+static void print_result(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_format format,
+                         uint64_t entries)
+{
+    json_writer j = json_begin_document(path);
+
+    json_write_text(&j, "format", imatrix_formats[format]);
+    json_write_u64(&j, "entry_count", entries);
+    json_write_u64(&j, "chunk_count", gufo_imatrix_chunk_count(imatrix));
+    json_write_u64(&j, "chunk_size", gufo_imatrix_chunk_size(imatrix));
+    json_end_document(&j);
+}
+
+/* ---- merging -------------------------------------------------------------------------------- */
+
+static int merge_opened(const char *path, const gufo_imatrix *const *opened, size_t count,
+                        const imatrix_options *options)
+{
+    gufo_imatrix_format format = format_of(options, path);
+    gufo_error error;
+    gufo_imatrix *sum = gufo_imatrix_merge(opened, count, NULL, &error);
+    uint64_t left_out;
+    int code;
+
+    if (sum == NULL)
+        return report_error(NULL, &error);
+    left_out = count_left_out(sum, format);
+    warn_of_loss(path, sum, format, left_out);
+    code = save(path, sum, format, options->base.shared);
+    if (code == CODE_OK && options->base.shared->json)
+        print_result(path, sum, format, gufo_imatrix_entry_count(sum) - left_out);
+    gufo_imatrix_close(sum);
+    return code;
+}
+
+static int merge(const char *path, char **inputs, int count, const imatrix_options *options)
+{
+    gufo_imatrix **opened;
+    int code = CODE_OK;
+
+    if (save_is_stdout(path) && options->base.shared->json)
+        return report_usage("imatrix", "--json and '-' as output exclude each other");
+    opened = calloc((size_t)count, sizeof(gufo_imatrix *));
+    if (opened == NULL)
+        return report_memory(NULL);
+    for (int i = 0; i < count && code == CODE_OK; i++)
+        opened[i] = open_imatrix(inputs[i], options, &code);
+    if (code == CODE_OK)
+        code = merge_opened(path, (const gufo_imatrix *const *)opened, (size_t)count, options);
+    for (int i = 0; i < count; i++)
+        gufo_imatrix_close(opened[i]);
+    free(opened);
+    return code;
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int run(void *context)
+{
+    const imatrix_options *options = context;
+    const char *action = options->base.shared->args[0];
+    char **args = options->base.shared->args + 1;
+    int count = options->base.shared->arg_count - 1;
+
+    if (strcmp(action, "show") == 0)
+        return count > 0 ? show_all(options, args, count)
+                         : report_usage("imatrix", "show: FILE is missing");
+    if (strcmp(action, "merge") == 0)
+        return count > 1 ? merge(args[0], args + 1, count - 1, options)
+                         : report_usage("imatrix", "merge: OUT and IN are needed");
+    if (strcmp(action, "convert") == 0)
+        return count == 2 ? merge(args[1], args, 1, options)
+                          : report_usage("imatrix", "convert: IN and OUT are needed, no more");
+    return report_usage("imatrix", "'%s' is not show, merge or convert", action);
+}
+
+const command_line command_imatrix = {
+    .operands = {"show FILE...\nmerge OUT IN...\nconvert IN OUT", 1, 0,
+                 "show, merge or convert is missing"},
+    .doc =
+        "Show, merge and convert importance matrices.\v"
+        "For every tensor, 'show' prints how much text went into it, which experts never saw any, "
+        "and what cannot be used.  'merge' writes the sum of several, 'convert' one in the other "
+        "format: GGUF, or the old one of imatrix.dat.  OUT may be '-' for standard output.",
+    COMMAND_OPTIONS(imatrix_table, imatrix_options),
+    .run = run,
+};

@@ -1,0 +1,489 @@
+/* gufo quantize [OPTION...] IN [OUT] TYPE [THREADS]: a model with other element types.
+ *
+ * The library plans and works; this file reads the command line, opens what it names, watches for
+ * signals, and says in which words things went wrong. */
+#include "cli/quantize/quantize.h"
+
+#include "cli/commands.h"
+#include "cli/core/input.h"
+#include "cli/core/progress.h"
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+#include "cli/core/signals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static bool read_imatrix(void *options, const option_given *given)
+{
+    quantize_options *o = options;
+
+    o->imatrix = given->text;
+    return option_add(&o->read, given->text);
+}
+
+static const char *const efforts[] = {
+    [GUFO_EFFORT_REFERENCE] = "reference", [GUFO_EFFORT_HIGH] = "high", NULL};
+
+static const command_option quantize_table[] = {
+    {"allow-requantize", NULL,
+     "Accept quantized tensors as a source; they lose more than the original does",
+     OPTION_FLAG(quantize_options, plan.recipe.allow_requantize)},
+    {"leave-output-tensor", NULL, "Leave output.weight unchanged",
+     OPTION_FLAG(quantize_options, plan.recipe.keep_output)},
+    {"pure", NULL, "No mixture: the same type for every tensor",
+     OPTION_FLAG(quantize_options, pure)},
+    {"imatrix", "FILE", "Importance matrix, in either format", OPTION_READ(read_imatrix)},
+    {"include-weights", "NAME", "Use it only for tensors with this in their names (repeatable)",
+     OPTION_TEXTS(quantize_options, included)},
+    {"exclude-weights", "NAME", "Do not use it for tensors with this in their names (repeatable)",
+     OPTION_TEXTS(quantize_options, excluded)},
+    {"output-tensor-type", "TYPE", "Element type of output.weight", OPTION_READ(quantize_read_type),
+     .place = offsetof(quantize_options, plan.recipe.output_type)},
+    {"token-embedding-type", "TYPE", "Element type of the token embeddings",
+     OPTION_READ(quantize_read_type),
+     .place = offsetof(quantize_options, plan.recipe.token_embedding_type)},
+    {"tensor-type", "PATTERN=TYPE",
+     "Element type of tensors whose names match a regular expression; the first match counts "
+     "(repeatable)",
+     OPTION_READ(quantize_read_rule)},
+    {"tensor-type-file", "FILE", "A file of PATTERN=TYPE items, separated by white space",
+     OPTION_READ(quantize_read_rule_file)},
+    {"prune-layers", "N,N,...", "Leave layers out and renumber the others",
+     OPTION_READ(quantize_read_layers)},
+    {"keep-split", NULL, "Write one file per shard of the input",
+     OPTION_BITS(quantize_options, plan.flags, GUFO_QUANTIZE_KEEP_SPLIT)},
+    {"override-kv", "KEY=TYPE:VALUE",
+     "Set a metadata value; TYPE is int, float, bool or str (repeatable)",
+     OPTION_READ(quantize_read_override)},
+    {"dry-run", NULL, "Show what every tensor would become, but write nothing",
+     OPTION_FLAG(quantize_options, dry_run)},
+    {"no-fallback", NULL,
+     "Fail where rows do not fill blocks, instead of falling back to another type",
+     OPTION_FLAG(quantize_options, plan.recipe.no_fallback), .group = 2},
+    {"effort", "WORD",
+     "reference (the bytes that llama-quantize makes) or high (slower, smaller errors)",
+     OPTION_CHOICE(quantize_options, plan.effort, efforts, 0), .group = 2},
+    {"keep-nonfinite", NULL, "Accept values that are infinite or NaN",
+     OPTION_BITS(quantize_options, plan.flags, GUFO_QUANTIZE_KEEP_NONFINITE), .group = 2},
+    {"memory", "SIZE", "Use at most SIZE of memory (default: 512M)",
+     OPTION_MEMORY(quantize_options, memory, "512M or 2G"), .group = 2},
+    {"resume", NULL, "Continue an interrupted run, if there is one",
+     OPTION_FLAG(quantize_options, resume), .group = 2},
+    {"report", "FILE.csv", "Write a row for every tensor", OPTION_TEXT(quantize_options, report),
+     .group = 2},
+    {0},
+};
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+/* "DIR/ggml-model-TYPE.gguf" for "DIR/IN". */
+static bool make_default_output(quantize_options *o)
+{
+    char name[128];
+
+    snprintf(name, sizeof name, "ggml-model-%s.gguf", o->plan.recipe.target.name);
+    o->default_output = path_beside(o->input, name);
+    o->output = o->default_output;
+    return o->output != NULL;
+}
+
+static bool read_thread_argument(shared_options *shared, const char *text)
+{
+    uint64_t threads;
+
+    if (!option_number(shared->command, "THREADS", text, 1, 1024, &threads))
+        return false;
+    shared->threads = (unsigned)threads;
+    return true;
+}
+
+/* IN TYPE [THREADS] if what follows IN is a type, else IN OUT TYPE [THREADS]. */
+static bool read_arguments(quantize_options *o)
+{
+    shared_options *shared = o->base.shared;
+    char **args = shared->args;
+    int count = shared->arg_count, at = 1;
+    gufo_quantize_target target;
+
+    o->input = args[0];
+    if (count > 2 && !gufo_quantize_target_by_name(args[1], o->pure, &target))
+        o->output = args[at++];
+    o->type = args[at++];
+    if (at < count && !read_thread_argument(shared, args[at++]))
+        return false;
+    if (at < count) {
+        report_usage("quantize", "'%s' is an extra argument", args[at]);
+        return false;
+    }
+    if (!quantize_read_target(o))
+        return false;
+    return o->output != NULL || o->dry_run || make_default_output(o);
+}
+
+/* Whether the report can be written: not to be found out after the work. */
+static int check_report(const quantize_options *o)
+{
+    struct stat info;
+    char *folder;
+    int code = CODE_OK;
+
+    if (o->report == NULL)
+        return CODE_OK;
+    if (stat(o->report, &info) == 0 && S_ISDIR(info.st_mode)) {
+        report_message(o->report, "target exists and is not a regular file");
+        return CODE_USAGE;
+    }
+    if (save_is_stream(o->report))
+        return CODE_OK;
+    if (!o->base.shared->force && access(o->report, F_OK) == 0) {
+        report_message(o->report, "target exists already (--force replaces it)");
+        return CODE_USAGE;
+    }
+    folder = path_beside(o->report, ".");
+    if (folder == NULL)
+        code = CODE_FAILED;
+    else if (*path_name(o->report) == '\0')
+        code = report_system(o->report, ENOENT);
+    else if (access(folder, W_OK) != 0)
+        code = report_system(o->report, errno);
+    free(folder);
+    return code;
+}
+
+/* What can be seen to be wrong before anything is opened. */
+static int check_arguments(const quantize_options *o)
+{
+    const char *output = o->dry_run ? NULL : o->output;
+
+    if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
+        return report_usage("quantize", "IN and OUT must be files, not '-'");
+    if (output != NULL && save_is_stream(output)) {
+        report_message(output, "target exists and is not a regular file");
+        return CODE_USAGE;
+    }
+    if (o->included.count > 0 && o->excluded.count > 0)
+        return report_usage("quantize",
+                            "--include-weights and --exclude-weights exclude each other");
+    if (output != NULL && save_is_pending(output, true))
+        return CODE_USAGE;
+    return check_report(o);
+}
+
+/* ---- what the library asks ------------------------------------------------------------------ */
+
+static const gufo_element_type *type_of_rule(void *context, gufo_str name)
+{
+    quantize_options *o = context;
+
+    /* One pattern that is too costly would be so for every tensor. */
+    for (size_t i = 0; i < o->rule_count && o->costly == NULL; i++) {
+        pattern_answer answer = pattern_match(o->rules[i].pattern, name);
+
+        if (answer == PATTERN_YES)
+            return o->rules[i].type;
+        if (answer == PATTERN_TOO_COSTLY)
+            o->costly = &o->rules[i];
+    }
+    return NULL;
+}
+
+static bool contains(gufo_str text, const char *part)
+{
+    size_t len = strlen(part);
+
+    for (size_t i = 0; i + len <= text.len; i++)
+        if (memcmp(text.data + i, part, len) == 0)
+            return true;
+    return false;
+}
+
+static bool is_included(void *context, gufo_str name)
+{
+    const quantize_options *o = context;
+    bool included = o->included.count == 0;
+
+    for (size_t i = 0; i < o->included.count; i++)
+        included = included || contains(name, o->included.items[i]);
+    for (size_t i = 0; i < o->excluded.count; i++)
+        included = included && !contains(name, o->excluded.items[i]);
+    return included;
+}
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+/* What a run has open. */
+typedef struct work {
+    quantize_options *options;
+    gufo_model *input;
+    gufo_imatrix *whole, *imatrix; /* the same, or what is used of it */
+    gufo_quantize_override *overrides;
+    gufo_quantizer *quantizer;
+    output_guard guard; /* what the report may not replace */
+    gufo_cpu cpu;
+    progress bar;
+} work;
+
+static int open_imatrix(work *w)
+{
+    quantize_options *o = w->options;
+    gufo_imatrix_merge_options select = {.keep = is_included, .keep_context = o};
+    gufo_error error;
+
+    if (o->imatrix == NULL)
+        return CODE_OK;
+    w->imatrix = w->whole = gufo_imatrix_open(o->imatrix, NULL, &error);
+    if (w->whole != NULL && o->included.count + o->excluded.count > 0)
+        w->imatrix = gufo_imatrix_merge((const gufo_imatrix *const *)&w->whole, 1, &select, &error);
+    return w->imatrix != NULL ? CODE_OK : report_error(o->imatrix, &error);
+}
+
+static int make_overrides(work *w)
+{
+    const quantize_options *o = w->options;
+
+    w->overrides = calloc(o->override_count + 1, sizeof *w->overrides);
+    if (w->overrides == NULL)
+        return report_memory(NULL);
+    for (size_t i = 0; i < o->override_count; i++)
+        if (!quantize_make_override(&o->overrides[i], gufo_model_shard(w->input, 0),
+                                    &w->overrides[i]))
+            return CODE_USAGE;
+    return CODE_OK;
+}
+
+/* What helps against something at `path` that exists. */
+static const char *exists_hint(const char *path)
+{
+    static const char suffix[] = ".part.journal";
+    size_t len = strlen(path), suffix_len = sizeof suffix - 1;
+
+    if (save_is_stream(path)) /* or a folder */
+        return "";
+    if (len > suffix_len && strcmp(path + len - suffix_len, suffix) == 0)
+        return " (--resume continues it, --force starts over)";
+    return " (--force replaces it)";
+}
+
+/* An error with what the user can do about it.  Returns the exit code: most of what a plan refuses
+ * is wrong usage. */
+static int report_failure(const quantize_options *o, const char *path, const gufo_error *error,
+                          bool planning)
+{
+    static const struct {
+        gufo_status status;
+        bool planning;
+        int code;
+        const char *hint;
+    } cases[] = {
+        {GUFO_E_ARGUMENT, true, CODE_USAGE, ""},
+        {GUFO_E_TYPE, true, CODE_USAGE, " (--allow-requantize)"},
+        {GUFO_E_NOT_FOUND, true, CODE_USAGE, " (--imatrix)"},
+        {GUFO_E_ARGUMENT, false, CODE_USAGE, ""},
+        {GUFO_E_LIMIT, false, CODE_USAGE, " (--memory)"},
+        {GUFO_E_EXISTS, false, CODE_USAGE, ""},
+        {GUFO_E_RANGE, false, CODE_FAILED, " (--keep-nonfinite accepts it)"},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *hint = cases[i].hint;
+
+        if (cases[i].status != error->code || cases[i].planning != planning)
+            continue;
+        if (error->code == GUFO_E_TYPE && o->plan.recipe.allow_requantize)
+            hint = "";
+        if (error->code == GUFO_E_EXISTS)
+            hint = exists_hint(path);
+        report_message(path, "%s%s", error->message, hint);
+        return cases[i].code;
+    }
+    return report_error(path, error);
+}
+
+static int plan(work *w)
+{
+    quantize_options *o = w->options;
+    gufo_quantize_options *options = &o->plan;
+    gufo_error error;
+    int code = options_cpu(&w->cpu);
+
+    if (code != CODE_OK)
+        return code;
+    options->recipe.plan_only = o->dry_run;
+    options->recipe.override_type = o->rule_count > 0 ? type_of_rule : NULL;
+    options->recipe.override_context = o;
+    options->overrides = w->overrides;
+    options->override_count = o->override_count;
+    options->pruned_layers = o->pruned;
+    if (w->imatrix != NULL && gufo_imatrix_entry_count(w->imatrix) > 0) {
+        options->importance = w->imatrix;
+        options->importance_path = gufo_str_of(o->imatrix);
+    }
+    w->quantizer = gufo_quantizer_new(w->input, options, &error);
+    if (o->costly != NULL)
+        return report_usage("quantize", "a --tensor-type pattern for %s takes too many steps",
+                            o->costly->type->name);
+    if (w->quantizer == NULL)
+        return report_failure(o, o->input, &error, true);
+    quantize_warn(w->quantizer, o);
+    return CODE_OK;
+}
+
+/* ---- the report's file ---------------------------------------------------------------------- */
+
+static bool guard_outputs(work *w)
+{
+    const gufo_job *job = gufo_quantizer_job(w->quantizer);
+    const quantize_options *o = w->options;
+    bool guarded = true;
+
+    for (size_t i = 0; !o->dry_run && guarded && i < gufo_job_output_count(job); i++) {
+        size_t size = gufo_job_output_path(job, o->output, i, NULL, 0) + 1;
+        char *path = malloc(size);
+
+        if (path != NULL)
+            (void)gufo_job_output_path(job, o->output, i, path, size);
+        else
+            report_memory(NULL);
+        guarded = path != NULL && save_guard_output(&w->guard, path);
+        free(path);
+    }
+    return guarded;
+}
+
+/* The report replaces neither what is read nor what is made: not to be found out after the work. */
+static int guard_report(work *w)
+{
+    const quantize_options *o = w->options;
+    const input in = {o->input, w->input};
+
+    if (o->report == NULL)
+        return CODE_OK;
+    if (!input_guard(&in, &w->guard) || !save_guard_more(&w->guard, o->read.items, o->read.count) ||
+        !guard_outputs(w))
+        return CODE_FAILED;
+    return save_check(o->report, o->base.shared->force, &w->guard);
+}
+
+static int report_stop(const quantize_options *o)
+{
+    report_message(o->output, "interrupted; what is done is kept beside it; the same command "
+                              "with --resume continues");
+    return CODE_INTERRUPTED;
+}
+
+static gufo_status run_job(work *w, gufo_error *error)
+{
+    const quantize_options *o = w->options;
+    const shared_options *shared = o->base.shared;
+    const gufo_job_options options = {.path = o->output,
+                                      .flags = GUFO_JOB_RESUMABLE |
+                                               (shared->force ? GUFO_JOB_REPLACE : 0u) |
+                                               (o->resume ? GUFO_JOB_RESUME : 0u),
+                                      .also_read = o->read.items,
+                                      .also_read_count = o->read.count};
+    gufo_run how = progress_run(&w->bar, shared);
+
+    how.cpu = w->cpu;
+    how.memory = o->memory;
+    return gufo_job_run(gufo_quantizer_job(w->quantizer), &options, &how, error);
+}
+
+static int run(work *w)
+{
+    const quantize_options *o = w->options;
+    gufo_status status;
+    gufo_error error;
+
+    signals_reading(NULL); /* the mapping is not used any more */
+    signals_defer();
+    progress_start(&w->bar, o->base.shared->quiet);
+    status = run_job(w, &error);
+    progress_end(&w->bar);
+    if (status == GUFO_OK)
+        return CODE_OK;
+    if (status == GUFO_E_STOPPED)
+        return report_stop(o);
+    return report_failure(
+        o, error.role != GUFO_FILE_NONE && error.file[0] != '\0' ? error.file : o->input, &error,
+        false);
+}
+
+static int report_result(const work *w)
+{
+    const quantize_options *o = w->options;
+
+    if (o->base.shared->json)
+        quantize_write_json(w->quantizer, o);
+    else if (o->dry_run || !o->base.shared->quiet)
+        quantize_print(w->quantizer, o);
+    return o->report != NULL ? quantize_save_report(w->quantizer, o, &w->guard) : CODE_OK;
+}
+
+static int quantize(quantize_options *options)
+{
+    work w = {.options = options, .input = input_open_model(options->input, 0)};
+    int code = w.input != NULL ? open_imatrix(&w) : CODE_FAILED;
+
+    if (code == CODE_OK)
+        code = make_overrides(&w);
+    if (code == CODE_OK)
+        code = plan(&w);
+    if (code == CODE_OK)
+        code = guard_report(&w);
+    if (code == CODE_OK && !options->dry_run)
+        code = run(&w);
+    if (code == CODE_OK)
+        code = report_result(&w);
+    guard_free(&w.guard);
+    gufo_quantizer_free(w.quantizer);
+    free(w.overrides);
+    if (w.imatrix != w.whole)
+        gufo_imatrix_close(w.imatrix);
+    gufo_imatrix_close(w.whole);
+    gufo_close(w.input);
+    signals_reading(NULL);
+    return code;
+}
+
+static void release(void *context)
+{
+    quantize_options *o = context;
+
+    for (size_t i = 0; i < o->rule_count; i++)
+        pattern_free(o->rules[i].pattern);
+    for (size_t i = 0; i < o->override_count; i++)
+        free(o->overrides[i].key);
+    free(o->rules);
+    free(o->overrides);
+    free(o->pruned);
+    free(o->read.items);
+    free(o->default_output);
+}
+
+static int quantize_named(void *context)
+{
+    quantize_options *o = context;
+    int code = read_arguments(o) ? check_arguments(o) : CODE_USAGE;
+
+    return code == CODE_OK ? quantize(o) : code;
+}
+
+const command_line command_quantize = {
+    .operands = {"IN [OUT] TYPE [THREADS]", 2, 4, "IN, OUT and TYPE are needed"},
+    .doc =
+        "Change the element types of a model's tensors.\v"
+        "TYPE is a file type (Q4_K_M, IQ4_XS, F16 ...), which mixes element types as "
+        "llama-quantize does; the name of an element type (MXFP4, NVFP4 ...), which every tensor "
+        "then gets; or COPY.  Without OUT the output is ggml-model-TYPE.gguf beside IN.\n\n"
+        "While it works, the output is OUT.part.  An interrupted run leaves it, with a journal, "
+        "and can be resumed.  The result does not depend on threads, memory or processor.",
+    COMMAND_OPTIONS(quantize_table, quantize_options),
+    .run = quantize_named,
+    .release = release,
+};

@@ -1,0 +1,71 @@
+/* gufo quantize, as its files see it.
+ *
+ *     quantize.c           the command line, and the work
+ *     quantize_values.c    the values of options: types, sizes, layers, overrides
+ *     quantize_report.c    the report: tables, JSON, CSV, warnings */
+#ifndef CLI_QUANTIZE_QUANTIZE_H
+#define CLI_QUANTIZE_QUANTIZE_H
+
+#include "base/files/guard.h"
+#include "cli/core/options.h"
+#include "cli/core/pattern.h"
+
+#include "gufo/quant.h"
+
+/* --tensor-type PATTERN=TYPE */
+typedef struct type_rule {
+    pattern *pattern;
+    const gufo_element_type *type;
+} type_rule;
+
+/* --override-kv KEY=TYPE:VALUE.  What integer type an "int" gets depends on the input. */
+typedef struct override_text {
+    char *key; /* owned, and what the others point into */
+    const char *type, *value;
+} override_text;
+
+typedef struct quantize_options {
+    command_input base;
+    const char *input, *output, *type; /* `output` may be NULL with --dry-run */
+    char *default_output;              /* owned: `output` if none was given */
+    gufo_quantize_options plan;        /* what the library is asked for */
+    bool pure, dry_run, resume;
+    const char *imatrix, *report;
+    option_texts read;               /* files that options name: no output may replace them */
+    option_texts included, excluded; /* parts of names */
+    type_rule *rules;
+    size_t rule_count;
+    const type_rule *costly; /* one whose pattern took too many steps, or NULL */
+    override_text *overrides;
+    size_t override_count;
+    uint64_t *pruned; /* layers: plan.pruned_count */
+    uint64_t memory;
+} quantize_options;
+
+/* ---- quantize_values.c: each returns false after a report ----------------------------------- */
+
+/* An element type that can be encoded, in upper or lower case. */
+option_reader quantize_read_type;
+/* "1,2,3", added to the list. */
+option_reader quantize_read_layers;
+/* "PATTERN=TYPE", and a file with many of them. */
+option_reader quantize_read_rule, quantize_read_rule_file;
+/* "KEY=TYPE:VALUE" */
+option_reader quantize_read_override;
+/* The value of an override for this input. */
+bool quantize_make_override(const override_text *text, const gufo_model *file,
+                            gufo_quantize_override *out);
+/* TYPE into the plan. */
+bool quantize_read_target(quantize_options *options);
+
+/* ---- quantize_report.c ---------------------------------------------------------------------- */
+
+void quantize_warn(const gufo_quantizer *q, const quantize_options *options);
+/* The plan (--dry-run), or what has been done. */
+void quantize_print(const gufo_quantizer *q, const quantize_options *options);
+void quantize_write_json(const gufo_quantizer *q, const quantize_options *options);
+/* The CSV file of --report, which is none of those that `guard` holds.  Returns the exit code. */
+int quantize_save_report(const gufo_quantizer *q, const quantize_options *options,
+                         const output_guard *guard);
+
+#endif

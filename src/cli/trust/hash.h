@@ -1,0 +1,54 @@
+/* What gufo hash, verify and sign share.
+ *
+ *     hash.c            gufo hash
+ *     hash_model.c      what may go wrong
+ *     hash_line.c       lines of a manifest
+ *     hash_text.c       small text files: manifests, keys, signatures
+ *     verify*.c         gufo verify (verify.h)
+ *     sign*.c           gufo sign (sign.h)
+ *     digest_missing.c  instead of all these where the library was left out */
+#ifndef CLI_TRUST_HASH_H
+#define CLI_TRUST_HASH_H
+
+#include "cli/core/input.h"
+#include "cli/core/json.h"
+#include "cli/core/progress.h"
+
+#include "gufo/digest.h"
+
+#include <stdio.h>
+
+/* ---- models --------------------------------------------------------------------------------- */
+
+/* Reports why hashing has failed; returns the code. */
+int hash_report(const input *in, const gufo_error *error);
+
+/* Looks whether the algorithms are there: CODE_OK, or CODE_USAGE after a report. */
+int hash_check_algorithms(uint32_t algorithms);
+/* The same of signatures. */
+int hash_check_signatures(void);
+
+/* ---- manifests ------------------------------------------------------------------------------ */
+
+/* The lines of a tensor, or of all data if `tensor` is NULL. */
+void hash_put_lines(FILE *out, uint32_t algorithms, const gufo_digests *digests, const char *path,
+                    const gufo_str *tensor);
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* Manifests grow with the number of tensors, never with their size; keys, signatures and passwords
+ * have few lines. */
+#define HASH_MOST_MANIFEST ((size_t)1 << 30)
+#define HASH_MOST_KEY ((size_t)64 << 10)
+
+/* A small file, "-" for standard input, to be freed with hash_text_free.  False after a report, as
+ * for one with `most` bytes or more. */
+bool hash_text_read(const char *path, size_t most, gufo_str *text);
+/* Overwrites it, too: it may be a key. */
+void hash_text_free(gufo_str *text);
+/* Overwrites bytes that were secret. */
+void hash_wipe(void *data, size_t size);
+/* Whether this is a regular file that begins as a GGUF file does. */
+bool hash_is_gguf(const char *path);
+
+#endif

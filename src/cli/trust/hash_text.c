@@ -1,0 +1,96 @@
+/* Small text files. */
+#include "cli/trust/hash.h"
+
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A text that moves leaves nothing behind: it may be a password. */
+static bool grow(gufo_str *text, size_t room)
+{
+    char *longer = malloc(room);
+
+    if (longer == NULL)
+        return false;
+    if (text->len > 0)
+        memcpy(longer, text->data, text->len);
+    hash_text_free(&(gufo_str){text->data, text->len});
+    text->data = longer;
+    return true;
+}
+
+static bool read_stream(FILE *in, const char *path, size_t most, gufo_str *text)
+{
+    size_t room = 0, got;
+
+    do {
+        if (text->len == room) {
+            room = 2 * room + 4096;
+            if (!grow(text, room)) {
+                report_memory(path);
+                return false;
+            }
+        }
+        got = fread((char *)text->data + text->len, 1, room - text->len, in);
+        text->len += got;
+        if (text->len > most) {
+            report_message(path, "the text is too long");
+            return false;
+        }
+    } while (got > 0);
+    if (ferror(in))
+        report_system(path, errno);
+    return !ferror(in);
+}
+
+bool hash_text_read(const char *path, size_t most, gufo_str *text)
+{
+    bool is_stdin = path_is_standard(path);
+    FILE *in = is_stdin ? stdin : fopen(path, "re");
+    bool read;
+
+    *text = (gufo_str){0};
+    if (in == NULL) {
+        report_system(path, errno);
+        return false;
+    }
+    (void)setvbuf(in, NULL, _IONBF, 0); /* no second copy, which would never be wiped */
+    read = read_stream(in, path, most, text);
+    if (!read)
+        hash_text_free(text);
+    if (!is_stdin)
+        (void)fclose(in);
+    return read;
+}
+
+void hash_wipe(void *data, size_t size)
+{
+    /* A compiler may drop the clearing of memory that is not read afterwards. */
+    volatile char *bytes = data;
+
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = 0;
+}
+
+void hash_text_free(gufo_str *text)
+{
+    hash_wipe((char *)text->data, text->len);
+    free((char *)text->data);
+    *text = (gufo_str){0};
+}
+
+bool hash_is_gguf(const char *path)
+{
+    char magic[4] = {0};
+    /* What is read of a pipe would be missing afterwards. */
+    FILE *in = path_is_standard(path) || save_is_stream(path) ? NULL : fopen(path, "re");
+    bool is = in != NULL && fread(magic, 1, sizeof magic, in) == sizeof magic &&
+              memcmp(magic, "GGUF", sizeof magic) == 0;
+
+    if (in != NULL)
+        (void)fclose(in);
+    return is;
+}

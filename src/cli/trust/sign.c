@@ -1,0 +1,290 @@
+/* gufo sign FILE|MANIFEST: a signature as minisign makes it.
+ *
+ * Of a model not the file is signed but its manifest, which is written beside it: it can be checked
+ * before gigabytes are read, and says which tensor is wrong. */
+#include "cli/trust/sign.h"
+
+#include "base/utf8.h"
+#include "cli/commands.h"
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+#include "cli/core/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static const command_option sign_table[] = {
+    {"key", "SECRET", "The secret key to sign with", OPTION_TEXT(sign_options, key), .letter = 'k'},
+    {"password-file", "FILE", "The password of the key is the first line of FILE (default: ask)",
+     OPTION_TEXT(sign_options, password_file)},
+    {"comment", "TEXT", "A trusted comment (default: the time and the file's name)",
+     OPTION_TEXT(sign_options, comment)},
+    {"output", "OUT", "Where the signature goes (default: beside, with .minisig)",
+     OPTION_TEXT(sign_options, output), .letter = 'o'},
+    {"generate", NULL, "Make a pair of keys, NAME.key and NAME.pub",
+     OPTION_FLAG(sign_options, generate), .group = 2},
+    {"no-password", NULL, "The new secret key is not encrypted",
+     OPTION_FLAG(sign_options, no_password), .group = 2},
+    {0},
+};
+
+/* ---- manifests ------------------------------------------------------------------------------ */
+
+typedef struct making {
+    FILE *out;
+    const char *path;
+    progress bar;
+} making;
+
+static const uint32_t signed_algorithms = UINT32_C(1) << GUFO_DIGEST_SHA256;
+
+static bool on_tensor(void *context, uint64_t index, const gufo_tensor *tensor,
+                      const gufo_digests *digests)
+{
+    making *m = context;
+
+    (void)index;
+    hash_put_lines(m->out, signed_algorithms, digests, m->path, &tensor->name);
+    return true;
+}
+
+static int put_manifest(making *m, const input *in, const shared_options *shared)
+{
+    gufo_digest_options options = {
+        .algorithms = signed_algorithms, .tensor = on_tensor, .context = m};
+    gufo_run run = progress_run(&m->bar, shared);
+    gufo_digests all;
+    gufo_error error;
+
+    progress_start(&m->bar, shared->quiet);
+    gufo_status status = gufo_digest_run(in->model, &options, &run, &all, &error);
+
+    progress_end(&m->bar);
+    if (status != GUFO_OK)
+        return hash_report(in, &error);
+    hash_put_lines(m->out, signed_algorithms, &all, m->path, NULL);
+    return CODE_OK;
+}
+
+/* The manifest of a model, to be freed with hash_text_free. */
+static int make_manifest(const char *path, const sign_options *options, gufo_str *text)
+{
+    char *data = NULL;
+    making m = {.path = path};
+    input in;
+    int code = hash_check_algorithms(signed_algorithms);
+
+    if (code == CODE_OK)
+        code = input_open_data(&in, path, &options->input, "hashed");
+    if (code != CODE_OK)
+        return code;
+    m.out = open_memstream(&data, &text->len);
+    if (m.out != NULL)
+        code = put_manifest(&m, &in, options->base.shared);
+    input_close(&in);
+    if (m.out == NULL || ferror(m.out) || fclose(m.out) != 0)
+        code = report_memory(path);
+    text->data = data;
+    return code;
+}
+
+/* ---- signing -------------------------------------------------------------------------------- */
+
+/* As minisign's: the time, and the last component of the path.  What a comment cannot have becomes
+ * a question mark. */
+static void default_comment(const char *path, char *comment, size_t size)
+{
+    int length = snprintf(comment, size, "timestamp:%lld\tfile:", (long long)time(NULL));
+    gufo_str name = gufo_str_of(path_name(path));
+    char *at = comment + length, *end = comment + size - sizeof "\thashed";
+
+    for (size_t step; name.len > 0 && at < end; name.data += step, name.len -= step) {
+        uint32_t character;
+
+        step = utf8_decode(name, &character);
+        if (step == 0 || step > (size_t)(end - at) || utf8_is_control(character)) {
+            *at++ = '?';
+            step = step == 0 ? 1 : step;
+        } else {
+            memcpy(at, name.data, step);
+            at += step;
+        }
+    }
+    memcpy(at, "\thashed", sizeof "\thashed");
+}
+
+static void print_signature(const shared_options *shared, const char *path,
+                            const char *signature_path)
+{
+    if (shared->json) {
+        json_writer j = json_begin_document(path);
+
+        json_write_text(&j, "signature", signature_path);
+        json_end_document(&j);
+    } else if (!shared->quiet) {
+        text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
+        fputs(": signed in ", stdout);
+        text_put(stdout, gufo_str_of(signature_path), TEXT_PLAIN);
+        putc('\n', stdout);
+    }
+}
+
+/* What is signed, and where the result goes. */
+typedef struct signing {
+    const char *path; /* of the message */
+    const char *signature_path;
+    const gufo_secret_key *key;
+    const sign_options *options;
+    output_guard inputs; /* none of them may be replaced, */
+    output_guard beside; /* nor, by the signature, the manifest that is made */
+} signing;
+
+static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIGNATURE_TEXT])
+{
+    const char *given = s->options->comment;
+    char comment[GUFO_TRUSTED_COMMENT];
+    gufo_error error;
+
+    default_comment(s->path, comment, sizeof comment);
+    if (gufo_signature_make(s->key, message, gufo_str_of(given != NULL ? given : comment), text,
+                            &error) == GUFO_OK)
+        return CODE_OK;
+    return report_refusal(NULL, &error);
+}
+
+/* What is read: the model with all its shards, or the manifest; the key and its password. */
+static bool guard_inputs(const signing *s, const char *path, output_guard *guard)
+{
+    const char *const paths[] = {path, s->options->key, s->options->password_file};
+    uint32_t shards = input_named_size(path, s->options->input.single);
+    bool guarded = save_guard(guard, paths, sizeof paths / sizeof *paths);
+
+    for (uint32_t i = 2; guarded && i <= shards; i++) {
+        char *sibling = input_sibling_path(path, i);
+
+        guarded = save_guard_more(guard, (const char *const *)&sibling, 1);
+        free(sibling);
+    }
+    return guarded;
+}
+
+/* What is signed: a manifest, or that of a model, which is made. */
+static int make_message(const signing *s, const char *model_path, gufo_str *text)
+{
+    bool force = s->options->base.shared->force;
+    int code;
+
+    if (model_path == NULL)
+        return hash_text_read(s->path, HASH_MOST_MANIFEST, text) ? CODE_OK : CODE_FAILED;
+    code = save_check(s->path, force, &s->inputs);
+    if (code == CODE_OK)
+        code = save_check(s->signature_path, force, &s->beside);
+    return code == CODE_OK ? make_manifest(model_path, s->options, text) : code;
+}
+
+/* The manifest of a model and its signature: both or none. */
+static int sign_guarded(const signing *s, const char *model_path)
+{
+    const shared_options *shared = s->options->base.shared;
+    char signature[GUFO_SIGNATURE_TEXT];
+    gufo_str text = {0};
+    int code = make_message(s, model_path, &text);
+
+    if (code == CODE_OK)
+        code = make_signature(s, text, signature);
+    if (code == CODE_OK && model_path != NULL)
+        code = save_bytes(s->path, text, shared->force, &s->inputs);
+    hash_text_free(&text);
+    if (code != CODE_OK)
+        return code;
+    code = save_bytes(s->signature_path, gufo_str_of(signature), shared->force, &s->beside);
+    if (code == CODE_OK)
+        print_signature(shared, s->path, s->signature_path);
+    else if (model_path != NULL)
+        save_remove(s->path);
+    return code;
+}
+
+static int sign(const char *path, const gufo_secret_key *key, const sign_options *options)
+{
+    bool is_model = hash_is_gguf(path);
+    char *manifest = is_model ? path_with(path, ".manifest") : NULL, *beside = NULL;
+    signing s = {.path = is_model ? manifest : path,
+                 .signature_path = options->output,
+                 .key = key,
+                 .options = options};
+    int code = CODE_FAILED;
+
+    if (s.path != NULL && options->output == NULL)
+        s.signature_path = beside = path_with(s.path, ".minisig");
+    if (s.path != NULL && s.signature_path != NULL && guard_inputs(&s, path, &s.inputs) &&
+        guard_inputs(&s, path, &s.beside) && (!is_model || save_guard_output(&s.beside, s.path)))
+        code = sign_guarded(&s, is_model ? path : NULL);
+    guard_free(&s.inputs);
+    guard_free(&s.beside);
+    free(beside);
+    free(manifest);
+    return code;
+}
+
+static int sign_all(const sign_options *options)
+{
+    const shared_options *shared = options->base.shared;
+    gufo_secret_key key;
+    int code = sign_read_key(options, &key);
+
+    for (int i = 0; code != CODE_FAILED && i < shared->arg_count; i++)
+        code = worst_code(code, sign(shared->args[i], &key, options));
+    gufo_secret_key_wipe(&key);
+    return code;
+}
+
+/* ---- usage ---------------------------------------------------------------------------------- */
+
+static int check_usage(const sign_options *options)
+{
+    int count = options->base.shared->arg_count;
+
+    if (options->generate && count != 1)
+        return report_usage("sign", "--generate needs one NAME");
+    if (options->generate && options->key != NULL)
+        return report_usage("sign", "--generate makes a key; do not give one");
+    if (options->generate)
+        return CODE_OK;
+    if (count == 0)
+        return report_usage("sign", "no FILE is given");
+    if (options->key == NULL)
+        return report_usage("sign", "no --key is given");
+    if (options->output != NULL && count > 1)
+        return report_usage("sign", "--output is for one FILE");
+    for (int i = 0; i < count; i++)
+        if (path_is_standard(options->base.shared->args[i]) && options->output == NULL)
+            return report_usage("sign", "what comes from standard input needs --output");
+    return CODE_OK;
+}
+
+static int generate_or_sign(void *context)
+{
+    const sign_options *options = context;
+    int code = check_usage(options);
+
+    if (code == CODE_OK)
+        code = hash_check_signatures();
+    if (code != CODE_OK)
+        return code;
+    return options->generate ? sign_generate(options->base.shared->args[0], options)
+                             : sign_all(options);
+}
+
+const command_line command_sign = {
+    .operands = {.names = "--key=SECRET FILE|MANIFEST...\n--generate NAME"},
+    .doc = "Sign a manifest, so that gufo verify --key and minisign -V accept it.\v"
+           "For a model FILE.manifest is made first, with SHA-256 hashes.  Keys and signatures are "
+           "those of minisign.",
+    COMMAND_OPTIONS(sign_table, sign_options),
+    .single = offsetof(sign_options, input.single),
+    .run = generate_or_sign,
+};

@@ -1,0 +1,33 @@
+/* gufo sign, as its files see it.
+ *
+ *     sign.c            the command line, manifests, signing
+ *     sign_key.c        making and reading keys
+ *     sign_password.c   passwords */
+#ifndef CLI_TRUST_SIGN_H
+#define CLI_TRUST_SIGN_H
+
+#include "cli/core/options.h"
+#include "cli/trust/hash.h"
+
+typedef struct sign_options {
+    command_input base;
+    input_options input;
+    const char *key;
+    const char *password_file;
+    const char *comment;
+    const char *output;
+    bool generate;
+    bool no_password;
+} sign_options;
+
+/* Makes NAME.key and NAME.pub.  Returns the exit code. */
+int sign_generate(const char *name, const sign_options *options);
+/* Reads the secret key that is asked for; it is to be wiped.  Returns the exit code. */
+int sign_read_key(const sign_options *options, gufo_secret_key *key);
+
+/* Reads a password: the first line of the file `path`, or, if that is NULL, from the terminal,
+ * without showing it and `twice` for a new one.  To be freed with hash_text_free.  False after a
+ * report. */
+bool sign_password(const char *path, bool twice, gufo_str *password);
+
+#endif

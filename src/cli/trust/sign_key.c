@@ -1,0 +1,139 @@
+/* Keys for signatures: making pairs, and reading the secret one. */
+#include "cli/trust/sign.h"
+
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+#include "cli/core/text.h"
+
+#include <stdlib.h>
+
+/* ---- a new pair ------------------------------------------------------------------------------ */
+
+static void print_pair(const shared_options *shared, const char *secret_path,
+                       const char *public_path, const gufo_public_key *key)
+{
+    json_writer j = json_writer_start(stdout);
+    char id[17];
+
+    gufo_key_id_text(key->id, id);
+    if (shared->json) {
+        json_begin_object(&j, NULL);
+        json_write_text(&j, "key", id);
+        json_write_text(&j, "secret", secret_path);
+        json_write_text(&j, "public", public_path);
+        json_end_document(&j);
+    } else if (!shared->quiet) {
+        printf("key %s: ", id);
+        text_put(stdout, gufo_str_of(secret_path), TEXT_PLAIN);
+        fputs(" (keep it secret), ", stdout);
+        text_put(stdout, gufo_str_of(public_path), TEXT_PLAIN);
+        putc('\n', stdout);
+    }
+}
+
+/* The text of both keys. */
+typedef struct pair {
+    gufo_public_key public_key;
+    char public_text[GUFO_KEY_TEXT], secret_text[GUFO_KEY_TEXT];
+} pair;
+
+static gufo_status make_pair(pair *p, gufo_str password, gufo_error *error)
+{
+    gufo_secret_key secret;
+    gufo_status status = gufo_key_generate(&p->public_key, &secret, error);
+
+    if (status == GUFO_OK)
+        status = gufo_public_key_text(&p->public_key, p->public_text, error);
+    if (status == GUFO_OK)
+        status = gufo_secret_key_text(&secret, password, NULL, p->secret_text, error);
+    gufo_secret_key_wipe(&secret);
+    return status;
+}
+
+/* Where a pair goes, and what it may not replace. */
+typedef struct pair_files {
+    char *secret_path, *public_path;
+    output_guard inputs;
+    output_guard beside; /* with the secret key: links may lead both to one file */
+} pair_files;
+
+/* Both or none: the public key alone is worth nothing. */
+static int save_both(const pair_files *f, const pair *p, const sign_options *options)
+{
+    bool force = options->base.shared->force;
+    int code = save_check(f->secret_path, force, &f->inputs);
+
+    if (code == CODE_OK)
+        code = save_bytes(f->public_path, gufo_str_of(p->public_text), force, &f->beside);
+    if (code != CODE_OK)
+        return code;
+    code = save_secret(f->secret_path, gufo_str_of(p->secret_text), force, &f->inputs);
+    if (code == CODE_OK)
+        print_pair(options->base.shared, f->secret_path, f->public_path, &p->public_key);
+    else
+        save_remove(f->public_path);
+    return code;
+}
+
+static int save_pair(const char *name, const pair *p, const sign_options *options)
+{
+    pair_files f = {path_with(name, ".key"), path_with(name, ".pub"), {0}, {0}};
+    int code = CODE_FAILED;
+
+    if (f.secret_path != NULL && f.public_path != NULL &&
+        save_guard(&f.inputs, &options->password_file, 1) &&
+        save_guard(&f.beside, &options->password_file, 1) &&
+        save_guard_output(&f.beside, f.secret_path))
+        code = save_both(&f, p, options);
+    guard_free(&f.inputs);
+    guard_free(&f.beside);
+    free(f.secret_path);
+    free(f.public_path);
+    return code;
+}
+
+int sign_generate(const char *name, const sign_options *options)
+{
+    gufo_str password = {0};
+    gufo_error error;
+    pair p;
+    int code;
+
+    if (!options->no_password && !sign_password(options->password_file, true, &password))
+        return CODE_FAILED;
+    code = make_pair(&p, password, &error) == GUFO_OK ? save_pair(name, &p, options)
+                                                      : report_error(name, &error);
+    hash_wipe(p.secret_text, sizeof p.secret_text);
+    hash_text_free(&password);
+    return code;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int parse_key(gufo_str text, const sign_options *options, gufo_secret_key *key)
+{
+    gufo_str password = {0};
+    bool encrypted;
+    gufo_error error;
+
+    if (gufo_secret_key_encrypted(text, &encrypted, &error) != GUFO_OK)
+        return report_error(options->key, &error);
+    if (encrypted && !sign_password(options->password_file, false, &password))
+        return CODE_FAILED;
+    gufo_status status = gufo_secret_key_parse(text, password, key, &error);
+
+    hash_text_free(&password);
+    return status == GUFO_OK ? CODE_OK : report_error(options->key, &error);
+}
+
+int sign_read_key(const sign_options *options, gufo_secret_key *key)
+{
+    gufo_str text;
+    int code;
+
+    if (!hash_text_read(options->key, HASH_MOST_KEY, &text))
+        return CODE_FAILED;
+    code = parse_key(text, options, key);
+    hash_text_free(&text);
+    return code;
+}

@@ -1,0 +1,207 @@
+/* gufo verify FILE MANIFEST: does a model still hold what a manifest says?
+ *
+ * With --key the manifest's signature is checked first; unsigned hashes are not looked at. */
+#include "cli/trust/verify.h"
+
+#include "cli/commands.h"
+#include "cli/core/model_json.h"
+#include "cli/core/report.h"
+
+#include <stdlib.h>
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static const command_option verify_table[] = {
+    {"key", "PUB", "The manifest must be signed with the secret key to this public one",
+     OPTION_TEXT(verify_options, key), .letter = 'k'},
+    {"signature", "FILE", "The signature (default: MANIFEST.minisig)",
+     OPTION_TEXT(verify_options, signature)},
+    {0},
+};
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+typedef struct verify_work {
+    const verify_options *options;
+    const char *manifest_path; /* or that of any signed file */
+    signed_text signature;
+    progress bar;
+    json_writer j;
+} verify_work;
+
+/* Agreement is reported only with -v. */
+static void on_result(void *context, const gufo_manifest_result *result)
+{
+    verify_work *w = context;
+    const shared_options *shared = w->options->base.shared;
+
+    if (result->verdict == GUFO_MANIFEST_SAME && shared->verbose == 0)
+        return;
+    progress_end(&w->bar);
+    if (shared->json)
+        verify_write_result(&w->j, result);
+    else if (!shared->quiet)
+        verify_put_result(result);
+}
+
+static int report_failure(const input *in, const char *manifest_path, const gufo_error *error)
+{
+    if (error->role != GUFO_FILE_NONE)
+        return hash_report(in, error);
+    report_error(manifest_path, error);
+    return error->code == GUFO_E_NOT_FOUND ? CODE_NO : CODE_FAILED;
+}
+
+/* `in` is NULL where nothing but a signature is checked. */
+static void begin_json(verify_work *w, const input *in)
+{
+    w->j = json_begin_document(in != NULL ? in->path : w->manifest_path);
+    if (in != NULL) {
+        model_json_shards(&w->j, "shards", in->model);
+        json_write_text(&w->j, "manifest", w->manifest_path);
+    }
+    if (w->signature.checked)
+        verify_write_signature(&w->j, &w->signature);
+}
+
+static int compare(verify_work *w, const input *in, const gufo_manifest *manifest)
+{
+    const shared_options *shared = w->options->base.shared;
+    gufo_manifest_check check = {
+        .manifest = manifest, .path = gufo_str_of(in->path), .result = on_result, .context = w};
+    gufo_run run = progress_run(&w->bar, shared);
+    gufo_manifest_summary summary;
+    gufo_error error;
+
+    if (shared->json) {
+        begin_json(w, in);
+        json_begin_array(&w->j, "results");
+    } else if (w->signature.checked && !shared->quiet) {
+        verify_put_signature(w->manifest_path, &w->signature);
+    }
+    progress_start_beside(&w->bar, shared);
+    gufo_status status = gufo_manifest_verify(in->model, &check, &run, &summary, &error);
+
+    progress_end(&w->bar);
+    if (shared->json) {
+        json_end_array(&w->j);
+        if (status == GUFO_OK)
+            verify_write_summary(&w->j, &summary);
+        else
+            json_write_text(&w->j, "error", error.message);
+        json_end_document(&w->j);
+    } else if (status == GUFO_OK && !shared->quiet) {
+        verify_put_summary(in->path, &summary);
+    }
+    if (status != GUFO_OK)
+        return report_failure(in, w->manifest_path, &error);
+    return gufo_manifest_agrees(&summary) ? CODE_OK : CODE_NO;
+}
+
+static uint32_t algorithms_of(const gufo_manifest *manifest)
+{
+    gufo_manifest_line line;
+    uint32_t algorithms = 0;
+
+    for (uint64_t i = 0; gufo_manifest_at(manifest, i, &line); i++)
+        algorithms |= UINT32_C(1) << line.algorithm;
+    return algorithms;
+}
+
+static int verify_text(verify_work *w, const char *path, gufo_str text)
+{
+    gufo_error error;
+    gufo_manifest *manifest = gufo_manifest_parse(text, NULL, &error);
+    input in;
+    int code;
+
+    if (manifest == NULL)
+        return report_error(w->manifest_path, &error);
+    code = hash_check_algorithms(algorithms_of(manifest));
+    if (code == CODE_OK)
+        code = input_open_data(&in, path, &w->options->input, "hashed");
+    if (code == CODE_OK) {
+        code = compare(w, &in, manifest);
+        input_close(&in);
+    }
+    gufo_manifest_free(manifest);
+    return code;
+}
+
+/* Nothing but the signature of one file. */
+static int finish_signature(verify_work *w)
+{
+    bool good = w->signature.result.verdict == GUFO_SIGNATURE_GOOD;
+
+    if (w->options->base.shared->json) {
+        begin_json(w, NULL);
+        json_end_document(&w->j);
+    } else if (good && !w->options->base.shared->quiet) {
+        verify_put_signature(w->manifest_path, &w->signature);
+    }
+    return good ? CODE_OK : CODE_NO;
+}
+
+/* `path` is NULL if there is just a signed file. */
+static int verify(const char *path, const char *manifest_path, const verify_options *options)
+{
+    verify_work w = {.options = options, .manifest_path = manifest_path};
+    gufo_str text;
+    int code = CODE_OK;
+
+    if (!hash_text_read(manifest_path, HASH_MOST_MANIFEST, &text))
+        return CODE_FAILED;
+    if (options->key != NULL)
+        code = verify_signature(manifest_path, text, options, &w.signature);
+    if (w.signature.checked && (path == NULL || code == CODE_NO))
+        code = finish_signature(&w);
+    else if (code == CODE_OK)
+        code = verify_text(&w, path, text);
+    hash_text_free(&w.signature.text);
+    hash_text_free(&text);
+    return code;
+}
+
+static int verify_beside(const char *path, const verify_options *options)
+{
+    char *manifest_path;
+    int code;
+
+    if (!hash_is_gguf(path))
+        return verify(NULL, path, options);
+    manifest_path = path_with(path, ".manifest");
+    if (manifest_path == NULL)
+        return CODE_FAILED;
+    code = verify(path, manifest_path, options);
+    free(manifest_path);
+    return code;
+}
+
+static int verify_named(void *context)
+{
+    static const char *const missing[] = {"no FILE is given", "no MANIFEST is given"};
+    const verify_options *options = context;
+    const shared_options *shared = options->base.shared;
+
+    if (options->signature != NULL && options->key == NULL)
+        return report_usage("verify", "--signature needs --key");
+    if (shared->arg_count == 1 && options->key != NULL)
+        return verify_beside(shared->args[0], options);
+    if (shared->arg_count < 2)
+        return report_usage("verify", "%s", missing[shared->arg_count]);
+    if (shared->arg_count > 2)
+        return report_usage("verify", "one FILE and one MANIFEST are compared");
+    return verify(shared->args[0], shared->args[1], options);
+}
+
+const command_line command_verify = {
+    .operands = {.names = "FILE MANIFEST\n--key=PUB FILE [MANIFEST]"},
+    .doc = "Compare a model with a manifest of its hashes.\v"
+           "The manifest is one of gufo hash or of llama-gguf-hash; - reads it from standard "
+           "input.  With --key it may be left out: it is FILE.manifest then, or FILE itself if "
+           "FILE is not a model.  Exit status 1 means that something differs, is missing or new, "
+           "or that the signature is not good.",
+    COMMAND_OPTIONS(verify_table, verify_options),
+    .single = offsetof(verify_options, input.single),
+    .run = verify_named,
+};

@@ -1,0 +1,40 @@
+/* gufo verify, as its files see it.
+ *
+ *     verify.c             the command line, and the work
+ *     verify_signature.c   whether the manifest is what was signed
+ *     verify_result.c      how tensors compare, as lines and as JSON */
+#ifndef CLI_TRUST_VERIFY_H
+#define CLI_TRUST_VERIFY_H
+
+#include "cli/core/options.h"
+#include "cli/trust/hash.h"
+
+typedef struct verify_options {
+    command_input base;
+    input_options input;
+    const char *key;       /* NULL: signatures are not looked at */
+    const char *signature; /* NULL: beside the manifest */
+} verify_options;
+
+typedef struct signed_text {
+    bool checked;
+    gufo_str text; /* of the signature */
+    gufo_signature_result result;
+} signed_text;
+
+/* Checks the signature of `message`, which was read from `path`.  CODE_OK, or another code after a
+ * report.  The text of `s` is to be freed with hash_text_free. */
+int verify_signature(const char *path, gufo_str message, const verify_options *options,
+                     signed_text *s);
+void verify_put_signature(const char *path, const signed_text *s);
+/* "signature":{...} */
+void verify_write_signature(json_writer *j, const signed_text *s);
+
+/* A line, or an object. */
+void verify_put_result(const gufo_manifest_result *result);
+void verify_write_result(json_writer *j, const gufo_manifest_result *result);
+/* The last line, or the last members. */
+void verify_put_summary(const char *path, const gufo_manifest_summary *s);
+void verify_write_summary(json_writer *j, const gufo_manifest_summary *s);
+
+#endif

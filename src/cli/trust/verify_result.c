@@ -1,0 +1,86 @@
+/* How tensors compare with a manifest: lines for people, and JSON. */
+#include "cli/trust/verify.h"
+
+#include "cli/core/text.h"
+
+static const char *const result_names[] = {[GUFO_MANIFEST_SAME] = "same",
+                                           [GUFO_MANIFEST_DIFFERS] = "differs",
+                                           [GUFO_MANIFEST_MISSING] = "missing",
+                                           [GUFO_MANIFEST_NEW] = "new"};
+
+static void put_algorithms(uint32_t algorithms)
+{
+    const char *between = "  (";
+
+    for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++) {
+        if ((algorithms >> i & 1) == 0)
+            continue;
+        printf("%s%s", between, gufo_digest_kind_of((gufo_digest_algorithm)i)->name);
+        between = ", ";
+    }
+    puts(algorithms != 0 ? ")" : "");
+}
+
+static void write_algorithms(json_writer *j, uint32_t algorithms)
+{
+    json_begin_array(j, "algorithms");
+    for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++)
+        if ((algorithms >> i & 1) != 0)
+            json_write_text(j, NULL, gufo_digest_kind_of((gufo_digest_algorithm)i)->name);
+    json_end_array(j);
+}
+
+void verify_put_result(const gufo_manifest_result *result)
+{
+    printf("%-7s  ", result_names[result->verdict]);
+    if (result->whole)
+        fputs("all data together", stdout);
+    else
+        text_put(stdout, result->tensor, TEXT_PLAIN);
+    put_algorithms(result->differing);
+}
+
+void verify_write_result(json_writer *j, const gufo_manifest_result *result)
+{
+    json_begin_object(j, NULL);
+    if (result->whole)
+        json_write_null(j, "tensor");
+    else
+        json_write_str(j, "tensor", result->tensor);
+    json_write_text(j, "verdict", result_names[result->verdict]);
+    if (result->differing != 0)
+        write_algorithms(j, result->differing);
+    json_end_object(j);
+}
+
+void verify_put_summary(const char *path, const gufo_manifest_summary *s)
+{
+    static const char *const counted[] = {[GUFO_MANIFEST_DIFFERS] = "differ",
+                                          [GUFO_MANIFEST_MISSING] = "missing",
+                                          [GUFO_MANIFEST_NEW] = "new"};
+
+    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
+    printf(": %llu %s as in the manifest", (unsigned long long)s->tensors[GUFO_MANIFEST_SAME],
+           s->tensors[GUFO_MANIFEST_SAME] == 1 ? "tensor" : "tensors");
+    for (unsigned i = GUFO_MANIFEST_SAME + 1; i < sizeof counted / sizeof *counted; i++)
+        if (s->tensors[i] > 0)
+            printf(", %llu %s", (unsigned long long)s->tensors[i], counted[i]);
+    if (s->has_whole)
+        printf("; all data together %s", s->whole_differs != 0 ? "differs" : "is the same");
+    put_algorithms(s->algorithms);
+}
+
+void verify_write_summary(json_writer *j, const gufo_manifest_summary *s)
+{
+    json_write_str(j, "file", s->file);
+    write_algorithms(j, s->algorithms);
+    json_begin_object(j, "tensors");
+    for (unsigned i = 0; i < sizeof result_names / sizeof *result_names; i++)
+        json_write_u64(j, result_names[i], s->tensors[i]);
+    json_end_object(j);
+    json_write_text(j, "all_data",
+                    !s->has_whole           ? NULL
+                    : s->whole_differs != 0 ? "differs"
+                                            : "same");
+    json_write_bool(j, "agrees", gufo_manifest_agrees(s));
+}

@@ -1,0 +1,95 @@
+/* Whether a manifest is what was signed. */
+#include "cli/trust/verify.h"
+
+#include "cli/core/report.h"
+#include "cli/core/text.h"
+
+#include <stdlib.h>
+
+static const char *const verdict_names[] = {[GUFO_SIGNATURE_GOOD] = "good",
+                                            [GUFO_SIGNATURE_OTHER_KEY] = "other key",
+                                            [GUFO_SIGNATURE_BAD] = "bad",
+                                            [GUFO_SIGNATURE_BAD_COMMENT] = "bad comment"};
+
+static int report_verdict(const char *path, const char *signature_path, const gufo_public_key *key,
+                          const gufo_signature_result *result)
+{
+    char own[17], other[17];
+
+    gufo_key_id_text(key->id, own);
+    gufo_key_id_text(result->key_id, other);
+    if (result->verdict == GUFO_SIGNATURE_GOOD)
+        return CODE_OK;
+    if (result->verdict == GUFO_SIGNATURE_OTHER_KEY)
+        report_message(signature_path, "this signature was made with key %s, not with %s", other,
+                       own);
+    else if (result->verdict == GUFO_SIGNATURE_BAD_COMMENT)
+        report_message(signature_path, "the trusted comment is not what was signed");
+    else
+        report_message(path, "this is not what was signed in %s", signature_path);
+    return CODE_NO;
+}
+
+static int check_parts(const char *path, gufo_str message, const verify_options *options,
+                       const char *signature_path, signed_text *s)
+{
+    gufo_str key_text;
+    gufo_public_key key;
+    gufo_error error;
+
+    if (!hash_text_read(options->key, HASH_MOST_KEY, &key_text))
+        return CODE_FAILED;
+    gufo_status status = gufo_public_key_parse(key_text, &key, &error);
+
+    hash_text_free(&key_text);
+    if (status != GUFO_OK)
+        return report_error(options->key, &error);
+    if (!hash_text_read(signature_path, HASH_MOST_KEY, &s->text))
+        return CODE_FAILED;
+    if (gufo_signature_check(&key, message, s->text, &s->result, &error) != GUFO_OK)
+        return report_error(signature_path, &error);
+    s->checked = true;
+    return report_verdict(path, signature_path, &key, &s->result);
+}
+
+int verify_signature(const char *path, gufo_str message, const verify_options *options,
+                     signed_text *s)
+{
+    char *beside;
+    int code;
+
+    if (hash_check_signatures() != CODE_OK)
+        return CODE_USAGE;
+    if (options->signature != NULL)
+        return check_parts(path, message, options, options->signature, s);
+    if (path_is_standard(path))
+        return report_usage("verify", "a manifest from standard input needs --signature");
+    beside = path_with(path, ".minisig");
+    code = beside != NULL ? check_parts(path, message, options, beside, s) : CODE_FAILED;
+    free(beside);
+    return code;
+}
+
+void verify_put_signature(const char *path, const signed_text *s)
+{
+    char id[17];
+
+    gufo_key_id_text(s->result.key_id, id);
+    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
+    printf(": good signature of key %s: ", id);
+    text_put(stdout, s->result.trusted_comment, TEXT_PLAIN);
+    putc('\n', stdout);
+}
+
+void verify_write_signature(json_writer *j, const signed_text *s)
+{
+    char id[17];
+
+    gufo_key_id_text(s->result.key_id, id);
+    json_begin_object(j, "signature");
+    json_write_text(j, "verdict", verdict_names[s->result.verdict]);
+    json_write_text(j, "key", id);
+    if (s->result.verdict == GUFO_SIGNATURE_GOOD)
+        json_write_str(j, "trusted_comment", s->result.trusted_comment);
+    json_end_object(j);
+}

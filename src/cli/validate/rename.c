@@ -1,0 +1,294 @@
+/* Several files get new names, usually a shard set.
+ *
+ * Every file always has a name, and until the set is complete under its new names it is complete
+ * under the old ones: files get second names first, the first shard last, and lose the old names
+ * then, the first shard first.  Files that are replaced are put aside before (base/files/commit.h),
+ * and come back if something fails.
+ *
+ *     aside     others of that name, the first one first     the old names open
+ *     link      new names: 2..n, then the first one          the old names open, then both
+ *     unlink    old names: the first one, then 2..n          the new names open
+ *     forget    the asides are removed
+ *
+ * Stopped in between, the same command goes on: a new name that is the file's second name is not in
+ * the way.  Where there are no hard links, files are renamed one after the other.
+ *
+ * A link itself is renamed, not its target: unlike outputs, names are taken without following
+ * links. */
+#include "cli/validate/rename.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/files/commit.h"
+#include "base/files/disk.h"
+#include "base/files/folder.h"
+#include "base/files/pending.h"
+#include "base/memory.h"
+
+/* What the new name is at first. */
+typedef enum new_name {
+    NAME_FREE,
+    NAME_OTHER,  /* of another file */
+    NAME_SECOND, /* of the file itself, which has two */
+    NAME_CASE,   /* the old one: the file system ignores case */
+} new_name;
+
+/* A file on its way. */
+typedef struct moved {
+    const rename_move *move;
+    char *aside;
+    new_name kind;
+    bool is_aside; /* the file that had the new name */
+    bool linked;   /* the file has got the new name */
+    bool renamed;  /* the same, in place of the old one */
+    bool unlinked; /* the old name is gone */
+} moved;
+
+typedef struct renaming {
+    moved *list;
+    output *files; /* their new names as targets, for commit.h */
+    size_t count;
+    size_t failed;
+    bool old_name; /* the failure is about it */
+} renaming;
+
+static bool is_there(const char *path)
+{
+    struct stat info;
+
+    return lstat(path, &info) == 0 || errno != ENOENT;
+}
+
+/* ---- before --------------------------------------------------------------------------------- */
+
+/* Whether the folder lists the name as it is spelt: a file system that ignores case finds it
+ * anyway. */
+static bool is_listed(const char *path)
+{
+    char beside[PATH_MAX];
+    DIR *listing = folder_of(path, beside) ? opendir(beside) : NULL;
+    const struct dirent *entry;
+    bool listed = listing == NULL;
+
+    while (!listed && (entry = readdir(listing)) != NULL)
+        listed = strcmp(entry->d_name, path + folder_len(path)) == 0;
+    if (listing != NULL)
+        (void)closedir(listing);
+    return listed;
+}
+
+static new_name kind_of(const rename_move *move, const struct stat *from, const struct stat *to)
+{
+    if (from->st_dev != to->st_dev || from->st_ino != to->st_ino)
+        return NAME_OTHER;
+    return is_listed(move->to) && is_listed(move->from) ? NAME_SECOND : NAME_CASE;
+}
+
+static gufo_status look(renaming *r, size_t index, bool force, const output_guard *kept,
+                        gufo_error *error)
+{
+    moved *m = &r->list[index];
+    output *file = &r->files[index];
+    struct stat from, to;
+    bool exists = lstat(m->move->to, &to) == 0;
+    gufo_status status;
+
+    if (!exists && errno != ENOENT)
+        return fail_io(error, errno, "cannot look at it");
+    status = pending_refuse(m->move->to, exists ? &to : NULL, &default_allocator, error);
+    if (status != GUFO_OK)
+        return status;
+    r->old_name = lstat(m->move->from, &from) != 0;
+    if (r->old_name)
+        return fail_io(error, errno, "cannot be renamed");
+    m->kind = exists ? kind_of(m->move, &from, &to) : NAME_FREE;
+    if (m->kind == NAME_OTHER && !S_ISREG(to.st_mode) && !S_ISLNK(to.st_mode))
+        return refuse(error, GUFO_E_ARGUMENT, "exists already, and is not a file");
+    if (m->kind == NAME_OTHER && guard_find_file(kept, &to) != GUARD_NOTHING)
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "is another file of this command, which would be lost");
+    if (m->kind == NAME_OTHER && !force)
+        return refuse(error, GUFO_E_EXISTS, "exists already");
+    *file = (output){.fd = -1,
+                     .target = mem_text(&default_allocator, gufo_str_of(m->move->to)),
+                     .exists = m->kind == NAME_OTHER,
+                     .place = index, /* new names differ */
+                     .allocator = &default_allocator};
+    m->aside = file->target != NULL ? commit_aside_path(file) : NULL;
+    return m->aside != NULL ? GUFO_OK : fail_memory(error);
+}
+
+/* ---- the steps ------------------------------------------------------------------------------ */
+
+static void sync_folder(const renaming *r)
+{
+    bool ignored;
+
+    (void)folder_sync(r->list[0].move->to, &ignored, NULL);
+}
+
+static gufo_status put_aside(renaming *r, gufo_error *error)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        moved *m = &r->list[i];
+
+        r->failed = i;
+        if (m->kind == NAME_OTHER && disk_rename(m->move->to, m->aside) != 0)
+            return fail_io(error, errno, "cannot put the old file aside");
+        m->is_aside = m->kind == NAME_OTHER || r->files[i].old != NULL;
+        if (i == 0)
+            sync_folder(r);
+    }
+    sync_folder(r);
+    return GUFO_OK;
+}
+
+static gufo_status give_name(moved *m, gufo_error *error)
+{
+    if (m->kind == NAME_SECOND || m->kind == NAME_CASE)
+        return GUFO_OK;
+    m->linked = disk_link(m->move->from, m->move->to) == 0;
+    if (m->linked)
+        return GUFO_OK;
+    if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK)
+        m->renamed = !is_there(m->move->to) && disk_rename(m->move->from, m->move->to) == 0;
+    if (m->renamed)
+        return GUFO_OK;
+    return errno == EEXIST || is_there(m->move->to)
+               ? refuse(error, GUFO_E_EXISTS, "exists already")
+               : fail_io(error, errno, "cannot give the file this name");
+}
+
+static gufo_status give_names(renaming *r, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    for (size_t i = r->count; i-- > 0 && status == GUFO_OK;) {
+        if (i == 0)
+            sync_folder(r);
+        r->failed = i;
+        status = give_name(&r->list[i], error);
+    }
+    sync_folder(r);
+    return status;
+}
+
+static gufo_status take_old_names(renaming *r, gufo_error *error)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        moved *m = &r->list[i];
+        const rename_move *move = m->move;
+
+        if (m->renamed)
+            continue;
+        m->unlinked = (m->kind == NAME_CASE ? disk_rename(move->from, move->to)
+                                            : disk_unlink(move->from)) == 0;
+        if (!m->unlinked) {
+            r->failed = i;
+            r->old_name = true;
+            return fail_io(error, errno, "cannot be renamed: the old name cannot be removed");
+        }
+        if (i == 0)
+            sync_folder(r);
+    }
+    sync_folder(r);
+    return GUFO_OK;
+}
+
+static void remove_asides(const renaming *r)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->list[i].is_aside)
+            (void)disk_unlink(r->list[i].aside);
+}
+
+/* ---- back ----------------------------------------------------------------------------------- */
+
+static void add_to_message(gufo_error *error, const char *what, const char *path)
+{
+    size_t len = strlen(error->message);
+
+    (void)snprintf(error->message + len, sizeof error->message - len, "%s%s", what, path);
+}
+
+/* The old name, then what had the new one.  What cannot come back is said. */
+static bool take_back(moved *m)
+{
+    const rename_move *move = m->move;
+    bool renamed = m->renamed || (m->unlinked && m->kind == NAME_CASE);
+    bool back = !(renamed || m->unlinked) || (!renamed && disk_link(move->to, move->from) == 0) ||
+                disk_rename(move->to, move->from) == 0;
+
+    if (back && m->linked)
+        (void)disk_unlink(move->to);
+    return back;
+}
+
+static void put_back(renaming *r, gufo_error *error)
+{
+    for (size_t i = r->count; i-- > 0;)
+        if (!take_back(&r->list[i]))
+            add_to_message(error, "; it could not be moved back: the file is now ",
+                           r->list[i].move->to);
+    for (size_t i = r->count; i-- > 0;) {
+        moved *m = &r->list[i];
+
+        if (m->is_aside && (is_there(m->move->to) || disk_rename(m->aside, m->move->to) != 0))
+            add_to_message(error, "; the file that had the new name is now ", m->aside);
+    }
+    sync_folder(r);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+/* What a commit would refuse to put aside, or to replace, is refused here, too. */
+static gufo_status rename_looked_at(renaming *r, bool force, gufo_error *error)
+{
+    gufo_status status = commit_check(r->files, r->count, &r->failed, error);
+
+    if (status == GUFO_OK)
+        status = commit_check_replace(r->files, r->count, force, &r->failed, error);
+    if (status != GUFO_OK)
+        return status;
+    status = put_aside(r, error);
+    if (status == GUFO_OK)
+        status = give_names(r, error);
+    if (status == GUFO_OK)
+        status = take_old_names(r, error);
+    if (status == GUFO_OK)
+        remove_asides(r);
+    else
+        put_back(r, error);
+    return status;
+}
+
+gufo_status rename_all(const rename_move *moves, size_t count, bool force, const output_guard *kept,
+                       const char **failed_path, gufo_error *error)
+{
+    renaming r = {.list = mem_zero(&default_allocator, count * sizeof *r.list),
+                  .files = mem_zero(&default_allocator, count * sizeof *r.files),
+                  .count = count};
+    bool good = r.list != NULL && r.files != NULL;
+    gufo_status status = good ? GUFO_OK : fail_memory(error);
+
+    for (size_t i = 0; i < count && status == GUFO_OK; i++) {
+        r.failed = i;
+        r.list[i].move = &moves[i];
+        status = look(&r, i, force, kept, error);
+    }
+    if (status == GUFO_OK)
+        status = rename_looked_at(&r, force, error);
+    *failed_path = r.old_name ? moves[r.failed].from : moves[r.failed].to;
+    for (size_t i = 0; good && i < count; i++) {
+        mem_free(&default_allocator, r.list[i].aside);
+        output_discard(&r.files[i]);
+    }
+    mem_free(&default_allocator, r.list);
+    mem_free(&default_allocator, r.files);
+    return status;
+}

@@ -1,0 +1,137 @@
+/* gufo validate FILE...: every fault of a file, not just the first.
+ *
+ * The library finds; the command prints each finding as it comes, so that a file with a million
+ * faults needs no more memory than a good one.  Text looks like a compiler's:
+ *
+ *     FILE: byte 1234: error G205 key-duplicate: message
+ *     FILE: invalid: 1 error
+ *
+ * JSON is one object per FILE, its counts after the findings.  Tensor data is read only with
+ * --data. */
+#include "cli/validate/validate.h"
+
+#include "cli/commands.h"
+#include "cli/core/report.h"
+#include "cli/inspect/catalogue.h"
+
+/* ---- command line --------------------------------------------------------------------------- */
+
+static const char *const levels[] = {"structure", "standard", "model", NULL};
+
+static const command_option validate_table[] = {
+    {"level", "structure|standard|model",
+     "How much to check: whether the file can be read; whether keys and values follow the "
+     "standard; whether the model is complete and agrees with itself (the default)",
+     OPTION_CHOICE(validate_options, level, levels, GUFO_LEVEL_STRUCTURE)},
+    {"strict", NULL, "Treat warnings as errors", OPTION_FLAG(validate_options, strict)},
+    {"data", NULL,
+     "Read all tensor data, too, and report values and scales that are infinite or NaN",
+     OPTION_FLAG(validate_options, data)},
+    {"fix", NULL, "Write a copy in which every fault that has one right answer is fixed",
+     OPTION_FLAG(validate_options, fix)},
+    {"output", "OUT", "With --fix: where to write it", OPTION_TEXT(validate_options, output),
+     .letter = 'o'},
+    {"list-rules", NULL, "List all rules that are checked",
+     OPTION_FLAG(validate_options, list_rules)},
+    {0},
+};
+
+static int check_options(const validate_options *o)
+{
+    const shared_options *shared = o->base.shared;
+
+    if (shared->arg_count == 0)
+        return report_usage("validate", "no FILE is given");
+    if (o->fix && o->output == NULL)
+        return report_usage("validate", "--fix needs -o OUT");
+    if (o->fix && path_is_standard(o->output))
+        return report_usage("validate", "--fix writes a file, not standard output");
+    if (!o->fix && o->output != NULL)
+        return report_usage("validate", "-o OUT is for --fix");
+    if (o->fix && shared->arg_count > 1)
+        return report_usage("validate", "--fix takes one FILE");
+    return CODE_OK;
+}
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+/* Reports the verdict on the file, or on what --fix has written.  Not everything could be checked:
+ * `checked` is false. */
+static int finish(report *r, uint32_t shards, bool checked, int code, const report *output)
+{
+    const shared_options *shared = r->options->base.shared;
+    const report *last = output != NULL ? output : r;
+
+    if (shared->json && (checked || r->begun))
+        report_end_object(r, shards, checked, output);
+    else if (code == CODE_OK && !shared->quiet && !shared->json)
+        report_verdict(last);
+    if (code != CODE_OK)
+        return code;
+    return report_is_valid(last) ? CODE_OK : CODE_NO;
+}
+
+static int validate(void *context, const char *path)
+{
+    const validate_options *options = context;
+    fix_list fixes = {0};
+    report r = {.options = options,
+                .path = path,
+                .j = json_writer_start(stdout),
+                .color = options_color(options->base.shared),
+                .fixes = options->fix ? &fixes : NULL};
+    report output = {.options = options, .path = options->output, .color = r.color, .silent = true};
+    uint32_t shards = input_set_size(path, options->input.single);
+    bool checked;
+    int code;
+
+    if (input_is_pending(path))
+        return CODE_FAILED;
+    if (options->fix && shards > 1)
+        return report_usage("validate",
+                            "--fix takes one file, not a set: 'gufo merge' makes it one");
+    if (options->fix && path_is_standard(path))
+        return report_usage("validate", "--fix needs a file, not standard input");
+    code = check_input(&r, shards);
+    checked = code == CODE_OK;
+    if (checked)
+        fix_list_settle(&fixes);
+    if (fixes.count > 0 && checked)
+        code = fix_file(&r, &output);
+    code = finish(&r, shards, checked, code, fixes.count > 0 && code == CODE_OK ? &output : NULL);
+    fix_list_free(&fixes);
+    return code;
+}
+
+static int list_rules(const shared_options *shared)
+{
+    if (shared->arg_count > 0)
+        return report_usage("validate", "--list-rules takes no FILE");
+    catalogue_list(catalogue_find("rules"), NULL, shared->json);
+    return CODE_OK;
+}
+
+static int validate_all(void *context)
+{
+    validate_options *options = context;
+    int code;
+
+    if (options->list_rules)
+        return list_rules(options->base.shared);
+    code = check_options(options);
+    if (code == CODE_OK && options->data)
+        code = options_cpu(&options->cpu);
+    return code == CODE_OK ? command_line_each(options, validate) : code;
+}
+
+const command_line command_validate = {
+    .operands = {.names = "FILE...\n--fix FILE -o OUT\n--list-rules"},
+    .doc = "Check files against the GGUF format and what is known of models, and report every "
+           "fault.\v"
+           "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  -v also "
+           "shows remarks on what other tools refuse.  With -q, the exit status is the only "
+           "result.",
+    COMMAND_OPTIONS(validate_table, validate_options),
+    .single = offsetof(validate_options, input.single),
+    .run = validate_all,
+};

@@ -1,0 +1,74 @@
+/* gufo validate, as its files see it:
+ *
+ *     validate.c          the command line
+ *     validate_check.c    which checks a FILE argument gets
+ *     validate_report.c   findings and verdict, as text and as JSON
+ *     validate_fix.c      --fix: the list of fixes, and their work */
+#ifndef CLI_VALIDATE_VALIDATE_H
+#define CLI_VALIDATE_VALIDATE_H
+
+#include "cli/core/input.h"
+#include "cli/core/json.h"
+
+#include "gufo/check.h"
+#include "gufo/quant.h"
+
+typedef struct validate_options {
+    command_input base;
+    input_options input;
+    gufo_level level;
+    bool strict, list_rules, data, fix;
+    gufo_cpu cpu;       /* with `data` */
+    const char *output; /* with `fix` */
+} validate_options;
+
+/* What --fix has to do: the fixes of the findings, each one once. */
+typedef struct fix_list {
+    gufo_fix *fixes; /* texts in them are owned */
+    size_t count;
+    bool failed; /* out of memory */
+} fix_list;
+
+/* One FILE argument on its way through. */
+typedef struct report {
+    const validate_options *options;
+    const char *path;       /* of the argument */
+    const char *shard_path; /* of the file that is being checked */
+    size_t shard;           /* its number from 1; 0: not one of a set */
+    const gufo_model *set;  /* which findings are about; NULL: the shard alone */
+    json_writer j;
+    bool begun;                      /* the JSON object */
+    bool color, silent;              /* `silent`: findings are counted only */
+    uint64_t counts[GUFO_ERROR + 1]; /* findings by severity */
+    fix_list *fixes;                 /* NULL: they are not collected */
+} report;
+
+/* ---- validate_report.c ---------------------------------------------------------------------- */
+
+/* A gufo_finding_fn; the context is the report. */
+void report_finding(void *context, const gufo_finding *finding);
+bool report_is_valid(const report *r);
+/* "PATH: valid", "PATH: invalid: 2 errors, 1 warning" */
+void report_verdict(const report *r);
+/* What comes after the findings; if not everything could be checked, whether the file is valid is
+ * not known.  `shards` is their number, 0 for a single file.  `output` is what --fix has written,
+ * NULL for nothing. */
+void report_end_object(report *r, uint32_t shards, bool complete, const report *output);
+
+/* ---- validate_check.c ----------------------------------------------------------------------- */
+
+/* Checks the FILE of a report, of which findings go into it.  `shards` as input_set_size gives it.
+ * Returns CODE_OK, or another code after a report to standard error. */
+int check_input(report *r, uint32_t shards);
+
+/* ---- validate_fix.c ------------------------------------------------------------------------- */
+
+void fix_list_add(fix_list *list, const gufo_fix *fix);
+/* Strikes out renames of several keys to one name: which of them is right is not known. */
+void fix_list_settle(fix_list *list);
+void fix_list_free(fix_list *list);
+void fix_write(json_writer *j, const gufo_fix *fix);
+/* Writes the fixed file.  `output` becomes its report. */
+int fix_file(const report *r, report *output);
+
+#endif

@@ -1,0 +1,177 @@
+/* Which checks a FILE argument of gufo validate gets.
+ *
+ * A file: the rules of the format while it is opened, those that a second look finds, then what it
+ * means.  A set: the rules of the format for each shard by itself, then whether the shards belong
+ * together, then what they mean as one model. */
+#include "cli/validate/validate.h"
+
+#include "cli/core/progress.h"
+#include "cli/core/report.h"
+#include "cli/core/signals.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* ---- one file ------------------------------------------------------------------------------- */
+
+/* Rules about tensor data, of which findings may come at any time: the bar is for those who see
+ * none of them on the same screen. */
+static int check_data(report *r, const gufo_model *file)
+{
+    const shared_options *shared = r->options->base.shared;
+    progress bar;
+    gufo_run run = progress_run(&bar, shared);
+    gufo_error error;
+    gufo_status status;
+
+    run.cpu = r->options->cpu;
+    progress_start(&bar, shared->quiet || isatty(STDOUT_FILENO));
+    status = gufo_model_check_data(file, &run, report_finding, r, &error);
+    progress_end(&bar);
+    return status == GUFO_OK ? CODE_OK : report_refusal(r->shard_path, &error);
+}
+
+/* What could not be read would be missing everywhere. */
+static bool is_whole(const gufo_model *file)
+{
+    return gufo_metadata_count(file) == gufo_model_facts(file).claimed_metadata &&
+           gufo_tensor_count(file) == gufo_model_facts(file).claimed_tensors;
+}
+
+/* Whether the file is one shard of several. */
+static bool is_shard(const gufo_model *file)
+{
+    uint64_t count;
+
+    return gufo_get_u64(file, "split.count", &count, NULL) == GUFO_OK && count > 1;
+}
+
+/* The second level, of a set or of a file that does not belong to one that is checked. */
+static int check_meaning(report *r, const gufo_model *model)
+{
+    gufo_check_options options = {.level = r->options->level,
+                                  .path = path_is_standard(r->path) ? NULL : r->path,
+                                  .single = r->set == NULL && is_shard(model)};
+    gufo_error error;
+
+    if (gufo_check(model, &options, report_finding, r, &error) == GUFO_OK)
+        return CODE_OK;
+    return report_error(r->set != NULL ? r->path : r->shard_path, &error);
+}
+
+static int check_opened(report *r, const gufo_model *file)
+{
+    int code = CODE_OK;
+    gufo_error error;
+
+    if (gufo_model_check(file, report_finding, r, &error) != GUFO_OK)
+        return report_error(r->shard_path, &error);
+    if (r->shard == 0 && is_whole(file))
+        code = check_meaning(r, file);
+    return code == CODE_OK && r->options->data ? check_data(r, file) : code;
+}
+
+/* A file that cannot be opened because it breaks a rule already has a finding. */
+static int check_file(report *r, const char *path, size_t shard)
+{
+    gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE,
+                                 .on_finding = report_finding,
+                                 .finding_context = r,
+                                 .name = path};
+    int code = CODE_OK;
+    gufo_error error;
+    gufo_model *file;
+
+    r->shard_path = path;
+    r->shard = shard;
+    signals_reading(path);
+    if (path_is_standard(path))
+        file = gufo_open_fd(STDIN_FILENO, &lenient, &error);
+    else
+        file = gufo_open(path, &lenient, &error);
+    if (file != NULL)
+        code = check_opened(r, file);
+    else if (error.rule == NULL)
+        code = report_error(path, &error);
+    gufo_close(file);
+    signals_reading(NULL);
+    return code;
+}
+
+/* ---- a set ---------------------------------------------------------------------------------- */
+
+static int check_each_shard(report *r, uint32_t shards)
+{
+    int code = CODE_OK;
+
+    for (uint32_t number = 1; number <= shards; number++) {
+        char *path = input_sibling_path(r->path, number);
+
+        if (path == NULL)
+            return report_memory(r->path);
+        code = worst_code(code, check_file(r, path, number));
+        free(path);
+    }
+    return code;
+}
+
+/* A failure of the set as a finding about the shard at `path`. */
+static void set_finding(report *r, const char *path, const gufo_error *error)
+{
+    const gufo_rule *rule = gufo_rule_by_id("shard-set");
+    char message[sizeof error->message + 128];
+    gufo_finding finding = {.rule = rule,
+                            .offset = error->offset,
+                            .subject = gufo_str_of("shards"),
+                            .message = message};
+    size_t prefix_len;
+    uint32_t number, count;
+
+    snprintf(message, sizeof message, "%s (%s)", error->message, rule->clause);
+    r->shard_path = path;
+    r->shard = gufo_shard_path_parse(path, &prefix_len, &number, &count) ? number : 0;
+    report_finding(r, &finding);
+}
+
+static int check_opened_set(report *r, const gufo_model *set)
+{
+    bool whole = true;
+    int code;
+
+    r->set = set;
+    gufo_model_check_set(set, report_finding, r);
+    for (size_t i = 0; i < gufo_model_shard_count(set); i++)
+        whole = whole && is_whole(gufo_model_shard(set, i));
+    code = whole ? check_meaning(r, set) : CODE_OK;
+    r->set = NULL;
+    return code;
+}
+
+/* Whether the shards belong together.  Faults inside them were reported before, and so they are
+ * opened leniently; for a file that is not a GGUF file at all, there is nothing to compare. */
+static int check_set(report *r)
+{
+    gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
+    gufo_error error;
+    int code = CODE_OK;
+
+    signals_reading(r->path);
+    gufo_model *set = gufo_open(r->path, &lenient, &error);
+
+    if (set != NULL)
+        code = check_opened_set(r, set);
+    else if (error.code == GUFO_E_SHARDS)
+        set_finding(r, error.file[0] != '\0' ? error.file : r->path, &error);
+    else if (error.rule == NULL)
+        code = report_error(r->path, &error);
+    gufo_close(set);
+    signals_reading(NULL);
+    return code;
+}
+
+int check_input(report *r, uint32_t shards)
+{
+    int code = shards > 0 ? check_each_shard(r, shards) : check_file(r, r->path, 0);
+
+    return shards > 0 ? worst_code(code, check_set(r)) : code;
+}

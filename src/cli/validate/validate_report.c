@@ -1,0 +1,228 @@
+/* Findings and verdicts of gufo validate. */
+#include "cli/validate/validate.h"
+
+#include "cli/core/report.h"
+#include "cli/core/stdout.h"
+#include "cli/core/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const severity_colors[] = {
+    [GUFO_INFO] = "\033[36m", [GUFO_WARNING] = "\033[33m", [GUFO_ERROR] = "\033[31m"};
+
+static void put_colored(const report *r, const char *color, const char *text)
+{
+    if (r->color)
+        printf("%s%s\033[0m", color, text);
+    else
+        fputs(text, stdout);
+}
+
+static void put_path(const char *path)
+{
+    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
+    fputs(": ", stdout);
+}
+
+/* ---- hints ---------------------------------------------------------------------------------- */
+
+/* Writes the path as a shell reads it as one word, in double quotes unless it is plain. */
+static void put_word(FILE *out, const char *path)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_./+@%:,-";
+    bool quoted = path[strspn(path, plain)] != '\0' || path[0] == '-' || path[0] == '\0';
+
+    fputs(quoted ? "\"" : "", out);
+    for (; *path != '\0'; path++) {
+        if (quoted && strchr("\"\\$`", *path) != NULL)
+            putc('\\', out);
+        putc(*path, out);
+    }
+    fputs(quoted ? "\"" : "", out);
+}
+
+/* The hint with the path of the file in the place of the word FILE: to be freed; NULL if there is
+ * none, or without memory.  Only a command of gufo has the word there, others may quote it from the
+ * file. */
+static char *make_hint(const gufo_finding *finding, const char *path)
+{
+    bool fixes = finding->hint == NULL && finding->fix.kind != GUFO_FIX_NONE;
+    const char *hint = fixes ? "'gufo validate --fix FILE -o OUT' fixes it" : finding->hint;
+    const char *command = hint != NULL && !path_is_standard(path) ? strstr(hint, "'gufo ") : NULL;
+    const char *word = command != NULL ? strstr(command, "FILE") : NULL;
+    char *text = NULL;
+    size_t len;
+    FILE *out = hint != NULL ? open_memstream(&text, &len) : NULL;
+
+    if (out == NULL)
+        return NULL;
+    if (word != NULL) {
+        fwrite(hint, 1, (size_t)(word - hint), out);
+        put_word(out, path);
+        hint = word + strlen("FILE");
+    }
+    fputs(hint, out);
+    if (fclose(out) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- findings ------------------------------------------------------------------------------- */
+
+static void print_finding(const report *r, const gufo_finding *finding)
+{
+    char *hint = make_hint(finding, r->shard_path);
+
+    put_path(r->shard_path);
+    if (finding->offset != GUFO_NO_OFFSET)
+        printf("byte %" PRIu64 ": ", finding->offset);
+    put_colored(r, severity_colors[finding->rule->severity],
+                gufo_severity_name(finding->rule->severity));
+    printf(" %s %s: ", finding->rule->id, finding->rule->name);
+    text_put(stdout, gufo_str_of(finding->message), TEXT_PLAIN);
+    if (hint != NULL) {
+        fputs("\n    hint: ", stdout);
+        text_put(stdout, gufo_str_of(hint), TEXT_PLAIN);
+    }
+    putc('\n', stdout);
+    free(hint);
+}
+
+/* The object begins with its first finding, or at the end: a file that cannot be read gives none.
+ */
+static void begin_object(report *r)
+{
+    if (r->begun)
+        return;
+    r->begun = true;
+    json_begin_object(&r->j, NULL);
+    json_write_text(&r->j, "path", r->path);
+    json_begin_array(&r->j, "findings");
+}
+
+static void write_finding(report *r, const gufo_finding *finding)
+{
+    char *hint = make_hint(finding, r->shard_path);
+    json_writer *j = &r->j;
+
+    begin_object(r);
+    json_begin_object(j, NULL);
+    json_write_text(j, "rule", finding->rule->id);
+    json_write_text(j, "name", finding->rule->name);
+    json_write_text(j, "severity", gufo_severity_name(finding->rule->severity));
+    json_write_offset(j, finding->offset);
+    json_write_str(j, "subject", finding->subject);
+    json_write_text(j, "message", finding->message);
+    if (hint != NULL)
+        json_write_text(j, "hint", hint);
+    if (r->shard != 0)
+        json_write_u64(j, "shard", r->shard);
+    json_end_object(j);
+    free(hint);
+}
+
+void report_finding(void *context, const gufo_finding *finding)
+{
+    report *r = context;
+    const shared_options *shared = r->options->base.shared;
+
+    if (r->set != NULL) {
+        r->shard_path = gufo_model_name(gufo_model_shard(r->set, finding->shard));
+        r->shard = finding->shard + 1;
+    }
+    r->counts[finding->rule->severity]++;
+    if (r->fixes != NULL)
+        fix_list_add(r->fixes, &finding->fix);
+    if (r->silent || stdout_broken())
+        return;
+    if (shared->json)
+        write_finding(r, finding);
+    else if (!shared->quiet && (finding->rule->severity > GUFO_INFO || shared->verbose > 0))
+        print_finding(r, finding);
+}
+
+/* ---- verdict -------------------------------------------------------------------------------- */
+
+bool report_is_valid(const report *r)
+{
+    return r->counts[GUFO_ERROR] == 0 && (!r->options->strict || r->counts[GUFO_WARNING] == 0);
+}
+
+/* "2 errors, 1 warning" */
+static void put_counts(const report *r)
+{
+    const char *separator = ": ";
+
+    for (int severity = GUFO_ERROR; severity >= GUFO_WARNING; severity--) {
+        uint64_t count = r->counts[severity];
+
+        if (count == 0)
+            continue;
+        printf("%s%" PRIu64 " %s%s", separator, count, gufo_severity_name((gufo_severity)severity),
+               count == 1 ? "" : "s");
+        separator = ", ";
+    }
+}
+
+void report_verdict(const report *r)
+{
+    bool valid = report_is_valid(r);
+
+    put_path(r->path);
+    put_colored(r, valid ? "\033[32m" : "\033[31m", valid ? "valid" : "invalid");
+    put_counts(r);
+    putc('\n', stdout);
+}
+
+static void write_shards(json_writer *j, const char *path, uint32_t shards)
+{
+    json_begin_array(j, "shards");
+    for (uint32_t number = 1; number <= shards; number++) {
+        char *shard = input_sibling_path(path, number);
+
+        if (shard != NULL)
+            json_write_text(j, NULL, shard);
+        free(shard);
+    }
+    json_end_array(j);
+}
+
+static void write_verdict(json_writer *j, const report *r, bool complete)
+{
+    if (complete)
+        json_write_bool(j, "valid", report_is_valid(r));
+    else
+        json_write_null(j, "valid");
+    json_write_u64(j, "errors", r->counts[GUFO_ERROR]);
+    json_write_u64(j, "warnings", r->counts[GUFO_WARNING]);
+}
+
+static void write_fixes(json_writer *j, const fix_list *fixes, const report *output)
+{
+    json_begin_array(j, "fixes");
+    for (size_t i = 0; i < fixes->count; i++)
+        fix_write(j, &fixes->fixes[i]);
+    json_end_array(j);
+    json_begin_object(j, "output");
+    json_write_text(j, "path", output->path);
+    write_verdict(j, output, true);
+    json_end_object(j);
+}
+
+void report_end_object(report *r, uint32_t shards, bool complete, const report *output)
+{
+    json_writer *j = &r->j;
+
+    begin_object(r);
+    json_end_array(j);
+    if (shards > 0)
+        write_shards(j, r->path, shards);
+    write_verdict(j, r, complete);
+    if (output != NULL)
+        write_fixes(j, r->fixes, output);
+    json_end_document(j);
+}
