@@ -2,8 +2,8 @@
  * template. */
 #include "walk.h"
 
-#include "schema/form.h"
-#include "schema/template_lint.h"
+#include "schema/syntax/form.h"
+#include "schema/syntax/lint.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "gufo/check.h"
 #include "gufo/codec.h"
 #include "gufo/schema.h"
-#include "schema/tables.h"
+#include "schema/registry/tables.h"
 
 #include <inttypes.h>
 #include <stdio.h>

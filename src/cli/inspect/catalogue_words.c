@@ -1,8 +1,8 @@
 /* Words that name no row, and words in examples. */
 #include "cli/inspect/catalogue.h"
 
-#include "schema/nearest.h"
-#include "schema/tables.h"
+#include "schema/registry/nearest.h"
+#include "schema/registry/tables.h"
 
 #include "gufo/schema.h"
 

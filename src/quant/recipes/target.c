@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "gufo/quant.h"
-#include "schema/tables.h"
+#include "schema/registry/tables.h"
 
 /* ---- tables --------------------------------------------------------------------------------- */
 

@@ -1,0 +1,81 @@
+#include "base/text.h"
+
+#include "base/checked.h"
+
+gufo_str str_piece(const char **at, char separator)
+{
+    gufo_str piece = {*at, 0};
+
+    while (piece.data[piece.len] != '\0' && piece.data[piece.len] != separator)
+        piece.len++;
+    *at += piece.len + (piece.data[piece.len] != '\0');
+    while (**at == ' ')
+        ++*at;
+    return piece;
+}
+
+bool str_is_word(gufo_str word, const char *words)
+{
+    while (*words != '\0')
+        if (gufo_str_equal(str_piece(&words, ' '), word))
+            return true;
+    return false;
+}
+
+size_t str_span(gufo_str text, size_t at, bool (*is_in_class)(char))
+{
+    size_t end = at;
+
+    while (end < text.len && is_in_class(text.data[end]))
+        end++;
+    return end - at;
+}
+
+bool str_number(gufo_str text, uint64_t *out)
+{
+    *out = 0;
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_digit(text.data[i]) || !checked_mul(*out, 10, out) ||
+            !checked_add(*out, (uint64_t)(text.data[i] - '0'), out))
+            return false;
+    return text.len > 0;
+}
+
+int str_compare_folded(gufo_str a, gufo_str b)
+{
+    for (size_t i = 0; i < a.len && i < b.len; i++) {
+        unsigned char x = (unsigned char)to_lower(a.data[i]);
+        unsigned char y = (unsigned char)to_lower(b.data[i]);
+
+        if (x != y)
+            return x < y ? -1 : 1;
+    }
+    return (a.len > b.len) - (a.len < b.len);
+}
+
+bool str_find_folded(gufo_str name, name_of_row *name_of, const void *table, size_t count,
+                     size_t *index)
+{
+    size_t from = 0;
+
+    while (from < count) {
+        size_t middle = from + (count - from) / 2;
+        int order = str_compare_folded(name, name_of(table, middle));
+
+        *index = middle;
+        if (order == 0)
+            return true;
+        if (order < 0)
+            count = middle;
+        else
+            from = middle + 1;
+    }
+    return false;
+}
+
+bool str_begins_folded(gufo_str text, const char *start)
+{
+    size_t len = strlen(start);
+
+    return text.len >= len && str_same_folded((gufo_str){text.data, len}, (gufo_str){start, len});
+}

@@ -1,0 +1,82 @@
+/* Adapters: small changes of a model, in a separate file.
+ *
+ *     NAME.lora_a   [columns, rank]      of the tensor NAME, which is
+ *     NAME.lora_b   [rank, rows]         [columns, rows]
+ *
+ * Of the token embedding, whose rows are looked up, A is [rank, rows] and B is [rank, columns].
+ * Tensors of the model are not there, and none is needed. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "schema/check/checks.h"
+#include "schema/check/pairs.h"
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+static void check_adapter_type(checker *c)
+{
+    gufo_entry entry;
+    gufo_str type;
+
+    if (!gufo_metadata_find(c->model, "adapter.type", &entry))
+        schema_report(c, SCHEMA_ADAPTER_TYPE,
+                      with_hint(at_missing("adapter.type"),
+                                "use 'gufo edit FILE --set-string=adapter.type=lora'"),
+                      "key \"adapter.type\" is missing; the file says that it is an adapter");
+    else if (gufo_value_str(&entry.value, &type, NULL) == GUFO_OK &&
+             !gufo_str_equal(type, gufo_str_of("lora")))
+        schema_report(c, SCHEMA_ADAPTER_TYPE, at_entry(&entry),
+                      "adapter.type is %s; readers know \"lora\"", QUOTED(type));
+}
+
+static void check_alpha(checker *c)
+{
+    gufo_entry entry;
+    double alpha;
+
+    if (!gufo_metadata_find(c->model, "adapter.lora.alpha", &entry))
+        schema_report(c, SCHEMA_ADAPTER_ALPHA, at_missing("adapter.lora.alpha"),
+                      "key \"adapter.lora.alpha\" is missing; readers then do not scale by "
+                      "alpha and rank");
+    else if (gufo_value_f64(&entry.value, &alpha, NULL) == GUFO_OK && !isfinite(alpha))
+        schema_report(c, SCHEMA_ADAPTER_ALPHA_FINITE, at_entry(&entry), "adapter.lora.alpha is %s",
+                      isnan(alpha) ? "not a number" : "infinite");
+}
+
+/* ---- pairs ---------------------------------------------------------------------------------- */
+
+static void look_at(checker *c, const gufo_tensor *tensor, bool paired)
+{
+    if (!paired && !name_ends(tensor->name, "_norm.weight"))
+        schema_report(c, SCHEMA_ADAPTER_TENSOR, at_tensor(tensor),
+                      "tensor %s is neither lora_a nor lora_b of another one",
+                      QUOTED(tensor->name));
+}
+
+static void compare(checker *c, const gufo_tensor *a, const gufo_tensor *b, gufo_str base)
+{
+    size_t side = gufo_str_equal(base, gufo_str_of("token_embd.weight")) ? 0 : 1;
+    bool sized = a->elements != 0 && b->elements != 0;
+
+    if (sized && a->dims[side] != b->dims[0])
+        schema_report(c, SCHEMA_ADAPTER_SHAPE, at_tensor(a),
+                      "the adapter of %s has rank %" PRIu64 " in lora_a and %" PRIu64 " in lora_b",
+                      QUOTED(base), a->dims[side], b->dims[0]);
+    else if (sized && (a->dims[2] != b->dims[2] || a->dims[3] != b->dims[3]))
+        schema_report(c, SCHEMA_ADAPTER_SHAPE, at_tensor(a),
+                      "the adapter of %s is for %" PRIu64 " matrices in lora_a and %" PRIu64
+                      " in lora_b",
+                      QUOTED(base), a->dims[2] * a->dims[3], b->dims[2] * b->dims[3]);
+    if (c->tensor_count > 0 && !gufo_tensor_info_find(base, NULL))
+        schema_report(c, SCHEMA_ADAPTER_BASE, at_tensor(a),
+                      "the adapter changes tensor %s, whose name is not known", QUOTED(base));
+}
+
+void schema_check_adapter(checker *c)
+{
+    static const pair_rules pairs = {{".lora_a", ".lora_b"}, SCHEMA_ADAPTER_PAIR, look_at, compare};
+
+    check_adapter_type(c);
+    check_alpha(c);
+    schema_check_pairs(c, &pairs);
+}

@@ -1,0 +1,113 @@
+/* Values of keys, as formulas of shapes need them. */
+#include "schema/check/arch_values.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "base/text.h"
+
+static const char attention[] = "attention.";
+
+/* The value of a missing key, in terms of others. */
+static const struct {
+    const char *name, *value;
+} defaults[] = {
+    {"key_length", "embedding_length/head_count"},
+    {"value_length", "embedding_length/head_count"},
+    {"head_count_kv", "head_count"},
+    {"feed_forward_length", "4*embedding_length"},
+};
+
+bool arch_entry(const checker *c, gufo_str name, gufo_entry *out)
+{
+    return schema_arch_entry(c, out, "%.*s", (int)name.len, name.data) ||
+           schema_arch_entry(c, out, "%s%.*s", attention, (int)name.len, name.data);
+}
+
+bool schema_entry_count(const gufo_entry *entry, uint64_t block, uint64_t *out)
+{
+    gufo_value element;
+
+    if (entry->value.type != GUFO_VALUE_ARRAY)
+        return gufo_value_u64(&entry->value, out, NULL) == GUFO_OK;
+    /* Elements of other types are found in linear time only, and are not numbers. */
+    return gufo_value_type_size(entry->value.as.array.type) != 0 &&
+           gufo_array_at(&entry->value.as.array, block, &element, NULL) == GUFO_OK &&
+           gufo_value_u64(&element, out, NULL) == GUFO_OK;
+}
+
+/* The name without "attention.", as shapes have it. */
+static gufo_str short_name(gufo_str name)
+{
+    size_t prefix = strlen(attention);
+
+    return name.len > prefix && str_begins(name, attention) ? str_from(name, prefix) : name;
+}
+
+/* Whether the architecture needs the key; `name` is a short one. */
+static bool is_required(const checker *c, gufo_str name)
+{
+    for (size_t i = 0; i < c->key_count; i++)
+        if (gufo_str_equal(short_name(gufo_str_of(c->keys[i].key)), name))
+            return c->keys[i].need == GUFO_REQUIRED;
+    return false;
+}
+
+bool vocabulary_size(const checker *c, uint64_t *out)
+{
+    gufo_entry entry;
+
+    if (gufo_metadata_find(c->model, "tokenizer.ggml.tokens", &entry) &&
+        entry.value.type == GUFO_VALUE_ARRAY) {
+        *out = entry.value.as.array.count;
+        return true;
+    }
+    return schema_arch_entry(c, &entry, "vocab_size") && schema_entry_count(&entry, 0, out);
+}
+
+static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
+{
+    const checker *const *c = context;
+
+    return arch_value(*c, name, block, out);
+}
+
+/* A key that must be there has no default: that it is missing is another finding. */
+static bool default_of(const checker *c, gufo_str name, uint64_t block, uint64_t *out)
+{
+    uint64_t dims[GUFO_MAX_DIMS];
+
+    if (is_required(c, name))
+        return false;
+    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++)
+        if (gufo_str_equal(gufo_str_of(defaults[i].name), name) &&
+            gufo_shape_evaluate(defaults[i].value, block, look_up, &c, dims) == 1) {
+            *out = dims[0];
+            return true;
+        }
+    return false;
+}
+
+bool arch_value(const checker *c, gufo_str name, uint64_t block, uint64_t *out)
+{
+    gufo_entry entry;
+
+    if (gufo_str_equal(name, gufo_str_of("vocab")))
+        return vocabulary_size(c, out);
+    if (arch_entry(c, name, &entry))
+        return schema_entry_count(&entry, block, out);
+    return default_of(c, short_name(name), block, out);
+}
+
+block_range schema_block_range(const checker *c, uint64_t count)
+{
+    block_range range = {count, count};
+    uint64_t more;
+
+    if (!arch_value(c, gufo_str_of("nextn_predict_layers"), 0, &more))
+        return range;
+    range.required = more < count ? count - more : 0;
+    if (!checked_add(count, more, &range.end))
+        range.end = UINT64_MAX;
+    return range;
+}

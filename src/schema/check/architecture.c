@@ -1,0 +1,426 @@
+/* Keys of the architecture: which must be there, and what their values may be.
+ *
+ * The rules are about what readers compute with: they divide by counts, take one element per block
+ * from lists, and rotate pairs of the numbers of a head.  A value of the wrong type is not a
+ * finding here; it only says nothing. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "schema/check/checks.h"
+#include "schema/check/arch_values.h"
+#include "base/text.h"
+#include "schema/registry/key.h"
+
+#define COUNT_OF(table) (sizeof(table) / sizeof *(table))
+
+/* Parts of a model that have their own keys: "whisper.encoder.block_count". */
+static const char *const parts[] = {"", "encoder.", "decoder.", "vision.", "audio."};
+
+/* The value of a key of a part of the model, if it is one number. */
+static bool part_count(const checker *c, const char *part, const char *name, gufo_entry *entry,
+                       uint64_t *out)
+{
+    return schema_arch_entry(c, entry, "%s%s", part, name) &&
+           gufo_value_u64(&entry->value, out, NULL) == GUFO_OK;
+}
+
+static bool part_float(const checker *c, const char *part, const char *name, gufo_entry *entry,
+                       double *out)
+{
+    return schema_arch_entry(c, entry, "%s%s", part, name) &&
+           gufo_value_f64(&entry->value, out, NULL) == GUFO_OK && isfinite(*out);
+}
+
+/* ---- what must be there --------------------------------------------------------------------- */
+
+/* Whether the file has the key of a row under this architecture. */
+static bool has_key(const checker *c, const gufo_key_info *info)
+{
+    char key[KEY_SIZE];
+
+    return key_in_file(info, c->architecture, key) && gufo_metadata_find(c->model, key, NULL);
+}
+
+/* Whether the file says it under another name: the one of today, or an old one. */
+static bool has_other_name(const checker *c, const gufo_key_info *info)
+{
+    const gufo_key_info *today = gufo_key_replacement(info, NULL), *other;
+    size_t from = 0;
+
+    if (today != NULL && has_key(c, today))
+        return true;
+    while ((other = key_old_name(info, &from)) != NULL)
+        if (has_key(c, other))
+            return true;
+    return false;
+}
+
+/* The type that a value of the key has, if it is one number, bool or string. */
+static gufo_str scalar_type(const gufo_key_info *info)
+{
+    const char *types = info->type;
+    gufo_str type;
+
+    do
+        type = str_piece(&types, '|');
+    while (str_begins(type, "array"));
+    return type;
+}
+
+/* How the key is set, under its name of today; NULL for one that is a list. */
+static const char *hint_for(checker *c, const gufo_key_info *info, const char *text)
+{
+    bool safe;
+    const gufo_key_info *today = gufo_key_replacement(info, &safe);
+    gufo_str type = scalar_type(info);
+    char name[KEY_SIZE];
+
+    if (today != NULL && safe && key_in_file(today, c->architecture, name))
+        text = name;
+    return type.len > 0 ? schema_hint(c, "use 'gufo edit FILE --set=%s=%.*s:VALUE'", text,
+                                      (int)type.len, type.data)
+                        : NULL;
+}
+
+static void report_need(checker *c, const gufo_arch_key *key, const gufo_key_info *info,
+                        const char *text)
+{
+    finding_place place = at_missing(text);
+
+    if (info != NULL)
+        place.hint = hint_for(c, info, text);
+    if (key->need == GUFO_REQUIRED)
+        schema_report(c, SCHEMA_KEY_REQUIRED, place,
+                      "key \"%s\" is missing; models of architecture %s need it", text, key->arch);
+    else
+        schema_report(c, SCHEMA_KEY_EXPECTED, place, "key \"%s\" is missing; %s", text,
+                      strcmp(c->arch->status, "standard") == 0
+                          ? "the specification requires it; readers in use do not need it"
+                          : "readers of this architecture ask for it");
+}
+
+static void check_need(checker *c, const gufo_arch_key *key)
+{
+    char text[KEY_SIZE];
+    gufo_entry entry;
+    const gufo_key_info *info;
+    int len = snprintf(text, sizeof text, "%s.%s", key->arch, key->key);
+
+    if (key->need == GUFO_OPTIONAL || len <= 0 || (size_t)len >= sizeof text ||
+        schema_arch_entry(c, &entry, "%s", key->key))
+        return;
+    info = gufo_key_find(gufo_str_of(text), c->architecture);
+    if (info == NULL || !has_other_name(c, info))
+        report_need(c, key, info, text);
+}
+
+/* Whether a key that is not there says something: a vocabulary needs no keys of a model, and what a
+ * damaged file lacks is not known. */
+static bool absence_matters(const checker *c)
+{
+    return c->kind != KIND_VOCABULARY &&
+           gufo_metadata_count(c->model) == gufo_model_facts(c->model).claimed_metadata;
+}
+
+static void check_needs(checker *c)
+{
+    for (size_t i = 0; i < c->key_count && absence_matters(c); i++)
+        check_need(c, &c->keys[i]);
+}
+
+/* ---- counts --------------------------------------------------------------------------------- */
+
+/* Models without attention say that they have no heads. */
+static bool has_attention(const checker *c, const char *part, const char *name)
+{
+    (void)name;
+    for (size_t i = 0; i < c->tensor_count; i++)
+        if (strstr(c->tensors[i].name, ".attn_q") != NULL)
+            return true;
+    return *part != '\0';
+}
+
+/* Whether the architecture does something with a key.  Some programs write every key that they
+ * know, those that mean nothing for the model as 0. */
+static bool is_needed(const checker *c, const char *part, const char *name)
+{
+    size_t prefix = strlen(part);
+
+    for (size_t i = 0; i < c->key_count; i++)
+        if (c->keys[i].need != GUFO_OPTIONAL && strncmp(c->keys[i].key, part, prefix) == 0 &&
+            strcmp(c->keys[i].key + prefix, name) == 0)
+            return true;
+    return false;
+}
+
+static void check_zeros(checker *c, const char *part)
+{
+    static const struct {
+        const char *name;
+        bool (*counts)(const checker *c, const char *part, const char *name); /* NULL: always */
+    } rows[] = {
+        {"context_length", NULL},
+        {"embedding_length", NULL},
+        {"block_count", NULL},
+        {"patch_size", NULL},
+        {"spatial_merge_size", NULL},
+        {"attention.head_count", has_attention},
+        {"wkv.head_size", is_needed},
+        {"ssm.conv_kernel", is_needed},
+        {"ssm.inner_size", is_needed},
+        {"ssm.state_size", is_needed},
+        {"ssm.time_step_rank", is_needed},
+    };
+    gufo_entry entry;
+    uint64_t value;
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        if (part_count(c, part, rows[i].name, &entry, &value) && value == 0 &&
+            (rows[i].counts == NULL || rows[i].counts(c, part, rows[i].name)))
+            schema_report(c, SCHEMA_COUNT_ZERO, at_entry(&entry),
+                          "key %s is 0; readers divide by it or need at least one",
+                          QUOTED(entry.key));
+}
+
+static void report_length(checker *c, const gufo_entry *entry, uint64_t blocks,
+                          const block_range *range)
+{
+    uint64_t count = entry->value.as.array.count;
+    finding_place place = at_entry(entry);
+
+    if (count > range->end && range->required == range->end)
+        place.fix =
+            (gufo_fix){GUFO_FIX_SHORTEN, entry->key, {.type = GUFO_VALUE_UINT64, .as.u = blocks}};
+    schema_report(c, SCHEMA_PER_LAYER_LENGTH, place,
+                  "key %s has %" PRIu64 " elements, one for each block, but there are %" PRIu64
+                  " blocks",
+                  QUOTED(entry->key), count, blocks);
+}
+
+/* Lists with an element for each block. */
+static void check_lengths(checker *c)
+{
+    static const struct {
+        const char *name;
+        bool may_be_longer; /* some programs write as many as they have room for */
+    } lists[] = {
+        {"attention.head_count", false},
+        {"attention.head_count_kv", false},
+        {"feed_forward_length", false},
+        {"attention.sliding_window_pattern", false},
+        {"attention.recurrent_layers", false},
+        {"activation_sparsity_scale", false},
+        {"attention.compress_ratios", false},
+        {"attention.indexer.types", false},
+        {"swiglu_clamp_exp", true},
+        {"swiglu_clamp_shexp", true},
+    };
+    gufo_entry entry;
+    block_range range;
+    uint64_t blocks;
+
+    if (!part_count(c, "", "block_count", &entry, &blocks) || blocks == 0)
+        return;
+    range = schema_block_range(c, blocks);
+    for (size_t i = 0; i < COUNT_OF(lists); i++)
+        if (schema_arch_entry(c, &entry, "%s", lists[i].name) &&
+            entry.value.type == GUFO_VALUE_ARRAY &&
+            (entry.value.as.array.count < range.required ||
+             (entry.value.as.array.count > range.end && !lists[i].may_be_longer)))
+            report_length(c, &entry, blocks, &range);
+}
+
+static void check_experts(checker *c)
+{
+    gufo_entry entry, used_entry;
+    uint64_t count = 0, used;
+
+    if (!part_count(c, "", "expert_used_count", &used_entry, &used))
+        return;
+    if (!part_count(c, "", "expert_count", &entry, &count) && !absence_matters(c))
+        return;
+    if (used > count || (used == 0 && count > 0))
+        schema_report(c, SCHEMA_EXPERT_COUNT, at_entry(&used_entry),
+                      "key %s is %" PRIu64 ", but there are %" PRIu64 " experts to use",
+                      QUOTED(used_entry.key), used, count);
+}
+
+/* ---- heads ---------------------------------------------------------------------------------- */
+
+static uint64_t elements_of(const gufo_entry *entry)
+{
+    return entry->value.type == GUFO_VALUE_ARRAY ? entry->value.as.array.count : 1;
+}
+
+/* Heads share keys and values in groups of one size.  Blocks without attention have none. */
+static void check_groups(checker *c, const gufo_entry *heads, const gufo_entry *groups)
+{
+    uint64_t count = larger(elements_of(heads), elements_of(groups));
+
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t head, group;
+
+        if (!schema_entry_count(heads, i, &head) || !schema_entry_count(groups, i, &group))
+            return;
+        if (group == 0 || head % group == 0)
+            continue;
+        schema_report(c, SCHEMA_HEAD_COUNT, at_entry(groups),
+                      "key %s is %" PRIu64 ", which does not divide the %" PRIu64
+                      " heads of %s (block %" PRIu64 ")",
+                      QUOTED(groups->key), group, head, QUOTED(heads->key), i);
+        return;
+    }
+}
+
+/* Without a key that says it, the length of a head is the embedding divided by the heads. */
+static void check_head_length(checker *c, const gufo_entry *heads, uint64_t embedding)
+{
+    uint64_t head;
+
+    for (uint64_t i = 0; i < elements_of(heads); i++) {
+        if (!schema_entry_count(heads, i, &head))
+            return;
+        if (head == 0 || embedding % head == 0)
+            continue;
+        schema_report(c, SCHEMA_HEAD_COUNT, at_entry(heads),
+                      "key %s is %" PRIu64 ", which does not divide the embedding length %" PRIu64
+                      ", and no key gives the length of a head (block %" PRIu64 ")",
+                      QUOTED(heads->key), head, embedding, i);
+        return;
+    }
+}
+
+static void check_heads(checker *c, const char *part)
+{
+    gufo_entry heads, groups, other;
+    uint64_t embedding;
+
+    if (!schema_arch_entry(c, &heads, "%sattention.head_count", part))
+        return;
+    if (schema_arch_entry(c, &groups, "%sattention.head_count_kv", part))
+        check_groups(c, &heads, &groups);
+    if (absence_matters(c) && part_count(c, part, "embedding_length", &other, &embedding) &&
+        !schema_arch_entry(c, &other, "%sattention.key_length", part) &&
+        !schema_arch_entry(c, &other, "%sattention.head_dim", part))
+        check_head_length(c, &heads, embedding);
+}
+
+/* ---- positions ------------------------------------------------------------------------------ */
+
+static void check_rope_dimensions(checker *c)
+{
+    gufo_entry entry;
+    uint64_t rotated, length;
+
+    if (!part_count(c, "", "rope.dimension_count", &entry, &rotated))
+        return;
+    if (rotated % 2 != 0)
+        schema_report(c, SCHEMA_ROPE_DIMENSIONS, at_entry(&entry),
+                      "key %s is %" PRIu64 "; numbers are rotated in pairs", QUOTED(entry.key),
+                      rotated);
+    else if (absence_matters(c) && arch_value(c, gufo_str_of("key_length"), 0, &length) &&
+             rotated > length)
+        schema_report(c, SCHEMA_ROPE_DIMENSIONS, at_entry(&entry),
+                      "key %s is %" PRIu64 ", but a key of a head has only %" PRIu64 " numbers",
+                      QUOTED(entry.key), rotated, length);
+}
+
+/* Also not above zero if it is not a number. */
+static void check_rope_bases(checker *c)
+{
+    static const char *const bases[] = {"rope.freq_base", "rope.freq_base_swa",
+                                        "attention.compress_rope_freq_base"};
+    gufo_entry entry;
+    double base;
+
+    for (size_t i = 0; i < COUNT_OF(bases); i++)
+        if (part_float(c, "", bases[i], &entry, &base) && base <= 0)
+            schema_report(c, SCHEMA_ROPE_BASE, at_entry(&entry),
+                          "key %s is %g; frequencies are powers of a base above 0",
+                          QUOTED(entry.key), base);
+}
+
+/* ---- other numbers -------------------------------------------------------------------------- */
+
+static void check_epsilons(checker *c, const char *part)
+{
+    static const char *const epsilons[] = {"attention.layer_norm_epsilon",
+                                           "attention.layer_norm_rms_epsilon",
+                                           "attention.group_norm_epsilon"};
+    const double highest = 0.1; /* in use: 1e-12 to 1e-3 */
+    gufo_entry entry;
+    double epsilon;
+
+    for (size_t i = 0; i < COUNT_OF(epsilons); i++)
+        if (part_float(c, part, epsilons[i], &entry, &epsilon) &&
+            (epsilon < 0 || epsilon > highest || (epsilon <= 0 && is_needed(c, part, epsilons[i]))))
+            schema_report(c, SCHEMA_EPSILON, at_entry(&entry),
+                          "key %s is %g; it should be a small number above 0, such as 0.00001",
+                          QUOTED(entry.key), epsilon);
+}
+
+/* Lists are left out: some have an infinite element where nothing is cut off. */
+static void check_finite(checker *c)
+{
+    gufo_str own = c->architecture;
+    gufo_entry entry;
+    double number;
+
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
+        if (entry.key.len > own.len && entry.key.data[own.len] == '.' &&
+            memcmp(entry.key.data, own.data, own.len) == 0 &&
+            gufo_value_f64(&entry.value, &number, NULL) == GUFO_OK && !isfinite(number))
+            schema_report(c, SCHEMA_FLOAT_FINITE, one_of_many(at_entry(&entry)), "key %s is %s",
+                          QUOTED(entry.key), isnan(number) ? "not a number" : "infinite");
+    schema_report_rest(c);
+}
+
+static void check_rope_scaling(checker *c)
+{
+    gufo_entry entry;
+    gufo_str text;
+
+    if (schema_arch_entry(c, &entry, "rope.scaling.type") &&
+        gufo_value_str(&entry.value, &text, NULL) == GUFO_OK &&
+        !str_is_word(text, "none linear yarn longrope"))
+        schema_report(
+            c, SCHEMA_ROPE_SCALING, at_entry(&entry),
+            "key %s is %s; the types that readers know are none, linear, yarn and longrope",
+            QUOTED(entry.key), QUOTED(text));
+}
+
+/* Spec, RWKV: the only allowed value. */
+static void check_rwkv_version(checker *c)
+{
+    gufo_entry entry;
+    uint64_t version;
+
+    if (gufo_str_equal(c->architecture, gufo_str_of("rwkv")) &&
+        part_count(c, "", "architecture_version", &entry, &version) && version != 4)
+        schema_report(c, SCHEMA_RWKV_VERSION, at_entry(&entry),
+                      "rwkv.architecture_version is %" PRIu64
+                      "; the only one that is specified is 4",
+                      version);
+}
+
+void schema_check_architecture(checker *c)
+{
+    if (c->architecture.len == 0)
+        return;
+    check_needs(c);
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        check_zeros(c, parts[i]);
+        check_heads(c, parts[i]);
+        check_epsilons(c, parts[i]);
+    }
+    check_lengths(c);
+    check_experts(c);
+    check_rope_dimensions(c);
+    check_rope_bases(c);
+    check_finite(c);
+    check_rope_scaling(c);
+    check_rwkv_version(c);
+}

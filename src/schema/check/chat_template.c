@@ -1,0 +1,61 @@
+/* Chat templates: what template_lint.h finds in them, as findings of the file.
+ *
+ * A finding has two places: line and column for the author of the template, and the byte in the
+ * file.  A template that is one long trick gives as many findings as any other. */
+#include "schema/check/checks.h"
+
+#include <string.h>
+
+#include "base/text.h"
+#include "schema/syntax/lint.h"
+
+enum { MOST_FINDINGS = 20 }; /* of one template */
+
+typedef struct lint {
+    checker *c;
+    const gufo_entry *entry;
+    uint64_t at;   /* of the template in the file */
+    unsigned left; /* findings that are reported of it */
+} lint;
+
+static bool report_lint(void *context, const template_finding *finding)
+{
+    lint *l = context;
+    finding_place place = at_entry(l->entry);
+    bool dangerous = template_is_dangerous(finding->kind);
+
+    place.offset = l->at + finding->offset;
+    if (dangerous)
+        place.hint = "render it in a sandbox only, or replace it with 'gufo edit FILE "
+                     "--set-file=KEY=PATH'";
+    schema_report(l->c, dangerous ? SCHEMA_TEMPLATE_DANGER : SCHEMA_TEMPLATE_SYNTAX, place,
+                  "%s, line %zu, column %zu: %s", QUOTED(l->entry->key), finding->line,
+                  finding->column, finding->message);
+    return --l->left > 0;
+}
+
+static void lint_text(void *context, gufo_str text, uint64_t at)
+{
+    lint *l = context;
+
+    l->at = at;
+    l->left = MOST_FINDINGS;
+    template_check(text, report_lint, l);
+}
+
+/* "tokenizer.chat_template", alone or with a name behind it. */
+static bool is_template_key(gufo_str key)
+{
+    static const char base[] = "tokenizer.chat_template";
+
+    return str_begins(key, base) && (key.len == strlen(base) || key.data[strlen(base)] == '.');
+}
+
+void schema_check_templates(checker *c)
+{
+    gufo_entry entry;
+
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
+        if (is_template_key(entry.key))
+            schema_each_text(&entry, lint_text, &(lint){.c = c, .entry = &entry});
+}

@@ -1,0 +1,238 @@
+/* The values of general.*: forms of text (licenses, languages, addresses ...), numbered groups of
+ * keys, and what is said of the tensors: quantization version, file type, alignment. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "schema/check/checks.h"
+#include "schema/syntax/form.h"
+#include "base/text.h"
+#include "schema/name/part.h"
+
+/* ---- forms of text -------------------------------------------------------------------------- */
+
+/* Which form the value of a key has, by the end of the key; longer ends go first. */
+static const struct form_of_key {
+    const char *end;
+    gufo_form (*check)(gufo_str text);
+    schema_rule rule;
+    bool list; /* an array may have it in each element */
+} forms[] = {
+    {"general.license", form_license, SCHEMA_LICENSE, false},
+    {".license.link", form_url, SCHEMA_URL, false},
+    {".repo_url", form_url, SCHEMA_URL, false},
+    {".url", form_url, SCHEMA_URL, false},
+    {".doi", form_doi, SCHEMA_DOI, false},
+    {".uuid", form_uuid, SCHEMA_UUID, false},
+    {"general.languages", form_language, SCHEMA_LANGUAGE, true},
+};
+
+/* A text that must have a form. */
+typedef struct formed_text {
+    checker *c;
+    const gufo_entry *entry;
+    const struct form_of_key *form;
+} formed_text;
+
+static void check_form(void *context, gufo_str text, uint64_t at)
+{
+    const formed_text *t = context;
+    gufo_form found = t->form->check(text);
+    finding_place place = at_entry(t->entry);
+
+    if (found.verdict == GUFO_FORM_OK)
+        return;
+    place.offset = at + found.at;
+    if (found.hint[0] != '\0')
+        place.hint = schema_hint(t->c, "did you mean '%s'?", found.hint);
+    schema_report(t->c, t->form->rule, place, "%s: %s %s", QUOTED(t->entry->key),
+                  QUOTED(found.part.len > 0 ? found.part : text), found.reason);
+}
+
+static void check_empty(checker *c, const gufo_entry *entry)
+{
+    if (entry->value.type == GUFO_VALUE_STRING && entry->value.as.str.len == 0 &&
+        !gufo_str_equal(entry->key, gufo_str_of("general.architecture")))
+        schema_report(
+            c, SCHEMA_TEXT_EMPTY,
+            with_hint(at_entry(entry), "give it a text, or use 'gufo edit FILE --remove=KEY'"),
+            "key %s is present, but empty", QUOTED(entry->key));
+}
+
+/* The first form that fits the key counts. */
+static void check_forms(checker *c, const gufo_entry *entry)
+{
+    const gufo_value *value = &entry->value;
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (str_ends(entry->key, forms[i].end)) {
+            formed_text text = {c, entry, &forms[i]};
+
+            if (value->type == GUFO_VALUE_STRING ? value->as.str.len > 0 : forms[i].list)
+                schema_each_text(entry, check_form, &text);
+            return;
+        }
+}
+
+static void check_texts(checker *c)
+{
+    gufo_entry entry;
+
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
+        if (str_begins(entry.key, "general.")) {
+            check_empty(c, &entry);
+            check_forms(c, &entry);
+        }
+}
+
+/* "8x7B", "30B-A3B": a size, and what may follow one. */
+static bool is_size_label(gufo_str label)
+{
+    size_t len = name_component(label, 0);
+
+    if (!name_is_size(name_slice(label, 0, len)))
+        return false;
+    for (size_t at = len; at < label.len; at += 1 + len) {
+        len = name_component(label, at + 1);
+        if (!name_is_attribute(name_slice(label, at + 1, at + 1 + len)))
+            return false;
+    }
+    return true;
+}
+
+static void check_size_label(checker *c)
+{
+    gufo_entry entry;
+    gufo_str label;
+
+    if (gufo_metadata_find(c->model, "general.size_label", &entry) &&
+        gufo_value_str(&entry.value, &label, NULL) == GUFO_OK && label.len > 0 &&
+        !is_size_label(label))
+        schema_report(c, SCHEMA_SIZE_LABEL,
+                      with_hint(at_entry(&entry), "a size is a number and a letter, as in '7B', "
+                                                  "'8x7B' or '30B-A3B'"),
+                      "general.size_label %s is not a size", QUOTED(label));
+}
+
+/* ---- numbered groups ------------------------------------------------------------------------ */
+
+typedef struct numbered_group {
+    const char *count;  /* "general.base_model.count" */
+    const char *prefix; /* of the numbered keys: "general.base_model." */
+} numbered_group;
+
+/* The number in "PREFIX12.name"; false for any other key. */
+static bool number_of(gufo_str key, const char *prefix, uint64_t *number)
+{
+    enum { MOST_DIGITS = 18 };
+    size_t at = strlen(prefix), digits;
+
+    if (!str_begins(key, prefix))
+        return false;
+    digits = str_digits(key, at);
+    return digits <= MOST_DIGITS && at + digits < key.len && key.data[at + digits] == '.' &&
+           str_number((gufo_str){key.data + at, digits}, number);
+}
+
+static void report_beyond(checker *c, const numbered_group *group, const gufo_entry *entry,
+                          bool counted, uint64_t count)
+{
+    if (counted)
+        schema_report(c, SCHEMA_GROUP_COUNT, at_entry(entry),
+                      "key %s is present, but %s is %" PRIu64, QUOTED(entry->key), group->count,
+                      count);
+    else
+        schema_report(c, SCHEMA_GROUP_COUNT, at_missing(group->count),
+                      "key %s is present, but %s is missing", QUOTED(entry->key), group->count);
+}
+
+/* `seen` has a byte for each number below `count`. */
+static void check_numbers(checker *c, const numbered_group *group, const gufo_entry *counter,
+                          uint64_t count, uint8_t *seen)
+{
+    uint64_t number;
+    gufo_entry entry;
+
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++) {
+        if (!number_of(entry.key, group->prefix, &number))
+            continue;
+        if (number < count) {
+            seen[number] = 1;
+            continue;
+        }
+        report_beyond(c, group, &entry, counter != NULL, count);
+        if (counter == NULL)
+            return;
+    }
+    for (number = 0; number < count; number++)
+        if (seen[number] == 0) {
+            schema_report(c, SCHEMA_GROUP_COUNT, at_entry(counter),
+                          "%s is %" PRIu64 ", but no key begins with %s%" PRIu64, group->count,
+                          count, group->prefix, number);
+            return;
+        }
+}
+
+static void check_group(checker *c, const numbered_group *group)
+{
+    gufo_entry counter;
+    bool counted = gufo_metadata_find(c->model, group->count, &counter);
+    uint64_t count = 0, entries = gufo_metadata_count(c->model);
+    uint8_t *seen;
+
+    if (counted && gufo_value_u64(&counter.value, &count, NULL) != GUFO_OK)
+        return; /* another check reports its type */
+    if (count > entries) {
+        schema_report(c, SCHEMA_GROUP_COUNT, at_entry(&counter),
+                      "%s is %" PRIu64 ", but the file has only %" PRIu64 " keys", group->count,
+                      count, entries);
+        return;
+    }
+    seen = mem_zero(c->allocator, (size_t)count + 1);
+    if (seen == NULL) {
+        c->status = fail_memory(c->error);
+        return;
+    }
+    check_numbers(c, group, counted ? &counter : NULL, count, seen);
+    mem_free(c->allocator, seen);
+}
+
+static void check_groups(checker *c)
+{
+    static const numbered_group groups[] = {
+        {"general.base_model.count", "general.base_model."},
+        {"general.dataset.count", "general.dataset."},
+    };
+
+    for (size_t i = 0; c->status == GUFO_OK && i < sizeof groups / sizeof *groups; i++)
+        check_group(c, &groups[i]);
+}
+
+/* ---- alignment ------------------------------------------------------------------------------ */
+
+/* Opening has checked that the layout agrees with it. */
+static void check_alignment(checker *c)
+{
+    enum { LARGEST_PAGE = 65536 };
+    gufo_entry entry;
+    uint64_t alignment;
+
+    if (schema_check_number(c, "general.alignment", &entry, &alignment) && alignment > LARGEST_PAGE)
+        schema_report(
+            c, SCHEMA_ALIGNMENT_LARGE,
+            with_hint(at_entry(&entry), "use 'gufo edit FILE --remove=general.alignment'"),
+            "general.alignment is %" PRIu64
+            ", more than a page of any machine: each tensor wastes half of it on padding",
+            alignment);
+}
+
+void schema_check_general(checker *c)
+{
+    check_texts(c);
+    check_size_label(c);
+    check_groups(c);
+    if (c->status == GUFO_OK) {
+        check_alignment(c);
+        schema_check_weights(c);
+    }
+}

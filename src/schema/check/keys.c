@@ -1,0 +1,295 @@
+/* Keys: the architecture's name, then each key by itself: is it known, spelt as readers want it, of
+ * the right kind of value, and, where it is not known, whose is it?
+ *
+ * An unknown key is not a fault: communities have their own, under their own name.  It is reported
+ * where it looks like a slip of the hand (a known key is nearly the same, and not there), and where
+ * it is in a namespace that belongs to the standard. */
+#include "schema/check/checks.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "schema/registry/key.h"
+#include "schema/registry/nearest.h"
+#include "schema/check/same_value.h"
+#include "schema/registry/tables.h"
+
+/* Looking for the nearest key costs more than all other checks of a key: after so many unknown ones
+ * more would not help the user. */
+enum { MOST_GUESSES = 32 };
+
+/* ---- the architecture ----------------------------------------------------------------------- */
+
+static gufo_str architecture_at(const void *table, size_t index)
+{
+    (void)table;
+    return gufo_str_of(gufo_arch_at(index)->id);
+}
+
+static bool is_plain(char c)
+{
+    return is_lower(c) || is_digit(c);
+}
+
+static void check_architecture_name(checker *c)
+{
+    gufo_entry entry;
+    finding_place place;
+    size_t nearest;
+
+    if (c->architecture.len == 0 || !gufo_metadata_find(c->model, "general.architecture", &entry))
+        return;
+    place = at_entry(&entry);
+    if (str_span(c->architecture, 0, is_plain) < c->architecture.len)
+        schema_report(c, SCHEMA_ARCHITECTURE_CHARACTERS, place,
+                      "architecture %s has other characters than a-z and 0-9",
+                      QUOTED(c->architecture));
+    if (c->arch != NULL)
+        return;
+    if (nearest_find(c->architecture, architecture_at, NULL, schema_arch_count(), &nearest))
+        place.hint = schema_hint(c, "did you mean '%s'?", gufo_arch_at(nearest)->id);
+    schema_report(c, SCHEMA_ARCHITECTURE_UNKNOWN, place, "architecture %s is not known",
+                  QUOTED(c->architecture));
+}
+
+/* ---- keys that are known -------------------------------------------------------------------- */
+
+static const char *type_of(const gufo_value *value, char out[64])
+{
+    if (value->type == GUFO_VALUE_ARRAY)
+        (void)snprintf(out, 64, "array[%s]", gufo_value_type_name(value->as.array.type));
+    else
+        (void)snprintf(out, 64, "%s", gufo_value_type_name(value->type));
+    return out;
+}
+
+static void check_value(checker *c, const gufo_entry *entry, const gufo_key_info *info)
+{
+    char type[64];
+    int64_t number;
+
+    if (gufo_key_accepts(info, &entry->value))
+        return;
+    if (gufo_value_i64(&entry->value, &number, NULL) == GUFO_OK && number < 0 &&
+        strstr(info->type, "uint") != NULL)
+        schema_report(c, SCHEMA_KEY_VALUE_TYPE, at_entry(entry),
+                      "key %s is %" PRId64 ", but %s is never negative", QUOTED(entry->key), number,
+                      info->type);
+    else
+        schema_report(c, SCHEMA_KEY_VALUE_TYPE, at_entry(entry), "key %s has type %s, not %s",
+                      QUOTED(entry->key), type_of(&entry->value, type), info->type);
+}
+
+/* Keys that say how the rest of the file, or a set, is read: a slip in one of them was harmless so
+ * far, and the user who fixes it should know what else changes. */
+static bool says_layout(const char *key)
+{
+    return strcmp(key, "general.alignment") == 0 || strncmp(key, "split.", 6) == 0;
+}
+
+/* Whether a character can be given on a command line as it is. */
+static bool is_typeable(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
+}
+
+static void report_contradiction(checker *c, const gufo_entry *one, const gufo_entry *other)
+{
+    schema_report(
+        c, SCHEMA_KEY_CONTRADICTION,
+        with_hint(at_entry(one), "remove the wrong one with 'gufo edit FILE --remove=KEY'"),
+        "keys %s and %s mean the same, but have different values", QUOTED(one->key),
+        QUOTED(other->key));
+}
+
+/* A finding that names the right key; `offer`: renaming is right. */
+static void report_other_name(checker *c, schema_rule rule, const gufo_entry *entry,
+                              const char *relation, const char *right, bool offer)
+{
+    finding_place place = at_entry(entry);
+    gufo_str name = gufo_str_of(right);
+
+    if (offer && entry->key.len < KEY_SIZE &&
+        str_span(entry->key, 0, is_typeable) == entry->key.len)
+        place.hint = schema_hint(c, "use 'gufo edit FILE --rename=%.*s=%s'", (int)entry->key.len,
+                                 entry->key.data, right);
+    if (offer && !says_layout(right))
+        place.fix =
+            (gufo_fix){GUFO_FIX_RENAME, entry->key, {.type = GUFO_VALUE_STRING, .as.str = name}};
+    schema_report(c, rule, place, "key %s %s %s", QUOTED(entry->key), relation, QUOTED(name));
+}
+
+/* Some keys have a younger name that says the same in another way: only a name that should not be
+ * used any more is reported. */
+static bool is_outdated(const gufo_key_info *info, bool safe)
+{
+    return safe || strcmp(info->status, "deprecated") == 0 || strcmp(info->status, "misspelt") == 0;
+}
+
+static void check_spelling(checker *c, const gufo_entry *entry, const gufo_key_info *info)
+{
+    bool both, safe;
+    const gufo_key_info *today = gufo_key_replacement(info, &safe);
+    gufo_entry other;
+    char right[KEY_SIZE];
+
+    if (today == NULL || !is_outdated(info, safe) || !key_in_file(today, c->architecture, right))
+        return;
+    both = gufo_metadata_find(c->model, right, &other);
+    if (both && !schema_same_value(&entry->value, &other.value))
+        report_contradiction(c, entry, &other);
+    else
+        report_other_name(c, SCHEMA_KEY_OUTDATED, entry, "is an old name of", right,
+                          !both && safe && gufo_key_accepts(today, &entry->value));
+}
+
+/* The specification's spelling and the one that programs write and read: both are fine, and readers
+ * take either. */
+static void check_separator(checker *c)
+{
+    gufo_entry one, other;
+
+    if (gufo_metadata_find(c->model, "tokenizer.ggml.separator_token_id", &one) &&
+        gufo_metadata_find(c->model, "tokenizer.ggml.seperator_token_id", &other) &&
+        !schema_same_value(&one.value, &other.value))
+        report_contradiction(c, &one, &other);
+}
+
+/* ---- keys that are not known ---------------------------------------------------------------- */
+
+static gufo_str first_segment(gufo_str key)
+{
+    const char *dot = memchr(key.data, '.', key.len);
+
+    return (gufo_str){key.data, dot != NULL ? (size_t)(dot - key.data) : key.len};
+}
+
+/* Names that a key is compared with.  All names of the architecture begin with its own, whatever
+ * its length: only what comes behind counts, and only other names of the architecture do. */
+typedef struct key_names {
+    gufo_str architecture;
+    size_t skip; /* "ARCHITECTURE.", or 0 for a key that does not begin with that */
+    char *name;  /* of KEY_SIZE: of the row that was asked for last, where it is put together */
+} key_names;
+
+static gufo_str key_at(const void *table, size_t index)
+{
+    static const char own[] = "{arch}.";
+    const key_names *names = table;
+    const gufo_key_info *info = gufo_key_at(index);
+    const char *key = info->key;
+    bool of_architecture = key[0] == '{';
+
+    if (of_architecture && names->skip == 0)
+        return key_in_file(info, names->architecture, names->name) ? gufo_str_of(names->name)
+                                                                   : (gufo_str){"", 0};
+    if (of_architecture)
+        key += strlen(own);
+    else if (names->skip > 0)
+        key = "";
+    return strchr(key, '{') == NULL ? gufo_str_of(key) : (gufo_str){"", 0};
+}
+
+/* Whether one letter too many, too few or another one makes the difference, or two that changed
+ * places; capitals do not count. */
+static bool is_one_slip(gufo_str a, gufo_str b)
+{
+    size_t front = 0, back = 0, left_a, left_b;
+
+    while (front < a.len && front < b.len && to_lower(a.data[front]) == to_lower(b.data[front]))
+        front++;
+    while (back < a.len - front && back < b.len - front &&
+           to_lower(a.data[a.len - back - 1]) == to_lower(b.data[b.len - back - 1]))
+        back++;
+    left_a = a.len - front - back;
+    left_b = b.len - front - back;
+    if (left_a <= 1 && left_b <= 1)
+        return true;
+    return left_a == 2 && left_b == 2 && to_lower(a.data[front]) == to_lower(b.data[front + 1]) &&
+           to_lower(a.data[front + 1]) == to_lower(b.data[front]);
+}
+
+/* A known key that is nearly this one, fits its value and is not there itself: then this one is
+ * hardly another community's key. */
+static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
+{
+    char right[KEY_SIZE];
+    bool own = gufo_str_equal(first_segment(entry->key), c->architecture);
+    key_names names = {c->architecture, own ? c->architecture.len + 1 : 0, right};
+    size_t nearest;
+
+    if (*guesses == 0 || entry->key.len <= names.skip || (own && c->arch == NULL))
+        return false;
+    --*guesses;
+    if (!nearest_find(str_from(entry->key, names.skip), key_at, &names, schema_key_count(),
+                      &nearest) ||
+        !key_in_file(gufo_key_at(nearest), c->architecture, right) ||
+        !gufo_key_accepts(gufo_key_at(nearest), &entry->value) ||
+        gufo_metadata_find(c->model, right, NULL))
+        return false;
+    report_other_name(c, SCHEMA_KEY_MISSPELT, entry, "is not known, but is nearly", right,
+                      is_one_slip(entry->key, gufo_str_of(right)));
+    return true;
+}
+
+/* A key of another architecture than the file's.  Where that is not known, it is what is wrong. */
+static bool check_foreign(checker *c, const gufo_entry *entry, gufo_str first)
+{
+    if (c->architecture.len == 0 || first.len == entry->key.len ||
+        gufo_str_equal(first, c->architecture) || gufo_arch_find(first) == NULL ||
+        gufo_key_find(entry->key, first) == NULL)
+        return false;
+    if (c->arch != NULL)
+        schema_report(c, SCHEMA_KEY_FOREIGN, at_entry(entry),
+                      "key %s belongs to another architecture than that of the file, %s",
+                      QUOTED(entry->key), QUOTED(c->architecture));
+    return true;
+}
+
+static void check_prefix(checker *c, const gufo_entry *entry, gufo_str first)
+{
+    finding_place place =
+        with_hint(at_entry(entry),
+                  "begin keys of your own with the name of your community, as in 'community.key'");
+
+    if (first.len == entry->key.len)
+        schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
+                      "key %s is not known and has no prefix that names its owner",
+                      QUOTED(entry->key));
+    else if (str_is_word(first, "general tokenizer split adapter imatrix"))
+        schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
+                      "key %s is not known, but begins with \"%.*s.\", which belongs to the "
+                      "standard",
+                      QUOTED(entry->key), (int)first.len, first.data);
+}
+
+/* ---- all of them ---------------------------------------------------------------------------- */
+
+static void check_key(checker *c, const gufo_entry *entry, unsigned *guesses)
+{
+    gufo_str first = first_segment(entry->key);
+    const gufo_key_info *info;
+
+    if (entry->key.len == 0 || check_foreign(c, entry, first))
+        return;
+    info = gufo_key_find(entry->key, c->architecture);
+    if (info != NULL) {
+        check_value(c, entry, info);
+        check_spelling(c, entry, info);
+    } else if (!check_slip(c, entry, guesses)) {
+        check_prefix(c, entry, first);
+    }
+}
+
+void schema_check_keys(checker *c)
+{
+    unsigned guesses = MOST_GUESSES;
+    gufo_entry entry;
+
+    check_architecture_name(c);
+    for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
+        check_key(c, &entry, &guesses);
+    check_separator(c);
+}

@@ -1,0 +1,27 @@
+/* Shards of a set: what their own metadata say.  The model is described by the first one; readers
+ * look into no other, so that a contradiction is never noticed: a shard of another model. */
+#include "schema/check/checks.h"
+#include "schema/check/same_value.h"
+
+static void check_shard(checker *c, size_t shard)
+{
+    const gufo_model *file = gufo_model_shard(c->model, shard);
+    gufo_entry entry, first;
+
+    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
+        finding_place place = one_of_many(at_entry(&entry));
+
+        place.shard = shard;
+        if (!gufo_str_equal(entry.key, gufo_str_of("split.no")) &&
+            gufo_metadata_find_str(c->model, entry.key, &first) &&
+            !schema_same_value(&entry.value, &first.value))
+            schema_report(c, SCHEMA_SHARD_METADATA, place,
+                          "key %s has another value than in the first shard", QUOTED(entry.key));
+    }
+}
+
+void schema_check_shards(checker *c)
+{
+    for (size_t i = 1; i < gufo_model_shard_count(c->model); i++)
+        check_shard(c, i);
+}

@@ -1,0 +1,50 @@
+/* What the checks of tensors share: names and types (tensors.c), shapes (shapes.c) and
+ * blocks (blocks.c). */
+#ifndef GUFO_SCHEMA_TENSORS_H
+#define GUFO_SCHEMA_TENSORS_H
+
+#include "schema/check/tensor_name.h"
+
+/* That a block has a tensor; those outside of blocks are in block 0 of no series. */
+typedef struct seen_tensor {
+    uint64_t block;
+    uint32_t series; /* index + 1, or 0 */
+    uint32_t info;   /* index in the registry; UINT32_MAX for one that proves only the block */
+} seen_tensor;
+
+typedef struct tensor_checker {
+    checker *c;
+    uint32_t *row_of; /* by index in the registry: index + 1 in c->tensors, 0 for none */
+    seen_tensor *seen;
+    uint64_t seen_count;
+    uint64_t vocabulary;
+    bool vocabulary_known;
+} tensor_checker;
+
+/* A tensor of the file. */
+typedef struct checked_tensor {
+    gufo_tensor tensor;
+    tensor_name name;
+} checked_tensor;
+
+/* Its place among the rows of the registry. */
+static inline size_t info_index(const gufo_tensor_info *info)
+{
+    return (size_t)(info - gufo_tensor_info_at(0));
+}
+
+/* The architecture's row for a tensor; NULL if it is not one of its tensors. */
+static inline const gufo_arch_tensor *arch_row(const tensor_checker *t,
+                                               const gufo_tensor_info *info)
+{
+    uint32_t row = t->row_of[info_index(info)];
+
+    return row != 0 ? &t->c->tensors[row - 1] : NULL;
+}
+
+void schema_tensor_shape(tensor_checker *t, const checked_tensor *v);
+
+/* All blocks, once every tensor is in `seen`. */
+void schema_check_blocks(tensor_checker *t);
+
+#endif

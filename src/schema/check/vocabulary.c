@@ -1,0 +1,271 @@
+/* The content of a vocabulary's lists: what each token is, and whether merges are made of tokens.
+ *
+ * A fault in a vocabulary is often the same for thousands of tokens.  Each rule gives one finding:
+ * the first place, and how many there are. */
+#include "schema/check/vocabulary.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+const char *schema_and_more(checker *c, uint64_t count)
+{
+    c->more[0] = '\0';
+    if (count > 1)
+        (void)snprintf(c->more, sizeof c->more, " (and %" PRIu64 " more)", count - 1);
+    return c->more;
+}
+
+/* The offset of an element of a list in the file. */
+static finding_place place_of_text(const gufo_entry *entry, gufo_str text)
+{
+    finding_place place = at_entry(entry);
+
+    place.offset =
+        entry->value_offset + (uint64_t)(text.data - (const char *)entry->value.as.array.data);
+    return place;
+}
+
+/* ---- tokens --------------------------------------------------------------------------------- */
+
+static void check_repeated(checker *c, const gufo_entry *entry, const token_list *tokens)
+{
+    gufo_str text;
+
+    if (tokens->repeated == 0)
+        return;
+    text = tokens->texts[tokens->again];
+    schema_report(c, SCHEMA_TOKEN_REPEATED, place_of_text(entry, text),
+                  "token %" PRIu64 " is %s, as token %" PRIu64 " is%s", tokens->again, QUOTED(text),
+                  tokens->before, schema_and_more(c, tokens->repeated));
+}
+
+static void check_empty(checker *c, const gufo_entry *entry, const token_list *tokens)
+{
+    uint64_t empty = 0, first = 0;
+
+    for (uint64_t i = 0; i < tokens->count; i++)
+        if (tokens->texts[i].len == 0 && empty++ == 0)
+            first = i;
+    if (empty > 0)
+        schema_report(c, SCHEMA_TOKEN_EMPTY, place_of_text(entry, tokens->texts[first]),
+                      "token %" PRIu64 " has no text%s", first, schema_and_more(c, empty));
+}
+
+/* ---- token types ---------------------------------------------------------------------------- */
+
+enum { TYPE_BYTE = 6, TYPE_LAST = TYPE_BYTE };
+
+/* The byte that "<0x1F>" means, or -1. */
+static int byte_of(gufo_str text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    const char *high, *low;
+
+    if (text.len != 6 || !str_begins(text, "<0x") || text.data[5] != '>')
+        return -1;
+    high = memchr(digits, text.data[3], strlen(digits));
+    low = memchr(digits, text.data[4], strlen(digits));
+    return high != NULL && low != NULL ? (int)(16 * (high - digits) + (low - digits)) : -1;
+}
+
+/* Whether text that no token covers is made of bytes. */
+static bool falls_back_to_bytes(const gufo_tokenizer_model *model)
+{
+    return model != NULL && str_is_word(gufo_str_of(model->id), "llama gemma4");
+}
+
+static void check_bytes(checker *c, const vocabulary *v, const bool have[256])
+{
+    unsigned missing = 0, first = 0;
+
+    for (unsigned i = 0; i < 256; i++)
+        if (!have[i] && missing++ == 0)
+            first = i;
+    if (missing > 0)
+        schema_report(c, SCHEMA_BYTE_TOKENS, at_entry(&v->lists[LIST_TOKEN_TYPE]),
+                      "no token of type %d is called \"<0x%02X>\"%s, although tokenizer "
+                      "model \"%s\" falls back to bytes",
+                      TYPE_BYTE, first, schema_and_more(c, missing), v->model->id);
+}
+
+static void check_types(checker *c, const vocabulary *v, const token_list *tokens)
+{
+    const gufo_entry *entry = &v->lists[LIST_TOKEN_TYPE];
+    gufo_array_iter iter = gufo_array_start(&entry->value.as.array);
+    uint64_t unknown = 0, first = 0;
+    int64_t type, first_type = 0;
+    bool have[256] = {false};
+    gufo_value element;
+
+    for (uint64_t i = 0; gufo_array_next(&iter, &element); i++) {
+        if (gufo_value_i64(&element, &type, NULL) != GUFO_OK)
+            type = INT64_MAX;
+        if ((type < 0 || type > TYPE_LAST) && unknown++ == 0) {
+            first = i;
+            first_type = type;
+        }
+        if (type == TYPE_BYTE && i < tokens->count && byte_of(tokens->texts[i]) >= 0)
+            have[byte_of(tokens->texts[i])] = true;
+    }
+    if (unknown > 0)
+        schema_report(c, SCHEMA_TOKEN_TYPE, at_entry(entry),
+                      "token %" PRIu64 " has type %" PRId64 ", which is not known%s", first,
+                      first_type, schema_and_more(c, unknown));
+    if (falls_back_to_bytes(v->model) && tokens->count > 0)
+        check_bytes(c, v, have);
+}
+
+/* ---- merges --------------------------------------------------------------------------------- */
+
+enum { JOIN_SIZE = 256 }; /* longer ones are looked up one by one */
+
+typedef struct merge {
+    gufo_str text, left, right;
+} merge;
+
+typedef struct merge_survey {
+    const token_list *tokens;
+    merge waiting[TOKENS_AT_ONCE]; /* that are to be looked up */
+    size_t count;                  /* of them */
+    uint32_t guess;                /* the id that the next merge will make, most likely */
+    uint64_t malformed, unknown;
+    gufo_str first_malformed, first_unknown;
+} merge_survey;
+
+/* What the parts of a merge are together. */
+static void join(char *out, const merge *m)
+{
+    memcpy(out, m->left.data, m->left.len);
+    memcpy(out + m->left.len, m->right.data, m->right.len);
+}
+
+/* Merges make tokens in the order of their ids, in nearly every vocabulary: the next one is tried
+ * before a look-up. */
+static bool makes_token(const token_list *tokens, const merge *m, uint32_t id)
+{
+    gufo_str token;
+
+    if (id >= tokens->count)
+        return false;
+    token = tokens->texts[id];
+    return token.len == m->left.len + m->right.len &&
+           memcmp(token.data, m->left.data, m->left.len) == 0 &&
+           memcmp(token.data + m->left.len, m->right.data, m->right.len) == 0;
+}
+
+/* Whether what a merge makes is a token. */
+static gufo_status check_joined(merge_survey *s, const merge *m, bool *found, gufo_error *error)
+{
+    const token_list *tokens = s->tokens;
+    char room[JOIN_SIZE], *text = room;
+    size_t len = m->left.len + m->right.len;
+    uint32_t id = s->guess;
+
+    *found = makes_token(tokens, m, id);
+    if (!*found && len <= tokens->longest) {
+        if (len > sizeof room)
+            text = mem_alloc(tokens->allocator, len);
+        if (text == NULL)
+            return fail_memory(error);
+        join(text, m);
+        tokens_find(tokens, &(gufo_str){text, len}, 1, &id);
+        if (text != room)
+            mem_free(tokens->allocator, text);
+        *found = id != TOKEN_NONE;
+    }
+    if (*found)
+        s->guess = id + 1;
+    return GUFO_OK;
+}
+
+static gufo_status look_up_waiting(merge_survey *s, gufo_error *error)
+{
+    gufo_str lefts[TOKENS_AT_ONCE], rights[TOKENS_AT_ONCE];
+    uint32_t left[TOKENS_AT_ONCE], right[TOKENS_AT_ONCE];
+
+    for (size_t i = 0; i < s->count; i++) {
+        lefts[i] = s->waiting[i].left;
+        rights[i] = s->waiting[i].right;
+    }
+    tokens_find(s->tokens, lefts, s->count, left);
+    tokens_find(s->tokens, rights, s->count, right);
+    for (size_t i = 0; i < s->count; i++) {
+        bool found;
+        gufo_status status = check_joined(s, &s->waiting[i], &found, error);
+
+        if (status != GUFO_OK)
+            return status;
+        if ((left[i] == TOKEN_NONE || right[i] == TOKEN_NONE || !found) && s->unknown++ == 0)
+            s->first_unknown = s->waiting[i].text;
+    }
+    s->count = 0;
+    return GUFO_OK;
+}
+
+/* "LEFT RIGHT": the blank is the first one behind the first character, which may be one. */
+static gufo_status survey_merge(merge_survey *s, gufo_str text, gufo_error *error)
+{
+    const char *blank = text.len > 1 ? memchr(text.data + 1, ' ', text.len - 1) : NULL;
+    size_t left = blank != NULL ? (size_t)(blank - text.data) : 0;
+
+    if (blank == NULL || left + 1 == text.len) {
+        if (s->malformed++ == 0)
+            s->first_malformed = text;
+        return GUFO_OK;
+    }
+    s->waiting[s->count++] =
+        (merge){.text = text, .left = {text.data, left}, .right = {blank + 1, text.len - left - 1}};
+    return s->count == TOKENS_AT_ONCE ? look_up_waiting(s, error) : GUFO_OK;
+}
+
+static void report_merges(checker *c, const gufo_entry *entry, const merge_survey *s)
+{
+    if (s->malformed > 0)
+        schema_report(c, SCHEMA_MERGE_PARTS, place_of_text(entry, s->first_malformed),
+                      "merge %s is not two parts with a blank between them%s",
+                      QUOTED(s->first_malformed), schema_and_more(c, s->malformed));
+    if (s->unknown > 0)
+        schema_report(c, SCHEMA_MERGE_TOKENS, place_of_text(entry, s->first_unknown),
+                      "a part of merge %s, or what the parts make together, is not a token%s",
+                      QUOTED(s->first_unknown), schema_and_more(c, s->unknown));
+}
+
+static void check_merges(checker *c, const gufo_entry *entry, const token_list *tokens)
+{
+    merge_survey s = {.tokens = tokens};
+    gufo_array_iter iter = gufo_array_start(&entry->value.as.array);
+    gufo_value element;
+
+    while (c->status == GUFO_OK && gufo_array_next(&iter, &element))
+        c->status = survey_merge(&s, element.as.str, c->error);
+    if (c->status == GUFO_OK)
+        c->status = look_up_waiting(&s, c->error);
+    if (c->status == GUFO_OK)
+        report_merges(c, entry, &s);
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+void schema_check_tokens(checker *c, const vocabulary *v)
+{
+    const gufo_entry *entry = &v->lists[LIST_TOKENS];
+    token_list tokens = {0};
+
+    if (v->usable[LIST_TOKENS])
+        c->status = tokens_load(&tokens, &entry->value.as.array, c->allocator, c->error);
+    if (c->status == GUFO_E_RANGE)
+        c->status = GUFO_OK; /* another check reports its length */
+    if (c->status != GUFO_OK)
+        return;
+    check_repeated(c, entry, &tokens);
+    check_empty(c, entry, &tokens);
+    if (v->usable[LIST_TOKEN_TYPE])
+        check_types(c, v, &tokens);
+    if (v->usable[LIST_MERGES] && tokens.count > 0)
+        check_merges(c, &v->lists[LIST_MERGES], &tokens);
+    tokens_free(&tokens);
+}

@@ -1,0 +1,209 @@
+/* The size label of a model, counted from its tensors as the converters of the field do it:
+ *
+ *     8x7B     of a mixture of experts: the number of experts, and the parameters that are shared
+ *              plus those of one expert
+ *     3.8B     of any other model: all parameters
+ *
+ * The experts of a layer are one tensor ("blk.0.ffn_up_exps.weight", the last dimension counts
+ * them), or in old files a tensor each ("blk.0.ffn_up.7.weight").  Of an adapter (LoRA) the
+ * parameters are those of the matrices that it changes: A has their columns, B their rows. */
+#include "schema/name/suggest.h"
+
+#include "base/checked.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct census {
+    uint64_t shared;   /* parameters of no expert */
+    uint64_t expert;   /* of one expert, in tensors that hold all of them */
+    uint64_t separate; /* of all experts, in tensors that hold one each */
+    uint64_t experts;
+    bool overflow;
+} census;
+
+static void add(census *c, uint64_t *sum, uint64_t count)
+{
+    c->overflow = c->overflow || !checked_add(*sum, count, sum);
+}
+
+/* ---- adapters ------------------------------------------------------------------------------- */
+
+#define LORA_A ".lora_a"
+#define LORA_B ".lora_b"
+
+/* The parameters of the matrix that A and B together change; 0 where there is no A. */
+static uint64_t changed_parameters(census *c, const gufo_model *model, const gufo_tensor *b)
+{
+    char name[GUFO_MAX_NAME + 1];
+    gufo_tensor a;
+    uint64_t count;
+
+    if (b->name.len > GUFO_MAX_NAME || b->dims[0] == 0)
+        return 0;
+    memcpy(name, b->name.data, b->name.len);
+    name[b->name.len] = '\0';
+    name[b->name.len - 1] = 'a';
+    if (!gufo_tensor_find(model, name, &a))
+        return 0;
+    if (checked_mul(b->elements / b->dims[0], a.dims[0], &count))
+        return count;
+    c->overflow = true;
+    return 0;
+}
+
+/* ---- experts -------------------------------------------------------------------------------- */
+
+/* The number of the expert in "blk.0.ffn_up.7.weight". */
+static bool expert_number(gufo_str name, uint64_t *number)
+{
+    static const char *const kinds[] = {".ffn_gate.", ".ffn_up.", ".ffn_down."};
+    enum { MOST_DIGITS = 6 };
+    size_t at, digits;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (!name_find(name, kinds[i], &at))
+            continue;
+        at += strlen(kinds[i]);
+        digits = (size_t)smaller(str_digits(name, at), MOST_DIGITS);
+        return at + digits < name.len && name.data[at + digits] == '.' &&
+               str_number((gufo_str){name.data + at, digits}, number);
+    }
+    return false;
+}
+
+static void count_tensor(census *c, const gufo_model *model, const gufo_tensor *tensor)
+{
+    uint64_t elements = tensor->elements, number;
+    size_t at;
+
+    if (str_ends(tensor->name, LORA_A))
+        return;
+    if (str_ends(tensor->name, LORA_B))
+        elements = changed_parameters(c, model, tensor);
+    if (name_find(tensor->name, "_exps.", &at) && tensor->n_dims > 1 &&
+        tensor->dims[tensor->n_dims - 1] > 0) {
+        c->experts = larger(c->experts, tensor->dims[tensor->n_dims - 1]);
+        add(c, &c->expert, elements / tensor->dims[tensor->n_dims - 1]);
+    } else if (expert_number(tensor->name, &number)) {
+        c->experts = larger(c->experts, number + 1);
+        add(c, &c->separate, elements);
+    } else {
+        add(c, &c->shared, elements);
+    }
+}
+
+void name_count_size(const gufo_model *model, name_text *out)
+{
+    census c = {0};
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
+        count_tensor(&c, model, &tensor);
+    if (c.experts > 0)
+        add(&c, &c.shared, c.separate / c.experts);
+    add(&c, &c.shared, c.expert);
+    *out = (name_text){0};
+    if (!c.overflow && c.shared > 0)
+        name_write_size(c.experts, c.shared, out);
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* Each is a thousand times the one before. */
+static const char units[] = "KMBTQ";
+
+static uint64_t parameters_of(size_t unit)
+{
+    uint64_t parameters = 1000;
+
+    for (; unit > 0; unit--)
+        parameters *= 1000;
+    return parameters;
+}
+
+/* The parameters of a unit; 0 if there is none with this letter. */
+static uint64_t unit_of(char letter)
+{
+    for (size_t i = 0; units[i] != '\0'; i++)
+        if (to_lower(letter) == to_lower(units[i]))
+            return parameters_of(i);
+    return 0;
+}
+
+/* What a size label says: "8x7.2B".  False if 64 bits do not hold it. */
+static bool read_size(gufo_str label, uint64_t *experts, uint64_t *parameters)
+{
+    uint64_t number = 0, scale = 1;
+    bool fraction = false;
+
+    *experts = 0;
+    for (size_t i = 0; i + 1 < label.len; i++) {
+        char c = label.data[i];
+
+        if (c == 'x') {
+            *experts = number;
+            number = 0;
+        } else if (c == '.') {
+            fraction = true;
+        } else if (!checked_mul(number, 10, &number) ||
+                   !checked_add(number, (uint64_t)(c - '0'), &number) ||
+                   (fraction && !checked_mul(scale, 10, &scale))) {
+            return false;
+        }
+    }
+    return checked_mul(number, unit_of(label.data[label.len - 1]) / scale, parameters);
+}
+
+bool name_sizes_agree(gufo_str a, gufo_str b)
+{
+    uint64_t a_experts, b_experts, a_parameters, b_parameters;
+
+    if (!name_is_size(a) || !name_is_size(b) || !read_size(a, &a_experts, &a_parameters) ||
+        !read_size(b, &b_experts, &b_parameters))
+        return false;
+    uint64_t less = smaller(a_parameters, b_parameters);
+    uint64_t more = larger(a_parameters, b_parameters);
+
+    return a_experts == b_experts && more - less < more / 10;
+}
+
+/* The parameters in `step`s, rounded to the nearest. */
+static uint64_t rounded(uint64_t parameters, uint64_t step)
+{
+    return parameters / step + (parameters % step >= step - step / 2 ? 1 : 0);
+}
+
+/* The precision of a number of parameters: two digits, or all before the point. */
+static uint64_t fraction_of(uint64_t parameters, uint64_t unit)
+{
+    uint64_t fraction = 1;
+
+    for (uint64_t least = parameters; least < 10 * unit && fraction < 1000; least *= 10)
+        fraction *= 10;
+    return fraction;
+}
+
+void name_write_size(uint64_t experts, uint64_t parameters, name_text *out)
+{
+    char mixture[24] = "", point[24] = "";
+    size_t i = 0;
+
+    /* 999.6M is 1000M, that is 1B. */
+    while (units[i + 1] != '\0' && rounded(parameters, parameters_of(i)) >= 1000)
+        i++;
+    uint64_t fraction = fraction_of(parameters, parameters_of(i));
+    uint64_t number = rounded(parameters, parameters_of(i) / fraction);
+
+    for (; fraction > 1 && number % 10 == 0; fraction /= 10)
+        number /= 10;
+    if (fraction > 1) {
+        snprintf(point, sizeof point, "%" PRIu64, fraction + number % fraction);
+        point[0] = '.'; /* instead of the 1 that keeps the zeros behind it */
+    }
+    if (experts > 0)
+        snprintf(mixture, sizeof mixture, "%" PRIu64 "x", experts);
+    out->len = (size_t)snprintf(out->data, sizeof out->data, "%s%" PRIu64 "%s%c", mixture,
+                                number / fraction, point, units[i]);
+}

@@ -1,0 +1,62 @@
+/* Names for people, such as general.name, as parts of a file name.
+ *
+ *     Mistral-Nemo 12B Instruct v0.2     base name Mistral-Nemo, size 12B, fine tune Instruct,
+ *                                        version v0.2
+ *     Llama 3.1                          base name Llama-3-1
+ *     SQLCoder 4bit                      base name SQLCoder-4-bit: a component that begins with a
+ *                                        digit cannot have letters
+ *
+ * Everything but letters, digits and '.' divides words. */
+#include "schema/name/suggest.h"
+
+#include <string.h>
+
+static bool is_word(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '.';
+}
+
+static bool divides(char c)
+{
+    return !is_word(c);
+}
+
+/* A size label, and no "4k", which is a length of context. */
+static bool is_weight_class(gufo_str word)
+{
+    return name_is_size(word) && strchr("MBTQmbtq", word.data[word.len - 1]) != NULL;
+}
+
+/* Cuts the next word off the front: empty at the end. */
+static gufo_str next_word(gufo_str *text)
+{
+    size_t from = str_span(*text, 0, divides), to = from + str_span(*text, from, is_word);
+    gufo_str word = name_slice(*text, from, to);
+
+    *text = name_slice(*text, to, text->len);
+    return word;
+}
+
+/* `last`: no word follows, so that a version belongs to the whole even where no size is. */
+static void read_word(name_title *title, gufo_str word, bool last)
+{
+    bool sized = title->size.len > 0, versioned = sized || (last && title->base.len > 0);
+
+    if (!sized && title->base.len > 0 && word.len <= NAME_PART_MAX && is_weight_class(word))
+        name_set(&title->size, word);
+    else if (versioned && word.len <= NAME_PART_MAX && name_is_version(word))
+        name_set(&title->version, word);
+    else
+        name_add(sized ? &title->fine_tune : &title->base, word, !sized);
+}
+
+void name_read_title(gufo_str text, name_title *out)
+{
+    gufo_str word = next_word(&text), next;
+
+    *out = (name_title){0};
+    for (; word.len > 0; word = next) {
+        next = next_word(&text);
+        read_word(out, word, next.len == 0);
+    }
+}

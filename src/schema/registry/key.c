@@ -1,0 +1,208 @@
+/* The table of keys (registry/keys.tsv): which row a key of a file belongs to, which values it
+ * takes, and what it is called today (registry/key_aliases.tsv). */
+#include "schema/registry/key.h"
+
+#include "format/value/value.h"
+#include "base/text.h"
+#include "schema/registry/tables.h"
+#include "schema/registry/pattern.h"
+
+#include <string.h>
+
+static const gufo_key_info keys[] = {
+#define ROW(key, type, unit, fallback, since, status, group, summary) \
+    {key, type, unit, fallback, since, status, group, summary},
+#include "registry/keys.inc"
+#undef ROW
+};
+
+typedef struct key_alias {
+    const char *old;
+    const char *today;
+    const char *fix; /* "fix" where renaming is right for every reader in use, "" where not */
+} key_alias;
+
+static const key_alias aliases[] = {
+#define ROW(old, today, fix) {old, today, fix},
+#include "registry/key_aliases.inc"
+#undef ROW
+};
+
+TABLE(keys, gufo_key_info, schema_key_count, gufo_key_at)
+
+/* ---- which row a key belongs to ------------------------------------------------------------- */
+
+/* The row with "{arch}" for the architecture that the key begins with. */
+static const gufo_key_info *find_of_architecture(gufo_str key, gufo_str architecture)
+{
+    template_name name = {.count = 0};
+    const char *dot = memchr(key.data, '.', key.len);
+    size_t prefix = dot != NULL ? (size_t)(dot - key.data) : key.len;
+
+    /* The name of an architecture may have dots itself. */
+    if (architecture.len > 0)
+        prefix = architecture.len;
+    if (prefix == 0 || prefix >= key.len || key.data[prefix] != '.')
+        return NULL;
+    if (architecture.len > 0 && memcmp(key.data, architecture.data, prefix) != 0)
+        return NULL;
+    template_append(&name, gufo_str_of("{arch}"));
+    template_append(&name, (gufo_str){key.data + prefix, key.len - prefix});
+    return template_find(ROWS(keys), &name);
+}
+
+/* The row with "{id}" for a number. */
+static const gufo_key_info *find_numbered(gufo_str key)
+{
+    static const char *const placeholders[2] = {"{id}", NULL};
+    template_number number;
+    template_name name = template_numbers(key, placeholders, &number);
+
+    return number.found ? template_find(ROWS(keys), &name) : NULL;
+}
+
+/* The row with "{name}" for the last segment. */
+static const gufo_key_info *find_named(gufo_str key)
+{
+    template_name name = {.count = 0};
+    size_t start = key.len;
+
+    while (start > 0 && key.data[start - 1] != '.')
+        start--;
+    if (start == key.len)
+        return NULL;
+    template_append(&name, (gufo_str){key.data, start});
+    template_append(&name, gufo_str_of("{name}"));
+    return template_find(ROWS(keys), &name);
+}
+
+const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
+{
+    const gufo_key_info *info;
+
+    if (key.len == 0 || memchr(key.data, '{', key.len) != NULL)
+        return NULL;
+    info = template_find_text(ROWS(keys), key);
+    if (info == NULL)
+        info = find_of_architecture(key, architecture);
+    if (info == NULL)
+        info = find_numbered(key);
+    if (info == NULL)
+        info = find_named(key);
+    return info;
+}
+
+const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe)
+{
+    const key_alias *alias = template_find_text(ROWS(aliases), gufo_str_of(info->key));
+
+    if (safe != NULL)
+        *safe = alias != NULL && alias->fix[0] != '\0';
+    return alias != NULL ? template_find_text(ROWS(keys), gufo_str_of(alias->today)) : NULL;
+}
+
+const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from)
+{
+    const gufo_key_info *old = NULL;
+
+    while (old == NULL && *from < ROW_COUNT(aliases)) {
+        const key_alias *alias = &aliases[(*from)++];
+
+        if (strcmp(alias->today, info->key) == 0)
+            old = template_find_text(ROWS(keys), gufo_str_of(alias->old));
+    }
+    return old;
+}
+
+bool key_in_file(const gufo_key_info *info, gufo_str architecture, char out[KEY_SIZE])
+{
+    static const char placeholder[] = "{arch}";
+    bool own = strncmp(info->key, placeholder, strlen(placeholder)) == 0;
+    const char *rest = info->key + (own ? strlen(placeholder) : 0);
+    size_t prefix = own ? architecture.len : 0;
+
+    if (strchr(rest, '{') != NULL || (own && prefix == 0) || prefix >= KEY_SIZE ||
+        strlen(rest) >= KEY_SIZE - prefix)
+        return false;
+    if (prefix > 0)
+        memcpy(out, architecture.data, prefix);
+    memcpy(out + prefix, rest, strlen(rest) + 1);
+    return true;
+}
+
+/* ---- which values it takes ------------------------------------------------------------------ */
+
+bool key_is_integer(gufo_value_type type)
+{
+    const value_form *form = value_form_of(type);
+
+    return form != NULL && (form->kind == KIND_UNSIGNED || form->kind == KIND_SIGNED);
+}
+
+static bool is_float(gufo_value_type type)
+{
+    return type == GUFO_VALUE_FLOAT32 || type == GUFO_VALUE_FLOAT64;
+}
+
+/* Whether both are integers, both floats, or the same. */
+static bool same_kind(gufo_value_type a, gufo_value_type b)
+{
+    return a == b || (key_is_integer(a) && key_is_integer(b)) || (is_float(a) && is_float(b));
+}
+
+/* Takes "array[" off the front and "]" off the back of a type. */
+static bool strip_array(gufo_str *type)
+{
+    static const char front[] = "array[";
+
+    if (!str_begins(*type, front) || !str_ends(*type, "]"))
+        return false;
+    *type = (gufo_str){type->data + strlen(front), type->len - strlen(front) - 1};
+    return true;
+}
+
+static bool type_named(gufo_str name, gufo_value_type *out)
+{
+    for (int i = 0; i < GUFO_VALUE_TYPE_COUNT; i++)
+        if (gufo_str_equal(name, gufo_str_of(gufo_value_type_name((gufo_value_type)i)))) {
+            *out = (gufo_value_type)i;
+            return true;
+        }
+    return false;
+}
+
+/* Elements are judged by their type only: an array may have millions of them. */
+static bool accepts_array(gufo_str elements, const gufo_array *array)
+{
+    gufo_value_type type;
+
+    if (array->count == 0)
+        return true;
+    if (strip_array(&elements))
+        return array->type == GUFO_VALUE_ARRAY;
+    return type_named(elements, &type) && same_kind(type, array->type);
+}
+
+static bool accepts(gufo_str type, const gufo_value *value)
+{
+    gufo_value_type declared;
+    uint64_t number;
+
+    if (strip_array(&type))
+        return value->type == GUFO_VALUE_ARRAY && accepts_array(type, &value->as.array);
+    if (!type_named(type, &declared) || !same_kind(declared, value->type))
+        return false;
+    /* What counts is not negative. */
+    return value_form_of(declared)->kind != KIND_UNSIGNED ||
+           gufo_value_u64(value, &number, NULL) == GUFO_OK;
+}
+
+bool gufo_key_accepts(const gufo_key_info *info, const gufo_value *value)
+{
+    const char *types = info->type;
+
+    while (*types != '\0')
+        if (accepts(str_piece(&types, '|'), value))
+            return true;
+    return false;
+}

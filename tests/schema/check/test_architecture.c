@@ -1,0 +1,501 @@
+/* Rules about the keys of an architecture: each has a file that breaks it, and nothing else. */
+#include "../models.h"
+
+#include "../../support/shared.h"
+
+#include <math.h>
+
+/* ---- one fault each ------------------------------------------------------------------------- */
+
+static void no_context(model *m)
+{
+    model_drop_key(m, "llama.context_length");
+}
+
+static void no_rope_dimensions(model *m)
+{
+    model_drop_key(m, "llama.rope.dimension_count");
+}
+
+static void no_heads(model *m)
+{
+    model_u32(m, "llama.attention.head_count", 0);
+    model_drop_key(m, "llama.attention.head_count_kv");
+}
+
+static void zero_context(model *m)
+{
+    model_u64(m, "llama.context_length", 0);
+}
+
+static void short_list(model *m)
+{
+    model_list(m, "llama.attention.head_count_kv", 1, (uint32_t[]){TINY_GROUPS});
+}
+
+static void long_list(model *m)
+{
+    model_list(m, "llama.feed_forward_length", 3,
+               (uint32_t[]){TINY_FEED_FORWARD, TINY_FEED_FORWARD, TINY_FEED_FORWARD});
+}
+
+static model without_tensors(void)
+{
+    model m = tiny_llama();
+
+    m.tensor_count = 0;
+    return m;
+}
+
+static void heads_of_embedding(model *m)
+{
+    model_u32(m, "llama.attention.head_count", 6);
+}
+
+static void groups_of_heads(model *m)
+{
+    model_u32(m, "llama.attention.head_count_kv", 3);
+}
+
+static void groups_of_one_block(model *m)
+{
+    model_list(m, "llama.attention.head_count_kv", 2, (uint32_t[]){2, 3});
+}
+
+static model whisper(void)
+{
+    model m = model_new("whisper");
+
+    model_u32(&m, "whisper.encoder.embedding_length", 64);
+    model_u32(&m, "whisper.encoder.attention.head_count", 4);
+    return m;
+}
+
+static void heads_of_encoder(model *m)
+{
+    model_u32(m, "whisper.encoder.attention.head_count", 3);
+}
+
+static void no_heads_of_encoder(model *m)
+{
+    model_u32(m, "whisper.encoder.attention.head_count", 0);
+}
+
+static void too_many_experts_used(model *m)
+{
+    model_u32(m, "llama.expert_count", 8);
+    model_u32(m, "llama.expert_used_count", 9);
+}
+
+static void no_experts_used(model *m)
+{
+    model_u32(m, "llama.expert_count", 8);
+    model_u32(m, "llama.expert_used_count", 0);
+}
+
+static void odd_rotation(model *m)
+{
+    model_u32(m, "llama.rope.dimension_count", 15);
+}
+
+static void rotation_past_head(model *m)
+{
+    model_u32(m, "llama.rope.dimension_count", 18);
+}
+
+static void rope_base_zero(model *m)
+{
+    model_f32(m, "llama.rope.freq_base", 0);
+}
+
+static void scaling_unknown(model *m)
+{
+    model_text(m, "llama.rope.scaling.type", "quadratic");
+}
+
+static void factor_not_a_number(model *m)
+{
+    model_f32(m, "llama.rope.scaling.factor", (double)NAN);
+}
+
+static void epsilon_infinite(model *m)
+{
+    model_f32(m, "llama.attention.layer_norm_rms_epsilon", (double)INFINITY);
+}
+
+static void epsilon_zero(model *m)
+{
+    model_f32(m, "llama.attention.layer_norm_rms_epsilon", 0);
+}
+
+static void epsilon_large(model *m)
+{
+    model_f32(m, "llama.attention.layer_norm_rms_epsilon", 0.5);
+}
+
+static model rwkv(void)
+{
+    model m = model_new("rwkv");
+
+    model_u32(&m, "rwkv.architecture_version", 4);
+    return m;
+}
+
+static void experts_uncounted(model *m)
+{
+    model_u32(m, "llama.expert_used_count", 2);
+}
+
+static void rwkv_version(model *m)
+{
+    model_u32(m, "rwkv.architecture_version", 5);
+}
+
+static const rule_row rows[] = {
+    {"M201", "no context", tiny_llama, no_context, "llama.context_length", 0},
+    {"M202", "no rotation", tiny_llama, no_rope_dimensions, "llama.rope.dimension_count", 0},
+    {"M203", "no heads", without_tensors, no_heads, "llama.attention.head_count", 0},
+    {"M203", "zero context", tiny_llama, zero_context, "llama.context_length", 0},
+    {"M203", "no heads of a part", whisper, no_heads_of_encoder, NULL, 0},
+    {"M204", "short list", without_tensors, short_list, "llama.attention.head_count_kv", 0},
+    {"M204", "long list", tiny_llama, long_list, "llama.feed_forward_length", 0},
+    {"M205", "groups", without_tensors, groups_of_heads, "llama.attention.head_count_kv", 0},
+    {"M205", "groups of a block", without_tensors, groups_of_one_block, NULL, 0},
+    {"M206", "experts", without_tensors, too_many_experts_used, "llama.expert_used_count", 0},
+    {"M206", "no experts", without_tensors, no_experts_used, "llama.expert_used_count", 0},
+    {"M207", "odd", tiny_llama, odd_rotation, "llama.rope.dimension_count", 0},
+    {"M207", "past the head", tiny_llama, rotation_past_head, "llama.rope.dimension_count", 0},
+    {"M208", "zero base", tiny_llama, rope_base_zero, "llama.rope.freq_base", 0},
+    {"M209", "scaling", tiny_llama, scaling_unknown, "llama.rope.scaling.type", 0},
+    {"M210", "NaN", tiny_llama, factor_not_a_number, "llama.rope.scaling.factor", 0},
+    {"M210", "infinite", tiny_llama, epsilon_infinite, NULL, 0},
+    {"M211", "zero", tiny_llama, epsilon_zero, NULL, 0},
+    {"M211", "large", tiny_llama, epsilon_large, NULL, 0},
+    {"M212", "version", rwkv, rwkv_version, "rwkv.architecture_version", 0},
+};
+
+static void test_rules(void **state)
+{
+    (void)state;
+    check_rule_rows(rows, COUNT_OF(rows), "M2");
+}
+
+/* ---- what is not a fault -------------------------------------------------------------------- */
+
+static void key_length_of_its_own(model *m)
+{
+    model_u32(m, "llama.attention.head_count", 6);
+    model_u32(m, "llama.attention.key_length", 20);
+}
+
+/* Blocks without attention have no heads. */
+static void hybrid(model *m)
+{
+    model_list(m, "llama.attention.head_count", 2, (uint32_t[]){4, 0});
+    model_list(m, "llama.attention.head_count_kv", 2, (uint32_t[]){2, 0});
+}
+
+static void counts_of_64_bits(model *m)
+{
+    model_u64(m, "llama.block_count", TINY_BLOCKS);
+    model_u64(m, "llama.embedding_length", TINY_EMBEDDING);
+}
+
+static void predicting_blocks_counted(model *m)
+{
+    model_u32(m, "llama.block_count", 3);
+    model_u32(m, "llama.nextn_predict_layers", 1);
+    hybrid(m);
+}
+
+static void predicting_blocks_not_counted(model *m)
+{
+    model_u32(m, "llama.nextn_predict_layers", 1);
+    model_list(m, "llama.attention.head_count_kv", 3, (uint32_t[]){2, 2, 2});
+}
+
+static void dense_with_experts_key(model *m)
+{
+    model_u32(m, "llama.expert_count", 0);
+    model_u32(m, "llama.expert_used_count", 0);
+}
+
+static void wrong_types(model *m)
+{
+    model_text(m, "llama.attention.head_count", "four");
+    model_text(m, "llama.block_count", "");
+    model_text(m, "llama.rope.dimension_count", "16");
+    model_bool(m, "llama.attention.layer_norm_rms_epsilon", true);
+    model_u32(m, "llama.rope.scaling.type", 1);
+}
+
+/* A model without tensors, which are in other shards: no vocabulary. */
+static const gufo_check_options shard_alone = {.level = GUFO_LEVEL_MODEL, .single = true};
+
+static void test_no_faults(void **state)
+{
+    static const struct {
+        const char *label;
+        void (*change)(model *m);
+    } cases[] = {
+        {"length of keys", key_length_of_its_own},
+        {"hybrid", hybrid},
+        {"64 bits", counts_of_64_bits},
+        {"predicting blocks, counted", predicting_blocks_counted},
+        {"predicting blocks, not counted", predicting_blocks_not_counted},
+        {"no experts", dense_with_experts_key},
+        {"wrong types are another rule's", wrong_types},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        model m = without_tensors();
+        findings found;
+
+        cases[i].change(&m);
+        found = model_check(&m, &shard_alone);
+        check_u64(found.count, 0, "%s", cases[i].label);
+        findings_free(&found);
+        model_free(&m);
+    }
+}
+
+/* The value of a missing key counts in models only. */
+static void test_absent_keys(void **state)
+{
+    static const struct {
+        model (*make)(void);
+        void (*change)(model *m);
+        const char *rule;
+    } cases[] = {
+        {without_tensors, heads_of_embedding, "head-count"},
+        {whisper, heads_of_encoder, "head-count"},
+        {without_tensors, rotation_past_head, "rope-dimensions"},
+        {without_tensors, experts_uncounted, "expert-count"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        model m = cases[i].make();
+        findings found;
+
+        cases[i].change(&m);
+        check_clean(&m, cases[i].rule);
+        found = model_check(&m, &shard_alone);
+        check_u64(findings_of(&found, cases[i].rule), 1, "%s", cases[i].rule);
+        findings_free(&found);
+        model_free(&m);
+    }
+}
+
+/* The specification says alibi_bias_max and clip_kqv where files have max_alibi_bias and
+ * clamp_kqv. */
+static void test_other_names(void **state)
+{
+    static const struct {
+        const char *key;
+        const char *missing; /* of the other one */
+    } cases[] = {
+        {"mpt.attention.alibi_bias_max", "mpt.attention.clip_kqv"},
+        {"mpt.attention.max_alibi_bias", "mpt.attention.clip_kqv"},
+        {"mpt.attention.clip_kqv", "mpt.attention.alibi_bias_max"},
+        {"mpt.attention.clamp_kqv", "mpt.attention.alibi_bias_max"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        model m = model_new("mpt");
+        findings found;
+
+        model_f32(&m, cases[i].key, 8);
+        model_add(&m, "x", 1, 4, 1);
+        found = model_check(&m, &model_level);
+        check_u64(findings_of(&found, "key-expected"), 1, "%s", cases[i].key);
+        check_str(((gufo_str){findings_get(&found, "key-expected", 0)->subject,
+                              findings_get(&found, "key-expected", 0)->subject_len}),
+                  cases[i].missing, "%s", cases[i].key);
+        findings_free(&found);
+        model_free(&m);
+    }
+}
+
+static void keep_hint(void *context, const gufo_finding *finding)
+{
+    if (strcmp(finding->rule->name, "key-expected") == 0)
+        snprintf(context, 128, "%s", finding->hint);
+}
+
+/* Who follows the hint gets no other finding for it. */
+static void test_hint_of_today(void **state)
+{
+    model m = model_new("mpt");
+    char hint[128] = "";
+
+    (void)state;
+    model_f32(&m, "mpt.attention.max_alibi_bias", 8);
+    model_add(&m, "x", 1, 4, 1);
+    model_check_with(&m, &model_level, keep_hint, hint);
+    check_str(gufo_str_of(hint), "use 'gufo edit FILE --set=mpt.attention.clamp_kqv=float32:VALUE'",
+              "clip_kqv");
+    model_free(&m);
+}
+
+/* ---- fixing --------------------------------------------------------------------------------- */
+
+typedef struct kept_fix {
+    gufo_fix_kind kind;
+    char key[128];
+    uint64_t count;
+} kept_fix;
+
+static void keep_fix(void *context, const gufo_finding *finding)
+{
+    kept_fix *kept = context;
+
+    if (strcmp(finding->rule->name, "per-layer-length") != 0)
+        return;
+    kept->kind = finding->fix.kind;
+    kept->count = finding->fix.value.as.u;
+    snprintf(kept->key, sizeof kept->key, "%.*s", (int)finding->fix.key.len, finding->fix.key.data);
+}
+
+/* A list that is too long keeps an element for each block; for one that is too short there is
+ * nothing to do. */
+static void test_fix(void **state)
+{
+    model m = without_tensors();
+    kept_fix kept = {GUFO_FIX_NONE, "", 0};
+
+    (void)state;
+    long_list(&m);
+    model_check_with(&m, &model_level, keep_fix, &kept);
+    check_u64(kept.kind, GUFO_FIX_SHORTEN, "long");
+    check_str(gufo_str_of(kept.key), "llama.feed_forward_length", "long");
+    check_u64(kept.count, TINY_BLOCKS, "long");
+    model_u32(&m, "llama.feed_forward_length", TINY_FEED_FORWARD);
+    short_list(&m);
+    model_check_with(&m, &model_level, keep_fix, &kept);
+    check_u64(kept.kind, GUFO_FIX_NONE, "short");
+    model_free(&m);
+}
+
+/* ---- kinds of files ------------------------------------------------------------------------- */
+
+/* Models without attention say that they have no heads. */
+static void test_recurrent(void **state)
+{
+    model m = model_new("mamba");
+
+    (void)state;
+    model_u32(&m, "mamba.attention.head_count", 0);
+    model_u32(&m, "mamba.feed_forward_length", 0);
+    model_u32(&m, "mamba.embedding_length", 64);
+    check_clean(&m, "mamba");
+    model_free(&m);
+}
+
+static void test_vocabulary_only(void **state)
+{
+    static const char *const architectures[] = {"llama", "mpt", "mamba", "whisper", "unheard-of"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(architectures); i++) {
+        model m = model_new(architectures[i]);
+
+        check_clean(&m, architectures[i]);
+        model_free(&m);
+    }
+}
+
+static void test_levels(void **state)
+{
+    static const gufo_level lower[] = {GUFO_LEVEL_STRUCTURE, GUFO_LEVEL_STANDARD};
+    model m = tiny_llama();
+
+    (void)state;
+    no_context(&m);
+    for (size_t i = 0; i < COUNT_OF(lower); i++) {
+        findings found = model_check(&m, &(gufo_check_options){.level = lower[i]});
+
+        check_u64(found.count, 0, "%s", gufo_level_name(lower[i]));
+        findings_free(&found);
+    }
+    model_free(&m);
+}
+
+/* Counts of any size cost nothing. */
+static void test_hostile_counts(void **state)
+{
+    static const uint64_t numbers[] = {1, UINT32_MAX, UINT64_C(1) << 63, UINT64_MAX};
+    static const char *const keys[] = {
+        "llama.block_count",          "llama.embedding_length",        "llama.attention.head_count",
+        "llama.rope.dimension_count", "llama.attention.head_count_kv", "llama.expert_used_count",
+        "llama.nextn_predict_layers", "llama.attention.key_length",    "llama.feed_forward_length"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        for (size_t j = 0; j < COUNT_OF(numbers); j++) {
+            model m = tiny_llama();
+            findings found;
+
+            model_u64(&m, keys[i], numbers[j]);
+            found = model_check(&m, &model_level);
+            check(found.count < 100, "%s", keys[i]);
+            findings_free(&found);
+            model_free(&m);
+        }
+}
+
+/* ---- real files ----------------------------------------------------------------------------- */
+
+static void check_vocabulary(const char *path)
+{
+    gufo_error error = no_error();
+    gufo_model *file = gufo_open(path, NULL, &error);
+    findings found;
+
+    check(file != NULL, "%s: %s", path, error.message);
+    findings_init(&found);
+    check_ok(gufo_check(file, &model_level, keep_model_finding, &found, &error), &error, "%s",
+             path);
+    if (found.count > 0)
+        findings_print(&found);
+    check_u64(found.count, 0, "%s", path);
+    findings_free(&found);
+    gufo_close(file);
+}
+
+static void test_real_vocabularies(void **state)
+{
+    static const char *const names[] = {"baichuan", "bert-bge", "deepseek-coder", "deepseek-llm",
+                                        "falcon",   "gpt-2",    "gpt-neox",       "llama-spm",
+                                        "mpt",      "phi-3",    "refact",         "starcoder"};
+    path_text where = need_shared("data/vocab");
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "ggml-vocab-%s.gguf", names[i]);
+        check_vocabulary(path_join(where.text, name).text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_no_faults),
+        cmocka_unit_test(test_absent_keys),
+        cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_hint_of_today),
+        cmocka_unit_test(test_recurrent),
+        cmocka_unit_test(test_fix),
+        cmocka_unit_test(test_vocabulary_only),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_hostile_counts),
+        cmocka_unit_test(test_real_vocabularies),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

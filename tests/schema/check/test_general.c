@@ -1,0 +1,292 @@
+/* Rules S2 and S3: values of general.*, and chat templates. */
+#include "../../support/schema.h"
+
+/* One text or number, as `add` of a row. */
+#define ADD_TEXT(name, key, text)          \
+    static void name(gufo_document *d)     \
+    {                                      \
+        put_text(d, "general." key, text); \
+    }
+
+#define ADD_NUMBER(name, key, number)         \
+    static void name(gufo_document *d)        \
+    {                                         \
+        put_u32(d, "general." key, (number)); \
+    }
+
+ADD_TEXT(license_unknown, "license", "my-own")
+ADD_TEXT(license_broken, "license", "MIT OR")
+ADD_TEXT(license_good, "license", "MIT OR Apache-2.0")
+ADD_TEXT(uuid_bad, "uuid", "1234")
+ADD_TEXT(uuid_good, "uuid", "ef001206-dadc-5f6d-a15f-3359e577d4e5")
+ADD_TEXT(source_uuid_bad, "source.uuid", "ef001206-dadc-5f6d-a15f-3359e577d4e")
+ADD_TEXT(doi_bad, "doi", "11.1000/1")
+ADD_TEXT(doi_good, "doi", "10.1000/182")
+ADD_TEXT(url_bad, "url", "no address")
+ADD_TEXT(url_good, "url", "https://example.org/model")
+ADD_TEXT(repo_bad, "source.repo_url", "example.org")
+ADD_TEXT(repo_good, "source.repo_url", "https://example.org/model")
+ADD_TEXT(link_bad, "license.link", "LICENSE")
+ADD_TEXT(link_good, "license.link", "http://example.org/LICENSE")
+ADD_TEXT(name_empty, "name", "")
+ADD_TEXT(name_good, "name", "Small")
+ADD_TEXT(size_bad, "size_label", "big")
+ADD_TEXT(size_good, "size_label", "8x7B")
+ADD_TEXT(size_active, "size_label", "30B-A3B")
+ADD_TEXT(size_hyphen, "size_label", "30B-")
+ADD_NUMBER(alignment_large, "alignment", 131072)
+ADD_NUMBER(alignment_page, "alignment", 65536)
+
+static void languages_bad(gufo_document *d)
+{
+    put_texts(d, "general.languages", 2, (const char *const[]){"en", "zq"});
+}
+
+static void languages_good(gufo_document *d)
+{
+    put_texts(d, "general.languages", 3, (const char *const[]){"en", "de", "gsw"});
+}
+
+/* ---- numbered groups ------------------------------------------------------------------------ */
+
+static void parents(gufo_document *d, uint32_t count)
+{
+    put_u32(d, "general.base_model.count", count);
+    put_text(d, "general.base_model.0.name", "Zero");
+    put_text(d, "general.base_model.1.author", "One");
+}
+
+static void parents_few(gufo_document *d)
+{
+    parents(d, 1);
+}
+
+static void parents_many(gufo_document *d)
+{
+    parents(d, 3);
+}
+
+static void parents_good(gufo_document *d)
+{
+    parents(d, 2);
+}
+
+static void parents_uncounted(gufo_document *d)
+{
+    put_text(d, "general.base_model.0.name", "Zero");
+}
+
+static void datasets_gap(gufo_document *d)
+{
+    put_u32(d, "general.dataset.count", 2);
+    put_text(d, "general.dataset.1.name", "One");
+}
+
+static void datasets_none(gufo_document *d)
+{
+    put_u32(d, "general.dataset.count", 0);
+}
+
+static void datasets_absurd(gufo_document *d)
+{
+    put_u32(d, "general.dataset.count", UINT32_MAX);
+}
+
+/* ---- weights -------------------------------------------------------------------------------- */
+
+/* A big embedding of one type, blocks of another. */
+static void weights(gufo_document *d, uint32_t embedding, uint32_t blocks, uint32_t some)
+{
+    put_tensor(d, "token_embd.weight", embedding, 256, 64);
+    put_tensor(d, "blk.0.attn_q.weight", blocks, 256, 16);
+    put_tensor(d, "blk.0.ffn_up.weight", blocks, 256, 8);
+    put_tensor(d, "blk.0.ffn_down.weight", some, 256, 10);
+    put_tensor(d, "blk.0.narrow.weight", GUFO_TYPE_F32, 100, 300);
+}
+
+static void version_1(gufo_document *d)
+{
+    put_u32(d, "general.quantization_version", 1);
+    weights(d, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0);
+}
+
+static void version_2(gufo_document *d)
+{
+    put_u32(d, "general.quantization_version", 2);
+    weights(d, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0);
+}
+
+static void typed(gufo_document *d, uint32_t file_type, uint32_t blocks, uint32_t some)
+{
+    put_u32(d, "general.file_type", file_type);
+    weights(d, GUFO_TYPE_F16, blocks, some);
+}
+
+static void type_999(gufo_document *d)
+{
+    typed(d, 999, GUFO_TYPE_Q4_K, GUFO_TYPE_Q6_K);
+}
+
+static void type_guessed(gufo_document *d)
+{
+    typed(d, 1024 + 15, GUFO_TYPE_Q4_K, GUFO_TYPE_Q6_K);
+}
+
+static void q5_0_of_q8_0(gufo_document *d)
+{
+    put_u32(d, "general.file_type", GUFO_FILE_TYPE_Q5_0);
+    put_tensor(d, "blk.0.attn_q.weight", GUFO_TYPE_Q8_0, 256, 16);
+    put_tensor(d, "blk.0.ffn_norm.weight", GUFO_TYPE_F32, 256, 1);
+}
+
+static void q4_0_of_mixture(gufo_document *d)
+{
+    typed(d, GUFO_FILE_TYPE_Q4_0, GUFO_TYPE_Q6_K, GUFO_TYPE_Q5_K);
+}
+
+/* As of a model with few tensors in a block: the type itself is not that of most weights. */
+static void q3_k_l_of_mixture(gufo_document *d)
+{
+    typed(d, GUFO_FILE_TYPE_Q3_K_L, GUFO_TYPE_Q5_K, GUFO_TYPE_Q3_K);
+}
+
+/* Without experts nothing is MXFP4. */
+static void mxfp4_without_experts(gufo_document *d)
+{
+    typed(d, GUFO_FILE_TYPE_MXFP4_MOE, GUFO_TYPE_Q8_0, GUFO_TYPE_Q8_0);
+}
+
+static void mxfp4_of_other_experts(gufo_document *d)
+{
+    uint64_t dims[] = {256, 16, 8};
+    gufo_error error = no_error();
+
+    mxfp4_without_experts(d);
+    check_ok(gufo_document_add_raw_tensor(d, gufo_str_of("blk.0.ffn_up_exps.weight"),
+                                          GUFO_TYPE_Q8_0, 3, dims, 256 / 32 * 34 * 16 * 8, &error),
+             &error, "experts");
+}
+
+static void q4_k_m_of_mixture(gufo_document *d)
+{
+    typed(d, GUFO_FILE_TYPE_Q4_K_M, GUFO_TYPE_Q4_K, GUFO_TYPE_Q6_K);
+}
+
+static void unknown_element_type(gufo_document *d)
+{
+    uint64_t dims[] = {256, 4};
+    gufo_error error = no_error();
+
+    put_u32(d, "general.file_type", GUFO_FILE_TYPE_F16);
+    check_ok(gufo_document_add_raw_tensor(d, gufo_str_of("new"), 4000000000U, 2, dims, 64, &error),
+             &error, "new");
+}
+
+static void file_type_alone(gufo_document *d)
+{
+    put_u32(d, "general.file_type", 999);
+}
+
+/* ---- templates ------------------------------------------------------------------------------ */
+
+static void template_class(gufo_document *d)
+{
+    put_text(d, "tokenizer.chat_template", "{{ messages.__class__ }}");
+}
+
+static void template_named(gufo_document *d)
+{
+    put_text(d, "tokenizer.chat_template.tools", "{{ messages.__class__ }}");
+}
+
+static void template_open(gufo_document *d)
+{
+    put_text(d, "tokenizer.chat_template", "{% if messages %}");
+}
+
+static void template_good(gufo_document *d)
+{
+    put_text(d, "tokenizer.chat_template",
+             "{% for message in messages %}{{ message['content'] }}{% endfor %}");
+}
+
+/* ---- the table ------------------------------------------------------------------------------ */
+
+#define S GUFO_LEVEL_STANDARD
+#define ROW_AT(text, name, bad_add, good_add, place)                                     \
+    {                                                                                    \
+        .label = text, .rule = name, .bad = {.add = bad_add}, .good = {.add = good_add}, \
+        .at = place, .level = S                                                          \
+    }
+#define ROW(text, name, bad_add, good_add) ROW_AT(text, name, bad_add, good_add, NULL)
+
+static const schema_row rows[] = {
+    ROW_AT("no license", "license", license_unknown, license_good, "my-own"),
+    ROW("half a license", "license", license_broken, license_good),
+    ROW_AT("language", "language", languages_bad, languages_good, "zq"),
+    ROW("uuid", "uuid", uuid_bad, uuid_good),
+    ROW("uuid of the source", "uuid", source_uuid_bad, uuid_good),
+    ROW("doi", "doi", doi_bad, doi_good),
+    ROW("url", "url", url_bad, url_good),
+    ROW("repository", "url", repo_bad, repo_good),
+    ROW("link", "url", link_bad, link_good),
+    ROW("empty", "text-empty", name_empty, name_good),
+    ROW("size", "size-label", size_bad, size_good),
+    ROW("size with a hyphen", "size-label", size_hyphen, size_active),
+    ROW("too few parents", "group-count", parents_few, parents_good),
+    ROW("too many parents", "group-count", parents_many, parents_good),
+    ROW("parents are not counted", "group-count", parents_uncounted, parents_good),
+    ROW("dataset missing", "group-count", datasets_gap, datasets_none),
+    ROW("absurd count", "group-count", datasets_absurd, datasets_none),
+    ROW("alignment", "alignment-large", alignment_large, alignment_page),
+    ROW("quantization version", "quantization-version", version_1, version_2),
+    ROW("file type of a mixture", "file-type-unknown", type_999, type_guessed),
+    ROW("file type without tensors", "file-type-unknown", type_999, file_type_alone),
+    ROW("file type of another mixture", "file-type", q4_0_of_mixture, q4_k_m_of_mixture),
+    ROW("file type of a part", "file-type", q4_0_of_mixture, q3_k_l_of_mixture),
+    {.label = "file type of experts",
+     .rule = "file-type",
+     .bad = {.add = mxfp4_of_other_experts},
+     .good = {.add = mxfp4_without_experts},
+     .subject = "general.file_type",
+     .fix = GUFO_FIX_SET,
+     .fix_value = "7",
+     .level = S},
+    ROW("weights of a type that is not known", "file-type", unknown_element_type,
+        q4_k_m_of_mixture),
+    {.label = "file type",
+     .rule = "file-type",
+     .bad = {.add = q5_0_of_q8_0},
+     .good = {.add = version_2},
+     .subject = "general.file_type",
+     .fix = GUFO_FIX_SET,
+     .fix_value = "7",
+     .level = S},
+    ROW_AT("class", "template-danger", template_class, template_good, "__class__"),
+    ROW("class in a named template", "template-danger", template_named, template_good),
+    ROW("open block", "template-syntax", template_open, template_good),
+};
+
+static void test_rows(void **state)
+{
+    (void)state;
+    schema_check_rows(rows, COUNT_OF(rows));
+}
+
+static void test_complete(void **state)
+{
+    static const char *const prefixes[] = {"S2", "S3"};
+
+    (void)state;
+    schema_check_complete(rows, COUNT_OF(rows), prefixes, COUNT_OF(prefixes));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_complete),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
