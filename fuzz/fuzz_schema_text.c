@@ -2,7 +2,7 @@
  * template. */
 #include "walk.h"
 
-#include "schema/syntax/form.h"
+#include "schema/syntax/syntax.h"
 #include "schema/syntax/lint.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 /* ---- forms ---------------------------------------------------------------------------------- */
 
-typedef gufo_form form_fn(gufo_str text);
+typedef syntax_result form_fn(gufo_str text);
 
 static bool ends(const char *text, size_t size)
 {
@@ -20,14 +20,14 @@ static bool ends(const char *text, size_t size)
 /* `repeats`: what the hint says is itself well-formed. */
 static void read_form(form_fn *read, gufo_str text, bool repeats)
 {
-    gufo_form form = read(text);
+    syntax_result form = read(text);
 
     must(form.at <= text.len && form.part.len <= text.len - form.at, "the part is in the text");
     must(form.part.len == 0 || form.part.data == text.data + form.at, "the part begins there");
-    must((form.reason != NULL) == (form.verdict != GUFO_FORM_OK), "a fault has a reason");
+    must((form.reason != NULL) == (form.verdict != SYNTAX_OK), "a fault has a reason");
     must(ends(form.hint, sizeof form.hint), "a hint fits");
     if (repeats && form.hint[0] != '\0')
-        must(read(gufo_str_of(form.hint)).verdict == GUFO_FORM_OK, "a hint is good advice");
+        must(read(gufo_str_of(form.hint)).verdict == SYNTAX_OK, "a hint is good advice");
 }
 
 /* ---- templates ------------------------------------------------------------------------------ */
@@ -37,7 +37,7 @@ typedef struct listener {
     size_t count, stop_at;
 } listener;
 
-static bool listen(void *context, const template_finding *finding)
+static bool listen(void *context, const lint_finding *finding)
 {
     listener *l = context;
 
@@ -47,7 +47,7 @@ static bool listen(void *context, const template_finding *finding)
     must(finding->line >= 1 && finding->column >= 1 && finding->line <= finding->offset + 1 &&
              finding->column <= finding->offset + 1,
          "lines and columns are in the template");
-    must(finding->message[0] != '\0' && ends(finding->message, GUFO_TEMPLATE_MESSAGE),
+    must(finding->message[0] != '\0' && ends(finding->message, LINT_MESSAGE),
          "a finding says something");
     must(gufo_utf8_valid_prefix(gufo_str_of(finding->message)) == strlen(finding->message),
          "messages are text");
@@ -60,10 +60,10 @@ static void read_template(gufo_str text)
 {
     listener all = {.text = text}, some = {.text = text};
 
-    template_check(text, listen, &all);
+    lint_template(text, listen, &all);
     must(all.count <= 4 * text.len, "findings are not made of nothing");
     some.stop_at = all.count / 2 + 1;
-    template_check(text, listen, &some);
+    lint_template(text, listen, &some);
     must(some.count == (all.count < some.stop_at ? all.count : some.stop_at), "it is repeatable");
 }
 
@@ -76,11 +76,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(copy != NULL, "the machine has enough memory");
     if (size)
         memcpy(copy, data, size);
-    read_form(form_license, text, false);
-    read_form(form_language, text, true);
-    read_form(form_uuid, text, true);
-    read_form(form_doi, text, true);
-    read_form(form_url, text, true);
+    read_form(syntax_license, text, false);
+    read_form(syntax_language, text, true);
+    read_form(syntax_uuid, text, true);
+    read_form(syntax_doi, text, true);
+    read_form(syntax_url, text, true);
     read_template(text);
     free(copy);
     return 0;

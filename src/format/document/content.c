@@ -64,13 +64,13 @@ static gufo_status check_text(gufo_str key, gufo_str text, content_rules rules, 
 }
 
 /* Whether an integer fits into its type. */
-static bool number_fits(const gufo_value *value, const value_form *form)
+static bool number_fits(const gufo_value *value, const value_type_info *info)
 {
-    unsigned bits = 8 * (unsigned)form->size;
+    unsigned bits = 8 * (unsigned)info->size;
 
-    if (bits == 64 || (form->kind != KIND_UNSIGNED && form->kind != KIND_SIGNED))
+    if (bits == 64 || (info->kind != KIND_UNSIGNED && info->kind != KIND_SIGNED))
         return true;
-    if (form->kind == KIND_UNSIGNED)
+    if (info->kind == KIND_UNSIGNED)
         return value->as.u >> bits == 0;
     return value->as.i >= -((int64_t)1 << (bits - 1)) && value->as.i < (int64_t)1 << (bits - 1);
 }
@@ -78,18 +78,18 @@ static bool number_fits(const gufo_value *value, const value_form *form)
 gufo_status content_check_value(gufo_str key, const gufo_value *value, content_rules rules,
                                 gufo_error *error)
 {
-    const value_form *form = value_form_of((uint32_t)value->type);
+    const value_type_info *info = value_type_row((uint32_t)value->type);
     gufo_status status = value_check(value, error);
 
     if (status != GUFO_OK)
         return status;
     if (gufo_str_equal(key, gufo_str_of(GUFO_ALIGNMENT_KEY)))
         return check_alignment(value, rules, error);
-    if (form->kind == KIND_STRING)
+    if (info->kind == KIND_STRING)
         return check_text(key, value->as.str, rules, error);
-    if (form->kind != KIND_ARRAY && !number_fits(value, form))
+    if (info->kind != KIND_ARRAY && !number_fits(value, info))
         return refuse(error, GUFO_E_RANGE, "the number for key %s does not fit into %s",
-                      QUOTED(key), form->name);
+                      QUOTED(key), info->name);
     return GUFO_OK;
 }
 

@@ -13,7 +13,7 @@ static void read_value(const gguf_file *file, const entry_record *entry, gufo_va
 {
     const uint8_t *at = file->source.base + entry->value_at;
 
-    switch (value_form_of(entry->type)->kind) {
+    switch (value_type_row(entry->type)->kind) {
     case KIND_STRING:
         *out = (gufo_value){.type = GUFO_VALUE_STRING,
                             .as.str = {(const char *)at, (size_t)entry->count}};

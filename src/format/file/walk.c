@@ -333,32 +333,32 @@ static bool read_array(walker *w, entry_record *entry)
     return skip.bad_bool == UINT64_MAX || fail_bool(w, skip.bad_bool);
 }
 
-static bool read_number(walker *w, entry_record *entry, const value_form *form)
+static bool read_number(walker *w, entry_record *entry, const value_type_info *info)
 {
-    if (!have(w, form->size))
+    if (!have(w, info->size))
         return fail_short(w, "value");
     entry->value_at = w->position;
-    w->position += form->size;
-    return form->kind != KIND_BOOL || w->file->source.base[entry->value_at] <= 1 ||
+    w->position += info->size;
+    return info->kind != KIND_BOOL || w->file->source.base[entry->value_at] <= 1 ||
            fail_bool(w, entry->value_at);
 }
 
 static bool read_value(walker *w, entry_record *entry)
 {
-    const value_form *form;
+    const value_type_info *info;
     uint32_t type;
 
     if (!read_u32(w, "value type", &type))
         return false;
-    form = value_form_of(type);
-    if (form == NULL)
+    info = value_type_row(type);
+    if (info == NULL)
         return stop(w, RULE_VALUE_TYPE, w->position - 4,
                     "value of key %s has type %" PRIu32 ", which does not exist",
                     QUOTED(subject(w)), type);
     entry->type = (uint8_t)type;
-    return form->kind == KIND_STRING  ? read_string(w, "string", &entry->value_at, &entry->count)
-           : form->kind == KIND_ARRAY ? read_array(w, entry)
-                                      : read_number(w, entry, form);
+    return info->kind == KIND_STRING  ? read_string(w, "string", &entry->value_at, &entry->count)
+           : info->kind == KIND_ARRAY ? read_array(w, entry)
+                                      : read_number(w, entry, info);
 }
 
 /* Keeps a copy of a record at the end of a list: memory follows what was read, not what was

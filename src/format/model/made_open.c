@@ -35,8 +35,8 @@ static gufo_status check_value(const gufo_entry *entry, gufo_error *error)
     const gufo_value *value = &entry->value;
     gufo_error reason = {.code = GUFO_OK};
 
-    if (value_form_of(value->type) == NULL ||
-        (value->type == GUFO_VALUE_ARRAY && value_form_of(value->as.array.type) == NULL))
+    if (value_type_row(value->type) == NULL ||
+        (value->type == GUFO_VALUE_ARRAY && value_type_row(value->as.array.type) == NULL))
         return rule_failure(error, RULE_VALUE_TYPE,
                             "value of key %s has a type that does not exist", QUOTED(entry->key));
     if (value_check(value, &reason) == GUFO_OK &&

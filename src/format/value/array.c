@@ -33,7 +33,7 @@ static skip_result enter_array(array_skip *skip)
     if (skip->depth >= GUFO_MAX_DEPTH)
         return SKIP_TOO_DEEP;
     skip->type = load_u32(at, encoding_swapped(skip->encoding));
-    if (value_form_of(skip->type) == NULL)
+    if (value_type_row(skip->type) == NULL)
         return SKIP_BAD_TYPE;
     skip->stack[skip->depth++] =
         (skip_frame){(gufo_value_type)skip->type, load_length(at + 4, skip->encoding)};
@@ -103,11 +103,11 @@ static skip_result skip_text(array_skip *skip, skip_frame *frame)
 
 static skip_result skip_step(array_skip *skip, skip_frame *frame)
 {
-    const value_form *form = value_form_of((uint32_t)frame->type);
+    const value_type_info *info = value_type_row((uint32_t)frame->type);
 
-    if (form->size != 0)
-        return skip_fixed(skip, frame, form->size);
-    if (form->kind == KIND_STRING)
+    if (info->size != 0)
+        return skip_fixed(skip, frame, info->size);
+    if (info->kind == KIND_STRING)
         return skip_text(skip, frame);
     skip_result entered = enter_array(skip);
 
@@ -170,20 +170,20 @@ gufo_status array_fail_changed(gufo_error *error)
 
 static gufo_status check_array(const gufo_array *array, gufo_error *error)
 {
-    const value_form *form = value_form_of((uint32_t)array->type);
+    const value_type_info *info = value_type_row((uint32_t)array->type);
 
-    if (form == NULL)
+    if (info == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "element type %d does not exist", (int)array->type);
     if (array->data == NULL && array->size > 0)
         return refuse(error, GUFO_E_ARGUMENT, "the elements of an array are missing");
-    if (form->size != 0 && !numbers_fill(array, form->size))
+    if (info->size != 0 && !numbers_fill(array, info->size))
         return array_fail_unfilled(array, error);
     return GUFO_OK;
 }
 
 gufo_status value_check(const gufo_value *value, gufo_error *error)
 {
-    if (value_form_of((uint32_t)value->type) == NULL)
+    if (value_type_row((uint32_t)value->type) == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "value type %d does not exist", (int)value->type);
     if (value->type == GUFO_VALUE_STRING && value->as.str.data == NULL && value->as.str.len > 0)
         return refuse(error, GUFO_E_ARGUMENT, "the text of a string is missing");
@@ -259,16 +259,16 @@ static bool next_number(gufo_array_iter *iter, gufo_value *out, size_t size)
 
 bool gufo_array_next(gufo_array_iter *iter, gufo_value *out)
 {
-    const value_form *form = value_form_of((uint32_t)iter->array.type);
+    const value_type_info *info = value_type_row((uint32_t)iter->array.type);
     bool found;
 
     if (iter->index >= iter->array.count || iter->changed)
         return false;
     out->type = iter->array.type;
     /* Whoever makes an array or a walk may give it a type or a position that makes no sense. */
-    found = form == NULL || iter->position > iter->array.size ? false
-            : form->size != 0                                 ? next_number(iter, out, form->size)
-            : form->kind == KIND_STRING                       ? next_string(iter, out)
+    found = info == NULL || iter->position > iter->array.size ? false
+            : info->size != 0                                 ? next_number(iter, out, info->size)
+            : info->kind == KIND_STRING                       ? next_string(iter, out)
                                                               : next_array(iter, out);
     iter->index += found;
     iter->changed = !found;
@@ -277,7 +277,7 @@ bool gufo_array_next(gufo_array_iter *iter, gufo_value *out)
 
 static gufo_status check_element_type(gufo_value_type type, gufo_error *error)
 {
-    if (value_form_of((uint32_t)type) != NULL)
+    if (value_type_row((uint32_t)type) != NULL)
         return GUFO_OK;
     return refuse(error, GUFO_E_TYPE, "element type %d does not exist", (int)type);
 }

@@ -72,14 +72,14 @@ bool encode_info(encoder *e, gufo_str name, uint32_t n_dims, const uint64_t *dim
 }
 
 /* The bits of a number, in the lowest bytes. */
-static uint64_t bits_of(const gufo_value *value, const value_form *form)
+static uint64_t bits_of(const gufo_value *value, const value_type_info *info)
 {
-    float single = (float)(form->kind == KIND_FLOAT ? value->as.f : 0);
+    float single = (float)(info->kind == KIND_FLOAT ? value->as.f : 0);
     uint32_t narrow;
 
-    if (form->kind == KIND_BOOL)
+    if (info->kind == KIND_BOOL)
         return value->as.b;
-    if (form->kind != KIND_FLOAT || form->size == 8)
+    if (info->kind != KIND_FLOAT || info->size == 8)
         return value->as.u; /* signed and float64 share these bits */
     memcpy(&narrow, &single, sizeof narrow);
     return narrow;
@@ -87,10 +87,10 @@ static uint64_t bits_of(const gufo_value *value, const value_form *form)
 
 void number_bytes(const gufo_value *value, uint8_t out[8])
 {
-    const value_form *form = value_form_of((uint32_t)value->type);
-    uint64_t bits = bits_of(value, form);
+    const value_type_info *info = value_type_row((uint32_t)value->type);
+    uint64_t bits = bits_of(value, info);
 
-    memcpy(out, (const uint8_t *)&bits + (HOST_IS_BIG_ENDIAN ? 8 - form->size : 0), form->size);
+    memcpy(out, (const uint8_t *)&bits + (HOST_IS_BIG_ENDIAN ? 8 - info->size : 0), info->size);
 }
 
 /* ---- arrays --------------------------------------------------------------------------------- */
@@ -193,10 +193,10 @@ static bool encode_bools(encoder *e, const uint8_t *items, uint64_t count)
 
 gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gufo_error *error)
 {
-    const value_form *form = value_form_of((uint32_t)items->type);
+    const value_type_info *info = value_type_row((uint32_t)items->type);
     gufo_status status = check_depth(depth, error);
 
-    if (form == NULL)
+    if (info == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "element type %d does not exist", (int)items->type);
     if (status != GUFO_OK)
         return status;
@@ -204,7 +204,7 @@ gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gu
         return refuse(error, GUFO_E_ARGUMENT, "the elements of an array are missing");
     if (!encode_array_header(e, items->type, items->count))
         return fail_memory(error);
-    switch (form->kind) {
+    switch (info->kind) {
     case KIND_STRING:
         return or_memory(encode_strings(e, items->items, items->count), error);
     case KIND_BOOL:
@@ -214,6 +214,6 @@ gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gu
             status = encode_items(e, (const gufo_items *)items->items + i, depth + 1, error);
         return status;
     default:
-        return or_memory(encode_numbers(e, items->items, items->count, form->size, false), error);
+        return or_memory(encode_numbers(e, items->items, items->count, info->size, false), error);
     }
 }

@@ -11,7 +11,7 @@
 #include "base/bytes.h"
 #include "base/error.h"
 
-static const value_form value_forms[GUFO_VALUE_TYPE_COUNT] = {
+static const value_type_info value_types[GUFO_VALUE_TYPE_COUNT] = {
     [GUFO_VALUE_UINT8] = {"uint8", KIND_UNSIGNED, 1},
     [GUFO_VALUE_INT8] = {"int8", KIND_SIGNED, 1},
     [GUFO_VALUE_UINT16] = {"uint16", KIND_UNSIGNED, 2},
@@ -27,22 +27,22 @@ static const value_form value_forms[GUFO_VALUE_TYPE_COUNT] = {
     [GUFO_VALUE_FLOAT64] = {"float64", KIND_FLOAT, 8},
 };
 
-const value_form *value_form_of(uint32_t type)
+const value_type_info *value_type_row(uint32_t type)
 {
-    return type < GUFO_VALUE_TYPE_COUNT ? &value_forms[type] : NULL;
+    return type < GUFO_VALUE_TYPE_COUNT ? &value_types[type] : NULL;
 }
 
 const char *gufo_value_type_name(gufo_value_type type)
 {
-    const value_form *form = value_form_of((uint32_t)type);
+    const value_type_info *info = value_type_row((uint32_t)type);
 
-    return form != NULL ? form->name : NULL;
+    return info != NULL ? info->name : NULL;
 }
 
 bool gufo_value_type_by_name(const char *name, gufo_value_type *type)
 {
     for (size_t i = 0; i < GUFO_VALUE_TYPE_COUNT; i++)
-        if (strcmp(value_forms[i].name, name) == 0) {
+        if (strcmp(value_types[i].name, name) == 0) {
             *type = (gufo_value_type)i;
             return true;
         }
@@ -51,9 +51,9 @@ bool gufo_value_type_by_name(const char *name, gufo_value_type *type)
 
 size_t gufo_value_type_size(gufo_value_type type)
 {
-    const value_form *form = value_form_of((uint32_t)type);
+    const value_type_info *info = value_type_row((uint32_t)type);
 
-    return form != NULL ? form->size : 0;
+    return info != NULL ? info->size : 0;
 }
 
 bool encoding_swapped(gufo_encoding encoding)
@@ -105,16 +105,16 @@ static double float_of(uint64_t bits, size_t size)
 
 gufo_value load_number(const uint8_t *at, gufo_value_type type, gufo_encoding encoding)
 {
-    const value_form *form = &value_forms[type];
-    uint64_t bits = load_unsigned(at, form->size, encoding_swapped(encoding));
+    const value_type_info *info = &value_types[type];
+    uint64_t bits = load_unsigned(at, info->size, encoding_swapped(encoding));
     gufo_value value = {.type = type};
 
-    switch (form->kind) {
+    switch (info->kind) {
     case KIND_SIGNED:
-        value.as.i = extend_sign(bits, form->size);
+        value.as.i = extend_sign(bits, info->size);
         break;
     case KIND_FLOAT:
-        value.as.f = float_of(bits, form->size);
+        value.as.f = float_of(bits, info->size);
         break;
     case KIND_BOOL:
         value.as.b = bits != 0;
@@ -139,9 +139,9 @@ gufo_str string_text(const uint8_t *at, uint64_t len, gufo_encoding encoding)
 /* For a sentence. */
 static const char *name_of(gufo_value_type type)
 {
-    const value_form *form = value_form_of((uint32_t)type);
+    const value_type_info *info = value_type_row((uint32_t)type);
 
-    return form != NULL ? form->name : "unknown";
+    return info != NULL ? info->name : "unknown";
 }
 
 static gufo_status wrong_type(const gufo_value *value, const char *wanted, gufo_error *error)
@@ -151,9 +151,9 @@ static gufo_status wrong_type(const gufo_value *value, const char *wanted, gufo_
 
 static bool is_kind(const gufo_value *value, value_kind kind)
 {
-    const value_form *form = value_form_of((uint32_t)value->type);
+    const value_type_info *info = value_type_row((uint32_t)value->type);
 
-    return form != NULL && form->kind == kind;
+    return info != NULL && info->kind == kind;
 }
 
 gufo_status gufo_value_u64(const gufo_value *value, uint64_t *out, gufo_error *error)

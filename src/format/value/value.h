@@ -13,14 +13,14 @@ typedef enum value_kind {
     KIND_ARRAY,
 } value_kind;
 
-typedef struct value_form {
+typedef struct value_type_info {
     const char *name;
     value_kind kind;
     uint8_t size; /* bytes of a value; 0: not fixed */
-} value_form;
+} value_type_info;
 
 /* The row for a value type as stored in a file; NULL if there is no such type. */
-const value_form *value_form_of(uint32_t type);
+const value_type_info *value_type_row(uint32_t type);
 
 /* Whether numbers in this encoding have to be swapped on this machine. */
 bool encoding_swapped(gufo_encoding encoding);

@@ -13,7 +13,7 @@
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
-static void check_adapter_type(checker *c)
+static void check_adapter_type(check_context *c)
 {
     gufo_entry entry;
     gufo_str type;
@@ -29,7 +29,7 @@ static void check_adapter_type(checker *c)
                       "adapter.type is %s; readers know \"lora\"", QUOTED(type));
 }
 
-static void check_alpha(checker *c)
+static void check_alpha(check_context *c)
 {
     gufo_entry entry;
     double alpha;
@@ -45,7 +45,7 @@ static void check_alpha(checker *c)
 
 /* ---- pairs ---------------------------------------------------------------------------------- */
 
-static void look_at(checker *c, const gufo_tensor *tensor, bool paired)
+static void look_at(check_context *c, const gufo_tensor *tensor, bool paired)
 {
     if (!paired && !name_ends(tensor->name, "_norm.weight"))
         schema_report(c, SCHEMA_ADAPTER_TENSOR, at_tensor(tensor),
@@ -53,7 +53,7 @@ static void look_at(checker *c, const gufo_tensor *tensor, bool paired)
                       QUOTED(tensor->name));
 }
 
-static void compare(checker *c, const gufo_tensor *a, const gufo_tensor *b, gufo_str base)
+static void compare(check_context *c, const gufo_tensor *a, const gufo_tensor *b, gufo_str base)
 {
     size_t side = gufo_str_equal(base, gufo_str_of("token_embd.weight")) ? 0 : 1;
     bool sized = a->elements != 0 && b->elements != 0;
@@ -72,7 +72,7 @@ static void compare(checker *c, const gufo_tensor *a, const gufo_tensor *b, gufo
                       "the adapter changes tensor %s, whose name is not known", QUOTED(base));
 }
 
-void schema_check_adapter(checker *c)
+void schema_check_adapter(check_context *c)
 {
     static const pair_rules pairs = {{".lora_a", ".lora_b"}, SCHEMA_ADAPTER_PAIR, look_at, compare};
 

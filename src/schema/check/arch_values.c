@@ -18,7 +18,7 @@ static const struct {
     {"feed_forward_length", "4*embedding_length"},
 };
 
-bool arch_entry(const checker *c, gufo_str name, gufo_entry *out)
+bool arch_entry(const check_context *c, gufo_str name, gufo_entry *out)
 {
     return schema_arch_entry(c, out, "%.*s", (int)name.len, name.data) ||
            schema_arch_entry(c, out, "%s%.*s", attention, (int)name.len, name.data);
@@ -45,7 +45,7 @@ static gufo_str short_name(gufo_str name)
 }
 
 /* Whether the architecture needs the key; `name` is a short one. */
-static bool is_required(const checker *c, gufo_str name)
+static bool is_required(const check_context *c, gufo_str name)
 {
     for (size_t i = 0; i < c->key_count; i++)
         if (gufo_str_equal(short_name(gufo_str_of(c->keys[i].key)), name))
@@ -53,7 +53,7 @@ static bool is_required(const checker *c, gufo_str name)
     return false;
 }
 
-bool vocabulary_size(const checker *c, uint64_t *out)
+bool vocabulary_size(const check_context *c, uint64_t *out)
 {
     gufo_entry entry;
 
@@ -67,13 +67,13 @@ bool vocabulary_size(const checker *c, uint64_t *out)
 
 static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
 {
-    const checker *const *c = context;
+    const check_context *const *c = context;
 
     return arch_value(*c, name, block, out);
 }
 
 /* A key that must be there has no default: that it is missing is another finding. */
-static bool default_of(const checker *c, gufo_str name, uint64_t block, uint64_t *out)
+static bool default_of(const check_context *c, gufo_str name, uint64_t block, uint64_t *out)
 {
     uint64_t dims[GUFO_MAX_DIMS];
 
@@ -88,7 +88,7 @@ static bool default_of(const checker *c, gufo_str name, uint64_t block, uint64_t
     return false;
 }
 
-bool arch_value(const checker *c, gufo_str name, uint64_t block, uint64_t *out)
+bool arch_value(const check_context *c, gufo_str name, uint64_t block, uint64_t *out)
 {
     gufo_entry entry;
 
@@ -99,7 +99,7 @@ bool arch_value(const checker *c, gufo_str name, uint64_t block, uint64_t *out)
     return default_of(c, short_name(name), block, out);
 }
 
-block_range schema_block_range(const checker *c, uint64_t count)
+block_range schema_block_range(const check_context *c, uint64_t count)
 {
     block_range range = {count, count};
     uint64_t more;

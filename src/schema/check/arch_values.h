@@ -6,17 +6,17 @@
 #include "schema/check/frame.h"
 
 /* The entry of a key without its architecture; "attention." may be left out. */
-bool arch_entry(const checker *c, gufo_str name, gufo_entry *out);
+bool arch_entry(const check_context *c, gufo_str name, gufo_entry *out);
 
 /* A count as the entry has it: the number, or the element for `block` of an array that has one per
  * block. */
 bool schema_entry_count(const gufo_entry *entry, uint64_t block, uint64_t *out);
 
 /* The value for a block, with the defaults of the specification; false if it is not known. */
-bool arch_value(const checker *c, gufo_str name, uint64_t block, uint64_t *out);
+bool arch_value(const check_context *c, gufo_str name, uint64_t block, uint64_t *out);
 
 /* The number of tokens; false if the file does not say it. */
-bool vocabulary_size(const checker *c, uint64_t *out);
+bool vocabulary_size(const check_context *c, uint64_t *out);
 
 /* The numbers that blocks may have. */
 typedef struct block_range {
@@ -26,6 +26,6 @@ typedef struct block_range {
 
 /* Of `count` blocks, the last ones may be there to predict further tokens: some files count them,
  * others do not, and both are left out as separate files. */
-block_range schema_block_range(const checker *c, uint64_t count);
+block_range schema_block_range(const check_context *c, uint64_t count);
 
 #endif

@@ -20,15 +20,15 @@
 static const char *const parts[] = {"", "encoder.", "decoder.", "vision.", "audio."};
 
 /* The value of a key of a part of the model, if it is one number. */
-static bool part_count(const checker *c, const char *part, const char *name, gufo_entry *entry,
-                       uint64_t *out)
+static bool part_count(const check_context *c, const char *part, const char *name,
+                       gufo_entry *entry, uint64_t *out)
 {
     return schema_arch_entry(c, entry, "%s%s", part, name) &&
            gufo_value_u64(&entry->value, out, NULL) == GUFO_OK;
 }
 
-static bool part_float(const checker *c, const char *part, const char *name, gufo_entry *entry,
-                       double *out)
+static bool part_float(const check_context *c, const char *part, const char *name,
+                       gufo_entry *entry, double *out)
 {
     return schema_arch_entry(c, entry, "%s%s", part, name) &&
            gufo_value_f64(&entry->value, out, NULL) == GUFO_OK && isfinite(*out);
@@ -37,7 +37,7 @@ static bool part_float(const checker *c, const char *part, const char *name, guf
 /* ---- what must be there --------------------------------------------------------------------- */
 
 /* Whether the file has the key of a row under this architecture. */
-static bool has_key(const checker *c, const gufo_key_info *info)
+static bool has_key(const check_context *c, const gufo_key_info *info)
 {
     char key[KEY_SIZE];
 
@@ -45,7 +45,7 @@ static bool has_key(const checker *c, const gufo_key_info *info)
 }
 
 /* Whether the file says it under another name: the one of today, or an old one. */
-static bool has_other_name(const checker *c, const gufo_key_info *info)
+static bool has_other_name(const check_context *c, const gufo_key_info *info)
 {
     const gufo_key_info *today = gufo_key_replacement(info, NULL), *other;
     size_t from = 0;
@@ -71,7 +71,7 @@ static gufo_str scalar_type(const gufo_key_info *info)
 }
 
 /* How the key is set, under its name of today; NULL for one that is a list. */
-static const char *hint_for(checker *c, const gufo_key_info *info, const char *text)
+static const char *hint_for(check_context *c, const gufo_key_info *info, const char *text)
 {
     bool safe;
     const gufo_key_info *today = gufo_key_replacement(info, &safe);
@@ -85,7 +85,7 @@ static const char *hint_for(checker *c, const gufo_key_info *info, const char *t
                         : NULL;
 }
 
-static void report_need(checker *c, const gufo_arch_key *key, const gufo_key_info *info,
+static void report_need(check_context *c, const gufo_arch_key *key, const gufo_key_info *info,
                         const char *text)
 {
     finding_place place = at_missing(text);
@@ -102,7 +102,7 @@ static void report_need(checker *c, const gufo_arch_key *key, const gufo_key_inf
                           : "readers of this architecture ask for it");
 }
 
-static void check_need(checker *c, const gufo_arch_key *key)
+static void check_need(check_context *c, const gufo_arch_key *key)
 {
     char text[KEY_SIZE];
     gufo_entry entry;
@@ -119,13 +119,13 @@ static void check_need(checker *c, const gufo_arch_key *key)
 
 /* Whether a key that is not there says something: a vocabulary needs no keys of a model, and what a
  * damaged file lacks is not known. */
-static bool absence_matters(const checker *c)
+static bool absence_matters(const check_context *c)
 {
     return c->kind != KIND_VOCABULARY &&
            gufo_metadata_count(c->model) == gufo_model_facts(c->model).claimed_metadata;
 }
 
-static void check_needs(checker *c)
+static void check_needs(check_context *c)
 {
     for (size_t i = 0; i < c->key_count && absence_matters(c); i++)
         check_need(c, &c->keys[i]);
@@ -134,7 +134,7 @@ static void check_needs(checker *c)
 /* ---- counts --------------------------------------------------------------------------------- */
 
 /* Models without attention say that they have no heads. */
-static bool has_attention(const checker *c, const char *part, const char *name)
+static bool has_attention(const check_context *c, const char *part, const char *name)
 {
     (void)name;
     for (size_t i = 0; i < c->tensor_count; i++)
@@ -145,7 +145,7 @@ static bool has_attention(const checker *c, const char *part, const char *name)
 
 /* Whether the architecture does something with a key.  Some programs write every key that they
  * know, those that mean nothing for the model as 0. */
-static bool is_needed(const checker *c, const char *part, const char *name)
+static bool is_needed(const check_context *c, const char *part, const char *name)
 {
     size_t prefix = strlen(part);
 
@@ -156,11 +156,12 @@ static bool is_needed(const checker *c, const char *part, const char *name)
     return false;
 }
 
-static void check_zeros(checker *c, const char *part)
+static void check_zeros(check_context *c, const char *part)
 {
     static const struct {
         const char *name;
-        bool (*counts)(const checker *c, const char *part, const char *name); /* NULL: always */
+        bool (*counts)(const check_context *c, const char *part,
+                       const char *name); /* NULL: always */
     } rows[] = {
         {"context_length", NULL},
         {"embedding_length", NULL},
@@ -185,7 +186,7 @@ static void check_zeros(checker *c, const char *part)
                           QUOTED(entry.key));
 }
 
-static void report_length(checker *c, const gufo_entry *entry, uint64_t blocks,
+static void report_length(check_context *c, const gufo_entry *entry, uint64_t blocks,
                           const block_range *range)
 {
     uint64_t count = entry->value.as.array.count;
@@ -201,7 +202,7 @@ static void report_length(checker *c, const gufo_entry *entry, uint64_t blocks,
 }
 
 /* Lists with an element for each block. */
-static void check_lengths(checker *c)
+static void check_lengths(check_context *c)
 {
     static const struct {
         const char *name;
@@ -233,7 +234,7 @@ static void check_lengths(checker *c)
             report_length(c, &entry, blocks, &range);
 }
 
-static void check_experts(checker *c)
+static void check_experts(check_context *c)
 {
     gufo_entry entry, used_entry;
     uint64_t count = 0, used;
@@ -256,7 +257,7 @@ static uint64_t elements_of(const gufo_entry *entry)
 }
 
 /* Heads share keys and values in groups of one size.  Blocks without attention have none. */
-static void check_groups(checker *c, const gufo_entry *heads, const gufo_entry *groups)
+static void check_groups(check_context *c, const gufo_entry *heads, const gufo_entry *groups)
 {
     uint64_t count = larger(elements_of(heads), elements_of(groups));
 
@@ -276,7 +277,7 @@ static void check_groups(checker *c, const gufo_entry *heads, const gufo_entry *
 }
 
 /* Without a key that says it, the length of a head is the embedding divided by the heads. */
-static void check_head_length(checker *c, const gufo_entry *heads, uint64_t embedding)
+static void check_head_length(check_context *c, const gufo_entry *heads, uint64_t embedding)
 {
     uint64_t head;
 
@@ -293,7 +294,7 @@ static void check_head_length(checker *c, const gufo_entry *heads, uint64_t embe
     }
 }
 
-static void check_heads(checker *c, const char *part)
+static void check_heads(check_context *c, const char *part)
 {
     gufo_entry heads, groups, other;
     uint64_t embedding;
@@ -310,7 +311,7 @@ static void check_heads(checker *c, const char *part)
 
 /* ---- positions ------------------------------------------------------------------------------ */
 
-static void check_rope_dimensions(checker *c)
+static void check_rope_dimensions(check_context *c)
 {
     gufo_entry entry;
     uint64_t rotated, length;
@@ -329,7 +330,7 @@ static void check_rope_dimensions(checker *c)
 }
 
 /* Also not above zero if it is not a number. */
-static void check_rope_bases(checker *c)
+static void check_rope_bases(check_context *c)
 {
     static const char *const bases[] = {"rope.freq_base", "rope.freq_base_swa",
                                         "attention.compress_rope_freq_base"};
@@ -345,7 +346,7 @@ static void check_rope_bases(checker *c)
 
 /* ---- other numbers -------------------------------------------------------------------------- */
 
-static void check_epsilons(checker *c, const char *part)
+static void check_epsilons(check_context *c, const char *part)
 {
     static const char *const epsilons[] = {"attention.layer_norm_epsilon",
                                            "attention.layer_norm_rms_epsilon",
@@ -363,7 +364,7 @@ static void check_epsilons(checker *c, const char *part)
 }
 
 /* Lists are left out: some have an infinite element where nothing is cut off. */
-static void check_finite(checker *c)
+static void check_finite(check_context *c)
 {
     gufo_str own = c->architecture;
     gufo_entry entry;
@@ -378,7 +379,7 @@ static void check_finite(checker *c)
     schema_report_rest(c);
 }
 
-static void check_rope_scaling(checker *c)
+static void check_rope_scaling(check_context *c)
 {
     gufo_entry entry;
     gufo_str text;
@@ -393,7 +394,7 @@ static void check_rope_scaling(checker *c)
 }
 
 /* Spec, RWKV: the only allowed value. */
-static void check_rwkv_version(checker *c)
+static void check_rwkv_version(check_context *c)
 {
     gufo_entry entry;
     uint64_t version;
@@ -406,7 +407,7 @@ static void check_rwkv_version(checker *c)
                       version);
 }
 
-void schema_check_architecture(checker *c)
+void schema_check_architecture(check_context *c)
 {
     if (c->architecture.len == 0)
         return;

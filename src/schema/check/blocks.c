@@ -28,7 +28,7 @@ typedef struct tensor_need {
 } tensor_need;
 
 typedef struct block_walk {
-    tensor_checker *t;
+    tensor_context *t;
     uint32_t *order;  /* of t->seen */
     uint64_t *stamps; /* by index in the registry: the last group that had it, from 1 */
     tensor_need *needs;
@@ -40,9 +40,9 @@ typedef struct block_walk {
 
 /* ---- needs ---------------------------------------------------------------------------------- */
 
-static void add_template(tensor_need *need, gufo_str template)
+static void add_pattern(tensor_need *need, gufo_str pattern)
 {
-    const gufo_tensor_info *info = tensor_info_named(template);
+    const gufo_tensor_info *info = tensor_info_named(pattern);
 
     if (info != NULL && need->count < sizeof need->infos / sizeof *need->infos)
         need->infos[need->count++] = (uint32_t)info_index(info);
@@ -53,10 +53,10 @@ static void add_need(block_walk *w, const gufo_arch_tensor *row)
     tensor_need *need = &w->needs[w->need_count++];
     const char *at = row->instead;
 
-    *need = (tensor_need){.row = row, .series = template_series(row->name)};
-    add_template(need, gufo_str_of(row->name));
+    *need = (tensor_need){.row = row, .series = pattern_series(row->name)};
+    add_pattern(need, gufo_str_of(row->name));
     while (*at != '\0')
-        add_template(need, str_piece(&at, ' '));
+        add_pattern(need, str_piece(&at, ' '));
 }
 
 static bool is_met(const block_walk *w, const tensor_need *need)
@@ -70,14 +70,14 @@ static bool is_met(const block_walk *w, const tensor_need *need)
 /* The name that is missing, with the number of its block. */
 static void report_need(block_walk *w, const tensor_need *need, uint64_t block)
 {
-    const char *template = need->row->name, *mark = strstr(template, "{bid}");
+    const char *pattern = need->row->name, *mark = strstr(pattern, "{bid}");
     char name[GUFO_MAX_NAME + 32];
 
     if (need->series != NULL && mark != NULL)
-        (void)snprintf(name, sizeof name, "%.*s%" PRIu64 "%s.weight", (int)(mark - template),
-                       template, block, mark + strlen("{bid}"));
+        (void)snprintf(name, sizeof name, "%.*s%" PRIu64 "%s.weight", (int)(mark - pattern),
+                       pattern, block, mark + strlen("{bid}"));
     else
-        (void)snprintf(name, sizeof name, "%s.weight", template);
+        (void)snprintf(name, sizeof name, "%s.weight", pattern);
     schema_report(w->t->c, SCHEMA_TENSOR_REQUIRED, one_of_many(at_missing(name)),
                   "tensor \"%s\" is missing; models of architecture %s need it%s%s", name,
                   w->t->c->arch->id, *need->row->instead != '\0' ? ", or " : "",
@@ -97,7 +97,7 @@ static void check_needs(block_walk *w, const block_series *series, uint64_t bloc
 /* ---- ranges --------------------------------------------------------------------------------- */
 
 /* Some models have blocks without attention and feed-forward, and so without tensors. */
-static bool may_be_empty(const checker *c, uint64_t block)
+static bool may_be_empty(const check_context *c, uint64_t block)
 {
     uint64_t heads, width;
 
@@ -106,7 +106,7 @@ static bool may_be_empty(const checker *c, uint64_t block)
 }
 
 /* The blocks of which lists say that; there are no more of them than elements in the file. */
-static uint64_t listed_blocks(const checker *c)
+static uint64_t listed_blocks(const check_context *c)
 {
     static const char *const lists[] = {"head_count", "feed_forward_length"};
     uint64_t blocks = UINT64_MAX;
@@ -203,7 +203,7 @@ static uint64_t stamp_group(block_walk *w, uint64_t at)
     return at;
 }
 
-static bool count_of(const checker *c, const block_series *series, uint64_t *out)
+static bool count_of(const check_context *c, const block_series *series, uint64_t *out)
 {
     for (size_t i = 0; i < 3 && series->counts[i] != NULL; i++)
         if (arch_value(c, gufo_str_of(series->counts[i]), 0, out))
@@ -249,7 +249,7 @@ static void check_absent(block_walk *w, const block_series *series)
     uint64_t count;
 
     for (size_t i = 0; i < w->t->c->tensor_count; i++)
-        if (template_series(w->t->c->tensors[i].name) == series) {
+        if (pattern_series(w->t->c->tensors[i].name) == series) {
             if (count_of(w->t->c, series, &count))
                 check_missing(w, series, 0, schema_block_range(w->t->c, count).required);
             return;
@@ -274,7 +274,7 @@ static void walk(block_walk *w)
 }
 
 /* Whether the infos that headers announce could all be read, and no shard is left out. */
-static bool sees_everything(const checker *c)
+static bool sees_everything(const check_context *c)
 {
     return !c->options->single &&
            gufo_tensor_count(c->model) == gufo_model_facts(c->model).claimed_tensors;
@@ -290,7 +290,7 @@ static void sort(block_walk *w)
             add_need(w, &w->t->c->tensors[i]);
 }
 
-void schema_check_blocks(tensor_checker *t)
+void schema_check_blocks(tensor_context *t)
 {
     const gufo_allocator *memory = t->c->allocator;
     block_walk w = {.t = t, .complete = sees_everything(t->c), .listed = listed_blocks(t->c)};

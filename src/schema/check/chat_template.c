@@ -12,17 +12,17 @@
 enum { MOST_FINDINGS = 20 }; /* of one template */
 
 typedef struct lint {
-    checker *c;
+    check_context *c;
     const gufo_entry *entry;
     uint64_t at;   /* of the template in the file */
     unsigned left; /* findings that are reported of it */
 } lint;
 
-static bool report_lint(void *context, const template_finding *finding)
+static bool report_lint(void *context, const lint_finding *finding)
 {
     lint *l = context;
     finding_place place = at_entry(l->entry);
-    bool dangerous = template_is_dangerous(finding->kind);
+    bool dangerous = lint_is_dangerous(finding->kind);
 
     place.offset = l->at + finding->offset;
     if (dangerous)
@@ -40,7 +40,7 @@ static void lint_text(void *context, gufo_str text, uint64_t at)
 
     l->at = at;
     l->left = MOST_FINDINGS;
-    template_check(text, report_lint, l);
+    lint_template(text, report_lint, l);
 }
 
 /* "tokenizer.chat_template", alone or with a name behind it. */
@@ -51,7 +51,7 @@ static bool is_template_key(gufo_str key)
     return str_begins(key, base) && (key.len == strlen(base) || key.data[strlen(base)] == '.');
 }
 
-void schema_check_templates(checker *c)
+void schema_check_templates(check_context *c)
 {
     gufo_entry entry;
 

@@ -40,7 +40,7 @@ static gufo_str text_of(const gufo_model *model, const char *key)
     return gufo_get_str(model, key, &text, NULL) == GUFO_OK ? text : (gufo_str){"", 0};
 }
 
-static subject_kind kind_of(const checker *c)
+static subject_kind kind_of(const check_context *c)
 {
     static const struct {
         const char *type;
@@ -59,7 +59,7 @@ static subject_kind kind_of(const checker *c)
 /* ---- the checks ----------------------------------------------------------------------------- */
 
 static const struct {
-    void (*check)(checker *c);
+    void (*check)(check_context *c);
     gufo_level level;
     unsigned kinds; /* of subject_kind */
 } checks[] = {
@@ -76,7 +76,7 @@ static const struct {
     {schema_check_name, GUFO_LEVEL_MODEL, KIND_ANY},
 };
 
-static gufo_status run_checks(checker *c)
+static gufo_status run_checks(check_context *c)
 {
     c->allocator = mem_allocator(c->options->allocator);
     c->architecture = text_of(c->model, "general.architecture");
@@ -100,12 +100,12 @@ gufo_status gufo_check(const gufo_model *model, const gufo_check_options *option
     static const gufo_check_options defaults = {0};
     const gufo_check_options *o = options != NULL ? options : &defaults;
     gufo_error ignored;
-    checker c = {.model = model,
-                 .options = o,
-                 .level = o->level == GUFO_LEVEL_DEFAULT ? GUFO_LEVEL_MODEL : o->level,
-                 .found = found,
-                 .context = context,
-                 .error = error != NULL ? error : &ignored};
+    check_context c = {.model = model,
+                       .options = o,
+                       .level = o->level == GUFO_LEVEL_DEFAULT ? GUFO_LEVEL_MODEL : o->level,
+                       .found = found,
+                       .context = context,
+                       .error = error != NULL ? error : &ignored};
 
     if ((size_t)o->level >= LEVEL_COUNT)
         return refuse(error, GUFO_E_ARGUMENT, "level %d does not exist", (int)o->level);

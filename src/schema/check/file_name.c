@@ -19,7 +19,7 @@ static bool is_or_extends(gufo_str text, gufo_str word)
            (text.len == word.len || text.data[word.len] == '-');
 }
 
-static void check_size(checker *c, const gufo_name *name)
+static void check_size(check_context *c, const gufo_name *name)
 {
     gufo_str label;
 
@@ -32,7 +32,7 @@ static void check_size(checker *c, const gufo_name *name)
                   QUOTED(name->size_label), QUOTED(label));
 }
 
-static void check_encoding(checker *c, const gufo_name *name)
+static void check_encoding(check_context *c, const gufo_name *name)
 {
     const gufo_file_type *said, *own;
     uint64_t id;
@@ -48,7 +48,7 @@ static void check_encoding(checker *c, const gufo_name *name)
                       QUOTED(name->encoding), own->id, own->name);
 }
 
-static void check_shard(checker *c, gufo_str base)
+static void check_shard(check_context *c, gufo_str base)
 {
     uint64_t split_no, split_count;
     uint32_t number = 1, count = 1;
@@ -77,7 +77,7 @@ static void check_shard(checker *c, gufo_str base)
                       number, count, split_no + 1, split_count);
 }
 
-static void check_type(checker *c, const gufo_name *name)
+static void check_type(check_context *c, const gufo_name *name)
 {
     const struct {
         gufo_str part;
@@ -98,7 +98,7 @@ static void check_type(checker *c, const gufo_name *name)
                           types[i].what);
 }
 
-void schema_check_name(checker *c)
+void schema_check_name(check_context *c)
 {
     gufo_name name = {0};
     const char *slash;

@@ -16,7 +16,8 @@ static const gufo_level rule_levels[] = {
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-void schema_report(checker *c, schema_rule number, finding_place place, const char *format, ...)
+void schema_report(check_context *c, schema_rule number, finding_place place, const char *format,
+                   ...)
 {
     const gufo_rule *rule = gufo_rule_at(RULE_FIRST_OF_MEANING + (size_t)number);
     char message[sizeof c->error->message], text[sizeof message + 128];
@@ -39,7 +40,7 @@ void schema_report(checker *c, schema_rule number, finding_place place, const ch
         c->found(c->context, &finding);
 }
 
-const char *schema_hint(checker *c, const char *format, ...)
+const char *schema_hint(check_context *c, const char *format, ...)
 {
     va_list args;
 
@@ -49,7 +50,7 @@ const char *schema_hint(checker *c, const char *format, ...)
     return c->hint;
 }
 
-void schema_report_rest(checker *c)
+void schema_report_rest(check_context *c)
 {
     for (size_t i = 0; i < SCHEMA_RULE_COUNT; i++) {
         if (c->listed[i] > FINDINGS_OF_A_RULE)
@@ -62,7 +63,7 @@ void schema_report_rest(checker *c)
 
 /* ---- what is checked ------------------------------------------------------------------------ */
 
-bool schema_arch_entry(const checker *c, gufo_entry *out, const char *name, ...)
+bool schema_arch_entry(const check_context *c, gufo_entry *out, const char *name, ...)
 {
     gufo_str own = c->architecture;
     char key[256];
@@ -76,7 +77,7 @@ bool schema_arch_entry(const checker *c, gufo_entry *out, const char *name, ...)
            gufo_metadata_find_str(c->model, (gufo_str){key, len}, out);
 }
 
-bool schema_check_number(const checker *c, const char *key, gufo_entry *entry, uint64_t *out)
+bool schema_check_number(const check_context *c, const char *key, gufo_entry *entry, uint64_t *out)
 {
     return gufo_metadata_find(c->model, key, entry) &&
            gufo_value_u64(&entry->value, out, NULL) == GUFO_OK;

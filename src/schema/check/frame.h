@@ -25,7 +25,7 @@ typedef enum subject_kind {
     KIND_ANY = 31,
 } subject_kind;
 
-typedef struct checker {
+typedef struct check_context {
     const gufo_model *model;
     const gufo_check_options *options;
     gufo_level level; /* that of the options, or its default */
@@ -42,7 +42,7 @@ typedef struct checker {
     gufo_status status;                 /* a check that runs out of memory says so here */
     uint64_t listed[SCHEMA_RULE_COUNT]; /* findings at places of which there may be many */
     char hint[640], more[48];
-} checker;
+} check_context;
 
 /* Where a finding is, and what may be done; the rest of it is zero. */
 typedef struct finding_place {
@@ -89,22 +89,24 @@ static inline finding_place with_hint(finding_place place, const char *hint)
 }
 
 /* Reports a finding.  Strings from the file go into the message through QUOTED(). */
-__attribute__((format(printf, 4, 5))) void schema_report(checker *c, schema_rule rule,
+__attribute__((format(printf, 4, 5))) void schema_report(check_context *c, schema_rule rule,
                                                          finding_place place, const char *format,
                                                          ...);
 
 /* Makes the hint of the next finding like printf. */
-__attribute__((format(printf, 2, 3))) const char *schema_hint(checker *c, const char *format, ...);
+__attribute__((format(printf, 2, 3))) const char *schema_hint(check_context *c, const char *format,
+                                                              ...);
 
 /* Tells for each rule how many more findings there are than were listed.  Done after each check. */
-void schema_report_rest(checker *c);
+void schema_report_rest(check_context *c);
 
 /* The value of "ARCHITECTURE.NAME"; false if it is not there, or of an absurdly long name. */
-__attribute__((format(printf, 3, 4))) bool schema_arch_entry(const checker *c, gufo_entry *out,
-                                                             const char *name, ...);
+__attribute__((format(printf, 3, 4))) bool schema_arch_entry(const check_context *c,
+                                                             gufo_entry *out, const char *name,
+                                                             ...);
 
 /* The number that a key has; false if it is not there, or not such a number. */
-bool schema_check_number(const checker *c, const char *key, gufo_entry *entry, uint64_t *out);
+bool schema_check_number(const check_context *c, const char *key, gufo_entry *entry, uint64_t *out);
 
 /* Passes each text of an entry, which may be an array of them, and where it begins in the file. */
 void schema_each_text(const gufo_entry *entry,

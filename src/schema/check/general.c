@@ -1,55 +1,55 @@
-/* The values of general.*: forms of text (licenses, languages, addresses ...), numbered groups of
+/* The values of general.*: the syntax of texts (licenses, languages, addresses ...), numbered groups of
  * keys, and what is said of the tensors: quantization version, file type, alignment. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "schema/check/checks.h"
-#include "schema/syntax/form.h"
+#include "schema/syntax/syntax.h"
 #include "base/text.h"
 #include "schema/name/part.h"
 
-/* ---- forms of text -------------------------------------------------------------------------- */
+/* ---- syntax of texts ------------------------------------------------------------------------ */
 
-/* Which form the value of a key has, by the end of the key; longer ends go first. */
-static const struct form_of_key {
+/* Which syntax the value of a key has, by the end of the key; longer ends go first. */
+static const struct syntax_of_key {
     const char *end;
-    gufo_form (*check)(gufo_str text);
+    syntax_result (*check)(gufo_str text);
     schema_rule rule;
     bool list; /* an array may have it in each element */
-} forms[] = {
-    {"general.license", form_license, SCHEMA_LICENSE, false},
-    {".license.link", form_url, SCHEMA_URL, false},
-    {".repo_url", form_url, SCHEMA_URL, false},
-    {".url", form_url, SCHEMA_URL, false},
-    {".doi", form_doi, SCHEMA_DOI, false},
-    {".uuid", form_uuid, SCHEMA_UUID, false},
-    {"general.languages", form_language, SCHEMA_LANGUAGE, true},
+} syntaxes[] = {
+    {"general.license", syntax_license, SCHEMA_LICENSE, false},
+    {".license.link", syntax_url, SCHEMA_URL, false},
+    {".repo_url", syntax_url, SCHEMA_URL, false},
+    {".url", syntax_url, SCHEMA_URL, false},
+    {".doi", syntax_doi, SCHEMA_DOI, false},
+    {".uuid", syntax_uuid, SCHEMA_UUID, false},
+    {"general.languages", syntax_language, SCHEMA_LANGUAGE, true},
 };
 
-/* A text that must have a form. */
-typedef struct formed_text {
-    checker *c;
+/* A text that must have a syntax. */
+typedef struct checked_text {
+    check_context *c;
     const gufo_entry *entry;
-    const struct form_of_key *form;
-} formed_text;
+    const struct syntax_of_key *syntax;
+} checked_text;
 
-static void check_form(void *context, gufo_str text, uint64_t at)
+static void check_syntax(void *context, gufo_str text, uint64_t at)
 {
-    const formed_text *t = context;
-    gufo_form found = t->form->check(text);
+    const checked_text *t = context;
+    syntax_result found = t->syntax->check(text);
     finding_place place = at_entry(t->entry);
 
-    if (found.verdict == GUFO_FORM_OK)
+    if (found.verdict == SYNTAX_OK)
         return;
     place.offset = at + found.at;
     if (found.hint[0] != '\0')
         place.hint = schema_hint(t->c, "did you mean '%s'?", found.hint);
-    schema_report(t->c, t->form->rule, place, "%s: %s %s", QUOTED(t->entry->key),
+    schema_report(t->c, t->syntax->rule, place, "%s: %s %s", QUOTED(t->entry->key),
                   QUOTED(found.part.len > 0 ? found.part : text), found.reason);
 }
 
-static void check_empty(checker *c, const gufo_entry *entry)
+static void check_empty(check_context *c, const gufo_entry *entry)
 {
     if (entry->value.type == GUFO_VALUE_STRING && entry->value.as.str.len == 0 &&
         !gufo_str_equal(entry->key, gufo_str_of("general.architecture")))
@@ -59,29 +59,29 @@ static void check_empty(checker *c, const gufo_entry *entry)
             "key %s is present, but empty", QUOTED(entry->key));
 }
 
-/* The first form that fits the key counts. */
-static void check_forms(checker *c, const gufo_entry *entry)
+/* The first syntax that fits the key counts. */
+static void check_syntaxes(check_context *c, const gufo_entry *entry)
 {
     const gufo_value *value = &entry->value;
 
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (str_ends(entry->key, forms[i].end)) {
-            formed_text text = {c, entry, &forms[i]};
+    for (size_t i = 0; i < sizeof syntaxes / sizeof *syntaxes; i++)
+        if (str_ends(entry->key, syntaxes[i].end)) {
+            checked_text text = {c, entry, &syntaxes[i]};
 
-            if (value->type == GUFO_VALUE_STRING ? value->as.str.len > 0 : forms[i].list)
-                schema_each_text(entry, check_form, &text);
+            if (value->type == GUFO_VALUE_STRING ? value->as.str.len > 0 : syntaxes[i].list)
+                schema_each_text(entry, check_syntax, &text);
             return;
         }
 }
 
-static void check_texts(checker *c)
+static void check_texts(check_context *c)
 {
     gufo_entry entry;
 
     for (uint64_t i = 0; gufo_metadata_at(c->model, i, &entry); i++)
         if (str_begins(entry.key, "general.")) {
             check_empty(c, &entry);
-            check_forms(c, &entry);
+            check_syntaxes(c, &entry);
         }
 }
 
@@ -100,7 +100,7 @@ static bool is_size_label(gufo_str label)
     return true;
 }
 
-static void check_size_label(checker *c)
+static void check_size_label(check_context *c)
 {
     gufo_entry entry;
     gufo_str label;
@@ -134,7 +134,7 @@ static bool number_of(gufo_str key, const char *prefix, uint64_t *number)
            str_number((gufo_str){key.data + at, digits}, number);
 }
 
-static void report_beyond(checker *c, const numbered_group *group, const gufo_entry *entry,
+static void report_beyond(check_context *c, const numbered_group *group, const gufo_entry *entry,
                           bool counted, uint64_t count)
 {
     if (counted)
@@ -147,7 +147,7 @@ static void report_beyond(checker *c, const numbered_group *group, const gufo_en
 }
 
 /* `seen` has a byte for each number below `count`. */
-static void check_numbers(checker *c, const numbered_group *group, const gufo_entry *counter,
+static void check_numbers(check_context *c, const numbered_group *group, const gufo_entry *counter,
                           uint64_t count, uint8_t *seen)
 {
     uint64_t number;
@@ -173,7 +173,7 @@ static void check_numbers(checker *c, const numbered_group *group, const gufo_en
         }
 }
 
-static void check_group(checker *c, const numbered_group *group)
+static void check_group(check_context *c, const numbered_group *group)
 {
     gufo_entry counter;
     bool counted = gufo_metadata_find(c->model, group->count, &counter);
@@ -197,7 +197,7 @@ static void check_group(checker *c, const numbered_group *group)
     mem_free(c->allocator, seen);
 }
 
-static void check_groups(checker *c)
+static void check_groups(check_context *c)
 {
     static const numbered_group groups[] = {
         {"general.base_model.count", "general.base_model."},
@@ -211,7 +211,7 @@ static void check_groups(checker *c)
 /* ---- alignment ------------------------------------------------------------------------------ */
 
 /* Opening has checked that the layout agrees with it. */
-static void check_alignment(checker *c)
+static void check_alignment(check_context *c)
 {
     enum { LARGEST_PAGE = 65536 };
     gufo_entry entry;
@@ -226,7 +226,7 @@ static void check_alignment(checker *c)
             alignment);
 }
 
-void schema_check_general(checker *c)
+void schema_check_general(check_context *c)
 {
     check_texts(c);
     check_size_label(c);

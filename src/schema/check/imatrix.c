@@ -7,7 +7,7 @@
 #include "schema/check/checks.h"
 #include "schema/check/pairs.h"
 
-static void check_keys(checker *c)
+static void check_keys(check_context *c)
 {
     static const char *const keys[] = {"imatrix.datasets", "imatrix.chunk_count",
                                        "imatrix.chunk_size"};
@@ -23,7 +23,7 @@ static void check_keys(checker *c)
                       "imatrix.chunk_size is 0; readers divide by it");
 }
 
-static void look_at(checker *c, const gufo_tensor *tensor, bool paired)
+static void look_at(check_context *c, const gufo_tensor *tensor, bool paired)
 {
     const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
 
@@ -37,7 +37,8 @@ static void look_at(checker *c, const gufo_tensor *tensor, bool paired)
 }
 
 /* One count for each matrix, however the dimensions are written. */
-static void compare(checker *c, const gufo_tensor *sums, const gufo_tensor *counts, gufo_str base)
+static void compare(check_context *c, const gufo_tensor *sums, const gufo_tensor *counts,
+                    gufo_str base)
 {
     (void)base;
     if (sums->elements == 0 || counts->elements == 0 || sums->elements % counts->elements != 0)
@@ -47,7 +48,7 @@ static void compare(checker *c, const gufo_tensor *sums, const gufo_tensor *coun
                       QUOTED(sums->name), sums->elements, counts->elements);
 }
 
-void schema_check_imatrix(checker *c)
+void schema_check_imatrix(check_context *c)
 {
     static const pair_rules pairs = {
         {".in_sum2", ".counts"}, SCHEMA_IMATRIX_PAIR, look_at, compare};

@@ -33,7 +33,7 @@ static bool is_plain(char c)
     return is_lower(c) || is_digit(c);
 }
 
-static void check_architecture_name(checker *c)
+static void check_architecture_name(check_context *c)
 {
     gufo_entry entry;
     finding_place place;
@@ -65,7 +65,7 @@ static const char *type_of(const gufo_value *value, char out[64])
     return out;
 }
 
-static void check_value(checker *c, const gufo_entry *entry, const gufo_key_info *info)
+static void check_value(check_context *c, const gufo_entry *entry, const gufo_key_info *info)
 {
     char type[64];
     int64_t number;
@@ -95,7 +95,7 @@ static bool is_typeable(char c)
     return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
 }
 
-static void report_contradiction(checker *c, const gufo_entry *one, const gufo_entry *other)
+static void report_contradiction(check_context *c, const gufo_entry *one, const gufo_entry *other)
 {
     schema_report(
         c, SCHEMA_KEY_CONTRADICTION,
@@ -105,7 +105,7 @@ static void report_contradiction(checker *c, const gufo_entry *one, const gufo_e
 }
 
 /* A finding that names the right key; `offer`: renaming is right. */
-static void report_other_name(checker *c, schema_rule rule, const gufo_entry *entry,
+static void report_other_name(check_context *c, schema_rule rule, const gufo_entry *entry,
                               const char *relation, const char *right, bool offer)
 {
     finding_place place = at_entry(entry);
@@ -128,7 +128,7 @@ static bool is_outdated(const gufo_key_info *info, bool safe)
     return safe || strcmp(info->status, "deprecated") == 0 || strcmp(info->status, "misspelt") == 0;
 }
 
-static void check_spelling(checker *c, const gufo_entry *entry, const gufo_key_info *info)
+static void check_spelling(check_context *c, const gufo_entry *entry, const gufo_key_info *info)
 {
     bool both, safe;
     const gufo_key_info *today = gufo_key_replacement(info, &safe);
@@ -147,7 +147,7 @@ static void check_spelling(checker *c, const gufo_entry *entry, const gufo_key_i
 
 /* The specification's spelling and the one that programs write and read: both are fine, and readers
  * take either. */
-static void check_separator(checker *c)
+static void check_separator(check_context *c)
 {
     gufo_entry one, other;
 
@@ -213,7 +213,7 @@ static bool is_one_slip(gufo_str a, gufo_str b)
 
 /* A known key that is nearly this one, fits its value and is not there itself: then this one is
  * hardly another community's key. */
-static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
+static bool check_slip(check_context *c, const gufo_entry *entry, unsigned *guesses)
 {
     char right[KEY_SIZE];
     bool own = gufo_str_equal(first_segment(entry->key), c->architecture);
@@ -235,7 +235,7 @@ static bool check_slip(checker *c, const gufo_entry *entry, unsigned *guesses)
 }
 
 /* A key of another architecture than the file's.  Where that is not known, it is what is wrong. */
-static bool check_foreign(checker *c, const gufo_entry *entry, gufo_str first)
+static bool check_foreign(check_context *c, const gufo_entry *entry, gufo_str first)
 {
     if (c->architecture.len == 0 || first.len == entry->key.len ||
         gufo_str_equal(first, c->architecture) || gufo_arch_find(first) == NULL ||
@@ -248,7 +248,7 @@ static bool check_foreign(checker *c, const gufo_entry *entry, gufo_str first)
     return true;
 }
 
-static void check_prefix(checker *c, const gufo_entry *entry, gufo_str first)
+static void check_prefix(check_context *c, const gufo_entry *entry, gufo_str first)
 {
     finding_place place =
         with_hint(at_entry(entry),
@@ -267,7 +267,7 @@ static void check_prefix(checker *c, const gufo_entry *entry, gufo_str first)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static void check_key(checker *c, const gufo_entry *entry, unsigned *guesses)
+static void check_key(check_context *c, const gufo_entry *entry, unsigned *guesses)
 {
     gufo_str first = first_segment(entry->key);
     const gufo_key_info *info;
@@ -283,7 +283,7 @@ static void check_key(checker *c, const gufo_entry *entry, unsigned *guesses)
     }
 }
 
-void schema_check_keys(checker *c)
+void schema_check_keys(check_context *c)
 {
     unsigned guesses = MOST_GUESSES;
     gufo_entry entry;

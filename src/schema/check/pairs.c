@@ -12,8 +12,8 @@ bool name_ends(gufo_str name, const char *suffix)
 }
 
 /* The other one of a pair, whose suffix is number `side`; reports it as missing. */
-static bool find_other(checker *c, const pair_rules *rules, const gufo_tensor *tensor, size_t side,
-                       gufo_str base, gufo_tensor *other)
+static bool find_other(check_context *c, const pair_rules *rules, const gufo_tensor *tensor,
+                       size_t side, gufo_str base, gufo_tensor *other)
 {
     char name[GUFO_MAX_NAME + 16];
 
@@ -28,7 +28,7 @@ static bool find_other(checker *c, const pair_rules *rules, const gufo_tensor *t
     return false;
 }
 
-void schema_check_pairs(checker *c, const pair_rules *rules)
+void schema_check_pairs(check_context *c, const pair_rules *rules)
 {
     gufo_tensor tensor, other;
 

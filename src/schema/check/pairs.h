@@ -9,15 +9,16 @@ typedef struct pair_rules {
     const char *suffixes[2];
     schema_rule pair; /* that the other one is missing */
     /* Looks at each tensor; `paired`: its name has one of the suffixes. */
-    void (*look_at)(checker *c, const gufo_tensor *tensor, bool paired);
+    void (*look_at)(check_context *c, const gufo_tensor *tensor, bool paired);
     /* Compares the two of a pair; `base` is their name without the suffix. */
-    void (*compare)(checker *c, const gufo_tensor *first, const gufo_tensor *second, gufo_str base);
+    void (*compare)(check_context *c, const gufo_tensor *first, const gufo_tensor *second,
+                    gufo_str base);
 } pair_rules;
 
 /* Whether a name ends so, and begins with something else. */
 bool name_ends(gufo_str name, const char *suffix);
 
 /* Looks at all tensors.  The other one of a pair may be in another shard than the file. */
-void schema_check_pairs(checker *c, const pair_rules *rules);
+void schema_check_pairs(check_context *c, const pair_rules *rules);
 
 #endif

@@ -3,14 +3,14 @@
 #include "schema/check/checks.h"
 
 /* Whether the key is present and true. */
-static bool says_yes(const checker *c, const char *key)
+static bool says_yes(const check_context *c, const char *key)
 {
     bool value;
 
     return gufo_get_bool(c->model, key, &value, NULL) == GUFO_OK && value;
 }
 
-void schema_check_projector(checker *c)
+void schema_check_projector(check_context *c)
 {
     /* Files made before there was a key for the type have only one kind of projector. */
     static const char *const types[] = {"clip.projector_type", "clip.vision.projector_type",

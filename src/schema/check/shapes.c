@@ -34,7 +34,7 @@ static dims_text dims_of(const uint64_t *dims, unsigned count)
 
 /* The formula for a tensor, "" if there is none: the architecture's own one, or the general one.
  * Tensors of other architectures are not judged. */
-static const char *expected_shape(const tensor_checker *t, const tensor_name *name)
+static const char *expected_shape(const tensor_context *t, const parsed_name *name)
 {
     const gufo_tensor_info *info = name->match.info;
     const gufo_arch_tensor *row = arch_row(t, info);
@@ -50,7 +50,7 @@ static const char *expected_shape(const tensor_checker *t, const tensor_name *na
 }
 
 typedef struct shape_lookup {
-    const tensor_checker *t;
+    const tensor_context *t;
     bool asked_vocabulary;
 } shape_lookup;
 
@@ -68,7 +68,7 @@ static bool look_up(void *context, gufo_str name, uint64_t block, uint64_t *out)
 /* ---- comparing ------------------------------------------------------------------------------ */
 
 /* Whether rows of a vocabulary are all that differs; *rows: how many there are. */
-static bool only_rows_differ(const tensor_checker *t, const uint64_t *expected,
+static bool only_rows_differ(const tensor_context *t, const uint64_t *expected,
                              const uint64_t *found, uint64_t *rows)
 {
     size_t different = 0;
@@ -81,13 +81,13 @@ static bool only_rows_differ(const tensor_checker *t, const uint64_t *expected,
     return different == 1;
 }
 
-static schema_rule rule_for_shape(const tensor_checker *t)
+static schema_rule rule_for_shape(const tensor_context *t)
 {
     return strcmp(t->c->arch->status, "standard") == 0 ? SCHEMA_TENSOR_SHAPE
                                                        : SCHEMA_TENSOR_SHAPE_IMPLIED;
 }
 
-static schema_rule rule_for_rows(const tensor_checker *t, uint64_t rows)
+static schema_rule rule_for_rows(const tensor_context *t, uint64_t rows)
 {
     if (rows > t->vocabulary)
         return SCHEMA_VOCABULARY_PADDING;
@@ -95,7 +95,7 @@ static schema_rule rule_for_rows(const tensor_checker *t, uint64_t rows)
                                                     : SCHEMA_TENSOR_SHAPE_IMPLIED;
 }
 
-static void report_rows(tensor_checker *t, const checked_tensor *v, uint64_t rows)
+static void report_rows(tensor_context *t, const named_tensor *v, uint64_t rows)
 {
     schema_report(t->c, rule_for_rows(t, rows), at_tensor(&v->tensor),
                   "tensor %s has %" PRIu64 " rows for %" PRIu64 " tokens", QUOTED(v->tensor.name),
@@ -112,7 +112,7 @@ static bool has_zero(const uint64_t *dims)
     return false;
 }
 
-void schema_tensor_shape(tensor_checker *t, const checked_tensor *v)
+void schema_tensor_shape(tensor_context *t, const named_tensor *v)
 {
     uint64_t expected[GUFO_MAX_DIMS] = {1, 1, 1, 1}, rows;
     shape_lookup lookup = {.t = t};

@@ -3,7 +3,7 @@
 #include "schema/check/checks.h"
 #include "schema/check/same_value.h"
 
-static void check_shard(checker *c, size_t shard)
+static void check_shard(check_context *c, size_t shard)
 {
     const gufo_model *file = gufo_model_shard(c->model, shard);
     gufo_entry entry, first;
@@ -20,7 +20,7 @@ static void check_shard(checker *c, size_t shard)
     }
 }
 
-void schema_check_shards(checker *c)
+void schema_check_shards(check_context *c)
 {
     for (size_t i = 1; i < gufo_model_shard_count(c->model); i++)
         check_shard(c, i);

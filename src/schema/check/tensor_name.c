@@ -24,7 +24,7 @@ static size_t find_number(gufo_str name, const block_series *series, size_t *dig
     return *digits > 0 && (at + *digits == name.len || name.data[at + *digits] == '.') ? at : 0;
 }
 
-static void read_number(gufo_str name, size_t at, size_t digits, tensor_name *out)
+static void read_number(gufo_str name, size_t at, size_t digits, parsed_name *out)
 {
     gufo_str rest = {name.data + at + digits, name.len - at - digits};
     int len;
@@ -41,11 +41,11 @@ static void read_number(gufo_str name, size_t at, size_t digits, tensor_name *ou
     }
 }
 
-void tensor_name_read(gufo_str name, tensor_name *out)
+void tensor_name_parse(gufo_str name, parsed_name *out)
 {
     gufo_str whole = {out->text, name.len < GUFO_MAX_NAME ? name.len : GUFO_MAX_NAME};
 
-    *out = (tensor_name){.series = NULL};
+    *out = (parsed_name){.series = NULL};
     memcpy(out->text, name.data, whole.len);
     for (size_t i = 0; i < BLOCK_SERIES; i++) {
         size_t digits, at = find_number(name, &schema_block_series[i], &digits);
@@ -61,32 +61,32 @@ void tensor_name_read(gufo_str name, tensor_name *out)
     out->known = gufo_tensor_info_find(whole, &out->match);
 }
 
-bool tensor_suffix_known(const tensor_name *name)
+bool tensor_suffix_known(const parsed_name *name)
 {
     return tensor_is_weight(name) ||
            str_is_word(name->match.suffix, ".bias .scale .scales .act.scales .input_scale");
 }
 
-bool tensor_is_weight(const tensor_name *name)
+bool tensor_is_weight(const parsed_name *name)
 {
     gufo_str suffix = name->match.suffix;
 
     return suffix.len == 0 || gufo_str_equal(suffix, gufo_str_of(".weight"));
 }
 
-const gufo_tensor_info *tensor_info_named(gufo_str template)
+const gufo_tensor_info *tensor_info_named(gufo_str pattern)
 {
-    return template_find_text(gufo_tensor_info_at(0), schema_tensor_info_count(),
-                              sizeof(gufo_tensor_info), template);
+    return row_find(gufo_tensor_info_at(0), schema_tensor_info_count(), sizeof(gufo_tensor_info),
+                    pattern);
 }
 
-const block_series *template_series(const char *template)
+const block_series *pattern_series(const char *pattern)
 {
     for (size_t i = 0; i < BLOCK_SERIES; i++) {
         size_t prefix = strlen(schema_block_series[i].prefix);
 
-        if (strncmp(template, schema_block_series[i].prefix, prefix) == 0 &&
-            strncmp(template + prefix, "{bid}", 5) == 0)
+        if (strncmp(pattern, schema_block_series[i].prefix, prefix) == 0 &&
+            strncmp(pattern + prefix, "{bid}", 5) == 0)
             return &schema_block_series[i];
     }
     return NULL;

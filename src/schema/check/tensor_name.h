@@ -13,26 +13,26 @@ typedef struct block_series {
 #define BLOCK_SERIES 3
 extern const block_series schema_block_series[BLOCK_SERIES];
 
-typedef struct tensor_name {
+typedef struct parsed_name {
     const block_series *series; /* NULL: in no block */
     uint64_t block;             /* UINT64_MAX for any number that does not fit */
     bool odd_number;            /* written with leading zeros */
     bool known;
     gufo_tensor_match match;      /* if known; its suffix points into the name */
     char text[GUFO_MAX_NAME + 1]; /* the name with its number as it should be */
-} tensor_name;
+} parsed_name;
 
-void tensor_name_read(gufo_str name, tensor_name *out);
+void tensor_name_parse(gufo_str name, parsed_name *out);
 
 /* ".weight", ".bias", the scales, or none. */
-bool tensor_suffix_known(const tensor_name *name);
+bool tensor_suffix_known(const parsed_name *name);
 /* What is not ".bias" or a scale: the tensor that is required. */
-bool tensor_is_weight(const tensor_name *name);
+bool tensor_is_weight(const parsed_name *name);
 
-/* The row with this template; NULL if there is none. */
-const gufo_tensor_info *tensor_info_named(gufo_str template);
+/* The row with this pattern; NULL if there is none. */
+const gufo_tensor_info *tensor_info_named(gufo_str pattern);
 
-/* The series of a template, "blk.{bid}.attn_q"; NULL if it has none of them. */
-const block_series *template_series(const char *template);
+/* The series of a pattern, "blk.{bid}.attn_q"; NULL if it has none of them. */
+const block_series *pattern_series(const char *pattern);
 
 #endif

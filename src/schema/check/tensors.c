@@ -17,14 +17,14 @@
 
 static const char block_mark[] = "{bid}.";
 
-/* What a template says behind the number of its block, if it has one of `series`. */
-static gufo_str part_in_block(const char *template, const block_series *series)
+/* What a pattern says behind the number of its block, if it has one of `series`. */
+static gufo_str part_in_block(const char *pattern, const block_series *series)
 {
-    const char *mark = strstr(template, block_mark);
+    const char *mark = strstr(pattern, block_mark);
 
-    if (template_series(template) != series)
+    if (pattern_series(pattern) != series)
         return (gufo_str){"", 0};
-    return gufo_str_of(mark != NULL ? mark + strlen(block_mark) : template);
+    return gufo_str_of(mark != NULL ? mark + strlen(block_mark) : pattern);
 }
 
 typedef struct name_choice {
@@ -39,8 +39,8 @@ static gufo_str choice_at(const void *table, size_t index)
     return part_in_block(choice->rows[index].name, choice->series);
 }
 
-/* What is compared with the templates: the name without the number of the block and the suffix. */
-static gufo_str part_of_name(const checked_tensor *v)
+/* What is compared with the patterns: the name without the number of the block and the suffix. */
+static gufo_str part_of_name(const named_tensor *v)
 {
     static const char *const suffixes[] = {".weight", ".bias"};
     gufo_str part = v->tensor.name;
@@ -56,7 +56,7 @@ static gufo_str part_of_name(const checked_tensor *v)
     return part;
 }
 
-static void report_unknown(tensor_checker *t, const checked_tensor *v)
+static void report_unknown(tensor_context *t, const named_tensor *v)
 {
     gufo_str name = v->tensor.name, part = part_of_name(v), other;
     size_t before = (size_t)(part.data - name.data), after = before + part.len, index;
@@ -76,7 +76,7 @@ static void report_unknown(tensor_checker *t, const checked_tensor *v)
                   t->c->arch->id);
 }
 
-static void check_name(tensor_checker *t, const checked_tensor *v)
+static void check_name(tensor_context *t, const named_tensor *v)
 {
     if (t->c->tensor_count == 0)
         return;
@@ -88,7 +88,7 @@ static void check_name(tensor_checker *t, const checked_tensor *v)
                       QUOTED(v->tensor.name), v->name.match.info->summary, t->c->arch->id);
 }
 
-static void check_number(tensor_checker *t, const checked_tensor *v)
+static void check_number(tensor_context *t, const named_tensor *v)
 {
     gufo_str right = gufo_str_of(v->name.text);
 
@@ -108,7 +108,7 @@ static void check_number(tensor_checker *t, const checked_tensor *v)
 /* ---- types ---------------------------------------------------------------------------------- */
 
 /* Readers add and multiply with these directly. */
-static bool is_vector(const checked_tensor *v)
+static bool is_vector(const named_tensor *v)
 {
     gufo_str name = v->tensor.name;
 
@@ -128,7 +128,7 @@ static bool holds_integers(const gufo_tensor_info *info)
                        "blk.{bid}.ffn_gate_tid2eid masked_embd_ordering d2t t2d");
 }
 
-static void check_type(tensor_checker *t, const checked_tensor *v)
+static void check_type(tensor_context *t, const named_tensor *v)
 {
     const gufo_element_type *type = gufo_element_type_by_id(v->tensor.type);
 
@@ -148,7 +148,7 @@ static void check_type(tensor_checker *t, const checked_tensor *v)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-static void note(tensor_checker *t, const checked_tensor *v)
+static void note(tensor_context *t, const named_tensor *v)
 {
     const block_series *series = v->name.series;
     bool counts = v->name.known && tensor_is_weight(&v->name);
@@ -162,12 +162,12 @@ static void note(tensor_checker *t, const checked_tensor *v)
     };
 }
 
-static void check_all(tensor_checker *t)
+static void check_all(tensor_context *t)
 {
-    checked_tensor v;
+    named_tensor v;
 
     for (uint64_t i = 0; gufo_tensor_at(t->c->model, i, &v.tensor); i++) {
-        tensor_name_read(v.tensor.name, &v.name);
+        tensor_name_parse(v.tensor.name, &v.name);
         check_number(t, &v);
         check_name(t, &v);
         check_type(t, &v);
@@ -177,7 +177,7 @@ static void check_all(tensor_checker *t)
     schema_check_blocks(t);
 }
 
-static void find_rows(tensor_checker *t)
+static void find_rows(tensor_context *t)
 {
     for (size_t i = 0; i < t->c->tensor_count; i++) {
         const gufo_tensor_info *info = tensor_info_named(gufo_str_of(t->c->tensors[i].name));
@@ -187,11 +187,11 @@ static void find_rows(tensor_checker *t)
     }
 }
 
-void schema_check_tensors(checker *c)
+void schema_check_tensors(check_context *c)
 {
     const gufo_allocator *memory = c->allocator;
     uint64_t count = gufo_tensor_count(c->model);
-    tensor_checker t = {.c = c};
+    tensor_context t = {.c = c};
 
     t.vocabulary_known = vocabulary_size(c, &t.vocabulary);
     t.row_of = mem_zero(memory, schema_tensor_info_count() * sizeof *t.row_of);

@@ -12,20 +12,20 @@ typedef struct seen_tensor {
     uint32_t info;   /* index in the registry; UINT32_MAX for one that proves only the block */
 } seen_tensor;
 
-typedef struct tensor_checker {
-    checker *c;
+typedef struct tensor_context {
+    check_context *c;
     uint32_t *row_of; /* by index in the registry: index + 1 in c->tensors, 0 for none */
     seen_tensor *seen;
     uint64_t seen_count;
     uint64_t vocabulary;
     bool vocabulary_known;
-} tensor_checker;
+} tensor_context;
 
 /* A tensor of the file. */
-typedef struct checked_tensor {
+typedef struct named_tensor {
     gufo_tensor tensor;
-    tensor_name name;
-} checked_tensor;
+    parsed_name name;
+} named_tensor;
 
 /* Its place among the rows of the registry. */
 static inline size_t info_index(const gufo_tensor_info *info)
@@ -34,7 +34,7 @@ static inline size_t info_index(const gufo_tensor_info *info)
 }
 
 /* The architecture's row for a tensor; NULL if it is not one of its tensors. */
-static inline const gufo_arch_tensor *arch_row(const tensor_checker *t,
+static inline const gufo_arch_tensor *arch_row(const tensor_context *t,
                                                const gufo_tensor_info *info)
 {
     uint32_t row = t->row_of[info_index(info)];
@@ -42,9 +42,9 @@ static inline const gufo_arch_tensor *arch_row(const tensor_checker *t,
     return row != 0 ? &t->c->tensors[row - 1] : NULL;
 }
 
-void schema_tensor_shape(tensor_checker *t, const checked_tensor *v);
+void schema_tensor_shape(tensor_context *t, const named_tensor *v);
 
 /* All blocks, once every tensor is in `seen`. */
-void schema_check_blocks(tensor_checker *t);
+void schema_check_blocks(tensor_context *t);
 
 #endif

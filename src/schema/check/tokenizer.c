@@ -35,7 +35,7 @@ static bool is_usable(const gufo_value *value, vocabulary_list list)
     return list != LIST_TOKEN_TYPE || key_is_integer(value->as.array.type);
 }
 
-static vocabulary read_lists(const checker *c)
+static vocabulary read_lists(const check_context *c)
 {
     vocabulary v = {.count = 0};
 
@@ -63,7 +63,7 @@ static gufo_str pretokenizer_at(const void *table, size_t index)
 }
 
 /* Tells that the text of a key is not in a table of `count` rows. */
-static void report_unknown(checker *c, schema_rule rule, const gufo_entry *entry,
+static void report_unknown(check_context *c, schema_rule rule, const gufo_entry *entry,
                            nearest_name *name_at, size_t count)
 {
     finding_place place = at_entry(entry);
@@ -76,7 +76,7 @@ static void report_unknown(checker *c, schema_rule rule, const gufo_entry *entry
                   QUOTED(entry->value.as.str));
 }
 
-static void check_model(checker *c, vocabulary *v)
+static void check_model(check_context *c, vocabulary *v)
 {
     static const char key[] = "tokenizer.ggml.model";
     gufo_entry entry;
@@ -96,7 +96,7 @@ static void check_model(checker *c, vocabulary *v)
 
 /* ---- lists ---------------------------------------------------------------------------------- */
 
-static void check_needed(checker *c, const vocabulary *v)
+static void check_needed(check_context *c, const vocabulary *v)
 {
     for (size_t i = 0; v->model != NULL && i < LIST_COUNT; i++) {
         schema_rule rule =
@@ -109,7 +109,7 @@ static void check_needed(checker *c, const vocabulary *v)
     }
 }
 
-static void check_length(checker *c, const vocabulary *v, size_t list)
+static void check_length(check_context *c, const vocabulary *v, size_t list)
 {
     const gufo_entry *entry = &v->lists[list];
     uint64_t count = entry->value.as.array.count;
@@ -125,7 +125,7 @@ static void check_length(checker *c, const vocabulary *v, size_t list)
                   count, v->count);
 }
 
-static void check_lengths(checker *c, const vocabulary *v)
+static void check_lengths(check_context *c, const vocabulary *v)
 {
     for (size_t i = 0; v->usable[LIST_TOKENS] && i < LIST_COUNT; i++)
         if (lists[i].per_token && v->there[i] && v->lists[i].value.type == GUFO_VALUE_ARRAY)
@@ -137,14 +137,14 @@ static void check_lengths(checker *c, const vocabulary *v)
 /* How some writers say that there is no such token: -1 in 32 bits. */
 #define NO_TOKEN_ID UINT32_MAX
 
-static void report_number(checker *c, schema_rule rule, const gufo_entry *entry, uint64_t number,
-                          uint64_t tokens)
+static void report_number(check_context *c, schema_rule rule, const gufo_entry *entry,
+                          uint64_t number, uint64_t tokens)
 {
     schema_report(c, rule, at_entry(entry), "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
                   QUOTED(entry->key), number, tokens);
 }
 
-static void check_id_list(checker *c, const gufo_entry *entry, uint64_t tokens)
+static void check_id_list(check_context *c, const gufo_entry *entry, uint64_t tokens)
 {
     gufo_array_iter iter = gufo_array_start(&entry->value.as.array);
     uint64_t wrong = 0, first = 0, id;
@@ -160,7 +160,7 @@ static void check_id_list(checker *c, const gufo_entry *entry, uint64_t tokens)
 }
 
 /* Another check reports ids that are not numbers. */
-static void check_ids_of(checker *c, const gufo_entry *entry, uint64_t tokens)
+static void check_ids_of(check_context *c, const gufo_entry *entry, uint64_t tokens)
 {
     uint64_t id;
 
@@ -171,7 +171,7 @@ static void check_ids_of(checker *c, const gufo_entry *entry, uint64_t tokens)
         report_number(c, SCHEMA_TOKEN_ID, entry, id, tokens);
 }
 
-static void check_ids(checker *c, const vocabulary *v)
+static void check_ids(check_context *c, const vocabulary *v)
 {
     static const char *const of_architecture[] = {"decoder_start_token_id", "mask_token_id"};
     gufo_entry entry;
@@ -187,7 +187,7 @@ static void check_ids(checker *c, const vocabulary *v)
 }
 
 /* A token that is to be added must be known: by its key, or by the model. */
-static void check_added(checker *c, const gufo_tokenizer_model *model)
+static void check_added(check_context *c, const gufo_tokenizer_model *model)
 {
     const struct {
         const char *add, *id, *other; /* keys; `other`: the second spelling */
@@ -217,7 +217,7 @@ static bool cuts_words(const gufo_tokenizer_model *model)
     return str_is_word(gufo_str_of(model->id), "gpt2 hybriddna whitespace");
 }
 
-static void check_pretokenizer(checker *c, const gufo_tokenizer_model *model)
+static void check_pretokenizer(check_context *c, const gufo_tokenizer_model *model)
 {
     static const char key[] = "tokenizer.ggml.pre";
     gufo_entry entry;
@@ -237,7 +237,7 @@ static void check_pretokenizer(checker *c, const gufo_tokenizer_model *model)
                        schema_pretokenizer_count());
 }
 
-static void check_size(checker *c, const vocabulary *v)
+static void check_size(check_context *c, const vocabulary *v)
 {
     gufo_entry entry;
     uint64_t size;
@@ -249,7 +249,7 @@ static void check_size(checker *c, const vocabulary *v)
 
 /* The table is SentencePiece's: the bytes of a trie (their number first, little-endian whatever the
  * file is), then the texts that it leads to. */
-static void check_character_map(checker *c)
+static void check_character_map(check_context *c)
 {
     static const char key[] = "tokenizer.ggml.precompiled_charsmap";
     const gufo_array *array;
@@ -268,7 +268,7 @@ static void check_character_map(checker *c)
                       array->count);
 }
 
-void schema_check_tokenizer(checker *c)
+void schema_check_tokenizer(check_context *c)
 {
     vocabulary v = read_lists(c);
 

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 
-const char *schema_and_more(checker *c, uint64_t count)
+const char *schema_and_more(check_context *c, uint64_t count)
 {
     c->more[0] = '\0';
     if (count > 1)
@@ -31,7 +31,7 @@ static finding_place place_of_text(const gufo_entry *entry, gufo_str text)
 
 /* ---- tokens --------------------------------------------------------------------------------- */
 
-static void check_repeated(checker *c, const gufo_entry *entry, const token_list *tokens)
+static void check_repeated(check_context *c, const gufo_entry *entry, const token_list *tokens)
 {
     gufo_str text;
 
@@ -43,7 +43,7 @@ static void check_repeated(checker *c, const gufo_entry *entry, const token_list
                   tokens->before, schema_and_more(c, tokens->repeated));
 }
 
-static void check_empty(checker *c, const gufo_entry *entry, const token_list *tokens)
+static void check_empty(check_context *c, const gufo_entry *entry, const token_list *tokens)
 {
     uint64_t empty = 0, first = 0;
 
@@ -78,7 +78,7 @@ static bool falls_back_to_bytes(const gufo_tokenizer_model *model)
     return model != NULL && str_is_word(gufo_str_of(model->id), "llama gemma4");
 }
 
-static void check_bytes(checker *c, const vocabulary *v, const bool have[256])
+static void check_bytes(check_context *c, const vocabulary *v, const bool have[256])
 {
     unsigned missing = 0, first = 0;
 
@@ -92,7 +92,7 @@ static void check_bytes(checker *c, const vocabulary *v, const bool have[256])
                       TYPE_BYTE, first, schema_and_more(c, missing), v->model->id);
 }
 
-static void check_types(checker *c, const vocabulary *v, const token_list *tokens)
+static void check_types(check_context *c, const vocabulary *v, const token_list *tokens)
 {
     const gufo_entry *entry = &v->lists[LIST_TOKEN_TYPE];
     gufo_array_iter iter = gufo_array_start(&entry->value.as.array);
@@ -222,7 +222,7 @@ static gufo_status survey_merge(merge_survey *s, gufo_str text, gufo_error *erro
     return s->count == TOKENS_AT_ONCE ? look_up_waiting(s, error) : GUFO_OK;
 }
 
-static void report_merges(checker *c, const gufo_entry *entry, const merge_survey *s)
+static void report_merges(check_context *c, const gufo_entry *entry, const merge_survey *s)
 {
     if (s->malformed > 0)
         schema_report(c, SCHEMA_MERGE_PARTS, place_of_text(entry, s->first_malformed),
@@ -234,7 +234,7 @@ static void report_merges(checker *c, const gufo_entry *entry, const merge_surve
                       QUOTED(s->first_unknown), schema_and_more(c, s->unknown));
 }
 
-static void check_merges(checker *c, const gufo_entry *entry, const token_list *tokens)
+static void check_merges(check_context *c, const gufo_entry *entry, const token_list *tokens)
 {
     merge_survey s = {.tokens = tokens};
     gufo_array_iter iter = gufo_array_start(&entry->value.as.array);
@@ -250,7 +250,7 @@ static void check_merges(checker *c, const gufo_entry *entry, const token_list *
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
-void schema_check_tokens(checker *c, const vocabulary *v)
+void schema_check_tokens(check_context *c, const vocabulary *v)
 {
     const gufo_entry *entry = &v->lists[LIST_TOKENS];
     token_list tokens = {0};

@@ -23,9 +23,9 @@ typedef struct vocabulary {
 } vocabulary;
 
 /* " (and 41 more)" for 42; nothing for 1. */
-const char *schema_and_more(checker *c, uint64_t count);
+const char *schema_and_more(check_context *c, uint64_t count);
 
 /* vocabulary.c: the content of the lists, which must be those of `v`. */
-void schema_check_tokens(checker *c, const vocabulary *v);
+void schema_check_tokens(check_context *c, const vocabulary *v);
 
 #endif

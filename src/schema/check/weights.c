@@ -15,7 +15,7 @@
 
 /* ---- quantization version ------------------------------------------------------------------- */
 
-static bool has_quantized(const checker *c)
+static bool has_quantized(const check_context *c)
 {
     gufo_tensor tensor;
 
@@ -28,7 +28,7 @@ static bool has_quantized(const checker *c)
     return false;
 }
 
-static void check_quantization_version(checker *c)
+static void check_quantization_version(check_context *c)
 {
     enum { TODAY = 2 };
     gufo_entry entry;
@@ -71,7 +71,7 @@ static bool is_counted(const gufo_tensor *tensor, const gufo_file_type *claimed)
             tensor->dims[0] % base->block_elements == 0);
 }
 
-static weight_count count_weights(const checker *c, const gufo_file_type *claimed)
+static weight_count count_weights(const check_context *c, const gufo_file_type *claimed)
 {
     weight_count count = {.total = 0};
     gufo_tensor tensor;
@@ -106,7 +106,7 @@ static const gufo_file_type *only_file_type(uint32_t base)
 }
 
 /* Says what the file type should be, where there is one answer. */
-static void offer_file_type(checker *c, finding_place *place, const weight_count *count)
+static void offer_file_type(check_context *c, finding_place *place, const weight_count *count)
 {
     const gufo_file_type *right = only_file_type(count->most);
 
@@ -125,7 +125,7 @@ static const char *type_name(uint32_t id)
     return type != NULL ? type->name : "of an unknown type";
 }
 
-static void check_file_type(checker *c)
+static void check_file_type(check_context *c)
 {
     gufo_entry entry;
     uint64_t id;
@@ -150,7 +150,7 @@ static void check_file_type(checker *c)
                       claimed->name, type_name(count.most));
 }
 
-void schema_check_weights(checker *c)
+void schema_check_weights(check_context *c)
 {
     check_quantization_version(c);
     check_file_type(c);

@@ -32,15 +32,15 @@ TABLE(architectures, gufo_arch_info, schema_arch_count, gufo_arch_at)
 
 const gufo_arch_info *gufo_arch_find(gufo_str id)
 {
-    return template_find_text(ROWS(architectures), id);
+    return row_find(ROWS(architectures), id);
 }
 
 const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count)
 {
-    return template_find_all(ROWS(arch_keys), arch, count);
+    return row_find_all(ROWS(arch_keys), arch, count);
 }
 
 const gufo_arch_tensor *gufo_arch_tensors(const char *arch, size_t *count)
 {
-    return template_find_all(ROWS(arch_tensors), arch, count);
+    return row_find_all(ROWS(arch_tensors), arch, count);
 }

@@ -35,7 +35,7 @@ TABLE(keys, gufo_key_info, schema_key_count, gufo_key_at)
 /* The row with "{arch}" for the architecture that the key begins with. */
 static const gufo_key_info *find_of_architecture(gufo_str key, gufo_str architecture)
 {
-    template_name name = {.count = 0};
+    name_parts name = {.count = 0};
     const char *dot = memchr(key.data, '.', key.len);
     size_t prefix = dot != NULL ? (size_t)(dot - key.data) : key.len;
 
@@ -46,34 +46,34 @@ static const gufo_key_info *find_of_architecture(gufo_str key, gufo_str architec
         return NULL;
     if (architecture.len > 0 && memcmp(key.data, architecture.data, prefix) != 0)
         return NULL;
-    template_append(&name, gufo_str_of("{arch}"));
-    template_append(&name, (gufo_str){key.data + prefix, key.len - prefix});
-    return template_find(ROWS(keys), &name);
+    name_parts_add(&name, gufo_str_of("{arch}"));
+    name_parts_add(&name, (gufo_str){key.data + prefix, key.len - prefix});
+    return row_find_parts(ROWS(keys), &name);
 }
 
 /* The row with "{id}" for a number. */
 static const gufo_key_info *find_numbered(gufo_str key)
 {
     static const char *const placeholders[2] = {"{id}", NULL};
-    template_number number;
-    template_name name = template_numbers(key, placeholders, &number);
+    number_segment number;
+    name_parts name = name_parts_read(key, placeholders, &number);
 
-    return number.found ? template_find(ROWS(keys), &name) : NULL;
+    return number.found ? row_find_parts(ROWS(keys), &name) : NULL;
 }
 
 /* The row with "{name}" for the last segment. */
 static const gufo_key_info *find_named(gufo_str key)
 {
-    template_name name = {.count = 0};
+    name_parts name = {.count = 0};
     size_t start = key.len;
 
     while (start > 0 && key.data[start - 1] != '.')
         start--;
     if (start == key.len)
         return NULL;
-    template_append(&name, (gufo_str){key.data, start});
-    template_append(&name, gufo_str_of("{name}"));
-    return template_find(ROWS(keys), &name);
+    name_parts_add(&name, (gufo_str){key.data, start});
+    name_parts_add(&name, gufo_str_of("{name}"));
+    return row_find_parts(ROWS(keys), &name);
 }
 
 const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
@@ -82,7 +82,7 @@ const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
 
     if (key.len == 0 || memchr(key.data, '{', key.len) != NULL)
         return NULL;
-    info = template_find_text(ROWS(keys), key);
+    info = row_find(ROWS(keys), key);
     if (info == NULL)
         info = find_of_architecture(key, architecture);
     if (info == NULL)
@@ -94,11 +94,11 @@ const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture)
 
 const gufo_key_info *gufo_key_replacement(const gufo_key_info *info, bool *safe)
 {
-    const key_alias *alias = template_find_text(ROWS(aliases), gufo_str_of(info->key));
+    const key_alias *alias = row_find(ROWS(aliases), gufo_str_of(info->key));
 
     if (safe != NULL)
         *safe = alias != NULL && alias->fix[0] != '\0';
-    return alias != NULL ? template_find_text(ROWS(keys), gufo_str_of(alias->today)) : NULL;
+    return alias != NULL ? row_find(ROWS(keys), gufo_str_of(alias->today)) : NULL;
 }
 
 const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from)
@@ -109,7 +109,7 @@ const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from)
         const key_alias *alias = &aliases[(*from)++];
 
         if (strcmp(alias->today, info->key) == 0)
-            old = template_find_text(ROWS(keys), gufo_str_of(alias->old));
+            old = row_find(ROWS(keys), gufo_str_of(alias->old));
     }
     return old;
 }
@@ -134,9 +134,9 @@ bool key_in_file(const gufo_key_info *info, gufo_str architecture, char out[KEY_
 
 bool key_is_integer(gufo_value_type type)
 {
-    const value_form *form = value_form_of(type);
+    const value_type_info *info = value_type_row(type);
 
-    return form != NULL && (form->kind == KIND_UNSIGNED || form->kind == KIND_SIGNED);
+    return info != NULL && (info->kind == KIND_UNSIGNED || info->kind == KIND_SIGNED);
 }
 
 static bool is_float(gufo_value_type type)
@@ -193,7 +193,7 @@ static bool accepts(gufo_str type, const gufo_value *value)
     if (!type_named(type, &declared) || !same_kind(declared, value->type))
         return false;
     /* What counts is not negative. */
-    return value_form_of(declared)->kind != KIND_UNSIGNED ||
+    return value_type_row(declared)->kind != KIND_UNSIGNED ||
            gufo_value_u64(value, &number, NULL) == GUFO_OK;
 }
 

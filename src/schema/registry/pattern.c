@@ -1,4 +1,4 @@
-/* Names of files in tables of templates: see template.h. */
+/* Names of files in tables of patterns: see pattern.h. */
 #include "schema/registry/pattern.h"
 
 #include "base/text.h"
@@ -16,7 +16,7 @@ static const char *row_name(const void *rows, size_t index, size_t size)
 
 /* Like strcmp(row, name).  *same: how many bytes are known to be equal; afterwards, how many
  * are. */
-static int compare(const char *row, const template_name *name, size_t *same)
+static int compare(const char *row, const name_parts *name, size_t *same)
 {
     size_t start = 0;
 
@@ -43,7 +43,7 @@ static int compare(const char *row, const template_name *name, size_t *same)
  *
  * Rows between two that begin alike begin like them, so that what both ends of the search share
  * with the name is not compared again. */
-static size_t lower_bound(const void *rows, size_t count, size_t size, const template_name *name,
+static size_t lower_bound(const void *rows, size_t count, size_t size, const name_parts *name,
                           bool *found)
 {
     size_t low = 0, same_low = 0, same_high = 0;
@@ -66,7 +66,7 @@ static size_t lower_bound(const void *rows, size_t count, size_t size, const tem
     return low;
 }
 
-const void *template_find(const void *rows, size_t count, size_t size, const template_name *name)
+const void *row_find_parts(const void *rows, size_t count, size_t size, const name_parts *name)
 {
     bool found;
     size_t index = lower_bound(rows, count, size, name, &found);
@@ -74,17 +74,17 @@ const void *template_find(const void *rows, size_t count, size_t size, const tem
     return found ? (const char *)rows + index * size : NULL;
 }
 
-const void *template_find_text(const void *rows, size_t count, size_t size, gufo_str name)
+const void *row_find(const void *rows, size_t count, size_t size, gufo_str name)
 {
-    template_name whole = {.parts = {name}, .count = 1};
+    name_parts whole = {.parts = {name}, .count = 1};
 
-    return template_find(rows, count, size, &whole);
+    return row_find_parts(rows, count, size, &whole);
 }
 
-const void *template_find_all(const void *rows, size_t count, size_t size, const char *name,
-                              size_t *found)
+const void *row_find_all(const void *rows, size_t count, size_t size, const char *name,
+                         size_t *found)
 {
-    template_name whole = {.parts = {gufo_str_of(name)}, .count = 1};
+    name_parts whole = {.parts = {gufo_str_of(name)}, .count = 1};
     bool any;
     size_t first = lower_bound(rows, count, size, &whole, &any), end = first;
 
@@ -94,11 +94,11 @@ const void *template_find_all(const void *rows, size_t count, size_t size, const
     return any ? (const char *)rows + first * size : NULL;
 }
 
-size_t template_segments(gufo_str name, size_t ends[TEMPLATE_MAX_SEGMENTS])
+size_t pattern_segments(gufo_str name, size_t ends[PATTERN_MAX_SEGMENTS])
 {
     size_t count = 0, at = 0;
 
-    while (count < TEMPLATE_MAX_SEGMENTS && at <= name.len) {
+    while (count < PATTERN_MAX_SEGMENTS && at <= name.len) {
         const char *dot = at < name.len ? memchr(name.data + at, '.', name.len - at) : NULL;
 
         ends[count] = dot != NULL ? (size_t)(dot - name.data) : name.len;
@@ -107,9 +107,9 @@ size_t template_segments(gufo_str name, size_t ends[TEMPLATE_MAX_SEGMENTS])
     return count;
 }
 
-void template_append(template_name *name, gufo_str part)
+void name_parts_add(name_parts *name, gufo_str part)
 {
-    if (name->count < TEMPLATE_MAX_PARTS)
+    if (name->count < PATTERN_MAX_PARTS)
         name->parts[name->count++] = part;
 }
 
@@ -119,11 +119,10 @@ static bool is_number(gufo_str segment, uint64_t *out)
     return str_number(segment, out) && (segment.len == 1 || segment.data[0] != '0');
 }
 
-template_name template_numbers(gufo_str name, const char *const placeholders[2],
-                               template_number *number)
+name_parts name_parts_read(gufo_str name, const char *const placeholders[2], number_segment *number)
 {
-    template_name out = {.count = 0};
-    size_t ends[TEMPLATE_MAX_SEGMENTS], count = template_segments(name, ends);
+    name_parts out = {.count = 0};
+    size_t ends[PATTERN_MAX_SEGMENTS], count = pattern_segments(name, ends);
     size_t text = 0, start = 0, replaced = 0;
 
     number->found = false;
@@ -132,13 +131,13 @@ template_name template_numbers(gufo_str name, const char *const placeholders[2],
 
         if (is_number((gufo_str){name.data + start, ends[i] - start}, &value)) {
             if (!number->found)
-                *number = (template_number){true, value};
-            template_append(&out, (gufo_str){name.data + text, start - text});
-            template_append(&out, gufo_str_of(placeholders[replaced++]));
+                *number = (number_segment){true, value};
+            name_parts_add(&out, (gufo_str){name.data + text, start - text});
+            name_parts_add(&out, gufo_str_of(placeholders[replaced++]));
             text = ends[i];
         }
         start = ends[i] + 1;
     }
-    template_append(&out, (gufo_str){name.data + text, name.len - text});
+    name_parts_add(&out, (gufo_str){name.data + text, name.len - text});
     return out;
 }

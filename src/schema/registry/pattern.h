@@ -1,78 +1,78 @@
-/* Finding a name of a file in a table of templates.
+/* Finding a name of a file in a table of patterns.
  *
- * A template is a name in which a segment (the text between dots) may be a placeholder:
+ * A pattern is a name in which a segment (the text between dots) may be a placeholder:
  *
  *     blk.12.attn_q                  blk. {bid} .attn_q
  *     llama.attention.head_count     {arch} .attention.head_count
  *
- * The tables are sorted by template.  So the segment of the name is replaced, not the one of the
- * template: the name with "{bid}" in it is looked for by halving.  It is never put together, only
+ * The tables are sorted by pattern.  So the segment of the name is replaced, not the one of the
+ * pattern: the name with "{bid}" in it is looked for by halving.  It is never put together, only
  * compared part by part. */
 #ifndef GUFO_SCHEMA_PATTERN_H
 #define GUFO_SCHEMA_PATTERN_H
 
 #include "gufo/base.h"
 
-/* No template has more segments; a test checks it. */
-#define TEMPLATE_MAX_SEGMENTS 8
+/* No pattern has more segments; a test checks it. */
+#define PATTERN_MAX_SEGMENTS 8
 /* Text and placeholders in turn, with two placeholders at most. */
-#define TEMPLATE_MAX_PARTS 5
+#define PATTERN_MAX_PARTS 5
 
 /* A name as parts that follow each other. */
-typedef struct template_name {
-    gufo_str parts[TEMPLATE_MAX_PARTS];
+typedef struct name_parts {
+    gufo_str parts[PATTERN_MAX_PARTS];
     size_t count;
-} template_name;
+} name_parts;
 
 /* What a segment of digits became. */
-typedef struct template_number {
+typedef struct number_segment {
     bool found;
     uint64_t value; /* of the first such segment */
-} template_number;
+} number_segment;
 
-/* The ends of the first segments of `name`, TEMPLATE_MAX_SEGMENTS at most, into ends[]; their
+/* The ends of the first segments of `name`, PATTERN_MAX_SEGMENTS at most, into ends[]; their
  * number. */
-size_t template_segments(gufo_str name, size_t ends[TEMPLATE_MAX_SEGMENTS]);
+size_t pattern_segments(gufo_str name, size_t ends[PATTERN_MAX_SEGMENTS]);
 
 /* Adds a part. */
-void template_append(template_name *name, gufo_str part);
+void name_parts_add(name_parts *name, gufo_str part);
 
-/* `name`, at most TEMPLATE_MAX_SEGMENTS segments of it, with its first segment that is a number
+/* `name`, at most PATTERN_MAX_SEGMENTS segments of it, with its first segment that is a number
  * replaced by placeholders[0] and its second one by placeholders[1] (NULL: left alone).  Numbers
  * are decimal, without leading zeros, and fit into 64 bits. */
-template_name template_numbers(gufo_str name, const char *const placeholders[2],
-                               template_number *number);
+name_parts name_parts_read(gufo_str name, const char *const placeholders[2],
+                           number_segment *number);
 
 /* A table as the functions below take it: the rows, their number and size. */
 #define ROW_COUNT(table) (sizeof(table) / sizeof *(table))
 #define ROWS(table) (table), ROW_COUNT(table), sizeof *(table)
 
 /* Row `index`, or NULL. */
-static inline const void *template_at(const void *rows, size_t count, size_t size, size_t index)
+static inline const void *row_at(const void *rows, size_t count, size_t size, size_t index)
 {
     return index < count ? (const char *)rows + index * size : NULL;
 }
 
 /* Defines what is public of every table: the number of its rows, and row `index`. */
-#define TABLE(rows, type, count, at)           \
-    size_t count(void)                         \
-    {                                          \
-        return ROW_COUNT(rows);                \
-    }                                          \
-    const type *at(size_t index)               \
-    {                                          \
-        return template_at(ROWS(rows), index); \
+#define TABLE(rows, type, count, at)      \
+    size_t count(void)                    \
+    {                                     \
+        return ROW_COUNT(rows);           \
+    }                                     \
+    const type *at(size_t index)          \
+    {                                     \
+        return row_at(ROWS(rows), index); \
     }
 
 /* The row that is called `name`, or NULL.  `rows` are `count` structs of `size` bytes each, which
  * begin with a pointer to their name and are in its order (of bytes). */
-const void *template_find(const void *rows, size_t count, size_t size, const template_name *name);
+const void *row_find_parts(const void *rows, size_t count, size_t size, const name_parts *name);
 
 /* The same for a name of one part. */
-const void *template_find_text(const void *rows, size_t count, size_t size, gufo_str name);
+const void *row_find(const void *rows, size_t count, size_t size, gufo_str name);
 
 /* The rows that are called `name` where several may be: the first one, and their number. */
-const void *template_find_all(const void *rows, size_t count, size_t size, const char *name,
-                              size_t *found);
+const void *row_find_all(const void *rows, size_t count, size_t size, const char *name,
+                         size_t *found);
 
 #endif

@@ -14,20 +14,20 @@ static const gufo_tensor_info tensors[] = {
 
 TABLE(tensors, gufo_tensor_info, schema_tensor_info_count, gufo_tensor_info_at)
 
-/* The longest beginning of the name, in whole segments, that is a template; the rest is the suffix.
+/* The longest beginning of the name, in whole segments, that is a pattern; the rest is the suffix.
  * So "cls.output.weight" is "cls.output" and not "cls". */
 bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out)
 {
     static const char *const placeholders[2] = {"{bid}", "{xid}"};
-    size_t ends[TEMPLATE_MAX_SEGMENTS], count = template_segments(name, ends);
+    size_t ends[PATTERN_MAX_SEGMENTS], count = pattern_segments(name, ends);
 
     if (name.len == 0 || memchr(name.data, '{', name.len) != NULL)
         return false;
     while (count-- > 0) {
-        template_number block;
-        template_name wanted =
-            template_numbers((gufo_str){name.data, ends[count]}, placeholders, &block);
-        const gufo_tensor_info *info = template_find(ROWS(tensors), &wanted);
+        number_segment block;
+        name_parts wanted =
+            name_parts_read((gufo_str){name.data, ends[count]}, placeholders, &block);
+        const gufo_tensor_info *info = row_find_parts(ROWS(tensors), &wanted);
 
         if (info != NULL && out != NULL)
             *out = (gufo_tensor_match){

@@ -28,14 +28,14 @@ TABLE(models, gufo_tokenizer_model, schema_tokenizer_model_count, gufo_tokenizer
 
 const gufo_tokenizer_model *gufo_tokenizer_model_find(gufo_str id)
 {
-    return template_find_text(ROWS(models), id);
+    return row_find(ROWS(models), id);
 }
 
 TABLE(pretokenizers, gufo_pretokenizer, schema_pretokenizer_count, gufo_pretokenizer_at)
 
 const gufo_pretokenizer *gufo_pretokenizer_find(gufo_str id)
 {
-    return template_find_text(ROWS(pretokenizers), id);
+    return row_find(ROWS(pretokenizers), id);
 }
 
 TABLE(special_tokens, gufo_special_token, schema_special_token_count, gufo_special_token_at)

@@ -1,5 +1,5 @@
 /* UUIDs, DOIs and URLs. */
-#include "schema/syntax/form_parts.h"
+#include "schema/syntax/syntax_parts.h"
 
 #include <string.h>
 
@@ -38,12 +38,12 @@ static gufo_str unwrapped(gufo_str text)
     return text;
 }
 
-static gufo_form malformed(gufo_str text, gufo_str part, const char *reason)
+static syntax_result malformed(gufo_str text, gufo_str part, const char *reason)
 {
-    return form_fault(GUFO_FORM_MALFORMED, text, part, reason);
+    return syntax_fault(SYNTAX_MALFORMED, text, part, reason);
 }
 
-gufo_form form_uuid(gufo_str text)
+syntax_result syntax_uuid(gufo_str text)
 {
     char digits[UUID_LENGTH];
     gufo_str standard = {digits, sizeof digits};
@@ -54,8 +54,8 @@ gufo_form form_uuid(gufo_str text)
         return malformed(text, text,
                          "is not a UUID (32 hexadecimal digits in groups of 8-4-4-4-12)");
     if (gufo_str_equal(text, standard))
-        return (gufo_form){0};
-    return form_variant(text, "is a UUID not in groups of 8-4-4-4-12", standard);
+        return (syntax_result){0};
+    return syntax_variant(text, "is a UUID not in groups of 8-4-4-4-12", standard);
 }
 
 /* ---- DOI ------------------------------------------------------------------------------------ */
@@ -86,7 +86,7 @@ static bool is_doi_name(gufo_str text)
            find_unprintable(text, at) == text.len;
 }
 
-gufo_form form_doi(gufo_str text)
+syntax_result syntax_doi(gufo_str text)
 {
     static const char *const prefixes[] = {"doi:",
                                            "https://doi.org/",
@@ -101,7 +101,7 @@ gufo_form form_doi(gufo_str text)
     if (text.len == 0)
         return malformed(text, text, "is empty");
     if (is_doi_name(text))
-        return (gufo_form){0};
+        return (syntax_result){0};
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         if (!str_begins_folded(text, prefixes[i]))
             continue;
@@ -109,7 +109,7 @@ gufo_form form_doi(gufo_str text)
         while (name.len > 0 && name.data[0] == ' ')
             name = str_from(name, 1);
         if (is_doi_name(name))
-            return form_variant(text, "is a DOI not in its standard form 10.NNNN/SUFFIX", name);
+            return syntax_variant(text, "is a DOI not in its standard form 10.NNNN/SUFFIX", name);
     }
     return malformed(text, text, "is not a DOI (10.NNNN/SUFFIX)");
 }
@@ -175,7 +175,7 @@ static const other_address other_addresses[] = {
 };
 
 /* Whether the text is an address once the prefix is replaced; fills in the hint. */
-static bool hint_address(gufo_form *form, gufo_str text, const other_address *other)
+static bool hint_address(syntax_result *result, gufo_str text, const other_address *other)
 {
     bool colon = other->end[0] == ':';
     gufo_str rest, host, path;
@@ -189,10 +189,10 @@ static bool hint_address(gufo_form *form, gufo_str text, const other_address *ot
     if (!is_authority(host) || memchr(host.data, '.', host.len) == NULL ||
         memchr(host.data, '@', host.len) != NULL || (colon && path.len == 0))
         return false;
-    form_hint_joined(form,
-                     (gufo_str[]){gufo_str_of("https://"), host, gufo_str_of(colon ? "/" : ""),
-                                  str_from(path, colon)},
-                     4);
+    syntax_hint_joined(result,
+                       (gufo_str[]){gufo_str_of("https://"), host, gufo_str_of(colon ? "/" : ""),
+                                    str_from(path, colon)},
+                       4);
     return true;
 }
 
@@ -207,20 +207,20 @@ static size_t find_broken_escape(gufo_str text)
     return text.len;
 }
 
-static gufo_form no_web_address(gufo_str text)
+static syntax_result no_web_address(gufo_str text)
 {
-    gufo_form form = malformed(text, text, "does not begin with https:// or http://");
+    syntax_result result = malformed(text, text, "does not begin with https:// or http://");
 
     for (size_t i = 0; i < sizeof other_addresses / sizeof *other_addresses; i++)
-        if (hint_address(&form, text, &other_addresses[i])) {
-            form.verdict = GUFO_FORM_VARIANT;
+        if (hint_address(&result, text, &other_addresses[i])) {
+            result.verdict = SYNTAX_VARIANT;
             break;
         }
-    return form;
+    return result;
 }
 
 /* The address behind "https://". */
-static gufo_form check_authority(gufo_str text, gufo_str rest)
+static syntax_result check_authority(gufo_str text, gufo_str rest)
 {
     gufo_str authority = {rest.data, span_until(rest, "/?#")};
 
@@ -228,10 +228,10 @@ static gufo_form check_authority(gufo_str text, gufo_str rest)
         return malformed(text, text, "is a URL without a host");
     if (!is_authority(authority))
         return malformed(text, authority, "is not a host name");
-    return (gufo_form){0};
+    return (syntax_result){0};
 }
 
-gufo_form form_url(gufo_str text)
+syntax_result syntax_url(gufo_str text)
 {
     size_t bad = span_until((gufo_str){text.data, find_unprintable(text, 0)}, "<>\"{}|\\^`");
     size_t broken = find_broken_escape(text);

@@ -1,6 +1,6 @@
 /* Languages by their ISO 639 codes. */
 #include "base/checked.h"
-#include "schema/syntax/form_parts.h"
+#include "schema/syntax/syntax_parts.h"
 
 #include <string.h>
 
@@ -101,16 +101,16 @@ static gufo_str standard_code(gufo_str code)
                : (gufo_str){0};
 }
 
-static gufo_form variant(gufo_str text, const char *reason, gufo_str code)
+static syntax_result variant(gufo_str text, const char *reason, gufo_str code)
 {
     char small[4] = "";
 
     for (size_t i = 0; i < code.len && i + 1 < sizeof small; i++)
         small[i] = to_lower(code.data[i]);
-    return form_variant(text, reason, gufo_str_of(small));
+    return syntax_variant(text, reason, gufo_str_of(small));
 }
 
-gufo_form form_language(gufo_str text)
+syntax_result syntax_language(gufo_str text)
 {
     /* A code is followed by something else than a letter. */
     gufo_str base = {text.data, (size_t)smaller(str_span(text, 0, is_letter), 4)};
@@ -119,7 +119,7 @@ gufo_form form_language(gufo_str text)
     const language *named;
 
     if (text.len == 0)
-        return form_fault(GUFO_FORM_MALFORMED, text, text, "is empty");
+        return syntax_fault(SYNTAX_MALFORMED, text, text, "is empty");
     if (code.len > 0 && tagged)
         return variant(text, "is a language with a region or script, not an ISO 639 code", code);
     if (code.len > 0 && base.len == text.len) {
@@ -128,12 +128,11 @@ gufo_form form_language(gufo_str text)
                            code);
         if (str_span(text, 0, is_lower) < text.len)
             return variant(text, "is a language code that is not in lower case", code);
-        return (gufo_form){0};
+        return (syntax_result){0};
     }
     named = find_name(text);
     if (named != NULL)
         return variant(text, "is the name of a language, not its ISO 639 code", code_of(named));
-    return form_fault(text.len <= 3 && base.len == text.len ? GUFO_FORM_UNKNOWN
-                                                            : GUFO_FORM_MALFORMED,
-                      text, text, "is not an ISO 639 language code");
+    return syntax_fault(text.len <= 3 && base.len == text.len ? SYNTAX_UNKNOWN : SYNTAX_MALFORMED,
+                        text, text, "is not an ISO 639 language code");
 }

@@ -12,7 +12,7 @@
  *     |   |  license, one parenthesis open
  *     |   operator
  *     license */
-#include "schema/syntax/form_parts.h"
+#include "schema/syntax/syntax_parts.h"
 #include "schema/registry/nearest.h"
 
 #include <string.h>
@@ -68,10 +68,10 @@ typedef struct reader {
     gufo_str text;
     size_t pos;
     expected expected;
-    size_t open;        /* parentheses */
-    gufo_str outermost; /* of the open ones */
-    gufo_form worst;    /* the first of the worst faults that let reading continue */
-    gufo_form fault;    /* the one that does not */
+    size_t open;         /* parentheses */
+    gufo_str outermost;  /* of the open ones */
+    syntax_result worst; /* the first of the worst faults that let reading continue */
+    syntax_result fault; /* the one that does not */
 } reader;
 
 static const char *const reasons[] = {
@@ -81,15 +81,15 @@ static const char *const reasons[] = {
     [EXCEPTION] = "was found where an exception id was expected",
 };
 
-static void note(reader *r, gufo_form fault)
+static void note(reader *r, syntax_result fault)
 {
     if (fault.verdict > r->worst.verdict)
         r->worst = fault;
 }
 
-static gufo_form malformed(const reader *r, gufo_str part, const char *reason)
+static syntax_result malformed(const reader *r, gufo_str part, const char *reason)
 {
-    return form_fault(GUFO_FORM_MALFORMED, r->text, part, reason);
+    return syntax_fault(SYNTAX_MALFORMED, r->text, part, reason);
 }
 
 /* The expression cannot continue like this. */
@@ -152,9 +152,9 @@ static bool is_reference(gufo_str word, const char *kind)
 }
 
 /* GPL-3.0 is now GPL-3.0-only or GPL-3.0-or-later; the latter if it has a plus. */
-static void hint_successor(gufo_form *form, const listed *row, bool plus)
+static void hint_successor(syntax_result *result, const listed *row, bool plus)
 {
-    char later[GUFO_FORM_HINT] = "";
+    char later[SYNTAX_HINT] = "";
     gufo_str id = gufo_str_of(row->id);
 
     if (id.len + sizeof "-or-later" > sizeof later)
@@ -164,37 +164,38 @@ static void hint_successor(gufo_form *form, const listed *row, bool plus)
     if (find_id(&license_list, gufo_str_of(later)) == NULL)
         return;
     if (plus)
-        form_hint(form, gufo_str_of(later));
+        syntax_hint(result, gufo_str_of(later));
     else
-        form_hint_joined(form, (gufo_str[]){id, gufo_str_of("-only or "), gufo_str_of(later)}, 3);
+        syntax_hint_joined(result, (gufo_str[]){id, gufo_str_of("-only or "), gufo_str_of(later)},
+                           3);
 }
 
-static void hint_nearest(gufo_form *form, const list *in, gufo_str id)
+static void hint_nearest(syntax_result *result, const list *in, gufo_str id)
 {
     size_t index;
 
     if (nearest_find(id, listed_name, in->rows, in->count, &index)) {
-        hint_successor(form, &in->rows[index], false);
-        if (form->hint[0] == '\0')
-            form_hint(form, gufo_str_of(in->rows[index].id));
+        hint_successor(result, &in->rows[index], false);
+        if (result->hint[0] == '\0')
+            syntax_hint(result, gufo_str_of(in->rows[index].id));
     } else if (in == &license_list) {
         /* How an expression names what is not in the list. */
-        form_hint_joined(form, (gufo_str[]){gufo_str_of("LicenseRef-"), id}, 2);
+        syntax_hint_joined(result, (gufo_str[]){gufo_str_of("LicenseRef-"), id}, 2);
     }
 }
 
 static void look_up(reader *r, const list *in, gufo_str word, gufo_str id)
 {
     const listed *row = find_id(in, id);
-    gufo_form fault;
+    syntax_result fault;
 
     if (row != NULL && row->state[0] == '\0')
         return;
     if (row != NULL) {
-        fault = form_fault(GUFO_FORM_DEPRECATED, r->text, word, in->deprecated);
+        fault = syntax_fault(SYNTAX_DEPRECATED, r->text, word, in->deprecated);
         hint_successor(&fault, row, word.len > id.len);
-    } else if (r->worst.verdict < GUFO_FORM_UNKNOWN) { /* the search is for the first */
-        fault = form_fault(GUFO_FORM_UNKNOWN, r->text, word, in->unknown);
+    } else if (r->worst.verdict < SYNTAX_UNKNOWN) { /* the search is for the first */
+        fault = syntax_fault(SYNTAX_UNKNOWN, r->text, word, in->unknown);
         hint_nearest(&fault, in, id);
     } else {
         return;
@@ -239,10 +240,10 @@ static bool read_operator(reader *r, gufo_str word, const char *name)
     if (r->expected != OPERATOR && (with || r->expected != OPERATOR_NOT_WITH))
         return misread(r, word, reasons[r->expected]);
     if (!gufo_str_equal(word, gufo_str_of(name))) {
-        gufo_form small = form_fault(GUFO_FORM_VARIANT, r->text, word,
-                                     "is an operator that is not in upper case");
+        syntax_result small =
+            syntax_fault(SYNTAX_VARIANT, r->text, word, "is an operator that is not in upper case");
 
-        form_hint(&small, gufo_str_of(name));
+        syntax_hint(&small, gufo_str_of(name));
         note(r, small);
     }
     r->expected = with ? EXCEPTION : LICENSE;
@@ -283,11 +284,11 @@ static bool read_word(reader *r, gufo_str word)
     (void)misread(r, word, reasons[r->expected]);
     /* The whole may be one id with a blank in it: "Apache 2.0". */
     if (is_name(word) && nearest_find(r->text, listed_name, licenses, license_list.count, &index))
-        form_hint(&r->fault, gufo_str_of(licenses[index].id));
+        syntax_hint(&r->fault, gufo_str_of(licenses[index].id));
     return false;
 }
 
-gufo_form form_license(gufo_str text)
+syntax_result syntax_license(gufo_str text)
 {
     reader r = {.text = text};
     gufo_str word, end = {text.data, 0};

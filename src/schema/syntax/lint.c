@@ -39,7 +39,7 @@ static void skip_comment(lint *l, const token *start)
     size_t end = find_pair(l->text, l->pos, '#', "}");
 
     if (end == l->text.len) {
-        lint_report(l, GUFO_TEMPLATE_UNCLOSED, start->at, start->text, "\"{#\" is never closed");
+        lint_report(l, LINT_UNCLOSED, start->at, start->text, "\"{#\" is never closed");
         l->pos = end;
     } else {
         l->pos = end + 2;
@@ -79,19 +79,19 @@ static bool skip_raw(lint *l, const token *start)
             return true;
         }
     }
-    lint_report(l, GUFO_TEMPLATE_UNCLOSED, start->at, start->text, "\"raw\" is never closed");
+    lint_report(l, LINT_UNCLOSED, start->at, start->text, "\"raw\" is never closed");
     l->pos = l->text.len;
     return true;
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
 
-void template_check(gufo_str text, template_found *found, void *context)
+void lint_template(gufo_str text, lint_found *found, void *context)
 {
-    lint l = {.text = text, .place = {0, 1, 1}, .found = found, .context = context};
+    lint l = {.text = text, .position = {0, 1, 1}, .found = found, .context = context};
 
     while (!l.stopped && (l.pos = find_pair(text, l.pos, '{', "{%#")) < text.len) {
-        token start = {TOKEN_OPERATOR, lint_place_of(&l, l.pos), {text.data + l.pos, 2}};
+        token start = {TOKEN_OPERATOR, lint_position_of(&l, l.pos), {text.data + l.pos, 2}};
 
         l.pos += 2;
         if (start.text.data[1] == '#')

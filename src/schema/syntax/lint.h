@@ -11,40 +11,40 @@
 
 #include "gufo/base.h"
 
-typedef enum template_kind {
-    GUFO_TEMPLATE_DUNDER,    /* an attribute or name such as __class__, in whatever spelling */
-    GUFO_TEMPLATE_INTERNAL,  /* other inner parts of Python or Jinja: mro, gi_frame, self._... */
-    GUFO_TEMPLATE_BUILTIN,   /* an attribute of a built-in function: cycler.x, lipsum.x */
-    GUFO_TEMPLATE_ACCESS,    /* files, network, processes: os, popen, open(...) */
-    GUFO_TEMPLATE_DYNAMIC,   /* attr, groupby, map(attribute=...) with a name that is computed */
-    GUFO_TEMPLATE_IMPORT,    /* import, from, include, extends: reads another template */
-    GUFO_TEMPLATE_UNCLOSED,  /* {{, {%, {#, raw or a string without its end */
-    GUFO_TEMPLATE_BRACKET,   /* brackets that do not match */
-    GUFO_TEMPLATE_BLOCK,     /* if, for, macro ... without their end, or an end without them */
-    GUFO_TEMPLATE_STATEMENT, /* {% x %} that no renderer knows */
-    GUFO_TEMPLATE_NESTING,   /* deeper than any reader should have to go */
-} template_kind;
+typedef enum lint_kind {
+    LINT_DUNDER,    /* an attribute or name such as __class__, in whatever spelling */
+    LINT_INTERNAL,  /* other inner parts of Python or Jinja: mro, gi_frame, self._... */
+    LINT_BUILTIN,   /* an attribute of a built-in function: cycler.x, lipsum.x */
+    LINT_ACCESS,    /* files, network, processes: os, popen, open(...) */
+    LINT_DYNAMIC,   /* attr, groupby, map(attribute=...) with a name that is computed */
+    LINT_IMPORT,    /* import, from, include, extends: reads another template */
+    LINT_UNCLOSED,  /* {{, {%, {#, raw or a string without its end */
+    LINT_BRACKET,   /* brackets that do not match */
+    LINT_BLOCK,     /* if, for, macro ... without their end, or an end without them */
+    LINT_STATEMENT, /* {% x %} that no renderer knows */
+    LINT_NESTING,   /* deeper than any reader should have to go */
+} lint_kind;
 
 /* Blocks in blocks, and brackets in brackets, that are followed; more is a finding. */
-enum { GUFO_TEMPLATE_BLOCKS = 100, GUFO_TEMPLATE_BRACKETS = 100, GUFO_TEMPLATE_MESSAGE = 256 };
+enum { LINT_BLOCKS = 100, LINT_BRACKETS = 100, LINT_MESSAGE = 256 };
 
-typedef struct template_finding {
-    template_kind kind;
+typedef struct lint_finding {
+    lint_kind kind;
     size_t offset;       /* in bytes from the start of the template */
     size_t line, column; /* from 1; columns count characters */
     gufo_str text;       /* the offending piece, a view into the template */
     const char *message; /* one sentence; lives as long as the call */
-} template_finding;
+} lint_finding;
 
 /* Whether it is about what a template can do to the one who runs it; the others are about what
  * makes it unreadable. */
-bool template_is_dangerous(template_kind kind);
+bool lint_is_dangerous(lint_kind kind);
 
 /* Returns whether to continue. */
-typedef bool template_found(void *context, const template_finding *finding);
+typedef bool lint_found(void *context, const lint_finding *finding);
 
 /* Reports everything found in a template (any bytes), roughly in the order in which it is read.
  * One pass over the text, time in proportion to it, no memory beyond the stack.  Any thread. */
-void template_check(gufo_str text, template_found *found, void *context);
+void lint_template(gufo_str text, lint_found *found, void *context);
 
 #endif

@@ -86,17 +86,16 @@ static size_t find_block(const lint *l, const statement *row, const token *name)
 /* Says of the name of a statement in which block it is. */
 static void report_place(lint *l, const token *name, const char *what, const opening *block)
 {
-    lint_report(l, GUFO_TEMPLATE_BLOCK, name->at, name->text,
-                "\"%.*s\" %s \"%.*s\" of line %zu, column %zu", (int)name->text.len,
-                name->text.data, what, (int)block->text.len, block->text.data, block->at.line,
-                block->at.column);
+    lint_report(l, LINT_BLOCK, name->at, name->text, "\"%.*s\" %s \"%.*s\" of line %zu, column %zu",
+                (int)name->text.len, name->text.data, what, (int)block->text.len, block->text.data,
+                block->at.line, block->at.column);
 }
 
 /* An end, or a part such as else, that does not belong to the innermost block. */
 static void report_misplaced(lint *l, const token *name)
 {
     if (l->blocks.depth == 0)
-        lint_report(l, GUFO_TEMPLATE_BLOCK, name->at, name->text, "\"%.*s\" is outside every block",
+        lint_report(l, LINT_BLOCK, name->at, name->text, "\"%.*s\" is outside every block",
                     (int)name->text.len, name->text.data);
     else
         report_place(l, name, "is in the", &l->blocks.kept[l->blocks.depth - 1]);
@@ -106,7 +105,7 @@ static void close_block(lint *l, const statement *row, const token *name)
 {
     size_t depth;
 
-    if (l->blocks.depth > GUFO_TEMPLATE_BLOCKS) { /* those were not kept */
+    if (l->blocks.depth > LINT_BLOCKS) { /* those were not kept */
         l->blocks.depth--;
         return;
     }
@@ -122,7 +121,7 @@ static void divide_block(lint *l, const statement *row, const token *name)
 {
     opening *inner;
 
-    if (l->blocks.depth > GUFO_TEMPLATE_BLOCKS)
+    if (l->blocks.depth > LINT_BLOCKS)
         return;
     if (l->blocks.depth == 0 || find_block(l, row, name) != l->blocks.depth) {
         report_misplaced(l, name);
@@ -139,9 +138,9 @@ static void report_unknown(lint *l, const token *name)
     gufo_str shown = {name->text.data, name->text.len < 32 ? name->text.len : 32};
 
     if (name->kind == TOKEN_END)
-        lint_report(l, GUFO_TEMPLATE_STATEMENT, name->at, name->text, "a statement is empty");
+        lint_report(l, LINT_STATEMENT, name->at, name->text, "a statement is empty");
     else
-        lint_report(l, GUFO_TEMPLATE_STATEMENT, name->at, name->text, "%s is not a Jinja statement",
+        lint_report(l, LINT_STATEMENT, name->at, name->text, "%s is not a Jinja statement",
                     QUOTED(shown));
 }
 
@@ -155,7 +154,7 @@ void lint_statement(lint *l, const token *name, bool assigns)
     if (row.role == UNKNOWN)
         report_unknown(l, name);
     else if (row.role == READS)
-        lint_report(l, GUFO_TEMPLATE_IMPORT, name->at, name->text,
+        lint_report(l, LINT_IMPORT, name->at, name->text,
                     "\"%.*s\" reads another template, which a chat template does not need",
                     (int)name->text.len, name->text.data);
     else if (row.role == CLOSES)
@@ -168,12 +167,12 @@ void lint_statement(lint *l, const token *name, bool assigns)
 
 void lint_end_blocks(lint *l)
 {
-    size_t kept = l->blocks.depth < GUFO_TEMPLATE_BLOCKS ? l->blocks.depth : GUFO_TEMPLATE_BLOCKS;
+    size_t kept = l->blocks.depth < LINT_BLOCKS ? l->blocks.depth : LINT_BLOCKS;
 
     for (size_t i = 0; i < kept && !l->stopped; i++) {
         const opening *block = &l->blocks.kept[i];
 
-        lint_report(l, GUFO_TEMPLATE_BLOCK, block->at, block->text, "\"%.*s\" is never closed",
+        lint_report(l, LINT_BLOCK, block->at, block->text, "\"%.*s\" is never closed",
                     (int)block->text.len, block->text.data);
     }
 }

@@ -54,7 +54,7 @@ static bool is_test(const code_reader *c)
 /* As much of a name as fits a message even if all of it has to be escaped. */
 enum { SHOWN = 36 };
 
-static void report(code_reader *c, template_kind kind, const char *what)
+static void report(code_reader *c, lint_kind kind, const char *what)
 {
     const token *now = &c->around[NOW];
     gufo_str shown = {now->text.data, now->text.len < SHOWN ? now->text.len : SHOWN};
@@ -65,12 +65,12 @@ static void report(code_reader *c, template_kind kind, const char *what)
 static void report_risky(code_reader *c, const risky_names *group)
 {
     static const char *const reasons[] = {
-        [GUFO_TEMPLATE_ACCESS] = "gives access to files, the network, processes or the program "
-                                 "that runs the template",
-        [GUFO_TEMPLATE_BUILTIN] = "is a built-in function, whose attributes lead to what runs the "
-                                  "template",
-        [GUFO_TEMPLATE_INTERNAL] = "is an inner part of Python or Jinja, a way from the template "
-                                   "to what runs it",
+        [LINT_ACCESS] = "gives access to files, the network, processes or the program "
+                        "that runs the template",
+        [LINT_BUILTIN] = "is a built-in function, whose attributes lead to what runs the "
+                         "template",
+        [LINT_INTERNAL] = "is an inner part of Python or Jinja, a way from the template "
+                          "to what runs it",
     };
 
     report(c, group->kind, reasons[group->kind]);
@@ -84,7 +84,7 @@ static void look_at_attribute(code_reader *c)
     if (group != NULL && (!(group->flags & NAME_CALLED) || is_called(c)))
         report_risky(c, group);
     else if (now->text.data[0] == '_' && code_is(c, NOW - 2, "self") && !code_is(c, NOW - 3, "."))
-        report(c, GUFO_TEMPLATE_INTERNAL, "is an inner part of the template itself");
+        report(c, LINT_INTERNAL, "is an inner part of the template itself");
 }
 
 /* Whether what comes after the next token is not a constant: those are looked at as strings. */
@@ -95,7 +95,7 @@ static bool is_computed(const code_reader *c)
 
 static void report_computed(code_reader *c)
 {
-    report(c, GUFO_TEMPLATE_DYNAMIC, "takes an attribute whose name is computed");
+    report(c, LINT_DYNAMIC, "takes an attribute whose name is computed");
 }
 
 static void look_at_filter(code_reader *c)
@@ -142,7 +142,7 @@ static void look_at_variable(code_reader *c)
 static void look_at_name(code_reader *c)
 {
     if (lint_is_dunder(c->around[NOW].text))
-        report(c, GUFO_TEMPLATE_DUNDER,
+        report(c, LINT_DUNDER,
                "is one of Python's own names, a way from the template to what runs it");
     else if (code_is(c, NOW - 1, "."))
         look_at_attribute(c);

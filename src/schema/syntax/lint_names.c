@@ -6,37 +6,35 @@
  * attribute (os.popen) or as a variable.  Words that are common names of things in chats are risky
  * only where they are called, or where the template has not defined them itself. */
 static const risky_names attributes[] = {
-    {GUFO_TEMPLATE_INTERNAL,
+    {LINT_INTERNAL,
      0,
      {"mro", "func_globals", "func_code", "func_closure", "func_dict", "func_defaults", "im_class",
       "im_func", "im_self", "gi_frame", "gi_code", "gi_yieldfrom", "cr_frame", "cr_code",
       "ag_frame", "ag_code"}},
-    {GUFO_TEMPLATE_INTERNAL,
+    {LINT_INTERNAL,
      0,
      {"tb_frame", "tb_next", "f_globals", "f_locals", "f_builtins", "f_code", "f_back", "co_code",
       "_TemplateReference__context", "_context", "_environment", "_func", "_iterator",
       "_Macro__arguments", "_module", "_recurse"}},
-    {GUFO_TEMPLATE_ACCESS,
+    {LINT_ACCESS,
      0,
      {"import_module", "import_string", "load_module", "from_pyfile", "popen", "Popen",
       "check_output", "subprocess", "urlopen"}},
-    {GUFO_TEMPLATE_ACCESS,
-     NAME_CALLED,
-     {"from_string", "system", "open", "eval", "exec", "socket"}},
+    {LINT_ACCESS, NAME_CALLED, {"from_string", "system", "open", "eval", "exec", "socket"}},
 };
 
 static const risky_names variables[] = {
-    {GUFO_TEMPLATE_ACCESS,
+    {LINT_ACCESS,
      NAME_OWN,
      {"os", "sys", "posix", "pty", "shutil", "socket", "requests", "request", "config"}},
-    {GUFO_TEMPLATE_ACCESS,
+    {LINT_ACCESS,
      0,
      {"subprocess", "importlib", "builtins", "ctypes", "urllib", "urlopen", "popen",
       "get_flashed_messages", "url_for", "getattr", "setattr"}},
-    {GUFO_TEMPLATE_ACCESS,
+    {LINT_ACCESS,
      NAME_OWN | NAME_CALLED,
      {"system", "open", "eval", "exec", "compile", "globals", "locals", "vars"}},
-    {GUFO_TEMPLATE_BUILTIN,
+    {LINT_BUILTIN,
      NAME_OWN | NAME_MEMBER,
      {"lipsum", "cycler", "joiner", "namespace", "range", "dict", "raise_exception",
       "strftime_now"}},
@@ -91,7 +89,7 @@ bool lint_is_dunder(gufo_str name)
            name.data[name.len - 2] == '_' && lint_name_end(name, 0) == name.len;
 }
 
-bool template_is_dangerous(template_kind kind)
+bool lint_is_dangerous(lint_kind kind)
 {
-    return kind <= GUFO_TEMPLATE_IMPORT;
+    return kind <= LINT_IMPORT;
 }

@@ -6,31 +6,31 @@
 
 /* ---- places and reports --------------------------------------------------------------------- */
 
-typedef struct place {
+typedef struct position {
     size_t offset, line, column;
-} place;
+} position;
 
 /* A bracket, or the start of a block, that waits for its end. */
 typedef struct opening {
-    place at;
+    position at;
     gufo_str text; /* the bracket, or the name of the block */
     bool has_else; /* of a block */
 } opening;
 
 /* Only the outermost are kept; those beyond are counted. */
 typedef struct openings {
-    opening kept[GUFO_TEMPLATE_BLOCKS];
+    opening kept[LINT_BLOCKS];
     size_t depth;
     bool reported; /* the finding that it is too deep was reported */
 } openings;
 
-_Static_assert((int)GUFO_TEMPLATE_BLOCKS == (int)GUFO_TEMPLATE_BRACKETS, "openings keep either");
+_Static_assert((int)LINT_BLOCKS == (int)LINT_BRACKETS, "openings keep either");
 
 typedef struct lint {
     gufo_str text;
-    size_t pos;  /* what comes next */
-    place place; /* of the last token or delimiter */
-    template_found *found;
+    size_t pos;        /* what comes next */
+    position position; /* of the last token or delimiter */
+    lint_found *found;
     void *context;
     bool stopped;
     openings blocks;
@@ -41,11 +41,11 @@ typedef struct lint {
 } lint;
 
 /* Reports, with a message made like printf's. */
-__attribute__((format(printf, 5, 6))) void lint_report(lint *l, template_kind kind, place at,
+__attribute__((format(printf, 5, 6))) void lint_report(lint *l, lint_kind kind, position at,
                                                        gufo_str text, const char *format, ...);
 
-/* Moves l->place on to `offset`, which is not before it. */
-place lint_place_of(lint *l, size_t offset);
+/* Moves l->position on to `offset`, which is not before it. */
+position lint_position_of(lint *l, size_t offset);
 
 /* Pushes an opening; reports once, as `what`, if it is nested too deep. */
 void lint_open(lint *l, openings *stack, const opening *opened, const char *what);
@@ -62,7 +62,7 @@ typedef enum token_kind {
 
 typedef struct token {
     token_kind kind;
-    place at;
+    position at;
     gufo_str text;
 } token;
 
@@ -93,7 +93,7 @@ enum { RISKY_NAMES = 16 };
 
 /* Names that are risky alike. */
 typedef struct risky_names {
-    template_kind kind;
+    lint_kind kind;
     unsigned flags;
     const char *names[RISKY_NAMES]; /* NULL behind the last one */
 } risky_names;

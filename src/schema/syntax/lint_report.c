@@ -4,9 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-place lint_place_of(lint *l, size_t offset)
+position lint_position_of(lint *l, size_t offset)
 {
-    place *p = &l->place;
+    position *p = &l->position;
 
     for (; p->offset < offset; p->offset++) {
         char c = l->text.data[p->offset];
@@ -21,10 +21,10 @@ place lint_place_of(lint *l, size_t offset)
     return *p;
 }
 
-void lint_report(lint *l, template_kind kind, place at, gufo_str text, const char *format, ...)
+void lint_report(lint *l, lint_kind kind, position at, gufo_str text, const char *format, ...)
 {
-    char message[GUFO_TEMPLATE_MESSAGE];
-    template_finding finding = {kind, at.offset, at.line, at.column, text, message};
+    char message[LINT_MESSAGE];
+    lint_finding finding = {kind, at.offset, at.line, at.column, text, message};
     va_list args;
 
     if (l->stopped)
@@ -37,12 +37,12 @@ void lint_report(lint *l, template_kind kind, place at, gufo_str text, const cha
 
 void lint_open(lint *l, openings *stack, const opening *opened, const char *what)
 {
-    if (stack->depth < GUFO_TEMPLATE_BLOCKS) {
+    if (stack->depth < LINT_BLOCKS) {
         stack->kept[stack->depth] = *opened;
     } else if (!stack->reported) {
         stack->reported = true;
-        lint_report(l, GUFO_TEMPLATE_NESTING, opened->at, opened->text,
-                    "%s are nested more than %d deep", what, GUFO_TEMPLATE_BLOCKS);
+        lint_report(l, LINT_NESTING, opened->at, opened->text, "%s are nested more than %d deep",
+                    what, LINT_BLOCKS);
     }
     stack->depth++;
 }

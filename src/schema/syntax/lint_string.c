@@ -75,10 +75,10 @@ static void report_name(code_reader *c, const token *at, size_t end, const const
     gufo_str text = {at->text.data, end - at->at.offset};
 
     if (s->found[0] != '\0' && s->plain)
-        lint_report(l, s->row != NULL ? s->row->kind : GUFO_TEMPLATE_DUNDER, at->at, text,
+        lint_report(l, s->row != NULL ? s->row->kind : LINT_DUNDER, at->at, text,
                     "a string spells \"%s\", a way from the template to what runs it", s->found);
     else if (s->inside[0] != '\0')
-        lint_report(l, GUFO_TEMPLATE_DUNDER, at->at, text,
+        lint_report(l, LINT_DUNDER, at->at, text,
                     "a string holds \"%s\", a way from the template to what runs it", s->inside);
 }
 
@@ -161,7 +161,7 @@ static void end_string(code_reader *c)
     s->open = false;
     end_part(&s->joined);
     if (s->joined.use == USE_FILTER)
-        lint_report(c->l, GUFO_TEMPLATE_DYNAMIC, s->first.at, s->first.text,
+        lint_report(c->l, LINT_DYNAMIC, s->first.at, s->first.text,
                     "a filter takes an attribute whose name is computed");
     report_name(c, &s->first, s->end, &s->joined);
 }

@@ -94,9 +94,8 @@ static char partner(char open)
 
 static const opening *innermost(const openings *stack)
 {
-    return stack->depth > 0 && stack->depth <= GUFO_TEMPLATE_BRACKETS
-               ? &stack->kept[stack->depth - 1]
-               : NULL;
+    return stack->depth > 0 && stack->depth <= LINT_BRACKETS ? &stack->kept[stack->depth - 1]
+                                                             : NULL;
 }
 
 static void close_bracket(lint *l, token *t)
@@ -105,13 +104,13 @@ static void close_bracket(lint *l, token *t)
     char c = t->text.data[0];
 
     if (l->brackets.depth == 0) {
-        lint_report(l, GUFO_TEMPLATE_BRACKET, t->at, t->text, "\"%c\" closes no bracket", c);
+        lint_report(l, LINT_BRACKET, t->at, t->text, "\"%c\" closes no bracket", c);
         if (c == '}') /* more likely a broken end of the code than a bracket too many */
             t->kind = TOKEN_END;
         return;
     }
     if (open != NULL && partner(open->text.data[0]) != c)
-        lint_report(l, GUFO_TEMPLATE_BRACKET, t->at, t->text,
+        lint_report(l, LINT_BRACKET, t->at, t->text,
                     "\"%c\" closes the \"%c\" of line %zu, column %zu", c, open->text.data[0],
                     open->at.line, open->at.column);
     l->brackets.depth--;
@@ -158,10 +157,10 @@ static size_t end_length(const lint *l, const token *start)
 static token end_code(lint *l, size_t len)
 {
     const opening *open = innermost(&l->brackets);
-    token end = {TOKEN_END, lint_place_of(l, l->pos), {l->text.data + l->pos, len}};
+    token end = {TOKEN_END, lint_position_of(l, l->pos), {l->text.data + l->pos, len}};
 
     if (open != NULL)
-        lint_report(l, GUFO_TEMPLATE_BRACKET, open->at, open->text, "\"%c\" is never closed",
+        lint_report(l, LINT_BRACKET, open->at, open->text, "\"%c\" is never closed",
                     open->text.data[0]);
     l->brackets.depth = 0;
     l->pos += len;
@@ -170,10 +169,10 @@ static token end_code(lint *l, size_t len)
 
 static token end_unclosed(lint *l, const token *start)
 {
-    lint_report(l, GUFO_TEMPLATE_UNCLOSED, start->at, start->text, "\"%.2s\" is never closed",
+    lint_report(l, LINT_UNCLOSED, start->at, start->text, "\"%.2s\" is never closed",
                 start->text.data);
     l->brackets.depth = 0;
-    return (token){TOKEN_END, lint_place_of(l, l->pos), str_from(l->text, l->pos)};
+    return (token){TOKEN_END, lint_position_of(l, l->pos), str_from(l->text, l->pos)};
 }
 
 /* ---- tokens --------------------------------------------------------------------------------- */
@@ -189,7 +188,7 @@ static size_t read_string(lint *l, token *t)
         return end;
     }
     if (!*endless)
-        lint_report(l, GUFO_TEMPLATE_UNCLOSED, t->at, (gufo_str){l->text.data + l->pos, 1},
+        lint_report(l, LINT_UNCLOSED, t->at, (gufo_str){l->text.data + l->pos, 1},
                     "a string is never closed");
     *endless = true;
     return l->pos + 1;
@@ -207,7 +206,7 @@ token lint_next_token(lint *l, const token *start)
     end = end_length(l, start);
     if (end > 0)
         return end_code(l, end);
-    t.at = lint_place_of(l, l->pos);
+    t.at = lint_position_of(l, l->pos);
     c = l->text.data[l->pos];
     if (is_name_start(c)) {
         t.kind = TOKEN_NAME;

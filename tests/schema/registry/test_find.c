@@ -38,7 +38,7 @@ static void test_keys(void **state)
         {"", "", "none"},
         {".", "", "none"},
         {"..", "", "none"},
-        /* a row for exactly this key goes before a template */
+        /* a row for exactly this key goes before a pattern */
         {"mpt.attention.clip_kqv", "mpt", "mpt.attention.clip_kqv"},
         {"llama.attention.clip_kqv", "llama", "none"},
         {"whisper.encoder.block_count", "whisper", "whisper.encoder.block_count"},

@@ -177,14 +177,14 @@ static const gufo_tensor_info *slow_find(gufo_str name)
 /* In how many parts a name comes makes no difference. */
 static const gufo_tensor_info *find_in_parts(gufo_str name)
 {
-    template_name parts = {.count = 0};
+    name_parts parts = {.count = 0};
     size_t first = pick(name.len + 1), second = first + pick(name.len - first + 1);
 
-    template_append(&parts, (gufo_str){name.data, first});
-    template_append(&parts, (gufo_str){name.data + first, second - first});
-    template_append(&parts, (gufo_str){name.data + second, name.len - second});
-    return template_find(gufo_tensor_info_at(0), schema_tensor_info_count(),
-                         sizeof(gufo_tensor_info), &parts);
+    name_parts_add(&parts, (gufo_str){name.data, first});
+    name_parts_add(&parts, (gufo_str){name.data + first, second - first});
+    name_parts_add(&parts, (gufo_str){name.data + second, name.len - second});
+    return row_find_parts(gufo_tensor_info_at(0), schema_tensor_info_count(),
+                          sizeof(gufo_tensor_info), &parts);
 }
 
 static void test_halving(void **state)

@@ -51,9 +51,9 @@ static bool one_of(const char *text, const char *const *words)
 /* Braces are whole segments, and there are not too many of either. */
 static void check_template(const char *name)
 {
-    size_t ends[TEMPLATE_MAX_SEGMENTS], braces = 0;
+    size_t ends[PATTERN_MAX_SEGMENTS], braces = 0;
     gufo_str text = gufo_str_of(name);
-    size_t count = template_segments(text, ends);
+    size_t count = pattern_segments(text, ends);
 
     check_u64(ends[count - 1], text.len, "%s has too many segments", name);
     for (size_t i = 0; i < text.len; i++) {

@@ -33,7 +33,7 @@ static size_t lines_before(gufo_str text, size_t offset)
     return lines;
 }
 
-static bool listen(void *context, const template_finding *finding)
+static bool listen(void *context, const lint_finding *finding)
 {
     listener *l = context;
     size_t end = finding->offset + finding->text.len;
@@ -50,7 +50,7 @@ static bool listen(void *context, const template_finding *finding)
           l->label);
     check_u64(gufo_utf8_valid_prefix(gufo_str_of(finding->message)), strlen(finding->message), "%s",
               l->label);
-    l->dangerous += template_is_dangerous(finding->kind);
+    l->dangerous += lint_is_dangerous(finding->kind);
     l->count++;
     return l->count != l->stop_at;
 }
@@ -59,7 +59,7 @@ static listener lint(gufo_str text, const char *label)
 {
     listener l = {.text = text, .label = label};
 
-    template_check(text, listen, &l);
+    lint_template(text, listen, &l);
     return l;
 }
 
@@ -98,9 +98,9 @@ static void check_rows(const lint_row *rows, size_t count)
     }
 }
 
-#define BAD(text, kind, piece, count)                  \
-    {                                                  \
-        VIEW(text), GUFO_TEMPLATE_##kind, piece, count \
+#define BAD(text, kind, piece, count)         \
+    {                                         \
+        VIEW(text), LINT_##kind, piece, count \
     }
 #define GOOD(text)              \
     {                           \
@@ -320,19 +320,19 @@ static void test_unclosed(void **state)
 }
 
 /* Lines, and columns in characters. */
-static bool keep_first(void *context, const template_finding *finding)
+static bool keep_first(void *context, const lint_finding *finding)
 {
-    *(template_finding *)context = *finding;
+    *(lint_finding *)context = *finding;
     return false;
 }
 
 static void test_place(void **state)
 {
     gufo_str text = VIEW("a\n\xc3\xa9\xe2\x82\xac {{ 'b\nc' ~\n  \xc3\xa9.x.__class__ }}{{ os }}");
-    template_finding finding = {0};
+    lint_finding finding = {0};
 
     (void)state;
-    template_check(text, keep_first, &finding);
+    lint_template(text, keep_first, &finding);
     check_u64(finding.line, 4, "lines");
     check_u64(finding.column, 7, "columns");
     check_u64(finding.offset, 26, "bytes");
@@ -349,7 +349,7 @@ static void test_stop(void **state)
     for (size_t stop = 1; stop <= all; stop++) {
         listener l = {.text = text, .label = "stop", .stop_at = stop};
 
-        template_check(text, listen, &l);
+        lint_template(text, listen, &l);
         check_u64(l.count, stop, "%zu", stop);
     }
 }
@@ -376,10 +376,10 @@ static void test_nesting(void **state)
         const char *piece, *end;
         size_t times, count;
     } rows[] = {
-        {"{% if x %}", "{% endif %}", GUFO_TEMPLATE_BLOCKS, 0},
-        {"{% if x %}", "{% endif %}", GUFO_TEMPLATE_BLOCKS + 1, 1},
+        {"{% if x %}", "{% endif %}", LINT_BLOCKS, 0},
+        {"{% if x %}", "{% endif %}", LINT_BLOCKS + 1, 1},
         {"{% if x %}", "{% else %}{% endif %}", 20000, 1},
-        {"{% if x %}", "", 20000, 1 + GUFO_TEMPLATE_BLOCKS},
+        {"{% if x %}", "", 20000, 1 + LINT_BLOCKS},
         {"{{ [{([{(", ")}])}]}}", 1, 0},
         {"{{ ((((((((((", "))))))))))}}", 1, 0},
     };
@@ -393,7 +393,7 @@ static void test_nesting(void **state)
 
         l = lint(text, rows[i].piece);
         check_u64(l.count, rows[i].count, "row %zu", i);
-        check(l.count != 1 || l.kinds[0] == GUFO_TEMPLATE_NESTING, "row %zu", i);
+        check(l.count != 1 || l.kinds[0] == LINT_NESTING, "row %zu", i);
         free((char *)text.data);
     }
     assert_non_null(code);
@@ -402,7 +402,7 @@ static void test_nesting(void **state)
     memcpy(code + 2 + brackets.len, "}}", 2);
     l = lint((gufo_str){code, brackets.len + 4}, "brackets");
     check_u64(l.count, 1, "brackets");
-    check_u64(l.kinds[0], GUFO_TEMPLATE_NESTING, "brackets");
+    check_u64(l.kinds[0], LINT_NESTING, "brackets");
     free(code);
     free((char *)brackets.data);
 }

@@ -3,7 +3,7 @@
 
 #include "../../support/folder.h"
 
-#include "schema/syntax/form.h"
+#include "schema/syntax/syntax.h"
 #include "schema/registry/nearest.h"
 
 #include <strings.h>
@@ -13,65 +13,67 @@
         literal, sizeof(literal) - 1 \
     }
 
-typedef gufo_form check_fn(gufo_str text);
+typedef syntax_result check_fn(gufo_str text);
 
-static check_fn *const all_checks[] = {form_license, form_language, form_uuid, form_doi, form_url};
+static check_fn *const all_checks[] = {syntax_license, syntax_language, syntax_uuid, syntax_doi,
+                                       syntax_url};
 
 typedef struct form_row {
     gufo_str text;
-    form_verdict verdict;
+    syntax_verdict verdict;
     size_t at;
     const char *part, *hint;
 } form_row;
 
 /* The text in a block of just its size, so that the first byte past it is noticed. */
-static gufo_form check_copy(check_fn *judge, gufo_str text)
+static syntax_result check_copy(check_fn *judge, gufo_str text)
 {
     char *copy = malloc(text.len ? text.len : 1);
-    gufo_form form;
+    syntax_result result;
 
     assert_non_null(copy);
     if (text.len > 0)
         memcpy(copy, text.data, text.len);
-    form = judge(text.len > 0 ? (gufo_str){copy, text.len} : (gufo_str){0});
-    if (form.part.data != NULL)
-        form.part.data = text.data + (form.part.data - copy);
+    result = judge(text.len > 0 ? (gufo_str){copy, text.len} : (gufo_str){0});
+    if (result.part.data != NULL)
+        result.part.data = text.data + (result.part.data - copy);
     free(copy);
-    return form;
+    return result;
 }
 
-static void check_shape(const gufo_form *form, gufo_str text, const char *label)
+static void check_shape(const syntax_result *result, gufo_str text, const char *label)
 {
-    check(form->at <= text.len && form->part.len <= text.len - form->at, "%s: inside", label);
-    check((form->reason == NULL) == (form->verdict == GUFO_FORM_OK), "%s: a reason", label);
-    check(form->verdict != GUFO_FORM_OK || form->hint[0] == '\0', "%s: no hint", label);
-    check(memchr(form->hint, '\0', sizeof form->hint) != NULL, "%s: the hint ends", label);
-    check(form->part.len == 0 || form->part.data == text.data + form->at, "%s: the part", label);
+    check(result->at <= text.len && result->part.len <= text.len - result->at, "%s: inside", label);
+    check((result->reason == NULL) == (result->verdict == SYNTAX_OK), "%s: a reason", label);
+    check(result->verdict != SYNTAX_OK || result->hint[0] == '\0', "%s: no hint", label);
+    check(memchr(result->hint, '\0', sizeof result->hint) != NULL, "%s: the hint ends", label);
+    check(result->part.len == 0 || result->part.data == text.data + result->at, "%s: the part",
+          label);
 }
 
 static void check_rows(check_fn *judge, const form_row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        gufo_form form = check_copy(judge, rows[i].text);
+        syntax_result result = check_copy(judge, rows[i].text);
         const char *label = rows[i].text.data;
 
-        check_shape(&form, rows[i].text, label);
-        check_u64(form.verdict, rows[i].verdict, "%s", label);
-        check_str(gufo_str_of(form.hint), rows[i].hint, "%s", label);
-        if (form.verdict == GUFO_FORM_OK)
+        check_shape(&result, rows[i].text, label);
+        check_u64(result.verdict, rows[i].verdict, "%s", label);
+        check_str(gufo_str_of(result.hint), rows[i].hint, "%s", label);
+        if (result.verdict == SYNTAX_OK)
             continue;
-        check_u64(form.at, rows[i].at, "%s", label);
-        check_str(form.part, rows[i].part, "%s", label);
+        check_u64(result.at, rows[i].at, "%s", label);
+        check_str(result.part, rows[i].part, "%s", label);
     }
 }
 
-#define GOOD(text)                          \
-    {                                       \
-        VIEW(text), GUFO_FORM_OK, 0, "", "" \
+#define GOOD(text)                       \
+    {                                    \
+        VIEW(text), SYNTAX_OK, 0, "", "" \
     }
-#define BAD(text, verdict, at, part, hint)              \
-    {                                                   \
-        VIEW(text), GUFO_FORM_##verdict, at, part, hint \
+#define BAD(text, verdict, at, part, hint)           \
+    {                                                \
+        VIEW(text), SYNTAX_##verdict, at, part, hint \
     }
 
 /* ---- licenses ------------------------------------------------------------------------------- */
@@ -134,8 +136,8 @@ static void test_license(void **state)
     };
 
     (void)state;
-    check_rows(form_license, rows, COUNT_OF(rows));
-    check_u64(form_license((gufo_str){"MIT", 4}).verdict, GUFO_FORM_MALFORMED, "a byte 0 counts");
+    check_rows(syntax_license, rows, COUNT_OF(rows));
+    check_u64(syntax_license((gufo_str){"MIT", 4}).verdict, SYNTAX_MALFORMED, "a byte 0 counts");
 }
 
 /* Megabytes of parentheses are read as quickly as anything, and need no stack. */
@@ -143,21 +145,21 @@ static void test_license_depth(void **state)
 {
     enum { DEPTH = 1 << 20 };
     char *text = malloc(2 * DEPTH + 3);
-    gufo_form form;
+    syntax_result result;
 
     (void)state;
     assert_non_null(text);
     memset(text, '(', DEPTH);
     memcpy(text + DEPTH, "MIT", 3);
     memset(text + DEPTH + 3, ')', DEPTH);
-    form = form_license((gufo_str){text, 2 * DEPTH + 3});
-    check_u64(form.verdict, GUFO_FORM_OK, "closed");
-    form = form_license((gufo_str){text, 2 * DEPTH + 2});
-    check_u64(form.verdict, GUFO_FORM_MALFORMED, "one is open");
-    check_u64(form.at, 0, "the outermost");
-    form = form_license((gufo_str){text, DEPTH});
-    check_u64(form.verdict, GUFO_FORM_MALFORMED, "cut");
-    check_u64(form.at, DEPTH, "at the end");
+    result = syntax_license((gufo_str){text, 2 * DEPTH + 3});
+    check_u64(result.verdict, SYNTAX_OK, "closed");
+    result = syntax_license((gufo_str){text, 2 * DEPTH + 2});
+    check_u64(result.verdict, SYNTAX_MALFORMED, "one is open");
+    check_u64(result.at, 0, "the outermost");
+    result = syntax_license((gufo_str){text, DEPTH});
+    check_u64(result.verdict, SYNTAX_MALFORMED, "cut");
+    check_u64(result.at, DEPTH, "at the end");
     free(text);
 }
 
@@ -201,8 +203,8 @@ static void test_language(void **state)
     };
 
     (void)state;
-    check_rows(form_language, rows, COUNT_OF(rows));
-    check_u64(form_language((gufo_str){"en", 3}).verdict, GUFO_FORM_MALFORMED, "a byte 0 counts");
+    check_rows(syntax_language, rows, COUNT_OF(rows));
+    check_u64(syntax_language((gufo_str){"en", 3}).verdict, SYNTAX_MALFORMED, "a byte 0 counts");
 }
 
 #define A_UUID "123e4567-e89b-12d3-a456-426614174000"
@@ -228,7 +230,7 @@ static void test_uuid(void **state)
     };
 
     (void)state;
-    check_rows(form_uuid, rows, COUNT_OF(rows));
+    check_rows(syntax_uuid, rows, COUNT_OF(rows));
 }
 
 #define A_DOI "10.57967/hf/1234"
@@ -261,7 +263,7 @@ static void test_doi(void **state)
     };
 
     (void)state;
-    check_rows(form_doi, rows, COUNT_OF(rows));
+    check_rows(syntax_doi, rows, COUNT_OF(rows));
 }
 
 static void test_url(void **state)
@@ -308,21 +310,21 @@ static void test_url(void **state)
     };
 
     (void)state;
-    check_rows(form_url, rows, COUNT_OF(rows));
+    check_rows(syntax_url, rows, COUNT_OF(rows));
 }
 
 /* A hint that does not fit is left out, not cut. */
 static void test_long_hint(void **state)
 {
     char text[300] = "doi:10.1234/";
-    gufo_form form;
+    syntax_result result;
 
     (void)state;
     memset(text + strlen(text), 'x', sizeof text - strlen(text));
     for (size_t len = 100; len <= sizeof text; len++) {
-        form = form_doi((gufo_str){text, len});
-        check_u64(form.verdict, GUFO_FORM_VARIANT, "%zu", len);
-        check_u64(strlen(form.hint), len - 4 < GUFO_FORM_HINT ? len - 4 : 0, "%zu", len);
+        result = syntax_doi((gufo_str){text, len});
+        check_u64(result.verdict, SYNTAX_VARIANT, "%zu", len);
+        check_u64(strlen(result.hint), len - 4 < SYNTAX_HINT ? len - 4 : 0, "%zu", len);
     }
 }
 
@@ -343,9 +345,9 @@ static void test_cut(void **state)
     for (size_t i = 0; i < COUNT_OF(texts); i++)
         for (size_t len = 0; len <= strlen(texts[i]); len++)
             for (size_t j = 0; j < COUNT_OF(all_checks); j++) {
-                gufo_form form = check_copy(all_checks[j], (gufo_str){texts[i], len});
+                syntax_result result = check_copy(all_checks[j], (gufo_str){texts[i], len});
 
-                check_shape(&form, (gufo_str){texts[i], len}, texts[i]);
+                check_shape(&result, (gufo_str){texts[i], len}, texts[i]);
             }
 }
 
@@ -372,9 +374,9 @@ static void test_random(void **state)
                 number % 8 == 0 ? (char)(number >> 8) : likely[(number >> 8) % (sizeof likely - 1)];
         }
         for (size_t j = 0; j < COUNT_OF(all_checks); j++) {
-            gufo_form form = check_copy(all_checks[j], (gufo_str){text, len});
+            syntax_result result = check_copy(all_checks[j], (gufo_str){text, len});
 
-            check_shape(&form, (gufo_str){text, len}, "random");
+            check_shape(&result, (gufo_str){text, len}, "random");
         }
     }
 }
@@ -442,8 +444,8 @@ static void check_ids(const char *name, const char *before_id)
         check(i == 0 || strcasecmp(t->rows[i - 1].columns[0], id) < 0, "%s is in order", id);
         check(deprecated || t->rows[i].columns[1][0] == '\0', "%s", id);
         (void)snprintf(text, sizeof text, "%s%s", before_id, id);
-        check_u64(form_license(gufo_str_of(text)).verdict,
-                  deprecated ? GUFO_FORM_DEPRECATED : GUFO_FORM_OK, "%s", id);
+        check_u64(syntax_license(gufo_str_of(text)).verdict,
+                  deprecated ? SYNTAX_DEPRECATED : SYNTAX_OK, "%s", id);
     }
     free_table(t);
 }
@@ -475,12 +477,12 @@ static void test_language_table(void **state)
     check_order(t);
     for (size_t i = 0; i < t->count; i++) {
         const char *two = t->rows[i].columns[0], *three = t->rows[i].columns[1];
-        gufo_form form = form_language((gufo_str){three, 3});
+        syntax_result result = syntax_language((gufo_str){three, 3});
 
-        check_u64(form.verdict, two[0] == '\0' ? GUFO_FORM_OK : GUFO_FORM_VARIANT, "%s", three);
-        check_str(gufo_str_of(form.hint), two, "%s", three);
+        check_u64(result.verdict, two[0] == '\0' ? SYNTAX_OK : SYNTAX_VARIANT, "%s", three);
+        check_str(gufo_str_of(result.hint), two, "%s", three);
         if (two[0] != '\0')
-            check_u64(form_language(gufo_str_of(two)).verdict, GUFO_FORM_OK, "%s", two);
+            check_u64(syntax_language(gufo_str_of(two)).verdict, SYNTAX_OK, "%s", two);
     }
     free_table(t);
 }
@@ -496,7 +498,7 @@ static void test_code_table(void **state)
         const char *code = t->rows[i].columns[0];
 
         check_u64(strlen(code), 3, "%s", code);
-        check_u64(form_language(gufo_str_of(code)).verdict, GUFO_FORM_OK, "%s", code);
+        check_u64(syntax_language(gufo_str_of(code)).verdict, SYNTAX_OK, "%s", code);
     }
     free_table(t);
 }
