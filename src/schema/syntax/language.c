@@ -1,43 +1,31 @@
-/* Languages by their ISO 639 codes. */
+/* Languages by their ISO 639 codes.  The languages with a code of two letters (639-1) are listed; the
+ * thousands of others have three letters, and any three are taken for one. */
 #include "base/checked.h"
 #include "schema/syntax/syntax_parts.h"
 
 #include <string.h>
 
 typedef struct language {
-    const char *two;   /* 639-1; empty if it has none */
+    const char *two;   /* 639-1 */
     const char *three; /* 639-2; the terminological code first if there is another */
     const char *names; /* "Spanish; Castilian" */
 } language;
 
-/* Sorted by `two`, then by `three`. */
+/* Sorted by `two`. */
 static const language languages[] = {
 #define ROW(two, three, names) {two, three, names},
 #include "registry/languages.inc"
 #undef ROW
 };
 
-/* The codes of 639-3 alone: bytes, not pointers, since there are thousands. */
-static const char other_codes[][4] = {
-#define ROW(code, name) code,
-#include "registry/languages_3.inc"
-#undef ROW
-};
-
 enum {
     LANGUAGE_COUNT = sizeof languages / sizeof *languages,
-    OTHER_CODE_COUNT = sizeof other_codes / sizeof *other_codes,
     LONGEST_NAME = 80,
 };
 
 static gufo_str two_letters(const void *table, size_t index)
 {
     return gufo_str_of(((const language *)table)[index].two);
-}
-
-static gufo_str other_code(const void *table, size_t index)
-{
-    return gufo_str_of(((const char(*)[4])table)[index]);
 }
 
 /* Whether `part` is one of the pieces of `all` that `separator` divides. */
@@ -80,12 +68,6 @@ static const language *find_name(gufo_str name)
     return by_head;
 }
 
-/* The code to write. */
-static gufo_str code_of(const language *row)
-{
-    return gufo_str_of(row->two[0] != '\0' ? row->two : row->three);
-}
-
 /* The code to write for a language, whichever way it is coded; empty if the code is none. */
 static gufo_str standard_code(gufo_str code)
 {
@@ -95,10 +77,8 @@ static gufo_str standard_code(gufo_str code)
     if (code.len == 2 && str_find_folded(code, two_letters, languages, LANGUAGE_COUNT, &index))
         row = &languages[index];
     if (row != NULL)
-        return code_of(row);
-    return code.len == 3 && str_find_folded(code, other_code, other_codes, OTHER_CODE_COUNT, &index)
-               ? code
-               : (gufo_str){0};
+        return gufo_str_of(row->two);
+    return code.len == 3 ? code : (gufo_str){0};
 }
 
 static syntax_result variant(gufo_str text, const char *reason, gufo_str code)
@@ -132,7 +112,8 @@ syntax_result syntax_language(gufo_str text)
     }
     named = find_name(text);
     if (named != NULL)
-        return variant(text, "is the name of a language, not its ISO 639 code", code_of(named));
+        return variant(text, "is the name of a language, not its ISO 639 code",
+                       gufo_str_of(named->two));
     return syntax_fault(text.len <= 3 && base.len == text.len ? SYNTAX_UNKNOWN : SYNTAX_MALFORMED,
                         text, text, "is not an ISO 639 language code");
 }

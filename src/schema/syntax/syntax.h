@@ -34,9 +34,8 @@ typedef struct syntax_result {
  * before an unknown id, that before operators in lower case, that before a deprecated id. */
 syntax_result syntax_license(gufo_str text);
 
-/* A language as ISO 639 codes it: two letters (639-1), or three (639-2, 639-3) where there are no
- * two.  For other spellings (three letters, capitals, regions, English names) the hint is the
- * code. */
+/* A language as ISO 639 codes it: two letters (639-1), or any three where there are no two.  For
+ * other spellings (three letters, capitals, regions, English names) the hint is the code. */
 syntax_result syntax_language(gufo_str text);
 
 /* A UUID (RFC 9562): 8-4-4-4-12 hexadecimal digits. */
