@@ -101,3 +101,46 @@ END
     [ "$status" -eq 2 ]
     same_error "gufo: there is no option '--\\u{1b}[31mred' (see gufo --help)"
 }
+
+@test "usage: --output gives what is else the operand OUT" {
+    "$GUFO_EXAMPLES/make_sample" m.gguf
+    gufo endian -q m.gguf a.gguf --to big
+    gufo endian -q m.gguf -o b.gguf --to big
+    cmp a.gguf b.gguf
+    gufo strip -q m.gguf c.gguf --no-tensors
+    gufo strip -q --output=d.gguf m.gguf --no-tensors
+    cmp c.gguf d.gguf
+    gufo split -q m.gguf -o s --max-tensors 8
+    gufo merge -q s-00001-of-00003.gguf -o e.gguf
+    cmp e.gguf m.gguf
+    gufo quantize -q m.gguf f.gguf Q8_0
+    gufo quantize -q m.gguf -o g.gguf Q8_0 1
+    cmp f.gguf g.gguf
+    "$GUFO_TEST_BIN/make_imatrix" m.dat dat chunks 4 entry w 4 2,6,9
+    gufo imatrix merge h.gguf m.dat
+    gufo imatrix merge -o i.gguf m.dat
+    cmp h.gguf i.gguf
+    gufo imatrix convert m.dat -o j.gguf
+    cmp h.gguf j.gguf
+    run -2 --separate-stderr gufo imatrix show -o x m.gguf
+    [ ! -e x ]
+    run -2 --separate-stderr gufo endian m.gguf -o b.gguf --to big
+    [[ "$stderr" == *exists* ]]
+}
+
+@test "usage: OUT is given once" {
+    "$GUFO_EXAMPLES/make_sample" m.gguf
+    while read -r arguments; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr gufo $arguments
+        [[ "$stderr" == *"OUT is given twice: by --output and as 'two.gguf'"* ]]
+        files m.gguf
+    done <<'END'
+endian m.gguf two.gguf -o one.gguf --to big
+strip m.gguf two.gguf --no-tensors -o one.gguf
+merge m.gguf two.gguf -o one.gguf
+split m.gguf two.gguf -o one --max-tensors 3
+quantize m.gguf two.gguf Q8_0 -o one.gguf
+imatrix convert m.gguf two.gguf -o one.gguf
+END
+}

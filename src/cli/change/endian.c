@@ -17,6 +17,7 @@ static const command_option endian_table[] = {
      OPTION_CHOICE(endian_options, order, orders, ORDER_LITTLE)},
     {"dry-run", NULL, "Show the result, but write nothing",
      OPTION_FLAG(endian_options, job.dry_run)},
+    {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
     {0},
 };
 
@@ -37,12 +38,11 @@ static int endian(void *context)
 
     if (o->order == ORDER_NONE)
         return report_usage("endian", "--to is needed: little, big or other");
-    o->job.output = o->job.base.shared->args[1];
     return copying_run(&o->job, plan);
 }
 
 const command_line command_endian = {
-    .operands = {"FILE OUT", 2, 2, "FILE and OUT are needed"},
+    .operands = {"FILE OUT", 2, 2, "FILE and OUT are needed", 2},
     .doc = "Write a model in the other byte order.\v"
            "Metadata and the numbers inside the blocks of every tensor are swapped.  OUT is of "
            "version 3.  If FILE is the first shard of a set, OUT must have the name of the first "

@@ -29,8 +29,7 @@ static const char *const type_names[] = {"f32", "f16", "bf16", NULL};
 static const uint32_t types[] = {GUFO_TYPE_F32, GUFO_TYPE_F16, GUFO_TYPE_BF16};
 
 static const command_option extract_table[] = {
-    {"output", "OUT", "The file to write ('-': standard output)",
-     OPTION_TEXT(extract_options, job.output), .letter = 'o'},
+    {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
     {"format", "FORMAT", "raw, npy or safetensors (default: by the name of OUT, else raw)",
      OPTION_CHOICE(extract_options, what.format, formats, 0),
      .given = offsetof(extract_options, format_given)},
@@ -88,9 +87,9 @@ static int choose(extract_options *o)
 /* By what follows the dot. */
 static void guess_format(extract_options *o)
 {
-    const char *dot = o->job.output != NULL ? strrchr(o->job.output, '.') : NULL;
+    const char *dot = o->job.base.output != NULL ? strrchr(o->job.base.output, '.') : NULL;
 
-    if (o->format_given || dot == NULL || dot == o->job.output)
+    if (o->format_given || dot == NULL || dot == o->job.base.output)
         return;
     for (size_t i = 0; formats[i] != NULL; i++)
         if (strcmp(dot + 1, formats[i]) == 0)
@@ -112,7 +111,7 @@ static int choose_output(extract_options *o)
     gufo_tensor tensor;
     size_t size;
 
-    if (o->job.output != NULL)
+    if (o->job.base.output != NULL)
         return CODE_OK;
     if (o->tensor_count != 1)
         return report_usage("extract", "-o OUT is needed for several tensors");
@@ -126,7 +125,7 @@ static int choose_output(extract_options *o)
     if (o->default_output == NULL)
         return report_memory(NULL);
     snprintf(o->default_output, size, "%.*s.%s", (int)tensor.name.len, tensor.name.data, format);
-    o->job.output = o->default_output;
+    o->job.base.output = o->default_output;
     return CODE_OK;
 }
 

@@ -6,6 +6,7 @@
 static const command_option merge_table[] = {
     {"dry-run", NULL, "Check the set and show the result, but write nothing",
      OPTION_FLAG(copying, dry_run)},
+    {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
     {0},
 };
 
@@ -16,14 +17,11 @@ static gufo_job *plan(copying *job, gufo_error *error)
 
 static int merge(void *context)
 {
-    copying *job = context;
-
-    job->output = job->base.shared->args[1];
-    return copying_run(job, plan);
+    return copying_run(context, plan);
 }
 
 const command_line command_merge = {
-    .operands = {"FIRST OUT", 2, 2, "FIRST and OUT are needed"},
+    .operands = {"FIRST OUT", 2, 2, "FIRST and OUT are needed", 2},
     .doc = "Merge a shard set into one file.\v"
            "FIRST is the first shard, NAME-00001-of-000NN.gguf; the others are beside it.  Nothing "
            "is written unless all of them are there, complete, and belong together.",

@@ -20,12 +20,13 @@ static const command_option split_table[] = {
      OPTION_FLAG(split_options, bounds.metadata_alone)},
     {"dry-run", NULL, "Show which files would be written, but write nothing",
      OPTION_FLAG(split_options, job.dry_run)},
+    {"output", "OUTPREFIX", "How the names of the files begin", OPTION_OUTPUT},
     {0},
 };
 
 static int check_options(const split_options *o)
 {
-    const char *prefix = o->job.output;
+    const char *prefix = o->job.base.output;
     size_t len = strlen(prefix);
 
     if (strcmp(prefix, "-") == 0)
@@ -47,15 +48,13 @@ static gufo_job *plan(copying *job, gufo_error *error)
 static int split(void *context)
 {
     split_options *o = context;
-    int code;
+    int code = check_options(o);
 
-    o->job.output = o->job.base.shared->args[1];
-    code = check_options(o);
     return code == CODE_OK ? copying_run(&o->job, plan) : code;
 }
 
 const command_line command_split = {
-    .operands = {"FILE OUTPREFIX", 2, 2, "FILE and OUTPREFIX are needed"},
+    .operands = {"FILE OUTPREFIX", 2, 2, "FILE and OUTPREFIX are needed", 2},
     .doc = "Split a model into several files.\v"
            "The files are OUTPREFIX-00001-of-000NN.gguf and so on; all of them appear, or none.  "
            "FILE may be the first shard of a set, which is then split again.  A tensor that "

@@ -1,4 +1,4 @@
-/* gufo strip FILE -o OUT: a model without tensors, or with some of them. */
+/* gufo strip FILE OUT: a model without tensors, or with some of them. */
 #include "cli/commands.h"
 #include "cli/core/copying.h"
 #include "cli/core/glob.h"
@@ -12,8 +12,7 @@ typedef struct strip_options {
 } strip_options;
 
 static const command_option strip_table[] = {
-    {"output", "OUT", "The file to write ('-': standard output)",
-     OPTION_TEXT(strip_options, job.output), .letter = 'o'},
+    {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
     {"vocab-only", NULL, "No tensors, and none of the metadata that describes their data",
      OPTION_FLAG(strip_options, vocabulary_only)},
     {"no-tensors", NULL, "No tensors, but all metadata", OPTION_FLAG(strip_options, no_tensors)},
@@ -53,15 +52,13 @@ static int strip(void *context)
 {
     strip_options *o = context;
 
-    if (o->job.output == NULL)
-        return report_usage("strip", "-o OUT is needed");
     if (o->vocabulary_only + o->no_tensors + (o->tensors != NULL) != 1)
         return report_usage("strip", "one of --vocab-only, --no-tensors and --tensors is needed");
     return copying_run(&o->job, plan);
 }
 
 const command_line command_strip = {
-    .operands = {"FILE", 1, 1, "one FILE is needed"},
+    .operands = {"FILE OUT", 2, 2, "FILE and OUT are needed", 2},
     .doc = "Write a model without its tensors, or with some of them.\v"
            "What --vocab-only keeps is enough for a tokenizer: general.*, tokenizer.* and the "
            "hyperparameters of the architecture.  Exit status 1 means that no tensor matches GLOB.",

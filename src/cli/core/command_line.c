@@ -88,7 +88,7 @@ void command_line_help(const command_line *line, shared_options *shared, FILE *o
 {
     reading r;
 
-    start(&r, line, &(command_input){shared});
+    start(&r, line, &(command_input){.shared = shared});
     options_print_help(&r.argp, shared, out);
 }
 
@@ -102,6 +102,40 @@ static bool is_strange(const char *argument)
     gufo_str name = {argument, is_long ? strcspn(argument, "=") : strnlen(argument, 2)};
 
     return argument[0] == '-' && !text_is_clean(name);
+}
+
+bool command_line_twice(const shared_options *shared, const char *operand)
+{
+    report_usage(shared->command, "OUT is given twice: by --output and as '%s'", operand);
+    return false;
+}
+
+const char *command_line_take(shared_options *shared, int index)
+{
+    const char *operand = shared->args[index];
+
+    shared->arg_count--;
+    memmove(shared->args + index, shared->args + index + 1,
+            (size_t)(shared->arg_count - index) * sizeof *shared->args);
+    return operand;
+}
+
+/* OUT is an operand unless --output gives it, which then means one operand less. */
+static int check_operands(const command_line *line, command_input *input)
+{
+    shared_options *shared = input->shared;
+    int out = line->operands.out, given = out != 0 && input->output != NULL;
+    int count = shared->arg_count + given, most = line->operands.most;
+
+    if (given && most != 0 && count == most + 1) {
+        command_line_twice(shared, shared->args[out - 1]);
+        return CODE_USAGE;
+    }
+    if (count < line->operands.least || (most != 0 && count > most))
+        return report_usage(shared->command, "%s", line->operands.needed);
+    if (out != 0 && !given)
+        input->output = command_line_take(shared, out - 1);
+    return CODE_OK;
 }
 
 static int parse_line(const command_line *line, int argc, char **argv, command_input *input)
@@ -126,10 +160,7 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
         report_memory(NULL);
     if (failure != 0)
         return CODE_USAGE;
-    if (!shared->done && (shared->arg_count < line->operands.least ||
-                          (line->operands.most != 0 && shared->arg_count > line->operands.most)))
-        return report_usage(shared->command, "%s", line->operands.needed);
-    return CODE_OK;
+    return shared->done ? CODE_OK : check_operands(line, input);
 }
 
 /* Frees the texts of options, and what the command itself has to free. */

@@ -10,6 +10,7 @@ typedef struct command_line {
         const char *names;  /* as the usage shows them */
         int least, most;    /* how many; `most` 0: any number */
         const char *needed; /* what is said if there are fewer or more */
+        int out;            /* which one, from 1, is OUT unless --output gives it; 0: none */
     } operands;             /* arguments that are not options */
     const char *doc;
     const char *(*make_doc)(void); /* makes it; NULL: `doc` is there */
@@ -32,6 +33,11 @@ void command_line_help(const command_line *line, shared_options *shared, FILE *o
 /* Reads a command line (`argv[0]` is not looked at) and runs the command, unless help was asked
  * for. Returns the exit code. */
 int command_line_run(const command_line *line, int argc, char **argv, shared_options *shared);
+
+/* For commands that find out themselves which operand is OUT: takes operand `index` out of
+ * shared->args; reports that `operand` is OUT beside --output, and returns false. */
+const char *command_line_take(shared_options *shared, int index);
+bool command_line_twice(const shared_options *shared, const char *operand);
 
 /* Calls `one` for each argument that is not an option, as long as standard output takes anything;
  * returns the worst code. */

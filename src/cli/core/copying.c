@@ -51,7 +51,7 @@ static int report_no_plan(const copying *job, const gufo_error *error)
 static int report_failure(const copying *job, const gufo_error *error)
 {
     bool one_of_them = error->file[0] != '\0' && error->code != GUFO_E_STOPPED;
-    const char *path = one_of_them ? error->file : job->output;
+    const char *path = one_of_them ? error->file : job->base.output;
 
     if (error->code != GUFO_E_EXISTS || !save_is_stream(path))
         return save_report(path, error);
@@ -72,11 +72,11 @@ static int write_copy(copying *job)
     if (code != CODE_OK)
         return code;
     progress_start(&job->bar, shared->quiet);
-    status = save_job(job->output, job->plan, &how, shared->force, &error);
+    status = save_job(job->base.output, job->plan, &how, shared->force, &error);
     progress_end(&job->bar);
     /* Whoever closes a pipe has seen what it wanted. */
     if (status == GUFO_OK ||
-        (save_is_stdout(job->output) && error.system == EPIPE && signals_pipe_closed()))
+        (save_is_stdout(job->base.output) && error.system == EPIPE && signals_pipe_closed()))
         return CODE_OK;
     return report_failure(job, &error);
 }
@@ -86,11 +86,11 @@ static int write_copy(copying *job)
 /* The path of an output: to be freed; NULL without memory. */
 static char *path_of(const copying *job, size_t index)
 {
-    size_t size = gufo_job_output_path(job->plan, job->output, index, NULL, 0) + 1;
+    size_t size = gufo_job_output_path(job->plan, job->base.output, index, NULL, 0) + 1;
     char *path = malloc(size);
 
     if (path != NULL)
-        (void)gufo_job_output_path(job->plan, job->output, index, path, size);
+        (void)gufo_job_output_path(job->plan, job->base.output, index, path, size);
     return path;
 }
 
@@ -150,7 +150,7 @@ static void report_copy(copying *job)
         if (normalised(job, kind) != NULL)
             report_warning(job->input, "not written the way a GGUF file is written today: %s",
                            normalised(job, kind));
-    if (save_is_stdout(job->output) && !job->dry_run)
+    if (save_is_stdout(job->base.output) && !job->dry_run)
         return;
     if (job->base.shared->json)
         write_json(job);

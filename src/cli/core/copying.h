@@ -12,7 +12,7 @@
 typedef struct copying {
     command_input base;
     bool dry_run;
-    const char *input, *output; /* `output` "-": standard output */
+    const char *input;     /* base.output "-": standard output */
     const char *type_hint; /* what helps against an element type that cannot be; NULL: nothing */
     gufo_model *model;
     gufo_job *plan;
@@ -23,7 +23,7 @@ typedef struct copying {
 /* Makes a plan for job->model; NULL if it sets job->code after a report, or fills `error`. */
 typedef gufo_job *copying_planner(copying *job, gufo_error *error);
 
-/* The first argument is the input; job->output is known, or the plan finds it.  Returns the exit
+/* The first argument is the input; job->base.output is known, or the plan finds it.  Returns the exit
  * code. */
 int copying_run(copying *job, copying_planner *plan);
 

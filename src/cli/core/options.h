@@ -24,7 +24,11 @@ typedef struct shared_options {
 /* What every command's own options begin with. */
 typedef struct command_input {
     shared_options *shared;
+    const char *output; /* OUT, by its option or as an operand (command_line.h) */
 } command_input;
+
+/* The end of the row of --output, where a command has it. */
+#define OPTION_OUTPUT OPTION_TEXT(command_input, output), .letter = 'o'
 
 /* Their rows, the last one empty; the values go into a shared_options. */
 extern const command_option options_shared[];

@@ -21,7 +21,6 @@ typedef struct get_options {
     command_input base;
     input_options input;
     bool raw;
-    const char *output; /* NULL: standard output */
 } get_options;
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -29,8 +28,8 @@ typedef struct get_options {
 static const command_option get_table[] = {
     {"raw", NULL, "Write exactly the bytes of a string, without a newline",
      OPTION_FLAG(get_options, raw)},
-    {"output", "OUT", "Write the bytes of a string to the file OUT",
-     OPTION_TEXT(get_options, output), .given = offsetof(get_options, raw), .letter = 'o'},
+    {"output", "OUT", "Write the bytes of a string to the file OUT", OPTION_OUTPUT,
+     .given = offsetof(get_options, raw)},
     {0},
 };
 
@@ -123,12 +122,12 @@ static int print_raw(const input *in, const gufo_entry *entry, const get_options
                        gufo_value_type_name(entry->value.type));
         return CODE_USAGE;
     }
-    if (options->output == NULL || path_is_standard(options->output))
+    if (options->base.output == NULL || path_is_standard(options->base.output))
         fwrite(bytes.data, 1, bytes.len, stdout);
     else if (!input_guard(in, &guard))
         code = CODE_FAILED;
     else {
-        code = save_bytes(options->output, bytes, options->base.shared->force, &guard);
+        code = save_bytes(options->base.output, bytes, options->base.shared->force, &guard);
         guard_free(&guard);
     }
     return code;

@@ -29,6 +29,8 @@ static const command_option imatrix_table[] = {
     {"chunk-size", "N",
      "Tokens of a chunk if the file does not record them, as in every .dat (default: 512)",
      OPTION_NUMBER(imatrix_options, chunk_size, 1, UINT32_MAX)},
+    {"output", "OUT", "The file that merge and convert write ('-': standard output)",
+     OPTION_OUTPUT},
     {0},
 };
 
@@ -167,8 +169,9 @@ static int merge_opened(const char *path, const gufo_imatrix *const *opened, siz
     return code;
 }
 
-static int merge(const char *path, char **inputs, int count, const imatrix_options *options)
+static int merge(char **inputs, int count, const imatrix_options *options)
 {
+    const char *path = options->base.output;
     gufo_imatrix **opened;
     int code = CODE_OK;
 
@@ -189,23 +192,45 @@ static int merge(const char *path, char **inputs, int count, const imatrix_optio
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
+static int merge_named(imatrix_options *options)
+{
+    shared_options *shared = options->base.shared;
+
+    if (options->base.output == NULL && shared->arg_count > 1)
+        options->base.output = command_line_take(shared, 1);
+    if (options->base.output == NULL || shared->arg_count < 2)
+        return report_usage("imatrix", "merge: OUT and IN are needed");
+    return merge(shared->args + 1, shared->arg_count - 1, options);
+}
+
+static int convert_named(imatrix_options *options)
+{
+    shared_options *shared = options->base.shared;
+
+    if (options->base.output == NULL && shared->arg_count == 3)
+        options->base.output = command_line_take(shared, 2);
+    else if (shared->arg_count == 3)
+        return command_line_twice(shared, shared->args[2]) ? CODE_OK : CODE_USAGE;
+    if (options->base.output == NULL || shared->arg_count != 2)
+        return report_usage("imatrix", "convert: IN and OUT are needed, no more");
+    return merge(shared->args + 1, 1, options);
+}
+
 static int run(void *context)
 {
-    const imatrix_options *options = context;
-    const char *action = options->base.shared->args[0];
-    char **args = options->base.shared->args + 1;
-    int count = options->base.shared->arg_count - 1;
+    imatrix_options *options = context;
+    const shared_options *shared = options->base.shared;
+    const char *action = shared->args[0];
 
-    if (strcmp(action, "show") == 0)
-        return count > 0 ? show_all(options, args, count)
-                         : report_usage("imatrix", "show: FILE is missing");
     if (strcmp(action, "merge") == 0)
-        return count > 1 ? merge(args[0], args + 1, count - 1, options)
-                         : report_usage("imatrix", "merge: OUT and IN are needed");
+        return merge_named(options);
     if (strcmp(action, "convert") == 0)
-        return count == 2 ? merge(args[1], args, 1, options)
-                          : report_usage("imatrix", "convert: IN and OUT are needed, no more");
-    return report_usage("imatrix", "'%s' is not show, merge or convert", action);
+        return convert_named(options);
+    if (strcmp(action, "show") != 0)
+        return report_usage("imatrix", "'%s' is not show, merge or convert", action);
+    if (shared->arg_count < 2 || options->base.output != NULL)
+        return report_usage("imatrix", "show: FILE is needed, and nothing is written");
+    return show_all(options, shared->args + 1, shared->arg_count - 1);
 }
 
 const command_line command_imatrix = {

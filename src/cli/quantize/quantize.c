@@ -61,6 +61,7 @@ static const command_option quantize_table[] = {
     {"override-kv", "KEY=TYPE:VALUE",
      "Set a metadata value; TYPE is int, float, bool or str (repeatable)",
      OPTION_READ(quantize_read_override)},
+    {"output", "OUT", "The file to write", OPTION_OUTPUT},
     {"dry-run", NULL, "Show what every tensor would become, but write nothing",
      OPTION_FLAG(quantize_options, dry_run)},
     {"no-fallback", NULL,
@@ -112,8 +113,12 @@ static bool read_arguments(quantize_options *o)
     gufo_quantize_target target;
 
     o->input = args[0];
-    if (count > 2 && !gufo_quantize_target_by_name(args[1], o->pure, &target))
+    o->output = o->base.output;
+    if (count > 2 && !gufo_quantize_target_by_name(args[1], o->pure, &target)) {
+        if (o->output != NULL)
+            return command_line_twice(shared, args[1]);
         o->output = args[at++];
+    }
     o->type = args[at++];
     if (at < count && !read_thread_argument(shared, args[at++]))
         return false;

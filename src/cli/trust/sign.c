@@ -22,8 +22,7 @@ static const command_option sign_table[] = {
      OPTION_TEXT(sign_options, password_file)},
     {"comment", "TEXT", "A trusted comment (default: the time and the file's name)",
      OPTION_TEXT(sign_options, comment)},
-    {"output", "OUT", "Where the signature goes (default: beside, with .minisig)",
-     OPTION_TEXT(sign_options, output), .letter = 'o'},
+    {"output", "OUT", "Where the signature goes (default: beside, with .minisig)", OPTION_OUTPUT},
     {"generate", NULL, "Make a pair of keys, NAME.key and NAME.pub",
      OPTION_FLAG(sign_options, generate), .group = 2},
     {"no-password", NULL, "The new secret key is not encrypted",
@@ -213,12 +212,12 @@ static int sign(const char *path, const gufo_secret_key *key, const sign_options
     bool is_model = hash_is_gguf(path);
     char *manifest = is_model ? path_with(path, ".manifest") : NULL, *beside = NULL;
     signing s = {.path = is_model ? manifest : path,
-                 .signature_path = options->output,
+                 .signature_path = options->base.output,
                  .key = key,
                  .options = options};
     int code = CODE_FAILED;
 
-    if (s.path != NULL && options->output == NULL)
+    if (s.path != NULL && options->base.output == NULL)
         s.signature_path = beside = path_with(s.path, ".minisig");
     if (s.path != NULL && s.signature_path != NULL && guard_inputs(&s, path, &s.inputs) &&
         guard_inputs(&s, path, &s.beside) && (!is_model || save_guard_output(&s.beside, s.path)))
@@ -258,10 +257,10 @@ static int check_usage(const sign_options *options)
         return report_usage("sign", "no FILE is given");
     if (options->key == NULL)
         return report_usage("sign", "no --key is given");
-    if (options->output != NULL && count > 1)
+    if (options->base.output != NULL && count > 1)
         return report_usage("sign", "--output is for one FILE");
     for (int i = 0; i < count; i++)
-        if (path_is_standard(options->base.shared->args[i]) && options->output == NULL)
+        if (path_is_standard(options->base.shared->args[i]) && options->base.output == NULL)
             return report_usage("sign", "what comes from standard input needs --output");
     return CODE_OK;
 }

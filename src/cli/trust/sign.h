@@ -15,7 +15,6 @@ typedef struct sign_options {
     const char *key;
     const char *password_file;
     const char *comment;
-    const char *output;
     bool generate;
     bool no_password;
 } sign_options;

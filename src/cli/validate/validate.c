@@ -29,8 +29,7 @@ static const command_option validate_table[] = {
      OPTION_FLAG(validate_options, data)},
     {"fix", NULL, "Write a copy in which every fault that has one right answer is fixed",
      OPTION_FLAG(validate_options, fix)},
-    {"output", "OUT", "With --fix: where to write it", OPTION_TEXT(validate_options, output),
-     .letter = 'o'},
+    {"output", "OUT", "With --fix: where to write it", OPTION_OUTPUT},
     {"list-rules", NULL, "List all rules that are checked",
      OPTION_FLAG(validate_options, list_rules)},
     {0},
@@ -42,11 +41,11 @@ static int check_options(const validate_options *o)
 
     if (shared->arg_count == 0)
         return report_usage("validate", "no FILE is given");
-    if (o->fix && o->output == NULL)
+    if (o->fix && o->base.output == NULL)
         return report_usage("validate", "--fix needs -o OUT");
-    if (o->fix && path_is_standard(o->output))
+    if (o->fix && path_is_standard(o->base.output))
         return report_usage("validate", "--fix writes a file, not standard output");
-    if (!o->fix && o->output != NULL)
+    if (!o->fix && o->base.output != NULL)
         return report_usage("validate", "-o OUT is for --fix");
     if (o->fix && shared->arg_count > 1)
         return report_usage("validate", "--fix takes one FILE");
@@ -80,7 +79,8 @@ static int validate(void *context, const char *path)
                 .j = json_writer_start(stdout),
                 .color = options_color(options->base.shared),
                 .fixes = options->fix ? &fixes : NULL};
-    report output = {.options = options, .path = options->output, .color = r.color, .silent = true};
+    report output = {
+        .options = options, .path = options->base.output, .color = r.color, .silent = true};
     uint32_t shards = input_set_size(path, options->input.single);
     bool checked;
     int code;

@@ -18,8 +18,7 @@ typedef struct validate_options {
     input_options input;
     gufo_level level;
     bool strict, list_rules, data, fix;
-    gufo_cpu cpu;       /* with `data` */
-    const char *output; /* with `fix` */
+    gufo_cpu cpu; /* with `data` */
 } validate_options;
 
 /* What --fix has to do: the fixes of the findings, each one once. */

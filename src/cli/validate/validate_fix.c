@@ -147,8 +147,9 @@ static int write_fixed(gufo_edit *edit, const report *r)
 {
     const shared_options *shared = r->options->base.shared;
     progress bar;
-    const gufo_edit_target target = {
-        .output = r->options->output, .replace = shared->force, .pack = needs_rewrite(r->fixes)};
+    const gufo_edit_target target = {.output = r->options->base.output,
+                                     .replace = shared->force,
+                                     .pack = needs_rewrite(r->fixes)};
     const gufo_run how = progress_run(&bar, shared);
     gufo_error error;
     gufo_status status;
@@ -157,7 +158,7 @@ static int write_fixed(gufo_edit *edit, const report *r)
     progress_start(&bar, shared->quiet);
     status = gufo_edit_apply(edit, &target, &how, NULL, NULL, &error);
     progress_end(&bar);
-    return status == GUFO_OK ? CODE_OK : save_report(r->options->output, &error);
+    return status == GUFO_OK ? CODE_OK : save_report(r->options->base.output, &error);
 }
 
 static int make_changes(gufo_edit *edit, const report *r)
