@@ -609,8 +609,9 @@ static void test_rules(void **state)
 
 /* Rules that no file that opens can break: between files, about what a pipe does not show, about
  * what a lenient walk could not read, and about tensor data, which is never looked at here. */
-static const char *const not_of_a_file[] = {"shard-set",      "padding-unread",  "unread",
-                                            "data-nonfinite", "scale-nonfinite", "data-unchecked"};
+static const char *const not_of_a_file[] = {"shard-set",     "shard-missing",  "padding-unread",
+                                            "unread",        "data-nonfinite", "scale-nonfinite",
+                                            "data-unchecked"};
 
 /* Every other rule that open leaves to the validator has a row above. */
 static void test_rows_are_complete(void **state)

@@ -45,20 +45,18 @@ static bool names_shard(const char *path, uint32_t *number, uint32_t *count)
            *count > 1;
 }
 
-/* Whether all other shards are there; warns about the first one that is not. */
-static bool siblings_are_there(const char *path, uint32_t own, uint32_t count)
+/* The path of the first of the other shards that is missing: to be freed; NULL if there is none, or
+ * without memory. */
+static char *find_missing(const char *path, uint32_t own, uint32_t count)
 {
     for (uint32_t number = 1; number <= count; number++) {
         char *sibling = number != own ? input_sibling_path(path, number) : NULL;
-        bool missing = number != own && (sibling == NULL || is_missing(sibling));
 
-        if (missing && sibling != NULL)
-            report_warning(path, "shard %s is missing; only this file is looked at", sibling);
+        if (sibling != NULL && is_missing(sibling))
+            return sibling;
         free(sibling);
-        if (missing)
-            return false;
     }
-    return true;
+    return NULL;
 }
 
 uint32_t input_named_size(const char *path, bool single)
@@ -68,14 +66,26 @@ uint32_t input_named_size(const char *path, bool single)
     return !single && names_shard(path, &number, &count) && number == 1 ? count : 0;
 }
 
-uint32_t input_set_size(const char *path, bool single)
+uint32_t input_find_set(const char *path, bool single, char **missing)
 {
     uint32_t number, count;
 
-    if (single || !names_shard(path, &number, &count) || is_missing(path) ||
-        !siblings_are_there(path, number, count))
+    *missing = NULL;
+    if (single || !names_shard(path, &number, &count) || is_missing(path))
         return 0;
-    return number == 1 ? count : 0;
+    *missing = find_missing(path, number, count);
+    return *missing == NULL && number == 1 ? count : 0;
+}
+
+uint32_t input_set_size(const char *path, bool single)
+{
+    char *missing;
+    uint32_t count = input_find_set(path, single, &missing);
+
+    if (missing != NULL)
+        report_warning(path, "shard %s is missing; only this file is looked at", missing);
+    free(missing);
+    return count;
 }
 
 /* ---- edits in progress --------------------------------------------------------------------- */

@@ -22,6 +22,9 @@ typedef struct input {
  * several shards, `single` is not asked for, and all siblings are there; warns about the first one
  * that is missing, also of a later shard. */
 uint32_t input_set_size(const char *path, bool single);
+/* The same without the warning: *missing is the path of the first shard that is missing (to be
+ * freed), NULL for none. */
+uint32_t input_find_set(const char *path, bool single, char **missing);
 /* The same by its name alone, whether the siblings are there or not. */
 uint32_t input_named_size(const char *path, bool single);
 /* The path of shard `number`, from 1, of the set that `path` belongs to: to be freed.  NULL without

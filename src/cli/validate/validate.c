@@ -14,6 +14,8 @@
 #include "cli/core/report.h"
 #include "cli/inspect/catalogue.h"
 
+#include <stdlib.h>
+
 /* ---- command line --------------------------------------------------------------------------- */
 
 static const char *const levels[] = {"structure", "standard", "model", NULL};
@@ -70,6 +72,18 @@ static int finish(report *r, uint32_t shards, bool checked, int code, const repo
     return report_is_valid(last) ? CODE_OK : CODE_NO;
 }
 
+static int check_request(const validate_options *o, const char *path, uint32_t shards)
+{
+    if (input_is_pending(path))
+        return CODE_FAILED;
+    if (o->fix && shards > 1)
+        return report_usage("validate",
+                            "--fix takes one file, not a set: 'gufo merge' makes it one");
+    if (o->fix && path_is_standard(path))
+        return report_usage("validate", "--fix needs a file, not standard input");
+    return CODE_OK;
+}
+
 static int validate(void *context, const char *path)
 {
     const validate_options *options = context;
@@ -81,18 +95,14 @@ static int validate(void *context, const char *path)
                 .fixes = options->fix ? &fixes : NULL};
     report output = {
         .options = options, .path = options->base.output, .color = r.color, .silent = true};
-    uint32_t shards = input_set_size(path, options->input.single);
+    char *missing;
+    uint32_t shards = input_find_set(path, options->input.single, &missing);
     bool checked;
-    int code;
+    int code = check_request(options, path, shards);
 
-    if (input_is_pending(path))
-        return CODE_FAILED;
-    if (options->fix && shards > 1)
-        return report_usage("validate",
-                            "--fix takes one file, not a set: 'gufo merge' makes it one");
-    if (options->fix && path_is_standard(path))
-        return report_usage("validate", "--fix needs a file, not standard input");
-    code = check_input(&r, shards);
+    r.missing = missing;
+    if (code == CODE_OK)
+        code = check_input(&r, shards);
     checked = code == CODE_OK;
     if (checked)
         fix_list_settle(&fixes);
@@ -100,6 +110,7 @@ static int validate(void *context, const char *path)
         code = fix_file(&r, &output);
     code = finish(&r, shards, checked, code, fixes.count > 0 && code == CODE_OK ? &output : NULL);
     fix_list_free(&fixes);
+    free(missing);
     return code;
 }
 

@@ -34,6 +34,8 @@ typedef struct report {
     const char *path;       /* of the argument */
     const char *shard_path; /* of the file that is being checked */
     size_t shard;           /* its number from 1; 0: not one of a set */
+    uint64_t shard_count;   /* of the set that it belongs to, where it is checked alone; else 0 */
+    const char *missing;    /* the first of the other shards that is missing; NULL: none is */
     const gufo_model *set;  /* which findings are about; NULL: the shard alone */
     json_writer j;
     bool begun;                      /* the JSON object */
@@ -47,7 +49,7 @@ typedef struct report {
 /* A gufo_finding_fn; the context is the report. */
 void report_finding(void *context, const gufo_finding *finding);
 bool report_is_valid(const report *r);
-/* "PATH: valid", "PATH: invalid: 2 errors, 1 warning" */
+/* "PATH: valid", "PATH: invalid: 2 errors, 1 warning", "PATH: valid (1 of 3 shards judged)" */
 void report_verdict(const report *r);
 /* What comes after the findings; if not everything could be checked, whether the file is valid is
  * not known.  `shards` is their number, 0 for a single file.  `output` is what --fix has written,

@@ -9,6 +9,7 @@
 #include "cli/core/report.h"
 #include "cli/core/signals.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -38,12 +39,40 @@ static bool is_whole(const gufo_model *file)
            gufo_tensor_count(file) == gufo_model_facts(file).claimed_tensors;
 }
 
-/* Whether the file is one shard of several. */
-static bool is_shard(const gufo_model *file)
+/* Of how many shards the file is one; 1 for a whole model. */
+static uint64_t shard_count(const gufo_model *file)
 {
     uint64_t count;
 
-    return gufo_get_u64(file, "split.count", &count, NULL) == GUFO_OK && count > 1;
+    return gufo_get_u64(file, "split.count", &count, NULL) == GUFO_OK && count > 1 ? count : 1;
+}
+
+/* A shard that is checked alone: the verdict says so.  It is a finding that the others are missing,
+ * unless just this one is asked for. */
+static void check_alone(report *r, const gufo_model *file)
+{
+    const char *shown = r->missing != NULL ? r->missing : "";
+    uint64_t count = shard_count(file);
+    char message[512];
+    uint32_t number, named = 0;
+    bool has_name = !path_is_standard(r->shard_path) &&
+                    gufo_shard_path_parse(r->shard_path, NULL, &number, &named) && named > 1;
+    gufo_finding finding = {.rule = gufo_rule_by_id("shard-missing"),
+                            .offset = GUFO_NO_OFFSET,
+                            .subject = gufo_str_of("shards"),
+                            .message = message};
+
+    r->shard_count = has_name ? named : count > 1 ? count : 0;
+    if (r->shard_count == 0 || r->options->input.single || (has_name && r->missing == NULL))
+        return;
+    if (has_name)
+        snprintf(message, sizeof message, "shard %s is missing; only this file is judged", shown);
+    else
+        snprintf(message, sizeof message,
+                 "the file is one of %" PRIu64 " shards, but is not named like one; only this "
+                 "file is judged",
+                 r->shard_count);
+    report_finding(r, &finding);
 }
 
 /* The second level, of a set or of a file that does not belong to one that is checked. */
@@ -51,7 +80,7 @@ static int check_meaning(report *r, const gufo_model *model)
 {
     gufo_check_options options = {.level = r->options->level,
                                   .path = path_is_standard(r->path) ? NULL : r->path,
-                                  .single = r->set == NULL && is_shard(model)};
+                                  .single = r->set == NULL && shard_count(model) > 1};
     gufo_error error;
 
     if (gufo_check(model, &options, report_finding, r, &error) == GUFO_OK)
@@ -66,6 +95,8 @@ static int check_opened(report *r, const gufo_model *file)
 
     if (gufo_model_check(file, report_finding, r, &error) != GUFO_OK)
         return report_error(r->shard_path, &error);
+    if (r->shard == 0)
+        check_alone(r, file);
     if (r->shard == 0 && is_whole(file))
         code = check_meaning(r, file);
     return code == CODE_OK && r->options->data ? check_data(r, file) : code;

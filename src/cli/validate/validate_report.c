@@ -175,6 +175,8 @@ void report_verdict(const report *r)
     put_path(r->path);
     put_colored(r, valid ? "\033[32m" : "\033[31m", valid ? "valid" : "invalid");
     put_counts(r);
+    if (r->shard_count > 0)
+        printf(" (1 of %" PRIu64 " shards judged)", r->shard_count);
     putc('\n', stdout);
 }
 
@@ -221,6 +223,10 @@ void report_end_object(report *r, uint32_t shards, bool complete, const report *
     json_end_array(j);
     if (shards > 0)
         write_shards(j, r->path, shards);
+    if (r->shard_count > 0) {
+        json_write_u64(j, "shards_judged", 1);
+        json_write_u64(j, "shard_count", r->shard_count);
+    }
     write_verdict(j, r, complete);
     if (output != NULL)
         write_fixes(j, r->fixes, output);
