@@ -188,11 +188,11 @@ typedef struct job_hooks {
                            uint64_t count, const float *values, const float *decoded, void *result,
                            gufo_error *error);
     /* Adds the result of a unit to what its piece has so far; in the order of units. */
-    void (*add)(void *sum, const void *result);
+    void (*add)(void *context, void *sum, const void *result);
     size_t result_size;
 } job_hooks;
 
-enum { JOB_RESULT_SIZE = 64 }; /* the largest result */
+enum { JOB_RESULT_SIZE = 1024 }; /* the largest result */
 
 typedef struct job_target {
     uint64_t size;                    /* of the file */
@@ -229,6 +229,7 @@ struct gufo_job {
     bool shares_blocks;    /* targets share blocks with inputs: to reserve some would be wrong */
     uint64_t identity; /* a hash of whatever else decides about the bytes; hooks.begin may set it */
     job_naming naming;
+    uint32_t set_count;  /* sets of so many targets each, one after the other; 0: one */
     uint32_t normalised; /* of gufo_normalised */
     void *planner;       /* what belongs to the plan, with its end; may be NULL */
     void (*planner_free)(void *planner);
@@ -248,9 +249,15 @@ gufo_status job_add_target(gufo_job *job, const job_target *target, uint32_t *nu
  * inside its sources, and cuts it.  Pieces of one target come in the order of their places.
  * GUFO_E_ARGUMENT for a piece that makes no sense, GUFO_E_LIMIT for rows that are too long. */
 gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error);
-/* All rows of one source, in their order, which become one result in `slices` slices. */
+/* All rows of one source, in their order, in `slices` slices, and what becomes of them. */
+gufo_status job_add_results(gufo_job *job, piece_how how, gufo_str name, const rows *from,
+                            const made *results, uint32_t count, uint64_t slices,
+                            gufo_error *error);
+/* The same with one result. */
 gufo_status job_add_rows(gufo_job *job, piece_how how, gufo_str name, const rows *from,
                          const made *result, uint64_t slices, gufo_error *error);
+/* Bytes of a file, as rows. */
+rows job_byte_rows(const gufo_job *job, uint32_t input, uint64_t from, uint64_t size);
 /* Bytes of a file that stay as they are. */
 gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t size,
                          uint32_t target, uint64_t place, gufo_str name, gufo_error *error);
@@ -284,6 +291,12 @@ gufo_status job_measure(gufo_job *job, const gufo_run *run, gufo_error *error);
 /* The bytes before the pieces of a target; they live until the document changes. */
 gufo_status job_header(const job_target *target, const void **bytes, size_t *size,
                        gufo_error *error);
+
+/* Shards in each set that the job writes. */
+static inline uint64_t job_set_size(const gufo_job *job)
+{
+    return job->set_count > 1 ? job->target_count / job->set_count : job->target_count;
+}
 
 /* What has been measured of a piece so far. */
 static inline void *job_result(const gufo_job *job, uint64_t index)

@@ -1,10 +1,10 @@
-/* The job of the quantizer: one piece for each tensor.
+/* The job of the quantizer: one piece for each tensor, with a result for each target.
  *
- *     METHOD_COPY       moved
+ *     METHOD_COPY       moved; made, where another target needs the rows anyway: blocks pass
  *     METHOD_REPACK     made: blocks pass, repacked
  *     METHOD_CONVERT    made: encoded with importance, measured
  *
- * With importance every matrix of a stack of experts is a separate slice. */
+ * What is measured of a piece is a list: the loss of each target.  With importance every matrix of a stack of experts is a separate slice. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "produce/produce.h"
@@ -23,6 +23,7 @@
 /* Rows of a tensor on their way: [row, row + rows) of it. */
 typedef struct step {
     const quant_tensor *tensor;
+    const gufo_element_type *to;
     uint64_t row, rows;
     const float *values, *decoded;
 } step;
@@ -55,7 +56,7 @@ static gufo_status fail_value(const step *s, uint64_t at, gufo_error *error)
                          "tensor %s: the value in %s is %s", name, place.text, kind_of(value));
     return fail_with(error, GUFO_E_RANGE, offset_of_row(s->tensor, row),
                      "tensor %s: the value %.9g in %s is too large for %s", name, (double)value,
-                     place.text, s->tensor->to->name);
+                     place.text, s->to->name);
 }
 
 /* The largest value of the block that value `at` is in. */
@@ -77,7 +78,7 @@ static gufo_status fail_step(const step *s, gufo_error *error)
     uint64_t at = gufo_first_nonfinite(s->values, count);
 
     if (at == count)
-        at = largest_in_block(s->tensor->to, s->values, gufo_first_nonfinite(s->decoded, count));
+        at = largest_in_block(s->to, s->values, gufo_first_nonfinite(s->decoded, count));
     return fail_value(s, at, error);
 }
 
@@ -88,18 +89,24 @@ static gufo_status measure(void *context, uint64_t number, uint32_t which, uint6
                            gufo_error *error)
 {
     const gufo_quantizer *q = context;
-    const step s = {&q->tensors[number], row, count, values, decoded};
+    gufo_quantize_loss *losses = result;
+    const step s = {
+        &q->tensors[number], quant_result_of(q, which, number)->to, row, count, values, decoded};
 
-    (void)which;
-    if (loss_measure(result, values, decoded, count * s.tensor->source.dims[0]) ||
+    if (loss_measure(&losses[which], values, decoded, count * s.tensor->source.dims[0]) ||
         (q->options.flags & GUFO_QUANTIZE_KEEP_NONFINITE))
         return GUFO_OK;
     return fail_step(&s, error);
 }
 
-static void add_loss(void *sum, const void *result)
+static void add_losses(void *context, void *sum, const void *result)
 {
-    gufo_quantize_loss_add(sum, result);
+    const gufo_quantizer *q = context;
+    const gufo_quantize_loss *more = result;
+    gufo_quantize_loss *losses = sum;
+
+    for (size_t i = 0; i < q->target_count; i++)
+        gufo_quantize_loss_add(&losses[i], &more[i]);
 }
 
 static gufo_status importance(void *context, uint64_t number, uint64_t slice, float *out,
@@ -113,11 +120,11 @@ static gufo_status importance(void *context, uint64_t number, uint64_t slice, fl
 /* A plan may have been made only to be looked at. */
 static gufo_status check_possible(const gufo_quantizer *q, gufo_error *error)
 {
-    for (uint64_t i = 0; i < q->tensor_count; i++)
-        if (q->tensors[i].choice.flags & GUFO_RECIPE_IMPOSSIBLE)
-            return refuse(error, GUFO_E_ARGUMENT,
-                          "tensor %s cannot become %s without importance data",
-                          QUOTED(q->tensors[i].source.name), q->tensors[i].to->name);
+    for (uint64_t i = 0; i < q->target_count * q->tensor_count; i++)
+        if (q->results[i].choice.flags & GUFO_RECIPE_IMPOSSIBLE)
+            return refuse(
+                error, GUFO_E_ARGUMENT, "tensor %s cannot become %s without importance data",
+                QUOTED(q->tensors[i % q->tensor_count].source.name), q->results[i].to->name);
     return GUFO_OK;
 }
 
@@ -133,35 +140,66 @@ static gufo_status begin(void *context, gufo_error *error)
 
 /* ---- pieces --------------------------------------------------------------------------------- */
 
-/* Rows that are read, one after the other, and what becomes of them. */
-static gufo_status add_rows(gufo_quantizer *q, const quant_tensor *t, uint64_t place,
-                            gufo_error *error)
+/* Whether the rows of a tensor are read: for any target, or from a model that is made. */
+static bool is_made(const gufo_quantizer *q, uint64_t index)
 {
-    bool converts = t->method == METHOD_CONVERT;
-    uint64_t slices = converts && t->has_importance ? t->source.dims[2] * t->source.dims[3] : 1;
-    const rows from = job_tensor_rows(q->job, (uint32_t)t->shard, &t->source, t->index);
-    const made to = {.target = (uint32_t)t->output,
-                     .place = place,
-                     .row_bytes = t->choice.size / from.count,
-                     .type = t->to,
-                     .encode = converts,
-                     .weighs =
-                         converts && t->has_importance && (t->to->flags & GUFO_ELEMENT_WEIGHS) != 0,
-                     .swap = gufo_document_byte_order(q->documents[t->output]) == GUFO_BIG_ENDIAN,
-                     .measure = converts};
+    bool reads = gufo_model_facts(q->input).is_made;
 
-    return job_add_rows(q->job, PIECE_MAKE, t->source.name, &from, &to, slices, error);
+    for (size_t i = 0; i < q->target_count; i++)
+        reads = reads || quant_result_of(q, i, index)->method != METHOD_COPY;
+    return reads && q->tensors[index].source.size > 0;
 }
 
-static gufo_status add_tensor(gufo_quantizer *q, const quant_tensor *t, uint64_t place,
-                              gufo_error *error)
+static bool is_converted(const gufo_quantizer *q, uint64_t index)
 {
-    bool is_made = gufo_model_facts(q->input).is_made;
+    for (size_t i = 0; i < q->target_count; i++)
+        if (quant_result_of(q, i, index)->method == METHOD_CONVERT)
+            return true;
+    return false;
+}
 
-    if (t->source.size > 0 && (t->method != METHOD_COPY || is_made))
-        return add_rows(q, t, place, error);
-    return job_add_move(q->job, (uint32_t)t->shard, t->source.offset, t->source.size,
-                        (uint32_t)t->output, place, t->source.name, error);
+/* What becomes of a tensor for target `number`, whose file has `place` for it. */
+static made result_of(const gufo_quantizer *q, size_t number, uint64_t index, uint64_t place,
+                      uint64_t row_count)
+{
+    const quant_tensor *t = &q->tensors[index];
+    const quant_result *r = quant_result_of(q, number, index);
+    const gufo_document *document = quant_document_of(q, number, t->output);
+    bool converts = r->method == METHOD_CONVERT;
+
+    return (made){.target = (uint32_t)(number * q->output_count + t->output),
+                  .place = place,
+                  .row_bytes = r->choice.size / row_count,
+                  .type = r->to,
+                  .encode = converts,
+                  .weighs =
+                      converts && t->has_importance && (r->to->flags & GUFO_ELEMENT_WEIGHS) != 0,
+                  .swap = gufo_document_byte_order(document) == GUFO_BIG_ENDIAN,
+                  .measure = converts};
+}
+
+/* Tensor `index` is the one of number `place` in its outputs. */
+static gufo_status add_tensor(gufo_quantizer *q, uint64_t index, uint64_t place, gufo_error *error)
+{
+    const quant_tensor *t = &q->tensors[index];
+    bool makes = is_made(q, index), weighs = is_converted(q, index) && t->has_importance;
+    uint64_t slices = weighs ? t->source.dims[2] * t->source.dims[3] : 1;
+    uint32_t input = (uint32_t)t->shard;
+    rows from = makes ? job_tensor_rows(q->job, input, &t->source, t->index)
+                      : job_byte_rows(q->job, input, t->source.offset, t->source.size);
+    made results[GUFO_QUANTIZE_TARGETS];
+
+    for (size_t i = 0; i < q->target_count; i++) {
+        gufo_document_tensor planned;
+
+        (void)gufo_document_tensor_at(quant_document_of(q, i, t->output), place, &planned);
+        results[i] = makes ? result_of(q, i, index, planned.offset, from.count)
+                           : (made){.target = (uint32_t)(i * q->output_count + t->output),
+                                    .place = planned.offset,
+                                    .row_bytes = 1};
+    }
+    return job_add_results(q->job, makes ? PIECE_MAKE : PIECE_MOVE, t->source.name, &from, results,
+                           (uint32_t)q->target_count, slices, error);
 }
 
 /* Tensors of one output follow each other. */
@@ -171,13 +209,9 @@ static gufo_status add_tensors(gufo_quantizer *q, gufo_error *error)
     uint64_t begin = 0;
 
     for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
-        const quant_tensor *t = &q->tensors[i];
-        gufo_document_tensor planned;
-
-        if (i > 0 && q->tensors[i - 1].output != t->output)
+        if (i > 0 && q->tensors[i - 1].output != q->tensors[i].output)
             begin = i;
-        (void)gufo_document_tensor_at(q->documents[t->output], i - begin, &planned);
-        status = add_tensor(q, t, planned.offset, error);
+        status = add_tensor(q, i, i - begin, error);
     }
     return status;
 }
@@ -200,8 +234,8 @@ static gufo_status add_targets(gufo_quantizer *q, gufo_error *error)
     gufo_status status = GUFO_OK;
     uint32_t number;
 
-    q->job->other_memory = OTHER_MEMORY + q->tensor_count * TENSOR_MEMORY;
-    for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++) {
+    q->job->other_memory = OTHER_MEMORY + q->target_count * q->tensor_count * TENSOR_MEMORY;
+    for (size_t i = 0; i < q->target_count * q->output_count && status == GUFO_OK; i++) {
         const void *header;
         size_t size = 0;
 
@@ -224,11 +258,12 @@ gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error)
                                 .begin = begin,
                                 .importance = importance,
                                 .measure = measure,
-                                .add = add_loss,
-                                .result_size = sizeof(gufo_quantize_loss)};
+                                .add = add_losses,
+                                .result_size = q->target_count * sizeof(gufo_quantize_loss)};
     q->job->effort = q->options.effort;
     q->job->memory = GUFO_QUANTIZE_MEMORY;
     q->job->naming = JOB_NAMED_STEM;
+    q->job->set_count = (uint32_t)q->target_count;
     status = add_inputs(q, error);
     if (status == GUFO_OK)
         status = add_targets(q, error);
@@ -238,7 +273,7 @@ gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error)
     return status == GUFO_OK && q->job == NULL ? GUFO_E_MEMORY : status;
 }
 
-gufo_quantize_loss pieces_loss(const gufo_quantizer *q, uint64_t index)
+gufo_quantize_loss pieces_loss(const gufo_quantizer *q, size_t target, uint64_t index)
 {
-    return *(const gufo_quantize_loss *)job_result(q->job, index);
+    return ((const gufo_quantize_loss *)job_result(q->job, index))[target];
 }

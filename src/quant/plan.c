@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/checked.h"
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/sort.h"
@@ -121,6 +122,7 @@ static gufo_status add_tensor(planning *p, const gufo_tensor *from, uint64_t ind
 
     tensor->source = *from;
     tensor->index = index;
+    tensor->from = gufo_element_type_by_id(from->type);
     tensor->source.name = keep_name(p, from->name);
     tensor->name = output_name(p, tensor->source.name);
     tensor->shard = from->shard;
@@ -205,44 +207,65 @@ static quant_method method_of(const gufo_recipe_choice *choice)
 }
 
 /* Interleaved types merge rows of one matrix. */
-static gufo_status check_groups(const quant_tensor *tensor, gufo_error *error)
+static gufo_status check_groups(const quant_tensor *tensor, quant_method method, gufo_error *error)
 {
     const interleaved *merged = interleaved_find(tensor->source.type);
     uint64_t rows = tensor->source.dims[1];
 
-    if (merged == NULL || tensor->method == METHOD_COPY || rows % merged->rows == 0)
+    if (merged == NULL || method == METHOD_COPY || rows % merged->rows == 0)
         return GUFO_OK;
     return fail_with(error, GUFO_E_ARGUMENT, tensor->source.info_offset,
                      "tensor %s has %" PRIu64 " rows; %s merges %" PRIu32 " at a time",
                      QUOTED(tensor->source.name), rows, tensor->from->name, merged->rows);
 }
 
-static gufo_status choose(planning *p, gufo_error *error)
+static gufo_status take_choice(const gufo_quantizer *q, uint64_t index, quant_result *result,
+                               const gufo_recipe_choice *choice, gufo_error *error)
 {
-    gufo_quantizer *q = p->q;
-    gufo_recipe_options *recipe = &q->options.recipe;
-    gufo_recipe_model model;
+    const quant_tensor *tensor = &q->tensors[index];
     gufo_status status;
 
+    *result = (quant_result){gufo_element_type_by_id(choice->type), *choice, method_of(choice)};
+    status = check_groups(tensor, result->method, error);
+    if (status == GUFO_OK && result->method == METHOD_CONVERT)
+        status = weights_check(q, tensor, error);
+    return status;
+}
+
+static gufo_status choose(planning *p, size_t target, const gufo_recipe_model *model,
+                          gufo_error *error)
+{
+    gufo_quantizer *q = p->q;
+    gufo_recipe_options recipe = q->options.recipe;
+    gufo_status status;
+
+    recipe.target = q->targets[target];
+    recipe.has_importance = q->options.importance != NULL ? has_importance : NULL;
+    recipe.importance_context = p;
+    recipe.allocator = &q->allocator;
+    status =
+        gufo_recipe_choose(&recipe, model, p->infos, (size_t)q->tensor_count, p->choices, error);
+    for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++)
+        status = take_choice(q, i, quant_result_of(q, target, i), &p->choices[i], error);
+    return status;
+}
+
+static gufo_status choose_all(planning *p, gufo_error *error)
+{
+    gufo_quantizer *q = p->q;
+    gufo_status status = GUFO_OK;
+    gufo_recipe_model model;
+    uint64_t count;
+
+    if (!checked_mul(q->target_count, q->tensor_count, &count))
+        return fail_memory(error);
+    q->results = mem_array(&q->allocator, count, sizeof *q->results);
+    if (q->results == NULL)
+        return fail_memory(error);
     gufo_recipe_model_read(gufo_model_shard(q->input, 0), &model);
     recipe_model_override(&model, q->options.overrides, q->options.override_count);
-    recipe->has_importance = q->options.importance != NULL ? has_importance : NULL;
-    recipe->importance_context = p;
-    recipe->allocator = &q->allocator;
-    status =
-        gufo_recipe_choose(recipe, &model, p->infos, (size_t)q->tensor_count, p->choices, error);
-    recipe->has_importance = NULL;
-    for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
-        quant_tensor *tensor = &q->tensors[i];
-
-        tensor->choice = p->choices[i];
-        tensor->from = gufo_element_type_by_id(tensor->source.type);
-        tensor->to = gufo_element_type_by_id(tensor->choice.type);
-        tensor->method = method_of(&tensor->choice);
-        status = check_groups(tensor, error);
-        if (status == GUFO_OK)
-            status = weights_check(q, tensor, error);
-    }
+    for (size_t i = 0; i < q->target_count && status == GUFO_OK; i++)
+        status = choose(p, i, &model, error);
     return status;
 }
 
@@ -264,11 +287,13 @@ static gufo_status make_documents(planning *p, gufo_error *error)
     gufo_quantizer *q = p->q;
     gufo_status status = GUFO_OK;
 
-    q->documents = mem_array(&q->allocator, q->output_count, sizeof(gufo_document *));
+    q->documents =
+        mem_array(&q->allocator, q->target_count * q->output_count, sizeof(gufo_document *));
     if (q->documents == NULL)
         return fail_memory(error);
-    for (size_t i = 0; i < q->output_count && status == GUFO_OK; i++)
-        status = settings_make_document(q, i, &p->pruned, error);
+    for (size_t i = 0; i < q->target_count; i++)
+        for (size_t k = 0; k < q->output_count && status == GUFO_OK; k++)
+            status = settings_make_document(q, i, k, &p->pruned, error);
     return status;
 }
 
@@ -285,7 +310,7 @@ static gufo_status plan_tensors(planning *p, gufo_error *error)
         status = list_tensors(p, error);
     if (status == GUFO_OK)
         status = weights_find(p->q, error);
-    return status == GUFO_OK ? choose(p, error) : status;
+    return status == GUFO_OK ? choose_all(p, error) : status;
 }
 
 static gufo_status plan(planning *p, gufo_error *error)
@@ -311,11 +336,33 @@ static gufo_status check_options(const gufo_quantize_options *options, gufo_erro
 
     if (flags_check(options->flags, known, "gufo_quantize_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
+    if (options->more_targets == NULL && options->more_count > 0)
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_quantize_options.more_targets is missing");
+    if (options->more_count >= GUFO_QUANTIZE_TARGETS)
+        return refuse(error, GUFO_E_LIMIT, "one reading makes %d types at most, not %zu",
+                      GUFO_QUANTIZE_TARGETS, options->more_count + 1);
     if (options->effort > GUFO_EFFORT_HIGH)
         return refuse(error, GUFO_E_ARGUMENT, "effort %d does not exist", (int)options->effort);
     if (recipe_check_options(&options->recipe, error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
-    return reserved_check(options->reserved, "gufo_quantize_options", error);
+    return reserved_check((const uint64_t[4]){options->reserved[0], options->reserved[1]},
+                          "gufo_quantize_options", error);
+}
+
+static gufo_status list_targets(gufo_quantizer *q, gufo_error *error)
+{
+    const gufo_quantize_options *options = &q->options;
+    gufo_status status = GUFO_OK;
+
+    q->targets = mem_array(&q->allocator, options->more_count + 1, sizeof *q->targets);
+    if (q->targets == NULL)
+        return fail_memory(error);
+    q->targets[q->target_count++] = options->recipe.target;
+    for (size_t i = 0; i < options->more_count && status == GUFO_OK; i++) {
+        status = reserved_check(options->more_targets[i].reserved, "gufo_quantize_target", error);
+        q->targets[q->target_count++] = options->more_targets[i];
+    }
+    return status;
 }
 
 static gufo_quantizer *new_quantizer(const gufo_model *input, const gufo_quantize_options *options,
@@ -350,7 +397,9 @@ gufo_quantizer *gufo_quantizer_new(const gufo_model *input, const gufo_quantize_
     if (q == NULL)
         return NULL;
     p = (planning){.q = q, .index = {.name_of = name_of_tensor, .owner = q}};
-    status = plan(&p, error);
+    status = list_targets(q, error);
+    if (status == GUFO_OK)
+        status = plan(&p, error);
     mem_free(&q->allocator, p.layers);
     mem_free(&q->allocator, p.infos);
     mem_free(&q->allocator, p.choices);
@@ -369,10 +418,12 @@ void gufo_quantizer_free(gufo_quantizer *q)
         return;
     allocator = q->allocator;
     gufo_job_free(q->job);
-    for (size_t i = 0; q->documents != NULL && i < q->output_count; i++)
+    for (size_t i = 0; q->documents != NULL && i < q->target_count * q->output_count; i++)
         gufo_document_free(q->documents[i]);
     mem_free(&allocator, q->importance_path);
     mem_free(&allocator, q->documents);
+    mem_free(&allocator, q->results);
+    mem_free(&allocator, q->targets);
     mem_free(&allocator, q->tensors);
     mem_free(&allocator, q->names);
     mem_free(&allocator, q);
@@ -380,31 +431,47 @@ void gufo_quantizer_free(gufo_quantizer *q)
 
 /* ---- looking -------------------------------------------------------------------------------- */
 
-bool gufo_quantizer_tensor_at(const gufo_quantizer *q, uint64_t index, gufo_quantizer_tensor *out)
+bool gufo_quantizer_target_tensor_at(const gufo_quantizer *q, size_t target, uint64_t index,
+                                     gufo_quantizer_tensor *out)
 {
     const quant_tensor *tensor;
 
-    if (index >= q->tensor_count)
+    if (target >= q->target_count || index >= q->tensor_count)
         return false;
     tensor = &q->tensors[index];
     if (out != NULL)
         *out = (gufo_quantizer_tensor){.name = tensor->name,
                                        .source = &tensor->source,
                                        .shard = tensor->shard,
-                                       .choice = tensor->choice,
+                                       .choice = quant_result_of(q, target, index)->choice,
                                        .has_importance = tensor->has_importance,
                                        .unfit_importance = tensor->unfit_importance,
-                                       .loss = pieces_loss(q, index)};
+                                       .loss = pieces_loss(q, target, index)};
     return true;
+}
+
+bool gufo_quantizer_tensor_at(const gufo_quantizer *q, uint64_t index, gufo_quantizer_tensor *out)
+{
+    return gufo_quantizer_target_tensor_at(q, 0, index, out);
+}
+
+uint64_t gufo_quantizer_target_size(const gufo_quantizer *q, size_t target)
+{
+    uint64_t size = 0;
+    gufo_job_output out;
+
+    for (size_t i = 0; target < q->target_count && i < q->output_count; i++)
+        if (gufo_job_output_at(q->job, target * q->output_count + i, &out))
+            size += out.size;
+    return size;
 }
 
 uint64_t gufo_quantizer_output_size(const gufo_quantizer *q)
 {
     uint64_t size = 0;
-    gufo_job_output out;
 
-    for (size_t i = 0; gufo_job_output_at(q->job, i, &out); i++)
-        size += out.size;
+    for (size_t i = 0; i < q->target_count; i++)
+        size += gufo_quantizer_target_size(q, i);
     return size;
 }
 

@@ -21,30 +21,48 @@ typedef enum quant_method {
 } quant_method;
 
 typedef struct quant_tensor {
-    gufo_tensor source; /* its name is a copy */
-    uint64_t index;     /* in the input */
-    gufo_str name;      /* in the output */
-    size_t shard;       /* of the input */
-    size_t output;
-    const gufo_element_type *from, *to; /* NULL: an unknown type, which is copied */
-    gufo_recipe_choice choice;
-    quant_method method;
+    gufo_tensor source;            /* its name is a copy */
+    uint64_t index;                /* in the input */
+    gufo_str name;                 /* in the outputs */
+    size_t shard;                  /* of the input */
+    size_t output;                 /* of each target */
+    const gufo_element_type *from; /* NULL: an unknown type, which is copied */
     bool has_importance, unfit_importance;
     uint64_t importance_index;
 } quant_tensor;
+
+/* What it becomes for one of the targets. */
+typedef struct quant_result {
+    const gufo_element_type *to; /* NULL: an unknown type */
+    gufo_recipe_choice choice;
+    quant_method method;
+} quant_result;
 
 struct gufo_quantizer {
     gufo_allocator allocator;
     const gufo_model *input;
     gufo_quantize_options options; /* `recipe.allocator` and `allocator` point to the one above */
+    gufo_quantize_target *targets; /* recipe.target, and those after it */
+    size_t target_count;
     quant_tensor *tensors;
+    quant_result *results; /* of all tensors for the first target, then for the next ... */
     uint64_t tensor_count;
     char *names;               /* of all tensors */
-    gufo_document **documents; /* one for each output */
-    size_t output_count;
-    char *importance_path; /* NULL: not known */
+    gufo_document **documents; /* of all outputs of the first target, then of the next ... */
+    size_t output_count;       /* of each target */
+    char *importance_path;     /* NULL: not known */
     gufo_job *job;
 };
+
+static inline quant_result *quant_result_of(const gufo_quantizer *q, size_t target, uint64_t tensor)
+{
+    return &q->results[target * q->tensor_count + tensor];
+}
+
+static inline gufo_document *quant_document_of(const gufo_quantizer *q, size_t target, size_t index)
+{
+    return q->documents[target * q->output_count + index];
+}
 
 /* ---- layers.c ------------------------------------------------------------------------------- */
 
@@ -65,7 +83,7 @@ uint64_t layer_renumbered(const layer_list *pruned, uint64_t layer);
 
 /* Finds the importance of every tensor. */
 gufo_status weights_find(gufo_quantizer *q, gufo_error *error);
-/* GUFO_E_ARGUMENT for importance that does not fit a tensor that would need it. */
+/* GUFO_E_ARGUMENT for importance that does not fit a tensor that is converted. */
 gufo_status weights_check(const gufo_quantizer *q, const quant_tensor *tensor, gufo_error *error);
 /* Makes the files of the importance matrix inputs of the job. */
 gufo_status weights_add_inputs(const gufo_quantizer *q, gufo_error *error);
@@ -77,16 +95,16 @@ gufo_status weights_hash(const gufo_quantizer *q, uint64_t *hash, gufo_error *er
 
 /* ---- settings.c ----------------------------------------------------------------------------- */
 
-/* Makes the document of output `index`: metadata, tensors, layout, header. */
-gufo_status settings_make_document(gufo_quantizer *q, size_t index, const layer_list *pruned,
-                                   gufo_error *error);
+/* Makes the document of output `index` of a target: metadata, tensors, layout, header. */
+gufo_status settings_make_document(gufo_quantizer *q, size_t target, size_t index,
+                                   const layer_list *pruned, gufo_error *error);
 
 /* ---- pieces.c ------------------------------------------------------------------------------- */
 
 /* Makes the job, when all documents exist. */
 gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error);
-/* What was measured of a tensor so far. */
-gufo_quantize_loss pieces_loss(const gufo_quantizer *q, uint64_t index);
+/* What was measured of a tensor for a target so far. */
+gufo_quantize_loss pieces_loss(const gufo_quantizer *q, size_t target, uint64_t index);
 
 /* ---- loss.c --------------------------------------------------------------------------------- */
 

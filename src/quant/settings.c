@@ -110,11 +110,11 @@ static void set_tensor_count(settings *s, const gufo_quantizer *q, size_t index)
     set_value(s, key, entry.value);
 }
 
-static void collect_settings(settings *s, const gufo_quantizer *q, size_t index,
+static void collect_settings(settings *s, const gufo_quantizer *q,
+                             const gufo_quantize_target *target, size_t index,
                              const layer_list *pruned)
 {
     const gufo_quantize_options *options = &q->options;
-    const gufo_quantize_target *target = &options->recipe.target;
 
     set_u32(s, "general.quantization_version", GUFO_QUANTIZATION_VERSION);
     if (target->file_type != NULL)
@@ -133,10 +133,9 @@ static void collect_settings(settings *s, const gufo_quantizer *q, size_t index,
 
 /* What the output must not say: which shard it is if it is none, and a file type that is not its
  * own. */
-static bool is_dropped(const gufo_quantizer *q, gufo_str key)
+static bool is_dropped(const gufo_quantizer *q, const gufo_quantize_target *target, gufo_str key)
 {
     static const char *const split_keys[] = {"split.no", "split.count", "split.tensors.count"};
-    const gufo_quantize_target *target = &q->options.recipe.target;
 
     if (!(q->options.flags & GUFO_QUANTIZE_KEEP_SPLIT))
         for (size_t i = 0; i < sizeof split_keys / sizeof *split_keys; i++)
@@ -237,6 +236,7 @@ static gufo_status apply_settings(const gufo_quantizer *q, gufo_document *docume
 /* What is dropped, unless the user sets it. */
 typedef struct dropping {
     const gufo_quantizer *q;
+    const gufo_quantize_target *target;
     const settings *settings;
 } dropping;
 
@@ -244,22 +244,22 @@ static bool drop(void *context, gufo_str key)
 {
     const dropping *d = context;
 
-    return is_dropped(d->q, key) && find_setting(d->settings, key) == NULL;
+    return is_dropped(d->q, d->target, key) && find_setting(d->settings, key) == NULL;
 }
 
-static gufo_status set_metadata(const gufo_quantizer *q, size_t index, const layer_list *pruned,
-                                gufo_error *error)
+static gufo_status set_metadata(const gufo_quantizer *q, size_t target, size_t index,
+                                const layer_list *pruned, gufo_error *error)
 {
     const gufo_model *file = gufo_model_shard(q->input, index);
-    gufo_document *document = q->documents[index];
+    gufo_document *document = quant_document_of(q, target, index);
     settings s = {0};
-    dropping d = {q, &s};
+    dropping d = {q, &q->targets[target], &s};
     gufo_status status;
 
     s.list = mem_array(&q->allocator, q->options.override_count + MOST_SETTINGS, sizeof *s.list);
     if (s.list == NULL)
         return fail_memory(error);
-    collect_settings(&s, q, index, pruned);
+    collect_settings(&s, q, &q->targets[target], index, pruned);
     gufo_document_remove(document, drop, &d, NULL);
     status = model_fail(file, prune_arrays(document, file, &s, pruned, error), error);
     if (status == GUFO_OK)
@@ -270,17 +270,19 @@ static gufo_status set_metadata(const gufo_quantizer *q, size_t index, const lay
 
 /* ---- the document --------------------------------------------------------------------------- */
 
-static gufo_status add_tensors(const gufo_quantizer *q, size_t index, gufo_error *error)
+static gufo_status add_tensors(const gufo_quantizer *q, size_t target, size_t index,
+                               gufo_error *error)
 {
+    gufo_document *document = quant_document_of(q, target, index);
     gufo_status status = GUFO_OK;
 
     for (uint64_t i = 0; i < q->tensor_count && status == GUFO_OK; i++) {
         const quant_tensor *t = &q->tensors[i];
+        const gufo_recipe_choice *choice = &quant_result_of(q, target, i)->choice;
 
         if (t->output == index)
-            status = gufo_document_add_raw_tensor(q->documents[index], t->name, t->choice.type,
-                                                  t->source.n_dims, t->source.dims, t->choice.size,
-                                                  error);
+            status = gufo_document_add_raw_tensor(document, t->name, choice->type, t->source.n_dims,
+                                                  t->source.dims, choice->size, error);
     }
     return status;
 }
@@ -316,8 +318,8 @@ static gufo_status copy_entries(gufo_document *document, const gufo_model *file,
     return status;
 }
 
-gufo_status settings_make_document(gufo_quantizer *q, size_t index, const layer_list *pruned,
-                                   gufo_error *error)
+gufo_status settings_make_document(gufo_quantizer *q, size_t target, size_t index,
+                                   const layer_list *pruned, gufo_error *error)
 {
     const gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ,
                                            .allocator = &q->allocator};
@@ -327,13 +329,13 @@ gufo_status settings_make_document(gufo_quantizer *q, size_t index, const layer_
 
     if (document == NULL)
         return GUFO_E_MEMORY;
-    q->documents[index] = document;
+    q->documents[target * q->output_count + index] = document;
     status = gufo_document_set_encoding(document, 3, gufo_model_facts(file).byte_order, error);
     if (status == GUFO_OK)
         status = model_fail(file, copy_entries(document, file, error), error);
     if (status == GUFO_OK)
-        status = set_metadata(q, index, pruned, error);
+        status = set_metadata(q, target, index, pruned, error);
     if (status == GUFO_OK)
-        status = model_fail(file, add_tensors(q, index, error), error);
+        status = model_fail(file, add_tensors(q, target, index, error), error);
     return status == GUFO_OK ? finish_document(document, error) : status;
 }

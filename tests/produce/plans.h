@@ -124,11 +124,12 @@ static inline gufo_status measure_rows(void *context, uint64_t number, uint32_t 
     return GUFO_OK;
 }
 
-static inline void add_measured(void *sum, const void *result)
+static inline void add_measured(void *context, void *sum, const void *result)
 {
     measured *to = sum;
     const measured *from = result;
 
+    (void)context;
     to->off += from->off;
     to->rows += from->rows;
 }

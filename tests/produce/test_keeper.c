@@ -47,7 +47,7 @@ static void test_keeper_grows(void **state)
     (void)state;
     counter_init(&c);
     job.allocator = counter_allocator(&c);
-    c.fail_at = 5; /* the list has had 8, 24, 56 and 120 places */
+    c.fail_at = 9; /* marks and results have had 8, 24, 56 and 120 places */
     keeper_start(&k, &t, &j);
     for (mark.piece = 0; mark.piece < 120; mark.piece++)
         check_ok(keeper_note(&k, &mark, 1, &error), &error, "mark");

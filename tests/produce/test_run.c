@@ -83,7 +83,7 @@ static void test_wrong_calls(void **state)
     const gufo_job_options good = {.path = p.path.text};
     const gufo_job_options wrong[] = {{.path = NULL},
                                       {.path = p.path.text, .flags = 8},
-                                      {.path = p.path.text, .reserved = {0, 0, 0, 1}}};
+                                      {.path = p.path.text, .reserved = {0, 1}}};
     const gufo_run strange = {.reserved = {1}};
 
     (void)state;

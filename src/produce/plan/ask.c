@@ -44,7 +44,7 @@ static size_t prefix_of(const gufo_job *job, const char *path)
     if (job->naming == JOB_NAMED_PREFIX)
         return len;
     if (gufo_shard_path_parse(path, &prefix_len, &number, &count) && number == 1 &&
-        count == job->target_count)
+        count == job_set_size(job))
         return prefix_len;
     if (job->naming == JOB_NAMED_STEM && len > suffix_len &&
         strcmp(path + len - suffix_len, suffix) == 0)
@@ -56,11 +56,12 @@ size_t gufo_job_output_path(const gufo_job *job, const char *path, size_t index,
                             size_t size)
 {
     size_t len = strlen(path);
-    bool alone = job->target_count == 1 && job->naming != JOB_NAMED_PREFIX;
+    uint64_t shards = job_set_size(job);
+    bool alone = shards == 1 && job->naming != JOB_NAMED_PREFIX;
 
     if (job->naming != JOB_NAMED_FILE && !alone)
-        return gufo_shard_path_format(out, size, path, prefix_of(job, path), (uint32_t)index + 1,
-                                      (uint32_t)job->target_count);
+        return gufo_shard_path_format(out, size, path, prefix_of(job, path),
+                                      (uint32_t)(index % shards) + 1, (uint32_t)shards);
     if (size > 0) {
         size_t fits = len < size ? len : size - 1;
 
@@ -94,7 +95,10 @@ gufo_status job_check_options(const gufo_job_options *options, gufo_error *error
         return GUFO_E_ARGUMENT;
     if (options->also_read == NULL && options->also_read_count > 0)
         return refuse(error, GUFO_E_ARGUMENT, "gufo_job_options.also_read is missing");
-    return reserved_check(options->reserved, "gufo_job_options", error);
+    if (options->more_paths == NULL && options->more_count > 0)
+        return refuse(error, GUFO_E_ARGUMENT, "gufo_job_options.more_paths is missing");
+    return reserved_check((const uint64_t[4]){options->reserved[0], options->reserved[1]},
+                          "gufo_job_options", error);
 }
 
 gufo_status job_check_run(const gufo_run *run, gufo_error *error)

@@ -208,7 +208,8 @@ static bool made_makes_sense(const gufo_job *job, const piece *p, const made *m)
         (m->target >= job->target_count || end > job->targets[m->target].size))
         return false;
     if (p->how != PIECE_MAKE)
-        return p->n_made == 1 && m->target != NO_TARGET && m->row_bytes > 0;
+        return m->target != NO_TARGET && m->row_bytes > 0 && m->row_bytes == p->made[0].row_bytes &&
+               (p->how == PIECE_MOVE || p->n_made == 1);
     return m->type != NULL && row_fits(m->type, p->columns, m->row_bytes) &&
            (m->encode || passes_blocks(p, m));
 }
@@ -353,20 +354,19 @@ gufo_status job_add_piece(gufo_job *job, const piece *p, gufo_error *error)
     return GUFO_OK;
 }
 
-gufo_status job_add_rows(gufo_job *job, piece_how how, gufo_str name, const rows *from,
-                         const made *result, uint64_t slices, gufo_error *error)
+gufo_status job_add_results(gufo_job *job, piece_how how, gufo_str name, const rows *from,
+                            const made *results, uint32_t count, uint64_t slices, gufo_error *error)
 {
     rows only = *from;
-    made to = *result;
     segment all = {.count = {from->count, 1, 1}, .stride = {1, 0, 0}};
     piece p = {.how = how,
                .name = name,
                .sources = &only,
                .segments = &all,
-               .made = &to,
+               .made = (made *)results, /* job_add_piece copies them */
                .n_sources = 1,
                .n_segments = 1,
-               .n_made = 1,
+               .n_made = count,
                .columns = from->columns,
                .slices = slices,
                .slice_rows = slices > 0 ? from->count / slices : 0};
@@ -374,14 +374,25 @@ gufo_status job_add_rows(gufo_job *job, piece_how how, gufo_str name, const rows
     return job_add_piece(job, &p, error);
 }
 
+gufo_status job_add_rows(gufo_job *job, piece_how how, gufo_str name, const rows *from,
+                         const made *result, uint64_t slices, gufo_error *error)
+{
+    return job_add_results(job, how, name, from, result, 1, slices, error);
+}
+
+rows job_byte_rows(const gufo_job *job, uint32_t input, uint64_t from, uint64_t size)
+{
+    return (rows){.input = input,
+                  .source = job->inputs[input].source,
+                  .offset = from,
+                  .row_bytes = 1,
+                  .count = size};
+}
+
 gufo_status job_add_move(gufo_job *job, uint32_t input, uint64_t from, uint64_t size,
                          uint32_t target, uint64_t place, gufo_str name, gufo_error *error)
 {
-    const rows bytes = {.input = input,
-                        .source = job->inputs[input].source,
-                        .offset = from,
-                        .row_bytes = 1,
-                        .count = size};
+    const rows bytes = job_byte_rows(job, input, from, size);
     const made moved = {.target = target, .place = place, .row_bytes = 1};
 
     return job_add_rows(job, PIECE_MOVE, name, &bytes, &moved, 1, error);

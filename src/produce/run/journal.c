@@ -28,7 +28,7 @@ enum {
     MARK_RESULT = 16,
     MARK_CHECK = 8,
     MOST_MARK = MARK_RESULT + JOB_RESULT_SIZE + MARK_CHECK,
-    MARKS_AT_ONCE = 64, /* that are encoded in one go */
+    MARKS_AT_ONCE = 16, /* that are encoded in one go, on the stack of a thread */
 };
 
 static const char magic[] = "GUFO-JOB";
@@ -85,7 +85,10 @@ static void encode_mark(const journal *j, uint8_t *at, const journal_mark *mark,
 
     put_u64(at, mark->piece);
     put_u64(at + 8, mark->units_done);
-    memcpy(at + MARK_RESULT, mark->result, j->result_size);
+    if (mark->result != NULL)
+        memcpy(at + MARK_RESULT, mark->result, j->result_size);
+    else
+        memset(at + MARK_RESULT, 0, j->result_size);
     put_u64(at + checked, check_of(at, checked, number));
 }
 
@@ -95,8 +98,7 @@ static bool decode_mark(const journal *j, const uint8_t *at, journal_mark *mark,
 
     if (get_u64(at + checked) != check_of(at, checked, number))
         return false;
-    *mark = (journal_mark){.piece = get_u64(at), .units_done = get_u64(at + 8)};
-    memcpy(mark->result, at + MARK_RESULT, j->result_size);
+    *mark = (journal_mark){get_u64(at), get_u64(at + 8), at + MARK_RESULT};
     return true;
 }
 

@@ -32,7 +32,7 @@ typedef struct journal_identity {
 typedef struct journal_mark {
     uint64_t piece; /* MARK_COMPLETE: all data is written, and the files get their names */
     uint64_t units_done;
-    uint8_t result[JOB_RESULT_SIZE];
+    const void *result; /* NULL: zeros */
 } journal_mark;
 
 #define MARK_COMPLETE UINT64_MAX
@@ -45,6 +45,7 @@ typedef struct journal {
     struct timespec written; /* last, before it was opened */
 } journal;
 
+/* The result is gone when it returns. */
 typedef void journal_visit(void *context, const journal_mark *mark);
 
 /* For both, `path` must live on.  The file is locked against other processes: GUFO_E_IO if one of

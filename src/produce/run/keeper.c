@@ -2,6 +2,7 @@
 #include "produce/run/keeper.h"
 
 #include <errno.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/error.h"
@@ -18,13 +19,21 @@ static const gufo_allocator *allocator_of(const keeper *k)
 
 /* ---- saving --------------------------------------------------------------------------------- */
 
+static size_t result_size(const keeper *k)
+{
+    return k->targets->job->hooks.result_size;
+}
+
 /* Data first, marks after it.  A mark that cannot be saved is lost: nothing is saved after it. */
-static gufo_status save(keeper *k, const journal_mark *marks, size_t count, gufo_error *error)
+static gufo_status save(keeper *k, journal_mark *marks, const uint8_t *results, size_t count,
+                        gufo_error *error)
 {
     gufo_status status = targets_sync(k->targets, error);
 
     if (status != GUFO_OK)
         return status;
+    for (size_t i = 0; i < count; i++)
+        marks[i].result = results + i * result_size(k);
     status = journal_append(k->journal, marks, count, error);
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_JOURNAL, 0, k->journal->path);
@@ -35,6 +44,7 @@ static gufo_status save(keeper *k, const journal_mark *marks, size_t count, gufo
 static void save_noted(keeper *k)
 {
     journal_mark *marks = k->marks;
+    uint8_t *results = k->results;
     size_t count = k->count;
     gufo_status status;
     gufo_error error;
@@ -42,11 +52,13 @@ static void save_noted(keeper *k)
     if (count == 0 || k->status != GUFO_OK)
         return;
     k->marks = NULL;
-    k->capacity = k->count = 0;
+    k->results = NULL;
+    k->capacity = k->result_capacity = k->count = 0;
     k->bytes = 0;
     (void)pthread_mutex_unlock(&k->lock);
-    status = save(k, marks, count, &error);
+    status = save(k, marks, results, count, &error);
     mem_free(allocator_of(k), marks);
+    mem_free(allocator_of(k), results);
     (void)pthread_mutex_lock(&k->lock);
     if (status != GUFO_OK) {
         k->status = status;
@@ -111,26 +123,44 @@ void keeper_free(keeper *k)
 {
     keeper_stop(k);
     mem_free(allocator_of(k), k->marks);
+    mem_free(allocator_of(k), k->results);
     (void)pthread_cond_destroy(&k->wake);
     (void)pthread_mutex_destroy(&k->lock);
 }
 
 /* ---- noting --------------------------------------------------------------------------------- */
 
+/* For one mark more. */
+static bool make_room(keeper *k, size_t size)
+{
+    journal_mark *marks =
+        mem_grow(allocator_of(k), k->marks, k->count, &k->capacity, sizeof *marks);
+    uint8_t *results;
+
+    if (marks == NULL)
+        return false;
+    k->marks = marks;
+    results = mem_grow(allocator_of(k), k->results, k->count, &k->result_capacity, size + 1);
+    if (results == NULL)
+        return false;
+    k->results = results;
+    return true;
+}
+
 /* Of one piece only the latest mark matters. */
 static gufo_status add_mark(keeper *k, const journal_mark *mark, gufo_error *error)
 {
-    journal_mark *list;
+    bool again = k->count > 0 && k->marks[k->count - 1].piece == mark->piece;
+    size_t index = again ? k->count - 1 : k->count, size = result_size(k);
 
-    if (k->count > 0 && k->marks[k->count - 1].piece == mark->piece) {
-        k->marks[k->count - 1] = *mark;
-        return GUFO_OK;
-    }
-    list = mem_grow(allocator_of(k), k->marks, k->count, &k->capacity, sizeof *list);
-    if (list == NULL)
+    if (!again && !make_room(k, size))
         return fail_memory(error);
-    k->marks = list;
-    k->marks[k->count++] = *mark;
+    k->marks[index] = *mark;
+    if (mark->result != NULL && size > 0)
+        memcpy(k->results + index * size, mark->result, size);
+    else
+        memset(k->results + index * size, 0, size);
+    k->count = index + 1;
     return GUFO_OK;
 }
 

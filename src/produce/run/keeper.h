@@ -21,8 +21,9 @@ typedef struct keeper {
     pthread_cond_t wake;
     bool stop;
     journal_mark *marks; /* not in the journal yet: one per piece */
+    uint8_t *results;    /* of these; their own pointers count only while they are saved */
     size_t count;
-    uint64_t capacity;
+    uint64_t capacity, result_capacity;
     uint64_t bytes;     /* that were written since the last sync */
     gufo_status status; /* of what the thread did */
     gufo_error error;

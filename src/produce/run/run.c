@@ -161,10 +161,9 @@ static gufo_status start(run *r, gufo_error *error)
 static gufo_status note_unit(void *context, uint64_t number, uint64_t index, gufo_error *error)
 {
     run *r = context;
-    journal_mark mark = {.piece = index, .units_done = number + 1};
+    const journal_mark mark = {index, number + 1, job_result(r->job, index)};
     unit u = cut_find(r->job, number);
 
-    memcpy(mark.result, job_result(r->job, index), r->job->hooks.result_size);
     return keeper_note(&r->keeper, &mark, cut_bytes(&u), error);
 }
 

@@ -38,7 +38,7 @@ static gufo_status send_one(void *context, uint64_t number, const void *result, 
     gufo_status status = sink_pad(&s->sink, m->place + u.row * m->row_bytes, error);
 
     if (s->job->hooks.add != NULL)
-        s->job->hooks.add(job_result(s->job, u.number), result);
+        s->job->hooks.add(s->job->hooks.context, job_result(s->job, u.number), result);
     if (status == GUFO_OK)
         status = sink_send(&s->sink, bytes, u.rows * m->row_bytes, error);
     return status == GUFO_OK ? work_advance(&s->work, cut_bytes(&u), error) : status;

@@ -91,12 +91,17 @@ static gufo_status find_target(targets *t, const char *path, uint32_t index,
     return targets_fail(t, index, status, error);
 }
 
-/* Whether `path` can name a set of so many shards. */
-static gufo_status check_set_path(const gufo_job *job, const char *path, gufo_error *error)
+/* Whether there is a path for every set, and can name so many shards. */
+static gufo_status check_set_path(const gufo_job *job, const gufo_job_options *options,
+                                  gufo_error *error)
 {
+    const char *path = options->path;
     size_t prefix_len;
     uint32_t number, count;
 
+    if (options->more_count != (job->set_count > 1 ? job->set_count - 1 : 0))
+        return refuse(error, GUFO_E_ARGUMENT, "the job writes %" PRIu32 " models, not %zu",
+                      job->set_count > 1 ? job->set_count : 1, options->more_count + 1);
     if (job->naming != JOB_NAMED_SET || job->target_count == 1 ||
         (gufo_shard_path_parse(path, &prefix_len, &number, &count) && number == 1 &&
          count == job->target_count))
@@ -126,6 +131,11 @@ static gufo_status make_lists(targets *t, gufo_error *error)
     return GUFO_OK;
 }
 
+static const char *path_of_set(const gufo_job_options *options, uint64_t set)
+{
+    return set == 0 ? options->path : options->more_paths[set - 1];
+}
+
 static gufo_status find_all(targets *t, const gufo_job_options *options, gufo_error *error)
 {
     output_guard guard, inputs;
@@ -136,7 +146,8 @@ static gufo_status find_all(targets *t, const gufo_job_options *options, gufo_er
     if (status == GUFO_OK)
         status = guard_inputs(t->job, options, true, &inputs, error);
     for (uint32_t i = 0; i < t->job->target_count && status == GUFO_OK; i++)
-        status = find_target(t, options->path, i, &guard, &inputs, error);
+        status = find_target(t, path_of_set(options, i / job_set_size(t->job)), i, &guard, &inputs,
+                             error);
     guard_free(&guard);
     guard_free(&inputs);
     if (status != GUFO_OK)
@@ -153,7 +164,7 @@ gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *opti
     *t = (targets){.job = job, .flags = options->flags};
     t->resumable = (options->flags & (GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME)) != 0;
     (void)pthread_mutex_init(&t->lock, NULL);
-    status = check_set_path(job, options->path, error);
+    status = check_set_path(job, options, error);
     if (status != GUFO_OK)
         fail_in(error, GUFO_FILE_OUTPUT, 0, options->path);
     if (status == GUFO_OK)

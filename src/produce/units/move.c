@@ -29,10 +29,9 @@ static bool is_long(const row_run *run, const worker *t)
 }
 
 /* Moves rows from `row` on, as many as fit into the buffer: *count. */
-static gufo_status move_gathered(const work *w, const worker *t, const unit *u, uint64_t row,
-                                 uint64_t *count, gufo_error *error)
+static gufo_status move_gathered(const work *w, const worker *t, const unit *u, const made *m,
+                                 uint64_t row, uint64_t *count, gufo_error *error)
 {
-    const made *m = &u->piece->made[0];
     uint64_t left = u->row + u->rows - row, fit = t->source_size / m->row_bytes;
     gufo_status status;
 
@@ -46,20 +45,29 @@ static gufo_status move_gathered(const work *w, const worker *t, const unit *u, 
 }
 
 /* Rows have one length here: job_add_piece has checked it. */
-gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error)
+static gufo_status move_to(work *w, const worker *t, const unit *u, const made *m,
+                           gufo_error *error)
 {
-    const made *m = &u->piece->made[0];
     gufo_status status = GUFO_OK;
 
-    if (w->files == NULL) /* there is nothing to measure in bytes that stay */
-        return GUFO_OK;
     for (uint64_t row = u->row, end = u->row + u->rows; row < end && status == GUFO_OK;) {
         row_run run = rows_find(u->piece, row, end - row);
         uint64_t count = run.count;
 
         status = is_long(&run, t) ? move_run(w, t, m, &run, m->place + row * m->row_bytes, error)
-                                  : move_gathered(w, t, u, row, &count, error);
+                                  : move_gathered(w, t, u, m, row, &count, error);
         row += count;
     }
+    return status;
+}
+
+/* One result after the other: each can share the blocks, and else finds them in memory. */
+gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    /* Without files there is nothing to measure in bytes that stay. */
+    for (uint32_t i = 0; w->files != NULL && i < u->piece->n_made && status == GUFO_OK; i++)
+        status = move_to(w, t, u, &u->piece->made[i], error);
     return status;
 }

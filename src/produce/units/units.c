@@ -31,7 +31,7 @@ static gufo_status take_unit(void *context, uint64_t number, const void *result,
     gufo_status status = GUFO_OK;
 
     if (w->job->hooks.add != NULL)
-        w->job->hooks.add(job_result(w->job, u.number), result);
+        w->job->hooks.add(w->job->hooks.context, job_result(w->job, u.number), result);
     if (w->note != NULL)
         status = w->note(w->note_context, number, u.number, error);
     return status == GUFO_OK ? work_advance(w, cut_bytes(&u), error) : status;
