@@ -14,7 +14,7 @@ static void test_reserved(void **state)
     const gufo_recipe_options recipe = {.reserved = {1}};
     const gufo_imatrix_options imatrix = {.reserved = {0, 1}};
     const gufo_imatrix_merge_options merge = {.reserved = {0, 0, 1}};
-    const gufo_quantize_options quantize = {.reserved = {0, 0, 0, 1}};
+    const gufo_quantize_options quantize = {.reserved = {0, 1}};
     const gufo_imatrix *none[1] = {NULL};
     const gufo_recipe_model model = {.layers = 0};
     gufo_error error = {0};
