@@ -1,9 +1,11 @@
 # The room digest: libgufo_digest, static and shared, with what is there of xxHash, libcrypto and
 # libsodium.  Without one of them its part says so when it is asked for.
 #
-# Sets command_sources to what the command needs, and digest_libraries for it to link.
+# Sets command_sources to what the command needs, digest_libraries for it to link, and
+# digest_definitions.
 
 set(digest_libraries "")
+set(digest_definitions "")
 if(NOT GUFO_DIGEST)
     list(FILTER command_sources EXCLUDE REGEX "/(hash|hash_[a-z]+|verify|verify_[a-z]+|sign|sign_[a-z]+)\\.c$")
     return()
@@ -62,3 +64,4 @@ add_library(gufo::gufo_digest ALIAS gufo_digest_shared)
 add_library(gufo::gufo_digest_static ALIAS gufo_digest_static)
 
 set(digest_libraries gufo_digest_internal)
+set(digest_definitions GUFO_HAS_DIGEST)

@@ -90,3 +90,4 @@ endforeach()
 install(FILES completions/gufo.bash RENAME gufo
     DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(FILES completions/_gufo DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES completions/gufo.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)

@@ -129,6 +129,12 @@ if(BASH AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CROSSCOMPILING AND NOT GUFO_SANIT
     if(TARGET gufo_command)
         add_test(NAME completion COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/tests/package/completion
             $<TARGET_FILE:gufo_command>)
-        set_tests_properties(completion PROPERTIES LABELS package)
+        set_tests_properties(completion PROPERTIES LABELS package
+            ENVIRONMENT "${test_environment};${command_environment}")
+        if(GUFO_DIGEST) # every command is there
+            add_test(NAME command_doc COMMAND ${BASH} ${PROJECT_SOURCE_DIR}/scripts/command_doc --check
+                ${PROJECT_BINARY_DIR})
+            set_tests_properties(command_doc PROPERTIES LABELS package)
+        endif()
     endif()
 endif()

@@ -1,90 +1,45 @@
-/* gufo --help, gufo --version, gufo help COMMAND. */
+/* gufo --help, gufo --version, gufo help COMMAND.  The table of commands is that of the shared
+ * options: it leads here, too, and calls go one way. */
 #include "cli/commands.h"
 
-#include "base/distance.h"
+#include "cli/core/built_in.h"
 #include "cli/core/report.h"
+#include "cli/core/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* ---- the text ------------------------------------------------------------------------------- */
-
-static const char before_commands[] = "Read and check GGUF model files.\n\n Commands:\n";
-
-static const char after_options[] =
-    "\v'gufo help COMMAND' explains a command, 'man gufo' everything.  FILE may be '-' for "
-    "standard input.\n\n"
-    "Exit status: 0 done; 1 the answer is no (invalid, not found); 2 wrong usage; 3 a file could "
-    "not be read or written, or is malformed; 4 interrupted.";
-
-/* The text around the options, the table of commands in it.  (argp would sort them.) */
-static const char *make_doc(void)
-{
-    static char text[1 << 13];
-    size_t len = (size_t)snprintf(text, sizeof text, "%s", before_commands);
-
-    for (size_t i = 0; i < command_count && len < sizeof text; i++)
-        len += (size_t)snprintf(text + len, sizeof text - len, "  %-27s%s\n", commands[i].name,
-                                commands[i].summary);
-    if (len < sizeof text)
-        snprintf(text + len, sizeof text - len, "%s", after_options);
-    return text;
-}
 
 /* ---- gufo itself ---------------------------------------------------------------------------- */
 
 static bool read_version(void *options, const option_given *given)
 {
     printf("gufo %s\n", gufo_version());
+    built_in_print(stdout);
     ((command_input *)options)->shared->done = true;
     given->state->next = given->state->argc;
     return true;
 }
 
 static const command_option gufo_table[] = {
-    {"version", NULL, "Print the version", OPTION_READ(read_version), .group = 91},
+    {"version", NULL, "Print the version and what is built in", OPTION_READ(read_version),
+     .group = 91},
     {0},
 };
-
-static const command *find(const char *name)
-{
-    for (size_t i = 0; i < command_count; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
-    return NULL;
-}
-
-/* The command whose name is most like `name`; NULL if none is. */
-static const command *find_nearest(const char *name)
-{
-    const command *nearest = NULL;
-    size_t best = strlen(name) / 2 + 1; /* a word is not similar if half of its letters differ */
-
-    for (size_t i = 0; i < command_count; i++) {
-        size_t distance = text_distance(gufo_str_of(commands[i].name), gufo_str_of(name), best);
-
-        if (distance < best) {
-            best = distance;
-            nearest = &commands[i];
-        }
-    }
-    return nearest;
-}
 
 /* Runs the command that the first argument names. */
 static int run_named(int count, char **arguments, shared_options *shared)
 {
     const char *name = arguments[0];
-    const command *found = find(name), *nearest = find_nearest(name);
+    suggestion near = suggest_start(name);
 
-    if (found != NULL) {
-        shared->command = found->name;
-        return command_line_run(found->line, count, arguments, shared);
+    for (const command *each = shared->commands; each->name != NULL; each++) {
+        if (strcmp(each->name, name) == 0) {
+            shared->command = each->name;
+            return command_line_run(each->line, count, arguments, shared);
+        }
+        suggest_offer(&near, each->name);
     }
-    if (nearest != NULL)
-        return report_usage(NULL, "there is no command '%s'; did you mean '%s'?", name,
-                            nearest->name);
-    return report_usage(NULL, "there is no command '%s'", name);
+    return report_usage(NULL, "there is no command '%s'%s", name, suggest_text(&near, ""));
 }
 
 static int run(void *options)
@@ -99,7 +54,11 @@ static int run(void *options)
 
 const command_line command_gufo = {
     .operands = {.names = "COMMAND [OPTION...] FILE..."},
-    .make_doc = make_doc,
+    .doc = "Look into GGUF model files, check them, change them, make them smaller, and sign them."
+           "\v'gufo help COMMAND' explains a command, 'man gufo' everything.  FILE may be '-' for "
+           "standard input.\n\n"
+           "Exit status: 0 done; 1 the answer is no (invalid, not found); 2 wrong usage; 3 a file "
+           "could not be read or written, or is malformed; 4 interrupted.",
     COMMAND_OPTIONS(gufo_table, command_input),
     .flags = ARGP_IN_ORDER, /* what follows the command belongs to it */
     .run = run,

@@ -23,7 +23,7 @@ static void allow_many_files(void)
 
 int main(int argc, char **argv)
 {
-    shared_options shared = {0};
+    shared_options shared = {.commands = commands};
 
     signals_install();
     allow_many_files();

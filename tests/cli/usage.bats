@@ -9,7 +9,9 @@ load common
 @test "usage: --version" {
     run -0 --separate-stderr gufo --version
     version=$(sed -n 's/^#define GUFO_VERSION_STRING "\(.*\)"/\1/p' "$GUFO_SOURCE/include/gufo/base.h")
-    same "gufo $version"
+    [ "${lines[0]}" = "gufo $version" ]
+    for library in xxHash libcrypto libsodium PCRE2; do has "$library"; done
+    [ "${#lines[@]}" -le 3 ]
     same_error ''
 }
 
@@ -24,6 +26,7 @@ load common
     help=$output
     [ "${lines[0]}" = 'Usage: gufo [OPTION...] COMMAND [OPTION...] FILE...' ]
     for command in show get validate help; do has "  $command  "; done
+    for group in 'Look into models' 'Check models' 'Change models'; do has "$group:"; done
     run -0 gufo -h
     same "$help"
     run -0 gufo help
@@ -52,6 +55,51 @@ load common
     [[ "$stderr" == *"did you mean 'get'?"* ]]
     run -2 --separate-stderr gufo xylophone
     same_error "gufo: there is no command 'xylophone' (see gufo --help)"
+}
+
+@test "usage: every command has a line in the list, a text, its operands and an example" {
+    for command in $(gufo completion words '' | sed -n 's/\t.*//p'); do
+        run -0 gufo help "$command"
+        [[ "${lines[0]}" == "Usage: gufo $command [OPTION...]"* ]]
+        [ "$command" = help ] || has "
+Examples:
+  gufo $command " || has "
+  source <(gufo $command "
+    done
+    run -0 gufo help quantize
+    has Q4_K_M
+    has 'gufo list'
+}
+
+@test "usage: an unknown option suggests the nearest" {
+    while read -r nearest arguments; do
+        # shellcheck disable=SC2086
+        run -2 --separate-stderr gufo $arguments
+        same ''
+        [[ "$stderr" == "gufo: there is no option '"*"'; did you mean '$nearest'? (see gufo"*')' ]] ||
+            { echo "$arguments: $stderr"; return 1; }
+    done <<'END'
+--quiet show --qiet m.gguf
+--quiet --quite show m.gguf
+--array-limit show m.gguf --arry-limit=3
+--version --verison
+--tensor-type quantize --tenser-type x=y m.gguf Q8_0
+--set-string edit m.gguf --set_string=a=b
+END
+    run -2 --separate-stderr gufo show m.gguf --xylophone
+    same_error "gufo: there is no option '--xylophone' (see gufo help show)"
+    run -2 --separate-stderr gufo show m.gguf -jx
+    same_error "gufo: there is no option '-jx' (see gufo help show)"
+}
+
+@test "usage: an argument that looks like an option is an argument" {
+    make_model m.gguf
+    run -0 gufo edit -q --set-string general.name=x m.gguf --threads 2
+    run -0 --separate-stderr gufo edit --remove --qiet m.gguf
+    same_error 'gufo: m.gguf: warning: --remove --qiet: there is no such key'
+    run -0 --separate-stderr gufo edit -q --copy-from m.gguf '--none*' m.gguf
+    same_error ''
+    run -0 gufo --thr=2 show --tens m.gguf
 }
 
 @test "usage: an error is one line and status 2" {
@@ -99,7 +147,7 @@ END
 @test "usage: an unknown option cannot act on the terminal" {
     run --separate-stderr gufo show $'--\033[31mred'
     [ "$status" -eq 2 ]
-    same_error "gufo: there is no option '--\\u{1b}[31mred' (see gufo --help)"
+    same_error "gufo: there is no option '--\\u{1b}[31mred' (see gufo help show)"
 }
 
 @test "usage: --output gives what is else the operand OUT" {

@@ -302,7 +302,8 @@ static void release(void *context)
 }
 
 const command_line command_edit = {
-    .operands = {"FILE", 1, 1, "one FILE is needed, and nothing else"},
+    .operands = {"--set=KEY=VALUE|--remove=GLOB|... FILE\n--recover FILE", 1, 1,
+                 "one FILE is needed, and nothing else"},
     .doc =
         "Change the metadata of a model.\v"
         "Tensor data is not written: the new metadata goes over the old one, or into blocks that "
@@ -312,6 +313,11 @@ const command_line command_edit = {
         "Without TYPE a new key is a bool (true, false), an integer, a float32 or a string, as "
         "its value looks.  An edit that was interrupted is completed by --recover FILE, or by "
         "the next edit.",
+    .examples = {{"gufo edit --set general.name='My model' model.gguf", "Changes the file itself."},
+                 {"gufo edit --set-file tokenizer.chat_template=template.jinja model.gguf",
+                  "Replaces the chat template."},
+                 {"gufo edit --dry-run --remove='general.base_model.*' model.gguf",
+                  "Shows what would be removed."}},
     COMMAND_OPTIONS(edit_table, edit_options),
     .run = edit_named,
     .release = release,

@@ -184,6 +184,10 @@ const command_line command_extract = {
            "and safetensors keep plain numbers as they are and get quantized ones as f32.  Without "
            "-o, OUT is the name of the tensor with the name of the format appended.  Exit status 1 "
            "means that there is no such tensor.",
+    .examples = {{"gufo extract --dtype=f32 -o row.npy model.gguf output_norm.weight",
+                  "Writes one tensor for NumPy."},
+                 {"gufo extract -o block.safetensors model.gguf 'blk.0.*'",
+                  "Writes several tensors."}},
     COMMAND_OPTIONS(extract_table, extract_options),
     .run = extract,
     .release = release,

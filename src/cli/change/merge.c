@@ -25,6 +25,7 @@ const command_line command_merge = {
     .doc = "Merge a shard set into one file.\v"
            "FIRST is the first shard, NAME-00001-of-000NN.gguf; the others are beside it.  Nothing "
            "is written unless all of them are there, complete, and belong together.",
+    .examples = {{"gufo merge model-00001-of-00003.gguf model.gguf", "Merges the three shards."}},
     COMMAND_OPTIONS(merge_table, copying),
     .run = merge,
 };

@@ -58,10 +58,12 @@ static int strip(void *context)
 }
 
 const command_line command_strip = {
-    .operands = {"FILE OUT", 2, 2, "FILE and OUT are needed", 2},
+    .operands = {"--vocab-only|--no-tensors|--tensors=GLOB FILE OUT", 2, 2,
+                 "FILE and OUT are needed", 2},
     .doc = "Write a model without its tensors, or with some of them.\v"
            "What --vocab-only keeps is enough for a tokenizer: general.*, tokenizer.* and the "
            "hyperparameters of the architecture.  Exit status 1 means that no tensor matches GLOB.",
+    .examples = {{"gufo strip --vocab-only model.gguf vocab.gguf", "Writes the vocabulary alone."}},
     COMMAND_OPTIONS(strip_table, strip_options),
     .run = strip,
 };

@@ -6,14 +6,15 @@
 
 #include "cli/core/report.h"
 #include "cli/core/stdout.h"
-#include "cli/core/text.h"
+#include "cli/core/suggest.h"
+#include "cli/core/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    MOST_OPTIONS = 48,      /* of one command, with the shared ones */
+    MOST_OPTIONS = 64,      /* of one command, with the shared ones */
     FIRST_LONG_KEY = 0x100, /* of options without a letter */
 };
 
@@ -25,8 +26,8 @@ typedef struct reading {
     const command_option *rows[MOST_OPTIONS];
     void *options[MOST_OPTIONS];
     size_t count;
-    command_option single[2]; /* and an empty row; where the command has it */
     struct argp argp;
+    char doc[COMMAND_DOC];
 } reading;
 
 /* ---- the parser ----------------------------------------------------------------------------- */
@@ -70,18 +71,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
 
 static void start(reading *r, const command_line *line, command_input *input)
 {
-    *r = (reading){
-        .shared = input->shared,
-        .single = {{"single", NULL, "Read just FILE, even if it is the first shard of a set",
-                    .place = line->single}}};
+    *r = (reading){.shared = input->shared};
     add_rows(r, line->options, input);
-    if (line->single != 0)
-        add_rows(r, r->single, input);
     add_rows(r, options_shared, input->shared);
-    r->argp = (struct argp){.options = r->table,
-                            .parser = parse,
-                            .args_doc = line->operands.names,
-                            .doc = line->make_doc != NULL ? line->make_doc() : line->doc};
+    command_line_doc(line, input->shared, r->doc);
+    r->argp = (struct argp){
+        .options = r->table, .parser = parse, .args_doc = line->operands.names, .doc = r->doc};
 }
 
 void command_line_help(const command_line *line, shared_options *shared, FILE *out)
@@ -94,14 +89,32 @@ void command_line_help(const command_line *line, shared_options *shared, FILE *o
 
 /* ---- reading -------------------------------------------------------------------------------- */
 
-/* getopt prints an unknown option as it is.  No option has control characters in its name, so that
- * one that has is refused before getopt sees it; its escaped form is printed. */
-static bool is_strange(const char *argument)
+/* getopt would print an unknown option as it is, control characters and all, and suggests none. */
+static int report_unknown(const shared_options *shared, const words_rows *all, const char *word)
 {
-    bool is_long = argument[0] == '-' && argument[1] == '-';
-    gufo_str name = {argument, is_long ? strcspn(argument, "=") : strnlen(argument, 2)};
+    bool is_long = word[1] == '-';
+    size_t len = strcspn(word, "=");
+    char name[64];
+    suggestion near;
 
-    return argument[0] == '-' && !text_is_clean(name);
+    snprintf(name, sizeof name, "%.*s", (int)(is_long ? len - 2 : 0), word + 2);
+    near = suggest_start(name);
+    for (size_t i = 0; i < all->count; i++)
+        suggest_offer(&near, all->rows[i]->name);
+    return report_usage(shared->command, "there is no option '%.*s'%s", (int)len, word,
+                        suggest_text(&near, "--"));
+}
+
+/* Of all words up to the first command, if that reads what follows. */
+static int check_words(const command_line *line, int argc, char **argv,
+                       const shared_options *shared)
+{
+    words_reader reader = words_start(line);
+
+    for (int i = 1; i < argc && !reader.all_operands; i++)
+        if (words_next(&reader, argv[i]) == WORD_UNKNOWN)
+            return report_unknown(shared, &reader.all, argv[i]);
+    return CODE_OK;
 }
 
 bool command_line_twice(const shared_options *shared, const char *operand)
@@ -146,9 +159,8 @@ static int parse_line(const command_line *line, int argc, char **argv, command_i
     error_t failure;
     reading r;
 
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (is_strange(argv[i]))
-            return report_usage(shared->command, "there is no option '%s'", argv[i]);
+    if (check_words(line, argc, argv, shared) != CODE_OK)
+        return CODE_USAGE;
     start(&r, line, input);
     input->shared->arg_count = 0;
     argv[0] = program; /* how getopt's messages begin */

@@ -4,6 +4,13 @@
 
 #include "cli/core/options.h"
 
+enum { COMMAND_EXAMPLES = 3 };
+
+typedef struct command_example {
+    const char *command; /* NULL: no more */
+    const char *says;    /* what it does */
+} command_example;
+
 /* What a command line may be, and what runs then. */
 typedef struct command_line {
     struct {
@@ -12,11 +19,10 @@ typedef struct command_line {
         const char *needed; /* what is said if there are fewer or more */
         int out;            /* which one, from 1, is OUT unless --output gives it; 0: none */
     } operands;             /* arguments that are not options */
-    const char *doc;
-    const char *(*make_doc)(void); /* makes it; NULL: `doc` is there */
+    const char *doc;        /* what it does; after \v, below the options, what else to know */
+    command_example examples[COMMAND_EXAMPLES];
     const command_option *options; /* the last one is empty; NULL: none but the shared ones */
     size_t size;                   /* of the struct of its options; 0: a command_input */
-    size_t single;                 /* offset in it of the bool of --single; 0: no such option */
     unsigned flags;                /* of argp */
     bool unread;                   /* it runs whatever the command line says */
     int (*run)(void *options);     /* returns the exit code; NULL: */
@@ -25,10 +31,23 @@ typedef struct command_line {
         void *options); /* frees what options own, also after wrong usage; may be NULL */
 } command_line;
 
+/* A row of the table of commands. */
+typedef struct command {
+    const char *name;
+    const char *summary; /* one line of `gufo --help` */
+    const command_line *line;
+    const char *group; /* the heading above it, if it is the first one below it; else NULL */
+} command;
+
 #define COMMAND_OPTIONS(table, type) .options = (table), .size = sizeof(type)
 
 /* The help of the command. */
 void command_line_help(const command_line *line, shared_options *shared, FILE *out);
+/* Its text around the options: `doc` and the examples, and of gufo itself, whose shared->command is
+ * NULL, the commands. */
+enum { COMMAND_DOC = 1 << 13 };
+void command_line_doc(const command_line *line, const shared_options *shared,
+                      char out[COMMAND_DOC]);
 
 /* Reads a command line (`argv[0]` is not looked at) and runs the command, unless help was asked
  * for. Returns the exit code. */

@@ -13,6 +13,13 @@ typedef struct input_options {
     bool single;         /* the first shard of a set means just that file */
 } input_options;
 
+/* The row of --single, for a command whose options have these as `input`. */
+#define OPTION_SINGLE(type)                                                       \
+    {                                                                             \
+        "single", NULL, "Read just FILE, even if it is the first shard of a set", \
+            OPTION_FLAG(type, input.single)                                       \
+    }
+
 typedef struct input {
     const char *path; /* as the user wrote it */
     gufo_model *model;

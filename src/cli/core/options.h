@@ -11,7 +11,8 @@
 typedef enum color_mode { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_mode;
 
 typedef struct shared_options {
-    const char *command; /* whose command line is read; NULL: that of gufo itself */
+    const struct command *commands; /* all of them; the last one is empty */
+    const char *command;            /* whose command line is read; NULL: that of gufo itself */
     bool json, quiet, force;
     unsigned verbose;
     unsigned threads; /* 0: all cores */

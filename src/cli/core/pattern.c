@@ -36,6 +36,14 @@ pattern *pattern_new(const char *text, char message[PATTERN_MESSAGE])
     return NULL;
 }
 
+#define TEXT_OF(number) #number
+#define TEXT(number) TEXT_OF(number)
+
+const char *pattern_version(void)
+{
+    return TEXT(PCRE2_MAJOR) "." TEXT(PCRE2_MINOR);
+}
+
 void pattern_free(pattern *p)
 {
     if (p == NULL)
@@ -65,6 +73,11 @@ pattern *pattern_new(const char *text, char message[PATTERN_MESSAGE])
     (void)text;
     snprintf(message, PATTERN_MESSAGE,
              "this gufo was built without PCRE2: install libpcre2-dev and build it again");
+    return NULL;
+}
+
+const char *pattern_version(void)
+{
     return NULL;
 }
 

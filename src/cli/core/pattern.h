@@ -21,6 +21,9 @@ pattern *pattern_new(const char *text, char message[PATTERN_MESSAGE]);
 /* NULL is allowed. */
 void pattern_free(pattern *p);
 
+/* Of the library, such as "10.42"; NULL without it. */
+const char *pattern_version(void);
+
 pattern_answer pattern_match(const pattern *p, gufo_str name);
 
 #endif

@@ -103,6 +103,9 @@ const command_line command_diff = {
            "How a model is stored makes no difference: shards, byte order, version, padding, "
            "the order of keys and tensors.  Exit status 0 means that they are the same, 1 that "
            "something differs.",
+    .examples = {{"gufo diff old.gguf new.gguf", "Lists keys and tensors that differ."},
+                 {"gufo diff --values f16.gguf q4_k_m.gguf",
+                  "Also measures how far apart the numbers are."}},
     COMMAND_OPTIONS(diff_table, diff_options),
     .run = diff,
 };

@@ -133,5 +133,8 @@ const command_line command_explain = {
     .doc = "Explain a key, a tensor, a type, an architecture, a tokenizer or a rule.\v"
            "Names may be those of a file (llama.context_length, blk.3.attn_q.weight) or those of "
            "'gufo list' ({arch}.context_length).",
+    .examples = {{"gufo explain llama.context_length", "Explains a key."},
+                 {"gufo explain Q4_K_M blk.0.attn_q.weight G309",
+                  "Explains a file type, a tensor and a rule."}},
     .each = explain,
 };

@@ -30,6 +30,7 @@ static const command_option get_table[] = {
      OPTION_FLAG(get_options, raw)},
     {"output", "OUT", "Write the bytes of a string to the file OUT", OPTION_OUTPUT,
      .given = offsetof(get_options, raw)},
+    OPTION_SINGLE(get_options),
     {0},
 };
 
@@ -177,7 +178,9 @@ const command_line command_get = {
     .doc = "Print the value of a metadata key.\v"
            "Arrays are printed with one element per line.  With --json the key is printed with its "
            "type and value.  Exit status 1 means that there is no such key.",
+    .examples = {{"gufo get model.gguf general.name", "Prints the name of the model."},
+                 {"gufo get -o template.jinja model.gguf tokenizer.chat_template",
+                  "Writes the chat template to a file."}},
     COMMAND_OPTIONS(get_table, get_options),
-    .single = offsetof(get_options, input.single),
     .run = get,
 };

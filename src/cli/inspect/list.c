@@ -106,6 +106,9 @@ const command_line command_list = {
     .doc = "List what is known of GGUF files.\v"
            "In names of keys and tensors {arch} is a placeholder for the architecture, {id}, {bid} "
            "and {xid} for numbers, {name} for any word.  'gufo explain' describes each row.",
+    .examples = {{"gufo list filetypes", "The types that quantize takes."},
+                 {"gufo list keys --arch=llama",
+                  "The keys of an architecture, and which it needs."}},
     COMMAND_OPTIONS(list_table, list_options),
     .run = list_named,
 };

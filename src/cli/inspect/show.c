@@ -21,6 +21,7 @@ static const command_option show_table[] = {
      .given = offsetof(show_options, limit_given)},
     {"lenient", NULL, "Show what can be read of a damaged file, and exit with status 1",
      OPTION_BITS(show_options, input.open_flags, GUFO_OPEN_LENIENT)},
+    OPTION_SINGLE(show_options),
     {0},
 };
 
@@ -54,7 +55,9 @@ const command_line command_show = {
     .doc = "Show what a model file is, its metadata and its tensors.\v"
            "FILE may be '-' for standard input.  The first shard of a set "
            "(NAME-00001-of-000NN.gguf) means the whole set.",
+    .examples = {{"gufo show model.gguf", "The summary, all metadata and all tensors."},
+                 {"gufo show --metadata='llama.*' --tensors='blk.0.*' model.gguf",
+                  "Only these keys and the tensors of the first block."}},
     COMMAND_OPTIONS(show_table, show_options),
-    .single = offsetof(show_options, input.single),
     .each = show,
 };

@@ -18,6 +18,7 @@ static const command_option stats_table[] = {
      OPTION_TEXTS(stats_options, globs)},
     {"lenient", NULL, "Use what can be read of a damaged file, and exit with status 1",
      OPTION_BITS(stats_options, input.open_flags, GUFO_OPEN_LENIENT)},
+    OPTION_SINGLE(stats_options),
     {0},
 };
 
@@ -155,7 +156,9 @@ const command_line command_stats = {
     .doc = "Show what numbers the tensors of a model hold.\v"
            "All data is read and decoded.  Histograms are drawn with -v, and where four tensors or "
            "fewer are shown.  Exit status 1 means that no tensor matches.",
+    .examples = {{"gufo stats model.gguf", "A line for each tensor."},
+                 {"gufo stats -v --tensors='blk.0.*' model.gguf",
+                  "Draws histograms of the first block."}},
     COMMAND_OPTIONS(stats_table, stats_options),
-    .single = offsetof(stats_options, input.single),
     .run = stats_of_all,
 };

@@ -241,6 +241,8 @@ const command_line command_imatrix = {
         "For every tensor, 'show' prints how much text went into it, which experts never saw any, "
         "and what cannot be used.  'merge' writes the sum of several, 'convert' one in the other "
         "format: GGUF, or the old one of imatrix.dat.  OUT may be '-' for standard output.",
+    .examples = {{"gufo imatrix show imatrix.gguf", "Shows what went into it."},
+                 {"gufo imatrix merge all.gguf wiki.dat code.dat", "Adds two of them."}},
     COMMAND_OPTIONS(imatrix_table, imatrix_options),
     .run = run,
 };

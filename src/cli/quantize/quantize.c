@@ -485,9 +485,17 @@ const command_line command_quantize = {
         "Change the element types of a model's tensors.\v"
         "TYPE is a file type (Q4_K_M, IQ4_XS, F16 ...), which mixes element types as "
         "llama-quantize does; the name of an element type (MXFP4, NVFP4 ...), which every tensor "
-        "then gets; or COPY.  Without OUT the output is ggml-model-TYPE.gguf beside IN.\n\n"
+        "then gets; or COPY.  Common ones are Q8_0, Q6_K, Q5_K_M, Q4_K_M, IQ4_XS, Q3_K_M, F16 and "
+        "BF16; 'gufo list filetypes' and 'gufo list types' show all.  Without OUT the output is "
+        "ggml-model-TYPE.gguf beside IN.\n\n"
         "While it works, the output is OUT.part.  An interrupted run leaves it, with a journal, "
         "and can be resumed.  The result does not depend on threads, memory or processor.",
+    .examples = {{"gufo quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M",
+                  "Writes a smaller model."},
+                 {"gufo quantize --imatrix=imatrix.gguf model-f16.gguf IQ4_XS",
+                  "Weighs errors by an importance matrix."},
+                 {"gufo quantize --dry-run model-f16.gguf Q5_K_M",
+                  "Shows what every tensor would become."}},
     COMMAND_OPTIONS(quantize_table, quantize_options),
     .run = quantize_named,
     .release = release,

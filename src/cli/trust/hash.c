@@ -30,6 +30,7 @@ static const command_option hash_table[] = {
     {"all", NULL, "All of these", OPTION_BITS(hash_options, algorithms, ALL_ALGORITHMS)},
     {"no-tensors", NULL, "Only all tensors together, not each one",
      OPTION_FLAG(hash_options, no_tensors), .group = 2},
+    OPTION_SINGLE(hash_options),
     {0},
 };
 
@@ -144,7 +145,8 @@ const command_line command_hash = {
            "A line for each tensor and one for the data of all tensors, in the form that "
            "llama-gguf-hash writes and gufo verify reads: a manifest.  Metadata and padding do not "
            "count.  The lines of a set have the path of its first shard.",
+    .examples = {{"gufo hash --sha256 model.gguf >model.manifest", "Makes a manifest."},
+                 {"gufo hash --no-tensors *.gguf", "One line for each model."}},
     COMMAND_OPTIONS(hash_table, hash_options),
-    .single = offsetof(hash_options, input.single),
     .each = hash,
 };

@@ -27,6 +27,7 @@ static const command_option sign_table[] = {
      OPTION_FLAG(sign_options, generate), .group = 2},
     {"no-password", NULL, "The new secret key is not encrypted",
      OPTION_FLAG(sign_options, no_password), .group = 2},
+    OPTION_SINGLE(sign_options),
     {0},
 };
 
@@ -283,7 +284,9 @@ const command_line command_sign = {
     .doc = "Sign a manifest, so that gufo verify --key and minisign -V accept it.\v"
            "For a model FILE.manifest is made first, with SHA-256 hashes.  Keys and signatures are "
            "those of minisign.",
+    .examples = {{"gufo sign --generate publisher", "Makes publisher.key and publisher.pub."},
+                 {"gufo sign --key=publisher.key model.gguf",
+                  "Writes model.gguf.manifest and its signature."}},
     COMMAND_OPTIONS(sign_table, sign_options),
-    .single = offsetof(sign_options, input.single),
     .run = generate_or_sign,
 };

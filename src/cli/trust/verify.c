@@ -16,6 +16,7 @@ static const command_option verify_table[] = {
      OPTION_TEXT(verify_options, key), .letter = 'k'},
     {"signature", "FILE", "The signature (default: MANIFEST.minisig)",
      OPTION_TEXT(verify_options, signature)},
+    OPTION_SINGLE(verify_options),
     {0},
 };
 
@@ -201,7 +202,9 @@ const command_line command_verify = {
            "input.  With --key it may be left out: it is FILE.manifest then, or FILE itself if "
            "FILE is not a model.  Exit status 1 means that something differs, is missing or new, "
            "or that the signature is not good.",
+    .examples = {{"gufo verify model.gguf model.manifest", "Names each tensor that differs."},
+                 {"gufo verify --key=publisher.pub model.gguf",
+                  "Checks the signature of model.gguf.manifest, then the model."}},
     COMMAND_OPTIONS(verify_table, verify_options),
-    .single = offsetof(verify_options, input.single),
     .run = verify_named,
 };

@@ -30,6 +30,7 @@ static const command_option name_table[] = {
      OPTION_FLAG(name_options, suggest)},
     {"rename", NULL, "Rename FILE to it; for the first shard of a set, rename all of its shards",
      OPTION_FLAG(name_options, rename)},
+    OPTION_SINGLE(name_options),
     {0},
 };
 
@@ -326,7 +327,9 @@ const command_line command_name = {
         "Without options no file is opened, and none has to exist.  Exit status 1 means that "
         "a name does not conform to the naming convention of GGUF files, and the output says why.  "
         "A file that has the new name already is replaced only with --force.",
+    .examples = {{"gufo name Mixtral-8x7B-v0.1-Q4_K_M.gguf", "Explains the parts of the name."},
+                 {"gufo name --rename model.gguf",
+                  "Gives the file the name that its metadata asks for."}},
     COMMAND_OPTIONS(name_table, name_options),
-    .single = offsetof(name_options, input.single),
     .run = name_all,
 };

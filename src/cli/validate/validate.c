@@ -34,6 +34,7 @@ static const command_option validate_table[] = {
     {"output", "OUT", "With --fix: where to write it", OPTION_OUTPUT},
     {"list-rules", NULL, "List all rules that are checked",
      OPTION_FLAG(validate_options, list_rules)},
+    OPTION_SINGLE(validate_options),
     {0},
 };
 
@@ -142,7 +143,11 @@ const command_line command_validate = {
            "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  -v also "
            "shows remarks on what other tools refuse.  With -q, the exit status is the only "
            "result.",
+    .examples = {{"gufo validate model.gguf", "Checks everything but the numbers in the tensors."},
+                 {"gufo validate --data --strict model.gguf",
+                  "Checks the numbers, too, and takes warnings for errors."},
+                 {"gufo validate --fix model.gguf -o fixed.gguf",
+                  "Writes a copy without the faults that have one right answer."}},
     COMMAND_OPTIONS(validate_table, validate_options),
-    .single = offsetof(validate_options, input.single),
     .run = validate_all,
 };

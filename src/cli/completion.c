@@ -1,0 +1,390 @@
+/* gufo completion SHELL: what completes command lines in bash, zsh and fish.
+ *
+ * The scripts know no command and no option: at every completion they ask `gufo completion words`,
+ * which walks the words so far by the tables of options, and answers with a line that names what
+ * comes (words, models, files or folders) and the words, one per line, each with a tab and what it
+ * means.  They complete what follows the last "=" of a word, which is a word of its own in bash. */
+#include "cli/commands.h"
+
+#include "cli/core/path.h"
+#include "cli/core/report.h"
+#include "cli/core/words.h"
+#include "cli/inspect/catalogue.h"
+
+#include "gufo/format.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* ---- the scripts ---------------------------------------------------------------------------- */
+
+static const char bash_script[] =
+    "# shellcheck shell=bash\n"
+    "# Completion of gufo for bash, written by 'gufo completion bash'.\n"
+    "\n"
+    "_gufo() {\n"
+    "    local words=() answer=() word i glue=\"\"\n"
+    "    # \"=\" is a word of its own in bash.\n"
+    "    for ((i = 1; i <= COMP_CWORD; i++)); do\n"
+    "        word=${COMP_WORDS[i]}\n"
+    "        if [[ ${#words[@]} -gt 0 && ($word == \"=\" || $glue) ]]; then\n"
+    "            words[${#words[@]} - 1]+=$word\n"
+    "        else\n"
+    "            words+=(\"$word\")\n"
+    "        fi\n"
+    "        glue=\"\"\n"
+    "        [[ $word != \"=\" ]] || glue=yes\n"
+    "    done\n"
+    "    [[ $word != \"=\" ]] || word=\"\"\n"
+    "    mapfile -t answer < <(\"${1/#\\~/$HOME}\" completion words \"${words[@]}\" 2>/dev/null)\n"
+    "    COMPREPLY=()\n"
+    "    case ${answer[0]-} in\n"
+    "    models)\n"
+    "        # Folders, to go into, and model files; any file where there is no model.\n"
+    "        compopt -o filenames 2>/dev/null\n"
+    "        mapfile -t COMPREPLY < <(compgen -d -- \"$word\"; compgen -f -X '!*.gguf' -- "
+    "\"$word\")\n"
+    "        ((${#COMPREPLY[@]})) || mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
+    "        ;;\n"
+    "    files | folders)\n"
+    "        local kind=-f\n"
+    "        [[ ${answer[0]} == files ]] || kind=-d\n"
+    "        compopt -o filenames 2>/dev/null\n"
+    "        mapfile -t COMPREPLY < <(compgen $kind -- \"$word\")\n"
+    "        ;;\n"
+    "    esac\n"
+    "    for ((i = 1; i < ${#answer[@]}; i++)); do\n"
+    "        COMPREPLY+=(\"${answer[i]%%$'\\t'*}\")\n"
+    "    done\n"
+    "}\n"
+    "\n"
+    "complete -F _gufo gufo\n";
+
+static const char zsh_script[] = "#compdef gufo\n"
+                                 "# Completion of gufo for zsh, written by 'gufo completion zsh'.\n"
+                                 "\n"
+                                 "local -a answer described\n"
+                                 "local kind\n"
+                                 "answer=(\"${(@f)$(\"${(Q)words[1]}\" completion words "
+                                 "\"${(@Q)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
+                                 "kind=$answer[1]\n"
+                                 "shift answer\n"
+                                 "compset -P '*='\n"
+                                 "case $kind in\n"
+                                 "models) _files -g '*.gguf' ;;\n"
+                                 "files) _files ;;\n"
+                                 "folders) _files -/ ;;\n"
+                                 "esac\n"
+                                 "if (( $#answer )); then\n"
+                                 "    described=(\"${(@)answer//:/\\\\:}\")\n"
+                                 "    described=(\"${(@)described/$'\\t'/:}\")\n"
+                                 "    _describe -o gufo described\n"
+                                 "fi\n";
+
+static const char fish_script[] =
+    "# Completion of gufo for fish, written by 'gufo completion fish'.\n"
+    "\n"
+    "function __gufo_complete\n"
+    "    set -l words (commandline -opc) (commandline -ct)\n"
+    "    set -l answer ($words[1] completion words $words[2..-1] 2>/dev/null)\n"
+    "    set -l before (string match -r '^.*=' -- $words[-1])\n"
+    "    set -l rest (string replace -r '^.*=' '' -- $words[-1])\n"
+    "    switch \"$answer[1]\"\n"
+    "        case models files\n"
+    "            printf '%s\\n' $before(__fish_complete_path $rest)\n"
+    "        case folders\n"
+    "            printf '%s\\n' $before(__fish_complete_directories $rest)\n"
+    "    end\n"
+    "    for line in $answer[2..-1]\n"
+    "        echo $before$line\n"
+    "    end\n"
+    "end\n"
+    "\n"
+    "complete -c gufo -f -a '(__gufo_complete)'\n";
+
+static const struct shell {
+    const char *name, *script;
+} shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
+
+/* ---- what an argument may be ---------------------------------------------------------------- */
+
+/* A word of the usage, such as FILE, and what completes it. */
+static const struct meaning {
+    const char *name;
+    const char *answer; /* NULL: the words that follow */
+    const char *lists;  /* of `gufo list`, whose first column gives words */
+    bool of_model;      /* the keys or tensors of the model that is named before */
+} meanings[] = {
+    {"A", .answer = "models"},
+    {"ARCH", .lists = "archs"},
+    {"B", .answer = "models"},
+    {"DIR", .answer = "folders"},
+    {"FILE", .answer = "models"},
+    {"FIRST", .answer = "models"},
+    {"IN", .answer = "models"},
+    {"KEY", .lists = "keys", .of_model = true},
+    {"MANIFEST", .answer = "files"},
+    {"OTHER", .answer = "models"},
+    {"OUT", .answer = "files"},
+    {"OUTPREFIX", .answer = "files"},
+    {"PATH", .answer = "files"},
+    {"PUB", .answer = "files"},
+    {"RULE", .lists = "rules"},
+    {"SECRET", .answer = "files"},
+    {"SHARD", .answer = "models"},
+    {"TENSOR", .lists = "tensors", .of_model = true},
+    {"TYPE", .lists = "filetypes types"},
+    {"TOKENIZER", .lists = "tokenizers pretokenizers"},
+};
+
+typedef struct completer {
+    const command *commands;
+    const char *answer; /* "words" if it is NULL; printed before the first word */
+    const char *model;  /* the first operand that may be one */
+    const char *word;   /* what begins like this is offered */
+    bool started;
+} completer;
+
+static void start_answer(completer *c, const char *answer)
+{
+    if (!c->started)
+        puts(answer);
+    c->started = true;
+}
+
+/* Nothing that a shell would not take as it is: names come from files. */
+static bool is_plain(gufo_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (!isalnum((unsigned char)name.data[i]) && memchr("._-+/%@", name.data[i], 7) == NULL)
+            return false;
+    return name.len > 0;
+}
+
+static void offer(completer *c, gufo_str name, const char *means)
+{
+    size_t len = strlen(c->word);
+
+    if (!is_plain(name) || name.len < len || memcmp(name.data, c->word, len) != 0)
+        return;
+    start_answer(c, "words");
+    printf("%.*s\t%s\n", (int)name.len, name.data, means);
+}
+
+static void offer_list(completer *c, const catalogue *list)
+{
+    catalogue_row row;
+
+    for (size_t i = 0; list != NULL && list->row(i, &row); i++)
+        offer(c, gufo_str_of(row.cells[0]), list->one);
+}
+
+static void offer_lists(completer *c, const char *lists)
+{
+    char name[32];
+
+    while (sscanf(lists, "%31s", name) == 1) {
+        offer_list(c, catalogue_find(name));
+        lists += strspn(lists, " ") + strlen(name);
+    }
+}
+
+/* False if no model can be read. */
+static bool offer_of_model(completer *c, bool keys)
+{
+    const gufo_open_options options = {.flags = GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE};
+    struct stat info; /* a pipe would keep the shell waiting */
+    bool is_file = c->model != NULL && stat(c->model, &info) == 0 && S_ISREG(info.st_mode);
+    gufo_model *model = is_file ? gufo_open(c->model, &options, NULL) : NULL;
+    gufo_tensor tensor;
+    gufo_entry entry;
+
+    for (uint64_t i = 0; keys && model != NULL && gufo_metadata_at(model, i, &entry); i++)
+        offer(c, entry.key, gufo_value_type_name(entry.value.type));
+    for (uint64_t i = 0; !keys && model != NULL && gufo_tensor_at(model, i, &tensor); i++)
+        offer(c, tensor.name, "tensor");
+    gufo_close(model);
+    return model != NULL;
+}
+
+/* What a word of the usage means. */
+static void complete_named(completer *c, const char *name)
+{
+    size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    if (len == strlen("COMMAND") && strncmp(name, "COMMAND", len) == 0)
+        for (const command *each = c->commands; each->name != NULL; each++)
+            offer(c, gufo_str_of(each->name), each->summary);
+    for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
+        const struct meaning *m = &meanings[i];
+
+        if (strlen(m->name) != len || strncmp(m->name, name, len) != 0)
+            continue;
+        if (m->answer != NULL)
+            start_answer(c, m->answer);
+        else if (!m->of_model || !offer_of_model(c, name[0] == 'K'))
+            offer_lists(c, m->lists);
+    }
+}
+
+/* "show|merge" are words, "FILE|MANIFEST" what they mean. */
+static void complete_alternatives(completer *c, const char *names, size_t len)
+{
+    for (size_t part; len > 0; names += part, len -= part) {
+        part = strcspn(names, "|") < len ? strcspn(names, "|") : len;
+        if (islower((unsigned char)names[0]))
+            offer(c, (gufo_str){names, part}, "");
+        else
+            complete_named(c, names);
+        part += part < len;
+    }
+}
+
+/* ---- words ---------------------------------------------------------------------------------- */
+
+/* The argument of an option: the part of it after as many "=" as the word has. */
+static void complete_argument(completer *c, const command_option *option, const char *word)
+{
+    const char *names = option->argument, *equals;
+
+    for (; (equals = strchr(word, '=')) != NULL; word = equals + 1) {
+        names = strchr(names, '=');
+        if (names == NULL)
+            return;
+        names++;
+    }
+    c->word = word;
+    for (size_t i = 0; option->words != NULL && option->words[i] != NULL; i++)
+        offer(c, gufo_str_of(option->words[i]), "");
+    if (option->words == NULL && strncmp(names, "FILE", 4) == 0)
+        start_answer(c, "files"); /* of any kind */
+    else if (option->words == NULL)
+        complete_alternatives(c, names, strlen(names));
+}
+
+static void complete_option(completer *c, const words_rows *all, const char *word)
+{
+    size_t len = strcspn(word, "=");
+    char name[64];
+
+    if (word[len] == '=') {
+        const command_option *option = words_find(all, word + 2, len - 2);
+
+        if (option != NULL && option->argument != NULL)
+            complete_argument(c, option, word + len + 1);
+        return;
+    }
+    c->word = word;
+    for (size_t i = 0; i < all->count; i++) {
+        int size = snprintf(name, sizeof name, "--%s", all->rows[i]->name);
+
+        offer(c, (gufo_str){name, (size_t)size}, all->rows[i]->help);
+    }
+}
+
+/* The next word of a usage; its length, 0 at the end of its line.  Options in it do not count. */
+static size_t next_name(const char **at)
+{
+    size_t len;
+
+    do {
+        *at += strspn(*at, " ");
+        len = strcspn(*at, " \n");
+    } while (**at == '-' && (*at += len, true));
+    return len;
+}
+
+/* Whether the operands so far are those of a form of the command, "merge OUT IN..."; then completes
+ * the next one.  In brackets it may be left out: the one after it may come as well. */
+static void complete_form(completer *c, const char *form, char **operands, size_t count)
+{
+    const char *name = form;
+    size_t len = next_name(&name);
+
+    for (size_t i = 0; i < count && len > 0; i++) {
+        bool last = len > 3 && strncmp(name + len - 3, "...", 3) == 0;
+
+        if (islower((unsigned char)name[0]) && memchr(name, '|', len) == NULL &&
+            (strlen(operands[i]) != len || strncmp(operands[i], name, len) != 0))
+            return;
+        if (last)
+            break;
+        name += len;
+        len = next_name(&name);
+    }
+    for (bool optional = len > 0; optional; len = next_name(&name)) {
+        optional = name[0] == '[';
+        complete_alternatives(c, name + optional, len - optional);
+        name += len;
+    }
+}
+
+static void complete_operand(completer *c, const command_line *line, char **operands, size_t count,
+                             const char *word)
+{
+    c->word = word;
+    for (const char *form = line->operands.names; form != NULL; form = strchr(form, '\n')) {
+        form += *form == '\n';
+        complete_form(c, form, operands, count);
+    }
+}
+
+/* The last word, of those of one command; the command itself is one of the words of gufo. */
+static void complete(completer *c, const command_line *line, size_t count, char **words)
+{
+    words_reader reader = words_start(line);
+    char **operands = calloc(count, sizeof *operands);
+    const char *last = words[count - 1];
+
+    for (size_t i = 0; operands != NULL && i + 1 < count; i++) {
+        if (words_next(&reader, words[i]) == WORD_OPERAND)
+            operands[reader.operands - 1] = words[i];
+        for (const command *each = c->commands; reader.in_order && each->name != NULL; each++)
+            if (reader.operands == 1 && strcmp(each->name, words[i]) == 0) {
+                free(operands);
+                complete(c, each->line, count - i - 1, words + i + 1);
+                return;
+            }
+    }
+    c->model = operands != NULL ? operands[0] : NULL;
+    if (operands != NULL && reader.taking != NULL)
+        complete_argument(c, reader.taking, last);
+    else if (operands != NULL && last[0] == '-' && !reader.all_operands)
+        complete_option(c, &reader.all, last);
+    else if (operands != NULL)
+        complete_operand(c, line, operands, reader.operands, last);
+    free(operands);
+}
+
+/* ---- the command ---------------------------------------------------------------------------- */
+
+static int completion(void *context)
+{
+    const shared_options *shared = ((command_input *)context)->shared;
+    const char *name = shared->args[0];
+    completer c = {.commands = shared->commands};
+
+    if (strcmp(name, "words") == 0 && shared->arg_count > 1) {
+        complete(&c, &command_gufo, (size_t)shared->arg_count - 1, shared->args + 1);
+        return CODE_OK;
+    }
+    for (size_t i = 0; shared->arg_count == 1 && i < sizeof shells / sizeof *shells; i++)
+        if (strcmp(shells[i].name, name) == 0) {
+            fputs(shells[i].script, stdout);
+            return CODE_OK;
+        }
+    return report_usage("completion", "one of bash, zsh and fish is needed");
+}
+
+const command_line command_completion = {
+    .operands = {"bash|zsh|fish", 1, 0, "one of bash, zsh and fish is needed"},
+    .doc = "Print a script that completes command lines of gufo in a shell.\v"
+           "Packages install the scripts already.",
+    .examples = {{"source <(gufo completion bash)", "Completes in this bash."},
+                 {"gufo completion fish > ~/.config/fish/completions/gufo.fish",
+                  "Completes in fish from now on."}},
+    .flags = ARGP_IN_ORDER, /* what follows is completed */
+    .run = completion,
+};

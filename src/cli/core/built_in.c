@@ -1,0 +1,48 @@
+/* What this gufo was built with. */
+#include "cli/core/built_in.h"
+
+#include "cli/core/pattern.h"
+
+#include <stdbool.h>
+
+#ifdef GUFO_HAS_DIGEST
+#include "digest/built_in.h"
+#else
+enum { DIGEST_LIBRARIES = 3 };
+typedef struct digest_library {
+    const char *name, *version;
+} digest_library;
+
+static digest_library digest_library_at(size_t index)
+{
+    return (digest_library[]){{"xxHash", NULL}, {"libcrypto", NULL}, {"libsodium", NULL}}[index];
+}
+#endif
+
+/* A line with those libraries that are there, or with those that are not. */
+static void put_line(FILE *out, const char *before, const digest_library *libraries, size_t count,
+                     bool there)
+{
+    const char *separator = before;
+
+    for (size_t i = 0; i < count; i++) {
+        if ((libraries[i].version != NULL) != there)
+            continue;
+        fprintf(out, "%s%s%s%s", separator, libraries[i].name, there ? " " : "",
+                there ? libraries[i].version : "");
+        separator = ", ";
+    }
+    if (separator != before)
+        putc('\n', out);
+}
+
+void built_in_print(FILE *out)
+{
+    digest_library libraries[DIGEST_LIBRARIES + 1];
+
+    for (size_t i = 0; i < DIGEST_LIBRARIES; i++)
+        libraries[i] = digest_library_at(i);
+    libraries[DIGEST_LIBRARIES] = (digest_library){"PCRE2", pattern_version()};
+    put_line(out, "with: ", libraries, DIGEST_LIBRARIES + 1, true);
+    put_line(out, "without: ", libraries, DIGEST_LIBRARIES + 1, false);
+}

@@ -1,0 +1,37 @@
+/* What each word of a command line is, by the tables of options, without storing anything: for
+ * suggestions and for completion.  getopt's rules: an option without its argument takes the next
+ * word; a long one may be shortened as long as it is unique; after "--" all words are operands. */
+#ifndef CLI_CORE_WORDS_H
+#define CLI_CORE_WORDS_H
+
+#include "cli/core/command_line.h"
+
+enum { WORDS_MOST_OPTIONS = 64 }; /* of one command, with the shared ones */
+
+/* The rows of a command: its own and the shared ones, without headings. */
+typedef struct words_rows {
+    const command_option *rows[WORDS_MOST_OPTIONS];
+    size_t count;
+} words_rows;
+
+words_rows words_rows_of(const command_line *line);
+
+typedef enum word_kind { WORD_OPERAND, WORD_OPTION, WORD_ARGUMENT, WORD_UNKNOWN } word_kind;
+
+typedef struct words_reader {
+    words_rows all;
+    const command_option *taking; /* the option whose argument comes next; NULL: none */
+    unsigned taken;               /* words of it that are there */
+    size_t operands;              /* so far */
+    bool in_order, all_operands;
+} words_reader;
+
+words_reader words_start(const command_line *line);
+/* What the next word is, if it is complete. */
+word_kind words_next(words_reader *r, const char *word);
+
+/* The option of that long name, the first `len` bytes of it, or else one that is so shortened; NULL
+ * if there is none. */
+const command_option *words_find(const words_rows *all, const char *name, size_t len);
+
+#endif
