@@ -73,6 +73,14 @@ GUFO_API const gufo_key_info *gufo_key_at(size_t index); /* NULL past the end */
  * takes precedence over a pattern. */
 GUFO_API const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture);
 
+/* The row whose key is nearest to one that is not known, as gufo_key_find looks for it, and its name
+ * in a file of that architecture, terminated, into `out`: "llama.context_length" for
+ * "lama.contxt_length".  NULL if none is near enough to be what was meant; *out is then not defined.
+ * It compares the key with every row; any thread. */
+#define GUFO_KEY_NAME_SIZE 256
+GUFO_API const gufo_key_info *gufo_key_nearest(gufo_str key, gufo_str architecture,
+                                               char out[GUFO_KEY_NAME_SIZE]);
+
 /* Whether a value is of a type that the row allows.  Counts and other integers may have any integer
  * type that holds the value (the specification says uint64 where files have uint32), float32 may be
  * float64; arrays of integers may have any integer elements.  Empty arrays have any type. */

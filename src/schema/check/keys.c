@@ -166,32 +166,6 @@ static gufo_str first_segment(gufo_str key)
     return (gufo_str){key.data, dot != NULL ? (size_t)(dot - key.data) : key.len};
 }
 
-/* Names that a key is compared with.  All names of the architecture begin with its own, whatever
- * its length: only what comes behind counts, and only other names of the architecture do. */
-typedef struct key_names {
-    gufo_str architecture;
-    size_t skip; /* "ARCHITECTURE.", or 0 for a key that does not begin with that */
-    char *name;  /* of KEY_SIZE: of the row that was asked for last, where it is put together */
-} key_names;
-
-static gufo_str key_at(const void *table, size_t index)
-{
-    static const char own[] = "{arch}.";
-    const key_names *names = table;
-    const gufo_key_info *info = gufo_key_at(index);
-    const char *key = info->key;
-    bool of_architecture = key[0] == '{';
-
-    if (of_architecture && names->skip == 0)
-        return key_in_file(info, names->architecture, names->name) ? gufo_str_of(names->name)
-                                                                   : (gufo_str){"", 0};
-    if (of_architecture)
-        key += strlen(own);
-    else if (names->skip > 0)
-        key = "";
-    return strchr(key, '{') == NULL ? gufo_str_of(key) : (gufo_str){"", 0};
-}
-
 /* Whether one letter too many, too few or another one makes the difference, or two that changed
  * places; capitals do not count. */
 static bool is_one_slip(gufo_str a, gufo_str b)
@@ -217,16 +191,13 @@ static bool check_slip(check_context *c, const gufo_entry *entry, unsigned *gues
 {
     char right[KEY_SIZE];
     bool own = gufo_str_equal(first_segment(entry->key), c->architecture);
-    key_names names = {c->architecture, own ? c->architecture.len + 1 : 0, right};
-    size_t nearest;
+    const gufo_key_info *nearest;
 
-    if (*guesses == 0 || entry->key.len <= names.skip || (own && c->arch == NULL))
+    if (*guesses == 0 || (own && c->arch == NULL))
         return false;
     --*guesses;
-    if (!nearest_find(str_from(entry->key, names.skip), key_at, &names, schema_key_count(),
-                      &nearest) ||
-        !key_in_file(gufo_key_at(nearest), c->architecture, right) ||
-        !gufo_key_accepts(gufo_key_at(nearest), &entry->value) ||
+    nearest = gufo_key_nearest(entry->key, c->architecture, right);
+    if (nearest == NULL || !gufo_key_accepts(nearest, &entry->value) ||
         gufo_metadata_find(c->model, right, NULL))
         return false;
     report_other_name(c, SCHEMA_KEY_MISSPELT, entry, "is not known, but is nearly", right,

@@ -11,7 +11,7 @@ const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from);
 bool key_is_integer(gufo_value_type type);
 
 /* The longest key that is put together, with its end. */
-enum { KEY_SIZE = 256 };
+enum { KEY_SIZE = GUFO_KEY_NAME_SIZE };
 
 /* The key that a row means in a file of this architecture, whose name becomes "{arch}".  False
  * where more has to be filled in, or does not fit. */
