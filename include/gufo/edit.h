@@ -6,6 +6,7 @@
 #ifndef GUFO_EDIT_H
 #define GUFO_EDIT_H
 
+#include "check.h"
 #include "codec.h"
 #include "produce.h"
 
@@ -58,6 +59,15 @@ GUFO_API const gufo_model *gufo_edit_model(const gufo_edit *edit);
 /* The result: made from the model, and changed by the caller.  It belongs to the edit.  Where
  * tensors cannot keep their places, only a packed rewrite can write it (gufo_edit_target). */
 GUFO_MUST_USE GUFO_API gufo_document *gufo_edit_document(gufo_edit *edit);
+
+/* Reports what the edit breaks: the findings of gufo_check about the result that the file does not
+ * have as it is.  About what the edit touches, a finding in other words counts as another one; of a
+ * rule that the file breaks at more places than are listed, only such findings are reported.
+ * `offset` is GUFO_NO_OFFSET.  Call this before gufo_edit_apply; the document is laid out again.
+ * `options` as for gufo_check; without an allocator there, that of the edit is used.  GUFO_E_ARGUMENT for an edit that was applied, and the errors of
+ * gufo_check, gufo_document_layout and gufo_document_header. */
+GUFO_API gufo_status gufo_edit_check(gufo_edit *edit, const gufo_check_options *options,
+                                     gufo_finding_fn *found, void *context, gufo_error *error);
 
 /* ---- writing -------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
  *
  *     settled.c   whether an edit is going on, or was interrupted
  *     open.c      the file, its lock, its document, and obstacles to changing it in place
+ *     check.c     what the edit breaks
  *     plan.c      which way to write
  *     inplace.c   ways 1 and 2, with journal.c
  *     rewrite.c   way 3, and streams

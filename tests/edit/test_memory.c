@@ -170,14 +170,25 @@ static gufo_status finish_edit(gufo_edit *edit, gufo_status status, const gufo_e
     return status;
 }
 
+static void ignore_finding(void *context, const gufo_finding *finding)
+{
+    (void)context;
+    (void)finding;
+}
+
 static gufo_status edit_all(const workshop *b, const gufo_allocator *allocator, gufo_error *error)
 {
     gufo_edit *edit = open_edit(b, allocator, GUFO_EDIT_READ_ONLY, error);
     const gufo_edit_target target = {.output = b->out.text};
 
+    gufo_status status;
+
     if (edit == NULL)
         return failure_of(error);
-    return finish_edit(edit, change_all(b, edit, error), &target, GUFO_EDIT_REWRITE, error);
+    status = change_all(b, edit, error);
+    if (status == GUFO_OK)
+        status = gufo_edit_check(edit, NULL, ignore_finding, NULL, error);
+    return finish_edit(edit, status, &target, GUFO_EDIT_REWRITE, error);
 }
 
 static gufo_status edit_name(const workshop *b, size_t length, gufo_edit_in_place in_place,

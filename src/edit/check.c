@@ -1,0 +1,207 @@
+/* What an edit breaks: the findings about the result that the file does not have as it is.
+ *
+ * The result is read as any reader will, from the header that the document gives.  Two findings are
+ * the same if rule and subject are.  For what the edit touches, the sentence counts, too: another
+ * wrong value is another fault. */
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/sort.h"
+#include "edit/edit.h"
+
+/* Hashes of what was seen, in order once all are there. */
+typedef struct hashes {
+    buffer list; /* of uint64_t */
+    bool failed;
+} hashes;
+
+typedef struct comparison {
+    uint64_t seed;
+    hashes touched; /* names of keys and tensors */
+    hashes before;  /* findings about the file */
+    uint64_t seen;  /* findings about the result */
+    gufo_finding_fn *found;
+    void *context;
+} comparison;
+
+/* ---- hashes --------------------------------------------------------------------------------- */
+
+static void add_hash(hashes *h, uint64_t hash)
+{
+    void *room = buffer_extend(&h->list, sizeof hash);
+
+    if (room != NULL)
+        memcpy(room, &hash, sizeof hash);
+    h->failed = h->failed || room == NULL;
+}
+
+static bool is_less(const void *a, const void *b)
+{
+    return *(const uint64_t *)a < *(const uint64_t *)b;
+}
+
+static void sort_hashes(hashes *h)
+{
+    if (h->list.len > 0)
+        sort_items(h->list.data, h->list.len / sizeof(uint64_t), sizeof(uint64_t), is_less);
+}
+
+static bool has_hash(const hashes *h, uint64_t hash)
+{
+    const uint64_t *list = (const void *)h->list.data;
+    size_t low = 0, high = h->list.len / sizeof hash;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (list[middle] == hash)
+            return true;
+        if (list[middle] < hash)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return false;
+}
+
+static uint64_t hash_name(const comparison *c, gufo_str name)
+{
+    uint64_t hash = c->seed;
+
+    hash_chain(&hash, name.data, name.len);
+    return hash;
+}
+
+/* Of a finding in these words, or in any: "". */
+static uint64_t hash_finding(const comparison *c, const gufo_rule *rule, gufo_str subject,
+                             const char *message)
+{
+    uint64_t hash = c->seed;
+
+    hash_chain(&hash, rule->id, strlen(rule->id));
+    hash_chain(&hash, subject.data, subject.len);
+    hash_chain(&hash, message, strlen(message));
+    return hash;
+}
+
+/* ---- before and after ----------------------------------------------------------------------- */
+
+static void note_change(void *context, const gufo_change *change)
+{
+    comparison *c = context;
+
+    add_hash(&c->touched, hash_name(c, change->old_name));
+    add_hash(&c->touched, hash_name(c, change->new_name));
+}
+
+static void note_finding(void *context, const gufo_finding *finding)
+{
+    comparison *c = context;
+
+    add_hash(&c->before, hash_finding(c, finding->rule, finding->subject, finding->message));
+    add_hash(&c->before, hash_finding(c, finding->rule, finding->subject, ""));
+}
+
+/* Of a rule that is broken at many places not all are listed, and the last finding, which has no
+ * subject, counts the others: one that was not listed before is not new. */
+static bool is_new(const comparison *c, const gufo_finding *finding)
+{
+    gufo_str subject = finding->subject;
+
+    if (has_hash(&c->touched, hash_name(c, subject)))
+        return !has_hash(&c->before, hash_finding(c, finding->rule, subject, finding->message));
+    return !has_hash(&c->before, hash_finding(c, finding->rule, subject, "")) &&
+           !has_hash(&c->before, hash_finding(c, finding->rule, (gufo_str){"", 0}, ""));
+}
+
+static void count_finding(void *context, const gufo_finding *finding)
+{
+    (void)finding;
+    ++((comparison *)context)->seen;
+}
+
+static void pass_new(void *context, const gufo_finding *finding)
+{
+    const comparison *c = context;
+    gufo_finding result = *finding;
+
+    result.offset = GUFO_NO_OFFSET; /* the result is not written yet */
+    if (is_new(c, finding))
+        c->found(c->context, &result);
+}
+
+/* ---- the check ------------------------------------------------------------------------------ */
+
+/* The result, which lives until the document changes. */
+static gufo_model *open_result(gufo_edit *edit, gufo_error *error)
+{
+    const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE,
+                                       .allocator = &edit->allocator};
+    const void *bytes;
+    size_t size;
+
+    if (gufo_document_layout(edit->document, NULL, NULL, error) != GUFO_OK ||
+        gufo_document_header(edit->document, &bytes, &size, error) != GUFO_OK)
+        return NULL;
+    return gufo_open_memory(bytes, size, &options, error);
+}
+
+/* A result without findings, which most are, is compared with nothing. */
+static gufo_status compare_findings(const gufo_edit *edit, const gufo_model *result,
+                                    const gufo_check_options *options, comparison *c,
+                                    gufo_error *error)
+{
+    gufo_status status = gufo_check(result, options, count_finding, c, error);
+
+    if (status != GUFO_OK || c->seen == 0)
+        return status;
+    status = gufo_check(edit->model, options, note_finding, c, error);
+    if (status != GUFO_OK)
+        return status;
+    if (c->before.failed || c->touched.failed)
+        return fail_memory(error);
+    sort_hashes(&c->before);
+    sort_hashes(&c->touched);
+    return gufo_check(result, options, pass_new, c, error);
+}
+
+static gufo_status check_result(gufo_edit *edit, const gufo_check_options *options, comparison *c,
+                                gufo_error *error)
+{
+    gufo_model *result = open_result(edit, error);
+    gufo_status status;
+
+    if (result == NULL)
+        return error->code;
+    status = compare_findings(edit, result, options, c, error);
+    gufo_close(result);
+    return status;
+}
+
+gufo_status gufo_edit_check(gufo_edit *edit, const gufo_check_options *options,
+                            gufo_finding_fn *found, void *context, gufo_error *error)
+{
+    comparison c = {.seed = hash_key_new().k0,
+                    .touched.list.allocator = &edit->allocator,
+                    .before.list.allocator = &edit->allocator,
+                    .found = found,
+                    .context = context};
+    gufo_check_options how = options != NULL ? *options : (gufo_check_options){0};
+    gufo_error ignored;
+    gufo_status status;
+
+    error = error != NULL ? error : &ignored;
+    if (how.allocator == NULL)
+        how.allocator = &edit->allocator;
+    if (edit->applied)
+        return refuse(error, GUFO_E_ARGUMENT, "the edit was applied already");
+    status = gufo_document_changes(edit->document, note_change, &c, error);
+    if (status == GUFO_OK && (c.touched.list.len > 0 || c.touched.failed))
+        status = check_result(edit, &how, &c, error);
+    buffer_free(&c.touched.list);
+    buffer_free(&c.before.list);
+    return status;
+}
