@@ -92,6 +92,180 @@ type_of() {
     [ "$(type_of a.scalar)" = string ]
 }
 
+@test "a new key has the type of the registry, whatever the value looks like" {
+    make_model model.gguf
+    gufo edit model.gguf --set llama.rope.freq_base=500000 --set llama.expert_count=8 \
+        --set tokenizer.ggml.add_bos_token=true --set general.name=12 --set general.version=3 \
+        --set llama.attention.layer_norm_rms_epsilon=1e-5 --set general.base_model.0.version=2 \
+        --set general.file_type=1 --set llama.attention.sliding_window=512
+    [ "$(for key in llama.rope.freq_base llama.expert_count tokenizer.ggml.add_bos_token general.name \
+        general.version llama.attention.layer_norm_rms_epsilon general.base_model.0.version; do
+        type_of "$key"
+    done | tr '\n' ' ')" = "float32 uint32 bool string string float32 string " ]
+    [ "$(value llama.rope.freq_base)" = 500000 ] && [ "$(value general.version)" = 3 ]
+    # What an edit set wrong before is set right.
+    gufo edit -q --as-is model.gguf --set llama.rope.freq_base=uint32:500000
+    [ "$(type_of llama.rope.freq_base)" = uint32 ]
+    gufo edit model.gguf --set llama.rope.freq_base=500000
+    [ "$(type_of llama.rope.freq_base)" = float32 ]
+    # In a file of another architecture, too, and where that is set by the same edit.
+    make_gguf other.gguf kv general.name string x
+    gufo edit other.gguf -q --as-is --set general.architecture=qwen2 --set qwen2.rope.freq_base=7
+    run gufo get --json other.gguf qwen2.rope.freq_base
+    has '"type":"float32"'
+}
+
+@test "a value that does not fit the type of the registry is refused, and the type is named" {
+    make_model model.gguf
+    cp model.gguf before.gguf
+    run --separate-stderr gufo edit model.gguf --set llama.rope.freq_base=much
+    [ "$status" -eq 2 ]
+    same_error "gufo: --set llama.rope.freq_base=much: not a value of type float32 (see gufo help edit)"
+    run --separate-stderr gufo edit model.gguf --set tokenizer.ggml.add_bos_token=1
+    [ "$status" -eq 2 ]
+    [[ "$stderr" == *"not a value of type bool"* ]]
+    run --separate-stderr gufo edit model.gguf --set llama.expert_count=5000000000
+    [ "$status" -eq 2 ]
+    [[ "$stderr" == *"not a value of type uint32"* ]]
+    run --separate-stderr gufo edit model.gguf --set general.tags=chat
+    [ "$status" -eq 2 ]
+    same_error "gufo: --set general.tags=chat: the key takes array[string], as in general.tags=[...] with JSON (see gufo help edit)"
+    cmp model.gguf before.gguf
+}
+
+# refused SUGGESTION CHANGE...: the edit is refused in one line, and nothing is touched.
+refused() {
+    local suggestion=$1
+    shift
+    run --separate-stderr gufo edit model.gguf "$@"
+    [ "$status" -eq 2 ] && [ "${#stderr_lines[@]}" -eq 1 ] || {
+        echo "$*: $status $stderr"
+        return 1
+    }
+    [[ "$stderr" == "gufo: model.gguf: "*"$suggestion"*"(or use --as-is)" ]] || {
+        echo "$*: $stderr"
+        return 1
+    }
+    cmp model.gguf before.gguf
+    gufo edit -q --as-is model.gguf -o - "$@" >as_is.gguf
+    ! cmp -s as_is.gguf model.gguf
+}
+
+@test "keys that are nearly known ones are refused with the suggestion" {
+    make_model model.gguf
+    cp model.gguf before.gguf
+    run --separate-stderr gufo edit model.gguf --set general.nmae=x
+    [ "$status" -eq 2 ]
+    same_error "gufo: model.gguf: key 'general.nmae' is not known; did you mean 'general.name'? (or use --as-is)"
+    refused "did you mean 'llama.context_length'?" --set lama.context_length=5
+    refused "did you mean 'llama.rope.freq_base'?" --set llama.rope.freqbase=5
+    refused "did you mean 'tokenizer.ggml.eos_token_id'?" --set tokenizer.ggml.eos_token=5
+    refused "did you mean 'llama.expert_count'?" --set qwen2.expert_count=5
+    refused "did you mean 'general.license'?" --set-string general.licence=mit
+    refused "did you mean 'general.name'?" --rename general.name=general.nam
+    refused "did you mean 'llama.rope.scaling.factor'?" --set llama.rope.scale_linear=2
+    # One that is there already may stay, and be changed and removed.
+    gufo edit --as-is model.gguf --set general.nmae=x
+    gufo edit model.gguf --set general.nmae=y
+    gufo edit model.gguf --set llama.context_length=5
+    gufo edit model.gguf --remove general.nmae
+    # Names of communities are not like any of the standard.
+    gufo edit model.gguf --set a.name=x --set community.note=y
+}
+
+@test "values that validate would reject are refused" {
+    make_model model.gguf
+    gufo edit model.gguf --set llama.embedding_length=32
+    cp model.gguf before.gguf
+    run --separate-stderr gufo edit model.gguf --set tokenizer.ggml.eos_token_id=10
+    [ "$status" -eq 2 ]
+    same_error 'gufo: model.gguf: "tokenizer.ggml.eos_token_id" is 10, but there are 10 tokens (or use --as-is)'
+    refused "did you mean 'Apache-2.0'?" --set general.license=apache2
+    refused "did you mean 'llama'?" --set general.architecture=lama
+    refused 'has type uint32, not float32' --set llama.rope.freq_base=uint32:5
+    refused 'does not divide the embedding length' --set llama.attention.head_count=12
+    refused '' --set llama.block_count=0
+    refused '' --remove llama.block_count
+    refused '' --set-json 'tokenizer.ggml.token_type=int32:[1]'
+    refused '' --rename-tensor token_embd.weight=embd.weight
+    # What is only odd is reported.
+    run --separate-stderr gufo edit model.gguf --set general.name=
+    [ "$status" -eq 0 ]
+    same_error 'gufo: model.gguf: warning: key "general.name" is present, but empty'
+}
+
+@test "faults that were there before do not prevent an edit" {
+    make_model model.gguf
+    gufo edit -q --as-is model.gguf --set tokenizer.ggml.eos_token_id=10 --set general.license=apache2 \
+        --set general.nmae=x --set llama.attention.head_count=7 --set llama.rope.freq_base=uint32:5
+    run --separate-stderr gufo edit model.gguf --set general.description=x --set llama.context_length=7
+    [ "$status" -eq 0 ] && [ -z "$stderr" ]
+    # A fault stays one in another value, and a fix is one.
+    run --separate-stderr gufo edit model.gguf --set tokenizer.ggml.eos_token_id=11
+    [ "$status" -eq 2 ]
+    run --separate-stderr gufo edit model.gguf --set tokenizer.ggml.eos_token_id=9 \
+        --set general.license=apache-2.0 --set llama.attention.head_count=8
+    [ "$status" -eq 0 ] && [ -z "$stderr" ]
+}
+
+@test "many reasons are counted" {
+    local change changes=()
+    make_model model.gguf
+    for change in {1..14}; do
+        changes+=(--set "general.nmae$change=x")
+    done
+    run --separate-stderr gufo edit model.gguf "${changes[@]}"
+    [ "$status" -eq 2 ] && [ "${#stderr_lines[@]}" -eq 11 ]
+    [ "${stderr_lines[10]}" = "gufo: model.gguf: there are 4 more reasons like these" ]
+}
+
+@test "arrays where the key takes them" {
+    make_model model.gguf
+    gufo edit model.gguf --set 'general.tags=["chat", "a\u00e9"]' \
+        --set 'tokenizer.ggml.tokens=["a","b","c","d","e","f","g","h","i","jj"]' \
+        --set 'general.name=[x]' --set 'a.note=[1]' --set 'llama.feed_forward_length=[64, 128]' \
+        --set-json 'general.languages=["en"]' --set-json 'a.list=int8:[[1]]'
+    [ "$(value general.tags | tr '\n' ' ')" = "chat aé " ]
+    [ "$(value tokenizer.ggml.tokens | tail -n 1)" = jj ]
+    [ "$(value general.name)" = '[x]' ] && [ "$(type_of a.note)" = string ]
+    run gufo get --json model.gguf llama.feed_forward_length
+    has '"element_type":"int32","count":2,"values":[64,128]'
+    # An array that is there keeps its type, however deep.
+    gufo edit model.gguf --set 'a.list=[[2],[-3]]'
+    run gufo get --json model.gguf a.list
+    has '"element_type":"int8","count":1,"values":[-3]'
+    run --separate-stderr gufo edit model.gguf --set 'general.tags=[chat]'
+    [ "$status" -eq 2 ]
+    same_error "gufo: --set general.tags: character 2: expected a string (see gufo help edit)"
+    run --separate-stderr gufo edit model.gguf --set 'llama.rope.freq_base=[1]'
+    [ "$status" -eq 2 ]
+}
+
+@test "JSON from a file" {
+    make_model model.gguf
+    cp model.gguf before.gguf
+    printf '[\n  "x",\n  "y"\n]\n' >tags.json
+    gufo edit model.gguf --set-json general.tags=@tags.json --set-json a.list=uint8:@<(printf '[1,2]')
+    [ "$(value general.tags | tr '\n' ' ')" = "x y " ] && [ "$(value a.list | tr '\n' ' ')" = "1 2 " ]
+    cp before.gguf model.gguf
+    printf '[\n  "x",\n  y\n]\n' >wrong.json
+    run --separate-stderr gufo edit model.gguf --set-json general.tags=@wrong.json
+    [ "$status" -eq 2 ]
+    same_error "gufo: wrong.json: line 3, character 3: expected a string"
+    printf '["x\0"]' >nul.json
+    run --separate-stderr gufo edit model.gguf --set-json general.tags=@nul.json
+    [ "$status" -eq 2 ]
+    same_error "gufo: nul.json: byte 3 is NUL, which JSON does not have"
+    run --separate-stderr gufo edit model.gguf --set-json general.tags=@missing.json
+    [ "$status" -eq 3 ]
+    same_error "gufo: missing.json: No such file or directory"
+    run --separate-stderr gufo edit model.gguf --set-json general.tags=@/dev/zero
+    [ "$status" -eq 3 ]
+    same_error "gufo: /dev/zero: there are more than 256 MiB, too many for the value of a key"
+    run -2 gufo edit --force model.gguf -o tags.json --set-json general.tags=@tags.json
+    cmp model.gguf before.gguf
+}
+
 @test "JSON that is none" {
     make_model model.gguf
     cp model.gguf before.gguf
@@ -138,7 +312,7 @@ type_of() {
 @test "a dry run shows the differences and changes nothing" {
     make_model model.gguf
     cp -p model.gguf before.gguf
-    run --separate-stderr gufo edit model.gguf --dry-run --set llama.context_length=4096 \
+    run --separate-stderr gufo edit model.gguf --dry-run --as-is --set llama.context_length=4096 \
         --set a.b=true --remove general.name --rename llama.block_count=llama.blocks \
         --in-place=no --rename-tensor output.weight=o
     [ "$status" -eq 0 ]
@@ -291,8 +465,11 @@ type_of() {
     [ "$status" -eq 0 ]
     same_error "gufo: set-00001-of-00002.gguf: warning: this is shard 1 of 2; only its own metadata is changed"
     gufo validate --level structure -q set-00001-of-00002.gguf
-    gufo edit -q --force set-00002-of-00002.gguf --rename split.no=split.number
-    run gufo edit set-00001-of-00002.gguf --remove general.architecture
+    run --separate-stderr gufo edit -q --force set-00002-of-00002.gguf --rename split.no=split.number
+    [ "$status" -eq 2 ]
+    same_error "gufo: 'split.no' ties the shards of a set together; --as-is changes it (see gufo help edit)"
+    gufo edit -q --as-is set-00002-of-00002.gguf --rename split.no=split.number
+    run gufo edit --as-is set-00001-of-00002.gguf --remove general.architecture
     has "without key 'general.architecture' programs will not load the model"
 }
 

@@ -60,13 +60,15 @@ static const char *const in_place_words[] = {[GUFO_EDIT_IN_PLACE_IF_SAFE] = "aut
 static const command_option edit_table[] = {
     {.help = "Changes, made in the order given:"},
     {"set", "KEY=[TYPE:]VALUE",
-     "Set a number, bool or string; a key that exists keeps its type unless TYPE is given",
+     "Set a value; without TYPE it has the type that the key has in the file or in the registry",
      CHANGE(EDIT_SET)},
     {"set-string", "KEY=TEXT", "Set a string, whatever the value looks like",
      CHANGE(EDIT_SET_STRING)},
     {"set-file", "KEY=PATH", "Set a string to the bytes of a file", CHANGE(EDIT_SET_FILE)},
-    {"set-json", "KEY=TYPE:JSON",
-     "Set an array, as in KEY=uint32:[1,2]; TYPE is that of its elements", CHANGE(EDIT_SET_JSON)},
+    {"set-json", "KEY=[TYPE:]JSON|@PATH",
+     "Set an array, as in KEY=uint32:[1,2], from the command line or a file; TYPE is that of its "
+     "elements",
+     CHANGE(EDIT_SET_JSON)},
     {"remove", "GLOB", "Remove keys", CHANGE(EDIT_REMOVE)},
     {"rename", "OLD=NEW", "Rename a key", CHANGE(EDIT_RENAME)},
     {"rename-tensor", "OLD=NEW", "Rename a tensor", CHANGE(EDIT_RENAME_TENSOR)},
@@ -79,6 +81,8 @@ static const command_option edit_table[] = {
      OPTION_CHOICE(edit_options, target.in_place, in_place_words, 0), .group = 2},
     {"reserve", "SIZE", "Leave room for later edits where the file grows",
      OPTION_SIZE(edit_options, target.reserve, 0, "64K or 1Mi"), .group = 2},
+    {"as-is", NULL, "Make changes that gufo validate would report, too",
+     OPTION_FLAG(edit_options, as_is), .group = 2},
     {"dry-run", NULL, "Show the differences and change nothing", OPTION_FLAG(edit_options, dry_run),
      .group = 2},
     {"recover", NULL, "Complete an edit that was interrupted", OPTION_FLAG(edit_options, recover),
@@ -225,10 +229,8 @@ static bool replaces_operand(const edit_options *o)
 {
     for (size_t i = 0; i < o->count; i++) {
         const edit_operation *operation = &o->operations[i];
-        const char *path = operation->kind == EDIT_COPY ? operation->text : NULL;
+        const char *path = edit_operand(operation);
 
-        if (operation->kind == EDIT_SET_FILE && (path = strchr(operation->text, '=')) != NULL)
-            path++;
         if (path != NULL && save_would_replace(o->target.output, &path, 1))
             return true;
     }
@@ -310,8 +312,10 @@ const command_line command_edit = {
         "the file system inserts in front (ext4, XFS).  Where neither is possible or safe, gufo "
         "writes a new file under the same name, and the system shares or copies the data.  -v "
         "shows which.\n\n"
-        "Without TYPE a new key is a bool (true, false), an integer, a float32 or a string, as "
-        "its value looks.  An edit that was interrupted is completed by --recover FILE, or by "
+        "A new key that the registry does not know is a bool (true, false), an integer, a float32 "
+        "or a string, as its value looks.  An edit that makes the file worse in the eyes of gufo "
+        "validate is refused without --as-is.  An edit that was interrupted is completed by "
+        "--recover FILE, or by "
         "the next edit.",
     .examples = {{"gufo edit --set general.name='My model' model.gguf", "Changes the file itself."},
                  {"gufo edit --set-file tokenizer.chat_template=template.jinja model.gguf",

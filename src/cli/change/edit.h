@@ -3,7 +3,9 @@
  *     edit.c           the command line, and the work
  *     edit_changes.c   one change after the other
  *     edit_values.c    --set and its kin: values from text and files
+ *     edit_type.c      the type of a value that comes without one
  *     edit_json.c      --set-json: arrays
+ *     edit_guard.c     what is refused without --as-is
  *     edit_report.c    the report */
 #ifndef CLI_CHANGE_EDIT_H
 #define CLI_CHANGE_EDIT_H
@@ -12,6 +14,7 @@
 #include "format/value/encode.h"
 
 #include "gufo/edit.h"
+#include "gufo/schema.h"
 
 typedef enum edit_operation_kind {
     EDIT_SET,
@@ -38,7 +41,7 @@ typedef struct edit_options {
     gufo_edit_target target;
     edit_operation *operations;
     size_t count;
-    bool dry_run, recover;
+    bool dry_run, recover, as_is;
 } edit_options;
 
 /* ---- edit_changes.c ------------------------------------------------------------------------- */
@@ -61,7 +64,26 @@ typedef struct edit_change {
 /* What the library said, in `error`, of an option about `text`.  Returns the exit code. */
 int edit_check(const edit_change *change, const char *text, gufo_status status);
 
+/* ---- edit_type.c ---------------------------------------------------------------------------- */
+
+/* The type of a value; of an array, or of arrays of arrays, that of the innermost elements. */
+typedef struct edit_type {
+    gufo_value_type type;
+    bool is_array;
+} edit_type;
+
+enum { EDIT_MOST_TYPES = 4 };
+
+/* The row of the registry for a key, in this document or else in any; NULL if there is none. */
+const gufo_key_info *edit_key_info(const gufo_document *document, gufo_str key);
+/* The types that the key of a change may have, the best one first; returns their number, which is 0
+ * where nothing is known. */
+size_t edit_types(const edit_change *change, edit_type out[EDIT_MOST_TYPES]);
+
 /* ---- edit_values.c -------------------------------------------------------------------------- */
+
+/* The file that an operation reads; NULL if there is none. */
+const char *edit_operand(const edit_operation *operation);
 
 /* Each returns the exit code. */
 int edit_set(edit_change *change);
@@ -78,6 +100,11 @@ int edit_set_json(edit_change *change);
  * that is not JSON or does not fit the type. */
 bool edit_json_read(gufo_value_type type, const char *text, gufo_value *out, encoder *to,
                     char message[EDIT_JSON_MESSAGE]);
+
+/* ---- edit_guard.c --------------------------------------------------------------------------- */
+
+/* CODE_USAGE, after a report, for an edit that makes the file worse. */
+int edit_guard(gufo_edit *edit, const edit_options *options, bool is_shard);
 
 /* ---- edit_report.c -------------------------------------------------------------------------- */
 

@@ -164,15 +164,20 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options)
     gufo_error error = {0};
     uint32_t number;
     uint64_t shards = shard_count(edit, options->path, &number);
+    int code = CODE_OK;
 
     if (gufo_document_changes(gufo_edit_document(edit), look_at, &t, &error) != GUFO_OK)
         return report_error(options->path, &error);
-    if (t.split_key[0] != '\0' && !options->base.shared->force)
-        return report_usage("edit", "'%s' ties the shards of a set together; --force changes it",
+    if (t.split_key[0] != '\0' && !options->as_is)
+        return report_usage("edit", "'%s' ties the shards of a set together; --as-is changes it",
                             t.split_key);
     if (t.alignment && shards > 1)
         return report_usage("edit", "all shards of a set have the same 'general.alignment', and "
                                     "this would change one of them; merge them first");
+    if (!options->as_is)
+        code = edit_guard(edit, options, shards > 1);
+    if (code != CODE_OK)
+        return code;
     if (shards > 1)
         report_warning(options->path, "this is shard %u of %ju; only its own metadata is changed",
                        (unsigned)number, (uintmax_t)shards);

@@ -1,4 +1,4 @@
-/* --set-json KEY=TYPE:JSON: values whose type is given.
+/* Values in JSON, of a type that is given.
  *
  * Numbers are read as numbers of the type, never through a double, so that every uint64 is exact.
  * TYPE is that of the innermost values; brackets make arrays of it.  What the command writes with
@@ -26,9 +26,20 @@ typedef struct reader {
 
 static bool fail(reader *r, const char *what)
 {
-    if (r->message[0] == '\0')
-        snprintf(r->message, EDIT_JSON_MESSAGE, "character %zu: %s", (size_t)(r->at - r->text) + 1,
+    const char *line = r->text;
+    size_t lines = 1;
+
+    if (r->message[0] != '\0')
+        return false;
+    for (const char *end; (end = memchr(line, '\n', (size_t)(r->at - line))) != NULL;
+         line = end + 1)
+        lines++;
+    if (lines == 1)
+        snprintf(r->message, EDIT_JSON_MESSAGE, "character %zu: %s", (size_t)(r->at - line) + 1,
                  what);
+    else
+        snprintf(r->message, EDIT_JSON_MESSAGE, "line %zu, character %zu: %s", lines,
+                 (size_t)(r->at - line) + 1, what);
     return false;
 }
 

@@ -2,10 +2,13 @@
  *
  *     TYPE:VALUE         that type
  *     an existing key    its type
+ *     a known key        the type that the registry gives
  *     true, false        bool
  *     7, -7              uint32, int32; uint64, int64 if they do not fit
  *     0.5, 1e-5          float32
- *     anything else      string */
+ *     anything else      string
+ *
+ * An array is JSON, where the key takes one. */
 #include "cli/change/edit.h"
 
 #include "base/memory.h"
@@ -51,25 +54,110 @@ static size_t type_prefix(const char *text, gufo_value_type *type)
     return gufo_value_type_by_name(name, type) ? len + 1 : 0;
 }
 
+const char *edit_operand(const edit_operation *operation)
+{
+    const char *text = operation->kind == EDIT_COPY ? NULL : strchr(operation->text, '=');
+    gufo_value_type type;
+
+    if (text == NULL)
+        return operation->kind == EDIT_COPY ? operation->text : NULL;
+    text++;
+    if (operation->kind == EDIT_SET_JSON && *(text += type_prefix(text, &type)) == '@')
+        return text + 1;
+    return operation->kind == EDIT_SET_FILE ? text : NULL;
+}
+
 /* ---- from the command line ------------------------------------------------------------------ */
+
+static int set_value(edit_change *c, const gufo_value *value)
+{
+    return edit_check(c, c->key,
+                      gufo_document_set(c->document, gufo_str_of(c->key), value, &c->error));
+}
+
+/* Types in words: "uint32 or array[int32]". */
+typedef struct type_names {
+    char text[96];
+} type_names;
+
+static type_names name_types(const edit_type *types, size_t count)
+{
+    type_names names = {""};
+    size_t len = 0;
+
+    for (size_t i = 0; i < count && len < sizeof names.text; i++)
+        len += (size_t)snprintf(names.text + len, sizeof names.text - len,
+                                types[i].is_array ? "%sarray[%s]" : "%s%s", i > 0 ? " or " : "",
+                                gufo_value_type_name(types[i].type));
+    return names;
+}
+
+/* The types that are arrays, or those that are not; returns their number. */
+static size_t of_shape(const edit_type *types, size_t count, bool is_array, edit_type *out)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (types[i].is_array == is_array)
+            out[kept++] = types[i];
+    return kept;
+}
+
+/* The text as a value of the first of these types that holds it. */
+static int set_text_as(edit_change *c, const char *text, const edit_type *types, size_t count)
+{
+    gufo_value value;
+
+    for (size_t i = 0; i < count; i++)
+        if (value_read(types[i].type, text, &value))
+            return set_value(c, &value);
+    return report_usage("edit", "%s %s: not a value of type %s", c->option, c->operation->text,
+                        name_types(types, count).text);
+}
+
+/* `path`: the file that the text is from; NULL: the command line. */
+static int set_json_as(edit_change *c, const char *path, const char *text, const edit_type *types,
+                       size_t count)
+{
+    char message[EDIT_JSON_MESSAGE];
+    int code = CODE_USAGE;
+    bool good = false;
+
+    for (size_t i = 0; i < count && !good; i++) {
+        gufo_value value;
+        encoder bytes;
+
+        good = edit_json_read(types[i].type, text, &value, &bytes, message);
+        if (good)
+            code = set_value(c, &value);
+        buffer_free(&bytes.out);
+    }
+    if (!good && path != NULL)
+        report_message(path, "%s", message);
+    else if (!good)
+        report_usage("edit", "%s %s: %s", c->option, c->key, message);
+    return code;
+}
 
 int edit_set(edit_change *c)
 {
-    const char *text = c->operation->text;
-    gufo_document_entry old;
-    gufo_value value;
-    gufo_value_type type;
-    size_t prefix = type_prefix(c->rest, &type);
+    edit_type all[EDIT_MOST_TYPES], types[EDIT_MOST_TYPES];
+    size_t prefix = type_prefix(c->rest, &all[0].type), count = 1, fitting;
+    const char *text = c->rest + prefix;
+    bool is_array;
 
-    if (prefix == 0)
-        type = gufo_document_find(c->document, c->key, &old) ? old.value.type : guess(c->rest);
-    if (type == GUFO_VALUE_ARRAY)
-        return report_usage("edit", "--set %s: use --set-json for arrays", text);
-    if (!value_read(type, c->rest + prefix, &value))
-        return report_usage("edit", "--set %s: not a value of type %s", text,
-                            gufo_value_type_name(type));
-    return edit_check(c, text,
-                      gufo_document_set(c->document, gufo_str_of(c->key), &value, &c->error));
+    all[0].is_array = false;
+    if (prefix > 0 && all[0].type == GUFO_VALUE_ARRAY)
+        return report_usage("edit", "--set %s: use --set-json for arrays", c->operation->text);
+    if (prefix == 0 && (count = edit_types(c, all)) == 0)
+        all[count++] = (edit_type){guess(text), false};
+    is_array = *text == '[' && of_shape(all, count, true, types) > 0;
+    fitting = of_shape(all, count, is_array, types);
+    if (fitting == 0)
+        return report_usage("edit", "--set %s: the key takes %s, as in %s=[...] with JSON",
+                            c->operation->text, name_types(all, count).text, c->key);
+    return is_array ? set_json_as(c, NULL, text, types, fitting)
+                    : set_text_as(c, text, types, fitting);
 }
 
 static int set_text(edit_change *c, gufo_str text)
@@ -80,29 +168,6 @@ static int set_text(edit_change *c, gufo_str text)
 int edit_set_string(edit_change *c)
 {
     return set_text(c, gufo_str_of(c->rest));
-}
-
-int edit_set_json(edit_change *c)
-{
-    char message[EDIT_JSON_MESSAGE];
-    gufo_value_type type;
-    size_t prefix = type_prefix(c->rest, &type);
-    gufo_value value;
-    encoder bytes;
-    int code;
-
-    if (prefix == 0 || type == GUFO_VALUE_ARRAY)
-        return report_usage("edit",
-                            "--set-json %s: the type of the values has to come before the JSON, as "
-                            "in KEY=uint32:[1,2]",
-                            c->operation->text);
-    if (edit_json_read(type, c->rest + prefix, &value, &bytes, message))
-        code = edit_check(c, c->key,
-                          gufo_document_set(c->document, gufo_str_of(c->key), &value, &c->error));
-    else
-        code = report_usage("edit", "--set-json %s: %s", c->key, message);
-    buffer_free(&bytes.out);
-    return code;
 }
 
 /* ---- from a file ---------------------------------------------------------------------------- */
@@ -124,22 +189,79 @@ static bool read_bytes(FILE *in, buffer *out)
     return !ferror(in);
 }
 
+/* The content of a file, and a NUL behind it.  Returns the exit code. */
+static int read_file(const char *path, buffer *out)
+{
+    FILE *in = fopen(path, "rb");
+    int code = CODE_OK;
+
+    if (in == NULL || !read_bytes(in, out))
+        code = report_system(path, errno);
+    else if (out->len > LARGEST_VALUE) {
+        report_message(path, "there are more than 256 MiB, too many for the value of a key");
+        code = CODE_FAILED;
+    } else if (buffer_extend(out, 1) == NULL)
+        code = report_memory(path);
+    else
+        out->data[--out->len] = '\0';
+    if (in != NULL)
+        fclose(in);
+    return code;
+}
+
 int edit_set_file(edit_change *c)
 {
     buffer bytes = {.allocator = &default_allocator};
-    FILE *in = fopen(c->rest, "rb");
-    int code;
+    int code = read_file(c->rest, &bytes);
 
-    if (in == NULL || !read_bytes(in, &bytes))
-        code = report_system(c->rest, errno);
-    else if (bytes.len <= LARGEST_VALUE)
+    if (code == CODE_OK)
         code = set_text(c, (gufo_str){(const char *)bytes.data, bytes.len});
-    else {
-        report_message(c->rest, "there are more than 256 MiB, too many for the value of a key");
-        code = CODE_FAILED;
-    }
-    if (in != NULL)
-        fclose(in);
     buffer_free(&bytes);
     return code;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static int set_json(edit_change *c, const char *path, const char *text, const edit_type *types,
+                    size_t count)
+{
+    edit_type fitting[EDIT_MOST_TYPES];
+    bool is_array = text[strspn(text, " \t\r\n")] == '[';
+    size_t best = of_shape(types, count, is_array, fitting);
+
+    return best > 0 ? set_json_as(c, path, text, fitting, best)
+                    : set_json_as(c, path, text, types, count);
+}
+
+static int set_json_file(edit_change *c, const char *path, const edit_type *types, size_t count)
+{
+    buffer bytes = {.allocator = &default_allocator};
+    int code = read_file(path, &bytes);
+
+    if (code == CODE_OK && strlen((const char *)bytes.data) < bytes.len) {
+        report_message(path, "byte %zu is NUL, which JSON does not have",
+                       strlen((const char *)bytes.data));
+        code = CODE_USAGE;
+    }
+    if (code == CODE_OK)
+        code = set_json(c, path, (const char *)bytes.data, types, count);
+    buffer_free(&bytes);
+    return code;
+}
+
+int edit_set_json(edit_change *c)
+{
+    edit_type types[EDIT_MOST_TYPES] = {{.is_array = false}};
+    size_t prefix = type_prefix(c->rest, &types[0].type), count = 1;
+    const char *text = c->rest + prefix;
+
+    if (prefix == 0)
+        count = edit_types(c, types);
+    if (count == 0 || types[0].type == GUFO_VALUE_ARRAY)
+        return report_usage("edit",
+                            "--set-json %s: the type of the values has to come before the JSON, as "
+                            "in KEY=uint32:[1,2]",
+                            c->operation->text);
+    return *text == '@' ? set_json_file(c, text + 1, types, count)
+                        : set_json(c, NULL, text, types, count);
 }

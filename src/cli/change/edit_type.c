@@ -1,0 +1,70 @@
+/* Which types a value may have that comes without one: that of the value that the key has, unless
+ * the registry knows that readers do not take it; and those that the registry gives to the key, in
+ * the order in which writers prefer them ("uint32|array[int32]"). */
+#include "cli/change/edit.h"
+
+#include "gufo/schema.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the registry --------------------------------------------------------------------------- */
+
+const gufo_key_info *edit_key_info(const gufo_document *document, gufo_str key)
+{
+    const gufo_key_info *info = NULL;
+    gufo_document_entry entry;
+
+    if (gufo_document_find(document, "general.architecture", &entry) &&
+        entry.value.type == GUFO_VALUE_STRING)
+        info = gufo_key_find(key, entry.value.as.str);
+    /* A key of another architecture has the same type there. */
+    return info != NULL ? info : gufo_key_find(key, (gufo_str){"", 0});
+}
+
+/* The next type of a list, which *at moves past. */
+static bool next_type(const char **at, edit_type *out)
+{
+    static const char array[] = "array[";
+    char name[16];
+
+    for (out->is_array = false; strncmp(*at, array, strlen(array)) == 0; *at += strlen(array))
+        out->is_array = true;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "]|"), *at);
+    *at += strcspn(*at, "|");
+    *at += **at == '|';
+    return gufo_value_type_by_name(name, &out->type);
+}
+
+/* ---- the value that is there ---------------------------------------------------------------- */
+
+/* Only an empty array of arrays has no type. */
+static bool type_of(gufo_value value, edit_type *out)
+{
+    *out = (edit_type){value.type, value.type == GUFO_VALUE_ARRAY};
+    while (value.type == GUFO_VALUE_ARRAY) {
+        gufo_array_iter iter = gufo_array_start(&value.as.array);
+
+        out->type = value.as.array.type;
+        if (out->type != GUFO_VALUE_ARRAY)
+            return true;
+        if (!gufo_array_next(&iter, &value))
+            return false;
+    }
+    return true;
+}
+
+size_t edit_types(const edit_change *c, edit_type out[EDIT_MOST_TYPES])
+{
+    const gufo_key_info *info = edit_key_info(c->document, gufo_str_of(c->key));
+    const char *at = info != NULL ? info->type : "";
+    gufo_document_entry old;
+    bool kept = gufo_document_find(c->document, c->key, &old) &&
+                (info == NULL || gufo_key_accepts(info, &old.value)) && type_of(old.value, out);
+    size_t count = kept;
+
+    while (*at != '\0' && count < EDIT_MOST_TYPES)
+        if (next_type(&at, &out[count]) && !(kept && out[count].is_array == out->is_array))
+            count++;
+    return count;
+}
