@@ -48,8 +48,9 @@ static void name_tensors(gufo_document *d, const gufo_model *file)
              "tensors that open can be written");
 }
 
-/* The description of the copy; NULL if bytes would have to be swapped and cannot be. */
-static gufo_document *describe(const gufo_model *file, const way *how)
+/* The description of the copy; NULL if bytes would have to be swapped and cannot be, or if an
+ * alignment would need gigabytes of padding. */
+static gufo_document *describe(const gufo_model *file, const way *how, gufo_layout *layout)
 {
     const gufo_document_options options = {.flags = GUFO_DOCUMENT_AS_READ};
     bool other_order = how->order != gufo_model_facts(file).byte_order;
@@ -68,6 +69,12 @@ static gufo_document *describe(const gufo_model *file, const way *how)
         status = gufo_document_copy_tensors(d, file, NULL, NULL, NULL, &error);
     must(status == GUFO_OK || (status == GUFO_E_TYPE && other_order),
          "tensors that open can be copied, or their bytes cannot be swapped");
+    if (status == GUFO_OK) {
+        status = gufo_document_layout(d, NULL, layout, &error);
+        must(status == GUFO_OK ||
+                 (status == GUFO_E_RANGE && gufo_model_facts(file).alignment > GUFO_MAX_ALIGNMENT),
+             "what was copied can be laid out");
+    }
     if (status == GUFO_OK)
         return d;
     gufo_document_free(d);
@@ -75,15 +82,12 @@ static gufo_document *describe(const gufo_model *file, const way *how)
 }
 
 /* Writes a copy of `file` to `fd`. */
-static void write_copy(gufo_document *d, const gufo_model *file, const way *how, int fd,
-                       gufo_layout *layout)
+static void write_copy(gufo_document *d, const gufo_model *file, const way *how, int fd)
 {
     static const gufo_run one_thread = {.threads = 1};
     gufo_error error;
     gufo_job *job;
 
-    must(gufo_document_layout(d, NULL, layout, &error) == GUFO_OK,
-         "what was copied can be laid out");
     job = gufo_job_of_documents(&d, 1, NULL, &error);
     must(job != NULL, "what can be laid out can be planned");
     if (how->given) {
@@ -179,14 +183,14 @@ static const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
 static gufo_model *make_copy(const gufo_model *file, const way *how)
 {
     int fd = memfd_create("gufo-fuzz", MFD_CLOEXEC);
-    gufo_document *d = describe(file, how);
+    gufo_layout layout;
+    gufo_document *d = describe(file, how, &layout);
     gufo_model *copy = NULL;
     gufo_error error;
-    gufo_layout layout;
 
     must(fd >= 0, "the machine has memory files");
     if (d != NULL) {
-        write_copy(d, file, how, fd, &layout);
+        write_copy(d, file, how, fd);
         must((uint64_t)lseek(fd, 0, SEEK_END) == layout.file_size, "the layout tells the size");
         copy = gufo_open_fd(fd, &just_this, &error);
         must(copy != NULL, "what was written opens");

@@ -24,7 +24,7 @@ extern "C" {
 #define GUFO_MAX_KEY 65535            /* bytes of a key (spec, gguf_metadata_kv_t) */
 #define GUFO_MAX_NAME 64              /* bytes of a tensor name (spec, gguf_tensor_info_t) */
 #define GUFO_MAX_DIMS 4               /* dimensions of a tensor (spec, gguf_tensor_info_t) */
-#define GUFO_MAX_ALIGNMENT (1u << 24) /* bytes */
+#define GUFO_MAX_ALIGNMENT (1u << 24) /* bytes, that can be set; any that is legal can be read */
 #define GUFO_QUANTIZATION_VERSION 2u  /* the current general.quantization_version */
 #define GUFO_DEFAULT_ALIGNMENT 32u    /* where general.alignment is absent (spec, General) */
 #define GUFO_MAX_COUNT 0x7fffffffu    /* metadata entries, and tensors, of one file */
@@ -162,8 +162,7 @@ typedef enum gufo_open_flags {
      * belong to another tensor or to none.  gufo_tensor.available and .complete still say so. */
     GUFO_OPEN_METADATA_ONLY = 4,
     /* Accept what ggml's reader accepts although the specification forbids it: keys of any bytes
-     * and any length (G203, G204), a bool other than 0 and 1 (G209), and any power of two as
-     * alignment (G211).  Keys may then hold NUL bytes: compare them as gufo_str. */
+     * and any length (G203, G204), and a bool other than 0 and 1 (G209).  Keys may then hold NUL bytes: compare them as gufo_str. */
     GUFO_OPEN_AS_GGML = 8,
     /* Read no byte beyond those that are needed, for a gufo_source whose `size` is only an upper
      * bound; many small reads instead of a few large ones. */

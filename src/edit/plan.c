@@ -57,6 +57,8 @@ static const char *impossible(const choice *c)
                                : "the alignment changes, and every tensor with it";
     if (!c->edit->writable)
         return "the file cannot be opened for writing";
+    if (gufo_model_facts(file).alignment > GUFO_MAX_ALIGNMENT)
+        return "the alignment is so large that the journal would be, too";
     if (gufo_model_facts(file).size < gufo_model_facts(file).data_offset)
         return "the file ends before its tensor data begins";
     if (model_file(file)->source.have < gufo_model_facts(file).data_offset)

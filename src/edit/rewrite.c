@@ -94,7 +94,7 @@ gufo_status edit_rewrite(gufo_edit *edit, const gufo_edit_target *target, const 
         return status;
     job = plan_job(edit, &reason);
     if (job != NULL) {
-        job->shares_blocks = shared;
+        job->unreserved = job->unreserved || shared;
         for (uint64_t i = 0; i < job->input_count; i++)
             job->inputs[i].replaceable = itself;
         status = gufo_job_run(job, &options, run, &reason);

@@ -226,7 +226,7 @@ struct gufo_job {
     gufo_effort effort;    /* of encoders */
     uint64_t memory;       /* that may be used where gufo_run does not say, */
     uint64_t other_memory; /* and what the planner takes of it */
-    bool shares_blocks;    /* targets share blocks with inputs: to reserve some would be wrong */
+    bool unreserved;   /* targets share blocks with inputs, or have padding that would fill disks */
     uint64_t identity; /* a hash of whatever else decides about the bytes; hooks.begin may set it */
     job_naming naming;
     uint32_t set_count;  /* sets of so many targets each, one after the other; 0: one */

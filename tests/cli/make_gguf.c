@@ -392,6 +392,8 @@ static void put_data(const maker *m, bytes *file)
         const tensor *t = &m->tensors[i];
         size_t end = start + (size_t)(t->offset + t->size);
 
+        if (t->size == 0) /* wherever it is */
+            continue;
         if (end > file->len)
             put_zeros(file, end - file->len);
         memset(file->data + start + t->offset, (int)(i + 1) & 0xff, (size_t)t->size);

@@ -63,21 +63,11 @@ static void build_dims(builder *b, uint64_t n)
     builder_zeros(b, 32);
 }
 
-/* In steps of 8, so that only the size is at fault. */
-static void build_alignment(builder *b, uint64_t n)
-{
-    builder_header(b, 0, 1);
-    builder_key(b, "general.alignment", GUFO_VALUE_UINT32);
-    builder_mark(b);
-    builder_u32(b, (uint32_t)(n * 8));
-}
-
 static const limit_row limits[] = {
     {"depth", build_depth, 16, "array-depth", GUFO_E_LIMIT},
     {"key", build_key, 65535, "key-length", GUFO_E_LIMIT},
     {"name", build_name, 64, "name-length", GUFO_E_LIMIT},
     {"dims", build_dims, 4, "dims-count", GUFO_E_LIMIT},
-    {"alignment", build_alignment, (1 << 24) / 8, "alignment-value", GUFO_E_MALFORMED},
 };
 
 static void check_limit(const limit_row *row, encoding e, int step)

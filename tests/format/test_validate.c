@@ -745,7 +745,7 @@ static void test_no_follow_ups(void **state)
     } rows_of_faults[] = {
         {"alignment-value", 0, 1, {8}},
         {"alignment-value", 12, 1, {8}},
-        {"alignment-value", (1u << 24) + 8, 1, {8}},
+        {"alignment-value", (1u << 24) + 4, 1, {8}},
         {"dims-overflow", 32, 2, {1ull << 62, 1ull << 62}},
         {"dims-count", 32, 5, {1, 1, 1, 1, 1}},
     };

@@ -1,7 +1,9 @@
 /* Moving bytes; move.h has the idea.
  *
  * The kernel may refuse for many reasons (other file systems, old kernels, offsets that do not
- * fit).  The code does not ask why: a real fault shows when the rest is read and written. */
+ * fit).  The code does not ask why: a real fault shows when the rest is read and written.
+ *
+ * Targets are new files, which hold zeros: a hole of the input needs no copying. */
 #include "base/files/move.h"
 
 #include <errno.h>
@@ -65,6 +67,7 @@ gufo_status move_bytes(const source *input, uint64_t from, uint64_t size, int to
     gufo_status status = GUFO_OK;
 
     *read_failed = false;
+    advance(&s, source_hole(input, from, size));
     if (input->fd >= 0 && !input->sequential) {
         share(&s);
         copy(&s, (COPY_STEP - s.to % COPY_STEP) % COPY_STEP);

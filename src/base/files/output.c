@@ -262,7 +262,7 @@ static gufo_status check_part(const output *o, gufo_error *error)
                : refuse(error, GUFO_E_ARGUMENT, "cannot resume with its .part file: %s", obstacle);
 }
 
-gufo_status output_open_part(output *o, bool again, uint64_t size, gufo_error *error)
+gufo_status output_open_part(output *o, bool again, uint64_t size, bool reserved, gufo_error *error)
 {
     gufo_status status;
     char *path = output_beside(o, ".part");
@@ -286,9 +286,9 @@ gufo_status output_open_part(output *o, bool again, uint64_t size, gufo_error *e
         return status;
     }
     o->temporary = path;
-    if (again && disk_resize(o->fd, size) != 0) /* it may be longer */
+    if ((again || !reserved) && disk_resize(o->fd, size) != 0) /* it may be longer */
         return fail_io(error, errno, "cannot reserve %" PRIu64 " bytes", size);
-    return reserve(o, size, error);
+    return reserved ? reserve(o, size, error) : GUFO_OK;
 }
 
 gufo_status output_write(const output *o, uint64_t offset, const void *data, size_t size,

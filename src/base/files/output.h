@@ -50,8 +50,9 @@ gufo_status output_create(output *output, uint64_t size, bool reserve, gufo_erro
 /* The target's path with `suffix` appended: to be freed with the allocator; NULL without memory. */
 char *output_beside(const output *output, const char *suffix);
 /* Opens TARGET.part: an existing one if `again`, which must be our own file of one name (trust.h),
- * else it must not exist.  Reserves `size` bytes. */
-gufo_status output_open_part(output *output, bool again, uint64_t size, gufo_error *error);
+ * else it must not exist.  It gets `size` bytes, as above. */
+gufo_status output_open_part(output *output, bool again, uint64_t size, bool reserve,
+                             gufo_error *error);
 
 /* Writes at any place, from any thread. */
 gufo_status output_write(const output *output, uint64_t offset, const void *data, size_t size,

@@ -3,6 +3,8 @@
  * Metadata of a regular file is mapped: nothing is copied, and only the pages in use are read.
  * Bulk data goes through pread even then, because an I/O error in a mapping is a signal and from
  * pread it is an error. */
+#define _GNU_SOURCE /* SEEK_DATA */
+
 #include "base/files/source.h"
 
 #include <errno.h>
@@ -17,7 +19,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-enum { FIRST_READ = 64 * 1024, DRAIN_READ = 64 * 1024 };
+/* Shorter holes are read: asking for them would take as long. */
+enum { FIRST_READ = 64 * 1024, DRAIN_READ = 64 * 1024, LEAST_HOLE = 64 * 1024 };
 
 /* The largest single request: beyond this Linux transfers less than was asked for anyway. */
 #define LARGEST_READ ((size_t)1 << 30)
@@ -222,6 +225,23 @@ gufo_status source_drain(source *s, gufo_error *error)
     }
     s->size = total;
     return GUFO_OK;
+}
+
+uint64_t source_hole(const source *s, uint64_t offset, uint64_t size)
+{
+#ifdef SEEK_DATA
+    off_t data;
+
+    if (s->fd < 0 || s->sequential || size < LEAST_HOLE)
+        return 0;
+    data = lseek(s->fd, (off_t)offset, SEEK_DATA);
+    if (data < 0 && errno == ENXIO) /* nothing but a hole follows, unless the file was truncated */
+        data = lseek(s->fd, 0, SEEK_END);
+    return data < 0 || (uint64_t)data < offset ? 0 : smaller((uint64_t)data - offset, size);
+#else
+    (void)s, (void)offset, (void)size;
+    return 0;
+#endif
 }
 
 gufo_status source_read(const source *s, uint64_t offset, void *buffer, size_t size,

@@ -69,6 +69,10 @@ gufo_status source_drain(source *source, gufo_error *error);
 /* GUFO_E_CHANGED if a regular file has another size or time of change than when it was opened. */
 gufo_status source_unchanged(const source *source, gufo_error *error);
 
+/* How many of the `size` bytes from `offset` on are known to be zeros without reading them: a hole of
+ * a file. */
+uint64_t source_hole(const source *source, uint64_t offset, uint64_t size);
+
 /* Reads exactly [offset, offset + size), which must be inside the source. */
 gufo_status source_read(const source *source, uint64_t offset, void *buffer, size_t size,
                         gufo_error *error);

@@ -36,19 +36,21 @@ gufo_status content_check_name(gufo_str name, content_rules rules, gufo_error *e
 static gufo_status check_alignment(const gufo_value *value, content_rules rules, gufo_error *error)
 {
     uint64_t alignment = value->as.u;
-    bool acceptable, power_of_two = (alignment & (alignment - 1)) == 0;
 
     if (value->type != GUFO_VALUE_UINT32)
         return rule_failure(error, RULE_ALIGNMENT_TYPE, "general.alignment has type %s, not uint32",
                             gufo_value_type_name(value->type));
-    acceptable = alignment_acceptable(alignment, rules == CONTENT_AS_GGML) &&
-                 (rules != CONTENT_NEW || (alignment >= 8 && power_of_two));
-    if (!acceptable)
+    if (rules == CONTENT_NEW &&
+        (alignment < 8 || alignment > GUFO_MAX_ALIGNMENT || (alignment & (alignment - 1)) != 0))
         return rule_failure(error, RULE_ALIGNMENT_VALUE,
                             "general.alignment is %" PRIu64
-                            "; it must be a power of two%s, from %d to %u",
-                            alignment, rules != CONTENT_NEW ? " or a multiple of 8" : "",
-                            rules != CONTENT_NEW ? 1 : 8, GUFO_MAX_ALIGNMENT);
+                            "; it must be a power of two, from 8 to %u",
+                            alignment, GUFO_MAX_ALIGNMENT);
+    if (!alignment_acceptable(alignment))
+        return rule_failure(error, RULE_ALIGNMENT_VALUE,
+                            "general.alignment is %" PRIu64
+                            "; it must be a power of two or a multiple of 8",
+                            alignment);
     return GUFO_OK;
 }
 

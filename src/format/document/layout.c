@@ -151,6 +151,32 @@ static bool place_as_source(const gufo_document *document, gufo_layout *out)
            out->file_size <= INT64_MAX;
 }
 
+/* ---- padding -------------------------------------------------------------------------------- */
+
+/* An alignment that was read may be as large as 4 GiB, and a file of 100 bytes may claim it: a file
+ * that is made from others gets at most twice as much padding as the largest of them has bytes. */
+static gufo_status check_padding(const gufo_document *document, const gufo_layout *layout,
+                                 gufo_error *error)
+{
+    uint64_t padding = layout->file_size - layout->metadata_size, slot = 0, room = 0;
+    const document_tensor *t;
+
+    if (layout->alignment <= GUFO_MAX_ALIGNMENT)
+        return GUFO_OK;
+    while ((t = named_list_next(&document->tensors, &slot)) != NULL)
+        padding -= smaller(padding, t->size);
+    if (document->source != NULL)
+        room = gufo_model_facts(document->source).size;
+    for (uint64_t i = 0; i < document->models.count; i++)
+        room = larger(room, gufo_model_facts(document_model_in(document, i)).size);
+    if (padding / 2 <= room)
+        return GUFO_OK;
+    return refuse(error, GUFO_E_RANGE,
+                  "general.alignment is %" PRIu32 ", which needs %" PRIu64
+                  " bytes of padding; set an alignment up to %u",
+                  layout->alignment, padding, GUFO_MAX_ALIGNMENT);
+}
+
 gufo_status gufo_document_layout(gufo_document *document, const gufo_layout_options *options,
                                  gufo_layout *out, gufo_error *error)
 {
@@ -172,6 +198,9 @@ gufo_status gufo_document_layout(gufo_document *document, const gufo_layout_opti
     if (!place_data(document, options, &layout) ||
         !(as_source ? place_as_source : place_packed)(document, &layout))
         return refuse(error, GUFO_E_RANGE, "the file would be larger than any file can be");
+    status = check_padding(document, &layout, error);
+    if (status != GUFO_OK)
+        return status;
     if (layout.padding > 0 && gufo_document_find(document, GUFO_PADDING_KEY, NULL))
         return rule_failure(error, RULE_KEY_DUPLICATE,
                             "padding is needed, but there is a key \"" GUFO_PADDING_KEY
@@ -232,7 +261,16 @@ static bool encode_infos(const gufo_document *document, encoder *e)
     return true;
 }
 
-static gufo_status encode_all(const gufo_document *document, encoder *e, gufo_error *error)
+/* Bytes of the header: up to the data, unless that is too far away. */
+static uint64_t header_size(const gufo_layout *layout)
+{
+    uint64_t zeros = layout->data_offset - layout->metadata_size;
+
+    return zeros > GUFO_MAX_ALIGNMENT ? layout->metadata_size : layout->data_offset;
+}
+
+static gufo_status encode_all(const gufo_document *document, uint64_t size, encoder *e,
+                              gufo_error *error)
 {
     uint64_t entries = document->entries.count + (document->layout.padding > 0);
     gufo_status status = GUFO_OK;
@@ -241,7 +279,7 @@ static gufo_status encode_all(const gufo_document *document, encoder *e, gufo_er
         return fail_memory(error);
     status = encode_entries(document, e, error);
     if (status == GUFO_OK && (!encode_padding(document, e) || !encode_infos(document, e) ||
-                              !encode_fill(e, 0, document->layout.data_offset - e->out.len)))
+                              !encode_fill(e, 0, size - e->out.len)))
         status = fail_memory(error);
     return status;
 }
@@ -251,18 +289,19 @@ gufo_status gufo_document_header(gufo_document *document, const void **bytes, si
 {
     encoder e = {.out.allocator = &document->allocator,
                  .big = document->encoding.byte_order == GUFO_BIG_ENDIAN};
+    uint64_t room = header_size(&document->layout);
     gufo_status status = GUFO_OK;
 
     if (!document->laid_out)
         return refuse(error, GUFO_E_ARGUMENT, "a document has no header before it is laid out");
     if (document->header == NULL) {
         /* All of it at once: growing would take up to three times the room. */
-        if (document->layout.data_offset <= SIZE_MAX / 4)
-            e.out.data = mem_alloc(e.out.allocator, (size_t)document->layout.data_offset);
+        if (room <= SIZE_MAX / 4)
+            e.out.data = mem_alloc(e.out.allocator, (size_t)room);
         if (e.out.data == NULL)
             return fail_memory(error);
-        e.out.capacity = (size_t)document->layout.data_offset;
-        status = encode_all(document, &e, error);
+        e.out.capacity = (size_t)room;
+        status = encode_all(document, room, &e, error);
         document->header = e.out.data;
     }
     if (status != GUFO_OK) {
@@ -271,6 +310,6 @@ gufo_status gufo_document_header(gufo_document *document, const void **bytes, si
         return status;
     }
     *bytes = document->header;
-    *size = (size_t)document->layout.data_offset;
+    *size = (size_t)room;
     return GUFO_OK;
 }

@@ -3,14 +3,11 @@
 
 #include "format/file/file.h"
 
-bool alignment_acceptable(uint64_t alignment, bool as_ggml)
+bool alignment_acceptable(uint64_t alignment)
 {
-    bool power_of_two = alignment != 0 && (alignment & (alignment - 1)) == 0;
+    bool power_of_two = (alignment & (alignment - 1)) == 0;
 
-    if (power_of_two && as_ggml)
-        return true;
-    return alignment >= 1 && alignment <= GUFO_MAX_ALIGNMENT &&
-           (power_of_two || alignment % 8 == 0);
+    return alignment != 0 && (power_of_two || alignment % 8 == 0);
 }
 
 static bool occurs_twice(const gguf_file *file, gufo_str key)
@@ -38,11 +35,11 @@ bool file_find_alignment(gguf_file *file)
         return file_fault(file, RULE_ALIGNMENT_TYPE, entry.offset, subject,
                           "general.alignment has type %s, not uint32",
                           gufo_value_type_name(entry.value.type));
-    if (!alignment_acceptable(entry.value.as.u, file->as_ggml))
+    if (!alignment_acceptable(entry.value.as.u))
         return file_fault(file, RULE_ALIGNMENT_VALUE, entry.value_offset, subject,
                           "general.alignment is %" PRIu64
-                          "; it must be a power of two or a multiple of 8, from 1 to %u",
-                          entry.value.as.u, GUFO_MAX_ALIGNMENT);
+                          "; it must be a power of two or a multiple of 8",
+                          entry.value.as.u);
     file->alignment = (uint32_t)entry.value.as.u;
     file->alignment_known = true;
     return true;

@@ -136,9 +136,9 @@ bool tensor_complete(const gguf_file *file, const tensor_record *tensor);
 /* The key or name of a record, as a view into the file. */
 gufo_str file_name(const gguf_file *file, const file_record *record);
 
-/* Whether open accepts an alignment: a power of two or a multiple of 8, up to GUFO_MAX_ALIGNMENT;
- * ggml takes any power of two that a uint32 can hold. */
-bool alignment_acceptable(uint64_t alignment, bool as_ggml);
+/* Whether open accepts an alignment: a multiple of 8, or a power of two as writers of today's files
+ * understand it. */
+bool alignment_acceptable(uint64_t alignment);
 
 /* Elements and bytes from type and dims.  False if they, or any stride, do not fit into 63 bits;
  * dims of zero cannot hide that.  *size is 0 where the layout of the type is not known. */

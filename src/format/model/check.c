@@ -335,8 +335,10 @@ static void check_padding(checker *c, uint64_t from, uint64_t to, gufo_str subje
     if (to > c->file->source.size)
         to = c->file->source.size;
     while (from < to && c->status == GUFO_OK) {
-        size_t step = to - from < sizeof bytes ? (size_t)(to - from) : sizeof bytes;
+        uint64_t hole = source_hole(&c->file->source, from, to - from);
+        size_t step = (size_t)smaller(to - from - hole, sizeof bytes);
 
+        from += hole;
         c->status = file_read(c->file, from, bytes, step, c->error);
         for (size_t i = 0; c->status == GUFO_OK && i < step; i++)
             if (bytes[i] != 0) {

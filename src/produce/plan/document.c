@@ -209,6 +209,7 @@ gufo_status job_add_document_target(gufo_job *job, gufo_document *document, uint
     if (status != GUFO_OK)
         return status;
     target.size = layout.file_size;
+    job->unreserved = job->unreserved || layout.alignment > GUFO_MAX_ALIGNMENT;
     for (uint64_t i = 0; gufo_document_tensor_at(document, i, &tensor); i++)
         target.data_size += tensor.size;
     return job_add_target(job, &target, number, error);

@@ -58,8 +58,8 @@ gufo_status parts_check(targets *t, gufo_error *error)
 
 static gufo_status reserve_again(targets *t, uint32_t index, gufo_error *error)
 {
-    gufo_status status =
-        output_open_part(&t->files[index], true, t->job->targets[index].size, error);
+    gufo_status status = output_open_part(&t->files[index], true, t->job->targets[index].size,
+                                          !t->job->unreserved, error);
 
     targets_rest(t, index);
     return status;
@@ -70,7 +70,7 @@ static gufo_status reserve_again(targets *t, uint32_t index, gufo_error *error)
 static gufo_status reserve_emptied(targets *t, uint32_t index, gufo_error *error)
 {
     output *file = &t->files[index];
-    gufo_status status = output_open_part(file, true, 0, error);
+    gufo_status status = output_open_part(file, true, 0, false, error);
 
     targets_rest(t, index);
     mem_free(file->allocator, file->temporary);

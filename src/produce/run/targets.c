@@ -193,8 +193,9 @@ static gufo_status reserve(targets *t, uint32_t index, gufo_error *error)
 {
     output *file = &t->files[index];
     uint64_t size = t->job->targets[index].size;
-    gufo_status status = t->resumable ? output_open_part(file, false, size, error)
-                                      : output_create(file, size, !t->job->shares_blocks, error);
+    bool reserved = !t->job->unreserved;
+    gufo_status status = t->resumable ? output_open_part(file, false, size, reserved, error)
+                                      : output_create(file, size, reserved, error);
 
     if (!t->resumable) {
         file->listed = &t->job->temporaries[index];
