@@ -164,9 +164,10 @@ GUFO_API void gufo_document_remove_prefix(gufo_document *document, gufo_str pref
 GUFO_API gufo_status gufo_document_rename(gufo_document *document, gufo_str from, gufo_str to,
                                           gufo_error *error);
 
-/* Applies the fix of a finding to the entries (format.h).  GUFO_FIX_NONE and GUFO_FIX_REWRITE
- * change nothing: a packed layout does the latter.  GUFO_E_NOT_FOUND, GUFO_E_EXISTS and the errors
- * of gufo_document_set. */
+/* Applies the fix of a finding to entries and tensors (format.h).  GUFO_FIX_NONE and
+ * GUFO_FIX_REWRITE change nothing: a packed layout does the latter.  GUFO_E_ARGUMENT for
+ * GUFO_FIX_SUPPLY, whose value only the caller can know; GUFO_E_NOT_FOUND, GUFO_E_EXISTS and the
+ * errors of gufo_document_set and gufo_document_rename_tensor. */
 GUFO_API gufo_status gufo_document_fix(gufo_document *document, const gufo_fix *fix,
                                        gufo_error *error);
 

@@ -33,8 +33,7 @@ without() {
     lines_of pretokenizers "$(count pretokenizers)"
     lines_of types "$(grep -c '^GUFO_ELEMENT_TYPE(' "$GUFO_SOURCE/include/gufo/element_types.def")"
     lines_of filetypes "$(grep -c '^GUFO_FILE_TYPE(' "$GUFO_SOURCE/include/gufo/file_types.def")"
-    lines_of rules $(($(grep -c '^RULE(' "$GUFO_SOURCE/src/format/rules/rules.def") + \
-        $(grep -c '^RULE(' "$GUFO_SOURCE/src/format/rules/rules_of_meaning.def")))
+    lines_of rules "$(grep -c '^RULE(' "$GUFO_SOURCE/src/format/rules/rules.def")"
 }
 
 @test "list: the names are those of the registry" {

@@ -50,3 +50,14 @@ teardown() {
     after=$(cd "$reading" && stat -c '%n %s %Y %Z %a' . ./* && sha256sum ./*)
     [ "$before" = "$after" ]
 }
+
+@test "read only: the command of a fix writes somewhere else" {
+    make_scene
+    chmod 755 "$reading"
+    rm -f "$reading/m.gguf"
+    make_gguf "$reading/m.gguf" kv general.architecture string llama kv general.license string "Apache 2"
+    chmod 444 "$reading/m.gguf"
+    chmod 555 "$reading"
+    run -0 as_reader "$GUFO" validate "$reading/m.gguf"
+    has "    fix: gufo edit $reading/m.gguf --set-string=general.license=Apache-2.0 -o OUT"
+}

@@ -27,22 +27,100 @@ make_mendable() {
     run -1 gufo validate --level=model m.gguf
     same "$model"
     run -2 --separate-stderr gufo validate --level deep m.gguf
-    [[ "$stderr" == "gufo: --level is structure, standard or model, not 'deep'"* ]]
+    [[ "$stderr" == "gufo: --level is structure, standard, model or spec, not 'deep'"* ]]
 }
 
 @test "validate: hints name the file" {
     make_mendable 'my model.gguf'
     run -0 gufo validate --level structure 'my model.gguf'
-    has "    hint: 'gufo validate --fix \"my model.gguf\" -o OUT' fixes it"
+    has "    fix: gufo edit 'my model.gguf' --set=general.quantization_version=uint32:2"
     run -1 gufo validate --json 'my model.gguf'
-    has "\"hint\":\"'gufo validate --fix \\\"my model.gguf\\\" -o OUT' fixes it\""
-    # Of standard input there is no name.
+    has '"fix":{"action":"set","key":"general.quantization_version","value":2,"certain":true,'
+    has "\"command\":\"gufo edit 'my model.gguf' --set=general.quantization_version=uint32:2\"}"
+    # Standard input has no name.
     run -0 gufo validate --level structure - <'my model.gguf'
-    has "    hint: 'gufo validate --fix FILE -o OUT' fixes it"
+    lacks "fix:"
     # The command may be copied: nothing in a name is run.
     make_mendable '$(rm m.gguf)`"\.gguf'
     run -0 gufo validate --level structure '$(rm m.gguf)`"\.gguf'
-    has "    hint: 'gufo validate --fix \"\\\$(rm m.gguf)\\\`\\\"\\\\.gguf\" -o OUT' fixes it"
+    has "    fix: gufo edit '\$(rm m.gguf)\`\"\\.gguf' --set=general.quantization_version=uint32:2"
+}
+
+# A file whose faults have a fix of each kind; the arguments come first.
+make_fixable() {
+    make_gguf "$@" kv general.architecture string lama kv general.license string 'Apache 2' \
+        kv general.url string "it's.example/a b" kv general.name string '' \
+        kv general.autor string Name \
+        kv tokenizer.ggml.model string llama arr tokenizer.ggml.tokens string 3 a b c \
+        arr tokenizer.ggml.scores float32 5 0 0 0 1 2 arr tokenizer.ggml.token_type int32 3 1 1 1 \
+        kv tokenizer.chat_template string '{{ x.__class__ }}' \
+        tensor blk.00.attn_q.weight 2 32x3 54 tail 00
+}
+
+fixes_of() {
+    gufo validate "$@" | sed -n 's/^    fix: //p'
+}
+
+# Each command that is given for FILE in the present folder does what it says: its finding is gone.
+every_fix_works() {
+    local command before after folder=$PWD
+    echo hello >"$BATS_TEST_TMPDIR/path"
+    fixes_of "$1" >"$BATS_TEST_TMPDIR/fixes"
+    [ -s "$BATS_TEST_TMPDIR/fixes" ]
+    while read -r command; do
+        rm -rf ../copy
+        cp -a "$folder" ../copy
+        cd ../copy
+        before=$(gufo validate "$1" | grep -c -xF "    fix: $command")
+        command=${command// OUT/ ../out.gguf}
+        command=${command/=TEXT/=x} command=${command/=PATH/=$BATS_TEST_TMPDIR/path}
+        rm -f ../out.gguf
+        echo "# $command"
+        eval "${command/:VALUE/:7}" || [[ $command == "gufo validate"* && $? -eq 1 ]]
+        after=$1
+        [ ! -e ../out.gguf ] || after=../out.gguf
+        [ "$before" -ge 1 ]
+        ! gufo validate "$after" | grep -qxF "    fix: $command" || false
+        cd "$folder"
+    done <"$BATS_TEST_TMPDIR/fixes"
+}
+
+@test "validate: the command of a fix works on that very file" {
+    mkdir here && cd here
+    make_fixable m.gguf
+    every_fix_works m.gguf
+    [ "$(fixes_of m.gguf | sed 's/.*--\([a-z-]*\).*/\1/' | sort -u | tr '\n' ' ')" = \
+        "fix remove rename rename-tensor set set-file set-string " ] ||
+        { fixes_of m.gguf && false; }
+    for kind in 'version 1' 'version 2' big; do
+        rm m.gguf
+        # shellcheck disable=SC2086
+        make_fixable "it's a [model] \$HOME.gguf" $kind
+        every_fix_works "it's a [model] \$HOME.gguf"
+        mv it* m.gguf
+    done
+    mv m.gguf ./-m.gguf
+    run fixes_of -- -m.gguf
+    has "gufo edit ./-m.gguf --"
+    # One shard of a set, and one whose siblings are missing.
+    rm ./-m.gguf
+    make_fixable m-00001-of-00002.gguf kv split.no uint16 0 kv split.count uint16 2 \
+        kv split.tensors.count int32 2 kv general.alignment uint32 131072 align 131072
+    make_gguf m-00002-of-00002.gguf align 131072 kv split.no uint16 1 kv split.count uint16 2 \
+        kv split.tensors.count int32 2 kv general.alignment uint32 131072 tensor a 0 8 32
+    every_fix_works m-00001-of-00002.gguf
+    rm m-00002-of-00002.gguf
+    every_fix_works m-00001-of-00002.gguf
+}
+
+@test "validate: no command for a file that other commands refuse" {
+    make_fixable m.gguf kv general.license string MIT
+    run -1 gufo validate m.gguf
+    has 'G205 key-duplicate'
+    has 'G506 trailing-bytes'
+    lacks 'fix:'
+    run -1 gufo validate --json m.gguf
+    has '"fix":{"action":"rewrite","certain":true}'
 }
 
 @test "validate --fix: fixes faults with one right answer, and reports it" {

@@ -117,6 +117,54 @@ static void test_changes(void **state)
     }
 }
 
+/* The elements of an array in another type, in every encoding. */
+static void test_retype(void **state)
+{
+    (void)state;
+    for (size_t e = 0; e < ENCODING_COUNT; e++) {
+        fixing m = begin(all_encodings[e]);
+        gufo_value type = {.type = GUFO_VALUE_FLOAT32};
+        gufo_model *file;
+        gufo_array list;
+        uint32_t values[3];
+
+        type.type = GUFO_VALUE_UINT32;
+        apply_fix(&m, fix_of(GUFO_FIX_RETYPE, "list", type));
+        file = finish(&m);
+        check_u64(gufo_get_array(file, "list", GUFO_VALUE_UINT32, &list, NULL), GUFO_OK, "list");
+        check_u64(list.count, 3, "elements");
+        check_u64(gufo_array_read(&list, 0, 3, values, NULL), GUFO_OK, "read");
+        check_u64(values[0], 1, "first");
+        check_u64(values[1], 2, "second");
+        end(&m, file);
+    }
+}
+
+static void test_remove_and_rename(void **state)
+{
+    fixing m = begin(all_encodings[0]);
+    gufo_model *file;
+    gufo_tensor tensor;
+    gufo_str old;
+    gufo_fix fix;
+
+    (void)state;
+    file = gufo_open(m.in.text, NULL, NULL);
+    check(gufo_tensor_at(file, 0, &tensor), "a tensor");
+    fix = fix_of(GUFO_FIX_RENAME_TENSOR, "", text("other"));
+    fix.key = old = tensor.name;
+    apply_fix(&m, fix);
+    refuse(&m, fix, GUFO_E_NOT_FOUND, "no");
+    apply_fix(&m, fix_of(GUFO_FIX_REMOVE, "answer", number(0)));
+    refuse(&m, fix_of(GUFO_FIX_REMOVE, "answer", number(0)), GUFO_E_NOT_FOUND, "answer");
+    gufo_model *fixed = finish(&m);
+
+    check(gufo_tensor_find(fixed, "other", NULL), "the new name");
+    check(!gufo_metadata_find(fixed, "answer", NULL), "the key is gone");
+    gufo_close(file);
+    end(&m, fixed);
+}
+
 /* Shortening to nothing and to all. */
 static void test_bounds(void **state)
 {
@@ -144,6 +192,10 @@ static void test_refused(void **state)
     refuse(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(4)), GUFO_E_ARGUMENT, "no elements");
     refuse(&m, fix_of(GUFO_FIX_SHORTEN, "answer", number(0)), GUFO_E_ARGUMENT, "no elements");
     refuse(&m, fix_of(GUFO_FIX_SHORTEN, "nothing", number(0)), GUFO_E_NOT_FOUND, "nothing");
+    refuse(&m, fix_of(GUFO_FIX_RETYPE, "answer", number(0)), GUFO_E_ARGUMENT, "not an array");
+    refuse(&m, fix_of(GUFO_FIX_RETYPE, "list", text("")), GUFO_E_ARGUMENT, "numbers only");
+    refuse(&m, fix_of(GUFO_FIX_RETYPE, "nothing", number(0)), GUFO_E_NOT_FOUND, "nothing");
+    refuse(&m, fix_of(GUFO_FIX_SUPPLY, "answer", number(0)), GUFO_E_ARGUMENT, "not known");
     refuse(&m, fix_of(GUFO_FIX_RENAME, "nothing", text("something")), GUFO_E_NOT_FOUND, "nothing");
     refuse(&m, fix_of(GUFO_FIX_RENAME, "answer", text("list")), GUFO_E_EXISTS, "list");
     end(&m, NULL);
@@ -208,10 +260,9 @@ static void test_lay_out_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changes),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_lay_out_again),
+        cmocka_unit_test(test_changes),           cmocka_unit_test(test_retype),
+        cmocka_unit_test(test_remove_and_rename), cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_refused),           cmocka_unit_test(test_lay_out_again),
     };
 
     disk_simulate(true);

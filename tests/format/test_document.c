@@ -573,7 +573,7 @@ static void test_fixes(void **state)
     check_ok(gufo_document_fix(d, &fix, &error), &error, "none");
     fix.kind = GUFO_FIX_REWRITE;
     check_ok(gufo_document_fix(d, &fix, &error), &error, "rewrite");
-    fix = (gufo_fix){GUFO_FIX_SHORTEN, gufo_str_of("list"), four};
+    fix = (gufo_fix){.kind = GUFO_FIX_SHORTEN, .key = gufo_str_of("list"), .value = four};
     check_status(gufo_document_fix(d, &fix, &error), GUFO_E_ARGUMENT, &error, "four");
     fix.value = two;
     check_ok(gufo_document_fix(d, &fix, &error), &error, "two");
@@ -582,13 +582,13 @@ static void test_fixes(void **state)
     check_u64(entry.value.as.array.size, 2 * (8 + 3), "two");
     fix.key = gufo_str_of("nothing");
     check_status(gufo_document_fix(d, &fix, &error), GUFO_E_NOT_FOUND, &error, "nothing");
-    fix = (gufo_fix){GUFO_FIX_RENAME, gufo_str_of("list"), name};
+    fix = (gufo_fix){.kind = GUFO_FIX_RENAME, .key = gufo_str_of("list"), .value = name};
     check_ok(gufo_document_fix(d, &fix, &error), &error, "rename");
     check(gufo_document_find(d, "new", NULL), "rename");
-    fix = (gufo_fix){GUFO_FIX_SET, gufo_str_of("new"), two};
+    fix = (gufo_fix){.kind = GUFO_FIX_SET, .key = gufo_str_of("new"), .value = two};
     check_ok(gufo_document_fix(d, &fix, &error), &error, "set");
     check_u32(d, "new", 2);
-    fix = (gufo_fix){GUFO_FIX_SHORTEN, gufo_str_of("new"), two};
+    fix = (gufo_fix){.kind = GUFO_FIX_SHORTEN, .key = gufo_str_of("new"), .value = two};
     check_status(gufo_document_fix(d, &fix, &error), GUFO_E_ARGUMENT, &error, "no array");
     gufo_document_free(d);
 }

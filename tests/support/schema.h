@@ -18,7 +18,8 @@ typedef struct schema_row {
     schema_file bad, good; /* nothing is found in `good` */
     const char *subject;   /* of the finding; NULL: any */
     const char *at;        /* the text at the place of the finding; NULL: any */
-    gufo_fix_kind fix;     /* and what it offers */
+    gufo_fix_kind fix;     /* and what it offers; NONE: nothing that is certain */
+    bool proposed;         /* the fix is not certain */
     const char *fix_value; /* as text; NULL: any */
     gufo_level level;      /* that is asked for; 0: model */
 } schema_row;

@@ -18,12 +18,13 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-static const char *const levels[] = {"structure", "standard", "model", NULL};
+static const char *const levels[] = {"structure", "standard", "model", "spec", NULL};
 
 static const command_option validate_table[] = {
-    {"level", "structure|standard|model",
+    {"level", "structure|standard|model|spec",
      "How much to check: whether the file can be read; whether keys and values follow the "
-     "standard; whether the model is complete and agrees with itself (the default)",
+     "standard; whether the model is complete and agrees with itself (the default); whether all "
+     "of it is as the specification requires, even where readers do without",
      OPTION_CHOICE(validate_options, level, levels, GUFO_LEVEL_STRUCTURE)},
     {"strict", NULL, "Treat warnings as errors", OPTION_FLAG(validate_options, strict)},
     {"data", NULL,

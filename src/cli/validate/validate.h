@@ -3,6 +3,7 @@
  *     validate.c          the command line
  *     validate_check.c    which checks a FILE argument gets
  *     validate_report.c   findings and verdict, as text and as JSON
+ *     validate_hint.c     what can be done, in words and as a command
  *     validate_fix.c      --fix: the list of fixes, and their work */
 #ifndef CLI_VALIDATE_VALIDATE_H
 #define CLI_VALIDATE_VALIDATE_H
@@ -37,6 +38,7 @@ typedef struct report {
     uint64_t shard_count;   /* of the set that it belongs to, where it is checked alone; else 0 */
     const char *missing;    /* the first of the other shards that is missing; NULL: none is */
     const gufo_model *set;  /* which findings are about; NULL: the shard alone */
+    bool usable;            /* other commands open what is being checked */
     json_writer j;
     bool begun;                      /* the JSON object */
     bool color, silent;              /* `silent`: findings are counted only */
@@ -56,6 +58,17 @@ void report_verdict(const report *r);
  * NULL for nothing. */
 void report_end_object(report *r, uint32_t shards, bool complete, const report *output);
 
+/* ---- validate_hint.c ------------------------------------------------------------------------ */
+
+typedef struct hint {
+    bool has_words, has_command;
+    char *words, *command;
+} hint;
+
+/* What a user can do about a finding; to be freed with hint_free. */
+hint hint_of(const report *r, const gufo_finding *finding);
+void hint_free(const hint *h);
+
 /* ---- validate_check.c ----------------------------------------------------------------------- */
 
 /* Checks the FILE of a report, of which findings go into it.  `shards` as input_set_size gives it.
@@ -64,11 +77,15 @@ int check_input(report *r, uint32_t shards);
 
 /* ---- validate_fix.c ------------------------------------------------------------------------- */
 
+enum { FIX_KINDS = GUFO_FIX_RENAME_TENSOR + 1 };
+
+/* Adds a fix, if it is certain. */
 void fix_list_add(fix_list *list, const gufo_fix *fix);
 /* Strikes out renames of several keys to one name: which of them is right is not known. */
 void fix_list_settle(fix_list *list);
 void fix_list_free(fix_list *list);
-void fix_write(json_writer *j, const gufo_fix *fix);
+/* Writes it as a member `name` of an object, or with NULL as an element; `command` may be NULL. */
+void fix_write(json_writer *j, const char *name, const gufo_fix *fix, const char *command);
 /* Writes the fixed file.  `output` becomes its report. */
 int fix_file(const report *r, report *output);
 

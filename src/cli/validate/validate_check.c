@@ -120,6 +120,7 @@ static int check_file(report *r, const char *path, size_t shard)
         file = gufo_open_fd(STDIN_FILENO, &lenient, &error);
     else
         file = gufo_open(path, &lenient, &error);
+    r->usable = file != NULL && gufo_model_damage(file) == NULL;
     if (file != NULL)
         code = check_opened(r, file);
     else if (error.rule == NULL)
@@ -149,16 +150,13 @@ static int check_each_shard(report *r, uint32_t shards)
 /* A failure of the set as a finding about the shard at `path`. */
 static void set_finding(report *r, const char *path, const gufo_error *error)
 {
-    const gufo_rule *rule = gufo_rule_by_id("shard-set");
-    char message[sizeof error->message + 128];
-    gufo_finding finding = {.rule = rule,
+    gufo_finding finding = {.rule = gufo_rule_by_id("shard-set"),
                             .offset = error->offset,
                             .subject = gufo_str_of("shards"),
-                            .message = message};
+                            .message = error->message};
     size_t prefix_len;
     uint32_t number, count;
 
-    snprintf(message, sizeof message, "%s (%s)", error->message, rule->clause);
     r->shard_path = path;
     r->shard = gufo_shard_path_parse(path, &prefix_len, &number, &count) ? number : 0;
     report_finding(r, &finding);
@@ -170,6 +168,7 @@ static int check_opened_set(report *r, const gufo_model *set)
     int code;
 
     r->set = set;
+    r->usable = gufo_model_damage(set) == NULL;
     gufo_model_check_set(set, report_finding, r);
     for (size_t i = 0; i < gufo_model_shard_count(set); i++)
         whole = whole && is_whole(gufo_model_shard(set, i));

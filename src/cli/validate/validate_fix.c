@@ -42,7 +42,7 @@ void fix_list_add(fix_list *list, const gufo_fix *fix)
     gufo_fix *copy;
     bool good;
 
-    if (fix->kind == GUFO_FIX_NONE)
+    if (fix->kind == GUFO_FIX_NONE || !fix->certain)
         return;
     for (size_t i = 0; i < list->count; i++)
         if (same_work(&list->fixes[i], fix))
@@ -97,39 +97,65 @@ void fix_list_free(fix_list *list)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
+/* What of a fix counts besides its kind. */
+typedef enum fix_part {
+    PART_NONE,
+    PART_KEY,
+    PART_VALUE, /* and the key */
+    PART_TYPE,  /* likewise; of the value */
+} fix_part;
+
 static const struct {
     const char *action; /* in JSON */
+    fix_part part;
     const char *before, *between;
-} wordings[] = {
-    [GUFO_FIX_REWRITE] = {"rewrite", "laid out again, with zeros as padding", NULL},
-    [GUFO_FIX_SET] = {"set", "set ", " to "},
-    [GUFO_FIX_RENAME] = {"rename", "renamed ", " to "},
-    [GUFO_FIX_SHORTEN] = {"shorten", "shortened ", " to the number of elements of the others: "},
+} wordings[FIX_KINDS] = {
+    [GUFO_FIX_REWRITE] = {"rewrite", PART_NONE, "laid out again, with zeros as padding", NULL},
+    [GUFO_FIX_SET] = {"set", PART_VALUE, "set ", " to "},
+    [GUFO_FIX_RENAME] = {"rename", PART_VALUE, "renamed ", " to "},
+    [GUFO_FIX_SHORTEN] = {"shorten", PART_VALUE, "shortened ",
+                          " to the number of elements of the others: "},
+    [GUFO_FIX_RETYPE] = {"retype", PART_TYPE, "elements of ", " are now of type "},
+    [GUFO_FIX_REMOVE] = {"remove", PART_KEY, "removed ", ""},
+    [GUFO_FIX_SUPPLY] = {"supply", PART_TYPE, "", ""},
+    [GUFO_FIX_RENAME_TENSOR] = {"rename_tensor", PART_VALUE, "renamed tensor ", " to "},
 };
 
 /* "set general.file_type to 15" */
 static void fix_print(const gufo_fix *fix)
 {
+    fix_part part = wordings[fix->kind].part;
+
     fputs(wordings[fix->kind].before, stdout);
-    if (wordings[fix->kind].between != NULL) {
+    if (part != PART_NONE) {
         text_put(stdout, fix->key, TEXT_PLAIN);
         fputs(wordings[fix->kind].between, stdout);
-        if (fix->value.type == GUFO_VALUE_STRING)
-            text_put(stdout, fix->value.as.str, TEXT_PLAIN);
-        else
-            value_put_number(stdout, &fix->value);
     }
+    if (part == PART_TYPE)
+        fputs(gufo_value_type_name(fix->value.type), stdout);
+    else if (part == PART_VALUE && fix->value.type == GUFO_VALUE_STRING)
+        text_put(stdout, fix->value.as.str, TEXT_PLAIN);
+    else if (part == PART_VALUE)
+        value_put_number(stdout, &fix->value);
     putc('\n', stdout);
 }
 
-void fix_write(json_writer *j, const gufo_fix *fix)
+void fix_write(json_writer *j, const char *name, const gufo_fix *fix, const char *command)
 {
-    json_begin_object(j, NULL);
+    fix_part part = wordings[fix->kind].part;
+
+    json_begin_object(j, name);
     json_write_text(j, "action", wordings[fix->kind].action);
-    if (wordings[fix->kind].between != NULL) {
+    if (part != PART_NONE)
         json_write_str(j, "key", fix->key);
+    if (part == PART_TYPE)
+        json_write_text(j, "type", gufo_value_type_name(fix->value.type));
+    else if (part == PART_VALUE)
         (void)value_write_json(j, "value", &fix->value, VALUE_ALL);
-    }
+    if (name != NULL)
+        json_write_bool(j, "certain", fix->certain);
+    if (command != NULL)
+        json_write_text(j, "command", command);
     json_end_object(j);
 }
 

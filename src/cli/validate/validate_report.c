@@ -26,70 +26,39 @@ static void put_path(const char *path)
     fputs(": ", stdout);
 }
 
-/* ---- hints ---------------------------------------------------------------------------------- */
-
-/* Writes the path as a shell reads it as one word, in double quotes unless it is plain. */
-static void put_word(FILE *out, const char *path)
-{
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                "_./+@%:,-";
-    bool quoted = path[strspn(path, plain)] != '\0' || path[0] == '-' || path[0] == '\0';
-
-    fputs(quoted ? "\"" : "", out);
-    for (; *path != '\0'; path++) {
-        if (quoted && strchr("\"\\$`", *path) != NULL)
-            putc('\\', out);
-        putc(*path, out);
-    }
-    fputs(quoted ? "\"" : "", out);
-}
-
-/* The hint with the path of the file in the place of the word FILE: to be freed; NULL if there is
- * none, or without memory.  Only a command of gufo has the word there, others may quote it from the
- * file. */
-static char *make_hint(const gufo_finding *finding, const char *path)
-{
-    bool fixes = finding->hint == NULL && finding->fix.kind != GUFO_FIX_NONE;
-    const char *hint = fixes ? "'gufo validate --fix FILE -o OUT' fixes it" : finding->hint;
-    const char *command = hint != NULL && !path_is_standard(path) ? strstr(hint, "'gufo ") : NULL;
-    const char *word = command != NULL ? strstr(command, "FILE") : NULL;
-    char *text = NULL;
-    size_t len;
-    FILE *out = hint != NULL ? open_memstream(&text, &len) : NULL;
-
-    if (out == NULL)
-        return NULL;
-    if (word != NULL) {
-        fwrite(hint, 1, (size_t)(word - hint), out);
-        put_word(out, path);
-        hint = word + strlen("FILE");
-    }
-    fputs(hint, out);
-    if (fclose(out) == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
 /* ---- findings ------------------------------------------------------------------------------- */
+
+/* At the level of the specification, what that requires is an error. */
+static gufo_severity severity_of(const report *r, const gufo_rule *rule)
+{
+    return r->options->level == GUFO_LEVEL_SPEC ? rule->spec_severity : rule->severity;
+}
+
+static void print_hint(const char *name, const char *text)
+{
+    printf("\n    %s: ", name);
+    text_put(stdout, gufo_str_of(text), TEXT_PLAIN);
+}
 
 static void print_finding(const report *r, const gufo_finding *finding)
 {
-    char *hint = make_hint(finding, r->shard_path);
+    gufo_severity severity = severity_of(r, finding->rule);
+    hint h = hint_of(r, finding);
 
     put_path(r->shard_path);
     if (finding->offset != GUFO_NO_OFFSET)
         printf("byte %" PRIu64 ": ", finding->offset);
-    put_colored(r, severity_colors[finding->rule->severity],
-                gufo_severity_name(finding->rule->severity));
+    put_colored(r, severity_colors[severity], gufo_severity_name(severity));
     printf(" %s %s: ", finding->rule->id, finding->rule->name);
     text_put(stdout, gufo_str_of(finding->message), TEXT_PLAIN);
-    if (hint != NULL) {
-        fputs("\n    hint: ", stdout);
-        text_put(stdout, gufo_str_of(hint), TEXT_PLAIN);
-    }
+    if (r->options->base.shared->verbose > 0)
+        printf(" (%s)", finding->rule->clause);
+    if (h.has_words)
+        print_hint("hint", h.words);
+    if (h.has_command)
+        print_hint("fix", h.command);
     putc('\n', stdout);
-    free(hint);
+    hint_free(&h);
 }
 
 /* The object begins with its first finding, or at the end: a file that cannot be read gives none.
@@ -106,42 +75,47 @@ static void begin_object(report *r)
 
 static void write_finding(report *r, const gufo_finding *finding)
 {
-    char *hint = make_hint(finding, r->shard_path);
+    hint h = hint_of(r, finding);
     json_writer *j = &r->j;
 
     begin_object(r);
     json_begin_object(j, NULL);
     json_write_text(j, "rule", finding->rule->id);
     json_write_text(j, "name", finding->rule->name);
-    json_write_text(j, "severity", gufo_severity_name(finding->rule->severity));
+    json_write_text(j, "severity", gufo_severity_name(severity_of(r, finding->rule)));
     json_write_offset(j, finding->offset);
     json_write_str(j, "subject", finding->subject);
     json_write_text(j, "message", finding->message);
-    if (hint != NULL)
-        json_write_text(j, "hint", hint);
+    json_write_text(j, "clause", finding->rule->clause);
+    if (h.has_words)
+        json_write_text(j, "hint", h.words);
+    if (finding->fix.kind != GUFO_FIX_NONE)
+        fix_write(j, "fix", &finding->fix, h.has_command ? h.command : NULL);
     if (r->shard != 0)
         json_write_u64(j, "shard", r->shard);
     json_end_object(j);
-    free(hint);
+    hint_free(&h);
 }
 
 void report_finding(void *context, const gufo_finding *finding)
 {
     report *r = context;
     const shared_options *shared = r->options->base.shared;
+    gufo_severity severity;
 
     if (r->set != NULL) {
         r->shard_path = gufo_model_name(gufo_model_shard(r->set, finding->shard));
         r->shard = finding->shard + 1;
     }
-    r->counts[finding->rule->severity]++;
+    severity = severity_of(r, finding->rule);
+    r->counts[severity]++;
     if (r->fixes != NULL)
         fix_list_add(r->fixes, &finding->fix);
     if (r->silent || stdout_broken())
         return;
     if (shared->json)
         write_finding(r, finding);
-    else if (!shared->quiet && (finding->rule->severity > GUFO_INFO || shared->verbose > 0))
+    else if (!shared->quiet && (severity > GUFO_INFO || shared->verbose > 0))
         print_finding(r, finding);
 }
 
@@ -207,7 +181,7 @@ static void write_fixes(json_writer *j, const fix_list *fixes, const report *out
 {
     json_begin_array(j, "fixes");
     for (size_t i = 0; i < fixes->count; i++)
-        fix_write(j, &fixes->fixes[i]);
+        fix_write(j, NULL, &fixes->fixes[i], NULL);
     json_end_array(j);
     json_begin_object(j, "output");
     json_write_text(j, "path", output->path);

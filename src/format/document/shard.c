@@ -1,11 +1,9 @@
-/* Entries that are set by rule: those of a shard, and those that a finding corrects. */
+/* Entries that tie the shards of a set together. */
 #include "format/document/document.h"
 
 #include <inttypes.h>
 
 #include "base/error.h"
-
-/* ---- shards --------------------------------------------------------------------------------- */
 
 static const char *const shard_keys[] = {GUFO_SPLIT_NO_KEY, GUFO_SPLIT_COUNT_KEY,
                                          GUFO_SPLIT_TENSORS_KEY, GUFO_SPLIT_ID_KEY};
@@ -62,60 +60,4 @@ bool document_is_model_key(void *unused, gufo_str key)
         if (gufo_str_equal(key, gufo_str_of(shard_keys[i])))
             return false;
     return true;
-}
-
-/* ---- findings ------------------------------------------------------------------------------- */
-
-/* How many bytes the first `count` elements of an array have. */
-static gufo_status measure_first(const gufo_array *array, uint64_t count, uint64_t *size,
-                                 gufo_error *error)
-{
-    gufo_array_iter iter = gufo_array_start(array);
-    gufo_value element;
-
-    while (iter.index < count && gufo_array_next(&iter, &element))
-        ;
-    *size = iter.position;
-    if (iter.changed)
-        return refuse(error, GUFO_E_CHANGED, "the file was changed while it was open");
-    return GUFO_OK;
-}
-
-/* The array keeps its first elements. */
-static gufo_status shorten(gufo_document *document, gufo_str key, uint64_t count, gufo_error *error)
-{
-    gufo_document_entry entry;
-    gufo_status status;
-
-    if (!gufo_document_find_str(document, key, &entry))
-        return refuse(error, GUFO_E_NOT_FOUND, "no such key: %s", QUOTED(key));
-    if (entry.value.type != GUFO_VALUE_ARRAY || count > entry.value.as.array.count)
-        return refuse(error, GUFO_E_ARGUMENT, "there are no elements to remove");
-    status = measure_first(&entry.value.as.array, count, &entry.value.as.array.size, error);
-    entry.value.as.array.count = count;
-    return status == GUFO_OK ? gufo_document_set(document, key, &entry.value, error) : status;
-}
-
-gufo_status gufo_document_fix(gufo_document *document, const gufo_fix *fix, gufo_error *error)
-{
-    gufo_status status;
-    uint64_t count;
-    gufo_str to;
-
-    if (fix == NULL)
-        return refuse(error, GUFO_E_ARGUMENT, "the fix is missing");
-    switch (fix->kind) {
-    case GUFO_FIX_SET:
-        return gufo_document_set(document, fix->key, &fix->value, error);
-    case GUFO_FIX_RENAME:
-        status = gufo_value_str(&fix->value, &to, error);
-        return status == GUFO_OK ? gufo_document_rename(document, fix->key, to, error) : status;
-    case GUFO_FIX_SHORTEN:
-        status = gufo_value_u64(&fix->value, &count, error);
-        return status == GUFO_OK ? shorten(document, fix->key, count, error) : status;
-    case GUFO_FIX_NONE:
-    case GUFO_FIX_REWRITE:
-        break;
-    }
-    return GUFO_OK;
 }

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "format/file/file.h"
 
-/* What has one right answer. */
+/* The fixes are certain: each has one right answer. */
 static gufo_fix fix_of(rule_number rule)
 {
     static const rule_number rewritten[] = {RULE_PADDING_NONZERO, RULE_DATA_GAP, RULE_DATA_ORDER,
@@ -13,27 +13,25 @@ static gufo_fix fix_of(rule_number rule)
 
     if (rule == RULE_QUANTIZATION_VERSION_MISSING)
         return (gufo_fix){.kind = GUFO_FIX_SET,
+                          .certain = true,
                           .key = gufo_str_of("general.quantization_version"),
                           .value = {.type = GUFO_VALUE_UINT32, .as.u = GUFO_QUANTIZATION_VERSION}};
     for (size_t i = 0; i < sizeof rewritten / sizeof *rewritten; i++)
         if (rewritten[i] == rule)
-            return (gufo_fix){.kind = GUFO_FIX_REWRITE};
+            return (gufo_fix){.kind = GUFO_FIX_REWRITE, .certain = true};
     return (gufo_fix){.kind = GUFO_FIX_NONE};
 }
 
 void finding_report(gufo_finding_fn *found, void *context, size_t shard, rule_number number,
                     uint64_t offset, gufo_str subject, const char *message)
 {
-    const gufo_rule *rule = gufo_rule_at((size_t)number);
-    char text[sizeof((gufo_error *)0)->message + 128];
-    gufo_finding finding = {.rule = rule,
+    gufo_finding finding = {.rule = gufo_rule_at((size_t)number),
                             .offset = offset,
                             .subject = subject,
-                            .message = text,
+                            .message = message,
                             .fix = fix_of(number),
                             .shard = shard};
 
-    (void)snprintf(text, sizeof text, "%s (%s)", message, rule->clause);
     if (found != NULL)
         found(context, &finding);
 }

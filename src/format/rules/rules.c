@@ -1,5 +1,4 @@
-/* The table of all rules: those of the format (format/rules/rules.def), followed by those about
- * what a file means (format/rules/rules_of_meaning.def), which the room schema checks. */
+/* The table of all rules, of every level (format/rules/rules.def). */
 #include "format/rules/rules.h"
 
 #include <stdarg.h>
@@ -7,17 +6,19 @@
 #include <string.h>
 
 static const gufo_rule rules[] = {
-#define RULE(constant, id, name, severity, fatal, status, clause, summary) \
-    {id, name, GUFO_##severity, fatal, GUFO_E_##status, clause, summary},
+#define RULE(constant, id, name, severity, spec, level, opening, clause, summary) \
+    {id,                                                                          \
+     name,                                                                        \
+     GUFO_##severity,                                                             \
+     GUFO_##spec,                                                                 \
+     GUFO_LEVEL_##level,                                                          \
+     GUFO_##opening != GUFO_OK,                                                   \
+     GUFO_##opening != GUFO_OK ? GUFO_##opening : GUFO_E_MALFORMED,               \
+     clause,                                                                      \
+     summary},
 #include "format/rules/rules.def"
 #undef RULE
-#define RULE(constant, id, name, severity, level, clause, summary) \
-    {id, name, GUFO_##severity, false, GUFO_E_MALFORMED, clause, summary},
-#include "format/rules/rules_of_meaning.def"
-#undef RULE
 };
-
-enum { ALL_RULE_COUNT = sizeof rules / sizeof *rules };
 
 static const char *const severity_names[] = {
     [GUFO_INFO] = "info", [GUFO_WARNING] = "warning", [GUFO_ERROR] = "error"};
@@ -30,14 +31,38 @@ const char *gufo_severity_name(gufo_severity severity)
                                                                   : "unknown";
 }
 
+static const char *const level_names[] = {[GUFO_LEVEL_DEFAULT] = "model",
+                                          [GUFO_LEVEL_STRUCTURE] = "structure",
+                                          [GUFO_LEVEL_STANDARD] = "standard",
+                                          [GUFO_LEVEL_MODEL] = "model",
+                                          [GUFO_LEVEL_SPEC] = "spec"};
+
+enum { LEVEL_COUNT = sizeof level_names / sizeof *level_names };
+
+const char *gufo_level_name(gufo_level level)
+{
+    return (size_t)level < LEVEL_COUNT ? level_names[level] : "unknown";
+}
+
+bool gufo_level_by_name(const char *name, gufo_level *level)
+{
+    for (size_t i = GUFO_LEVEL_STRUCTURE; i < LEVEL_COUNT; i++)
+        if (strcmp(level_names[i], name) == 0) {
+            if (level != NULL)
+                *level = (gufo_level)i;
+            return true;
+        }
+    return false;
+}
+
 const gufo_rule *gufo_rule_at(size_t index)
 {
-    return index < ALL_RULE_COUNT ? &rules[index] : NULL;
+    return index < RULE_COUNT ? &rules[index] : NULL;
 }
 
 const gufo_rule *gufo_rule_by_id(const char *id_or_name)
 {
-    for (size_t i = 0; i < ALL_RULE_COUNT; i++)
+    for (size_t i = 0; i < RULE_COUNT; i++)
         if (strcmp(rules[i].id, id_or_name) == 0 || strcmp(rules[i].name, id_or_name) == 0)
             return &rules[i];
     return NULL;

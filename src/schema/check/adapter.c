@@ -19,13 +19,14 @@ static void check_adapter_type(check_context *c)
     gufo_str type;
 
     if (!gufo_metadata_find(c->model, "adapter.type", &entry))
-        schema_report(c, SCHEMA_ADAPTER_TYPE,
-                      with_hint(at_missing("adapter.type"),
-                                "use 'gufo edit FILE --set-string=adapter.type=lora'"),
-                      "key \"adapter.type\" is missing; the file says that it is an adapter");
+        schema_report(
+            c, RULE_ADAPTER_TYPE,
+            with_fix(at_missing("adapter.type"),
+                     fix_text(GUFO_FIX_SET, gufo_str_of("adapter.type"), gufo_str_of("lora"))),
+            "key \"adapter.type\" is missing; the file says that it is an adapter");
     else if (gufo_value_str(&entry.value, &type, NULL) == GUFO_OK &&
              !gufo_str_equal(type, gufo_str_of("lora")))
-        schema_report(c, SCHEMA_ADAPTER_TYPE, at_entry(&entry),
+        schema_report(c, RULE_ADAPTER_TYPE, at_entry(&entry),
                       "adapter.type is %s; readers know \"lora\"", QUOTED(type));
 }
 
@@ -35,11 +36,11 @@ static void check_alpha(check_context *c)
     double alpha;
 
     if (!gufo_metadata_find(c->model, "adapter.lora.alpha", &entry))
-        schema_report(c, SCHEMA_ADAPTER_ALPHA, at_missing("adapter.lora.alpha"),
+        schema_report(c, RULE_ADAPTER_ALPHA, at_missing("adapter.lora.alpha"),
                       "key \"adapter.lora.alpha\" is missing; readers then do not scale by "
                       "alpha and rank");
     else if (gufo_value_f64(&entry.value, &alpha, NULL) == GUFO_OK && !isfinite(alpha))
-        schema_report(c, SCHEMA_ADAPTER_ALPHA_FINITE, at_entry(&entry), "adapter.lora.alpha is %s",
+        schema_report(c, RULE_ADAPTER_ALPHA_FINITE, at_entry(&entry), "adapter.lora.alpha is %s",
                       isnan(alpha) ? "not a number" : "infinite");
 }
 
@@ -48,7 +49,7 @@ static void check_alpha(check_context *c)
 static void look_at(check_context *c, const gufo_tensor *tensor, bool paired)
 {
     if (!paired && !name_ends(tensor->name, "_norm.weight"))
-        schema_report(c, SCHEMA_ADAPTER_TENSOR, at_tensor(tensor),
+        schema_report(c, RULE_ADAPTER_TENSOR, at_tensor(tensor),
                       "tensor %s is neither lora_a nor lora_b of another one",
                       QUOTED(tensor->name));
 }
@@ -59,22 +60,22 @@ static void compare(check_context *c, const gufo_tensor *a, const gufo_tensor *b
     bool sized = a->elements != 0 && b->elements != 0;
 
     if (sized && a->dims[side] != b->dims[0])
-        schema_report(c, SCHEMA_ADAPTER_SHAPE, at_tensor(a),
+        schema_report(c, RULE_ADAPTER_SHAPE, at_tensor(a),
                       "the adapter of %s has rank %" PRIu64 " in lora_a and %" PRIu64 " in lora_b",
                       QUOTED(base), a->dims[side], b->dims[0]);
     else if (sized && (a->dims[2] != b->dims[2] || a->dims[3] != b->dims[3]))
-        schema_report(c, SCHEMA_ADAPTER_SHAPE, at_tensor(a),
+        schema_report(c, RULE_ADAPTER_SHAPE, at_tensor(a),
                       "the adapter of %s is for %" PRIu64 " matrices in lora_a and %" PRIu64
                       " in lora_b",
                       QUOTED(base), a->dims[2] * a->dims[3], b->dims[2] * b->dims[3]);
     if (c->tensor_count > 0 && !gufo_tensor_info_find(base, NULL))
-        schema_report(c, SCHEMA_ADAPTER_BASE, at_tensor(a),
+        schema_report(c, RULE_ADAPTER_BASE, at_tensor(a),
                       "the adapter changes tensor %s, whose name is not known", QUOTED(base));
 }
 
 void schema_check_adapter(check_context *c)
 {
-    static const pair_rules pairs = {{".lora_a", ".lora_b"}, SCHEMA_ADAPTER_PAIR, look_at, compare};
+    static const pair_rules pairs = {{".lora_a", ".lora_b"}, RULE_ADAPTER_PAIR, look_at, compare};
 
     check_adapter_type(c);
     check_alpha(c);

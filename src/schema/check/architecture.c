@@ -70,33 +70,33 @@ static gufo_str scalar_type(const gufo_key_info *info)
     return type;
 }
 
-/* How the key is set, under its name of today; NULL for one that is a list. */
-static const char *hint_for(check_context *c, const gufo_key_info *info, const char *text)
+/* That the key gets a value, under its name of today; no fix for one that is a list. */
+static gufo_fix fix_for(check_context *c, const gufo_key_info *info, const char *text)
 {
     bool safe;
     const gufo_key_info *today = gufo_key_replacement(info, &safe);
-    gufo_str type = scalar_type(info);
+    gufo_value_type type;
     char name[KEY_SIZE];
 
+    if (!key_type_named(scalar_type(info), &type))
+        return (gufo_fix){0};
     if (today != NULL && safe && key_in_file(today, c->architecture, name))
         text = name;
-    return type.len > 0 ? schema_hint(c, "use 'gufo edit FILE --set=%s=%.*s:VALUE'", text,
-                                      (int)type.len, type.data)
-                        : NULL;
+    return fix_typed(GUFO_FIX_SUPPLY, gufo_str_of(schema_text(c, "%s", text)), type);
 }
 
 static void report_need(check_context *c, const gufo_arch_key *key, const gufo_key_info *info,
                         const char *text)
 {
-    finding_place place = at_missing(text);
+    gufo_finding finding = at_missing(text);
 
     if (info != NULL)
-        place.hint = hint_for(c, info, text);
+        finding.fix = fix_for(c, info, text);
     if (key->need == GUFO_REQUIRED)
-        schema_report(c, SCHEMA_KEY_REQUIRED, place,
+        schema_report(c, RULE_KEY_REQUIRED, finding,
                       "key \"%s\" is missing; models of architecture %s need it", text, key->arch);
     else
-        schema_report(c, SCHEMA_KEY_EXPECTED, place, "key \"%s\" is missing; %s", text,
+        schema_report(c, RULE_KEY_EXPECTED, finding, "key \"%s\" is missing; %s", text,
                       strcmp(c->arch->status, "standard") == 0
                           ? "the specification requires it; readers in use do not need it"
                           : "readers of this architecture ask for it");
@@ -181,7 +181,7 @@ static void check_zeros(check_context *c, const char *part)
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         if (part_count(c, part, rows[i].name, &entry, &value) && value == 0 &&
             (rows[i].counts == NULL || rows[i].counts(c, part, rows[i].name)))
-            schema_report(c, SCHEMA_COUNT_ZERO, at_entry(&entry),
+            schema_report(c, RULE_COUNT_ZERO, at_entry(&entry),
                           "key %s is 0; readers divide by it or need at least one",
                           QUOTED(entry.key));
 }
@@ -190,12 +190,12 @@ static void report_length(check_context *c, const gufo_entry *entry, uint64_t bl
                           const block_range *range)
 {
     uint64_t count = entry->value.as.array.count;
-    finding_place place = at_entry(entry);
+    gufo_finding finding = at_entry(entry);
 
     if (count > range->end && range->required == range->end)
-        place.fix =
-            (gufo_fix){GUFO_FIX_SHORTEN, entry->key, {.type = GUFO_VALUE_UINT64, .as.u = blocks}};
-    schema_report(c, SCHEMA_PER_LAYER_LENGTH, place,
+        finding = with_certain_fix(
+            finding, fix_number(GUFO_FIX_SHORTEN, entry->key, GUFO_VALUE_UINT64, blocks));
+    schema_report(c, RULE_PER_LAYER_LENGTH, finding,
                   "key %s has %" PRIu64 " elements, one for each block, but there are %" PRIu64
                   " blocks",
                   QUOTED(entry->key), count, blocks);
@@ -244,7 +244,7 @@ static void check_experts(check_context *c)
     if (!part_count(c, "", "expert_count", &entry, &count) && !absence_matters(c))
         return;
     if (used > count || (used == 0 && count > 0))
-        schema_report(c, SCHEMA_EXPERT_COUNT, at_entry(&used_entry),
+        schema_report(c, RULE_EXPERT_COUNT, at_entry(&used_entry),
                       "key %s is %" PRIu64 ", but there are %" PRIu64 " experts to use",
                       QUOTED(used_entry.key), used, count);
 }
@@ -268,7 +268,7 @@ static void check_groups(check_context *c, const gufo_entry *heads, const gufo_e
             return;
         if (group == 0 || head % group == 0)
             continue;
-        schema_report(c, SCHEMA_HEAD_COUNT, at_entry(groups),
+        schema_report(c, RULE_HEAD_COUNT, at_entry(groups),
                       "key %s is %" PRIu64 ", which does not divide the %" PRIu64
                       " heads of %s (block %" PRIu64 ")",
                       QUOTED(groups->key), group, head, QUOTED(heads->key), i);
@@ -286,7 +286,7 @@ static void check_head_length(check_context *c, const gufo_entry *heads, uint64_
             return;
         if (head == 0 || embedding % head == 0)
             continue;
-        schema_report(c, SCHEMA_HEAD_COUNT, at_entry(heads),
+        schema_report(c, RULE_HEAD_COUNT, at_entry(heads),
                       "key %s is %" PRIu64 ", which does not divide the embedding length %" PRIu64
                       ", and no key gives the length of a head (block %" PRIu64 ")",
                       QUOTED(heads->key), head, embedding, i);
@@ -319,12 +319,12 @@ static void check_rope_dimensions(check_context *c)
     if (!part_count(c, "", "rope.dimension_count", &entry, &rotated))
         return;
     if (rotated % 2 != 0)
-        schema_report(c, SCHEMA_ROPE_DIMENSIONS, at_entry(&entry),
+        schema_report(c, RULE_ROPE_DIMENSIONS, at_entry(&entry),
                       "key %s is %" PRIu64 "; numbers are rotated in pairs", QUOTED(entry.key),
                       rotated);
     else if (absence_matters(c) && arch_value(c, gufo_str_of("key_length"), 0, &length) &&
              rotated > length)
-        schema_report(c, SCHEMA_ROPE_DIMENSIONS, at_entry(&entry),
+        schema_report(c, RULE_ROPE_DIMENSIONS, at_entry(&entry),
                       "key %s is %" PRIu64 ", but a key of a head has only %" PRIu64 " numbers",
                       QUOTED(entry.key), rotated, length);
 }
@@ -339,7 +339,7 @@ static void check_rope_bases(check_context *c)
 
     for (size_t i = 0; i < COUNT_OF(bases); i++)
         if (part_float(c, "", bases[i], &entry, &base) && base <= 0)
-            schema_report(c, SCHEMA_ROPE_BASE, at_entry(&entry),
+            schema_report(c, RULE_ROPE_BASE, at_entry(&entry),
                           "key %s is %g; frequencies are powers of a base above 0",
                           QUOTED(entry.key), base);
 }
@@ -358,7 +358,7 @@ static void check_epsilons(check_context *c, const char *part)
     for (size_t i = 0; i < COUNT_OF(epsilons); i++)
         if (part_float(c, part, epsilons[i], &entry, &epsilon) &&
             (epsilon < 0 || epsilon > highest || (epsilon <= 0 && is_needed(c, part, epsilons[i]))))
-            schema_report(c, SCHEMA_EPSILON, at_entry(&entry),
+            schema_report(c, RULE_EPSILON, at_entry(&entry),
                           "key %s is %g; it should be a small number above 0, such as 0.00001",
                           QUOTED(entry.key), epsilon);
 }
@@ -374,8 +374,8 @@ static void check_finite(check_context *c)
         if (entry.key.len > own.len && entry.key.data[own.len] == '.' &&
             memcmp(entry.key.data, own.data, own.len) == 0 &&
             gufo_value_f64(&entry.value, &number, NULL) == GUFO_OK && !isfinite(number))
-            schema_report(c, SCHEMA_FLOAT_FINITE, one_of_many(at_entry(&entry)), "key %s is %s",
-                          QUOTED(entry.key), isnan(number) ? "not a number" : "infinite");
+            schema_report(c, RULE_FLOAT_FINITE, at_entry(&entry), "key %s is %s", QUOTED(entry.key),
+                          isnan(number) ? "not a number" : "infinite");
     schema_report_rest(c);
 }
 
@@ -388,7 +388,7 @@ static void check_rope_scaling(check_context *c)
         gufo_value_str(&entry.value, &text, NULL) == GUFO_OK &&
         !str_is_word(text, "none linear yarn longrope"))
         schema_report(
-            c, SCHEMA_ROPE_SCALING, at_entry(&entry),
+            c, RULE_ROPE_SCALING, at_entry(&entry),
             "key %s is %s; the types that readers know are none, linear, yarn and longrope",
             QUOTED(entry.key), QUOTED(text));
 }
@@ -401,7 +401,7 @@ static void check_rwkv_version(check_context *c)
 
     if (gufo_str_equal(c->architecture, gufo_str_of("rwkv")) &&
         part_count(c, "", "architecture_version", &entry, &version) && version != 4)
-        schema_report(c, SCHEMA_RWKV_VERSION, at_entry(&entry),
+        schema_report(c, RULE_RWKV_VERSION, at_entry(&entry),
                       "rwkv.architecture_version is %" PRIu64
                       "; the only one that is specified is 4",
                       version);

@@ -78,7 +78,7 @@ static void report_need(block_walk *w, const tensor_need *need, uint64_t block)
                        pattern, block, mark + strlen("{bid}"));
     else
         (void)snprintf(name, sizeof name, "%s.weight", pattern);
-    schema_report(w->t->c, SCHEMA_TENSOR_REQUIRED, one_of_many(at_missing(name)),
+    schema_report(w->t->c, RULE_TENSOR_REQUIRED, at_missing(name),
                   "tensor \"%s\" is missing; models of architecture %s need it%s%s", name,
                   w->t->c->arch->id, *need->row->instead != '\0' ? ", or " : "",
                   need->row->instead);
@@ -121,9 +121,9 @@ static uint64_t listed_blocks(const check_context *c)
     return blocks;
 }
 
-static schema_rule rule_for(const block_walk *w, schema_rule known)
+static rule_number rule_for(const block_walk *w, rule_number known)
 {
-    return w->t->c->tensor_count > 0 ? known : SCHEMA_BLOCK_COUNT;
+    return w->t->c->tensor_count > 0 ? known : RULE_BLOCK_COUNT;
 }
 
 static void report_range(block_walk *w, const block_series *series, uint64_t from, uint64_t to)
@@ -132,10 +132,10 @@ static void report_range(block_walk *w, const block_series *series, uint64_t fro
 
     (void)snprintf(first, sizeof first, "%s%" PRIu64, series->prefix, from);
     if (to - from == 1)
-        schema_report(w->t->c, rule_for(w, SCHEMA_BLOCK_MISSING), one_of_many(at_missing(first)),
+        schema_report(w->t->c, rule_for(w, RULE_BLOCK_MISSING), at_missing(first),
                       "block %s has no tensors", first);
     else
-        schema_report(w->t->c, rule_for(w, SCHEMA_BLOCK_MISSING), one_of_many(at_missing(first)),
+        schema_report(w->t->c, rule_for(w, RULE_BLOCK_MISSING), at_missing(first),
                       "blocks %s to %s%" PRIu64 " have no tensors", first, series->prefix, to - 1);
 }
 
@@ -171,7 +171,7 @@ static void report_beyond(block_walk *w, const block_series *series, uint64_t bl
         (void)snprintf(name, sizeof name, "%s(beyond 64 bits)", series->prefix);
     else
         (void)snprintf(name, sizeof name, "%s%" PRIu64, series->prefix, block);
-    schema_report(w->t->c, rule_for(w, SCHEMA_BLOCK_UNKNOWN), one_of_many(at_missing(name)),
+    schema_report(w->t->c, rule_for(w, RULE_BLOCK_UNKNOWN), at_missing(name),
                   "block %s has tensors, but there are only %" PRIu64 " blocks", name, count);
 }
 

@@ -9,29 +9,28 @@
 #include "base/text.h"
 #include "schema/syntax/lint.h"
 
-enum { MOST_FINDINGS = 20 }; /* of one template */
-
 typedef struct lint {
     check_context *c;
     const gufo_entry *entry;
-    uint64_t at;   /* of the template in the file */
-    unsigned left; /* findings that are reported of it */
+    uint64_t at; /* of the template in the file */
 } lint;
 
-static bool report_lint(void *context, const lint_finding *finding)
+static bool report_lint(void *context, const lint_finding *found)
 {
     lint *l = context;
-    finding_place place = at_entry(l->entry);
-    bool dangerous = lint_is_dangerous(finding->kind);
+    gufo_finding finding = at_entry(l->entry);
+    bool dangerous = lint_is_dangerous(found->kind);
 
-    place.offset = l->at + finding->offset;
-    if (dangerous)
-        place.hint = "render it in a sandbox only, or replace it with 'gufo edit FILE "
-                     "--set-file=KEY=PATH'";
-    schema_report(l->c, dangerous ? SCHEMA_TEMPLATE_DANGER : SCHEMA_TEMPLATE_SYNTAX, place,
-                  "%s, line %zu, column %zu: %s", QUOTED(l->entry->key), finding->line,
-                  finding->column, finding->message);
-    return --l->left > 0;
+    finding.offset = l->at + found->offset;
+    if (dangerous) {
+        finding.hint = "render it in a sandbox only, or replace it";
+        if (l->entry->value.type == GUFO_VALUE_STRING)
+            finding.fix = fix_typed(GUFO_FIX_SUPPLY, l->entry->key, GUFO_VALUE_STRING);
+    }
+    schema_report(l->c, dangerous ? RULE_TEMPLATE_DANGER : RULE_TEMPLATE_SYNTAX, finding,
+                  "%s, line %zu, column %zu: %s", QUOTED(l->entry->key), found->line, found->column,
+                  found->message);
+    return true;
 }
 
 static void lint_text(void *context, gufo_str text, uint64_t at)
@@ -39,7 +38,6 @@ static void lint_text(void *context, gufo_str text, uint64_t at)
     lint *l = context;
 
     l->at = at;
-    l->left = MOST_FINDINGS;
     lint_template(text, report_lint, l);
 }
 

@@ -8,29 +8,6 @@
 
 #include "base/memory.h"
 
-static const char *const level_names[] = {[GUFO_LEVEL_DEFAULT] = "model",
-                                          [GUFO_LEVEL_STRUCTURE] = "structure",
-                                          [GUFO_LEVEL_STANDARD] = "standard",
-                                          [GUFO_LEVEL_MODEL] = "model"};
-
-enum { LEVEL_COUNT = sizeof level_names / sizeof *level_names };
-
-const char *gufo_level_name(gufo_level level)
-{
-    return (size_t)level < LEVEL_COUNT ? level_names[level] : "unknown";
-}
-
-bool gufo_level_by_name(const char *name, gufo_level *level)
-{
-    for (size_t i = GUFO_LEVEL_STRUCTURE; i < LEVEL_COUNT; i++)
-        if (strcmp(level_names[i], name) == 0) {
-            if (level != NULL)
-                *level = (gufo_level)i;
-            return true;
-        }
-    return false;
-}
-
 /* ---- what is checked ------------------------------------------------------------------------ */
 
 static gufo_str text_of(const gufo_model *model, const char *key)
@@ -107,7 +84,7 @@ gufo_status gufo_check(const gufo_model *model, const gufo_check_options *option
                        .context = context,
                        .error = error != NULL ? error : &ignored};
 
-    if ((size_t)o->level >= LEVEL_COUNT)
+    if ((unsigned)o->level > GUFO_LEVEL_SPEC)
         return refuse(error, GUFO_E_ARGUMENT, "level %d does not exist", (int)o->level);
     c.status = reserved_check(o->reserved, "gufo_check_options", error);
     return c.status == GUFO_OK ? run_checks(&c) : c.status;

@@ -7,9 +7,9 @@
 #include "schema/check/checks.h"
 #include "schema/name/part.h"
 
-static finding_place place_of(gufo_str part)
+static gufo_finding place_of(gufo_str part)
 {
-    return (finding_place){.offset = GUFO_NO_OFFSET, .subject = part};
+    return (gufo_finding){.offset = GUFO_NO_OFFSET, .subject = part};
 }
 
 /* Whether the text is `word`, or begins with it and a hyphen, in any case of letters. */
@@ -27,7 +27,7 @@ static void check_size(check_context *c, const gufo_name *name)
         gufo_get_str(c->model, "general.size_label", &label, NULL) != GUFO_OK || label.len == 0 ||
         is_or_extends(name->size_label, label) || is_or_extends(label, name->size_label))
         return;
-    schema_report(c, SCHEMA_NAME_SIZE, place_of(name->size_label),
+    schema_report(c, RULE_NAME_SIZE, place_of(name->size_label),
                   "the file name has size %s, but general.size_label is %s",
                   QUOTED(name->size_label), QUOTED(label));
 }
@@ -43,7 +43,7 @@ static void check_encoding(check_context *c, const gufo_name *name)
     said = name_file_type(name->encoding);
     own = gufo_file_type_by_id(id);
     if (said != NULL && own != NULL && said != own)
-        schema_report(c, SCHEMA_NAME_ENCODING, place_of(name->encoding),
+        schema_report(c, RULE_NAME_ENCODING, place_of(name->encoding),
                       "the file name has encoding %s, but general.file_type is %" PRIu32 " (%s)",
                       QUOTED(name->encoding), own->id, own->name);
 }
@@ -61,17 +61,17 @@ static void check_shard(check_context *c, gufo_str base)
     if (said && split_no >= split_count)
         return; /* reported with the rules of the format */
     if (!said && named && count > 1)
-        schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
+        schema_report(c, RULE_NAME_SHARD, place_of(base),
                       "the file name is that of shard %" PRIu32 " of %" PRIu32
                       ", but the file has no split keys",
                       number, count);
     else if (said && !named && split_count > 1)
-        schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
+        schema_report(c, RULE_NAME_SHARD, place_of(base),
                       "the file is shard %" PRIu64 " of %" PRIu64
                       " by its split keys, but its name does not say so",
                       split_no + 1, split_count);
     else if (said && named && (split_no != number - 1 || split_count != count))
-        schema_report(c, SCHEMA_NAME_SHARD, place_of(base),
+        schema_report(c, RULE_NAME_SHARD, place_of(base),
                       "the file name is that of shard %" PRIu32 " of %" PRIu32
                       ", but by its split keys the file is shard %" PRIu64 " of %" PRIu64,
                       number, count, split_no + 1, split_count);
@@ -93,7 +93,7 @@ static void check_type(check_context *c, const gufo_name *name)
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (types[i].part.data != NULL && c->kind != types[i].kind &&
             gufo_str_equal(types[i].part, gufo_str_of(types[i].word)))
-            schema_report(c, SCHEMA_NAME_TYPE, place_of(types[i].part),
+            schema_report(c, RULE_NAME_TYPE, place_of(types[i].part),
                           "the file name says %s, but the file is not %s", QUOTED(types[i].part),
                           types[i].what);
 }

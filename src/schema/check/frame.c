@@ -8,55 +8,54 @@
 
 #include "format/rules/rules.h"
 
-static const gufo_level rule_levels[] = {
-#define RULE(constant, id, name, severity, level, clause, summary) GUFO_LEVEL_##level,
-#include "format/rules/rules_of_meaning.def"
-#undef RULE
-};
-
 /* ---- findings ------------------------------------------------------------------------------- */
 
-void schema_report(check_context *c, schema_rule number, finding_place place, const char *format,
-                   ...)
+static void emit(check_context *c, rule_number number, gufo_finding finding, const char *message)
 {
-    const gufo_rule *rule = gufo_rule_at(RULE_FIRST_OF_MEANING + (size_t)number);
-    char message[sizeof c->error->message], text[sizeof message + 128];
-    gufo_finding finding = {.rule = rule,
-                            .offset = place.offset,
-                            .subject = place.subject,
-                            .message = text,
-                            .hint = place.hint,
-                            .fix = place.fix,
-                            .shard = place.shard};
-    va_list args;
-
-    if ((place.many && c->listed[number]++ >= FINDINGS_OF_A_RULE) || rule_levels[number] > c->level)
-        return;
-    va_start(args, format);
-    (void)vsnprintf(message, sizeof message, format, args);
-    va_end(args);
-    (void)snprintf(text, sizeof text, "%s (%s)", message, rule->clause);
+    finding.rule = gufo_rule_at((size_t)number);
+    finding.message = message;
     if (c->found != NULL)
         c->found(c->context, &finding);
 }
 
-const char *schema_hint(check_context *c, const char *format, ...)
+void schema_report(check_context *c, rule_number number, gufo_finding finding, const char *format,
+                   ...)
 {
+    char message[sizeof c->error->message];
     va_list args;
 
+    if (gufo_rule_at((size_t)number)->level > c->level || c->listed[number]++ >= FINDINGS_OF_A_RULE)
+        return;
     va_start(args, format);
-    (void)vsnprintf(c->hint, sizeof c->hint, format, args);
+    (void)vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    return c->hint;
+    emit(c, number, finding, message);
+}
+
+const char *schema_text(check_context *c, const char *format, ...)
+{
+    va_list args;
+    int len;
+
+    va_start(args, format);
+    len = vsnprintf(c->text, sizeof c->text, format, args);
+    va_end(args);
+    if (len < 0 || (size_t)len >= sizeof c->text)
+        c->text[0] = '\0';
+    return c->text;
 }
 
 void schema_report_rest(check_context *c)
 {
-    for (size_t i = 0; i < SCHEMA_RULE_COUNT; i++) {
-        if (c->listed[i] > FINDINGS_OF_A_RULE)
-            schema_report(c, (schema_rule)i, at_missing(""),
-                          "%" PRIu64 " more findings like the ones before are not listed",
-                          c->listed[i] - FINDINGS_OF_A_RULE);
+    char message[128];
+
+    for (size_t i = 0; i < RULE_COUNT; i++) {
+        if (c->listed[i] > FINDINGS_OF_A_RULE) {
+            (void)snprintf(message, sizeof message,
+                           "%" PRIu64 " more findings like the ones before are not listed",
+                           c->listed[i] - FINDINGS_OF_A_RULE);
+            emit(c, (rule_number)i, at_missing(""), message);
+        }
         c->listed[i] = 0;
     }
 }

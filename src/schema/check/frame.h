@@ -7,13 +7,7 @@
 #include "gufo/schema.h"
 
 #include "base/error.h"
-
-typedef enum schema_rule {
-#define RULE(constant, id, name, severity, level, clause, summary) SCHEMA_##constant,
-#include "format/rules/rules_of_meaning.def"
-#undef RULE
-    SCHEMA_RULE_COUNT
-} schema_rule;
+#include "format/rules/rules.h"
 
 /* What a file is judged as; bits, so that a check can be for several. */
 typedef enum subject_kind {
@@ -39,66 +33,87 @@ typedef struct check_context {
     gufo_finding_fn *found;
     void *context;
     gufo_error *error;
-    gufo_status status;                 /* a check that runs out of memory says so here */
-    uint64_t listed[SCHEMA_RULE_COUNT]; /* findings at places of which there may be many */
-    char hint[640], more[48];
+    gufo_status status;          /* a check that runs out of memory says so here */
+    uint64_t listed[RULE_COUNT]; /* findings of the present check */
+    char text[640], more[48];
 } check_context;
 
-/* Where a finding is, and what may be done; the rest of it is zero. */
-typedef struct finding_place {
-    uint64_t offset;
-    gufo_str subject;
-    const char *hint;
-    gufo_fix fix;
-    size_t shard;
-    bool many; /* no rule floods: after FINDINGS_OF_A_RULE of these the others are only counted */
-} finding_place;
-
+/* No rule floods: after so many findings of one check the others are only counted. */
 enum { FINDINGS_OF_A_RULE = 20 };
 
-/* The place of a metadata entry, of a tensor, and of something that is missing. */
-static inline finding_place at_entry(const gufo_entry *entry)
+/* ---- findings ------------------------------------------------------------------------------- */
+
+/* The beginning of a finding about a metadata entry, a tensor, or something that is missing. */
+static inline gufo_finding at_entry(const gufo_entry *entry)
 {
-    return (finding_place){.offset = entry->offset, .subject = entry->key};
+    return (gufo_finding){.offset = entry->offset, .subject = entry->key};
 }
 
-static inline finding_place at_tensor(const gufo_tensor *tensor)
+static inline gufo_finding at_tensor(const gufo_tensor *tensor)
 {
-    return (finding_place){.offset = tensor->info_offset,
-                           .subject = tensor->name,
-                           .shard = tensor->shard,
-                           .many = true};
+    return (gufo_finding){
+        .offset = tensor->info_offset, .subject = tensor->name, .shard = tensor->shard};
 }
 
-static inline finding_place at_missing(const char *subject)
+static inline gufo_finding at_missing(const char *subject)
 {
-    return (finding_place){.offset = GUFO_NO_OFFSET, .subject = gufo_str_of(subject)};
+    return (gufo_finding){.offset = GUFO_NO_OFFSET, .subject = gufo_str_of(subject)};
 }
 
-/* A place of which there may be many. */
-static inline finding_place one_of_many(finding_place place)
+static inline gufo_finding with_hint(gufo_finding finding, const char *hint)
 {
-    place.many = true;
-    return place;
+    finding.hint = hint;
+    return finding;
 }
 
-static inline finding_place with_hint(finding_place place, const char *hint)
+static inline gufo_finding with_fix(gufo_finding finding, gufo_fix fix)
 {
-    place.hint = hint;
-    return place;
+    finding.fix = fix;
+    return finding;
 }
 
-/* Reports a finding.  Strings from the file go into the message through QUOTED(). */
-__attribute__((format(printf, 4, 5))) void schema_report(check_context *c, schema_rule rule,
-                                                         finding_place place, const char *format,
+static inline gufo_finding with_certain_fix(gufo_finding finding, gufo_fix fix)
+{
+    fix.certain = true;
+    return with_fix(finding, fix);
+}
+
+/* Fixes: a key gets a text or a number, or another name; or a value that is not known. */
+static inline gufo_fix fix_text(gufo_fix_kind kind, gufo_str key, gufo_str text)
+{
+    return (gufo_fix){kind, false, key, {.type = GUFO_VALUE_STRING, .as.str = text}};
+}
+
+static inline gufo_fix fix_number(gufo_fix_kind kind, gufo_str key, gufo_value_type type,
+                                  uint64_t number)
+{
+    return (gufo_fix){kind, false, key, {.type = type, .as.u = number}};
+}
+
+static inline gufo_fix fix_typed(gufo_fix_kind kind, gufo_str key, gufo_value_type type)
+{
+    return fix_number(kind, key, type, 0);
+}
+
+static inline gufo_fix fix_remove(gufo_str key)
+{
+    return fix_typed(GUFO_FIX_REMOVE, key, GUFO_VALUE_UINT8);
+}
+
+/* Reports a finding with a message.  Strings from the file go into it through QUOTED(). */
+__attribute__((format(printf, 4, 5))) void schema_report(check_context *c, rule_number rule,
+                                                         gufo_finding finding, const char *format,
                                                          ...);
 
-/* Makes the hint of the next finding like printf. */
-__attribute__((format(printf, 2, 3))) const char *schema_hint(check_context *c, const char *format,
+/* Makes a text for the hint or the fix of the next finding like printf: empty if it does not fit. */
+__attribute__((format(printf, 2, 3))) const char *schema_text(check_context *c, const char *format,
                                                               ...);
 
-/* Tells for each rule how many more findings there are than were listed.  Done after each check. */
+/* Reports for each rule how many more findings there are than were listed.  Done after each check.
+ */
 void schema_report_rest(check_context *c);
+
+/* ---- what is checked ------------------------------------------------------------------------ */
 
 /* The value of "ARCHITECTURE.NAME"; false if it is not there, or of an absurdly long name. */
 __attribute__((format(printf, 3, 4))) bool schema_arch_entry(const check_context *c,

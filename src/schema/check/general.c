@@ -15,16 +15,16 @@
 static const struct syntax_of_key {
     const char *end;
     syntax_result (*check)(gufo_str text);
-    schema_rule rule;
+    rule_number rule;
     bool list; /* an array may have it in each element */
 } syntaxes[] = {
-    {"general.license", syntax_license, SCHEMA_LICENSE, false},
-    {".license.link", syntax_url, SCHEMA_URL, false},
-    {".repo_url", syntax_url, SCHEMA_URL, false},
-    {".url", syntax_url, SCHEMA_URL, false},
-    {".doi", syntax_doi, SCHEMA_DOI, false},
-    {".uuid", syntax_uuid, SCHEMA_UUID, false},
-    {"general.languages", syntax_language, SCHEMA_LANGUAGE, true},
+    {"general.license", syntax_license, RULE_LICENSE, false},
+    {".license.link", syntax_url, RULE_URL, false},
+    {".repo_url", syntax_url, RULE_URL, false},
+    {".url", syntax_url, RULE_URL, false},
+    {".doi", syntax_doi, RULE_DOI, false},
+    {".uuid", syntax_uuid, RULE_UUID, false},
+    {"general.languages", syntax_language, RULE_LANGUAGE, true},
 };
 
 /* A text that must have a syntax. */
@@ -34,18 +34,41 @@ typedef struct checked_text {
     const struct syntax_of_key *syntax;
 } checked_text;
 
+enum { LONGEST_OFFER = 512 };
+
+/* Proposes the text with the hint in the place of the part; in words where there is a choice, or for
+ * one of several texts. */
+static void offer_text(const checked_text *t, gufo_str text, const syntax_result *found,
+                       gufo_finding *finding)
+{
+    bool whole = found->scope == HINT_FOR_TEXT;
+    size_t before = whole ? 0 : found->at, end = whole ? text.len : found->at + found->part.len;
+    const char *right;
+
+    if (found->hint[0] == '\0')
+        return;
+    if (found->scope == HINT_IS_CHOICE || text.len > LONGEST_OFFER ||
+        t->entry->value.type != GUFO_VALUE_STRING) {
+        finding->hint = schema_text(t->c, "did you mean '%s'?", found->hint);
+        return;
+    }
+    right = schema_text(t->c, "%.*s%s%.*s", (int)before, text.data, found->hint,
+                        (int)(text.len - end), text.data + end);
+    if (right[0] != '\0')
+        finding->fix = fix_text(GUFO_FIX_SET, t->entry->key, gufo_str_of(right));
+}
+
 static void check_syntax(void *context, gufo_str text, uint64_t at)
 {
     const checked_text *t = context;
     syntax_result found = t->syntax->check(text);
-    finding_place place = at_entry(t->entry);
+    gufo_finding finding = at_entry(t->entry);
 
     if (found.verdict == SYNTAX_OK)
         return;
-    place.offset = at + found.at;
-    if (found.hint[0] != '\0')
-        place.hint = schema_hint(t->c, "did you mean '%s'?", found.hint);
-    schema_report(t->c, t->syntax->rule, place, "%s: %s %s", QUOTED(t->entry->key),
+    finding.offset = at + found.at;
+    offer_text(t, text, &found, &finding);
+    schema_report(t->c, t->syntax->rule, finding, "%s: %s %s", QUOTED(t->entry->key),
                   QUOTED(found.part.len > 0 ? found.part : text), found.reason);
 }
 
@@ -53,10 +76,10 @@ static void check_empty(check_context *c, const gufo_entry *entry)
 {
     if (entry->value.type == GUFO_VALUE_STRING && entry->value.as.str.len == 0 &&
         !gufo_str_equal(entry->key, gufo_str_of("general.architecture")))
-        schema_report(
-            c, SCHEMA_TEXT_EMPTY,
-            with_hint(at_entry(entry), "give it a text, or use 'gufo edit FILE --remove=KEY'"),
-            "key %s is present, but empty", QUOTED(entry->key));
+        schema_report(c, RULE_TEXT_EMPTY,
+                      with_fix(with_hint(at_entry(entry), "give it a text, or remove it"),
+                               fix_remove(entry->key)),
+                      "key %s is present, but empty", QUOTED(entry->key));
 }
 
 /* The first syntax that fits the key counts. */
@@ -108,7 +131,7 @@ static void check_size_label(check_context *c)
     if (gufo_metadata_find(c->model, "general.size_label", &entry) &&
         gufo_value_str(&entry.value, &label, NULL) == GUFO_OK && label.len > 0 &&
         !is_size_label(label))
-        schema_report(c, SCHEMA_SIZE_LABEL,
+        schema_report(c, RULE_SIZE_LABEL,
                       with_hint(at_entry(&entry), "a size is a number and a letter, as in '7B', "
                                                   "'8x7B' or '30B-A3B'"),
                       "general.size_label %s is not a size", QUOTED(label));
@@ -138,11 +161,10 @@ static void report_beyond(check_context *c, const numbered_group *group, const g
                           bool counted, uint64_t count)
 {
     if (counted)
-        schema_report(c, SCHEMA_GROUP_COUNT, at_entry(entry),
-                      "key %s is present, but %s is %" PRIu64, QUOTED(entry->key), group->count,
-                      count);
+        schema_report(c, RULE_GROUP_COUNT, at_entry(entry), "key %s is present, but %s is %" PRIu64,
+                      QUOTED(entry->key), group->count, count);
     else
-        schema_report(c, SCHEMA_GROUP_COUNT, at_missing(group->count),
+        schema_report(c, RULE_GROUP_COUNT, at_missing(group->count),
                       "key %s is present, but %s is missing", QUOTED(entry->key), group->count);
 }
 
@@ -166,7 +188,7 @@ static void check_numbers(check_context *c, const numbered_group *group, const g
     }
     for (number = 0; number < count; number++)
         if (seen[number] == 0) {
-            schema_report(c, SCHEMA_GROUP_COUNT, at_entry(counter),
+            schema_report(c, RULE_GROUP_COUNT, at_entry(counter),
                           "%s is %" PRIu64 ", but no key begins with %s%" PRIu64, group->count,
                           count, group->prefix, number);
             return;
@@ -183,7 +205,7 @@ static void check_group(check_context *c, const numbered_group *group)
     if (counted && gufo_value_u64(&counter.value, &count, NULL) != GUFO_OK)
         return; /* another check reports its type */
     if (count > entries) {
-        schema_report(c, SCHEMA_GROUP_COUNT, at_entry(&counter),
+        schema_report(c, RULE_GROUP_COUNT, at_entry(&counter),
                       "%s is %" PRIu64 ", but the file has only %" PRIu64 " keys", group->count,
                       count, entries);
         return;
@@ -218,12 +240,10 @@ static void check_alignment(check_context *c)
     uint64_t alignment;
 
     if (schema_check_number(c, "general.alignment", &entry, &alignment) && alignment > LARGEST_PAGE)
-        schema_report(
-            c, SCHEMA_ALIGNMENT_LARGE,
-            with_hint(at_entry(&entry), "use 'gufo edit FILE --remove=general.alignment'"),
-            "general.alignment is %" PRIu64
-            ", more than a page of any machine: each tensor wastes half of it on padding",
-            alignment);
+        schema_report(c, RULE_ALIGNMENT_LARGE, with_fix(at_entry(&entry), fix_remove(entry.key)),
+                      "general.alignment is %" PRIu64
+                      ", more than a page of any machine: each tensor wastes half of it on padding",
+                      alignment);
 }
 
 void schema_check_general(check_context *c)

@@ -16,10 +16,10 @@ static void check_keys(check_context *c)
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!gufo_metadata_find(c->model, keys[i], NULL))
-            schema_report(c, SCHEMA_IMATRIX_KEYS, at_missing(keys[i]),
+            schema_report(c, RULE_IMATRIX_KEYS, at_missing(keys[i]),
                           "key \"%s\" is missing; some readers refuse the file", keys[i]);
     if (schema_check_number(c, "imatrix.chunk_size", &entry, &tokens) && tokens == 0)
-        schema_report(c, SCHEMA_IMATRIX_CHUNK_SIZE, at_entry(&entry),
+        schema_report(c, RULE_IMATRIX_CHUNK_SIZE, at_entry(&entry),
                       "imatrix.chunk_size is 0; readers divide by it");
 }
 
@@ -28,11 +28,11 @@ static void look_at(check_context *c, const gufo_tensor *tensor, bool paired)
     const gufo_element_type *type = gufo_element_type_by_id(tensor->type);
 
     if (!paired)
-        schema_report(c, SCHEMA_IMATRIX_TENSOR, at_tensor(tensor),
+        schema_report(c, RULE_IMATRIX_TENSOR, at_tensor(tensor),
                       "tensor %s is neither in_sum2 nor counts of another one",
                       QUOTED(tensor->name));
     else if (tensor->type != GUFO_TYPE_F32)
-        schema_report(c, SCHEMA_IMATRIX_TYPE, at_tensor(tensor), "tensor %s has type %s, not F32",
+        schema_report(c, RULE_IMATRIX_TYPE, at_tensor(tensor), "tensor %s has type %s, not F32",
                       QUOTED(tensor->name), type != NULL ? type->name : "unknown");
 }
 
@@ -42,7 +42,7 @@ static void compare(check_context *c, const gufo_tensor *sums, const gufo_tensor
 {
     (void)base;
     if (sums->elements == 0 || counts->elements == 0 || sums->elements % counts->elements != 0)
-        schema_report(c, SCHEMA_IMATRIX_SHAPE, at_tensor(sums),
+        schema_report(c, RULE_IMATRIX_SHAPE, at_tensor(sums),
                       "tensor %s has %" PRIu64 " sums for %" PRIu64
                       " counts; each count is for the same number of sums",
                       QUOTED(sums->name), sums->elements, counts->elements);
@@ -50,8 +50,7 @@ static void compare(check_context *c, const gufo_tensor *sums, const gufo_tensor
 
 void schema_check_imatrix(check_context *c)
 {
-    static const pair_rules pairs = {
-        {".in_sum2", ".counts"}, SCHEMA_IMATRIX_PAIR, look_at, compare};
+    static const pair_rules pairs = {{".in_sum2", ".counts"}, RULE_IMATRIX_PAIR, look_at, compare};
 
     check_keys(c);
     schema_check_pairs(c, &pairs);

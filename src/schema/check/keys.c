@@ -36,21 +36,21 @@ static bool is_plain(char c)
 static void check_architecture_name(check_context *c)
 {
     gufo_entry entry;
-    finding_place place;
+    gufo_finding finding;
     size_t nearest;
 
     if (c->architecture.len == 0 || !gufo_metadata_find(c->model, "general.architecture", &entry))
         return;
-    place = at_entry(&entry);
+    finding = at_entry(&entry);
     if (str_span(c->architecture, 0, is_plain) < c->architecture.len)
-        schema_report(c, SCHEMA_ARCHITECTURE_CHARACTERS, place,
+        schema_report(c, RULE_ARCHITECTURE_CHARACTERS, finding,
                       "architecture %s has other characters than a-z and 0-9",
                       QUOTED(c->architecture));
     if (c->arch != NULL)
         return;
     if (nearest_find(c->architecture, architecture_at, NULL, schema_arch_count(), &nearest))
-        place.hint = schema_hint(c, "did you mean '%s'?", gufo_arch_at(nearest)->id);
-    schema_report(c, SCHEMA_ARCHITECTURE_UNKNOWN, place, "architecture %s is not known",
+        finding.fix = fix_text(GUFO_FIX_SET, entry.key, gufo_str_of(gufo_arch_at(nearest)->id));
+    schema_report(c, RULE_ARCHITECTURE_UNKNOWN, finding, "architecture %s is not known",
                   QUOTED(c->architecture));
 }
 
@@ -74,11 +74,11 @@ static void check_value(check_context *c, const gufo_entry *entry, const gufo_ke
         return;
     if (gufo_value_i64(&entry->value, &number, NULL) == GUFO_OK && number < 0 &&
         strstr(info->type, "uint") != NULL)
-        schema_report(c, SCHEMA_KEY_VALUE_TYPE, at_entry(entry),
+        schema_report(c, RULE_KEY_VALUE_TYPE, at_entry(entry),
                       "key %s is %" PRId64 ", but %s is never negative", QUOTED(entry->key), number,
                       info->type);
     else
-        schema_report(c, SCHEMA_KEY_VALUE_TYPE, at_entry(entry), "key %s has type %s, not %s",
+        schema_report(c, RULE_KEY_VALUE_TYPE, at_entry(entry), "key %s has type %s, not %s",
                       QUOTED(entry->key), type_of(&entry->value, type), info->type);
 }
 
@@ -89,36 +89,24 @@ static bool says_layout(const char *key)
     return strcmp(key, "general.alignment") == 0 || strncmp(key, "split.", 6) == 0;
 }
 
-/* Whether a character can be given on a command line as it is. */
-static bool is_typeable(char c)
-{
-    return is_letter(c) || is_digit(c) || c == '.' || c == '_' || c == '-';
-}
-
 static void report_contradiction(check_context *c, const gufo_entry *one, const gufo_entry *other)
 {
-    schema_report(
-        c, SCHEMA_KEY_CONTRADICTION,
-        with_hint(at_entry(one), "remove the wrong one with 'gufo edit FILE --remove=KEY'"),
-        "keys %s and %s mean the same, but have different values", QUOTED(one->key),
-        QUOTED(other->key));
+    schema_report(c, RULE_KEY_CONTRADICTION,
+                  with_fix(with_hint(at_entry(one), "remove the wrong one"), fix_remove(one->key)),
+                  "keys %s and %s mean the same, but have different values", QUOTED(one->key),
+                  QUOTED(other->key));
 }
 
-/* A finding that names the right key; `offer`: renaming is right. */
-static void report_other_name(check_context *c, schema_rule rule, const gufo_entry *entry,
-                              const char *relation, const char *right, bool offer)
+/* A finding that names the right key. */
+static void report_other_name(check_context *c, rule_number rule, const gufo_entry *entry,
+                              const char *relation, const char *right, bool certain)
 {
-    finding_place place = at_entry(entry);
+    gufo_finding finding = at_entry(entry);
     gufo_str name = gufo_str_of(right);
 
-    if (offer && entry->key.len < KEY_SIZE &&
-        str_span(entry->key, 0, is_typeable) == entry->key.len)
-        place.hint = schema_hint(c, "use 'gufo edit FILE --rename=%.*s=%s'", (int)entry->key.len,
-                                 entry->key.data, right);
-    if (offer && !says_layout(right))
-        place.fix =
-            (gufo_fix){GUFO_FIX_RENAME, entry->key, {.type = GUFO_VALUE_STRING, .as.str = name}};
-    schema_report(c, rule, place, "key %s %s %s", QUOTED(entry->key), relation, QUOTED(name));
+    finding.fix = fix_text(GUFO_FIX_RENAME, entry->key, name);
+    finding.fix.certain = certain && !says_layout(right);
+    schema_report(c, rule, finding, "key %s %s %s", QUOTED(entry->key), relation, QUOTED(name));
 }
 
 /* Some keys have a younger name that says the same in another way: only a name that should not be
@@ -141,7 +129,7 @@ static void check_spelling(check_context *c, const gufo_entry *entry, const gufo
     if (both && !schema_same_value(&entry->value, &other.value))
         report_contradiction(c, entry, &other);
     else
-        report_other_name(c, SCHEMA_KEY_OUTDATED, entry, "is an old name of", right,
+        report_other_name(c, RULE_KEY_OUTDATED, entry, "is an old name of", right,
                           !both && safe && gufo_key_accepts(today, &entry->value));
 }
 
@@ -200,7 +188,7 @@ static bool check_slip(check_context *c, const gufo_entry *entry, unsigned *gues
     if (nearest == NULL || !gufo_key_accepts(nearest, &entry->value) ||
         gufo_metadata_find(c->model, right, NULL))
         return false;
-    report_other_name(c, SCHEMA_KEY_MISSPELT, entry, "is not known, but is nearly", right,
+    report_other_name(c, RULE_KEY_MISSPELT, entry, "is not known, but is nearly", right,
                       is_one_slip(entry->key, gufo_str_of(right)));
     return true;
 }
@@ -213,7 +201,7 @@ static bool check_foreign(check_context *c, const gufo_entry *entry, gufo_str fi
         gufo_key_find(entry->key, first) == NULL)
         return false;
     if (c->arch != NULL)
-        schema_report(c, SCHEMA_KEY_FOREIGN, at_entry(entry),
+        schema_report(c, RULE_KEY_FOREIGN, at_entry(entry),
                       "key %s belongs to another architecture than that of the file, %s",
                       QUOTED(entry->key), QUOTED(c->architecture));
     return true;
@@ -221,16 +209,16 @@ static bool check_foreign(check_context *c, const gufo_entry *entry, gufo_str fi
 
 static void check_prefix(check_context *c, const gufo_entry *entry, gufo_str first)
 {
-    finding_place place =
+    gufo_finding finding =
         with_hint(at_entry(entry),
                   "begin keys of your own with the name of your community, as in 'community.key'");
 
     if (first.len == entry->key.len)
-        schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
+        schema_report(c, RULE_KEY_UNPREFIXED, finding,
                       "key %s is not known and has no prefix that names its owner",
                       QUOTED(entry->key));
     else if (str_is_word(first, "general tokenizer split adapter imatrix"))
-        schema_report(c, SCHEMA_KEY_UNPREFIXED, place,
+        schema_report(c, RULE_KEY_UNPREFIXED, finding,
                       "key %s is not known, but begins with \"%.*s.\", which belongs to the "
                       "standard",
                       QUOTED(entry->key), (int)first.len, first.data);

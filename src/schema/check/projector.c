@@ -19,12 +19,12 @@ void schema_check_projector(check_context *c)
 
     if (!says_yes(c, "clip.has_vision_encoder") && !says_yes(c, "clip.has_audio_encoder") &&
         !says_yes(c, "clip.has_text_encoder"))
-        schema_report(c, SCHEMA_PROJECTOR_ENCODER, at_missing("clip.has_vision_encoder"),
+        schema_report(c, RULE_PROJECTOR_ENCODER, at_missing("clip.has_vision_encoder"),
                       "the projector has no encoder: neither clip.has_vision_encoder nor "
                       "clip.has_audio_encoder is true");
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         typed |= gufo_metadata_find(c->model, types[i], NULL);
     if (!typed)
-        schema_report(c, SCHEMA_PROJECTOR_TYPE, at_missing("clip.projector_type"),
+        schema_report(c, RULE_PROJECTOR_TYPE, at_missing("clip.projector_type"),
                       "key \"clip.projector_type\" is missing; readers assume an MLP");
 }

@@ -81,18 +81,18 @@ static bool only_rows_differ(const tensor_context *t, const uint64_t *expected,
     return different == 1;
 }
 
-static schema_rule rule_for_shape(const tensor_context *t)
+static rule_number rule_for_shape(const tensor_context *t)
 {
-    return strcmp(t->c->arch->status, "standard") == 0 ? SCHEMA_TENSOR_SHAPE
-                                                       : SCHEMA_TENSOR_SHAPE_IMPLIED;
+    return strcmp(t->c->arch->status, "standard") == 0 ? RULE_TENSOR_SHAPE
+                                                       : RULE_TENSOR_SHAPE_IMPLIED;
 }
 
-static schema_rule rule_for_rows(const tensor_context *t, uint64_t rows)
+static rule_number rule_for_rows(const tensor_context *t, uint64_t rows)
 {
     if (rows > t->vocabulary)
-        return SCHEMA_VOCABULARY_PADDING;
-    return rule_for_shape(t) == SCHEMA_TENSOR_SHAPE ? SCHEMA_VOCABULARY_ROWS
-                                                    : SCHEMA_TENSOR_SHAPE_IMPLIED;
+        return RULE_VOCABULARY_PADDING;
+    return rule_for_shape(t) == RULE_TENSOR_SHAPE ? RULE_VOCABULARY_ROWS
+                                                  : RULE_TENSOR_SHAPE_IMPLIED;
 }
 
 static void report_rows(tensor_context *t, const named_tensor *v, uint64_t rows)

@@ -9,13 +9,13 @@ static void check_shard(check_context *c, size_t shard)
     gufo_entry entry, first;
 
     for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
-        finding_place place = one_of_many(at_entry(&entry));
+        gufo_finding finding = at_entry(&entry);
 
-        place.shard = shard;
+        finding.shard = shard;
         if (!gufo_str_equal(entry.key, gufo_str_of("split.no")) &&
             gufo_metadata_find_str(c->model, entry.key, &first) &&
             !schema_same_value(&entry.value, &first.value))
-            schema_report(c, SCHEMA_SHARD_METADATA, place,
+            schema_report(c, RULE_SHARD_METADATA, finding,
                           "key %s has another value than in the first shard", QUOTED(entry.key));
     }
 }

@@ -61,17 +61,19 @@ static void report_unknown(tensor_context *t, const named_tensor *v)
     gufo_str name = v->tensor.name, part = part_of_name(v), other;
     size_t before = (size_t)(part.data - name.data), after = before + part.len, index;
     name_choice choice = {t->c->tensors, v->name.series};
-    finding_place place = at_tensor(&v->tensor);
+    gufo_finding finding = at_tensor(&v->tensor);
 
     /* Looking for the nearest one takes time. */
-    if (t->c->listed[SCHEMA_TENSOR_UNKNOWN] < FINDINGS_OF_A_RULE &&
+    if (t->c->listed[RULE_TENSOR_UNKNOWN] < FINDINGS_OF_A_RULE &&
         nearest_find(part, choice_at, &choice, t->c->tensor_count, &index)) {
         other = choice_at(&choice, index);
-        place.hint =
-            schema_hint(t->c, "did you mean '%.*s%.*s%.*s'?", (int)before, name.data,
-                        (int)other.len, other.data, (int)(name.len - after), name.data + after);
+        const char *right =
+            schema_text(t->c, "%.*s%.*s%.*s", (int)before, name.data, (int)other.len, other.data,
+                        (int)(name.len - after), name.data + after);
+
+        finding.fix = fix_text(GUFO_FIX_RENAME_TENSOR, name, gufo_str_of(right));
     }
-    schema_report(t->c, SCHEMA_TENSOR_UNKNOWN, place,
+    schema_report(t->c, RULE_TENSOR_UNKNOWN, finding,
                   "tensor %s has a name that is not known for architecture %s", QUOTED(name),
                   t->c->arch->id);
 }
@@ -83,7 +85,7 @@ static void check_name(tensor_context *t, const named_tensor *v)
     if (!v->name.known || !tensor_suffix_known(&v->name))
         report_unknown(t, v);
     else if (arch_row(t, v->name.match.info) == NULL)
-        schema_report(t->c, SCHEMA_TENSOR_FOREIGN, at_tensor(&v->tensor),
+        schema_report(t->c, RULE_TENSOR_FOREIGN, at_tensor(&v->tensor),
                       "tensor %s is known (%s), but not for architecture %s",
                       QUOTED(v->tensor.name), v->name.match.info->summary, t->c->arch->id);
 }
@@ -95,14 +97,14 @@ static void check_number(tensor_context *t, const named_tensor *v)
     if (!v->name.odd_number)
         return;
     if (gufo_tensor_find(t->c->model, v->name.text, NULL))
-        schema_report(t->c, SCHEMA_BLOCK_NUMBER, at_tensor(&v->tensor),
+        schema_report(t->c, RULE_BLOCK_NUMBER, at_tensor(&v->tensor),
                       "tensor %s is %s a second time", QUOTED(v->tensor.name), QUOTED(right));
     else
-        schema_report(
-            t->c, SCHEMA_BLOCK_NUMBER,
-            with_hint(at_tensor(&v->tensor), "use 'gufo edit FILE --rename-tensor=OLD=NEW'"),
-            "tensor %s has zeros before the number of its block; readers look for %s",
-            QUOTED(v->tensor.name), QUOTED(right));
+        schema_report(t->c, RULE_BLOCK_NUMBER,
+                      with_fix(at_tensor(&v->tensor),
+                               fix_text(GUFO_FIX_RENAME_TENSOR, v->tensor.name, right)),
+                      "tensor %s has zeros before the number of its block; readers look for %s",
+                      QUOTED(v->tensor.name), QUOTED(right));
 }
 
 /* ---- types ---------------------------------------------------------------------------------- */
@@ -135,13 +137,13 @@ static void check_type(tensor_context *t, const named_tensor *v)
     if (type == NULL)
         return;
     if ((type->flags & GUFO_ELEMENT_QUANTIZED) != 0 && is_vector(v))
-        schema_report(t->c, SCHEMA_VECTOR_QUANTIZED, at_tensor(&v->tensor),
+        schema_report(t->c, RULE_VECTOR_QUANTIZED, at_tensor(&v->tensor),
                       "tensor %s is a vector or a norm, but of quantized type %s; readers "
                       "expect floats",
                       QUOTED(v->tensor.name), type->name);
     if (is_integer(v->tensor.type) && t->c->arch != NULL && v->name.known &&
         !holds_integers(v->name.match.info))
-        schema_report(t->c, SCHEMA_TENSOR_TYPE, at_tensor(&v->tensor),
+        schema_report(t->c, RULE_TENSOR_TYPE, at_tensor(&v->tensor),
                       "tensor %s has type %s; weights are floats or quantized",
                       QUOTED(v->tensor.name), type->name);
 }

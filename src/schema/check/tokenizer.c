@@ -63,16 +63,15 @@ static gufo_str pretokenizer_at(const void *table, size_t index)
 }
 
 /* Tells that the text of a key is not in a table of `count` rows. */
-static void report_unknown(check_context *c, schema_rule rule, const gufo_entry *entry,
+static void report_unknown(check_context *c, rule_number rule, const gufo_entry *entry,
                            nearest_name *name_at, size_t count)
 {
-    finding_place place = at_entry(entry);
+    gufo_finding finding = at_entry(entry);
     size_t nearest;
 
     if (nearest_find(entry->value.as.str, name_at, NULL, count, &nearest))
-        place.hint = schema_hint(c, "use 'gufo edit FILE --set-string=%.*s=%s'",
-                                 (int)entry->key.len, entry->key.data, name_at(NULL, nearest).data);
-    schema_report(c, rule, place, "%.*s %s is not known", (int)entry->key.len, entry->key.data,
+        finding.fix = fix_text(GUFO_FIX_SET, entry->key, name_at(NULL, nearest));
+    schema_report(c, rule, finding, "%.*s %s is not known", (int)entry->key.len, entry->key.data,
                   QUOTED(entry->value.as.str));
 }
 
@@ -83,7 +82,7 @@ static void check_model(check_context *c, vocabulary *v)
 
     if (!gufo_metadata_find(c->model, key, &entry)) {
         if (v->there[LIST_TOKENS])
-            schema_report(c, SCHEMA_TOKENIZER_MODEL, at_missing(key),
+            schema_report(c, RULE_TOKENIZER_MODEL, at_missing(key),
                           "%s is missing, although there are tokens", key);
         return;
     }
@@ -91,7 +90,7 @@ static void check_model(check_context *c, vocabulary *v)
         return;
     v->model = gufo_tokenizer_model_find(entry.value.as.str);
     if (v->model == NULL)
-        report_unknown(c, SCHEMA_TOKENIZER_MODEL, &entry, model_at, schema_tokenizer_model_count());
+        report_unknown(c, RULE_TOKENIZER_MODEL, &entry, model_at, schema_tokenizer_model_count());
 }
 
 /* ---- lists ---------------------------------------------------------------------------------- */
@@ -99,8 +98,8 @@ static void check_model(check_context *c, vocabulary *v)
 static void check_needed(check_context *c, const vocabulary *v)
 {
     for (size_t i = 0; v->model != NULL && i < LIST_COUNT; i++) {
-        schema_rule rule =
-            lists[i].needed ? SCHEMA_VOCABULARY_LIST_MISSING : SCHEMA_VOCABULARY_LIST_EXPECTED;
+        rule_number rule =
+            lists[i].needed ? RULE_VOCABULARY_LIST_MISSING : RULE_VOCABULARY_LIST_EXPECTED;
 
         if (!v->there[i] && str_is_word(gufo_str_of(lists[i].name), v->model->arrays))
             schema_report(c, rule, at_missing(lists[i].key),
@@ -113,14 +112,14 @@ static void check_length(check_context *c, const vocabulary *v, size_t list)
 {
     const gufo_entry *entry = &v->lists[list];
     uint64_t count = entry->value.as.array.count;
-    finding_place place = at_entry(entry);
+    gufo_finding finding = at_entry(entry);
 
     if (count == v->count)
         return;
     if (count > v->count)
-        place.fix =
-            (gufo_fix){GUFO_FIX_SHORTEN, entry->key, {.type = GUFO_VALUE_UINT64, .as.u = v->count}};
-    schema_report(c, SCHEMA_VOCABULARY_LENGTHS, place,
+        finding = with_certain_fix(
+            finding, fix_number(GUFO_FIX_SHORTEN, entry->key, GUFO_VALUE_UINT64, v->count));
+    schema_report(c, RULE_VOCABULARY_LENGTHS, finding,
                   "%s has %" PRIu64 " elements, but there are %" PRIu64 " tokens", lists[list].key,
                   count, v->count);
 }
@@ -137,7 +136,7 @@ static void check_lengths(check_context *c, const vocabulary *v)
 /* How some writers say that there is no such token: -1 in 32 bits. */
 #define NO_TOKEN_ID UINT32_MAX
 
-static void report_number(check_context *c, schema_rule rule, const gufo_entry *entry,
+static void report_number(check_context *c, rule_number rule, const gufo_entry *entry,
                           uint64_t number, uint64_t tokens)
 {
     schema_report(c, rule, at_entry(entry), "%s is %" PRIu64 ", but there are %" PRIu64 " tokens",
@@ -154,7 +153,7 @@ static void check_id_list(check_context *c, const gufo_entry *entry, uint64_t to
         if (gufo_value_u64(&element, &id, NULL) == GUFO_OK && id >= tokens && wrong++ == 0)
             first = id;
     if (wrong > 0)
-        schema_report(c, SCHEMA_TOKEN_ID, at_entry(entry),
+        schema_report(c, RULE_TOKEN_ID, at_entry(entry),
                       "%s has %" PRIu64 "%s, but there are %" PRIu64 " tokens", QUOTED(entry->key),
                       first, schema_and_more(c, wrong), tokens);
 }
@@ -168,7 +167,7 @@ static void check_ids_of(check_context *c, const gufo_entry *entry, uint64_t tok
         check_id_list(c, entry, tokens);
     else if (gufo_value_u64(&entry->value, &id, NULL) == GUFO_OK && id >= tokens &&
              id != NO_TOKEN_ID)
-        report_number(c, SCHEMA_TOKEN_ID, entry, id, tokens);
+        report_number(c, RULE_TOKEN_ID, entry, id, tokens);
 }
 
 static void check_ids(check_context *c, const vocabulary *v)
@@ -205,7 +204,7 @@ static void check_added(check_context *c, const gufo_tokenizer_model *model)
             entry.value.type == GUFO_VALUE_BOOL && entry.value.as.b &&
             added[i].fallback[0] == '\0' && !gufo_metadata_find(c->model, added[i].id, NULL) &&
             !gufo_metadata_find(c->model, added[i].other, NULL))
-            schema_report(c, SCHEMA_TOKEN_ADDED, at_entry(&entry), "%s is true, but %s is missing",
+            schema_report(c, RULE_TOKEN_ADDED, at_entry(&entry), "%s is true, but %s is missing",
                           added[i].add, added[i].id);
 }
 
@@ -226,14 +225,13 @@ static void check_pretokenizer(check_context *c, const gufo_tokenizer_model *mod
     if (!cuts_words(model) || (there && entry.value.type != GUFO_VALUE_STRING))
         return;
     if (!there || entry.value.as.str.len == 0)
-        schema_report(c, SCHEMA_PRETOKENIZER_MISSING,
-                      with_hint(at_missing(key), "set it to what the model was trained with: "
-                                                 "'gufo edit FILE "
-                                                 "--set-string=tokenizer.ggml.pre=NAME'"),
-                      "%s is %s; readers then choose how to split text", key,
-                      there ? "empty" : "missing");
+        schema_report(
+            c, RULE_PRETOKENIZER_MISSING,
+            with_fix(with_hint(at_missing(key), "set it to what the model was trained with"),
+                     fix_typed(GUFO_FIX_SUPPLY, gufo_str_of(key), GUFO_VALUE_STRING)),
+            "%s is %s; readers then choose how to split text", key, there ? "empty" : "missing");
     else if (gufo_pretokenizer_find(entry.value.as.str) == NULL)
-        report_unknown(c, SCHEMA_PRETOKENIZER_UNKNOWN, &entry, pretokenizer_at,
+        report_unknown(c, RULE_PRETOKENIZER_UNKNOWN, &entry, pretokenizer_at,
                        schema_pretokenizer_count());
 }
 
@@ -244,7 +242,7 @@ static void check_size(check_context *c, const vocabulary *v)
 
     if (schema_arch_entry(c, &entry, "vocab_size") &&
         gufo_value_u64(&entry.value, &size, NULL) == GUFO_OK && size != v->count)
-        report_number(c, SCHEMA_VOCABULARY_SIZE, &entry, size, v->count);
+        report_number(c, RULE_VOCABULARY_SIZE, &entry, size, v->count);
 }
 
 /* The table is SentencePiece's: the bytes of a trie (their number first, little-endian whatever the
@@ -263,7 +261,7 @@ static void check_character_map(check_context *c)
         return;
     trie = array->count < sizeof trie ? UINT32_MAX : load_u32(array->data, bytes_swapped(false));
     if (trie == 0 || trie % sizeof trie != 0 || trie > array->count - sizeof trie)
-        schema_report(c, SCHEMA_CHARACTER_MAP, at_entry(&entry),
+        schema_report(c, RULE_CHARACTER_MAP, at_entry(&entry),
                       "%s has %" PRIu64 " bytes, which do not hold a table of characters", key,
                       array->count);
 }

@@ -20,13 +20,13 @@ const char *schema_and_more(check_context *c, uint64_t count)
 }
 
 /* The offset of an element of a list in the file. */
-static finding_place place_of_text(const gufo_entry *entry, gufo_str text)
+static gufo_finding place_of_text(const gufo_entry *entry, gufo_str text)
 {
-    finding_place place = at_entry(entry);
+    gufo_finding finding = at_entry(entry);
 
-    place.offset =
+    finding.offset =
         entry->value_offset + (uint64_t)(text.data - (const char *)entry->value.as.array.data);
-    return place;
+    return finding;
 }
 
 /* ---- tokens --------------------------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static void check_repeated(check_context *c, const gufo_entry *entry, const toke
     if (tokens->repeated == 0)
         return;
     text = tokens->texts[tokens->again];
-    schema_report(c, SCHEMA_TOKEN_REPEATED, place_of_text(entry, text),
+    schema_report(c, RULE_TOKEN_REPEATED, place_of_text(entry, text),
                   "token %" PRIu64 " is %s, as token %" PRIu64 " is%s", tokens->again, QUOTED(text),
                   tokens->before, schema_and_more(c, tokens->repeated));
 }
@@ -51,7 +51,7 @@ static void check_empty(check_context *c, const gufo_entry *entry, const token_l
         if (tokens->texts[i].len == 0 && empty++ == 0)
             first = i;
     if (empty > 0)
-        schema_report(c, SCHEMA_TOKEN_EMPTY, place_of_text(entry, tokens->texts[first]),
+        schema_report(c, RULE_TOKEN_EMPTY, place_of_text(entry, tokens->texts[first]),
                       "token %" PRIu64 " has no text%s", first, schema_and_more(c, empty));
 }
 
@@ -86,7 +86,7 @@ static void check_bytes(check_context *c, const vocabulary *v, const bool have[2
         if (!have[i] && missing++ == 0)
             first = i;
     if (missing > 0)
-        schema_report(c, SCHEMA_BYTE_TOKENS, at_entry(&v->lists[LIST_TOKEN_TYPE]),
+        schema_report(c, RULE_BYTE_TOKENS, at_entry(&v->lists[LIST_TOKEN_TYPE]),
                       "no token of type %d is called \"<0x%02X>\"%s, although tokenizer "
                       "model \"%s\" falls back to bytes",
                       TYPE_BYTE, first, schema_and_more(c, missing), v->model->id);
@@ -112,7 +112,7 @@ static void check_types(check_context *c, const vocabulary *v, const token_list 
             have[byte_of(tokens->texts[i])] = true;
     }
     if (unknown > 0)
-        schema_report(c, SCHEMA_TOKEN_TYPE, at_entry(entry),
+        schema_report(c, RULE_TOKEN_TYPE, at_entry(entry),
                       "token %" PRIu64 " has type %" PRId64 ", which is not known%s", first,
                       first_type, schema_and_more(c, unknown));
     if (falls_back_to_bytes(v->model) && tokens->count > 0)
@@ -225,11 +225,11 @@ static gufo_status survey_merge(merge_survey *s, gufo_str text, gufo_error *erro
 static void report_merges(check_context *c, const gufo_entry *entry, const merge_survey *s)
 {
     if (s->malformed > 0)
-        schema_report(c, SCHEMA_MERGE_PARTS, place_of_text(entry, s->first_malformed),
+        schema_report(c, RULE_MERGE_PARTS, place_of_text(entry, s->first_malformed),
                       "merge %s is not two parts with a blank between them%s",
                       QUOTED(s->first_malformed), schema_and_more(c, s->malformed));
     if (s->unknown > 0)
-        schema_report(c, SCHEMA_MERGE_TOKENS, place_of_text(entry, s->first_unknown),
+        schema_report(c, RULE_MERGE_TOKENS, place_of_text(entry, s->first_unknown),
                       "a part of merge %s, or what the parts make together, is not a token%s",
                       QUOTED(s->first_unknown), schema_and_more(c, s->unknown));
 }

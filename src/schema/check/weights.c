@@ -36,7 +36,7 @@ static void check_quantization_version(check_context *c)
 
     if (schema_check_number(c, "general.quantization_version", &entry, &version) &&
         version != TODAY && has_quantized(c))
-        schema_report(c, SCHEMA_QUANTIZATION_VERSION, at_entry(&entry),
+        schema_report(c, RULE_QUANTIZATION_VERSION, at_entry(&entry),
                       "general.quantization_version is %" PRIu64
                       "; that of the current types is %d",
                       version, TODAY);
@@ -106,16 +106,14 @@ static const gufo_file_type *only_file_type(uint32_t base)
 }
 
 /* Says what the file type should be, where there is one answer. */
-static void offer_file_type(check_context *c, finding_place *place, const weight_count *count)
+static void offer_file_type(gufo_finding *finding, const weight_count *count)
 {
     const gufo_file_type *right = only_file_type(count->most);
 
     if (right == NULL || count->weights[count->most] < count->total - count->total / DOUBTFUL_PART)
         return;
-    place->hint =
-        schema_hint(c, "use 'gufo edit FILE --set=general.file_type=%" PRIu32 "'", right->id);
-    place->fix =
-        (gufo_fix){GUFO_FIX_SET, place->subject, {.type = GUFO_VALUE_UINT32, .as.u = right->id}};
+    *finding = with_certain_fix(
+        *finding, fix_number(GUFO_FIX_SET, finding->subject, GUFO_VALUE_UINT32, right->id));
 }
 
 static const char *type_name(uint32_t id)
@@ -131,21 +129,21 @@ static void check_file_type(check_context *c)
     uint64_t id;
     const gufo_file_type *claimed;
     weight_count count;
-    finding_place place;
+    gufo_finding finding;
 
     if (c->options->single || gufo_tensor_count(c->model) == 0 ||
         !schema_check_number(c, "general.file_type", &entry, &id))
         return;
     claimed = gufo_file_type_by_id(id & ~(uint64_t)FILE_TYPE_GUESSED);
     count = count_weights(c, claimed);
-    place = at_entry(&entry);
-    offer_file_type(c, &place, &count);
+    finding = at_entry(&entry);
+    offer_file_type(&finding, &count);
     if (claimed == NULL)
-        schema_report(c, SCHEMA_FILE_TYPE_UNKNOWN, place,
+        schema_report(c, RULE_FILE_TYPE_UNKNOWN, finding,
                       "general.file_type %" PRIu64 " is not known", id);
     else if (count.most != claimed->base_type &&
              count.weights[claimed->base_type] < count.total / LEAST_PART)
-        schema_report(c, SCHEMA_FILE_TYPE, place,
+        schema_report(c, RULE_FILE_TYPE, finding,
                       "general.file_type is %" PRIu64 " (%s), but most weights are %s", id,
                       claimed->name, type_name(count.most));
 }

@@ -161,7 +161,7 @@ static bool strip_array(gufo_str *type)
     return true;
 }
 
-static bool type_named(gufo_str name, gufo_value_type *out)
+bool key_type_named(gufo_str name, gufo_value_type *out)
 {
     for (int i = 0; i < GUFO_VALUE_TYPE_COUNT; i++)
         if (gufo_str_equal(name, gufo_str_of(gufo_value_type_name((gufo_value_type)i)))) {
@@ -180,7 +180,7 @@ static bool accepts_array(gufo_str elements, const gufo_array *array)
         return true;
     if (strip_array(&elements))
         return array->type == GUFO_VALUE_ARRAY;
-    return type_named(elements, &type) && same_kind(type, array->type);
+    return key_type_named(elements, &type) && same_kind(type, array->type);
 }
 
 static bool accepts(gufo_str type, const gufo_value *value)
@@ -190,7 +190,7 @@ static bool accepts(gufo_str type, const gufo_value *value)
 
     if (strip_array(&type))
         return value->type == GUFO_VALUE_ARRAY && accepts_array(type, &value->as.array);
-    if (!type_named(type, &declared) || !same_kind(declared, value->type))
+    if (!key_type_named(type, &declared) || !same_kind(declared, value->type))
         return false;
     /* What counts is not negative. */
     return value_type_row(declared)->kind != KIND_UNSIGNED ||

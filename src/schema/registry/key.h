@@ -10,6 +10,9 @@ const gufo_key_info *key_old_name(const gufo_key_info *info, size_t *from);
 
 bool key_is_integer(gufo_value_type type);
 
+/* The type with that name; false if there is none. */
+bool key_type_named(gufo_str name, gufo_value_type *out);
+
 /* The longest key that is put together, with its end. */
 enum { KEY_SIZE = GUFO_KEY_NAME_SIZE };
 

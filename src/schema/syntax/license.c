@@ -163,6 +163,7 @@ static void hint_successor(syntax_result *result, const listed *row, bool plus)
     memcpy(later + id.len, "-or-later", sizeof "-or-later");
     if (find_id(&license_list, gufo_str_of(later)) == NULL)
         return;
+    result->scope = plus ? HINT_FOR_PART : HINT_IS_CHOICE;
     if (plus)
         syntax_hint(result, gufo_str_of(later));
     else
@@ -283,8 +284,10 @@ static bool read_word(reader *r, gufo_str word)
         return read_id(r, word);
     (void)misread(r, word, reasons[r->expected]);
     /* The whole may be one id with a blank in it: "Apache 2.0". */
-    if (is_name(word) && nearest_find(r->text, listed_name, licenses, license_list.count, &index))
+    if (is_name(word) && nearest_find(r->text, listed_name, licenses, license_list.count, &index)) {
+        r->fault.scope = HINT_FOR_TEXT;
         syntax_hint(&r->fault, gufo_str_of(licenses[index].id));
+    }
     return false;
 }
 

@@ -15,6 +15,13 @@ typedef enum syntax_verdict {
     SYNTAX_MALFORMED,
 } syntax_verdict;
 
+/* What a hint stands for. */
+typedef enum hint_scope {
+    HINT_FOR_PART,
+    HINT_FOR_TEXT,  /* the whole */
+    HINT_IS_CHOICE, /* of the part: "X or Y" */
+} hint_scope;
+
 enum { SYNTAX_HINT = 160 };
 
 /* What a check found.  Reads as
@@ -27,6 +34,7 @@ typedef struct syntax_result {
     gufo_str part;          /* a view into the text; empty if something is missing */
     const char *reason;     /* constant; NULL if the verdict is OK */
     char hint[SYNTAX_HINT]; /* the text that should be there instead; empty if unknown */
+    hint_scope scope;
 } syntax_result;
 
 /* An SPDX license expression (SPDX specification, annex on license expressions): ids of the license

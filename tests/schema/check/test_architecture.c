@@ -319,24 +319,26 @@ static void test_other_names(void **state)
     }
 }
 
-static void keep_hint(void *context, const gufo_finding *finding)
+static void keep_needed(void *context, const gufo_finding *finding)
 {
-    if (strcmp(finding->rule->name, "key-expected") == 0)
-        snprintf(context, 128, "%s", finding->hint);
+    const gufo_fix *fix = &finding->fix;
+
+    if (strcmp(finding->rule->name, "key-expected") == 0 && fix->kind == GUFO_FIX_SUPPLY)
+        snprintf(context, 128, "%.*s: %s", (int)fix->key.len, fix->key.data,
+                 gufo_value_type_name(fix->value.type));
 }
 
-/* Who follows the hint gets no other finding for it. */
-static void test_hint_of_today(void **state)
+/* Who follows the fix gets no other finding for it. */
+static void test_fix_of_today(void **state)
 {
     model m = model_new("mpt");
-    char hint[128] = "";
+    char needed[128] = "";
 
     (void)state;
     model_f32(&m, "mpt.attention.max_alibi_bias", 8);
     model_add(&m, "x", 1, 4, 1);
-    model_check_with(&m, &model_level, keep_hint, hint);
-    check_str(gufo_str_of(hint), "use 'gufo edit FILE --set=mpt.attention.clamp_kqv=float32:VALUE'",
-              "clip_kqv");
+    model_check_with(&m, &model_level, keep_needed, needed);
+    check_str(gufo_str_of(needed), "mpt.attention.clamp_kqv: float32", "clip_kqv");
     model_free(&m);
 }
 
@@ -488,7 +490,7 @@ int main(void)
         cmocka_unit_test(test_no_faults),
         cmocka_unit_test(test_absent_keys),
         cmocka_unit_test(test_other_names),
-        cmocka_unit_test(test_hint_of_today),
+        cmocka_unit_test(test_fix_of_today),
         cmocka_unit_test(test_recurrent),
         cmocka_unit_test(test_fix),
         cmocka_unit_test(test_vocabulary_only),

@@ -1,5 +1,7 @@
 /* Rules S2 and S3: values of general.*, and chat templates. */
+#include "../../support/findings.h"
 #include "../../support/schema.h"
+#include "../../support/sink.h"
 
 /* One text or number, as `add` of a row. */
 #define ADD_TEXT(name, key, text)          \
@@ -16,6 +18,8 @@
 
 ADD_TEXT(license_unknown, "license", "my-own")
 ADD_TEXT(license_broken, "license", "MIT OR")
+ADD_TEXT(license_near, "license", "(apache2 OR MIT)")
+ADD_TEXT(license_blank, "license", "Apache 2.0")
 ADD_TEXT(license_good, "license", "MIT OR Apache-2.0")
 ADD_TEXT(uuid_bad, "uuid", "1234")
 ADD_TEXT(uuid_good, "uuid", "ef001206-dadc-5f6d-a15f-3359e577d4e5")
@@ -218,11 +222,19 @@ static void template_good(gufo_document *d)
         .label = text, .rule = name, .bad = {.add = bad_add}, .good = {.add = good_add}, \
         .at = place, .level = S                                                          \
     }
+#define PROPOSAL(text, name, bad_add, good_add, right)                                   \
+    {                                                                                    \
+        .label = text, .rule = name, .bad = {.add = bad_add}, .good = {.add = good_add}, \
+        .fix = GUFO_FIX_SET, .proposed = true, .fix_value = right, .level = S            \
+    }
 #define ROW(text, name, bad_add, good_add) ROW_AT(text, name, bad_add, good_add, NULL)
 
 static const schema_row rows[] = {
     ROW_AT("no license", "license", license_unknown, license_good, "my-own"),
     ROW("half a license", "license", license_broken, license_good),
+    PROPOSAL("a part of a license", "license", license_near, license_good, "(Apache-2.0 OR MIT)"),
+    PROPOSAL("a license with a blank", "license", license_blank, license_good, "Apache-2.0"),
+    PROPOSAL("an address without https", "url", repo_bad, repo_good, "https://example.org"),
     ROW_AT("language", "language", languages_bad, languages_good, "zq"),
     ROW("uuid", "uuid", uuid_bad, uuid_good),
     ROW("uuid of the source", "uuid", source_uuid_bad, uuid_good),
@@ -281,11 +293,44 @@ static void test_complete(void **state)
     schema_check_complete(rows, COUNT_OF(rows), prefixes, COUNT_OF(prefixes));
 }
 
+/* A rule that thousands of keys break is reported some times, and then counted. */
+static void test_limit(void **state)
+{
+    gufo_error error = no_error();
+    gufo_document *d = gufo_document_new(NULL, &error);
+    gufo_check_options options = {.level = S};
+    const void *header;
+    gufo_model *file;
+    findings found = {0};
+    char key[64];
+    size_t size;
+
+    (void)state;
+    for (unsigned i = 0; i < 5000; i++) {
+        snprintf(key, sizeof key, "general.x%u.license.link", i);
+        put_text(d, key, "LICENSE");
+    }
+    check_ok(gufo_document_layout(d, NULL, NULL, &error), &error, "layout");
+    header = document_header(d, &size);
+    file = gufo_open_memory(header, size, NULL, &error);
+    check(file != NULL, "%s", error.message);
+    check_ok(gufo_check(file, &options, findings_add, &found, &error), &error, "check");
+    check_u64(findings_of(&found, "url"), 21, "addresses");
+    check(strncmp(findings_get(&found, "url", 20)->message, "4980 more ", 10) == 0, "%s",
+          findings_get(&found, "url", 20)->message);
+    check_u64(findings_of(&found, "key-unprefixed"), 21, "keys");
+    check(found.count <= 3 * 21, "%zu in all", found.count);
+    findings_free(&found);
+    gufo_close(file);
+    gufo_document_free(d);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),
         cmocka_unit_test(test_complete),
+        cmocka_unit_test(test_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

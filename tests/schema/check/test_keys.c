@@ -254,9 +254,17 @@ static void keep_hint(void *context, const gufo_finding *finding)
 {
     kept_hint *kept = context;
 
+    static const char *const kinds[] = {
+        [GUFO_FIX_NONE] = "none", [GUFO_FIX_SET] = "set", [GUFO_FIX_RENAME] = "rename"};
+    gufo_str right = finding->fix.value.as.str;
+
     kept->count++;
-    (void)snprintf(kept->text, sizeof kept->text, "%s",
-                   finding->hint != NULL ? finding->hint : "none");
+    if (finding->hint != NULL || finding->fix.kind == GUFO_FIX_NONE)
+        (void)snprintf(kept->text, sizeof kept->text, "%s",
+                       finding->hint != NULL ? finding->hint : "none");
+    else
+        (void)snprintf(kept->text, sizeof kept->text, "%s %.*s", kinds[finding->fix.kind],
+                       (int)right.len, right.data);
 }
 
 /* Opens what was planned. */
@@ -296,10 +304,10 @@ static void test_hints(void **state)
     static const struct {
         const char *key, *text, *hint;
     } cases[] = {
-        {"general.architecture", "lama", "did you mean 'llama'?"},
-        {"general.nome", "x", "use 'gufo edit FILE --rename=general.nome=general.name'"},
-        {"General.Name", "x", "use 'gufo edit FILE --rename=General.Name=general.name'"},
-        {"general.dscriptin", "x", "none"},
+        {"general.architecture", "lama", "set llama"},
+        {"general.nome", "x", "rename general.name"},
+        {"General.Name", "x", "rename general.name"},
+        {"general.dscriptin", "x", "rename general.description"},
         {"general.zebra", "x", "begin keys of your own"},
     };
 
