@@ -32,6 +32,11 @@ static inline bool is_hex(char c)
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
+static inline char to_upper(char c)
+{
+    return is_lower(c) ? (char)(c - 'a' + 'A') : c;
+}
+
 static inline char to_lower(char c)
 {
     return is_upper(c) ? (char)(c - 'A' + 'a') : c;

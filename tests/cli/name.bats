@@ -36,9 +36,9 @@ make_unnamed_shards() {
   version     v0.1
   encoding    KQ2"
     run -0 gufo name --json somewhere/Grok-100B-v1.0-Q4_0-00003-of-00009.gguf
-    same '{"path":"somewhere/Grok-100B-v1.0-Q4_0-00003-of-00009.gguf","name":"Grok-100B-v1.0-Q4_0-00003-of-00009.gguf","conforming":true,"sidecar":null,"base_name":"Grok","size_label":"100B","fine_tune":null,"version":"v1.0","encoding":"Q4_0","type":null,"shard":"00003-of-00009"}'
+    same '{"path":"somewhere/Grok-100B-v1.0-Q4_0-00003-of-00009.gguf","name":"Grok-100B-v1.0-Q4_0-00003-of-00009.gguf","conforming":true,"sidecar":null,"base_name":"Grok","size_label":"100B","fine_tune":null,"version":"v1.0","encoding":"Q4_0","type":null,"shard":"00003-of-00009","expert_count":0,"parameter_count":100000000000,"shard_number":3,"shard_count":9}'
     run -0 gufo name --json mmproj-a-7B-x-v1-F16-LoRA.gguf
-    same '{"name":"mmproj-a-7B-x-v1-F16-LoRA.gguf","conforming":true,"sidecar":"mmproj","base_name":"a","size_label":"7B","fine_tune":"x","version":"v1","encoding":"F16","type":"LoRA","shard":null}'
+    same '{"name":"mmproj-a-7B-x-v1-F16-LoRA.gguf","conforming":true,"sidecar":"mmproj","base_name":"a","size_label":"7B","fine_tune":"x","version":"v1","encoding":"F16","type":"LoRA","shard":null,"expert_count":0,"parameter_count":7000000000,"shard_number":null,"shard_count":null}'
 }
 
 @test "name: names that do not conform" {
@@ -49,9 +49,9 @@ make_unnamed_shards() {
   version     v1.0 (assumed)
   encoding    F16'
     run -1 gufo name --json Hermes-2-Pro-Llama-3-8B-F16.gguf
-    same '{"name":"Hermes-2-Pro-Llama-3-8B-F16.gguf","conforming":false,"sidecar":null,"base_name":"Hermes-2-Pro-Llama-3","size_label":"8B","fine_tune":null,"version":"v1.0","encoding":"F16","type":null,"shard":null,"reason":"the version is missing after \"8B\"; v1.0 is assumed"}'
+    same '{"name":"Hermes-2-Pro-Llama-3-8B-F16.gguf","conforming":false,"sidecar":null,"base_name":"Hermes-2-Pro-Llama-3","size_label":"8B","fine_tune":null,"version":"v1.0","encoding":"F16","type":null,"shard":null,"expert_count":0,"parameter_count":8000000000,"shard_number":null,"shard_count":null,"reason":"the version is missing after \"8B\"; v1.0 is assumed"}'
     run -1 gufo name --json not-a-known-arrangement.gguf
-    same '{"name":"not-a-known-arrangement.gguf","conforming":false,"sidecar":null,"base_name":null,"size_label":null,"fine_tune":null,"version":null,"encoding":null,"type":null,"shard":null,"reason":"there is no size label such as 7B or 8x7B, and no version such as v1.0"}'
+    same '{"name":"not-a-known-arrangement.gguf","conforming":false,"sidecar":null,"base_name":null,"size_label":null,"fine_tune":null,"version":null,"encoding":null,"type":null,"shard":null,"expert_count":null,"parameter_count":null,"shard_number":null,"shard_count":null,"reason":"there is no size label such as 7B or 8x7B, and no version such as v1.0"}'
     run -1 gufo name ''
     same ': does not conform: the name does not end in .gguf'
     run -1 gufo name $'a\n-7B-v1'
@@ -75,7 +75,7 @@ make_unnamed_shards() {
     same Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf
     [ -e m.gguf ]
     run -0 gufo name --suggest --json m.gguf
-    same '{"path":"m.gguf","name":"m.gguf","conforming":false,"sidecar":null,"base_name":null,"size_label":null,"fine_tune":null,"version":null,"encoding":null,"type":null,"shard":null,"reason":"there is no size label such as 7B or 8x7B, and no version such as v1.0","suggested":"Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf"}'
+    same '{"path":"m.gguf","name":"m.gguf","conforming":false,"sidecar":null,"base_name":null,"size_label":null,"fine_tune":null,"version":null,"encoding":null,"type":null,"shard":null,"expert_count":null,"parameter_count":null,"shard_number":null,"shard_count":null,"reason":"there is no size label such as 7B or 8x7B, and no version such as v1.0","suggested":"Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf"}'
     run -0 gufo name "$(gufo name --suggest m.gguf)"
     run -3 --separate-stderr gufo name --suggest m.gguf missing.gguf
     same Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf
@@ -95,11 +95,40 @@ make_unnamed_shards() {
     same model-1K-v1.0-F32.gguf
 }
 
-@test "name: vocabularies of real models get conforming names" {
+@test "name: vocabularies of real models lack nothing but a size" {
     [ -d "${GUFO_SHARED:-}/data/vocab" ] || skip "no real model files"
     for file in "$GUFO_SHARED"/data/vocab/*.gguf; do
-        gufo name "$(gufo name --suggest "$file")" >/dev/null
+        name=$(gufo name --suggest -q "$file")
+        lacks -- <<<"$name"
+        run gufo name "$name"
+        [ "$status" -eq 0 ] || has "the size label is missing before the version"
     done
+}
+
+@test "name: scales and shards that the expression lets through" {
+    run -1 gufo name a-7b-v1.0.gguf
+    same 'a-7b-v1.0.gguf: does not conform: "7b" at byte 2 does not end in a scale: K, M, B, T or Q, for thousand, million, billion, trillion or quadrillion
+  base name   a
+  size label  7b
+  version     v1.0'
+    run -1 gufo name --json a-7B-v1.0-00004-of-00003.gguf
+    has '"shard":"00004-of-00003","expert_count":0,"parameter_count":7000000000,"shard_number":4,"shard_count":3,"reason":"\"00004-of-00003\" at byte 10 cannot be: the shards of a set are numbered from 00001 to their count"}'
+    run -0 gufo name a-7B-v1.0-00003-of-00003.gguf
+}
+
+@test "name: letters outside ASCII stay, an unknown size leaves no second hyphen" {
+    make_gguf m.gguf kv general.name string 'Modèle 7b Été' tensor a 0 4 16
+    run -0 --separate-stderr gufo name --suggest m.gguf
+    same Modèle-0.004K-Été-v1.0-F32.gguf
+    same_error "gufo: m.gguf: warning: Modèle-0.004K-Été-v1.0-F32.gguf does not conform: \"è\" at byte 3 is refused: a base name begins with ASCII letters, digits and blanks"
+    make_gguf m.gguf kv general.name string '通义千问'
+    run -0 gufo name --suggest -q m.gguf
+    same 通义千问-v1.0-vocab.gguf
+    run -0 gufo name --rename -q m.gguf
+    [ "$(ls -A)" = 通义千问-v1.0-vocab.gguf ]
+    make_gguf m.gguf kv general.name string Foo
+    run -0 --separate-stderr gufo name --suggest --json m.gguf
+    has '"suggested":"Foo-v1.0-vocab.gguf","suggested_reason":"the size label is missing before the version, such as 7B or 8x7B"}'
 }
 
 @test "name: renaming one file" {
@@ -161,7 +190,7 @@ s-00002-of-00002.gguf -> Tiny-0.024K-v1.0-F32-00002-of-00002.gguf'
 @test "name: all files of a set may be named" {
     make_unnamed_shards s
     make_gguf z.gguf kv general.architecture string x
-    run -0 gufo name --rename *.gguf
+    run -0 --separate-stderr gufo name --rename *.gguf
     [ "${#lines[@]}" -eq 3 ]
     [ "$(ls -A | wc -l)" -eq 3 ]
     [ -e Tiny-0.024K-v1.0-F32-00002-of-00002.gguf ]

@@ -57,6 +57,25 @@ static gufo_str part_of(const gufo_name *name, size_t index)
     return *(const gufo_str *)(const void *)((const char *)name + parts[index].offset);
 }
 
+/* A number that a part of the name says; null where the part is absent or 64 bits do not hold it. */
+static void write_fact(json_writer *j, const char *key, bool said, uint64_t fact)
+{
+    if (said)
+        json_write_u64(j, key, fact);
+    else
+        json_write_null(j, key);
+}
+
+static void write_facts(json_writer *j, const gufo_name *name)
+{
+    gufo_name_facts facts = gufo_name_read_facts(name);
+
+    write_fact(j, "expert_count", facts.parameters > 0, facts.experts);
+    write_fact(j, "parameter_count", facts.parameters > 0, facts.parameters);
+    write_fact(j, "shard_number", facts.shard > 0, facts.shard);
+    write_fact(j, "shard_count", facts.shard > 0, facts.shard_count);
+}
+
 /* Begins the JSON object of one FILE: its name and the parts of it.  `with_path`: it is more than a
  * name. */
 static void begin_json(json_writer *j, const char *path, bool with_path)
@@ -79,12 +98,15 @@ static void begin_json(json_writer *j, const char *path, bool with_path)
         else
             json_write_null(j, parts[i].key);
     }
+    write_facts(j, &parsed);
     if (!conforming)
         json_write_text(j, "reason", error.message);
 }
 
-static void print_parts(const gufo_name *parsed, bool conforming)
+static void print_parts(const gufo_name *parsed, gufo_str name)
 {
+    uintptr_t begin = (uintptr_t)name.data;
+
     for (size_t i = 0; i < PART_COUNT; i++) {
         gufo_str part = part_of(parsed, i);
 
@@ -92,7 +114,7 @@ static void print_parts(const gufo_name *parsed, bool conforming)
             continue;
         printf("  %-10s  ", parts[i].label);
         text_put(stdout, part, TEXT_PLAIN);
-        puts(!conforming && strcmp(parts[i].key, "version") == 0 ? " (assumed)" : "");
+        puts((uintptr_t)part.data - begin > name.len ? " (assumed)" : "");
     }
 }
 
@@ -123,7 +145,7 @@ static int explain(const char *path, const shared_options *shared)
             puts(": conforms");
         else
             printf(": does not conform: %s\n", error.message);
-        print_parts(&parsed, conforming);
+        print_parts(&parsed, name);
     }
     return conforming ? CODE_OK : CODE_NO;
 }
@@ -135,6 +157,7 @@ typedef struct proposal {
     rename_move *moves; /* with copies of paths: files are closed before they get new names */
     size_t count;
     char first[GUFO_NAME_SIZE];
+    gufo_error fault; /* why it does not conform; GUFO_OK: it does */
 } proposal;
 
 static void free_move(rename_move move)
@@ -181,6 +204,8 @@ static int propose(proposal *p, const input *in)
         return report_memory(in->path);
     for (size_t i = 0; i < count && code == CODE_OK; i++)
         code = propose_one(p, in, i);
+    if (code == CODE_OK && gufo_name_explain(gufo_str_of(p->first), NULL, &p->fault) != GUFO_OK)
+        report_warning(in->path, "%s does not conform: %s", p->first, p->fault.message);
     return code;
 }
 
@@ -213,6 +238,8 @@ static void write_json(const char *path, const proposal *p, bool renamed)
 
     begin_json(&j, path, true);
     json_write_text(&j, "suggested", p->first);
+    if (p->fault.code != GUFO_OK)
+        json_write_text(&j, "suggested_reason", p->fault.message);
     if (renamed)
         json_begin_array(&j, "renamed");
     for (size_t i = 0; renamed && i < p->count; i++) {

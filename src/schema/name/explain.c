@@ -2,6 +2,7 @@
 #include "schema/name/part.h"
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 #include <inttypes.h>
 
@@ -47,8 +48,10 @@ static gufo_str component_at(gufo_str text, size_t from)
 static gufo_str find_refused(gufo_str text, bool (*is_in_class)(char))
 {
     size_t at = str_span(text, 0, is_in_class);
+    uint32_t code;
+    size_t len = at < text.len ? utf8_decode(str_from(text, at), &code) : 0;
 
-    return name_slice(text, at, at < text.len ? at + 1 : at);
+    return name_slice(text, at, at < text.len && len == 0 ? at + 1 : at + len);
 }
 
 /* ---- after the version ---------------------------------------------------------------------- */
@@ -101,7 +104,7 @@ static gufo_status fail_after_size(const inquiry *q, size_t after)
     refused = find_refused(name_slice(stem, after, end), name_is_tune);
     if (refused.len > 0)
         return fail_part(q, refused,
-                         "is refused: a fine tune holds letters, digits, blanks and '-'",
+                         "is refused: a fine tune holds ASCII letters, digits, blanks and '-'",
                          found ? "" : "; and there is no version such as v1.0");
     if (!found)
         return fail_at(q, place(q, stem) + stem.len, "the version is missing, such as v1.0");
@@ -132,7 +135,7 @@ static gufo_status fail_size(const inquiry *q, gufo_str part)
         q->error, GUFO_E_MALFORMED, place(q, refused),
         "%s at byte %" PRIu64
         " is refused: %s is not a size label such as 7B, 3.8B or 8x7B, and a base name "
-        "holds letters, digits, blanks and '-'",
+        "holds ASCII letters, digits, blanks and '-'",
         QUOTED(refused), place(q, refused), QUOTED(part));
 }
 
@@ -154,7 +157,8 @@ static gufo_status fail_parts(const inquiry *q)
 
     if (!name_is_base(part, true))
         return fail_part(q, find_refused(part, name_is_plain),
-                         "is refused: a base name begins with letters, digits and blanks", "");
+                         "is refused: a base name begins with ASCII letters, digits and blanks",
+                         "");
     do {
         size_t next = (size_t)(part.data - stem.data) + part.len + 1;
 
@@ -187,15 +191,19 @@ gufo_status gufo_name_explain(gufo_str name, gufo_name *out, gufo_error *error)
 {
     inquiry q = {.name = name, .error = error};
     gufo_name unwanted;
-    gufo_str version;
+    gufo_str version, part;
+    const char *fault;
 
     if (out == NULL)
         out = &unwanted;
-    if (gufo_name_match(name, out))
-        return GUFO_OK;
+    *out = (gufo_name){0};
     if (!name_stem(name, &q.stem))
         return fail_with(error, GUFO_E_MALFORMED, name.len, "the name does not end in .gguf");
-    if (name_match_versionless(q.stem, out) && !find_version(out->fine_tune, 0, &version))
+    if (name_match_parts(q.stem, true, out)) {
+        fault = name_fault(out, &part);
+        return fault == NULL ? GUFO_OK : fail_part(&q, part, fault, "");
+    }
+    if (name_match_parts(q.stem, false, out) && !find_version(out->fine_tune, 0, &version))
         return fail_version(&q, out);
     *out = (gufo_name){0};
     q.stem = name_slice(q.stem, name_sidecar(q.stem), q.stem.len);

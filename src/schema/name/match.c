@@ -209,7 +209,7 @@ static bool match_after_sidecar(gufo_str stem, bool versioned, gufo_name *out)
     return versioned && match_unsized(stem, base_end, &ends, out);
 }
 
-static bool match(gufo_str stem, bool versioned, gufo_name *out)
+bool name_match_parts(gufo_str stem, bool versioned, gufo_name *out)
 {
     size_t len = name_sidecar(stem);
 
@@ -226,15 +226,15 @@ static bool match(gufo_str stem, bool versioned, gufo_name *out)
 bool gufo_name_match(gufo_str name, gufo_name *out)
 {
     gufo_name unwanted;
-    gufo_str stem;
+    gufo_str stem, part;
 
     if (out == NULL)
         out = &unwanted;
     *out = (gufo_name){0};
-    return name_stem(name, &stem) && match(stem, true, out);
-}
-
-bool name_match_versionless(gufo_str stem, gufo_name *out)
-{
-    return match(stem, false, out);
+    if (!name_stem(name, &stem))
+        return false;
+    if (name_match_parts(stem, true, out) && name_fault(out, &part) == NULL)
+        return true;
+    *out = (gufo_name){0};
+    return false;
 }

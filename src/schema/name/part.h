@@ -32,6 +32,7 @@ static inline bool name_is(gufo_str text, const char *word)
 
 #define NAME_EXTENSION ".gguf"
 #define NAME_DEFAULT_VERSION "v1.0"
+#define NAME_SCALES "KMBTQ" /* of sizes: each is a thousand times the one before */
 
 /* The length of the component (the text up to the next '-') that begins at `from`. */
 size_t name_component(gufo_str text, size_t from);
@@ -41,8 +42,16 @@ size_t name_sidecar(gufo_str text);
 bool name_stem(gufo_str name, gufo_str *stem);
 /* The file type that an encoding means, in any case; NULL for other encodings. */
 const gufo_file_type *name_file_type(gufo_str encoding);
-/* As gufo_name_match, for a stem that lacks its version. */
-bool name_match_versionless(gufo_str stem, gufo_name *out);
+/* The parts of a stem that the expression of the specification matches, `versioned` or without its
+ * version; what their numbers are does not matter. */
+bool name_match_parts(gufo_str stem, bool versioned, gufo_name *out);
+/* Why a name whose parts match breaks the convention all the same, and which part; NULL if it does
+ * not. */
+const char *name_fault(const gufo_name *name, gufo_str *part);
+/* The parameters that a letter means: 1000 for 'K'; 0 for a letter that is not a scale. */
+uint64_t name_scale(char letter);
+/* What a size ("8x7.2B") says, with its scale in any case.  False if 64 bits do not hold it. */
+bool name_read_size(gufo_str label, uint64_t *experts, uint64_t *parameters);
 
 /* Whether a component may be part of a base name; `first`: as its first one. */
 bool name_is_base(gufo_str component, bool first);

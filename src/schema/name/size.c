@@ -111,57 +111,12 @@ void name_count_size(const gufo_model *model, name_text *out)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* Each is a thousand times the one before. */
-static const char units[] = "KMBTQ";
-
-static uint64_t parameters_of(size_t unit)
-{
-    uint64_t parameters = 1000;
-
-    for (; unit > 0; unit--)
-        parameters *= 1000;
-    return parameters;
-}
-
-/* The parameters of a unit; 0 if there is none with this letter. */
-static uint64_t unit_of(char letter)
-{
-    for (size_t i = 0; units[i] != '\0'; i++)
-        if (to_lower(letter) == to_lower(units[i]))
-            return parameters_of(i);
-    return 0;
-}
-
-/* What a size label says: "8x7.2B".  False if 64 bits do not hold it. */
-static bool read_size(gufo_str label, uint64_t *experts, uint64_t *parameters)
-{
-    uint64_t number = 0, scale = 1;
-    bool fraction = false;
-
-    *experts = 0;
-    for (size_t i = 0; i + 1 < label.len; i++) {
-        char c = label.data[i];
-
-        if (c == 'x') {
-            *experts = number;
-            number = 0;
-        } else if (c == '.') {
-            fraction = true;
-        } else if (!checked_mul(number, 10, &number) ||
-                   !checked_add(number, (uint64_t)(c - '0'), &number) ||
-                   (fraction && !checked_mul(scale, 10, &scale))) {
-            return false;
-        }
-    }
-    return checked_mul(number, unit_of(label.data[label.len - 1]) / scale, parameters);
-}
-
 bool name_sizes_agree(gufo_str a, gufo_str b)
 {
     uint64_t a_experts, b_experts, a_parameters, b_parameters;
 
-    if (!name_is_size(a) || !name_is_size(b) || !read_size(a, &a_experts, &a_parameters) ||
-        !read_size(b, &b_experts, &b_parameters))
+    if (!name_is_size(a) || !name_is_size(b) || !name_read_size(a, &a_experts, &a_parameters) ||
+        !name_read_size(b, &b_experts, &b_parameters))
         return false;
     uint64_t less = smaller(a_parameters, b_parameters);
     uint64_t more = larger(a_parameters, b_parameters);
@@ -191,10 +146,11 @@ void name_write_size(uint64_t experts, uint64_t parameters, name_text *out)
     size_t i = 0;
 
     /* 999.6M is 1000M, that is 1B. */
-    while (units[i + 1] != '\0' && rounded(parameters, parameters_of(i)) >= 1000)
+    while (NAME_SCALES[i + 1] != '\0' && rounded(parameters, name_scale(NAME_SCALES[i])) >= 1000)
         i++;
-    uint64_t fraction = fraction_of(parameters, parameters_of(i));
-    uint64_t number = rounded(parameters, parameters_of(i) / fraction);
+    uint64_t unit = name_scale(NAME_SCALES[i]);
+    uint64_t fraction = fraction_of(parameters, unit);
+    uint64_t number = rounded(parameters, unit / fraction);
 
     for (; fraction > 1 && number % 10 == 0; fraction /= 10)
         number /= 10;
@@ -205,5 +161,19 @@ void name_write_size(uint64_t experts, uint64_t parameters, name_text *out)
     if (experts > 0)
         snprintf(mixture, sizeof mixture, "%" PRIu64 "x", experts);
     out->len = (size_t)snprintf(out->data, sizeof out->data, "%s%" PRIu64 "%s%c", mixture,
-                                number / fraction, point, units[i]);
+                                number / fraction, point, NAME_SCALES[i]);
+}
+
+bool name_set_size(name_text *out, gufo_str label)
+{
+    size_t first = name_component(label, 0);
+    char scale = first > 0 ? to_upper(label.data[first - 1]) : '\0';
+
+    if (label.len > NAME_PART_MAX || !name_is_size(name_slice(label, 0, first)) ||
+        name_scale(scale) == 0 ||
+        (first < label.len && !name_is_attribute(name_slice(label, first + 1, label.len))))
+        return false;
+    name_set(out, label);
+    out->data[first - 1] = scale;
+    return true;
 }

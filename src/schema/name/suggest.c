@@ -25,15 +25,15 @@ size_t gufo_name_format(char *out, size_t size, const gufo_name *name)
     const gufo_str parts[] = {name->sidecar, name->base_name, name->size_label, name->fine_tune,
                               name->version, name->encoding,  name->type,       name->shard};
     size_t len = 0;
+    bool begun = false;
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        bool always = i == 1 || i == 2; /* the hyphen is there even if the size label is not */
-
-        if (parts[i].data == NULL && !always)
+        if (parts[i].data == NULL)
             continue;
-        if (i > 1 || (i == 1 && name->sidecar.data != NULL))
+        if (begun)
             put(out, size, &len, gufo_str_of("-"));
         put(out, size, &len, parts[i]);
+        begun = true;
     }
     put(out, size, &len, gufo_str_of(NAME_EXTENSION));
     if (size > 0)
@@ -122,23 +122,12 @@ static void make_base(draft *d)
         name_add(&d->base, gufo_str_of("model"), true);
 }
 
-static bool is_size_label(gufo_str text)
-{
-    size_t first = name_component(text, 0);
-
-    if (!name_is_size(name_slice(text, 0, first)))
-        return false;
-    return first == text.len || name_is_attribute(name_slice(text, first + 1, text.len));
-}
-
 static void make_size(draft *d)
 {
     gufo_str label = text_of(d->model, "general.size_label");
 
-    if (label.len <= NAME_PART_MAX && is_size_label(label)) {
-        name_set(&d->size, label);
+    if (name_set_size(&d->size, label))
         return;
-    }
     if (d->counts_tensors)
         name_count_size(d->model, &d->size);
     /* People write 7B where 6.7B are counted. */
@@ -234,6 +223,7 @@ static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
                        .version = name_text_view(&d->version),
                        .encoding = d->encoding,
                        .type = d->type};
+    gufo_str part;
 
     if (shards > 1) {
         snprintf(number, sizeof number, "%05" PRIu64 "-of-%05" PRIu64, shard, shards);
@@ -245,7 +235,7 @@ static gufo_status write_name(const draft *d, uint64_t shard, uint64_t shards,
         return refuse(error, GUFO_E_RANGE,
                       "its name would have %zu bytes, but a file name has at most %d", len,
                       GUFO_NAME_SIZE - 1);
-    if (gufo_name_match(gufo_str_of(out), &parts))
+    if (name_fault(&parts, &part) == NULL)
         return GUFO_OK;
     return refuse(error, GUFO_E_RANGE,
                   "the naming convention has no room for shard %" PRIu64 " of %" PRIu64, shard,

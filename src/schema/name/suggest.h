@@ -21,6 +21,8 @@ void name_set(name_text *out, gufo_str text);
 /* Where `part` begins in the text; false if it is not there. */
 bool name_find(gufo_str text, const char *part, size_t *at);
 
+/* Makes it this size label, with the scale as the convention writes it; false for other text. */
+bool name_set_size(name_text *out, gufo_str label);
 /* "8x7B" from the tensors; empty if there is nothing to count. */
 void name_count_size(const gufo_model *model, name_text *out);
 /* Whether two labels are of as many experts, and of parameters that differ by less than a tenth. */
@@ -35,6 +37,8 @@ typedef struct name_title {
 } name_title;
 
 void name_read_title(gufo_str text, name_title *out);
+/* The bytes of the letter or digit at byte `at`, of any script; 0 if there is another character. */
+size_t name_letter(gufo_str text, size_t at);
 /* Adds `text` with '-' in place of what is neither letter nor digit.  `as_base`: so that it can be
  * a part of a base name. */
 void name_add(name_text *out, gufo_str text, bool as_base);

@@ -6,31 +6,35 @@
  *     SQLCoder 4bit                      base name SQLCoder-4-bit: a component that begins with a
  *                                        digit cannot have letters
  *
+ *     通义千问 7B                        base name 通义千问: no character of a base name by the
+ *                                        convention, but the name of the model
+ *
  * Everything but letters, digits and '.' divides words. */
 #include "schema/name/suggest.h"
 
-#include <string.h>
-
-static bool is_word(char c)
-{
-    return is_letter(c) || is_digit(c) || c == '.';
-}
-
-static bool divides(char c)
-{
-    return !is_word(c);
-}
-
-/* A size label, and no "4k", which is a length of context. */
+/* A size label; but "4k" is a length of context. */
 static bool is_weight_class(gufo_str word)
 {
-    return name_is_size(word) && strchr("MBTQmbtq", word.data[word.len - 1]) != NULL;
+    return name_is_size(word) && word.data[word.len - 1] != 'k' && word.data[word.len - 1] != 'K';
+}
+
+/* How far a word, or what divides words, reaches from byte `at` on. */
+static size_t span(gufo_str text, size_t at, bool word)
+{
+    while (at < text.len) {
+        size_t letter = text.data[at] == '.' ? 1 : name_letter(text, at);
+
+        if ((letter > 0) != word)
+            break;
+        at += letter > 0 ? letter : 1;
+    }
+    return at;
 }
 
 /* Cuts the next word off the front: empty at the end. */
 static gufo_str next_word(gufo_str *text)
 {
-    size_t from = str_span(*text, 0, divides), to = from + str_span(*text, from, is_word);
+    size_t from = span(*text, 0, false), to = span(*text, from, true);
     gufo_str word = name_slice(*text, from, to);
 
     *text = name_slice(*text, to, text->len);
@@ -42,9 +46,9 @@ static void read_word(name_title *title, gufo_str word, bool last)
 {
     bool sized = title->size.len > 0, versioned = sized || (last && title->base.len > 0);
 
-    if (!sized && title->base.len > 0 && word.len <= NAME_PART_MAX && is_weight_class(word))
-        name_set(&title->size, word);
-    else if (versioned && word.len <= NAME_PART_MAX && name_is_version(word))
+    if (!sized && title->base.len > 0 && is_weight_class(word) && name_set_size(&title->size, word))
+        return;
+    if (versioned && word.len <= NAME_PART_MAX && name_is_version(word))
         name_set(&title->version, word);
     else
         name_add(sized ? &title->fine_tune : &title->base, word, !sized);

@@ -1,5 +1,5 @@
-/* The matcher of file names against PCRE2 and the expression itself: the same names conform, and
- * all parts are the same, for the names of the specification and for random ones of its hostile
+/* The matcher of file names against PCRE2 and the expression itself: the same names conform, but for
+ * sizes and shards that the text of the specification rules out, and all parts are the same, for the names of the specification and for random ones of its hostile
  * pieces.  PCRE2 gives up where it would have to try too much; such names are counted. */
 #include "../../support/builder.h"
 
@@ -94,6 +94,20 @@ static const char *label(gufo_str name)
     return text;
 }
 
+/* Whether what was found also obeys the text: scales, and shards from 1 to their count. */
+static bool obeys_text(const judge *j, gufo_str name)
+{
+    gufo_str size = captured(j, name, 2), shard = captured(j, name, 7);
+    size_t end = 0;
+
+    while (end < size.len && size.data[end] != '-')
+        end++;
+    if (end > 0 && memchr("KMBTQ", size.data[end - 1], 5) == NULL)
+        return false;
+    return shard.len == 0 ||
+           (memcmp(shard.data, "00000", 5) != 0 && memcmp(shard.data, shard.data + 9, 5) <= 0);
+}
+
 static void compare(judge *j, gufo_str name)
 {
     gufo_name got;
@@ -107,7 +121,7 @@ static void compare(judge *j, gufo_str name)
         return;
     }
     check(found > 0 || found == PCRE2_ERROR_NOMATCH, "%d: %s", found, label(name));
-    check(conforms == (found > 0), "%s", label(name));
+    check(conforms == (found > 0 && obeys_text(j, name)), "%s", label(name));
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         gufo_str expected = conforms ? captured(j, name, i) : (gufo_str){0};
 
@@ -132,6 +146,10 @@ static void test_specification(void **state)
         "mmproj-Qwen3-27B-v1.0-F16.gguf",
         "mmproj-8B-v1.0.gguf",
         "mmproj-mtp-8B-v1.0.gguf",
+        "a-7b-v1.0.gguf",
+        "a-7Z-v1.0.gguf",
+        "a-7B-v1.0-00000-of-00003.gguf",
+        "a-7B-v1.0-00004-of-00003.gguf",
         "",
         ".gguf",
         "-v1.gguf",
