@@ -104,8 +104,8 @@ def same(kind, found, expected):
 def same_array(found, expected):
     kind, values = expected
     return (found["type"] == "array" and found["element_type"] == kind
-            and found["count"] == len(values) == len(found["values"])
-            and all(same(kind, f, e) for f, e in zip(found["values"], values)))
+            and found["count"] == len(values) == len(found["value"])
+            and all(same(kind, f, e) for f, e in zip(found["value"], values)))
 
 
 def check(condition, what):
@@ -116,10 +116,9 @@ def check(condition, what):
 def check_entry(found, expected):
     key, kind, value = expected
     label = key.decode("ascii")
-    check(bytes_of(found["key"]) == key, "key %s: found %r" % (label, found["key"]))
     check(found["type"] == kind, "%s: type %r" % (label, found["type"]))
-    members = {"key", "type", "element_type", "count", "values"} if kind == "array" else {
-        "key", "type", "value"}
+    members = {"type", "element_type", "count", "value"} if kind == "array" else {
+        "type", "value"}
     check(set(found) == members, "%s: members %s" % (label, sorted(found)))
     check(same(kind, found if kind == "array" else found["value"], value),
           "%s: the value differs" % label)
@@ -133,7 +132,8 @@ def check_file(gufo, path):
     check(found["path"] == path and found["version"] == 3, "path or version")
     check(found["byte_order"] == "little", "byte order")
     check(len(found["metadata"]) == len(entries), "%d entries" % len(found["metadata"]))
-    for got, expected in zip(found["metadata"], entries):
+    for (key, got), expected in zip(found["metadata"].items(), entries):
+        check(bytes_of(key) == expected[0], "key %s: found %r" % (expected[0], key))
         check_entry(got, expected)
     check(len(found["tensors"]) == len(tensors), "%d tensors" % len(found["tensors"]))
     for got, (name, dims, _, offset) in zip(found["tensors"], tensors):

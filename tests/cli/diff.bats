@@ -54,7 +54,7 @@ a.gguf and b.gguf differ
 keys: 0 same, 1 added, 1 removed, 4 changed
 tensors: 0 same, 0 added, 0 removed, 0 changed'
     run -1 gufo diff --json a.gguf b.gguf
-    has '{"key":"list","difference":"changed","a":{"key":"list","type":"array","element_type":"string","count":5,"values":["a","b","c","d","e"]}'
+    has '{"key":"list","difference":"changed","a":{"key":"list","type":"array","element_type":"string","count":5,"value":["a","b","c","d","e"]}'
     has '"first":3,"first_a":"d","first_b":"x"}'
     has '"first":2,"first_a":null,"first_b":3}'
 }

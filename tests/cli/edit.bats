@@ -84,11 +84,11 @@ type_of() {
     gufo get --raw model.gguf a.file | cmp - text
     [ "$(value a.big | tr '\n' ' ')" = "18446744073709551615 0 " ]
     run gufo get --json model.gguf a.nested
-    has '"values":[{"type":"array","element_type":"int8","count":1,"values":[1]}'
+    has '"value":[{"type":"array","element_type":"int8","count":1,"value":[1]}'
     run gufo get --json model.gguf a.tokens
-    has '"values":["aé😀\n",{"base64":"/w=="}]'
+    has '"value":["aé😀\n",{"base64":"/w=="}]'
     run gufo get --json model.gguf a.float
-    has '"values":[1.5,"nan","-inf"]'
+    has '"value":[1.5,"nan","-inf"]'
     [ "$(type_of a.scalar)" = string ]
 }
 

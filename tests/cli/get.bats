@@ -42,8 +42,8 @@ load common
 @test "get: nested arrays are JSON, one per line" {
     make_gguf m.gguf nested deep
     run -0 gufo get m.gguf deep
-    same '{"type":"array","element_type":"uint8","count":2,"values":[1,2]}
-{"type":"array","element_type":"uint8","count":1,"values":[3]}'
+    same '{"type":"array","element_type":"uint8","count":2,"value":[1,2]}
+{"type":"array","element_type":"uint8","count":1,"value":[3]}'
 }
 
 @test "get --json: the metadata object" {
@@ -51,7 +51,7 @@ load common
     run -0 gufo get --json m.gguf n
     same '{"key":"n","type":"uint32","value":7}'
     run -0 gufo get m.gguf l --json
-    same '{"key":"l","type":"array","element_type":"string","count":2,"values":["a",{"base64":"/w=="}]}'
+    same '{"key":"l","type":"array","element_type":"string","count":2,"value":["a",{"base64":"/w=="}]}'
     run -0 gufo get --json m.gguf s
     same '{"key":"s","type":"string","value":"q\""}'
 }

@@ -27,7 +27,7 @@ load common
 @test "robustness: a pipe that is closed early is a quiet end" {
     # Far more than a pipe holds.
     make_gguf m.gguf arr l uint64 20000 $(seq 10000000000000000000 10000000000000019999)
-    for arguments in "get m.gguf l" "show --json m.gguf" "show --array-limit 20000 m.gguf"; do
+    for arguments in "get m.gguf l" "show --json m.gguf" "show --max-array 20000 m.gguf"; do
         # shellcheck disable=SC2086
         bash -c '"$0" "$@" 2>err | head -c 1 >/dev/null; echo "${PIPESTATUS[0]}" >code' "$GUFO" $arguments
         [ ! -s err ] || { cat err; return 1; }
@@ -101,7 +101,7 @@ load common
     same 'gufo: missing\u{1b}[2J\n.gguf: cannot open: No such file or directory'
     run gufo $'sh\033ow'
     lacks $'\033'
-    run gufo show --array-limit=$'\033' x
+    run gufo show --max-array=$'\033' x
     lacks $'\033'
     run gufo get --raw $'m\033]0;x\007.gguf' $'k\033'
     lacks $'\033'

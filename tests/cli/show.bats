@@ -14,14 +14,14 @@ load common
         kv f bool 0 kv s string 'text' kv u64 uint64 18446744073709551615 \
         kv i64 int64 -9223372036854775808 kv f64 float64 0.1
     run -0 gufo show --json --metadata m.gguf
-    has '"metadata":[{"key":"u8","type":"uint8","value":255},{"key":"i8","type":"int8","value":-128},{"key":"u16","type":"uint16","value":65535},{"key":"i16","type":"int16","value":-32768},{"key":"u32","type":"uint32","value":4294967295},{"key":"i32","type":"int32","value":-2147483648},{"key":"f32","type":"float32","value":0.1},{"key":"t","type":"bool","value":true},{"key":"f","type":"bool","value":false},{"key":"s","type":"string","value":"text"},{"key":"u64","type":"uint64","value":18446744073709551615},{"key":"i64","type":"int64","value":-9223372036854775808},{"key":"f64","type":"float64","value":0.1}]}'
+    has '"metadata":{"u8":{"type":"uint8","value":255},"i8":{"type":"int8","value":-128},"u16":{"type":"uint16","value":65535},"i16":{"type":"int16","value":-32768},"u32":{"type":"uint32","value":4294967295},"i32":{"type":"int32","value":-2147483648},"f32":{"type":"float32","value":0.1},"t":{"type":"bool","value":true},"f":{"type":"bool","value":false},"s":{"type":"string","value":"text"},"u64":{"type":"uint64","value":"18446744073709551615"},"i64":{"type":"int64","value":"-9223372036854775808"},"f64":{"type":"float64","value":0.1}}}'
 }
 
 @test "show --json: the whole object" {
     # Header 24, entry 8+1+4+1, infos 8+1+4+2*8+4+8 and 8+1+4+8+4+8: 112 bytes, aligned 128.
     make_gguf m.gguf kv k uint8 7 tensor a 0 4x2 32 tensor b 12 256 144
     run -0 gufo show --json m.gguf
-    same '{"path":"m.gguf","file_size":320,"version":3,"byte_order":"little","alignment":32,"data_offset":128,"data_size":176,"parameters":264,"metadata":[{"key":"k","type":"uint8","value":7}],"tensors":[{"name":"a","type":"F32","dims":[4,2],"elements":8,"offset":128,"size":32},{"name":"b","type":"Q4_K","dims":[256],"elements":256,"offset":160,"size":144}]}'
+    same '{"path":"m.gguf","schema_version":1,"file_size":320,"version":3,"byte_order":"little","alignment":32,"data_offset":128,"data_size":176,"summary":{"parameters":264,"quantization":"Q4_K","file_type":null,"element_types":{"F32":1,"Q4_K":1},"size":320,"tensor_size":176,"bits_per_weight":5.333333333333333,"tensor_count":2,"rope":{},"vocabulary":{},"special_tokens":{},"chat_template":false,"chat_templates":[],"base_models":[]},"metadata":{"k":{"type":"uint8","value":7}},"tensors":[{"name":"a","type":"F32","dims":[4,2],"elements":8,"offset":128,"size":32},{"name":"b","type":"Q4_K","dims":[256],"elements":256,"offset":160,"size":144}]}'
 }
 
 @test "show --json: the same file in other versions and byte orders" {
@@ -29,7 +29,7 @@ load common
         # shellcheck disable=SC2086
         make_gguf m.gguf $way kv k int32 -5 arr l string 2 one two tensor a 0 4x2 32
         run -0 gufo show --json m.gguf
-        has '"metadata":[{"key":"k","type":"int32","value":-5},{"key":"l","type":"array","element_type":"string","count":2,"values":["one","two"]}],'
+        has '"metadata":{"k":{"type":"int32","value":-5},"l":{"type":"array","element_type":"string","count":2,"value":["one","two"]}},'
         has '"dims":[4,2],"elements":8,'
         has "\"version\":${way:8:1},"
         if [[ "$way" == *big ]]; then has '"byte_order":"big"'; else has '"byte_order":"little"'; fi
@@ -39,15 +39,15 @@ load common
 @test "show --json: arrays, nested ones too" {
     make_gguf m.gguf arr empty float32 0 nested deep arr b bool 2 1 0
     run -0 gufo show --json --metadata m.gguf
-    has '"metadata":[{"key":"empty","type":"array","element_type":"float32","count":0,"values":[]},{"key":"deep","type":"array","element_type":"array","count":2,"values":[{"type":"array","element_type":"uint8","count":2,"values":[1,2]},{"type":"array","element_type":"uint8","count":1,"values":[3]}]},{"key":"b","type":"array","element_type":"bool","count":2,"values":[true,false]}]}'
+    has '"metadata":{"empty":{"type":"array","element_type":"float32","count":0,"value":[]},"deep":{"type":"array","element_type":"array","count":2,"value":[{"type":"array","element_type":"uint8","count":2,"value":[1,2]},{"type":"array","element_type":"uint8","count":1,"value":[3]}]},"b":{"type":"array","element_type":"bool","count":2,"value":[true,false]}}}'
 }
 
 @test "show --json: floats in the shortest form of their width" {
     make_gguf m.gguf arr f float32 13 nan inf -inf -0.0 0 1e-5 1e-7 1e15 1e16 0.3 16777216 3.4028235e38 1e-45 \
         arr d float64 5 0.1 1e-300 -0.0 123456789.125 5e-324
     run -0 gufo show --json --metadata m.gguf
-    has '"values":["nan","inf","-inf",-0.0,0,0.00001,1e-7,1000000000000000,1e16,0.3,16777216,3.4028235e38,1e-45]'
-    has '"values":[0.1,1e-300,-0.0,123456789.125,5e-324]'
+    has '"value":["nan","inf","-inf",-0.0,0,0.00001,1e-7,1000000000000000,1e16,0.3,16777216,3.4028235e38,1e-45]'
+    has '"value":[0.1,1e-300,-0.0,123456789.125,5e-324]'
 }
 
 @test "show --json: control characters and bidi controls are escaped" {
@@ -62,7 +62,7 @@ load common
     run -0 gufo show --json $'\xffm.gguf'
     has '{"path":{"base64":"/20uZ2d1Zg=="},'
     has '"type":"string","value":{"base64":"/w=="}}'
-    has '"values":[{"base64":"//4="},{"base64":"//79"},{"base64":"7aCA"},"ok"]'
+    has '"value":[{"base64":"//4="},{"base64":"//79"},{"base64":"7aCA"},"ok"]'
     has '{"name":{"base64":"bv8="},"type":"F32"'
 }
 
@@ -79,24 +79,24 @@ load common
     make_model m.gguf
     run -0 gufo show --json --metadata m.gguf
     lacks '"tensors":'
-    has '"metadata":['
+    has '"metadata":{'
     run -0 gufo show --json --tensors m.gguf
     lacks '"metadata":'
     has '"tensors":['
     run -0 gufo show --json --tensors='out*' --metadata='*.block_count' m.gguf
-    has '"metadata":[{"key":"llama.block_count","type":"uint32","value":2}]'
+    has '"metadata":{"llama.block_count":{"type":"uint32","value":2}}'
     has '"tensors":[{"name":"output.weight",'
     lacks 'token_embd'
 }
 
-@test "show --json: --array-limit" {
+@test "show --json: --max-array" {
     make_model m.gguf
     run -0 gufo show --json --metadata='tokenizer.ggml.tokens' m.gguf
-    has '"count":10,"values":["a","b","c","d","e","f","g","h","i","j"]'
-    run -0 gufo show --json --array-limit 2 --metadata m.gguf
-    has '"count":10,"values":["a","b"]'
-    run -0 gufo show --json --array-limit=0 --metadata m.gguf
-    has '"count":10,"values":[]'
+    has '"count":10,"value":["a","b","c","d","e","f","g","h","i","j"]'
+    run -0 gufo show --json --max-array 2 --metadata m.gguf
+    has '"count":10,"value":["a","b"]'
+    run -0 gufo show --json --max-array=0 --metadata m.gguf
+    has '"count":10,"value":[]'
 }
 
 @test "show --json: several files give one line each, in order" {
@@ -104,8 +104,97 @@ load common
     make_gguf b.gguf kv k uint8 2
     run -0 gufo show --json b.gguf a.gguf
     [ "${#lines[@]}" -eq 2 ]
-    [[ "${lines[0]}" == '{"path":"b.gguf",'*'"value":2}],"tensors":[]}' ]]
-    [[ "${lines[1]}" == '{"path":"a.gguf",'*'"value":1}],"tensors":[]}' ]]
+    [[ "${lines[0]}" == '{"path":"b.gguf",'*'"value":2}},"tensors":[]}' ]]
+    [[ "${lines[1]}" == '{"path":"a.gguf",'*'"value":1}},"tensors":[]}' ]]
+}
+
+@test "show --json: integers that a double cannot hold are strings" {
+    make_gguf m.gguf arr u uint64 3 9007199254740992 9007199254740993 18446744073709551615 \
+        arr i int64 4 9007199254740992 9007199254740993 -9007199254740992 -9007199254740993
+    run -0 gufo show --json --metadata m.gguf
+    has '"value":[9007199254740992,"9007199254740993","18446744073709551615"]'
+    has '"value":[9007199254740992,"9007199254740993",-9007199254740992,"-9007199254740993"]'
+    run -0 gufo get --json m.gguf u
+    has '"value":[9007199254740992,"9007199254740993","18446744073709551615"]'
+    # What comes out can be set again.
+    gufo edit m.gguf --set-json 'u=uint64:[9007199254740992,"9007199254740993","18446744073709551614"]'
+    run -0 gufo get m.gguf u
+    same $'9007199254740992\n9007199254740993\n18446744073709551614'
+}
+
+@test "show --json: duplicates of a damaged file are apart, and so are keys that are not text" {
+    make_gguf m.gguf kv k uint8 1 kv other uint8 2 kv k string again arr k uint8 2 3 4 kv '\xff' uint8 5
+    run -3 gufo show --json m.gguf
+    run -1 --separate-stderr gufo show --json --lenient --metadata m.gguf
+    has '"metadata":{"k":{"type":"uint8","value":1},"other":{"type":"uint8","value":2}}'
+    has '"duplicates":[{"key":"k","type":"string","value":"again"},{"key":"k","type":"array","element_type":"uint8","count":2,"value":[3,4]},{"key":{"base64":"/w=="},"type":"uint8","value":5}]'
+    run -1 --separate-stderr gufo show --json --lenient --metadata=other m.gguf
+    lacks duplicates
+}
+
+@test "show --json: keys of any text are members" {
+    make_gguf m.gguf kv 'a"b\\c\n' uint8 1
+    run -1 --separate-stderr gufo show --json --lenient --metadata m.gguf
+    has '"a\"b\\c\n":{"type":"uint8","value":1}'
+}
+
+# A model whose summary has every member.
+make_rich() {
+    make_gguf "$1" kv general.architecture string llama kv general.type string model \
+        kv general.name string 'Owl 8x7B' kv general.file_type uint32 1 kv general.size_label string 8x7B \
+        kv general.finetune string Instruct kv general.version string v1.0 kv general.author string Ann \
+        kv general.organization string 'Owl Lab' kv general.quantized_by string Bo \
+        kv general.description string 'An owl.' kv general.license string apache-2.0 \
+        kv general.license.name string 'Apache 2.0' kv general.license.link string https://l.example \
+        kv general.url string https://u.example kv general.repo_url string https://r.example \
+        arr general.languages string 2 en de arr general.tags string 2 text-generation bird \
+        arr general.datasets string 1 owls kv general.base_model.count uint32 2 \
+        kv general.base_model.0.name string Egg kv general.base_model.0.organization string 'Nest Lab' \
+        kv general.base_model.0.repo_url string https://huggingface.co/nest/egg \
+        kv general.base_model.1.name string Tree \
+        kv llama.context_length uint32 131072 kv llama.embedding_length uint32 64 \
+        kv llama.block_count uint32 2 kv llama.feed_forward_length uint32 128 \
+        kv llama.attention.head_count uint32 8 arr llama.attention.head_count_kv uint32 2 2 4 \
+        kv llama.expert_count uint32 8 kv llama.expert_used_count uint32 2 \
+        kv llama.expert_shared_count uint32 1 kv llama.rope.freq_base float32 500000 \
+        kv llama.rope.dimension_count uint32 64 kv llama.rope.scaling.type string yarn \
+        kv llama.rope.scaling.factor float32 4 kv llama.rope.scaling.original_context_length uint32 32768 \
+        kv tokenizer.ggml.model string gpt2 kv tokenizer.ggml.pre string llama-bpe \
+        arr tokenizer.ggml.tokens string 4 a b '<s>' '\xff' kv tokenizer.ggml.bos_token_id uint32 2 \
+        kv tokenizer.ggml.eos_token_id uint32 3 kv tokenizer.ggml.padding_token_id uint32 9 \
+        kv tokenizer.chat_template string '{{ x }}' kv tokenizer.chat_template.tool_use string '{{ y }}' \
+        tensor token_embd.weight 1 64x4 512
+}
+
+@test "show --json: the summary" {
+    make_rich m.gguf
+    run -0 gufo show --json --summary m.gguf
+    lacks '"metadata":'
+    lacks '"tensors":'
+    has '"summary":{"name":"Owl 8x7B","type":"model","architecture":"llama","parameters":256,"quantization":"F16","file_type":"F16","element_types":{"F16":1},'
+    has '"context_length":131072,"embedding_length":64,"block_count":2,"feed_forward_length":128,"head_count":8,"head_count_kv":[2,4],"expert_count":8,"expert_used_count":2,"expert_shared_count":1,'
+    has '"rope":{"freq_base":500000,"dimension_count":64,"scaling_type":"yarn","scaling_factor":4,"original_context_length":32768},'
+    has '"vocabulary":{"size":4,"model":"gpt2","pre":"llama-bpe"},'
+    has '"special_tokens":{"bos":{"id":2,"text":"<s>"},"eos":{"id":3,"text":{"base64":"/w=="}},"padding":{"id":9}},'
+    has '"chat_template":true,"chat_templates":["tool_use"],'
+    has '"languages":["en","de"],"tags":["text-generation","bird"],"datasets":["owls"],'
+    has '"base_models":[{"name":"Egg","organization":"Nest Lab","url":"https://huggingface.co/nest/egg"},{"name":"Tree"}]}'
+}
+
+@test "show --json: docs/json.md has every member" {
+    python3 -c 'import jsonschema' 2>/dev/null || skip "jsonschema for python3 is missing"
+    make_rich rich.gguf
+    make_shards m
+    make_gguf odd.gguf nested deep arr f float32 3 nan inf -0.5 kv u uint64 18446744073709551615 \
+        kv s string '\xff' kv s string twice tensor 'n\xff' 57 8 4 tensor b 0 - 4 cut -2
+    gufo show --json rich.gguf m-00001-of-00002.gguf >lines
+    run -1 gufo show -q --json --lenient odd.gguf
+    printf '%s\n' "$output" >>lines
+    run -0 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo show' <lines
+    same '3 lines agree'
+    # The checker sees a member that is not described.
+    sed -i 's/"size":/"sizes":/' lines
+    run -1 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo show' <lines
 }
 
 @test "show --json: shared options may come before the command" {
@@ -123,7 +212,7 @@ load common
     [[ "$stderr" == 'gufo: m.gguf: byte '*': '* ]]
     run -1 --separate-stderr gufo show --json --lenient m.gguf
     [[ "$output" =~ '"damaged":{"offset":'[0-9]+',"message":"' ]]
-    has '"key":"k","type":"uint8","value":7'
+    has '"k":{"type":"uint8","value":7'
     has '"name":"b"'
     same_error ''
     run -1 --separate-stderr gufo show --lenient m.gguf
@@ -141,7 +230,7 @@ load common
 @test "show --lenient: a file that ends inside its metadata" {
     make_gguf m.gguf kv first uint8 1 kv second string 'a long text' cut 60
     run -1 --separate-stderr gufo show --json --lenient m.gguf
-    has '"metadata":[{"key":"first","type":"uint8","value":1}]'
+    has '"metadata":{"first":{"type":"uint8","value":1}}'
     has '"damaged":{'
 }
 
@@ -258,9 +347,9 @@ load common
     has '  l  uint8[]  [10] 1, 2, 3, 4, 5, 6, 7, 8, ...'
     has '..." (2,000 bytes)'
     has '  e  uint8[]  [0]'
-    run -0 gufo show --metadata --array-limit 3 m.gguf
+    run -0 gufo show --metadata --max-array 3 m.gguf
     has '  l  uint8[]  [10] 1, 2, 3, ...'
-    run -0 gufo show --metadata --array-limit 100 m.gguf
+    run -0 gufo show --metadata --max-array 100 m.gguf
     has '  l  uint8[]  [10] 1, 2, 3, 4, 5, 6, 7, 8, 9, 10'
 }
 

@@ -114,10 +114,10 @@ END
 --frobnicate
 show
 show --frobnicate m.gguf
-show --array-limit m.gguf
-show --array-limit=x m.gguf
-show --array-limit=-1 m.gguf
-show --array-limit=18446744073709551616 m.gguf
+show --max-array m.gguf
+show --max-array=x m.gguf
+show --max-array=-1 m.gguf
+show --max-array=18446744073709551616 m.gguf
 show --color=blue m.gguf
 show --threads=0 m.gguf
 show --threads=many m.gguf

@@ -49,7 +49,7 @@ need_python() {
     for file in "${files[@]}"; do
         gufo get --json "$file" tokenizer.ggml.tokens >tokens.json
         # Control characters are escaped: the count is the only number between these two words.
-        count=$(sed 's/.*"count":\([0-9]*\),"values".*/\1/' tokens.json | head -c 20)
+        count=$(sed 's/.*"count":\([0-9]*\),"value".*/\1/' tokens.json | head -c 20)
         newlines=$(grep -o '\\n' tokens.json | wc -l)
         [ "$(gufo get "$file" tokenizer.ggml.tokens | wc -l)" -ge "$count" ]
         [ "$(gufo get "$file" tokenizer.ggml.tokens | wc -l)" -le "$((count + newlines))" ]

@@ -2,8 +2,8 @@
  *
  * Numbers are read as numbers of the type, never through a double, so that every uint64 is exact.
  * TYPE is that of the innermost values; brackets make arrays of it.  What the command writes with
- * --json is understood: "nan", "inf" and "-inf" for floats, {"base64": "..."} for strings that are
- * not UTF-8.
+ * --json is understood: "nan", "inf" and "-inf" for floats, large integers as strings, {"base64":
+ * "..."} for strings that are not UTF-8.
  *
  * The value is encoded while it is read: an array is its elements as a file stores them. */
 #include "cli/change/edit.h"
@@ -202,7 +202,7 @@ static bool read_text(reader *r)
 static bool read_word(reader *r, gufo_value *out)
 {
     char word[64], what[80];
-    bool quoted = *r->at == '"' && (r->type == GUFO_VALUE_FLOAT32 || r->type == GUFO_VALUE_FLOAT64);
+    bool quoted = *r->at == '"' && r->type != GUFO_VALUE_BOOL;
     const char *begin = r->at + quoted;
     size_t len = strcspn(begin, " \t\r\n,]}\"");
 

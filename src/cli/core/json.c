@@ -4,6 +4,8 @@
 #include "base/utf8.h"
 #include "cli/core/number.h"
 
+#include <math.h>
+
 json_writer json_writer_start(FILE *out)
 {
     return (json_writer){out, false};
@@ -97,44 +99,46 @@ void json_write_bool(json_writer *j, const char *key, bool value)
     fputs(value ? "true" : "false", j->out);
 }
 
-void json_write_number(json_writer *j, const char *key, const char *text, size_t len)
+/* As number.h writes it, or as a string. */
+static void write_number(json_writer *j, const char *key, const char *text, size_t len, bool quoted)
 {
-    bool is_word = text[len - 1] > '9';
-
     start_item(j, key);
-    if (is_word)
+    if (quoted)
         putc('"', j->out);
     fwrite(text, 1, len, j->out);
-    if (is_word)
+    if (quoted)
         putc('"', j->out);
 }
+
+#define MOST_EXACT (UINT64_C(1) << 53) /* readers keep numbers as doubles */
 
 void json_write_u64(json_writer *j, const char *key, uint64_t value)
 {
     char text[NUMBER_SIZE];
 
-    json_write_number(j, key, text, number_u64(text, value));
+    write_number(j, key, text, number_u64(text, value), value > MOST_EXACT);
 }
 
 void json_write_i64(json_writer *j, const char *key, int64_t value)
 {
     char text[NUMBER_SIZE];
 
-    json_write_number(j, key, text, number_i64(text, value));
+    write_number(j, key, text, number_i64(text, value),
+                 value > (int64_t)MOST_EXACT || value < -(int64_t)MOST_EXACT);
 }
 
 void json_write_f32(json_writer *j, const char *key, float value)
 {
     char text[NUMBER_SIZE];
 
-    json_write_number(j, key, text, number_f32(text, value));
+    write_number(j, key, text, number_f32(text, value), !isfinite(value));
 }
 
 void json_write_f64(json_writer *j, const char *key, double value)
 {
     char text[NUMBER_SIZE];
 
-    json_write_number(j, key, text, number_f64(text, value));
+    write_number(j, key, text, number_f64(text, value), !isfinite(value));
 }
 
 /* ---- strings -------------------------------------------------------------------------------- */
@@ -208,6 +212,13 @@ static void write_base64(json_writer *j, gufo_str bytes)
             group[i] = i <= have ? digits[bits >> (18 - 6 * i) & 63] : '=';
         fwrite(group, 1, sizeof group, j->out);
     }
+}
+
+void json_begin_named_object(json_writer *j, gufo_str name)
+{
+    json_write_str(j, NULL, name);
+    fputs(":{", j->out);
+    j->comma = false;
 }
 
 void json_write_str(json_writer *j, const char *key, gufo_str text)

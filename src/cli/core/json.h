@@ -8,8 +8,9 @@
  * Whatever begins or is written takes its key: plain ASCII without quotes in an object, NULL in an
  * array and at the top.
  *
- * Nothing is kept but whether a comma is due, so that a value may have any length.  Integers are
- * exact, floats as in number.h; errors of the stream stay in the stream (ferror). */
+ * Nothing is kept but whether a comma is due, so that a value may have any length.  Floats are as in
+ * number.h.  What a double of a reader cannot hold is a string: integers beyond 2^53, "nan", "inf"
+ * and "-inf".  Errors of the stream stay in the stream (ferror). */
 #ifndef CLI_CORE_JSON_H
 #define CLI_CORE_JSON_H
 
@@ -29,6 +30,8 @@ json_writer json_begin_document(const char *path);
 void json_writer_line(json_writer *j);
 
 void json_begin_object(json_writer *j, const char *key);
+/* The same as a member of any name that is valid UTF-8. */
+void json_begin_named_object(json_writer *j, gufo_str name);
 void json_end_object(json_writer *j);
 /* Ends an object that is a whole document, and the line. */
 void json_end_document(json_writer *j);
@@ -39,9 +42,6 @@ void json_write_null(json_writer *j, const char *key);
 /* "offset": the number, or null for GUFO_NO_OFFSET. */
 void json_write_offset(json_writer *j, uint64_t offset);
 void json_write_bool(json_writer *j, const char *key, bool value);
-/* Numbers as number.h writes them; those that are not finite are the strings "nan", "inf" and
- * "-inf". */
-void json_write_number(json_writer *j, const char *key, const char *text, size_t len);
 void json_write_u64(json_writer *j, const char *key, uint64_t value);
 void json_write_i64(json_writer *j, const char *key, int64_t value);
 void json_write_f32(json_writer *j, const char *key, float value);

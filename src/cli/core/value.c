@@ -35,47 +35,83 @@ static size_t number_text(char *text, const gufo_value *value)
 static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit,
                         unsigned depth);
 
-/* "type", "element_type", "count", "values" of an object that is open. */
-static bool write_array_members(json_writer *j, const gufo_array *array, uint64_t limit,
-                                unsigned depth)
+static bool write_members(json_writer *j, const gufo_value *value, uint64_t limit, unsigned depth);
+
+static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit,
+                        unsigned depth)
+{
+    bool sound = true;
+
+    switch (value->type) {
+    case GUFO_VALUE_ARRAY:
+        json_begin_object(j, key);
+        sound = write_members(j, value, limit, depth);
+        json_end_object(j);
+        break;
+    case GUFO_VALUE_STRING:
+        json_write_str(j, key, value->as.str);
+        break;
+    case GUFO_VALUE_BOOL:
+        json_write_bool(j, key, value->as.b);
+        break;
+    case GUFO_VALUE_FLOAT32:
+        json_write_f32(j, key, (float)value->as.f);
+        break;
+    case GUFO_VALUE_FLOAT64:
+        json_write_f64(j, key, value->as.f);
+        break;
+    case GUFO_VALUE_INT8:
+    case GUFO_VALUE_INT16:
+    case GUFO_VALUE_INT32:
+    case GUFO_VALUE_INT64:
+        json_write_i64(j, key, value->as.i);
+        break;
+    default:
+        json_write_u64(j, key, value->as.u);
+    }
+    return sound;
+}
+
+/* [first, second, ...] */
+static bool write_elements(json_writer *j, const char *key, const gufo_array *array, uint64_t limit,
+                           unsigned depth)
 {
     gufo_array_iter iter = gufo_array_start(array);
     gufo_value element;
     bool sound = depth <= GUFO_MAX_DEPTH;
 
-    json_write_text(j, "type", gufo_value_type_name(GUFO_VALUE_ARRAY));
-    json_write_text(j, "element_type", gufo_value_type_name(array->type));
-    json_write_u64(j, "count", array->count);
-    json_begin_array(j, "values");
+    json_begin_array(j, key);
     while (sound && iter.index < limit && !ferror(j->out) && gufo_array_next(&iter, &element))
         sound = write_value(j, NULL, &element, limit, depth + 1);
     json_end_array(j);
     return sound && !iter.changed;
 }
 
-static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit,
-                        unsigned depth)
+/* "type", and what else belongs to a value, of an object that is open. */
+static bool write_members(json_writer *j, const gufo_value *value, uint64_t limit, unsigned depth)
 {
-    char number[NUMBER_SIZE];
-    bool sound = true;
-
-    if (value->type == GUFO_VALUE_ARRAY) {
-        json_begin_object(j, key);
-        sound = write_array_members(j, &value->as.array, limit, depth);
-        json_end_object(j);
-    } else if (value->type == GUFO_VALUE_STRING) {
-        json_write_str(j, key, value->as.str);
-    } else if (value->type == GUFO_VALUE_BOOL) {
-        json_write_bool(j, key, value->as.b);
-    } else {
-        json_write_number(j, key, number, number_text(number, value));
-    }
-    return sound;
+    json_write_text(j, "type", gufo_value_type_name(value->type));
+    if (value->type != GUFO_VALUE_ARRAY)
+        return write_value(j, "value", value, limit, depth);
+    json_write_text(j, "element_type", gufo_value_type_name(value->as.array.type));
+    json_write_u64(j, "count", value->as.array.count);
+    return write_elements(j, "value", &value->as.array, limit, depth);
 }
 
 bool value_write_json(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
 {
     return write_value(j, key, value, limit, 1);
+}
+
+bool value_write_plain(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
+{
+    return value->type == GUFO_VALUE_ARRAY ? write_elements(j, key, &value->as.array, limit, 1)
+                                           : write_value(j, key, value, limit, 1);
+}
+
+bool value_write_members(json_writer *j, const gufo_value *value, uint64_t limit)
+{
+    return write_members(j, value, limit, 1);
 }
 
 bool value_write_entry(json_writer *j, const char *key, const gufo_entry *entry, uint64_t limit)
@@ -84,12 +120,7 @@ bool value_write_entry(json_writer *j, const char *key, const gufo_entry *entry,
 
     json_begin_object(j, key);
     json_write_str(j, "key", entry->key);
-    if (entry->value.type == GUFO_VALUE_ARRAY) {
-        sound = write_array_members(j, &entry->value.as.array, limit, 1);
-    } else {
-        json_write_text(j, "type", gufo_value_type_name(entry->value.type));
-        sound = write_value(j, "value", &entry->value, limit, 1);
-    }
+    sound = value_write_members(j, &entry->value, limit);
     json_end_object(j);
     return sound;
 }

@@ -10,13 +10,14 @@
 /* ---- command line --------------------------------------------------------------------------- */
 
 static const command_option show_table[] = {
+    {"summary", NULL, "Only the summary", OPTION_FLAG(show_options, only_summary)},
     {"metadata", "GLOB", "Only metadata, and of it only the keys that match GLOB",
      OPTION_TEXT(show_options, metadata_glob), .given = offsetof(show_options, only_metadata),
      .optional = true},
     {"tensors", "GLOB", "Only tensors, and of them only those whose names match GLOB",
      OPTION_TEXT(show_options, tensor_glob), .given = offsetof(show_options, only_tensors),
      .optional = true},
-    {"array-limit", "N", "At most N elements of each array (default: 8; with --json: all)",
+    {"max-array", "N", "At most N elements of each array (default: 8; with --json: all)",
      OPTION_NUMBER(show_options, array_limit, 0, UINT64_MAX),
      .given = offsetof(show_options, limit_given)},
     {"lenient", NULL, "Show what can be read of a damaged file, and exit with status 1",

@@ -1,4 +1,4 @@
-/* gufo show --json: one object per file. */
+/* gufo show --json: one object per file, which docs/json.md describes. */
 #include "cli/inspect/show.h"
 
 #include "cli/core/glob.h"
@@ -6,22 +6,21 @@
 #include "cli/core/stdout.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/value.h"
+#include "cli/inspect/overview.h"
 
 #include <stdio.h>
 
-static void write_facts(json_writer *j, const input *in)
-{
-    const gufo_model *file = in->model;
-    show_totals totals = show_sum(in);
+#define SCHEMA_VERSION 1 /* of what is written: higher when a member changes its meaning */
 
-    json_write_u64(j, "file_size", totals.file_size);
-    json_write_u64(j, "version", gufo_model_facts(file).version);
-    json_write_text(j, "byte_order",
-                    gufo_model_facts(file).byte_order == GUFO_BIG_ENDIAN ? "big" : "little");
-    json_write_u64(j, "alignment", gufo_model_facts(file).alignment);
-    json_write_u64(j, "data_offset", gufo_model_facts(file).data_offset);
-    json_write_u64(j, "data_size", totals.data_size);
-    json_write_u64(j, "parameters", totals.parameters);
+static void write_facts(json_writer *j, const gufo_facts *facts)
+{
+    json_write_u64(j, "schema_version", SCHEMA_VERSION);
+    json_write_u64(j, "file_size", facts->size);
+    json_write_u64(j, "version", facts->version);
+    json_write_text(j, "byte_order", facts->byte_order == GUFO_BIG_ENDIAN ? "big" : "little");
+    json_write_u64(j, "alignment", facts->alignment);
+    json_write_u64(j, "data_offset", facts->data_offset);
+    json_write_u64(j, "data_size", facts->data_size);
 }
 
 /* The first fault of the first damaged file. */
@@ -42,16 +41,55 @@ static void write_damage(json_writer *j, const input *in)
     json_end_object(j);
 }
 
+static uint64_t array_limit(const show_options *options)
+{
+    return options->limit_given ? options->array_limit : VALUE_ALL;
+}
+
+/* Whether an entry cannot be a member of an object: its key was there before, or is not text. */
+static bool is_extra(const gufo_model *model, const gufo_entry *entry)
+{
+    gufo_entry first;
+
+    return gufo_utf8_valid_prefix(entry->key) < entry->key.len ||
+           (gufo_metadata_find_str(model, entry->key, &first) && first.key.data != entry->key.data);
+}
+
+/* The entries that are members, or the others.  Returns how many were left out. */
+static uint64_t write_entries(json_writer *j, const input *in, const show_options *options,
+                              bool extra, bool *sound)
+{
+    uint64_t others = 0;
+    gufo_entry entry;
+
+    for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(in->model, i, &entry); i++) {
+        if (!glob_matches(options->metadata_glob, entry.key))
+            continue;
+        if (is_extra(in->model, &entry) != extra) {
+            others++;
+        } else if (extra) {
+            *sound = value_write_entry(j, NULL, &entry, array_limit(options)) && *sound;
+        } else {
+            json_begin_named_object(j, entry.key);
+            *sound = value_write_members(j, &entry.value, array_limit(options)) && *sound;
+            json_end_object(j);
+        }
+    }
+    return others;
+}
+
 static bool write_metadata(json_writer *j, const input *in, const show_options *options)
 {
-    uint64_t limit = options->limit_given ? options->array_limit : VALUE_ALL;
-    gufo_entry entry;
     bool sound = true;
+    uint64_t others;
 
-    json_begin_array(j, "metadata");
-    for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(in->model, i, &entry); i++)
-        if (glob_matches(options->metadata_glob, entry.key))
-            sound = value_write_entry(j, NULL, &entry, limit) && sound;
+    json_begin_object(j, "metadata");
+    others = write_entries(j, in, options, false, &sound);
+    json_end_object(j);
+    if (others == 0)
+        return sound;
+    json_begin_array(j, "duplicates");
+    (void)write_entries(j, in, options, true, &sound);
     json_end_array(j);
     return sound;
 }
@@ -80,15 +118,18 @@ static void write_tensors(json_writer *j, const input *in, const show_options *o
 
 bool show_write_json(const input *in, const show_options *options)
 {
+    overview o = overview_of(in->model);
     json_writer j = json_begin_document(in->path);
-    bool both = options->only_metadata == options->only_tensors, sound = true;
+    bool sound = true;
 
-    write_facts(&j, in);
+    write_facts(&j, &o.facts);
     model_json_shards(&j, "shards", in->model);
     write_damage(&j, in);
-    if (both || options->only_metadata)
-        sound = write_metadata(&j, in, options);
-    if (both || options->only_tensors)
+    if (show_wants(options, options->only_summary))
+        sound = overview_write_json(&j, "summary", &o, array_limit(options));
+    if (show_wants(options, options->only_metadata))
+        sound = write_metadata(&j, in, options) && sound;
+    if (show_wants(options, options->only_tensors))
         write_tensors(&j, in, options);
     json_end_document(&j);
     return sound;

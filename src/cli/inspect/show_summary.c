@@ -3,6 +3,7 @@
 #include "cli/inspect/show.h"
 
 #include "cli/core/human.h"
+#include "cli/core/number.h"
 #include "cli/core/text.h"
 #include "gufo/schema.h"
 
@@ -12,82 +13,52 @@
 
 #define LABEL_COLUMNS 18
 #define TEXT_COLUMNS 58
+#define LIST_ITEMS 16
 
-typedef struct summary {
-    const input *in;
-    const gufo_model *file; /* the one with the metadata */
-    show_totals totals;
-} summary;
-
-/* A line says a fact, or what an entry holds; nothing where the file does not say. */
+/* A line says a fact, or what an entry holds; nothing where the file does not say.  A newline
+ * begins another line below it. */
 typedef struct summary_line {
     const char *label;
-    void (*fact)(FILE *out, const summary *s);
-    void (*value)(FILE *out, const summary *s, const struct summary_line *line);
-    const char *key;            /* whole, or for a number what follows the architecture */
+    void (*fact)(FILE *out, const overview *o);
+    void (*value)(FILE *out, const overview *o, const struct summary_line *line);
+    const char *key;            /* "{arch}" in it is the architecture */
     const char *detail, *words; /* of a number: a second key, and what its number counts */
 } summary_line;
 
-/* ---- sums ----------------------------------------------------------------------------------- */
+/* ---- values --------------------------------------------------------------------------------- */
 
-static uint64_t saturating_add(uint64_t a, uint64_t b)
+static void put_str(FILE *out, gufo_str text)
 {
-    return a + b < a ? UINT64_MAX : a + b;
+    text_put_cut(out, text, TEXT_PLAIN, TEXT_COLUMNS);
 }
 
-show_totals show_sum(const input *in)
-{
-    show_totals totals = {.sizes_known = true};
-    gufo_tensor tensor;
-
-    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++) {
-        gufo_facts facts = gufo_model_facts(gufo_model_shard(in->model, i));
-
-        totals.file_size = saturating_add(totals.file_size, facts.size);
-        totals.data_size = saturating_add(totals.data_size, facts.data_size);
-    }
-    for (; gufo_tensor_at(in->model, totals.tensors, &tensor); totals.tensors++) {
-        totals.parameters = saturating_add(totals.parameters, tensor.elements);
-        totals.tensor_size = saturating_add(totals.tensor_size, tensor.size);
-        totals.complete += tensor.complete;
-        totals.sizes_known = totals.sizes_known && tensor.size_known;
-    }
-    return totals;
-}
-
-uint64_t show_claimed_tensors(const input *in)
-{
-    uint64_t claimed = 0;
-
-    for (size_t i = 0; i < gufo_model_shard_count(in->model); i++)
-        claimed += gufo_model_facts(gufo_model_shard(in->model, i)).claimed_tensors;
-    return claimed;
-}
-
-/* ---- looking up ----------------------------------------------------------------------------- */
-
-/* The entry ARCHITECTURE.suffix. */
-static bool find_model_key(const summary *s, const char *suffix, gufo_entry *entry)
-{
-    char key[256];
-    gufo_str architecture;
-    size_t len = strlen(suffix);
-
-    if (gufo_get_str(s->file, "general.architecture", &architecture, NULL) != GUFO_OK ||
-        architecture.len + 1 + len > sizeof key)
-        return false;
-    memcpy(key, architecture.data, architecture.len);
-    key[architecture.len] = '.';
-    memcpy(key + architecture.len + 1, suffix, len);
-    return gufo_metadata_find_str(s->file, (gufo_str){key, architecture.len + 1 + len}, entry);
-}
-
-static void put_text(FILE *out, const summary *s, const summary_line *line)
+static void put_text(FILE *out, const overview *o, const summary_line *line)
 {
     gufo_str text;
 
-    if (gufo_get_str(s->file, line->key, &text, NULL) == GUFO_OK)
-        text_put_cut(out, text, TEXT_PLAIN, TEXT_COLUMNS);
+    if (gufo_get_str(o->model, line->key, &text, NULL) == GUFO_OK)
+        put_str(out, text);
+}
+
+/* "en, de, fr, ..." */
+static void put_list(FILE *out, const overview *o, const summary_line *line)
+{
+    gufo_array array;
+    gufo_value item;
+    size_t used = 0;
+
+    if (gufo_get_array(o->model, line->key, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK)
+        return;
+    gufo_array_iter iter = gufo_array_start(&array);
+
+    while (gufo_array_next(&iter, &item)) {
+        fputs(used > 0 ? ", " : "", out);
+        if (used >= TEXT_COLUMNS || iter.index > LIST_ITEMS) {
+            fprintf(out, "... (%s)", human_grouped(array.count).text);
+            return;
+        }
+        used += 2 + text_put_cut(out, item.as.str, TEXT_PLAIN, TEXT_COLUMNS);
+    }
 }
 
 typedef struct number_text {
@@ -121,158 +92,226 @@ static number_text describe_number(const gufo_value *value)
     return t;
 }
 
-static number_text model_number(const summary *s, const char *suffix)
+static number_text number_at(const overview *o, const char *key)
 {
     gufo_entry entry;
 
-    return find_model_key(s, suffix, &entry) ? describe_number(&entry.value) : (number_text){""};
+    return key != NULL && overview_find(o->model, key, &entry) ? describe_number(&entry.value)
+                                                               : (number_text){""};
 }
 
 /* "32 (8 key/value)" */
-static void put_number(FILE *out, const summary *s, const summary_line *line)
+static void put_number(FILE *out, const overview *o, const summary_line *line)
 {
-    number_text number = model_number(s, line->key), more = {""};
+    number_text number = number_at(o, line->key), more = number_at(o, line->detail);
 
-    if (line->detail != NULL)
-        more = model_number(s, line->detail);
     fputs(number.text, out);
     if (number.text[0] != '\0' && more.text[0] != '\0')
         fprintf(out, " (%s %s)", more.text, line->words);
 }
 
-/* ---- the lines ------------------------------------------------------------------------------ */
+/* ---- size and shape ------------------------------------------------------------------------- */
 
-static void put_kind(FILE *out, const summary *s, const summary_line *line)
+static void put_kind(FILE *out, const overview *o, const summary_line *line)
 {
     gufo_str kind;
 
-    if (gufo_get_str(s->file, line->key, &kind, NULL) == GUFO_OK &&
+    if (gufo_get_str(o->model, line->key, &kind, NULL) == GUFO_OK &&
         !gufo_str_equal(kind, gufo_str_of("model")))
-        put_text(out, s, line);
+        put_str(out, kind);
 }
 
-static void put_parameters(FILE *out, const summary *s)
+static void put_parameters(FILE *out, const overview *o)
 {
-    uint64_t parameters = s->totals.parameters;
-
-    if (s->totals.tensors == 0 || parameters == UINT64_MAX)
+    if (o->tensors == 0 || o->parameters == UINT64_MAX)
         return;
-    if (parameters >= 1000)
-        fprintf(out, "%s (%s)", human_count(parameters).text, human_grouped(parameters).text);
+    if (o->parameters >= 1000)
+        fprintf(out, "%s (%s)", human_count(o->parameters).text, human_grouped(o->parameters).text);
     else
-        fprintf(out, "%" PRIu64, parameters);
-}
-
-/* How many tensors have each row of the type table; all types without a name count as one more.
- * NULL without memory. */
-static uint64_t *count_types(const summary *s)
-{
-    size_t rows = gufo_element_type_count();
-    uint64_t *counts = calloc(rows + 1, sizeof *counts);
-    gufo_tensor tensor;
-
-    for (uint64_t t = 0; counts != NULL && gufo_tensor_at(s->in->model, t, &tensor); t++) {
-        size_t row = 0;
-
-        while (row < rows && gufo_element_type_at(row)->id != tensor.type)
-            row++;
-        counts[row]++;
-    }
-    return counts;
-}
-
-static const char *name_of_row(size_t row)
-{
-    return row < gufo_element_type_count() ? gufo_element_type_at(row)->name : "unknown";
-}
-
-/* "Q4_K 112, F32 34, Q6_K 17": the most frequent first, of equals the first by name.  Clears what is
- * written. */
-static void put_counts(FILE *out, uint64_t *counts)
-{
-    for (const char *before = "";; before = ", ") {
-        size_t most = 0;
-
-        for (size_t row = 1; row <= gufo_element_type_count(); row++)
-            if (counts[row] > counts[most] ||
-                (counts[row] == counts[most] && strcmp(name_of_row(row), name_of_row(most)) < 0))
-                most = row;
-        if (counts[most] == 0)
-            return;
-        fprintf(out, "%s%s %s", before, name_of_row(most), human_grouped(counts[most]).text);
-        counts[most] = 0;
-    }
+        fprintf(out, "%" PRIu64, o->parameters);
 }
 
 /* "Q4_K_M (Q4_K 112, F32 34, Q6_K 17)" */
-static void put_quantization(FILE *out, const summary *s)
+static void put_quantization(FILE *out, const overview *o)
 {
-    uint64_t *counts = count_types(s), number;
-    const gufo_file_type *file_type = NULL;
-    bool named;
+    const char *name = overview_file_type(o), *before = name != NULL ? " (" : "";
 
-    if (counts == NULL)
+    fputs(name != NULL ? name : "", out);
+    for (size_t type = OVERVIEW_TYPES; overview_next_type(o, &type); before = ", ")
+        fprintf(out, "%s%s %s", before, overview_type_name(type),
+                human_grouped(o->types[type].tensors).text);
+    fputs(name != NULL && o->tensors > 0 ? ")" : "", out);
+}
+
+static void put_size(FILE *out, const overview *o)
+{
+    fputs(human_bytes(o->facts.size).text, out);
+    if (o->facts.size >= 1024)
+        fprintf(out, " (%s bytes)", human_grouped(o->facts.size).text);
+    if (gufo_model_shard_count(o->model) > 1)
+        fprintf(out, " in %zu shards", gufo_model_shard_count(o->model));
+}
+
+static void put_bits(FILE *out, const overview *o)
+{
+    if (o->sizes_known && o->parameters > 0 && o->parameters < UINT64_MAX)
+        fprintf(out, "%.2f", (double)o->tensor_size * 8 / (double)o->parameters);
+}
+
+/* "256 (8 used, 1 shared)" */
+static void put_experts(FILE *out, const overview *o)
+{
+    number_text count = number_at(o, "{arch}.expert_count");
+    number_text used = number_at(o, "{arch}.expert_used_count");
+    number_text shared = number_at(o, "{arch}.expert_shared_count");
+    const char *before = " (";
+
+    if (count.text[0] == '\0')
         return;
-    if (gufo_get_u64(s->file, "general.file_type", &number, NULL) == GUFO_OK)
-        file_type = gufo_file_type_by_id(number);
-    named = file_type != NULL && file_type->name != NULL;
-    fputs(named ? file_type->name : "", out);
-    fputs(named && s->totals.tensors > 0 ? " (" : "", out);
-    put_counts(out, counts);
-    fputs(named && s->totals.tensors > 0 ? ")" : "", out);
-    free(counts);
+    fputs(count.text, out);
+    if (used.text[0] != '\0') {
+        fprintf(out, "%s%s used", before, used.text);
+        before = ", ";
+    }
+    if (shared.text[0] != '\0') {
+        fprintf(out, "%s%s shared", before, shared.text);
+        before = ", ";
+    }
+    fputs(before[0] == ',' ? ")" : "", out);
 }
 
-static void put_size(FILE *out, const summary *s)
+static bool find_float(const overview *o, const char *key, char text[NUMBER_SIZE])
 {
-    fputs(human_bytes(s->totals.file_size).text, out);
-    if (s->totals.file_size >= 1024)
-        fprintf(out, " (%s bytes)", human_grouped(s->totals.file_size).text);
-    if (gufo_model_shard_count(s->in->model) > 1)
-        fprintf(out, " in %zu shards", gufo_model_shard_count(s->in->model));
+    double number;
+
+    if (gufo_get_f64(o->model, key, &number, NULL) != GUFO_OK)
+        return false;
+    (void)number_f32(text, (float)number);
+    return true;
 }
 
-static void put_bits(FILE *out, const summary *s)
+/* "base 500000, 128 dimensions, yarn scaling by 4 from 32,768" */
+static void put_rope(FILE *out, const overview *o)
 {
-    const show_totals *t = &s->totals;
+    number_text dimensions = number_at(o, "{arch}.rope.dimension_count");
+    number_text original = number_at(o, "{arch}.rope.scaling.original_context_length");
+    char number[NUMBER_SIZE];
+    const char *before = "";
+    gufo_str scaling;
 
-    if (t->sizes_known && t->parameters > 0 && t->parameters < UINT64_MAX)
-        fprintf(out, "%.2f", (double)t->tensor_size * 8 / (double)t->parameters);
+    if (find_float(o, "{arch}.rope.freq_base", number)) {
+        fprintf(out, "base %s", number);
+        before = ", ";
+    }
+    if (dimensions.text[0] != '\0') {
+        fprintf(out, "%s%s dimensions", before, dimensions.text);
+        before = ", ";
+    }
+    if (gufo_get_str(o->model, "{arch}.rope.scaling.type", &scaling, NULL) != GUFO_OK ||
+        gufo_str_equal(scaling, gufo_str_of("none")))
+        return;
+    fputs(before, out);
+    put_str(out, scaling);
+    fputs(" scaling", out);
+    if (find_float(o, "{arch}.rope.scaling.factor", number))
+        fprintf(out, " by %s", number);
+    if (original.text[0] != '\0')
+        fprintf(out, " from %s", original.text);
 }
 
-/* "128,256 tokens (gpt2)" */
-static void put_vocabulary(FILE *out, const summary *s)
+/* ---- vocabulary ----------------------------------------------------------------------------- */
+
+/* "128,256 tokens (gpt2, pre-tokenizer llama-bpe)" */
+static void put_vocabulary(FILE *out, const overview *o)
 {
     gufo_array tokens;
-    gufo_str model;
+    gufo_str model, pre;
 
-    if (gufo_get_array(s->file, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) !=
+    if (gufo_get_array(o->model, "tokenizer.ggml.tokens", GUFO_VALUE_STRING, &tokens, NULL) !=
         GUFO_OK)
         return;
     fprintf(out, "%s tokens", human_grouped(tokens.count).text);
-    if (gufo_get_str(s->file, "tokenizer.ggml.model", &model, NULL) != GUFO_OK)
+    if (gufo_get_str(o->model, "tokenizer.ggml.model", &model, NULL) != GUFO_OK)
         return;
     fputs(" (", out);
     text_put_cut(out, model, TEXT_PLAIN, 32);
+    if (gufo_get_str(o->model, "tokenizer.ggml.pre", &pre, NULL) == GUFO_OK) {
+        fputs(", pre-tokenizer ", out);
+        text_put_cut(out, pre, TEXT_PLAIN, 32);
+    }
     putc(')', out);
 }
 
-static void put_format(FILE *out, const summary *s)
+/* A line each: bos 128000 "<|begin_of_text|>" */
+static void put_tokens(FILE *out, const overview *o)
 {
-    fprintf(out, "GGUF v%" PRIu32 ", %s-endian, alignment %" PRIu32,
-            gufo_model_facts(s->file).version,
-            gufo_model_facts(s->file).byte_order == GUFO_BIG_ENDIAN ? "big" : "little",
-            gufo_model_facts(s->file).alignment);
+    overview_token tokens[OVERVIEW_TOKENS];
+    size_t count = overview_tokens(o->model, tokens);
+
+    for (size_t i = 0; i < count; i++) {
+        fprintf(out, "%s%.*s %" PRIu64, i > 0 ? "\n" : "", (int)tokens[i].role.len,
+                tokens[i].role.data, tokens[i].id);
+        fputs(tokens[i].has_text ? " \"" : " (not in the vocabulary)", out);
+        if (tokens[i].has_text)
+            text_put_cut(out, tokens[i].text, TEXT_QUOTED, 32);
+        fputs(tokens[i].has_text ? "\"" : "", out);
+    }
 }
 
-static void put_complete(FILE *out, const summary *s)
+/* "yes (6,123 bytes), tool_use, rag"; "no" beside a vocabulary. */
+static void put_templates(FILE *out, const overview *o)
 {
-    uint64_t claimed = show_claimed_tensors(s->in);
+    const char *before = "";
+    gufo_str template, name;
+    uint64_t position = 0;
+    gufo_entry tokens;
 
-    if (gufo_model_damage(s->in->model) != NULL && claimed > 0)
-        fprintf(out, "%s of %s tensors: the file is damaged",
-                human_grouped(s->totals.complete).text, human_grouped(claimed).text);
+    if (gufo_get_str(o->model, "tokenizer.chat_template", &template, NULL) == GUFO_OK) {
+        fprintf(out, "yes (%s bytes)", human_grouped(template.len).text);
+        before = ", ";
+    }
+    for (size_t i = 0; i < LIST_ITEMS && overview_next_template(o->model, &position, &name); i++) {
+        fputs(before, out);
+        put_str(out, name);
+        before = ", ";
+    }
+    if (before[0] == '\0' && gufo_metadata_find(o->model, "tokenizer.ggml.tokens", &tokens))
+        fputs("no", out);
 }
+
+/* ---- origin --------------------------------------------------------------------------------- */
+
+/* A line each: "Llama 3.1 8B by Meta Llama, https://..." */
+static void put_parents(FILE *out, const overview *o)
+{
+    overview_parent parent;
+
+    for (uint64_t i = 0; i < LIST_ITEMS && overview_parent_at(o->model, i, &parent); i++) {
+        fputs(i > 0 ? "\n" : "", out);
+        put_str(out, parent.name.len > 0 ? parent.name : parent.url);
+        if (parent.organization.len > 0) {
+            fputs(" by ", out);
+            put_str(out, parent.organization);
+        }
+    }
+}
+
+static void put_format(FILE *out, const overview *o)
+{
+    fprintf(out, "GGUF v%" PRIu32 ", %s-endian, alignment %" PRIu32, o->facts.version,
+            o->facts.byte_order == GUFO_BIG_ENDIAN ? "big" : "little", o->facts.alignment);
+}
+
+static void put_complete(FILE *out, const overview *o)
+{
+    uint64_t claimed = o->facts.claimed_tensors;
+
+    if (gufo_model_damage(o->model) != NULL && claimed > 0)
+        fprintf(out, "%s of %s tensors: the file is damaged", human_grouped(o->complete).text,
+                human_grouped(claimed).text);
+}
+
+/* ---- the lines ------------------------------------------------------------------------------ */
 
 static const summary_line lines[] = {
     {"Name", .value = put_text, .key = "general.name"},
@@ -282,20 +321,44 @@ static const summary_line lines[] = {
     {"Quantization", .fact = put_quantization},
     {"Size", .fact = put_size},
     {"Bits per weight", .fact = put_bits},
-    {"Context length", .value = put_number, .key = "context_length"},
-    {"Embedding length", .value = put_number, .key = "embedding_length"},
-    {"Blocks", .value = put_number, .key = "block_count"},
-    {"Attention heads", .value = put_number, .key = "attention.head_count",
-     .detail = "attention.head_count_kv", .words = "key/value"},
-    {"Experts", .value = put_number, .key = "expert_count", .detail = "expert_used_count",
-     .words = "used"},
+    {"Context length", .value = put_number, .key = "{arch}.context_length"},
+    {"Embedding length", .value = put_number, .key = "{arch}.embedding_length"},
+    {"Blocks", .value = put_number, .key = "{arch}.block_count"},
+    {"Attention heads", .value = put_number, .key = "{arch}.attention.head_count",
+     .detail = "{arch}.attention.head_count_kv", .words = "key/value"},
+    {"Experts", .fact = put_experts},
+    {"Rope", .fact = put_rope},
     {"Vocabulary", .fact = put_vocabulary},
+    {"Special tokens", .fact = put_tokens},
+    {"Chat template", .fact = put_templates},
+    {"Fine tune", .value = put_text, .key = "general.finetune"},
+    {"Version", .value = put_text, .key = "general.version"},
+    {"Author", .value = put_text, .key = "general.author"},
+    {"Organization", .value = put_text, .key = "general.organization"},
+    {"Quantized by", .value = put_text, .key = "general.quantized_by"},
+    {"Base model", .fact = put_parents},
     {"License", .value = put_text, .key = "general.license"},
+    {"Languages", .value = put_list, .key = "general.languages"},
+    {"Tags", .value = put_list, .key = "general.tags"},
+    {"Data sets", .value = put_list, .key = "general.datasets"},
+    {"Repository", .value = put_text, .key = "general.repo_url"},
     {"Format", .fact = put_format},
     {"Complete", .fact = put_complete},
 };
 
-static void write_line(const summary *s, const summary_line *line)
+/* The label, and below it nothing. */
+static void print_line(const char *label, char *text)
+{
+    char *rest;
+
+    for (char *part = strtok_r(text, "\n", &rest); part != NULL;
+         part = strtok_r(NULL, "\n", &rest)) {
+        printf("  %-*s%s\n", LABEL_COLUMNS, label, part);
+        label = "";
+    }
+}
+
+static void write_line(const overview *o, const summary_line *line)
 {
     char *text = NULL;
     size_t len = 0;
@@ -304,18 +367,16 @@ static void write_line(const summary *s, const summary_line *line)
     if (out == NULL)
         return;
     if (line->fact != NULL)
-        line->fact(out, s);
+        line->fact(out, o);
     else
-        line->value(out, s, line);
+        line->value(out, o, line);
     if (fclose(out) == 0 && len > 0)
-        printf("  %-*s%s\n", LABEL_COLUMNS, line->label, text);
+        print_line(line->label, text);
     free(text);
 }
 
-void show_write_summary(const input *in)
+void show_write_summary(const overview *o)
 {
-    summary s = {.in = in, .file = in->model, .totals = show_sum(in)};
-
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        write_line(&s, &lines[i]);
+        write_line(o, &lines[i]);
 }

@@ -155,7 +155,7 @@ static void write_tensors(const input *in, const show_options *options, bool col
     table t = table_of(columns, shards > 1 ? 6 : 5);
     uint64_t shown = walk_tensors(in, options->tensor_glob, &t, false);
 
-    table_title(color, "Tensors", shown, show_claimed_tensors(in));
+    table_title(color, "Tensors", shown, gufo_model_facts(in->model).claimed_tensors);
     (void)walk_tensors(in, options->tensor_glob, &t, true);
 }
 
@@ -163,18 +163,20 @@ static void write_tensors(const input *in, const show_options *options, bool col
 
 bool show_write_text(const input *in, const show_options *options)
 {
-    bool color = options_color(options->base.shared);
-    bool both = options->only_metadata == options->only_tensors, sound = true;
+    bool color = options_color(options->base.shared), sound = true;
 
     table_name(color, in->path);
     putc('\n', stdout);
-    if (both && !options->only_tensors)
-        show_write_summary(in);
-    if (both || options->only_metadata) {
+    if (show_wants(options, options->only_summary)) {
+        overview o = overview_of(in->model);
+
+        show_write_summary(&o);
+    }
+    if (show_wants(options, options->only_metadata)) {
         putc('\n', stdout);
         sound = write_metadata(in, options, color);
     }
-    if (both || options->only_tensors) {
+    if (show_wants(options, options->only_tensors)) {
         putc('\n', stdout);
         write_tensors(in, options, color);
     }
