@@ -2,10 +2,10 @@
 #include "cli/core/options.h"
 
 #include "cli/core/report.h"
+#include "cli/core/stdout.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAX_THREADS 1024
 
@@ -75,7 +75,7 @@ bool options_color(const shared_options *shared)
 
     if (shared->color != COLOR_AUTO)
         return shared->color == COLOR_ALWAYS;
-    return isatty(STDOUT_FILENO) && (no_color == NULL || *no_color == '\0') &&
+    return stdout_is_terminal() && (no_color == NULL || *no_color == '\0') &&
            (terminal == NULL || strcmp(terminal, "dumb") != 0);
 }
 

@@ -8,7 +8,12 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+#define USUAL_COLUMNS 80 /* of a terminal that does not say */
+
+static size_t columns; /* 0: not a terminal */
 
 /* A closed descriptor would be given to the next file that is opened, and reports would end up in
  * it. Opened the wrong way round, so that using it still fails. */
@@ -19,12 +24,33 @@ static void occupy_standard_descriptors(void)
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+static size_t find_columns(void)
+{
+    struct winsize size;
+
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                           : USUAL_COLUMNS;
+}
+
+bool stdout_is_terminal(void)
+{
+    return columns > 0;
+}
+
+size_t stdout_columns(void)
+{
+    return columns;
+}
+
 void stdout_start(void)
 {
     static char buffer[1 << 16];
 
     occupy_standard_descriptors();
-    if (!isatty(STDOUT_FILENO))
+    columns = find_columns();
+    if (columns == 0)
         setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     setvbuf(stderr, NULL, _IOLBF, 0); /* a report arrives in one piece */
 }

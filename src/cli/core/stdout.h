@@ -3,9 +3,14 @@
 #define CLI_CORE_STDOUT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Before anything is written. */
 void stdout_start(void);
+/* Whether it was a terminal then, and how wide: 0 columns if it was none.  A pager may be in
+ * between since. */
+bool stdout_is_terminal(void);
+size_t stdout_columns(void);
 /* Nothing that is written arrives any more: work that only writes may as well stop. */
 bool stdout_broken(void);
 /* Flushes and checks; returns the exit code: `code`, or 3 with a report if not everything could be
