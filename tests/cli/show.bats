@@ -340,17 +340,248 @@ make_rich() {
     [ "${lines[4]}" = "  llama.attention.head_count_kv  uint32  4" ]
 }
 
-@test "show: arrays and long strings are cut, and their length is shown" {
-    make_gguf m.gguf arr l uint8 10 1 2 3 4 5 6 7 8 9 10 kv s string "$(printf 'x%.0s' {1..2000})" \
-        arr e uint8 0
+@test "show: a pipe gets whole strings, and eight elements of arrays" {
+    long=$(printf 'x%.0s' {1..2000})
+    make_gguf m.gguf arr l uint8 10 1 2 3 4 5 6 7 8 9 10 kv s string "$long" arr e uint8 0 \
+        arr w string 2 "$long" b
     run -0 gufo show --metadata m.gguf
-    has '  l  uint8[]  [10] 1, 2, 3, 4, 5, 6, 7, 8, ...'
-    has '..." (2,000 bytes)'
-    has '  e  uint8[]  [0]'
+    has '  l  uint8[]   [10] 1, 2, 3, 4, 5, 6, 7, 8, ...'
+    has "  s  string    \"$long\""
+    has "  w  string[]  [2] \"$long\", \"b\""
+    has '  e  uint8[]   [0]'
     run -0 gufo show --metadata --max-array 3 m.gguf
-    has '  l  uint8[]  [10] 1, 2, 3, ...'
+    has '  l  uint8[]   [10] 1, 2, 3, ...'
     run -0 gufo show --metadata --max-array 100 m.gguf
-    has '  l  uint8[]  [10] 1, 2, 3, 4, 5, 6, 7, 8, 9, 10'
+    has '  l  uint8[]   [10] 1, 2, 3, 4, 5, 6, 7, 8, 9, 10'
+    run -0 gufo show --metadata --full m.gguf
+    has '  l  uint8[]   [10] 1, 2, 3, 4, 5, 6, 7, 8, 9, 10'
+}
+
+@test "show: --summary, and all that it says" {
+    make_rich m.gguf
+    run -0 gufo show --summary m.gguf
+    same 'm.gguf
+  Name              Owl 8x7B
+  Architecture      llama
+  Parameters        256
+  Quantization      F16 (F16 1)
+  Size              2.7 KiB (2,784 bytes)
+  Bits per weight   16.00
+  Context length    131,072
+  Embedding length  64
+  Blocks            2
+  Attention heads   8 (2 to 4 key/value, by block)
+  Experts           8 (2 used, 1 shared)
+  Rope              base 500000, 64 dimensions, yarn scaling by 4 from 32,768
+  Vocabulary        4 tokens (gpt2, pre-tokenizer llama-bpe)
+  Special tokens    bos 2 "<s>"
+                    eos 3 "\xff"
+                    padding 9 (not in the vocabulary)
+  Chat template     yes (7 bytes), tool_use
+  Fine tune         Instruct
+  Version           v1.0
+  Author            Ann
+  Organization      Owl Lab
+  Quantized by      Bo
+  Base model        Egg by Nest Lab
+                    Tree
+  License           apache-2.0
+  Languages         en, de
+  Tags              text-generation, bird
+  Data sets         owls
+  Repository        https://r.example
+  Format            GGUF v3, little-endian, alignment 32'
+}
+
+# ---- terminals ----
+
+# Blocks 0, 1, 2, 5 in the order in which names sort; one of another type, one of another shape.
+make_blocks() {
+    make_gguf "$1" tensor token_embd.weight 0 8x2 64 \
+        tensor blk.1.a.weight 0 8 32 tensor blk.1.b.weight 0 8 32 \
+        tensor blk.10.a.weight 0 8 32 tensor blk.10.b.weight 0 8 32 \
+        tensor blk.2.a.weight 0 8 32 tensor blk.2.b.weight 1 8 16 \
+        tensor blk.0.a.weight 0 8 32 tensor blk.0.b.weight 0 8 32 \
+        tensor blk.5.a.weight 0 8 32 tensor blk.5.b.weight 0 8x2 64 \
+        tensor blk.007.a.weight 0 8 32 tensor 7 0 8 32 tensor blk.3.exps.1.w 0 8 32 tensor blk.4.exps.1.w 0 8 32 \
+        tensor blk.3.exps.2.w 0 8 32
+}
+
+@test "show: on a terminal, tensors that differ in a number share a line" {
+    need_terminal
+    make_blocks m.gguf
+    NO_COLOR=1 run -0 on_terminal "$GUFO" show m.gguf
+    output=${output//$'\r'/}
+    has 'Tensors (16)
+  token_embd.weight      F32  8 x 2              64 bytes
+  blk.0-2,5,10.a.weight  F32  8      5 tensors  160 bytes
+  blk.0-1,10.b.weight    F32  8      3 tensors   96 bytes
+  blk.2.b.weight         F16  8                  16 bytes
+  blk.5.b.weight         F32  8 x 2              64 bytes
+  blk.007.a.weight       F32  8                  32 bytes
+  7                      F32  8                  32 bytes
+  blk.3-4.exps.1.w       F32  8      2 tensors   64 bytes
+  blk.3.exps.2.w         F32  8                  32 bytes'
+    for option in --tensors --full; do
+        NO_COLOR=1 run -0 on_terminal "$GUFO" show $option m.gguf
+        has '  blk.10.b.weight'
+        lacks ' tensors '
+    done
+    run -0 gufo show m.gguf
+    has '  blk.10.b.weight'
+}
+
+@test "show: whole values on a terminal with --full" {
+    need_terminal
+    long=$(printf 'x%.0s' {1..200})
+    make_gguf m.gguf kv s string "$long" arr l string 12 "$long" b c d e f g h i j k last
+    NO_COLOR=1 run -0 on_terminal "$GUFO" show --metadata m.gguf
+    has '..." (200 bytes)'
+    lacks last
+    NO_COLOR=1 run -0 on_terminal "$GUFO" show --full --metadata m.gguf
+    has "\"$long\""
+    has '"last"'
+}
+
+# ---- the pager ----
+
+@test "show: a pager on a terminal, and nowhere else" {
+    need_terminal
+    make_model m.gguf
+    export GUFO_PAGER='sed s/^/paged:/' PAGER='sed s/^/other:/'
+    run -0 on_terminal "$GUFO" show m.gguf
+    has 'paged:  Architecture      llama'
+    has 'paged:  output.weight'
+    GUFO_PAGER= run -0 on_terminal "$GUFO" show m.gguf
+    lacks 'other:'
+    unset GUFO_PAGER
+    run -0 on_terminal "$GUFO" show m.gguf
+    has 'other:  Architecture      llama'
+    for option in --no-pager --json; do
+        run -0 on_terminal "$GUFO" show $option m.gguf
+        lacks 'other:'
+    done
+    run -0 gufo show m.gguf
+    lacks 'other:'
+}
+
+@test "show: the pager is less as git calls it, or none where it is missing" {
+    need_terminal
+    make_model m.gguf
+    unset GUFO_PAGER
+    mkdir bin
+    printf '#!/bin/sh\necho "less with $LESS and $# arguments"\nexec cat\n' >bin/less
+    chmod +x bin/less
+    TERM=xterm PATH="$PWD/bin:$PATH" run -0 on_terminal "$GUFO" show m.gguf
+    has 'less with FRX and 0 arguments'
+    has 'Architecture'
+    LESS=Q TERM=xterm PATH="$PWD/bin:$PATH" run -0 on_terminal "$GUFO" show m.gguf
+    has 'less with Q and'
+    TERM=dumb PATH="$PWD/bin:$PATH" run -0 on_terminal "$GUFO" show m.gguf
+    lacks 'less with'
+    TERM=xterm run -0 on_terminal env PATH="$PWD" "$(command -v "$GUFO")" show m.gguf
+    has 'Architecture'
+}
+
+@test "show: a pager that ends early, late or not at all well" {
+    need_terminal
+    make_blocks m.gguf
+    GUFO_PAGER='head -n 1' run -0 on_terminal "$GUFO" show m.gguf
+    [ "${#lines[@]}" -eq 1 ]
+    GUFO_PAGER=true run -0 on_terminal "$GUFO" show m.gguf
+    same ''
+    GUFO_PAGER='cat >/dev/null; sleep 0.2; echo end' run -0 on_terminal "$GUFO" show m.gguf
+    same $'end\r'
+    GUFO_PAGER='exit 5' run -0 on_terminal "$GUFO" show m.gguf
+    GUFO_PAGER=no-such-program run -3 on_terminal "$GUFO" show m.gguf
+    has "gufo: the pager 'no-such-program' cannot be run; --no-pager does without"
+    # Its status is not that of the command.
+    make_gguf half.gguf kv k uint8 7 tensor a 0 8 32 cut -10
+    GUFO_PAGER='sed s/^/paged:/' run -1 on_terminal "$GUFO" show --lenient half.gguf
+    has 'paged:gufo: half.gguf: byte '
+}
+
+@test "show: nothing from a file reaches the shell of the pager" {
+    need_terminal
+    make_gguf '$(touch bad);`touch bad`.gguf' kv general.name string '$(touch bad)`touch bad`' \
+        kv general.architecture string ';touch bad'
+    GUFO_PAGER='cat' run -0 on_terminal "$GUFO" show './$(touch bad);`touch bad`.gguf'
+    GUFO_PAGER='cat; :' run -0 on_terminal "$GUFO" show './$(touch bad);`touch bad`.gguf'
+    has 'touch bad'
+    [ ! -e bad ]
+}
+
+# ---- Markdown ----
+
+@test "show --markdown: a model card" {
+    make_rich m.gguf
+    run -0 gufo show --markdown m.gguf
+    [[ "$output" == '---
+license: apache-2.0
+license_name: "Apache 2.0"
+license_link: "https://l.example"
+language:
+- en
+- de
+datasets:
+- owls
+base_model:
+- nest/egg
+quantized_by: Bo
+tags:
+- gguf
+- text-generation
+- bird
+---
+
+# Owl 8x7B
+
+An owl.
+
+| | |
+|---|---|
+| Name | Owl 8x7B |
+| Architecture | llama |
+'* ]]
+    has '| Special tokens | bos 2 "\<s\>"<br>eos 3 "\\xff"<br>padding 9 (not in the vocabulary) |'
+    lacks '## '
+    run -0 gufo show --markdown --metadata='*rope.freq*' --tensors m.gguf
+    same '
+## Metadata
+
+| key | type | value |
+|---|---|---|
+| llama.rope.freq\_base | float32 | 500000 |
+
+## Tensors
+
+| name | type | shape | tensors | size |
+|---|---|---|--:|--:|
+| token\_embd.weight | F16 | 64 x 4 | 1 | 512 bytes |'
+}
+
+@test "show --markdown: what a file says is text, and never markup" {
+    make_gguf m.gguf kv general.name string '<script>x</script>\n# **y** | `z` [a](b) &lt; $m$' \
+        kv general.license string 'no' kv general.quantized_by string 'a: "b"\n---\nc' \
+        arr general.tags string 4 'yes' '1.5' 'gguf' '\xff' arr general.languages string 2 no en \
+        tensor 'a|b' 0 8 32
+    run -0 gufo show --markdown m.gguf
+    has '
+# \<script\>x\</script\>\\n\# \*\*y\*\* \| \`z\` \[a\](b) \&lt; \$m\$
+'
+    has 'license: "no"
+language:
+- "no"
+- en
+quantized_by: "a: \"b\"\n---\nc"
+tags:
+- gguf
+- "yes"
+- "1.5"
+---'
+    run -0 gufo show --markdown --tensors m.gguf
+    has '| a\|b | F32 |'
+    run -2 gufo show --markdown --json m.gguf
 }
 
 @test "show: columns hold with wide and combining characters" {

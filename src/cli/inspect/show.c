@@ -1,11 +1,12 @@
 /* gufo show FILE...: what a model file is and what it holds.
  *
  * show.c reads the command line and opens files; show_summary.c and show_text.c write for people,
- * show_json.c for machines. */
+ * show_markdown.c for the page of a model, show_json.c for machines. */
 #include "cli/inspect/show.h"
 
 #include "cli/commands.h"
 #include "cli/core/report.h"
+#include "cli/inspect/pager.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -14,12 +15,15 @@ static const command_option show_table[] = {
     {"metadata", "GLOB", "Only metadata, and of it only the keys that match GLOB",
      OPTION_TEXT(show_options, metadata_glob), .given = offsetof(show_options, only_metadata),
      .optional = true},
-    {"tensors", "GLOB", "Only tensors, and of them only those whose names match GLOB",
+    {"tensors", "GLOB", "Only tensors, each of them, and only those whose names match GLOB",
      OPTION_TEXT(show_options, tensor_glob), .given = offsetof(show_options, only_tensors),
      .optional = true},
     {"max-array", "N", "At most N elements of each array (default: 8; with --json: all)",
      OPTION_NUMBER(show_options, array_limit, 0, UINT64_MAX),
      .given = offsetof(show_options, limit_given)},
+    {"full", NULL, "Whole values, and every tensor by itself", OPTION_FLAG(show_options, full)},
+    {"markdown", NULL, "Write a model card", OPTION_FLAG(show_options, markdown)},
+    {"no-pager", NULL, "Do not start a pager", OPTION_FLAG(show_options, no_pager)},
     {"lenient", NULL, "Show what can be read of a damaged file, and exit with status 1",
      OPTION_BITS(show_options, input.open_flags, GUFO_OPEN_LENIENT)},
     OPTION_SINGLE(show_options),
@@ -28,21 +32,29 @@ static const command_option show_table[] = {
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
-static int show(void *context, const char *path)
+typedef bool show_writer(const input *in, const show_options *options);
+
+static show_writer *find_writer(const show_options *options)
+{
+    if (options->base.shared->json)
+        return show_write_json;
+    return options->markdown ? show_write_markdown : show_write_text;
+}
+
+static int show_file(void *context, const char *path)
 {
     const show_options *options = context;
-    input in;
     const shared_options *shared = options->base.shared;
-    bool json = shared->json;
+    input in;
     bool sound;
     int code = input_open(&in, path, &options->input);
 
     if (code != CODE_OK)
         return code;
-    if (!json && path != shared->args[0])
+    if (!shared->json && path != shared->args[0])
         putc('\n', stdout);
-    sound = json ? show_write_json(&in, options) : show_write_text(&in, options);
-    code = input_damage(&in, !json); /* JSON has it in the object */
+    sound = find_writer(options)(&in, options);
+    code = input_damage(&in, !shared->json); /* JSON has it in the object */
     if (!sound) {
         report_message(path, "changed while it was being read");
         code = CODE_FAILED;
@@ -51,14 +63,32 @@ static int show(void *context, const char *path)
     return code;
 }
 
+static int show(void *context)
+{
+    show_options *options = context;
+    const shared_options *shared = options->base.shared;
+    pager p;
+
+    if (shared->json && options->markdown)
+        return report_usage("show", "--json and --markdown exclude each other");
+    pager_start(&p, !shared->json && !options->no_pager);
+    return pager_end(&p, command_line_each(options, show_file));
+}
+
 const command_line command_show = {
     .operands = {"FILE...", 1, 0, "no FILE is given"},
-    .doc = "Show what a model file is, its metadata and its tensors.\v"
-           "FILE may be '-' for standard input.  The first shard of a set "
-           "(NAME-00001-of-000NN.gguf) means the whole set.",
+    .doc =
+        "Show what a model file is, its metadata and its tensors.\v"
+        "FILE may be '-' for standard input.  The first shard of a set "
+        "(NAME-00001-of-000NN.gguf) means the whole set.\n\n"
+        "On a terminal, values are as long as its lines, tensors that differ in a number alone "
+        "share a line, and a pager (GUFO_PAGER, PAGER, less) shows what is more than a screen.  "
+        "Elsewhere nothing depends on a terminal: strings are whole, arrays show 8 elements, and "
+        "each tensor has a line.",
     .examples = {{"gufo show model.gguf", "The summary, all metadata and all tensors."},
                  {"gufo show --metadata='llama.*' --tensors='blk.0.*' model.gguf",
-                  "Only these keys and the tensors of the first block."}},
+                  "Only these keys and the tensors of the first block."},
+                 {"gufo show --markdown model.gguf >README.md", "A model card."}},
     COMMAND_OPTIONS(show_table, show_options),
-    .each = show,
+    .run = show,
 };

@@ -14,6 +14,7 @@ typedef struct show_options {
     bool only_tensors;         /* --tensors; all of these, like none, mean all parts */
     const char *metadata_glob; /* NULL: all */
     const char *tensor_glob;
+    bool full, markdown, no_pager;
     bool limit_given;
     uint64_t array_limit; /* if it is given */
 } show_options;
@@ -27,8 +28,16 @@ static inline bool show_wants(const show_options *o, bool only)
 /* Each writes one file.  False if the file was changed meanwhile. */
 bool show_write_json(const input *in, const show_options *options);
 bool show_write_text(const input *in, const show_options *options);
+bool show_write_markdown(const input *in, const show_options *options);
 
-/* The facts at the top of the text. */
-void show_write_summary(const overview *o);
+/* Calls `put` for each fact about a model; lines of `text`, which it may change, end with a newline
+ * but the last. */
+void show_each_fact(const overview *o, void (*put)(const char *label, char *text));
+
+/* The type of a value: "uint32", or "string[]" for an array. */
+typedef struct value_type_text {
+    char text[16];
+} value_type_text;
+value_type_text show_value_type(const gufo_value *value);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "cli/core/human.h"
 #include "cli/core/number.h"
+#include "cli/core/stdout.h"
 #include "cli/core/text.h"
 #include "gufo/schema.h"
 
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LABEL_COLUMNS 18
-#define TEXT_COLUMNS 58
+#define BEFORE_TEXT 20 /* columns: labels (show_text.c) */
+#define LEAST_COLUMNS 24
 #define LIST_ITEMS 16
 
 /* A line says a fact, or what an entry holds; nothing where the file does not say.  A newline
@@ -25,11 +26,21 @@ typedef struct summary_line {
     const char *detail, *words; /* of a number: a second key, and what its number counts */
 } summary_line;
 
+/* The columns for a text: what a terminal has left. */
+static size_t text_room(void)
+{
+    size_t columns = stdout_columns();
+
+    if (columns == 0)
+        return SIZE_MAX / 2;
+    return columns > BEFORE_TEXT + LEAST_COLUMNS ? columns - BEFORE_TEXT : LEAST_COLUMNS;
+}
+
 /* ---- values --------------------------------------------------------------------------------- */
 
 static void put_str(FILE *out, gufo_str text)
 {
-    text_put_cut(out, text, TEXT_PLAIN, TEXT_COLUMNS);
+    text_put_cut(out, text, TEXT_PLAIN, text_room());
 }
 
 static void put_text(FILE *out, const overview *o, const summary_line *line)
@@ -53,16 +64,17 @@ static void put_list(FILE *out, const overview *o, const summary_line *line)
 
     while (gufo_array_next(&iter, &item)) {
         fputs(used > 0 ? ", " : "", out);
-        if (used >= TEXT_COLUMNS || iter.index > LIST_ITEMS) {
+        if (used > 0 && used + item.as.str.len + 16 > text_room()) {
             fprintf(out, "... (%s)", human_grouped(array.count).text);
             return;
         }
-        used += 2 + text_put_cut(out, item.as.str, TEXT_PLAIN, TEXT_COLUMNS);
+        used += 2 + text_put_cut(out, item.as.str, TEXT_PLAIN, text_room());
     }
 }
 
 typedef struct number_text {
     char text[96];
+    const char *by_block; /* what follows it */
 } number_text;
 
 /* A number, or the range of an array with one number per block; "" for anything else. */
@@ -70,7 +82,7 @@ static number_text describe_number(const gufo_value *value)
 {
     uint64_t number, low = UINT64_MAX, high = 0;
     gufo_value element;
-    number_text t = {""};
+    number_text t = {"", ""};
 
     if (gufo_value_u64(value, &number, NULL) == GUFO_OK)
         snprintf(t.text, sizeof t.text, "%s", human_grouped(number).text);
@@ -87,8 +99,9 @@ static number_text describe_number(const gufo_value *value)
     if (low == high)
         snprintf(t.text, sizeof t.text, "%s", human_grouped(low).text);
     else if (low < high)
-        snprintf(t.text, sizeof t.text, "%s to %s, by block", human_grouped(low).text,
+        snprintf(t.text, sizeof t.text, "%s to %s", human_grouped(low).text,
                  human_grouped(high).text);
+    t.by_block = low < high ? ", by block" : "";
     return t;
 }
 
@@ -97,7 +110,7 @@ static number_text number_at(const overview *o, const char *key)
     gufo_entry entry;
 
     return key != NULL && overview_find(o->model, key, &entry) ? describe_number(&entry.value)
-                                                               : (number_text){""};
+                                                               : (number_text){"", ""};
 }
 
 /* "32 (8 key/value)" */
@@ -105,9 +118,9 @@ static void put_number(FILE *out, const overview *o, const summary_line *line)
 {
     number_text number = number_at(o, line->key), more = number_at(o, line->detail);
 
-    fputs(number.text, out);
+    fprintf(out, "%s%s", number.text, number.by_block);
     if (number.text[0] != '\0' && more.text[0] != '\0')
-        fprintf(out, " (%s %s)", more.text, line->words);
+        fprintf(out, " (%s %s%s)", more.text, line->words, more.by_block);
 }
 
 /* ---- size and shape ------------------------------------------------------------------------- */
@@ -346,37 +359,21 @@ static const summary_line lines[] = {
     {"Complete", .fact = put_complete},
 };
 
-/* The label, and below it nothing. */
-static void print_line(const char *label, char *text)
+void show_each_fact(const overview *o, void (*put)(const char *label, char *text))
 {
-    char *rest;
+    for (const summary_line *line = lines; line < lines + sizeof lines / sizeof *lines; line++) {
+        char *text = NULL;
+        size_t len = 0;
+        FILE *out = open_memstream(&text, &len);
 
-    for (char *part = strtok_r(text, "\n", &rest); part != NULL;
-         part = strtok_r(NULL, "\n", &rest)) {
-        printf("  %-*s%s\n", LABEL_COLUMNS, label, part);
-        label = "";
+        if (out == NULL)
+            return;
+        if (line->fact != NULL)
+            line->fact(out, o);
+        else
+            line->value(out, o, line);
+        if (fclose(out) == 0 && len > 0)
+            put(line->label, text);
+        free(text);
     }
-}
-
-static void write_line(const overview *o, const summary_line *line)
-{
-    char *text = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&text, &len);
-
-    if (out == NULL)
-        return;
-    if (line->fact != NULL)
-        line->fact(out, o);
-    else
-        line->value(out, o, line);
-    if (fclose(out) == 0 && len > 0)
-        print_line(line->label, text);
-    free(text);
-}
-
-void show_write_summary(const overview *o)
-{
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        write_line(o, &lines[i]);
 }

@@ -7,10 +7,12 @@
  *       general.name      string  "..."
  *       llama.block_count uint32  16
  *
- *     Tensors (1)
- *       output.weight  Q6_K  2048 x 128256     7831552  205.5 MiB
+ *     Tensors (33)
+ *       output.weight           Q6_K  2048 x 128256               205.5 MiB
+ *       blk.0-31.attn_q.weight  Q4_K  2048 x 2048     32 tensors   72.0 MiB
  *
- * Long keys and names hang over rather than widen every row. */
+ * A terminal gets what fits its lines.  Elsewhere long keys and names hang over rather than widen
+ * every row, and each tensor has a line. */
 #include "cli/inspect/show.h"
 
 #include "cli/core/glob.h"
@@ -20,54 +22,65 @@
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
+#include "cli/inspect/fold.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
+#define LABEL_COLUMNS 18
 #define DEFAULT_ARRAY_LIMIT 8
-#define VALUE_COLUMNS 64  /* of a value, if no terminal says how wide it is */
 #define LEAST_COLUMNS 24  /* of a value on a narrow terminal */
-#define STRING_COLUMNS 24 /* of a string inside an array */
+#define STRING_COLUMNS 24 /* of a string inside an array there */
+#define ANY_COLUMNS (SIZE_MAX / 2)
 
-/* The columns of the terminal; 0 if standard output is none. */
-static size_t terminal_columns(void)
+/* ---- summary -------------------------------------------------------------------------------- */
+
+/* The label, and below it nothing. */
+static void print_fact(const char *label, char *text)
 {
-    struct winsize size;
+    char *rest;
 
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
-        return 0;
-    return size.ws_col;
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest)) {
+        printf("  %-*s%s\n", LABEL_COLUMNS, label, line);
+        label = "";
+    }
 }
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-/* The key, and "uint32" or "string[]". */
-static void make_metadata_row(table_row *row, const gufo_entry *entry)
+value_type_text show_value_type(const gufo_value *value)
 {
-    const gufo_value *value = &entry->value;
     bool array = value->type == GUFO_VALUE_ARRAY;
+    value_type_text t;
 
-    row->count = row->used = 0;
-    row_str(row, entry->key);
-    row_text(row, "%s%s", gufo_value_type_name(array ? value->as.array.type : value->type),
-             array ? "[]" : "");
+    snprintf(t.text, sizeof t.text, "%s%s",
+             gufo_value_type_name(array ? value->as.array.type : value->type), array ? "[]" : "");
+    return t;
 }
 
-/* The room that is left on a terminal.  Elsewhere strings are short and arrays as long as the limit
+static void make_metadata_row(table_row *row, const gufo_entry *entry)
+{
+    row->count = row->used = 0;
+    row_str(row, entry->key);
+    row_text(row, "%s", show_value_type(&entry->value).text);
+}
+
+/* The room that is left on a terminal.  Elsewhere strings are whole and arrays as long as the limit
  * says. */
 static value_style style_of_values(const show_options *options, const table *t)
 {
-    size_t terminal = terminal_columns();
+    size_t terminal = options->full ? 0 : stdout_columns();
     size_t before = (size_t)abs(t->columns[0].width) + (size_t)abs(t->columns[1].width) + 6;
-    value_style style = {DEFAULT_ARRAY_LIMIT, VALUE_COLUMNS, SIZE_MAX / 2, STRING_COLUMNS};
+    value_style style = {DEFAULT_ARRAY_LIMIT, ANY_COLUMNS, ANY_COLUMNS, ANY_COLUMNS};
 
-    if (options->limit_given)
-        style.limit = options->array_limit;
-    if (terminal > 0)
+    if (options->limit_given || options->full)
+        style.limit = options->limit_given ? options->array_limit : VALUE_ALL;
+    if (terminal > 0) {
         style.columns = terminal > before + LEAST_COLUMNS ? terminal - before : LEAST_COLUMNS;
+        style.string_columns = STRING_COLUMNS;
+    }
     if (terminal > 0 && !options->limit_given)
         style.array_columns = style.columns;
     return style;
@@ -146,7 +159,7 @@ static uint64_t walk_tensors(const input *in, const char *glob, table *t, bool p
     return count;
 }
 
-static void write_tensors(const input *in, const show_options *options, bool color)
+static void write_tensors(const input *in, const show_options *options)
 {
     size_t shards = gufo_model_shard_count(in->model);
     int digits = snprintf(NULL, 0, "#%zu", shards);
@@ -155,8 +168,64 @@ static void write_tensors(const input *in, const show_options *options, bool col
     table t = table_of(columns, shards > 1 ? 6 : 5);
     uint64_t shown = walk_tensors(in, options->tensor_glob, &t, false);
 
-    table_title(color, "Tensors", shown, gufo_model_facts(in->model).claimed_tensors);
+    table_title(options_color(options->base.shared), "Tensors", shown,
+                gufo_model_facts(in->model).claimed_tensors);
     (void)walk_tensors(in, options->tensor_glob, &t, true);
+}
+
+/* ---- folded tensors ------------------------------------------------------------------------- */
+
+typedef struct folded_rows {
+    const fold *f;
+    char *name; /* of the last row; to be freed */
+} folded_rows;
+
+static bool make_folded_row(folded_rows *rows, uint64_t index, table_row *row)
+{
+    const fold_group *group = &rows->f->groups[index];
+    gufo_tensor tensor = {.type = group->tensors->type, .n_dims = group->tensors->n_dims};
+    size_t len = 0;
+    FILE *out;
+
+    free(rows->name);
+    rows->name = NULL;
+    out = open_memstream(&rows->name, &len);
+    if (out == NULL)
+        return false;
+    fold_put_name(out, group);
+    if (fclose(out) != 0)
+        return false;
+    memcpy(tensor.dims, group->tensors->dims, sizeof tensor.dims);
+    tensor.name = (gufo_str){rows->name, len};
+    row->count = row->used = 0;
+    tensor_add_cells(row, &tensor);
+    row_text(row, group->count > 1 ? "%s tensors" : "", human_grouped(group->count).text);
+    row_text(row, "%s", human_bytes(group->size).text);
+    return true;
+}
+
+static void write_folded(const input *in, const show_options *options)
+{
+    static const table_column columns[] = {{"", -1}, {"", -1}, {"", -1}, {"", 0}, {"", 1}};
+    table t = table_of(columns, 5);
+    folded_rows rows = {0};
+    table_row row;
+    fold f;
+
+    if (!fold_tensors(&f, in->model, NULL)) { /* many tensors, and little memory: no lines less */
+        write_tensors(in, options);
+        return;
+    }
+    rows.f = &f;
+    table_title(options_color(options->base.shared), "Tensors", f.tensor_count,
+                gufo_model_facts(in->model).claimed_tensors);
+    for (uint64_t i = 0; i < f.group_count && make_folded_row(&rows, i, &row); i++)
+        table_fit(&t, &row);
+    for (uint64_t i = 0; i < f.group_count && !stdout_broken(); i++)
+        if (make_folded_row(&rows, i, &row))
+            table_put(&t, &row);
+    free(rows.name);
+    fold_free(&f);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------ */
@@ -170,7 +239,7 @@ bool show_write_text(const input *in, const show_options *options)
     if (show_wants(options, options->only_summary)) {
         overview o = overview_of(in->model);
 
-        show_write_summary(&o);
+        show_each_fact(&o, print_fact);
     }
     if (show_wants(options, options->only_metadata)) {
         putc('\n', stdout);
@@ -178,7 +247,10 @@ bool show_write_text(const input *in, const show_options *options)
     }
     if (show_wants(options, options->only_tensors)) {
         putc('\n', stdout);
-        write_tensors(in, options, color);
+        if (stdout_is_terminal() && !options->only_tensors && !options->full)
+            write_folded(in, options);
+        else
+            write_tensors(in, options);
     }
     return sound;
 }

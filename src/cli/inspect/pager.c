@@ -1,0 +1,134 @@
+/* The pager is a child process that reads from a pipe, which takes the place of standard output
+ * (and of standard error, if that is the same terminal).  Its command line comes from the
+ * environment and from nowhere else: nothing that a file says gets near a shell. */
+#include "cli/inspect/pager.h"
+
+#include "cli/core/report.h"
+#include "cli/core/stdout.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const char usual[] = "less";
+
+/* What to run; NULL: nothing.  Empty and "cat" mean no pager, as for git. */
+static const char *find_command(void)
+{
+    const char *command = getenv("GUFO_PAGER"), *terminal = getenv("TERM");
+
+    if (command == NULL)
+        command = getenv("PAGER");
+    if (command != NULL)
+        return *command != '\0' && strcmp(command, "cat") != 0 ? command : NULL;
+    return terminal != NULL && strcmp(terminal, "dumb") != 0 ? usual : NULL;
+}
+
+/* In the child.  The descriptor `failed` is closed when the program starts. */
+static void run(const pager *p, int input, int failed)
+{
+    const char *command = p->command;
+
+    dup2(input, STDIN_FILENO);
+    sigaction(SIGINT, &p->interrupt, NULL);
+    setenv("LESS", "FRX", 0); /* ends where one screen is enough; colours; keeps what it showed */
+    setenv("LV", "-c", 0);
+    if (command == usual)
+        execlp(usual, usual, (char *)NULL);
+    else
+        execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    (void)!write(failed, "", 1);
+    _exit(127);
+}
+
+static void set_close_on_exec(const int ends[2])
+{
+    (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+    (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+}
+
+/* The process, once the program has started; -1 if it cannot. */
+static pid_t start(const pager *p, int input)
+{
+    int failed[2];
+    pid_t process;
+    char byte;
+
+    if (pipe(failed) != 0)
+        return -1;
+    set_close_on_exec(failed);
+    process = fork();
+    if (process == 0)
+        run(p, input, failed[1]);
+    close(failed[1]);
+    if (process > 0 && read(failed[0], &byte, 1) == 1) {
+        (void)waitpid(process, NULL, 0);
+        process = -1;
+    }
+    close(failed[0]);
+    return process;
+}
+
+/* Puts `output` in the place of `standard`; the copy of what was there. */
+static int redirect(int standard, int output)
+{
+    int before = fcntl(standard, F_DUPFD_CLOEXEC, 3);
+
+    if (before >= 0)
+        (void)dup2(output, standard);
+    return before;
+}
+
+void pager_start(pager *p, bool wanted)
+{
+    int ends[2];
+
+    *p = (pager){.errors = -1};
+    if (!wanted || !stdout_is_terminal())
+        return;
+    p->command = find_command();
+    if (p->command == NULL || pipe(ends) != 0)
+        return;
+    set_close_on_exec(ends);
+    /* An interrupt is for the pager, which decides what to do. */
+    sigaction(SIGINT, &(struct sigaction){.sa_handler = SIG_IGN}, &p->interrupt);
+    p->process = start(p, ends[0]);
+    close(ends[0]);
+    if (p->process > 0) {
+        setvbuf(stdout, NULL, _IOFBF, BUFSIZ);
+        p->terminal = redirect(STDOUT_FILENO, ends[1]);
+        if (isatty(STDERR_FILENO))
+            p->errors = redirect(STDERR_FILENO, ends[1]);
+    } else {
+        sigaction(SIGINT, &p->interrupt, NULL);
+        p->process = 0;
+    }
+    close(ends[1]);
+}
+
+int pager_end(pager *p, int code)
+{
+    int status = 0;
+
+    if (p->process == 0)
+        return code;
+    fflush(stdout);
+    fflush(stderr);
+    (void)dup2(p->terminal, STDOUT_FILENO);
+    close(p->terminal);
+    if (p->errors >= 0) {
+        (void)dup2(p->errors, STDERR_FILENO);
+        close(p->errors);
+    }
+    while (waitpid(p->process, &status, 0) < 0 && errno == EINTR)
+        ;
+    p->process = 0;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 127)
+        return code;
+    report_message(NULL, "the pager '%s' cannot be run; --no-pager does without", p->command);
+    return worst_code(code, CODE_FAILED);
+}

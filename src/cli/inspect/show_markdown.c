@@ -1,0 +1,304 @@
+/* gufo show --markdown: a model card, the page of a model where models are published.
+ *
+ *     ---
+ *     license: mit
+ *     base_model:
+ *     - nest/egg
+ *     ---
+ *     # Name
+ *
+ *     | | |
+ *     |---|---|
+ *     | Architecture | llama |
+ *
+ * Whatever the file says is text: no markup of Markdown, HTML or YAML comes out of it. */
+#include "cli/inspect/show.h"
+
+#include "cli/core/glob.h"
+#include "cli/core/human.h"
+#include "cli/core/report.h"
+#include "cli/core/stdout.h"
+#include "cli/core/tensor_text.h"
+#include "cli/core/text.h"
+#include "cli/core/value.h"
+#include "cli/inspect/fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUE_COLUMNS 80
+
+/* ---- front matter --------------------------------------------------------------------------- */
+
+/* Whether YAML reads it as the same text without quotes.  (Some readers take "no" for false.) */
+static bool is_plain(gufo_str text)
+{
+    static const char *const words[] = {"true", "false", "yes", "no", "on",
+                                        "off",  "null",  "y",   "n",  "none"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (gufo_str_equal(text, gufo_str_of(words[i])))
+            return false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+
+        if (!letter && (i == 0 || strchr("0123456789-._/", c) == NULL || c == '\0'))
+            return false;
+    }
+    return text.len > 0;
+}
+
+/* A string of JSON is one of YAML, too. */
+static void put_scalar(gufo_str text)
+{
+    json_writer j = json_writer_start(stdout);
+
+    if (is_plain(text))
+        fwrite(text.data, 1, text.len, stdout);
+    else
+        json_write_str(&j, NULL, text);
+    putchar('\n');
+}
+
+static bool is_text(gufo_str text)
+{
+    return text.len > 0 && gufo_utf8_valid_prefix(text) == text.len;
+}
+
+static void put_member(const overview *o, const char *name, const char *key)
+{
+    gufo_str text;
+
+    if (gufo_get_str(o->model, key, &text, NULL) != GUFO_OK || !is_text(text))
+        return;
+    printf("%s: ", name);
+    put_scalar(text);
+}
+
+static void put_item(const char *name, bool *begun, gufo_str text)
+{
+    if (!is_text(text))
+        return;
+    if (!*begun)
+        printf("%s:\n", name);
+    *begun = true;
+    fputs("- ", stdout);
+    put_scalar(text);
+}
+
+static void put_list(const overview *o, const char *name, const char *key, const char *first)
+{
+    gufo_str always = gufo_str_of(first);
+    gufo_array array;
+    gufo_value item;
+    bool begun = false;
+
+    put_item(name, &begun, always);
+    if (gufo_get_array(o->model, key, GUFO_VALUE_STRING, &array, NULL) != GUFO_OK)
+        return;
+    gufo_array_iter iter = gufo_array_start(&array);
+
+    while (!stdout_broken() && gufo_array_next(&iter, &item))
+        if (!gufo_str_equal(item.as.str, always))
+            put_item(name, &begun, item.as.str);
+}
+
+/* "OWNER/NAME" of a repository; empty for an address elsewhere. */
+static gufo_str repository_of(gufo_str url)
+{
+    static const char site[] = "https://huggingface.co/";
+    size_t len = sizeof site - 1;
+
+    if (url.len <= len || memcmp(url.data, site, len) != 0)
+        return (gufo_str){0};
+    return (gufo_str){url.data + len, url.len - len};
+}
+
+/* What the file was made from, or else its base models. */
+static void put_base_models(const overview *o)
+{
+    overview_parent parent;
+    bool begun = false;
+    gufo_str url;
+
+    if (gufo_get_str(o->model, "general.source.repo_url", &url, NULL) == GUFO_OK)
+        put_item("base_model", &begun, repository_of(url));
+    if (begun)
+        return;
+    for (uint64_t i = 0; overview_parent_at(o->model, i, &parent); i++)
+        put_item("base_model", &begun, repository_of(parent.url));
+}
+
+static void put_front_matter(const overview *o)
+{
+    puts("---");
+    put_member(o, "license", "general.license");
+    put_member(o, "license_name", "general.license.name");
+    put_member(o, "license_link", "general.license.link");
+    put_list(o, "language", "general.languages", "");
+    put_list(o, "datasets", "general.datasets", "");
+    put_base_models(o);
+    put_member(o, "quantized_by", "general.quantized_by");
+    put_list(o, "tags", "general.tags", "gguf");
+    puts("---");
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* Text without control characters: what Markdown or HTML would act on is escaped. */
+static void put_escaped(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (strchr("\\`*_[]<>|&~$#", text[i]) != NULL && text[i] != '\0')
+            putchar('\\');
+        putchar(text[i]);
+    }
+}
+
+/* Lines below each other in a cell. */
+static void put_cell(const char *text, size_t len)
+{
+    const char *end;
+
+    for (; (end = memchr(text, '\n', len)) != NULL; text = end + 1) {
+        size_t taken = (size_t)(end - text);
+
+        put_escaped(text, taken);
+        fputs("<br>", stdout);
+        len -= taken + 1;
+    }
+    put_escaped(text, len);
+}
+
+static void put_fact(const char *label, char *text)
+{
+    printf("| %s | ", label);
+    put_cell(text, strlen(text));
+    puts(" |");
+}
+
+/* What was written to the stream. */
+typedef struct cell {
+    char *text;
+    size_t len;
+    FILE *out;
+} cell;
+
+static bool cell_begin(cell *c)
+{
+    *c = (cell){0};
+    c->out = open_memstream(&c->text, &c->len);
+    return c->out != NULL;
+}
+
+static void cell_end(cell *c)
+{
+    if (fclose(c->out) == 0)
+        put_cell(c->text, c->len);
+    free(c->text);
+}
+
+static void put_str(gufo_str text)
+{
+    cell c;
+
+    if (!cell_begin(&c))
+        return;
+    text_put(c.out, text, TEXT_PLAIN);
+    cell_end(&c);
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+static void write_summary(const overview *o, const char *path)
+{
+    gufo_str name = gufo_str_of(path_name(path)), description;
+
+    put_front_matter(o);
+    (void)gufo_get_str(o->model, "general.name", &name, NULL);
+    fputs("\n# ", stdout);
+    put_str(name);
+    putchar('\n');
+    if (gufo_get_str(o->model, "general.description", &description, NULL) == GUFO_OK) {
+        putchar('\n');
+        put_str(description);
+        putchar('\n');
+    }
+    puts("\n| | |\n|---|---|");
+    show_each_fact(o, put_fact);
+}
+
+static bool write_metadata(const input *in, const show_options *options)
+{
+    value_style style = {options->limit_given ? options->array_limit : 8, VALUE_COLUMNS,
+                         VALUE_COLUMNS, VALUE_COLUMNS};
+    gufo_entry entry;
+    bool sound = true;
+    cell c;
+
+    if (options->full)
+        style = (value_style){VALUE_ALL, SIZE_MAX / 2, SIZE_MAX / 2, SIZE_MAX / 2};
+    puts("\n## Metadata\n\n| key | type | value |\n|---|---|---|");
+    for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(in->model, i, &entry); i++) {
+        if (!glob_matches(options->metadata_glob, entry.key) || !cell_begin(&c))
+            continue;
+        fputs("| ", stdout);
+        put_str(entry.key);
+        printf(" | %s | ", show_value_type(&entry.value).text);
+        sound = value_put_line(c.out, &entry.value, &style) && sound;
+        cell_end(&c);
+        puts(" |");
+    }
+    return sound;
+}
+
+static void write_group(const fold_group *group)
+{
+    gufo_tensor tensor = {.n_dims = group->tensors->n_dims};
+    char *name = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&name, &len);
+
+    if (out == NULL)
+        return;
+    fold_put_name(out, group);
+    if (fclose(out) != 0)
+        len = 0;
+    memcpy(tensor.dims, group->tensors->dims, sizeof tensor.dims);
+    fputs("| ", stdout);
+    put_str((gufo_str){name, len});
+    printf(" | %s | %s | %s | %s |\n", tensor_type_text(group->tensors->type).text,
+           tensor_shape_text(&tensor, " x ").text, human_grouped(group->count).text,
+           human_bytes(group->size).text);
+    free(name);
+}
+
+static bool write_tensors(const input *in, const show_options *options)
+{
+    fold f;
+
+    if (!fold_tensors(&f, in->model, options->tensor_glob))
+        return false;
+    puts("\n## Tensors\n\n| name | type | shape | tensors | size |\n|---|---|---|--:|--:|");
+    for (uint64_t i = 0; i < f.group_count && !stdout_broken(); i++)
+        write_group(&f.groups[i]);
+    fold_free(&f);
+    return true;
+}
+
+bool show_write_markdown(const input *in, const show_options *options)
+{
+    bool sound = true;
+
+    if (options->only_summary || !(options->only_metadata || options->only_tensors)) {
+        overview o = overview_of(in->model);
+
+        write_summary(&o, in->path);
+    }
+    if (options->only_metadata)
+        sound = write_metadata(in, options);
+    if (options->only_tensors && !write_tensors(in, options))
+        (void)report_memory(in->path);
+    return sound;
+}
