@@ -4,6 +4,7 @@
 const command commands[] = {
     {"show", "Show what a model file is and what it holds", .line = &command_show,
      .group = "Look into models"},
+    {"ls", "List the models in folders and in caches", .line = &command_ls},
     {"get", "Print one metadata value", .line = &command_get},
     {"stats", "Show what numbers the tensors hold", .line = &command_stats},
     {"diff", "Show how two models differ", .line = &command_diff},

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/core/report.h"
+#include "cli/inspect/ls.h"
 #include "cli/inspect/pager.h"
 
 /* ---- command line --------------------------------------------------------------------------- */
@@ -41,14 +42,33 @@ static show_writer *find_writer(const show_options *options)
     return options->markdown ? show_write_markdown : show_write_text;
 }
 
+/* A folder shows as its list of models. */
+static int show_folder(const char *path, const shared_options *shared)
+{
+    ls_files files = {0};
+
+    ls_add_argument(&files, path, false);
+    return ls_list(&files, shared, LS_BY_NAME);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 static int show_file(void *context, const char *path)
 {
     const show_options *options = context;
     const shared_options *shared = options->base.shared;
     input in;
     bool sound;
-    int code = input_open(&in, path, &options->input);
+    int code;
 
+    if (is_folder(path))
+        return show_folder(path, shared);
+    code = input_open(&in, path, &options->input);
     if (code != CODE_OK)
         return code;
     if (!shared->json && path != shared->args[0])

@@ -1,0 +1,97 @@
+/* gufo ls: what its parts share.
+ *
+ *     ls_find.c    folders and arguments  ->  files
+ *     ls_caches.c  the caches of other programs  ->  files
+ *     ls_read.c    files  ->  models, with what their headers say
+ *     ls_write.c   models  ->  a table, or JSON */
+#ifndef CLI_INSPECT_LS_H
+#define CLI_INSPECT_LS_H
+
+#include "cli/core/options.h"
+
+#include "gufo/base.h"
+
+#include <sys/stat.h>
+#include <time.h>
+
+typedef enum ls_order {
+    LS_BY_NAME,
+    LS_BY_SIZE,
+    LS_BY_DATE,
+    LS_BY_PARAMETERS,
+    LS_BY_CONTEXT,
+} ls_order;
+
+typedef struct ls_options {
+    command_input base;
+    bool recursive, caches;
+    ls_order order;
+} ls_options;
+
+/* What is wrong with a model. */
+typedef struct ls_fault {
+    char *file; /* NULL: the one that is listed */
+    char *message;
+    uint64_t offset; /* GUFO_NO_OFFSET: nowhere in it */
+} ls_fault;
+
+/* A file, then a model: the first shard of a set stands for it. */
+typedef struct ls_file {
+    char *path;
+    char *tag;         /* the name that a cache gives it; NULL: none */
+    const char *cache; /* NULL: none */
+    bool named;        /* by an argument, not found in a folder */
+    bool guessed;      /* it may be something else than a model: then it is not listed */
+
+    size_t prefix_len;      /* of the path before "-00001-of-00002.gguf" */
+    uint32_t number, count; /* 0: the path is not that of a shard */
+    dev_t devices[2];       /* of the first and the last file; inodes are 0 if they are missing */
+    ino_t inodes[2];
+
+    bool left_out; /* it is another shard or link of one that is listed, or not a model */
+    char *name, *architecture;          /* NULL: the file does not say */
+    const char *quantization;           /* NULL without tensors */
+    uint64_t parameters, size, context; /* 0: unknown; `size` of all shards */
+    time_t date;
+    ls_fault fault; /* message NULL: it is sound */
+} ls_file;
+
+typedef struct ls_files {
+    ls_file *items;
+    size_t count;
+    bool failed; /* something could not be looked at, after a report */
+} ls_files;
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+/* Adds a file; NULL after a report.  `path` is copied. */
+ls_file *ls_add(ls_files *files, const char *path);
+/* Adds an argument: a file, or the models of a folder. */
+void ls_add_argument(ls_files *files, const char *path, bool recursive);
+/* Adds the models of a folder and of those in it. */
+void ls_add_folder(ls_files *files, const char *path, const char *cache);
+/* Adds what is in the caches; false if there are none. */
+bool ls_add_caches(ls_files *files);
+void ls_free(ls_files *files);
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+/* Makes models of the files, and reads their headers with so many threads (0: all cores). */
+void ls_read(ls_files *files, unsigned threads);
+
+/* Opens a file, if it is a regular one: never waits for a pipe or a device.  The descriptor, or -1
+ * with errno. */
+int ls_open_regular(const char *path, struct stat *status);
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+void ls_sort(ls_files *files, ls_order order);
+void ls_write_table(const ls_files *files);
+void ls_write_json(const ls_files *files);
+
+/* ---- the whole ------------------------------------------------------------------------------ */
+
+/* Lists what has been added, and frees it.  Returns the exit code. */
+int ls_list(ls_files *files, const shared_options *shared, ls_order order);
+
+#endif

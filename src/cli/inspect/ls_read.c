@@ -1,0 +1,310 @@
+/* From files to models: shards become sets, links to the same file one model, and headers are read
+ * on all cores.
+ *
+ * Headers are read, not mapped: a file that is truncated meanwhile is then one that cannot be read,
+ * and not a signal for everything. */
+#include "cli/inspect/ls.h"
+
+#include "base/memory.h"
+#include "base/sort.h"
+#include "base/threads.h"
+#include "cli/core/report.h"
+#include "cli/inspect/overview.h"
+
+#include "gufo/edit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_TEXT 4096 /* bytes of a name that are kept */
+
+/* ---- shards --------------------------------------------------------------------------------- */
+
+/* A later shard that is an argument is just that file. */
+static void parse_path(ls_file *file)
+{
+    if (gufo_shard_path_parse(file->path, &file->prefix_len, &file->number, &file->count) &&
+        file->count > 1 && (file->number == 1 || !file->named))
+        return;
+    file->prefix_len = strlen(file->path);
+    file->number = file->count = 0;
+}
+
+static int compare_sets(const ls_file *a, const ls_file *b)
+{
+    size_t len = a->prefix_len < b->prefix_len ? a->prefix_len : b->prefix_len;
+    int order = memcmp(a->path, b->path, len);
+
+    if (order == 0)
+        order = (a->prefix_len > b->prefix_len) - (a->prefix_len < b->prefix_len);
+    return order != 0 ? order : (a->count > b->count) - (a->count < b->count);
+}
+
+static bool shard_before(const void *a, const void *b)
+{
+    const ls_file *x = a, *y = b;
+    int order = compare_sets(x, y);
+
+    if (order == 0)
+        order = (x->number > y->number) - (x->number < y->number);
+    return order < 0 || (order == 0 && x->named && !y->named);
+}
+
+/* The path of shard `number`, to be freed. */
+static char *shard_path(const ls_file *file, uint32_t number)
+{
+    size_t size = strlen(file->path) + 1;
+    char *path = malloc(size);
+
+    if (path != NULL)
+        (void)gufo_shard_path_format(path, size, file->path, file->prefix_len, number, file->count);
+    return path;
+}
+
+/* ---- links ---------------------------------------------------------------------------------- */
+
+static void identify(ls_file *file)
+{
+    char *last = file->count > 0 ? shard_path(file, file->count) : NULL;
+    const char *paths[2] = {file->path, last != NULL ? last : file->path};
+    struct stat status;
+
+    for (size_t i = 0; i < 2; i++)
+        if (stat(paths[i], &status) == 0) {
+            file->devices[i] = status.st_dev;
+            file->inodes[i] = status.st_ino;
+        }
+    free(last);
+}
+
+static int compare_links(const ls_file *a, const ls_file *b)
+{
+    int order = (a->left_out > b->left_out) - (a->left_out < b->left_out);
+
+    for (size_t i = 0; i < 2 && order == 0; i++) {
+        order = (a->devices[i] > b->devices[i]) - (a->devices[i] < b->devices[i]);
+        if (order == 0)
+            order = (a->inodes[i] > b->inodes[i]) - (a->inodes[i] < b->inodes[i]);
+    }
+    return order;
+}
+
+/* Of links to one file, that which has a name in a cache comes first, then the first path. */
+static bool link_before(const void *a, const void *b)
+{
+    const ls_file *x = a, *y = b;
+    int order = compare_links(x, y);
+
+    if (order == 0)
+        order = (x->tag == NULL) - (y->tag == NULL);
+    if (order == 0 && x->tag != NULL)
+        order = strcmp(x->tag, y->tag);
+    return order < 0 || (order == 0 && strcmp(x->path, y->path) < 0);
+}
+
+/* The first file of each set stands for it, and the first of several links to a file. */
+static void join(ls_files *files)
+{
+    ls_file *items = files->items, *kept = items;
+
+    for (size_t i = 0; i < files->count; i++)
+        parse_path(&items[i]);
+    sort_items(items, files->count, sizeof *items, shard_before);
+    for (size_t i = 1; i < files->count; i++) {
+        items[i].left_out = compare_sets(kept, &items[i]) == 0;
+        kept = items[i].left_out ? kept : &items[i];
+    }
+    for (size_t i = 0; i < files->count; i++)
+        if (!items[i].left_out)
+            identify(&items[i]);
+    sort_items(items, files->count, sizeof *items, link_before);
+    kept = items;
+    for (size_t i = 1; i < files->count && !items[i].left_out; i++) {
+        items[i].left_out = items[i].inodes[0] != 0 && compare_links(kept, &items[i]) == 0;
+        kept = items[i].left_out ? kept : &items[i];
+    }
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+int ls_open_regular(const char *path, struct stat *status)
+{
+    int fd;
+
+    if (stat(path, status) != 0) /* opening a device may have effects */
+        return -1;
+    if (!S_ISREG(status->st_mode)) {
+        errno = ENOTSUP;
+        return -1;
+    }
+    fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (fd >= 0 && (fstat(fd, status) != 0 || !S_ISREG(status->st_mode))) {
+        close(fd);
+        errno = ENOTSUP;
+        fd = -1;
+    }
+    return fd;
+}
+
+static void set_fault(ls_file *file, const char *path, uint64_t offset, const char *message)
+{
+    file->fault.offset = offset;
+    file->fault.message = strdup(message);
+    if (strcmp(path, file->path) != 0)
+        file->fault.file = strdup(path);
+    if (file->fault.message == NULL)
+        file->fault.message = strdup("out of memory");
+}
+
+/* Whether the file may be read; adds its size and date. */
+static bool open_shard(ls_file *file, const char *path, gufo_input *input)
+{
+    gufo_edit_state state;
+    struct stat status;
+    int fd = ls_open_regular(path, &status);
+
+    *input = gufo_input_fd(fd);
+    input->name = path;
+    if (fd < 0) {
+        set_fault(file, path, GUFO_NO_OFFSET,
+                  errno == ENOTSUP ? "not a regular file" : strerror(errno));
+        return false;
+    }
+    file->size += (uint64_t)status.st_size;
+    file->date = status.st_mtime > file->date ? status.st_mtime : file->date;
+    state = gufo_edit_pending(path);
+    if (state == GUFO_EDIT_STATE_SETTLED)
+        return true;
+    set_fault(file, path, GUFO_NO_OFFSET,
+              state == GUFO_EDIT_STATE_LIVE ? "is being edited"
+                                            : "an edit of it was interrupted; 'gufo edit "
+                                              "--recover' repairs it");
+    return false;
+}
+
+/* All files of a set, or one; `paths` are to be freed, descriptors to be closed. */
+typedef struct opened {
+    gufo_input *inputs;
+    char **paths;
+    size_t count;
+} opened;
+
+static bool open_shards(ls_file *file, opened *o)
+{
+    size_t count = file->count > 0 ? file->count : 1;
+
+    o->inputs = calloc(count, sizeof *o->inputs);
+    o->paths = calloc(count, sizeof *o->paths);
+    if (o->inputs == NULL || o->paths == NULL)
+        return false;
+    for (; o->count < count; o->count++) {
+        char *path =
+            file->count > 0 ? shard_path(file, (uint32_t)o->count + 1) : strdup(file->path);
+
+        o->paths[o->count] = path;
+        if (path == NULL || !open_shard(file, path, &o->inputs[o->count])) {
+            o->count++;
+            return false;
+        }
+    }
+    return true;
+}
+
+static void close_shards(opened *o)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        if (o->inputs[i].fd >= 0 && o->paths[i] != NULL)
+            close(o->inputs[i].fd);
+        free(o->paths[i]);
+    }
+    free(o->inputs);
+    free(o->paths);
+}
+
+/* ---- headers -------------------------------------------------------------------------------- */
+
+static char *copy_text(const gufo_model *model, const char *key)
+{
+    gufo_str text;
+
+    if (gufo_get_str(model, key, &text, NULL) != GUFO_OK)
+        return NULL;
+    text.len = text.len < MOST_TEXT ? text.len : MOST_TEXT;
+    return strndup(text.data, gufo_utf8_valid_prefix(text));
+}
+
+static void take_facts(ls_file *file, const gufo_model *model)
+{
+    overview o = overview_of(model);
+
+    file->name = copy_text(model, "general.name");
+    file->architecture = copy_text(model, "general.architecture");
+    file->quantization = overview_quantization(&o);
+    file->parameters = o.parameters < UINT64_MAX ? o.parameters : 0;
+    (void)gufo_get_u64(model, "{arch}.context_length", &file->context, NULL);
+}
+
+/* What can be read of a broken file is shown with it. */
+static gufo_model *open_broken(ls_file *file, const opened *o, gufo_open_options *options,
+                               const gufo_error *error)
+{
+    file->left_out = error->code == GUFO_E_NOT_GGUF && file->guessed;
+    if (file->left_out)
+        return NULL;
+    set_fault(file, error->file[0] != '\0' ? error->file : file->path, error->offset,
+              error->message);
+    options->flags |= GUFO_OPEN_LENIENT;
+    return gufo_open_shards(o->inputs, o->count, options, NULL);
+}
+
+static void read_model(ls_file *file)
+{
+    gufo_open_options options = {.flags = GUFO_OPEN_NO_MAP, .name = file->path};
+    gufo_model *model = NULL;
+    gufo_error error;
+    opened o = {0};
+
+    options.flags |= file->count == 0 ? GUFO_OPEN_INCOMPLETE : 0;
+    if (open_shards(file, &o)) {
+        model = gufo_open_shards(o.inputs, o.count, &options, &error);
+        if (model == NULL)
+            model = open_broken(file, &o, &options, &error);
+    } else if (file->fault.message == NULL) {
+        set_fault(file, file->path, GUFO_NO_OFFSET, "out of memory");
+    }
+    if (model != NULL)
+        take_facts(file, model);
+    gufo_close(model);
+    close_shards(&o);
+}
+
+static gufo_status read_file(void *context, unsigned thread, uint64_t index, void *result,
+                             gufo_error *error)
+{
+    ls_file *file = (ls_file *)context + index;
+
+    (void)thread, (void)result, (void)error;
+    if (!file->left_out)
+        read_model(file);
+    return GUFO_OK;
+}
+
+void ls_read(ls_files *files, unsigned threads)
+{
+    parallel_loop loop = {.end = files->count,
+                          .threads = threads > 0 ? threads : thread_default_count(),
+                          .context = files->items,
+                          .work = read_file};
+    gufo_error error;
+
+    if (files->count == 0)
+        return;
+    join(files);
+    if (parallel_run(&loop, &default_allocator, &error) != GUFO_OK) {
+        report_error(NULL, &error);
+        files->failed = true;
+    }
+}

@@ -1,0 +1,180 @@
+/* Models as a table and as JSON. */
+#include "cli/inspect/ls.h"
+
+#include "base/sort.h"
+#include "cli/core/human.h"
+#include "cli/core/json.h"
+#include "cli/core/stdout.h"
+#include "cli/core/table.h"
+
+#include "gufo/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SCHEMA_VERSION 1 /* as in show_json.c */
+
+/* ---- order ---------------------------------------------------------------------------------- */
+
+static const char *shown_name(const ls_file *file)
+{
+    return file->tag != NULL ? file->tag : file->path;
+}
+
+static bool name_before(const void *a, const void *b)
+{
+    const ls_file *x = a, *y = b;
+    int order = strcmp(shown_name(x), shown_name(y));
+
+    return order < 0 || (order == 0 && strcmp(x->path, y->path) < 0);
+}
+
+/* The largest first, of equals by name. */
+#define DEFINE_ORDER(function, field)                                              \
+    static bool function(const void *a, const void *b)                             \
+    {                                                                              \
+        const ls_file *x = a, *y = b;                                              \
+                                                                                   \
+        return x->field > y->field || (x->field == y->field && name_before(a, b)); \
+    }
+
+DEFINE_ORDER(size_before, size)
+DEFINE_ORDER(date_before, date)
+DEFINE_ORDER(parameters_before, parameters)
+DEFINE_ORDER(context_before, context)
+
+void ls_sort(ls_files *files, ls_order order)
+{
+    static sort_item_before *const orders[] = {[LS_BY_NAME] = name_before,
+                                               [LS_BY_SIZE] = size_before,
+                                               [LS_BY_DATE] = date_before,
+                                               [LS_BY_PARAMETERS] = parameters_before,
+                                               [LS_BY_CONTEXT] = context_before};
+
+    sort_items(files->items, files->count, sizeof *files->items, orders[order]);
+}
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static void add_date(table_row *row, time_t date, bool broken)
+{
+    struct tm parts;
+    char text[32] = "-";
+
+    if (date != 0 && localtime_r(&date, &parts) != NULL)
+        strftime(text, sizeof text, "%Y-%m-%d", &parts);
+    row_text(row, "%s%s", text, broken ? "  broken" : "");
+}
+
+/* Cells of a table are ASCII: what else a file says here is shown as "?". */
+static void add_word(table_row *row, const char *text)
+{
+    char word[32];
+    size_t len = 0;
+
+    for (; text != NULL && text[len] != '\0' && len + 1 < sizeof word; len++)
+        word[len] = (char)(text[len] > ' ' && text[len] <= '~' ? text[len] : '?');
+    word[len] = '\0';
+    row_text(row, "%s", len > 0 ? word : "-");
+}
+
+static bool make_row(const void *context, uint64_t index, table_row *row)
+{
+    const ls_file *file = ((const ls_file *const *)context)[index];
+
+    if (file == NULL)
+        return false;
+    row_str(row, gufo_str_of(shown_name(file)));
+    add_word(row, file->architecture);
+    row_text(row, "%s", file->parameters > 0 ? human_count(file->parameters).text : "-");
+    row_text(row, "%s", file->quantization != NULL ? file->quantization : "-");
+    row_text(row, "%s", file->date != 0 ? human_bytes(file->size).text : "-");
+    row_text(row, "%s", file->context > 0 ? human_grouped(file->context).text : "-");
+    add_date(row, file->date, file->fault.message != NULL);
+    return true;
+}
+
+/* Pointers to those that are listed, then NULL: to be freed.  NULL without memory. */
+static const ls_file **listed(const ls_files *files)
+{
+    const ls_file **list = calloc(files->count + 1, sizeof *list), **end = list;
+
+    for (size_t i = 0; list != NULL && i < files->count; i++)
+        if (!files->items[i].left_out)
+            *end++ = &files->items[i];
+    return list;
+}
+
+void ls_write_table(const ls_files *files)
+{
+    static const table_column columns[] = {
+        {"name", -4}, {"architecture", -12}, {"parameters", 10}, {"quantization", -12},
+        {"size", 4},  {"context", 7},        {"date", -4},       {"", -1}};
+    table t = table_of(columns, sizeof columns / sizeof *columns);
+    const ls_file **list = listed(files);
+
+    t.indent = 0;
+    t.most_name = SIZE_MAX / 2;
+    if (list != NULL)
+        table_print(&t, make_row, list);
+    free((void *)list);
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static void write_number(json_writer *j, const char *name, uint64_t number)
+{
+    if (number > 0)
+        json_write_u64(j, name, number);
+    else
+        json_write_null(j, name);
+}
+
+static void write_fault(json_writer *j, const ls_fault *fault)
+{
+    json_begin_object(j, "broken");
+    if (fault->file != NULL)
+        json_write_text(j, "file", fault->file);
+    json_write_offset(j, fault->offset);
+    json_write_text(j, "message", fault->message);
+    json_end_object(j);
+}
+
+static void write_date(json_writer *j, time_t date)
+{
+    struct tm parts;
+    char text[40];
+    bool known = date != 0 && gmtime_r(&date, &parts) != NULL &&
+                 strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) > 0;
+
+    json_write_text(j, "date", known ? text : NULL);
+}
+
+static void write_model(const ls_file *file)
+{
+    json_writer j = json_begin_document(file->path);
+
+    json_write_u64(&j, "schema_version", SCHEMA_VERSION);
+    if (file->cache != NULL)
+        json_write_text(&j, "cache", file->cache);
+    if (file->tag != NULL)
+        json_write_text(&j, "tag", file->tag);
+    json_write_u64(&j, "shard_count", file->count > 0 ? file->count : 1);
+    json_write_text(&j, "name", file->name);
+    json_write_text(&j, "architecture", file->architecture);
+    write_number(&j, "parameters", file->parameters);
+    json_write_text(&j, "quantization", file->quantization);
+    json_write_u64(&j, "size", file->size);
+    write_number(&j, "context_length", file->context);
+    write_date(&j, file->date);
+    if (file->fault.message != NULL)
+        write_fault(&j, &file->fault);
+    json_end_document(&j);
+}
+
+void ls_write_json(const ls_files *files)
+{
+    for (size_t i = 0; i < files->count && !stdout_broken(); i++)
+        if (!files->items[i].left_out)
+            write_model(&files->items[i]);
+}
