@@ -241,6 +241,77 @@ refused() {
     [ "$status" -eq 2 ]
 }
 
+@test "one element of an array" {
+    local i changes=()
+    make_model model.gguf
+    gufo edit model.gguf --set-json 'a.list=int8:[1,2,3]' --set-json 'a.deep=int8:[[1]]'
+    cp model.gguf before.gguf
+    gufo edit model.gguf --set 'a.list[1]=-7' --set 'tokenizer.ggml.tokens[9]=jjj' \
+        --set-string 'tokenizer.ggml.tokens[0]=uint8:5' --set 'a.list[0]=3' --set 'a.list[0]=4'
+    [ "$(value a.list | tr '\n' ' ')" = "4 -7 3 " ]
+    [ "$(value tokenizer.ggml.tokens | tr '\n' ' ')" = "uint8:5 b c d e f g h i jjj " ]
+    # In the order given, with what else happens to the array.
+    gufo edit model.gguf --set 'a.list[0]=5' --rename a.list=b.list --set 'b.list[2]=6' \
+        --set-json 'b.list=[7,8]' --set 'b.list[1]=9'
+    [ "$(value b.list | tr '\n' ' ')" = "7 9 " ]
+    gufo edit model.gguf --set 'b.list[0]=1' --remove 'b.*'
+    run gufo get model.gguf b.list
+    [ "$status" -eq 1 ]
+    cp before.gguf model.gguf
+    for change in 'a.list[3]=1' 'a.list[-1]=1' 'a.list[]=1' 'a.list[x]=1' 'a.list[0=1' 'a.list[0]x=1' \
+        'a.list[0]=300' 'a.list[0]=int8:1' 'a.list[99999999999999999999]=1' 'general.name[0]=x' \
+        'a.deep[0]=1' 'a.missing[0]=1' '[0]=1'; do
+        run --separate-stderr gufo edit model.gguf --set "$change"
+        [ "$status" -eq 2 ] && [ "${#stderr_lines[@]}" -eq 1 ] || { echo "$change: $status"; return 1; }
+    done
+    run --separate-stderr gufo edit model.gguf --set 'a.list[3]=1'
+    same_error "gufo: --set a.list[3]=1: the array has 3 elements, counted from 0 (see gufo help edit)"
+    cmp model.gguf before.gguf
+    # Many at once.
+    for ((i = 0; i < 3000; i++)); do
+        changes+=(--set "a.list[$((i % 3))]=$((i % 100))" --set "a.x$i=1")
+    done
+    gufo edit model.gguf "${changes[@]}"
+    [ "$(value a.list | tr '\n' ' ')" = "97 98 99 " ]
+}
+
+@test "tokens by their text" {
+    make_model model.gguf
+    gufo edit -q model.gguf --set 'tokenizer.ggml.tokens=["a","<|im_end|>","c","12","c","f","g","h","i","j"]'
+    cp model.gguf before.gguf
+    gufo edit model.gguf --set tokenizer.ggml.eos_token_id='<|im_end|>' --set a.b=1 \
+        --set tokenizer.ggml.bos_token_id=9
+    [ "$(value tokenizer.ggml.eos_token_id)" = 1 ] && [ "$(type_of tokenizer.ggml.eos_token_id)" = uint32 ]
+    [ "$(value tokenizer.ggml.bos_token_id)" = 9 ]
+    # In the vocabulary as the edit leaves it.
+    gufo edit model.gguf --set tokenizer.ggml.eot_token_id=new --set 'tokenizer.ggml.tokens[5]=new' \
+        --rename tokenizer.ggml.eot_token_id=tokenizer.ggml.eom_token_id \
+        --set-json 'tokenizer.ggml.eos_token_ids=[1,2]' --set 'tokenizer.ggml.eos_token_ids[1]=g'
+    [ "$(value tokenizer.ggml.eom_token_id)" = 5 ]
+    [ "$(value tokenizer.ggml.eos_token_ids | tr '\n' ' ')" = "1 6 " ]
+    # The first of several.
+    run --separate-stderr gufo edit model.gguf --set tokenizer.ggml.eos_token_id=c
+    [ "$status" -eq 0 ] && [ "$(value tokenizer.ggml.eos_token_id)" = 2 ]
+    same_error "gufo: model.gguf: warning: --set tokenizer.ggml.eos_token_id=c: 2 tokens have this text; 2 is the first"
+    cp before.gguf model.gguf
+    run --separate-stderr gufo edit model.gguf --set tokenizer.ggml.eos_token_id='<|imend|>'
+    [ "$status" -eq 2 ]
+    same_error "gufo: model.gguf: --set tokenizer.ggml.eos_token_id=<|imend|>: the vocabulary has no such token; did you mean '<|im_end|>' (1)?"
+    run --separate-stderr gufo edit --as-is model.gguf --set tokenizer.ggml.eos_token_id=nothing
+    [ "$status" -eq 2 ]
+    same_error "gufo: model.gguf: --set tokenizer.ggml.eos_token_id=nothing: the vocabulary has no such token"
+    # Numbers are ids, whatever the vocabulary has.
+    for change in 12 -1 1.5 ''; do
+        run --separate-stderr gufo edit model.gguf --set tokenizer.ggml.eos_token_id="$change"
+        [ "$status" -eq 2 ] || { echo "$change"; return 1; }
+    done
+    cmp model.gguf before.gguf
+    gufo edit -q model.gguf --as-is --remove tokenizer.ggml.tokens
+    run --separate-stderr gufo edit model.gguf --set tokenizer.ggml.eos_token_id=c
+    [ "$status" -eq 2 ]
+    same_error "gufo: model.gguf: --set tokenizer.ggml.eos_token_id=c: the file has no vocabulary (tokenizer.ggml.tokens) to look this up in"
+}
+
 @test "JSON from a file" {
     make_model model.gguf
     cp model.gguf before.gguf

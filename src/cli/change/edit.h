@@ -5,12 +5,15 @@
  *     edit_values.c    --set and its kin: values from text and files
  *     edit_type.c      the type of a value that comes without one
  *     edit_json.c      --set-json: arrays
+ *     edit_waiting.c   KEY[i]=VALUE, and tokens by their text
+ *     edit_tokens.c    the ids of tokens
  *     edit_guard.c     what is refused without --as-is
  *     edit_report.c    the report */
 #ifndef CLI_CHANGE_EDIT_H
 #define CLI_CHANGE_EDIT_H
 
 #include "cli/core/options.h"
+#include "format/document/named_list.h"
 #include "format/value/encode.h"
 
 #include "gufo/edit.h"
@@ -51,13 +54,54 @@ int edit_apply_operations(gufo_edit *edit, edit_options *options);
 /* What must not be changed, or not without a word. */
 int edit_check_changes(gufo_edit *edit, const edit_options *options);
 
+/* ---- edit_waiting.c ------------------------------------------------------------------------- */
+
+#define EDIT_TOKENS_KEY "tokenizer.ggml.tokens"
+#define EDIT_NO_INDEX UINT64_MAX
+
+/* Changes that are made after the others, by key. */
+typedef struct edit_waiting {
+    const edit_options *options;
+    gufo_document *document;
+    named_list keys;
+} edit_waiting;
+
+/* An element of an array, or the value of a key, which is there. */
+typedef struct edit_waiting_change {
+    uint64_t index; /* EDIT_NO_INDEX: the value */
+    size_t number;  /* edit_wait fills it in: later ones count */
+    gufo_value value;
+    bool is_token;        /* `value` is the text of one; its id is meant, */
+    gufo_value_type type; /* as a number of this type */
+    const edit_operation *operation;
+} edit_waiting_change;
+
+void edit_waiting_start(edit_waiting *waiting, const edit_options *options,
+                        gufo_document *document);
+void edit_waiting_end(edit_waiting *waiting);
+/* These return the exit code, after a report.  Texts in the change live as long as the options. */
+int edit_wait(edit_waiting *waiting, const char *key, const edit_waiting_change *change);
+int edit_waiting_make(edit_waiting *waiting, const char *key);
+int edit_waiting_make_all(edit_waiting *waiting);
+/* Forgets the changes of a key, which gets another value. */
+void edit_waiting_drop(edit_waiting *waiting, const char *key);
+
+/* ---- edit_tokens.c -------------------------------------------------------------------------- */
+
+/* Replaces texts by ids. */
+int edit_find_tokens(const edit_waiting *waiting, edit_waiting_change **changes, size_t count);
+
+/* ---- edit_changes.c ------------------------------------------------------------------------- */
+
 /* An operation on its way into the document. */
 typedef struct edit_change {
     gufo_document *document;
+    edit_waiting *waiting;
     const edit_options *options;
     edit_operation *operation; /* its text is KEY=REST, unless the option takes no key: */
     const char *option;        /* "--set" */
     const char *key, *rest;    /* NULL */
+    uint64_t index;            /* of KEY[index], or EDIT_NO_INDEX */
     gufo_error error;
 } edit_change;
 
@@ -87,6 +131,7 @@ const char *edit_operand(const edit_operation *operation);
 
 /* Each returns the exit code. */
 int edit_set(edit_change *change);
+int edit_set_element(edit_change *change);
 int edit_set_string(edit_change *change);
 int edit_set_file(edit_change *change);
 int edit_set_json(edit_change *change);

@@ -3,6 +3,7 @@
 
 #include "cli/core/glob.h"
 #include "cli/core/input.h"
+#include "cli/core/number.h"
 #include "cli/core/report.h"
 #include "format/document/document.h"
 
@@ -68,46 +69,99 @@ static int copy_keys(edit_change *c)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
+/* What an operation does with the changes of its key that wait. */
+typedef enum waiters { KEEP, DROP, MAKE, MAKE_ALL } waiters;
+
 static const struct {
     const char *option;
     int (*make)(edit_change *c);
-    bool no_key;
+    waiters waiters;
+    bool no_key, elements; /* takes KEY[i] */
 } kinds[] = {
-    [EDIT_SET] = {"--set", edit_set, false},
-    [EDIT_SET_STRING] = {"--set-string", edit_set_string, false},
-    [EDIT_SET_FILE] = {"--set-file", edit_set_file, false},
-    [EDIT_SET_JSON] = {"--set-json", edit_set_json, false},
-    [EDIT_REMOVE] = {"--remove", remove_keys, true},
-    [EDIT_RENAME] = {"--rename", rename_one, false},
-    [EDIT_RENAME_TENSOR] = {"--rename-tensor", rename_one, false},
-    [EDIT_COPY] = {"--copy-from", copy_keys, true},
+    [EDIT_SET] = {"--set", edit_set, DROP, .elements = true},
+    [EDIT_SET_STRING] = {"--set-string", edit_set_string, DROP, .elements = true},
+    [EDIT_SET_FILE] = {"--set-file", edit_set_file, DROP},
+    [EDIT_SET_JSON] = {"--set-json", edit_set_json, DROP},
+    [EDIT_REMOVE] = {"--remove", remove_keys, MAKE_ALL, .no_key = true},
+    [EDIT_RENAME] = {"--rename", rename_one, MAKE},
+    [EDIT_RENAME_TENSOR] = {"--rename-tensor", rename_one, KEEP},
+    [EDIT_COPY] = {"--copy-from", copy_keys, MAKE_ALL, .no_key = true},
 };
 
-static int apply_operation(gufo_document *document, const edit_options *options,
-                           edit_operation *operation)
+static int make_change(edit_change *c)
+{
+    int code = CODE_OK;
+
+    if (c->index != EDIT_NO_INDEX)
+        return edit_set_element(c);
+    switch (kinds[c->operation->kind].waiters) {
+    case KEEP:
+        break;
+    case DROP:
+        edit_waiting_drop(c->waiting, c->key);
+        break;
+    case MAKE:
+        code = edit_waiting_make(c->waiting, c->key);
+        break;
+    case MAKE_ALL:
+        code = edit_waiting_make_all(c->waiting);
+        break;
+    }
+    return code == CODE_OK ? kinds[c->operation->kind].make(c) : code;
+}
+
+/* Splits KEY[i], where keys never have brackets; false for other brackets. */
+static bool split_index(char *key, uint64_t *index)
+{
+    char *bracket = strchr(key, '[');
+    const char *at = bracket != NULL ? bracket + 1 : "";
+
+    *index = EDIT_NO_INDEX;
+    if (bracket == NULL)
+        return true;
+    *bracket = '\0';
+    return number_read(&at, index) && strcmp(at, "]") == 0 && *index != EDIT_NO_INDEX;
+}
+
+static int apply_operation(edit_waiting *waiting, edit_operation *operation)
 {
     const char *text = operation->text, *equals = strchr(text, '=');
-    edit_change c = {document, options, operation, .option = kinds[operation->kind].option};
+    edit_change c = {.document = waiting->document,
+                     .waiting = waiting,
+                     .options = waiting->options,
+                     .operation = operation,
+                     .option = kinds[operation->kind].option,
+                     .index = EDIT_NO_INDEX};
     char *key;
     int code;
 
     if (kinds[operation->kind].no_key)
-        return kinds[operation->kind].make(&c);
+        return make_change(&c);
     if (equals == NULL || equals == text)
         return report_usage("edit", "%s needs a name, = and a value, not '%s'", c.option, text);
     c.key = key = strndup(text, (size_t)(equals - text));
     c.rest = equals + 1;
-    code = key != NULL ? kinds[operation->kind].make(&c) : report_memory(NULL);
+    if (key == NULL)
+        return report_memory(NULL);
+    if (kinds[operation->kind].elements && !split_index(key, &c.index))
+        code = report_usage("edit", "%s %s: an element is KEY[i], counted from 0", c.option, text);
+    else
+        code = make_change(&c);
     free(key);
     return code;
 }
 
 int edit_apply_operations(gufo_edit *edit, edit_options *options)
 {
+    edit_waiting waiting;
     int code = CODE_OK;
 
+    edit_waiting_start(&waiting, options, gufo_edit_document(edit));
     for (size_t i = 0; i < options->count && code == CODE_OK; i++)
-        code = apply_operation(gufo_edit_document(edit), options, &options->operations[i]);
+        code = apply_operation(&waiting, &options->operations[i]);
+    if (code == CODE_OK)
+        code = edit_waiting_make_all(&waiting);
+    edit_waiting_end(&waiting);
     return code;
 }
 

@@ -139,6 +139,54 @@ static int set_json_as(edit_change *c, const char *path, const char *text, const
     return code;
 }
 
+/* Whether the key names tokens by their ids, and the text is not a number. */
+static bool is_token_text(const edit_change *c, const char *text)
+{
+    const gufo_key_info *info = edit_key_info(c->document, gufo_str_of(c->key));
+
+    return info != NULL && strcmp(info->unit, "token id") == 0 && *text != '\0' &&
+           !value_is_decimal(text);
+}
+
+/* The id takes the place of the text when all other changes are made; a new key has its own place
+ * among them. */
+static int set_token(edit_change *c, const char *text, gufo_value_type type)
+{
+    const gufo_value any = {.type = type};
+    const edit_waiting_change change = {
+        EDIT_NO_INDEX, 0,    {.type = GUFO_VALUE_STRING, .as.str = gufo_str_of(text)},
+        true,          type, c->operation};
+    int code = CODE_OK;
+
+    if (!gufo_document_find(c->document, c->key, NULL))
+        code = set_value(c, &any);
+    return code == CODE_OK ? edit_wait(c->waiting, c->key, &change) : code;
+}
+
+int edit_set_element(edit_change *c)
+{
+    edit_waiting_change change = {c->index, .operation = c->operation};
+    const char *text = c->operation->text;
+    gufo_document_entry old;
+    const gufo_array *array = &old.value.as.array;
+
+    if (!gufo_document_find(c->document, c->key, &old) || old.value.type != GUFO_VALUE_ARRAY)
+        return report_usage("edit", "%s %s: '%s' is not an array of this file", c->option, text,
+                            c->key);
+    if (array->type == GUFO_VALUE_ARRAY)
+        return report_usage("edit", "%s %s: the elements are arrays; use --set-json", c->option,
+                            text);
+    if (c->index >= array->count)
+        return report_usage("edit", "%s %s: the array has %ju elements, counted from 0", c->option,
+                            text, (uintmax_t)array->count);
+    change.type = array->type;
+    change.is_token = array->type != GUFO_VALUE_STRING && is_token_text(c, c->rest);
+    if (!value_read(change.is_token ? GUFO_VALUE_STRING : array->type, c->rest, &change.value))
+        return report_usage("edit", "%s %s: not a value of type %s", c->option, text,
+                            gufo_value_type_name(array->type));
+    return edit_wait(c->waiting, c->key, &change);
+}
+
 int edit_set(edit_change *c)
 {
     edit_type all[EDIT_MOST_TYPES], types[EDIT_MOST_TYPES];
@@ -156,8 +204,11 @@ int edit_set(edit_change *c)
     if (fitting == 0)
         return report_usage("edit", "--set %s: the key takes %s, as in %s=[...] with JSON",
                             c->operation->text, name_types(all, count).text, c->key);
-    return is_array ? set_json_as(c, NULL, text, types, fitting)
-                    : set_text_as(c, text, types, fitting);
+    if (is_array)
+        return set_json_as(c, NULL, text, types, fitting);
+    if (prefix == 0 && types[0].type != GUFO_VALUE_STRING && is_token_text(c, text))
+        return set_token(c, text, types[0].type);
+    return set_text_as(c, text, types, fitting);
 }
 
 static int set_text(edit_change *c, gufo_str text)
