@@ -98,6 +98,9 @@ typedef struct gufo_edit_target {
     /* Every tensor gets a new place, in the order of the infos: no gaps, zeros as padding, nothing
      * after the end, version 3.  This requires a rewrite. */
     bool pack;
+    /* The result has no gufo.padding.  Ways that would leave room are not used; GUFO_E_ARGUMENT
+     * together with `reserve`. */
+    bool no_padding;
     uint64_t reserved[4]; /* must be zero */
 } gufo_edit_target;
 
@@ -133,7 +136,8 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_e
                                                    bool *recover, gufo_error *error);
 
 /* Writes the result to a descriptor (a pipe, a socket, a terminal), which the caller keeps and
- * which must block; only reserve and pack of `target` count. */
+ * which must block; only reserve, pack and
+ * no_padding of `target` count. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_edit_stream(gufo_edit *edit, int fd,
                                                     const gufo_edit_target *target,
                                                     const gufo_run *run, gufo_error *error);

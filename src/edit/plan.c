@@ -122,6 +122,12 @@ static gufo_status lay_out(const choice *c, const gufo_layout_options *options, 
     return GUFO_OK;
 }
 
+/* More of it than is wanted. */
+static bool leaves_room(const choice *c)
+{
+    return c->target->no_padding && c->plan->padding > 0;
+}
+
 /* ---- overwrite ------------------------------------------------------------------------------ */
 
 static gufo_status choose_overwrite(const choice *c, gufo_error *error)
@@ -137,7 +143,11 @@ static gufo_status choose_overwrite(const choice *c, gufo_error *error)
         return GUFO_OK;
     }
     status = lay_out(c, &options, error);
-    if (status == GUFO_OK && c->plan->data_offset == room)
+    if (status == GUFO_OK && leaves_room(c))
+        snprintf(c->plan->not_overwritten, SENTENCE,
+                 "%" PRIu64 " bytes would be left over, which " GUFO_PADDING_KEY " would fill",
+                 room - size);
+    else if (status == GUFO_OK && c->plan->data_offset == room)
         c->plan->way = GUFO_EDIT_OVERWRITE;
     else
         snprintf(c->plan->not_overwritten, SENTENCE,
@@ -165,6 +175,11 @@ static bool choose_insert(const choice *c)
         step > LARGEST_STEP || !checked_add(c->plan->old_data_offset, step, &options.minimum) ||
         lay_out(c, &options, NULL) != GUFO_OK) {
         say(c->plan->not_inserted, "the alignment does not fit the blocks of the file system");
+        return false;
+    }
+    if (leaves_room(c)) {
+        say(c->plan->not_inserted,
+            "whole blocks leave room, which " GUFO_PADDING_KEY " would fill");
         return false;
     }
     c->plan->way = GUFO_EDIT_INSERT;
@@ -198,6 +213,13 @@ static void count_change(void *context, const gufo_change *change)
     ++*(uint64_t *)context;
 }
 
+static bool has_padding(const gufo_model *model)
+{
+    gufo_entry entry;
+
+    return gufo_metadata_find(model, GUFO_PADDING_KEY, &entry) && document_is_padding(&entry);
+}
+
 /* Whether the result is the file as it is. */
 static gufo_status changes_nothing(const choice *c, bool *nothing, gufo_error *error)
 {
@@ -205,7 +227,8 @@ static gufo_status changes_nothing(const choice *c, bool *nothing, gufo_error *e
     gufo_status status = gufo_document_changes(c->edit->document, count_change, &changes, error);
 
     *nothing = changes == 0 && !c->plan->relaid && c->target->output == NULL &&
-               c->target->reserve == 0 && c->target->in_place != GUFO_EDIT_IN_PLACE_NEVER;
+               c->target->reserve == 0 && !(c->target->no_padding && has_padding(c->edit->model)) &&
+               c->target->in_place != GUFO_EDIT_IN_PLACE_NEVER;
     return status;
 }
 
@@ -291,5 +314,8 @@ gufo_status edit_check_call(const gufo_edit *edit, const gufo_edit_target *targe
         return refuse(error, GUFO_E_ARGUMENT,
                       "gufo_edit_target.in_place is %d, which does not exist",
                       (int)target->in_place);
+    if (target->no_padding && target->reserve > 0)
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "room is either left for later edits (reserve) or not (no_padding)");
     return reserved_check(target->reserved, "gufo_edit_target", error);
 }

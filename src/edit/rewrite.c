@@ -86,7 +86,7 @@ gufo_status edit_rewrite(gufo_edit *edit, const gufo_edit_target *target, const 
     gufo_error reason = {0};
     gufo_job *job;
 
-    if (!plan->relaid)
+    if (!plan->relaid && !target->no_padding) /* shared blocks need room in front of them */
         status = find_shared(edit, options.path, replace, &shared, error);
     if (status == GUFO_OK && shared)
         status = edit_choose_rewrite(edit, target, true, plan, error);

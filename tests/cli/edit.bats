@@ -515,6 +515,25 @@ refused() {
     cmp model.gguf before.gguf
 }
 
+@test "no room is left where none is wanted" {
+    make_model model.gguf
+    cp model.gguf before.gguf
+    gufo edit model.gguf --in-place=no --reserve 4Ki --set a.b=1
+    gufo get --raw model.gguf gufo.padding >/dev/null
+    run gufo edit -v --no-padding model.gguf
+    [ "$status" -eq 0 ]
+    has "rewrite: a new file of"
+    run gufo get model.gguf gufo.padding
+    [ "$status" -eq 1 ]
+    run gufo edit -v --no-padding model.gguf
+    has "nothing: the file is like that already"
+    gufo edit --no-padding model.gguf --remove a.b
+    cmp model.gguf before.gguf
+    run --separate-stderr gufo edit --no-padding --reserve 4Ki model.gguf
+    [ "$status" -eq 2 ]
+    same_error "gufo: --reserve and --no-padding exclude each other (see gufo help edit)"
+}
+
 @test "a file without an end is not a value" {
     make_model model.gguf
     cp model.gguf before.gguf

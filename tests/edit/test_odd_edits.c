@@ -306,6 +306,56 @@ static void test_odd_room(void **state)
     folder_remove(&f);
 }
 
+/* Edits with no_padding: `length` of the name, and the way that is used. */
+static void edit_without_padding(const char *path, size_t length, gufo_edit_way way,
+                                 const char *not_overwritten)
+{
+    const gufo_edit_target target = {.no_padding = true};
+    gufo_error error = no_error();
+    gufo_edit_plan plan;
+    gufo_model *file;
+    bool recover;
+
+    check_ok(edit_name(path, length, &target, &plan, &recover, &error), &error, "%zu", length);
+    check_u64(plan.way, way, "way for %zu", length);
+    check_u64(plan.padding, 0, "padding");
+    check(strstr(plan.not_overwritten, not_overwritten) != NULL, "%s", plan.not_overwritten);
+    file = gufo_open(path, NULL, &error);
+    check(file != NULL, "%s", error.message);
+    check(!gufo_metadata_find(file, GUFO_PADDING_KEY, NULL), "padding after %zu", length);
+    check(gufo_model_facts(file).data_offset - gufo_model_facts(file).infos_end <
+              gufo_model_facts(file).alignment,
+          "room");
+    gufo_close(file);
+}
+
+/* Without padding only the ways count that leave no room, and room that is there goes. */
+static void test_no_padding(void **state)
+{
+    const gufo_edit_target both = {.no_padding = true, .reserve = 1};
+    gufo_edit_plan plan;
+    folder f = folder_new();
+    path_text path = folder_path(&f, name);
+    gufo_error error = no_error();
+    bool recover;
+
+    (void)state;
+    disk_simulate(true);
+    write_small_model(path.text, (encoding){3, false});
+    edit_without_padding(path.text, NAME_FITS, GUFO_EDIT_REWRITE, "which gufo.padding would fill");
+    edit_without_padding(path.text, NAME_FITS, GUFO_EDIT_NOTHING, "");
+    edit_without_padding(path.text, NAME_GROWS, GUFO_EDIT_REWRITE, "too long");
+    edit_without_padding(path.text, NAME_GROWS - 1, GUFO_EDIT_OVERWRITE, "");
+    check_ok(edit_name(path.text, NAME_FITS, NULL, &plan, &recover, &error), &error,
+             "with padding");
+    check(plan.way == GUFO_EDIT_OVERWRITE && plan.padding > 0, "padding");
+    edit_without_padding(path.text, NAME_FITS, GUFO_EDIT_REWRITE, "would be left over");
+    check_status(edit_name(path.text, 1, &both, &plan, &recover, &error), GUFO_E_ARGUMENT, &error,
+                 "room that is and is not left");
+    disk_simulate(false);
+    folder_remove(&f);
+}
+
 /* A reserve that is smaller than the key gufo.padding, beside an alignment that is smaller still:
  * the data moves on until there is room for the key. */
 static void test_small_reserve(void **state)
@@ -658,21 +708,14 @@ static void test_cut_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refused_files),
-        cmocka_unit_test(test_outputs),
-        cmocka_unit_test(test_pending_output),
-        cmocka_unit_test(test_limits),
-        cmocka_unit_test(test_without_data),
-        cmocka_unit_test(test_odd_room),
-        cmocka_unit_test(test_small_reserve),
-        cmocka_unit_test(test_foreign_padding),
-        cmocka_unit_test(test_bad_alignment),
-        cmocka_unit_test(test_same_names),
-        cmocka_unit_test(test_streams),
-        cmocka_unit_test(test_foreign_journals),
-        cmocka_unit_test(test_numbers_of_journals),
-        cmocka_unit_test(test_read_only_recovery),
-        cmocka_unit_test(test_cut_file),
+        cmocka_unit_test(test_refused_files),      cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_pending_output),     cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_without_data),       cmocka_unit_test(test_odd_room),
+        cmocka_unit_test(test_no_padding),         cmocka_unit_test(test_small_reserve),
+        cmocka_unit_test(test_foreign_padding),    cmocka_unit_test(test_bad_alignment),
+        cmocka_unit_test(test_same_names),         cmocka_unit_test(test_streams),
+        cmocka_unit_test(test_foreign_journals),   cmocka_unit_test(test_numbers_of_journals),
+        cmocka_unit_test(test_read_only_recovery), cmocka_unit_test(test_cut_file),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

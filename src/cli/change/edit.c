@@ -81,6 +81,8 @@ static const command_option edit_table[] = {
      OPTION_CHOICE(edit_options, target.in_place, in_place_words, 0), .group = 2},
     {"reserve", "SIZE", "Leave room for later edits where the file grows",
      OPTION_SIZE(edit_options, target.reserve, 0, "64K or 1Mi"), .group = 2},
+    {"no-padding", NULL, "Leave no room for later edits, and remove gufo.padding",
+     OPTION_FLAG(edit_options, target.no_padding), .group = 2},
     {"as-is", NULL, "Make changes that gufo validate would report, too",
      OPTION_FLAG(edit_options, as_is), .group = 2},
     {"dry-run", NULL, "Show the differences and change nothing", OPTION_FLAG(edit_options, dry_run),
@@ -273,8 +275,10 @@ static int check_arguments(const edit_options *o)
         return report_usage("edit", "--recover is for a file alone, without changes");
     if (o->target.output != NULL && o->target.in_place == GUFO_EDIT_IN_PLACE_ALWAYS)
         return report_usage("edit", "-o and --in-place=yes exclude each other");
+    if (o->target.reserve > 0 && o->target.no_padding)
+        return report_usage("edit", "--reserve and --no-padding exclude each other");
     if (!o->recover && o->count == 0 && o->target.output == NULL && o->target.reserve == 0 &&
-        o->target.in_place != GUFO_EDIT_IN_PLACE_NEVER)
+        !o->target.no_padding && o->target.in_place != GUFO_EDIT_IN_PLACE_NEVER)
         return report_usage("edit", "there is nothing to change");
     if (is_stream(o) && o->base.shared->json && !o->dry_run)
         return report_usage("edit", "--json needs an output that is a file");
