@@ -26,7 +26,7 @@ typedef struct name_options {
 /* ---- command line --------------------------------------------------------------------------- */
 
 static const command_option name_table[] = {
-    {"suggest", NULL, "Make a conforming name from the metadata and the tensors of FILE",
+    {"suggest", NULL, "Make a name by the convention from the metadata and the tensors of FILE",
      OPTION_FLAG(name_options, suggest)},
     {"rename", NULL, "Rename FILE to it; for the first shard of a set, rename all of its shards",
      OPTION_FLAG(name_options, rename)},
