@@ -299,7 +299,7 @@ need_patterns() {
     gufo quantize -q --threads 1 sample.gguf a.gguf Q4_0
     gufo quantize -q --threads 5 --memory 64M sample.gguf b.gguf Q4_0
     cmp a.gguf b.gguf
-    run -2 --separate-stderr gufo quantize --memory 1M sample.gguf c.gguf Q4_0
+    run -2 --separate-stderr gufo quantize --memory 1Mi sample.gguf c.gguf Q4_0
     [[ "$stderr" == *"bytes of memory, the limit is 1048576 (--memory)" ]]
 }
 

@@ -52,13 +52,13 @@ sample() {
 
 @test "split: units" {
     sample
-    for pair in 61440:60Ki 60000:60K 1000000:1M 1048576:1Mi 1000000000:1G 1073741824:1Gi; do
+    for pair in 61440:60Ki 60000:60K 1000000:1M 1048576:1Mi 1000000000:1G 1073741824:1Gi 61440:60KiB 1500000000:1.5gb; do
         run -0 gufo split --dry-run sample.gguf s --max-size "${pair%:*}"
         expected=$output
         run -0 gufo split --dry-run sample.gguf s --max-size "${pair#*:}"
         same "$expected"
     done
-    for wrong in '' 0 K 1T 1.5G -1 60KiB 99999999999999999999 99999999999G; do
+    for wrong in '' 0 K 1X 1.5 -1 60KiBB 99999999999999999999 99999999999G; do
         run -2 --separate-stderr gufo split sample.gguf s "--max-size=$wrong"
         [ "${#stderr_lines[@]}" -eq 1 ]
     done

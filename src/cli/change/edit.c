@@ -79,7 +79,7 @@ static const command_option edit_table[] = {
     {"in-place", "WHEN",
      "Change FILE itself: auto (where that is safe), yes, or no (always a new file)",
      OPTION_CHOICE(edit_options, target.in_place, in_place_words, 0), .group = 2},
-    {"reserve", "SIZE", "Leave room for later edits where the file grows",
+    {"reserve", "SIZE", "Leave room, such as 64Ki or 1M, for later edits where the file grows",
      OPTION_SIZE(edit_options, target.reserve, 0, "64K or 1Mi"), .group = 2},
     {"no-padding", NULL, "Leave no room for later edits, and remove gufo.padding",
      OPTION_FLAG(edit_options, target.no_padding), .group = 2},

@@ -11,8 +11,7 @@ typedef struct split_options {
 } split_options;
 
 static const command_option split_table[] = {
-    {"max-size", "SIZE",
-     "At most this many bytes per file: a number with K, M or G (thousands) or Ki, Mi or Gi",
+    {"max-size", "SIZE", "At most this many bytes per file, such as 2G, 1.5GiB or 500M",
      OPTION_SIZE(split_options, bounds.max_size, 1, "500M or 2G")},
     {"max-tensors", "N", "At most N tensors per file",
      OPTION_NUMBER(split_options, bounds.max_tensors, 1, INT32_MAX)},

@@ -1,12 +1,11 @@
 /* Values of options. */
 #include "cli/core/option.h"
 
-#include "base/checked.h"
 #include "cli/core/array.h"
 #include "cli/core/number.h"
 #include "cli/core/report.h"
+#include "cli/core/size.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,33 +24,10 @@ bool option_number(const char *command, const char *name, const char *text, uint
     return false;
 }
 
-/* "50M" is 50,000,000, "50Mi" is 52,428,800.  Of memory both are the latter, letters may be small,
- * and B may follow. */
-static bool size_of_text(const char *text, bool memory, uint64_t *out)
-{
-    static const char letters[] = "KMGT";
-    size_t known = memory ? 4 : 3;
-    const char *at = text, *letter;
-    uint64_t size, factor = 1;
-
-    if (!number_read(&at, &size))
-        return false;
-    letter = memchr(letters, memory ? toupper((unsigned char)*at) : *at, known);
-    if (letter != NULL) {
-        bool binary = *++at == 'i';
-
-        at += binary;
-        for (const char *each = letters; each <= letter; each++)
-            factor *= binary || memory ? 1024 : 1000;
-    }
-    at += memory && *at == 'B';
-    return *at == '\0' && checked_mul(size, factor, out);
-}
-
 static bool read_size(const char *command, const command_option *option, const char *text,
                       uint64_t *out)
 {
-    if (size_of_text(text, option->kind == OPTION_KIND_MEMORY, out) && *out >= option->lowest)
+    if (size_read(text, out) && *out >= option->lowest)
         return true;
     report_usage(command, "--%s needs a size such as %s, not '%s'", option->name, option->example,
                  text);
@@ -122,7 +98,6 @@ bool option_store(const char *command, void *options, const option_given *given)
         snprintf(name, sizeof name, "--%s", option->name);
         return option_number(command, name, text, option->lowest, option->highest, to);
     case OPTION_KIND_SIZE:
-    case OPTION_KIND_MEMORY:
         return read_size(command, option, text, to);
     case OPTION_KIND_CHOICE:
         return read_choice(command, option, text, to);

@@ -34,8 +34,7 @@ typedef enum option_kind {
     OPTION_KIND_TEXT,   /* const char * */
     OPTION_KIND_TEXTS,  /* option_texts, which command_line_run frees */
     OPTION_KIND_NUMBER, /* uint64_t from `lowest` to `highest` */
-    OPTION_KIND_SIZE,   /* uint64_t, at least `lowest`: K is 1000, Ki is 1024 */
-    OPTION_KIND_MEMORY, /* the same, but K is 1024 */
+    OPTION_KIND_SIZE,   /* uint64_t, at least `lowest`, as in size.h */
     OPTION_KIND_CHOICE, /* unsigned, or an enum: one of `words`, of which the first is `lowest` */
     OPTION_KIND_READ,   /* `read` does it */
 } option_kind;
@@ -77,8 +76,6 @@ struct command_option {
 #define OPTION_SIZE(type, field, from, such_as)                                      \
     .kind = OPTION_KIND_SIZE, OPTION_PLACE(type, field, uint64_t), .lowest = (from), \
     .example = such_as
-#define OPTION_MEMORY(type, field, such_as) \
-    .kind = OPTION_KIND_MEMORY, OPTION_PLACE(type, field, uint64_t), .lowest = 1, .example = such_as
 #define OPTION_CHOICE(type, field, list, first)                                             \
     .kind = OPTION_KIND_CHOICE, OPTION_PLACE_OF_SIZE(type, field, unsigned), .words = list, \
     .lowest = (first)

@@ -1,0 +1,53 @@
+/* Sizes. */
+#include "cli/core/size.h"
+
+#include "base/checked.h"
+#include "cli/core/number.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* Moves past a unit; 1 if there is none. */
+static uint64_t read_unit(const char **text)
+{
+    static const char letters[] = "KMGT";
+    const char *letter = memchr(letters, toupper((unsigned char)**text), sizeof letters - 1);
+    uint64_t factor = 1, step;
+
+    if (letter != NULL) {
+        ++*text;
+        step = tolower((unsigned char)**text) == 'i' ? 1024 : 1000;
+        *text += step == 1024;
+        for (const char *each = letters; each <= letter; each++)
+            factor *= step;
+    }
+    *text += toupper((unsigned char)**text) == 'B';
+    return factor;
+}
+
+/* ".25" is 25 of 100; false if there are too many digits. */
+static bool read_decimals(const char **text, uint64_t *part, uint64_t *whole)
+{
+    const char *at = *text + 1;
+
+    *part = 0;
+    *whole = 1;
+    if (**text != '.')
+        return true;
+    for (; isdigit((unsigned char)*at) && *whole < 1000000; at++, *whole *= 10)
+        *part = *part * 10 + (uint64_t)(*at - '0');
+    *text = at;
+    return *whole > 1;
+}
+
+bool size_read(const char *text, uint64_t *out)
+{
+    uint64_t number, part, whole, factor, bytes;
+
+    if (!number_read(&text, &number) || !read_decimals(&text, &part, &whole))
+        return false;
+    factor = read_unit(&text);
+    if (*text != '\0' || (whole > 1 && factor == 1) || !checked_mul(number, factor, &bytes))
+        return false;
+    return checked_add(bytes, part * factor / whole, out); /* below 10^6 times 2^40 */
+}

@@ -1,0 +1,15 @@
+/* Sizes as people write them, one rule for all options: K, M, G and T, or KB, MB, GB and TB, are
+ * powers of 1000; Ki, Mi, Gi and Ti, or KiB and so on, are powers of 1024.  Letters may be small;
+ * a number with a unit may have up to six decimals.  Alone it is a number of bytes.
+ *
+ *     2G = 2GB = 2,000,000,000     1.5GiB = 1,610,612,736     512Ki = 524,288 */
+#ifndef CLI_CORE_SIZE_H
+#define CLI_CORE_SIZE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* False if the text is not a size, or one of 2^64 bytes or more.  Part of a byte is left out. */
+bool size_read(const char *text, uint64_t *out);
+
+#endif
