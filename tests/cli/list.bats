@@ -107,7 +107,7 @@ without() {
 @test "list: an architecture that is not known" {
     run -1 --separate-stderr gufo list keys --arch lama
     same ''
-    same_error "gufo: there is no architecture 'lama'; 'gufo list archs' lists them"
+    same_error "gufo: there is no architecture 'lama'; did you mean 'llama'?"
     run -1 --separate-stderr gufo list keys --arch ''
     run -1 --separate-stderr gufo list keys --arch $'\e[31m\n'
     same_error "gufo: there is no architecture '\\u{1b}[31m\\n'; 'gufo list archs' lists them"

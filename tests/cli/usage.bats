@@ -92,6 +92,15 @@ END
     same_error "gufo: there is no option '-jx' (see gufo help show)"
 }
 
+@test "usage: a word of a list that is not known suggests the nearest" {
+    run -2 --separate-stderr gufo list kyes
+    same_error "gufo: there is no list of 'kyes'; did you mean 'keys'? (see gufo help list)"
+    run -1 --separate-stderr gufo list keys --arch=lama
+    same_error "gufo: there is no architecture 'lama'; did you mean 'llama'?"
+    run -2 --separate-stderr gufo validate --level=standrad m.gguf
+    [[ "$stderr" == *"not 'standrad'; did you mean 'standard'? (see gufo help validate)" ]]
+}
+
 @test "usage: an argument that looks like an option is an argument" {
     make_model m.gguf
     run -0 gufo edit -q --set-string general.name=x m.gguf --threads 2

@@ -5,6 +5,7 @@
 #include "cli/core/number.h"
 #include "cli/core/report.h"
 #include "cli/core/size.h"
+#include "cli/core/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -53,15 +54,18 @@ static bool read_choice(const char *command, const command_option *option, const
 {
     char words[128];
     unsigned number = (unsigned)option->lowest;
+    suggestion near = suggest_start(text);
 
     for (size_t i = 0; option->words[i] != NULL; i++, number++) {
+        suggest_offer(&near, option->words[i]);
         if (strcmp(text, option->words[i]) != 0)
             continue;
         memcpy(out, &number, sizeof number); /* enums are as large */
         return true;
     }
     list_words(option->words, words, sizeof words);
-    report_usage(command, "--%s is %s, not '%s'", option->name, words, text);
+    report_usage(command, "--%s is %s, not '%s'%s", option->name, words, text,
+                 suggest_text(&near, ""));
     return false;
 }
 

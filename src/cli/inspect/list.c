@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 #include "cli/core/report.h"
 #include "cli/core/stdout.h"
+#include "cli/core/suggest.h"
 #include "cli/inspect/catalogue.h"
 
 #include "gufo/schema.h"
@@ -80,6 +81,26 @@ void catalogue_list(const catalogue *c, const char *arch, bool json)
 
 /* ---- the command ---------------------------------------------------------------------------- */
 
+static int report_no_list(const char *name)
+{
+    suggestion near = suggest_start(name);
+
+    for (size_t i = 0; i < catalogue_count; i++)
+        suggest_offer(&near, catalogues[i].name);
+    return report_usage("list", "there is no list of '%s'%s", name, suggest_text(&near, ""));
+}
+
+static int report_no_arch(const char *name)
+{
+    suggestion near = suggest_start(name);
+
+    for (size_t i = 0; gufo_arch_at(i) != NULL; i++)
+        suggest_offer(&near, gufo_arch_at(i)->id);
+    report_message(NULL, "there is no architecture '%s'%s", name,
+                   near.name != NULL ? suggest_text(&near, "") : "; 'gufo list archs' lists them");
+    return CODE_NO;
+}
+
 static int list_named(void *context)
 {
     const list_options *o = context;
@@ -87,14 +108,11 @@ static int list_named(void *context)
     const catalogue *c = catalogue_find(shared->args[0]);
 
     if (c == NULL)
-        return report_usage("list", "there is no list of '%s'", shared->args[0]);
+        return report_no_list(shared->args[0]);
     if (o->arch != NULL && c->arch_row == NULL)
         return report_usage("list", "--arch is for keys and tensors, not for %s", c->name);
-    if (o->arch != NULL && gufo_arch_find(gufo_str_of(o->arch)) == NULL) {
-        report_message(NULL, "there is no architecture '%s'; 'gufo list archs' lists them",
-                       o->arch);
-        return CODE_NO;
-    }
+    if (o->arch != NULL && gufo_arch_find(gufo_str_of(o->arch)) == NULL)
+        return report_no_arch(o->arch);
     catalogue_list(c, o->arch, shared->json);
     return CODE_OK;
 }
