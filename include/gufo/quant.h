@@ -71,7 +71,13 @@ typedef struct gufo_recipe_options {
     bool (*has_importance)(void *context, gufo_str name);
     void *importance_context;
     const gufo_allocator *allocator; /* NULL: malloc */
-    uint64_t reserved[4];            /* must be zero */
+    /* The type that a tensor has in another model, whose types these are to be; NULL: it is not
+     * there.  Asked before anything else, whatever shape and name, for all tensors that can be
+     * decoded but whole numbers; the target is then about those that are not there.  May be
+     * NULL. */
+    const gufo_element_type *(*model_type)(void *context, gufo_str name);
+    void *model_context;
+    uint64_t reserved[2]; /* must be zero */
 } gufo_recipe_options;
 
 /* Why a tensor gets its type. */
@@ -88,6 +94,7 @@ typedef enum gufo_recipe_reason {
     GUFO_REASON_OVERRIDE = 9,       /* options.override_type */
     GUFO_REASON_TARGET = 10,        /* the base type of the target */
     GUFO_REASON_RECIPE = 11,        /* a mixing rule of the file type */
+    GUFO_REASON_MODEL = 12,         /* options.model_type */
 } gufo_recipe_reason;
 
 typedef enum gufo_recipe_flags {

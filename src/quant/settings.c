@@ -141,8 +141,8 @@ static bool is_dropped(const gufo_quantizer *q, const gufo_quantize_target *targ
         for (size_t i = 0; i < sizeof split_keys / sizeof *split_keys; i++)
             if (gufo_str_equal(key, gufo_str_of(split_keys[i])))
                 return true;
-    return target->base_type != NULL && target->file_type == NULL &&
-           gufo_str_equal(key, gufo_str_of("general.file_type"));
+    return (target->base_type != NULL || q->options.recipe.model_type != NULL) &&
+           target->file_type == NULL && gufo_str_equal(key, gufo_str_of("general.file_type"));
 }
 
 /* Whether the value has one number per layer: its key begins with the architecture, its length is

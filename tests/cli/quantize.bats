@@ -417,17 +417,20 @@ make_large() {
     truncate -s "+$((4096 * rows * 4))" large.gguf
 }
 
-# interrupt SIGNAL: quantizes large.gguf until it has begun, then sends the signal; the exit status.
+# interrupt SIGNAL OUT ARGUMENT...: quantizes until OUT has begun, then sends the signal; the exit
+# status.
 interrupt() {
+    local signal=$1 journal=$2.part.journal job status=0
+    shift 2
     set -m # without job control SIGINT is ignored in the background
-    "$GUFO" quantize --threads 1 large.gguf out.gguf Q4_0 2>stderr &
-    local job=$! status=0
+    "$GUFO" quantize --threads 1 "$@" 2>stderr &
+    job=$!
     for ((i = 0; i < 1000; i++)); do
-        [ ! -s out.gguf.part.journal ] || break
+        [ ! -s "$journal" ] || break
         sleep 0.01
     done
     sleep 0.05
-    kill -s "$1" "$job"
+    kill -s "$signal" "$job"
     wait "$job" || status=$?
     return "$status"
 }
@@ -437,7 +440,7 @@ interrupt() {
     make_large
     gufo quantize -q large.gguf other.gguf Q4_0
     for signal in INT TERM; do
-        run -4 interrupt "$signal"
+        run -4 interrupt "$signal" out.gguf large.gguf out.gguf Q4_0
         [ "$(cat stderr)" = "gufo: out.gguf: interrupted; what is done is kept beside it; the same command with --resume continues" ]
         files large.gguf other.gguf stderr out.gguf.part out.gguf.part.journal
         run -2 --separate-stderr gufo quantize large.gguf out.gguf Q4_0
@@ -454,9 +457,186 @@ interrupt() {
 @test "quantize: a kill leaves what can be resumed" {
     [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
     make_large
-    run -137 interrupt KILL
+    run -137 interrupt KILL out.gguf large.gguf out.gguf Q4_0
     files large.gguf stderr out.gguf.part out.gguf.part.journal
     run -0 gufo quantize -q --resume large.gguf out.gguf Q4_0
     run -0 gufo quantize -q large.gguf other.gguf Q4_0
     cmp out.gguf other.gguf
+}
+
+# ---- several types ------------------------------------------------------------------------------
+
+@test "quantize --to: each output is that of a run for its type alone" {
+    sample
+    mkdir models
+    run -0 --separate-stderr gufo quantize sample.gguf --to models Q4_K_M,q8_0,F32 2
+    has 'sample.gguf as Q4_K_M, models/gufo-sample-119K-v1.0-Q4_K_M.gguf: 234.0 KiB of tensors become'
+    has 'sample.gguf as Q8_0, models/gufo-sample-119K-v1.0-Q8_0.gguf: '
+    [[ "$stderr" == *'warning: Q4_K_M: 13 tensors get Q5_0 instead of Q4_K, '* ]]
+    cd models
+    files gufo-sample-119K-v1.0-Q4_K_M.gguf gufo-sample-119K-v1.0-Q8_0.gguf \
+        gufo-sample-119K-v1.0-F32.gguf
+    cd ..
+    for type in Q4_K_M Q8_0 F32; do
+        gufo quantize -q sample.gguf alone.gguf $type --force
+        cmp alone.gguf models/gufo-sample-119K-v1.0-$type.gguf
+    done
+}
+
+@test "quantize --to: options are about all types" {
+    sample
+    mkdir models
+    "$GUFO_TEST_BIN/make_imatrix" i.dat dat chunks 1 \
+        entry blk.0.attn_q.weight 1 "1$(printf ',%s' {2..64})"
+    options=(--imatrix i.dat --leave-output-tensor --override-kv my.key=int:7 --prune-layers 1)
+    run -0 gufo quantize -q "${options[@]}" --to models sample.gguf Q4_0,Q5_1
+    for type in Q4_0 Q5_1; do
+        gufo quantize -q "${options[@]}" sample.gguf alone.gguf $type --force
+        cmp alone.gguf models/*-$type.gguf
+    done
+}
+
+# Names are those of the input with another encoding, if its own conforms.
+@test "quantize --to: names" {
+    sample
+    cp sample.gguf Some-Model-7B-Chat-v2.1-F16.gguf
+    run -0 gufo quantize -q --to . Some-Model-7B-Chat-v2.1-F16.gguf Q8_0,MXFP4
+    [ -f Some-Model-7B-Chat-v2.1-Q8_0.gguf ]
+    [ -f Some-Model-7B-Chat-v2.1-MXFP4.gguf ]
+    run -2 --separate-stderr gufo quantize --to . Some-Model-7B-Chat-v2.1-F16.gguf Q4_0,COPY
+    [[ "$stderr" == *'Some-Model-7B-Chat-v2.1-F16.gguf: the output is the input'* ]]
+    [ ! -e Some-Model-7B-Chat-v2.1-Q4_0.gguf ]
+    run -2 --separate-stderr gufo quantize --to . sample.gguf Q4_K,Q8_0,Q4_K_M
+    same_error 'gufo: two of the types would have the same output, ./gufo-sample-119K-v1.0-Q4_K_M.gguf (see gufo help quantize)'
+    run -0 gufo quantize -q --to . --dry-run --json sample.gguf Q4_0,Q8_0
+    [ "${#lines[@]}" -eq 2 ]
+    [[ "${lines[1]}" == '{"path":"sample.gguf","output":null,"type":"Q8_0",'* ]]
+}
+
+@test "quantize --to: all or nothing" {
+    sample
+    mkdir models
+    echo old >models/gufo-sample-119K-v1.0-Q5_0.gguf
+    run -2 --separate-stderr gufo quantize -q --to models sample.gguf Q4_0,Q5_0
+    same_error 'gufo: models/gufo-sample-119K-v1.0-Q5_0.gguf: target exists already (--force replaces it)'
+    [ "$(cat models/*)" = old ]
+    run -0 gufo quantize -q --force --report r.csv --to models sample.gguf Q4_0,Q5_0
+    [ "$(wc -l <r.csv)" -eq 43 ]
+    [ "$(grep -c ',Q5_0.$' r.csv)" -eq 21 ]
+    run -2 --separate-stderr gufo quantize --force --report models/gufo-sample-119K-v1.0-Q5_0.gguf \
+        --to models sample.gguf Q4_0,Q5_0
+    [[ "$stderr" == *'this and another output are the same file' ]]
+}
+
+@test "quantize --to: wrong usage" {
+    sample
+    mkdir models
+    run -2 --separate-stderr gufo quantize sample.gguf out.gguf Q4_0,Q8_0
+    same_error 'gufo: several types need --to DIR (see gufo help quantize)'
+    run -2 --separate-stderr gufo quantize --to models sample.gguf Q4_0 Q8_0
+    same_error 'gufo: several types are separated by commas: Q4_0,Q8_0 (see gufo help quantize)'
+    run -2 --separate-stderr gufo quantize --to models sample.gguf out.gguf Q4_0,Q8_0
+    same_error 'gufo: with --to DIR there is no OUT; types are separated by commas (see gufo help quantize)'
+    run -2 --separate-stderr gufo quantize --to models sample.gguf Q4_0,
+    same_error "gufo: there is no type '' (see gufo help quantize)"
+    run -2 --separate-stderr gufo quantize --to models sample.gguf Q4_0,Q8_X
+    [[ "$stderr" == "gufo: there is no type 'Q8_X'; did you mean 'Q8_0'?"* ]]
+    run -3 --separate-stderr gufo quantize --to missing sample.gguf Q4_0,Q8_0
+    same_error 'gufo: missing: No such file or directory'
+    run -3 --separate-stderr gufo quantize --to sample.gguf sample.gguf Q4_0,Q8_0
+    same_error 'gufo: sample.gguf: Not a directory'
+    run -2 gufo quantize --to models sample.gguf "Q8_0$(printf ',Q8_0%.0s' {1..32})"
+    rmdir models
+}
+
+@test "quantize --to: an interrupted run is resumed with the same types" {
+    [[ "${GUFO_SANITIZE:-}" != *memory* ]] || skip "too slow"
+    make_large
+    mv large.gguf Large-1B-v1.0-F32.gguf
+    gufo quantize -q --to . Large-1B-v1.0-F32.gguf Q4_0,Q8_0
+    mkdir ../expected
+    mv Large-1B-v1.0-Q* ../expected
+    run -4 interrupt INT Large-1B-v1.0-Q4_0.gguf --to . Large-1B-v1.0-F32.gguf Q4_0,Q8_0
+    files Large-1B-v1.0-F32.gguf stderr Large-1B-v1.0-Q4_0.gguf.part \
+        Large-1B-v1.0-Q4_0.gguf.part.journal Large-1B-v1.0-Q8_0.gguf.part
+    run -2 gufo quantize -q --resume --to . Large-1B-v1.0-F32.gguf Q4_0,Q5_0
+    run -0 gufo quantize -q --resume --to . Large-1B-v1.0-F32.gguf Q4_0,Q8_0
+    cmp Large-1B-v1.0-Q4_0.gguf ../expected/Large-1B-v1.0-Q4_0.gguf
+    cmp Large-1B-v1.0-Q8_0.gguf ../expected/Large-1B-v1.0-Q8_0.gguf
+    files Large-1B-v1.0-F32.gguf stderr Large-1B-v1.0-Q4_0.gguf Large-1B-v1.0-Q8_0.gguf
+}
+
+# ---- types from another model -------------------------------------------------------------------
+
+@test "quantize --types-from: the types of another model" {
+    sample
+    gufo quantize -q sample.gguf mixed.gguf Q4_K_M
+    run -0 --separate-stderr gufo quantize sample.gguf --types-from mixed.gguf out.gguf
+    same_error ''
+    has 'sample.gguf as mixed.gguf: 234.0 KiB of tensors become 91.8 KiB'
+    cmp mixed.gguf out.gguf
+    run -0 gufo quantize -q --dry-run --types-from mixed.gguf sample.gguf none.gguf
+    has 'blk.0.attn_q.weight       64 x 64   F16      Q5_0'
+    has 'as in the other model'
+    # Also tensors that a recipe would keep.
+    make_gguf a.gguf tensor norm.weight 0 64 256 tensor w 0 64x2 512
+    make_gguf b.gguf tensor norm.weight 1 64 128 tensor w 8 64x2 136
+    run -0 gufo quantize -q -o c.gguf --types-from b.gguf a.gguf
+    is_type c.gguf norm.weight F16
+    is_type c.gguf w Q8_0
+    run -2 --separate-stderr gufo quantize -q --force --types-from b.gguf a.gguf b.gguf
+    [[ "$stderr" == 'gufo: b.gguf: the output is'* ]]
+}
+
+@test "quantize --types-from: tensors that the other model lacks, and rows that do not fit" {
+    make_gguf a.gguf kv general.file_type uint32 0 tensor one.weight 0 64x2 512 \
+        tensor two.weight 0 32x2 256 tensor three.weight 0 64x2 512
+    make_gguf b.gguf tensor one.weight 1 64x2 256 tensor two.weight 14 256x2 420
+    run -0 --separate-stderr gufo quantize --types-from b.gguf a.gguf out.gguf
+    [ "${stderr_lines[0]}" = 'gufo: a.gguf: warning: 1 tensor gets Q8_0 instead of Q6_K, whose blocks the rows do not fill: 16 bytes more' ]
+    [ "${stderr_lines[1]}" = 'gufo: a.gguf: warning: three.weight: it is not in the model of --types-from' ]
+    is_type out.gguf one.weight F16
+    is_type out.gguf two.weight Q8_0
+    is_type out.gguf three.weight F32
+    run -1 gufo get out.gguf general.file_type # b.gguf has none
+    run -0 gufo quantize -q --types-from b.gguf a.gguf out2.gguf Q4_0
+    is_type out2.gguf three.weight Q4_0
+    is_type out2.gguf one.weight F16
+    run -0 gufo get out2.gguf general.file_type
+    same 2
+}
+
+@test "quantize --types-from: wrong usage" {
+    sample
+    mkdir d
+    run -2 --separate-stderr gufo quantize --types-from sample.gguf sample.gguf
+    same_error 'gufo: --types-from needs OUT (see gufo help quantize)'
+    run -2 --separate-stderr gufo quantize --types-from sample.gguf --to d sample.gguf Q8_0
+    same_error 'gufo: --types-from needs OUT (see gufo help quantize)'
+    run -2 gufo quantize --types-from sample.gguf --to d sample.gguf Q8_0,Q4_0
+    run -3 --separate-stderr gufo quantize --types-from missing sample.gguf out.gguf
+    same_error 'gufo: missing: cannot open: No such file or directory'
+    gufo quantize -q sample.gguf q.gguf Q8_0
+    gufo quantize -q sample.gguf r.gguf Q4_0
+    run -2 --separate-stderr gufo quantize --types-from r.gguf q.gguf out.gguf
+    [[ "$stderr" == *'is quantized already'*'(--allow-requantize)' ]]
+    [ ! -e out.gguf ]
+}
+
+# ---- the order of operands ----------------------------------------------------------------------
+
+@test "quantize: TYPE before OUT, and no TYPE at all" {
+    sample
+    gufo quantize -q sample.gguf out.gguf Q8_0
+    run -0 gufo quantize -q sample.gguf Q8_0 out2.gguf
+    cmp out.gguf out2.gguf
+    run -0 gufo quantize -q sample.gguf Q8_0 ./out3 2
+    cmp out.gguf out3
+    run -2 --separate-stderr gufo quantize -q sample.gguf Q8_0 out.gguf
+    same_error 'gufo: out.gguf: target exists already (--force replaces it)'
+    run -2 --separate-stderr gufo quantize sample.gguf out4.gguf
+    same_error "gufo: TYPE is missing: 'gufo list filetypes' lists the types (see gufo help quantize)"
+    run -2 --separate-stderr gufo quantize sample.gguf out4.gguf -o out5.gguf Q8_0
+    [[ "$stderr" == 'gufo: OUT is given twice: '* ]]
+    files sample.gguf out.gguf out2.gguf out3
 }

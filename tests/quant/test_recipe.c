@@ -593,6 +593,52 @@ static void test_importance(void **state)
     }
 }
 
+/* As in another model: F16, whatever the tensor is, and Q6_K where the name says so. */
+static const gufo_element_type *type_in_other(void *context, gufo_str name)
+{
+    bool quantized = memchr(name.data, '6', name.len) != NULL;
+
+    (void)context;
+    return memchr(name.data, '-', name.len) != NULL
+               ? NULL
+               : gufo_element_type_by_id(quantized ? GUFO_TYPE_Q6_K : GUFO_TYPE_F16);
+}
+
+static void test_types_of_a_model(void **state)
+{
+    const gufo_recipe_options options = {.target = target_of("Q4_0", false),
+                                         .model_type = type_in_other};
+    const struct {
+        gufo_tensor tensor;
+        uint32_t type;
+        gufo_recipe_reason reason;
+        uint32_t flags;
+    } rows[] = {
+        {matrix("blk.0.attn_q.weight", GUFO_TYPE_F32, 512, 8), GUFO_TYPE_F16, GUFO_REASON_MODEL,
+         GUFO_RECIPE_CONVERTS},
+        {matrix("blk.0.attn_norm.weight", GUFO_TYPE_F32, 512, 1), GUFO_TYPE_F16, GUFO_REASON_MODEL,
+         GUFO_RECIPE_CONVERTS},
+        {matrix("blk.0.bias", GUFO_TYPE_F16, 512, 8), GUFO_TYPE_F16, GUFO_REASON_MODEL, 0},
+        {matrix("blk.6.a", GUFO_TYPE_F32, 96, 8), GUFO_TYPE_Q8_0, GUFO_REASON_MODEL,
+         GUFO_RECIPE_CONVERTS | GUFO_RECIPE_FELL_BACK},
+        {matrix("blk.0.ids", GUFO_TYPE_I32, 8, 1), GUFO_TYPE_I32, GUFO_REASON_SHAPE, 0},
+        {matrix("blk.0.a-.weight", GUFO_TYPE_F32, 512, 8), GUFO_TYPE_Q4_0, GUFO_REASON_TARGET,
+         GUFO_RECIPE_CONVERTS},
+        {matrix("blk.0.-norm", GUFO_TYPE_F32, 512, 1), GUFO_TYPE_F32, GUFO_REASON_SHAPE, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        gufo_recipe_choice choice;
+        gufo_error error = no_error();
+
+        check_ok(choose_one(&options, rows[i].tensor, &choice, &error), &error, "%zu", i);
+        check_u64(choice.type, rows[i].type, "%zu: type", i);
+        check_u64(choice.reason, rows[i].reason, "%zu: reason", i);
+        check_u64(choice.flags, rows[i].flags, "%zu: flags", i);
+    }
+}
+
 static void test_too_large(void **state)
 {
     gufo_recipe_options options = {.target = target_of("F32", false)};
@@ -793,6 +839,7 @@ int main(void)
         cmocka_unit_test(test_given_types_do_not_fall_back),
         cmocka_unit_test(test_requantize),
         cmocka_unit_test(test_importance),
+        cmocka_unit_test(test_types_of_a_model),
         cmocka_unit_test(test_too_large),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_models),

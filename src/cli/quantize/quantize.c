@@ -1,6 +1,6 @@
 /* gufo quantize [OPTION...] IN [OUT] TYPE [THREADS]: a model with other element types.
  *
- * The library plans and works; this file reads the command line, opens what it names, watches for
+ * The library plans and works; this file has the options, opens what they name, watches for
  * signals, and says in which words things went wrong. */
 #include "cli/quantize/quantize.h"
 
@@ -11,11 +11,8 @@
 #include "cli/core/save.h"
 #include "cli/core/signals.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* ---- command line --------------------------------------------------------------------------- */
 
@@ -27,10 +24,26 @@ static bool read_imatrix(void *options, const option_given *given)
     return option_add(&o->read, given->text);
 }
 
+static bool read_types_from(void *options, const option_given *given)
+{
+    quantize_options *o = options;
+
+    o->types_from = given->text;
+    return option_add(&o->read, given->text);
+}
+
 static const char *const efforts[] = {
     [GUFO_EFFORT_REFERENCE] = "reference", [GUFO_EFFORT_HIGH] = "high", NULL};
 
 static const command_option quantize_table[] = {
+    {"to", "DIR",
+     "Make several types, TYPE,TYPE,..., from one reading of IN, in DIR, with names by the naming "
+     "convention",
+     OPTION_TEXT(quantize_options, folder)},
+    {"types-from", "FILE",
+     "Give every tensor the type that it has in FILE; TYPE is about those that FILE lacks, which "
+     "else stay as they are",
+     OPTION_READ(read_types_from)},
     {"allow-requantize", NULL,
      "Accept quantized tensors as a source; they lose more than the original does",
      OPTION_FLAG(quantize_options, plan.recipe.allow_requantize)},
@@ -81,105 +94,6 @@ static const command_option quantize_table[] = {
     {0},
 };
 
-/* ---- arguments ------------------------------------------------------------------------------ */
-
-/* "DIR/ggml-model-TYPE.gguf" for "DIR/IN". */
-static bool make_default_output(quantize_options *o)
-{
-    char name[128];
-
-    snprintf(name, sizeof name, "ggml-model-%s.gguf", o->plan.recipe.target.name);
-    o->default_output = path_beside(o->input, name);
-    o->output = o->default_output;
-    return o->output != NULL;
-}
-
-static bool read_thread_argument(shared_options *shared, const char *text)
-{
-    uint64_t threads;
-
-    if (!option_number(shared->command, "THREADS", text, 1, 1024, &threads))
-        return false;
-    shared->threads = (unsigned)threads;
-    return true;
-}
-
-/* IN TYPE [THREADS] if what follows IN is a type, else IN OUT TYPE [THREADS]. */
-static bool read_arguments(quantize_options *o)
-{
-    shared_options *shared = o->base.shared;
-    char **args = shared->args;
-    int count = shared->arg_count, at = 1;
-    gufo_quantize_target target;
-
-    o->input = args[0];
-    o->output = o->base.output;
-    if (count > 2 && !gufo_quantize_target_by_name(args[1], o->pure, &target)) {
-        if (o->output != NULL)
-            return command_line_twice(shared, args[1]);
-        o->output = args[at++];
-    }
-    o->type = args[at++];
-    if (at < count && !read_thread_argument(shared, args[at++]))
-        return false;
-    if (at < count) {
-        report_usage("quantize", "'%s' is an extra argument", args[at]);
-        return false;
-    }
-    if (!quantize_read_target(o))
-        return false;
-    return o->output != NULL || o->dry_run || make_default_output(o);
-}
-
-/* Whether the report can be written: not to be found out after the work. */
-static int check_report(const quantize_options *o)
-{
-    struct stat info;
-    char *folder;
-    int code = CODE_OK;
-
-    if (o->report == NULL)
-        return CODE_OK;
-    if (stat(o->report, &info) == 0 && S_ISDIR(info.st_mode)) {
-        report_message(o->report, "target exists and is not a regular file");
-        return CODE_USAGE;
-    }
-    if (save_is_stream(o->report))
-        return CODE_OK;
-    if (!o->base.shared->force && access(o->report, F_OK) == 0) {
-        report_message(o->report, "target exists already (--force replaces it)");
-        return CODE_USAGE;
-    }
-    folder = path_beside(o->report, ".");
-    if (folder == NULL)
-        code = CODE_FAILED;
-    else if (*path_name(o->report) == '\0')
-        code = report_system(o->report, ENOENT);
-    else if (access(folder, W_OK) != 0)
-        code = report_system(o->report, errno);
-    free(folder);
-    return code;
-}
-
-/* What can be seen to be wrong before anything is opened. */
-static int check_arguments(const quantize_options *o)
-{
-    const char *output = o->dry_run ? NULL : o->output;
-
-    if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
-        return report_usage("quantize", "IN and OUT must be files, not '-'");
-    if (output != NULL && save_is_stream(output)) {
-        report_message(output, "target exists and is not a regular file");
-        return CODE_USAGE;
-    }
-    if (o->included.count > 0 && o->excluded.count > 0)
-        return report_usage("quantize",
-                            "--include-weights and --exclude-weights exclude each other");
-    if (output != NULL && save_is_pending(output, true))
-        return CODE_USAGE;
-    return check_report(o);
-}
-
 /* ---- what the library asks ------------------------------------------------------------------ */
 
 static const gufo_element_type *type_of_rule(void *context, gufo_str name)
@@ -196,6 +110,13 @@ static const gufo_element_type *type_of_rule(void *context, gufo_str name)
             o->costly = &o->rules[i];
     }
     return NULL;
+}
+
+static const gufo_element_type *type_in_model(void *other, gufo_str name)
+{
+    gufo_tensor tensor;
+
+    return gufo_tensor_find_str(other, name, &tensor) ? gufo_element_type_by_id(tensor.type) : NULL;
 }
 
 static bool contains(gufo_str text, const char *part)
@@ -225,10 +146,11 @@ static bool is_included(void *context, gufo_str name)
 /* What a run has open. */
 typedef struct work {
     quantize_options *options;
-    gufo_model *input;
+    gufo_model *input, *other;     /* `other`: whose types are taken */
     gufo_imatrix *whole, *imatrix; /* the same, or what is used of it */
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
+    gufo_quantize_target more[GUFO_QUANTIZE_TARGETS];
     output_guard guard; /* what the report may not replace */
     gufo_cpu cpu;
     progress bar;
@@ -246,6 +168,27 @@ static int open_imatrix(work *w)
     if (w->whole != NULL && o->included.count + o->excluded.count > 0)
         w->imatrix = gufo_imatrix_merge((const gufo_imatrix *const *)&w->whole, 1, &select, &error);
     return w->imatrix != NULL ? CODE_OK : report_error(o->imatrix, &error);
+}
+
+/* Without TYPE the output has the file type of that model. */
+static int open_types(work *w)
+{
+    quantize_options *o = w->options;
+    gufo_quantize_target *target = &o->outputs[0].target;
+    uint64_t file_type;
+
+    if (o->types_from == NULL)
+        return CODE_OK;
+    w->other = input_open_model(o->types_from, 0);
+    if (w->other == NULL)
+        return CODE_FAILED;
+    if (target->base_type == NULL &&
+        gufo_get_u64(w->other, "general.file_type", &file_type, NULL) == GUFO_OK &&
+        file_type <= UINT32_MAX)
+        target->file_type = gufo_file_type_by_id((uint32_t)file_type);
+    o->plan.recipe.model_type = type_in_model;
+    o->plan.recipe.model_context = w->other;
+    return CODE_OK;
 }
 
 static int make_overrides(work *w)
@@ -325,6 +268,11 @@ static int plan(work *w)
     options->overrides = w->overrides;
     options->override_count = o->override_count;
     options->pruned_layers = o->pruned;
+    options->recipe.target = o->outputs[0].target;
+    for (size_t i = 1; i < o->output_count; i++)
+        w->more[i - 1] = o->outputs[i].target;
+    options->more_targets = w->more;
+    options->more_count = o->output_count - 1;
     if (w->imatrix != NULL && gufo_imatrix_entry_count(w->imatrix) > 0) {
         options->importance = w->imatrix;
         options->importance_path = gufo_str_of(o->imatrix);
@@ -345,14 +293,16 @@ static bool guard_outputs(work *w)
 {
     const gufo_job *job = gufo_quantizer_job(w->quantizer);
     const quantize_options *o = w->options;
+    size_t count = gufo_job_output_count(job), each = count / o->output_count;
     bool guarded = true;
 
-    for (size_t i = 0; !o->dry_run && guarded && i < gufo_job_output_count(job); i++) {
-        size_t size = gufo_job_output_path(job, o->output, i, NULL, 0) + 1;
+    for (size_t i = 0; !o->dry_run && guarded && i < count; i++) {
+        const char *set = o->outputs[i / each].path;
+        size_t size = gufo_job_output_path(job, set, i, NULL, 0) + 1;
         char *path = malloc(size);
 
         if (path != NULL)
-            (void)gufo_job_output_path(job, o->output, i, path, size);
+            (void)gufo_job_output_path(job, set, i, path, size);
         else
             report_memory(NULL);
         guarded = path != NULL && save_guard_output(&w->guard, path);
@@ -377,8 +327,9 @@ static int guard_report(work *w)
 
 static int report_stop(const quantize_options *o)
 {
-    report_message(o->output, "interrupted; what is done is kept beside it; the same command "
-                              "with --resume continues");
+    report_message(o->outputs[0].path,
+                   "interrupted; what is done is kept beside it; the same command "
+                   "with --resume continues");
     return CODE_INTERRUPTED;
 }
 
@@ -386,14 +337,19 @@ static gufo_status run_job(work *w, gufo_error *error)
 {
     const quantize_options *o = w->options;
     const shared_options *shared = o->base.shared;
-    const gufo_job_options options = {.path = o->output,
+    const char *more[GUFO_QUANTIZE_TARGETS];
+    const gufo_job_options options = {.path = o->outputs[0].path,
                                       .flags = GUFO_JOB_RESUMABLE |
                                                (shared->force ? GUFO_JOB_REPLACE : 0u) |
                                                (o->resume ? GUFO_JOB_RESUME : 0u),
                                       .also_read = o->read.items,
-                                      .also_read_count = o->read.count};
+                                      .also_read_count = o->read.count,
+                                      .more_paths = more,
+                                      .more_count = o->output_count - 1};
     gufo_run how = progress_run(&w->bar, shared);
 
+    for (size_t i = 1; i < o->output_count; i++)
+        more[i - 1] = o->outputs[i].path;
     how.cpu = w->cpu;
     how.memory = o->memory;
     return gufo_job_run(gufo_quantizer_job(w->quantizer), &options, &how, error);
@@ -423,18 +379,24 @@ static int report_result(const work *w)
 {
     const quantize_options *o = w->options;
 
-    if (o->base.shared->json)
-        quantize_write_json(w->quantizer, o);
-    else if (o->dry_run || !o->base.shared->quiet)
-        quantize_print(w->quantizer, o);
+    for (size_t i = 0; i < o->output_count; i++) {
+        if (o->base.shared->json)
+            quantize_write_json(w->quantizer, o, i);
+        else if (o->dry_run || !o->base.shared->quiet)
+            quantize_print(w->quantizer, o, i);
+    }
     return o->report != NULL ? quantize_save_report(w->quantizer, o, &w->guard) : CODE_OK;
 }
 
 static int quantize(quantize_options *options)
 {
     work w = {.options = options, .input = input_open_model(options->input, 0)};
-    int code = w.input != NULL ? open_imatrix(&w) : CODE_FAILED;
+    int code = w.input != NULL ? quantize_name_outputs(options, w.input) : CODE_FAILED;
 
+    if (code == CODE_OK)
+        code = open_imatrix(&w);
+    if (code == CODE_OK)
+        code = open_types(&w);
     if (code == CODE_OK)
         code = make_overrides(&w);
     if (code == CODE_OK)
@@ -451,6 +413,7 @@ static int quantize(quantize_options *options)
     if (w.imatrix != w.whole)
         gufo_imatrix_close(w.imatrix);
     gufo_imatrix_close(w.whole);
+    gufo_close(w.other);
     gufo_close(w.input);
     signals_reading(NULL);
     return code;
@@ -468,19 +431,20 @@ static void release(void *context)
     free(o->overrides);
     free(o->pruned);
     free(o->read.items);
-    free(o->default_output);
+    for (size_t i = 0; i < o->output_count; i++)
+        free(o->outputs[i].path);
 }
 
 static int quantize_named(void *context)
 {
     quantize_options *o = context;
-    int code = read_arguments(o) ? check_arguments(o) : CODE_USAGE;
+    int code = quantize_read_arguments(o) ? quantize_check_arguments(o) : CODE_USAGE;
 
     return code == CODE_OK ? quantize(o) : code;
 }
 
 const command_line command_quantize = {
-    .operands = {"IN [OUT] TYPE [THREADS]", 2, 4, "IN, OUT and TYPE are needed"},
+    .operands = {"IN [OUT] TYPE [THREADS]", 1, 4, "IN, OUT and TYPE are needed"},
     .doc =
         "Change the element types of a model's tensors.\v"
         "TYPE is a file type (Q4_K_M, IQ4_XS, F16 ...), which mixes element types as "
@@ -488,14 +452,17 @@ const command_line command_quantize = {
         "then gets; or COPY.  Common ones are Q8_0, Q6_K, Q5_K_M, Q4_K_M, IQ4_XS, Q3_K_M, F16 and "
         "BF16; 'gufo list filetypes' and 'gufo list types' show all.  Without OUT the output is "
         "ggml-model-TYPE.gguf beside IN.\n\n"
+        "With --to DIR there may be several types, TYPE,TYPE,..., from one reading of IN.  Their "
+        "names are that of IN with another encoding, if it follows the naming convention, else "
+        "what 'gufo name --suggest' gives.  All outputs appear, or none.\n\n"
         "While it works, the output is OUT.part.  An interrupted run leaves it, with a journal, "
         "and can be resumed.  The result does not depend on threads, memory or processor.",
     .examples = {{"gufo quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M",
                   "Writes a smaller model."},
+                 {"gufo quantize --to=models model-f16.gguf Q4_K_M,Q5_K_M,Q8_0",
+                  "Writes three, from one reading."},
                  {"gufo quantize --imatrix=imatrix.gguf model-f16.gguf IQ4_XS",
-                  "Weighs errors by an importance matrix."},
-                 {"gufo quantize --dry-run model-f16.gguf Q5_K_M",
-                  "Shows what every tensor would become."}},
+                  "Weighs errors by an importance matrix."}},
     COMMAND_OPTIONS(quantize_table, quantize_options),
     .run = quantize_named,
     .release = release,

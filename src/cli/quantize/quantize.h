@@ -1,6 +1,7 @@
 /* gufo quantize, as its files see it.
  *
- *     quantize.c           the command line, and the work
+ *     quantize.c           the options, and the work
+ *     quantize_arguments.c what is read and made: operands, types, names of outputs
  *     quantize_values.c    the values of options: types, sizes, layers, overrides
  *     quantize_report.c    the report: tables, JSON, CSV, warnings */
 #ifndef CLI_QUANTIZE_QUANTIZE_H
@@ -24,11 +25,19 @@ typedef struct override_text {
     const char *type, *value;
 } override_text;
 
+/* A TYPE, and the model that is made of it. */
+typedef struct quantize_output {
+    gufo_quantize_target target;
+    char *path; /* owned; NULL: not known yet, or with --dry-run not at all */
+} quantize_output;
+
 typedef struct quantize_options {
     command_input base;
-    const char *input, *output, *type; /* `output` may be NULL with --dry-run */
-    char *default_output;              /* owned: `output` if none was given */
-    gufo_quantize_options plan;        /* what the library is asked for */
+    const char *input;
+    const char *folder, *types_from; /* NULL if not given */
+    quantize_output outputs[GUFO_QUANTIZE_TARGETS];
+    size_t output_count;
+    gufo_quantize_options plan; /* what the library is asked for */
     bool pure, dry_run, resume;
     const char *imatrix, *report;
     option_texts read;               /* files that options name: no output may replace them */
@@ -41,6 +50,15 @@ typedef struct quantize_options {
     uint64_t *pruned; /* layers: plan.pruned_count */
     uint64_t memory;
 } quantize_options;
+
+/* ---- quantize_arguments.c ------------------------------------------------------------------- */
+
+/* Operands into the options; false after a report. */
+bool quantize_read_arguments(quantize_options *options);
+/* What can be seen to be wrong before anything is opened, and the names of outputs of --to, which
+ * come from the input.  Both return the exit code. */
+int quantize_check_arguments(const quantize_options *options);
+int quantize_name_outputs(quantize_options *options, const gufo_model *input);
 
 /* ---- quantize_values.c: each returns false after a report ----------------------------------- */
 
@@ -55,15 +73,15 @@ option_reader quantize_read_override;
 /* The value of an override for this input. */
 bool quantize_make_override(const override_text *text, const gufo_model *file,
                             gufo_quantize_override *out);
-/* TYPE into the plan. */
-bool quantize_read_target(quantize_options *options);
+/* TYPE */
+bool quantize_read_target(const char *text, bool pure, gufo_quantize_target *out);
 
 /* ---- quantize_report.c ---------------------------------------------------------------------- */
 
 void quantize_warn(const gufo_quantizer *q, const quantize_options *options);
-/* The plan (--dry-run), or what has been done. */
-void quantize_print(const gufo_quantizer *q, const quantize_options *options);
-void quantize_write_json(const gufo_quantizer *q, const quantize_options *options);
+/* The plan (--dry-run), or what has been done, of one output. */
+void quantize_print(const gufo_quantizer *q, const quantize_options *options, size_t output);
+void quantize_write_json(const gufo_quantizer *q, const quantize_options *options, size_t output);
 /* The CSV file of --report, which is none of those that `guard` holds.  Returns the exit code. */
 int quantize_save_report(const gufo_quantizer *q, const quantize_options *options,
                          const output_guard *guard);

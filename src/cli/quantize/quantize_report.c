@@ -38,6 +38,13 @@ static why_text why(const gufo_recipe_choice *choice)
     return out;
 }
 
+/* What an output is called: without a target of its own it is like another model. */
+static const char *type_name(const quantize_options *options, const quantize_output *output)
+{
+    return options->types_from != NULL && output->target.base_type == NULL ? options->types_from
+                                                                           : output->target.name;
+}
+
 /* ---- sums over tensors of a type ------------------------------------------------------------ */
 
 typedef struct type_sum {
@@ -76,12 +83,12 @@ static void add_to_sum(type_sum *sum, const gufo_quantizer_tensor *tensor)
 }
 
 /* False after a report. */
-static bool sum_up(const gufo_quantizer *q, type_sums *sums)
+static bool sum_up(const gufo_quantizer *q, size_t output, type_sums *sums)
 {
     gufo_quantizer_tensor tensor;
 
     *sums = (type_sums){0};
-    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
+    for (uint64_t i = 0; gufo_quantizer_target_tensor_at(q, output, i, &tensor); i++) {
         type_sum *sum = sum_of(sums, tensor.choice.type);
 
         if (sum == NULL) {
@@ -134,19 +141,33 @@ static void print_sums(const type_sums *sums, bool with_loss)
     table_print(&t, make_sum_row, sums);
 }
 
-/* "model.gguf as Q4_K_M: 477.1 MiB of tensors become 150.2 MiB" */
-static void print_headline(const type_sums *sums, const quantize_options *options)
+/* "model.gguf as Q4_K_M: 477.1 MiB of tensors become 150.2 MiB"; of several models also the path,
+ * which is not in the command line. */
+static void print_headline(const type_sums *sums, const quantize_options *options,
+                           const quantize_output *output)
 {
     text_put(stdout, gufo_str_of(options->input), TEXT_PLAIN);
-    printf(" as %s: %s of tensors become %s\n", options->plan.recipe.target.name,
-           human_bytes(sums->bytes_before).text, human_bytes(sums->all.bytes).text);
+    printf(" as %s", type_name(options, output));
+    if (options->folder != NULL) {
+        fputs(", ", stdout);
+        text_put(stdout, gufo_str_of(output->path), TEXT_PLAIN);
+    }
+    printf(": %s of tensors become %s\n", human_bytes(sums->bytes_before).text,
+           human_bytes(sums->all.bytes).text);
 }
 
-static bool make_row(const void *q, uint64_t index, table_row *row)
+/* The tensors of one output. */
+typedef struct planned {
+    const gufo_quantizer *quantizer;
+    size_t output;
+} planned;
+
+static bool make_row(const void *context, uint64_t index, table_row *row)
 {
+    const planned *p = context;
     gufo_quantizer_tensor tensor;
 
-    if (!gufo_quantizer_tensor_at(q, index, &tensor))
+    if (!gufo_quantizer_target_tensor_at(p->quantizer, p->output, index, &tensor))
         return false;
     row_str(row, tensor.name);
     row_text(row, "%s", tensor_shape_text(tensor.source, " x ").text);
@@ -157,7 +178,7 @@ static bool make_row(const void *q, uint64_t index, table_row *row)
     return true;
 }
 
-static void print_rows(const gufo_quantizer *q)
+static void print_rows(const planned *p)
 {
     static const table_column columns[] = {{"Tensor", -6}, {"Shape", -5}, {"From", -7},
                                            {"To", -7},     {"Bytes", 12}, {"Why", -3}};
@@ -165,20 +186,23 @@ static void print_rows(const gufo_quantizer *q)
 
     t.indent = 0;
     t.most_name = SIZE_MAX;
-    table_print(&t, make_row, q);
+    table_print(&t, make_row, p);
 }
 
-void quantize_print(const gufo_quantizer *q, const quantize_options *options)
+void quantize_print(const gufo_quantizer *q, const quantize_options *options, size_t output)
 {
+    const planned p = {q, output};
     type_sums sums;
 
-    if (!sum_up(q, &sums))
+    if (!sum_up(q, output, &sums))
         return;
+    if (output > 0)
+        putchar('\n');
     if (options->dry_run) {
-        print_rows(q);
+        print_rows(&p);
         putchar('\n');
     }
-    print_headline(&sums, options);
+    print_headline(&sums, options, &options->outputs[output]);
     print_sums(&sums, !options->dry_run);
     free(sums.list);
 }
@@ -227,33 +251,33 @@ static void write_sum(json_writer *j, const type_sum *sum)
 }
 
 static void write_head(json_writer *j, const type_sums *sums, const gufo_quantizer *q,
-                       const quantize_options *options)
+                       const quantize_options *options, size_t output)
 {
-    json_write_text(j, "output", options->dry_run ? NULL : options->output);
-    json_write_text(j, "type", options->plan.recipe.target.name);
-    json_write_u64(j, "output_size", gufo_quantizer_output_size(q));
+    json_write_text(j, "output", options->dry_run ? NULL : options->outputs[output].path);
+    json_write_text(j, "type", type_name(options, &options->outputs[output]));
+    json_write_u64(j, "output_size", gufo_quantizer_target_size(q, output));
     json_write_u64(j, "size_before", sums->bytes_before);
     json_write_u64(j, "size", sums->all.bytes);
     json_write_f64(j, "bits_per_weight", bits_per_weight(sums->all.bytes, sums->all.weights));
     write_loss(j, &sums->all.loss);
 }
 
-void quantize_write_json(const gufo_quantizer *q, const quantize_options *options)
+void quantize_write_json(const gufo_quantizer *q, const quantize_options *options, size_t output)
 {
     gufo_quantizer_tensor tensor;
     type_sums sums;
     json_writer j;
 
-    if (!sum_up(q, &sums))
+    if (!sum_up(q, output, &sums))
         return;
     j = json_begin_document(options->input);
-    write_head(&j, &sums, q, options);
+    write_head(&j, &sums, q, options, output);
     json_begin_array(&j, "types");
     for (size_t i = 0; i < sums.count; i++)
         write_sum(&j, &sums.list[i]);
     json_end_array(&j);
     json_begin_array(&j, "tensors");
-    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_quantizer_target_tensor_at(q, output, i, &tensor); i++)
         write_tensor(&j, &tensor);
     json_end_array(&j);
     json_end_document(&j);
@@ -283,7 +307,7 @@ static void put_quoted(FILE *out, gufo_str text)
     putc('"', out);
 }
 
-static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor)
+static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor, const char *target)
 {
     const gufo_recipe_choice *choice = &tensor->choice;
     char number[NUMBER_SIZE];
@@ -299,28 +323,35 @@ static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor)
         number_f64(number, gufo_quantize_loss_relative(&tensor->loss));
         fprintf(out, ",%s", number);
         number_f32(number, tensor->loss.largest_error);
-        fprintf(out, ",%s\r\n", number);
+        fprintf(out, ",%s", number);
     } else {
-        fputs(",,\r\n", out);
+        fputs(",,", out);
     }
+    fprintf(out, ",%s\r\n", target);
+}
+
+static void put_csv(FILE *out, const gufo_quantizer *q, const quantize_options *options)
+{
+    gufo_quantizer_tensor tensor;
+
+    fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,"
+          "relative_rmse,largest_error,target\r\n",
+          out);
+    for (size_t k = 0; k < options->output_count; k++)
+        for (uint64_t i = 0; gufo_quantizer_target_tensor_at(q, k, i, &tensor); i++)
+            put_csv_row(out, &tensor, type_name(options, &options->outputs[k]));
 }
 
 int quantize_save_report(const gufo_quantizer *q, const quantize_options *options,
                          const output_guard *guard)
 {
-    gufo_quantizer_tensor tensor;
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
     int code = CODE_FAILED;
 
-    if (out != NULL) {
-        fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,"
-              "relative_rmse,largest_error\r\n",
-              out);
-        for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
-            put_csv_row(out, &tensor);
-    }
+    if (out != NULL)
+        put_csv(out, q, options);
     if (out != NULL && fclose(out) == 0)
         code =
             save_bytes(options->report, (gufo_str){text, len}, options->base.shared->force, guard);
@@ -354,31 +385,39 @@ static void add_fallback(fallback *list, size_t *count, size_t room,
     list[i].bytes += choice->fallback_cost;
 }
 
-static void warn_of_fallback(const fallback *f, const char *path)
+/* What a warning begins with: of several outputs, the type. */
+typedef struct warned {
+    const quantize_options *options;
+    const gufo_quantizer *quantizer;
+    size_t output;
+    char type[64];
+} warned;
+
+static void warn_of_fallback(const fallback *f, const warned *w)
 {
     bool more = f->bytes >= 0;
     uint64_t bytes = more ? (uint64_t)f->bytes : 0 - (uint64_t)f->bytes;
 
-    report_warning(path,
-                   "%" PRIu64 " %s %s instead of %s, whose blocks the rows do not fill: "
+    report_warning(w->options->input,
+                   "%s%" PRIu64 " %s %s instead of %s, whose blocks the rows do not fill: "
                    "%s bytes %s",
-                   f->tensors, f->tensors == 1 ? "tensor gets" : "tensors get",
+                   w->type, f->tensors, f->tensors == 1 ? "tensor gets" : "tensors get",
                    tensor_type_text(f->type).text, tensor_type_text(f->wanted).text,
                    human_grouped(bytes).text, more ? "more" : "less");
 }
 
-static void warn_of_fallbacks(const gufo_quantizer *q, const char *path)
+static void warn_of_fallbacks(const warned *w)
 {
     enum { ROOM = 64 }; /* more than there are pairs */
     fallback list[ROOM];
     size_t count = 0;
     gufo_quantizer_tensor tensor;
 
-    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++)
+    for (uint64_t i = 0; gufo_quantizer_target_tensor_at(w->quantizer, w->output, i, &tensor); i++)
         if (tensor.choice.flags & GUFO_RECIPE_FELL_BACK)
             add_fallback(list, &count, ROOM, &tensor.choice);
     for (size_t i = 0; i < count; i++)
-        warn_of_fallback(&list[i], path);
+        warn_of_fallback(&list[i], w);
 }
 
 static bool could_use_importance(const gufo_quantizer_tensor *tensor)
@@ -396,12 +435,15 @@ static const char *const warnings[] = {
     "the importance data has another length and is ignored",
     "it is not in the importance matrix",
     "its type cannot be decoded, so it is kept",
+    "it is not in the model of --types-from",
 };
 
 enum { WARNINGS = sizeof warnings / sizeof *warnings };
 
 static size_t warning_of(const gufo_quantizer_tensor *tensor, const quantize_options *options)
 {
+    gufo_recipe_reason reason = tensor->choice.reason;
+
     if (tensor->choice.flags & GUFO_RECIPE_IMPOSSIBLE)
         return 0;
     if (tensor->choice.flags & GUFO_RECIPE_POOR)
@@ -410,24 +452,42 @@ static size_t warning_of(const gufo_quantizer_tensor *tensor, const quantize_opt
         return 2;
     if (options->imatrix != NULL && !tensor->has_importance && could_use_importance(tensor))
         return 3;
-    return tensor->choice.reason == GUFO_REASON_UNKNOWN_TYPE ? 4 : WARNINGS;
+    if (reason == GUFO_REASON_UNKNOWN_TYPE)
+        return 4;
+    return options->types_from != NULL && reason != GUFO_REASON_MODEL ? 5 : WARNINGS;
 }
 
-void quantize_warn(const gufo_quantizer *q, const quantize_options *options)
+static void warn(const warned *w)
 {
     uint64_t tensors[WARNINGS + 1] = {0};
     gufo_str first[WARNINGS + 1];
     gufo_quantizer_tensor tensor;
 
-    for (uint64_t i = 0; gufo_quantizer_tensor_at(q, i, &tensor); i++) {
-        size_t warning = warning_of(&tensor, options);
+    for (uint64_t i = 0; gufo_quantizer_target_tensor_at(w->quantizer, w->output, i, &tensor);
+         i++) {
+        size_t warning = warning_of(&tensor, w->options);
 
         if (tensors[warning]++ == 0)
             first[warning] = tensor.name;
     }
-    warn_of_fallbacks(q, options->input);
+    warn_of_fallbacks(w);
     for (size_t i = 0; i < WARNINGS; i++)
-        if (tensors[i] > 0)
-            report_warning(options->input, "%.*s%s: %s", (int)first[i].len, first[i].data,
-                           tensors[i] > 1 ? " and others" : "", warnings[i]);
+        if (tensors[i] > 1)
+            report_warning(w->options->input, "%s%.*s and %" PRIu64 " others: %s", w->type,
+                           (int)first[i].len, first[i].data, tensors[i] - 1, warnings[i]);
+        else if (tensors[i] == 1)
+            report_warning(w->options->input, "%s%.*s: %s", w->type, (int)first[i].len,
+                           first[i].data, warnings[i]);
+}
+
+void quantize_warn(const gufo_quantizer *q, const quantize_options *options)
+{
+    warned w = {.options = options, .quantizer = q};
+
+    for (; w.output < options->output_count; w.output++) {
+        if (options->output_count > 1)
+            snprintf(w.type, sizeof w.type,
+                     "%s: ", type_name(options, &options->outputs[w.output]));
+        warn(&w);
+    }
 }

@@ -91,14 +91,13 @@ bool quantize_read_type(void *options, const option_given *given)
                      (void *)((char *)options + given->option->place));
 }
 
-bool quantize_read_target(quantize_options *options)
+bool quantize_read_target(const char *text, bool pure, gufo_quantize_target *out)
 {
     char name[NAME_SIZE];
 
-    if (gufo_quantize_target_by_name(options->type, options->pure, &options->plan.recipe.target))
+    if (gufo_quantize_target_by_name(text, pure, out))
         return true;
-    report_unknown("", options->type, upper_case(options->type, name) ? name : NULL,
-                   gufo_quantize_target_name);
+    report_unknown("", text, upper_case(text, name) ? name : NULL, gufo_quantize_target_name);
     return false;
 }
 

@@ -2,6 +2,7 @@
  *
  * For every tensor, the first answer counts:
  *
+ *     a model      whose types these are to be
  *     kept         by its shape, its name, its type
  *     the user     types for the output and the token embedding, overrides
  *     the target   one type for all (pure), or the mixture of the file type (mix.c)
@@ -48,6 +49,7 @@ static const char *const reason_texts[] = {
     [GUFO_REASON_OVERRIDE] = "override",
     [GUFO_REASON_TARGET] = "target",
     [GUFO_REASON_RECIPE] = "recipe",
+    [GUFO_REASON_MODEL] = "as in the other model",
 };
 
 const char *gufo_recipe_reason_text(gufo_recipe_reason reason)
@@ -218,6 +220,14 @@ static const gufo_element_type *given_type(const recipe *r, tensor_kind kind,
     return NULL;
 }
 
+/* The type in the other model. */
+static const gufo_element_type *model_type(const recipe *r, const gufo_tensor *tensor)
+{
+    if (r->options->model_type == NULL || !is_decodable(tensor->type) || is_integer(tensor->type))
+        return NULL;
+    return r->options->model_type(r->options->model_context, tensor->name);
+}
+
 /* The type by override, target or mixture. */
 static void want(recipe *r, const gufo_tensor *tensor, tensor_kind kind, gufo_recipe_choice *choice)
 {
@@ -355,18 +365,22 @@ static gufo_status check_conversion(const recipe *r, const gufo_tensor *tensor, 
 static gufo_status choose(recipe *r, const gufo_tensor *tensor, gufo_recipe_choice *choice)
 {
     tensor_kind kind = recipe_kind(tensor->name);
-    const gufo_element_type *given;
+    const gufo_element_type *known = model_type(r, tensor), *given;
     gufo_status status = GUFO_OK;
 
     *choice = (gufo_recipe_choice){0};
-    if (is_kept(r, tensor, choice)) {
+    if (known == NULL && is_kept(r, tensor, choice)) {
         choice->type = choice->wanted = plain_type(tensor->type);
         choice->flags = choice->type != tensor->type ? GUFO_RECIPE_REPACKS : 0;
         choice->size = tensor->size;
         return GUFO_OK;
     }
-    given = given_type(r, kind, choice);
-    if (given == NULL) {
+    given = known == NULL ? given_type(r, kind, choice) : NULL;
+    if (known != NULL) {
+        choice->wanted = plain_type(known->id);
+        choice->reason = GUFO_REASON_MODEL;
+        status = fall_back(r, tensor, kind, choice);
+    } else if (given == NULL) {
         want(r, tensor, kind, choice);
         status = fall_back(r, tensor, kind, choice);
     } else {
@@ -414,7 +428,8 @@ gufo_status recipe_check_options(const gufo_recipe_options *options, gufo_error 
 {
     if (reserved_check(options->target.reserved, "gufo_quantize_target", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
-    return reserved_check(options->reserved, "gufo_recipe_options", error);
+    return reserved_check((const uint64_t[4]){options->reserved[0], options->reserved[1]},
+                          "gufo_recipe_options", error);
 }
 
 gufo_status gufo_recipe_choose(const gufo_recipe_options *options, const gufo_recipe_model *model,

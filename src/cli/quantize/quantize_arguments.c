@@ -1,0 +1,293 @@
+/* What gufo quantize reads and makes: its operands, and the names of outputs.
+ *
+ *     IN [OUT] TYPE [THREADS]        as llama-quantize
+ *     IN TYPE OUT.gguf [THREADS]     the order that people try
+ *     IN TYPE [THREADS] -o OUT
+ *     IN OUT [THREADS]               with --types-from
+ *     IN TYPE,TYPE,... [THREADS]     with --to DIR */
+#include "cli/core/command_line.h"
+#include "cli/core/path.h"
+#include "cli/core/report.h"
+#include "cli/core/save.h"
+#include "cli/quantize/quantize.h"
+
+#include "gufo/name.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { TYPE_SIZE = 64 };
+
+/* ---- operands ------------------------------------------------------------------------------- */
+
+/* The first of the types that are separated by commas. */
+static size_t first_type(const char *text, char out[TYPE_SIZE])
+{
+    size_t len = strcspn(text, ",");
+
+    snprintf(out, TYPE_SIZE, "%.*s", (int)len, text);
+    return len;
+}
+
+static bool is_type(const quantize_options *o, const char *text)
+{
+    gufo_quantize_target target;
+    char type[TYPE_SIZE];
+
+    (void)first_type(text, type);
+    return gufo_quantize_target_by_name(type, o->pure, &target);
+}
+
+/* Whether it can only be a file: it has a folder, or the suffix. */
+static bool is_file(const char *text)
+{
+    static const char suffix[] = ".gguf";
+    size_t len = strlen(text), suffix_len = sizeof suffix - 1;
+
+    return strchr(text, '/') != NULL ||
+           (len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0);
+}
+
+static bool read_threads(shared_options *shared, const char *text)
+{
+    uint64_t threads;
+
+    if (!option_number(shared->command, "THREADS", text, 1, 1024, &threads))
+        return false;
+    shared->threads = (unsigned)threads;
+    return true;
+}
+
+/* Each becomes an output. */
+static bool read_types(quantize_options *o, const char *text)
+{
+    char type[TYPE_SIZE];
+
+    for (;; text++) {
+        if (o->output_count == GUFO_QUANTIZE_TARGETS) {
+            report_usage("quantize", "more than %d types", GUFO_QUANTIZE_TARGETS);
+            return false;
+        }
+        text += first_type(text, type);
+        if (!quantize_read_target(type, o->pure, &o->outputs[o->output_count].target))
+            return false;
+        o->output_count++;
+        if (*text == '\0')
+            return true;
+    }
+}
+
+/* OUT and TYPE, of which one may be missing. */
+typedef struct operands {
+    const char *out, *types;
+} operands;
+
+/* Those after IN, up to THREADS; moves past them. */
+static operands find_operands(const quantize_options *o, int *at)
+{
+    char *const *args = o->base.shared->args;
+    int count = o->base.shared->arg_count;
+    operands found = {NULL, NULL};
+
+    if (*at < count && !is_type(o, args[*at]) &&
+        (is_file(args[*at]) || *at + 1 < count || o->types_from != NULL))
+        found.out = args[(*at)++];
+    if (*at < count && (o->types_from == NULL || is_type(o, args[*at])))
+        found.types = args[(*at)++];
+    if (found.out == NULL && *at < count && is_file(args[*at]))
+        found.out = args[(*at)++];
+    return found;
+}
+
+/* Whether what was given goes together. */
+static bool check_operands(const quantize_options *o, const operands *given)
+{
+    const char *wrong = NULL;
+
+    if (o->folder == NULL && o->output_count > 1)
+        wrong = "several types need --to DIR";
+    else if (o->folder != NULL && given->out != NULL)
+        wrong = "with --to DIR there is no OUT; types are separated by commas";
+    else if (o->types_from != NULL && o->output_count > 1)
+        wrong = "--types-from gives one type to every tensor: several TYPEs make no sense";
+    else if (o->types_from != NULL && (o->folder != NULL || given->out == NULL))
+        wrong = "--types-from needs OUT";
+    if (wrong != NULL)
+        report_usage("quantize", "%s", wrong);
+    return wrong == NULL;
+}
+
+/* "DIR/ggml-model-TYPE.gguf" for "DIR/IN". */
+static bool set_output(quantize_options *o, const char *out)
+{
+    quantize_output *first = &o->outputs[0];
+    char name[128];
+
+    if (o->folder != NULL || (out == NULL && o->dry_run))
+        return true;
+    snprintf(name, sizeof name, "ggml-model-%s.gguf", first->target.name);
+    first->path = out != NULL ? path_with(out, "") : path_beside(o->input, name);
+    return first->path != NULL;
+}
+
+static bool read_operands(quantize_options *o, operands *given)
+{
+    shared_options *shared = o->base.shared;
+    int at = 1;
+
+    *given = find_operands(o, &at);
+    if (given->out != NULL && o->base.output != NULL)
+        return command_line_twice(shared, given->out);
+    if (given->out == NULL)
+        given->out = o->base.output;
+    if (at < shared->arg_count && !isdigit((unsigned char)shared->args[at][0]) &&
+        is_type(o, shared->args[at])) {
+        report_usage("quantize", "several types are separated by commas: %s,%s", given->types,
+                     shared->args[at]);
+        return false;
+    }
+    if (at < shared->arg_count && !read_threads(shared, shared->args[at++]))
+        return false;
+    if (at < shared->arg_count) {
+        report_usage("quantize", "'%s' is an extra argument", shared->args[at]);
+        return false;
+    }
+    if (given->types != NULL || o->types_from != NULL)
+        return true;
+    report_usage("quantize", "TYPE is missing: 'gufo list filetypes' lists the types");
+    return false;
+}
+
+bool quantize_read_arguments(quantize_options *o)
+{
+    operands given;
+
+    o->input = o->base.shared->args[0];
+    if (!read_operands(o, &given) || (given.types != NULL && !read_types(o, given.types)))
+        return false;
+    if (given.types == NULL) /* tensors that are not in the other model stay as they are */
+        o->outputs[o->output_count++].target.name = "COPY";
+    return check_operands(o, &given) && set_output(o, given.out);
+}
+
+/* ---- names by the naming convention --------------------------------------------------------- */
+
+/* The parts of IN's name, or of the one that its content suggests; the file type of the copy stays
+ * what it is. */
+static int name_output(const quantize_options *o, const gufo_name *parts, quantize_output *output)
+{
+    gufo_name name = *parts;
+    char text[GUFO_NAME_SIZE];
+    char *slash;
+
+    name.shard = (gufo_str){0};
+    if (output->target.base_type != NULL)
+        name.encoding = gufo_str_of(output->target.name);
+    if (gufo_name_format(text, sizeof text, &name) >= sizeof text) {
+        report_message(o->input, "the name of the output would be too long");
+        return CODE_USAGE;
+    }
+    slash = path_with(o->folder, "/");
+    output->path = slash != NULL ? path_with(slash, text) : NULL;
+    free(slash);
+    return output->path != NULL ? CODE_OK : CODE_FAILED;
+}
+
+static int check_names(const quantize_options *o)
+{
+    for (size_t i = 0; i < o->output_count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(o->outputs[i].path, o->outputs[k].path) == 0)
+                return report_usage("quantize", "two of the types would have the same output, %s",
+                                    o->outputs[i].path);
+    return CODE_OK;
+}
+
+int quantize_name_outputs(quantize_options *o, const gufo_model *input)
+{
+    char suggested[GUFO_NAME_SIZE];
+    gufo_name parts;
+    gufo_error error;
+    int code = CODE_OK;
+
+    if (o->folder == NULL)
+        return CODE_OK;
+    if (!gufo_name_match(gufo_str_of(path_name(o->input)), &parts)) {
+        if (gufo_name_suggest(input, 0, suggested, &error) != GUFO_OK)
+            return report_error(o->input, &error);
+        (void)gufo_name_match(gufo_str_of(suggested), &parts);
+    }
+    for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
+        code = name_output(o, &parts, &o->outputs[i]);
+    if (code == CODE_OK)
+        code = check_names(o);
+    for (size_t i = 0; i < o->output_count && code == CODE_OK && !o->dry_run; i++)
+        if (save_is_pending(o->outputs[i].path, true))
+            code = CODE_USAGE;
+    return code;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+/* Whether the report can be written: not to be found out after the work. */
+static int check_report(const quantize_options *o)
+{
+    struct stat info;
+    char *folder;
+    int code = CODE_OK;
+
+    if (o->report == NULL)
+        return CODE_OK;
+    if (stat(o->report, &info) == 0 && S_ISDIR(info.st_mode)) {
+        report_message(o->report, "target exists and is not a regular file");
+        return CODE_USAGE;
+    }
+    if (save_is_stream(o->report))
+        return CODE_OK;
+    if (!o->base.shared->force && access(o->report, F_OK) == 0) {
+        report_message(o->report, "target exists already (--force replaces it)");
+        return CODE_USAGE;
+    }
+    folder = path_beside(o->report, ".");
+    if (folder == NULL)
+        code = CODE_FAILED;
+    else if (*path_name(o->report) == '\0')
+        code = report_system(o->report, ENOENT);
+    else if (access(folder, W_OK) != 0)
+        code = report_system(o->report, errno);
+    free(folder);
+    return code;
+}
+
+static int check_folder(const char *folder)
+{
+    struct stat info;
+
+    if (stat(folder, &info) != 0)
+        return report_system(folder, errno);
+    return S_ISDIR(info.st_mode) ? CODE_OK : report_system(folder, ENOTDIR);
+}
+
+int quantize_check_arguments(const quantize_options *o)
+{
+    const char *output = o->dry_run ? NULL : o->outputs[0].path;
+
+    if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
+        return report_usage("quantize", "IN and OUT must be files, not '-'");
+    if (output != NULL && save_is_stream(output)) {
+        report_message(output, "target exists and is not a regular file");
+        return CODE_USAGE;
+    }
+    if (o->included.count > 0 && o->excluded.count > 0)
+        return report_usage("quantize",
+                            "--include-weights and --exclude-weights exclude each other");
+    if (output != NULL && save_is_pending(output, true))
+        return CODE_USAGE;
+    if (o->folder != NULL && check_folder(o->folder) != CODE_OK)
+        return CODE_FAILED;
+    return check_report(o);
+}
