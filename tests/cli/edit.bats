@@ -229,7 +229,7 @@ refused() {
     [ "$(value tokenizer.ggml.tokens | tail -n 1)" = jj ]
     [ "$(value general.name)" = '[x]' ] && [ "$(type_of a.note)" = string ]
     run gufo get --json model.gguf llama.feed_forward_length
-    has '"element_type":"int32","count":2,"values":[64,128]'
+    has '"element_type":"int32","count":2,"value":[64,128]'
     # An array that is there keeps its type, however deep.
     gufo edit model.gguf --set 'a.list=[[2],[-3]]'
     run gufo get --json model.gguf a.list

@@ -41,10 +41,12 @@ load common
         run -3 --separate-stderr gufo "$command" missing.gguf
         same ''
         same_error 'gufo: missing.gguf: cannot open: No such file or directory'
-        run -3 --separate-stderr gufo "$command" folder
-        [[ "$stderr" == 'gufo: folder: '*'Is a directory' ]]
         run -3 --separate-stderr gufo "$command" ''
         [ "${#stderr_lines[@]}" -eq 1 ]
+    done
+    for command in validate stats; do
+        run -3 --separate-stderr gufo "$command" folder
+        [[ "$stderr" == 'gufo: folder: '*'Is a directory' ]]
     done
     run -3 --separate-stderr gufo get missing.gguf key
     same_error 'gufo: missing.gguf: cannot open: No such file or directory'

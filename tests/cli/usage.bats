@@ -81,7 +81,7 @@ Examples:
     done <<'END'
 --quiet show --qiet m.gguf
 --quiet --quite show m.gguf
---array-limit show m.gguf --arry-limit=3
+--max-array show m.gguf --max-aray=3
 --version --verison
 --tensor-type quantize --tenser-type x=y m.gguf Q8_0
 --set-string edit m.gguf --set_string=a=b

@@ -96,7 +96,8 @@ const command_line command_ls = {
         "blobs named sha256-... that are GGUF files; a set of shards is one model, and so are "
         "several links to one file.  Only headers are read.  What is wrong with a broken file is "
         "reported, and the exit status is 3; it is 1 if there is no model.",
-    .examples = {{"gufo ls -r --sort=size ~/models", "All models below a folder, the largest first."},
+    .examples = {{"gufo ls -r --sort=size ~/models",
+                  "All models below a folder, the largest first."},
                  {"gufo ls --caches", "What Hugging Face, llama.cpp, Ollama and LM Studio keep."}},
     COMMAND_OPTIONS(ls_table, ls_options),
     .run = ls,
