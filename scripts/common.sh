@@ -80,3 +80,65 @@ configure() {
 build() {
     cmake --build "$1" -j "$jobs" "${@:2}" >&2
 }
+
+# ---- stages, several at a time ----------------------------------------------------------------
+
+# run_stages NAME[:AFTER]...: runs check_NAME of each, two at a time, each on half of the processors: what
+# one of them does on a single one (configuring, the last of its tests) does not leave the others
+# idle.  A stage begins when AFTER has ended; of those that can, the first one begins.  Says what each
+# took.  What it printed is in BUILDS/NAME.log, and is shown if it fails, which ends all.
+run_stages() {
+    local waiting=("$@") lanes=2 ended=" " stage pid status
+    declare -gA running=()
+    if [ "$jobs" -lt 2 ]; then
+        lanes=1
+    fi
+    jobs=$((jobs / lanes))
+    mkdir -p "$builds"
+    set -m # each in a group of processes of its own, which can be ended
+    trap stop_stages EXIT
+    while [ ${#waiting[@]} -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
+        while [ ${#running[@]} -lt "$lanes" ] && next_stage; do
+            printf '== %s\n' "$stage" >&2
+            run_stage "$stage" >"$builds/$stage.log" 2>&1 </dev/null &
+            running[$!]=$stage
+        done
+        status=0
+        wait -n -p pid || status=$?
+        stage=${running[$pid]}
+        unset "running[$pid]"
+        if [ "$status" -ne 0 ]; then
+            cat "$builds/$stage.log" >&2
+            printf '\nFAILED: %s (%s)\n' "$stage" "$builds/$stage.log" >&2
+            return 1
+        fi
+        tail -n 1 "$builds/$stage.log" >&2
+        ended+="$stage "
+    done
+}
+
+# Takes the first stage that need not wait out of `waiting`: `stage`.
+next_stage() {
+    local i after
+    for i in "${!waiting[@]}"; do
+        stage=${waiting[i]%%:*}
+        after=${waiting[i]#"$stage"}
+        if [ -z "$after" ] || [[ $ended == *" ${after#:} "* ]]; then
+            unset "waiting[$i]"
+            return 0
+        fi
+    done
+    return 1
+}
+
+run_stage() {
+    local TIMEFORMAT="-- $1: %0R s, processors %0U + %0S s"
+    time "check_$1"
+}
+
+stop_stages() {
+    local pid
+    for pid in "${!running[@]}"; do
+        kill -- "-$pid" 2>/dev/null || true
+    done
+}
