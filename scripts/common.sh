@@ -89,7 +89,7 @@ build() {
 # took.  What it printed is in BUILDS/NAME.log, and is shown if it fails, which ends all.
 run_stages() {
     local waiting=("$@") lanes=2 ended=" " stage pid status
-    declare -gA running=()
+    declare -gA stages_running=()
     if [ "$jobs" -lt 2 ]; then
         lanes=1
     fi
@@ -97,16 +97,16 @@ run_stages() {
     mkdir -p "$builds"
     set -m # each in a group of processes of its own, which can be ended
     trap stop_stages EXIT
-    while [ ${#waiting[@]} -gt 0 ] || [ ${#running[@]} -gt 0 ]; do
-        while [ ${#running[@]} -lt "$lanes" ] && next_stage; do
+    while [ ${#waiting[@]} -gt 0 ] || [ ${#stages_running[@]} -gt 0 ]; do
+        while [ ${#stages_running[@]} -lt "$lanes" ] && next_stage; do
             printf '== %s\n' "$stage" >&2
             run_stage "$stage" >"$builds/$stage.log" 2>&1 </dev/null &
-            running[$!]=$stage
+            stages_running[$!]=$stage
         done
         status=0
         wait -n -p pid || status=$?
-        stage=${running[$pid]}
-        unset "running[$pid]"
+        stage=${stages_running[$pid]}
+        unset "stages_running[$pid]"
         if [ "$status" -ne 0 ]; then
             cat "$builds/$stage.log" >&2
             printf '\nFAILED: %s (%s)\n' "$stage" "$builds/$stage.log" >&2
@@ -138,7 +138,7 @@ run_stage() {
 
 stop_stages() {
     local pid
-    for pid in "${!running[@]}"; do
+    for pid in "${!stages_running[@]}"; do
         kill -- "-$pid" 2>/dev/null || true
     done
 }

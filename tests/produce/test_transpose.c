@@ -2,6 +2,7 @@
  * types at once; the bytes do not depend on threads and memory, and each byte of the source is read
  * once. */
 #include "produce/jobs.h"
+#include "../support/pace.h"
 
 typedef struct turn {
     const gufo_element_type *type;
@@ -141,6 +142,7 @@ static void test_memory_and_threads(void **state)
     const turn tall = {gufo_element_type_by_id(GUFO_TYPE_F32), 5, 300000, 1, false};
 
     (void)state;
+    skip_if_emulated();
     for (unsigned threads = 1; threads <= 4; threads += 3)
         for (uint64_t memory = UINT64_C(12) << 20; memory <= UINT64_C(192) << 20; memory *= 4) {
             check_turn(&wide, threads, memory * (threads > 1 ? 3 : 1));

@@ -1,5 +1,6 @@
 /* A transpose of 100,000 x 8,000 halves within 256 MiB: each byte of the source is read once. */
 #include "produce/jobs.h"
+#include "../support/pace.h"
 
 /* 1.6 GB that are never in memory: what the source would hold follows from the offset. */
 static uint64_t byte_at(uint64_t offset)
@@ -37,6 +38,7 @@ static void test_large(void **state)
     work w;
 
     (void)state;
+    skip_if_emulated();
     if (sanitizers != NULL && *sanitizers != '\0')
         skip();
     source_open_user(&from, &user, 0, &default_allocator);

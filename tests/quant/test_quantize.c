@@ -1,5 +1,6 @@
 /* Quantizing a file: the bytes are those of the encoders, whatever the threads and the memory. */
 #include "../support/codec.h"
+#include "../support/pace.h"
 #include "../support/quantize.h"
 
 #include "quant/quantizer.h"
@@ -133,6 +134,7 @@ static void test_same_with_all_threads_and_memory(void **state)
     gufo_error error = no_error();
 
     (void)state;
+    skip_if_emulated();
     write_model(in.text, &model);
     options.recipe.allow_requantize = true;
     quantize_well(in.text, first.text, &options, "first");
@@ -334,6 +336,7 @@ static void test_importance(void **state)
     gufo_str text;
 
     (void)state;
+    skip_if_emulated();
     write_model(in.text, &model);
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         values[i] = random_importance(counts[i], i + 1);

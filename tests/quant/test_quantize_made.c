@@ -1,4 +1,5 @@
 /* A made model becomes the same files as the file that it describes. */
+#include "../support/pace.h"
 #include "../support/quantize.h"
 
 static const test_tensor tensors[] = {
@@ -144,6 +145,7 @@ static void test_same_as_file(void **state)
     gufo_imatrix *imatrix;
 
     (void)state;
+    skip_if_emulated();
     for (size_t i = 0; i < COUNT_OF(means); i++)
         means[i] = (float)(i % 11 + 1);
     write_importance(matrix.text, &entry, 1, NULL);

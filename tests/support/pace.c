@@ -1,0 +1,23 @@
+#include "pace.h"
+
+#include "check.h"
+
+bool is_emulated(void)
+{
+    const char *emulated = getenv("GUFO_EMULATED");
+
+    return emulated != NULL && *emulated != '\0';
+}
+
+unsigned all_or_few(unsigned all, unsigned few)
+{
+    return is_emulated() ? few : all;
+}
+
+void skip_if_emulated(void)
+{
+    if (!is_emulated())
+        return;
+    print_message("skipped: a processor is emulated\n");
+    skip();
+}

@@ -1,0 +1,15 @@
+/* How much a test tries.  Where a processor is emulated everything takes fifty times as long: a test then tries
+ * fewer cases of one kind, and leaves out what does not depend on the machine. */
+#ifndef TEST_SUPPORT_PACE_H
+#define TEST_SUPPORT_PACE_H
+
+#include <stdbool.h>
+
+/* Whether a processor is emulated: GUFO_EMULATED is set. */
+bool is_emulated(void);
+/* `all`, or `few` where a processor is emulated. */
+unsigned all_or_few(unsigned all, unsigned few);
+/* Skips the test where a processor is emulated. */
+void skip_if_emulated(void);
+
+#endif
