@@ -152,3 +152,14 @@ without() {
     run -0 --separate-stderr "$BASH" -c 'set -o pipefail; "$GUFO" list --json tensors | head -c 1'
     same '{'
 }
+
+@test "list: names in tables fit a terminal" {
+    command -v script >/dev/null || skip 'script is not installed'
+    make_gguf m.gguf kv general.architecture string llama \
+        tensor blk.0.a_very_long_name_of_a_tensor_that_somebody_gave.weight 0 2 8
+    shown=$(COLUMNS=60 script -qec "$GUFO stats m.gguf" /dev/null </dev/null)
+    [[ "$shown" == *'blk.0.'*...*'weight'* ]]
+    [[ "$shown" != *somebody* ]]
+    run -0 gufo stats m.gguf
+    has blk.0.a_very_long_name_of_a_tensor_that_somebody_gave.weight
+}

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -28,8 +29,13 @@ static size_t find_columns(void)
 {
     struct winsize size;
 
+    const char *wanted = getenv("COLUMNS");
+    long given = wanted != NULL ? strtol(wanted, NULL, 10) : 0;
+
     if (!isatty(STDOUT_FILENO))
         return 0;
+    if (given > 0)
+        return (size_t)given;
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
                                                                            : USUAL_COLUMNS;
 }

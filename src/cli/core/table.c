@@ -2,13 +2,17 @@
 #include "cli/core/table.h"
 
 #include "cli/core/human.h"
+#include "cli/core/stdout.h"
 #include "cli/core/text.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HANGS 200 /* columns of a name that hangs over: no more is shown of it */
+enum {
+    USUAL_NAME = 44, /* columns; longer names hang over */
+    LEAST_NAME = 16, /* on a narrow terminal */
+};
 
 void row_str(table_row *row, gufo_str text)
 {
@@ -45,7 +49,10 @@ void table_title(bool color, const char *name, uint64_t shown, uint64_t all)
 
 table table_of(const table_column *columns, size_t count)
 {
-    table t = {.count = count, .indent = 2, .gap = 2, .most_name = 44};
+    table t = {.count = count, .indent = 2, .gap = 2, .most_name = stdout_columns()};
+
+    if (t.most_name == 0)
+        t.most_name = USUAL_NAME;
 
     memcpy(t.columns, columns, count * sizeof *columns);
     return t;
@@ -64,12 +71,31 @@ void table_fit(table *t, const table_row *row)
     }
 }
 
+/* What the other columns leave of a terminal; text in the last one may go on in the next line. */
+static size_t name_width(const table *t)
+{
+    size_t width = (size_t)abs(t->columns[0].width), others = t->indent, most = LEAST_NAME;
+
+    for (size_t i = 1; i < t->count; i++)
+        others +=
+            t->gap +
+            (i + 1 == t->count && t->columns[i].width < 0 ? 0 : (size_t)abs(t->columns[i].width));
+    if (stdout_columns() > others + LEAST_NAME)
+        most = stdout_columns() - others;
+    return stdout_columns() > 0 && width > most ? most : width;
+}
+
 static void put_name(const table *t, gufo_str name)
 {
-    size_t width = (size_t)abs(t->columns[0].width), used;
+    size_t width = name_width(t), used;
 
     text_pad(stdout, t->indent);
-    used = text_put_cut(stdout, name, TEXT_PLAIN, t->cut_name || width > HANGS ? width : HANGS);
+    if (stdout_columns() > 0) {
+        used = text_put_middle(stdout, name, TEXT_PLAIN, width);
+    } else {
+        text_put(stdout, name, TEXT_PLAIN);
+        used = text_columns(name, TEXT_PLAIN);
+    }
     text_pad(stdout, used < width ? width - used : 0);
 }
 

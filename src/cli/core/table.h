@@ -22,10 +22,10 @@ typedef struct table {
     table_column columns[TABLE_CELLS];
     size_t count, indent, gap; /* spaces before the first column, and between two */
     size_t most_name;          /* no name makes its column wider */
-    bool cut_name;             /* to the width of the column; else it hangs over */
 } table;
 
-/* Two spaces each, and names of at most 44 columns. */
+/* Two spaces each.  On a terminal names are shortened in the middle so that lines fit; elsewhere they
+ * are whole, and hang over if they have more than 44 columns. */
 table table_of(const table_column *columns, size_t count);
 
 /* Begins as {0}.  Cells point into it: it is not copied. */

@@ -155,6 +155,33 @@ size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns)
     return text_columns(fitting, style);
 }
 
+/* The longest end that fills at most `columns` columns. */
+static gufo_str fit_end(gufo_str text, text_style style, size_t columns)
+{
+    size_t all = text_columns(text, style);
+    piece p;
+
+    for (; all > columns; text = skip(text, p.taken)) {
+        next_piece(text, style, &p);
+        all -= p.columns;
+    }
+    return text;
+}
+
+size_t text_put_middle(FILE *out, gufo_str text, text_style style, size_t columns)
+{
+    gufo_str begin, end;
+
+    if (columns < 5 || text_fit(text, style, columns).len == text.len)
+        return text_put_cut(out, text, style, columns);
+    begin = text_fit(text, style, (columns - 2) / 2);
+    end = fit_end(text, style, columns - 3 - (columns - 2) / 2);
+    text_put(out, begin, style);
+    fputs("...", out);
+    text_put(out, end, style);
+    return text_columns(begin, style) + 3 + text_columns(end, style);
+}
+
 void text_pad(FILE *out, size_t columns)
 {
     for (; columns > 0; columns--)

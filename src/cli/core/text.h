@@ -25,6 +25,8 @@ size_t text_columns(gufo_str text, text_style style);
 gufo_str text_fit(gufo_str text, text_style style, size_t columns);
 /* Writes at most `columns` columns: all of it, or a prefix and "...".  Returns the columns. */
 size_t text_put_cut(FILE *out, gufo_str text, text_style style, size_t columns);
+/* The same, but the middle is left out: "blk.0.ffn...exps.weight". */
+size_t text_put_middle(FILE *out, gufo_str text, text_style style, size_t columns);
 /* Spaces. */
 void text_pad(FILE *out, size_t columns);
 

@@ -3,6 +3,7 @@
 #include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/suggest.h"
+#include "cli/core/table.h"
 #include "cli/inspect/catalogue.h"
 
 #include "gufo/schema.h"
@@ -36,25 +37,28 @@ static const char *shown(const char *cell)
     return *cell != '\0' ? cell : "-";
 }
 
+static void make_cells(const catalogue_columns *columns, const catalogue_row *row, table_row *out)
+{
+    out->count = out->used = 0;
+    for (size_t i = 0; columns->names[i] != NULL; i++)
+        row_str(out, gufo_str_of(shown(row->cells[i])));
+}
+
 static void print(const catalogue *c, const catalogue_columns *columns, const char *arch)
 {
-    int widths[CATALOGUE_CELLS] = {0};
+    table t = {.gap = 2, .most_name = SIZE_MAX};
     catalogue_row row;
-    size_t last = 0;
+    table_row cells;
 
-    while (columns->names[last + 1] != NULL)
-        last++;
-    for (size_t i = 0; row_at(c, arch, i, &row); i++)
-        for (size_t cell = 0; cell < last; cell++) {
-            int len = (int)strlen(shown(row.cells[cell]));
-
-            widths[cell] = len > widths[cell] ? len : widths[cell];
-        }
+    for (; columns->names[t.count] != NULL; t.count++)
+        t.columns[t.count].width = catalogue_is_number(columns, t.count) ? 1 : -1;
+    for (size_t i = 0; row_at(c, arch, i, &row); i++) {
+        make_cells(columns, &row, &cells);
+        table_fit(&t, &cells);
+    }
     for (size_t i = 0; row_at(c, arch, i, &row) && !stdout_broken(); i++) {
-        for (size_t cell = 0; cell < last; cell++)
-            printf("%*s  ", catalogue_is_number(columns, cell) ? widths[cell] : -widths[cell],
-                   shown(row.cells[cell]));
-        printf("%s\n", shown(row.cells[last]));
+        make_cells(columns, &row, &cells);
+        table_put(&t, &cells);
     }
 }
 

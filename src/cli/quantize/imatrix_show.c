@@ -70,7 +70,6 @@ static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *er
     gufo_status status = GUFO_OK;
 
     *t = (totals){.table = table_of(columns, 7)};
-    t->table.cut_name = true;
     for (uint64_t i = 0; status == GUFO_OK && gufo_imatrix_entry_at(imatrix, i, &entry); i++) {
         table_row row = {0};
 
