@@ -60,7 +60,8 @@ static const char *const in_place_words[] = {[GUFO_EDIT_IN_PLACE_IF_SAFE] = "aut
 static const command_option edit_table[] = {
     {.help = "Changes, made in the order given:"},
     {"set", "KEY=[TYPE:]VALUE",
-     "Set a value; without TYPE it has the type that the key has in the file or in the registry",
+     "Set a key, or with KEY[i] an element of its array; TYPE is that of the key where it is not "
+     "given",
      CHANGE(EDIT_SET)},
     {"set-string", "KEY=TEXT", "Set a string, whatever the value looks like",
      CHANGE(EDIT_SET_STRING)},
@@ -83,7 +84,7 @@ static const command_option edit_table[] = {
      OPTION_SIZE(edit_options, target.reserve, 0, "64K or 1Mi"), .group = 2},
     {"no-padding", NULL, "Leave no room for later edits, and remove gufo.padding",
      OPTION_FLAG(edit_options, target.no_padding), .group = 2},
-    {"as-is", NULL, "Make changes that gufo validate would report, too",
+    {"as-is", NULL, "Also make changes that would be refused: slips, errors, split keys",
      OPTION_FLAG(edit_options, as_is), .group = 2},
     {"dry-run", NULL, "Show the differences and change nothing", OPTION_FLAG(edit_options, dry_run),
      .group = 2},
@@ -316,16 +317,19 @@ const command_line command_edit = {
         "the file system inserts in front (ext4, XFS).  Where neither is possible or safe, gufo "
         "writes a new file under the same name, and the system shares or copies the data.  -v "
         "shows which.\n\n"
-        "A new key that the registry does not know is a bool (true, false), an integer, a float32 "
-        "or a string, as its value looks.  An edit that makes the file worse in the eyes of gufo "
-        "validate is refused without --as-is.  An edit that was interrupted is completed by "
-        "--recover FILE, or by "
-        "the next edit.",
+        "Without TYPE a value has the type of the key, in the file or else in the registry; that "
+        "of "
+        "a key that is in neither is bool, integer, float32 or string, as the value looks.  An "
+        "array is JSON.  KEY[i]=VALUE sets one element of an array, from 0.  A token id may also "
+        "be given by the text of the token.\n\n"
+        "Keys that are nearly known ones, and changes after which gufo validate finds an error "
+        "that it did not find before, are refused without --as-is.  An edit that was interrupted "
+        "is completed by --recover FILE, or by the next edit.",
     .examples = {{"gufo edit --set general.name='My model' model.gguf", "Changes the file itself."},
+                 {"gufo edit --set tokenizer.ggml.eos_token_id='<|im_end|>' model.gguf",
+                  "Looks the token up in the vocabulary."},
                  {"gufo edit --set-file tokenizer.chat_template=template.jinja model.gguf",
-                  "Replaces the chat template."},
-                 {"gufo edit --dry-run --remove='general.base_model.*' model.gguf",
-                  "Shows what would be removed."}},
+                  "Replaces the chat template."}},
     COMMAND_OPTIONS(edit_table, edit_options),
     .run = edit_named,
     .release = release,
