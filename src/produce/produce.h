@@ -26,6 +26,8 @@
  *              units.c      all units in a row
  *     run/     targets.c    temporary files and their names; parts.c: what an interrupted run left
  *              journal.c    the progress, on disk: keeper.c writes it, identity.c says of what
+ *              leftovers.c  what would be refused; what is left after an interruption
+ *              release.c    inputs that are removed when their bytes are safe
  *              spans.c      targets are opened and closed while units are made
  *              run.c        a whole run; stream.c, sink.c: to a pipe; given.c: data that the caller gives
  *
@@ -171,6 +173,7 @@ typedef struct job_input {
     uint64_t head;           /* bytes at its beginning that say what it is: metadata */
     const gufo_model *model; /* the shard that it is, or NULL */
     bool replaceable;        /* by an output */
+    bool released;           /* its data is not needed any more, and gone (run/release.h) */
     bool planned; /* what is read of it is part of gufo_job.identity; else file and time count */
 } job_input;
 

@@ -21,7 +21,7 @@ static void test_keeper_remembers(void **state)
     (void)state;
     if (j.fd < 0)
         skip();
-    keeper_start(&k, &t, &j);
+    keeper_start(&k, &t, &j, true);
     check_ok(keeper_save(&k, &error), &error, "nothing to save");
     check_ok(keeper_note(&k, &mark, 1, &error), &error, "noted");
     keeper_stop(&k);
@@ -48,7 +48,7 @@ static void test_keeper_grows(void **state)
     counter_init(&c);
     job.allocator = counter_allocator(&c);
     c.fail_at = 9; /* marks and results have had 8, 24, 56 and 120 places */
-    keeper_start(&k, &t, &j);
+    keeper_start(&k, &t, &j, true);
     for (mark.piece = 0; mark.piece < 120; mark.piece++)
         check_ok(keeper_note(&k, &mark, 1, &error), &error, "mark");
     check_status(keeper_note(&k, &mark, 1, &error), GUFO_E_MEMORY, &error, "one more");

@@ -21,6 +21,7 @@
 #define disk_insert real_insert
 #define disk_may_insert real_may_insert
 #define disk_collapse real_collapse
+#define disk_punch real_punch
 #define disk_lease real_lease
 #define disk_sync real_sync
 #define disk_sync_data real_sync_data
@@ -39,6 +40,7 @@
 #undef disk_insert
 #undef disk_may_insert
 #undef disk_collapse
+#undef disk_punch
 #undef disk_lease
 #undef disk_sync
 #undef disk_sync_data
@@ -235,6 +237,13 @@ int disk_collapse(int fd, uint64_t offset, uint64_t size)
         result = simulating ? shift(fd, offset + size, offset) : real_collapse(fd, offset, size);
     return tell(result,
                 (disk_call){.kind = DISK_COLLAPSE, .fd = fd, .offset = offset, .size = size});
+}
+
+int disk_punch(int fd, uint64_t offset, uint64_t size)
+{
+    int result = helpless && unsupported() ? -1 : fails() ? -1 : real_punch(fd, offset, size);
+
+    return tell(result, (disk_call){.kind = DISK_PUNCH, .fd = fd, .offset = offset, .size = size});
 }
 
 int disk_lease(int fd, bool take)

@@ -34,6 +34,7 @@ typedef enum disk_call_kind {
     DISK_RESIZE,
     DISK_INSERT,
     DISK_COLLAPSE,
+    DISK_PUNCH,
     DISK_SYNC,
     DISK_SYNC_FOLDER,
     DISK_RENAME,

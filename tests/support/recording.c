@@ -177,6 +177,12 @@ static void collapse(content *c, size_t offset, size_t size)
     resize(c, c->len - size);
 }
 
+static void punch(content *c, size_t offset, size_t size)
+{
+    if (offset < c->len)
+        memset(c->data + offset, 0, size < c->len - offset ? size : c->len - offset);
+}
+
 /* Bytes [from, to) of a write, in offsets of the file. */
 static void write_part(content *c, const recorded *call, uint64_t from, uint64_t to)
 {
@@ -261,6 +267,8 @@ static void apply(image *m, const recorded *call, const fate *f)
         resize(file, (size_t)call->size);
     else if (call->kind == DISK_INSERT)
         insert(file, (size_t)call->offset, (size_t)call->size);
+    else if (call->kind == DISK_PUNCH)
+        punch(file, (size_t)call->offset, (size_t)call->size);
     else if (call->kind == DISK_COLLAPSE)
         collapse(file, (size_t)call->offset, (size_t)call->size);
 }

@@ -16,7 +16,7 @@
 
 /* The kernel's interface, by the values that it promises to keep: its headers (linux/falloc.h,
  * fs.h, magic.h) are not there with every C library. */
-enum { COLLAPSE_RANGE = 0x08, INSERT_RANGE = 0x20 };
+enum { KEEP_SIZE = 0x01, PUNCH_HOLE = 0x02, COLLAPSE_RANGE = 0x08, INSERT_RANGE = 0x20 };
 enum { EXT4 = 0xef53, XFS = 0x58465342 };
 #define F2FS UINT32_C(0xf2f52010)
 struct clone_range {
@@ -93,6 +93,11 @@ int disk_collapse(int fd, uint64_t offset, uint64_t size)
     return fallocate(fd, COLLAPSE_RANGE, (off_t)offset, (off_t)size);
 }
 
+int disk_punch(int fd, uint64_t offset, uint64_t size)
+{
+    return fallocate(fd, PUNCH_HOLE | KEEP_SIZE, (off_t)offset, (off_t)size);
+}
+
 /* A process that waits for the lease makes the system send a signal, which by default would end the
  * process; this one is ignored by default. */
 int disk_lease(int fd, bool take)
@@ -135,6 +140,12 @@ bool disk_may_insert(int fd)
 }
 
 int disk_collapse(int fd, uint64_t offset, uint64_t size)
+{
+    (void)fd, (void)offset, (void)size;
+    return unsupported();
+}
+
+int disk_punch(int fd, uint64_t offset, uint64_t size)
 {
     (void)fd, (void)offset, (void)size;
     return unsupported();

@@ -280,3 +280,13 @@ gufo_status source_unchanged(const source *s, gufo_error *error)
         return GUFO_OK;
     return refuse(error, GUFO_E_CHANGED, "the file was changed while it was being read");
 }
+
+gufo_status source_exchange(const source *s, int fd, gufo_error *error)
+{
+    if (s->mapping != NULL &&
+        mmap(s->mapping, s->mapping_size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED)
+        return fail_io(error, errno, "cannot map");
+    if (dup2(fd, s->fd) < 0 || fcntl(s->fd, F_SETFD, FD_CLOEXEC) < 0)
+        return fail_io(error, errno, "cannot exchange");
+    return GUFO_OK;
+}

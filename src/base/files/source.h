@@ -73,6 +73,11 @@ gufo_status source_unchanged(const source *source, gufo_error *error);
  * a file. */
 uint64_t source_hole(const source *source, uint64_t offset, uint64_t size);
 
+/* Puts another file of the same size in the place of the one that is read, which is let go; `fd`
+ * stays the caller's.  What is in memory has to be the same in both.  No other thread may read data
+ * meanwhile; views stay valid. */
+gufo_status source_exchange(const source *source, int fd, gufo_error *error);
+
 /* Reads exactly [offset, offset + size), which must be inside the source. */
 gufo_status source_read(const source *source, uint64_t offset, void *buffer, size_t size,
                         gufo_error *error);

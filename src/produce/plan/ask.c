@@ -87,12 +87,15 @@ gufo_status job_header(const job_target *target, const void **bytes, size_t *siz
 
 gufo_status job_check_options(const gufo_job_options *options, gufo_error *error)
 {
-    const uint32_t known = GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME;
+    const uint32_t known =
+        GUFO_JOB_REPLACE | GUFO_JOB_RESUMABLE | GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT;
 
     if (options == NULL || options->path == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "gufo_job_options.path is missing");
     if (flags_check(options->flags, known, "gufo_job_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
+    if ((options->flags & GUFO_JOB_DELETE_INPUT) != 0 && (options->flags & GUFO_JOB_RESUME) == 0)
+        return refuse(error, GUFO_E_ARGUMENT, "GUFO_JOB_DELETE_INPUT needs GUFO_JOB_RESUME");
     if (options->also_read == NULL && options->also_read_count > 0)
         return refuse(error, GUFO_E_ARGUMENT, "gufo_job_options.also_read is missing");
     if (options->more_paths == NULL && options->more_count > 0)
@@ -124,8 +127,9 @@ gufo_status job_check_inputs(const gufo_job *job, gufo_error *error)
 {
     for (uint64_t i = 0; i < job->input_count; i++) {
         const job_input *input = &job->inputs[i];
-        gufo_status status =
-            input->source != NULL ? source_unchanged(input->source, error) : GUFO_OK;
+        gufo_status status = input->source != NULL && !input->released
+                                 ? source_unchanged(input->source, error)
+                                 : GUFO_OK;
 
         if (status != GUFO_OK) {
             fail_in(error, input->role, input->index, input->name);

@@ -32,7 +32,8 @@ static uint64_t id_of(const gufo_element_type *type)
 /* ---- inputs --------------------------------------------------------------------------------- */
 
 /* Its size, its time, and what it says before its data. */
-static gufo_status chain_input(uint64_t *hash, const job_input *input, gufo_error *error)
+static gufo_status chain_input(uint64_t *hash, const job_input *input, bool timeless,
+                               gufo_error *error)
 {
     gufo_status status = GUFO_OK;
     uint8_t bytes[PIECE_BYTES];
@@ -41,7 +42,7 @@ static gufo_status chain_input(uint64_t *hash, const job_input *input, gufo_erro
     if (input->source == NULL || input->planned)
         return GUFO_OK;
     chain_u64(hash, input->source->size);
-    if (input->source->fd >= 0 && fstat(input->source->fd, &info) == 0) {
+    if (!timeless && input->source->fd >= 0 && fstat(input->source->fd, &info) == 0) {
         chain_u64(hash, (uint64_t)info.st_mtim.tv_sec);
         chain_u64(hash, (uint64_t)info.st_mtim.tv_nsec);
     }
@@ -129,13 +130,14 @@ static gufo_status chain_target(uint64_t *hash, const job_target *t, gufo_error 
     return GUFO_OK;
 }
 
-gufo_status identity_of(const gufo_job *job, journal_identity *out, gufo_error *error)
+gufo_status identity_of(const gufo_job *job, bool timeless, journal_identity *out,
+                        gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
     *out = (journal_identity){0};
     for (uint64_t i = 0; i < job->input_count && status == GUFO_OK; i++)
-        status = chain_input(&out->inputs, &job->inputs[i], error);
+        status = chain_input(&out->inputs, &job->inputs[i], timeless, error);
     chain_numbers(&out->plan, 3,
                   (const uint64_t[]){(uint64_t)CUT_VERSION << 1 | HOST_IS_BIG_ENDIAN, job->identity,
                                      (uint64_t)job->effort});

@@ -188,6 +188,11 @@ static gufo_status remove_old(journal *j, gufo_error *error)
     return status;
 }
 
+gufo_status journal_refuse(gufo_error *error)
+{
+    return refuse(error, GUFO_E_EXISTS, "an interrupted run has left this journal");
+}
+
 static gufo_status create_file(journal *j, gufo_error *error)
 {
     gufo_status status;
@@ -198,9 +203,7 @@ static gufo_status create_file(journal *j, gufo_error *error)
         return lock(j, error);
     if (errno == EEXIST) {
         status = check_replaceable(j, &exists, error);
-        return status != GUFO_OK
-                   ? status
-                   : refuse(error, GUFO_E_EXISTS, "an interrupted run has left this journal");
+        return status != GUFO_OK ? status : journal_refuse(error);
     }
     return fail_io(error, errno, "cannot create the journal");
 }
@@ -246,14 +249,11 @@ static gufo_status check_age(const uint8_t *found, size_t size, gufo_error *erro
     return GUFO_OK;
 }
 
-/* Reports what is different. */
-static gufo_status compare_header(const uint8_t *found, const journal *j,
-                                  const journal_identity *identity, gufo_error *error)
+/* Whether it is a journal, of this version. */
+static gufo_status check_kind(const uint8_t *found, const uint8_t *wanted, gufo_error *error)
 {
-    uint8_t wanted[HEADER_SIZE];
     char version[VERSION_SIZE + 1] = {0};
 
-    encode_header(wanted, j, identity);
     memcpy(version, found + AT_VERSION, VERSION_SIZE);
     if (!begins_with(found, magic) || get_u64(found + AT_CHECK) != check_of(found, AT_CHECK, 0))
         return refuse(error, GUFO_E_ARGUMENT,
@@ -263,6 +263,28 @@ static gufo_status compare_header(const uint8_t *found, const journal *j,
         return refuse(error, GUFO_E_ARGUMENT,
                       "cannot resume: it was begun by version %s of gufo, and this is %s",
                       QUOTED(gufo_str_of(version)), gufo_version());
+    return GUFO_OK;
+}
+
+/* Reports what is different. */
+static gufo_status compare_header(const uint8_t *found, journal *j,
+                                  const journal_identity *identity, gufo_error *error)
+{
+    static const journal_identity any = {0};
+    uint8_t wanted[HEADER_SIZE];
+    gufo_status status;
+
+    encode_header(wanted, j, identity != NULL ? identity : &any);
+    status = check_kind(found, wanted, error);
+    if (status != GUFO_OK)
+        return status;
+    if (identity == NULL) {
+        j->result_size = load_u32(found + AT_RESULT_SIZE, bytes_swapped(false));
+        return j->result_size <= JOB_RESULT_SIZE
+                   ? GUFO_OK
+                   : refuse(error, GUFO_E_ARGUMENT,
+                            "cannot resume: this is not a journal of an interrupted run");
+    }
     if (get_u64(found + AT_INPUTS) != identity->inputs)
         return refuse(error, GUFO_E_ARGUMENT,
                       "cannot resume: it was begun with another input, or the input was changed");
@@ -320,7 +342,7 @@ static bool begins_header(const uint8_t *bytes, size_t size)
 
 /* Reads and checks the header.  *found is false if the run was stopped while it was written, before
  * anything else was: the file is removed then. */
-static gufo_status read_header(const journal *j, const journal_identity *identity, bool *found,
+static gufo_status read_header(journal *j, const journal_identity *identity, bool *found,
                                gufo_error *error)
 {
     uint8_t header[HEADER_SIZE];

@@ -30,12 +30,13 @@ typedef struct journal_identity {
 } journal_identity;
 
 typedef struct journal_mark {
-    uint64_t piece; /* MARK_COMPLETE: all data is written, and the files get their names */
+    uint64_t piece; /* or MARK_... */
     uint64_t units_done;
     const void *result; /* NULL: zeros */
 } journal_mark;
 
-#define MARK_COMPLETE UINT64_MAX
+#define MARK_COMPLETE UINT64_MAX    /* all data is written, and the files get their names */
+#define MARK_NAMED (UINT64_MAX - 1) /* they have them: what is left of inputs is removed */
 
 typedef struct journal {
     int fd; /* -1: none */
@@ -55,9 +56,12 @@ typedef void journal_visit(void *context, const journal_mark *mark);
  * for a file that is not our journal. */
 gufo_status journal_create(journal *j, const char *path, size_t result_size,
                            const journal_identity *identity, bool replace, gufo_error *error);
+/* GUFO_E_EXISTS: one that is in the way. */
+gufo_status journal_refuse(gufo_error *error);
 /* Opens one that exists and hands its marks to `visit`, in order.  *found is false, and nothing is
  * open, if there is none.  GUFO_E_ARGUMENT if it is of other inputs, another plan or version, or
- * not our own file of one name: another user's data would get into the output. */
+ * not our own file of one name: another user's data would get into the output.  Without `identity`
+ * inputs and plan do not matter, nor does result_size. */
 gufo_status journal_open(journal *j, const char *path, size_t result_size,
                          const journal_identity *identity, journal_visit *visit, void *context,
                          bool *found, gufo_error *error);
@@ -66,7 +70,9 @@ gufo_status journal_append(journal *j, const journal_mark *marks, size_t count, 
 /* Closes it, and removes it unless `keep`; nothing to do for one that is not open. */
 void journal_close(journal *j, bool keep);
 
-/* The identity of a job that is about to write its targets. */
-gufo_status identity_of(const gufo_job *job, journal_identity *out, gufo_error *error);
+/* The identity of a job that is about to write its targets.  `timeless`: without the times of its
+ * inputs, which change while it works. */
+gufo_status identity_of(const gufo_job *job, bool timeless, journal_identity *out,
+                        gufo_error *error);
 
 #endif

@@ -94,7 +94,7 @@ static void *keep(void *argument)
     return NULL;
 }
 
-void keeper_start(keeper *k, targets *t, journal *j)
+void keeper_start(keeper *k, targets *t, journal *j, bool thread)
 {
     pthread_condattr_t monotonic;
 
@@ -104,7 +104,7 @@ void keeper_start(keeper *k, targets *t, journal *j)
     (void)pthread_mutex_init(&k->lock, NULL);
     (void)pthread_cond_init(&k->wake, &monotonic);
     (void)pthread_condattr_destroy(&monotonic);
-    k->running = pthread_create(&k->thread, NULL, keep, k) == 0;
+    k->running = thread && pthread_create(&k->thread, NULL, keep, k) == 0;
 }
 
 void keeper_stop(keeper *k)

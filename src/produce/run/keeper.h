@@ -29,14 +29,14 @@ typedef struct keeper {
     gufo_error error;
 } keeper;
 
-/* Where no thread can be started, only keeper_save saves. */
-void keeper_start(keeper *k, targets *t, journal *j);
+/* Where no thread can be started, or is wanted, only keeper_save saves. */
+void keeper_start(keeper *k, targets *t, journal *j, bool thread);
 /* How far the work is, and the bytes that it has written since the last call.  Returns what has
  * gone wrong so far. */
 gufo_status keeper_note(keeper *k, const journal_mark *mark, uint64_t bytes, gufo_error *error);
 /* Ends the thread. */
 void keeper_stop(keeper *k);
-/* Saves everything that was noted, after keeper_stop. */
+/* Saves everything that was noted; there is no thread, or no more. */
 gufo_status keeper_save(keeper *k, gufo_error *error);
 void keeper_free(keeper *k);
 

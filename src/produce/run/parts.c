@@ -59,7 +59,7 @@ gufo_status parts_check(targets *t, gufo_error *error)
 static gufo_status reserve_again(targets *t, uint32_t index, gufo_error *error)
 {
     gufo_status status = output_open_part(&t->files[index], true, t->job->targets[index].size,
-                                          !t->job->unreserved, error);
+                                          targets_reserves(t), error);
 
     targets_rest(t, index);
     return status;

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "produce/run/keeper.h"
+#include "produce/run/release.h"
 #include "produce/units/work.h"
 
 typedef struct run {
@@ -21,8 +21,10 @@ typedef struct run {
     work work;
     journal journal;
     keeper keeper;
+    release release; /* of inputs, where that is asked for */
     uint64_t units_done;
-    bool complete; /* an interrupted run has done all but giving names */
+    bool complete; /* an interrupted run has done all but giving names, */
+    bool named;    /* and these, too */
 } run;
 
 /* ---- a job that leaves nothing behind ------------------------------------------------------- */
@@ -45,6 +47,9 @@ static void take_mark(void *context, const journal_mark *mark)
 
     if (mark->piece == MARK_COMPLETE) {
         r->complete = true;
+        r->units_done = r->job->unit_count;
+    } else if (mark->piece == MARK_NAMED) {
+        r->named = true;
     } else if (mark->piece < r->job->piece_count && mark->units_done <= r->job->unit_count) {
         memcpy(job_result(r->job, mark->piece), mark->result, r->job->hooks.result_size);
         r->units_done = mark->units_done;
@@ -98,6 +103,8 @@ static gufo_status start_anew(run *r, const journal_identity *identity, gufo_err
     bool replace = (r->targets.flags & GUFO_JOB_REPLACE) != 0;
     gufo_status status = targets_check_replaceable(&r->targets, error);
 
+    if (status == GUFO_OK && targets_deletes(&r->targets))
+        status = release_check(&r->release, 0, false, NULL, error);
     if (status != GUFO_OK)
         return status;
     status = journal_create(&r->journal, r->targets.journal, r->job->hooks.result_size, identity,
@@ -121,6 +128,13 @@ static gufo_status start_again(run *r, gufo_error *error)
     gufo_status status;
 
     r->targets.complete = r->journal.written;
+    if (targets_deletes(&r->targets)) {
+        status = release_check(&r->release, r->units_done, true, &r->journal.written, error);
+        if (status != GUFO_OK)
+            return status;
+    }
+    if (r->named)
+        return GUFO_OK;
     if (r->complete)
         return parts_open_complete(&r->targets, error);
     status = targets_check_replaceable(&r->targets, error);
@@ -138,8 +152,10 @@ static gufo_status start(run *r, gufo_error *error)
     journal_identity identity;
     gufo_status status = resume ? GUFO_OK : targets_check_replaceable(&r->targets, error);
 
+    if (status == GUFO_OK && targets_deletes(&r->targets))
+        status = release_begin(&r->release, r->job, &r->keeper, &r->targets, error);
     if (status == GUFO_OK)
-        status = identity_of(r->job, &identity, error);
+        status = identity_of(r->job, r->release.holes, &identity, error);
     if (status == GUFO_OK && resume) {
         status = journal_open(&r->journal, r->targets.journal, r->job->hooks.result_size, &identity,
                               take_mark, r, &found, error);
@@ -163,14 +179,17 @@ static gufo_status note_unit(void *context, uint64_t number, uint64_t index, guf
     run *r = context;
     const journal_mark mark = {index, number + 1, job_result(r->job, index)};
     unit u = cut_find(r->job, number);
-
-    return keeper_note(&r->keeper, &mark, cut_bytes(&u), error);
+    gufo_status status = keeper_note(&r->keeper, &mark, cut_bytes(&u), error);
+    if (status == GUFO_OK && targets_deletes(&r->targets))
+        status = release_after(&r->release, number + 1, cut_bytes(&u), error);
+    return status;
 }
 
-/* All data is on disk, and noted to be, before the first file gets its name. */
-static gufo_status note_complete(run *r, gufo_error *error)
+/* All data is on disk, and noted to be, before the first file gets its name; the names are, before
+ * what is left of the inputs is removed. */
+static gufo_status note_state(run *r, uint64_t state, gufo_error *error)
 {
-    const journal_mark mark = {.piece = MARK_COMPLETE};
+    const journal_mark mark = {.piece = state};
     gufo_status status = keeper_note(&r->keeper, &mark, 0, error);
 
     if (status == GUFO_OK)
@@ -182,7 +201,7 @@ static gufo_status work_resumably(run *r, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    keeper_start(&r->keeper, &r->targets, &r->journal);
+    keeper_start(&r->keeper, &r->targets, &r->journal, !targets_deletes(&r->targets));
     r->work.note = note_unit;
     r->work.note_context = r;
     if (!r->complete)
@@ -191,8 +210,17 @@ static gufo_status work_resumably(run *r, gufo_error *error)
     if (status == GUFO_OK && !r->complete)
         status = job_check_inputs(r->job, error);
     if (status == GUFO_OK && !r->complete)
-        status = note_complete(r, error);
+        status = note_state(r, MARK_COMPLETE, error);
+    if (status == GUFO_OK && !r->named && targets_deletes(&r->targets))
+        status = release_rest(&r->release, error);
     return status;
+}
+
+static gufo_status remove_inputs(run *r, gufo_error *error)
+{
+    gufo_status status = r->named ? GUFO_OK : note_state(r, MARK_NAMED, error);
+
+    return status == GUFO_OK ? release_remove(&r->release, error) : status;
 }
 
 /* Works, and leaves either the output, or nothing, or files that can be resumed. */
@@ -209,9 +237,11 @@ static gufo_status run_resumably(run *r, gufo_error *error)
     keep = keep || status == GUFO_E_STOPPED;
     if (status != GUFO_OK && keep)
         (void)keeper_save(&r->keeper, NULL);
-    keeper_free(&r->keeper);
-    if (status == GUFO_OK)
+    if (status == GUFO_OK && !r->named)
         status = targets_commit(&r->targets, keep, error);
+    if (status == GUFO_OK && targets_deletes(&r->targets))
+        status = remove_inputs(r, error);
+    keeper_free(&r->keeper);
     end_resumable(r, keep, status != GUFO_OK && keep);
     return status;
 }
@@ -235,7 +265,7 @@ gufo_status job_measure(gufo_job *job, const gufo_run *how, gufo_error *error)
 gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const gufo_run *how,
                          gufo_error *error)
 {
-    run r = {.job = job, .journal = {.fd = -1}};
+    run r = {.job = job, .journal = {.fd = -1}, .release = {.fd = -1}};
     gufo_status status = job_check_options(options, error);
 
     if (status == GUFO_OK && job->target_count == 0)
@@ -247,6 +277,7 @@ gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options, const g
     status = targets_find(&r.targets, job, options, error);
     if (status == GUFO_OK)
         status = r.targets.resumable ? run_resumably(&r, error) : run_at_once(&r, error);
+    release_end(&r.release);
     if (r.targets.job != NULL) /* resumed jobs keep what they could not even look at */
         targets_end(&r.targets, r.targets.resumable);
     work_end(&r.work);

@@ -193,7 +193,7 @@ static gufo_status reserve(targets *t, uint32_t index, gufo_error *error)
 {
     output *file = &t->files[index];
     uint64_t size = t->job->targets[index].size;
-    bool reserved = !t->job->unreserved;
+    bool reserved = targets_reserves(t);
     gufo_status status = t->resumable ? output_open_part(file, false, size, reserved, error)
                                       : output_create(file, size, reserved, error);
 

@@ -28,6 +28,17 @@ typedef struct targets {
     pthread_mutex_t lock; /* files are opened and closed while another thread syncs them */
 } targets;
 
+/* Whether inputs make room for the targets: all of it cannot be reserved then. */
+static inline bool targets_deletes(const targets *t)
+{
+    return (t->flags & GUFO_JOB_DELETE_INPUT) != 0;
+}
+
+static inline bool targets_reserves(const targets *t)
+{
+    return !t->job->unreserved && !targets_deletes(t);
+}
+
 gufo_status targets_find(targets *t, gufo_job *job, const gufo_job_options *options,
                          gufo_error *error);
 /* GUFO_E_EXISTS for one that may not be replaced. */

@@ -1,0 +1,100 @@
+/* What is asked about a run before it, and what is left to do after one that was interrupted. */
+#include <errno.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/files/disk.h"
+#include "base/files/trust.h"
+#include "base/memory.h"
+#include "produce/run/release.h"
+#include "produce/units/work.h"
+
+/* ---- before --------------------------------------------------------------------------------- */
+
+/* A run that neither continues nor replaces what an interrupted one has left stops at its journal. */
+static gufo_status check_nothing_left(const targets *t, gufo_error *error)
+{
+    struct stat info;
+
+    if (!t->resumable || (t->flags & (GUFO_JOB_RESUME | GUFO_JOB_REPLACE)) != 0 ||
+        lstat(t->journal, &info) != 0)
+        return GUFO_OK;
+    fail_in(error, GUFO_FILE_JOURNAL, 0, t->journal);
+    return journal_refuse(error);
+}
+
+gufo_status gufo_job_check(gufo_job *job, const gufo_job_options *options, gufo_error *error)
+{
+    release r = {.fd = -1};
+    gufo_status status = job_check_options(options, error);
+    targets t;
+
+    if (status == GUFO_OK && job->target_count == 0)
+        status = refuse(error, GUFO_E_ARGUMENT, "the job writes no file");
+    if (status != GUFO_OK)
+        return status;
+    status = targets_find(&t, job, options, error);
+    if (status == GUFO_OK)
+        status = targets_check_replaceable(&t, error);
+    if (status == GUFO_OK)
+        status = check_nothing_left(&t, error);
+    if (status == GUFO_OK && targets_deletes(&t))
+        status = release_begin(&r, job, NULL, &t, error);
+    release_end(&r);
+    targets_end(&t, true);
+    return status;
+}
+
+/* ---- after ---------------------------------------------------------------------------------- */
+
+static void note_named(void *context, const journal_mark *mark)
+{
+    *(bool *)context = mark->piece == MARK_NAMED;
+}
+
+/* Only a file of ours is removed, of the name that a run gives what has lost its data. */
+static gufo_status remove_left(const char *input, gufo_error *error)
+{
+    char *path = mem_join(&default_allocator, gufo_str_of(input), gufo_str_of(RELEASE_SUFFIX));
+    gufo_status status = GUFO_OK;
+    struct stat info;
+
+    if (path == NULL)
+        return fail_memory(error);
+    if (lstat(path, &info) == 0 && trust_own(&info) == NULL && disk_unlink(path) != 0 &&
+        errno != ENOENT)
+        status = fail_io(error, errno, "cannot remove %s", path);
+    mem_free(&default_allocator, path);
+    return status;
+}
+
+gufo_status gufo_job_clean(const char *path, const char *const *inputs, size_t count, bool *done,
+                           gufo_error *error)
+{
+    output first;
+    journal j = {.fd = -1};
+    char *name;
+    gufo_status status;
+
+    *done = false;
+    if (path == NULL || (inputs == NULL && count > 0))
+        return refuse(error, GUFO_E_ARGUMENT, "the path of the output or of an input is missing");
+    status = output_find(&first, path, true, NULL, &default_allocator, error);
+    if (status != GUFO_OK)
+        return status;
+    name = output_beside(&first, ".part.journal");
+    if (name == NULL)
+        status = fail_memory(error);
+    if (status == GUFO_OK) {
+        bool found, named = false;
+
+        status = journal_open(&j, name, 0, NULL, note_named, &named, &found, error);
+        *done = status == GUFO_OK && found && named;
+    }
+    for (size_t i = 0; i < count && *done && status == GUFO_OK; i++)
+        status = remove_left(inputs[i], error);
+    journal_close(&j, !*done || status != GUFO_OK);
+    mem_free(&default_allocator, name);
+    output_discard(&first);
+    return status;
+}
