@@ -43,6 +43,12 @@ static int compare_sets(const ls_file *a, const ls_file *b)
     return order != 0 ? order : (a->count > b->count) - (a->count < b->count);
 }
 
+/* Names in a cache first, in their order. */
+static bool tag_before(const ls_file *a, const ls_file *b)
+{
+    return a->tag != NULL && (b->tag == NULL || strcmp(a->tag, b->tag) < 0);
+}
+
 static bool shard_before(const void *a, const void *b)
 {
     const ls_file *x = a, *y = b;
@@ -50,7 +56,7 @@ static bool shard_before(const void *a, const void *b)
 
     if (order == 0)
         order = (x->number > y->number) - (x->number < y->number);
-    return order < 0 || (order == 0 && x->named && !y->named);
+    return order != 0 ? order < 0 : tag_before(x, y);
 }
 
 /* The path of shard `number`, to be freed. */
@@ -99,9 +105,7 @@ static bool link_before(const void *a, const void *b)
     int order = compare_links(x, y);
 
     if (order == 0)
-        order = (x->tag == NULL) - (y->tag == NULL);
-    if (order == 0 && x->tag != NULL)
-        order = strcmp(x->tag, y->tag);
+        order = tag_before(y, x) - tag_before(x, y);
     return order < 0 || (order == 0 && strcmp(x->path, y->path) < 0);
 }
 
@@ -232,8 +236,11 @@ static char *copy_text(const gufo_model *model, const char *key)
 
     if (gufo_get_str(model, key, &text, NULL) != GUFO_OK)
         return NULL;
-    text.len = text.len < MOST_TEXT ? text.len : MOST_TEXT;
-    return strndup(text.data, gufo_utf8_valid_prefix(text));
+    if (text.len > MOST_TEXT) {
+        text.len = MOST_TEXT;
+        text.len = gufo_utf8_valid_prefix(text); /* no half characters */
+    }
+    return strndup(text.data, text.len);
 }
 
 static void take_facts(ls_file *file, const gufo_model *model)

@@ -109,7 +109,7 @@ void ls_write_table(const ls_files *files)
 {
     static const table_column columns[] = {
         {"name", -4}, {"architecture", -12}, {"parameters", 10}, {"quantization", -12},
-        {"size", 4},  {"context", 7},        {"date", -4},       {"", -1}};
+        {"size", 4},  {"context", 7},        {"date", -4}};
     table t = table_of(columns, sizeof columns / sizeof *columns);
     const ls_file **list = listed(files);
 
