@@ -187,6 +187,24 @@ b.gguf  qwen2                 10  F32           256 bytes    1,024  2026-03-01'
     [ "${#lines[@]}" -eq 2000 ]
 }
 
+@test "ls --json: docs/json.md has every member" {
+    python3 -c 'import jsonschema' 2>/dev/null || skip "jsonschema for python3 is missing"
+    clean_home
+    mkdir -p store/blobs
+    printf -v digest '%064d' 1
+    small "store/blobs/sha256-$digest" A 1
+    manifest store/manifests/h/n/m/t "model:sha256:$digest"
+    make_shards m
+    rm m-00002-of-00002.gguf
+    make_gguf bad.gguf kv general.architecture string '\xff' kv k uint8 1
+    : >empty.gguf
+    export OLLAMA_MODELS=$PWD/store
+    run -3 --separate-stderr gufo ls --json --caches .
+    [ "${#lines[@]}" -eq 4 ]
+    run -0 python3 "$BATS_TEST_DIRNAME/check_schema.py" "$BATS_TEST_DIRNAME/../../docs/json.md" 'gufo ls' <<<"$output"
+    same '4 lines agree'
+}
+
 # ---- caches ----
 
 @test "ls --caches: Hugging Face, by its variables" {
