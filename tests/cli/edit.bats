@@ -233,7 +233,7 @@ refused() {
     # An array that is there keeps its type, however deep.
     gufo edit model.gguf --set 'a.list=[[2],[-3]]'
     run gufo get --json model.gguf a.list
-    has '"element_type":"int8","count":1,"values":[-3]'
+    has '"element_type":"int8","count":1,"value":[-3]'
     run --separate-stderr gufo edit model.gguf --set 'general.tags=[chat]'
     [ "$status" -eq 2 ]
     same_error "gufo: --set general.tags: character 2: expected a string (see gufo help edit)"
