@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "edit/edit.h"
+#include "gufo/schema.h"
 
 /* Hashes of what was seen, in order once all are there. */
 typedef struct hashes {
@@ -23,6 +24,7 @@ typedef struct comparison {
     hashes touched; /* names of keys and tensors */
     hashes before;  /* findings about the file */
     uint64_t seen;  /* findings about the result */
+    bool uncovers;  /* faults that were there and could not be found */
     gufo_finding_fn *found;
     void *context;
 } comparison;
@@ -113,7 +115,7 @@ static bool is_new(const comparison *c, const gufo_finding *finding)
 
     if (has_hash(&c->touched, hash_name(c, subject)))
         return !has_hash(&c->before, hash_finding(c, finding->rule, subject, finding->message));
-    return !has_hash(&c->before, hash_finding(c, finding->rule, subject, "")) &&
+    return !c->uncovers && !has_hash(&c->before, hash_finding(c, finding->rule, subject, "")) &&
            !has_hash(&c->before, hash_finding(c, finding->rule, (gufo_str){"", 0}, ""));
 }
 
@@ -131,6 +133,37 @@ static void pass_new(void *context, const gufo_finding *finding)
     result.offset = GUFO_NO_OFFSET; /* the result is not written yet */
     if (is_new(c, finding))
         c->found(c->context, &result);
+}
+
+/* ---- keys by which others are judged -------------------------------------------------------- */
+
+static bool is_architecture(gufo_str value)
+{
+    return gufo_arch_find(value) != NULL;
+}
+
+static bool is_tokenizer(gufo_str value)
+{
+    return gufo_tokenizer_model_find(value) != NULL;
+}
+
+static const struct {
+    const char *key;
+    bool (*is_known)(gufo_str value);
+} judges[] = {{"general.architecture", is_architecture}, {"tokenizer.ggml.model", is_tokenizer}};
+
+/* Whether the edit gives one of them a value that is known, where a missing or unknown one kept
+ * other faults from being found. */
+static bool uncovers_faults(const gufo_model *before, const gufo_model *after)
+{
+    gufo_str old, now;
+
+    for (size_t i = 0; i < sizeof judges / sizeof *judges; i++)
+        if (gufo_get_str(after, judges[i].key, &now, NULL) == GUFO_OK && judges[i].is_known(now) &&
+            (gufo_get_str(before, judges[i].key, &old, NULL) != GUFO_OK ||
+             !judges[i].is_known(old)))
+            return true;
+    return false;
 }
 
 /* ---- the check ------------------------------------------------------------------------------ */
@@ -165,6 +198,7 @@ static gufo_status compare_findings(const gufo_edit *edit, const gufo_model *res
         return fail_memory(error);
     sort_hashes(&c->before);
     sort_hashes(&c->touched);
+    c->uncovers = uncovers_faults(edit->model, result);
     return gufo_check(result, options, pass_new, c, error);
 }
 

@@ -146,7 +146,30 @@ static void test_many(void **state)
     end(&c);
 }
 
-/* A result that cannot be laid out. */
+/* An architecture that is not known keeps other faults from being found: they are not new. */
+static void test_uncovered(void **state)
+{
+    checked c = begin(all_encodings[0], 1);
+    gufo_error error = no_error();
+    findings f;
+
+    (void)state;
+    set_text(&c, "general.architecture", "lama");
+    check_ok(gufo_edit_apply(c.edit, NULL, NULL, NULL, NULL, &error), &error, "apply");
+    gufo_edit_close(c.edit);
+    c.edit = gufo_edit_open(c.path.text, NULL, &error);
+    check(c.edit != NULL, "%s", error.message);
+    c.document = gufo_edit_document(c.edit);
+    set_text(&c, "general.architecture", "llama");
+    expect(&c, NULL, "the right architecture");
+    check_ok(gufo_document_set_u32(c.document, "llama.block_count", 0, &error), &error, "set");
+    f = look(&c);
+    check_u64(f.count, 1, "what is touched counts");
+    findings_free(&f);
+    end(&c);
+}
+
+/* Options that do not exist. */
 static void test_failures(void **state)
 {
     checked c = begin(all_encodings[0], 0);
@@ -167,9 +190,8 @@ static void test_failures(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_new),
-        cmocka_unit_test(test_old),
-        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_new),      cmocka_unit_test(test_old),
+        cmocka_unit_test(test_many),     cmocka_unit_test(test_uncovered),
         cmocka_unit_test(test_failures),
     };
 

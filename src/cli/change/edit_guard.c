@@ -14,6 +14,7 @@ enum {
     /* Looking for the nearest key costs more than setting one: after so many unknown ones more would
      * not help the user. */
     MOST_GUESSES = 1000,
+    SUGGESTION_SIZE = GUFO_KEY_NAME_SIZE + 32,
 };
 
 typedef struct guard {
@@ -25,13 +26,13 @@ typedef struct guard {
 } guard;
 
 /* One line for each reason; the suggestion may be NULL. */
-static void refuse_for(guard *g, gufo_str reason, const char *suggestion)
+static void refuse_for(guard *g, const char *reason, const char *suggestion)
 {
     bool known = suggestion != NULL;
 
     if (g->refused++ < MOST_LINES)
-        report_message(g->options->path, "%.*s%s%s (or use --as-is)", (int)reason.len, reason.data,
-                       known ? "; " : "", known ? suggestion : "");
+        report_message(g->options->path, "%s%s%s (or use --as-is)", reason, known ? "; " : "",
+                       known ? suggestion : "");
 }
 
 /* ---- keys ----------------------------------------------------------------------------------- */
@@ -56,7 +57,7 @@ static void judge_key(void *context, const gufo_change *change)
 {
     guard *g = context;
     gufo_str key = change->new_name;
-    char name[GUFO_KEY_NAME_SIZE], reason[GUFO_KEY_NAME_SIZE], suggestion[sizeof name + 32];
+    char name[GUFO_KEY_NAME_SIZE], reason[GUFO_KEY_NAME_SIZE], suggestion[SUGGESTION_SIZE];
     bool foreign;
 
     if ((change->kind != GUFO_CHANGE_ADDED && change->kind != GUFO_CHANGE_RENAMED) ||
@@ -68,59 +69,40 @@ static void judge_key(void *context, const gufo_change *change)
     snprintf(reason, sizeof reason, "key '%.*s' is %s", (int)smaller(key.len, 128), key.data,
              foreign ? "one of another architecture than the file's" : "not known");
     snprintf(suggestion, sizeof suggestion, "did you mean '%s'?", name);
-    refuse_for(g, gufo_str_of(reason), suggestion);
+    refuse_for(g, reason, suggestion);
 }
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-/* Without the clause at its end. */
-static gufo_str sentence_of(const gufo_finding *finding)
+/* The right answer, where it is known: a warning that has one is about a slip.  Otherwise the hint,
+ * or NULL. */
+static const char *suggestion_of(const gufo_finding *finding, char room[SUGGESTION_SIZE],
+                                 bool *is_answer)
 {
-    gufo_str text = gufo_str_of(finding->message);
-    char clause[128];
-    size_t len = (size_t)snprintf(clause, sizeof clause, " (%s)", finding->rule->clause);
+    const gufo_value *right = &finding->fix.value;
 
-    if (len < sizeof clause && len < text.len &&
-        memcmp(text.data + text.len - len, clause, len) == 0)
-        text.len -= len;
-    return text;
-}
-
-/* The right answer, where there is one; NULL or the hint where there is not. */
-static const char *suggestion_of(const gufo_finding *finding, char room[GUFO_KEY_NAME_SIZE])
-{
-    const gufo_fix *fix = &finding->fix;
-
-    if (fix->kind == GUFO_FIX_RENAME)
-        snprintf(room, GUFO_KEY_NAME_SIZE, "did you mean '%.*s'?", (int)fix->value.as.str.len,
-                 fix->value.as.str.data);
-    else if (fix->kind == GUFO_FIX_SET && fix->value.type == GUFO_VALUE_UINT32)
-        snprintf(room, GUFO_KEY_NAME_SIZE, "did you mean %ju?", (uintmax_t)fix->value.as.u);
-    else
-        return finding->hint;
-    return room;
-}
-
-/* A warning with the right answer is about a slip. */
-static bool is_answer(const char *suggestion)
-{
-    static const char question[] = "did you mean ";
-
-    return suggestion != NULL && strncmp(suggestion, question, strlen(question)) == 0;
+    *is_answer = finding->fix.kind == GUFO_FIX_SET || finding->fix.kind == GUFO_FIX_RENAME ||
+                 finding->fix.kind == GUFO_FIX_RENAME_TENSOR;
+    if (*is_answer && right->type == GUFO_VALUE_STRING)
+        snprintf(room, SUGGESTION_SIZE, "did you mean '%.*s'?", (int)right->as.str.len,
+                 right->as.str.data);
+    else if (*is_answer)
+        snprintf(room, SUGGESTION_SIZE, "did you mean %ju?", (uintmax_t)right->as.u);
+    return *is_answer ? room : finding->hint;
 }
 
 static void judge_finding(void *context, const gufo_finding *finding)
 {
     gufo_severity severity = finding->rule->severity;
-    gufo_str sentence = sentence_of(finding);
-    char room[GUFO_KEY_NAME_SIZE];
-    const char *suggestion = suggestion_of(finding, room);
+    char room[SUGGESTION_SIZE];
+    bool is_answer;
+    const char *suggestion = suggestion_of(finding, room, &is_answer);
     guard *g = context;
 
-    if (severity == GUFO_ERROR || (severity == GUFO_WARNING && is_answer(suggestion)))
-        refuse_for(g, sentence, suggestion);
+    if (severity == GUFO_ERROR || (severity == GUFO_WARNING && is_answer))
+        refuse_for(g, finding->message, suggestion);
     else if (severity == GUFO_WARNING && g->warned < MOST_LINES)
-        g->warnings[g->warned++] = strndup(sentence.data, sentence.len);
+        g->warnings[g->warned++] = strdup(finding->message);
 }
 
 /* ---- the guard ------------------------------------------------------------------------------ */
