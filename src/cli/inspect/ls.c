@@ -35,10 +35,10 @@ static int report_faults(const ls_files *files, bool report)
 {
     int code = files->failed ? CODE_FAILED : CODE_OK;
 
-    for (const ls_file *file = files->items; file < files->items + files->count; file++) {
+    for (const ls_file *file = files->items; file < files->items + files->shown; file++) {
         gufo_error error = {.offset = file->fault.offset};
 
-        if (file->left_out || file->fault.message == NULL)
+        if (file->fault.message == NULL)
             continue;
         code = CODE_FAILED;
         snprintf(error.message, sizeof error.message, "%s", file->fault.message);
@@ -48,14 +48,6 @@ static int report_faults(const ls_files *files, bool report)
     return code;
 }
 
-static bool is_empty(const ls_files *files)
-{
-    for (size_t i = 0; i < files->count; i++)
-        if (!files->items[i].left_out)
-            return false;
-    return true;
-}
-
 int ls_list(ls_files *files, const shared_options *shared, ls_order order)
 {
     int code;
@@ -63,10 +55,10 @@ int ls_list(ls_files *files, const shared_options *shared, ls_order order)
     ls_read(files, shared->threads);
     ls_sort(files, order);
     code = report_faults(files, !shared->json);
-    if (is_empty(files) && code == CODE_OK) {
+    if (files->shown == 0 && code == CODE_OK) {
         report_warning(NULL, "no model was found");
         code = CODE_NO;
-    } else if (!is_empty(files)) {
+    } else if (files->shown > 0) {
         (shared->json ? ls_write_json : ls_write_table)(files);
     }
     ls_free(files);
@@ -79,8 +71,8 @@ static int ls(void *context)
     const shared_options *shared = options->base.shared;
     ls_files files = {0};
 
-    if (options->caches && !ls_add_caches(&files) && shared->arg_count == 0)
-        report_warning(NULL, "there are no caches");
+    if (options->caches)
+        ls_add_caches(&files);
     for (int i = 0; i < shared->arg_count; i++)
         ls_add_argument(&files, shared->args[i], options->recursive);
     if (shared->arg_count == 0 && !options->caches)
@@ -89,7 +81,7 @@ static int ls(void *context)
 }
 
 const command_line command_ls = {
-    .operands = {"[DIR|FILE...]", 0, 0, NULL},
+    .operands = {.names = "[DIR|FILE...]"},
     .doc =
         "List models: name, architecture, parameters, quantization, size, context and date.\v"
         "A folder (by default this one) means the files in it whose names end in '.gguf', and "

@@ -59,7 +59,8 @@ typedef struct ls_file {
 typedef struct ls_files {
     ls_file *items;
     size_t count;
-    bool failed; /* something could not be looked at, after a report */
+    size_t shown; /* the first ones, once they are sorted: the others are left out */
+    bool failed;  /* something could not be looked at, after a report */
 } ls_files;
 
 /* ---- finding -------------------------------------------------------------------------------- */
@@ -70,8 +71,8 @@ ls_file *ls_add(ls_files *files, const char *path);
 void ls_add_argument(ls_files *files, const char *path, bool recursive);
 /* Adds the models of a folder and of those in it. */
 void ls_add_folder(ls_files *files, const char *path, const char *cache);
-/* Adds what is in the caches; false if there are none. */
-bool ls_add_caches(ls_files *files);
+/* Adds what is in the caches of other programs. */
+void ls_add_caches(ls_files *files);
 void ls_free(ls_files *files);
 
 /* ---- reading -------------------------------------------------------------------------------- */

@@ -8,10 +8,8 @@
  * Each program looks at its environment variables first; so does gufo, in the same order. */
 #include "cli/inspect/ls.h"
 
-#include "cli/core/report.h"
 #include "cli/inspect/ls_walk.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +18,7 @@
 /* A place is $variable and the rest; NULL: the rest alone. */
 typedef struct place {
     const char *variable, *rest;
-    bool either; /* the next one, too, whether or not the variable is set */
+    bool either; /* and the next one, even if the variable is set */
 } place;
 
 #define MOST_PLACES 5
@@ -233,55 +231,48 @@ static void add_ollama(ls_files *files, const char *path, const char *name)
 
 /* ---- all of them ---------------------------------------------------------------------------- */
 
-/* Takes the path; whether there is such a cache. */
-static bool add_place(ls_files *files, const cache *c, char *path)
+/* Takes the path. */
+static void add_place(ls_files *files, const cache *c, char *path)
 {
     struct stat status;
-    bool there = path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 
-    if (there)
+    if (path != NULL && stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         c->add(files, path, c->name);
     free(path);
-    return there;
 }
 
 /* The folder that a file in the home folder names. */
-static bool add_pointed(ls_files *files, const cache *c)
+static void add_pointed(ls_files *files, const cache *c)
 {
     const char *home = getenv("HOME");
     char *pointer = home != NULL && c->pointer != NULL ? join(home, c->pointer, "") : NULL;
     char *folder = pointer != NULL ? read_small(pointer) : NULL;
-    bool there = false;
 
     if (folder != NULL)
         folder[strcspn(folder, "\r\n")] = '\0';
     if (folder != NULL && folder[0] == '/')
-        there = add_place(files, c, join(folder, "/models", ""));
+        add_place(files, c, join(folder, "/models", ""));
     free(folder);
     free(pointer);
-    return there;
 }
 
-static bool add_cache(ls_files *files, const cache *c)
+static void add_cache(ls_files *files, const cache *c)
 {
-    bool there = add_pointed(files, c), more = true;
+    bool more = true;
 
+    add_pointed(files, c);
     for (const place *p = c->places; more && p < c->places + MOST_PLACES && p->rest != NULL; p++) {
-        const char *variable = p->variable != NULL ? getenv(p->variable) : "";
+        const char *folder = p->variable != NULL ? getenv(p->variable) : "";
 
-        if (variable == NULL || (p->variable != NULL && *variable == '\0'))
+        if (folder == NULL || (p->variable != NULL && *folder == '\0'))
             continue;
-        there = add_place(files, c, join(variable, p->rest, "")) || there;
+        add_place(files, c, join(folder, p->rest, ""));
         more = p->either;
     }
-    return there;
 }
 
-bool ls_add_caches(ls_files *files)
+void ls_add_caches(ls_files *files)
 {
-    bool there = false;
-
     for (size_t i = 0; i < sizeof caches / sizeof *caches; i++)
-        there = add_cache(files, &caches[i]) || there;
-    return there;
+        add_cache(files, &caches[i]);
 }

@@ -9,7 +9,6 @@
 
 #include "gufo/format.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define SCHEMA_VERSION 1 /* as in show_json.c */
@@ -51,7 +50,14 @@ void ls_sort(ls_files *files, ls_order order)
                                                [LS_BY_PARAMETERS] = parameters_before,
                                                [LS_BY_CONTEXT] = context_before};
 
-    sort_items(files->items, files->count, sizeof *files->items, orders[order]);
+    for (size_t i = files->shown = 0; i < files->count; i++)
+        if (!files->items[i].left_out) {
+            ls_file file = files->items[i];
+
+            files->items[i] = files->items[files->shown];
+            files->items[files->shown++] = file;
+        }
+    sort_items(files->items, files->shown, sizeof *files->items, orders[order]);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -80,9 +86,10 @@ static void add_word(table_row *row, const char *text)
 
 static bool make_row(const void *context, uint64_t index, table_row *row)
 {
-    const ls_file *file = ((const ls_file *const *)context)[index];
+    const ls_files *files = context;
+    const ls_file *file = &files->items[index];
 
-    if (file == NULL)
+    if (index >= files->shown)
         return false;
     row_str(row, gufo_str_of(shown_name(file)));
     add_word(row, file->architecture);
@@ -94,30 +101,15 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     return true;
 }
 
-/* Pointers to those that are listed, then NULL: to be freed.  NULL without memory. */
-static const ls_file **listed(const ls_files *files)
-{
-    const ls_file **list = calloc(files->count + 1, sizeof *list), **end = list;
-
-    for (size_t i = 0; list != NULL && i < files->count; i++)
-        if (!files->items[i].left_out)
-            *end++ = &files->items[i];
-    return list;
-}
-
 void ls_write_table(const ls_files *files)
 {
     static const table_column columns[] = {
         {"name", -4}, {"architecture", -12}, {"parameters", 10}, {"quantization", -12},
         {"size", 4},  {"context", 7},        {"date", -4}};
     table t = table_of(columns, sizeof columns / sizeof *columns);
-    const ls_file **list = listed(files);
 
     t.indent = 0;
-    t.most_name = SIZE_MAX / 2;
-    if (list != NULL)
-        table_print(&t, make_row, list);
-    free((void *)list);
+    table_print(&t, make_row, files);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -174,7 +166,6 @@ static void write_model(const ls_file *file)
 
 void ls_write_json(const ls_files *files)
 {
-    for (size_t i = 0; i < files->count && !stdout_broken(); i++)
-        if (!files->items[i].left_out)
-            write_model(&files->items[i]);
+    for (size_t i = 0; i < files->shown && !stdout_broken(); i++)
+        write_model(&files->items[i]);
 }

@@ -199,7 +199,8 @@ static bool make_folded_row(folded_rows *rows, uint64_t index, table_row *row)
     tensor.name = (gufo_str){rows->name, len};
     row->count = row->used = 0;
     tensor_add_cells(row, &tensor);
-    row_text(row, group->count > 1 ? "%s tensors" : "", human_grouped(group->count).text);
+    row_text(row, "%s%s", group->count > 1 ? human_grouped(group->count).text : "",
+             group->count > 1 ? " tensors" : "");
     row_text(row, "%s", human_bytes(group->size).text);
     return true;
 }
