@@ -33,9 +33,9 @@ names() {
     small in/c.gguf Cat 3
     touch notes.txt
     run -0 gufo ls
-    same 'name    architecture  parameters  quantization       size  context  date
-a.GGUF  llama                 20  F32           288 bytes    2,048  2026-03-02
-b.gguf  qwen2                 10  F32           256 bytes    1,024  2026-03-01'
+    same 'name    arch   params  quant       size  context        date
+a.GGUF  llama      20  F32    288 bytes    2,048  2026-03-02
+b.gguf  qwen2      10  F32    256 bytes    1,024  2026-03-01'
     same_list "$(names .)" "$(names)"
     same_list $'./a.GGUF\n./b.gguf' "$(names ./)"
     same_list $'a.GGUF\nb.gguf\nin/c.gguf' "$(names -r)"
@@ -93,11 +93,11 @@ b.gguf  qwen2                 10  F32           256 bytes    1,024  2026-03-01'
     : >empty.gguf
     ln -s nowhere dangling.gguf
     run -3 --separate-stderr gufo ls
-    [[ "$(tr -s ' ' <<<"${lines[1]}")" == 'dangling.gguf - - - - - - broken' ]]
-    [[ "$(tr -s ' ' <<<"${lines[2]}")" == 'empty.gguf - - - 0 bytes - '*' broken' ]]
+    [[ "$(tr -s ' ' <<<"${lines[1]}")" == 'dangling.gguf - - - - - broken -' ]]
+    [[ "$(tr -s ' ' <<<"${lines[2]}")" == 'empty.gguf - - - 0 bytes - broken '* ]]
     [[ "$(tr -s ' ' <<<"${lines[3]}")" == 'good.gguf llama 10 F32 256 bytes 1,024 2026-03-01' ]]
-    [[ "$(tr -s ' ' <<<"${lines[4]}")" == 'half.gguf llama 8 F32 '*' broken' ]]
-    [[ "$(tr -s ' ' <<<"${lines[5]}")" == 'page.gguf - - - '*' broken' ]]
+    [[ "$(tr -s ' ' <<<"${lines[4]}")" == 'half.gguf llama 8 F32 '*' broken '* ]]
+    [[ "$(tr -s ' ' <<<"${lines[5]}")" == 'page.gguf - - - '*' broken '* ]]
     [[ "$stderr" == *'gufo: dangling.gguf: No such file or directory'* ]]
     [[ "$stderr" == *'gufo: half.gguf: byte '* ]]
     [[ "$stderr" == *'gufo: page.gguf: byte 0: not a GGUF file: it is an HTML page'* ]]
@@ -107,6 +107,22 @@ b.gguf  qwen2                 10  F32           256 bytes    1,024  2026-03-01'
     has '"broken":{"offset":null,"message":"No such file or directory"}'
     has '"broken":{"offset":0,"message":"not a GGUF file'
     run -0 gufo ls good.gguf
+}
+
+@test "ls: names are shortened in the middle where a terminal is narrow, and nowhere else" {
+    need_terminal
+    mkdir -p a-folder-with-a-rather-long-name/and-another-one
+    long=a-folder-with-a-rather-long-name/and-another-one/$(printf 'x%.0s' {1..100})-Q4_K_M.gguf
+    small "$long" M 1
+    NO_COLOR=1 run -0 on_terminal "$GUFO" ls -r
+    for line in "${lines[@]}"; do
+        line=${line%$'\r'}
+        [ "${#line}" -le 80 ] || { printf '%s: %d columns\n' "$line" "${#line}"; return 1; }
+    done
+    has 'a-f'
+    has '.gguf  llama'
+    run -0 gufo ls -r
+    has "$long  llama"
 }
 
 @test "ls: nothing there, and nothing to read" {

@@ -431,6 +431,26 @@ make_blocks() {
     has '  blk.10.b.weight'
 }
 
+@test "show: on a terminal, a list of numbers that is too long has a line of its own" {
+    need_terminal
+    tensors=""
+    for i in {0..60..2}; do tensors+=" tensor blk.$i.ffn_down.weight 0 8 32"; done
+    # shellcheck disable=SC2086
+    make_gguf m.gguf tensor a.weight 0 8 32 $tensors \
+        kv "a.$(printf 'long_%.0s' {1..20}).key" string "$(printf 'v%.0s' {1..100})"
+    NO_COLOR=1 run -0 on_terminal "$GUFO" show m.gguf
+    output=${output//$'\r'/}
+    has "
+  a.weight              F32  8               32 bytes
+  blk.$(seq -s, 0 2 60).ffn_down.weight
+                        F32  8  31 tensors  992 bytes" ||
+        has "
+  blk.$(seq -s, 0 2 60).ffn_down.weight
+  "
+    has '  a.long_long_'
+    has '_long_.key  string  "vvv'
+}
+
 @test "show: whole values on a terminal with --full" {
     need_terminal
     long=$(printf 'x%.0s' {1..200})

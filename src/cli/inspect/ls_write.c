@@ -62,14 +62,14 @@ void ls_sort(ls_files *files, ls_order order)
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-static void add_date(table_row *row, time_t date, bool broken)
+static void add_date(table_row *row, time_t date)
 {
     struct tm parts;
     char text[32] = "-";
 
     if (date != 0 && localtime_r(&date, &parts) != NULL)
         strftime(text, sizeof text, "%Y-%m-%d", &parts);
-    row_text(row, "%s%s", text, broken ? "  broken" : "");
+    row_text(row, "%s", text);
 }
 
 /* Cells of a table are ASCII: what else a file says here is shown as "?". */
@@ -84,12 +84,17 @@ static void add_word(table_row *row, const char *text)
     row_text(row, "%s", len > 0 ? word : "-");
 }
 
+typedef struct model_rows {
+    const ls_files *files;
+    bool marks; /* one of them is broken */
+} model_rows;
+
 static bool make_row(const void *context, uint64_t index, table_row *row)
 {
-    const ls_files *files = context;
-    const ls_file *file = &files->items[index];
+    const model_rows *rows = context;
+    const ls_file *file = &rows->files->items[index];
 
-    if (index >= files->shown)
+    if (index >= rows->files->shown)
         return false;
     row_str(row, gufo_str_of(shown_name(file)));
     add_word(row, file->architecture);
@@ -97,19 +102,32 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     row_text(row, "%s", file->quantization != NULL ? file->quantization : "-");
     row_text(row, "%s", file->date != 0 ? human_bytes(file->size).text : "-");
     row_text(row, "%s", file->context > 0 ? human_grouped(file->context).text : "-");
-    add_date(row, file->date, file->fault.message != NULL);
+    if (rows->marks)
+        row_text(row, "%s", file->fault.message != NULL ? "broken" : "");
+    add_date(row, file->date);
     return true;
 }
 
 void ls_write_table(const ls_files *files)
 {
-    static const table_column columns[] = {
-        {"name", -4}, {"architecture", -12}, {"parameters", 10}, {"quantization", -12},
-        {"size", 4},  {"context", 7},        {"date", -4}};
-    table t = table_of(columns, sizeof columns / sizeof *columns);
+    static const table_column columns[] = {{"name", -4},  {"arch", -4}, {"params", 6},
+                                           {"quant", -5}, {"size", 4},  {"context", 7},
+                                           {"", -1},      {"date", 10}};
+    size_t count = sizeof columns / sizeof *columns;
+    model_rows rows = {files, false};
+    table t;
 
+    for (size_t i = 0; i < files->shown; i++)
+        rows.marks = rows.marks || files->items[i].fault.message != NULL;
+    t = table_of(columns, count);
+    if (!rows.marks) {
+        t.columns[count - 2] = t.columns[count - 1];
+        t.count--;
+    }
     t.indent = 0;
-    table_print(&t, make_row, files);
+    if (!stdout_is_terminal())
+        t.most_name = SIZE_MAX;
+    table_print(&t, make_row, &rows);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

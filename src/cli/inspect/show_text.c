@@ -90,12 +90,15 @@ static bool write_metadata(const input *in, const show_options *options, bool co
 {
     static const table_column columns[] = {{"", -1}, {"", -1}, {"", -1}};
     table t = table_of(columns, 3); /* values have no cells: they may have any length */
+    size_t terminal = stdout_columns();
     const gufo_model *file = in->model;
     uint64_t shown = 0;
     gufo_entry entry;
     table_row row;
     bool sound = true;
 
+    if (terminal > 0) /* long keys leave room for values */
+        t.most_name = terminal > 2 * LEAST_COLUMNS ? terminal / 2 : LEAST_COLUMNS;
     for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
         if (!glob_matches(options->metadata_glob, entry.key))
             continue;
@@ -205,6 +208,22 @@ static bool make_folded_row(folded_rows *rows, uint64_t index, table_row *row)
     return true;
 }
 
+/* A long list of numbers must not be shortened: it gets a line of its own. */
+static void put_folded_row(const table *t, table_row *row)
+{
+    size_t others = t->indent;
+
+    for (size_t i = 1; i < t->count; i++)
+        others += t->gap + (size_t)abs(t->columns[i].width);
+    if (others + text_columns(row->cells[0], TEXT_PLAIN) > stdout_columns()) {
+        text_pad(stdout, t->indent);
+        text_put(stdout, row->cells[0], TEXT_PLAIN);
+        putchar('\n');
+        row->cells[0] = (gufo_str){"", 0};
+    }
+    table_put(t, row);
+}
+
 static void write_folded(const input *in, const show_options *options)
 {
     static const table_column columns[] = {{"", -1}, {"", -1}, {"", -1}, {"", 0}, {"", 1}};
@@ -224,7 +243,7 @@ static void write_folded(const input *in, const show_options *options)
         table_fit(&t, &row);
     for (uint64_t i = 0; i < f.group_count && !stdout_broken(); i++)
         if (make_folded_row(&rows, i, &row))
-            table_put(&t, &row);
+            put_folded_row(&t, &row);
     free(rows.name);
     fold_free(&f);
 }
