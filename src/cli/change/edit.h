@@ -105,6 +105,8 @@ typedef struct edit_change {
     gufo_error error;
 } edit_change;
 
+/* ---- edit_values.c -------------------------------------------------------------------------- */
+
 /* What the library said, in `error`, of an option about `text`.  Returns the exit code. */
 int edit_check(const edit_change *change, const char *text, gufo_status status);
 
@@ -125,6 +127,9 @@ const gufo_key_info *edit_key_info(const gufo_document *document, gufo_str key);
 size_t edit_types(const edit_change *change, edit_type out[EDIT_MOST_TYPES]);
 
 /* ---- edit_values.c -------------------------------------------------------------------------- */
+
+/* What the library said, in `error`, of an option about `text`.  Returns the exit code. */
+int edit_check(const edit_change *change, const char *text, gufo_status status);
 
 /* The file that an operation reads; NULL if there is none. */
 const char *edit_operand(const edit_operation *operation);

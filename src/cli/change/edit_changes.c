@@ -13,14 +13,6 @@
 
 /* ---- one change ----------------------------------------------------------------------------- */
 
-int edit_check(const edit_change *c, const char *text, gufo_status status)
-{
-    if (status == GUFO_OK)
-        return CODE_OK;
-    report_message(c->options->path, "%s %s: %s", c->option, text, c->error.message);
-    return status == GUFO_E_MEMORY ? CODE_FAILED : CODE_USAGE;
-}
-
 /* `context` points to the pattern. */
 static bool matches(void *context, gufo_str key)
 {

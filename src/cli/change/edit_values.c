@@ -21,6 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+int edit_check(const edit_change *c, const char *text, gufo_status status)
+{
+    if (status == GUFO_OK)
+        return CODE_OK;
+    report_message(c->options->path, "%s %s: %s", c->option, text, c->error.message);
+    return status == GUFO_E_MEMORY ? CODE_FAILED : CODE_USAGE;
+}
+
 /* Bytes of a file that become a value, which is kept in memory. */
 #define LARGEST_VALUE (UINT64_C(256) << 20)
 

@@ -20,14 +20,6 @@ static const command_option diff_table[] = {
 
 /* ---- the work ------------------------------------------------------------------------------- */
 
-const diff_note diff_notes[DIFF_NOTES] = {
-    {GUFO_NOTE_KEY_ORDER, "key_order", "keys are in another order"},
-    {GUFO_NOTE_TENSOR_ORDER, "tensor_order", "tensors are in another order"},
-    {GUFO_NOTE_VERSION, "version", "versions of the format differ"},
-    {GUFO_NOTE_BYTE_ORDER, "byte_order", "byte orders differ"},
-    {GUFO_NOTE_SHARDS, "shards", "numbers of shards differ"},
-};
-
 static bool on_progress(void *context, uint64_t done, uint64_t total)
 {
     progress_update(&((diff_report *)context)->bar, done, total);

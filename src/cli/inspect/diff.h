@@ -2,7 +2,8 @@
  *
  *     diff.c         the command line, and the work
  *     diff_text.c    lines for people
- *     diff_json.c    one object */
+ *     diff_json.c    one object
+ *     diff_notes.c   what both say besides */
 #ifndef CLI_INSPECT_DIFF_H
 #define CLI_INSPECT_DIFF_H
 

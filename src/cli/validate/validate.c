@@ -108,8 +108,11 @@ static int validate(void *context, const char *path)
     checked = code == CODE_OK;
     if (checked)
         fix_list_settle(&fixes);
-    if (fixes.count > 0 && checked)
+    if (fixes.count > 0 && checked) {
         code = fix_file(&r, &output);
+        if (code == CODE_OK)
+            code = check_input(&output, 0);
+    }
     code = finish(&r, shards, checked, code, fixes.count > 0 && code == CODE_OK ? &output : NULL);
     fix_list_free(&fixes);
     free(missing);

@@ -86,7 +86,7 @@ void fix_list_settle(fix_list *list);
 void fix_list_free(fix_list *list);
 /* Writes it as a member `name` of an object, or with NULL as an element; `command` may be NULL. */
 void fix_write(json_writer *j, const char *name, const gufo_fix *fix, const char *command);
-/* Writes the fixed file.  `output` becomes its report. */
-int fix_file(const report *r, report *output);
+/* Writes the fixed file, and prints the fixes; `output` is to become its report. */
+int fix_file(const report *r, const report *output);
 
 #endif

@@ -197,7 +197,7 @@ static int make_changes(gufo_edit *edit, const report *r)
     return CODE_OK;
 }
 
-int fix_file(const report *r, report *output)
+int fix_file(const report *r, const report *output)
 {
     const shared_options *shared = r->options->base.shared;
     const gufo_edit_options read_only = {.flags = GUFO_EDIT_READ_ONLY};
@@ -221,5 +221,5 @@ int fix_file(const report *r, report *output)
         fputs(": ", stdout);
         fix_print(&r->fixes->fixes[i]);
     }
-    return check_input(output, 0);
+    return CODE_OK;
 }
