@@ -11,13 +11,17 @@
 
 /* ---- before --------------------------------------------------------------------------------- */
 
-/* A run that neither continues nor replaces what an interrupted one has left stops at its journal. */
-static gufo_status check_nothing_left(const targets *t, gufo_error *error)
+static bool has_journal(const targets *t)
 {
     struct stat info;
 
-    if (!t->resumable || (t->flags & (GUFO_JOB_RESUME | GUFO_JOB_REPLACE)) != 0 ||
-        lstat(t->journal, &info) != 0)
+    return t->resumable && lstat(t->journal, &info) == 0;
+}
+
+/* A run that neither continues nor replaces what an interrupted one has left stops at its journal. */
+static gufo_status check_nothing_left(const targets *t, gufo_error *error)
+{
+    if (!has_journal(t) || (t->flags & (GUFO_JOB_RESUME | GUFO_JOB_REPLACE)) != 0)
         return GUFO_OK;
     fail_in(error, GUFO_FILE_JOURNAL, 0, t->journal);
     return journal_refuse(error);
@@ -40,6 +44,8 @@ gufo_status gufo_job_check(gufo_job *job, const gufo_job_options *options, gufo_
         status = check_nothing_left(&t, error);
     if (status == GUFO_OK && targets_deletes(&t))
         status = release_begin(&r, job, NULL, &t, error);
+    if (status == GUFO_OK && targets_deletes(&t) && !has_journal(&t))
+        status = release_check(&r, 0, false, NULL, error);
     release_end(&r);
     targets_end(&t, true);
     return status;

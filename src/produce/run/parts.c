@@ -51,11 +51,6 @@ static gufo_status check_part(targets *t, uint32_t index, gufo_error *error)
                   "cannot resume: its .part file is missing or has another size");
 }
 
-gufo_status parts_check(targets *t, gufo_error *error)
-{
-    return targets_each(t, check_part, error);
-}
-
 static gufo_status reserve_again(targets *t, uint32_t index, gufo_error *error)
 {
     gufo_status status = output_open_part(&t->files[index], true, t->job->targets[index].size,
@@ -78,9 +73,22 @@ static gufo_status reserve_emptied(targets *t, uint32_t index, gufo_error *error
     return status == GUFO_OK ? reserve_again(t, index, error) : status;
 }
 
-gufo_status parts_reserve_again(targets *t, bool empty, gufo_error *error)
+/* A target that was not begun may not have got its size, either. */
+static gufo_status continue_part(targets *t, uint32_t index, gufo_error *error)
 {
-    return targets_each(t, empty ? reserve_emptied : reserve_again, error);
+    const job_target *target = &t->job->targets[index];
+    bool begun =
+        target->has_pieces && t->job->pieces[target->first_piece].first_unit < t->units_done;
+    gufo_status status = begun ? check_part(t, index, error) : GUFO_OK;
+
+    if (status != GUFO_OK)
+        return status;
+    return begun ? reserve_again(t, index, error) : reserve_emptied(t, index, error);
+}
+
+gufo_status parts_continue(targets *t, gufo_error *error)
+{
+    return targets_each(t, continue_part, error);
 }
 
 /* ---- nothing but names is missing ----------------------------------------------------------- */

@@ -17,8 +17,9 @@
 #include "base/sort.h"
 #include "produce/units/work.h"
 
-/* A sync makes writers wait: there has to be something to gain. */
+/* A sync makes writers wait: there has to be something to gain.  So much, or a part of the whole. */
 #define BYTES_BETWEEN (UINT64_C(256) << 20)
+enum { PARTS = 16 };
 
 /* More than the blocks of a header: a file of that size that has them is not sparse. */
 #define SPARE_BYTES (UINT64_C(1) << 20)
@@ -267,14 +268,14 @@ static gufo_status probe(const release *r, uint64_t index, gufo_error *error)
                         "cannot be deleted step by step: its file system does not punch holes");
     if (fd >= 0) {
         (void)close(fd);
-        (void)disk_unlink(path);
+        if (disk_unlink(path) != 0 && status == GUFO_OK)
+            status = fail_io(error, errno, "cannot remove %s", path);
     }
     mem_free(a, path);
     return status;
 }
 
-gufo_status release_begin(release *r, gufo_job *job, keeper *k, const targets *t,
-                          gufo_error *error)
+gufo_status release_begin(release *r, gufo_job *job, keeper *k, const targets *t, gufo_error *error)
 {
     gufo_error reason = {0};
     gufo_status status;
@@ -337,7 +338,7 @@ static gufo_status check_input(const release *r, uint64_t index, uint64_t units_
                       "this is what an interrupted run has left of its input; the output or its "
                       "journal, without which it is worthless, is missing");
     if (exists && (r->holes || !found))
-        return refuse(error, GUFO_E_EXISTS, "%s%s exists already", input->name, RELEASE_SUFFIX);
+        return refuse(error, GUFO_E_ARGUMENT, "%s%s is in the way", input->name, RELEASE_SUFFIX);
     return GUFO_OK;
 }
 
@@ -478,7 +479,7 @@ gufo_status release_after(release *r, uint64_t units_done, uint64_t bytes, gufo_
     gufo_status status;
 
     r->unsaved += bytes;
-    if (!removes && r->unsaved < BYTES_BETWEEN)
+    if (!removes && r->unsaved < BYTES_BETWEEN && r->unsaved < r->job->total / PARTS)
         return GUFO_OK;
     r->unsaved = 0;
     status = keeper_save(r->keeper, error);

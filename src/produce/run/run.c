@@ -138,10 +138,9 @@ static gufo_status start_again(run *r, gufo_error *error)
     if (r->complete)
         return parts_open_complete(&r->targets, error);
     status = targets_check_replaceable(&r->targets, error);
-    if (status == GUFO_OK && r->units_done > 0)
-        status = parts_check(&r->targets, error);
+    r->targets.units_done = r->units_done;
     if (status == GUFO_OK)
-        status = parts_reserve_again(&r->targets, r->units_done == 0, error);
+        status = parts_continue(&r->targets, error);
     r->work.done = bytes_before(r->job, r->units_done);
     return status;
 }
@@ -180,6 +179,7 @@ static gufo_status note_unit(void *context, uint64_t number, uint64_t index, guf
     const journal_mark mark = {index, number + 1, job_result(r->job, index)};
     unit u = cut_find(r->job, number);
     gufo_status status = keeper_note(&r->keeper, &mark, cut_bytes(&u), error);
+
     if (status == GUFO_OK && targets_deletes(&r->targets))
         status = release_after(&r->release, number + 1, cut_bytes(&u), error);
     return status;

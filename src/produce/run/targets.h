@@ -23,6 +23,7 @@ typedef struct targets {
     char *journal;            /* the path of OUT.part.journal; NULL without any */
     struct timespec complete; /* when an interrupted run had recorded that all data is written */
     uint32_t flags;
+    uint64_t units_done; /* by an interrupted run */
     bool resumable;
     bool lost; /* a sync has failed: nothing that was written since is known to be on disk, ever */
     pthread_mutex_t lock; /* files are opened and closed while another thread syncs them */
@@ -74,10 +75,9 @@ gufo_status spans_finish(targets *t, struct work *w, gufo_error *error);
 /* Removes .part files, if what is left may be replaced; else GUFO_E_EXISTS for the first of
  * them. */
 gufo_status parts_clear(targets *t, gufo_error *error);
-/* Whether all .part files exist in their full sizes. */
-gufo_status parts_check(targets *t, gufo_error *error);
-/* Opens the .part files again; what is in them goes if `empty`. */
-gufo_status parts_reserve_again(targets *t, bool empty, gufo_error *error);
+/* Opens the .part files again, after t->units_done: those that were begun must have their full
+ * sizes, what is in others goes. */
+gufo_status parts_continue(targets *t, gufo_error *error);
 /* The same for a job whose data is complete: some files may have their names already. */
 gufo_status parts_open_complete(targets *t, gufo_error *error);
 
