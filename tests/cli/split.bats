@@ -246,3 +246,49 @@ microseconds() {
     )
     cmp m.gguf out.gguf
 }
+
+@test "split --delete-input: nothing is left but the shards" {
+    sample
+    cp sample.gguf model.gguf
+    run -0 --separate-stderr gufo split --delete-input model.gguf s --max-tensors 8
+    same_error 'gufo: model.gguf: warning: the file is deleted while the output is written; this cannot be undone, but the same command continues it'
+    files sample.gguf s-00001-of-00003.gguf s-00002-of-00003.gguf s-00003-of-00003.gguf
+    gufo merge -q s-00001-of-00003.gguf whole.gguf
+    cmp whole.gguf sample.gguf
+    # A set is split again: its files are deleted one by one.
+    run -0 gufo split -q --delete-input s-00001-of-00003.gguf t --max-tensors 4
+    files sample.gguf whole.gguf t-0000{1,2,3,4,5,6}-of-00006.gguf
+    gufo merge -q t-00001-of-00006.gguf -o whole.gguf --force
+    cmp whole.gguf sample.gguf
+    ln -s whole.gguf link.gguf
+    run -2 --separate-stderr gufo split --delete-input link.gguf u --max-tensors 8
+    same_error 'gufo: link.gguf: cannot be deleted: it is a symbolic link; name the file itself'
+}
+
+@test "split: the options of llama-gguf-split" {
+    sample
+    run -0 gufo split --split --split-max-tensors 8 sample.gguf s
+    [ "${#lines[@]}" -eq 3 ]
+    run -0 gufo split --split-max-size 1M --no-tensor-first-split sample.gguf m --dry-run
+    has 'm-00001-of-00002.gguf: '
+    run -0 gufo split --split sample.gguf d
+    has 'd-00001-of-00001.gguf: '
+    has ', 21 tensors'
+    run -0 gufo split --merge s-00001-of-00003.gguf out.gguf
+    cmp out.gguf sample.gguf
+    run -2 --separate-stderr gufo split --merge s-00001-of-00003.gguf out.gguf
+    same_error 'gufo: out.gguf: target exists already (--force replaces it)'
+    run -2 gufo split --merge --force s-00001-of-00003.gguf s-00002-of-00003.gguf
+    run -2 gufo split --merge --split s-00001-of-00003.gguf out.gguf
+    run -2 gufo split --merge --split-max-tensors 3 s-00001-of-00003.gguf out.gguf
+    run -2 gufo split --split-max-tensors 3 --split-max-size 1G sample.gguf t
+    run -2 gufo split sample.gguf t
+}
+
+@test "split --dry-run: refuses what splitting would refuse" {
+    sample
+    echo old >s-00002-of-00003.gguf
+    run -2 --separate-stderr gufo split --dry-run sample.gguf s --max-tensors 8
+    same_error 'gufo: s-00002-of-00003.gguf: target exists already (--force replaces it)'
+    run -0 gufo split --dry-run --force sample.gguf s --max-tensors 8
+}

@@ -1,12 +1,22 @@
-/* gufo merge FIRST OUT: the files of a shard set as one. */
+/* gufo merge SHARD... -o OUT: the files of a shard set as one. */
+#include "cli/change/shards.h"
 #include "cli/commands.h"
-#include "cli/core/copying.h"
+#include "cli/core/command_line.h"
 #include "cli/core/report.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 static const command_option merge_table[] = {
+    {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
+    {"delete-input", NULL,
+     "Delete each shard as soon as its bytes are safe in OUT, so that the disk needs room for one "
+     "shard more; cannot be undone",
+     OPTION_FLAG(copying, deletes)},
     {"dry-run", NULL, "Check the set and show the result, but write nothing",
      OPTION_FLAG(copying, dry_run)},
-    {"output", "OUT", "The file to write ('-': standard output)", OPTION_OUTPUT},
     {0},
 };
 
@@ -15,17 +25,73 @@ static gufo_job *plan(copying *job, gufo_error *error)
     return gufo_job_merge(job->model, NULL, error);
 }
 
+static bool is_gguf(const char *path)
+{
+    char magic[4] = "";
+    struct stat info;
+    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
+    bool is = file != NULL && fread(magic, sizeof magic, 1, file) == 1 &&
+              (memcmp(magic, "GGUF", 4) == 0 || memcmp(magic, "FUGG", 4) == 0);
+
+    if (file != NULL)
+        (void)fclose(file);
+    return is;
+}
+
+/* The last operand is OUT, unless --output gives it.  A file that a shell has found for a pattern is
+ * not: it is a shard. */
+static int take_output(copying *job)
+{
+    shared_options *shared = job->base.shared;
+    const char *last = shared->arg_count > 0 ? shared->args[shared->arg_count - 1] : NULL;
+    bool shard = last != NULL && gufo_shard_path_parse(last, NULL, NULL, NULL);
+
+    if (last == NULL)
+        return report_usage("merge", "the shards and -o OUT are needed");
+    if (job->base.output != NULL && shared->arg_count > 1 && access(last, F_OK) != 0) {
+        (void)command_line_twice(shared, last);
+        return CODE_USAGE;
+    }
+    if (job->base.output != NULL)
+        return CODE_OK;
+    if (is_gguf(last)) {
+        report_message(last,
+                       shared->arg_count == 1 || shard
+                           ? "this is an input; the output is given by -o OUT"
+                           : "this is a GGUF file, which is not taken for the output by its "
+                             "place; '-o %s --force' replaces it",
+                       last);
+        return CODE_USAGE;
+    }
+    if (shared->arg_count == 1)
+        return report_usage("merge", "the shards and -o OUT are needed");
+    job->base.output = command_line_take(shared, shared->arg_count - 1);
+    return CODE_OK;
+}
+
+static int open_set(copying *job, bool *done)
+{
+    return shards_open(job, job->base.shared->args, job->base.shared->arg_count, done);
+}
+
 static int merge(void *context)
 {
-    return copying_run(context, plan);
+    copying *job = context;
+    int code = take_output(job);
+
+    job->open = open_set;
+    return code == CODE_OK ? copying_run(job, plan) : code;
 }
 
 const command_line command_merge = {
-    .operands = {"FIRST OUT", 2, 2, "FIRST and OUT are needed", 2},
+    .operands = {.names = "FIRST -o OUT\nSHARD... -o OUT\nFIRST OUT"},
     .doc = "Merge a shard set into one file.\v"
-           "FIRST is the first shard, NAME-00001-of-000NN.gguf; the others are beside it.  Nothing "
-           "is written unless all of them are there, complete, and belong together.",
-    .examples = {{"gufo merge model-00001-of-00003.gguf model.gguf", "Merges the three shards."}},
+           "FIRST is the first shard, NAME-00001-of-000NN.gguf; the others are beside it.  Or all "
+           "shards are given, in any order, as by a pattern of the shell.  Nothing is written "
+           "unless all of them are there, complete, and belong together.",
+    .examples = {{"gufo merge model-0000*.gguf -o model.gguf", "Merges all shards."},
+                 {"gufo merge --delete-input model-00001-of-00003.gguf -o model.gguf",
+                  "The same, on a disk with room for one shard more."}},
     COMMAND_OPTIONS(merge_table, copying),
     .run = merge,
 };

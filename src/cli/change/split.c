@@ -1,4 +1,5 @@
 /* gufo split FILE OUTPREFIX: one model as several files. */
+#include "cli/change/shards.h"
 #include "cli/commands.h"
 #include "cli/core/copying.h"
 #include "cli/core/report.h"
@@ -8,7 +9,10 @@
 typedef struct split_options {
     copying job;
     gufo_split_options bounds;
+    bool splits, merges; /* llama-gguf-split's words for what it does */
 } split_options;
+
+enum { TENSORS_OF_LLAMA = 128 }; /* its default limit */
 
 static const command_option split_table[] = {
     {"max-size", "SIZE", "At most this many bytes per file, such as 2G, 1.5GiB or 500M",
@@ -17,13 +21,26 @@ static const command_option split_table[] = {
      OPTION_NUMBER(split_options, bounds.max_tensors, 1, INT32_MAX)},
     {"no-tensor-first-split", NULL, "Put only metadata, no tensors, into the first file",
      OPTION_FLAG(split_options, bounds.metadata_alone)},
+    {"delete-input", NULL,
+     "Free each part of FILE as soon as its bytes are safe in an output (the file system must be "
+     "able to punch holes), and delete FILE at the end; cannot be undone",
+     OPTION_FLAG(split_options, job.deletes)},
     {"dry-run", NULL, "Show which files would be written, but write nothing",
      OPTION_FLAG(split_options, job.dry_run)},
     {"output", "OUTPREFIX", "How the names of the files begin", OPTION_OUTPUT},
+    {.help = "Options of llama-gguf-split:", .group = 2},
+    {"split", NULL, "Split; without a limit, at most 128 tensors per file",
+     OPTION_FLAG(split_options, splits), .group = 2},
+    {"split-max-size", "SIZE", "The same as --max-size",
+     OPTION_SIZE(split_options, bounds.max_size, 1, "500M or 2G"), .group = 2},
+    {"split-max-tensors", "N", "The same as --max-tensors",
+     OPTION_NUMBER(split_options, bounds.max_tensors, 1, INT32_MAX), .group = 2},
+    {"merge", NULL, "The same as 'gufo merge FILE -o OUT'", OPTION_FLAG(split_options, merges),
+     .group = 2},
     {0},
 };
 
-static int check_options(const split_options *o)
+static int check_options(split_options *o)
 {
     const char *prefix = o->job.base.output;
     size_t len = strlen(prefix);
@@ -34,6 +51,8 @@ static int check_options(const split_options *o)
     if (len == 0 || prefix[len - 1] == '/')
         return report_usage(
             "split", "OUTPREFIX has to end in the beginning of a file name, not '%s'", prefix);
+    if (o->splits && o->bounds.max_size == 0 && o->bounds.max_tensors == 0)
+        o->bounds.max_tensors = TENSORS_OF_LLAMA;
     if ((o->bounds.max_size > 0) == (o->bounds.max_tensors > 0))
         return report_usage("split", "either --max-size or --max-tensors is needed");
     return CODE_OK;
@@ -44,12 +63,32 @@ static gufo_job *plan(copying *job, gufo_error *error)
     return gufo_job_split(job->model, &((split_options *)(void *)job)->bounds, error);
 }
 
+static gufo_job *plan_merge(copying *job, gufo_error *error)
+{
+    return gufo_job_merge(job->model, NULL, error);
+}
+
+/* Limits are for splitting. */
+static int check_merge(const split_options *o)
+{
+    if (o->splits || o->bounds.max_size > 0 || o->bounds.max_tensors > 0 ||
+        o->bounds.metadata_alone)
+        return report_usage("split", "--merge takes no limits, and not --split");
+    return CODE_OK;
+}
+
+static int open_file(copying *job, bool *done)
+{
+    return shards_open(job, job->base.shared->args, 1, done);
+}
+
 static int split(void *context)
 {
     split_options *o = context;
-    int code = check_options(o);
+    int code = o->merges ? check_merge(o) : check_options(o);
 
-    return code == CODE_OK ? copying_run(&o->job, plan) : code;
+    o->job.open = open_file;
+    return code == CODE_OK ? copying_run(&o->job, o->merges ? plan_merge : plan) : code;
 }
 
 const command_line command_split = {

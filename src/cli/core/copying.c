@@ -14,14 +14,21 @@
 
 /* ---- input ---------------------------------------------------------------------------------- */
 
-/* The data of a pipe is gone once its metadata was read. */
-static int open_input(copying *job)
+static int open_model(copying *job)
 {
     if (path_is_standard(job->input))
         return report_usage(job->base.shared->command, "the input must be a file, not '-'");
     job->model = input_open_model(job->input, 0);
-    if (job->model == NULL)
-        return CODE_FAILED;
+    return job->model != NULL ? CODE_OK : CODE_FAILED;
+}
+
+/* The data of a pipe is gone once its metadata was read. */
+static int open_input(copying *job, bool *done)
+{
+    int code = job->open != NULL ? job->open(job, done) : open_model(job);
+
+    if (code != CODE_OK || *done)
+        return code;
     for (size_t i = 0; i < gufo_model_shard_count(job->model); i++) {
         const gufo_model *file = gufo_model_shard(job->model, i);
 
@@ -50,6 +57,10 @@ static int report_no_plan(const copying *job, const gufo_error *error)
 
 static int report_failure(const copying *job, const gufo_error *error)
 {
+    if (error->code == GUFO_E_STOPPED && job->deletes) {
+        report_message(job->base.output, "interrupted; the same command continues");
+        return CODE_INTERRUPTED;
+    }
     bool one_of_them = error->file[0] != '\0' && error->code != GUFO_E_STOPPED;
     const char *path = one_of_them ? error->file : job->base.output;
 
@@ -61,6 +72,38 @@ static int report_failure(const copying *job, const gufo_error *error)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
+static uint32_t job_flags(const copying *job)
+{
+    return (job->base.shared->force ? GUFO_JOB_REPLACE : 0u) |
+           (job->deletes ? GUFO_JOB_RESUME | GUFO_JOB_DELETE_INPUT : 0u);
+}
+
+/* What writing would refuse is refused without it, too. */
+static int check_copy(copying *job)
+{
+    gufo_error error;
+
+    if (save_check_job(job->base.output, job->plan, job_flags(job), &error) == GUFO_OK)
+        return CODE_OK;
+    return report_failure(job, &error);
+}
+
+/* Before the first byte: it cannot be undone. */
+static void announce_deletion(const copying *job)
+{
+    size_t files = gufo_model_shard_count(job->model);
+
+    if (files > 1)
+        report_warning(
+            job->input,
+            "all %zu files of the model are deleted, one by one, while the "
+            "output is written; this cannot be undone, but the same command continues it",
+            files);
+    else
+        report_warning(job->input, "the file is deleted while the output is written; this cannot "
+                                   "be undone, but the same command continues it");
+}
+
 static int write_copy(copying *job)
 {
     const shared_options *shared = job->base.shared;
@@ -69,10 +112,15 @@ static int write_copy(copying *job)
     gufo_error error;
     int code = options_cpu(&how.cpu);
 
+    if (code == CODE_OK && job->deletes) {
+        code = check_copy(job);
+        if (code == CODE_OK)
+            announce_deletion(job);
+    }
     if (code != CODE_OK)
         return code;
     progress_start(&job->bar, shared->quiet);
-    status = save_job(job->base.output, job->plan, &how, shared->force, &error);
+    status = save_job(job->base.output, job->plan, &how, job_flags(job), &error);
     progress_end(&job->bar);
     /* Whoever closes a pipe has seen what it wanted. */
     if (status == GUFO_OK ||
@@ -163,19 +211,20 @@ static void report_copy(copying *job)
 
 int copying_run(copying *job, copying_planner *plan)
 {
+    bool done = false;
     gufo_error error;
     int code;
 
     job->input = job->base.shared->args[0];
-    code = open_input(job);
-    if (code == CODE_OK) {
+    code = open_input(job, &done);
+    if (code == CODE_OK && !done) {
         job->plan = plan(job, &error);
         if (job->plan == NULL)
             code = job->code != CODE_OK ? job->code : report_no_plan(job, &error);
     }
-    if (code == CODE_OK && !job->dry_run)
-        code = write_copy(job);
-    if (code == CODE_OK)
+    if (code == CODE_OK && !done)
+        code = job->dry_run ? check_copy(job) : write_copy(job);
+    if (code == CODE_OK && !done)
         report_copy(job);
     gufo_job_free(job->plan);
     gufo_close(job->model);

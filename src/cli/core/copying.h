@@ -9,16 +9,22 @@
 
 #include "gufo/edit.h"
 
-typedef struct copying {
+typedef struct copying copying;
+
+struct copying {
     command_input base;
     bool dry_run;
+    bool deletes; /* the input, while the output is written */
+    /* Opens what the arguments name as job->model; NULL: the model that the first one names.  *done:
+     * nothing is left to do.  Returns CODE_OK, or another code after a report. */
+    int (*open)(copying *job, bool *done);
     const char *input;     /* base.output "-": standard output */
     const char *type_hint; /* what helps against an element type that cannot be; NULL: nothing */
     gufo_model *model;
     gufo_job *plan;
     int code; /* why planning failed; CODE_OK: the library gives the error */
     progress bar;
-} copying;
+};
 
 /* Makes a plan for job->model; NULL if it sets job->code after a report, or fills `error`. */
 typedef gufo_job *copying_planner(copying *job, gufo_error *error);

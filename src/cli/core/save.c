@@ -258,14 +258,39 @@ static gufo_status stream_job(const char *path, gufo_job *job, const gufo_run *h
     return status;
 }
 
-gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, bool force,
+static bool streams(const char *path, const gufo_job *job)
+{
+    return path_is_standard(path) || (gufo_job_output_count(job) == 1 && save_is_stream(path));
+}
+
+static gufo_status check_stream(const char *path, uint32_t flags, gufo_error *error)
+{
+    struct stat info;
+
+    if (!path_is_standard(path) && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return fail_io(error, EISDIR, "cannot open");
+    if ((flags & GUFO_JOB_DELETE_INPUT) == 0)
+        return GUFO_OK;
+    return refuse(error, GUFO_E_ARGUMENT,
+                  "the input is not deleted for an output that is not a file");
+}
+
+gufo_status save_check_job(const char *path, gufo_job *job, uint32_t flags, gufo_error *error)
+{
+    const gufo_job_options options = {.path = path, .flags = flags};
+
+    return streams(path, job) ? check_stream(path, flags, error)
+                              : gufo_job_check(job, &options, error);
+}
+
+gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, uint32_t flags,
                      gufo_error *error)
 {
-    const gufo_job_options options = {.path = path, .flags = force ? GUFO_JOB_REPLACE : 0};
+    const gufo_job_options options = {.path = path, .flags = flags};
     size_t count = gufo_job_output_count(job);
     gufo_status status;
 
-    if (path_is_standard(path) || (count == 1 && save_is_stream(path)))
+    if (streams(path, job))
         return stream_job(path, job, how, error);
     signals_temporaries(gufo_job_temporaries(job), count);
     signals_defer();

@@ -37,9 +37,12 @@ int save_bytes(const char *path, gufo_str bytes, bool force, const output_guard 
 int save_secret(const char *path, gufo_str bytes, bool force, const output_guard *guard);
 
 /* Writes what a job makes: its files, of which nothing is left when a signal comes; or, to "-" for
- * standard output and to what save_is_stream knows, its one file. */
-gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, bool force,
+ * standard output and to what save_is_stream knows, its one file.  `flags` are those of
+ * gufo_job_flags. */
+gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, uint32_t flags,
                      gufo_error *error);
+/* Whether that would be refused; writes nothing. */
+gufo_status save_check_job(const char *path, gufo_job *job, uint32_t flags, gufo_error *error);
 
 /* Removes what was written to `path` before something else failed. */
 void save_remove(const char *path);

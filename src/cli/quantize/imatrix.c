@@ -128,7 +128,7 @@ static int save(const char *path, const gufo_imatrix *imatrix, gufo_imatrix_form
 
     progress_start(&none, true);
     if (status == GUFO_OK)
-        status = save_job(path, job, &how, shared->force, &error);
+        status = save_job(path, job, &how, shared->force ? GUFO_JOB_REPLACE : 0, &error);
     gufo_job_free(job);
     if (status == GUFO_OK || signals_pipe_closed())
         return CODE_OK;

@@ -1,0 +1,13 @@
+/* The files of a model that is split or merged: named by the first shard, or each of them. */
+#ifndef CLI_CHANGE_SHARDS_H
+#define CLI_CHANGE_SHARDS_H
+
+#include "cli/core/copying.h"
+
+/* Opens the model of `count` arguments: a file, the first shard of a set, or all shards of a set in
+ * any order.  With job->deletes, files whose data an interrupted run has released are found under
+ * their other name (gufo/produce.h); *done: that run had done everything but removing these, which
+ * has happened now.  Returns CODE_OK with job->model unless *done, or another code after a report. */
+int shards_open(copying *job, char *const *arguments, int count, bool *done);
+
+#endif
