@@ -1,16 +1,19 @@
-# The room digest: libgufo_digest, static and shared, with what is there of xxHash, libcrypto and
-# libsodium.  Without one of them its part says so when it is asked for.
+# The room digest: libgufo_digest, static and shared, with xxHash, libcrypto and libsodium.
+# Without one of them, in a build for its tests, its part says so when it is asked for.
 #
 # Sets command_sources to what the command needs, digest_libraries for it to link, and
 # digest_definitions.
 
 set(digest_libraries "")
 set(digest_definitions "")
-if(NOT GUFO_DIGEST)
+if(NOT GUFO_FULL)
     list(FILTER command_sources EXCLUDE REGEX "/(hash|hash_[a-z]+|verify|verify_[a-z]+|sign|sign_[a-z]+)\\.c$")
+else()
+    list(FILTER command_sources EXCLUDE REGEX "/digest_missing\\.c$")
+endif()
+if(NOT GUFO_DIGEST)
     return()
 endif()
-list(FILTER command_sources EXCLUDE REGEX "/digest_missing\\.c$")
 
 file(GLOB_RECURSE digest_sources CONFIGURE_DEPENDS src/digest/*.c)
 add_library(gufo_digest_objects OBJECT ${digest_sources})
@@ -18,24 +21,20 @@ set_target_properties(gufo_digest_objects PROPERTIES POSITION_INDEPENDENT_CODE O
 target_include_directories(gufo_digest_objects PRIVATE include src)
 target_link_libraries(gufo_digest_objects PRIVATE gufo_flags Threads::Threads)
 
-# digest_needs(NAME PC DEFINITION PACKAGE WHAT): one of the three, as imported target and .pc file.
-include(cmake/gufo-digest-libraries.cmake)
+# digest_needs(NAME PC DEFINITION): one of the three, as imported target and .pc file.
 set(digest_found "")
 set(digest_pc "")
-function(digest_needs name pc definition package what)
-    gufo_digest_library(${name})
+function(digest_needs name pc definition)
     if(TARGET gufo_digest::${name})
         target_compile_definitions(gufo_digest_objects PRIVATE ${definition})
         target_link_libraries(gufo_digest_objects PRIVATE gufo_digest::${name})
         set(digest_found ${digest_found} ${name} PARENT_SCOPE)
         set(digest_pc ${digest_pc} ${pc} PARENT_SCOPE)
-    else()
-        message(STATUS "${name} (${package}) not found: ${what}")
     endif()
 endfunction()
-digest_needs(xxhash libxxhash GUFO_XXHASH libxxhash-dev "no xxh64 hashes")
-digest_needs(crypto libcrypto GUFO_LIBCRYPTO libssl-dev "no sha1, sha256, blake2b and uuid hashes")
-digest_needs(sodium libsodium GUFO_SODIUM libsodium-dev "no signatures")
+digest_needs(xxhash libxxhash GUFO_XXHASH)
+digest_needs(crypto libcrypto GUFO_LIBCRYPTO)
+digest_needs(sodium libsodium GUFO_SODIUM)
 list(TRANSFORM digest_found PREPEND gufo_digest:: OUTPUT_VARIABLE digest_targets)
 
 # The room makes use of the room base, whose functions libgufo does not show to others: both forms
@@ -63,5 +62,7 @@ target_link_options(gufo_digest_shared PRIVATE LINKER:--exclude-libs,libgufo_bas
 add_library(gufo::gufo_digest ALIAS gufo_digest_shared)
 add_library(gufo::gufo_digest_static ALIAS gufo_digest_static)
 
-set(digest_libraries gufo_digest_internal)
-set(digest_definitions GUFO_HAS_DIGEST)
+if(GUFO_FULL)
+    set(digest_libraries gufo_digest_internal)
+    set(digest_definitions GUFO_HAS_DIGEST)
+endif()

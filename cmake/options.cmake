@@ -1,13 +1,24 @@
 # What can be switched, and the flags that everything is compiled with.
 
-# In a project that includes this one: the library alone.
-option(GUFO_BUILD_COMMAND "Build the command" ${PROJECT_IS_TOP_LEVEL})
-option(GUFO_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+# Three kinds of builds: a full one, for which all libraries have to be there (cmake/libraries.cmake); a
+# minimal one, of libgufo and the commands that need no library; and in a project that includes this
+# one, libgufo alone.
+option(GUFO_MINIMAL "Build libgufo and the commands that need no library, nothing else" OFF)
+set(GUFO_FULL OFF)
+if(PROJECT_IS_TOP_LEVEL AND NOT GUFO_MINIMAL)
+    set(GUFO_FULL ON)
+endif()
+option(GUFO_BUILD_TESTS "Build the tests" ${GUFO_FULL})
 option(GUFO_BUILD_EXAMPLES "Build the example programs" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_BUILD_BENCH "Build the benchmarks" OFF)
 option(GUFO_FUZZ "Build the fuzz targets (clang, libFuzzer)" OFF)
-option(GUFO_COMPAT "Build the room compat: libgguf, the documented C API" ${PROJECT_IS_TOP_LEVEL})
-option(GUFO_DIGEST "Build the room digest: hashes, manifests, signatures" ${PROJECT_IS_TOP_LEVEL})
+# The rooms compat (libgguf, the documented C API) and digest (hashes, manifests, signatures).  Given beside
+# GUFO_MINIMAL they are built, with the libraries that are there, for their tests on other machines.
+foreach(room COMPAT DIGEST)
+    if(NOT DEFINED GUFO_${room})
+        set(GUFO_${room} ${GUFO_FULL})
+    endif()
+endforeach()
 option(GUFO_INSTALL "Install what is built" ${PROJECT_IS_TOP_LEVEL})
 option(GUFO_WERROR "Treat warnings as errors" OFF)
 option(GUFO_VECTOR_KERNELS "Build kernels for instruction sets beside plain C" ON)

@@ -16,10 +16,6 @@ set(test_environment "GUFO_SHARED=${GUFO_SHARED}" "GUFO_SOURCE=${PROJECT_SOURCE_
 
 # ---- unit tests -------------------------------------------------------------------------------
 
-find_path(CMOCKA_INCLUDE_DIR cmocka.h)
-find_library(CMOCKA_LIBRARY cmocka)
-mark_as_advanced(CMOCKA_INCLUDE_DIR CMOCKA_LIBRARY)
-
 file(GLOB support_sources CONFIGURE_DEPENDS tests/support/*.c)
 file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS tests/test_*.c)
 # Rooms that are libraries of their own may have been left out.
@@ -47,27 +43,20 @@ function(add_unit_test source)
         ENVIRONMENT "${test_environment}" LABELS unit SKIP_RETURN_CODE 77 TIMEOUT 300)
 endfunction()
 
-if(CMOCKA_INCLUDE_DIR AND CMOCKA_LIBRARY AND support_sources)
-    # Private headers are within reach.
-    add_library(gufo_test_base INTERFACE)
-    target_include_directories(gufo_test_base INTERFACE src tests ${CMOCKA_INCLUDE_DIR})
-    target_link_libraries(gufo_test_base INTERFACE gufo_internal gufo_flags ${CMOCKA_LIBRARY})
-    add_library(gufo_test_support STATIC ${support_sources})
-    target_link_libraries(gufo_test_support PUBLIC gufo_test_base)
-    foreach(source IN LISTS unit_tests)
-        add_unit_test(${source})
-    endforeach()
-    # The judge of the names of files; the library does without.
-    find_path(PCRE2_INCLUDE_DIR pcre2.h)
-    find_library(PCRE2_LIBRARY pcre2-8)
-    mark_as_advanced(PCRE2_INCLUDE_DIR PCRE2_LIBRARY)
-    if(TARGET test_schema_name_pcre2 AND PCRE2_INCLUDE_DIR AND PCRE2_LIBRARY)
-        target_compile_definitions(test_schema_name_pcre2 PRIVATE TEST_PCRE2)
-        target_include_directories(test_schema_name_pcre2 PRIVATE ${PCRE2_INCLUDE_DIR})
-        target_link_libraries(test_schema_name_pcre2 PRIVATE ${PCRE2_LIBRARY})
-    endif()
-else()
-    message(STATUS "cmocka not found: no unit tests")
+# Private headers are within reach.
+add_library(gufo_test_base INTERFACE)
+target_include_directories(gufo_test_base INTERFACE src tests ${CMOCKA_INCLUDE_DIR})
+target_link_libraries(gufo_test_base INTERFACE gufo_internal gufo_flags ${CMOCKA_LIBRARY})
+add_library(gufo_test_support STATIC ${support_sources})
+target_link_libraries(gufo_test_support PUBLIC gufo_test_base)
+foreach(source IN LISTS unit_tests)
+    add_unit_test(${source})
+endforeach()
+# The judge of the names of files; the library does without.
+if(TARGET test_schema_name_pcre2 AND PCRE2_FOUND)
+    target_compile_definitions(test_schema_name_pcre2 PRIVATE TEST_PCRE2)
+    target_include_directories(test_schema_name_pcre2 PRIVATE ${PCRE2_INCLUDE_DIR})
+    target_link_libraries(test_schema_name_pcre2 PRIVATE ${PCRE2_LIBRARY})
 endif()
 
 include(cmake/compat_tests.cmake)
@@ -78,8 +67,6 @@ set(test_bin ${PROJECT_BINARY_DIR}/tests)
 file(GLOB helper_sources CONFIGURE_DEPENDS tests/cli/*.c)
 list(FILTER helper_sources EXCLUDE REGEX "/test_[^/]*$")
 file(GLOB command_tests CONFIGURE_DEPENDS tests/cli/*.bats)
-find_program(BATS bats)
-mark_as_advanced(BATS)
 
 set(command_environment "GUFO=$<TARGET_FILE:gufo_command>" "GUFO_TEST_BIN=${test_bin}"
     "GUFO_EXAMPLES=${PROJECT_BINARY_DIR}/examples")
@@ -92,9 +79,7 @@ foreach(source IN LISTS helper_sources)
     target_link_libraries(${name} PRIVATE gufo_internal gufo_flags)
 endforeach()
 
-if(NOT BATS)
-    message(STATUS "bats not found: no command tests")
-elseif(CMAKE_CROSSCOMPILING)
+if(CMAKE_CROSSCOMPILING)
     message(STATUS "cross build: no command tests")
 elseif(TARGET gufo_command)
     foreach(source IN LISTS command_tests)

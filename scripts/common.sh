@@ -59,7 +59,10 @@ install_packages() {
     fi
     echo "installing: ${missing[*]}" >&2
     for architecture in $(printf '%s\n' "${missing[@]}" | sed -n 's/.*://p' | sort -u); do
-        as_root dpkg --add-architecture "$architecture" >&2
+        if ! { dpkg --print-architecture && dpkg --print-foreign-architectures; } | grep -qx "$architecture"; then
+            echo "adding the architecture $architecture to dpkg (undo: dpkg --remove-architecture $architecture)" >&2
+            as_root dpkg --add-architecture "$architecture" >&2
+        fi
     done
     # A list that cannot be fetched need not be one that matters: installing tells.
     as_root apt-get -qq update >&2 || echo "some package lists could not be fetched" >&2

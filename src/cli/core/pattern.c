@@ -72,7 +72,7 @@ pattern *pattern_new(const char *text, char message[PATTERN_MESSAGE])
 {
     (void)text;
     snprintf(message, PATTERN_MESSAGE,
-             "this gufo was built without PCRE2: install libpcre2-dev and build it again");
+             "this is a minimal build of gufo, without PCRE2: build it without -DGUFO_MINIMAL=ON");
     return NULL;
 }
 

@@ -1,13 +1,12 @@
-/* gufo hash, verify and sign in a gufo that was built without the room digest. */
+/* gufo hash, verify and sign in a minimal build, which has no room digest. */
 #include "cli/commands.h"
 #include "cli/core/report.h"
 
 static int missing(void *options)
 {
     (void)options;
-    report_message(NULL, "this gufo was built without hashes and signatures; build gufo with "
-                         "-DGUFO_DIGEST=ON and Debian's packages libxxhash-dev, libssl-dev and "
-                         "libsodium-dev");
+    report_message(NULL, "this is a minimal build of gufo, without hashes and signatures: build "
+                         "it without -DGUFO_MINIMAL=ON");
     return CODE_USAGE;
 }
 

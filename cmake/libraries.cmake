@@ -1,0 +1,66 @@
+# What a full build needs beside a compiler and its binutils.  All of it has to be there: what is missing is
+# listed, with the line that installs it, and the build stops, so that no command works on one machine and
+# not on another by accident.  A minimal build, and one that a project includes, need nothing.
+
+set(missing_things "")
+set(missing_packages "")
+
+# gufo_need(FOUND THING PACKAGE): what is needed, unless the variable FOUND is true.
+macro(gufo_need found thing package)
+    if(NOT ${found})
+        list(APPEND missing_things "${thing}")
+        list(APPEND missing_packages ${package})
+    endif()
+endmacro()
+
+# find_header_and_library(NAME HEADER LIBRARY): NAME_INCLUDE_DIR and NAME_LIBRARY; NAME_FOUND is both.
+macro(find_header_and_library name header library)
+    find_path(${name}_INCLUDE_DIR ${header})
+    find_library(${name}_LIBRARY ${library})
+    mark_as_advanced(${name}_INCLUDE_DIR ${name}_LIBRARY)
+    set(${name}_FOUND FALSE)
+    if(${name}_INCLUDE_DIR AND ${name}_LIBRARY)
+        set(${name}_FOUND TRUE)
+    endif()
+endmacro()
+
+include(cmake/gufo-digest-libraries.cmake)
+if(GUFO_DIGEST)
+    foreach(name xxhash crypto sodium)
+        gufo_digest_library(${name})
+        string(TOUPPER ${name}_FOUND found)
+        set(${found} FALSE)
+        if(TARGET gufo_digest::${name})
+            set(${found} TRUE)
+        endif()
+    endforeach()
+endif()
+if(GUFO_BUILD_TESTS)
+    find_header_and_library(CMOCKA cmocka.h cmocka)
+    find_program(BATS bats)
+    mark_as_advanced(BATS)
+endif()
+if(GUFO_FULL OR GUFO_BUILD_TESTS)
+    find_header_and_library(PCRE2 pcre2.h pcre2-8)
+endif()
+
+if(GUFO_FULL)
+    gufo_need(XXHASH_FOUND "xxHash (hashes)" libxxhash-dev)
+    gufo_need(CRYPTO_FOUND "OpenSSL's libcrypto (hashes)" libssl-dev)
+    gufo_need(SODIUM_FOUND "libsodium (signatures)" libsodium-dev)
+    gufo_need(PCRE2_FOUND "PCRE2 (patterns)" libpcre2-dev)
+endif()
+if(GUFO_BUILD_TESTS)
+    gufo_need(CMOCKA_FOUND "cmocka (tests)" libcmocka-dev)
+    if(NOT CMAKE_CROSSCOMPILING)
+        gufo_need(BATS "bats (tests)" bats)
+    endif()
+endif()
+if(missing_packages)
+    list(JOIN missing_things ", " things)
+    list(JOIN missing_packages " " packages)
+    message(FATAL_ERROR "not found: ${things}\n"
+        "    sudo apt install ${packages}\n"
+        "-DGUFO_BUILD_TESTS=OFF leaves the tests out; -DGUFO_MINIMAL=ON builds libgufo and the commands "
+        "that need no library.")
+endif()
