@@ -24,6 +24,7 @@ typedef struct comparison {
     hashes touched; /* names of keys and tensors */
     hashes before;  /* findings about the file */
     uint64_t seen;  /* findings about the result */
+    bool model;     /* the edit touches what rules of GUFO_LEVEL_MODEL read */
     bool uncovers;  /* faults that were there and could not be found */
     gufo_finding_fn *found;
     void *context;
@@ -91,10 +92,22 @@ static uint64_t hash_finding(const comparison *c, const gufo_rule *rule, gufo_st
 
 /* ---- before and after ----------------------------------------------------------------------- */
 
+/* Keys that only rules of GUFO_LEVEL_STANDARD read (and those about file names). */
+static bool is_description(gufo_str key)
+{
+    static const char front[] = "general.";
+
+    return key.len > strlen(front) && memcmp(key.data, front, strlen(front)) == 0 &&
+           !gufo_str_equal(key, gufo_str_of("general.architecture")) &&
+           !gufo_str_equal(key, gufo_str_of("general.type"));
+}
+
 static void note_change(void *context, const gufo_change *change)
 {
     comparison *c = context;
 
+    c->model = c->model || change->kind >= GUFO_CHANGE_TENSOR_RENAMED ||
+               !is_description(change->old_name) || !is_description(change->new_name);
     add_hash(&c->touched, hash_name(c, change->old_name));
     add_hash(&c->touched, hash_name(c, change->new_name));
 }
@@ -233,6 +246,10 @@ gufo_status gufo_edit_check(gufo_edit *edit, const gufo_check_options *options,
     if (edit->applied)
         return refuse(error, GUFO_E_ARGUMENT, "the edit was applied already");
     status = gufo_document_changes(edit->document, note_change, &c, error);
+    /* A large vocabulary takes longer to check than the whole edit to make. */
+    if (!c.model && how.path == NULL &&
+        (how.level == GUFO_LEVEL_DEFAULT || how.level == GUFO_LEVEL_MODEL))
+        how.level = GUFO_LEVEL_STANDARD;
     if (status == GUFO_OK && (c.touched.list.len > 0 || c.touched.failed))
         status = check_result(edit, &how, &c, error);
     buffer_free(&c.touched.list);

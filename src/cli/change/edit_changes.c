@@ -70,14 +70,14 @@ static const struct {
     waiters waiters;
     bool no_key, elements; /* takes KEY[i] */
 } kinds[] = {
-    [EDIT_SET] = {"--set", edit_set, DROP, .elements = true},
-    [EDIT_SET_STRING] = {"--set-string", edit_set_string, DROP, .elements = true},
-    [EDIT_SET_FILE] = {"--set-file", edit_set_file, DROP},
-    [EDIT_SET_JSON] = {"--set-json", edit_set_json, DROP},
-    [EDIT_REMOVE] = {"--remove", remove_keys, MAKE_ALL, .no_key = true},
-    [EDIT_RENAME] = {"--rename", rename_one, MAKE},
-    [EDIT_RENAME_TENSOR] = {"--rename-tensor", rename_one, KEEP},
-    [EDIT_COPY] = {"--copy-from", copy_keys, MAKE_ALL, .no_key = true},
+    [EDIT_SET] = {"--set", edit_set, DROP, false, true},
+    [EDIT_SET_STRING] = {"--set-string", edit_set_string, DROP, false, true},
+    [EDIT_SET_FILE] = {"--set-file", edit_set_file, DROP, false, false},
+    [EDIT_SET_JSON] = {"--set-json", edit_set_json, DROP, false, false},
+    [EDIT_REMOVE] = {"--remove", remove_keys, MAKE_ALL, true, false},
+    [EDIT_RENAME] = {"--rename", rename_one, MAKE, false, false},
+    [EDIT_RENAME_TENSOR] = {"--rename-tensor", rename_one, KEEP, false, false},
+    [EDIT_COPY] = {"--copy-from", copy_keys, MAKE_ALL, true, false},
 };
 
 static int make_change(edit_change *c)
