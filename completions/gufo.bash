@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Completion of gufo for bash, written by 'gufo completion bash'.
+# Completion of gufo for bash; 'gufo completion' prints it, too.
 
 _gufo() {
     local words=() answer=() word i glue=""

@@ -1,4 +1,4 @@
-# Completion of gufo for fish, written by 'gufo completion fish'.
+# Completion of gufo for fish; 'gufo completion' prints it, too.
 
 function __gufo_complete
     set -l words (commandline -opc) (commandline -ct)

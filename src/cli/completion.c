@@ -1,6 +1,6 @@
 /* gufo completion SHELL: what completes command lines in bash, zsh and fish.
  *
- * The scripts know no command and no option: at every completion they ask `gufo completion words`,
+ * The scripts, which are those of completions/ (CMake makes the header), know no command and no option: at every completion they ask `gufo completion words`,
  * which walks the words so far by the tables of options, and answers with a line that names what
  * comes (words, models, files or folders) and the words, one per line, each with a tab and what it
  * means.  They complete what follows the last "=" of a word, which is a word of its own in bash. */
@@ -10,6 +10,7 @@
 #include "cli/core/report.h"
 #include "cli/core/words.h"
 #include "cli/inspect/catalogue.h"
+#include "completion_scripts.h"
 
 #include "gufo/format.h"
 
@@ -18,96 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* ---- the scripts ---------------------------------------------------------------------------- */
-
-static const char bash_script[] =
-    "# shellcheck shell=bash\n"
-    "# Completion of gufo for bash, written by 'gufo completion bash'.\n"
-    "\n"
-    "_gufo() {\n"
-    "    local words=() answer=() word i glue=\"\"\n"
-    "    # \"=\" is a word of its own in bash.\n"
-    "    for ((i = 1; i <= COMP_CWORD; i++)); do\n"
-    "        word=${COMP_WORDS[i]}\n"
-    "        if [[ ${#words[@]} -gt 0 && ($word == \"=\" || $glue) ]]; then\n"
-    "            words[${#words[@]} - 1]+=$word\n"
-    "        else\n"
-    "            words+=(\"$word\")\n"
-    "        fi\n"
-    "        glue=\"\"\n"
-    "        [[ $word != \"=\" ]] || glue=yes\n"
-    "    done\n"
-    "    [[ $word != \"=\" ]] || word=\"\"\n"
-    "    mapfile -t answer < <(\"${1/#\\~/$HOME}\" completion words \"${words[@]}\" 2>/dev/null)\n"
-    "    COMPREPLY=()\n"
-    "    case ${answer[0]-} in\n"
-    "    models)\n"
-    "        # Folders, to go into, and model files; any file where there is no model.\n"
-    "        compopt -o filenames 2>/dev/null\n"
-    "        mapfile -t COMPREPLY < <(compgen -d -- \"$word\"; compgen -f -X '!*.gguf' -- "
-    "\"$word\")\n"
-    "        ((${#COMPREPLY[@]})) || mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
-    "        ;;\n"
-    "    files | folders)\n"
-    "        local kind=-f\n"
-    "        [[ ${answer[0]} == files ]] || kind=-d\n"
-    "        compopt -o filenames 2>/dev/null\n"
-    "        mapfile -t COMPREPLY < <(compgen $kind -- \"$word\")\n"
-    "        ;;\n"
-    "    esac\n"
-    "    for ((i = 1; i < ${#answer[@]}; i++)); do\n"
-    "        COMPREPLY+=(\"${answer[i]%%$'\\t'*}\")\n"
-    "    done\n"
-    "}\n"
-    "\n"
-    "complete -F _gufo gufo\n";
-
-static const char zsh_script[] = "#compdef gufo\n"
-                                 "# Completion of gufo for zsh, written by 'gufo completion zsh'.\n"
-                                 "\n"
-                                 "local -a answer described\n"
-                                 "local kind\n"
-                                 "answer=(\"${(@f)$(\"${(Q)words[1]}\" completion words "
-                                 "\"${(@Q)words[2,CURRENT]}\" 2>/dev/null)}\")\n"
-                                 "kind=$answer[1]\n"
-                                 "shift answer\n"
-                                 "compset -P '*='\n"
-                                 "case $kind in\n"
-                                 "models) _files -g '*.gguf' ;;\n"
-                                 "files) _files ;;\n"
-                                 "folders) _files -/ ;;\n"
-                                 "esac\n"
-                                 "if (( $#answer )); then\n"
-                                 "    described=(\"${(@)answer//:/\\\\:}\")\n"
-                                 "    described=(\"${(@)described/$'\\t'/:}\")\n"
-                                 "    _describe -o gufo described\n"
-                                 "fi\n";
-
-static const char fish_script[] =
-    "# Completion of gufo for fish, written by 'gufo completion fish'.\n"
-    "\n"
-    "function __gufo_complete\n"
-    "    set -l words (commandline -opc) (commandline -ct)\n"
-    "    set -l answer ($words[1] completion words $words[2..-1] 2>/dev/null)\n"
-    "    set -l before (string match -r '^.*=' -- $words[-1])\n"
-    "    set -l rest (string replace -r '^.*=' '' -- $words[-1])\n"
-    "    switch \"$answer[1]\"\n"
-    "        case models files\n"
-    "            printf '%s\\n' $before(__fish_complete_path $rest)\n"
-    "        case folders\n"
-    "            printf '%s\\n' $before(__fish_complete_directories $rest)\n"
-    "    end\n"
-    "    for line in $answer[2..-1]\n"
-    "        echo $before$line\n"
-    "    end\n"
-    "end\n"
-    "\n"
-    "complete -c gufo -f -a '(__gufo_complete)'\n";
-
-static const struct shell {
-    const char *name, *script;
-} shells[] = {{"bash", bash_script}, {"zsh", zsh_script}, {"fish", fish_script}};
 
 /* ---- what an argument may be ---------------------------------------------------------------- */
 
@@ -358,6 +269,16 @@ static void complete(completer *c, const command_line *line, size_t count, char 
     free(operands);
 }
 
+/* ---- the scripts ---------------------------------------------------------------------------- */
+
+static const struct shell {
+    const char *name;
+    const unsigned char *script;
+    size_t size;
+} shells[] = {{"bash", completion_bash, sizeof completion_bash},
+              {"zsh", completion_zsh, sizeof completion_zsh},
+              {"fish", completion_fish, sizeof completion_fish}};
+
 /* ---- the command ---------------------------------------------------------------------------- */
 
 static int completion(void *context)
@@ -372,7 +293,7 @@ static int completion(void *context)
     }
     for (size_t i = 0; shared->arg_count == 1 && i < sizeof shells / sizeof *shells; i++)
         if (strcmp(shells[i].name, name) == 0) {
-            fputs(shells[i].script, stdout);
+            fwrite(shells[i].script, 1, shells[i].size, stdout);
             return CODE_OK;
         }
     return report_usage("completion", "one of bash, zsh and fish is needed");
