@@ -105,11 +105,6 @@ typedef struct edit_change {
     gufo_error error;
 } edit_change;
 
-/* ---- edit_values.c -------------------------------------------------------------------------- */
-
-/* What the library said, in `error`, of an option about `text`.  Returns the exit code. */
-int edit_check(const edit_change *change, const char *text, gufo_status status);
-
 /* ---- edit_type.c ---------------------------------------------------------------------------- */
 
 /* The type of a value; of an array, or of arrays of arrays, that of the innermost elements. */
