@@ -147,7 +147,7 @@ static int put_shard(shard_list *list, const char *path)
         return CODE_FAILED;
     }
     list->names[number] = path_with(path, "");
-    return list->names[number] != NULL ? find_file(list, number) : CODE_FAILED;
+    return list->names[number] != NULL ? find_file(list, (size_t)number) : CODE_FAILED;
 }
 
 /* A shard that was not given may be there under its other name; only then it has one. */
