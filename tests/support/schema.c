@@ -16,6 +16,18 @@ void put_u32(gufo_document *d, const char *key, uint32_t v)
     PUT(gufo_document_set_u32(d, key, v, &error));
 }
 
+void put_value(gufo_document *d, const char *key, const gufo_value *value)
+{
+    PUT(gufo_document_set(d, gufo_str_of(key), value, &error));
+}
+
+void put_u16(gufo_document *d, const char *key, uint16_t v)
+{
+    const gufo_value value = {.type = GUFO_VALUE_UINT16, .as.u = v};
+
+    put_value(d, key, &value);
+}
+
 void put_i32(gufo_document *d, const char *key, int32_t v)
 {
     PUT(gufo_document_set_i32(d, key, v, &error));

@@ -26,6 +26,8 @@ typedef struct schema_row {
 
 /* For the `add` of a row; a failure is one of the test. */
 void put_u32(gufo_document *d, const char *key, uint32_t v);
+void put_value(gufo_document *d, const char *key, const gufo_value *value);
+void put_u16(gufo_document *d, const char *key, uint16_t v);
 void put_i32(gufo_document *d, const char *key, int32_t v);
 void put_f32(gufo_document *d, const char *key, float v);
 void put_bool(gufo_document *d, const char *key, bool v);

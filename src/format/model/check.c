@@ -48,6 +48,10 @@ static void check_version(checker *c)
                "file has version %u; the current one is 3", file->encoding.version);
     if (file->encoding.version == 1)
         report(c, RULE_COMPAT_GGML, 4, gufo_str_of("header"), "ggml refuses version 1");
+    if (file->encoding.byte_order == GUFO_BIG_ENDIAN && file->encoding.version < 3)
+        report(c, RULE_BIG_ENDIAN_OLD, 4, gufo_str_of("header"),
+               "file of version %u is big-endian, which only version 3 has",
+               file->encoding.version);
     if (file->encoding.byte_order == GUFO_BIG_ENDIAN)
         report(c, RULE_COMPAT_GGML, 4, gufo_str_of("header"),
                "file is big-endian; ggml refuses it on little-endian machines");
@@ -214,7 +218,7 @@ static void check_alignment(checker *c)
     if (!c->file->alignment_known || !gufo_metadata_find(c->model, GUFO_ALIGNMENT_KEY, &entry))
         return;
     if (alignment % 8 != 0)
-        report(c, RULE_ALIGNMENT_UNUSUAL, entry.value_offset, entry.key,
+        report(c, RULE_ALIGNMENT_EIGHT, entry.value_offset, entry.key,
                "general.alignment is %" PRIu32 ", which is not a multiple of 8", alignment);
     else if ((alignment & (alignment - 1)) != 0)
         report(c, RULE_ALIGNMENT_UNUSUAL, entry.value_offset, entry.key,

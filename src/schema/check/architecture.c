@@ -95,11 +95,14 @@ static void report_need(check_context *c, const gufo_arch_key *key, const gufo_k
     if (key->need == GUFO_REQUIRED)
         schema_report(c, RULE_KEY_REQUIRED, finding,
                       "key \"%s\" is missing; models of architecture %s need it", text, key->arch);
+    else if (strcmp(c->arch->status, "standard") == 0)
+        schema_report(c, RULE_KEY_SPECIFIED, finding,
+                      "key \"%s\" is missing; the specification requires it, readers in use do "
+                      "not need it",
+                      text);
     else
-        schema_report(c, RULE_KEY_EXPECTED, finding, "key \"%s\" is missing; %s", text,
-                      strcmp(c->arch->status, "standard") == 0
-                          ? "the specification requires it; readers in use do not need it"
-                          : "readers of this architecture ask for it");
+        schema_report(c, RULE_KEY_EXPECTED, finding,
+                      "key \"%s\" is missing; readers of this architecture ask for it", text);
 }
 
 static void check_need(check_context *c, const gufo_arch_key *key)
@@ -407,6 +410,20 @@ static void check_rwkv_version(check_context *c)
                       version);
 }
 
+/* Spec, RWKV: the vocabulary is as large as the matrix `head` has rows. */
+static void check_rwkv_head(check_context *c)
+{
+    gufo_tensor head;
+    uint64_t tokens;
+
+    if (gufo_str_equal(c->architecture, gufo_str_of("rwkv")) && vocabulary_size(c, &tokens) &&
+        gufo_tensor_find(c->model, "head.weight", &head) && head.elements > 0 &&
+        head.dims[1] != tokens)
+        schema_report(c, RULE_VOCABULARY_ROWS, at_tensor(&head),
+                      "tensor \"head.weight\" has %" PRIu64 " rows for %" PRIu64 " tokens",
+                      head.dims[1], tokens);
+}
+
 void schema_check_architecture(check_context *c)
 {
     if (c->architecture.len == 0)
@@ -424,4 +441,5 @@ void schema_check_architecture(check_context *c)
     check_finite(c);
     check_rope_scaling(c);
     check_rwkv_version(c);
+    check_rwkv_head(c);
 }

@@ -65,13 +65,76 @@ static const char *type_of(const gufo_value *value, char out[64])
     return out;
 }
 
+/* Keys that say how the rest of the file, or a set, is read: a slip in one of them was harmless so
+ * far, and the user who fixes it should know what else changes. */
+static bool says_layout(const char *key)
+{
+    return strcmp(key, "general.alignment") == 0 || strncmp(key, "split.", 6) == 0;
+}
+
+/* The first type of the row that is an array like the value, or none like it: what writers write. */
+static bool type_to_write(const gufo_key_info *info, const gufo_value *value, gufo_value_type *type)
+{
+    const char *types = info->type;
+
+    while (*types != '\0') {
+        gufo_str name = str_piece(&types, '|');
+        bool is_array = key_strip_array(&name);
+
+        if (is_array == (value->type == GUFO_VALUE_ARRAY))
+            return key_type_named(name, type);
+    }
+    return false;
+}
+
+/* The same number, or numbers, in the type that writers write. */
+static gufo_fix fix_type(const gufo_entry *entry, const gufo_key_info *info)
+{
+    gufo_fix fix = {GUFO_FIX_NONE, !says_layout(info->key), entry->key, entry->value};
+    gufo_value *to = &fix.value;
+    gufo_value_type type;
+
+    if (!type_to_write(info, &entry->value, &type))
+        return fix;
+    if (to->type == GUFO_VALUE_ARRAY) {
+        fix.kind = GUFO_FIX_RETYPE;
+        *to = (gufo_value){.type = type};
+    } else if (key_convert(&entry->value, type, to)) {
+        fix.kind = GUFO_FIX_SET;
+    }
+    return fix;
+}
+
+/* The right kind of value in a type that is not the one to expect. */
+static void check_type(check_context *c, const gufo_entry *entry, const gufo_key_info *info,
+                       gufo_type_fit fit)
+{
+    bool specified =
+        info->specified[0] != '\0' && (fit == GUFO_FIT_TYPE || c->level == GUFO_LEVEL_SPEC);
+    gufo_finding finding = with_fix(at_entry(entry), fix_type(entry, info));
+    char type[64];
+
+    if (specified)
+        schema_report(c, RULE_KEY_TYPE_SPECIFIED, finding,
+                      "key %s has type %s; in the specification it is %s", QUOTED(entry->key),
+                      type_of(&entry->value, type), info->specified);
+    else
+        schema_report(c, RULE_KEY_TYPE_READ, finding, "key %s has type %s; readers take %s",
+                      QUOTED(entry->key), type_of(&entry->value, type), info->type);
+}
+
 static void check_value(check_context *c, const gufo_entry *entry, const gufo_key_info *info)
 {
+    gufo_type_fit fit = gufo_key_fit(info, &entry->value);
     char type[64];
     int64_t number;
 
-    if (gufo_key_accepts(info, &entry->value))
+    if (fit == GUFO_FIT_EXACT)
         return;
+    if (fit != GUFO_FIT_NONE) {
+        check_type(c, entry, info, fit);
+        return;
+    }
     if (gufo_value_i64(&entry->value, &number, NULL) == GUFO_OK && number < 0 &&
         strstr(info->type, "uint") != NULL)
         schema_report(c, RULE_KEY_VALUE_TYPE, at_entry(entry),
@@ -80,13 +143,6 @@ static void check_value(check_context *c, const gufo_entry *entry, const gufo_ke
     else
         schema_report(c, RULE_KEY_VALUE_TYPE, at_entry(entry), "key %s has type %s, not %s",
                       QUOTED(entry->key), type_of(&entry->value, type), info->type);
-}
-
-/* Keys that say how the rest of the file, or a set, is read: a slip in one of them was harmless so
- * far, and the user who fixes it should know what else changes. */
-static bool says_layout(const char *key)
-{
-    return strcmp(key, "general.alignment") == 0 || strncmp(key, "split.", 6) == 0;
 }
 
 static void report_contradiction(check_context *c, const gufo_entry *one, const gufo_entry *other)
@@ -213,7 +269,10 @@ static void check_prefix(check_context *c, const gufo_entry *entry, gufo_str fir
         with_hint(at_entry(entry),
                   "begin keys of your own with the name of your community, as in 'community.key'");
 
-    if (first.len == entry->key.len)
+    if (c->arch != NULL && gufo_str_equal(first, c->architecture))
+        schema_report(c, RULE_KEY_UNKNOWN, at_entry(entry),
+                      "key %s is not known for architecture %s", QUOTED(entry->key), c->arch->id);
+    else if (first.len == entry->key.len)
         schema_report(c, RULE_KEY_UNPREFIXED, finding,
                       "key %s is not known and has no prefix that names its owner",
                       QUOTED(entry->key));

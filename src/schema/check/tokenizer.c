@@ -16,13 +16,14 @@
 static const struct {
     const char *name; /* as in gufo_tokenizer_model.arrays */
     const char *key;
-    bool needed;    /* no reader does without it, if the model has it */
-    bool per_token; /* one element for each token */
+    rule_number rule; /* that a model which uses the list has it */
+    bool per_token;   /* one element for each token */
 } lists[LIST_COUNT] = {
-    [LIST_TOKENS] = {"tokens", "tokenizer.ggml.tokens", true, false},
-    [LIST_SCORES] = {"scores", "tokenizer.ggml.scores", false, true},
-    [LIST_TOKEN_TYPE] = {"token_type", "tokenizer.ggml.token_type", false, true},
-    [LIST_MERGES] = {"merges", "tokenizer.ggml.merges", true, false},
+    [LIST_TOKENS] = {"tokens", "tokenizer.ggml.tokens", RULE_VOCABULARY_LIST_MISSING, false},
+    [LIST_SCORES] = {"scores", "tokenizer.ggml.scores", RULE_VOCABULARY_LIST_EXPECTED, true},
+    [LIST_TOKEN_TYPE] = {"token_type", "tokenizer.ggml.token_type", RULE_VOCABULARY_LIST_EXPECTED,
+                         true},
+    [LIST_MERGES] = {"merges", "tokenizer.ggml.merges", RULE_MERGES_MISSING, false},
 };
 
 /* Whether a list has elements of a kind that can be read; another check reports other kinds. */
@@ -97,15 +98,11 @@ static void check_model(check_context *c, vocabulary *v)
 
 static void check_needed(check_context *c, const vocabulary *v)
 {
-    for (size_t i = 0; v->model != NULL && i < LIST_COUNT; i++) {
-        rule_number rule =
-            lists[i].needed ? RULE_VOCABULARY_LIST_MISSING : RULE_VOCABULARY_LIST_EXPECTED;
-
+    for (size_t i = 0; v->model != NULL && i < LIST_COUNT; i++)
         if (!v->there[i] && str_is_word(gufo_str_of(lists[i].name), v->model->arrays))
-            schema_report(c, rule, at_missing(lists[i].key),
+            schema_report(c, lists[i].rule, at_missing(lists[i].key),
                           "%s is missing, which tokenizer model \"%s\" uses", lists[i].key,
                           v->model->id);
-    }
 }
 
 static void check_length(check_context *c, const vocabulary *v, size_t list)

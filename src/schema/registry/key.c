@@ -2,6 +2,7 @@
  * takes, and what it is called today (registry/key_aliases.tsv). */
 #include "schema/registry/key.h"
 
+#include "format/value/array.h"
 #include "format/value/value.h"
 #include "base/text.h"
 #include "schema/registry/tables.h"
@@ -10,8 +11,8 @@
 #include <string.h>
 
 static const gufo_key_info keys[] = {
-#define ROW(key, type, unit, fallback, since, status, group, summary) \
-    {key, type, unit, fallback, since, status, group, summary},
+#define ROW(key, type, specified, unit, fallback, since, status, group, summary) \
+    {key, type, specified, unit, fallback, since, status, group, summary},
 #include "registry/keys.inc"
 #undef ROW
 };
@@ -150,8 +151,7 @@ static bool same_kind(gufo_value_type a, gufo_value_type b)
     return a == b || (key_is_integer(a) && key_is_integer(b)) || (is_float(a) && is_float(b));
 }
 
-/* Takes "array[" off the front and "]" off the back of a type. */
-static bool strip_array(gufo_str *type)
+bool key_strip_array(gufo_str *type)
 {
     static const char front[] = "array[";
 
@@ -171,6 +171,24 @@ bool key_type_named(gufo_str name, gufo_value_type *out)
     return false;
 }
 
+bool key_convert(const gufo_value *from, gufo_value_type type, gufo_value *out)
+{
+    value_kind kind = value_type_row(type)->kind;
+    gufo_value to = {.type = type};
+    gufo_status status = GUFO_E_TYPE;
+
+    if (kind == KIND_UNSIGNED)
+        status = gufo_value_u64(from, &to.as.u, NULL);
+    else if (kind == KIND_SIGNED)
+        status = gufo_value_i64(from, &to.as.i, NULL);
+    else if (kind == KIND_FLOAT)
+        status = gufo_value_f64(from, &to.as.f, NULL);
+    if (status != GUFO_OK || value_check(&to, NULL) != GUFO_OK)
+        return false;
+    *out = to;
+    return true;
+}
+
 /* Elements are judged by their type only: an array may have millions of them. */
 static bool accepts_array(gufo_str elements, const gufo_array *array)
 {
@@ -178,7 +196,7 @@ static bool accepts_array(gufo_str elements, const gufo_array *array)
 
     if (array->count == 0)
         return true;
-    if (strip_array(&elements))
+    if (key_strip_array(&elements))
         return array->type == GUFO_VALUE_ARRAY;
     return key_type_named(elements, &type) && same_kind(type, array->type);
 }
@@ -188,7 +206,7 @@ static bool accepts(gufo_str type, const gufo_value *value)
     gufo_value_type declared;
     uint64_t number;
 
-    if (strip_array(&type))
+    if (key_strip_array(&type))
         return value->type == GUFO_VALUE_ARRAY && accepts_array(type, &value->as.array);
     if (!key_type_named(type, &declared) || !same_kind(declared, value->type))
         return false;
@@ -205,4 +223,48 @@ bool gufo_key_accepts(const gufo_key_info *info, const gufo_value *value)
         if (accepts(str_piece(&types, '|'), value))
             return true;
     return false;
+}
+
+/* Whether the value has just this type.  Of elements readers take the bytes, so that the sign makes
+ * no difference; an array without any has every type. */
+static bool has_type(gufo_str type, const gufo_value *value, bool exactly)
+{
+    gufo_value_type declared, own = value->type;
+
+    if (key_strip_array(&type)) {
+        if (own != GUFO_VALUE_ARRAY)
+            return false;
+        if (value->as.array.count == 0)
+            return true;
+        own = value->as.array.type;
+        if (key_strip_array(&type))
+            return own == GUFO_VALUE_ARRAY;
+        return key_type_named(type, &declared) &&
+               (own == declared || (!exactly && same_kind(own, declared) &&
+                                    gufo_value_type_size(own) == gufo_value_type_size(declared)));
+    }
+    return key_type_named(type, &declared) && own == declared;
+}
+
+/* Spec, Standardized key-value pairs: counts are uint64, and readers should support uint32, too. */
+static bool is_specified(const gufo_key_info *info, const gufo_value *value)
+{
+    gufo_str type = gufo_str_of(info->specified);
+
+    return type.len == 0 || has_type(type, value, true) ||
+           (gufo_str_equal(type, gufo_str_of("uint64")) && value->type == GUFO_VALUE_UINT32);
+}
+
+gufo_type_fit gufo_key_fit(const gufo_key_info *info, const gufo_value *value)
+{
+    const char *types = info->type;
+    bool written = false;
+
+    if (!gufo_key_accepts(info, value))
+        return GUFO_FIT_NONE;
+    while (*types != '\0')
+        written |= has_type(str_piece(&types, '|'), value, false);
+    if (is_specified(info, value) && (written || info->specified[0] != '\0'))
+        return GUFO_FIT_EXACT;
+    return written ? GUFO_FIT_TYPE : GUFO_FIT_KIND;
 }

@@ -151,9 +151,47 @@ static void rwkv_version(model *m)
     model_u32(m, "rwkv.architecture_version", 5);
 }
 
+static model qwen(void)
+{
+    model m = model_new("qwen2");
+
+    model_u32(&m, "qwen2.context_length", 32);
+    model_u32(&m, "qwen2.embedding_length", 64);
+    model_u32(&m, "qwen2.block_count", 1);
+    model_u32(&m, "qwen2.attention.head_count", 4);
+    model_f32(&m, "qwen2.attention.layer_norm_rms_epsilon", 1e-5);
+    model_add(&m, "blk.0.attn_norm.weight", 1, 64, 1);
+    return m;
+}
+
+static void qwen_without_heads(model *m)
+{
+    model_drop_key(m, "qwen2.attention.head_count");
+}
+
+static model rwkv_with_head(void)
+{
+    model m = rwkv();
+
+    model_u32(&m, "rwkv.context_length", 32);
+    model_u32(&m, "rwkv.embedding_length", 64);
+    model_u32(&m, "rwkv.feed_forward_length", 64);
+    model_u32(&m, "rwkv.block_count", 1);
+    model_u32(&m, "rwkv.vocab_size", 40);
+    model_add(&m, "blk.0.ln1.weight", 1, 64, 1);
+    model_add(&m, "head.weight", 2, 64, 40);
+    return m;
+}
+
+static void rwkv_head_rows(model *m)
+{
+    model_find(m, "head.weight")->dims[1] = 41;
+}
+
 static const rule_row rows[] = {
+    {"M202", "no heads of qwen2", qwen, qwen_without_heads, "qwen2.attention.head_count", 0},
     {"M201", "no context", tiny_llama, no_context, "llama.context_length", 0},
-    {"M202", "no rotation", tiny_llama, no_rope_dimensions, "llama.rope.dimension_count", 0},
+    {"M213", "no rotation", tiny_llama, no_rope_dimensions, "llama.rope.dimension_count", 0},
     {"M203", "no heads", without_tensors, no_heads, "llama.attention.head_count", 0},
     {"M203", "zero context", tiny_llama, zero_context, "llama.context_length", 0},
     {"M203", "no heads of a part", whisper, no_heads_of_encoder, NULL, 0},
@@ -178,6 +216,8 @@ static void test_rules(void **state)
 {
     (void)state;
     check_rule_rows(rows, COUNT_OF(rows), "M2");
+    check_rule_row(&(rule_row){"M310", "rows of the head of RWKV", rwkv_with_head, rwkv_head_rows,
+                               "head.weight", 0});
 }
 
 /* ---- what is not a fault -------------------------------------------------------------------- */
@@ -310,9 +350,9 @@ static void test_other_names(void **state)
         model_f32(&m, cases[i].key, 8);
         model_add(&m, "x", 1, 4, 1);
         found = model_check(&m, &model_level);
-        check_u64(findings_of(&found, "key-expected"), 1, "%s", cases[i].key);
-        check_str(((gufo_str){findings_get(&found, "key-expected", 0)->subject,
-                              findings_get(&found, "key-expected", 0)->subject_len}),
+        check_u64(findings_of(&found, "key-specified"), 1, "%s", cases[i].key);
+        check_str(((gufo_str){findings_get(&found, "key-specified", 0)->subject,
+                              findings_get(&found, "key-specified", 0)->subject_len}),
                   cases[i].missing, "%s", cases[i].key);
         findings_free(&found);
         model_free(&m);
@@ -323,7 +363,7 @@ static void keep_needed(void *context, const gufo_finding *finding)
 {
     const gufo_fix *fix = &finding->fix;
 
-    if (strcmp(finding->rule->name, "key-expected") == 0 && fix->kind == GUFO_FIX_SUPPLY)
+    if (strcmp(finding->rule->name, "key-specified") == 0 && fix->kind == GUFO_FIX_SUPPLY)
         snprintf(context, 128, "%.*s: %s", (int)fix->key.len, fix->key.data,
                  gufo_value_type_name(fix->value.type));
 }

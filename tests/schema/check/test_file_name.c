@@ -24,22 +24,22 @@ static void adapter_f16(gufo_document *d)
 
 static void shard_2_of_3(gufo_document *d)
 {
-    put_u32(d, "split.no", 1);
-    put_u32(d, "split.count", 3);
+    put_u16(d, "split.no", 1);
+    put_u16(d, "split.count", 3);
     put_i32(d, "split.tensors.count", 0);
 }
 
 static void split_broken(gufo_document *d)
 {
-    put_u32(d, "split.no", 3);
-    put_u32(d, "split.count", 3);
+    put_u16(d, "split.no", 3);
+    put_u16(d, "split.count", 3);
     put_i32(d, "split.tensors.count", 0);
 }
 
 static void split_of_one(gufo_document *d)
 {
-    put_u32(d, "split.no", 0);
-    put_u32(d, "split.count", 1);
+    put_u16(d, "split.no", 0);
+    put_u16(d, "split.count", 1);
     put_i32(d, "split.tensors.count", 0);
 }
 

@@ -214,6 +214,32 @@ static void template_good(gufo_document *d)
              "{% for message in messages %}{{ message['content'] }}{% endfor %}");
 }
 
+/* ---- documents ------------------------------------------------------------------------------ */
+
+#define TEXT(name, key, text)          \
+    static void name(gufo_document *d) \
+    {                                  \
+        put_text(d, key, text);        \
+    }
+#define LAYOUT "llama.tensor_data_layout"
+#define JSON "tokenizer.huggingface.json"
+#define WORLD "tokenizer.rwkv.world"
+
+TEXT(layout_near, LAYOUT, "meta ai original PTH")
+TEXT(layout_far, LAYOUT, "sideways")
+TEXT(layout_meta, LAYOUT, "Meta AI original pth")
+TEXT(layout_reference, LAYOUT, "reference")
+TEXT(json_broken, JSON, "{\"model\": {\"vocab\": {\"a\": 0,}}}")
+TEXT(json_other, JSON, "{\"added_tokens\": [], \"vocab\": {}}")
+TEXT(json_empty_model, JSON, "{\"model\": {\"type\": \"BPE\"}, \"x\": {\"vocab\": {}}}")
+TEXT(json_good, JSON,
+     "{\"version\": \"1.0\", \"added_tokens\": [], \"model\": {\"type\": \"BPE\", "
+     "\"vocab\": {\"a\": 0}, \"merges\": []}}\n")
+TEXT(world_length, WORLD, "1 '\\x00' 1\n2 'on' 3\n")
+TEXT(world_text, WORLD, "1 '\\x00' 1\n2 on 2\n")
+TEXT(world_good, WORLD,
+     "1 '\\x00' 1\n2 b'\\xe0\\xa4' 2\n3 \"it's\" 4\n4 '\\u4f60' 3\n5 '\\xe9' 2\n6 '\\\\' 1\n")
+
 /* ---- the table ------------------------------------------------------------------------------ */
 
 #define S GUFO_LEVEL_STANDARD
@@ -232,6 +258,14 @@ static void template_good(gufo_document *d)
 static const schema_row rows[] = {
     ROW_AT("no license", "license", license_unknown, license_good, "my-own"),
     ROW("half a license", "license", license_broken, license_good),
+    PROPOSAL("nearly a layout", "tensor-data-layout", layout_near, layout_meta,
+             "Meta AI original pth"),
+    ROW("no layout", "tensor-data-layout", layout_far, layout_reference),
+    ROW_AT("not JSON", "huggingface-json", json_broken, json_good, "}}}"),
+    ROW("another JSON", "huggingface-json", json_other, json_good),
+    ROW("a model without a vocabulary", "huggingface-json", json_empty_model, json_good),
+    ROW_AT("another length", "rwkv-world", world_length, world_good, "2 'on' 3"),
+    ROW_AT("no text", "rwkv-world", world_text, world_good, "2 on 2"),
     PROPOSAL("a part of a license", "license", license_near, license_good, "(Apache-2.0 OR MIT)"),
     PROPOSAL("a license with a blank", "license", license_blank, license_good, "Apache-2.0"),
     PROPOSAL("an address without https", "url", repo_bad, repo_good, "https://example.org"),

@@ -34,7 +34,104 @@ static void layers_negative(gufo_document *d)
 
 static void layers_signed(gufo_document *d)
 {
-    put_i32(d, "llama.leading_dense_block_count", 1);
+    put_u32(d, "llama.leading_dense_block_count", 1);
+}
+
+static void layers_uint64(gufo_document *d)
+{
+    const gufo_value value = {.type = GUFO_VALUE_UINT64, .as.u = 1};
+
+    put_value(d, "llama.leading_dense_block_count", &value);
+}
+
+static void base_float64(gufo_document *d)
+{
+    const gufo_value value = {.type = GUFO_VALUE_FLOAT64, .as.f = 10000};
+
+    put_value(d, "llama.rope.freq_base", &value);
+}
+
+static void base_float32(gufo_document *d)
+{
+    put_f32(d, "llama.rope.freq_base", 10000);
+}
+
+static void scores_float64(gufo_document *d)
+{
+    put_array(d, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT64, SCHEMA_TOKENS,
+              (double[SCHEMA_TOKENS]){0});
+}
+
+static void scores_float32(gufo_document *d)
+{
+    put_array(d, "tokenizer.ggml.scores", GUFO_VALUE_FLOAT32, SCHEMA_TOKENS,
+              (float[SCHEMA_TOKENS]){0});
+}
+
+static void types_uint8(gufo_document *d)
+{
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_UINT8, SCHEMA_TOKENS,
+              (uint8_t[SCHEMA_TOKENS]){1, 1, 1, 1, 1, 1, 1, 1});
+}
+
+static void types_uint32(gufo_document *d)
+{
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_UINT32, SCHEMA_TOKENS,
+              (uint32_t[SCHEMA_TOKENS]){1, 1, 1, 1, 1, 1, 1, 1});
+}
+
+static void types_int32(gufo_document *d)
+{
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_INT32, SCHEMA_TOKENS, schema_types);
+}
+
+static void context_int64(gufo_document *d)
+{
+    const gufo_value value = {.type = GUFO_VALUE_INT64, .as.i = 64};
+
+    put_value(d, "llama.context_length", &value);
+}
+
+static void context_uint64(gufo_document *d)
+{
+    const gufo_value value = {.type = GUFO_VALUE_UINT64, .as.u = 64};
+
+    put_value(d, "llama.context_length", &value);
+}
+
+static void split_uint32(gufo_document *d)
+{
+    put_u32(d, "split.count", 1);
+}
+
+static void split_uint16(gufo_document *d)
+{
+    put_u16(d, "split.count", 1);
+}
+
+static void own_key(gufo_document *d)
+{
+    put_u32(d, "llama.of_our_own", 1);
+}
+
+static void community_key(gufo_document *d)
+{
+    put_u32(d, "community.llama.of_our_own", 1);
+}
+
+static void draft_keys(gufo_document *d)
+{
+    put_u32(d, "llama.hidden_size", 64);
+}
+
+static void draft_source(gufo_document *d)
+{
+    put_text(d, "general.url.original_source", "https://example.org");
+}
+
+static void source_today(gufo_document *d)
+{
+    put_text(d, "general.source.url", "https://example.org");
 }
 
 static void tokens_of_numbers(gufo_document *d)
@@ -77,7 +174,7 @@ static void separator_typo(gufo_document *d)
 static void separator_both(gufo_document *d)
 {
     separator_typo(d);
-    put_i32(d, "tokenizer.ggml.separator_token_id", 1);
+    put_u32(d, "tokenizer.ggml.separator_token_id", 1);
 }
 
 static void separator_differs(gufo_document *d)
@@ -168,6 +265,12 @@ static void of_its_own(gufo_document *d)
         .level = S                                                                       \
     }
 
+#define TYPE_ROW(text, name, out, bad_add, good_add, kind, how)               \
+    {                                                                         \
+        .label = text, .rule = name, .bad = {.without = out, .add = bad_add}, \
+        .good = {.without = out, .add = good_add}, .fix = kind, .level = how  \
+    }
+
 /* The architecture's own keys are left out where another one is meant. */
 #define LLAMA_KEYS                                                                        \
     "general.architecture llama.context_length llama.embedding_length llama.block_count " \
@@ -188,6 +291,34 @@ static const schema_row rows[] = {
      .level = S},
     ROW("number for text", "key-value-type", name_number, name_text),
     ROW("negative count", "key-value-type", layers_negative, layers_signed),
+    TYPE_ROW("a count that is too wide", "key-type-read", "", layers_uint64, layers_signed,
+             GUFO_FIX_SET, S),
+    TYPE_ROW("a wide float", "key-type-read", "", base_float64, base_float32, GUFO_FIX_SET, S),
+    TYPE_ROW("wide scores", "key-type-read", "", scores_float64, scores_float32, GUFO_FIX_RETYPE,
+             S),
+    TYPE_ROW("narrow token types", "key-type-read", "tokenizer.ggml.token_type", types_uint8,
+             types_uint32, GUFO_FIX_RETYPE, S),
+    TYPE_ROW("a signed context", "key-type-read", "llama.context_length", context_int64,
+             context_uint64, GUFO_FIX_SET, S),
+    {.label = "a wide shard count",
+     .rule = "key-type-read",
+     .bad = {.add = split_uint32},
+     .good = {.add = split_uint16},
+     .fix = GUFO_FIX_SET,
+     .fix_value = "1",
+     .proposed = true,
+     .level = S},
+    TYPE_ROW("specified: a signed context", "key-type-specified", "llama.context_length",
+             context_int64, context_uint64, GUFO_FIX_SET, GUFO_LEVEL_SPEC),
+    TYPE_ROW("specified: a wide float", "key-type-specified", "", base_float64, base_float32,
+             GUFO_FIX_SET, GUFO_LEVEL_SPEC),
+    TYPE_ROW("specified: unsigned token types", "key-type-specified", "tokenizer.ggml.token_type",
+             types_uint32, types_int32, GUFO_FIX_RETYPE, GUFO_LEVEL_SPEC),
+    ROW("unknown key of the architecture", "key-unknown", own_key, community_key),
+    TYPE_ROW("key of the draft", "key-outdated", "llama.embedding_length", draft_keys, NULL,
+             GUFO_FIX_RENAME, S),
+    TYPE_ROW("source of the draft", "key-outdated", "", draft_source, source_today, GUFO_FIX_RENAME,
+             S),
     ROW("array of numbers for one of texts", "key-value-type", tokens_of_numbers, tags_empty),
     {.label = "old name",
      .rule = "key-outdated",
@@ -203,27 +334,34 @@ static const schema_row rows[] = {
     {.label = "one letter wrong",
      .rule = "key-misspelt",
      .bad = {.add = one_letter_wrong},
-     .good = {.add = wrong_beside_right},
+     .good = {.add = base_float32},
      .subject = "llama.rope.freq_bose",
      .fix = GUFO_FIX_RENAME,
      .fix_value = "llama.rope.freq_base",
      .level = S},
-    ROW("two letters wrong", "key-misspelt", two_letters_wrong, nearly_of_another_type),
+    ROW("two letters wrong", "key-misspelt", two_letters_wrong, name_text),
+    ROW("beside the right one", "key-unknown", wrong_beside_right, base_float32),
+    ROW("nearly one of another type", "key-unknown", nearly_of_another_type, base_float32),
     {.label = "behind a long name",
      .rule = "key-misspelt",
      .bad = {.without = LLAMA_KEYS, .add = count_misspelt},
-     .good = {.without = LLAMA_KEYS, .add = count_of_layers},
+     .good = {.without = LLAMA_KEYS, .add = architecture_llama4},
      .fix = GUFO_FIX_RENAME,
      .fix_value = "granitehybrid.expert_count",
+     .level = S},
+    {.label = "behind a long name, unlike any",
+     .rule = "key-unknown",
+     .bad = {.without = LLAMA_KEYS, .add = count_of_layers},
+     .good = {.without = LLAMA_KEYS, .add = architecture_llama4},
      .level = S},
     {.label = "architecture in a key",
      .rule = "key-misspelt",
      .bad = {.add = architecture_wrong},
-     .good = {.add = wrong_beside_right},
+     .good = {.add = base_float32},
      .fix = GUFO_FIX_RENAME,
      .fix_value = "llama.rope.freq_base",
      .level = S},
-    ROW("key that says the layout", "key-misspelt", layout_misspelt, nearly_of_another_type),
+    ROW("key that says the layout", "key-misspelt", layout_misspelt, name_text),
     ROW("no prefix", "key-unprefixed", without_prefix, of_a_community),
     ROW("prefix of the standard", "key-unprefixed", in_the_standard, of_a_community),
     ROW("foreign key", "key-foreign", of_another_architecture, of_its_own),

@@ -207,7 +207,7 @@ static void test_each_key(void **state)
             m = make_model(architectures[i]);
             snprintf(key, sizeof key, "%s.%s", architectures[i], needs[j].key);
             model_drop_key(&m, key);
-            check_one(&m, needs[j].need == GUFO_REQUIRED ? "M201" : "M202", key, architectures[i]);
+            check_one(&m, needs[j].need == GUFO_REQUIRED ? "M201" : "M213", key, architectures[i]);
             model_free(&m);
         }
     }

@@ -50,9 +50,9 @@ static void types_7(gufo_document *d)
 
 static void types_all(gufo_document *d)
 {
-    uint8_t types[SCHEMA_TOKENS] = {0, 1, 2, 3, 4, 5, 6, 1};
+    uint32_t types[SCHEMA_TOKENS] = {0, 1, 2, 3, 4, 5, 6, 1};
 
-    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_UINT8, SCHEMA_TOKENS, types);
+    put_array(d, "tokenizer.ggml.token_type", GUFO_VALUE_UINT32, SCHEMA_TOKENS, types);
 }
 
 /* ---- tokens --------------------------------------------------------------------------------- */
@@ -350,7 +350,7 @@ static const schema_row rows[] = {
      .good = {.add = NULL},
      .subject = TOKENS},
     {.label = "no merges",
-     .rule = "vocabulary-list-missing",
+     .rule = "merges-missing",
      .bad = {.without = MERGES},
      .good = {.add = NULL},
      .subject = MERGES},

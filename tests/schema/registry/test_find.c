@@ -40,7 +40,7 @@ static void test_keys(void **state)
         {"..", "", "none"},
         /* a row for exactly this key goes before a pattern */
         {"mpt.attention.clip_kqv", "mpt", "mpt.attention.clip_kqv"},
-        {"llama.attention.clip_kqv", "llama", "none"},
+        {"llama.attention.clip_kqv", "llama", "{arch}.attention.clip_kqv"},
         {"whisper.encoder.block_count", "whisper", "whisper.encoder.block_count"},
         {"clip.vision.block_count", "clip", "clip.vision.block_count"},
         {"clip.vision.block_count", "", "clip.vision.block_count"},

@@ -1,0 +1,106 @@
+/* Texts that another text defines: the layout of tensor data, and tokenizers that are included as a
+ * whole. */
+#include <inttypes.h>
+
+#include "schema/check/checks.h"
+#include "schema/registry/layout.h"
+#include "schema/registry/nearest.h"
+#include "schema/syntax/json.h"
+#include "schema/syntax/rwkv_world.h"
+
+static bool find_text(const check_context *c, const char *key, gufo_entry *entry)
+{
+    return gufo_metadata_find(c->model, key, entry) && entry->value.type == GUFO_VALUE_STRING;
+}
+
+/* ---- layout --------------------------------------------------------------------------------- */
+
+static gufo_str layout_name(const void *table, size_t index)
+{
+    (void)table;
+    return gufo_str_of(schema_layout_at(index)->name);
+}
+
+static void check_layout(check_context *c)
+{
+    gufo_entry entry;
+    gufo_finding finding;
+    size_t nearest;
+
+    if (c->architecture.len == 0 || !schema_arch_entry(c, &entry, "tensor_data_layout") ||
+        entry.value.type != GUFO_VALUE_STRING || schema_layout_find(entry.value.as.str) != NULL)
+        return;
+    finding = at_entry(&entry);
+    if (nearest_find(entry.value.as.str, layout_name, NULL, schema_layout_count(), &nearest))
+        finding.fix = fix_text(GUFO_FIX_SET, entry.key, layout_name(NULL, nearest));
+    schema_report(c, RULE_TENSOR_DATA_LAYOUT, finding, "key %s is %s, which is not a known layout",
+                  QUOTED(entry.key), QUOTED(entry.value.as.str));
+}
+
+/* ---- tokenizers ----------------------------------------------------------------------------- */
+
+/* What a tokenizer.json has at least: {"model": {"vocab": ...}}. */
+typedef struct tokenizer_parts {
+    bool in_model; /* the last member of the outermost object is the model */
+    bool model, vocabulary;
+} tokenizer_parts;
+
+static void note_part(void *context, unsigned depth, gufo_str name, char first)
+{
+    tokenizer_parts *parts = context;
+
+    if (depth == 1) {
+        parts->in_model = first == '{' && gufo_str_equal(name, gufo_str_of("model"));
+        parts->model |= parts->in_model;
+    } else if (depth == 2 && parts->in_model && gufo_str_equal(name, gufo_str_of("vocab"))) {
+        parts->vocabulary |= first == '{' || first == '[';
+    }
+}
+
+static void check_huggingface(check_context *c)
+{
+    static const char key[] = "tokenizer.huggingface.json";
+    tokenizer_parts parts = {0};
+    gufo_entry entry;
+    json_fault fault;
+
+    if (!find_text(c, key, &entry))
+        return;
+    fault = json_check(entry.value.as.str, note_part, &parts);
+    if (fault.reason != NULL) {
+        gufo_finding finding = at_entry(&entry);
+
+        finding.offset = entry.value_offset + fault.at;
+        schema_report(c, RULE_HUGGINGFACE_JSON, finding, "%s is not JSON: it %s", key,
+                      fault.reason);
+    } else if (!parts.vocabulary) {
+        schema_report(c, RULE_HUGGINGFACE_JSON, at_entry(&entry),
+                      "%s is not a tokenizer: it has no %s", key,
+                      parts.model ? "vocabulary in its model" : "model");
+    }
+}
+
+static void check_rwkv_world(check_context *c)
+{
+    static const char key[] = "tokenizer.rwkv.world";
+    gufo_finding finding;
+    gufo_entry entry;
+    world_fault fault;
+
+    if (!find_text(c, key, &entry))
+        return;
+    fault = rwkv_world_check(entry.value.as.str);
+    if (fault.reason == NULL)
+        return;
+    finding = at_entry(&entry);
+    finding.offset = entry.value_offset + fault.at;
+    schema_report(c, RULE_RWKV_WORLD, finding, "%s: line %" PRIu64 " %s", key, fault.line,
+                  fault.reason);
+}
+
+void schema_check_documents(check_context *c)
+{
+    check_layout(c);
+    check_huggingface(c);
+    check_rwkv_world(c);
+}
