@@ -42,7 +42,8 @@ static int endian(void *context)
 }
 
 const command_line command_endian = {
-    .operands = {"--to=ORDER FILE OUT", 2, 2, "FILE and OUT are needed", 2},
+    .operands = {"--to=ORDER FILE OUT", 2, 2, "FILE and OUT are needed"},
+    .out = 2,
     .doc = "Write a model in the other byte order.\v"
            "Metadata and the numbers inside the blocks of every tensor are swapped.  OUT is of "
            "version 3.  If FILE is the first shard of a set, OUT must have the name of the first "

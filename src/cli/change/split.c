@@ -93,7 +93,8 @@ static int split(void *context)
 
 const command_line command_split = {
     .operands = {"--max-size=SIZE|--max-tensors=N FILE OUTPREFIX", 2, 2,
-                 "FILE and OUTPREFIX are needed", 2},
+                 "FILE and OUTPREFIX are needed"},
+    .out = 2,
     .doc = "Split a model into several files.\v"
            "The files are OUTPREFIX-00001-of-000NN.gguf and so on; all of them appear, or none.  "
            "FILE may be the first shard of a set, which is then split again.  A tensor that "

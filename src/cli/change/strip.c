@@ -59,7 +59,8 @@ static int strip(void *context)
 
 const command_line command_strip = {
     .operands = {"--vocab-only|--no-tensors|--tensors=GLOB FILE OUT", 2, 2,
-                 "FILE and OUT are needed", 2},
+                 "FILE and OUT are needed"},
+    .out = 2,
     .doc = "Write a model without its tensors, or with some of them.\v"
            "What --vocab-only keeps is enough for a tokenizer: general.*, tokenizer.* and the "
            "hyperparameters of the architecture.  Exit status 1 means that no tensor matches GLOB.",

@@ -137,7 +137,7 @@ const char *command_line_take(shared_options *shared, int index)
 static int check_operands(const command_line *line, command_input *input)
 {
     shared_options *shared = input->shared;
-    int out = line->operands.out, given = out != 0 && input->output != NULL;
+    int out = line->out, given = out != 0 && input->output != NULL;
     int count = shared->arg_count + given, most = line->operands.most;
 
     if (given && most != 0 && count == most + 1) {

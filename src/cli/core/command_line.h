@@ -17,8 +17,8 @@ typedef struct command_line {
         const char *names;  /* as the usage shows them */
         int least, most;    /* how many; `most` 0: any number */
         const char *needed; /* what is said if there are fewer or more */
-        int out;            /* which one, from 1, is OUT unless --output gives it; 0: none */
     } operands;             /* arguments that are not options */
+    int out;                /* which of them, from 1, is OUT unless --output gives it; 0: none */
     const char *doc;        /* what it does; after \v, below the options, what else to know */
     command_example examples[COMMAND_EXAMPLES];
     const command_option *options; /* the last one is empty; NULL: none but the shared ones */
