@@ -1,18 +1,23 @@
 /* Folding sorts: tensors that belong together become neighbours, by number, and groups are then put
- * back into the order of the file.  No hash table is needed, and no order of the input is slow. */
+ * back into the order of the file.  Of a name only a hash is kept, with a secret key: a file may have
+ * many. */
 #include "cli/inspect/fold.h"
 
 #include "base/checked.h"
+#include "base/hash.h"
 #include "base/sort.h"
+#include "cli/core/array.h"
 #include "cli/core/glob.h"
+#include "cli/core/report.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MOST_DIGITS 9 /* longer ones are just text */
 
-/* ---- names ---------------------------------------------------------------------------------- */
+/* ---- parts of names ------------------------------------------------------------------------- */
 
 static bool is_digit(char c)
 {
@@ -30,73 +35,63 @@ static bool is_number(const char *segment, size_t len)
     return true;
 }
 
-static void find_number(fold_tensor *t)
+/* A name around the first segment that is a number; without one all of it is `before`. */
+typedef struct name_parts {
+    gufo_str before, after;
+    uint32_t number;
+    bool has_number;
+} name_parts;
+
+static name_parts split_name(gufo_str name)
 {
-    size_t begin = 0, end;
+    name_parts parts = {.before = name};
 
-    for (; begin < t->name.len; begin = end + 1) {
-        const char *dot = memchr(t->name.data + begin, '.', t->name.len - begin);
+    for (size_t begin = 0, end; begin < name.len; begin = end + 1) {
+        const char *segment = name.data + begin, *dot = memchr(segment, '.', name.len - begin);
 
-        end = dot != NULL ? (size_t)(dot - t->name.data) : t->name.len;
-        if (!is_number(t->name.data + begin, end - begin))
+        end = dot != NULL ? (size_t)(dot - name.data) : name.len;
+        if (!is_number(segment, end - begin))
             continue;
-        t->digits_at = begin;
-        t->digits_end = end;
-        for (size_t i = begin; i < end; i++)
-            t->number = t->number * 10 + (uint64_t)(t->name.data[i] - '0');
-        return;
+        parts = (name_parts){.before = {name.data, begin},
+                             .after = {name.data + end, name.len - end},
+                             .has_number = true};
+        for (; begin < end; begin++)
+            parts.number = parts.number * 10 + (uint32_t)(name.data[begin] - '0');
+        break;
     }
+    return parts;
 }
 
-/* ---- order ---------------------------------------------------------------------------------- */
+/* ---- items ---------------------------------------------------------------------------------- */
 
-static int compare_numbers(uint64_t a, uint64_t b)
+static gufo_tensor tensor_at(const fold *f, uint32_t index)
 {
-    return (a > b) - (a < b);
+    gufo_tensor tensor = {0};
+
+    (void)gufo_tensor_at(f->model, index, &tensor);
+    return tensor;
 }
 
-static int compare_text(gufo_str a, gufo_str b)
+static fold_item make_item(hash_key key, const gufo_tensor *tensor, uint32_t index)
 {
-    size_t len = a.len < b.len ? a.len : b.len;
-    int order = len > 0 ? memcmp(a.data, b.data, len) : 0;
+    name_parts parts = split_name(tensor->name);
+    uint64_t lengths[] = {parts.before.len, parts.after.len, parts.has_number, tensor->type,
+                          tensor->n_dims};
+    fold_item item = {hash_text(key, parts.before), parts.number, index};
 
-    return order != 0 ? order : compare_numbers(a.len, b.len);
+    hash_chain(&item.group, parts.after.data, parts.after.len);
+    hash_chain(&item.group, lengths, sizeof lengths);
+    hash_chain(&item.group, tensor->dims, sizeof tensor->dims);
+    return item;
 }
 
-/* What is before the number, or after it. */
-static gufo_str part_of(const fold_tensor *t, bool after)
+static bool item_before(const void *a, const void *b)
 {
-    if (after)
-        return (gufo_str){t->name.data + t->digits_end, t->name.len - t->digits_end};
-    return (gufo_str){t->name.data, t->digits_at};
-}
+    const fold_item *x = a, *y = b;
 
-/* 0: of one group. */
-static int compare_groups(const fold_tensor *a, const fold_tensor *b)
-{
-    int order = compare_numbers(a->digits_end > a->digits_at, b->digits_end > b->digits_at);
-
-    if (order == 0)
-        order = compare_text(part_of(a, false), part_of(b, false));
-    if (order == 0)
-        order = compare_text(part_of(a, true), part_of(b, true));
-    if (order == 0)
-        order = compare_numbers(a->type, b->type);
-    if (order == 0)
-        order = compare_numbers(a->n_dims, b->n_dims);
-    for (size_t i = 0; order == 0 && i < GUFO_MAX_DIMS; i++)
-        order = compare_numbers(a->dims[i], b->dims[i]);
-    return order;
-}
-
-static bool tensor_before(const void *a, const void *b)
-{
-    const fold_tensor *x = a, *y = b;
-    int order = compare_groups(x, y);
-
-    if (order == 0)
-        order = compare_numbers(x->number, y->number);
-    return order < 0 || (order == 0 && x->index < y->index);
+    if (x->group != y->group)
+        return x->group < y->group;
+    return x->number != y->number ? x->number < y->number : x->index < y->index;
 }
 
 static bool group_before(const void *a, const void *b)
@@ -106,64 +101,63 @@ static bool group_before(const void *a, const void *b)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-static void add_tensor(fold *f, uint64_t index, const gufo_tensor *tensor)
-{
-    fold_tensor *t = &f->tensors[f->tensor_count++];
-
-    *t = (fold_tensor){.name = tensor->name,
-                       .index = index,
-                       .size = tensor->size,
-                       .type = tensor->type,
-                       .n_dims = tensor->n_dims};
-    memcpy(t->dims, tensor->dims, sizeof t->dims);
-    find_number(t);
-}
-
 /* The groups of neighbours. */
-static void make_groups(fold *f)
+static bool make_groups(fold *f)
 {
     fold_group *group = NULL;
 
-    for (uint64_t i = 0; i < f->tensor_count; i++) {
-        const fold_tensor *t = &f->tensors[i];
+    for (uint32_t i = 0; i < f->item_count; i++) {
+        const fold_item *item = &f->items[i];
+        gufo_tensor tensor = tensor_at(f, item->index);
 
-        if (group == NULL || compare_groups(group->tensors, t) != 0) {
-            group = &f->groups[f->group_count++];
-            *group = (fold_group){.tensors = t, .first = t->index};
+        if (i == 0 || item->group != item[-1].group) {
+            group = array_add(&f->groups, &f->group_count, sizeof *group);
+            if (group == NULL)
+                return false;
+            *group = (fold_group){.begin = i, .first = item->index};
         }
         group->count++;
-        if (!checked_add(group->size, t->size, &group->size))
+        group->first = item->index < group->first ? item->index : group->first;
+        if (!checked_add(group->size, tensor.size, &group->size))
             group->size = UINT64_MAX;
-        group->first = t->index < group->first ? t->index : group->first;
     }
+    return true;
 }
 
 bool fold_tensors(fold *f, const gufo_model *model, const char *glob)
 {
     uint64_t count = gufo_tensor_count(model);
-    gufo_tensor tensor;
+    hash_key key = hash_key_new();
+    bool made = false;
 
-    *f = (fold){.tensors = calloc(count + 1, sizeof *f->tensors),
-                .groups = calloc(count + 1, sizeof *f->groups)};
-    if (f->tensors == NULL || f->groups == NULL) {
-        fold_free(f);
-        return false;
+    *f = (fold){.model = model, .items = calloc(count + 1, sizeof *f->items)};
+    if (f->items == NULL || count > UINT32_MAX)
+        report_memory(NULL);
+    else {
+        for (uint32_t i = 0; i < count; i++) {
+            gufo_tensor tensor = tensor_at(f, i);
+
+            if (glob_matches(glob, tensor.name))
+                f->items[f->item_count++] = make_item(key, &tensor, i);
+        }
+        sort_items(f->items, f->item_count, sizeof *f->items, item_before);
+        made = make_groups(f);
     }
-    for (uint64_t i = 0; i < count && gufo_tensor_at(model, i, &tensor); i++)
-        if (glob_matches(glob, tensor.name))
-            add_tensor(f, i, &tensor);
-    sort_items(f->tensors, f->tensor_count, sizeof *f->tensors, tensor_before);
-    make_groups(f);
-    sort_items(f->groups, f->group_count, sizeof *f->groups, group_before);
-    return true;
+    if (made)
+        sort_items(f->groups, f->group_count, sizeof *f->groups, group_before);
+    else
+        fold_free(f);
+    return made;
 }
 
 void fold_free(fold *f)
 {
-    free(f->tensors);
+    free(f->items);
     free(f->groups);
     *f = (fold){0};
 }
+
+/* ---- names ---------------------------------------------------------------------------------- */
 
 static void put_part(FILE *out, gufo_str text)
 {
@@ -171,21 +165,37 @@ static void put_part(FILE *out, gufo_str text)
         fwrite(text.data, 1, text.len, out);
 }
 
-void fold_put_name(FILE *out, const fold_group *group)
+/* "0-2,5" */
+static void put_numbers(FILE *out, const fold_item *items, uint32_t count)
 {
-    const fold_tensor *t = group->tensors;
-
-    if (group->count == 1 || t->digits_end == t->digits_at) {
-        put_part(out, t->name);
-        return;
-    }
-    put_part(out, part_of(t, false));
-    for (uint64_t i = 0, next; i < group->count; i = next) {
-        for (next = i + 1; next < group->count && t[next].number <= t[next - 1].number + 1;)
+    for (uint32_t i = 0, next; i < count; i = next) {
+        for (next = i + 1; next < count && items[next].number <= items[next - 1].number + 1;)
             next++;
-        fprintf(out, "%s%" PRIu64, i > 0 ? "," : "", t[i].number);
-        if (t[next - 1].number > t[i].number)
-            fprintf(out, "-%" PRIu64, t[next - 1].number);
+        fprintf(out, "%s%" PRIu32, i > 0 ? "," : "", items[i].number);
+        if (items[next - 1].number > items[i].number)
+            fprintf(out, "-%" PRIu32, items[next - 1].number);
     }
-    put_part(out, part_of(t, true));
+}
+
+bool fold_tensor(const fold *f, const fold_group *group, gufo_tensor *out, char **name)
+{
+    size_t len = 0;
+    name_parts parts;
+    FILE *stream;
+
+    *name = NULL;
+    *out = tensor_at(f, group->first);
+    stream = open_memstream(name, &len);
+    if (stream == NULL)
+        return false;
+    parts = split_name(out->name);
+    put_part(stream, parts.before);
+    if (parts.has_number)
+        put_numbers(stream, f->items + group->begin, group->count);
+    put_part(stream, parts.after);
+    if (fclose(stream) != 0)
+        return false;
+    out->name = (gufo_str){*name, len};
+    out->size = group->size;
+    return true;
 }

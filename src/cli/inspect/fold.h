@@ -8,37 +8,32 @@
 
 #include "gufo/format.h"
 
-#include <stdio.h>
+/* A tensor. */
+typedef struct fold_item {
+    uint64_t group; /* a hash of all but the number in its name */
+    uint32_t number, index;
+} fold_item;
 
-/* A tensor, with the place of the first number in its name: the whole segment of a name. */
-typedef struct fold_tensor {
-    gufo_str name;
-    uint64_t index; /* in the model */
-    uint64_t dims[GUFO_MAX_DIMS];
-    uint64_t size, number;
-    uint32_t type, n_dims;
-    size_t digits_at, digits_end; /* equal: there is none */
-} fold_tensor;
-
-/* Tensors of one type and shape, by number. */
+/* Tensors of one type and shape. */
 typedef struct fold_group {
-    const fold_tensor *tensors;
-    uint64_t count;
-    uint64_t first; /* the least index */
-    uint64_t size;  /* bytes of all; UINT64_MAX if that overflows */
+    uint32_t begin, count; /* items */
+    uint32_t first;        /* the least index */
+    uint64_t size;         /* bytes of all; UINT64_MAX if that overflows */
 } fold_group;
 
 typedef struct fold {
-    fold_tensor *tensors;
+    const gufo_model *model;
+    fold_item *items;   /* group after group, by number */
     fold_group *groups; /* in the order of their first tensors */
-    uint64_t tensor_count, group_count;
+    size_t item_count, group_count;
 } fold;
 
-/* All tensors that match (NULL: all): to be freed with fold_free.  False without memory. */
+/* All tensors that match (NULL: all): to be freed with fold_free.  False after a report. */
 bool fold_tensors(fold *f, const gufo_model *model, const char *glob);
 void fold_free(fold *f);
 
-/* "blk.0-2,5.attn_q.weight"; as it is, it may hold any bytes. */
-void fold_put_name(FILE *out, const fold_group *group);
+/* Any tensor of the group, with the size of all: its name is "blk.0-2,5.attn_q.weight", which is to
+ * be freed, and may hold any bytes.  False without memory. */
+bool fold_tensor(const fold *f, const fold_group *group, gufo_tensor *out, char **name);
 
 #endif

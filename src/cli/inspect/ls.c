@@ -35,7 +35,8 @@ static int report_faults(const ls_files *files, bool report)
 {
     int code = files->failed ? CODE_FAILED : CODE_OK;
 
-    for (const ls_file *file = files->items; file < files->items + files->shown; file++) {
+    for (size_t i = 0; i < files->shown; i++) {
+        const ls_file *file = &files->items[i];
         gufo_error error = {.offset = file->fault.offset};
 
         if (file->fault.message == NULL)

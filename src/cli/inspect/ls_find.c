@@ -31,7 +31,9 @@ ls_file *ls_add(ls_files *files, const char *path)
 
 void ls_free(ls_files *files)
 {
-    for (ls_file *file = files->items; file < files->items + files->count; file++) {
+    for (size_t i = 0; i < files->count; i++) {
+        ls_file *file = &files->items[i];
+
         free(file->path);
         free(file->tag);
         free(file->name);

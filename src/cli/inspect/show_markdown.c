@@ -16,7 +16,6 @@
 
 #include "cli/core/glob.h"
 #include "cli/core/human.h"
-#include "cli/core/report.h"
 #include "cli/core/stdout.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/text.h"
@@ -253,38 +252,31 @@ static bool write_metadata(const input *in, const show_options *options)
     return sound;
 }
 
-static void write_group(const fold_group *group)
+static void write_group(const fold *f, const fold_group *group)
 {
-    gufo_tensor tensor = {.n_dims = group->tensors->n_dims};
-    char *name = NULL;
-    size_t len = 0;
-    FILE *out = open_memstream(&name, &len);
+    gufo_tensor tensor;
+    char *name;
 
-    if (out == NULL)
-        return;
-    fold_put_name(out, group);
-    if (fclose(out) != 0)
-        len = 0;
-    memcpy(tensor.dims, group->tensors->dims, sizeof tensor.dims);
-    fputs("| ", stdout);
-    put_str((gufo_str){name, len});
-    printf(" | %s | %s | %s | %s |\n", tensor_type_text(group->tensors->type).text,
-           tensor_shape_text(&tensor, " x ").text, human_grouped(group->count).text,
-           human_bytes(group->size).text);
+    if (fold_tensor(f, group, &tensor, &name)) {
+        fputs("| ", stdout);
+        put_str(tensor.name);
+        printf(" | %s | %s | %s | %s |\n", tensor_type_text(tensor.type).text,
+               tensor_shape_text(&tensor, " x ").text, human_grouped(group->count).text,
+               human_bytes(tensor.size).text);
+    }
     free(name);
 }
 
-static bool write_tensors(const input *in, const show_options *options)
+static void write_tensors(const input *in, const show_options *options)
 {
     fold f;
 
     if (!fold_tensors(&f, in->model, options->tensor_glob))
-        return false;
+        return;
     puts("\n## Tensors\n\n| name | type | shape | tensors | size |\n|---|---|---|--:|--:|");
-    for (uint64_t i = 0; i < f.group_count && !stdout_broken(); i++)
-        write_group(&f.groups[i]);
+    for (size_t i = 0; i < f.group_count && !stdout_broken(); i++)
+        write_group(&f, &f.groups[i]);
     fold_free(&f);
-    return true;
 }
 
 bool show_write_markdown(const input *in, const show_options *options)
@@ -298,7 +290,7 @@ bool show_write_markdown(const input *in, const show_options *options)
     }
     if (options->only_metadata)
         sound = write_metadata(in, options);
-    if (options->only_tensors && !write_tensors(in, options))
-        (void)report_memory(in->path);
+    if (options->only_tensors)
+        write_tensors(in, options);
     return sound;
 }

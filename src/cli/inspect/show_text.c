@@ -186,25 +186,16 @@ typedef struct folded_rows {
 static bool make_folded_row(folded_rows *rows, uint64_t index, table_row *row)
 {
     const fold_group *group = &rows->f->groups[index];
-    gufo_tensor tensor = {.type = group->tensors->type, .n_dims = group->tensors->n_dims};
-    size_t len = 0;
-    FILE *out;
+    gufo_tensor tensor;
 
     free(rows->name);
-    rows->name = NULL;
-    out = open_memstream(&rows->name, &len);
-    if (out == NULL)
+    if (!fold_tensor(rows->f, group, &tensor, &rows->name))
         return false;
-    fold_put_name(out, group);
-    if (fclose(out) != 0)
-        return false;
-    memcpy(tensor.dims, group->tensors->dims, sizeof tensor.dims);
-    tensor.name = (gufo_str){rows->name, len};
     row->count = row->used = 0;
     tensor_add_cells(row, &tensor);
     row_text(row, "%s%s", group->count > 1 ? human_grouped(group->count).text : "",
              group->count > 1 ? " tensors" : "");
-    row_text(row, "%s", human_bytes(group->size).text);
+    row_text(row, "%s", human_bytes(tensor.size).text);
     return true;
 }
 
@@ -232,12 +223,10 @@ static void write_folded(const input *in, const show_options *options)
     table_row row;
     fold f;
 
-    if (!fold_tensors(&f, in->model, NULL)) { /* many tensors, and little memory: no lines less */
-        write_tensors(in, options);
+    if (!fold_tensors(&f, in->model, NULL))
         return;
-    }
     rows.f = &f;
-    table_title(options_color(options->base.shared), "Tensors", f.tensor_count,
+    table_title(options_color(options->base.shared), "Tensors", f.item_count,
                 gufo_model_facts(in->model).claimed_tensors);
     for (uint64_t i = 0; i < f.group_count && make_folded_row(&rows, i, &row); i++)
         table_fit(&t, &row);
