@@ -221,6 +221,14 @@ b.gguf  qwen2      10  F32    256 bytes    1,024  2026-03-01'
     same '4 lines agree'
 }
 
+@test "ls: only headers are read" {
+    make_gguf m.gguf kv general.architecture string llama tensor w 1 1024x1024x51200 0
+    truncate -s 100G m.gguf || skip "no file of 100 GB"
+    truncate -s "+$(($(gufo show --lenient --json m.gguf | grep -o '"data_offset":[0-9]*' | cut -d: -f2)))" m.gguf
+    run -0 timeout 10 "$GUFO" ls --json
+    has '"parameters":53687091200,"quantization":"F16",'
+}
+
 # ---- caches ----
 
 @test "ls --caches: Hugging Face, by its variables" {
