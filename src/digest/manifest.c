@@ -4,7 +4,13 @@
  *     word      word                                                             rest of the line
  *
  * Two spaces come before the name, which may itself begin with spaces; any other space or tab
- * between the words does as well.  The text is copied once; escapes are taken out of names in
+ * between the words does as well.  What sha256sum and its relatives write is read, too: a hash of
+ * all bytes of a file, whose algorithm is known by its length or by its tag.
+ *
+ *     7dd641b32f59b60dbd4b5420c4b0f6321ccf48f58f6ae201a3dbc4a58a27c6e4 *tiny model.gguf
+ *     SHA256 (tiny model.gguf) = 7dd641b32f59b60dbd4b5420c4b0f6321ccf48f58f6ae201a3dbc4a58a27c6e4
+ *
+ * The text is copied once; escapes are taken out of names in
  * place, where they only become shorter. */
 #include "digest/manifest.h"
 
@@ -169,7 +175,7 @@ static gufo_status take_name(reader *r, bool escaped, gufo_str *name)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static gufo_status add_line(gufo_manifest *m, const gufo_manifest_line *line, gufo_error *error)
+static gufo_status add_line(manifest_lines *m, const gufo_manifest_line *line, gufo_error *error)
 {
     gufo_manifest_line *place = buffer_extend(&m->room, sizeof *line);
 
@@ -190,30 +196,101 @@ static gufo_status fail_algorithm(const reader *r, gufo_str word)
                      r->number, QUOTED(word));
 }
 
-static gufo_status read_line(reader *r)
+/* ALGORITHM HASH NAME, after the first word. */
+static gufo_status read_gufo(reader *r, bool escaped, gufo_manifest_line *line)
 {
-    gufo_manifest_line line = {.number = r->number};
-    gufo_str word;
-    bool escaped;
     gufo_status status;
 
     skip_spaces(r);
-    if (r->at == r->end)
-        return GUFO_OK;
-    escaped = *r->at == '\\';
-    r->at += escaped;
-    word = take_word(r);
-    if (!gufo_digest_by_name(word, &line.algorithm))
-        return fail_algorithm(r, word);
-    skip_spaces(r);
-    if (!parse_digest(take_word(r), line.algorithm, line.digest))
+    if (!parse_digest(take_word(r), line->algorithm, line->digest))
         return malformed(r, "the second word is not a hash of this algorithm");
     for (int i = 0; i < 2 && r->at < r->end && is_space(*r->at); i++)
         r->at++;
     if (r->at == r->end)
         return malformed(r, "the name is missing");
-    status = take_name(r, escaped, &line.name);
-    return status == GUFO_OK ? add_line(r->manifest, &line, r->error) : status;
+    status = take_name(r, escaped, &line->name);
+    return status == GUFO_OK ? add_line(&r->manifest->data, line, r->error) : status;
+}
+
+/* HASH, a space, a space or an asterisk, NAME, after the hash; or just a hash. */
+static gufo_status read_gnu(reader *r, bool escaped, gufo_manifest_line *line)
+{
+    gufo_status status = GUFO_OK;
+
+    line->name = gufo_str_of("-");
+    if (r->at < r->end)
+        r->at++;
+    if (r->at < r->end && (is_space(*r->at) || *r->at == '*'))
+        r->at++;
+    if (r->at < r->end)
+        status = take_name(r, escaped, &line->name);
+    return status == GUFO_OK ? add_line(&r->manifest->files, line, r->error) : status;
+}
+
+/* "(NAME) = HASH", after the tag: a name may hold anything, so that the last ") = " counts. */
+static gufo_status read_bsd(reader *r, bool escaped, gufo_manifest_line *line)
+{
+    static const char between[] = ") = ";
+    enum { BETWEEN = sizeof between - 1 };
+    char *begin = r->at + 2, *at = r->end - BETWEEN, *end = r->end;
+    gufo_status status;
+
+    while (at > begin && memcmp(at, between, BETWEEN) != 0)
+        at--;
+    if (at <= begin || r->at[0] != ' ' || r->at[1] != '(' ||
+        !parse_digest((gufo_str){at + BETWEEN, (size_t)(end - at) - BETWEEN}, line->algorithm,
+                      line->digest))
+        return malformed(r, "a line of this kind is ALGORITHM (NAME) = HASH");
+    r->at = begin;
+    r->end = at;
+    status = take_name(r, escaped, &line->name);
+    return status == GUFO_OK ? add_line(&r->manifest->files, line, r->error) : status;
+}
+
+static bool is_bsd(gufo_str word, gufo_digest_algorithm *algorithm)
+{
+    static const char *const tags[] = {[GUFO_DIGEST_XXH64] = "XXH64",
+                                       [GUFO_DIGEST_SHA1] = "SHA1",
+                                       [GUFO_DIGEST_SHA256] = "SHA256",
+                                       [GUFO_DIGEST_BLAKE2B] = "BLAKE2b"};
+
+    for (unsigned i = 0; i < sizeof tags / sizeof *tags; i++)
+        if (gufo_str_equal(word, gufo_str_of(tags[i]))) {
+            *algorithm = (gufo_digest_algorithm)i;
+            return true;
+        }
+    return false;
+}
+
+/* A hash as the first word, whose length says of what kind it is. */
+static bool is_gnu(gufo_str word, gufo_manifest_line *line)
+{
+    for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++)
+        if (!gufo_digest_kind_of((gufo_digest_algorithm)i)->file_only &&
+            parse_digest(word, (gufo_digest_algorithm)i, line->digest)) {
+            line->algorithm = (gufo_digest_algorithm)i;
+            return true;
+        }
+    return false;
+}
+
+static gufo_status read_line(reader *r)
+{
+    gufo_manifest_line line = {.number = r->number};
+    gufo_str word;
+    bool escaped;
+
+    skip_spaces(r);
+    if (r->at == r->end || *r->at == '#')
+        return GUFO_OK;
+    escaped = *r->at == '\\';
+    r->at += escaped;
+    word = take_word(r);
+    if (gufo_digest_by_name(word, &line.algorithm))
+        return read_gufo(r, escaped, &line);
+    if (is_bsd(word, &line.algorithm) && r->end - r->at > 2)
+        return read_bsd(r, escaped, &line);
+    return is_gnu(word, &line) ? read_gnu(r, escaped, &line) : fail_algorithm(r, word);
 }
 
 static gufo_status read_lines(gufo_manifest *m, size_t size, gufo_error *error)
@@ -229,7 +306,7 @@ static gufo_status read_lines(gufo_manifest *m, size_t size, gufo_error *error)
         r.end = r.at + line.len;
         status = read_line(&r);
     }
-    if (status == GUFO_OK && m->count == 0)
+    if (status == GUFO_OK && m->data.count + m->files.count == 0)
         return fail_with(error, GUFO_E_MALFORMED, 0, "this manifest has no line with a hash");
     return status;
 }
@@ -247,7 +324,7 @@ gufo_manifest *gufo_manifest_parse(gufo_str text, const gufo_allocator *allocato
         (void)fail_memory(error);
         return NULL;
     }
-    m->room.allocator = allocator;
+    m->data.room.allocator = m->files.room.allocator = allocator;
     m->names = mem_text(allocator, text);
     status = m->names != NULL ? read_lines(m, text.len, error) : fail_memory(error);
     if (status == GUFO_OK)
@@ -258,23 +335,41 @@ gufo_manifest *gufo_manifest_parse(gufo_str text, const gufo_allocator *allocato
 
 void gufo_manifest_free(gufo_manifest *m)
 {
+    const gufo_allocator *allocator = m != NULL ? m->data.room.allocator : NULL;
+
     if (m == NULL)
         return;
-    mem_free(m->room.allocator, m->names);
-    buffer_free(&m->room);
-    mem_free(m->room.allocator, m);
+    mem_free(allocator, m->names);
+    buffer_free(&m->data.room);
+    buffer_free(&m->files.room);
+    mem_free(allocator, m);
+}
+
+static bool line_at(const manifest_lines *lines, uint64_t index, gufo_manifest_line *out)
+{
+    if (index >= lines->count)
+        return false;
+    if (out != NULL)
+        *out = lines->lines[index];
+    return true;
 }
 
 uint64_t gufo_manifest_count(const gufo_manifest *m)
 {
-    return m->count;
+    return m->data.count;
 }
 
 bool gufo_manifest_at(const gufo_manifest *m, uint64_t index, gufo_manifest_line *out)
 {
-    if (index >= m->count)
-        return false;
-    if (out != NULL)
-        *out = m->lines[index];
-    return true;
+    return line_at(&m->data, index, out);
+}
+
+uint64_t gufo_manifest_file_count(const gufo_manifest *m)
+{
+    return m->files.count;
+}
+
+bool gufo_manifest_file_at(const gufo_manifest *m, uint64_t index, gufo_manifest_line *out)
+{
+    return line_at(&m->files, index, out);
 }

@@ -6,11 +6,17 @@
 
 #include "base/buffer.h"
 
-struct gufo_manifest {
+/* Lines of one kind. */
+typedef struct manifest_lines {
     buffer room; /* of the lines */
     gufo_manifest_line *lines;
     uint64_t count;
-    char *names; /* the text that was read, with escapes taken out in place */
+} manifest_lines;
+
+struct gufo_manifest {
+    manifest_lines data;  /* about tensors and their data */
+    manifest_lines files; /* about all bytes of a file */
+    char *names;          /* the text that was read, with escapes taken out in place */
 };
 
 #endif

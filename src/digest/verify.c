@@ -386,8 +386,10 @@ gufo_status gufo_manifest_verify(const gufo_model *model, const gufo_manifest_ch
     *summary = (gufo_manifest_summary){0};
     if (status != GUFO_OK)
         return status;
-    v.lines = check->manifest->lines;
-    v.count = check->manifest->count;
+    v.lines = check->manifest->data.lines;
+    v.count = check->manifest->data.count;
+    if (v.count == 0)
+        return refuse(error, GUFO_E_NOT_FOUND, "the manifest has no line about tensor data");
     status = prepare(&v, error);
     if (status == GUFO_OK)
         status = run(&v, how, error);

@@ -118,3 +118,85 @@ m.gguf: 1 tensor as in the manifest, 1 differ, 1 missing; all data together diff
     run -2 gufo verify m.gguf manifest manifest
     run -2 gufo verify --signature x m.gguf manifest
 }
+
+@test "verify: files of sha256sum, about all bytes" {
+    make_verified
+    command -v sha256sum || skip 'no sha256sum'
+    gufo hash --sha256 m.gguf >/dev/null || skip 'built without libcrypto'
+    sha256sum m.gguf >gnu
+    sha256sum --binary m.gguf >binary
+    sha256sum --tag m.gguf >bsd
+    sha256sum <m.gguf >nameless
+    cut -d ' ' -f 1 gnu >bare
+    sed 's/$/\r/; 1s/^/# a comment\n\n/' gnu >windows
+    for sums in gnu binary bsd nameless bare windows; do
+        run -0 --separate-stderr gufo verify m.gguf $sums
+        same 'm.gguf: all bytes are as in the manifest  (sha256)'
+    done
+    run -0 bash -c '"$GUFO" verify m.gguf - <gnu'
+    run -0 gufo verify -q m.gguf gnu
+    same ''
+    cp m.gguf renamed.gguf
+    run -0 gufo verify renamed.gguf gnu
+    cat manifest gnu >both
+    run -0 gufo verify m.gguf both
+    [ "${#lines[@]}" -eq 2 ]
+    # Metadata and padding count, and nothing has to open.
+    printf x | dd of=m.gguf bs=1 seek=30 conv=notrunc status=none
+    for sums in gnu binary bsd nameless bare windows; do
+        run -1 --separate-stderr gufo verify m.gguf $sums
+        [ "${lines[0]}" = 'm.gguf: differs from the manifest  (sha256)' ]
+    done
+    run -1 gufo verify --json m.gguf gnu
+    same '{"path":"m.gguf","manifest":"gnu","files":[{"file":"m.gguf","verdict":"differs","algorithms":["sha256"]}],"agrees":false}'
+    echo text >m.gguf
+    run -1 gufo verify m.gguf gnu
+    run -3 gufo verify missing.gguf gnu
+    run -2 bash -c '"$GUFO" verify - gnu <m.gguf'
+}
+
+@test "verify: names in files of sha256sum" {
+    make_verified
+    command -v sha256sum || skip 'no sha256sum'
+    gufo hash --sha256 m.gguf >/dev/null || skip 'built without libcrypto'
+    local strange=$'a\nb\\c (x) = y.gguf'
+    mkdir d && cp m.gguf "$strange" && cp m.gguf ' two  spaces.gguf' && cp m.gguf d/
+    printf x >d/other.gguf
+    sha256sum "$strange" ' two  spaces.gguf' d/m.gguf d/other.gguf >gnu
+    sha256sum --tag "$strange" ' two  spaces.gguf' d/m.gguf d/other.gguf >bsd
+    for sums in gnu bsd; do
+        run -0 gufo verify "$strange" $sums
+        run -0 gufo verify ' two  spaces.gguf' $sums
+        run -0 gufo verify m.gguf $sums
+        run -0 gufo verify d/m.gguf $sums
+        run -1 gufo verify manifest $sums
+        same 'manifest: not in the manifest'
+    done
+    { sha256sum d/m.gguf; sha256sum m.gguf | sed 's/  /  e\//'; } >ambiguous
+    run -1 --separate-stderr gufo verify m.gguf ambiguous
+    same_error 'gufo: ambiguous: lines 1 and 2 are about several files named "m.gguf"'
+    { sha256sum m.gguf; sha256sum m.gguf | tr 0-9 9876543210; } >contradiction
+    run -3 --separate-stderr gufo verify m.gguf contradiction
+    same_error 'gufo: contradiction: lines 1 and 2 give different hashes for the same name'
+    for line in 'SHA256 (m.gguf) = 12' 'SHA256 m.gguf' 'MD5 (m.gguf) = d41d8cd98f00b204e9800998ecf8427e' \
+        'd41d8cd98f00b204e9800998ecf8427e  m.gguf'; do
+        echo "$line" >broken
+        run -3 gufo verify m.gguf broken
+    done
+}
+
+@test "verify: every shard of a set in a file of sha256sum" {
+    command -v sha256sum || skip 'no sha256sum'
+    make_shards s
+    sha256sum s-*.gguf >sums
+    run -0 gufo verify s-00001-of-00002.gguf sums
+    same 's-00001-of-00002.gguf: all bytes are as in the manifest  (sha256)
+s-00002-of-00002.gguf: all bytes are as in the manifest  (sha256)'
+    damage s-00002-of-00002.gguf
+    run -1 gufo verify s-00001-of-00002.gguf sums
+    [ "${lines[1]}" = 's-00002-of-00002.gguf: differs from the manifest  (sha256)' ]
+    run -0 gufo verify --single s-00001-of-00002.gguf sums
+    sed -i 2d sums
+    run -1 gufo verify s-00001-of-00002.gguf sums
+    [ "${lines[1]}" = 's-00002-of-00002.gguf: not in the manifest' ]
+}

@@ -106,25 +106,92 @@ static uint32_t algorithms_of(const gufo_manifest *manifest)
 
     for (uint64_t i = 0; gufo_manifest_at(manifest, i, &line); i++)
         algorithms |= UINT32_C(1) << line.algorithm;
+    for (uint64_t i = 0; gufo_manifest_file_at(manifest, i, &line); i++)
+        algorithms |= UINT32_C(1) << line.algorithm;
     return algorithms;
+}
+
+static int verify_model(verify_work *w, const char *path, const gufo_manifest *manifest)
+{
+    input in;
+    int code = input_open_data(&in, path, &w->options->input, "hashed");
+
+    if (code == CODE_OK) {
+        code = compare(w, &in, manifest);
+        input_close(&in);
+    }
+    return code;
+}
+
+/* ---- whole files ---------------------------------------------------------------------------- */
+
+static int verify_file(verify_work *w, const char *path, const gufo_manifest *manifest)
+{
+    const shared_options *shared = w->options->base.shared;
+    gufo_run run = progress_run(&w->bar, shared);
+    gufo_manifest_result result;
+    gufo_error error;
+    gufo_status status;
+
+    progress_start_beside(&w->bar, shared);
+    status = gufo_manifest_verify_file(manifest, path, &run, &result, &error);
+    progress_end(&w->bar);
+    if (status != GUFO_OK) {
+        report_error(error.role != GUFO_FILE_NONE ? path : w->manifest_path, &error);
+        return status == GUFO_E_NOT_FOUND ? CODE_NO : CODE_FAILED;
+    }
+    if (shared->json)
+        verify_write_file(&w->j, path, &result);
+    else if (!shared->quiet)
+        verify_put_file(path, &result);
+    return result.verdict == GUFO_MANIFEST_SAME ? CODE_OK : CODE_NO;
+}
+
+/* All bytes of the file, or of every shard: no model needs to open. */
+static int verify_files(verify_work *w, const char *path, const gufo_manifest *manifest)
+{
+    const shared_options *shared = w->options->base.shared;
+    uint32_t shards = input_set_size(path, w->options->input.single);
+    int code = CODE_OK;
+
+    if (path_is_standard(path))
+        return report_usage("verify", "the data of a pipe cannot be hashed; give a file");
+    if (shared->json) {
+        w->j = json_begin_document(path);
+        json_write_text(&w->j, "manifest", w->manifest_path);
+        if (w->signature.checked)
+            verify_write_signature(&w->j, &w->signature);
+        json_begin_array(&w->j, "files");
+    } else if (w->signature.checked && !shared->quiet)
+        verify_put_signature(w->manifest_path, &w->signature);
+    for (uint32_t i = 1; i <= (shards > 0 ? shards : 1); i++) {
+        char *shard = shards > 0 ? input_sibling_path(path, i) : path_with(path, "");
+
+        code =
+            shard != NULL ? worst_code(code, verify_file(w, shard, manifest)) : report_memory(path);
+        free(shard);
+    }
+    if (shared->json) {
+        json_end_array(&w->j);
+        json_write_bool(&w->j, "agrees", code == CODE_OK);
+        json_end_document(&w->j);
+    }
+    return code;
 }
 
 static int verify_text(verify_work *w, const char *path, gufo_str text)
 {
     gufo_error error;
     gufo_manifest *manifest = gufo_manifest_parse(text, NULL, &error);
-    input in;
     int code;
 
     if (manifest == NULL)
         return report_error(w->manifest_path, &error);
     code = hash_check_algorithms(algorithms_of(manifest));
-    if (code == CODE_OK)
-        code = input_open_data(&in, path, &w->options->input, "hashed");
-    if (code == CODE_OK) {
-        code = compare(w, &in, manifest);
-        input_close(&in);
-    }
+    if (code == CODE_OK && gufo_manifest_file_count(manifest) > 0)
+        code = verify_files(w, path, manifest);
+    if (code <= CODE_NO && gufo_manifest_count(manifest) > 0)
+        code = worst_code(code, verify_model(w, path, manifest));
     gufo_manifest_free(manifest);
     return code;
 }
@@ -198,7 +265,8 @@ static int verify_named(void *context)
 const command_line command_verify = {
     .operands = {.names = "FILE MANIFEST\n--key=PUB FILE [MANIFEST]"},
     .doc = "Compare a model with a manifest of its hashes.\v"
-           "The manifest is one of gufo hash or of llama-gguf-hash; - reads it from standard "
+           "The manifest is one of gufo hash or of llama-gguf-hash, or a file of sha256sum (or "
+           "sha1sum, b2sum, xxhsum), which is about all bytes of files; - reads it from standard "
            "input.  With --key it may be left out: it is FILE.manifest then, or FILE itself if "
            "FILE is not a model.  Exit status 1 means that something differs, is missing or new, "
            "or that the signature is not good.",

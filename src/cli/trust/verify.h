@@ -33,6 +33,9 @@ void verify_write_signature(json_writer *j, const signed_text *s);
 /* A line, or an object. */
 void verify_put_result(const gufo_manifest_result *result);
 void verify_write_result(json_writer *j, const gufo_manifest_result *result);
+/* The same about all bytes of a file. */
+void verify_put_file(const char *path, const gufo_manifest_result *result);
+void verify_write_file(json_writer *j, const char *path, const gufo_manifest_result *result);
 /* The last line, or the last members. */
 void verify_put_summary(const char *path, const gufo_manifest_summary *s);
 void verify_write_summary(json_writer *j, const gufo_manifest_summary *s);

@@ -53,6 +53,26 @@ void verify_write_result(json_writer *j, const gufo_manifest_result *result)
     json_end_object(j);
 }
 
+void verify_put_file(const char *path, const gufo_manifest_result *result)
+{
+    static const char *const words[] = {[GUFO_MANIFEST_SAME] = "all bytes are as in the manifest",
+                                        [GUFO_MANIFEST_DIFFERS] = "differs from the manifest",
+                                        [GUFO_MANIFEST_NEW] = "not in the manifest"};
+
+    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
+    printf(": %s", words[result->verdict]);
+    put_algorithms(result->differing != 0 ? result->differing : result->algorithms);
+}
+
+void verify_write_file(json_writer *j, const char *path, const gufo_manifest_result *result)
+{
+    json_begin_object(j, NULL);
+    json_write_text(j, "file", path);
+    json_write_text(j, "verdict", result_names[result->verdict]);
+    write_algorithms(j, result->differing != 0 ? result->differing : result->algorithms);
+    json_end_object(j);
+}
+
 void verify_put_summary(const char *path, const gufo_manifest_summary *s)
 {
     static const char *const counted[] = {[GUFO_MANIFEST_DIFFERS] = "differ",
