@@ -362,11 +362,22 @@ refused() {
     run --separate-stderr gufo edit model.gguf --rename a.x=general.name
     [ "$status" -eq 2 ]
     same_error 'gufo: model.gguf: --rename a.x=general.name: key "general.name" exists already'
-    run --separate-stderr gufo edit model.gguf --rename-tensor x=y
-    [ "$status" -eq 2 ]
-    run --separate-stderr gufo edit model.gguf --remove 'nothing*'
-    [ "$status" -eq 0 ]
+    # Not found: what else there is to do is done, except a rename.
+    run -1 --separate-stderr gufo edit model.gguf --rename-tensor x=y
+    run -1 --separate-stderr gufo edit model.gguf --rename x=y.z
+    run -1 --separate-stderr gufo edit model.gguf --set-string general.name=found --copy-from model.gguf 'nothing*'
+    [ "$(value general.name)" = found ]
+    run -1 --separate-stderr gufo edit model.gguf --remove 'nothing*'
     same_error "gufo: model.gguf: warning: --remove nothing*: there is no such key"
+}
+
+@test "a dry run refuses what an edit would" {
+    make_model model.gguf
+    echo old >old.gguf
+    run -2 --separate-stderr gufo edit --dry-run model.gguf --remove general.name -o old.gguf
+    same_error 'gufo: old.gguf: target exists already (--force replaces it)'
+    run -0 gufo edit --dry-run --force model.gguf --remove general.name -o old.gguf
+    [ "$(cat old.gguf)" = old ]
 }
 
 @test "keys are copied from another file" {

@@ -104,9 +104,9 @@ END
 @test "usage: an argument that looks like an option is an argument" {
     make_model m.gguf
     run -0 gufo edit -q --set-string general.name=x m.gguf --threads 2
-    run -0 --separate-stderr gufo edit --remove --qiet m.gguf
+    run -1 --separate-stderr gufo edit --remove --qiet m.gguf
     same_error 'gufo: m.gguf: warning: --remove --qiet: there is no such key'
-    run -0 --separate-stderr gufo edit -q --copy-from m.gguf '--none*' m.gguf
+    run -1 --separate-stderr gufo edit -q --copy-from m.gguf '--none*' m.gguf
     same_error ''
     run -0 gufo --thr=2 show --tens m.gguf
 }

@@ -210,6 +210,15 @@ static void warn_of_names(const edit_options *o)
     free(path);
 }
 
+/* What was asked for was not there: everything else is done. */
+static int find_unmatched(const edit_options *o)
+{
+    for (size_t i = 0; i < o->count; i++)
+        if (o->operations[i].unmatched)
+            return CODE_NO;
+    return CODE_OK;
+}
+
 static int edit_opened(edit_options *o, gufo_edit *edit)
 {
     edit_report report = {0};
@@ -223,6 +232,8 @@ static int edit_opened(edit_options *o, gufo_edit *edit)
         report_warning(o->path, "a file of version 1 becomes one of version 3");
     if (code == CODE_OK)
         code = finish(o, edit, &report);
+    if (code == CODE_OK)
+        code = find_unmatched(o);
     free(report.text);
     return code;
 }
@@ -256,6 +267,10 @@ static int edit_file(edit_options *o)
         return code;
     if (replaces_operand(o))
         return CODE_USAGE;
+    if (o->dry_run)
+        code = save_check_dry(o->target.output, o->path, o->target.replace);
+    if (code != CODE_OK)
+        return code;
     signals_reading(o->path);
     edit = gufo_edit_open(o->path, &options, &error);
     if (edit != NULL) {
@@ -324,7 +339,9 @@ const command_line command_edit = {
         "be given by the text of the token.\n\n"
         "Keys that are nearly known ones, and changes after which gufo validate finds an error "
         "that it did not find before, are refused without --as-is.  An edit that was interrupted "
-        "is completed by --recover FILE, or by the next edit.",
+        "is completed by --recover FILE, or by the next edit.  Exit status 1 means that what was "
+        "to "
+        "be removed, renamed or copied is not there.",
     .examples = {{"gufo edit --set general.name='My model' model.gguf", "Changes the file itself."},
                  {"gufo edit --set tokenizer.ggml.eos_token_id='<|im_end|>' model.gguf",
                   "Looks the token up in the vocabulary."},

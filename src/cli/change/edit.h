@@ -36,6 +36,7 @@ typedef struct edit_operation {
     const char *text;   /* KEY=VALUE, OLD=NEW, GLOB; of EDIT_COPY the file */
     const char *glob;   /* of EDIT_COPY */
     gufo_model *source; /* of EDIT_COPY, while the edit lives */
+    bool unmatched;     /* it found nothing to remove or to copy */
 } edit_operation;
 
 typedef struct edit_options {

@@ -24,6 +24,7 @@ static int remove_keys(edit_change *c)
     uint64_t removed;
 
     gufo_document_remove(c->document, matches, &c->operation->text, &removed);
+    c->operation->unmatched = removed == 0;
     if (removed == 0)
         report_warning(c->options->path, "--remove %s: there is no such key", c->operation->text);
     return CODE_OK;
@@ -54,7 +55,8 @@ static int copy_keys(edit_change *c)
     code = edit_check(c, operation->text,
                       gufo_document_copy_entries(c->document, operation->source, matches,
                                                  &operation->glob, &copied, &c->error));
-    if (code == CODE_OK && copied == 0)
+    operation->unmatched = code == CODE_OK && copied == 0;
+    if (operation->unmatched)
         report_warning(operation->text, "there is no key '%s'", operation->glob);
     return code;
 }

@@ -26,6 +26,8 @@ int edit_check(const edit_change *c, const char *text, gufo_status status)
     if (status == GUFO_OK)
         return CODE_OK;
     report_message(c->options->path, "%s %s: %s", c->option, text, c->error.message);
+    if (status == GUFO_E_NOT_FOUND)
+        return CODE_NO;
     return status == GUFO_E_MEMORY ? CODE_FAILED : CODE_USAGE;
 }
 

@@ -182,6 +182,20 @@ int save_check(const char *path, bool force, const output_guard *guard)
     return CODE_OK;
 }
 
+int save_check_dry(const char *path, const char *input, bool force)
+{
+    output_guard guard;
+    int code;
+
+    if (path == NULL || path_is_standard(path))
+        return CODE_OK;
+    if (!save_guard(&guard, &input, 1))
+        return CODE_FAILED;
+    code = save_check(path, force, &guard);
+    guard_free(&guard);
+    return code;
+}
+
 /* Signals wait while the temporary file is made and while it gets its final name. */
 static gufo_status save_file(const char *path, gufo_str bytes, bool force, bool secret,
                              const output_guard *guard, gufo_error *error)

@@ -60,6 +60,9 @@ bool save_guard_output(output_guard *guard, const char *path);
  * report. */
 int save_check(const char *path, bool force, const output_guard *guard);
 
+/* The same for a dry run: of an output (NULL is none) that is made from `input`. */
+int save_check_dry(const char *path, const char *input, bool force);
+
 /* Whether writing to `path` (may be NULL) would replace one of the files at `paths`; says so. */
 bool save_would_replace(const char *path, const char *const *paths, size_t count);
 

@@ -287,6 +287,9 @@ int quantize_check_arguments(const quantize_options *o)
                             "--include-weights and --exclude-weights exclude each other");
     if (output != NULL && save_is_pending(output, true))
         return CODE_USAGE;
+    for (size_t i = 0; o->dry_run && i < o->output_count; i++)
+        if (save_check_dry(o->outputs[i].path, o->input, o->base.shared->force) != CODE_OK)
+            return CODE_USAGE;
     if (o->folder != NULL && check_folder(o->folder) != CODE_OK)
         return CODE_FAILED;
     return check_report(o);
