@@ -1,4 +1,4 @@
-/* gufo ls [DIR|FILE...]: the models in folders, one line each.
+/* gufo ls [FILE|DIR...]: the models in folders, one line each.
  *
  * Only headers are read.  Folders are as little trusted as files: what is not a regular file is
  * never opened, symlinks to folders are not followed below an argument, and one broken file spoils
@@ -82,7 +82,7 @@ static int ls(void *context)
 }
 
 const command_line command_ls = {
-    .operands = {.names = "[DIR|FILE...]"},
+    .operands = {.names = "[FILE|DIR...]"},
     .doc =
         "List models: name, architecture, parameters, quantization, size, context and date.\v"
         "A folder (by default this one) means the files in it whose names end in '.gguf', and "
