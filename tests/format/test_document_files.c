@@ -7,8 +7,12 @@
 #include "../support/openers.h"
 #include "../support/sink.h"
 #include "../support/walk.h"
+#include "base/files/output.h"
+#include "base/memory.h"
 
 #include <pthread.h>
+#include <errno.h>
+#include <signal.h>
 
 /* What new content may be encoded in. */
 static const encoding written[] = {{2, false}, {3, false}, {3, true}};
@@ -426,6 +430,81 @@ static void test_threads(void **state)
     builder_free(&b);
 }
 
+/* ---- outputs ----------------------------------------------------------------------------------- */
+
+static gufo_document *new_document(void)
+{
+    gufo_error error = no_error();
+    gufo_document *d = gufo_document_new(NULL, &error);
+
+    check(d != NULL, "%s", error.message);
+    return d;
+}
+
+/* The reader of a stream goes away between data and padding. */
+static void test_stream_padding_fails(void **state)
+{
+    const uint64_t dims[1] = {4};
+    sink out = {.document = new_document()};
+    gufo_error error = no_error();
+    int ends[2];
+
+    (void)state;
+    signal(SIGPIPE, SIG_IGN);
+    check(pipe(ends) == 0, "pipe");
+    check_ok(gufo_document_add_tensor(out.document, gufo_str_of("a"),
+                                      gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, &error),
+             &error, "a");
+    check_ok(gufo_document_add_tensor(out.document, gufo_str_of("b"),
+                                      gufo_element_type_by_id(GUFO_TYPE_I8), 1, dims, &error),
+             &error, "b");
+    check_ok(sink_open_fd(&out, ends[1], &error), &error, "open");
+    check_ok(sink_write(&out, 0, 0, "data", 4, &error), &error, "a");
+    close(ends[0]);
+    check_status(sink_write(&out, 1, 0, "data", 4, &error), GUFO_E_IO, &error, "b");
+    check_u64((unsigned)error.system, EPIPE, "b");
+    sink_free(&out);
+    close(ends[1]);
+    signal(SIGPIPE, SIG_DFL);
+}
+
+/* A target that cannot even be looked at. */
+static void test_target_behind_a_file(void **state)
+{
+    folder f = folder_new();
+    path_text file = folder_path(&f, "file"), target = path_join(file.text, "out.gguf");
+    sink out = {.document = new_document()};
+    gufo_error error = no_error();
+
+    (void)state;
+    write_file(file.text, "text", 4);
+    check_status(sink_open(&out, target.text, true, &error), GUFO_E_IO, &error, "target");
+    check_u64((unsigned)error.system, ENOTDIR, "target");
+    sink_free(&out);
+    check_file(file.text, "text", 4, "target");
+    check_u64(entry_count(f.path), 1, "nothing is left");
+    folder_remove(&f);
+}
+
+static void test_output_sizes(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "out");
+    gufo_error error = no_error();
+    output o;
+
+    (void)state;
+    check_status(output_open(&o, path.text, false, UINT64_MAX, NULL, &default_allocator, &error),
+                 GUFO_E_IO, &error, "endless");
+    check_u64((unsigned)error.system, EFBIG, "endless");
+    check_u64(entry_count(f.path), 0, "endless");
+    check_ok(output_open(&o, path.text, false, 0, NULL, &default_allocator, &error), &error,
+             "empty");
+    check_ok(output_commit(&o, &error), &error, "empty");
+    check_file(path.text, "", 0, "empty");
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -436,6 +515,9 @@ int main(void)
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_stream_padding_fails),
+        cmocka_unit_test(test_target_behind_a_file),
+        cmocka_unit_test(test_output_sizes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -430,6 +430,43 @@ static void test_numbers_do_not_fit(void **state)
     }
 }
 
+/* ---- endless numbers --------------------------------------------------------------------------- */
+
+static void test_no_such_type(void **state)
+{
+    gufo_document *d = new_document(0);
+    gufo_value value = {.type = (gufo_value_type)GUFO_VALUE_TYPE_COUNT, .as = {.u = 1}};
+    gufo_error error = no_error();
+
+    (void)state;
+    check_status(gufo_document_set(d, gufo_str_of("key"), &value, &error), GUFO_E_ARGUMENT, &error,
+                 "value");
+    check_error_shape(&error, GUFO_E_ARGUMENT, "value");
+    gufo_document_free(d);
+}
+
+/* Elements are not looked at before there is room for them. */
+static void test_endless_items(void **state)
+{
+    static const uint64_t numbers[1] = {1};
+    static const uint64_t counts[] = {UINT64_MAX, UINT64_C(1) << 61, (UINT64_C(1) << 61) - 1};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        gufo_document *d = new_document(0);
+        gufo_items items = {GUFO_VALUE_UINT64, counts[i], numbers};
+        gufo_error error = no_error();
+        gufo_layout layout;
+
+        check_status(gufo_document_set_array(d, "numbers", &items, &error), GUFO_E_MEMORY, &error,
+                     "%" PRIu64, counts[i]);
+        check_ok(gufo_document_layout(d, NULL, &layout, &error), &error,
+                 "what failed left nothing behind");
+        check_u64(layout.metadata_size, 24, "what failed left nothing behind");
+        gufo_document_free(d);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -446,6 +483,8 @@ int main(void)
         cmocka_unit_test(test_tensors),
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_sum_overflow),
+        cmocka_unit_test(test_no_such_type),
+        cmocka_unit_test(test_endless_items),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

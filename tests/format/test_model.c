@@ -1,6 +1,7 @@
 /* Models: what they are opened from, lent shards, shards alone, and which file an error names. */
 #include "../support/allocator.h"
 #include "../support/folder.h"
+#include "../support/findings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -507,6 +508,55 @@ static void test_arch_failures(void **state)
     builder_free(&b);
 }
 
+/* ---- callers that want less -------------------------------------------------------------------- */
+
+/* The error is optional. */
+static void test_no_error_wanted(void **state)
+{
+    findings found;
+
+    (void)state;
+    findings_init(&found);
+    check_u64(validate_file("/nonexistent/file.gguf", NULL, findings_add, &found, NULL), GUFO_E_IO,
+              "validate");
+    check_u64(validate_fd(-1, NULL, findings_add, &found, NULL), GUFO_E_IO, "validate_fd");
+    check_u64(found.count, 0, "findings");
+    check(gufo_open("/nonexistent/file.gguf", NULL, NULL) == NULL, "open");
+    check(gufo_open_fd(-1, NULL, NULL) == NULL, "open_fd");
+    check(gufo_open_memory("GGUF", 4, NULL, NULL) == NULL, "open_memory");
+    check(gufo_open("/nonexistent/file.gguf", NULL, NULL) == NULL, "set_open");
+    findings_free(&found);
+}
+
+/* A source need not have anything to close, whatever becomes of it. */
+static gufo_status no_bytes(void *context, uint64_t offset, void *buffer, size_t size,
+                            gufo_error *error)
+{
+    (void)context, (void)offset, (void)error;
+    memset(buffer, 0, size);
+    return GUFO_OK;
+}
+
+static void *no_memory(void *context, void *block, size_t size)
+{
+    (void)context, (void)block, (void)size;
+    return NULL;
+}
+
+static void test_source_without_close(void **state)
+{
+    static const gufo_source source = {.size = 100, .read = no_bytes};
+    static const gufo_allocator allocator = {no_memory, NULL};
+    gufo_open_options options = {.allocator = &allocator};
+    gufo_error error = no_error();
+
+    (void)state;
+    check(gufo_open_source(&source, &options, &error) == NULL, "no memory");
+    check_u64(error.code, GUFO_E_MEMORY, "no memory");
+    check(gufo_open_source(&source, NULL, &error) == NULL, "zeros");
+    check_u64(error.code, GUFO_E_NOT_GGUF, "zeros");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -515,6 +565,7 @@ int main(void)
         cmocka_unit_test(test_names_of_shards),     cmocka_unit_test(test_long_names),
         cmocka_unit_test(test_reading_names_files), cmocka_unit_test(test_reserved),
         cmocka_unit_test(test_arch_keys),           cmocka_unit_test(test_arch_failures),
+        cmocka_unit_test(test_no_error_wanted),     cmocka_unit_test(test_source_without_close),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -427,13 +427,63 @@ static void test_lenient(void **state)
     }
 }
 
+/* ---- lenient ----------------------------------------------------------------------------------- */
+
+static void write_named_shard(const folder *f, uint16_t number, const char *first,
+                              const char *second)
+{
+    char name[64];
+    builder b = builder_new((encoding){3, false});
+    const uint64_t dims[1] = {32};
+
+    snprintf(name, sizeof name, "m-0000%d-of-00002.gguf", number + 1);
+    builder_header(&b, 2, 3);
+    builder_kv_u16(&b, "split.no", number);
+    builder_kv_u16(&b, "split.count", 2);
+    builder_kv_i32(&b, "split.tensors.count", 4);
+    builder_tensor(&b, first, GUFO_TYPE_I8, 1, dims, 0);
+    builder_tensor(&b, second, GUFO_TYPE_I8, 1, dims, 32);
+    builder_pad(&b, 32);
+    builder_pattern(&b, 1, 64);
+    write_file(folder_path(f, name).text, b.data, b.len);
+    builder_free(&b);
+}
+
+/* A name twice within one shard is that file's fault, which a lenient open reports and accepts;
+ * twice in two shards it is the set's, which no open accepts. */
+static void test_lenient_set(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, "m-00001-of-00002.gguf");
+    gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
+    gufo_error error = no_error();
+    gufo_tensor tensor;
+    gufo_model *set;
+
+    (void)state;
+    write_named_shard(&f, 0, "a", "a");
+    write_named_shard(&f, 1, "b", "c");
+    check(gufo_open(path.text, NULL, &error) == NULL, "strict");
+    check(error.rule != NULL && strcmp(error.rule->name, "name-duplicate") == 0, "strict");
+    set = gufo_open(path.text, &lenient, &error);
+    check(set != NULL, "%s", error.message);
+    check_u64(gufo_tensor_count(set), 4, "lenient");
+    check(gufo_tensor_find(set, "c", &tensor), "c");
+    check_u64(tensor.shard, 1, "c");
+    gufo_close(set);
+    write_named_shard(&f, 1, "b", "a");
+    check(gufo_open(path.text, &lenient, &error) == NULL, "two shards");
+    check_u64(error.code, GUFO_E_SHARDS, "two shards");
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_paths),     cmocka_unit_test(test_path_format),
         cmocka_unit_test(test_good_sets), cmocka_unit_test(test_sets_of_one),
         cmocka_unit_test(test_faults),    cmocka_unit_test(test_first_missing),
-        cmocka_unit_test(test_lenient),
+        cmocka_unit_test(test_lenient),   cmocka_unit_test(test_lenient_set),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

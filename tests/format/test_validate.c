@@ -1047,6 +1047,158 @@ static void test_good_files(void **state)
     good_for_each(validate_good, NULL);
 }
 
+/* ---- rare values ------------------------------------------------------------------------------- */
+
+/* All findings of a file in memory, which must open. */
+static void check_built(const builder *b, findings *found, const char *label)
+{
+    gufo_error error = no_error();
+    const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
+    gufo_model *file = gufo_open_memory(b->data, b->len, &just_this, &error);
+
+    check(file != NULL, "%s: %s", label, error.message);
+    findings_init(found);
+    check_ok(gufo_model_check(file, findings_add, found, &error), &error, "%s", label);
+    gufo_close(file);
+}
+
+static void test_architecture_is_no_name(void **state)
+{
+    (void)state;
+    for (int text = 0; text < 2; text++) {
+        builder b = builder_new((encoding){3, false});
+        findings found;
+
+        builder_header(&b, 0, 1);
+        if (text)
+            builder_kv_str(&b, "general.architecture", "");
+        else
+            builder_kv_u32(&b, "general.architecture", 1);
+        check_built(&b, &found, "architecture");
+        check_u64(findings_of(&found, "architecture-missing"), 1, "architecture");
+        check_u64(findings_get(&found, "architecture-missing", 0)->offset, b.len - (text ? 0 : 4),
+                  "architecture");
+        findings_free(&found);
+        builder_free(&b);
+    }
+}
+
+/* An importance matrix needs no architecture; a model does. */
+static void test_architecture_of_imatrix(void **state)
+{
+    static const struct {
+        const char *type;
+        uint64_t missing;
+    } cases[] = {{"imatrix", 0}, {"model", 1}, {"imatri", 1}, {"", 1}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        builder b = builder_new((encoding){3, false});
+        findings found;
+
+        builder_header(&b, 0, 1);
+        builder_kv_str(&b, "general.type", cases[i].type);
+        check_built(&b, &found, cases[i].type);
+        check_u64(findings_of(&found, "architecture-missing"), cases[i].missing, "%s",
+                  cases[i].type);
+        findings_free(&found);
+        builder_free(&b);
+    }
+}
+
+/* A set of one shard has all tensors; one of several may have fewer than the total, not more. */
+static void test_split_total(void **state)
+{
+    static const struct {
+        uint16_t count;
+        int32_t total;
+        bool good;
+    } cases[] = {{1, 1, true}, {1, 2, false}, {1, 0, false},
+                 {2, 1, true}, {2, 2, true},  {2, 0, false}};
+    const uint64_t dims[1] = {32};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        builder b = builder_new((encoding){3, false});
+        findings found;
+
+        builder_header(&b, 1, 4);
+        builder_kv_str(&b, "general.architecture", "llama");
+        builder_kv_u16(&b, "split.no", 0);
+        builder_kv_u16(&b, "split.count", cases[i].count);
+        builder_kv_i32(&b, "split.tensors.count", cases[i].total);
+        builder_tensor(&b, "a", GUFO_TYPE_I8, 1, dims, 0);
+        builder_pad(&b, 32);
+        builder_pattern(&b, 1, 32);
+        check_built(&b, &found, "split");
+        check_u64(findings_of(&found, "split-keys"), cases[i].good ? 0 : 1, "row %zu", i);
+        check_u64(found.count, cases[i].good ? 0 : 1, "row %zu", i);
+        findings_free(&found);
+        builder_free(&b);
+    }
+}
+
+/* Without elements there is no data, and the file may end where the padding would begin, or inside
+ * it.  ggml wants all of it. */
+static void test_ends_before_data(void **state)
+{
+    const uint64_t dims[1] = {0};
+    builder b = builder_new((encoding){3, false});
+    size_t infos_end;
+
+    (void)state;
+    builder_header(&b, 1, 1);
+    builder_kv_str(&b, "general.architecture", "llama");
+    builder_tensor(&b, "none", GUFO_TYPE_F32, 1, dims, 0);
+    infos_end = b.len;
+    check(infos_end % 32 != 0, "there is padding");
+    builder_pad(&b, 32);
+    for (size_t len = infos_end; len <= b.len; len++) {
+        builder cut = b;
+        findings found;
+
+        cut.len = len;
+        check_built(&cut, &found, "no data");
+        check_u64(findings_of(&found, "compat-ggml"), len < b.len, "%zu bytes", len);
+        check_u64(findings_of(&found, "tensor-empty"), 1, "%zu bytes", len);
+        check_u64(found.count, 1 + (len < b.len), "%zu bytes", len);
+        if (len < b.len)
+            check_u64(findings_get(&found, "compat-ggml", 0)->offset, len, "%zu bytes", len);
+        findings_free(&found);
+    }
+    builder_free(&b);
+}
+
+/* A tensor without bytes may have any offset; ggml requires it where the next one would be. */
+static void test_empty_tensor_elsewhere(void **state)
+{
+    static const struct {
+        uint64_t offsets[3];
+        size_t refused;
+    } cases[] = {{{0, 0, 64}, 0}, {{0, 0, 32}, 1}, {{32, 0, 64}, 1}, {{64, 0, 0}, 2}};
+    const uint64_t none[1] = {0}, some[1] = {40};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        builder b = builder_new((encoding){3, false});
+        findings found;
+
+        builder_header(&b, 3, 1);
+        builder_kv_str(&b, "general.architecture", "llama");
+        builder_tensor(&b, "before", GUFO_TYPE_F32, 1, none, cases[i].offsets[0]);
+        builder_tensor(&b, "some", GUFO_TYPE_I8, 1, some, cases[i].offsets[1]);
+        builder_tensor(&b, "behind", GUFO_TYPE_F32, 1, none, cases[i].offsets[2]);
+        builder_pad(&b, 32);
+        builder_pattern(&b, 1, 40);
+        builder_pad(&b, 32);
+        check_built(&b, &found, "empty tensors");
+        check_u64(findings_of(&found, "compat-ggml"), cases[i].refused, "row %zu", i);
+        check_u64(findings_of(&found, "tensor-empty"), 2, "row %zu", i);
+        findings_free(&found);
+        builder_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1066,6 +1218,11 @@ int main(void)
         cmocka_unit_test(test_descriptors),
         cmocka_unit_test(test_order_of_findings),
         cmocka_unit_test(test_good_files),
+        cmocka_unit_test(test_architecture_is_no_name),
+        cmocka_unit_test(test_architecture_of_imatrix),
+        cmocka_unit_test(test_split_total),
+        cmocka_unit_test(test_ends_before_data),
+        cmocka_unit_test(test_empty_tensor_elsewhere),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
