@@ -7,6 +7,10 @@
 #include "../support/edit.h"
 
 #include "base/files/pending.h"
+#include "base/bytes.h"
+#include "base/files/output.h"
+#include "base/hash.h"
+#include "format/model/model.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -497,16 +501,201 @@ static void test_blame(void **state)
     folder_remove(&f);
 }
 
+/* ---- journals of others ------------------------------------------------------------------------ */
+
+static void make_folder(const char *path)
+{
+    check(mkdir(path, 0700) == 0, "mkdir");
+}
+
+static void make_fifo(const char *path)
+{
+    check(mkfifo(path, 0600) == 0, "mkfifo");
+}
+
+static void bad_journal_folder(const char *path)
+{
+    make_folder(path);
+}
+
+static void bad_journal_fifo(const char *path)
+{
+    make_fifo(path);
+}
+
+static void bad_journal_link(const char *path)
+{
+    check(symlink("/dev/null", path) == 0, "symlink");
+}
+
+/* What cannot be a journal says nothing about the file: it is read and may be edited, but recovery
+ * names the obstacle and removes nothing. */
+static void test_foreign_journals(void **state)
+{
+    static void (*const makers[])(const char *) = {bad_journal_folder, bad_journal_fifo,
+                                                   bad_journal_link};
+    folder f = folder_new();
+    path_text path = folder_path(&f, name), journal = journal_of(path.text);
+    uint8_t *before;
+    size_t len;
+
+    (void)state;
+    write_small_model(path.text, (encoding){3, false});
+    before = read_file(path.text, &len);
+    for (size_t i = 0; i < COUNT_OF(makers); i++) {
+        gufo_edit_recovery recovery;
+        gufo_error error = no_error();
+
+        makers[i](journal.text);
+        gufo_edit *edit = gufo_edit_open(path.text, NULL, &error);
+
+        check_u64(gufo_edit_pending(path.text), GUFO_EDIT_STATE_SETTLED, "maker %zu", i);
+        check(edit != NULL, "maker %zu: %s", i, error.message);
+        gufo_edit_close(edit);
+        check_status(gufo_edit_recover(path.text, NULL, &recovery, &error), GUFO_E_ARGUMENT, &error,
+                     "maker %zu", i);
+        check(strstr(error.message, "is not accepted as the journal") != NULL, "%s", error.message);
+        check_u64(recovery, GUFO_EDIT_RECOVERED_NOTHING, "maker %zu", i);
+        check_file(path.text, before, len, "untouched");
+        check(remove(journal.text) == 0, "maker %zu: it is still there", i);
+    }
+    check_status(gufo_edit_recover(folder_path(&f, "none").text, NULL, NULL, &(gufo_error){0}),
+                 GUFO_E_IO, NULL, "no file");
+    free(before);
+    folder_remove(&f);
+}
+
+enum { AT_CHECK = 64, HEAD_SIZE = 72 };
+
+static void put_check(uint8_t *journal)
+{
+    store_u64(journal + AT_CHECK,
+              hash_text((hash_key){2, 0}, (gufo_str){(const char *)journal, AT_CHECK}),
+              bytes_swapped(false));
+}
+
+/* Journals whose own check is right and whose numbers cannot be: none of them is one. */
+static void test_numbers_of_journals(void **state)
+{
+    static const struct {
+        const char *label;
+        size_t at;
+        uint64_t add;
+    } rows[] = {
+        {"form", 8, 1},         {"file smaller than its header", 16, UINT64_MAX << 12},
+        {"inserted", 24, 4096}, {"old size", 32, 1},
+        {"new size", 40, 1},    {"sizes that overflow", 40, UINT64_MAX - 4096},
+        {"old check", 48, 1},   {"new check", 56, 1},
+    };
+    folder f = folder_new();
+    path_text path = folder_path(&f, name), journal = journal_of(path.text);
+    gufo_error error = no_error();
+    uint8_t *bytes, *half;
+    size_t len, half_len;
+    bool recover;
+
+    (void)state;
+    disk_simulate(true);
+    write_small_model(path.text, (encoding){3, false});
+    disk_fail_from(9, EIO);
+    check(edit_name(path.text, NAME_FITS, NULL, NULL, &recover, &error) != GUFO_OK, "interrupted");
+    disk_fail_never();
+    check(recover && gufo_edit_pending(path.text), "half done");
+    bytes = read_file(journal.text, &len);
+    half = read_file(path.text, &half_len);
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        uint8_t *damaged = malloc(len);
+        gufo_edit_recovery recovery;
+
+        memcpy(damaged, bytes, len);
+        store_u64(damaged + rows[i].at,
+                  load_u64(damaged + rows[i].at, bytes_swapped(false)) + rows[i].add,
+                  bytes_swapped(false));
+        put_check(damaged);
+        write_file(journal.text, damaged, len);
+        check(!gufo_edit_pending(path.text), "%s", rows[i].label);
+        check_ok(gufo_edit_recover(path.text, NULL, &recovery, &error), &error, "%s",
+                 rows[i].label);
+        check_u64(recovery, GUFO_EDIT_RECOVERED_OLD, "%s", rows[i].label);
+        check(!file_exists(journal.text), "%s: it is removed", rows[i].label);
+        check_file(path.text, half, half_len, rows[i].label);
+        free(damaged);
+    }
+    put_check(bytes);
+    write_file(journal.text, bytes, len);
+    check_ok(gufo_edit_recover(path.text, NULL, NULL, &error), &error, "the right one");
+    check(!gufo_edit_pending(path.text), "done");
+    free(bytes);
+    free(half);
+    disk_simulate(false);
+    folder_remove(&f);
+}
+
+/* A file that can only be read cannot be recovered, and says so. */
+static void test_read_only_recovery(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, name);
+    gufo_error error = no_error();
+    bool recover;
+
+    (void)state;
+    disk_simulate(true);
+    write_small_model(path.text, (encoding){3, false});
+    disk_fail_from(9, EIO);
+    (void)edit_name(path.text, NAME_FITS, NULL, NULL, &recover, &error);
+    disk_fail_once(0, EROFS);
+    check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_IO, &error, "read only");
+    disk_fail_never();
+    check(strncmp(error.message, "cannot open for writing", 23) == 0, "%s", error.message);
+    check(gufo_edit_pending(path.text), "the journal stays");
+    check_ok(gufo_edit_recover(path.text, NULL, NULL, &error), &error, "writable again");
+    disk_simulate(false);
+    folder_remove(&f);
+}
+
+/* A journal that is cut while it is read, or a file that ends early, is not a reason to write. */
+static void test_cut_file(void **state)
+{
+    folder f = folder_new();
+    path_text path = folder_path(&f, name), journal = journal_of(path.text);
+    gufo_error error = no_error();
+    struct stat info;
+    bool recover;
+
+    (void)state;
+    disk_simulate(true);
+    write_small_model(path.text, (encoding){3, false});
+    disk_fail_from(9, EIO);
+    (void)edit_name(path.text, NAME_FITS, NULL, NULL, &recover, &error);
+    disk_fail_never();
+    check(stat(path.text, &info) == 0 && truncate(path.text, info.st_size - 1) == 0, "truncate");
+    check_status(gufo_edit_recover(path.text, NULL, NULL, &error), GUFO_E_CHANGED, &error, "cut");
+    check(file_exists(journal.text), "the journal stays");
+    disk_simulate(false);
+    folder_remove(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_changed_file), cmocka_unit_test(test_pending),
-        cmocka_unit_test(test_torn_journal), cmocka_unit_test(test_no_journal),
-        cmocka_unit_test(test_allocator),    cmocka_unit_test(test_errors_name_the_file),
-        cmocka_unit_test(test_strangers),    cmocka_unit_test(test_owner),
-        cmocka_unit_test(test_hard_links),   cmocka_unit_test(test_sparse_journal),
-        cmocka_unit_test(test_live),         cmocka_unit_test(test_older),
+        cmocka_unit_test(test_changed_file),
+        cmocka_unit_test(test_pending),
+        cmocka_unit_test(test_torn_journal),
+        cmocka_unit_test(test_no_journal),
+        cmocka_unit_test(test_allocator),
+        cmocka_unit_test(test_errors_name_the_file),
+        cmocka_unit_test(test_strangers),
+        cmocka_unit_test(test_owner),
+        cmocka_unit_test(test_hard_links),
+        cmocka_unit_test(test_sparse_journal),
+        cmocka_unit_test(test_live),
+        cmocka_unit_test(test_older),
         cmocka_unit_test(test_blame),
+        cmocka_unit_test(test_foreign_journals),
+        cmocka_unit_test(test_numbers_of_journals),
+        cmocka_unit_test(test_read_only_recovery),
+        cmocka_unit_test(test_cut_file),
     };
 
     disk_simulate(true);
