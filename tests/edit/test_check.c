@@ -34,7 +34,7 @@ static checked begin(encoding e, uint64_t tensors)
         builder_tensor(&b, name, GUFO_TYPE_I8, 1, dims, 32 * i);
     }
     builder_pad(&b, 32);
-    builder_fill(&b, 0, 32 * tensors);
+    builder_fill(&b, 0, (size_t)(32 * tensors));
     write_file(c.path.text, b.data, b.len);
     builder_free(&b);
     c.edit = gufo_edit_open(c.path.text, NULL, &error);

@@ -130,8 +130,10 @@ bool fold_tensors(fold *f, const gufo_model *model, const char *glob)
     hash_key key = hash_key_new();
     bool made = false;
 
-    *f = (fold){.model = model, .items = calloc(count + 1, sizeof *f->items)};
-    if (f->items == NULL || count > UINT32_MAX)
+    *f = (fold){.model = model};
+    if (count < UINT32_MAX)
+        f->items = calloc((size_t)count + 1, sizeof *f->items);
+    if (f->items == NULL)
         report_memory(NULL);
     else {
         for (uint32_t i = 0; i < count; i++) {
