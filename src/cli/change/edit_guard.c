@@ -86,8 +86,10 @@ static const char *suggestion_of(const gufo_finding *finding, char room[SUGGESTI
     if (*is_answer && right->type == GUFO_VALUE_STRING)
         snprintf(room, SUGGESTION_SIZE, "did you mean '%.*s'?", (int)right->as.str.len,
                  right->as.str.data);
-    else if (*is_answer)
+    else if (*is_answer && right->type == GUFO_VALUE_UINT32)
         snprintf(room, SUGGESTION_SIZE, "did you mean %ju?", (uintmax_t)right->as.u);
+    else if (*is_answer)
+        snprintf(room, SUGGESTION_SIZE, "it is a %s", gufo_value_type_name(right->type));
     return *is_answer ? room : finding->hint;
 }
 

@@ -164,7 +164,7 @@ static void put_edit(FILE *out, const report *r, const gufo_fix *fix)
     put_file(out, r->shard_path);
     edits[fix->kind](out, fix);
     if (key_begins(fix->key, "split."))
-        fputs(" --force", out);
+        fputs(" --as-is", out);
     if (!is_writable(r->shard_path))
         fputs(" -o OUT", out);
 }
