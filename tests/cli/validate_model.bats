@@ -46,6 +46,37 @@ make_mendable() {
     has "    fix: gufo edit '\$(rm m.gguf)\`\"\\.gguf' --set=general.quantization_version=uint32:2"
 }
 
+@test "validate --level=spec: what the specification requires is an error" {
+    # What readers do without, or take otherwise: no error for them.
+    make_gguf m.gguf kv general.File-Type uint32 2 kv llama.context_length int64 8 \
+        kv general.alignment uint32 4 align 4 arr tokenizer.ggml.token_type uint32 0 \
+        tensor t.weight 2 32 18
+    run -0 gufo validate m.gguf
+    run -1 gufo validate --level=spec m.gguf
+    has 'error G502 key-case'
+    has 'error G510 architecture-missing'
+    has 'error G511 quantization-version-missing'
+    has 'error G516 alignment-eight'
+    has 'error S110 key-type-specified: key "llama.context_length" has type int64; in the specification it is uint64'
+    run -1 gufo validate --level=spec --json m.gguf
+    has '"name":"alignment-eight","severity":"error"'
+    has '"errors":5,'
+    # Every key of a section, the version, padding, the one version of RWKV.
+    make_gguf m.gguf version 2 kv general.architecture string rwkv \
+        kv rwkv.architecture_version uint32 5 kv rwkv.context_length uint64 8
+    run -1 gufo validate --level=spec m.gguf
+    has 'error G512 version-old'
+    has 'error M212 rwkv-version'
+    make_gguf m.gguf kv general.architecture string mpt kv mpt.context_length uint64 8 \
+        kv mpt.embedding_length uint64 8 kv mpt.block_count uint64 1 \
+        kv mpt.attention.head_count uint64 1 kv mpt.attention.layer_norm_epsilon float32 1e-5 \
+        tensor x 0 8 32
+    run -1 gufo validate m.gguf
+    has 'warning M213 key-specified: key "mpt.attention.clip_kqv" is missing'
+    run -1 gufo validate --level=spec m.gguf
+    has 'error M213 key-specified: key "mpt.attention.clip_kqv" is missing'
+}
+
 # A file whose faults have a fix of each kind; the arguments come first.
 make_fixable() {
     make_gguf "$@" kv general.architecture string lama kv general.license string 'Apache 2' \

@@ -175,8 +175,17 @@ static void test_specified_keys(void **state)
             continue;
         name = gufo_str_of(example(key, text));
         check(gufo_key_find(name, (gufo_str){text, strcspn(text, ".")}) != NULL, "%s", text);
-        if (type[0] != '\0')
-            check_key(key, type, false);
+        if (type[0] != '\0') {
+            const char *own = strcmp(type, "uint32_t") == 0   ? "uint32"
+                              : strcmp(type, "string[]") == 0 ? "array[string]"
+                                                              : type;
+
+            if (strcmp(type, "string[]") != 0)
+                check_key(key, type, false);
+            check_str(
+                gufo_str_of(gufo_key_find(name, (gufo_str){text, strcspn(text, ".")})->specified),
+                own, "%s", text);
+        }
         count++;
         typed += type[0] != '\0';
     }
