@@ -44,6 +44,34 @@ static void lines_are_read(void **state)
     gufo_manifest_free(NULL);
 }
 
+/* What sha1sum and its relatives write: hashes of all bytes of a file. */
+static void lines_about_files_are_read(void **state)
+{
+    static const char text[] =
+        "# a comment\n" SHA1_ABC "  a b.gguf\r\n" SHA1_ABC " *b.gguf\n" SHA1_ABC
+        "   c.gguf\n" SHA1_ABC "\n\\" SHA1_ABC "  d\\n\\\\.gguf\n"
+        "SHA1 (e (x) = y) = " SHA1_ABC "\n\\SHA1 (f\\n) = " SHA1_ABC
+        "\nXXH64 (g) = 46a6c31a02b0a1ff\n46a6c31a02b0a1ff  h";
+    static const char *const names[] = {"a b.gguf",  "b.gguf", " c.gguf", "-", "d\n\\.gguf",
+                                        "e (x) = y", "f\n",    "g",       "h"};
+    gufo_error error = no_error();
+    gufo_manifest *m = gufo_manifest_parse(gufo_str_of(text), NULL, &error);
+    gufo_manifest_line line;
+
+    (void)state;
+    check(m != NULL, "%s", error.message);
+    check_u64(gufo_manifest_count(m), 0, "lines about tensors");
+    check_u64(gufo_manifest_file_count(m), COUNT_OF(names), "lines");
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        check(gufo_manifest_file_at(m, i, &line), "line %zu", i);
+        check_str(line.name, names[i], "line %zu", i);
+        check_u64(line.algorithm, i < 7 ? GUFO_DIGEST_SHA1 : GUFO_DIGEST_XXH64, "line %zu", i);
+        check_u64(line.number, i + 2, "line %zu", i);
+    }
+    check(!gufo_manifest_file_at(m, COUNT_OF(names), &line), "past the end");
+    gufo_manifest_free(m);
+}
+
 static void bad_lines_are_refused(void **state)
 {
     static const struct {
@@ -58,6 +86,12 @@ static void bad_lines_are_refused(void **state)
         {"sha1 " SHA1_ABC "\n", 0, "line 1: the name is missing"},
         {"sha1 " SHA1_ABC "  \n", 0, "line 1: the name is missing"},
         {"sha1 " SHA1_ABC "0 x\n", 0, "line 1: the second word"},
+        {"SHA1 (x) = 12\n", 0, "line 1: a line of this kind is ALGORITHM (NAME) = HASH"},
+        {"SHA1 (x = " SHA1_ABC "\n", 0, "line 1: a line of this kind is"},
+        {"SHA1 x.gguf\n", 0, "line 1: a line of this kind is"},
+        {"SHA1\n", 0, "line 1: \"SHA1\" is not an algorithm"},
+        {SHA1_ABC "0  x\n", 0, "is not an algorithm"},
+        {"\\" SHA1_ABC "  x\\y\n", 0, "line 1: an escape in the name"},
         {"sha256 " SHA1_ABC " x\n", 0, "line 1: the second word"},
         {"sha1 g9993e364706816aba3e25717850c26c9cd0d89d x\n", 0, "line 1: the second word"},
         {"uuid 2a302b72bf5b-5d8d-8a09--ec7e78a9ed87 x\n", 0, "line 1: the second word"},
@@ -191,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest reading[] = {
         cmocka_unit_test(lines_are_read),
+        cmocka_unit_test(lines_about_files_are_read),
         cmocka_unit_test(bad_lines_are_refused),
     };
     const struct CMUnitTest comparing[] = {
