@@ -389,6 +389,7 @@ typedef struct gufo_tensor {
     bool size_known;      /* false: the type's layout is unknown, and size reaches to the next
                                    * offset of a tensor with bytes, or to the end of the file */
     bool complete;        /* all bytes are present; always after a strict open */
+    bool overlaps;        /* begins inside the data of another tensor: never after a strict open */
     uint64_t reserved[4];
 } gufo_tensor;
 

@@ -239,3 +239,19 @@ gufo: m.dat: warning: the old format keeps the name of one dataset, the last'
     [ ! -e out.gguf ]
     [ ! -e a ]
 }
+
+@test "imatrix show: more matrices than are read at a time" {
+    "$GUFO_TEST_BIN/make_many" matrices 3000 m.gguf
+    run -0 gufo imatrix show m.gguf
+    has "blk.0.ffn_up_exps.weight  1 x 3000"
+    has "never reached: 3,000 of 3,000 (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, ...)"
+    size=$(stat -c %s m.gguf)
+    at() { printf '\0\0\200?' | dd of=m.gguf bs=1 seek=$((size - 12000 + 4 * $1)) conv=notrunc status=none; }
+    at 1024 && at 2047
+    run -0 gufo imatrix show --json m.gguf
+    has ',1023,1025,1026,'
+    has ',2046,2048,2049,'
+    has ',2999],"bad_counts":0,'
+    run -0 gufo imatrix show m.gguf
+    has "never reached: 2,998 of 3,000 (0, 1,"
+}

@@ -7,6 +7,8 @@
  *     arrays      an array of arrays
  *     tensors     tensors, data in order
  *     backwards   tensors, data in reverse order
+ *     overlaps    tensors whose data all reaches to the end of the file
+ *     matrices    an importance matrix with one entry, of matrices with one value each
  *     same-keys   entries, all with the same key
  *     same-names  tensors, all with the same name, and data in the same place
  *     tokens      tokens, and as many merges
@@ -141,6 +143,37 @@ static void make_backwards(FILE *out, uint64_t count)
     put_tensors(out, count, true);
 }
 
+static void put_f32_info(FILE *out, const char *name, uint64_t elements, uint64_t offset)
+{
+    put_text(out, name);
+    put(out, 2, 4);
+    put(out, 1, 8);
+    put(out, elements, 8);
+    put(out, GUFO_TYPE_F32, 4);
+    put(out, offset, 8);
+}
+
+static void make_overlaps(FILE *out, uint64_t count)
+{
+    char name[48];
+
+    put_header(out, count, 0);
+    for (uint64_t i = 0; i < count; i++)
+        put_f32_info(out, numbered(name, "blk.", i), (count - i) * TENSOR_SIZE / 4,
+                     i * TENSOR_SIZE);
+    put_data(out, count);
+}
+
+static void make_matrices(FILE *out, uint64_t count)
+{
+    uint64_t blocks = (4 * count + TENSOR_SIZE - 1) / TENSOR_SIZE;
+
+    put_header(out, 2, 0);
+    put_f32_info(out, "blk.0.ffn_up_exps.weight.in_sum2", count, 0);
+    put_f32_info(out, "blk.0.ffn_up_exps.weight.counts", count, blocks * TENSOR_SIZE);
+    put_data(out, 2 * blocks);
+}
+
 static void make_same_names(FILE *out, uint64_t count)
 {
     put_header(out, count, 0);
@@ -227,16 +260,10 @@ static const struct {
     const char *name;
     void (*make)(FILE *out, uint64_t count);
 } kinds[] = {
-    {"keys", make_keys},
-    {"texts", make_texts},
-    {"arrays", make_arrays},
-    {"tensors", make_tensors},
-    {"backwards", make_backwards},
-    {"same-keys", make_same_keys},
-    {"same-names", make_same_names},
-    {"tokens", make_tokens},
-    {"blocks", make_blocks},
-    {"pairs", make_pairs},
+    {"keys", make_keys},         {"texts", make_texts},         {"arrays", make_arrays},
+    {"tensors", make_tensors},   {"backwards", make_backwards}, {"overlaps", make_overlaps},
+    {"matrices", make_matrices}, {"same-keys", make_same_keys}, {"same-names", make_same_names},
+    {"tokens", make_tokens},     {"blocks", make_blocks},       {"pairs", make_pairs},
 };
 
 int main(int argc, char **argv)

@@ -114,3 +114,16 @@ m.gguf: invalid: 1 error"
     run -0 timeout 20 "$GUFO" validate --level structure m.gguf
     same 'm.gguf: valid'
 }
+
+@test "validate --data: a byte that two tensors claim is read once" {
+    make_gguf m.gguf kv general.architecture string x tensor a 0 8 32 at 0 tensor b 0 8 32 \
+        at 32 tensor c 0 8 32
+    size=$(stat -c %s m.gguf)
+    printf '\0\0\300\177' | dd of=m.gguf bs=1 seek=$((size - 64)) conv=notrunc status=none
+    printf '\0\0\300\177' | dd of=m.gguf bs=1 seek=$((size - 32)) conv=notrunc status=none
+    run -1 gufo validate --data m.gguf
+    has 'error G310 data-overlap: data of tensor "b" begins at byte'
+    has 'error G801 data-nonfinite: tensor "a"'
+    has 'error G801 data-nonfinite: tensor "c"'
+    lacks 'data-nonfinite: tensor "b"'
+}

@@ -83,17 +83,35 @@ static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *er
     return status;
 }
 
-/* The next matrix from *matrix on that no token reached; false if there is none, or *status. */
-static bool next_unreached(const gufo_imatrix *imatrix, uint64_t index, uint64_t *matrix,
-                           gufo_status *status, gufo_error *error)
-{
-    gufo_imatrix_entry entry = {.matrices = 0};
-    float count = 0;
+/* The matrices of an entry that no token reached, one after the other. */
+typedef struct unreached {
+    const gufo_imatrix *imatrix;
+    uint64_t index, next, end, read; /* those before `read` are in `counts`, or were */
+    float counts[1024];
+    gufo_status status;
+} unreached;
 
-    (void)gufo_imatrix_entry_at(imatrix, index, &entry);
-    for (; *matrix < entry.matrices && *status == GUFO_OK; ++*matrix) {
-        *status = gufo_imatrix_read_counts(imatrix, index, *matrix, 1, &count, error);
-        if (*status == GUFO_OK && imatrix_is_unreached(count))
+static unreached unreached_start(const gufo_imatrix *imatrix, uint64_t index,
+                                 const gufo_imatrix_entry *entry)
+{
+    return (unreached){.imatrix = imatrix, .index = index, .end = entry->matrices};
+}
+
+/* False after the last one, or if u->status says so. */
+static bool unreached_next(unreached *u, uint64_t *matrix, gufo_error *error)
+{
+    enum { PIECE = sizeof u->counts / sizeof *u->counts };
+
+    while (u->next < u->end) {
+        if (u->next == u->read) {
+            u->read = u->end - u->next < PIECE ? u->end : u->next + PIECE;
+            u->status = gufo_imatrix_read_counts(u->imatrix, u->index, u->next, u->read - u->next,
+                                                 u->counts, error);
+            if (u->status != GUFO_OK)
+                return false;
+        }
+        *matrix = u->next++;
+        if (imatrix_is_unreached(u->counts[*matrix % PIECE]))
             return true;
     }
     return false;
@@ -135,8 +153,8 @@ static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,
                                 const gufo_imatrix_entry *entry, const gufo_imatrix_statistics *s,
                                 gufo_error *error)
 {
-    gufo_status status = GUFO_OK;
-    uint64_t shown = 0;
+    unreached u = unreached_start(imatrix, index, entry);
+    uint64_t shown = 0, matrix;
 
     put_trouble("values that are NaN or infinite", s->nonfinite);
     put_trouble("values that are negative", s->negative);
@@ -145,13 +163,12 @@ static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,
         return GUFO_OK;
     printf("    never reached: %s of %s (", human_grouped(s->unreached).text,
            human_grouped(entry->matrices).text);
-    for (uint64_t i = 0; next_unreached(imatrix, index, &i, &status, error); i++, shown++)
-        if (shown < UNREACHED_SHOWN)
-            printf("%s%" PRIu64, shown > 0 ? ", " : "", i);
-    if (shown > UNREACHED_SHOWN)
+    for (; shown < UNREACHED_SHOWN && unreached_next(&u, &matrix, error); shown++)
+        printf("%s%" PRIu64, shown > 0 ? ", " : "", matrix);
+    if (shown < s->unreached)
         fputs(", ...", stdout);
     puts(")");
-    return status;
+    return u.status;
 }
 
 static void add_chunks(table_row *row, const gufo_imatrix *imatrix,
@@ -213,6 +230,8 @@ static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint
     gufo_imatrix_entry entry;
     gufo_imatrix_statistics s;
     gufo_status status = gufo_imatrix_scan(imatrix, index, &s, error);
+    uint64_t matrix;
+    unreached u;
 
     if (status != GUFO_OK || !gufo_imatrix_entry_at(imatrix, index, &entry))
         return status;
@@ -222,9 +241,10 @@ static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint
     json_write_u64(j, "matrices", entry.matrices);
     json_write_f32(j, "lowest_count", s.lowest_count);
     json_write_f32(j, "highest_count", s.highest_count);
+    u = unreached_start(imatrix, index, &entry);
     json_begin_array(j, "unreached");
-    for (uint64_t i = 0; next_unreached(imatrix, index, &i, &status, error); i++)
-        json_write_u64(j, NULL, i);
+    while (unreached_next(&u, &matrix, error))
+        json_write_u64(j, NULL, matrix);
     json_end_array(j);
     json_write_u64(j, "bad_counts", s.bad_counts);
     json_write_u64(j, "nonfinite", s.nonfinite);
@@ -235,7 +255,7 @@ static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint
     json_write_f64(j, "mean", s.mean);
     json_write_u64(j, "top", s.top);
     json_end_object(j);
-    return status;
+    return u.status;
 }
 
 static void write_datasets(json_writer *j, const gufo_imatrix *imatrix)

@@ -93,7 +93,8 @@ bool file_tensor_at(const gguf_file *file, uint64_t index, gufo_tensor *out)
                       .available = available_bytes(file, tensor),
                       .info_offset = tensor->record.offset,
                       .size_known = (tensor->flags & (TENSOR_SIZE_UNKNOWN | TENSOR_UNUSABLE)) == 0,
-                      .complete = has_place(file, tensor) && tensor_complete(file, tensor)};
+                      .complete = has_place(file, tensor) && tensor_complete(file, tensor),
+                      .overlaps = (tensor->flags & TENSOR_OVERLAPS) != 0};
     for (uint32_t i = 0; i < GUFO_MAX_DIMS; i++)
         out->dims[i] = i < tensor->n_dims ? tensor->dims[i] : 1;
     return true;

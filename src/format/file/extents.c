@@ -107,11 +107,12 @@ static bool check_overlaps(gguf_file *file, const uint32_t *order, uint64_t coun
     uint64_t end = 0, owner = 0;
 
     for (uint64_t i = 0; i < count; i++) {
-        const tensor_record *tensor = file_tensor(file, order[i]);
+        tensor_record *tensor = file_tensor(file, order[i]);
         gufo_str name = file_name(file, &tensor->record);
 
         if (tensor->size == 0)
             continue;
+        tensor->flags |= tensor->offset < end ? TENSOR_OVERLAPS : 0;
         if (tensor->offset < end &&
             !file_fault(file, RULE_DATA_OVERLAP, offset_field(file, order[i]), name,
                         "data of tensor %s begins at byte %" PRIu64

@@ -39,7 +39,8 @@ typedef struct entry_record {
 enum {
     TENSOR_UNUSABLE = 1, /* lenient only: dims or offset make no sense, so there are no extents */
     TENSOR_SIZE_UNKNOWN = 2, /* size is the room up to the next tensor */
-    TENSOR_UNPLACED = 4      /* lenient only: the offset is not known */
+    TENSOR_UNPLACED = 4,     /* lenient only: the offset is not known */
+    TENSOR_OVERLAPS = 8      /* lenient only: begins inside the data of another */
 };
 
 typedef struct tensor_record {

@@ -121,22 +121,6 @@ static void scan_mean(scan *s, float mean, uint64_t at)
     s->total += (double)mean;
 }
 
-static gufo_status scan_matrix(scan *s, const gufo_imatrix *m, uint64_t index, uint64_t first,
-                               uint64_t columns, double tokens, gufo_error *error)
-{
-    double sums[IMATRIX_CHUNK];
-    gufo_status status = GUFO_OK;
-    size_t n;
-
-    for (; columns > 0 && status == GUFO_OK; first += n, columns -= n) {
-        n = (size_t)smaller(columns, IMATRIX_CHUNK);
-        status = imatrix_sums(m, index, first, n, sums, error);
-        for (size_t i = 0; i < n && status == GUFO_OK; i++)
-            scan_mean(s, (float)(sums[i] / tokens), first + i);
-    }
-    return status;
-}
-
 /* Returns the tokens; 0 where there is nothing to be divided by them. */
 static double scan_count(scan *s, double count)
 {
@@ -156,25 +140,52 @@ static double scan_count(scan *s, double count)
     return tokens;
 }
 
+/* The values of matrices [first, first + count), whose tokens are given. */
+static gufo_status scan_values(scan *s, const gufo_imatrix *m, uint64_t index, uint64_t first,
+                               size_t count, const double *tokens, gufo_error *error)
+{
+    const imatrix_entry *entry = imatrix_entry_at(m, index);
+    uint64_t columns = entry->values / entry->matrices, at = first * columns;
+    uint64_t end = at + count * columns, column = 0;
+    double sums[IMATRIX_CHUNK];
+    gufo_status status = GUFO_OK;
+
+    while (at < end && status == GUFO_OK) {
+        size_t n = (size_t)smaller(end - at, IMATRIX_CHUNK);
+
+        status = imatrix_sums(m, index, at, n, sums, error);
+        for (size_t i = 0; i < n && status == GUFO_OK; i++) {
+            if (*tokens > 0)
+                scan_mean(s, (float)(sums[i] / *tokens), at + i);
+            column = column + 1 < columns ? column + 1 : 0;
+            tokens += column == 0;
+        }
+        at += n;
+    }
+    return status;
+}
+
+/* Numbers are read in pieces: a file may have millions of matrices of a few values each. */
 gufo_status gufo_imatrix_scan(const gufo_imatrix *m, uint64_t index, gufo_imatrix_statistics *out,
                               gufo_error *error)
 {
-    const imatrix_entry *entry;
     scan s = {.out = out};
-    uint64_t columns;
-    double count, tokens;
+    double tokens[IMATRIX_CHUNK];
+    uint64_t matrices;
     gufo_status status = GUFO_OK;
+    size_t n;
 
     *out = (gufo_imatrix_statistics){0};
     if (index >= m->entries.count)
         return refuse(error, GUFO_E_RANGE, "there is no entry %" PRIu64, index);
-    entry = imatrix_entry_at(m, index);
-    columns = entry->values / entry->matrices;
-    for (uint64_t i = 0; i < entry->matrices && status == GUFO_OK; i++) {
-        status = imatrix_counts(m, index, i, 1, &count, error);
-        tokens = status == GUFO_OK ? scan_count(&s, count) : 0;
-        if (tokens > 0)
-            status = scan_matrix(&s, m, index, i * columns, columns, tokens, error);
+    matrices = imatrix_entry_at(m, index)->matrices;
+    for (uint64_t first = 0; first < matrices && status == GUFO_OK; first += n) {
+        n = (size_t)smaller(matrices - first, IMATRIX_CHUNK);
+        status = imatrix_counts(m, index, first, n, tokens, error);
+        for (size_t i = 0; i < n && status == GUFO_OK; i++)
+            tokens[i] = scan_count(&s, tokens[i]);
+        if (status == GUFO_OK)
+            status = scan_values(&s, m, index, first, n, tokens, error);
     }
     out->mean = s.finite > 0 ? s.total / (double)s.finite : 0;
     return status;
