@@ -1,6 +1,6 @@
 /* A progress bar on standard error, if that is a terminal:
  *
- *      43 % [################                      ]  1.2 GiB of 2.8 GiB  310 MiB/s  0:05 left */
+ *      43 % [############                  ]  1.2 GiB of 2.8 GiB  310.0 MiB/s  0:05 left */
 #ifndef CLI_CORE_PROGRESS_H
 #define CLI_CORE_PROGRESS_H
 
@@ -8,8 +8,8 @@
 
 #include "gufo/run.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <time.h>
 
 typedef struct progress {
@@ -19,6 +19,13 @@ typedef struct progress {
     struct timespec begun;  /* when that was */
     struct timespec latest; /* drawn */
 } progress;
+
+enum { PROGRESS_LINE = 256 }; /* room for any line */
+
+/* The line for a terminal with so many columns to write to, of which it takes no more: `done` of
+ * `total` bytes, and `rate` in a second (0: not known).  Returns its length. */
+size_t progress_line(char *out, size_t size, size_t columns, uint64_t done, uint64_t total,
+                     double rate);
 
 /* Nothing is shown if `quiet`. */
 void progress_start(progress *p, bool quiet);
