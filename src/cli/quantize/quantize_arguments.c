@@ -225,8 +225,10 @@ int quantize_name_outputs(quantize_options *o, const gufo_model *input)
         code = name_output(o, &parts, &o->outputs[i]);
     if (code == CODE_OK)
         code = check_names(o);
-    for (size_t i = 0; i < o->output_count && code == CODE_OK && !o->dry_run; i++)
-        if (save_is_pending(o->outputs[i].path, true))
+    for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
+        if (o->dry_run
+                ? save_check_dry(o->outputs[i].path, o->input, o->base.shared->force) != CODE_OK
+                : save_is_pending(o->outputs[i].path, true))
             code = CODE_USAGE;
     return code;
 }
