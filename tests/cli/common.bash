@@ -22,6 +22,11 @@ make_gguf() {
     "$GUFO_TEST_BIN/make_gguf" "$@"
 }
 
+# rows LIST: what gufo list prints, without the names of columns.
+rows() {
+    gufo list "$@" | case $1 in *types) sed 1d ;; *) cat ;; esac
+}
+
 # same EXPECTED: the output of `run` is exactly that.
 same() {
     if [ "$output" != "$1" ]; then

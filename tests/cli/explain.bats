@@ -114,16 +114,20 @@ without() {
   id              2
   block_elements  32
   block_bytes     18
+  bits_per_weight 4.5
   encoding        quantized
+  advice          older; Q4_K or IQ4_NL is better
   example         gufo show --tensors FILE | grep -w Q4_0
 Q4_0  file type, general.file_type
   file_type       Q4_0
   id              2
   most_weights    Q4_0
+  bits_per_weight 4.5
   made            made by gufo quantize
+  advice          older; Q4_K or IQ4_NL is better
   example         gufo quantize IN.gguf OUT.gguf Q4_0'
     run -0 gufo explain --json Q4_0
-    same '{"word":"Q4_0","matches":[{"kind":"type","type":"Q4_0","id":2,"block_elements":32,"block_bytes":18,"encoding":"quantized","example":"gufo show --tensors FILE | grep -w Q4_0"},{"kind":"file type","file_type":"Q4_0","id":2,"most_weights":"Q4_0","made":"made by gufo quantize","example":"gufo quantize IN.gguf OUT.gguf Q4_0"}]}'
+    same '{"word":"Q4_0","matches":[{"kind":"type","type":"Q4_0","id":2,"block_elements":32,"block_bytes":18,"bits_per_weight":4.5,"encoding":"quantized","advice":"older; Q4_K or IQ4_NL is better","example":"gufo show --tensors FILE | grep -w Q4_0"},{"kind":"file type","file_type":"Q4_0","id":2,"most_weights":"Q4_0","bits_per_weight":4.5,"made":"made by gufo quantize","advice":"older; Q4_K or IQ4_NL is better","example":"gufo quantize IN.gguf OUT.gguf Q4_0"}]}'
     run -0 gufo explain Q4_K_M
     [ "${lines[0]}" = 'Q4_K_M  file type, general.file_type' ]
     cell most_weights Q4_K
@@ -135,7 +139,7 @@ Q4_0  file type, general.file_type
 
 @test "explain: every file type in its examples can be made" {
     make_gguf m.gguf kv general.architecture string llama tensor blk.0.attn_q.weight 1 256x1 512
-    mapfile -t names < <(gufo list filetypes | cut -d' ' -f1)
+    mapfile -t names < <(rows filetypes | cut -d' ' -f1)
     gufo explain "${names[@]}" >told
     mapfile -t names < <(sed -n 's/^  example *gufo quantize IN.gguf OUT.gguf //p' told)
     [ "${#names[@]}" -gt 30 ]
@@ -177,7 +181,7 @@ Q4_0  file type, general.file_type
 
 @test "explain: everything that gufo list names" {
     for list in keys archs tensors types filetypes tokenizers pretokenizers rules; do
-        gufo list "$list" | cut -d' ' -f1 >names
+        rows "$list" | cut -d' ' -f1 >names
         mapfile -t names <names
         gufo explain --json "${names[@]}" >told
         [ "$(wc -l <told)" -eq "${#names[@]}" ]
@@ -266,4 +270,25 @@ Q4_0  file type, general.file_type
     run -0 --separate-stderr "$BASH" -c 'set -o pipefail; "$GUFO" explain "$@" | head -n 1' - "${names[@]}"
     [ "${#lines[@]}" -eq 1 ]
     same_error ''
+}
+
+@test "explain: enumerated keys, types of values, the format's own names" {
+    run -0 gufo explain general.file_type
+    has '  value           15        Q4_K_M'
+    run -0 gufo explain general.file_type=15
+    has '  value           15        Q4_K_M'
+    lacks 'Q8_0'
+    run -0 gufo explain --json llama.rope.scaling.type=yarn
+    has '"values":[{"value":"yarn","meaning":"YaRN: '
+    run -1 --separate-stderr gufo explain general.file_type=99
+    same_error "gufo: '99' is not a known value of general.file_type"
+    run -0 gufo explain uint32
+    [ "${lines[0]}" = 'uint32  type of a metadata value' ]
+    run -0 gufo explain array
+    has 'the type of its elements'
+    for pair in GGML_TYPE_Q4_0:Q4_0 MOSTLY_Q4_K_M:Q4_K_M LLAMA_FTYPE_MOSTLY_Q4_K_M:Q4_K_M \
+        GGUF_TYPE_UINT8:uint8 ALL_F32:F32; do
+        run -0 gufo explain "${pair%:*}"
+        [[ "${lines[1]}" == *" ${pair#*:}" ]]
+    done
 }

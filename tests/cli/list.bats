@@ -14,7 +14,7 @@ count() {
 # lines_of LIST... is NUMBER
 lines_of() {
     local wanted=${*: -1} got
-    got=$(gufo list "${@:1:$#-1}" | wc -l)
+    got=$(rows "${@:1:$#-1}" | wc -l)
     [ "$got" -eq "$wanted" ] || { echo "$*: $got lines"; return 1; }
 }
 
@@ -46,10 +46,12 @@ without() {
 
 @test "list: columns are aligned" {
     gufo list types >lines
+    [[ "$(head -n 1 lines)" == 'type '*' bits_per_weight  encoding '*' advice' ]]
+    sed -i 1d lines
     # The second column ends at one place, and so does every number.
     [ "$(sed -E 's/^([^ ]+ +[0-9]+) .*/\1/' lines | awk '{ print length }' | sort -u | wc -l)" -eq 1 ]
-    grep -qE '^Q4_0 +2 +32 +18  quantized$' lines
-    grep -qE '^F32 +0 +1 +4  plain numbers$' lines
+    grep -qE '^Q4_0 +2 +32 +18 +4.5  quantized +older; ' lines
+    grep -qE '^F32 +0 +1 +4 +32  plain numbers +full' lines
     # Where nothing is known there is a dash, and no line ends in a blank.
     for list in keys archs tensors types filetypes tokenizers pretokenizers rules; do
         without ' $|\(null\)' < <(gufo list "$list")
@@ -60,13 +62,13 @@ without() {
 @test "list --json: one object with a member for every column" {
     run -0 --separate-stderr gufo list --json types
     [ "${#lines[@]}" -eq 1 ]
-    [[ "$output" == '{"types":[{"type":"F32","id":0,"block_elements":1,"block_bytes":4,"encoding":"plain numbers"},'* ]]
+    [[ "$output" == '{"types":[{"type":"F32","id":0,"block_elements":1,"block_bytes":4,"bits_per_weight":32,"encoding":"plain numbers","advice":"full precision; for norms and small tensors"},'* ]]
     [[ "$output" == *'}]}' ]]
     for list in keys archs tensors types filetypes tokenizers pretokenizers rules; do
         run -0 gufo list --json "$list"
         [[ "$output" == "{\"$list\":[{"* ]]
         # Each row begins with a brace and a quote, and so does the whole.
-        same_list $(($(gufo list "$list" | wc -l) + 1)) "$(tr '{' '\n' <<<"$output" | grep -c '^"')"
+        same_list $(($(rows "$list" | wc -l) + 1)) "$(tr '{' '\n' <<<"$output" | grep -c '^"')"
     done
     run -0 gufo list --json tokenizers
     has '{"tokenizer":"gpt2","algorithm":"byte-level BPE","arrays":"tokens token_type merges","bos":11,"eos":11,"unknown":null,'

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_number(catalogue_row *row, size_t cell, uint64_t number)
+void catalogue_put_number(catalogue_row *row, size_t cell, uint64_t number)
 {
     snprintf(row->numbers[cell], sizeof row->numbers[cell], "%" PRIu64, number);
     row->cells[cell] = row->numbers[cell];
@@ -87,11 +87,11 @@ static bool arch_row(size_t index, catalogue_row *out)
         return false;
     *out = (catalogue_row){.cells = {info->id, info->status, "0", "0", info->name}};
     if (gufo_arch_keys(info->id, &keys) != NULL)
-        put_number(out, 2, keys);
+        catalogue_put_number(out, 2, keys);
     else
         out->example = "gufo list archs";
     if (gufo_arch_tensors(info->id, &tensors) != NULL)
-        put_number(out, 3, tensors);
+        catalogue_put_number(out, 3, tensors);
     return true;
 }
 
@@ -156,6 +156,17 @@ static bool arch_tensor_row(const char *arch, size_t index, catalogue_row *out)
 
 /* ---- element types and file types ----------------------------------------------------------- */
 
+/* Bits of a weight, where blocks have a known size. */
+static void put_bits(catalogue_row *row, size_t cell, const gufo_element_type *type)
+{
+    row->cells[cell] = "";
+    if (type->block_elements == 0)
+        return;
+    snprintf(row->numbers[cell], sizeof row->numbers[cell], "%.4g",
+             8.0 * type->block_bytes / type->block_elements);
+    row->cells[cell] = row->numbers[cell];
+}
+
 static bool type_row(size_t index, catalogue_row *out)
 {
     const gufo_element_type *type = gufo_element_type_at(index);
@@ -163,10 +174,12 @@ static bool type_row(size_t index, catalogue_row *out)
     if (type == NULL)
         return false;
     *out = (catalogue_row){.cells = {[0] = type->name}};
-    put_number(out, 1, type->id);
-    put_number(out, 2, type->block_elements);
-    put_number(out, 3, type->block_bytes);
-    out->cells[4] = (type->flags & GUFO_ELEMENT_REMOVED) != 0     ? "removed from the format"
+    catalogue_put_number(out, 1, type->id);
+    catalogue_put_number(out, 2, type->block_elements);
+    catalogue_put_number(out, 3, type->block_bytes);
+    put_bits(out, 4, type);
+    out->cells[6] = catalogue_advice(type->name);
+    out->cells[5] = (type->flags & GUFO_ELEMENT_REMOVED) != 0     ? "removed from the format"
                     : (type->flags & GUFO_ELEMENT_QUANTIZED) != 0 ? "quantized"
                                                                   : "plain numbers";
     return true;
@@ -179,9 +192,11 @@ static bool file_type_row(size_t index, catalogue_row *out)
     if (type == NULL)
         return false;
     *out = (catalogue_row){.cells = {[0] = type->name}};
-    put_number(out, 1, type->id);
+    catalogue_put_number(out, 1, type->id);
     out->cells[2] = gufo_element_type_by_id(type->base_type)->name;
-    out->cells[3] = (type->flags & GUFO_FILE_TYPE_REMOVED) == GUFO_FILE_TYPE_REMOVED
+    put_bits(out, 3, gufo_element_type_by_id(type->base_type));
+    out->cells[5] = catalogue_advice(type->name);
+    out->cells[4] = (type->flags & GUFO_FILE_TYPE_REMOVED) == GUFO_FILE_TYPE_REMOVED
                         ? "removed from the format"
                     : (type->flags & GUFO_FILE_TYPE_NOT_MADE) != 0 ? "converted from a checkpoint"
                                                                    : "made by gufo quantize";
@@ -264,11 +279,18 @@ const catalogue catalogues[] = {
      .arch_columns = {{"tensor", "need", "shape", "bias_shape", "summary"}, 0}},
     {"types", "type", "element type", gufo_element_type_count, type_row,
      "gufo show --tensors FILE | grep -w WORD",
-     .columns = {{"type", "id", "block_elements", "block_bytes", "encoding"},
-                 COLUMN(1) | COLUMN(2) | COLUMN(3)}},
+     .columns = {{"type", "id", "block_elements", "block_bytes", "bits_per_weight", "encoding",
+                  "advice"},
+                 COLUMN(1) | COLUMN(2) | COLUMN(3) | COLUMN(4)},
+     .headed = true},
     {"filetypes", "file type", "file type, general.file_type", schema_file_type_count,
      file_type_row, "gufo quantize IN.gguf OUT.gguf WORD",
-     .columns = {{"file_type", "id", "most_weights", "made"}, COLUMN(1)}},
+     .columns = {{"file_type", "id", "most_weights", "bits_per_weight", "made", "advice"},
+                 COLUMN(1) | COLUMN(3)},
+     .headed = true},
+    {"valuetypes", "value type", "type of a metadata value", catalogue_value_type_count,
+     catalogue_value_type_row, "gufo edit --set=KEY=WORD:VALUE FILE",
+     .columns = {{"value_type", "id", "bytes", "values"}, COLUMN(1) | COLUMN(2)}, .headed = true},
     {"tokenizers", "tokenizer", "tokenizer, tokenizer.ggml.model", schema_tokenizer_model_count,
      tokenizer_row, "gufo get FILE tokenizer.ggml.model",
      .columns = {{"tokenizer", "algorithm", "arrays", "bos", "eos", "unknown", "separator",
@@ -295,6 +317,9 @@ const catalogue *catalogue_find(const char *name)
 bool catalogue_lookup(const catalogue *c, const char *word, catalogue_row *out)
 {
     const char *meant = c->meant != NULL ? c->meant(word) : NULL;
+    char own[CATALOGUE_NAME];
+
+    word = catalogue_own_name(c, word, own);
 
     for (size_t i = 0; c->row(i, out); i++)
         if (strcmp(out->cells[0], word) == 0 ||
@@ -322,7 +347,7 @@ void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
         const char *cell = row->cells[i];
 
         if (catalogue_is_number(columns, i) && *cell != '\0')
-            json_write_u64(j, columns->names[i], strtoull(cell, NULL, 10));
+            json_write_f64(j, columns->names[i], strtod(cell, NULL));
         else
             json_write_text(j, columns->names[i], *cell != '\0' ? cell : NULL);
     }

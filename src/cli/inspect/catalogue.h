@@ -1,6 +1,7 @@
 /* What gufo list and gufo explain know: the tables of the library, all in one shape.
  *
  *     catalogue.c          the tables
+ *     catalogue_values.c   what is beside them: advice, types and values of keys
  *     list.c               a whole table
  *     catalogue_words.c    words that are near to a row, and commands as examples */
 #ifndef CLI_INSPECT_CATALOGUE_H
@@ -10,8 +11,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { CATALOGUE_CELLS = 9 };
+enum { CATALOGUE_CELLS = 9, CATALOGUE_NAME = 64 };
 
 /* The first column is what a row is called. */
 typedef struct catalogue_columns {
@@ -41,6 +43,7 @@ typedef struct catalogue {
     bool (*row)(size_t index, catalogue_row *out);
     const char *example; /* a command; WORD in it is a placeholder for a name */
     catalogue_columns columns;
+    bool headed; /* gufo list names its columns */
     /* The name of the row that a word means, though it is not called so; NULL for none. */
     const char *(*meant)(const char *word);
     /* Of keys and tensors, which architectures have: whether `arch` has the one of that name, and
@@ -68,6 +71,28 @@ const char *catalogue_user(const catalogue *c, const char *name, size_t *next);
 /* The cells of a row as members of a JSON object. */
 void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
                            const catalogue_row *row);
+
+/* A number as a cell. */
+void catalogue_put_number(catalogue_row *row, size_t cell, uint64_t number);
+
+/* ---- catalogue_values.c --------------------------------------------------------------------- */
+
+/* A line of advice about an element type or file type; "" if there is none. */
+const char *catalogue_advice(const char *type);
+
+size_t catalogue_value_type_count(void);
+bool catalogue_value_type_row(size_t index, catalogue_row *out);
+
+/* What a word is called here that may be the format's own name of a row: GGML_TYPE_Q4_0 is Q4_0. */
+const char *catalogue_own_name(const catalogue *c, const char *word, char out[CATALOGUE_NAME]);
+
+/* A value of an enumerated key, and what it means. */
+typedef struct catalogue_value {
+    char value[64], text[256];
+} catalogue_value;
+
+/* Value `index` of a key as `gufo list keys` calls it; false past the end, and for other keys. */
+bool catalogue_value_at(const char *key, size_t index, catalogue_value *out);
 
 /* ---- list.c --------------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@
 #include "cli/inspect/catalogue.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_COLUMNS = 16, LINE_COLUMNS = 96, LONGEST_HINTED = 200 };
@@ -46,7 +47,20 @@ static void print_users(const catalogue *c, const char *name)
         putc('\n', stdout);
 }
 
-static void print_match(const catalogue *c, const catalogue_row *row, const char *word)
+/* The values of an enumerated key: all, or the one that was asked for. */
+static void print_values(const char *key, const char *value)
+{
+    catalogue_value row;
+
+    for (size_t i = 0; catalogue_value_at(key, i, &row); i++)
+        if (value == NULL || strcmp(row.value, value) == 0) {
+            put_name("value");
+            printf("%-8s  %s\n", row.value, row.text);
+        }
+}
+
+static void print_match(const catalogue *c, const catalogue_row *row, const char *word,
+                        const char *value)
 {
     char example[EXAMPLE_SIZE];
 
@@ -58,6 +72,7 @@ static void print_match(const catalogue *c, const catalogue_row *row, const char
             printf("%s\n", row->cells[i]);
         }
     print_users(c, row->cells[0]);
+    print_values(row->cells[0], value);
     put_name("example");
     catalogue_example(c, row, word, example);
     printf("%s\n", example);
@@ -65,8 +80,26 @@ static void print_match(const catalogue *c, const catalogue_row *row, const char
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
+static void write_values(json_writer *j, const char *key, const char *value)
+{
+    catalogue_value row;
+
+    if (!catalogue_value_at(key, 0, &row))
+        return;
+    json_begin_array(j, "values");
+    for (size_t i = 0; catalogue_value_at(key, i, &row); i++) {
+        if (value != NULL && strcmp(row.value, value) != 0)
+            continue;
+        json_begin_object(j, NULL);
+        json_write_text(j, "value", row.value);
+        json_write_text(j, "meaning", row.text);
+        json_end_object(j);
+    }
+    json_end_array(j);
+}
+
 static void write_match(json_writer *j, const catalogue *c, const catalogue_row *row,
-                        const char *word)
+                        const char *word, const char *value)
 {
     char example[EXAMPLE_SIZE];
     const char *arch;
@@ -80,6 +113,7 @@ static void write_match(json_writer *j, const catalogue *c, const catalogue_row 
             json_write_text(j, NULL, arch);
         json_end_array(j);
     }
+    write_values(j, row->cells[0], value);
     catalogue_example(c, row, word, example);
     json_write_text(j, "example", example);
     json_end_object(j);
@@ -99,10 +133,19 @@ static int report_unknown(const char *word)
     return CODE_NO;
 }
 
-static int explain(void *context, const char *word)
+/* KEY, or KEY=VALUE of an enumerated key, of which `value` is the second half. */
+static bool has_value(const char *key, const char *value)
 {
-    const command_input *input = context;
-    bool json = input->shared->json;
+    catalogue_value row;
+
+    for (size_t i = 0; catalogue_value_at(key, i, &row); i++)
+        if (value == NULL || strcmp(row.value, value) == 0)
+            return true;
+    return value == NULL;
+}
+
+static int explain_word(bool json, const char *word, const char *value)
+{
     json_writer j = json_writer_start(stdout);
     catalogue_row row;
     size_t matches = 0;
@@ -113,27 +156,48 @@ static int explain(void *context, const char *word)
         json_begin_array(&j, "matches");
     }
     for (size_t i = 0; i < catalogue_count; i++) {
-        if (!catalogue_lookup(&catalogues[i], word, &row))
+        if (!catalogue_lookup(&catalogues[i], word, &row) || !has_value(row.cells[0], value))
             continue;
         matches++;
         if (json)
-            write_match(&j, &catalogues[i], &row, word);
+            write_match(&j, &catalogues[i], &row, word, value);
         else
-            print_match(&catalogues[i], &row, word);
+            print_match(&catalogues[i], &row, word, value);
     }
     if (json) {
         json_end_array(&j);
         json_end_document(&j);
     }
-    return matches > 0 ? CODE_OK : report_unknown(word);
+    if (matches == 0 && value != NULL)
+        report_message(NULL, "'%s' is not a known value of %s", value, word);
+    else if (matches == 0)
+        return report_unknown(word);
+    return matches > 0 ? CODE_OK : CODE_NO;
+}
+
+static int explain(void *context, const char *word)
+{
+    bool json = ((const command_input *)context)->shared->json;
+    const char *equals = strchr(word, '=');
+    char *key = equals != NULL ? strndup(word, (size_t)(equals - word)) : NULL;
+    int code;
+
+    if (equals == NULL)
+        return explain_word(json, word, NULL);
+    code = key != NULL ? explain_word(json, key, equals + 1) : report_memory(NULL);
+    free(key);
+    return code;
 }
 
 const command_line command_explain = {
-    .operands = {"KEY|TENSOR|TYPE|ARCH|TOKENIZER|RULE...", 1, 0, "no word is given"},
+    .operands = {"KEY[=VALUE]|TENSOR|TYPE|ARCH|TOKENIZER|RULE...", 1, 0, "no word is given"},
     .doc = "Explain a key, a tensor, a type, an architecture, a tokenizer or a rule.\v"
            "Names may be those of a file (llama.context_length, blk.3.attn_q.weight) or those of "
-           "'gufo list' ({arch}.context_length).",
+           "'gufo list' ({arch}.context_length), and types also those of the format "
+           "(GGML_TYPE_Q4_0, MOSTLY_Q4_K_M, GGUF_TYPE_UINT8).  Of a key whose values are "
+           "enumerated, all values are shown, or with KEY=VALUE that one.",
     .examples = {{"gufo explain llama.context_length", "Explains a key."},
+                 {"gufo explain general.file_type=15", "Explains a value of a key."},
                  {"gufo explain Q4_K_M blk.0.attn_q.weight G309",
                   "Explains a file type, a tensor and a rule."}},
     .each = explain,

@@ -44,6 +44,13 @@ static void make_cells(const catalogue_columns *columns, const catalogue_row *ro
         row_str(out, gufo_str_of(shown(row->cells[i])));
 }
 
+static void heads(const catalogue_columns *columns, table_row *out)
+{
+    out->count = out->used = 0;
+    for (size_t i = 0; columns->names[i] != NULL; i++)
+        row_str(out, gufo_str_of(columns->names[i]));
+}
+
 static void print(const catalogue *c, const catalogue_columns *columns, const char *arch)
 {
     table t = {.gap = 2, .most_name = SIZE_MAX};
@@ -55,6 +62,11 @@ static void print(const catalogue *c, const catalogue_columns *columns, const ch
     for (size_t i = 0; row_at(c, arch, i, &row); i++) {
         make_cells(columns, &row, &cells);
         table_fit(&t, &cells);
+    }
+    if (c->headed) {
+        heads(columns, &cells);
+        table_fit(&t, &cells);
+        table_put(&t, &cells);
     }
     for (size_t i = 0; row_at(c, arch, i, &row) && !stdout_broken(); i++) {
         make_cells(columns, &row, &cells);
@@ -122,9 +134,10 @@ static int list_named(void *context)
 }
 
 const command_line command_list = {
-    .operands = {"keys|archs|tensors|types|filetypes|tokenizers|pretokenizers|rules", 1, 1,
-                 "one of keys, archs, tensors, types, filetypes, tokenizers, pretokenizers, rules "
-                 "is needed"},
+    .operands = {"keys|archs|tensors|types|filetypes|valuetypes|tokenizers|pretokenizers|rules", 1,
+                 1,
+                 "one of keys, archs, tensors, types, filetypes, valuetypes, tokenizers, "
+                 "pretokenizers, rules is needed"},
     .doc = "List what is known of GGUF files.\v"
            "In names of keys and tensors {arch} is a placeholder for the architecture, {id}, {bid} "
            "and {xid} for numbers, {name} for any word.  'gufo explain' describes each row.",
