@@ -113,5 +113,5 @@ widths() {
 # system shares the blocks.
 @test "progress: endian" {
     large in.gguf 1
-    widths endian --threads 1 in.gguf out.gguf
+    widths endian --to big --threads 1 in.gguf out.gguf
 }
