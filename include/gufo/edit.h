@@ -43,6 +43,7 @@ typedef enum gufo_edit_flags {
 typedef struct gufo_edit_options {
     uint32_t flags;                  /* of gufo_edit_flags */
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t max_depth;              /* as in gufo_open_options */
     uint64_t reserved[4];            /* must be zero */
 } gufo_edit_options;
 

@@ -21,6 +21,7 @@ extern "C" {
 /* ---- limits --------------------------------------------------------------------------------- */
 
 #define GUFO_MAX_DEPTH 16             /* arrays inside arrays: an array of numbers has depth 1 */
+#define GUFO_LARGEST_DEPTH 1024       /* what gufo_open_options.max_depth may ask for */
 #define GUFO_MAX_KEY 65535            /* bytes of a key (spec, gguf_metadata_kv_t) */
 #define GUFO_MAX_NAME 64              /* bytes of a tensor name (spec, gguf_tensor_info_t) */
 #define GUFO_MAX_DIMS 4               /* dimensions of a tensor (spec, gguf_tensor_info_t) */
@@ -181,6 +182,8 @@ typedef struct gufo_open_options {
     void (*on_finding)(void *context, const struct gufo_finding *finding);
     void *finding_context;
     const char *name;     /* what errors call a descriptor, memory or a source; NULL: nothing */
+    uint64_t max_depth;   /* of arrays, up to GUFO_LARGEST_DEPTH; 0: GUFO_MAX_DEPTH.  A program that
+                         * opens deeper ones must not walk them by calling itself */
     uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_open_options;
 

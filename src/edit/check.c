@@ -185,6 +185,7 @@ static bool uncovers_faults(const gufo_model *before, const gufo_model *after)
 static gufo_model *open_result(gufo_edit *edit, gufo_error *error)
 {
     const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE,
+                                       .max_depth = GUFO_LARGEST_DEPTH,
                                        .allocator = &edit->allocator};
     const void *bytes;
     size_t size;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "edit/planner.h"
 #include "format/model/model.h"
+#include "format/value/array.h"
 
 /* ---- keys ----------------------------------------------------------------------------------- */
 
@@ -35,7 +36,77 @@ static bool same_bytes(const gufo_array *a, const gufo_array *b)
            (a->size == 0 || memcmp(a->data, b->data, (size_t)a->size) == 0);
 }
 
-static bool same_values(const gufo_value *a, const gufo_value *b, bool *changed);
+/* Numbers and strings. */
+static bool same_scalars(const gufo_value *a, const gufo_value *b)
+{
+    if (a->type != b->type)
+        return false;
+    switch (a->type) {
+    case GUFO_VALUE_STRING:
+        return gufo_str_equal(a->as.str, b->as.str);
+    case GUFO_VALUE_BOOL:
+        return a->as.b == b->as.b;
+    case GUFO_VALUE_FLOAT32:
+    case GUFO_VALUE_FLOAT64:
+        return same_bits(a->as.f, b->as.f);
+    default:
+        return a->as.u == b->as.u; /* signed ones have the same bits there */
+    }
+}
+
+static bool same_leaves(const gufo_array *a, const gufo_array *b, bool *changed)
+{
+    gufo_array_iter at_a = gufo_array_start(a), at_b = gufo_array_start(b);
+    gufo_value value_a, value_b;
+    bool same = a->type == b->type && a->count == b->count;
+
+    while (same && gufo_array_next(&at_a, &value_a) && gufo_array_next(&at_b, &value_b))
+        same = same_scalars(&value_a, &value_b);
+    *changed = *changed || at_a.changed || at_b.changed;
+    return same && !at_a.changed && !at_b.changed;
+}
+
+/* Arrays of arrays, side by side. */
+static bool same_nested(const gufo_array *a, const gufo_array *b, bool *changed)
+{
+    array_event event_a = ARRAY_BEGIN, event_b = ARRAY_BEGIN;
+    gufo_array inner_a, inner_b;
+    array_skip walk_a, walk_b;
+    bool same = true;
+
+    array_walk_start(&walk_a, a);
+    array_walk_start(&walk_b, b);
+    while (same && event_a != ARRAY_DONE) {
+        event_a = array_walk_next(&walk_a, &inner_a);
+        event_b = array_walk_next(&walk_b, &inner_b);
+        if (event_a > ARRAY_DONE || event_b > ARRAY_DONE) {
+            *changed = true;
+            return false;
+        }
+        same = event_a == event_b;
+        if (same && event_a == ARRAY_BEGIN)
+            same = inner_a.count == inner_b.count;
+        else if (same && event_a == ARRAY_LEAF)
+            same = same_leaves(&inner_a, &inner_b, changed);
+    }
+    return same;
+}
+
+static bool same_arrays(const gufo_array *a, const gufo_array *b, bool *changed)
+{
+    if (a->type != b->type || a->count != b->count)
+        return false;
+    if (same_bytes(a, b))
+        return true;
+    return a->type == GUFO_VALUE_ARRAY ? same_nested(a, b, changed) : same_leaves(a, b, changed);
+}
+
+static bool same_values(const gufo_value *a, const gufo_value *b, bool *changed)
+{
+    return a->type == GUFO_VALUE_ARRAY && b->type == GUFO_VALUE_ARRAY
+               ? same_arrays(&a->as.array, &b->as.array, changed)
+               : same_scalars(a, b);
+}
 
 /* The index of the first element that differs: their count if none does. */
 static uint64_t first_difference(const gufo_array *a, const gufo_array *b, bool *changed)
@@ -49,32 +120,6 @@ static uint64_t first_difference(const gufo_array *a, const gufo_array *b, bool 
         index++;
     *changed = *changed || at_a.changed || at_b.changed;
     return index;
-}
-
-static bool same_arrays(const gufo_array *a, const gufo_array *b, bool *changed)
-{
-    if (a->type != b->type || a->count != b->count)
-        return false;
-    return same_bytes(a, b) || first_difference(a, b, changed) == a->count;
-}
-
-static bool same_values(const gufo_value *a, const gufo_value *b, bool *changed)
-{
-    if (a->type != b->type)
-        return false;
-    switch (a->type) {
-    case GUFO_VALUE_STRING:
-        return gufo_str_equal(a->as.str, b->as.str);
-    case GUFO_VALUE_ARRAY:
-        return same_arrays(&a->as.array, &b->as.array, changed);
-    case GUFO_VALUE_BOOL:
-        return a->as.b == b->as.b;
-    case GUFO_VALUE_FLOAT32:
-    case GUFO_VALUE_FLOAT64:
-        return same_bits(a->as.f, b->as.f);
-    default:
-        return a->as.u == b->as.u; /* signed ones have the same bits there */
-    }
 }
 
 /* ---- differences ---------------------------------------------------------------------------- */

@@ -95,10 +95,12 @@ static gufo_status keep_paths(gufo_edit *edit, const char *path, gufo_error *err
     return edit->path != NULL && edit->real_path != NULL ? GUFO_OK : fail_memory(error);
 }
 
-static gufo_status open_file(gufo_edit *edit, bool read_only, gufo_error *error)
+static gufo_status open_file(gufo_edit *edit, bool read_only, uint64_t max_depth, gufo_error *error)
 {
-    const gufo_open_options options = {
-        .flags = GUFO_OPEN_INCOMPLETE, .allocator = &edit->allocator, .name = edit->path};
+    const gufo_open_options options = {.flags = GUFO_OPEN_INCOMPLETE,
+                                       .allocator = &edit->allocator,
+                                       .name = edit->path,
+                                       .max_depth = max_depth};
     gufo_status status =
         read_only ? GUFO_OK : edit_open_locked(edit->path, &edit->fd, &edit->writable, error);
 
@@ -146,7 +148,8 @@ gufo_edit *gufo_edit_open(const char *path, const gufo_edit_options *options, gu
     edit->fd = -1;
     status = keep_paths(edit, path, error);
     if (status == GUFO_OK)
-        status = open_file(edit, (options->flags & GUFO_EDIT_READ_ONLY) != 0, error);
+        status =
+            open_file(edit, (options->flags & GUFO_EDIT_READ_ONLY) != 0, options->max_depth, error);
     if (status == GUFO_OK)
         return edit;
     fail_in(error, GUFO_FILE_INPUT, 0, path);

@@ -88,6 +88,7 @@ static const char *unwanted(const choice *c, char room[SENTENCE])
 static gufo_status check_readable(const choice *c, gufo_error *error)
 {
     const gufo_open_options options = {.flags = GUFO_OPEN_METADATA_ONLY | GUFO_OPEN_INCOMPLETE,
+                                       .max_depth = GUFO_LARGEST_DEPTH,
                                        .allocator = &c->edit->allocator};
     gufo_error reason = {0};
     const void *bytes;

@@ -245,7 +245,7 @@ static void test_allocator(void **state)
 static void test_errors_name_the_file(void **state)
 {
     static const gufo_edit_options later = {.reserved = {1}},
-                                   flags = {GUFO_EDIT_READ_ONLY, NULL, {0}};
+                                   flags = {.flags = GUFO_EDIT_READ_ONLY, .reserved = {0}};
     folder f = folder_new();
     path_text path = folder_path(&f, name), none = folder_path(&f, "none");
     gufo_error error = no_error();

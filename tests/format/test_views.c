@@ -277,7 +277,7 @@ static void endless_texts(builder *b)
 
 static void deep(builder *b)
 {
-    for (int i = 0; i < GUFO_MAX_DEPTH + 4; i++)
+    for (int i = 0; i < GUFO_LARGEST_DEPTH + 4; i++)
         builder_array(b, GUFO_VALUE_ARRAY, 1);
     builder_array(b, GUFO_VALUE_UINT8, 0);
 }

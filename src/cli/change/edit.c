@@ -254,7 +254,8 @@ static bool replaces_operand(const edit_options *o)
 static int edit_file(edit_options *o)
 {
     bool reads = o->target.output != NULL;
-    gufo_edit_options options = {.flags = reads ? GUFO_EDIT_READ_ONLY : 0};
+    gufo_edit_options options = {.flags = reads ? GUFO_EDIT_READ_ONLY : 0,
+                                 .max_depth = options_max_depth()};
     gufo_edit *edit;
     gufo_error error;
     int code;

@@ -42,7 +42,8 @@ static int rename_one(edit_change *c)
 
 static int copy_keys(edit_change *c)
 {
-    const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE};
+    const gufo_open_options just_this = {.flags = GUFO_OPEN_INCOMPLETE,
+                                         .max_depth = options_max_depth()};
     edit_operation *operation = c->operation;
     uint64_t copied;
     int code;

@@ -111,7 +111,8 @@ bool input_is_pending(const char *path)
 
 static gufo_model *open_model(const char *path, uint32_t open_flags)
 {
-    gufo_open_options options = {.flags = open_flags, .name = path};
+    gufo_open_options options = {
+        .flags = open_flags, .name = path, .max_depth = options_max_depth()};
     gufo_error error;
     gufo_model *model;
 

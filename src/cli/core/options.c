@@ -4,6 +4,8 @@
 #include "cli/core/report.h"
 #include "cli/core/stdout.h"
 
+#include "gufo/format.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,6 +32,21 @@ static bool read_threads(void *options, const option_given *given)
     return true;
 }
 
+static uint64_t max_depth;
+
+static bool read_depth(void *options, const option_given *given)
+{
+    const shared_options *shared = options;
+
+    return option_number(shared->command, "--max-depth", given->text, 1, GUFO_LARGEST_DEPTH,
+                         &max_depth);
+}
+
+uint64_t options_max_depth(void)
+{
+    return max_depth;
+}
+
 /* Prints the help of the whole parser and ends reading. */
 static bool read_help(void *options, const option_given *given)
 {
@@ -53,6 +70,8 @@ const command_option options_shared[] = {
      .group = 90},
     {"threads", "N", "Use at most N threads (default: one per core)", OPTION_READ(read_threads),
      .group = 90},
+    {"max-depth", "N", "Read arrays that are nested up to N deep, at most 1024 (default: 16)",
+     OPTION_READ(read_depth), .group = 90},
     {"force", NULL, "Replace an output file that exists", OPTION_FLAG(shared_options, force),
      .group = 90},
     {"help", NULL, "Print this help", OPTION_READ(read_help), .letter = 'h', .group = 91},

@@ -34,6 +34,9 @@ typedef struct command_input {
 /* Their rows, the last one empty; the values go into a shared_options. */
 extern const command_option options_shared[];
 
+/* How deep arrays may be nested in files that are opened (gufo_open_options); 0: as usual. */
+uint64_t options_max_depth(void);
+
 /* The help of a parser, for the command whose options these are. */
 void options_print_help(const struct argp *parser, const shared_options *shared, FILE *out);
 

@@ -1,12 +1,14 @@
 /* Metadata values for machines and for people.
  *
- * Arrays are walked from front to back as stored in the file.  Their nesting was bounded when the
- * file was opened; it is bounded again here, because the file may change meanwhile. */
+ * Arrays are walked from front to back as stored in the file, whatever their depth: arrays of arrays
+ * are not walked by functions that call themselves. */
 #include "cli/core/value.h"
 
 #include "cli/core/human.h"
 #include "cli/core/number.h"
 #include "cli/core/text.h"
+
+#include "format/value/array.h"
 
 #include <string.h>
 
@@ -32,22 +34,10 @@ static size_t number_text(char *text, const gufo_value *value)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit,
-                        unsigned depth);
-
-static bool write_members(json_writer *j, const gufo_value *value, uint64_t limit, unsigned depth);
-
-static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit,
-                        unsigned depth)
+/* Numbers and strings. */
+static void write_scalar(json_writer *j, const char *key, const gufo_value *value)
 {
-    bool sound = true;
-
     switch (value->type) {
-    case GUFO_VALUE_ARRAY:
-        json_begin_object(j, key);
-        sound = write_members(j, value, limit, depth);
-        json_end_object(j);
-        break;
     case GUFO_VALUE_STRING:
         json_write_str(j, key, value->as.str);
         break;
@@ -69,49 +59,115 @@ static bool write_value(json_writer *j, const char *key, const gufo_value *value
     default:
         json_write_u64(j, key, value->as.u);
     }
-    return sound;
 }
 
-/* [first, second, ...] */
-static bool write_elements(json_writer *j, const char *key, const gufo_array *array, uint64_t limit,
-                           unsigned depth)
+static void write_array_type(json_writer *j, const gufo_array *array)
+{
+    json_write_text(j, "type", gufo_value_type_name(GUFO_VALUE_ARRAY));
+    json_write_text(j, "element_type", gufo_value_type_name(array->type));
+    json_write_u64(j, "count", array->count);
+}
+
+/* Elements that are numbers or strings. */
+static bool write_leaf(json_writer *j, const char *key, const gufo_array *array, uint64_t limit)
 {
     gufo_array_iter iter = gufo_array_start(array);
     gufo_value element;
-    bool sound = depth <= GUFO_MAX_DEPTH;
 
     json_begin_array(j, key);
-    while (sound && iter.index < limit && !ferror(j->out) && gufo_array_next(&iter, &element))
-        sound = write_value(j, NULL, &element, limit, depth + 1);
+    while (iter.index < limit && !ferror(j->out) && gufo_array_next(&iter, &element))
+        write_scalar(j, NULL, &element);
     json_end_array(j);
-    return sound && !iter.changed;
+    return !iter.changed;
+}
+
+/* Elements that are arrays. */
+static bool write_nested(json_writer *j, const char *key, const gufo_array *array, uint64_t limit)
+{
+    uint64_t written[GUFO_LARGEST_DEPTH] = {0};
+    array_event event = ARRAY_BEGIN;
+    unsigned level = 0;
+    array_skip walk;
+    gufo_array inner;
+    bool sound = true;
+
+    json_begin_array(j, key);
+    array_walk_start(&walk, array);
+    while (event < ARRAY_DONE) {
+        event = written[level] < limit && !ferror(j->out) ? array_walk_next(&walk, &inner)
+                                                          : array_walk_leave(&walk);
+        if (event == ARRAY_LEAF || event == ARRAY_BEGIN) {
+            written[level]++;
+            json_begin_object(j, NULL);
+            write_array_type(j, &inner);
+        }
+        if (event == ARRAY_LEAF) {
+            sound = write_leaf(j, "value", &inner, limit) && sound;
+            json_end_object(j);
+        } else if (event == ARRAY_BEGIN) {
+            json_begin_array(j, "value");
+            written[++level] = 0;
+        } else if (event == ARRAY_END) {
+            json_end_array(j);
+            json_end_object(j);
+            level--;
+        }
+    }
+    for (; level > 0; level--) { /* cut off by a change of the file */
+        json_end_array(j);
+        json_end_object(j);
+    }
+    json_end_array(j);
+    return sound && event == ARRAY_DONE;
+}
+
+/* [first, second, ...] */
+static bool write_elements(json_writer *j, const char *key, const gufo_array *array, uint64_t limit)
+{
+    return array->type == GUFO_VALUE_ARRAY ? write_nested(j, key, array, limit)
+                                           : write_leaf(j, key, array, limit);
 }
 
 /* "type", and what else belongs to a value, of an object that is open. */
-static bool write_members(json_writer *j, const gufo_value *value, uint64_t limit, unsigned depth)
+static bool write_members(json_writer *j, const gufo_value *value, uint64_t limit)
 {
+    if (value->type == GUFO_VALUE_ARRAY) {
+        write_array_type(j, &value->as.array);
+        return write_elements(j, "value", &value->as.array, limit);
+    }
     json_write_text(j, "type", gufo_value_type_name(value->type));
-    if (value->type != GUFO_VALUE_ARRAY)
-        return write_value(j, "value", value, limit, depth);
-    json_write_text(j, "element_type", gufo_value_type_name(value->as.array.type));
-    json_write_u64(j, "count", value->as.array.count);
-    return write_elements(j, "value", &value->as.array, limit, depth);
+    write_scalar(j, "value", value);
+    return true;
+}
+
+static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
+{
+    bool sound = true;
+
+    if (value->type == GUFO_VALUE_ARRAY) {
+        json_begin_object(j, key);
+        sound = write_members(j, value, limit);
+        json_end_object(j);
+    } else {
+        write_scalar(j, key, value);
+    }
+    return sound;
 }
 
 bool value_write_json(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
 {
-    return write_value(j, key, value, limit, 1);
+    return write_value(j, key, value, limit);
 }
 
 bool value_write_plain(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
 {
-    return value->type == GUFO_VALUE_ARRAY ? write_elements(j, key, &value->as.array, limit, 1)
-                                           : write_value(j, key, value, limit, 1);
+    return value->type == GUFO_VALUE_ARRAY ? write_elements(j, key, &value->as.array, limit)
+                                           : write_value(j, key, value, limit);
 }
 
 bool value_write_members(json_writer *j, const gufo_value *value, uint64_t limit)
 {
-    return write_members(j, value, limit, 1);
+    return write_members(j, value, limit);
 }
 
 bool value_write_entry(json_writer *j, const char *key, const gufo_entry *entry, uint64_t limit)
@@ -151,13 +207,11 @@ static void put_string(FILE *out, gufo_str text, size_t columns)
     fprintf(out, "\"%s", length);
 }
 
-/* The columns an element will fill; a guess for nested arrays. */
+/* The columns a number or string will fill. */
 static size_t element_columns(const gufo_value *value, const value_style *style)
 {
     char text[NUMBER_SIZE];
 
-    if (value->type == GUFO_VALUE_ARRAY)
-        return 16;
     if (value->type != GUFO_VALUE_STRING)
         return number_text(text, value);
     gufo_str shown = text_fit(value->as.str, TEXT_QUOTED, style->string_columns);
@@ -165,52 +219,93 @@ static size_t element_columns(const gufo_value *value, const value_style *style)
     return text_columns(shown, TEXT_QUOTED) + 2;
 }
 
-static bool put_elements(FILE *out, const gufo_array *array, const value_style *style,
-                         unsigned depth, size_t *used);
-
-static bool put_element(FILE *out, const gufo_value *value, const value_style *style,
-                        unsigned depth, size_t *used)
+static void put_scalar(FILE *out, const gufo_value *value, const value_style *style)
 {
-    bool sound = true;
-
     if (value->type == GUFO_VALUE_STRING) {
         putc('"', out);
         text_put_cut(out, value->as.str, TEXT_QUOTED, style->string_columns);
         putc('"', out);
-    } else if (value->type == GUFO_VALUE_ARRAY) {
-        putc('[', out);
-        sound = put_elements(out, &value->as.array, style, depth + 1, used);
-        putc(']', out);
     } else {
         value_put_number(out, value);
     }
-    return sound;
 }
 
-/* As many elements as the limit and the columns allow, at least one if there is one, then "...". */
-static bool put_elements(FILE *out, const gufo_array *array, const value_style *style,
-                         unsigned depth, size_t *used)
+static const char separator[] = ", ", more[] = "...";
+
+/* Whether the next element has room: the first one always has.  Says so in *used, and writes what
+ * comes before it. */
+static bool take_room(FILE *out, const value_style *style, uint64_t put, size_t columns,
+                      size_t *used)
 {
-    static const char separator[] = ", ", more[] = "...";
+    size_t taken = columns + sizeof separator - 1;
+
+    if (put >= style->limit || ferror(out) ||
+        (put > 0 && *used + taken + sizeof more - 1 > style->array_columns))
+        return false;
+    if (put > 0)
+        fputs(separator, out);
+    *used += taken;
+    return true;
+}
+
+static void put_rest(FILE *out, uint64_t put)
+{
+    fprintf(out, "%s%s", put > 0 ? separator : "", more);
+}
+
+/* As many numbers or strings as the limit and the columns allow, at least one if there is one, then
+ * "...". */
+static bool put_leaf(FILE *out, const gufo_array *array, const value_style *style, size_t *used)
+{
     gufo_array_iter iter = gufo_array_start(array);
     gufo_value element;
     uint64_t put = 0;
-    bool sound = depth <= GUFO_MAX_DEPTH;
 
-    while (sound && put < style->limit && !ferror(out) && gufo_array_next(&iter, &element)) {
-        size_t taken = element_columns(&element, style) + sizeof separator - 1;
-
-        if (put > 0 && *used + taken + sizeof more - 1 > style->array_columns)
-            break;
-        if (put > 0)
-            fputs(separator, out);
-        *used += taken;
+    while (put < style->limit && gufo_array_next(&iter, &element) &&
+           take_room(out, style, put, element_columns(&element, style), used)) {
+        put_scalar(out, &element, style);
         put++;
-        sound = put_element(out, &element, style, depth, used);
     }
     if (put < array->count)
-        fprintf(out, "%s%s", put > 0 ? separator : "", more);
-    return sound && !iter.changed;
+        put_rest(out, put);
+    return !iter.changed;
+}
+
+/* The same of arrays. */
+static bool put_nested(FILE *out, const gufo_array *array, const value_style *style, size_t *used)
+{
+    enum { GUESSED_COLUMNS = 16 };
+    uint64_t put[GUFO_LARGEST_DEPTH] = {0};
+    array_event event = ARRAY_BEGIN;
+    unsigned level = 0;
+    array_skip walk;
+    gufo_array inner;
+    bool sound = true;
+
+    array_walk_start(&walk, array);
+    while (event < ARRAY_DONE) {
+        bool has_more = array_walk_has_more(&walk);
+        bool cut = has_more && !take_room(out, style, put[level], GUESSED_COLUMNS, used);
+
+        if (cut)
+            put_rest(out, put[level]);
+        event = cut ? array_walk_leave(&walk) : array_walk_next(&walk, &inner);
+        if (event == ARRAY_LEAF || event == ARRAY_BEGIN) {
+            put[level]++;
+            putc('[', out);
+        }
+        if (event == ARRAY_LEAF)
+            sound = put_leaf(out, &inner, style, used) && sound;
+        else if (event == ARRAY_BEGIN)
+            put[++level] = 0;
+        else if (event == ARRAY_END)
+            level--;
+        if (event == ARRAY_LEAF || event == ARRAY_END)
+            putc(']', out);
+    }
+    for (; level > 0; level--) /* cut off by a change of the file */
+        putc(']', out);
+    return sound && event == ARRAY_DONE;
 }
 
 bool value_put_line(FILE *out, const gufo_value *value, const value_style *style)
@@ -221,8 +316,12 @@ bool value_put_line(FILE *out, const gufo_value *value, const value_style *style
         put_string(out, value->as.str, style->columns);
         return true;
     }
-    if (value->type != GUFO_VALUE_ARRAY)
-        return put_element(out, value, style, 0, &used);
+    if (value->type != GUFO_VALUE_ARRAY) {
+        value_put_number(out, value);
+        return true;
+    }
     used = (size_t)fprintf(out, "[%s] ", human_grouped(value->as.array.count).text);
-    return put_elements(out, &value->as.array, style, 1, &used);
+    return value->as.array.type == GUFO_VALUE_ARRAY
+               ? put_nested(out, &value->as.array, style, &used)
+               : put_leaf(out, &value->as.array, style, &used);
 }

@@ -108,7 +108,8 @@ static int check_file(report *r, const char *path, size_t shard)
     gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT | GUFO_OPEN_INCOMPLETE,
                                  .on_finding = report_finding,
                                  .finding_context = r,
-                                 .name = path};
+                                 .name = path,
+                                 .max_depth = options_max_depth()};
     int code = CODE_OK;
     gufo_error error;
     gufo_model *file;
@@ -181,7 +182,7 @@ static int check_opened_set(report *r, const gufo_model *set)
  * opened leniently; for a file that is not a GGUF file at all, there is nothing to compare. */
 static int check_set(report *r)
 {
-    gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT};
+    gufo_open_options lenient = {.flags = GUFO_OPEN_LENIENT, .max_depth = options_max_depth()};
     gufo_error error;
     int code = CODE_OK;
 

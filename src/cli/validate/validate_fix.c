@@ -200,7 +200,8 @@ static int make_changes(gufo_edit *edit, const report *r)
 int fix_file(const report *r, const report *output)
 {
     const shared_options *shared = r->options->base.shared;
-    const gufo_edit_options read_only = {.flags = GUFO_EDIT_READ_ONLY};
+    const gufo_edit_options read_only = {.flags = GUFO_EDIT_READ_ONLY,
+                                         .max_depth = options_max_depth()};
     gufo_error error;
     int code;
 

@@ -53,6 +53,7 @@ struct gufo_document {
     gufo_encoding encoding;
     const gufo_model *source; /* that it was made from; NULL: none */
     records models;           /* const gufo_model *: all that something was copied from */
+    unsigned max_depth;       /* of their arrays */
     named_list entries;       /* of document_entry */
     named_list tensors;       /* of document_tensor */
     uint64_t entries_size;    /* bytes of all entries in the file */
@@ -107,6 +108,8 @@ static inline gufo_status document_note_model(gufo_document *document, const guf
     if (noted == NULL)
         return fail_memory(error);
     *noted = model;
+    if (document->max_depth < model_max_depth(model))
+        document->max_depth = model_max_depth(model);
     return GUFO_OK;
 }
 

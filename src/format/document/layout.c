@@ -288,6 +288,7 @@ gufo_status gufo_document_header(gufo_document *document, const void **bytes, si
                                  gufo_error *error)
 {
     encoder e = {.out.allocator = &document->allocator,
+                 .max_depth = document->max_depth,
                  .big = document->encoding.byte_order == GUFO_BIG_ENDIAN};
     uint64_t room = header_size(&document->layout);
     gufo_status status = GUFO_OK;

@@ -17,26 +17,42 @@ static const gufo_encoding host = {3, HOST_IS_BIG_ENDIAN ? GUFO_BIG_ENDIAN : GUF
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-/* Adds the bytes that elements take in the file.  Only lengths of version 1 have another size. */
-static bool measure_elements(const gufo_array *array, uint64_t *size)
+/* The same for numbers and strings. */
+static bool measure_leaf(const gufo_array *array, uint64_t *size)
 {
     gufo_array_iter iter = gufo_array_start(array);
     gufo_value element;
-    bool good = true;
 
-    if (array->encoding.version > 1 || gufo_value_type_size(array->type) != 0) {
+    if (gufo_value_type_size(array->type) != 0) {
         *size += array->size;
         return true;
     }
-    while (good && gufo_array_next(&iter, &element)) {
-        if (array->type == GUFO_VALUE_STRING)
-            *size += 8 + element.as.str.len;
-        else {
-            *size += 4 + 8;
-            good = measure_elements(&element.as.array, size);
-        }
+    while (gufo_array_next(&iter, &element))
+        *size += 8 + element.as.str.len;
+    return !iter.changed;
+}
+
+/* Adds the bytes that elements take in the file.  Only lengths of version 1 have another size. */
+static bool measure_elements(const gufo_array *array, uint64_t *size)
+{
+    array_event event = ARRAY_BEGIN;
+    gufo_array inner;
+    array_skip walk;
+
+    if (array->encoding.version > 1) {
+        *size += array->size;
+        return true;
     }
-    return good && !iter.changed;
+    if (array->type != GUFO_VALUE_ARRAY)
+        return measure_leaf(array, size);
+    array_walk_start(&walk, array);
+    while (event == ARRAY_BEGIN || event == ARRAY_LEAF || event == ARRAY_END) {
+        event = array_walk_next(&walk, &inner);
+        *size += event == ARRAY_BEGIN || event == ARRAY_LEAF ? 4 + 8 : 0;
+        if (event == ARRAY_LEAF && !measure_leaf(&inner, size))
+            return false;
+    }
+    return event == ARRAY_DONE;
 }
 
 static gufo_status measure(document_value *value, gufo_error *error)
@@ -82,8 +98,7 @@ static gufo_status copy_array(document_value *out, const gufo_array *array,
 
     if (!array_filled(array))
         return array_fail_unfilled(array, error);
-    return take_encoded(out, &e, encode_array(&e, array, 1, error), array->type, array->count,
-                        error);
+    return take_encoded(out, &e, encode_array(&e, array, error), array->type, array->count, error);
 }
 
 gufo_status document_value_items(document_value *out, const gufo_items *items,
@@ -176,7 +191,7 @@ gufo_status document_value_encode(encoder *e, const document_value *value, gufo_
     bool done = encode_u32(e, (uint32_t)value->type);
 
     if (done && value->type == GUFO_VALUE_ARRAY)
-        return encode_array(e, &value->content, 1, error);
+        return encode_array(e, &value->content, error);
     if (done && value->type == GUFO_VALUE_STRING)
         done = encode_string(e, text_of(value));
     else if (done)
@@ -201,7 +216,7 @@ static bool same_bytes(const document_value *a, const document_value *b)
 static gufo_status compare_encoded(const document_value *a, const document_value *b,
                                    const gufo_allocator *allocator, bool *same, gufo_error *error)
 {
-    encoder first = {.out.allocator = allocator}, second = first;
+    encoder first = {.out.allocator = allocator, .max_depth = GUFO_LARGEST_DEPTH}, second = first;
     gufo_status status = document_value_encode(&first, a, error);
 
     if (status == GUFO_OK)

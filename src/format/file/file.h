@@ -70,6 +70,7 @@ typedef struct gguf_file {
     /* While opening. */
     bool lenient, metadata_only, as_ggml; /* of gufo_open_flags */
     uint64_t max_metadata, max_tensors;
+    unsigned max_depth; /* of arrays */
     gufo_finding_fn *on_finding;
     void *finding_context;
     gufo_error *error; /* for strict opening and for failures of the system */

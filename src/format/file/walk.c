@@ -299,8 +299,8 @@ static bool fail_array(walker *w, const array_skip *skip, skip_result why)
                     QUOTED(subject(w)), skip->type);
     case SKIP_TOO_DEEP:
         return stop(w, RULE_ARRAY_DEPTH, skip->position,
-                    "arrays of key %s are nested more than %d deep", QUOTED(subject(w)),
-                    GUFO_MAX_DEPTH);
+                    "arrays of key %s are nested more than %u deep", QUOTED(subject(w)),
+                    w->file->max_depth);
     default:
         return stop(w, w->at.rule, skip->position,
                     "file ends inside the array of key %s, %s %" PRIu64 " of %" PRIu64,
@@ -315,6 +315,7 @@ static bool read_array(walker *w, entry_record *entry)
     array_skip skip;
 
     array_skip_start(&skip, s->base, w->position, s->have, w->encoding);
+    skip.max_depth = w->file->max_depth;
     while ((result = array_skip_run(&skip)) == SKIP_SHORT) {
         uint64_t had = s->have;
 
@@ -326,7 +327,7 @@ static bool read_array(walker *w, entry_record *entry)
     }
     if (result != SKIP_DONE)
         return fail_array(w, &skip, result);
-    entry->element_type = (uint8_t)skip.stack[0].type;
+    entry->element_type = (uint8_t)skip.outer;
     entry->count = skip.count;
     entry->value_at = w->position + array_header_size(w->encoding);
     w->position = skip.position;

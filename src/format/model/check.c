@@ -11,6 +11,7 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "format/model/model.h"
+#include "format/value/array.h"
 #include "format/rules/names.h"
 
 static const char quantization_version[] = "general.quantization_version";
@@ -105,26 +106,38 @@ typedef struct text_survey {
     bool nested;
 } text_survey;
 
-/* Looks at all strings of an array and of the arrays inside it.  The depth was checked at opening,
- * but the file may have been changed since. */
-static void survey_texts(const gufo_array *array, unsigned depth, text_survey *survey)
+static void survey_strings(const gufo_array *array, text_survey *survey)
 {
     gufo_array_iter iter = gufo_array_start(array);
     gufo_value element;
 
-    if ((array->type != GUFO_VALUE_STRING && array->type != GUFO_VALUE_ARRAY) ||
-        depth > GUFO_MAX_DEPTH)
-        return;
-    survey->nested |= array->type == GUFO_VALUE_ARRAY;
-    while (gufo_array_next(&iter, &element)) {
-        if (array->type == GUFO_VALUE_ARRAY) {
-            survey_texts(&element.as.array, depth + 1, survey);
-            continue;
-        }
+    while (array->type == GUFO_VALUE_STRING && gufo_array_next(&iter, &element)) {
         size_t valid = gufo_utf8_valid_prefix(element.as.str);
+
         survey->strings++;
         if (valid < element.as.str.len && survey->invalid++ == 0)
             survey->first = element.as.str.data + valid;
+    }
+}
+
+/* Looks at all strings of an array and of the arrays inside it, as far as they are what they were
+ * at opening. */
+static void survey_texts(const gufo_array *array, text_survey *survey)
+{
+    array_event event = ARRAY_BEGIN;
+    gufo_array inner;
+    array_skip walk;
+
+    survey->nested = array->type == GUFO_VALUE_ARRAY;
+    if (!survey->nested) {
+        survey_strings(array, survey);
+        return;
+    }
+    array_walk_start(&walk, array);
+    while (event == ARRAY_BEGIN || event == ARRAY_LEAF || event == ARRAY_END) {
+        event = array_walk_next(&walk, &inner);
+        if (event == ARRAY_LEAF)
+            survey_strings(&inner, survey);
     }
 }
 
@@ -135,7 +148,7 @@ static void check_array(checker *c, const gufo_entry *entry)
 
     if (entry->value.type != GUFO_VALUE_ARRAY)
         return;
-    survey_texts(array, 1, &survey);
+    survey_texts(array, &survey);
     if (survey.invalid > 0)
         report(c, RULE_ARRAY_UTF8,
                entry->value_offset + (uint64_t)(survey.first - (const char *)array->data),

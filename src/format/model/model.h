@@ -63,6 +63,14 @@ static inline const gguf_file *model_file(const gufo_model *model)
     return model->file;
 }
 
+/* How deep arrays may be nested in what the model was opened from. */
+static inline unsigned model_max_depth(const gufo_model *model)
+{
+    const gufo_model *part = model_is_set(model) ? model_part(model, 0) : model;
+
+    return part->file != NULL ? part->file->max_depth : GUFO_MAX_DEPTH;
+}
+
 /* The shard of several that holds tensor `index`: the last one that begins at or before it. */
 size_t model_owner(const gufo_model *model, uint64_t index);
 /* The number of the tensor with that name; false if there is none. */

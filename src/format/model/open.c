@@ -1,4 +1,6 @@
 /* Opening a model: finding its files, and checking that all are present. */
+#include <inttypes.h>
+
 #include "base/error.h"
 #include "format/model/model.h"
 
@@ -57,6 +59,10 @@ gufo_status model_check_options(const gufo_open_options *options, gufo_error *er
 
     if (flags_check(options->flags, known, "gufo_open_options", error) != GUFO_OK)
         return GUFO_E_ARGUMENT;
+    if (options->max_depth > GUFO_LARGEST_DEPTH)
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "gufo_open_options.max_depth is %" PRIu64 "; arrays may be nested %d deep",
+                      options->max_depth, GUFO_LARGEST_DEPTH);
     return reserved_check(options->reserved, "gufo_open_options", error);
 }
 

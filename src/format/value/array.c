@@ -22,7 +22,7 @@ static bool fits(const array_skip *skip, uint64_t bytes)
     return bytes <= skip->end - skip->position;
 }
 
-/* Reads type and count of the array at the current position and opens a frame for it. */
+/* Reads type and count of the array at the current position and opens it. */
 static skip_result enter_array(array_skip *skip)
 {
     size_t header = array_header_size(skip->encoding);
@@ -30,15 +30,21 @@ static skip_result enter_array(array_skip *skip)
 
     if (!fits(skip, header))
         return short_of(skip, header);
-    if (skip->depth >= GUFO_MAX_DEPTH)
+    if (skip->depth >= skip->max_depth)
         return SKIP_TOO_DEEP;
     skip->type = load_u32(at, encoding_swapped(skip->encoding));
     if (value_type_row(skip->type) == NULL)
         return SKIP_BAD_TYPE;
-    skip->stack[skip->depth++] =
-        (skip_frame){(gufo_value_type)skip->type, load_length(at + 4, skip->encoding)};
+    skip->inner = (gufo_value_type)skip->type;
+    skip->left[skip->depth++] = load_length(at + 4, skip->encoding);
     skip->position += header;
     return SKIP_DONE;
+}
+
+static void leave_array(array_skip *skip)
+{
+    skip->depth--;
+    skip->inner = GUFO_VALUE_ARRAY; /* what holds an array */
 }
 
 static void check_bools(array_skip *skip, uint64_t count)
@@ -48,29 +54,29 @@ static void check_bools(array_skip *skip, uint64_t count)
             skip->bad_bool = skip->position + i;
 }
 
-static skip_result skip_fixed(array_skip *skip, skip_frame *frame, size_t size)
+static skip_result skip_fixed(array_skip *skip, uint64_t *left, size_t size)
 {
     uint64_t bytes;
 
-    if (!checked_mul(frame->left, size, &bytes))
+    if (!checked_mul(*left, size, &bytes))
         bytes = UINT64_MAX;
     if (!fits(skip, bytes))
         return short_of(skip, bytes);
-    if (frame->type == GUFO_VALUE_BOOL)
-        check_bools(skip, frame->left);
+    if (skip->inner == GUFO_VALUE_BOOL)
+        check_bools(skip, *left);
     skip->position += bytes;
-    frame->left = 0;
+    *left = 0;
     return SKIP_DONE;
 }
 
 /* The hot loop of opening a file: a vocabulary has a hundred thousand strings.  `width` and `swap`
  * are constants where it is called, so that the common case compiles to one load per string. */
 static inline __attribute__((always_inline)) skip_result skip_strings(array_skip *skip,
-                                                                      skip_frame *frame,
+                                                                      uint64_t *remaining,
                                                                       size_t width, bool swap)
 {
     const uint8_t *base = skip->base;
-    uint64_t position = skip->position, end = skip->end, left = frame->left;
+    uint64_t position = skip->position, end = skip->end, left = *remaining;
     uint64_t missing = 0;
 
     for (; left > 0; left--) {
@@ -88,41 +94,59 @@ static inline __attribute__((always_inline)) skip_result skip_strings(array_skip
         position += width + len;
     }
     skip->position = position;
-    frame->left = left;
+    *remaining = left;
     return left == 0 ? SKIP_DONE : short_of(skip, missing);
 }
 
-static skip_result skip_text(array_skip *skip, skip_frame *frame)
+static skip_result skip_text(array_skip *skip, uint64_t *left)
 {
     bool swap = encoding_swapped(skip->encoding);
 
     if (skip->encoding.version == 1)
-        return skip_strings(skip, frame, 4, swap);
-    return swap ? skip_strings(skip, frame, 8, true) : skip_strings(skip, frame, 8, false);
+        return skip_strings(skip, left, 4, swap);
+    return swap ? skip_strings(skip, left, 8, true) : skip_strings(skip, left, 8, false);
 }
 
-static skip_result skip_step(array_skip *skip, skip_frame *frame)
+/* Goes on with the innermost array. */
+static skip_result skip_step(array_skip *skip)
 {
-    const value_type_info *info = value_type_row((uint32_t)frame->type);
+    const value_type_info *info = value_type_row((uint32_t)skip->inner);
+    uint64_t *left = &skip->left[skip->depth - 1];
 
     if (info->size != 0)
-        return skip_fixed(skip, frame, info->size);
+        return skip_fixed(skip, left, info->size);
     if (info->kind == KIND_STRING)
-        return skip_text(skip, frame);
+        return skip_text(skip, left);
     skip_result entered = enter_array(skip);
 
-    frame->left -= entered == SKIP_DONE;
+    *left -= entered == SKIP_DONE;
     return entered;
 }
 
+/* Field by field: clearing the room for all depths would take longer than most arrays. */
 void array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, uint64_t end,
                       gufo_encoding encoding)
 {
-    *skip = (array_skip){.base = base,
-                         .position = position,
-                         .end = end,
-                         .encoding = encoding,
-                         .bad_bool = UINT64_MAX};
+    skip->base = base;
+    skip->position = position;
+    skip->end = end;
+    skip->encoding = encoding;
+    skip->need = skip->count = 0;
+    skip->type = 0;
+    skip->bad_bool = UINT64_MAX;
+    skip->outer = skip->inner = GUFO_VALUE_ARRAY;
+    skip->entered = false;
+    skip->depth = 0;
+    skip->max_depth = GUFO_LARGEST_DEPTH;
+}
+
+/* Begins with the elements: type and count are in the view. */
+static void start_inside(array_skip *skip, const gufo_array *array)
+{
+    array_skip_start(skip, array->data, 0, array->size, array->encoding);
+    skip->entered = true;
+    skip->outer = skip->inner = array->type;
+    skip->left[skip->depth++] = skip->count = array->count;
 }
 
 skip_result array_skip_run(array_skip *skip)
@@ -132,17 +156,68 @@ skip_result array_skip_run(array_skip *skip)
     if (!skip->entered) {
         result = enter_array(skip);
         skip->entered = result == SKIP_DONE;
-        skip->count = skip->stack[0].left;
+        if (skip->entered) {
+            skip->outer = skip->inner;
+            skip->count = skip->left[0];
+        }
     }
     while (result == SKIP_DONE && skip->depth > 0) {
-        skip_frame *frame = &skip->stack[skip->depth - 1];
-
-        if (frame->left == 0)
-            skip->depth--;
+        if (skip->left[skip->depth - 1] == 0)
+            leave_array(skip);
         else
-            result = skip_step(skip, frame);
+            result = skip_step(skip);
     }
     return result;
+}
+
+/* ---- walking -------------------------------------------------------------------------------- */
+
+void array_walk_start(array_skip *walk, const gufo_array *array)
+{
+    start_inside(walk, array);
+}
+
+static array_event failure(skip_result result)
+{
+    return result == SKIP_TOO_DEEP ? ARRAY_TOO_DEEP : ARRAY_CHANGED;
+}
+
+array_event array_walk_next(array_skip *walk, gufo_array *out)
+{
+    skip_result result = SKIP_DONE;
+
+    if (!array_walk_has_more(walk)) {
+        leave_array(walk);
+        return walk->depth > 0               ? ARRAY_END
+               : walk->position == walk->end ? ARRAY_DONE
+                                             : ARRAY_CHANGED;
+    }
+    result = skip_step(walk);
+    if (result != SKIP_DONE)
+        return failure(result);
+    *out = (gufo_array){.type = walk->inner,
+                        .count = walk->left[walk->depth - 1],
+                        .data = walk->base + walk->position,
+                        .encoding = walk->encoding};
+    if (walk->inner == GUFO_VALUE_ARRAY)
+        return ARRAY_BEGIN;
+    while (result == SKIP_DONE && array_walk_has_more(walk))
+        result = skip_step(walk);
+    leave_array(walk);
+    out->size = walk->position - (uint64_t)(out->data - walk->base);
+    return result == SKIP_DONE ? ARRAY_LEAF : failure(result);
+}
+
+array_event array_walk_leave(array_skip *walk)
+{
+    unsigned outside = walk->depth - 1;
+    gufo_array ignored;
+    array_event event;
+
+    do
+        event = array_walk_next(walk, &ignored);
+    while (walk->depth > outside && event != ARRAY_TOO_DEEP && event != ARRAY_CHANGED);
+    return event;
 }
 
 /* ---- views of callers ----------------------------------------------------------------------- */
@@ -197,9 +272,7 @@ bool array_filled(const gufo_array *array)
 
     if (gufo_value_type_size(array->type) != 0)
         return numbers_fill(array, gufo_value_type_size(array->type));
-    array_skip_start(&skip, array->data, 0, array->size, array->encoding);
-    skip.entered = true; /* the header is in the view */
-    skip.stack[skip.depth++] = (skip_frame){array->type, array->count};
+    start_inside(&skip, array);
     result = array_skip_run(&skip);
     return result == SKIP_TOO_DEEP || (result == SKIP_DONE && skip.position == array->size);
 }
@@ -239,7 +312,7 @@ static bool next_array(gufo_array_iter *iter, gufo_value *out)
     array_skip_start(&skip, array->data, iter->position, array->size, array->encoding);
     if (array_skip_run(&skip) != SKIP_DONE)
         return false;
-    out->as.array = (gufo_array){.type = skip.stack[0].type,
+    out->as.array = (gufo_array){.type = skip.outer,
                                  .count = skip.count,
                                  .data = array->data + iter->position + header,
                                  .size = skip.position - iter->position - header,

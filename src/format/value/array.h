@@ -21,22 +21,20 @@ typedef enum skip_result {
     SKIP_TOO_DEEP, /* the array that begins at `position` is one level too deep */
 } skip_result;
 
-typedef struct skip_frame {
-    gufo_value_type type;
-    uint64_t left; /* elements still to skip */
-} skip_frame;
-
 typedef struct array_skip {
     const uint8_t *base;
     uint64_t position, end; /* in base */
     gufo_encoding encoding;
-    uint64_t need;     /* with SKIP_SHORT; UINT64_MAX if no file is that long */
-    uint32_t type;     /* read last; with SKIP_BAD_TYPE, the one that does not exist */
-    uint64_t bad_bool; /* position of the first bool that is neither 0 nor 1, or UINT64_MAX */
-    uint64_t count;    /* elements of the outermost array, once its header was read */
-    bool entered;      /* that header was read */
-    unsigned depth;    /* open frames */
-    skip_frame stack[GUFO_MAX_DEPTH];
+    uint64_t need;         /* with SKIP_SHORT; UINT64_MAX if no file is that long */
+    uint32_t type;         /* read last; with SKIP_BAD_TYPE, the one that does not exist */
+    uint64_t bad_bool;     /* position of the first bool that is neither 0 nor 1, or UINT64_MAX */
+    gufo_value_type outer; /* element type and */
+    uint64_t count;        /* elements of the outermost array, once its header was read */
+    bool entered;          /* that header was read */
+    unsigned depth;        /* open arrays, */
+    unsigned max_depth;    /* at most so many */
+    gufo_value_type inner; /* elements of the innermost; those of all others are arrays */
+    uint64_t left[GUFO_LARGEST_DEPTH]; /* elements still to skip; nothing above `depth` */
 } array_skip;
 
 /* Begins at the type field of an array at `position`. */
@@ -44,11 +42,33 @@ void array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, 
                       gufo_encoding encoding);
 skip_result array_skip_run(array_skip *skip);
 
+/* An array of arrays from front to back, at any depth in the room of one array_skip: code that calls
+ * itself for every array inside would need as much stack as a file likes, and gufo_array_next finds
+ * the end of an array before it gives it, once for every level. */
+typedef enum array_event {
+    ARRAY_LEAF,     /* an array of numbers or strings, complete */
+    ARRAY_BEGIN,    /* an array of arrays: type and count; its arrays follow */
+    ARRAY_END,      /* of the array of arrays that began last and has not ended */
+    ARRAY_DONE,     /* of the whole */
+    ARRAY_TOO_DEEP, /* for walk->max_depth */
+    ARRAY_CHANGED,  /* what follows is not an array that ends where it should */
+} array_event;
+
+void array_walk_start(array_skip *walk, const gufo_array *array);
+array_event array_walk_next(array_skip *walk, gufo_array *out);
+/* Passes over the rest of the array of arrays that is open: its end, or why there is none. */
+array_event array_walk_leave(array_skip *walk);
+/* The array of arrays that is open has more elements. */
+static inline bool array_walk_has_more(const array_skip *walk)
+{
+    return walk->depth > 0 && walk->left[walk->depth - 1] > 0;
+}
+
 /* Checks what a caller made: types exist, texts and elements are given, and numbers have the size
  * that their count says; elements are not looked at.  GUFO_E_ARGUMENT otherwise. */
 gufo_status value_check(const gufo_value *value, gufo_error *error);
-/* Whether the elements of an array take just its bytes.  Deeper nesting than is allowed is left to
- * those who walk the array. */
+/* Whether the elements of an array take just its bytes.  Nesting that is deeper than any may be is
+ * left to those who walk the array. */
 bool array_filled(const gufo_array *array);
 /* GUFO_E_ARGUMENT for one that is not filled. */
 gufo_status array_fail_unfilled(const gufo_array *array, gufo_error *error);

@@ -105,12 +105,15 @@ static gufo_status or_memory(bool done, gufo_error *error)
     return done ? GUFO_OK : fail_memory(error);
 }
 
-static gufo_status check_depth(unsigned depth, gufo_error *error)
+static unsigned max_depth(const encoder *e)
 {
-    if (depth > GUFO_MAX_DEPTH)
-        return rule_failure(error, RULE_ARRAY_DEPTH, "arrays are nested more than %d deep",
-                            GUFO_MAX_DEPTH);
-    return GUFO_OK;
+    return e->max_depth > 0 ? e->max_depth : GUFO_MAX_DEPTH;
+}
+
+static gufo_status fail_depth(const encoder *e, gufo_error *error)
+{
+    return rule_failure(error, RULE_ARRAY_DEPTH, "arrays are nested more than %u deep",
+                        max_depth(e));
 }
 
 static gufo_status fail_bool(unsigned value, gufo_error *error)
@@ -145,9 +148,10 @@ static gufo_status encode_as_it_is(encoder *e, const gufo_array *array, gufo_err
         !encode_bytes(e, array->data, array->size))
         return fail_memory(error);
     array_skip_start(&skip, e->out.data, begin, e->out.len, array->encoding);
+    skip.max_depth = max_depth(e);
     result = array_skip_run(&skip);
     if (result == SKIP_TOO_DEEP)
-        return check_depth(GUFO_MAX_DEPTH + 1, error);
+        return fail_depth(e, error);
     if (result != SKIP_DONE || skip.position != e->out.len)
         return array_fail_changed(error);
     if (skip.bad_bool != UINT64_MAX)
@@ -160,26 +164,57 @@ static bool is_as_it_will_be(const encoder *e, const gufo_array *array)
     return array->encoding.version > 1 && e->big == (array->encoding.byte_order == GUFO_BIG_ENDIAN);
 }
 
-gufo_status encode_array(encoder *e, const gufo_array *array, unsigned depth, gufo_error *error)
+/* An array of numbers or strings. */
+static gufo_status encode_leaf(encoder *e, const gufo_array *array, gufo_error *error)
 {
     gufo_array_iter iter = gufo_array_start(array);
     size_t width = gufo_value_type_size(array->type);
-    gufo_status status = check_depth(depth, error);
+    gufo_status status = or_memory(encode_array_header(e, array->type, array->count), error);
     gufo_value element;
 
-    if (depth == 1 && is_as_it_will_be(e, array))
-        return encode_as_it_is(e, array, error);
-    if (status == GUFO_OK)
-        status = or_memory(encode_array_header(e, array->type, array->count), error);
     if (status == GUFO_OK && width != 0)
         return encode_fixed(e, array, width, error);
     while (status == GUFO_OK && gufo_array_next(&iter, &element))
-        status = array->type == GUFO_VALUE_STRING
-                     ? or_memory(encode_string(e, element.as.str), error)
-                     : encode_array(e, &element.as.array, depth + 1, error);
+        status = or_memory(encode_string(e, element.as.str), error);
     if (status == GUFO_OK && iter.changed)
         return array_fail_changed(error);
     return status;
+}
+
+static gufo_status encode_nested(encoder *e, const gufo_array *array, gufo_error *error)
+{
+    gufo_status status = or_memory(encode_array_header(e, array->type, array->count), error);
+    gufo_array inner;
+    array_skip walk;
+
+    array_walk_start(&walk, array);
+    walk.max_depth = max_depth(e);
+    while (status == GUFO_OK)
+        switch (array_walk_next(&walk, &inner)) {
+        case ARRAY_LEAF:
+            status = encode_leaf(e, &inner, error);
+            break;
+        case ARRAY_BEGIN:
+            status = or_memory(encode_array_header(e, inner.type, inner.count), error);
+            break;
+        case ARRAY_END:
+            break;
+        case ARRAY_DONE:
+            return GUFO_OK;
+        case ARRAY_TOO_DEEP:
+            return fail_depth(e, error);
+        case ARRAY_CHANGED:
+            return array_fail_changed(error);
+        }
+    return status;
+}
+
+gufo_status encode_array(encoder *e, const gufo_array *array, gufo_error *error)
+{
+    if (is_as_it_will_be(e, array))
+        return encode_as_it_is(e, array, error);
+    return array->type == GUFO_VALUE_ARRAY ? encode_nested(e, array, error)
+                                           : encode_leaf(e, array, error);
 }
 
 static bool encode_bools(encoder *e, const uint8_t *items, uint64_t count)
@@ -194,12 +229,12 @@ static bool encode_bools(encoder *e, const uint8_t *items, uint64_t count)
 gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gufo_error *error)
 {
     const value_type_info *info = value_type_row((uint32_t)items->type);
-    gufo_status status = check_depth(depth, error);
+    gufo_status status = GUFO_OK;
 
     if (info == NULL)
         return refuse(error, GUFO_E_ARGUMENT, "element type %d does not exist", (int)items->type);
-    if (status != GUFO_OK)
-        return status;
+    if (depth > GUFO_MAX_DEPTH)
+        return fail_depth(e, error);
     if (items->items == NULL && items->count > 0)
         return refuse(error, GUFO_E_ARGUMENT, "the elements of an array are missing");
     if (!encode_array_header(e, items->type, items->count))

@@ -17,19 +17,6 @@
 extern "C" {
 #endif
 
-typedef enum gufo_level {
-    GUFO_LEVEL_DEFAULT = 0,   /* GUFO_LEVEL_MODEL */
-    GUFO_LEVEL_STRUCTURE = 1, /* only the rules of format.h; nothing is checked here */
-    GUFO_LEVEL_STANDARD = 2,  /* what the standard says about keys and their values */
-    GUFO_LEVEL_MODEL = 3,     /* and whether the model is complete and agrees with itself */
-} gufo_level;
-
-/* "structure", "standard", "model" (also for GUFO_LEVEL_DEFAULT); "unknown" for any other number.
- * Static; any thread. */
-GUFO_API const char *gufo_level_name(gufo_level level);
-/* The level with that name into *level; false if there is none.  Any thread. */
-GUFO_API bool gufo_level_by_name(const char *name, gufo_level *level);
-
 typedef struct gufo_check_options {
     gufo_level level;
     const char *path; /* of the file, or of the first shard, whose name is compared with the

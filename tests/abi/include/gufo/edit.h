@@ -6,6 +6,7 @@
 #ifndef GUFO_EDIT_H
 #define GUFO_EDIT_H
 
+#include "check.h"
 #include "codec.h"
 #include "produce.h"
 
@@ -42,6 +43,7 @@ typedef enum gufo_edit_flags {
 typedef struct gufo_edit_options {
     uint32_t flags;                  /* of gufo_edit_flags */
     const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t max_depth;              /* as in gufo_open_options */
     uint64_t reserved[4];            /* must be zero */
 } gufo_edit_options;
 
@@ -58,6 +60,15 @@ GUFO_API const gufo_model *gufo_edit_model(const gufo_edit *edit);
 /* The result: made from the model, and changed by the caller.  It belongs to the edit.  Where
  * tensors cannot keep their places, only a packed rewrite can write it (gufo_edit_target). */
 GUFO_MUST_USE GUFO_API gufo_document *gufo_edit_document(gufo_edit *edit);
+
+/* Reports what the edit breaks: the findings of gufo_check about the result that the file does not
+ * have as it is.  About what the edit touches, a finding in other words counts as another one; of a
+ * rule that the file breaks at more places than are listed, only such findings are reported.
+ * `offset` is GUFO_NO_OFFSET.  Call this before gufo_edit_apply; the document is laid out again.
+ * `options` as for gufo_check; without an allocator there, that of the edit is used.  GUFO_E_ARGUMENT for an edit that was applied, and the errors of
+ * gufo_check, gufo_document_layout and gufo_document_header. */
+GUFO_API gufo_status gufo_edit_check(gufo_edit *edit, const gufo_check_options *options,
+                                     gufo_finding_fn *found, void *context, gufo_error *error);
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
@@ -88,6 +99,9 @@ typedef struct gufo_edit_target {
     /* Every tensor gets a new place, in the order of the infos: no gaps, zeros as padding, nothing
      * after the end, version 3.  This requires a rewrite. */
     bool pack;
+    /* The result has no gufo.padding.  Ways that would leave room are not used; GUFO_E_ARGUMENT
+     * together with `reserve`. */
+    bool no_padding;
     uint64_t reserved[4]; /* must be zero */
 } gufo_edit_target;
 
@@ -123,7 +137,8 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_e
                                                    bool *recover, gufo_error *error);
 
 /* Writes the result to a descriptor (a pipe, a socket, a terminal), which the caller keeps and
- * which must block; only reserve and pack of `target` count. */
+ * which must block; only reserve, pack and
+ * no_padding of `target` count. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_edit_stream(gufo_edit *edit, int fd,
                                                     const gufo_edit_target *target,
                                                     const gufo_run *run, gufo_error *error);

@@ -65,7 +65,8 @@ GUFO_API size_t gufo_job_output_count(const gufo_job *job);
 GUFO_API bool gufo_job_output_at(const gufo_job *job, size_t index, gufo_job_output *out);
 /* The path of output `index` for what gufo_job_run is given as `path`: that path for one file; for
  * a split, `path` is the prefix of all names; for any other set it is the path of the first shard,
- * whose name must contain the number of shards.  Writes at most `size` bytes with the terminator
+ * whose name must contain the number of shards; of several models it is the path of the one that
+ * output `index` belongs to.  Writes at most `size` bytes with the terminator
  * and returns the bytes that are needed without it, like snprintf. */
 GUFO_API size_t gufo_job_output_path(const gufo_job *job, const char *path, size_t index, char *out,
                                      size_t size);
@@ -107,7 +108,11 @@ typedef struct gufo_job_options {
      * the job knows, no output may replace them.  What has no file is passed over. */
     const char *const *also_read;
     size_t also_read_count;
-    uint64_t reserved[4]; /* must be zero */
+    /* For a job that makes several models from one reading (gufo_quantize_options.more_targets):
+     * the paths of the models after the first, as `path`. */
+    const char *const *more_paths;
+    size_t more_count;
+    uint64_t reserved[2]; /* must be zero */
 } gufo_job_options;
 
 /* Writes the files, once per job.  On failure nothing is left, unless the job can be resumed: by

@@ -71,7 +71,13 @@ typedef struct gufo_recipe_options {
     bool (*has_importance)(void *context, gufo_str name);
     void *importance_context;
     const gufo_allocator *allocator; /* NULL: malloc */
-    uint64_t reserved[4];            /* must be zero */
+    /* The type that a tensor has in another model, whose types these are to be; NULL: it is not
+     * there.  Asked before anything else, whatever shape and name, for all tensors that can be
+     * decoded but whole numbers; the target is then about those that are not there.  May be
+     * NULL. */
+    const gufo_element_type *(*model_type)(void *context, gufo_str name);
+    void *model_context;
+    uint64_t reserved[2]; /* must be zero */
 } gufo_recipe_options;
 
 /* Why a tensor gets its type. */
@@ -88,6 +94,7 @@ typedef enum gufo_recipe_reason {
     GUFO_REASON_OVERRIDE = 9,       /* options.override_type */
     GUFO_REASON_TARGET = 10,        /* the base type of the target */
     GUFO_REASON_RECIPE = 11,        /* a mixing rule of the file type */
+    GUFO_REASON_MODEL = 12,         /* options.model_type */
 } gufo_recipe_reason;
 
 typedef enum gufo_recipe_flags {
@@ -308,6 +315,9 @@ typedef enum gufo_quantize_flags {
 /* Bytes of memory that writing uses where gufo_run does not say. */
 #define GUFO_QUANTIZE_MEMORY (UINT64_C(512) << 20)
 
+/* Types that one reading makes at most. */
+#define GUFO_QUANTIZE_TARGETS 32
+
 typedef struct gufo_quantize_options {
     gufo_recipe_options recipe;     /* has_importance is ignored: `importance` decides */
     const gufo_imatrix *importance; /* NULL: none */
@@ -322,7 +332,11 @@ typedef struct gufo_quantize_options {
     uint32_t flags; /* of gufo_quantize_flags */
     gufo_effort effort;
     const gufo_allocator *allocator; /* NULL: malloc.  From several threads while writing */
-    uint64_t reserved[4];            /* must be zero */
+    /* Targets beside recipe.target, each with its own model: rows are read and decoded once and
+     * encoded for every target.  All other options are about all of them. */
+    const gufo_quantize_target *more_targets;
+    size_t more_count;    /* below GUFO_QUANTIZE_TARGETS */
+    uint64_t reserved[2]; /* must be zero */
 } gufo_quantize_options;
 
 /* Plans.  The input, which may be made (gufo_open_provider), and everything that the options point
@@ -366,10 +380,17 @@ typedef struct gufo_quantizer_tensor {
 /* Tensor `index` in the order of the output; false past the end. */
 GUFO_API bool gufo_quantizer_tensor_at(const gufo_quantizer *quantizer, uint64_t index,
                                        gufo_quantizer_tensor *out);
-/* The bytes of all output files. */
+/* The same for target `target`: 0 is recipe.target, 1 the first of more_targets; false past the
+ * end of either. */
+GUFO_API bool gufo_quantizer_target_tensor_at(const gufo_quantizer *quantizer, size_t target,
+                                              uint64_t index, gufo_quantizer_tensor *out);
+/* The bytes of all output files, and of those of one target. */
 GUFO_API uint64_t gufo_quantizer_output_size(const gufo_quantizer *quantizer);
+GUFO_API uint64_t gufo_quantizer_target_size(const gufo_quantizer *quantizer, size_t target);
 
-/* The job that writes the outputs, once (produce.h); it belongs to the quantizer.  With
+/* The job that writes the outputs, once (produce.h); it belongs to the quantizer.  Of several
+ * targets gufo_job_options.more_paths has the paths of those after the first: either all of their
+ * files appear or none, and outputs are counted target by target.  With
  * GUFO_QUANTIZE_KEEP_SPLIT and several shards the path of gufo_job_run is that of the first of
  * them, or "NAME.gguf", which gives NAME-00001-of-000NN.gguf and so on.  With GUFO_JOB_RESUMABLE or
  * GUFO_JOB_RESUME an interrupted run can be resumed with the same input and options; a made model

@@ -70,8 +70,16 @@ GUFO_API const gufo_key_info *gufo_key_at(size_t index); /* NULL past the end */
 
 /* The row that describes a key of a file, or NULL.  `architecture` is the file's (its
  * general.architecture), which "{arch}" then must equal; empty: any.  A row for exactly this key
- * takes precedence over a template. */
+ * takes precedence over a pattern. */
 GUFO_API const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture);
+
+/* The row whose key is nearest to one that is not known, as gufo_key_find looks for it, and its name
+ * in a file of that architecture, terminated, into `out`: "llama.context_length" for
+ * "lama.contxt_length".  NULL if none is near enough to be what was meant; *out is then not defined.
+ * It compares the key with every row; any thread. */
+#define GUFO_KEY_NAME_SIZE 256
+GUFO_API const gufo_key_info *gufo_key_nearest(gufo_str key, gufo_str architecture,
+                                               char out[GUFO_KEY_NAME_SIZE]);
 
 /* Whether a value is of a type that the row allows.  Counts and other integers may have any integer
  * type that holds the value (the specification says uint64 where files have uint32), float32 may be
@@ -116,7 +124,7 @@ GUFO_API const gufo_arch_key *gufo_arch_keys(const char *arch, size_t *count);
 /* ==== Tensors ================================================================================ */
 
 /* A tensor, or a family: "{bid}" is a placeholder for the number of a block, "{xid}" for a second
- * number in the name.  Names end in ".weight" or ".bias", which the template leaves out, or in
+ * number in the name.  Names end in ".weight" or ".bias", which the pattern leaves out, or in
  * neither.  Shapes: see gufo_shape_evaluate.  registry/tensors.tsv; spec, Standardized tensor
  * names. */
 typedef struct gufo_tensor_info {
@@ -139,7 +147,7 @@ typedef struct gufo_tensor_match {
 
 GUFO_API const gufo_tensor_info *gufo_tensor_info_at(size_t index); /* NULL past the end */
 
-/* The row for a name in a file: the longest template that the name begins with, in whole segments,
+/* The row for a name in a file: the longest pattern that the name begins with, in whole segments,
  * so that the suffix is ".weight" for "blk.0.attn_q.weight", ".weight.lora_a" in an adapter and
  * whatever else follows.  False if there is none; *out (may be NULL) is then unchanged.  Any
  * bytes. */
@@ -148,11 +156,11 @@ GUFO_API bool gufo_tensor_info_find(gufo_str name, gufo_tensor_match *out);
 /* A tensor that an architecture has.  registry/arch_tensors.tsv */
 typedef struct gufo_arch_tensor {
     const char *arch;
-    const char *name;               /* template, as in gufo_tensor_info */
+    const char *name;               /* pattern, as in gufo_tensor_info */
     gufo_need need;                 /* of the weight, in every block if it has a block */
     const char *shape, *bias_shape; /* where they differ from the general ones; "" where not, "-"
                                        where the general one is wrong and no other is known */
-    const char *instead;            /* templates, with blanks between; a block that has one of them
+    const char *instead;            /* patterns, with blanks between; a block that has one of them
                                        needs no tensor of this row: experts, a fused projection */
 } gufo_arch_tensor;
 
