@@ -66,6 +66,8 @@ static void compare(const gufo_model *file, findings model)
 
     must(model.hash == again.hash && model.count == again.count, "a check says the same again");
     must(standard.count <= model.count, "a level looks at all that the one below looks at");
+    must(check(file, GUFO_LEVEL_SPEC, false).count >= model.count || model.count > 20,
+         "the specification asks for no less");
     must(check(file, GUFO_LEVEL_STRUCTURE, false).count == 0,
          "meaning is not a matter of structure");
 }

@@ -2,8 +2,10 @@
  * template. */
 #include "walk.h"
 
-#include "schema/syntax/syntax.h"
+#include "schema/syntax/json.h"
 #include "schema/syntax/lint.h"
+#include "schema/syntax/rwkv_world.h"
+#include "schema/syntax/syntax.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +69,17 @@ static void read_template(gufo_str text)
     must(some.count == (all.count < some.stop_at ? all.count : some.stop_at), "it is repeatable");
 }
 
+/* ---- documents ------------------------------------------------------------------------------ */
+
+static void read_documents(gufo_str text)
+{
+    json_fault json = json_check(text, NULL, NULL);
+    world_fault world = rwkv_world_check(text);
+
+    must(json.at <= text.len && (json.reason != NULL || json.at == text.len), "JSON ends inside");
+    must(world.at <= text.len && world.line >= 1 && world.line <= text.len + 1, "lines are inside");
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     /* A block of exactly this size, so that the first byte past it is noticed. */
@@ -82,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     read_form(syntax_doi, text, true);
     read_form(syntax_url, text, true);
     read_template(text);
+    read_documents(text);
     free(copy);
     return 0;
 }
