@@ -3,6 +3,8 @@
 
 #include "cli/core/report.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,27 +20,33 @@ const char *path_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* The first `kept` bytes of a path, and something after them. */
-static char *join(const char *path, size_t kept, const char *end)
+char *path_format(const char *format, ...)
 {
-    size_t len = strlen(end);
-    char *joined = malloc(kept + len + 1);
+    char *path = NULL;
+    va_list arguments;
+    int len;
 
-    if (joined == NULL) {
-        report_memory(path);
+    va_start(arguments, format);
+    len = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
+    if (len >= 0)
+        path = malloc((size_t)len + 1);
+    if (path == NULL) {
+        report_memory(NULL);
         return NULL;
     }
-    memcpy(joined, path, kept);
-    memcpy(joined + kept, end, len + 1);
-    return joined;
+    va_start(arguments, format);
+    vsnprintf(path, (size_t)len + 1, format, arguments);
+    va_end(arguments);
+    return path;
 }
 
 char *path_with(const char *path, const char *suffix)
 {
-    return join(path, strlen(path), suffix);
+    return path_format("%s%s", path, suffix);
 }
 
 char *path_beside(const char *path, const char *name)
 {
-    return join(path, (size_t)(path_name(path) - path), name);
+    return path_format("%.*s%s", (int)(path_name(path) - path), path, name);
 }

@@ -10,7 +10,9 @@ bool path_is_standard(const char *path);
 /* The name of the file, without its folder: the end of `path`. */
 const char *path_name(const char *path);
 
-/* Both are to be freed; NULL after a report.  A path with something appended: */
+/* All are to be freed; NULL after a report.  A path put together as printf would: */
+char *path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* one with something appended: */
 char *path_with(const char *path, const char *suffix);
 /* and that of a file `name` in the folder of another. */
 char *path_beside(const char *path, const char *name);

@@ -1,5 +1,6 @@
 /* gufo ls: what its parts share.
  *
+ *     ls_walk.c    folders  ->  paths
  *     ls_find.c    folders and arguments  ->  files
  *     ls_caches.c  the caches of other programs  ->  files
  *     ls_read.c    files  ->  models, with what their headers say
@@ -45,6 +46,7 @@ typedef struct ls_file {
 
     size_t prefix_len;      /* of the path before "-00001-of-00002.gguf" */
     uint32_t number, count; /* 0: the path is not that of a shard */
+    uint64_t rank;          /* what it is sorted by */
     dev_t devices[2];       /* of the first and the last file; inodes are 0 if they are missing */
     ino_t inodes[2];
 
@@ -65,12 +67,28 @@ typedef struct ls_files {
 
 /* ---- finding -------------------------------------------------------------------------------- */
 
+/* A walk over folders that may be hostile. */
+typedef struct ls_walk ls_walk;
+struct ls_walk {
+    ls_files *files; /* failed: a folder could not be read; after a report */
+    bool recursive;
+    /* Whether a file of this name is of interest: others are not even looked at. */
+    bool (*wanted)(const char *name);
+    /* A file that is, or a link that leads nowhere; `path` begins with that of the folder. */
+    void (*found)(const ls_walk *w, const char *path);
+    const char *origin; /* for `found` */
+};
+
+void ls_walk_folder(const ls_walk *w, const char *path);
+
 /* Adds a file; NULL after a report.  `path` is copied. */
 ls_file *ls_add(ls_files *files, const char *path);
 /* Adds an argument: a file, or the models of a folder. */
 void ls_add_argument(ls_files *files, const char *path, bool recursive);
 /* Adds the models of a folder and of those in it. */
 void ls_add_folder(ls_files *files, const char *path, const char *cache);
+/* Whether the text is "sha256", the mark and 64 digits: nothing that could be a path. */
+bool ls_is_digest(const char *text, char mark);
 /* Adds what is in the caches of other programs. */
 void ls_add_caches(ls_files *files);
 void ls_free(ls_files *files);

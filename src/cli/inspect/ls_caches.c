@@ -8,7 +8,8 @@
  * Each program looks at its environment variables first; so does gufo, in the same order. */
 #include "cli/inspect/ls.h"
 
-#include "cli/inspect/ls_walk.h"
+#include "cli/core/path.h"
+#include "schema/syntax/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,16 +87,6 @@ static char *read_small(const char *path)
     return text;
 }
 
-static char *join(const char *a, const char *b, const char *c)
-{
-    size_t size = strlen(a) + strlen(b) + strlen(c) + 1;
-    char *text = malloc(size);
-
-    if (text != NULL)
-        snprintf(text, size, "%s%s%s", a, b, c);
-    return text;
-}
-
 /* ---- Ollama --------------------------------------------------------------------------------- */
 
 /* Which layers of a manifest are GGUF files, and what follows the name. */
@@ -107,12 +98,6 @@ static const struct {
     {"application/vnd.ollama.image.adapter", " adapter"},
 };
 
-typedef struct manifest {
-    ls_files *files;
-    const char *root;   /* MODELS */
-    size_t before_name; /* bytes of a path before HOST */
-} manifest;
-
 /* HOST/OWNER/NAME/TAG as Ollama writes it: what is usual is left out. */
 static char *tag_of(const char *path, const char *suffix)
 {
@@ -123,84 +108,78 @@ static char *tag_of(const char *path, const char *suffix)
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
         if (strncmp(path, usual[i], strlen(usual[i])) == 0)
             path += strlen(usual[i]);
-    tag = join(path, suffix, "");
+    tag = path_with(path, suffix);
     slash = tag != NULL ? strrchr(tag, '/') : NULL;
     if (slash != NULL)
         *slash = ':';
     return tag;
 }
 
-/* sha256:DIGITS, and nothing that could be a path. */
-static bool is_digest(const char *text)
-{
-    static const char before[] = "sha256:";
-    size_t len = sizeof before - 1;
+/* A manifest on its way: what its objects say so far. */
+typedef struct manifest {
+    const ls_walk *walk; /* its origin: MODELS */
+    const char *tag;     /* the path from HOST on */
+    unsigned depth;      /* of the object */
+    gufo_str type, digest;
+} manifest;
 
-    return strncmp(text, before, len) == 0 && strlen(text) == len + 64 &&
-           strspn(text + len, "0123456789abcdef") == 64;
-}
-
-static void add_layer(const manifest *m, const char *path, const char *type, char *digest)
+static void add_layer(const manifest *m)
 {
-    char *blob;
-    ls_file *file;
+    const char *models = m->walk->origin;
     size_t i = 0;
 
-    while (i < sizeof layers / sizeof *layers && strcmp(layers[i].type, type) != 0)
+    while (i < sizeof layers / sizeof *layers &&
+           !gufo_str_equal(m->type, gufo_str_of(layers[i].type)))
         i++;
-    if (i == sizeof layers / sizeof *layers || !is_digest(digest))
-        return;
-    digest[strlen("sha256")] = '-';
-    blob = join(m->root, "/blobs/", digest);
-    file = blob != NULL ? ls_add(m->files, blob) : NULL;
-    free(blob);
-    if (file == NULL)
-        return;
-    file->cache = "ollama";
-    file->tag = tag_of(path + m->before_name, layers[i].suffix);
-}
+    char *digest = strndup(m->digest.data, m->digest.len), *blob = NULL;
+    ls_file *file = NULL;
 
-/* The string that begins after a quote, ended; *text moves past it.  NULL if it has no end. */
-static char *take_string(char **text)
-{
-    char *begin = *text, *end = begin;
-
-    while (*end != '"' && *end != '\0')
-        end += *end == '\\' && end[1] != '\0' ? 2 : 1;
-    if (*end == '\0')
-        return NULL;
-    *end = '\0';
-    *text = end + 1;
-    return begin;
-}
-
-/* Of all objects in the JSON those with a mediaType and a digest.  Neither needs an escape. */
-static void read_manifest(const walk *w, const char *path)
-{
-    char *text = read_small(path), *at = text, *type = NULL, *digest = NULL, *string,
-         **value = NULL;
-
-    while (at != NULL && *at != '\0') {
-        char c = *at++;
-
-        if (c == '{') {
-            type = digest = NULL;
-        } else if (c == '}' && type != NULL && digest != NULL) {
-            add_layer(w->context, path, type, digest);
-            type = digest = NULL;
-        } else if (c == ',') {
-            value = NULL;
-        } else if (c == '"' && (string = take_string(&at)) == NULL) {
-            break;
-        } else if (c == '"' && value != NULL) {
-            *value = string;
-            value = NULL;
-        } else if (c == '"') {
-            value = strcmp(string, "mediaType") == 0 ? &type
-                    : strcmp(string, "digest") == 0  ? &digest
-                                                     : NULL;
-        }
+    if (i < sizeof layers / sizeof *layers && digest != NULL && ls_is_digest(digest, ':'))
+        blob = path_format("%s/blobs/sha256-%s", models, digest + strlen("sha256:"));
+    if (blob != NULL)
+        file = ls_add(m->walk->files, blob);
+    if (file != NULL) {
+        file->cache = "ollama";
+        file->tag = tag_of(m->tag, layers[i].suffix);
     }
+    free(digest);
+    free(blob);
+}
+
+/* The string that a member is: neither type nor digest needs an escape. */
+static gufo_str value_of(gufo_str name)
+{
+    const char *begin = strchr(name.data + name.len + 1, '"') + 1;
+
+    return (gufo_str){begin, strcspn(begin, "\"")};
+}
+
+/* Of all objects those with a mediaType and a digest. */
+static void on_member(void *context, unsigned depth, gufo_str name, char first)
+{
+    manifest *m = context;
+    bool is_type = gufo_str_equal(name, gufo_str_of("mediaType"));
+
+    if (first != '"' || (!is_type && !gufo_str_equal(name, gufo_str_of("digest"))))
+        return;
+    if (m->depth != depth)
+        m->type = m->digest = (gufo_str){NULL, 0};
+    m->depth = depth;
+    *(is_type ? &m->type : &m->digest) = value_of(name);
+    if (m->type.data == NULL || m->digest.data == NULL)
+        return;
+    add_layer(m);
+    m->type = m->digest = (gufo_str){NULL, 0};
+}
+
+static void read_manifest(const ls_walk *w, const char *path)
+{
+    manifest m = {.walk = w, .tag = path + strlen(w->origin)};
+    char *text = read_small(path);
+
+    m.tag = strchr(m.tag + 1, '/') + 1; /* after /manifests/ */
+    if (text != NULL)
+        (void)json_check(gufo_str_of(text), on_member, &m);
     free(text);
 }
 
@@ -209,22 +188,16 @@ static bool any_name(const char *name)
     return name[0] != '.';
 }
 
-static void failed(const walk *w)
-{
-    ((const manifest *)w->context)->files->failed = true;
-}
-
 static void add_ollama(ls_files *files, const char *path, const char *name)
 {
     static const char *const folders[] = {"/manifests", "/manifests-v2"};
 
     (void)name;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        char *folder = join(path, folders[i], "");
-        manifest m = {files, path, folder != NULL ? strlen(folder) : 0};
+        char *folder = path_with(path, folders[i]);
 
         if (folder != NULL && access(folder, F_OK) == 0)
-            walk_folder(&(walk){&m, true, any_name, read_manifest, failed}, folder);
+            ls_walk_folder(&(ls_walk){files, true, any_name, read_manifest, path}, folder);
         free(folder);
     }
 }
@@ -245,13 +218,13 @@ static void add_place(ls_files *files, const cache *c, char *path)
 static void add_pointed(ls_files *files, const cache *c)
 {
     const char *home = getenv("HOME");
-    char *pointer = home != NULL && c->pointer != NULL ? join(home, c->pointer, "") : NULL;
+    char *pointer = home != NULL && c->pointer != NULL ? path_with(home, c->pointer) : NULL;
     char *folder = pointer != NULL ? read_small(pointer) : NULL;
 
     if (folder != NULL)
         folder[strcspn(folder, "\r\n")] = '\0';
     if (folder != NULL && folder[0] == '/')
-        add_place(files, c, join(folder, "/models", ""));
+        add_place(files, c, path_with(folder, "/models"));
     free(folder);
     free(pointer);
 }
@@ -266,7 +239,7 @@ static void add_cache(ls_files *files, const cache *c)
 
         if (folder == NULL || (p->variable != NULL && *folder == '\0'))
             continue;
-        add_place(files, c, join(folder, p->rest, ""));
+        add_place(files, c, path_with(folder, p->rest));
         more = p->either;
     }
 }

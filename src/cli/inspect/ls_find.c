@@ -3,9 +3,7 @@
 
 #include "cli/core/array.h"
 #include "cli/core/report.h"
-#include "cli/inspect/ls_walk.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,60 +45,43 @@ void ls_free(ls_files *files)
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
-/* sha256-, and 64 digits: how Ollama names what it keeps. */
-static bool is_blob(const char *name)
+bool ls_is_digest(const char *text, char mark)
 {
-    static const char before[] = "sha256-";
+    static const char before[] = "sha256", digits[] = "0123456789abcdefABCDEF";
     size_t len = sizeof before - 1;
 
-    if (strncmp(name, before, len) != 0 || strlen(name) != len + 64)
-        return false;
-    for (name += len; isxdigit((unsigned char)*name); name++)
-        ;
-    return *name == '\0';
+    return strncmp(text, before, len) == 0 && text[len] == mark && strlen(text) == len + 65 &&
+           strspn(text + len + 1, digits) == 64;
 }
 
 static bool is_model(const char *name)
 {
-    static const char end[] = ".gguf";
     size_t len = strlen(name);
 
-    return len >= sizeof end - 1 && strcasecmp(name + len - (sizeof end - 1), end) == 0;
+    return len >= strlen(".gguf") && strcasecmp(name + len - strlen(".gguf"), ".gguf") == 0;
 }
 
+/* Ollama names what it keeps by its digest. */
 static bool is_wanted(const char *name)
 {
-    return is_model(name) || is_blob(name);
+    return is_model(name) || ls_is_digest(name, '-');
 }
 
 /* ---- folders -------------------------------------------------------------------------------- */
 
-typedef struct place {
-    ls_files *files;
-    const char *cache;
-} place;
-
-static void found(const walk *w, const char *path)
+static void found(const ls_walk *w, const char *path)
 {
-    const place *p = w->context;
-    ls_file *file = ls_add(p->files, path);
+    ls_file *file = ls_add(w->files, path);
 
     if (file == NULL)
         return;
-    file->cache = p->cache;
+    file->cache = w->origin;
     file->guessed = !is_model(path);
-}
-
-static void failed(const walk *w)
-{
-    ((const place *)w->context)->files->failed = true;
 }
 
 static void add_folder(ls_files *files, const char *path, bool recursive, const char *cache)
 {
-    place p = {files, cache};
-
-    walk_folder(&(walk){&p, recursive, is_wanted, found, failed}, path);
+    ls_walk_folder(&(ls_walk){files, recursive, is_wanted, found, cache}, path);
 }
 
 void ls_add_folder(ls_files *files, const char *path, const char *cache)

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/sort.h"
 #include "base/threads.h"
+#include "cli/core/input.h"
 #include "cli/core/report.h"
 #include "cli/inspect/overview.h"
 
@@ -59,22 +60,11 @@ static bool shard_before(const void *a, const void *b)
     return order != 0 ? order < 0 : tag_before(x, y);
 }
 
-/* The path of shard `number`, to be freed. */
-static char *shard_path(const ls_file *file, uint32_t number)
-{
-    size_t size = strlen(file->path) + 1;
-    char *path = malloc(size);
-
-    if (path != NULL)
-        (void)gufo_shard_path_format(path, size, file->path, file->prefix_len, number, file->count);
-    return path;
-}
-
 /* ---- links ---------------------------------------------------------------------------------- */
 
 static void identify(ls_file *file)
 {
-    char *last = file->count > 0 ? shard_path(file, file->count) : NULL;
+    char *last = file->count > 0 ? input_sibling_path(file->path, file->count) : NULL;
     const char *paths[2] = {file->path, last != NULL ? last : file->path};
     struct stat status;
 
@@ -164,14 +154,14 @@ static void set_fault(ls_file *file, const char *path, uint64_t offset, const ch
 }
 
 /* Whether the file may be read; adds its size and date. */
-static bool open_shard(ls_file *file, const char *path, gufo_input *input)
+static bool open_shard(ls_file *file, const char *path, gufo_input *in)
 {
     gufo_edit_state state;
     struct stat status;
     int fd = ls_open_regular(path, &status);
 
-    *input = gufo_input_fd(fd);
-    input->name = path;
+    *in = gufo_input_fd(fd);
+    in->name = path;
     if (fd < 0) {
         set_fault(file, path, GUFO_NO_OFFSET,
                   errno == ENOTSUP ? "not a regular file" : strerror(errno));
@@ -205,8 +195,8 @@ static bool open_shards(ls_file *file, opened *o)
     if (o->inputs == NULL || o->paths == NULL)
         return false;
     for (; o->count < count; o->count++) {
-        char *path =
-            file->count > 0 ? shard_path(file, (uint32_t)o->count + 1) : strdup(file->path);
+        char *path = file->count > 0 ? input_sibling_path(file->path, (uint32_t)o->count + 1)
+                                     : strdup(file->path);
 
         o->paths[o->count] = path;
         if (path == NULL || !open_shard(file, path, &o->inputs[o->count])) {

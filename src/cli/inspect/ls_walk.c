@@ -3,46 +3,39 @@
  * million others costs no more than reading their names. */
 #define _GNU_SOURCE /* d_type */
 
-#include "cli/inspect/ls_walk.h"
+#include "cli/inspect/ls.h"
 
+#include "cli/core/path.h"
 #include "cli/core/report.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define MOST_LEVELS 64 /* each keeps a descriptor open */
 
-static void fail(const walk *w, const char *path, int error_number)
+static void fail(const ls_walk *w, const char *path, int error_number)
 {
     (void)report_system(path, error_number);
-    w->failed(w);
+    w->files->failed = true;
 }
 
 /* What is in "." has no folder in its path. */
 static char *join(const char *folder, const char *name)
 {
-    size_t len = strlen(folder), size = len + strlen(name) + 2;
-    const char *slash = len > 0 && folder[len - 1] == '/' ? "" : "/";
-    char *path = malloc(size);
+    size_t len = strlen(folder);
 
-    if (path == NULL)
-        return NULL;
     if (strcmp(folder, ".") == 0)
-        snprintf(path, size, "%s", name);
-    else
-        snprintf(path, size, "%s%s%s", folder, slash, name);
-    return path;
+        return path_with(name, "");
+    return path_format("%s%s%s", folder, len > 0 && folder[len - 1] == '/' ? "" : "/", name);
 }
 
-static void walk_opened(const walk *w, int fd, const char *path, unsigned level);
+static void walk_opened(const ls_walk *w, int fd, const char *path, unsigned level);
 
-static void enter(const walk *w, int above, const char *path, const char *name, unsigned level)
+static void enter(const ls_walk *w, int above, const char *path, const char *name, unsigned level)
 {
     int fd = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
@@ -50,7 +43,7 @@ static void enter(const walk *w, int above, const char *path, const char *name, 
         fail(w, path, errno);
     if (fd >= 0 && level + 1 == MOST_LEVELS) {
         report_message(path, "folders are nested too deep; this one is left out");
-        w->failed(w);
+        w->files->failed = true;
         close(fd);
     } else if (fd >= 0) {
         walk_opened(w, fd, path, level + 1);
@@ -65,7 +58,7 @@ static bool is_file(int folder, const char *name)
     return fstatat(folder, name, &status, 0) != 0 || S_ISREG(status.st_mode);
 }
 
-static void visit(const walk *w, int folder, const char *path, const struct dirent *entry,
+static void visit(const ls_walk *w, int folder, const char *path, const struct dirent *entry,
                   unsigned level)
 {
     const char *name = entry->d_name;
@@ -77,7 +70,7 @@ static void visit(const walk *w, int folder, const char *path, const struct dire
         return;
     whole = join(path, name);
     if (whole == NULL) {
-        fail(w, path, ENOMEM);
+        w->files->failed = true;
         return;
     }
     if (inner)
@@ -88,7 +81,7 @@ static void visit(const walk *w, int folder, const char *path, const struct dire
 }
 
 /* Takes the descriptor. */
-static void walk_opened(const walk *w, int fd, const char *path, unsigned level)
+static void walk_opened(const ls_walk *w, int fd, const char *path, unsigned level)
 {
     DIR *folder = fdopendir(fd);
     const struct dirent *entry;
@@ -105,7 +98,7 @@ static void walk_opened(const walk *w, int fd, const char *path, unsigned level)
     closedir(folder);
 }
 
-void walk_folder(const walk *w, const char *path)
+void ls_walk_folder(const ls_walk *w, const char *path)
 {
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
 

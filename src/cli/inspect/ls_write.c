@@ -20,44 +20,40 @@ static const char *shown_name(const ls_file *file)
     return file->tag != NULL ? file->tag : file->path;
 }
 
-static bool name_before(const void *a, const void *b)
+/* The largest first, of equals by name. */
+static bool file_before(const void *a, const void *b)
 {
     const ls_file *x = a, *y = b;
     int order = strcmp(shown_name(x), shown_name(y));
 
+    if (x->rank != y->rank)
+        return x->rank > y->rank;
     return order < 0 || (order == 0 && strcmp(x->path, y->path) < 0);
 }
 
-/* The largest first, of equals by name. */
-#define DEFINE_ORDER(function, field)                                              \
-    static bool function(const void *a, const void *b)                             \
-    {                                                                              \
-        const ls_file *x = a, *y = b;                                              \
-                                                                                   \
-        return x->field > y->field || (x->field == y->field && name_before(a, b)); \
-    }
+static uint64_t rank_of(const ls_file *file, ls_order order)
+{
+    const uint64_t ranks[] = {[LS_BY_NAME] = 0,
+                              [LS_BY_SIZE] = file->size,
+                              [LS_BY_DATE] =
+                                  (uint64_t)file->date + (UINT64_MAX / 2 + 1), /* signed */
+                              [LS_BY_PARAMETERS] = file->parameters,
+                              [LS_BY_CONTEXT] = file->context};
 
-DEFINE_ORDER(size_before, size)
-DEFINE_ORDER(date_before, date)
-DEFINE_ORDER(parameters_before, parameters)
-DEFINE_ORDER(context_before, context)
+    return ranks[order];
+}
 
 void ls_sort(ls_files *files, ls_order order)
 {
-    static sort_item_before *const orders[] = {[LS_BY_NAME] = name_before,
-                                               [LS_BY_SIZE] = size_before,
-                                               [LS_BY_DATE] = date_before,
-                                               [LS_BY_PARAMETERS] = parameters_before,
-                                               [LS_BY_CONTEXT] = context_before};
-
     for (size_t i = files->shown = 0; i < files->count; i++)
         if (!files->items[i].left_out) {
             ls_file file = files->items[i];
 
+            file.rank = rank_of(&file, order);
             files->items[i] = files->items[files->shown];
             files->items[files->shown++] = file;
         }
-    sort_items(files->items, files->shown, sizeof *files->items, orders[order]);
+    sort_items(files->items, files->shown, sizeof *files->items, file_before);
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
