@@ -3,8 +3,6 @@
 #ifndef CLI_INSPECT_OVERVIEW_H
 #define CLI_INSPECT_OVERVIEW_H
 
-#include "cli/core/json.h"
-
 #include "gufo/format.h"
 
 #define OVERVIEW_TYPES 64 /* element types that are counted; the last one: all that are unknown */
@@ -63,9 +61,5 @@ typedef struct overview_parent {
 
 /* False past the last. */
 bool overview_parent_at(const gufo_model *model, uint64_t index, overview_parent *out);
-
-/* {"name":...}: the members that the file has (docs/json.md), with at most `limit` elements of
- * every list.  False if the file was changed meanwhile. */
-bool overview_write_json(json_writer *j, const char *key, const overview *o, uint64_t limit);
 
 #endif

@@ -1,6 +1,6 @@
 /* gufo show FILE...: what a model file is and what it holds.
  *
- * show.c reads the command line and opens files; show_summary.c and show_text.c write for people,
+ * show.c reads the command line and opens files; facts.c and show_text.c write for people,
  * show_markdown.c for the page of a model, show_json.c for machines. */
 #include "cli/inspect/show.h"
 

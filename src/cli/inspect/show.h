@@ -4,7 +4,7 @@
 
 #include "cli/core/input.h"
 #include "cli/core/options.h"
-#include "cli/inspect/overview.h"
+#include "cli/inspect/facts.h"
 
 typedef struct show_options {
     command_input base;
@@ -29,10 +29,6 @@ static inline bool show_wants(const show_options *o, bool only)
 bool show_write_json(const input *in, const show_options *options);
 bool show_write_text(const input *in, const show_options *options);
 bool show_write_markdown(const input *in, const show_options *options);
-
-/* Calls `put` for each fact about a model; lines of `text`, which it may change, end with a newline
- * but the last. */
-void show_each_fact(const overview *o, void (*put)(const char *label, char *text));
 
 /* The type of a value: "uint32", or "string[]" for an array. */
 typedef struct value_type_text {

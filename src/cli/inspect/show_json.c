@@ -6,7 +6,6 @@
 #include "cli/core/stdout.h"
 #include "cli/core/tensor_text.h"
 #include "cli/core/value.h"
-#include "cli/inspect/overview.h"
 
 #include <stdio.h>
 
@@ -126,7 +125,7 @@ bool show_write_json(const input *in, const show_options *options)
     model_json_shards(&j, "shards", in->model);
     write_damage(&j, in);
     if (show_wants(options, options->only_summary))
-        sound = overview_write_json(&j, "summary", &o, array_limit(options));
+        sound = facts_write(&j, "summary", &o, array_limit(options));
     if (show_wants(options, options->only_metadata))
         sound = write_metadata(&j, in, options) && sound;
     if (show_wants(options, options->only_tensors))

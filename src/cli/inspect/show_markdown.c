@@ -225,7 +225,7 @@ static void write_summary(const overview *o, const char *path)
         putchar('\n');
     }
     puts("\n| | |\n|---|---|");
-    show_each_fact(o, put_fact);
+    facts_put(o, put_fact);
 }
 
 static bool write_metadata(const input *in, const show_options *options)

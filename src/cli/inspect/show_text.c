@@ -248,7 +248,7 @@ bool show_write_text(const input *in, const show_options *options)
     if (show_wants(options, options->only_summary)) {
         overview o = overview_of(in->model);
 
-        show_each_fact(&o, print_fact);
+        facts_put(&o, print_fact);
     }
     if (show_wants(options, options->only_metadata)) {
         putc('\n', stdout);
