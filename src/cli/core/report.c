@@ -63,6 +63,16 @@ void report_message(const char *path, const char *format, ...)
     va_end(arguments);
 }
 
+int report_as(int code, const char *path, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    put_line(path, "", format, arguments, "");
+    va_end(arguments);
+    return code;
+}
+
 int report_system(const char *path, int error_number)
 {
     report_message(path, "%s", strerror(error_number));

@@ -30,6 +30,9 @@ int report_error(const char *path, const gufo_error *error);
 int report_refusal(const char *path, const gufo_error *error);
 void report_message(const char *path, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* The same; returns `code`. */
+int report_as(int code, const char *path, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* An error of the system: "gufo: FILE: No such file or directory".  Returns CODE_FAILED. */
 int report_system(const char *path, int error_number);
 /* "out of memory"; returns CODE_FAILED. */

@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -111,6 +112,20 @@ void text_put(FILE *out, gufo_str text, text_style style)
         next_piece(text, style, &p);
         fwrite(p.text, 1, p.len, out);
     }
+}
+
+void text_print(const char *format, ...)
+{
+    bool ends_line = format[strlen(format) - 1] == '\n';
+    char text[TEXT_LINE];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    text_put(stdout, (gufo_str){text, strlen(text) - ends_line}, TEXT_PLAIN);
+    if (ends_line)
+        putchar('\n');
 }
 
 size_t text_columns(gufo_str text, text_style style)

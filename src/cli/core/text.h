@@ -19,6 +19,11 @@ typedef enum text_style {
 /* Whether plain text goes through unchanged. */
 bool text_is_clean(gufo_str text);
 void text_put(FILE *out, gufo_str text, text_style style);
+enum { TEXT_LINE = 1 << 14 }; /* room for two of the longest paths that systems know, and words */
+
+/* Formats as printf does, in at most TEXT_LINE bytes, and writes the result to standard output as plain text, but for a newline
+ * at the end of the format. */
+void text_print(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The columns that text_put fills. */
 size_t text_columns(gufo_str text, text_style style);
 /* The longest prefix that fills at most `columns` columns. */
