@@ -675,3 +675,13 @@ tags:
     lacks '('' key/value)'
     lacks '(2 used)'
 }
+
+@test "show: a pattern that nothing matches is reported, and exits with 1" {
+    make_model m.gguf
+    run -1 gufo show --metadata='none.*' --tensors='none.*' m.gguf
+    has "m.gguf: no key matches 'none.*'"
+    has "m.gguf: no tensor matches 'none.*'"
+    run -1 gufo show --json --tensors='none.*' m.gguf
+    has '"tensors":[]'
+    run -0 gufo show --metadata='general.*' --tensors m.gguf
+}

@@ -5,6 +5,7 @@
 #include "cli/inspect/show.h"
 
 #include "cli/commands.h"
+#include "cli/core/glob.h"
 #include "cli/core/report.h"
 #include "cli/inspect/ls.h"
 #include "cli/inspect/pager.h"
@@ -58,6 +59,43 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+static bool has_key(const gufo_model *model, const char *glob)
+{
+    gufo_entry entry;
+
+    for (uint64_t i = 0; gufo_metadata_at(model, i, &entry); i++)
+        if (glob_matches(glob, entry.key))
+            return true;
+    return false;
+}
+
+static bool has_tensor(const gufo_model *model, const char *glob)
+{
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
+        if (glob_matches(glob, tensor.name))
+            return true;
+    return false;
+}
+
+/* CODE_NO after a report if a GLOB was given that nothing matches. */
+static int report_unmatched(const input *in, const show_options *options)
+{
+    const char *keys = options->metadata_glob, *tensors = options->tensor_glob;
+    int code = CODE_OK;
+
+    if (keys != NULL && !has_key(in->model, keys)) {
+        report_message(in->path, "no key matches '%s'", keys);
+        code = CODE_NO;
+    }
+    if (tensors != NULL && !has_tensor(in->model, tensors)) {
+        report_message(in->path, "no tensor matches '%s'", tensors);
+        code = CODE_NO;
+    }
+    return code;
+}
+
 static int show_file(void *context, const char *path)
 {
     const show_options *options = context;
@@ -74,7 +112,9 @@ static int show_file(void *context, const char *path)
     if (!shared->json && path != shared->args[0])
         putc('\n', stdout);
     sound = find_writer(options)(&in, options);
-    code = input_damage(&in, !shared->json); /* JSON has it in the object */
+    code = report_unmatched(&in, options);
+    if (input_damage(&in, !shared->json) != CODE_OK) /* JSON has it in the object */
+        code = CODE_NO;
     if (!sound) {
         report_message(path, "changed while it was being read");
         code = CODE_FAILED;
@@ -104,7 +144,8 @@ const command_line command_show = {
         "On a terminal, values are as long as its lines, tensors that differ in a number alone "
         "share a line, and a pager (GUFO_PAGER, PAGER, less) shows what is more than a screen.  "
         "Elsewhere nothing depends on a terminal: strings are whole, arrays show 8 elements, and "
-        "each tensor has a line.",
+        "each tensor has a line.\n\n"
+        "Exit status 1 means that a GLOB matches nothing.",
     .examples = {{"gufo show model.gguf", "The summary, all metadata and all tensors."},
                  {"gufo show --metadata='llama.*' --tensors='blk.0.*' model.gguf",
                   "Only these keys and the tensors of the first block."},
