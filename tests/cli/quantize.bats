@@ -173,6 +173,10 @@ need_patterns() {
     run -2 --separate-stderr gufo quantize \
         --tensor-type '^(([a-z0-9_.])+)+[!?]=Q8_0' sample.gguf four.gguf Q4_0
     [[ "$stderr" == *"takes too many steps"* ]]
+    run -1 --separate-stderr gufo quantize --tensor-type '^ATTN=Q8_0' sample.gguf four.gguf Q4_0
+    [[ "$stderr" == *"sample.gguf: warning: no tensor matches '^ATTN'"* ]]
+    [[ "$stderr" == *"no tensor matches a --tensor-type pattern; nothing was written" ]]
+    run -1 gufo quantize -q --dry-run --tensor-type '^ATTN=Q8_0' sample.gguf Q4_0
     [ ! -e four.gguf ]
 }
 
@@ -222,8 +226,8 @@ need_patterns() {
     run -0 gufo get out.gguf llama.block_count
     same 1
     is_type out.gguf blk.0.attn_q.weight Q8_0
-    run gufo show --tensors='blk.1.*' out.gguf
-    lacks 'blk.1'
+    run -1 gufo show -q --tensors='blk.1.*' out.gguf
+    has 'Tensors (0 of 12)'
     run -2 --separate-stderr gufo quantize --prune-layers 9 sample.gguf two.gguf Q8_0
     same_error 'gufo: sample.gguf: there is no layer 9 to leave out'
 }

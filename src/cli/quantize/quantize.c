@@ -112,6 +112,34 @@ static const gufo_element_type *type_of_rule(void *context, gufo_str name)
     return NULL;
 }
 
+static bool rule_matches(const type_rule *rule, const gufo_model *model)
+{
+    gufo_tensor tensor;
+
+    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
+        if (pattern_match(rule->pattern, tensor.name) == PATTERN_YES)
+            return true;
+    return false;
+}
+
+/* CODE_NO if there are patterns, but none matches.  Lists of patterns are made for many models: one
+ * of several that matches nothing in this one is only worth a warning. */
+static int match_rules(const quantize_options *o, const gufo_model *model)
+{
+    size_t matching = 0;
+
+    for (size_t i = 0; i < o->rule_count; i++) {
+        if (rule_matches(&o->rules[i], model))
+            matching++;
+        else
+            report_warning(o->input, "no tensor matches '%s'", o->rules[i].text);
+    }
+    if (matching > 0 || o->rule_count == 0)
+        return CODE_OK;
+    report_message(o->input, "no tensor matches a --tensor-type pattern; nothing was written");
+    return CODE_NO;
+}
+
 static const gufo_element_type *type_in_model(void *other, gufo_str name)
 {
     gufo_tensor tensor;
@@ -284,7 +312,7 @@ static int plan(work *w)
     if (w->quantizer == NULL)
         return report_failure(o, o->input, &error, true);
     quantize_warn(w->quantizer, o);
-    return CODE_OK;
+    return match_rules(o, w->input);
 }
 
 /* ---- the report's file ---------------------------------------------------------------------- */
@@ -424,7 +452,7 @@ static void release(void *context)
     quantize_options *o = context;
 
     for (size_t i = 0; i < o->rule_count; i++)
-        pattern_free(o->rules[i].pattern);
+        pattern_free(o->rules[i].pattern), free(o->rules[i].text);
     for (size_t i = 0; i < o->override_count; i++)
         free(o->overrides[i].key);
     free(o->rules);
@@ -456,7 +484,8 @@ const command_line command_quantize = {
         "names are that of IN with another encoding, if it follows the naming convention, else "
         "what 'gufo name --suggest' gives.  All outputs appear, or none.\n\n"
         "While it works, the output is OUT.part.  An interrupted run leaves it, with a journal, "
-        "and can be resumed.  The result does not depend on threads, memory or processor.",
+        "and can be resumed.  The result does not depend on threads, memory or processor.\n\n"
+        "Exit status 1 means that no --tensor-type pattern matches a tensor; nothing is written.",
     .examples = {{"gufo quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M",
                   "Writes a smaller model."},
                  {"gufo quantize --to=models model-f16.gguf Q4_K_M,Q5_K_M,Q8_0",

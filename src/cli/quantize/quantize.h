@@ -16,6 +16,7 @@
 /* --tensor-type PATTERN=TYPE */
 typedef struct type_rule {
     pattern *pattern;
+    char *text; /* of the pattern; owned */
     const gufo_element_type *type;
 } type_rule;
 

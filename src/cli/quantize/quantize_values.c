@@ -145,10 +145,9 @@ static bool read_rule(quantize_options *options, const char *option, const char 
     regex = rule != NULL ? strndup(text, (size_t)(equals - text)) : NULL;
     if (regex == NULL)
         return false;
-    *rule = (type_rule){.pattern = pattern_new(regex, message), .type = type};
+    *rule = (type_rule){.pattern = pattern_new(regex, message), .text = regex, .type = type};
     if (rule->pattern == NULL)
         report_message(NULL, "--%s: pattern '%s': %s", option, regex, message);
-    free(regex);
     return rule->pattern != NULL;
 }
 
