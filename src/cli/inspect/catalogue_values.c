@@ -61,6 +61,8 @@ bool catalogue_value_type_row(size_t index, catalogue_row *out)
     catalogue_put_number(out, 1, index);
     if (bytes > 0)
         catalogue_put_number(out, 2, bytes);
+    if (index == GUFO_VALUE_ARRAY)
+        out->example = "gufo edit --set-json=KEY=uint32:[1,2] FILE";
     return true;
 }
 

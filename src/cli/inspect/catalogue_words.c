@@ -165,7 +165,9 @@ void catalogue_example(const catalogue *c, const catalogue_row *row, const char 
     const char *place = strstr(example, "WORD");
     size_t first = 0, before = place != NULL ? (size_t)(place - example) : strlen(example);
     const char *arch = catalogue_user(c, row->cells[0], &first);
+    char own[CATALOGUE_NAME];
 
+    word = catalogue_own_name(c, word, own);
     out[0] = '\0';
     append(out, example, before);
     if (place == NULL)
