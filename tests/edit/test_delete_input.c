@@ -114,11 +114,11 @@ static gufo_status clean_up(const scene *s, const folder *f, gufo_error *error)
     return gufo_job_clean(first.text, inputs, input_count(s), &done, error);
 }
 
-static gufo_status run_in(const scene *s, const folder *f, uint32_t flags, gufo_error *error)
+static gufo_status run_how(const scene *s, const folder *f, uint32_t flags, const gufo_run *run,
+                           gufo_error *error)
 {
     const gufo_job_options options = {.path = out_path(s, f).text, .flags = flags};
     const gufo_split_options twos = {.max_tensors = 2};
-    const gufo_run one = {.threads = 1};
     gufo_model *input = open_inputs(s, f, error);
     gufo_job *job = NULL;
     gufo_status status;
@@ -126,10 +126,15 @@ static gufo_status run_in(const scene *s, const folder *f, uint32_t flags, gufo_
     if (input == NULL)
         return !files_are_left(s, f) ? clean_up(s, f, error) : error->code;
     job = s->splits ? gufo_job_split(input, &twos, error) : gufo_job_merge(input, NULL, error);
-    status = job != NULL ? gufo_job_run(job, &options, &one, error) : error->code;
+    status = job != NULL ? gufo_job_run(job, &options, run, error) : error->code;
     gufo_job_free(job);
     gufo_close(input);
     return status;
+}
+
+static gufo_status run_in(const scene *s, const folder *f, uint32_t flags, gufo_error *error)
+{
+    return run_how(s, f, flags, &(gufo_run){.threads = 1}, error);
 }
 
 /* ---- what is there -------------------------------------------------------------------------- */
@@ -381,6 +386,39 @@ static void test_changed(void **state)
     scene_end(&s);
 }
 
+/* Another program gives the name of an input to a file of its own, while the input is read. */
+typedef struct thief {
+    path_text name, mine;
+    bool done;
+} thief;
+
+static bool take_name(void *context, uint64_t done, uint64_t total)
+{
+    thief *t = context;
+
+    (void)done, (void)total;
+    if (!t->done)
+        assert_int_equal(rename(t->mine.text, t->name.text), 0);
+    t->done = true;
+    return true;
+}
+
+/* Only the file that was read is deleted. */
+static void test_name_is_taken(void **state)
+{
+    scene s = scene_new(false);
+    thief t = {input_name(&s, &s.work.f, SHARDS - 1), folder_path(&s.work.f, "mine"), false};
+    const gufo_run run = {.threads = 1, .progress = take_name, .progress_context = &t};
+    gufo_error error = no_error();
+
+    (void)state;
+    write_file(t.mine.text, "mine", 4);
+    check_status(run_how(&s, &s.work.f, how, &run, &error), GUFO_E_CHANGED, &error, "taken");
+    check(t.done, "the name was not taken");
+    check_file(t.name.text, (const uint8_t *)"mine", 4, "the other file");
+    scene_end(&s);
+}
+
 static void test_options(void **state)
 {
     scene s = scene_new(false);
@@ -431,7 +469,7 @@ int main(void)
         cmocka_unit_test(test_links),    cmocka_unit_test(test_names_in_the_way),
         cmocka_unit_test(test_no_holes), cmocka_unit_test(test_journal_is_missing),
         cmocka_unit_test(test_changed),  cmocka_unit_test(test_options),
-        cmocka_unit_test(test_check),
+        cmocka_unit_test(test_check),    cmocka_unit_test(test_name_is_taken),
     };
 
     return cmocka_run_group_tests(tests, copies_setup, NULL);

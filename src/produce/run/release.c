@@ -363,6 +363,14 @@ gufo_status release_check(const release *r, uint64_t units_done, bool found,
     return status;
 }
 
+/* Hours after the run began, the name may be that of another file, which is not ours to delete. */
+static gufo_status check_still(const job_input *input, gufo_error *error)
+{
+    gufo_status status = source_unchanged(input->source, error);
+
+    return status == GUFO_OK && !is_aside(input->name) ? check_file(input, error) : status;
+}
+
 /* ---- holes ---------------------------------------------------------------------------------- */
 
 /* Opens the file under its new name, which must still be the one that is read. */
@@ -386,7 +394,7 @@ static gufo_status open_aside(release *r, const char *path, gufo_error *error)
 static gufo_status set_aside(release *r, gufo_error *error)
 {
     job_input *input = &r->job->inputs[0];
-    gufo_status status = input->released ? GUFO_OK : source_unchanged(input->source, error);
+    gufo_status status = input->released ? GUFO_OK : check_still(input, error);
     char *path;
 
     if (r->fd >= 0 || status != GUFO_OK)
@@ -426,7 +434,7 @@ static gufo_status punch(release *r, uint64_t units_done, gufo_error *error)
 /* Removes one file, and lets go of it: its space is free when nobody has it open. */
 static gufo_status remove_whole(job_input *input, const char *path, gufo_error *error)
 {
-    gufo_status status = source_unchanged(input->source, error);
+    gufo_status status = check_still(input, error);
     int fd = status == GUFO_OK ? make_stub(input, path, error) : -1;
 
     if (fd < 0)
