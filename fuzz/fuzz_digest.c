@@ -20,7 +20,8 @@ static void read_manifest(gufo_str text)
     size_t names = 0;
 
     must(m != NULL || error.code == GUFO_E_MALFORMED, "anything but a manifest is malformed");
-    must(m == NULL || gufo_manifest_count(m) > 0, "a manifest has a line");
+    must(m == NULL || gufo_manifest_count(m) + gufo_manifest_file_count(m) > 0,
+         "a manifest has a line");
     for (uint64_t i = 0; m != NULL && gufo_manifest_at(m, i, &line); i++) {
         must(line.number > number, "lines are in order");
         must(gufo_digest_kind_of(line.algorithm) != NULL, "the algorithm is one");
