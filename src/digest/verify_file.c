@@ -135,7 +135,8 @@ static gufo_status open_file(hashing *h, const char *path, const gufo_allocator 
     gufo_status status = GUFO_OK;
     struct stat info;
 
-    h->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    /* The opening of a pipe would wait. */
+    h->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (h->fd < 0 || fstat(h->fd, &info) != 0)
         return fail_io(error, errno, "cannot open");
     if (!S_ISREG(info.st_mode))

@@ -36,6 +36,15 @@ m.gguf: 2 tensors as in the manifest; all data together is the same  (xxh64)'
     run -0 gufo verify renamed.gguf manifest
 }
 
+@test "verify: a pipe beside a shard is not waited for" {
+    make_gguf m-00001-of-00002.gguf kv general.architecture string llama
+    sha256sum m-00001-of-00002.gguf >manifest
+    sed 's/00001/00002/' manifest >>manifest
+    mkfifo m-00002-of-00002.gguf
+    run -3 timeout 20 "$GUFO" verify m-00001-of-00002.gguf manifest
+    has 'm-00002-of-00002.gguf: not a regular file'
+}
+
 @test "verify: what differs, is missing or is new" {
     make_verified
     sed -i '/out put/d' manifest
