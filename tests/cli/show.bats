@@ -601,6 +601,15 @@ tags:
 ---'
     run -0 gufo show --markdown --tensors m.gguf
     has '| a\|b | F32 |'
+    # YAML takes these for true, false and nothing in any case.
+    make_gguf m.gguf arr general.tags string 4 No TRUE Null Norway
+    run -0 gufo show --markdown m.gguf
+    has $'- "No"\n- "TRUE"\n- "Null"\n- Norway\n---'
+    for text in '- a:\- a' '    a:a' '---:\---' '1. a:1\. a' '12) a:12\) a' '1.5:1\.5' '+:\+' '7:7' 'a - 1.:a - 1.'; do
+        make_gguf m.gguf kv general.description string "${text%%:*}"
+        run -0 gufo show --markdown m.gguf
+        [ "${lines[$(($(printf '%s\n' "${lines[@]}" | grep -n '^# ' | cut -d: -f1)))]}" = "${text#*:}" ]
+    done
     run -2 gufo show --markdown --json m.gguf
 }
 

@@ -24,6 +24,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define VALUE_COLUMNS 80
 
@@ -36,7 +37,7 @@ static bool is_plain(gufo_str text)
                                         "off",  "null",  "y",   "n",  "none"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (gufo_str_equal(text, gufo_str_of(words[i])))
+        if (text.len == strlen(words[i]) && strncasecmp(text.data, words[i], text.len) == 0)
             return false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.data[i];
@@ -208,6 +209,20 @@ static void put_str(gufo_str text)
     cell_end(&c);
 }
 
+/* A paragraph begins with nothing that makes it a list, a rule or a block of code. */
+static void put_paragraph(gufo_str text)
+{
+    size_t at = 0, number;
+
+    while (at < text.len && text.data[at] == ' ')
+        at++;
+    for (number = at; at < text.len && text.data[at] >= '0' && text.data[at] <= '9'; at++)
+        putchar(text.data[at]);
+    if (at < text.len && text.data[at] != '\0' && strchr(at > number ? ".)" : "-+=", text.data[at]))
+        putchar('\\');
+    put_str((gufo_str){text.data + at, text.len - at});
+}
+
 /* ---- parts ---------------------------------------------------------------------------------- */
 
 static void write_summary(const overview *o, const char *path)
@@ -221,7 +236,7 @@ static void write_summary(const overview *o, const char *path)
     putchar('\n');
     if (gufo_get_str(o->model, "general.description", &description, NULL) == GUFO_OK) {
         putchar('\n');
-        put_str(description);
+        put_paragraph(description);
         putchar('\n');
     }
     puts("\n| | |\n|---|---|");
