@@ -116,11 +116,15 @@ typedef struct edit_type {
 
 enum { EDIT_MOST_TYPES = 4 };
 
+typedef struct edit_types {
+    edit_type list[EDIT_MOST_TYPES];
+    size_t count;
+} edit_types;
+
 /* The row of the registry for a key, in this document or else in any; NULL if there is none. */
 const gufo_key_info *edit_key_info(const gufo_document *document, gufo_str key);
-/* The types that the key of a change may have, the best one first; returns their number, which is 0
- * where nothing is known. */
-size_t edit_types(const edit_change *change, edit_type out[EDIT_MOST_TYPES]);
+/* The types that the key of a change may have, the best one first; none where nothing is known. */
+edit_types edit_types_of(const edit_change *change);
 
 /* ---- edit_values.c -------------------------------------------------------------------------- */
 

@@ -54,17 +54,19 @@ static bool type_of(gufo_value value, edit_type *out)
     return true;
 }
 
-size_t edit_types(const edit_change *c, edit_type out[EDIT_MOST_TYPES])
+edit_types edit_types_of(const edit_change *c)
 {
     const gufo_key_info *info = edit_key_info(c->document, gufo_str_of(c->key));
     const char *at = info != NULL ? info->type : "";
+    edit_types types = {.count = 0};
+    edit_type *next = types.list;
     gufo_document_entry old;
     bool kept = gufo_document_find(c->document, c->key, &old) &&
-                (info == NULL || gufo_key_accepts(info, &old.value)) && type_of(old.value, out);
-    size_t count = kept;
+                (info == NULL || gufo_key_accepts(info, &old.value)) && type_of(old.value, next);
 
-    while (*at != '\0' && count < EDIT_MOST_TYPES)
-        if (next_type(&at, &out[count]) && !(kept && out[count].is_array == out->is_array))
-            count++;
-    return count;
+    for (next += kept; *at != '\0' && next < types.list + EDIT_MOST_TYPES;)
+        if (next_type(&at, next) && !(kept && next->is_array == types.list[0].is_array))
+            next++;
+    types.count = (size_t)(next - types.list);
+    return types;
 }

@@ -66,15 +66,54 @@ static size_t type_prefix(const char *text, gufo_value_type *type)
 
 const char *edit_operand(const edit_operation *operation)
 {
-    const char *text = operation->kind == EDIT_COPY ? NULL : strchr(operation->text, '=');
+    const char *equals = strchr(operation->text, '=');
+    const char *text = equals != NULL ? equals + 1 : "";
     gufo_value_type type;
 
-    if (text == NULL)
-        return operation->kind == EDIT_COPY ? operation->text : NULL;
-    text++;
+    if (operation->kind == EDIT_COPY)
+        return operation->text;
     if (operation->kind == EDIT_SET_JSON && *(text += type_prefix(text, &type)) == '@')
         return text + 1;
-    return operation->kind == EDIT_SET_FILE ? text : NULL;
+    return operation->kind == EDIT_SET_FILE && equals != NULL ? text : NULL;
+}
+
+/* The types that a value may have, in their order: the one before it, "TYPE:", which *text moves
+ * past, else those of the key. */
+static edit_types read_types(const edit_change *c, const char **text)
+{
+    edit_types given = {.count = 1};
+    size_t prefix = type_prefix(*text, &given.list[0].type);
+
+    *text += prefix;
+    return prefix > 0 ? given : edit_types_of(c);
+}
+
+/* Those that are arrays, or those that are not. */
+static edit_types of_shape(const edit_types *types, bool is_array)
+{
+    edit_types kept = {.count = 0};
+
+    for (size_t i = 0; i < types->count; i++)
+        if (types->list[i].is_array == is_array)
+            kept.list[kept.count++] = types->list[i];
+    return kept;
+}
+
+/* Types in words: "uint32 or array[int32]". */
+typedef struct type_names {
+    char text[96];
+} type_names;
+
+static type_names name_types(const edit_types *types)
+{
+    type_names names = {""};
+    size_t len = 0;
+
+    for (size_t i = 0; i < types->count && len < sizeof names.text; i++)
+        len += (size_t)snprintf(names.text + len, sizeof names.text - len,
+                                types->list[i].is_array ? "%sarray[%s]" : "%s%s",
+                                i > 0 ? " or " : "", gufo_value_type_name(types->list[i].type));
+    return names;
 }
 
 /* ---- from the command line ------------------------------------------------------------------ */
@@ -85,59 +124,33 @@ static int set_value(edit_change *c, const gufo_value *value)
                       gufo_document_set(c->document, gufo_str_of(c->key), value, &c->error));
 }
 
-/* Types in words: "uint32 or array[int32]". */
-typedef struct type_names {
-    char text[96];
-} type_names;
-
-static type_names name_types(const edit_type *types, size_t count)
-{
-    type_names names = {""};
-    size_t len = 0;
-
-    for (size_t i = 0; i < count && len < sizeof names.text; i++)
-        len += (size_t)snprintf(names.text + len, sizeof names.text - len,
-                                types[i].is_array ? "%sarray[%s]" : "%s%s", i > 0 ? " or " : "",
-                                gufo_value_type_name(types[i].type));
-    return names;
-}
-
-/* The types that are arrays, or those that are not; returns their number. */
-static size_t of_shape(const edit_type *types, size_t count, bool is_array, edit_type *out)
-{
-    size_t kept = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (types[i].is_array == is_array)
-            out[kept++] = types[i];
-    return kept;
-}
-
 /* The text as a value of the first of these types that holds it. */
-static int set_text_as(edit_change *c, const char *text, const edit_type *types, size_t count)
+static int set_text_as(edit_change *c, const char *text, const edit_types *types)
 {
     gufo_value value;
 
-    for (size_t i = 0; i < count; i++)
-        if (value_read(types[i].type, text, &value))
+    for (size_t i = 0; i < types->count; i++)
+        if (value_read(types->list[i].type, text, &value))
             return set_value(c, &value);
     return report_usage("edit", "%s %s: not a value of type %s", c->option, c->operation->text,
-                        name_types(types, count).text);
+                        name_types(types).text);
 }
 
-/* `path`: the file that the text is from; NULL: the command line. */
-static int set_json_as(edit_change *c, const char *path, const char *text, const edit_type *types,
-                       size_t count)
+/* `path`: the file that the text is from; NULL: the command line.  Types of another shape than the
+ * text are not tried, if there are others. */
+static int set_json(edit_change *c, const char *path, const char *text, const edit_types *types)
 {
+    edit_types fitting = of_shape(types, text[strspn(text, " \t\r\n")] == '[');
+    const edit_types *tried = fitting.count > 0 ? &fitting : types;
     char message[EDIT_JSON_MESSAGE];
     int code = CODE_USAGE;
     bool good = false;
 
-    for (size_t i = 0; i < count && !good; i++) {
+    for (size_t i = 0; i < tried->count && !good; i++) {
         gufo_value value;
         encoder bytes;
 
-        good = edit_json_read(types[i].type, text, &value, &bytes, message);
+        good = edit_json_read(tried->list[i].type, text, &value, &bytes, message);
         if (good)
             code = set_value(c, &value);
         buffer_free(&bytes.out);
@@ -162,14 +175,15 @@ static bool is_token_text(const edit_change *c, const char *text)
  * among them. */
 static int set_token(edit_change *c, const char *text, gufo_value_type type)
 {
-    const gufo_value any = {.type = type};
-    const edit_waiting_change change = {
-        EDIT_NO_INDEX, 0,    {.type = GUFO_VALUE_STRING, .as.str = gufo_str_of(text)},
-        true,          type, c->operation};
+    const edit_waiting_change change = {.index = EDIT_NO_INDEX,
+                                        .value = {GUFO_VALUE_STRING, .as.str = gufo_str_of(text)},
+                                        .is_token = true,
+                                        .type = type,
+                                        .operation = c->operation};
     int code = CODE_OK;
 
     if (!gufo_document_find(c->document, c->key, NULL))
-        code = set_value(c, &any);
+        code = set_value(c, &(gufo_value){.type = type});
     return code == CODE_OK ? edit_wait(c->waiting, c->key, &change) : code;
 }
 
@@ -199,26 +213,23 @@ int edit_set_element(edit_change *c)
 
 int edit_set(edit_change *c)
 {
-    edit_type all[EDIT_MOST_TYPES], types[EDIT_MOST_TYPES];
-    size_t prefix = type_prefix(c->rest, &all[0].type), count = 1, fitting;
-    const char *text = c->rest + prefix;
-    bool is_array;
+    const char *text = c->rest;
+    edit_types all = read_types(c, &text), fitting;
+    bool has_type = text != c->rest;
 
-    all[0].is_array = false;
-    if (prefix > 0 && all[0].type == GUFO_VALUE_ARRAY)
+    if (has_type && all.list[0].type == GUFO_VALUE_ARRAY)
         return report_usage("edit", "--set %s: use --set-json for arrays", c->operation->text);
-    if (prefix == 0 && (count = edit_types(c, all)) == 0)
-        all[count++] = (edit_type){guess(text), false};
-    is_array = *text == '[' && of_shape(all, count, true, types) > 0;
-    fitting = of_shape(all, count, is_array, types);
-    if (fitting == 0)
+    if (all.count == 0)
+        all = (edit_types){{{guess(text), false}}, 1};
+    if (*text == '[' && of_shape(&all, true).count > 0)
+        return set_json(c, NULL, text, &all);
+    fitting = of_shape(&all, false);
+    if (fitting.count == 0)
         return report_usage("edit", "--set %s: the key takes %s, as in %s=[...] with JSON",
-                            c->operation->text, name_types(all, count).text, c->key);
-    if (is_array)
-        return set_json_as(c, NULL, text, types, fitting);
-    if (prefix == 0 && types[0].type != GUFO_VALUE_STRING && is_token_text(c, text))
-        return set_token(c, text, types[0].type);
-    return set_text_as(c, text, types, fitting);
+                            c->operation->text, name_types(&all).text, c->key);
+    if (!has_type && fitting.list[0].type != GUFO_VALUE_STRING && is_token_text(c, text))
+        return set_token(c, text, fitting.list[0].type);
+    return set_text_as(c, text, &fitting);
 }
 
 static int set_text(edit_change *c, gufo_str text)
@@ -258,10 +269,10 @@ static int read_file(const char *path, buffer *out)
 
     if (in == NULL || !read_bytes(in, out))
         code = report_system(path, errno);
-    else if (out->len > LARGEST_VALUE) {
-        report_message(path, "there are more than 256 MiB, too many for the value of a key");
-        code = CODE_FAILED;
-    } else if (buffer_extend(out, 1) == NULL)
+    else if (out->len > LARGEST_VALUE)
+        code = report_as(CODE_FAILED, path,
+                         "there are more than 256 MiB, too many for the value of a key");
+    else if (buffer_extend(out, 1) == NULL)
         code = report_memory(path);
     else
         out->data[--out->len] = '\0';
@@ -283,46 +294,30 @@ int edit_set_file(edit_change *c)
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static int set_json(edit_change *c, const char *path, const char *text, const edit_type *types,
-                    size_t count)
-{
-    edit_type fitting[EDIT_MOST_TYPES];
-    bool is_array = text[strspn(text, " \t\r\n")] == '[';
-    size_t best = of_shape(types, count, is_array, fitting);
-
-    return best > 0 ? set_json_as(c, path, text, fitting, best)
-                    : set_json_as(c, path, text, types, count);
-}
-
-static int set_json_file(edit_change *c, const char *path, const edit_type *types, size_t count)
+static int set_json_file(edit_change *c, const char *path, const edit_types *types)
 {
     buffer bytes = {.allocator = &default_allocator};
     int code = read_file(path, &bytes);
+    const char *text = (const char *)bytes.data;
 
-    if (code == CODE_OK && strlen((const char *)bytes.data) < bytes.len) {
-        report_message(path, "byte %zu is NUL, which JSON does not have",
-                       strlen((const char *)bytes.data));
-        code = CODE_USAGE;
-    }
+    if (code == CODE_OK && strlen(text) < bytes.len)
+        code =
+            report_as(CODE_USAGE, path, "byte %zu is NUL, which JSON does not have", strlen(text));
     if (code == CODE_OK)
-        code = set_json(c, path, (const char *)bytes.data, types, count);
+        code = set_json(c, path, text, types);
     buffer_free(&bytes);
     return code;
 }
 
 int edit_set_json(edit_change *c)
 {
-    edit_type types[EDIT_MOST_TYPES] = {{.is_array = false}};
-    size_t prefix = type_prefix(c->rest, &types[0].type), count = 1;
-    const char *text = c->rest + prefix;
+    const char *text = c->rest;
+    edit_types types = read_types(c, &text);
 
-    if (prefix == 0)
-        count = edit_types(c, types);
-    if (count == 0 || types[0].type == GUFO_VALUE_ARRAY)
+    if (types.count == 0 || types.list[0].type == GUFO_VALUE_ARRAY)
         return report_usage("edit",
                             "--set-json %s: the type of the values has to come before the JSON, as "
                             "in KEY=uint32:[1,2]",
                             c->operation->text);
-    return *text == '@' ? set_json_file(c, text + 1, types, count)
-                        : set_json(c, NULL, text, types, count);
+    return *text == '@' ? set_json_file(c, text + 1, &types) : set_json(c, NULL, text, &types);
 }

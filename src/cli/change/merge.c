@@ -2,11 +2,9 @@
 #include "cli/change/shards.h"
 #include "cli/commands.h"
 #include "cli/core/command_line.h"
+#include "cli/core/input.h"
 #include "cli/core/report.h"
 
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const command_option merge_table[] = {
@@ -25,53 +23,31 @@ static gufo_job *plan(copying *job, gufo_error *error)
     return gufo_job_merge(job->model, NULL, error);
 }
 
-static bool is_gguf(const char *path)
-{
-    char magic[4] = "";
-    struct stat info;
-    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
-    bool is = file != NULL && fread(magic, sizeof magic, 1, file) == 1 &&
-              (memcmp(magic, "GGUF", 4) == 0 || memcmp(magic, "FUGG", 4) == 0);
-
-    if (file != NULL)
-        (void)fclose(file);
-    return is;
-}
-
 /* The last operand is OUT, unless --output gives it.  A file that a shell has found for a pattern is
  * not: it is a shard. */
 static int take_output(copying *job)
 {
     shared_options *shared = job->base.shared;
     const char *last = shared->arg_count > 0 ? shared->args[shared->arg_count - 1] : NULL;
-    bool shard = last != NULL && gufo_shard_path_parse(last, NULL, NULL, NULL);
 
     if (last == NULL)
         return report_usage("merge", "the shards and -o OUT are needed");
-    if (job->base.output != NULL && shared->arg_count > 1 && access(last, F_OK) != 0) {
-        (void)command_line_twice(shared, last);
-        return CODE_USAGE;
-    }
+    if (job->base.output != NULL && shared->arg_count > 1 && access(last, F_OK) != 0)
+        return command_line_twice(shared, last);
     if (job->base.output != NULL)
         return CODE_OK;
-    if (is_gguf(last)) {
-        report_message(last,
-                       shared->arg_count == 1 || shard
-                           ? "this is an input; the output is given by -o OUT"
-                           : "this is a GGUF file, which is not taken for the output by its "
-                             "place; '-o %s --force' replaces it",
-                       last);
-        return CODE_USAGE;
-    }
+    if (input_is_gguf(last) &&
+        (shared->arg_count == 1 || gufo_shard_path_parse(last, NULL, NULL, NULL)))
+        return report_as(CODE_USAGE, last, "this is an input; the output is given by -o OUT");
+    if (input_is_gguf(last))
+        return report_as(CODE_USAGE, last,
+                         "this is a GGUF file, which is not taken for the output by its place; "
+                         "'-o %s --force' replaces it",
+                         last);
     if (shared->arg_count == 1)
         return report_usage("merge", "the shards and -o OUT are needed");
     job->base.output = command_line_take(shared, shared->arg_count - 1);
     return CODE_OK;
-}
-
-static int open_set(copying *job, bool *done)
-{
-    return shards_open(job, job->base.shared->args, job->base.shared->arg_count, done);
 }
 
 static int merge(void *context)
@@ -79,7 +55,7 @@ static int merge(void *context)
     copying *job = context;
     int code = take_output(job);
 
-    job->open = open_set;
+    job->open = shards_open;
     return code == CODE_OK ? copying_run(job, plan) : code;
 }
 

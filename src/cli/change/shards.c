@@ -13,13 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MOVED ".moved"
-
 /* The files in the order of their numbers. */
 typedef struct shard_list {
-    char **names;       /* as they were, and as they are now: */
-    const char **paths; /* an element of `names`, or of `moved` */
-    char **moved;
+    char **names; /* as they were */
+    char **paths; /* as they are now: the name itself, or the other one */
     size_t count;
     bool any_moved, any_missing;
 } shard_list;
@@ -31,58 +28,50 @@ static bool exists(const char *path)
     return lstat(path, &info) == 0 || errno != ENOENT;
 }
 
+static int make_list(shard_list *list, size_t count)
+{
+    list->names = calloc(count, 2 * sizeof *list->names);
+    if (list->names == NULL)
+        return report_memory(NULL);
+    list->paths = list->names + count;
+    list->count = count;
+    return CODE_OK;
+}
+
 static void free_list(shard_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (list->names != NULL)
-            free(list->names[i]);
-        if (list->moved != NULL)
-            free(list->moved[i]);
+        if (list->paths[i] != list->names[i])
+            free(list->paths[i]);
+        free(list->names[i]);
     }
     free(list->names);
-    free(list->moved);
-    free((void *)list->paths);
-    *list = (shard_list){0};
-}
-
-static int make_list(shard_list *list, size_t count)
-{
-    *list = (shard_list){.names = calloc(count, sizeof *list->names),
-                         .paths = calloc(count, sizeof *list->paths),
-                         .moved = calloc(count, sizeof *list->moved),
-                         .count = count};
-    return list->names != NULL && list->paths != NULL && list->moved != NULL ? CODE_OK
-                                                                             : report_memory(NULL);
 }
 
 /* ---- where files are ------------------------------------------------------------------------ */
 
-/* A file that is missing may be there under its other name. */
-static int find_file(shard_list *list, size_t index)
+/* Puts a file, whose name the list frees, at its place.  If it is missing, it may be there under its
+ * other name. */
+static int put_file(shard_list *list, size_t index, char *name)
 {
-    const char *name = list->names[index];
+    char *moved;
 
-    list->moved[index] = path_with(name, MOVED);
-    if (list->moved[index] == NULL)
-        return CODE_FAILED;
-    list->paths[index] = name;
+    list->names[index] = list->paths[index] = name;
+    if (name == NULL)
+        return report_memory(NULL);
     if (exists(name))
         return CODE_OK;
-    if (exists(list->moved[index])) {
-        list->paths[index] = list->moved[index];
+    moved = path_with(name, ".moved");
+    if (moved == NULL)
+        return CODE_FAILED;
+    if (exists(moved)) {
+        list->paths[index] = moved;
         list->any_moved = true;
-    } else
+    } else {
+        free(moved);
         list->any_missing = true;
+    }
     return CODE_OK;
-}
-
-static int find_files(shard_list *list)
-{
-    int code = CODE_OK;
-
-    for (size_t i = 0; i < list->count && code == CODE_OK; i++)
-        code = find_file(list, i);
-    return code;
 }
 
 /* The files that a path means by its name. */
@@ -91,12 +80,9 @@ static int list_by_name(shard_list *list, const char *path)
     uint32_t count = input_named_size(path, false);
     int code = make_list(list, count > 0 ? count : 1);
 
-    for (uint32_t i = 0; i < list->count && code == CODE_OK; i++) {
-        list->names[i] = count > 0 ? input_sibling_path(path, i + 1) : path_with(path, "");
-        if (list->names[i] == NULL)
-            code = report_memory(path);
-    }
-    return code == CODE_OK ? find_files(list) : code;
+    for (uint32_t i = 0; i < list->count && code == CODE_OK; i++)
+        code = put_file(list, i, count > 0 ? input_sibling_path(path, i + 1) : strdup(path));
+    return code;
 }
 
 /* ---- shards in any order -------------------------------------------------------------------- */
@@ -136,80 +122,70 @@ static int put_shard(shard_list *list, const char *path)
         code = make_list(list, (size_t)count);
     if (code != CODE_OK)
         return code;
-    if (count != list->count) {
-        report_message(path, "this shard is of a set of %" PRIu64 ", others are of one of %zu",
-                       count, list->count);
-        return CODE_FAILED;
-    }
-    if (list->names[number] != NULL) {
-        report_message(path, "shard %" PRIu64 " is given twice: it is %s, too", number + 1,
-                       list->names[number]);
-        return CODE_FAILED;
-    }
-    list->names[number] = path_with(path, "");
-    return list->names[number] != NULL ? find_file(list, (size_t)number) : CODE_FAILED;
+    if (count != list->count)
+        return report_as(CODE_FAILED, path,
+                         "this shard is of a set of %" PRIu64 ", others are of one of %zu", count,
+                         list->count);
+    if (list->names[number] != NULL)
+        return report_as(CODE_FAILED, path, "shard %" PRIu64 " is given twice: it is %s, too",
+                         number + 1, list->names[number]);
+    return put_file(list, (size_t)number, strdup(path));
 }
 
 /* A shard that was not given may be there under its other name; only then it has one. */
 static int find_rest(shard_list *list, const char *path, bool deletes)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        uint32_t count;
-        int code;
+    uint32_t count;
+    bool named = deletes && gufo_shard_path_parse(path, NULL, NULL, &count) && count == list->count;
 
+    for (size_t i = 0; i < list->count; i++) {
         if (list->names[i] != NULL)
             continue;
-        if (deletes && gufo_shard_path_parse(path, NULL, NULL, &count) && count == list->count)
-            list->names[i] = input_sibling_path(path, (uint32_t)i + 1);
-        code = list->names[i] != NULL ? find_file(list, i) : CODE_OK;
-        if (code != CODE_OK)
-            return code;
-        if (list->paths[i] == NULL || list->paths[i] != list->moved[i]) {
-            report_message(path, "shard %zu of %zu is not given", i + 1, list->count);
+        if (named && put_file(list, i, input_sibling_path(path, (uint32_t)i + 1)) != CODE_OK)
             return CODE_FAILED;
-        }
+        if (list->paths[i] == list->names[i])
+            return report_as(CODE_FAILED, path, "shard %zu of %zu is not given", i + 1,
+                             list->count);
     }
     return CODE_OK;
 }
 
-static int list_by_keys(shard_list *list, char *const *arguments, int count, bool deletes)
+static int list_by_keys(shard_list *list, const shared_options *shared, bool deletes)
 {
     int code = CODE_OK;
 
-    for (int i = 0; i < count && code == CODE_OK; i++)
-        code = put_shard(list, arguments[i]);
-    return code == CODE_OK ? find_rest(list, arguments[0], deletes) : code;
+    for (int i = 0; i < shared->arg_count && code == CODE_OK; i++)
+        code = put_shard(list, shared->args[i]);
+    return code == CODE_OK ? find_rest(list, shared->args[0], deletes) : code;
 }
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
-static gufo_model *open_list(const shard_list *list)
+static int open_list(copying *job, const shard_list *list)
 {
     gufo_input *inputs = calloc(list->count, sizeof *inputs);
-    gufo_model *model = NULL;
     bool pending = false;
     gufo_error error;
 
-    if (inputs == NULL) {
-        report_memory(NULL);
-        return NULL;
-    }
+    if (inputs == NULL)
+        return report_memory(NULL);
     for (size_t i = 0; i < list->count && !pending; i++) {
         inputs[i] = gufo_input_path(list->paths[i]);
         pending = save_is_pending(list->paths[i], false);
     }
     signals_reading(list->paths[0]);
     if (!pending)
-        model = gufo_open_shards(inputs, list->count, NULL, &error);
-    if (!pending && model == NULL)
-        report_error(list->paths[0], &error);
+        job->model = gufo_open_shards(inputs, list->count, NULL, &error);
     free(inputs);
-    return model;
+    if (pending || job->model != NULL)
+        return pending ? CODE_FAILED : CODE_OK;
+    return report_error(list->paths[0], &error);
 }
 
 /* The first output of a split has the number of shards in its name. */
-static int clean(copying *job, const shard_list *list, bool *done)
+static int clean(const copying *job, const shard_list *list, bool *done)
 {
+    const char *const *names = (const char *const *)list->names;
     char *pattern = path_with(job->base.output, "-00001-of-[0-9][0-9][0-9][0-9][0-9].gguf");
     gufo_status status;
     gufo_error error;
@@ -217,55 +193,46 @@ static int clean(copying *job, const shard_list *list, bool *done)
 
     if (pattern == NULL)
         return CODE_FAILED;
-    status = gufo_job_clean(job->base.output, (const char *const *)list->names, list->count, done,
-                            &error);
+    status = gufo_job_clean(job->base.output, names, list->count, done, &error);
     if (status == GUFO_OK && !*done && glob(pattern, GLOB_NOSORT, NULL, &found) == 0) {
         for (size_t i = 0; i < found.gl_pathc && !*done && status == GUFO_OK; i++)
-            status = gufo_job_clean(found.gl_pathv[i], (const char *const *)list->names,
-                                    list->count, done, &error);
+            status = gufo_job_clean(found.gl_pathv[i], names, list->count, done, &error);
         globfree(&found);
     }
     free(pattern);
     return status == GUFO_OK ? CODE_OK : report_refusal(job->base.output, &error);
 }
 
-static int open_found(copying *job, const shard_list *list, const char *path, bool *done)
+static int open_named(copying *job, const shard_list *list, const char *path, bool *done)
 {
-    if (job->deletes && list->any_missing) {
-        int code = clean(job, list, done);
+    int code = job->deletes && list->any_missing ? clean(job, list, done) : CODE_OK;
 
-        if (code != CODE_OK || *done)
-            return code;
-    }
-    if (!job->deletes && list->any_moved) {
-        report_message(path, "an interrupted run has moved data of the model to its output: repeat "
-                             "that command, with --delete-input");
-        return CODE_FAILED;
-    }
+    if (code != CODE_OK || *done)
+        return code;
+    if (!job->deletes && list->any_moved)
+        return report_as(CODE_FAILED, path,
+                         "an interrupted run has moved data of the model to its output: repeat "
+                         "that command, with --delete-input");
     /* What is named by its first shard alone is known as a set. */
-    if (!list->any_moved && strcmp(path, list->names[0]) == 0)
-        job->model = input_open_model(path, 0);
-    else
-        job->model = open_list(list);
+    if (list->any_moved || strcmp(path, list->names[0]) != 0)
+        return open_list(job, list);
+    job->model = input_open_model(path, 0);
     return job->model != NULL ? CODE_OK : CODE_FAILED;
 }
 
-int shards_open(copying *job, char *const *arguments, int count, bool *done)
+int shards_open(copying *job, bool *done)
 {
+    const shared_options *shared = job->base.shared;
+    const char *path = shared->args[0];
+    bool by_name = shared->arg_count == 1;
     shard_list list = {0};
     int code;
 
-    *done = false;
-    if (path_is_standard(arguments[0]))
-        return report_usage(job->base.shared->command, "the input must be a file, not '-'");
-    code = count == 1 ? list_by_name(&list, arguments[0])
-                      : list_by_keys(&list, arguments, count, job->deletes);
-    if (code == CODE_OK && count == 1)
-        code = open_found(job, &list, arguments[0], done);
-    else if (code == CODE_OK) {
-        job->model = open_list(&list);
-        code = job->model != NULL ? CODE_OK : CODE_FAILED;
-    }
+    if (path_is_standard(path))
+        return report_usage(shared->command, "the input must be a file, not '-'");
+    code = by_name ? list_by_name(&list, path) : list_by_keys(&list, shared, job->deletes);
+    if (code == CODE_OK)
+        code = by_name ? open_named(job, &list, path, done) : open_list(job, &list);
     free_list(&list);
     return code;
 }

@@ -44,14 +44,19 @@ static int check_options(split_options *o)
 {
     const char *prefix = o->job.base.output;
     size_t len = strlen(prefix);
+    bool limited = o->bounds.max_size > 0 || o->bounds.max_tensors > 0;
 
+    if (o->merges && (o->splits || limited || o->bounds.metadata_alone))
+        return report_usage("split", "--merge takes no limits, and not --split");
+    if (o->merges)
+        return CODE_OK;
     if (strcmp(prefix, "-") == 0)
         return report_usage("split", "several files cannot go to standard output");
     /* A folder alone would give files named "-00001-of-000NN.gguf". */
     if (len == 0 || prefix[len - 1] == '/')
         return report_usage(
             "split", "OUTPREFIX has to end in the beginning of a file name, not '%s'", prefix);
-    if (o->splits && o->bounds.max_size == 0 && o->bounds.max_tensors == 0)
+    if (o->splits && !limited)
         o->bounds.max_tensors = TENSORS_OF_LLAMA;
     if ((o->bounds.max_size > 0) == (o->bounds.max_tensors > 0))
         return report_usage("split", "either --max-size or --max-tensors is needed");
@@ -68,26 +73,12 @@ static gufo_job *plan_merge(copying *job, gufo_error *error)
     return gufo_job_merge(job->model, NULL, error);
 }
 
-/* Limits are for splitting. */
-static int check_merge(const split_options *o)
-{
-    if (o->splits || o->bounds.max_size > 0 || o->bounds.max_tensors > 0 ||
-        o->bounds.metadata_alone)
-        return report_usage("split", "--merge takes no limits, and not --split");
-    return CODE_OK;
-}
-
-static int open_file(copying *job, bool *done)
-{
-    return shards_open(job, job->base.shared->args, 1, done);
-}
-
 static int split(void *context)
 {
     split_options *o = context;
-    int code = o->merges ? check_merge(o) : check_options(o);
+    int code = check_options(o);
 
-    o->job.open = open_file;
+    o->job.open = shards_open;
     return code == CODE_OK ? copying_run(&o->job, o->merges ? plan_merge : plan) : code;
 }
 

@@ -117,10 +117,9 @@ static int check_words(const command_line *line, int argc, char **argv,
     return CODE_OK;
 }
 
-bool command_line_twice(const shared_options *shared, const char *operand)
+int command_line_twice(const shared_options *shared, const char *operand)
 {
-    report_usage(shared->command, "OUT is given twice: by --output and as '%s'", operand);
-    return false;
+    return report_usage(shared->command, "OUT is given twice: by --output and as '%s'", operand);
 }
 
 const char *command_line_take(shared_options *shared, int index)
@@ -140,10 +139,8 @@ static int check_operands(const command_line *line, command_input *input)
     int out = line->out, given = out != 0 && input->output != NULL;
     int count = shared->arg_count + given, most = line->operands.most;
 
-    if (given && most != 0 && count == most + 1) {
-        command_line_twice(shared, shared->args[out - 1]);
-        return CODE_USAGE;
-    }
+    if (given && most != 0 && count == most + 1)
+        return command_line_twice(shared, shared->args[out - 1]);
     if (count < line->operands.least || (most != 0 && count > most))
         return report_usage(shared->command, "%s", line->operands.needed);
     if (out != 0 && !given)

@@ -131,35 +131,23 @@ static int write_copy(copying *job)
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-/* The path of an output: to be freed; NULL without memory. */
-static char *path_of(const copying *job, size_t index)
-{
-    size_t size = gufo_job_output_path(job->plan, job->base.output, index, NULL, 0) + 1;
-    char *path = malloc(size);
-
-    if (path != NULL)
-        (void)gufo_job_output_path(job->plan, job->base.output, index, path, size);
-    return path;
-}
-
 /* As JSON if there is a writer. */
 static void report_output(const copying *job, size_t index, json_writer *j)
 {
     gufo_job_output out = {0};
-    char *path = path_of(job, index);
-    gufo_str name = gufo_str_of(path != NULL ? path : "");
+    char *path = save_output_path(job->plan, job->base.output, index);
 
     (void)gufo_job_output_at(job->plan, index, &out);
     if (j != NULL) {
         json_begin_object(j, NULL);
-        json_write_str(j, "path", name);
+        json_write_text(j, "path", path != NULL ? path : "");
         json_write_u64(j, "size", out.size);
         json_write_u64(j, "tensors", out.tensor_count);
         json_end_object(j);
     } else {
-        text_put(stdout, name, TEXT_PLAIN);
-        printf(": %s, %s %s\n", human_bytes(out.size).text, human_grouped(out.tensor_count).text,
-               out.tensor_count == 1 ? "tensor" : "tensors");
+        text_print("%s: %s, %s %s\n", path != NULL ? path : "", human_bytes(out.size).text,
+                   human_grouped(out.tensor_count).text,
+                   out.tensor_count == 1 ? "tensor" : "tensors");
     }
     free(path);
 }

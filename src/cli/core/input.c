@@ -107,6 +107,23 @@ bool input_is_pending(const char *path)
     return pending;
 }
 
+/* ---- what a file is ------------------------------------------------------------------------- */
+
+bool input_is_gguf(const char *path)
+{
+    char magic[4] = {0};
+    struct stat info;
+    /* Bytes of a pipe would be missing afterwards. */
+    bool is_file = !path_is_standard(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *in = is_file ? fopen(path, "re") : NULL;
+    bool is = in != NULL && fread(magic, sizeof magic, 1, in) == 1 &&
+              (memcmp(magic, "GGUF", sizeof magic) == 0 || memcmp(magic, "FUGG", sizeof magic) == 0);
+
+    if (in != NULL)
+        (void)fclose(in);
+    return is;
+}
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static gufo_model *open_model(const char *path, uint32_t open_flags)

@@ -38,6 +38,9 @@ uint32_t input_named_size(const char *path, bool single);
  * memory. */
 char *input_sibling_path(const char *path, uint32_t number);
 
+/* Whether this is a regular file that begins as a GGUF file does, even in the wrong byte order. */
+bool input_is_gguf(const char *path);
+
 /* Opens.  Where `path` means no set, just that file is opened, whatever it is a part of.  Returns
  * CODE_OK, or CODE_FAILED after a report. */
 int input_open(input *in, const char *path, const input_options *options);

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -311,4 +312,16 @@ gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, uint3
     status = gufo_job_run(job, &options, how, error);
     signals_temporaries(NULL, 0);
     return status;
+}
+
+char *save_output_path(const gufo_job *job, const char *path, size_t index)
+{
+    size_t size = gufo_job_output_path(job, path, index, NULL, 0) + 1;
+    char *text = malloc(size);
+
+    if (text != NULL)
+        (void)gufo_job_output_path(job, path, index, text, size);
+    else
+        report_memory(path);
+    return text;
 }

@@ -43,6 +43,8 @@ gufo_status save_job(const char *path, gufo_job *job, const gufo_run *how, uint3
                      gufo_error *error);
 /* Whether that would be refused; writes nothing. */
 gufo_status save_check_job(const char *path, gufo_job *job, uint32_t flags, gufo_error *error);
+/* The path of output `index` of a job that writes to `path`: to be freed; NULL after a report. */
+char *save_output_path(const gufo_job *job, const char *path, size_t index);
 
 /* Removes what was written to `path` before something else failed. */
 void save_remove(const char *path);

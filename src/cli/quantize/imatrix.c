@@ -210,7 +210,7 @@ static int convert_named(imatrix_options *options)
     if (options->base.output == NULL && shared->arg_count == 3)
         options->base.output = command_line_take(shared, 2);
     else if (shared->arg_count == 3)
-        return command_line_twice(shared, shared->args[2]) ? CODE_OK : CODE_USAGE;
+        return command_line_twice(shared, shared->args[2]);
     if (options->base.output == NULL || shared->arg_count != 2)
         return report_usage("imatrix", "convert: IN and OUT are needed, no more");
     return merge(shared->args + 1, 1, options);

@@ -2,6 +2,8 @@
  *
  * The library plans and works; this file has the options, opens what they name, watches for
  * signals, and says in which words things went wrong. */
+#define _GNU_SOURCE /* memmem */
+
 #include "cli/quantize/quantize.h"
 
 #include "cli/commands.h"
@@ -16,21 +18,17 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-static bool read_imatrix(void *options, const option_given *given)
+/* A file that an option names: no output may replace it. */
+static bool read_file_name(void *options, const option_given *given)
 {
     quantize_options *o = options;
 
-    o->imatrix = given->text;
+    *(const char **)(void *)((char *)options + given->option->place) = given->text;
     return option_add(&o->read, given->text);
 }
 
-static bool read_types_from(void *options, const option_given *given)
-{
-    quantize_options *o = options;
-
-    o->types_from = given->text;
-    return option_add(&o->read, given->text);
-}
+#define FILE_NAME(field) \
+    OPTION_READ(read_file_name), OPTION_PLACE(quantize_options, field, const char *)
 
 static const char *const efforts[] = {
     [GUFO_EFFORT_REFERENCE] = "reference", [GUFO_EFFORT_HIGH] = "high", NULL};
@@ -43,7 +41,7 @@ static const command_option quantize_table[] = {
     {"types-from", "FILE",
      "Give every tensor the type that it has in FILE; TYPE is about those that FILE lacks, which "
      "else stay as they are",
-     OPTION_READ(read_types_from)},
+     FILE_NAME(types_from)},
     {"allow-requantize", NULL,
      "Accept quantized tensors as a source; they lose more than the original does",
      OPTION_FLAG(quantize_options, plan.recipe.allow_requantize)},
@@ -51,7 +49,7 @@ static const command_option quantize_table[] = {
      OPTION_FLAG(quantize_options, plan.recipe.keep_output)},
     {"pure", NULL, "No mixture: the same type for every tensor",
      OPTION_FLAG(quantize_options, pure)},
-    {"imatrix", "FILE", "Importance matrix, in either format", OPTION_READ(read_imatrix)},
+    {"imatrix", "FILE", "Importance matrix, in either format", FILE_NAME(imatrix)},
     {"include-weights", "NAME", "Use it only for tensors with this in their names (repeatable)",
      OPTION_TEXTS(quantize_options, included)},
     {"exclude-weights", "NAME", "Do not use it for tensors with this in their names (repeatable)",
@@ -149,12 +147,7 @@ static const gufo_element_type *type_in_model(void *other, gufo_str name)
 
 static bool contains(gufo_str text, const char *part)
 {
-    size_t len = strlen(part);
-
-    for (size_t i = 0; i + len <= text.len; i++)
-        if (memcmp(text.data + i, part, len) == 0)
-            return true;
-    return false;
+    return memmem(text.data, text.len, part, strlen(part)) != NULL;
 }
 
 static bool is_included(void *context, gufo_str name)
@@ -183,6 +176,12 @@ typedef struct work {
     gufo_cpu cpu;
     progress bar;
 } work;
+
+static int open_input(work *w)
+{
+    w->input = input_open_model(w->options->input, 0);
+    return w->input != NULL ? quantize_name_outputs(w->options, w->input) : CODE_FAILED;
+}
 
 static int open_imatrix(work *w)
 {
@@ -286,10 +285,7 @@ static int plan(work *w)
     quantize_options *o = w->options;
     gufo_quantize_options *options = &o->plan;
     gufo_error error;
-    int code = options_cpu(&w->cpu);
 
-    if (code != CODE_OK)
-        return code;
     options->recipe.plan_only = o->dry_run;
     options->recipe.override_type = o->rule_count > 0 ? type_of_rule : NULL;
     options->recipe.override_context = o;
@@ -325,14 +321,8 @@ static bool guard_outputs(work *w)
     bool guarded = true;
 
     for (size_t i = 0; !o->dry_run && guarded && i < count; i++) {
-        const char *set = o->outputs[i / each].path;
-        size_t size = gufo_job_output_path(job, set, i, NULL, 0) + 1;
-        char *path = malloc(size);
+        char *path = save_output_path(job, o->outputs[i / each].path, i);
 
-        if (path != NULL)
-            (void)gufo_job_output_path(job, set, i, path, size);
-        else
-            report_memory(NULL);
         guarded = path != NULL && save_guard_output(&w->guard, path);
         free(path);
     }
@@ -351,14 +341,6 @@ static int guard_report(work *w)
         !guard_outputs(w))
         return CODE_FAILED;
     return save_check(o->report, o->base.shared->force, &w->guard);
-}
-
-static int report_stop(const quantize_options *o)
-{
-    report_message(o->outputs[0].path,
-                   "interrupted; what is done is kept beside it; the same command "
-                   "with --resume continues");
-    return CODE_INTERRUPTED;
 }
 
 static gufo_status run_job(work *w, gufo_error *error)
@@ -388,7 +370,10 @@ static int run(work *w)
     const quantize_options *o = w->options;
     gufo_status status;
     gufo_error error;
+    bool named;
 
+    if (o->dry_run)
+        return CODE_OK;
     signals_reading(NULL); /* the mapping is not used any more */
     signals_defer();
     progress_start(&w->bar, o->base.shared->quiet);
@@ -397,44 +382,29 @@ static int run(work *w)
     if (status == GUFO_OK)
         return CODE_OK;
     if (status == GUFO_E_STOPPED)
-        return report_stop(o);
-    return report_failure(
-        o, error.role != GUFO_FILE_NONE && error.file[0] != '\0' ? error.file : o->input, &error,
-        false);
+        return report_as(CODE_INTERRUPTED, o->outputs[0].path,
+                         "interrupted; what is done is kept beside it; the same command with "
+                         "--resume continues");
+    named = error.role != GUFO_FILE_NONE && error.file[0] != '\0';
+    return report_failure(o, named ? error.file : o->input, &error, false);
 }
 
-static int report_result(const work *w)
+static int report_result(work *w)
 {
-    const quantize_options *o = w->options;
-
-    for (size_t i = 0; i < o->output_count; i++) {
-        if (o->base.shared->json)
-            quantize_write_json(w->quantizer, o, i);
-        else if (o->dry_run || !o->base.shared->quiet)
-            quantize_print(w->quantizer, o, i);
-    }
-    return o->report != NULL ? quantize_save_report(w->quantizer, o, &w->guard) : CODE_OK;
+    quantize_report(w->quantizer, w->options);
+    return w->options->report != NULL ? quantize_save_csv(w->quantizer, w->options, &w->guard)
+                                      : CODE_OK;
 }
 
 static int quantize(quantize_options *options)
 {
-    work w = {.options = options, .input = input_open_model(options->input, 0)};
-    int code = w.input != NULL ? quantize_name_outputs(options, w.input) : CODE_FAILED;
+    static int (*const steps[])(work * w) = {open_input, open_imatrix, open_types, make_overrides,
+                                             plan,       guard_report, run,        report_result};
+    work w = {.options = options};
+    int code = options_cpu(&w.cpu);
 
-    if (code == CODE_OK)
-        code = open_imatrix(&w);
-    if (code == CODE_OK)
-        code = open_types(&w);
-    if (code == CODE_OK)
-        code = make_overrides(&w);
-    if (code == CODE_OK)
-        code = plan(&w);
-    if (code == CODE_OK)
-        code = guard_report(&w);
-    if (code == CODE_OK && !options->dry_run)
-        code = run(&w);
-    if (code == CODE_OK)
-        code = report_result(&w);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && code == CODE_OK; i++)
+        code = steps[i](&w);
     guard_free(&w.guard);
     gufo_quantizer_free(w.quantizer);
     free(w.overrides);
@@ -466,7 +436,7 @@ static void release(void *context)
 static int quantize_named(void *context)
 {
     quantize_options *o = context;
-    int code = quantize_read_arguments(o) ? quantize_check_arguments(o) : CODE_USAGE;
+    int code = quantize_read_arguments(o);
 
     return code == CODE_OK ? quantize(o) : code;
 }

@@ -54,11 +54,9 @@ typedef struct quantize_options {
 
 /* ---- quantize_arguments.c ------------------------------------------------------------------- */
 
-/* Operands into the options; false after a report. */
-bool quantize_read_arguments(quantize_options *options);
-/* What can be seen to be wrong before anything is opened, and the names of outputs of --to, which
- * come from the input.  Both return the exit code. */
-int quantize_check_arguments(const quantize_options *options);
+/* Reads the operands into the options, and refuses what can be seen to be wrong before anything is
+ * opened; names the outputs of --to, which come from the input.  Both return the exit code. */
+int quantize_read_arguments(quantize_options *options);
 int quantize_name_outputs(quantize_options *options, const gufo_model *input);
 
 /* ---- quantize_values.c: each returns false after a report ----------------------------------- */
@@ -80,11 +78,10 @@ bool quantize_read_target(const char *text, bool pure, gufo_quantize_target *out
 /* ---- quantize_report.c ---------------------------------------------------------------------- */
 
 void quantize_warn(const gufo_quantizer *q, const quantize_options *options);
-/* The plan (--dry-run), or what has been done, of one output. */
-void quantize_print(const gufo_quantizer *q, const quantize_options *options, size_t output);
-void quantize_write_json(const gufo_quantizer *q, const quantize_options *options, size_t output);
+/* The plan (--dry-run), or what has been done, as text or JSON. */
+void quantize_report(const gufo_quantizer *q, const quantize_options *options);
 /* The CSV file of --report, which is none of those that `guard` holds.  Returns the exit code. */
-int quantize_save_report(const gufo_quantizer *q, const quantize_options *options,
-                         const output_guard *guard);
+int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
+                      const output_guard *guard);
 
 #endif

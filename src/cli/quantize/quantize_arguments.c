@@ -52,33 +52,32 @@ static bool is_file(const char *text)
            (len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0);
 }
 
-static bool read_threads(shared_options *shared, const char *text)
+static int read_threads(shared_options *shared, const char *text)
 {
     uint64_t threads;
 
     if (!option_number(shared->command, "THREADS", text, 1, 1024, &threads))
-        return false;
+        return CODE_USAGE;
     shared->threads = (unsigned)threads;
-    return true;
+    return CODE_OK;
 }
 
-/* Each becomes an output. */
-static bool read_types(quantize_options *o, const char *text)
+/* Each becomes an output.  Without any, tensors that are not in the other model stay as they are. */
+static int read_types(quantize_options *o, const char *text)
 {
     char type[TYPE_SIZE];
 
-    for (;; text++) {
-        if (o->output_count == GUFO_QUANTIZE_TARGETS) {
-            report_usage("quantize", "more than %d types", GUFO_QUANTIZE_TARGETS);
-            return false;
-        }
+    if (text == NULL)
+        o->outputs[o->output_count++].target.name = "COPY";
+    for (; text != NULL; text = *text != '\0' ? text + 1 : NULL) {
+        if (o->output_count == GUFO_QUANTIZE_TARGETS)
+            return report_usage("quantize", "more than %d types", GUFO_QUANTIZE_TARGETS);
         text += first_type(text, type);
         if (!quantize_read_target(type, o->pure, &o->outputs[o->output_count].target))
-            return false;
+            return CODE_USAGE;
         o->output_count++;
-        if (*text == '\0')
-            return true;
     }
+    return CODE_OK;
 }
 
 /* OUT and TYPE, of which one may be missing. */
@@ -104,7 +103,7 @@ static operands find_operands(const quantize_options *o, int *at)
 }
 
 /* Whether what was given goes together. */
-static bool check_operands(const quantize_options *o, const operands *given)
+static int check_operands(const quantize_options *o, const operands *given)
 {
     const char *wrong = NULL;
 
@@ -116,28 +115,13 @@ static bool check_operands(const quantize_options *o, const operands *given)
         wrong = "--types-from gives one type to every tensor: several TYPEs make no sense";
     else if (o->types_from != NULL && (o->folder != NULL || given->out == NULL))
         wrong = "--types-from needs OUT";
-    if (wrong != NULL)
-        report_usage("quantize", "%s", wrong);
-    return wrong == NULL;
+    return wrong != NULL ? report_usage("quantize", "%s", wrong) : CODE_OK;
 }
 
-/* "DIR/ggml-model-TYPE.gguf" for "DIR/IN". */
-static bool set_output(quantize_options *o, const char *out)
-{
-    quantize_output *first = &o->outputs[0];
-    char name[128];
-
-    if (o->folder != NULL || (out == NULL && o->dry_run))
-        return true;
-    snprintf(name, sizeof name, "ggml-model-%s.gguf", first->target.name);
-    first->path = out != NULL ? path_with(out, "") : path_beside(o->input, name);
-    return first->path != NULL;
-}
-
-static bool read_operands(quantize_options *o, operands *given)
+static int read_operands(quantize_options *o, operands *given)
 {
     shared_options *shared = o->base.shared;
-    int at = 1;
+    int at = 1, code = CODE_OK;
 
     *given = find_operands(o, &at);
     if (given->out != NULL && o->base.output != NULL)
@@ -145,33 +129,105 @@ static bool read_operands(quantize_options *o, operands *given)
     if (given->out == NULL)
         given->out = o->base.output;
     if (at < shared->arg_count && !isdigit((unsigned char)shared->args[at][0]) &&
-        is_type(o, shared->args[at])) {
-        report_usage("quantize", "several types are separated by commas: %s,%s", given->types,
-                     shared->args[at]);
-        return false;
-    }
-    if (at < shared->arg_count && !read_threads(shared, shared->args[at++]))
-        return false;
-    if (at < shared->arg_count) {
-        report_usage("quantize", "'%s' is an extra argument", shared->args[at]);
-        return false;
-    }
-    if (given->types != NULL || o->types_from != NULL)
-        return true;
-    report_usage("quantize", "TYPE is missing: 'gufo list filetypes' lists the types");
-    return false;
+        is_type(o, shared->args[at]))
+        return report_usage("quantize", "several types are separated by commas: %s,%s",
+                            given->types, shared->args[at]);
+    if (at < shared->arg_count)
+        code = read_threads(shared, shared->args[at++]);
+    if (code != CODE_OK)
+        return code;
+    if (at < shared->arg_count)
+        return report_usage("quantize", "'%s' is an extra argument", shared->args[at]);
+    if (given->types == NULL && o->types_from == NULL)
+        return report_usage("quantize", "TYPE is missing: 'gufo list filetypes' lists the types");
+    return CODE_OK;
 }
 
-bool quantize_read_arguments(quantize_options *o)
+/* "DIR/ggml-model-TYPE.gguf" for "DIR/IN". */
+static int set_output(quantize_options *o, const char *out)
+{
+    quantize_output *first = &o->outputs[0];
+    char name[128];
+
+    if (o->folder != NULL || (out == NULL && o->dry_run))
+        return CODE_OK;
+    snprintf(name, sizeof name, "ggml-model-%s.gguf", first->target.name);
+    first->path = out != NULL ? path_with(out, "") : path_beside(o->input, name);
+    return first->path != NULL ? CODE_OK : CODE_FAILED;
+}
+
+/* ---- checks --------------------------------------------------------------------------------- */
+
+/* Whether the report can be written: not to be found out after the work. */
+static int check_report(const quantize_options *o)
+{
+    struct stat info;
+    char *folder;
+    int code = CODE_OK;
+
+    if (o->report == NULL)
+        return CODE_OK;
+    if (stat(o->report, &info) == 0 && S_ISDIR(info.st_mode))
+        return report_as(CODE_USAGE, o->report, "target exists and is not a regular file");
+    if (save_is_stream(o->report))
+        return CODE_OK;
+    if (!o->base.shared->force && access(o->report, F_OK) == 0)
+        return report_as(CODE_USAGE, o->report, "target exists already (--force replaces it)");
+    folder = path_beside(o->report, ".");
+    if (folder == NULL)
+        code = CODE_FAILED;
+    else if (*path_name(o->report) == '\0')
+        code = report_system(o->report, ENOENT);
+    else if (access(folder, W_OK) != 0)
+        code = report_system(o->report, errno);
+    free(folder);
+    return code;
+}
+
+static int check_folder(const char *folder)
+{
+    struct stat info;
+
+    if (stat(folder, &info) != 0)
+        return report_system(folder, errno);
+    return S_ISDIR(info.st_mode) ? CODE_OK : report_system(folder, ENOTDIR);
+}
+
+static int check_arguments(const quantize_options *o)
+{
+    const char *output = o->dry_run ? NULL : o->outputs[0].path;
+
+    if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
+        return report_usage("quantize", "IN and OUT must be files, not '-'");
+    if (output != NULL && save_is_stream(output))
+        return report_as(CODE_USAGE, output, "target exists and is not a regular file");
+    if (o->included.count > 0 && o->excluded.count > 0)
+        return report_usage("quantize",
+                            "--include-weights and --exclude-weights exclude each other");
+    if (output != NULL && save_is_pending(output, true))
+        return CODE_USAGE;
+    for (size_t i = 0; o->dry_run && i < o->output_count; i++)
+        if (save_check_dry(o->outputs[i].path, o->input, o->base.shared->force) != CODE_OK)
+            return CODE_USAGE;
+    if (o->folder != NULL && check_folder(o->folder) != CODE_OK)
+        return CODE_FAILED;
+    return check_report(o);
+}
+
+int quantize_read_arguments(quantize_options *o)
 {
     operands given;
+    int code;
 
     o->input = o->base.shared->args[0];
-    if (!read_operands(o, &given) || (given.types != NULL && !read_types(o, given.types)))
-        return false;
-    if (given.types == NULL) /* tensors that are not in the other model stay as they are */
-        o->outputs[o->output_count++].target.name = "COPY";
-    return check_operands(o, &given) && set_output(o, given.out);
+    code = read_operands(o, &given);
+    if (code == CODE_OK)
+        code = read_types(o, given.types);
+    if (code == CODE_OK)
+        code = check_operands(o, &given);
+    if (code == CODE_OK)
+        code = set_output(o, given.out);
+    return code == CODE_OK ? check_arguments(o) : code;
 }
 
 /* ---- names by the naming convention --------------------------------------------------------- */
@@ -187,10 +243,8 @@ static int name_output(const quantize_options *o, const gufo_name *parts, quanti
     name.shard = (gufo_str){0};
     if (output->target.base_type != NULL)
         name.encoding = gufo_str_of(output->target.name);
-    if (gufo_name_format(text, sizeof text, &name) >= sizeof text) {
-        report_message(o->input, "the name of the output would be too long");
-        return CODE_USAGE;
-    }
+    if (gufo_name_format(text, sizeof text, &name) >= sizeof text)
+        return report_as(CODE_USAGE, o->input, "the name of the output would be too long");
     slash = path_with(o->folder, "/");
     output->path = slash != NULL ? path_with(slash, text) : NULL;
     free(slash);
@@ -231,68 +285,4 @@ int quantize_name_outputs(quantize_options *o, const gufo_model *input)
                 : save_is_pending(o->outputs[i].path, true))
             code = CODE_USAGE;
     return code;
-}
-
-/* ---- checks --------------------------------------------------------------------------------- */
-
-/* Whether the report can be written: not to be found out after the work. */
-static int check_report(const quantize_options *o)
-{
-    struct stat info;
-    char *folder;
-    int code = CODE_OK;
-
-    if (o->report == NULL)
-        return CODE_OK;
-    if (stat(o->report, &info) == 0 && S_ISDIR(info.st_mode)) {
-        report_message(o->report, "target exists and is not a regular file");
-        return CODE_USAGE;
-    }
-    if (save_is_stream(o->report))
-        return CODE_OK;
-    if (!o->base.shared->force && access(o->report, F_OK) == 0) {
-        report_message(o->report, "target exists already (--force replaces it)");
-        return CODE_USAGE;
-    }
-    folder = path_beside(o->report, ".");
-    if (folder == NULL)
-        code = CODE_FAILED;
-    else if (*path_name(o->report) == '\0')
-        code = report_system(o->report, ENOENT);
-    else if (access(folder, W_OK) != 0)
-        code = report_system(o->report, errno);
-    free(folder);
-    return code;
-}
-
-static int check_folder(const char *folder)
-{
-    struct stat info;
-
-    if (stat(folder, &info) != 0)
-        return report_system(folder, errno);
-    return S_ISDIR(info.st_mode) ? CODE_OK : report_system(folder, ENOTDIR);
-}
-
-int quantize_check_arguments(const quantize_options *o)
-{
-    const char *output = o->dry_run ? NULL : o->outputs[0].path;
-
-    if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
-        return report_usage("quantize", "IN and OUT must be files, not '-'");
-    if (output != NULL && save_is_stream(output)) {
-        report_message(output, "target exists and is not a regular file");
-        return CODE_USAGE;
-    }
-    if (o->included.count > 0 && o->excluded.count > 0)
-        return report_usage("quantize",
-                            "--include-weights and --exclude-weights exclude each other");
-    if (output != NULL && save_is_pending(output, true))
-        return CODE_USAGE;
-    for (size_t i = 0; o->dry_run && i < o->output_count; i++)
-        if (save_check_dry(o->outputs[i].path, o->input, o->base.shared->force) != CODE_OK)
-            return CODE_USAGE;
-    if (o->folder != NULL && check_folder(o->folder) != CODE_OK)
-        return CODE_FAILED;
-    return check_report(o);
 }

@@ -38,18 +38,32 @@ static why_text why(const gufo_recipe_choice *choice)
     return out;
 }
 
-/* What an output is called: without a target of its own it is like another model. */
-static const char *type_name(const quantize_options *options, const quantize_output *output)
+/* One of the outputs. */
+typedef struct outcome {
+    const quantize_options *options;
+    const gufo_quantizer *quantizer;
+    size_t output;
+    const char *type; /* what is made; without a target of its own it is like another model */
+} outcome;
+
+static outcome outcome_of(const gufo_quantizer *q, const quantize_options *options, size_t output)
 {
-    return options->types_from != NULL && output->target.base_type == NULL ? options->types_from
-                                                                           : output->target.name;
+    const gufo_quantize_target *target = &options->outputs[output].target;
+    bool like_other = options->types_from != NULL && target->base_type == NULL;
+
+    return (outcome){options, q, output, like_other ? options->types_from : target->name};
+}
+
+static bool tensor_at(const outcome *o, uint64_t index, gufo_quantizer_tensor *out)
+{
+    return gufo_quantizer_target_tensor_at(o->quantizer, o->output, index, out);
 }
 
 /* ---- sums over tensors of a type ------------------------------------------------------------ */
 
 typedef struct type_sum {
     uint32_t type;
-    uint64_t tensors, bytes, weights;
+    uint64_t tensors, bytes_before, bytes, weights;
     gufo_quantize_loss loss;
 } type_sum;
 
@@ -57,7 +71,6 @@ typedef struct type_sums {
     type_sum *list; /* in the order of first appearance */
     size_t count;
     type_sum all;
-    uint64_t bytes_before;
 } type_sums;
 
 /* NULL after a report. */
@@ -77,34 +90,32 @@ static type_sum *sum_of(type_sums *sums, uint32_t type)
 static void add_to_sum(type_sum *sum, const gufo_quantizer_tensor *tensor)
 {
     sum->tensors++;
+    sum->bytes_before += tensor->source->size;
     sum->bytes += tensor->choice.size;
     sum->weights += tensor->source->elements;
     gufo_quantize_loss_add(&sum->loss, &tensor->loss);
 }
 
-/* False after a report. */
-static bool sum_up(const gufo_quantizer *q, size_t output, type_sums *sums)
+/* False after a report; the list is to be freed in any case. */
+static bool sum_up(const outcome *o, type_sums *sums)
 {
     gufo_quantizer_tensor tensor;
 
     *sums = (type_sums){0};
-    for (uint64_t i = 0; gufo_quantizer_target_tensor_at(q, output, i, &tensor); i++) {
+    for (uint64_t i = 0; tensor_at(o, i, &tensor); i++) {
         type_sum *sum = sum_of(sums, tensor.choice.type);
 
-        if (sum == NULL) {
-            free(sums->list);
+        if (sum == NULL)
             return false;
-        }
         add_to_sum(sum, &tensor);
         add_to_sum(&sums->all, &tensor);
-        sums->bytes_before += tensor.source->size;
     }
     return true;
 }
 
-static double bits_per_weight(uint64_t bytes, uint64_t weights)
+static double bits_per_weight(const type_sum *sum)
 {
-    return weights > 0 ? 8 * (double)bytes / (double)weights : 0;
+    return sum->weights > 0 ? 8 * (double)sum->bytes / (double)sum->weights : 0;
 }
 
 /* ---- tables --------------------------------------------------------------------------------- */
@@ -117,7 +128,7 @@ static bool make_sum_row(const void *context, uint64_t index, table_row *row)
     row_text(row, "%s", sum != &sums->all ? tensor_type_text(sum->type).text : "all");
     row_text(row, "%" PRIu64, sum->tensors);
     row_text(row, "%s", human_bytes(sum->bytes).text);
-    row_text(row, "%.2f", bits_per_weight(sum->bytes, sum->weights));
+    row_text(row, "%.2f", bits_per_weight(sum));
     if (sum->loss.count > 0) {
         row_text(row, "%.3g", gufo_quantize_loss_relative(&sum->loss));
         row_text(row, "%.3g", (double)sum->loss.largest_error);
@@ -128,46 +139,11 @@ static bool make_sum_row(const void *context, uint64_t index, table_row *row)
     return index <= sums->count;
 }
 
-/* Of a plan without the columns of losses. */
-static void print_sums(const type_sums *sums, bool with_loss)
-{
-    static const table_column columns[] = {{"Type", -8},          {"Tensors", 7},
-                                           {"Size", 10},          {"Bits/weight", 12},
-                                           {"Relative RMSE", 14}, {"Largest error", 14}};
-    table t = table_of(columns, with_loss ? 6 : 4);
-
-    t.indent = 0;
-    t.gap = 1;
-    table_print(&t, make_sum_row, sums);
-}
-
-/* "model.gguf as Q4_K_M: 477.1 MiB of tensors become 150.2 MiB"; of several models also the path,
- * which is not in the command line. */
-static void print_headline(const type_sums *sums, const quantize_options *options,
-                           const quantize_output *output)
-{
-    text_put(stdout, gufo_str_of(options->input), TEXT_PLAIN);
-    printf(" as %s", type_name(options, output));
-    if (options->folder != NULL) {
-        fputs(", ", stdout);
-        text_put(stdout, gufo_str_of(output->path), TEXT_PLAIN);
-    }
-    printf(": %s of tensors become %s\n", human_bytes(sums->bytes_before).text,
-           human_bytes(sums->all.bytes).text);
-}
-
-/* The tensors of one output. */
-typedef struct planned {
-    const gufo_quantizer *quantizer;
-    size_t output;
-} planned;
-
 static bool make_row(const void *context, uint64_t index, table_row *row)
 {
-    const planned *p = context;
     gufo_quantizer_tensor tensor;
 
-    if (!gufo_quantizer_target_tensor_at(p->quantizer, p->output, index, &tensor))
+    if (!tensor_at(context, index, &tensor))
         return false;
     row_str(row, tensor.name);
     row_text(row, "%s", tensor_shape_text(tensor.source, " x ").text);
@@ -178,33 +154,38 @@ static bool make_row(const void *context, uint64_t index, table_row *row)
     return true;
 }
 
-static void print_rows(const planned *p)
+/* "model.gguf as Q4_K_M: 477.1 MiB of tensors become 150.2 MiB"; of several models also the path,
+ * which is not in the command line. */
+static void print_headline(const outcome *o, const type_sum *all)
 {
-    static const table_column columns[] = {{"Tensor", -6}, {"Shape", -5}, {"From", -7},
-                                           {"To", -7},     {"Bytes", 12}, {"Why", -3}};
-    table t = table_of(columns, 6);
+    bool named = o->options->folder != NULL;
 
-    t.indent = 0;
-    t.most_name = SIZE_MAX;
-    table_print(&t, make_row, p);
+    text_print("%s as %s%s%s: %s of tensors become %s\n", o->options->input, o->type,
+               named ? ", " : "", named ? o->options->outputs[o->output].path : "",
+               human_bytes(all->bytes_before).text, human_bytes(all->bytes).text);
 }
 
-void quantize_print(const gufo_quantizer *q, const quantize_options *options, size_t output)
+/* A plan has no losses yet. */
+static void print_outcome(const outcome *o, const type_sums *sums)
 {
-    const planned p = {q, output};
-    type_sums sums;
+    static const table_column of_tensors[] = {{"Tensor", -6}, {"Shape", -5}, {"From", -7},
+                                              {"To", -7},     {"Bytes", 12}, {"Why", -3}};
+    static const table_column of_sums[] = {{"Type", -8},          {"Tensors", 7},
+                                           {"Size", 10},          {"Bits/weight", 12},
+                                           {"Relative RMSE", 14}, {"Largest error", 14}};
+    table tensors = table_of(of_tensors, 6), types = table_of(of_sums, o->options->dry_run ? 4 : 6);
 
-    if (!sum_up(q, output, &sums))
-        return;
-    if (output > 0)
+    tensors.indent = types.indent = 0;
+    tensors.most_name = SIZE_MAX;
+    types.gap = 1;
+    if (o->output > 0)
         putchar('\n');
-    if (options->dry_run) {
-        print_rows(&p);
+    if (o->options->dry_run) {
+        table_print(&tensors, make_row, o);
         putchar('\n');
     }
-    print_headline(&sums, options, &options->outputs[output]);
-    print_sums(&sums, !options->dry_run);
-    free(sums.list);
+    print_headline(o, &sums->all);
+    table_print(&types, make_sum_row, sums);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
@@ -241,63 +222,63 @@ static void write_tensor(json_writer *j, const gufo_quantizer_tensor *tensor)
 
 static void write_sum(json_writer *j, const type_sum *sum)
 {
-    json_begin_object(j, NULL);
-    json_write_text(j, "type", tensor_type_text(sum->type).text);
-    json_write_u64(j, "tensors", sum->tensors);
     json_write_u64(j, "size", sum->bytes);
-    json_write_f64(j, "bits_per_weight", bits_per_weight(sum->bytes, sum->weights));
+    json_write_f64(j, "bits_per_weight", bits_per_weight(sum));
     write_loss(j, &sum->loss);
-    json_end_object(j);
 }
 
-static void write_head(json_writer *j, const type_sums *sums, const gufo_quantizer *q,
-                       const quantize_options *options, size_t output)
+static void write_outcome(const outcome *o, const type_sums *sums)
 {
-    json_write_text(j, "output", options->dry_run ? NULL : options->outputs[output].path);
-    json_write_text(j, "type", type_name(options, &options->outputs[output]));
-    json_write_u64(j, "output_size", gufo_quantizer_target_size(q, output));
-    json_write_u64(j, "size_before", sums->bytes_before);
-    json_write_u64(j, "size", sums->all.bytes);
-    json_write_f64(j, "bits_per_weight", bits_per_weight(sums->all.bytes, sums->all.weights));
-    write_loss(j, &sums->all.loss);
-}
-
-void quantize_write_json(const gufo_quantizer *q, const quantize_options *options, size_t output)
-{
+    const quantize_options *options = o->options;
+    json_writer j = json_begin_document(options->input);
     gufo_quantizer_tensor tensor;
-    type_sums sums;
-    json_writer j;
 
-    if (!sum_up(q, output, &sums))
-        return;
-    j = json_begin_document(options->input);
-    write_head(&j, &sums, q, options, output);
+    json_write_text(&j, "output", options->dry_run ? NULL : options->outputs[o->output].path);
+    json_write_text(&j, "type", o->type);
+    json_write_u64(&j, "output_size", gufo_quantizer_target_size(o->quantizer, o->output));
+    json_write_u64(&j, "size_before", sums->all.bytes_before);
+    write_sum(&j, &sums->all);
     json_begin_array(&j, "types");
-    for (size_t i = 0; i < sums.count; i++)
-        write_sum(&j, &sums.list[i]);
+    for (size_t i = 0; i < sums->count; i++) {
+        json_begin_object(&j, NULL);
+        json_write_text(&j, "type", tensor_type_text(sums->list[i].type).text);
+        json_write_u64(&j, "tensors", sums->list[i].tensors);
+        write_sum(&j, &sums->list[i]);
+        json_end_object(&j);
+    }
     json_end_array(&j);
     json_begin_array(&j, "tensors");
-    for (uint64_t i = 0; gufo_quantizer_target_tensor_at(q, output, i, &tensor); i++)
+    for (uint64_t i = 0; tensor_at(o, i, &tensor); i++)
         write_tensor(&j, &tensor);
     json_end_array(&j);
     json_end_document(&j);
-    free(sums.list);
+}
+
+void quantize_report(const gufo_quantizer *q, const quantize_options *options)
+{
+    const shared_options *shared = options->base.shared;
+
+    for (size_t i = 0; i < options->output_count; i++) {
+        const outcome o = outcome_of(q, options, i);
+        type_sums sums;
+        bool summed = sum_up(&o, &sums);
+
+        if (summed && shared->json)
+            write_outcome(&o, &sums);
+        else if (summed && (options->dry_run || !shared->quiet))
+            print_outcome(&o, &sums);
+        free(sums.list);
+    }
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------ */
 
-/* A spreadsheet takes a cell that begins with one of these for a formula, and names of tensors come
- * from strangers: an apostrophe makes it text. */
-static bool begins_formula(gufo_str text)
-{
-    return text.len > 0 && text.data[0] != '\0' && strchr("=+-@", text.data[0]) != NULL;
-}
-
-/* RFC 4180: always in quotes, and quotes doubled. */
+/* RFC 4180: always in quotes, and quotes doubled.  A spreadsheet takes a cell that begins with = + -
+ * or @ for a formula, and names of tensors come from strangers: an apostrophe makes it text. */
 static void put_quoted(FILE *out, gufo_str text)
 {
     putc('"', out);
-    if (begins_formula(text))
+    if (text.len > 0 && text.data[0] != '\0' && strchr("=+-@", text.data[0]) != NULL)
         putc('\'', out);
     for (size_t i = 0; i < text.len; i++) {
         if (text.data[i] == '"')
@@ -310,49 +291,42 @@ static void put_quoted(FILE *out, gufo_str text)
 static void put_csv_row(FILE *out, const gufo_quantizer_tensor *tensor, const char *target)
 {
     const gufo_recipe_choice *choice = &tensor->choice;
-    char number[NUMBER_SIZE];
+    char rmse[NUMBER_SIZE] = "", largest[NUMBER_SIZE] = "";
 
+    if (tensor->loss.count > 0) {
+        number_f64(rmse, gufo_quantize_loss_relative(&tensor->loss));
+        number_f32(largest, tensor->loss.largest_error);
+    }
     put_quoted(out, tensor->name);
     fprintf(out, ",%s,%s,%s,%s,", tensor_shape_text(tensor->source, "x").text,
             tensor_type_text(tensor->source->type).text, tensor_type_text(choice->type).text,
             tensor_type_text(choice->wanted).text);
     put_quoted(out, gufo_str_of(why(choice).text));
-    fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64, tensor->has_importance,
-            tensor->source->size, choice->size, choice->fallback_cost);
-    if (tensor->loss.count > 0) {
-        number_f64(number, gufo_quantize_loss_relative(&tensor->loss));
-        fprintf(out, ",%s", number);
-        number_f32(number, tensor->loss.largest_error);
-        fprintf(out, ",%s", number);
-    } else {
-        fputs(",,", out);
-    }
-    fprintf(out, ",%s\r\n", target);
+    fprintf(out, ",%d,%" PRIu64 ",%" PRIu64 ",%" PRId64 ",%s,%s,%s\r\n", tensor->has_importance,
+            tensor->source->size, choice->size, choice->fallback_cost, rmse, largest, target);
 }
 
-static void put_csv(FILE *out, const gufo_quantizer *q, const quantize_options *options)
+int quantize_save_csv(const gufo_quantizer *q, const quantize_options *options,
+                      const output_guard *guard)
 {
     gufo_quantizer_tensor tensor;
-
-    fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,"
-          "relative_rmse,largest_error,target\r\n",
-          out);
-    for (size_t k = 0; k < options->output_count; k++)
-        for (uint64_t i = 0; gufo_quantizer_target_tensor_at(q, k, i, &tensor); i++)
-            put_csv_row(out, &tensor, type_name(options, &options->outputs[k]));
-}
-
-int quantize_save_report(const gufo_quantizer *q, const quantize_options *options,
-                         const output_guard *guard)
-{
     char *text = NULL;
     size_t len = 0;
     FILE *out = open_memstream(&text, &len);
     int code = CODE_FAILED;
 
-    if (out != NULL)
-        put_csv(out, q, options);
-    if (out != NULL && fclose(out) == 0)
+    if (out == NULL)
+        return report_memory(NULL);
+    fputs("tensor,shape,from,to,wanted,why,importance,bytes_before,bytes,fallback_bytes,"
+          "relative_rmse,largest_error,target\r\n",
+          out);
+    for (size_t k = 0; k < options->output_count; k++) {
+        const outcome o = outcome_of(q, options, k);
+
+        for (uint64_t i = 0; tensor_at(&o, i, &tensor); i++)
+            put_csv_row(out, &tensor, o.type);
+    }
+    if (fclose(out) == 0)
         code =
             save_bytes(options->report, (gufo_str){text, len}, options->base.shared->force, guard);
     else
@@ -370,14 +344,15 @@ typedef struct fallback {
     int64_t bytes;
 } fallback;
 
-static void add_fallback(fallback *list, size_t *count, size_t room,
-                         const gufo_recipe_choice *choice)
+enum { MOST_FALLBACKS = 64 }; /* more than there are pairs */
+
+static void add_fallback(fallback *list, size_t *count, const gufo_recipe_choice *choice)
 {
     size_t i = 0;
 
     while (i < *count && (list[i].wanted != choice->wanted || list[i].type != choice->type))
         i++;
-    if (i == room)
+    if (i == MOST_FALLBACKS)
         return;
     if (i == *count)
         list[(*count)++] = (fallback){.wanted = choice->wanted, .type = choice->type};
@@ -385,50 +360,29 @@ static void add_fallback(fallback *list, size_t *count, size_t room,
     list[i].bytes += choice->fallback_cost;
 }
 
-/* What a warning begins with: of several outputs, the type. */
-typedef struct warned {
-    const quantize_options *options;
-    const gufo_quantizer *quantizer;
-    size_t output;
-    char type[64];
-} warned;
-
-static void warn_of_fallback(const fallback *f, const warned *w)
+static void warn_of_fallbacks(const outcome *o, const char *before)
 {
-    bool more = f->bytes >= 0;
-    uint64_t bytes = more ? (uint64_t)f->bytes : 0 - (uint64_t)f->bytes;
-
-    report_warning(w->options->input,
-                   "%s%" PRIu64 " %s %s instead of %s, whose blocks the rows do not fill: "
-                   "%s bytes %s",
-                   w->type, f->tensors, f->tensors == 1 ? "tensor gets" : "tensors get",
-                   tensor_type_text(f->type).text, tensor_type_text(f->wanted).text,
-                   human_grouped(bytes).text, more ? "more" : "less");
-}
-
-static void warn_of_fallbacks(const warned *w)
-{
-    enum { ROOM = 64 }; /* more than there are pairs */
-    fallback list[ROOM];
+    fallback list[MOST_FALLBACKS];
     size_t count = 0;
     gufo_quantizer_tensor tensor;
 
-    for (uint64_t i = 0; gufo_quantizer_target_tensor_at(w->quantizer, w->output, i, &tensor); i++)
+    for (uint64_t i = 0; tensor_at(o, i, &tensor); i++)
         if (tensor.choice.flags & GUFO_RECIPE_FELL_BACK)
-            add_fallback(list, &count, ROOM, &tensor.choice);
-    for (size_t i = 0; i < count; i++)
-        warn_of_fallback(&list[i], w);
+            add_fallback(list, &count, &tensor.choice);
+    for (const fallback *f = list; f < list + count; f++) {
+        bool more = f->bytes >= 0;
+
+        report_warning(o->options->input,
+                       "%s%" PRIu64 " %s %s instead of %s, whose blocks the rows do not fill: "
+                       "%s bytes %s",
+                       before, f->tensors, f->tensors == 1 ? "tensor gets" : "tensors get",
+                       tensor_type_text(f->type).text, tensor_type_text(f->wanted).text,
+                       human_grouped(more ? (uint64_t)f->bytes : 0 - (uint64_t)f->bytes).text,
+                       more ? "more" : "less");
+    }
 }
 
-static bool could_use_importance(const gufo_quantizer_tensor *tensor)
-{
-    const gufo_element_type *type = gufo_element_type_by_id(tensor->choice.type);
-
-    return (tensor->choice.flags & GUFO_RECIPE_CONVERTS) != 0 && type != NULL &&
-           (type->flags & GUFO_ELEMENT_WEIGHS) != 0;
-}
-
-/* Warnings about a tensor, by number; the last one is empty: no warning. */
+/* Warnings about a tensor, by number. */
 static const char *const warnings[] = {
     "this type cannot be made without importance data (--imatrix)",
     "a type this small gives poor results without importance data (--imatrix)",
@@ -438,56 +392,65 @@ static const char *const warnings[] = {
     "it is not in the model of --types-from",
 };
 
-enum { WARNINGS = sizeof warnings / sizeof *warnings };
+enum { WARNINGS = sizeof warnings / sizeof *warnings }; /* as a number: no warning */
+
+static bool could_use_importance(const gufo_recipe_choice *choice)
+{
+    const gufo_element_type *type = gufo_element_type_by_id(choice->type);
+
+    return (choice->flags & GUFO_RECIPE_CONVERTS) != 0 && type != NULL &&
+           (type->flags & GUFO_ELEMENT_WEIGHS) != 0;
+}
 
 static size_t warning_of(const gufo_quantizer_tensor *tensor, const quantize_options *options)
 {
-    gufo_recipe_reason reason = tensor->choice.reason;
+    const gufo_recipe_choice *choice = &tensor->choice;
 
-    if (tensor->choice.flags & GUFO_RECIPE_IMPOSSIBLE)
+    if (choice->flags & GUFO_RECIPE_IMPOSSIBLE)
         return 0;
-    if (tensor->choice.flags & GUFO_RECIPE_POOR)
+    if (choice->flags & GUFO_RECIPE_POOR)
         return 1;
     if (tensor->unfit_importance)
         return 2;
-    if (options->imatrix != NULL && !tensor->has_importance && could_use_importance(tensor))
+    if (options->imatrix != NULL && !tensor->has_importance && could_use_importance(choice))
         return 3;
-    if (reason == GUFO_REASON_UNKNOWN_TYPE)
+    if (choice->reason == GUFO_REASON_UNKNOWN_TYPE)
         return 4;
-    return options->types_from != NULL && reason != GUFO_REASON_MODEL ? 5 : WARNINGS;
+    return options->types_from != NULL && choice->reason != GUFO_REASON_MODEL ? 5 : WARNINGS;
 }
 
-static void warn(const warned *w)
+static void warn(const outcome *o, const char *before)
 {
     uint64_t tensors[WARNINGS + 1] = {0};
     gufo_str first[WARNINGS + 1];
     gufo_quantizer_tensor tensor;
 
-    for (uint64_t i = 0; gufo_quantizer_target_tensor_at(w->quantizer, w->output, i, &tensor);
-         i++) {
-        size_t warning = warning_of(&tensor, w->options);
+    for (uint64_t i = 0; tensor_at(o, i, &tensor); i++) {
+        size_t warning = warning_of(&tensor, o->options);
 
         if (tensors[warning]++ == 0)
             first[warning] = tensor.name;
     }
-    warn_of_fallbacks(w);
-    for (size_t i = 0; i < WARNINGS; i++)
+    warn_of_fallbacks(o, before);
+    for (size_t i = 0; i < WARNINGS; i++) {
+        char others[40] = "";
+
         if (tensors[i] > 1)
-            report_warning(w->options->input, "%s%.*s and %" PRIu64 " others: %s", w->type,
-                           (int)first[i].len, first[i].data, tensors[i] - 1, warnings[i]);
-        else if (tensors[i] == 1)
-            report_warning(w->options->input, "%s%.*s: %s", w->type, (int)first[i].len,
-                           first[i].data, warnings[i]);
+            snprintf(others, sizeof others, " and %" PRIu64 " others", tensors[i] - 1);
+        if (tensors[i] > 0)
+            report_warning(o->options->input, "%s%.*s%s: %s", before, (int)first[i].len,
+                           first[i].data, others, warnings[i]);
+    }
 }
 
 void quantize_warn(const gufo_quantizer *q, const quantize_options *options)
 {
-    warned w = {.options = options, .quantizer = q};
+    for (size_t i = 0; i < options->output_count; i++) {
+        const outcome o = outcome_of(q, options, i);
+        char before[64] = ""; /* of several outputs, the type */
 
-    for (; w.output < options->output_count; w.output++) {
         if (options->output_count > 1)
-            snprintf(w.type, sizeof w.type,
-                     "%s: ", type_name(options, &options->outputs[w.output]));
-        warn(&w);
+            snprintf(before, sizeof before, "%s: ", o.type);
+        warn(&o, before);
     }
 }

@@ -48,7 +48,5 @@ bool hash_text_read(const char *path, size_t most, gufo_str *text);
 void hash_text_free(gufo_str *text);
 /* Overwrites bytes that were secret. */
 void hash_wipe(void *data, size_t size);
-/* Whether this is a regular file that begins as a GGUF file does. */
-bool hash_is_gguf(const char *path);
 
 #endif

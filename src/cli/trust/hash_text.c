@@ -2,7 +2,6 @@
 #include "cli/trust/hash.h"
 
 #include "cli/core/report.h"
-#include "cli/core/save.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,17 +79,4 @@ void hash_text_free(gufo_str *text)
     hash_wipe((char *)text->data, text->len);
     free((char *)text->data);
     *text = (gufo_str){0};
-}
-
-bool hash_is_gguf(const char *path)
-{
-    char magic[4] = {0};
-    /* What is read of a pipe would be missing afterwards. */
-    FILE *in = path_is_standard(path) || save_is_stream(path) ? NULL : fopen(path, "re");
-    bool is = in != NULL && fread(magic, 1, sizeof magic, in) == sizeof magic &&
-              memcmp(magic, "GGUF", sizeof magic) == 0;
-
-    if (in != NULL)
-        (void)fclose(in);
-    return is;
 }

@@ -210,7 +210,7 @@ static int sign_guarded(const signing *s, const char *model_path)
 
 static int sign(const char *path, const gufo_secret_key *key, const sign_options *options)
 {
-    bool is_model = hash_is_gguf(path);
+    bool is_model = input_is_gguf(path);
     char *manifest = is_model ? path_with(path, ".manifest") : NULL, *beside = NULL;
     signing s = {.path = is_model ? manifest : path,
                  .signature_path = options->base.output,

@@ -235,7 +235,7 @@ static int verify_beside(const char *path, const verify_options *options)
     char *manifest_path;
     int code;
 
-    if (!hash_is_gguf(path))
+    if (!input_is_gguf(path))
         return verify(NULL, path, options);
     manifest_path = path_with(path, ".manifest");
     if (manifest_path == NULL)
