@@ -47,7 +47,7 @@ refused() {
     local lost="the output is the input; it would be lost"
     local twice="this and another output are the same file"
     make_model model.gguf
-    echo 'attn=Q8_0' >rules
+    echo '.=Q8_0' >rules
     cp rules before
     ln -s rules link
     ln rules hard
