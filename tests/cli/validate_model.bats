@@ -261,3 +261,13 @@ every_fix_works() {
     run gufo validate m.gguf
     [ "$(grep -c 'M3' <<<"$output" || true)" -eq "$one" ]
 }
+
+@test "validate: fixes do not rename what is there under the right name, too" {
+    "$GUFO_EXAMPLES/make_sample" m.gguf
+    gufo edit --as-is -q --set llama.hidden_size=64 \
+        --rename-tensor blk.0.attn_k.weight=blk.0.attn_qq.weight m.gguf
+    run -1 gufo validate m.gguf
+    has '    fix: gufo edit m.gguf --remove=llama.hidden_size'
+    has 'warning M306 tensor-unknown: tensor "blk.0.attn_qq.weight"'
+    lacks 'rename'
+}

@@ -153,14 +153,16 @@ static void report_contradiction(check_context *c, const gufo_entry *one, const 
                   QUOTED(other->key));
 }
 
-/* A finding that names the right key. */
+/* A finding that names the right key.  Where both are there, one is too many. */
 static void report_other_name(check_context *c, rule_number rule, const gufo_entry *entry,
                               const char *relation, const char *right, bool certain)
 {
     gufo_finding finding = at_entry(entry);
     gufo_str name = gufo_str_of(right);
 
-    finding.fix = fix_text(GUFO_FIX_RENAME, entry->key, name);
+    finding.fix = gufo_metadata_find(c->model, right, NULL)
+                      ? fix_remove(entry->key)
+                      : fix_text(GUFO_FIX_RENAME, entry->key, name);
     finding.fix.certain = certain && !says_layout(right);
     schema_report(c, rule, finding, "key %s %s %s", QUOTED(entry->key), relation, QUOTED(name));
 }

@@ -71,7 +71,8 @@ static void report_unknown(tensor_context *t, const named_tensor *v)
             schema_text(t->c, "%.*s%.*s%.*s", (int)before, name.data, (int)other.len, other.data,
                         (int)(name.len - after), name.data + after);
 
-        finding.fix = fix_text(GUFO_FIX_RENAME_TENSOR, name, gufo_str_of(right));
+        if (!gufo_tensor_find(t->c->model, right, NULL))
+            finding.fix = fix_text(GUFO_FIX_RENAME_TENSOR, name, gufo_str_of(right));
     }
     schema_report(t->c, RULE_TENSOR_UNKNOWN, finding,
                   "tensor %s has a name that is not known for architecture %s", QUOTED(name),
