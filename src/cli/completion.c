@@ -6,6 +6,7 @@
  * means.  They complete what follows the last "=" of a word, which is a word of its own in bash. */
 #include "cli/commands.h"
 
+#include "base/text.h"
 #include "cli/core/path.h"
 #include "cli/core/report.h"
 #include "cli/core/words.h"
@@ -22,30 +23,19 @@
 
 /* ---- what an argument may be ---------------------------------------------------------------- */
 
-/* A word of the usage, such as FILE, and what completes it. */
+/* Words of the usage, such as FILE, and what completes them. */
 static const struct meaning {
-    const char *name;
+    const char *names;
     const char *answer; /* NULL: the words that follow */
     const char *lists;  /* of `gufo list`, whose first column gives words */
     bool of_model;      /* the keys or tensors of the model that is named before */
 } meanings[] = {
-    {"A", .answer = "models"},
-    {"ARCH", .lists = "archs"},
-    {"B", .answer = "models"},
+    {"A B FILE FIRST IN OTHER SHARD", .answer = "models"},
+    {"MANIFEST OUT OUTPREFIX PATH PUB SECRET", .answer = "files"},
     {"DIR", .answer = "folders"},
-    {"FILE", .answer = "models"},
-    {"FIRST", .answer = "models"},
-    {"IN", .answer = "models"},
+    {"ARCH", .lists = "archs"},
     {"KEY", .lists = "keys", .of_model = true},
-    {"MANIFEST", .answer = "files"},
-    {"OTHER", .answer = "models"},
-    {"OUT", .answer = "files"},
-    {"OUTPREFIX", .answer = "files"},
-    {"PATH", .answer = "files"},
-    {"PUB", .answer = "files"},
     {"RULE", .lists = "rules"},
-    {"SECRET", .answer = "files"},
-    {"SHARD", .answer = "models"},
     {"TENSOR", .lists = "tensors", .of_model = true},
     {"TYPE", .lists = "filetypes types"},
     {"TOKENIZER", .lists = "tokenizers pretokenizers"},
@@ -85,22 +75,16 @@ static void offer(completer *c, gufo_str name, const char *means)
     printf("%.*s\t%s\n", (int)name.len, name.data, means);
 }
 
-static void offer_list(completer *c, const catalogue *list)
+/* The rows of the lists that blanks divide. */
+static void offer_lists(completer *c, const char *lists)
 {
     catalogue_row row;
 
-    for (size_t i = 0; list != NULL && list->row(i, &row); i++)
-        offer(c, gufo_str_of(row.cells[0]), list->one);
-}
-
-static void offer_lists(completer *c, const char *lists)
-{
-    char name[32];
-
-    while (sscanf(lists, "%31s", name) == 1) {
-        offer_list(c, catalogue_find(name));
-        lists += strspn(lists, " ") + strlen(name);
-    }
+    for (gufo_str name; (name = str_piece(&lists, ' ')).len > 0;)
+        for (const catalogue *list = catalogues; list < catalogues + catalogue_count; list++)
+            for (size_t i = 0; gufo_str_equal(name, gufo_str_of(list->name)) && list->row(i, &row);
+                 i++)
+                offer(c, gufo_str_of(row.cells[0]), list->one);
 }
 
 /* False if no model can be read. */
@@ -122,20 +106,21 @@ static bool offer_of_model(completer *c, bool keys)
 }
 
 /* What a word of the usage means. */
-static void complete_named(completer *c, const char *name)
+static void complete_named(completer *c, const char *text)
 {
-    size_t len = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    if (len == strlen("COMMAND") && strncmp(name, "COMMAND", len) == 0)
+    gufo_str name = {text, strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ")};
+
+    if (gufo_str_equal(name, gufo_str_of("COMMAND")))
         for (const command *each = c->commands; each->name != NULL; each++)
             offer(c, gufo_str_of(each->name), each->summary);
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++) {
         const struct meaning *m = &meanings[i];
 
-        if (strlen(m->name) != len || strncmp(m->name, name, len) != 0)
+        if (!str_is_word(name, m->names))
             continue;
         if (m->answer != NULL)
             start_answer(c, m->answer);
-        else if (!m->of_model || !offer_of_model(c, name[0] == 'K'))
+        else if (!m->of_model || !offer_of_model(c, text[0] == 'K'))
             offer_lists(c, m->lists);
     }
 }

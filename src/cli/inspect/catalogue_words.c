@@ -1,6 +1,7 @@
 /* Words that name no row, and words in examples. */
 #include "cli/inspect/catalogue.h"
 
+#include "base/text.h"
 #include "schema/registry/nearest.h"
 #include "schema/registry/tables.h"
 
@@ -63,8 +64,8 @@ static const char *find_by_end(const char *word, size_t count)
     for (size_t i = 0; i < count && len > 0; i++) {
         gufo_str name = name_at(catalogues, i);
 
-        if (name.len > len && name.data[name.len - len - 1] == '.' &&
-            strcmp(name.data + name.len - len, word) == 0 && is_likelier(name, likeliest))
+        if (name.len > len && name.data[name.len - len - 1] == '.' && str_ends(name, word) &&
+            is_likelier(name, likeliest))
             likeliest = name;
     }
     return likeliest.data;
@@ -102,12 +103,9 @@ static const char *find_tensor(const char *word)
 
     if (len < 0 || name.len >= sizeof text)
         return NULL;
-    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_t suffix = strlen(suffixes[i]);
-
-        if (name.len > suffix && strcmp(text + name.len - suffix, suffixes[i]) == 0)
-            name.len -= suffix;
-    }
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        if (str_ends(name, suffixes[i]))
+            name.len -= strlen(suffixes[i]);
     return nearest_find(name, name_at, tensors, tensors->count(), &index)
                ? gufo_tensor_info_at(index)->name
                : NULL;

@@ -47,16 +47,23 @@ static void print_users(const catalogue *c, const char *name)
         putc('\n', stdout);
 }
 
-/* The values of an enumerated key: all, or the one that was asked for. */
+/* The next value of an enumerated key: of all, or (NULL: all) the one that was asked for. */
+static bool next_value(const char *key, const char *value, size_t *next, catalogue_value *out)
+{
+    while (catalogue_value_at(key, (*next)++, out))
+        if (value == NULL || strcmp(out->value, value) == 0)
+            return true;
+    return false;
+}
+
 static void print_values(const char *key, const char *value)
 {
     catalogue_value row;
 
-    for (size_t i = 0; catalogue_value_at(key, i, &row); i++)
-        if (value == NULL || strcmp(row.value, value) == 0) {
-            put_name("value");
-            printf("%-8s  %s\n", row.value, row.text);
-        }
+    for (size_t next = 0; next_value(key, value, &next, &row);) {
+        put_name("value");
+        printf("%-8s  %s\n", row.value, row.text);
+    }
 }
 
 static void print_match(const catalogue *c, const catalogue_row *row, const char *word,
@@ -87,9 +94,7 @@ static void write_values(json_writer *j, const char *key, const char *value)
     if (!catalogue_value_at(key, 0, &row))
         return;
     json_begin_array(j, "values");
-    for (size_t i = 0; catalogue_value_at(key, i, &row); i++) {
-        if (value != NULL && strcmp(row.value, value) != 0)
-            continue;
+    for (size_t next = 0; next_value(key, value, &next, &row);) {
         json_begin_object(j, NULL);
         json_write_text(j, "value", row.value);
         json_write_text(j, "meaning", row.text);
@@ -134,18 +139,9 @@ static int report_unknown(const char *word)
 }
 
 /* KEY, or KEY=VALUE of an enumerated key, of which `value` is the second half. */
-static bool has_value(const char *key, const char *value)
-{
-    catalogue_value row;
-
-    for (size_t i = 0; catalogue_value_at(key, i, &row); i++)
-        if (value == NULL || strcmp(row.value, value) == 0)
-            return true;
-    return value == NULL;
-}
-
 static int explain_word(bool json, const char *word, const char *value)
 {
+    catalogue_value known;
     json_writer j = json_writer_start(stdout);
     catalogue_row row;
     size_t matches = 0;
@@ -156,7 +152,10 @@ static int explain_word(bool json, const char *word, const char *value)
         json_begin_array(&j, "matches");
     }
     for (size_t i = 0; i < catalogue_count; i++) {
-        if (!catalogue_lookup(&catalogues[i], word, &row) || !has_value(row.cells[0], value))
+        size_t first = 0;
+
+        if (!catalogue_lookup(&catalogues[i], word, &row) ||
+            (value != NULL && !next_value(row.cells[0], value, &first, &known)))
             continue;
         matches++;
         if (json)

@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/hash.h"
 #include "base/sort.h"
+#include "base/text.h"
 #include "cli/core/array.h"
 #include "cli/core/glob.h"
 #include "cli/core/report.h"
@@ -19,20 +20,11 @@
 
 /* ---- parts of names ------------------------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* Whether the segment is a number that is written in the one usual way. */
-static bool is_number(const char *segment, size_t len)
+static bool is_number(gufo_str segment)
 {
-    if (len == 0 || len > MOST_DIGITS || (segment[0] == '0' && len > 1))
-        return false;
-    for (size_t i = 0; i < len; i++)
-        if (!is_digit(segment[i]))
-            return false;
-    return true;
+    return segment.len > 0 && segment.len <= MOST_DIGITS &&
+           (segment.data[0] != '0' || segment.len == 1) && str_digits(segment, 0) == segment.len;
 }
 
 /* A name around the first segment that is a number; without one all of it is `before`. */
@@ -47,17 +39,18 @@ static name_parts split_name(gufo_str name)
     name_parts parts = {.before = name};
 
     for (size_t begin = 0, end; begin < name.len; begin = end + 1) {
-        const char *segment = name.data + begin, *dot = memchr(segment, '.', name.len - begin);
+        const char *dot = memchr(name.data + begin, '.', name.len - begin);
+        gufo_str segment = str_from(name, begin);
+        uint64_t number;
 
         end = dot != NULL ? (size_t)(dot - name.data) : name.len;
-        if (!is_number(segment, end - begin))
+        segment.len = end - begin;
+        if (!is_number(segment) || !str_number(segment, &number))
             continue;
-        parts = (name_parts){.before = {name.data, begin},
-                             .after = {name.data + end, name.len - end},
-                             .has_number = true};
-        for (; begin < end; begin++)
-            parts.number = parts.number * 10 + (uint32_t)(name.data[begin] - '0');
-        break;
+        return (name_parts){.before = {name.data, begin},
+                            .after = str_from(name, end),
+                            .number = (uint32_t)number,
+                            .has_number = true};
     }
     return parts;
 }

@@ -6,6 +6,7 @@
  *
  * Nothing is written before the key has been found. */
 #include "base/distance.h"
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/input.h"
 #include "cli/core/report.h"
@@ -14,7 +15,6 @@
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 
-#include <string.h>
 #include <unistd.h>
 
 typedef struct get_options {
@@ -39,23 +39,20 @@ static const command_option get_table[] = {
 /* Only so many keys are compared: a file may hold millions. */
 #define MAX_KEYS_COMPARED 10000
 
-/* "context_length" means "llama.context_length". */
-static bool is_last_part(gufo_str key, gufo_str part)
-{
-    return key.len > part.len && key.data[key.len - part.len - 1] == '.' &&
-           memcmp(key.data + key.len - part.len, part.data, part.len) == 0;
-}
-
 /* Empty if none is near. */
-static gufo_str nearest_key(const gufo_model *file, gufo_str wanted)
+static gufo_str nearest_key(const gufo_model *file, const char *name)
 {
+    gufo_str wanted = gufo_str_of(name);
     size_t best = wanted.len / 3 + 2;
     gufo_str nearest = {0};
     gufo_entry entry;
 
     for (uint64_t i = 0; i < MAX_KEYS_COMPARED && gufo_metadata_at(file, i, &entry); i++) {
-        size_t distance =
-            is_last_part(entry.key, wanted) ? 0 : text_distance(entry.key, wanted, best);
+        /* "context_length" means "llama.context_length". */
+        bool is_last_part = entry.key.len > wanted.len && str_ends(entry.key, name) &&
+                            entry.key.data[entry.key.len - wanted.len - 1] == '.';
+        size_t distance = is_last_part ? 0 : text_distance(entry.key, wanted, best);
+
         if (distance < best) {
             best = distance;
             nearest = entry.key;
@@ -66,7 +63,7 @@ static gufo_str nearest_key(const gufo_model *file, gufo_str wanted)
 
 static int report_absent(const input *in, const char *key)
 {
-    gufo_str nearest = nearest_key(in->model, gufo_str_of(key));
+    gufo_str nearest = nearest_key(in->model, key);
 
     if (nearest.len > 0)
         report_message(in->path, "there is no key '%s'; did you mean '%.*s'?", key,

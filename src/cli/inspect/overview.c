@@ -1,6 +1,8 @@
 /* What a model is, in a few facts: sums over its tensors, and values that several keys describe. */
 #include "cli/inspect/overview.h"
 
+#include "base/text.h"
+
 #include "gufo/schema.h"
 
 #include <inttypes.h>
@@ -162,12 +164,10 @@ bool overview_next_template(const gufo_model *model, uint64_t *position, gufo_st
     gufo_entry entry;
 
     while (gufo_metadata_at(model, (*position)++, &entry)) {
-        size_t len = sizeof prefix - 1;
-
-        if (entry.key.len <= len || memcmp(entry.key.data, prefix, len) != 0)
-            continue;
-        *name = (gufo_str){entry.key.data + len, entry.key.len - len};
-        return true;
+        *name =
+            str_begins(entry.key, prefix) ? str_from(entry.key, sizeof prefix - 1) : (gufo_str){0};
+        if (name->len > 0)
+            return true;
     }
     return false;
 }

@@ -14,6 +14,7 @@
  * Whatever the file says is text: no markup of Markdown, HTML or YAML comes out of it. */
 #include "cli/inspect/show.h"
 
+#include "base/text.h"
 #include "cli/core/glob.h"
 #include "cli/core/human.h"
 #include "cli/core/stdout.h"
@@ -24,7 +25,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #define VALUE_COLUMNS 80
 
@@ -33,19 +33,13 @@
 /* Whether YAML reads it as the same text without quotes.  (Some readers take "no" for false.) */
 static bool is_plain(gufo_str text)
 {
-    static const char *const words[] = {"true", "false", "yes", "no", "on",
-                                        "off",  "null",  "y",   "n",  "none"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (text.len == strlen(words[i]) && strncasecmp(text.data, words[i], text.len) == 0)
+    for (const char *words = "true false yes no on off null y n none"; *words != '\0';)
+        if (str_same_folded(str_piece(&words, ' '), text))
             return false;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.data[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-
-        if (!letter && (i == 0 || strchr("0123456789-._/", c) == NULL || c == '\0'))
+    for (size_t i = 0; i < text.len; i++)
+        if (!is_letter(text.data[i]) &&
+            (i == 0 || memchr("0123456789-._/", text.data[i], 14) == NULL))
             return false;
-    }
     return text.len > 0;
 }
 
@@ -108,11 +102,8 @@ static void put_list(const overview *o, const char *name, const char *key, const
 static gufo_str repository_of(gufo_str url)
 {
     static const char site[] = "https://huggingface.co/";
-    size_t len = sizeof site - 1;
 
-    if (url.len <= len || memcmp(url.data, site, len) != 0)
-        return (gufo_str){0};
-    return (gufo_str){url.data + len, url.len - len};
+    return str_begins(url, site) ? str_from(url, sizeof site - 1) : (gufo_str){0};
 }
 
 /* What the file was made from, or else its base models. */
