@@ -70,8 +70,7 @@ static void report_as_text(void *context, const gufo_change *change)
 static void write_entry(json_writer *j, const char *member, gufo_str name, const gufo_value *value)
 {
     if (value != NULL)
-        (void)value_write_entry(j, member, &(gufo_entry){.key = name, .value = *value},
-                                ARRAY_LIMIT);
+        value_write_entry(j, member, &(gufo_entry){.key = name, .value = *value}, ARRAY_LIMIT);
     else
         json_write_null(j, member);
 }

@@ -8,7 +8,7 @@
 
 json_writer json_writer_start(FILE *out)
 {
-    return (json_writer){out, false};
+    return (json_writer){.out = out};
 }
 
 json_writer json_begin_document(const char *path)

@@ -20,7 +20,8 @@
 
 typedef struct json_writer {
     FILE *out;
-    bool comma; /* due before the next key or value */
+    bool comma;   /* due before the next key or value */
+    bool changed; /* a file, while it was written from */
 } json_writer;
 
 json_writer json_writer_start(FILE *out);

@@ -10,5 +10,9 @@
 void model_json_shards(json_writer *j, const char *key, const gufo_model *model);
 /* "dims":[...] */
 void model_json_dims(json_writer *j, const gufo_tensor *tensor);
+/* "type":"Q4_K","dims":[...] */
+void model_json_type(json_writer *j, const gufo_tensor *tensor);
+/* {"matrix":0,"row":17,"column":4}: where element `index` of a tensor is. */
+void model_json_place(json_writer *j, const char *key, const gufo_tensor *tensor, uint64_t index);
 
 #endif

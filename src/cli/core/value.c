@@ -69,7 +69,7 @@ static void write_array_type(json_writer *j, const gufo_array *array)
 }
 
 /* Elements that are numbers or strings. */
-static bool write_leaf(json_writer *j, const char *key, const gufo_array *array, uint64_t limit)
+static void write_leaf(json_writer *j, const char *key, const gufo_array *array, uint64_t limit)
 {
     gufo_array_iter iter = gufo_array_start(array);
     gufo_value element;
@@ -78,18 +78,17 @@ static bool write_leaf(json_writer *j, const char *key, const gufo_array *array,
     while (iter.index < limit && !ferror(j->out) && gufo_array_next(&iter, &element))
         write_scalar(j, NULL, &element);
     json_end_array(j);
-    return !iter.changed;
+    j->changed = j->changed || iter.changed;
 }
 
 /* Elements that are arrays. */
-static bool write_nested(json_writer *j, const char *key, const gufo_array *array, uint64_t limit)
+static void write_nested(json_writer *j, const char *key, const gufo_array *array, uint64_t limit)
 {
     uint64_t written[GUFO_LARGEST_DEPTH] = {0};
     array_event event = ARRAY_BEGIN;
     unsigned level = 0;
     array_skip walk;
     gufo_array inner;
-    bool sound = true;
 
     json_begin_array(j, key);
     array_walk_start(&walk, array);
@@ -102,7 +101,7 @@ static bool write_nested(json_writer *j, const char *key, const gufo_array *arra
             write_array_type(j, &inner);
         }
         if (event == ARRAY_LEAF) {
-            sound = write_leaf(j, "value", &inner, limit) && sound;
+            write_leaf(j, "value", &inner, limit);
             json_end_object(j);
         } else if (event == ARRAY_BEGIN) {
             json_begin_array(j, "value");
@@ -118,70 +117,64 @@ static bool write_nested(json_writer *j, const char *key, const gufo_array *arra
         json_end_object(j);
     }
     json_end_array(j);
-    return sound && event == ARRAY_DONE;
+    j->changed = j->changed || event != ARRAY_DONE;
 }
 
 /* [first, second, ...] */
-static bool write_elements(json_writer *j, const char *key, const gufo_array *array, uint64_t limit)
+static void write_elements(json_writer *j, const char *key, const gufo_array *array, uint64_t limit)
 {
-    return array->type == GUFO_VALUE_ARRAY ? write_nested(j, key, array, limit)
-                                           : write_leaf(j, key, array, limit);
+    (array->type == GUFO_VALUE_ARRAY ? write_nested : write_leaf)(j, key, array, limit);
 }
 
-/* "type", and what else belongs to a value, of an object that is open. */
-static bool write_members(json_writer *j, const gufo_value *value, uint64_t limit)
+void value_write_members(json_writer *j, const gufo_value *value, uint64_t limit)
 {
     if (value->type == GUFO_VALUE_ARRAY) {
         write_array_type(j, &value->as.array);
-        return write_elements(j, "value", &value->as.array, limit);
-    }
-    json_write_text(j, "type", gufo_value_type_name(value->type));
-    write_scalar(j, "value", value);
-    return true;
-}
-
-static bool write_value(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
-{
-    bool sound = true;
-
-    if (value->type == GUFO_VALUE_ARRAY) {
-        json_begin_object(j, key);
-        sound = write_members(j, value, limit);
-        json_end_object(j);
+        write_elements(j, "value", &value->as.array, limit);
     } else {
-        write_scalar(j, key, value);
+        json_write_text(j, "type", gufo_value_type_name(value->type));
+        write_scalar(j, "value", value);
     }
-    return sound;
 }
 
-bool value_write_json(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
+void value_write_json(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
 {
-    return write_value(j, key, value, limit);
+    if (value->type != GUFO_VALUE_ARRAY) {
+        write_scalar(j, key, value);
+        return;
+    }
+    json_begin_object(j, key);
+    value_write_members(j, value, limit);
+    json_end_object(j);
 }
 
-bool value_write_plain(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
+void value_write_plain(json_writer *j, const char *key, const gufo_value *value, uint64_t limit)
 {
-    return value->type == GUFO_VALUE_ARRAY ? write_elements(j, key, &value->as.array, limit)
-                                           : write_value(j, key, value, limit);
+    if (value->type == GUFO_VALUE_ARRAY)
+        write_elements(j, key, &value->as.array, limit);
+    else
+        write_scalar(j, key, value);
 }
 
-bool value_write_members(json_writer *j, const gufo_value *value, uint64_t limit)
+void value_write_entry(json_writer *j, const char *key, const gufo_entry *entry, uint64_t limit)
 {
-    return write_members(j, value, limit);
-}
-
-bool value_write_entry(json_writer *j, const char *key, const gufo_entry *entry, uint64_t limit)
-{
-    bool sound;
-
     json_begin_object(j, key);
     json_write_str(j, "key", entry->key);
-    sound = value_write_members(j, &entry->value, limit);
+    value_write_members(j, &entry->value, limit);
     json_end_object(j);
-    return sound;
 }
 
 /* ---- text ----------------------------------------------------------------------------------- */
+
+value_type_text value_type_name(const gufo_value *value)
+{
+    bool array = value->type == GUFO_VALUE_ARRAY;
+    value_type_text t;
+
+    snprintf(t.text, sizeof t.text, "%s%s",
+             gufo_value_type_name(array ? value->as.array.type : value->type), array ? "[]" : "");
+    return t;
+}
 
 void value_put_number(FILE *out, const gufo_value *value)
 {

@@ -1,9 +1,8 @@
 /* gufo diff, as its files see it.
  *
- *     diff.c         the command line, and the work
+ *     diff.c         the command line, the work, and what may differ besides
  *     diff_text.c    lines for people
- *     diff_json.c    one object
- *     diff_notes.c   what both say besides */
+ *     diff_json.c    one object */
 #ifndef CLI_INSPECT_DIFF_H
 #define CLI_INSPECT_DIFF_H
 

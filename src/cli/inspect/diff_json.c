@@ -4,10 +4,7 @@
 #include "cli/inspect/diff.h"
 
 #include "cli/core/model_json.h"
-#include "cli/core/tensor_text.h"
 #include "cli/core/value.h"
-
-#include "gufo/quant.h"
 
 #define ARRAY_LIMIT 8 /* elements that are written of an array */
 
@@ -33,7 +30,7 @@ static void begin(diff_report *r)
 static void write_entry(json_writer *j, const char *key, const gufo_entry *entry)
 {
     if (entry->end != 0)
-        (void)value_write_entry(j, key, entry, ARRAY_LIMIT);
+        value_write_entry(j, key, entry, ARRAY_LIMIT);
 }
 
 static void write_element(json_writer *j, const char *key, const gufo_array *array, uint64_t index)
@@ -41,7 +38,7 @@ static void write_element(json_writer *j, const char *key, const gufo_array *arr
     gufo_value value;
 
     if (index < array->count && gufo_array_at(array, index, &value, NULL) == GUFO_OK)
-        (void)value_write_json(j, key, &value, ARRAY_LIMIT);
+        value_write_json(j, key, &value, ARRAY_LIMIT);
     else
         json_write_null(j, key);
 }
@@ -81,8 +78,7 @@ static void write_tensor(json_writer *j, const char *key, const gufo_tensor *ten
     if (tensor->name.data == NULL)
         return;
     json_begin_object(j, key);
-    json_write_text(j, "type", tensor_type_text(tensor->type).text);
-    model_json_dims(j, tensor);
+    model_json_type(j, tensor);
     json_write_u64(j, "offset", tensor->offset);
     json_write_u64(j, "size", tensor->size);
     json_end_object(j);
@@ -90,18 +86,12 @@ static void write_tensor(json_writer *j, const char *key, const gufo_tensor *ten
 
 static void write_values(json_writer *j, const gufo_tensor *tensor, const gufo_value_difference *v)
 {
-    gufo_stats_place place = gufo_stats_place_of(tensor, v->largest_at);
-
     json_begin_object(j, "values");
     json_write_u64(j, "compared", v->compared);
     json_write_u64(j, "unequal", v->unequal);
     json_write_u64(j, "nonfinite", v->nonfinite);
     json_write_f64(j, "max_abs", v->largest);
-    json_begin_object(j, "max_abs_at");
-    json_write_u64(j, "matrix", place.matrix);
-    json_write_u64(j, "row", place.row);
-    json_write_u64(j, "column", place.column);
-    json_end_object(j);
+    model_json_place(j, "max_abs_at", tensor, v->largest_at);
     json_write_f64(j, "rmse", v->rmse);
     json_write_f64(j, "relative_rmse", v->relative);
     json_write_f64(j, "cosine", v->cosine);

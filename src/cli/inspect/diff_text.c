@@ -48,17 +48,9 @@ static void put_name(gufo_difference kind, gufo_str name)
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-static void put_value_type(const gufo_value *value)
-{
-    bool array = value->type == GUFO_VALUE_ARRAY;
-
-    printf("%s%s  ", gufo_value_type_name(array ? value->as.array.type : value->type),
-           array ? "[]" : "");
-}
-
 static void put_value(const gufo_value *value)
 {
-    put_value_type(value);
+    printf("%s  ", value_type_name(value).text);
     (void)value_put_line(stdout, value, &whole_style);
 }
 
@@ -77,7 +69,7 @@ static void put_arrays(const gufo_entry_difference *d)
 {
     const gufo_array *a = &d->a.value.as.array, *b = &d->b.value.as.array;
 
-    put_value_type(&d->a.value);
+    printf("%s  ", value_type_name(&d->a.value).text);
     if (a->count == b->count)
         printf("[%s]", human_grouped(a->count).text);
     else

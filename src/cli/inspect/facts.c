@@ -253,13 +253,12 @@ void facts_put(const overview *o, void (*put)(const char *label, char *text))
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static bool write_value(json_writer *j, const fact *f, const gufo_value *value, uint64_t limit)
+static void write_value(json_writer *j, const fact *f, const gufo_value *value, uint64_t limit)
 {
     if (f->kind != COUNT)
-        return value_write_plain(j, f->member, value, limit);
-    if (value->type == GUFO_VALUE_ARRAY && value->as.array.type == GUFO_VALUE_STRING)
+        value_write_plain(j, f->member, value, limit);
+    else if (value->type == GUFO_VALUE_ARRAY && value->as.array.type == GUFO_VALUE_STRING)
         json_write_u64(j, f->member, value->as.array.count);
-    return true;
 }
 
 /* Members of one object are neighbours in the table. */
@@ -271,11 +270,10 @@ static void change_object(json_writer *j, const char *from, const char *to)
         json_begin_object(j, to);
 }
 
-bool facts_write(json_writer *j, const char *key, const overview *o, uint64_t limit)
+void facts_write(json_writer *j, const char *key, const overview *o, uint64_t limit)
 {
     const char *object = NULL;
     gufo_entry entry;
-    bool sound = true;
 
     json_begin_object(j, key);
     for (const fact *f = facts; f < END; f++) {
@@ -284,8 +282,7 @@ bool facts_write(json_writer *j, const char *key, const overview *o, uint64_t li
         if (f->write != NULL)
             f->write(j, o);
         else if (f->member != NULL && overview_find(o->model, f->key, &entry))
-            sound = write_value(j, f, &entry.value, limit) && sound;
+            write_value(j, f, &entry.value, limit);
     }
     json_end_object(j);
-    return sound;
 }

@@ -15,8 +15,8 @@
 void facts_put(const overview *o, void (*put)(const char *label, char *text));
 
 /* {"name":...}: the members that the file has (docs/json.md), with at most `limit` elements of
- * every list.  False if the file was changed meanwhile. */
-bool facts_write(json_writer *j, const char *key, const overview *o, uint64_t limit);
+ * every list. */
+void facts_write(json_writer *j, const char *key, const overview *o, uint64_t limit);
 
 /* ---- for the table -------------------------------------------------------------------------- */
 

@@ -79,10 +79,9 @@ static int report_absent(const input *in, const char *key)
 static bool print_plain(const gufo_value *value, text_style style)
 {
     json_writer j = json_writer_start(stdout);
-    bool sound = true;
 
     if (value->type == GUFO_VALUE_ARRAY)
-        sound = value_write_json(&j, NULL, value, VALUE_ALL);
+        value_write_json(&j, NULL, value, VALUE_ALL);
     else if (value->type != GUFO_VALUE_STRING)
         value_put_number(stdout, value);
     else if (isatty(STDOUT_FILENO))
@@ -90,7 +89,7 @@ static bool print_plain(const gufo_value *value, text_style style)
     else
         fwrite(value->as.str.data, 1, value->as.str.len, stdout);
     putc('\n', stdout);
-    return sound;
+    return !j.changed;
 }
 
 static bool print_text(const gufo_value *value)
@@ -139,8 +138,9 @@ static int print_entry(const input *in, const gufo_entry *entry, const get_optio
     if (options->raw)
         return print_raw(in, entry, options);
     if (options->base.shared->json) {
-        sound = value_write_entry(&j, NULL, entry, VALUE_ALL);
+        value_write_entry(&j, NULL, entry, VALUE_ALL);
         json_writer_line(&j);
+        sound = !j.changed;
     } else
         sound = print_text(&entry->value);
     if (sound)

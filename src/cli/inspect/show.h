@@ -30,10 +30,4 @@ bool show_write_json(const input *in, const show_options *options);
 bool show_write_text(const input *in, const show_options *options);
 bool show_write_markdown(const input *in, const show_options *options);
 
-/* The type of a value: "uint32", or "string[]" for an array. */
-typedef struct value_type_text {
-    char text[16];
-} value_type_text;
-value_type_text show_value_type(const gufo_value *value);
-
 #endif

@@ -4,7 +4,6 @@
 #include "cli/core/glob.h"
 #include "cli/core/model_json.h"
 #include "cli/core/stdout.h"
-#include "cli/core/tensor_text.h"
 #include "cli/core/value.h"
 
 #include <stdio.h>
@@ -56,7 +55,7 @@ static bool is_extra(const gufo_model *model, const gufo_entry *entry)
 
 /* The entries that are members, or the others.  Returns how many were left out. */
 static uint64_t write_entries(json_writer *j, const input *in, const show_options *options,
-                              bool extra, bool *sound)
+                              bool extra)
 {
     uint64_t others = 0;
     gufo_entry entry;
@@ -67,30 +66,28 @@ static uint64_t write_entries(json_writer *j, const input *in, const show_option
         if (is_extra(in->model, &entry) != extra) {
             others++;
         } else if (extra) {
-            *sound = value_write_entry(j, NULL, &entry, array_limit(options)) && *sound;
+            value_write_entry(j, NULL, &entry, array_limit(options));
         } else {
             json_begin_named_object(j, entry.key);
-            *sound = value_write_members(j, &entry.value, array_limit(options)) && *sound;
+            value_write_members(j, &entry.value, array_limit(options));
             json_end_object(j);
         }
     }
     return others;
 }
 
-static bool write_metadata(json_writer *j, const input *in, const show_options *options)
+static void write_metadata(json_writer *j, const input *in, const show_options *options)
 {
-    bool sound = true;
     uint64_t others;
 
     json_begin_object(j, "metadata");
-    others = write_entries(j, in, options, false, &sound);
+    others = write_entries(j, in, options, false);
     json_end_object(j);
     if (others == 0)
-        return sound;
+        return;
     json_begin_array(j, "duplicates");
-    (void)write_entries(j, in, options, true, &sound);
+    (void)write_entries(j, in, options, true);
     json_end_array(j);
-    return sound;
 }
 
 static void write_tensors(json_writer *j, const input *in, const show_options *options)
@@ -103,8 +100,7 @@ static void write_tensors(json_writer *j, const input *in, const show_options *o
             continue;
         json_begin_object(j, NULL);
         json_write_str(j, "name", tensor.name);
-        json_write_text(j, "type", tensor_type_text(tensor.type).text);
-        model_json_dims(j, &tensor);
+        model_json_type(j, &tensor);
         json_write_u64(j, "elements", tensor.elements);
         json_write_offset(j, tensor.offset);
         json_write_u64(j, "size", tensor.size);
@@ -119,17 +115,16 @@ bool show_write_json(const input *in, const show_options *options)
 {
     overview o = overview_of(in->model);
     json_writer j = json_begin_document(in->path);
-    bool sound = true;
 
     write_facts(&j, &o.facts);
     model_json_shards(&j, "shards", in->model);
     write_damage(&j, in);
     if (show_wants(options, options->only_summary))
-        sound = facts_write(&j, "summary", &o, array_limit(options));
+        facts_write(&j, "summary", &o, array_limit(options));
     if (show_wants(options, options->only_metadata))
-        sound = write_metadata(&j, in, options) && sound;
+        write_metadata(&j, in, options);
     if (show_wants(options, options->only_tensors))
         write_tensors(&j, in, options);
     json_end_document(&j);
-    return sound;
+    return !j.changed;
 }

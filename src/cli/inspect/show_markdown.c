@@ -250,7 +250,7 @@ static bool write_metadata(const input *in, const show_options *options)
             continue;
         fputs("| ", stdout);
         put_str(entry.key);
-        printf(" | %s | ", show_value_type(&entry.value).text);
+        printf(" | %s | ", value_type_name(&entry.value).text);
         sound = value_put_line(c.out, &entry.value, &style) && sound;
         cell_end(&c);
         puts(" |");

@@ -50,21 +50,11 @@ static void print_fact(const char *label, char *text)
 
 /* ---- metadata ------------------------------------------------------------------------------- */
 
-value_type_text show_value_type(const gufo_value *value)
-{
-    bool array = value->type == GUFO_VALUE_ARRAY;
-    value_type_text t;
-
-    snprintf(t.text, sizeof t.text, "%s%s",
-             gufo_value_type_name(array ? value->as.array.type : value->type), array ? "[]" : "");
-    return t;
-}
-
 static void make_metadata_row(table_row *row, const gufo_entry *entry)
 {
     row->count = row->used = 0;
     row_str(row, entry->key);
-    row_text(row, "%s", show_value_type(&entry->value).text);
+    row_text(row, "%s", value_type_name(&entry->value).text);
 }
 
 /* The room that is left on a terminal.  Elsewhere strings are whole and arrays as long as the limit

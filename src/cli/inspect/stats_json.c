@@ -2,7 +2,6 @@
 #include "cli/inspect/stats.h"
 
 #include "cli/core/model_json.h"
-#include "cli/core/tensor_text.h"
 
 /* Numbers of most types are floats, and few digits are enough for them. */
 static void write_value(json_writer *j, const char *key, uint32_t type, double value)
@@ -13,17 +12,6 @@ static void write_value(json_writer *j, const char *key, uint32_t type, double v
         json_write_f32(j, key, (float)value);
 }
 
-static void write_place(json_writer *j, const char *key, const gufo_tensor *tensor, uint64_t index)
-{
-    gufo_stats_place place = gufo_stats_place_of(tensor, index);
-
-    json_begin_object(j, key);
-    json_write_u64(j, "matrix", place.matrix);
-    json_write_u64(j, "row", place.row);
-    json_write_u64(j, "column", place.column);
-    json_end_object(j);
-}
-
 /* How often, and if at all the first place. */
 static void write_find(json_writer *j, const char *key, const gufo_tensor *tensor,
                        const gufo_stats_find *find)
@@ -31,7 +19,7 @@ static void write_find(json_writer *j, const char *key, const gufo_tensor *tenso
     json_begin_object(j, key);
     json_write_u64(j, "count", find->count);
     if (find->count > 0) {
-        write_place(j, "first", tensor, find->first);
+        model_json_place(j, "first", tensor, find->first);
         json_write_offset(j, find->offset);
     }
     json_end_object(j);
@@ -62,9 +50,9 @@ static void write_stats(json_writer *j, const gufo_tensor *tensor, const gufo_st
         return;
     json_write_u64(j, "zeros", s->zeros);
     write_value(j, "minimum", tensor->type, s->minimum);
-    write_place(j, "minimum_at", tensor, s->minimum_at);
+    model_json_place(j, "minimum_at", tensor, s->minimum_at);
     write_value(j, "maximum", tensor->type, s->maximum);
-    write_place(j, "maximum_at", tensor, s->maximum_at);
+    model_json_place(j, "maximum_at", tensor, s->maximum_at);
     json_write_f64(j, "mean", s->mean);
     json_write_f64(j, "standard_deviation", s->deviation);
     json_write_u64(j, "outliers_below", s->outliers_below);
@@ -86,8 +74,7 @@ void stats_json_row(stats_report *r, const stats_row *row)
 
     json_begin_object(j, NULL);
     json_write_str(j, "name", tensor->name);
-    json_write_text(j, "type", tensor_type_text(tensor->type).text);
-    model_json_dims(j, tensor);
+    model_json_type(j, tensor);
     json_write_u64(j, "elements", tensor->elements);
     if (gufo_model_shard_count(r->in->model) > 1)
         json_write_u64(j, "shard", row->tensor.shard + 1);

@@ -151,7 +151,7 @@ void fix_write(json_writer *j, const char *name, const gufo_fix *fix, const char
     if (part == PART_TYPE)
         json_write_text(j, "type", gufo_value_type_name(fix->value.type));
     else if (part == PART_VALUE)
-        (void)value_write_json(j, "value", &fix->value, VALUE_ALL);
+        value_write_json(j, "value", &fix->value, VALUE_ALL);
     if (name != NULL)
         json_write_bool(j, "certain", fix->certain);
     if (command != NULL)
