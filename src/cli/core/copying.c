@@ -92,16 +92,14 @@ static int check_copy(copying *job)
 static void announce_deletion(const copying *job)
 {
     size_t files = gufo_model_shard_count(job->model);
+    char what[80] = "the file is deleted";
 
     if (files > 1)
-        report_warning(
-            job->input,
-            "all %zu files of the model are deleted, one by one, while the "
-            "output is written; this cannot be undone, but the same command continues it",
-            files);
-    else
-        report_warning(job->input, "the file is deleted while the output is written; this cannot "
-                                   "be undone, but the same command continues it");
+        snprintf(what, sizeof what, "all %zu files of the model are deleted, one by one,", files);
+    report_warning(job->input,
+                   "%s while the output is written; this cannot be undone, but the same "
+                   "command continues it",
+                   what);
 }
 
 static int write_copy(copying *job)

@@ -116,8 +116,9 @@ bool input_is_gguf(const char *path)
     /* Bytes of a pipe would be missing afterwards. */
     bool is_file = !path_is_standard(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
     FILE *in = is_file ? fopen(path, "re") : NULL;
-    bool is = in != NULL && fread(magic, sizeof magic, 1, in) == 1 &&
-              (memcmp(magic, "GGUF", sizeof magic) == 0 || memcmp(magic, "FUGG", sizeof magic) == 0);
+    bool is =
+        in != NULL && fread(magic, sizeof magic, 1, in) == 1 &&
+        (memcmp(magic, "GGUF", sizeof magic) == 0 || memcmp(magic, "FUGG", sizeof magic) == 0);
 
     if (in != NULL)
         (void)fclose(in);

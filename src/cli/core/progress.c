@@ -10,16 +10,16 @@
 
 #include "cli/core/human.h"
 #include "cli/core/signals.h"
+#include "cli/core/stdout.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #define NO_WRAP "\033[?7l" /* DECAWM */
 #define WRAP "\033[?7h"
 
-enum { LEAST_BAR = 10, MOST_BAR = 30, USUAL_COLUMNS = 80 };
+enum { LEAST_BAR = 10, MOST_BAR = 30 };
 
 #define BETWEEN 0.1      /* seconds */
 #define MOST_SECONDS 1e7 /* that are worth saying */
@@ -122,21 +122,12 @@ size_t progress_line(char *out, size_t size, size_t columns, uint64_t done, uint
 
 /* ---- on the terminal ------------------------------------------------------------------------ */
 
-/* Asked for every time: its size may change. */
-static size_t terminal_columns(void)
-{
-    struct winsize size;
-
-    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
-                                                                           : USUAL_COLUMNS;
-}
-
 static void draw(const progress *p, uint64_t done, uint64_t total, double seconds)
 {
     double rate = seconds > 0 ? (double)(done - p->first) / seconds : 0;
     char line[PROGRESS_LINE];
 
-    (void)progress_line(line, sizeof line, terminal_columns() - 1, done, total, rate);
+    (void)progress_line(line, sizeof line, terminal_columns(STDERR_FILENO) - 1, done, total, rate);
     fprintf(stderr, "\r" NO_WRAP "%s\033[J" WRAP "\r", line);
 }
 

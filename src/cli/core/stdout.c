@@ -25,19 +25,21 @@ static void occupy_standard_descriptors(void)
             (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-static size_t find_columns(void)
+size_t terminal_columns(int fd)
 {
     struct winsize size;
 
+    return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : USUAL_COLUMNS;
+}
+
+static size_t find_columns(void)
+{
     const char *wanted = getenv("COLUMNS");
     long given = wanted != NULL ? strtol(wanted, NULL, 10) : 0;
 
     if (!isatty(STDOUT_FILENO))
         return 0;
-    if (given > 0)
-        return (size_t)given;
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
-                                                                           : USUAL_COLUMNS;
+    return given > 0 ? (size_t)given : terminal_columns(STDOUT_FILENO);
 }
 
 bool stdout_is_terminal(void)

@@ -11,6 +11,8 @@ void stdout_start(void);
  * between since. */
 bool stdout_is_terminal(void);
 size_t stdout_columns(void);
+/* How wide a terminal is now. */
+size_t terminal_columns(int fd);
 /* Nothing that is written arrives any more: work that only writes may as well stop. */
 bool stdout_broken(void);
 /* Flushes and checks; returns the exit code: `code`, or 3 with a report if not everything could be

@@ -6,6 +6,7 @@
 #include "cli/core/stdout.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
+#include "format/model/model.h"
 
 #include <stdlib.h>
 
@@ -197,7 +198,7 @@ static char *describe(const fact *f, const overview *o)
         return NULL;
     if (f->put != NULL)
         f->put(out, o);
-    else if (f->kind != NOT_SHOWN && overview_find(o->model, f->key, &entry))
+    else if (f->kind != NOT_SHOWN && model_find_entry(o->model, f->key, &entry, NULL) == GUFO_OK)
         rest = put_value(out, f, &entry.value);
     if (ftell(out) > 0)
         fprintf(out, "%s%s", f->after != NULL ? f->after : "", rest);
@@ -281,7 +282,7 @@ void facts_write(json_writer *j, const char *key, const overview *o, uint64_t li
         object = f->object;
         if (f->write != NULL)
             f->write(j, o);
-        else if (f->member != NULL && overview_find(o->model, f->key, &entry))
+        else if (f->member != NULL && model_find_entry(o->model, f->key, &entry, NULL) == GUFO_OK)
             write_value(j, f, &entry.value, limit);
     }
     json_end_object(j);

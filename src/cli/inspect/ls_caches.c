@@ -65,24 +65,21 @@ static const cache caches[] = {
 
 #define MOST_BYTES (1u << 20)
 
-/* The text of a file that is not larger than any manifest: to be freed.  NULL if it cannot be
- * read. */
+/* The text of a file: to be freed; empty if it cannot be read, or is larger than any manifest.  NULL
+ * without memory. */
 static char *read_small(const char *path)
 {
     struct stat status;
     int fd = ls_open_regular(path, &status);
-    char *text =
-        fd >= 0 && status.st_size <= MOST_BYTES ? malloc((size_t)status.st_size + 1) : NULL;
-    size_t size = text != NULL ? (size_t)status.st_size : 0, done = 0;
-    ssize_t got = 1;
+    FILE *in = fd >= 0 ? fdopen(fd, "r") : NULL;
+    size_t size = in != NULL && status.st_size <= MOST_BYTES ? (size_t)status.st_size : 0;
+    char *text = calloc(1, size + 1);
 
-    while (done < size && got > 0) {
-        got = read(fd, text + done, size - done);
-        done += got > 0 ? (size_t)got : 0;
-    }
-    if (text != NULL)
-        text[done] = '\0';
-    if (fd >= 0)
+    if (text != NULL && size > 0)
+        (void)!fread(text, 1, size, in);
+    if (in != NULL)
+        fclose(in);
+    else if (fd >= 0)
         close(fd);
     return text;
 }

@@ -95,24 +95,6 @@ const char *overview_quantization(const overview *o)
     return name;
 }
 
-bool overview_find(const gufo_model *model, const char *key, gufo_entry *entry)
-{
-    static const char placeholder[] = "{arch}";
-    size_t skipped = sizeof placeholder - 1, len = strlen(key);
-    gufo_str architecture;
-    char whole[256];
-
-    if (strncmp(key, placeholder, skipped) != 0)
-        return gufo_metadata_find(model, key, entry);
-    if (gufo_get_str(model, "general.architecture", &architecture, NULL) != GUFO_OK ||
-        architecture.len + len - skipped > sizeof whole)
-        return false;
-    memcpy(whole, architecture.data, architecture.len);
-    memcpy(whole + architecture.len, key + skipped, len - skipped);
-    return gufo_metadata_find_str(model, (gufo_str){whole, architecture.len + len - skipped},
-                                  entry);
-}
-
 /* ---- tokens --------------------------------------------------------------------------------- */
 
 /* "tokenizer.ggml.bos_token_id" is about "bos". */

@@ -32,9 +32,6 @@ const char *overview_type_name(size_t index);
  * false after the last.  *place begins as OVERVIEW_TYPES. */
 bool overview_next_type(const overview *o, size_t *place);
 
-/* The entry with this key, in which "{arch}" at the beginning is the architecture of the file. */
-bool overview_find(const gufo_model *model, const char *key, gufo_entry *entry);
-
 /* A token with a special meaning. */
 typedef struct overview_token {
     gufo_str role; /* "bos": a part of its key */

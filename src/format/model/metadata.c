@@ -84,8 +84,8 @@ static gufo_status find_below_architecture(const gufo_model *model, gufo_str res
     return status;
 }
 
-static gufo_status find_value(const gufo_model *model, const char *key, gufo_entry *entry,
-                              gufo_error *error)
+gufo_status model_find_entry(const gufo_model *model, const char *key, gufo_entry *entry,
+                             gufo_error *error)
 {
     static const char placeholder[] = "{arch}.";
     const size_t dot = sizeof placeholder - 2;
@@ -118,7 +118,7 @@ static gufo_status name_failure(const gufo_model *model, gufo_status status,
                                 gufo_error *error)                                              \
     {                                                                                           \
         gufo_entry entry;                                                                       \
-        gufo_status status = find_value(model, key, &entry, error);                             \
+        gufo_status status = model_find_entry(model, key, &entry, error);                       \
                                                                                                 \
         if (status != GUFO_OK)                                                                  \
             return status;                                                                      \
@@ -135,7 +135,7 @@ gufo_status gufo_get_array(const gufo_model *model, const char *key, gufo_value_
                            gufo_array *out, gufo_error *error)
 {
     gufo_entry entry;
-    gufo_status status = find_value(model, key, &entry, error);
+    gufo_status status = model_find_entry(model, key, &entry, error);
 
     if (status != GUFO_OK)
         return status;
