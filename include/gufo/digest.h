@@ -99,15 +99,15 @@ GUFO_API gufo_status gufo_digest_run(const gufo_model *model, const gufo_digest_
  *     sha256    c0510d38...bd  FILE:TENSOR
  *     sha256    7dd641b3...e4  FILE
  *
- * and hashes of all bytes of a file, as sha256sum, sha1sum, b2sum and xxhsum write them, in both
- * forms; a hash alone is of whatever file it is compared with:
+ * and hashes of all bytes of a file, in both forms that sha256sum, sha1sum, b2sum and xxhsum write;
+ * a line that holds only a hash matches any file:
  *
  *     7dd641b3...e4 *FILE
  *     SHA256 (FILE) = 7dd641b3...e4
  *
  * A line that begins with a backslash has escapes in its name: \n, \r, \t, \\, \", \xHH (a byte)
- * and \u{HEX} (a character).  Lines may end with CR LF; empty ones are skipped, and those that
- * begin with '#'. */
+ * and \u{HEX} (a character).  Lines may end with CR LF; empty lines and
+ * lines that begin with '#' are skipped. */
 typedef struct gufo_manifest gufo_manifest;
 
 typedef struct gufo_manifest_line {
@@ -130,7 +130,7 @@ GUFO_API uint64_t gufo_manifest_count(const gufo_manifest *manifest);
 GUFO_API bool gufo_manifest_at(const gufo_manifest *manifest, uint64_t index,
                                gufo_manifest_line *out);
 
-/* The same of lines that hold a hash of all bytes of a file. */
+/* The same for lines that hold a hash of all bytes of a file. */
 GUFO_API uint64_t gufo_manifest_file_count(const gufo_manifest *manifest);
 GUFO_API bool gufo_manifest_file_at(const gufo_manifest *manifest, uint64_t index,
                                     gufo_manifest_line *out);
@@ -148,7 +148,7 @@ typedef struct gufo_manifest_result {
     bool whole;
     gufo_str tensor;
     uint32_t differing;  /* a bit for each algorithm whose hash differs */
-    uint32_t algorithms; /* of gufo_manifest_verify_file: that were compared */
+    uint32_t algorithms; /* a bit for each one that gufo_manifest_verify_file compared */
     uint64_t reserved[4];
 } gufo_manifest_result;
 
@@ -182,12 +182,12 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_manifest_verify(const gufo_model *model,
                                                         const gufo_run *run,
                                                         gufo_manifest_summary *summary,
                                                         gufo_error *error);
-/* Hashes all bytes of the file at `path`, whatever it is, with every algorithm that the manifest has
- * for it and compares: the verdict is SAME, DIFFERS, or NEW if no line is about it.  Lines are found
- * as above; those about one file alone are not taken for a shard of another name.  GUFO_E_NOT_FOUND
- * if lines are about several files of this name, GUFO_E_MALFORMED for lines that contradict each
- * other, GUFO_E_TYPE, GUFO_E_STOPPED, GUFO_E_ARGUMENT for what is not a file, GUFO_E_IO,
- * GUFO_E_MEMORY.  `run` may be NULL. */
+/* Hashes all bytes of the file at `path`, whatever it is, with every algorithm that the manifest
+ * has for it, and compares: the verdict is SAME, DIFFERS, or NEW if no line names it.  Lines are
+ * found as above; a manifest about a single file does not match a shard of another name.
+ * GUFO_E_NOT_FOUND if lines name several files of this name, GUFO_E_MALFORMED for lines that
+ * contradict each other, GUFO_E_TYPE, GUFO_E_STOPPED, GUFO_E_ARGUMENT if it is not a regular file,
+ * GUFO_E_IO, GUFO_E_MEMORY.  `run` may be NULL. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_manifest_verify_file(const gufo_manifest *manifest,
                                                              const char *path, const gufo_run *run,
                                                              gufo_manifest_result *out,

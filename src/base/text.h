@@ -1,5 +1,5 @@
-/* Texts of a file: classes of characters (ASCII, whatever the locale), pieces of texts, look-ups
- * without regard to case. */
+/* Texts of a file: classes of characters (ASCII in every locale), pieces of texts, look-ups that
+ * ignore case. */
 #ifndef GUFO_BASE_TEXT_H
 #define GUFO_BASE_TEXT_H
 

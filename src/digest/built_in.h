@@ -6,7 +6,7 @@
 
 enum { DIGEST_LIBRARIES = 3 };
 
-/* Its name, and its version, which is NULL if the room was built without it. */
+/* The name of a library, and its version: NULL if the room was built without it. */
 typedef struct digest_library {
     const char *name, *version;
 } digest_library;

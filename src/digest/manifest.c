@@ -4,8 +4,8 @@
  *     word      word                                                             rest of the line
  *
  * Two spaces come before the name, which may itself begin with spaces; any other space or tab
- * between the words does as well.  What sha256sum and its relatives write is read, too: a hash of
- * all bytes of a file, whose algorithm is known by its length or by its tag.
+ * between the words does as well.  It also reads what sha256sum and its relatives write: a hash of
+ * all bytes of a file, whose length or tag says which algorithm it is.
  *
  *     7dd641b32f59b60dbd4b5420c4b0f6321ccf48f58f6ae201a3dbc4a58a27c6e4 *tiny model.gguf
  *     SHA256 (tiny model.gguf) = 7dd641b32f59b60dbd4b5420c4b0f6321ccf48f58f6ae201a3dbc4a58a27c6e4
@@ -240,7 +240,7 @@ static gufo_status read_bsd(reader *r, bool escaped, gufo_manifest_line *line)
     if (at <= begin || r->at[0] != ' ' || r->at[1] != '(' ||
         !parse_digest((gufo_str){at + BETWEEN, (size_t)(end - at) - BETWEEN}, line->algorithm,
                       line->digest))
-        return malformed(r, "a line of this kind is ALGORITHM (NAME) = HASH");
+        return malformed(r, "a line with a tag has the form ALGORITHM (NAME) = HASH");
     r->at = begin;
     r->end = at;
     status = take_name(r, escaped, &line->name);
@@ -262,7 +262,7 @@ static bool is_bsd(gufo_str word, gufo_digest_algorithm *algorithm)
     return false;
 }
 
-/* A hash as the first word, whose length says of what kind it is. */
+/* A hash as the first word: its length says which algorithm it is. */
 static bool is_gnu(gufo_str word, gufo_manifest_line *line)
 {
     for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++)

@@ -1,4 +1,4 @@
-/* Comparing all bytes of a file with what sha256sum and its relatives have written. */
+/* Compares all bytes of a file with hashes that sha256sum and its relatives have written. */
 #include "digest/manifest.h"
 
 #include <errno.h>
@@ -43,8 +43,8 @@ static fit fit_of(gufo_str name, gufo_str path, bool alone)
     return alone ? FIT_ONLY : FIT_NOT;
 }
 
-/* Whether all lines have one name, and the file may be the one of that name: a shard has others
- * beside it. */
+/* Whether all lines have one name, and the file may have another one now: a shard may not, because
+ * the name could be that of another shard. */
 static bool is_alone(const manifest_lines *lines, const char *path)
 {
     uint32_t number, count;

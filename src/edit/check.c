@@ -13,7 +13,7 @@
 #include "edit/edit.h"
 #include "gufo/schema.h"
 
-/* Hashes of what was seen, in order once all are there. */
+/* A set of hashes, sorted when it is complete. */
 typedef struct hashes {
     buffer list; /* of uint64_t */
     bool failed;
@@ -25,7 +25,7 @@ typedef struct comparison {
     hashes before;  /* findings about the file */
     uint64_t seen;  /* findings about the result */
     bool model;     /* the edit touches what rules of GUFO_LEVEL_MODEL read */
-    bool uncovers;  /* faults that were there and could not be found */
+    bool uncovers;  /* the result shows faults that the file hid */
     gufo_finding_fn *found;
     void *context;
 } comparison;
@@ -78,7 +78,7 @@ static uint64_t hash_name(const comparison *c, gufo_str name)
     return hash;
 }
 
-/* Of a finding in these words, or in any: "". */
+/* Of a finding with this message, or with any: "". */
 static uint64_t hash_finding(const comparison *c, const gufo_rule *rule, gufo_str subject,
                              const char *message)
 {
@@ -120,8 +120,8 @@ static void note_finding(void *context, const gufo_finding *finding)
     add_hash(&c->before, hash_finding(c, finding->rule, finding->subject, ""));
 }
 
-/* Of a rule that is broken at many places not all are listed, and the last finding, which has no
- * subject, counts the others: one that was not listed before is not new. */
+/* The check lists only some findings of a rule; the last one, without a subject, counts the rest.
+ * So a finding that was not listed before need not be new. */
 static bool is_new(const comparison *c, const gufo_finding *finding)
 {
     gufo_str subject = finding->subject;
@@ -165,8 +165,7 @@ static const struct {
     bool (*is_known)(gufo_str value);
 } judges[] = {{"general.architecture", is_architecture}, {"tokenizer.ggml.model", is_tokenizer}};
 
-/* Whether the edit gives one of them a value that is known, where a missing or unknown one kept
- * other faults from being found. */
+/* Whether the edit gives one of them a known value: a missing or unknown one hid other faults. */
 static bool uncovers_faults(const gufo_model *before, const gufo_model *after)
 {
     gufo_str old, now;
@@ -196,7 +195,7 @@ static gufo_model *open_result(gufo_edit *edit, gufo_error *error)
     return gufo_open_memory(bytes, size, &options, error);
 }
 
-/* A result without findings, which most are, is compared with nothing. */
+/* Most results have no findings: then there is nothing to compare. */
 static gufo_status compare_findings(const gufo_edit *edit, const gufo_model *result,
                                     const gufo_check_options *options, comparison *c,
                                     gufo_error *error)

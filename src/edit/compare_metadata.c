@@ -108,7 +108,7 @@ static bool same_values(const gufo_value *a, const gufo_value *b, bool *changed)
                : same_scalars(a, b);
 }
 
-/* The index of the first element that differs: their count if none does. */
+/* The index of the first element that differs; the count if all are equal. */
 static uint64_t first_difference(const gufo_array *a, const gufo_array *b, bool *changed)
 {
     gufo_array_iter at_a = gufo_array_start(a), at_b = gufo_array_start(b);

@@ -26,7 +26,7 @@
  *              units.c      all units in a row
  *     run/     targets.c    temporary files and their names; parts.c: what an interrupted run left
  *              journal.c    the progress, on disk: keeper.c writes it, identity.c says of what
- *              leftovers.c  what would be refused; what is left after an interruption
+ *              leftovers.c  checks before a run; removes what an interrupted run has left
  *              release.c    inputs that are removed when their bytes are safe
  *              spans.c      targets are opened and closed while units are made
  *              run.c        a whole run; stream.c, sink.c: to a pipe; given.c: data that the caller gives
@@ -173,7 +173,7 @@ typedef struct job_input {
     uint64_t head;           /* bytes at its beginning that say what it is: metadata */
     const gufo_model *model; /* the shard that it is, or NULL */
     bool replaceable;        /* by an output */
-    bool released;           /* its data is not needed any more, and gone (run/release.h) */
+    bool released;           /* its data was needed no more, and is deleted (run/release.h) */
     bool planned; /* what is read of it is part of gufo_job.identity; else file and time count */
 } job_input;
 
@@ -229,7 +229,7 @@ struct gufo_job {
     gufo_effort effort;    /* of encoders */
     uint64_t memory;       /* that may be used where gufo_run does not say, */
     uint64_t other_memory; /* and what the planner takes of it */
-    bool unreserved;   /* targets share blocks with inputs, or have padding that would fill disks */
+    bool unreserved;       /* targets share blocks with inputs, or have too much padding to write */
     uint64_t identity; /* a hash of whatever else decides about the bytes; hooks.begin may set it */
     job_naming naming;
     uint32_t set_count;  /* sets of so many targets each, one after the other; 0: one */

@@ -1,10 +1,11 @@
 /* The job of the quantizer: one piece for each tensor, with a result for each target.
  *
- *     METHOD_COPY       moved; made, where another target needs the rows anyway: blocks pass
+ *     METHOD_COPY       moved; made if another target reads the rows: the blocks pass
  *     METHOD_REPACK     made: blocks pass, repacked
  *     METHOD_CONVERT    made: encoded with importance, measured
  *
- * What is measured of a piece is a list: the loss of each target.  With importance every matrix of a stack of experts is a separate slice. */
+ * The hook measures a list for each piece: the loss of each target.  With importance every matrix
+ * of a stack of experts is a separate slice. */
 #include "base/error.h"
 #include "base/memory.h"
 #include "produce/produce.h"
@@ -158,7 +159,7 @@ static bool is_converted(const gufo_quantizer *q, uint64_t index)
     return false;
 }
 
-/* What becomes of a tensor for target `number`, whose file has `place` for it. */
+/* The result of a tensor for target `number`, whose file has it at `place`. */
 static made result_of(const gufo_quantizer *q, size_t number, uint64_t index, uint64_t place,
                       uint64_t row_count)
 {

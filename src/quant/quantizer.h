@@ -103,7 +103,7 @@ gufo_status settings_make_document(gufo_quantizer *q, size_t target, size_t inde
 
 /* Makes the job, when all documents exist. */
 gufo_status pieces_make_job(gufo_quantizer *q, gufo_error *error);
-/* What was measured of a tensor for a target so far. */
+/* The loss of a tensor for a target so far. */
 gufo_quantize_loss pieces_loss(const gufo_quantizer *q, size_t target, uint64_t index);
 
 /* ---- loss.c --------------------------------------------------------------------------------- */

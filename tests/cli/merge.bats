@@ -170,7 +170,7 @@ nothing_new() {
     run -2 "${refuse[@]}" out.gguf --dry-run
     rm s-00002-of-00003.gguf && mv elsewhere s-00002-of-00003.gguf
     run -2 --separate-stderr "${refuse[@]}" out.moved
-    same_error 'gufo: out.moved: names that end in .moved are for what is left of the inputs'
+    same_error 'gufo: out.moved: names that end in .moved are reserved for what is left of the inputs'
     echo mine >s-00002-of-00003.gguf.moved
     run -2 --separate-stderr "${refuse[@]}" out.gguf
     same_error 'gufo: s-00002-of-00003.gguf: s-00002-of-00003.gguf.moved is in the way'

@@ -112,7 +112,7 @@ make_unnamed_shards() {
   size label  7b
   version     v1.0'
     run -1 gufo name --json a-7B-v1.0-00004-of-00003.gguf
-    has '"shard":"00004-of-00003","expert_count":0,"parameter_count":7000000000,"shard_number":4,"shard_count":3,"reason":"\"00004-of-00003\" at byte 10 cannot be: the shards of a set are numbered from 00001 to their count"}'
+    has '"shard":"00004-of-00003","expert_count":0,"parameter_count":7000000000,"shard_number":4,"shard_count":3,"reason":"\"00004-of-00003\" at byte 10 is not a shard: shards are numbered from 00001 to their count"}'
     run -0 gufo name a-7B-v1.0-00003-of-00003.gguf
 }
 

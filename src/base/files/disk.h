@@ -33,7 +33,7 @@ int disk_insert(int fd, uint64_t offset, uint64_t size);
 bool disk_may_insert(int fd);
 /* The inverse of disk_insert: takes those bytes out, and what follows moves to `offset`. */
 int disk_collapse(int fd, uint64_t offset, uint64_t size);
-/* Frees the blocks of that stretch, which reads as zeros then; the size stays. */
+/* Punches a hole: frees the blocks there, which read as zeros then; the size stays. */
 int disk_punch(int fd, uint64_t offset, uint64_t size);
 /* Takes an exclusive lease: fails if the file is open or mapped elsewhere; a process that opens it
  * afterwards waits until the lease is given back (`take` false, or the descriptor is closed) or the

@@ -51,8 +51,8 @@ void source_open_user(source *source, const gufo_source *user, uint64_t buffer_l
                       const gufo_allocator *allocator);
 void source_close(source *source);
 
-/* Reads `size` bytes from byte `offset` of a file, or with GUFO_NO_OFFSET the next ones; *got is how
- * many there are. */
+/* Reads `size` bytes from byte `offset` of a file, or with GUFO_NO_OFFSET the next ones; *got is
+ * how many there are. */
 gufo_status source_read_fd(int fd, uint64_t offset, void *buffer, size_t size, size_t *got,
                            gufo_error *error);
 
@@ -69,12 +69,12 @@ gufo_status source_drain(source *source, gufo_error *error);
 /* GUFO_E_CHANGED if a regular file has another size or time of change than when it was opened. */
 gufo_status source_unchanged(const source *source, gufo_error *error);
 
-/* How many of the `size` bytes from `offset` on are known to be zeros without reading them: a hole of
- * a file. */
+/* How many of the `size` bytes from `offset` on are in a hole of the file, so that they are zeros
+ * without being read. */
 uint64_t source_hole(const source *source, uint64_t offset, uint64_t size);
 
-/* Puts another file of the same size in the place of the one that is read, which is let go; `fd`
- * stays the caller's.  What is in memory has to be the same in both.  No other thread may read data
+/* Replaces the file that is read by another one of the same size, and closes the old one; `fd`
+ * stays the caller's.  The mapped bytes must be the same in both.  No other thread may read data
  * meanwhile; views stay valid. */
 gufo_status source_exchange(const source *source, int fd, gufo_error *error);
 

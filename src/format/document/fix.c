@@ -1,4 +1,4 @@
-/* Applying the fix of a finding to the entries. */
+/* Applies the fix of a finding to the entries. */
 #include "format/document/document.h"
 
 #include <math.h>
@@ -35,7 +35,7 @@ static gufo_status shorten(gufo_document *document, gufo_str key, uint64_t count
     if (!gufo_document_find_str(document, key, &entry))
         return refuse(error, GUFO_E_NOT_FOUND, "no such key: %s", QUOTED(key));
     if (entry.value.type != GUFO_VALUE_ARRAY || count > entry.value.as.array.count)
-        return refuse(error, GUFO_E_ARGUMENT, "there are no elements to remove");
+        return refuse(error, GUFO_E_ARGUMENT, "the array has no elements to remove");
     status = measure_first(&entry.value.as.array, count, &entry.value.as.array.size, error);
     entry.value.as.array.count = count;
     return status == GUFO_OK ? gufo_document_set(document, key, &entry.value, error) : status;
@@ -56,7 +56,7 @@ static gufo_status convert(gufo_value *number, gufo_value_type type, gufo_error 
     else if (to != NULL && to->kind == KIND_FLOAT)
         status = gufo_value_f64(&in, &number->as.f, error);
     else
-        return refuse(error, GUFO_E_ARGUMENT, "elements become numbers only");
+        return refuse(error, GUFO_E_ARGUMENT, "elements can become numbers only");
     return status == GUFO_OK ? value_check(number, error) : status;
 }
 

@@ -261,7 +261,7 @@ static bool encode_infos(const gufo_document *document, encoder *e)
     return true;
 }
 
-/* Bytes of the header: up to the data, unless that is too far away. */
+/* Bytes of the header: up to the data, unless the padding before it is too large. */
 static uint64_t header_size(const gufo_layout *layout)
 {
     uint64_t zeros = layout->data_offset - layout->metadata_size;

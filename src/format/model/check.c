@@ -51,7 +51,7 @@ static void check_version(checker *c)
         report(c, RULE_COMPAT_GGML, 4, gufo_str_of("header"), "ggml refuses version 1");
     if (file->encoding.byte_order == GUFO_BIG_ENDIAN && file->encoding.version < 3)
         report(c, RULE_BIG_ENDIAN_OLD, 4, gufo_str_of("header"),
-               "file of version %u is big-endian, which only version 3 has",
+               "file of version %u is big-endian; only version 3 defines that",
                file->encoding.version);
     if (file->encoding.byte_order == GUFO_BIG_ENDIAN)
         report(c, RULE_COMPAT_GGML, 4, gufo_str_of("header"),
@@ -120,8 +120,8 @@ static void survey_strings(const gufo_array *array, text_survey *survey)
     }
 }
 
-/* Looks at all strings of an array and of the arrays inside it, as far as they are what they were
- * at opening. */
+/* Looks at all strings of an array and of the arrays inside it; stops where the file was changed
+ * since it was opened. */
 static void survey_texts(const gufo_array *array, text_survey *survey)
 {
     array_event event = ARRAY_BEGIN;

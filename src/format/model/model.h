@@ -63,7 +63,7 @@ static inline const gguf_file *model_file(const gufo_model *model)
     return model->file;
 }
 
-/* How deep arrays may be nested in what the model was opened from. */
+/* How deep arrays may be nested in the files of the model. */
 static inline unsigned model_max_depth(const gufo_model *model)
 {
     const gufo_model *part = model_is_set(model) ? model_part(model, 0) : model;

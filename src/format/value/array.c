@@ -44,7 +44,7 @@ static skip_result enter_array(array_skip *skip)
 static void leave_array(array_skip *skip)
 {
     skip->depth--;
-    skip->inner = GUFO_VALUE_ARRAY; /* what holds an array */
+    skip->inner = GUFO_VALUE_ARRAY; /* of the array around the first one */
 }
 
 static void check_bools(array_skip *skip, uint64_t count)
@@ -107,7 +107,7 @@ static skip_result skip_text(array_skip *skip, uint64_t *left)
     return swap ? skip_strings(skip, left, 8, true) : skip_strings(skip, left, 8, false);
 }
 
-/* Goes on with the innermost array. */
+/* Continues with the innermost array. */
 static skip_result skip_step(array_skip *skip)
 {
     const value_type_info *info = value_type_row((uint32_t)skip->inner);
@@ -140,7 +140,7 @@ void array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, 
     skip->max_depth = GUFO_LARGEST_DEPTH;
 }
 
-/* Begins with the elements: type and count are in the view. */
+/* Begins with the elements: the view has type and count. */
 static void start_inside(array_skip *skip, const gufo_array *array)
 {
     array_skip_start(skip, array->data, 0, array->size, array->encoding);

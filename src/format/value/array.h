@@ -25,13 +25,13 @@ typedef struct array_skip {
     const uint8_t *base;
     uint64_t position, end; /* in base */
     gufo_encoding encoding;
-    uint64_t need;         /* with SKIP_SHORT; UINT64_MAX if no file is that long */
-    uint32_t type;         /* read last; with SKIP_BAD_TYPE, the one that does not exist */
+    uint64_t need;         /* with SKIP_SHORT; UINT64_MAX if no file can be that long */
+    uint32_t type;         /* read last; with SKIP_BAD_TYPE, the unknown one */
     uint64_t bad_bool;     /* position of the first bool that is neither 0 nor 1, or UINT64_MAX */
     gufo_value_type outer; /* element type and */
     uint64_t count;        /* elements of the outermost array, once its header was read */
     bool entered;          /* that header was read */
-    unsigned depth;        /* open arrays, */
+    unsigned depth;        /* number of open arrays, */
     unsigned max_depth;    /* at most so many */
     gufo_value_type inner; /* elements of the innermost; those of all others are arrays */
     uint64_t left[GUFO_LARGEST_DEPTH]; /* elements still to skip; nothing above `depth` */
@@ -42,9 +42,9 @@ void array_skip_start(array_skip *skip, const uint8_t *base, uint64_t position, 
                       gufo_encoding encoding);
 skip_result array_skip_run(array_skip *skip);
 
-/* An array of arrays from front to back, at any depth in the room of one array_skip: code that calls
- * itself for every array inside would need as much stack as a file likes, and gufo_array_next finds
- * the end of an array before it gives it, once for every level. */
+/* Walks an array of arrays from front to back, at any depth in the memory of one array_skip.
+ * Recursion would let a file decide how much stack it takes, and gufo_array_next would read the
+ * elements once for every level, because it finds the end of an array before it returns it. */
 typedef enum array_event {
     ARRAY_LEAF,     /* an array of numbers or strings, complete */
     ARRAY_BEGIN,    /* an array of arrays: type and count; its arrays follow */
@@ -56,9 +56,9 @@ typedef enum array_event {
 
 void array_walk_start(array_skip *walk, const gufo_array *array);
 array_event array_walk_next(array_skip *walk, gufo_array *out);
-/* Passes over the rest of the array of arrays that is open: its end, or why there is none. */
+/* Skips the rest of the open array of arrays: returns ARRAY_END, or why it cannot. */
 array_event array_walk_leave(array_skip *walk);
-/* The array of arrays that is open has more elements. */
+/* Whether the open array of arrays has more elements. */
 static inline bool array_walk_has_more(const array_skip *walk)
 {
     return walk->depth > 0 && walk->left[walk->depth - 1] > 0;
@@ -67,8 +67,8 @@ static inline bool array_walk_has_more(const array_skip *walk)
 /* Checks what a caller made: types exist, texts and elements are given, and numbers have the size
  * that their count says; elements are not looked at.  GUFO_E_ARGUMENT otherwise. */
 gufo_status value_check(const gufo_value *value, gufo_error *error);
-/* Whether the elements of an array take just its bytes.  Nesting that is deeper than any may be is
- * left to those who walk the array. */
+/* Whether the elements of an array take exactly its bytes.  Nesting above GUFO_LARGEST_DEPTH
+ * counts as right here: the walks refuse it. */
 bool array_filled(const gufo_array *array);
 /* GUFO_E_ARGUMENT for one that is not filled. */
 gufo_status array_fail_unfilled(const gufo_array *array, gufo_error *error);

@@ -25,9 +25,9 @@ bool encode_info(encoder *e, gufo_str name, uint32_t n_dims, const uint64_t *dim
 void number_bytes(const gufo_value *value, uint8_t out[8]);
 /* `count` numbers of `width` bytes, which are in the other order if `swapped`. */
 bool encode_numbers(encoder *e, const void *data, uint64_t count, size_t width, bool swapped);
-/* An array as a file or as memory stores it; with its type and count.  Of items, `depth` is 1 for the
- * outermost: they are never deeper than GUFO_MAX_DEPTH.  These can also fail because the file was changed, because a bool is neither 0 nor 1,
- * or because arrays are nested too deep. */
+/* An array as a file or as memory stores it, with its type and count.  `depth` of items is 1 for
+ * the outermost: they are never deeper than GUFO_MAX_DEPTH.  These can also fail because the file
+ * was changed, because a bool is neither 0 nor 1, or because arrays are nested too deep. */
 gufo_status encode_array(encoder *e, const gufo_array *array, gufo_error *error);
 gufo_status encode_items(encoder *e, const gufo_items *items, unsigned depth, gufo_error *error);
 

@@ -35,8 +35,9 @@ typedef struct journal_mark {
     const void *result; /* NULL: zeros */
 } journal_mark;
 
-#define MARK_COMPLETE UINT64_MAX    /* all data is written, and the files get their names */
-#define MARK_NAMED (UINT64_MAX - 1) /* they have them: what is left of inputs is removed */
+#define MARK_COMPLETE UINT64_MAX /* all data is written, and the files get their names */
+#define MARK_NAMED \
+    (UINT64_MAX - 1) /* they have their names, and what is left of inputs is removed */
 
 typedef struct journal {
     int fd; /* -1: none */
@@ -46,7 +47,7 @@ typedef struct journal {
     struct timespec written; /* last, before it was opened */
 } journal;
 
-/* The result is gone when it returns. */
+/* The result is valid during the call only. */
 typedef void journal_visit(void *context, const journal_mark *mark);
 
 /* For both, `path` must live on.  The file is locked against other processes: GUFO_E_IO if one of
@@ -56,7 +57,7 @@ typedef void journal_visit(void *context, const journal_mark *mark);
  * for a file that is not our journal. */
 gufo_status journal_create(journal *j, const char *path, size_t result_size,
                            const journal_identity *identity, bool replace, gufo_error *error);
-/* GUFO_E_EXISTS: one that is in the way. */
+/* GUFO_E_EXISTS: a journal is in the way. */
 gufo_status journal_refuse(gufo_error *error);
 /* Opens one that exists and hands its marks to `visit`, in order.  *found is false, and nothing is
  * open, if there is none.  GUFO_E_ARGUMENT if it is of other inputs, another plan or version, or

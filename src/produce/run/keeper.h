@@ -21,7 +21,7 @@ typedef struct keeper {
     pthread_cond_t wake;
     bool stop;
     journal_mark *marks; /* not in the journal yet: one per piece */
-    uint8_t *results;    /* of these; their own pointers count only while they are saved */
+    uint8_t *results;    /* of the marks; their own pointers are set only while they are saved */
     size_t count;
     uint64_t capacity, result_capacity;
     uint64_t bytes;     /* that were written since the last sync */
@@ -29,14 +29,14 @@ typedef struct keeper {
     gufo_error error;
 } keeper;
 
-/* Where no thread can be started, or is wanted, only keeper_save saves. */
+/* If no thread is wanted, or none can be started, only keeper_save saves. */
 void keeper_start(keeper *k, targets *t, journal *j, bool thread);
 /* How far the work is, and the bytes that it has written since the last call.  Returns what has
  * gone wrong so far. */
 gufo_status keeper_note(keeper *k, const journal_mark *mark, uint64_t bytes, gufo_error *error);
 /* Ends the thread. */
 void keeper_stop(keeper *k);
-/* Saves everything that was noted; there is no thread, or no more. */
+/* Saves everything that was noted.  Called without a thread, or after its end. */
 gufo_status keeper_save(keeper *k, gufo_error *error);
 void keeper_free(keeper *k);
 

@@ -1,4 +1,4 @@
-/* What is asked about a run before it, and what is left to do after one that was interrupted. */
+/* The checks before a run, and the last step of one that was interrupted. */
 #include <errno.h>
 #include <sys/stat.h>
 
@@ -18,7 +18,7 @@ static bool has_journal(const targets *t)
     return t->resumable && lstat(t->journal, &info) == 0;
 }
 
-/* A run that neither continues nor replaces what an interrupted one has left stops at its journal. */
+/* A run that neither resumes nor replaces an interrupted one fails at its journal. */
 static gufo_status check_nothing_left(const targets *t, gufo_error *error)
 {
     if (!has_journal(t) || (t->flags & (GUFO_JOB_RESUME | GUFO_JOB_REPLACE)) != 0)
@@ -58,7 +58,7 @@ static void note_named(void *context, const journal_mark *mark)
     *(bool *)context = mark->piece == MARK_NAMED;
 }
 
-/* Only a file of ours is removed, of the name that a run gives what has lost its data. */
+/* Removes only our own files with the suffix that a run gives to inputs without data. */
 static gufo_status remove_left(const char *input, gufo_error *error)
 {
     char *path = mem_join(&default_allocator, gufo_str_of(input), gufo_str_of(RELEASE_SUFFIX));

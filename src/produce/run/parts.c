@@ -73,7 +73,7 @@ static gufo_status reserve_emptied(targets *t, uint32_t index, gufo_error *error
     return status == GUFO_OK ? reserve_again(t, index, error) : status;
 }
 
-/* A target that was not begun may not have got its size, either. */
+/* A target that was not begun may not have its size yet. */
 static gufo_status continue_part(targets *t, uint32_t index, gufo_error *error)
 {
     const job_target *target = &t->job->targets[index];

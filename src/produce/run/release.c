@@ -1,4 +1,4 @@
-/* Releasing inputs; release.h has the idea. */
+/* Releases inputs; release.h describes the idea. */
 #include "produce/run/release.h"
 
 #include <errno.h>
@@ -17,11 +17,11 @@
 #include "base/sort.h"
 #include "produce/units/work.h"
 
-/* A sync makes writers wait: there has to be something to gain.  So much, or a part of the whole. */
+/* A sync makes writers wait, so it must free enough: this many bytes, or a part of the whole. */
 #define BYTES_BETWEEN (UINT64_C(256) << 20)
 enum { PARTS = 16 };
 
-/* More than the blocks of a header: a file of that size that has them is not sparse. */
+/* More blocks than a header takes: a file that has so many is not sparse. */
 #define SPARE_BYTES (UINT64_C(1) << 20)
 
 static bool is_released(const job_input *input)
@@ -48,7 +48,7 @@ static bool is_aside(const char *path)
     return len > suffix && strcmp(path + len - suffix, RELEASE_SUFFIX) == 0;
 }
 
-/* What the name of an input becomes, with more appended: to be freed; NULL without memory. */
+/* The new name of an input, with `more` appended; the caller frees it.  NULL without memory. */
 static char *aside_of(const release *r, uint64_t index, const char *more)
 {
     const char *name = r->job->inputs[index].name;
@@ -126,7 +126,7 @@ static gufo_status make_lists(release *r, gufo_error *error)
         return fail_memory(error);
     note_pieces(r);
     for (uint32_t i = 0; i < job->input_count; i++) {
-        /* What has no data to give waits for the end. */
+        /* An input without data is removed at the end. */
         r->units[i] = r->units[i] != 0 ? r->units[i] : job->unit_count;
         if (is_released(&job->inputs[i]))
             r->order[r->count++] = i;
@@ -137,7 +137,8 @@ static gufo_status make_lists(release *r, gufo_error *error)
 
 /* ---- checks --------------------------------------------------------------------------------- */
 
-/* A file of ours that has just this name: removing it frees its space, and nothing else has it. */
+/* A regular file of ours without other links: removing it frees its space and takes it from
+ * nobody. */
 static gufo_status check_file(const job_input *input, gufo_error *error)
 {
     const char *obstacle;
@@ -183,7 +184,7 @@ static gufo_status check_targets(const targets *t, gufo_error *error)
             return targets_fail(t, i,
                                 refuse(error, GUFO_E_ARGUMENT,
                                        "names that end in " RELEASE_SUFFIX
-                                       " are for what is left of the inputs"),
+                                       " are reserved for what is left of the inputs"),
                                 error);
     return GUFO_OK;
 }
@@ -249,7 +250,7 @@ static int make_stub(const job_input *input, const char *path, gufo_error *error
     return -1;
 }
 
-/* Whether the file system can do what will be asked of it. */
+/* Whether the file system has sparse files, and holes where they are needed. */
 static gufo_status probe(const release *r, uint64_t index, gufo_error *error)
 {
     const gufo_allocator *a = &r->job->allocator;
@@ -319,7 +320,7 @@ static bool is_after(const struct timespec *a, const struct timespec *b)
     return a->tv_sec != b->tv_sec ? a->tv_sec > b->tv_sec : a->tv_nsec > b->tv_nsec;
 }
 
-/* Nothing is read from a file whose data is gone, and nobody's file loses its name. */
+/* Refuses an input whose data is gone, and a file of another user. */
 static gufo_status check_input(const release *r, uint64_t index, uint64_t units_done, bool found,
                                gufo_error *error)
 {
@@ -334,9 +335,10 @@ static gufo_status check_input(const release *r, uint64_t index, uint64_t units_
     exists = !is_aside(input->name) && lstat(path, &info) == 0;
     mem_free(&r->job->allocator, path);
     if (is_aside(input->name) && (!found || gone))
-        return refuse(error, GUFO_E_ARGUMENT,
-                      "this is what an interrupted run has left of its input; the output or its "
-                      "journal, without which it is worthless, is missing");
+        return refuse(
+            error, GUFO_E_ARGUMENT,
+            "an interrupted run has left only this header of its input; the output or its "
+            "journal, which have the rest, is missing");
     if (exists && (r->holes || !found))
         return refuse(error, GUFO_E_ARGUMENT, "%s%s is in the way", input->name, RELEASE_SUFFIX);
     return GUFO_OK;
@@ -352,7 +354,7 @@ gufo_status release_check(const release *r, uint64_t units_done, bool found,
 
         if (is_released(input))
             status = fail_input(r, i, check_input(r, i, units_done, found, error), error);
-        /* The identity of the job does not have the time of a file that gets holes. */
+        /* The identity of the job omits the time of a file that gets holes. */
         if (status == GUFO_OK && r->holes && found && !is_aside(input->name) &&
             is_after(&input->source->modified, written))
             status = fail_input(
@@ -373,7 +375,7 @@ static gufo_status check_still(const job_input *input, gufo_error *error)
 
 /* ---- holes ---------------------------------------------------------------------------------- */
 
-/* Opens the file under its new name, which must still be the one that is read. */
+/* Opens the file under its new name and checks that it is still the one that is read. */
 static gufo_status open_aside(release *r, const char *path, gufo_error *error)
 {
     const char *obstacle;
@@ -390,7 +392,7 @@ static gufo_status open_aside(release *r, const char *path, gufo_error *error)
     return GUFO_OK;
 }
 
-/* Gives the file its other name: from now on it is not the model. */
+/* Gives the file its new name: from now on it does not open as the model. */
 static gufo_status set_aside(release *r, gufo_error *error)
 {
     job_input *input = &r->job->inputs[0];
@@ -431,7 +433,7 @@ static gufo_status punch(release *r, uint64_t units_done, gufo_error *error)
 
 /* ---- whole files ---------------------------------------------------------------------------- */
 
-/* Removes one file, and lets go of it: its space is free when nobody has it open. */
+/* Removes one file and closes it: its space is free when no program has it open. */
 static gufo_status remove_whole(job_input *input, const char *path, gufo_error *error)
 {
     gufo_status status = check_still(input, error);

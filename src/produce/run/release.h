@@ -1,5 +1,5 @@
-/* Inputs that are removed while a job works (GUFO_JOB_DELETE_INPUT), so that a disk needs room for
- * a part of the result only.
+/* Removes inputs while a job works (GUFO_JOB_DELETE_INPUT), so that a disk needs room for only a
+ * part of the result.
  *
  *     units done --> synced, and marked in the journal --> what only they needed is released
  *
@@ -7,9 +7,9 @@
  *     holes    NAME is renamed to NAME.moved, and holes are punched into it: for one file that
  *              becomes several
  *
- * NAME.moved is what an interrupted run is planned from again: the same header, size and time, so
- * the same plan.  It never has the name of NAME: a set without its data must not open.  Files of that
- * name are removed when the outputs have their names, which the journal says then. */
+ * A resumed run makes its plan from NAME.moved: the same header, size and time give the same plan.
+ * It has another name because a set without its data must not open.  The run removes these files
+ * when the outputs have their names; the journal records that first. */
 #ifndef GUFO_PRODUCE_RELEASE_H
 #define GUFO_PRODUCE_RELEASE_H
 
@@ -26,22 +26,22 @@ typedef struct release {
      * must be done before that */
     uint32_t *order;
     uint64_t *units, next;
-    /* holes: for each piece, the first byte that it or a later one needs */
+    /* holes: for each piece, the first byte that this piece or a later one needs */
     uint64_t *needed, freed;
     int fd;
     uint64_t unsaved; /* bytes that were read since progress was recorded last */
 } release;
 
-/* Checks that all inputs can be released, before anything is written.  `r` is to be ended in any
- * case. */
+/* Checks that all inputs can be released, before anything is written.  The caller must end `r` even
+ * after a failure. */
 gufo_status release_begin(release *r, gufo_job *job, keeper *k, const targets *t,
                           gufo_error *error);
 /* Whether a run can begin with `units_done`, `found` in a journal that was written at `written`:
  * GUFO_E_ARGUMENT for an input whose data is gone, GUFO_E_CHANGED for one that was changed. */
 gufo_status release_check(const release *r, uint64_t units_done, bool found,
                           const struct timespec *written, gufo_error *error);
-/* Units are done, of which the last one has read so many bytes: records them and releases what they
- * needed, when there is something to gain. */
+/* Called when units are done, with the bytes that the last one has read: records them and releases
+ * what they needed, if that frees enough. */
 gufo_status release_after(release *r, uint64_t units_done, uint64_t bytes, gufo_error *error);
 /* All units are done and recorded: releases all. */
 gufo_status release_rest(release *r, gufo_error *error);

@@ -23,7 +23,7 @@ typedef struct run {
     keeper keeper;
     release release; /* of inputs, where that is asked for */
     uint64_t units_done;
-    bool complete; /* an interrupted run has done all but giving names, */
+    bool complete; /* an interrupted run has done all but the names, */
     bool named;    /* and these, too */
 } run;
 
@@ -185,8 +185,8 @@ static gufo_status note_unit(void *context, uint64_t number, uint64_t index, guf
     return status;
 }
 
-/* All data is on disk, and noted to be, before the first file gets its name; the names are, before
- * what is left of the inputs is removed. */
+/* Syncs and records all data before the first file gets its name, and the names before it removes
+ * what is left of the inputs. */
 static gufo_status note_state(run *r, uint64_t state, gufo_error *error)
 {
     const journal_mark mark = {.piece = state};

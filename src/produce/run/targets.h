@@ -29,7 +29,7 @@ typedef struct targets {
     pthread_mutex_t lock; /* files are opened and closed while another thread syncs them */
 } targets;
 
-/* Whether inputs make room for the targets: all of it cannot be reserved then. */
+/* Whether deleted inputs make room for the targets: then not all of it can be reserved. */
 static inline bool targets_deletes(const targets *t)
 {
     return (t->flags & GUFO_JOB_DELETE_INPUT) != 0;
@@ -76,7 +76,7 @@ gufo_status spans_finish(targets *t, struct work *w, gufo_error *error);
  * them. */
 gufo_status parts_clear(targets *t, gufo_error *error);
 /* Opens the .part files again, after t->units_done: those that were begun must have their full
- * sizes, what is in others goes. */
+ * sizes; others are emptied. */
 gufo_status parts_continue(targets *t, gufo_error *error);
 /* The same for a job whose data is complete: some files may have their names already. */
 gufo_status parts_open_complete(targets *t, gufo_error *error);

@@ -61,12 +61,13 @@ static gufo_status move_to(work *w, const worker *t, const unit *u, const made *
     return status;
 }
 
-/* One result after the other: each can share the blocks, and else finds them in memory. */
+/* One result after the other: each shares the blocks if it can; otherwise they are in memory by
+ * then. */
 gufo_status move_unit(work *w, worker *t, const unit *u, gufo_error *error)
 {
     gufo_status status = GUFO_OK;
 
-    /* Without files there is nothing to measure in bytes that stay. */
+    /* Without files no bytes stay that could be measured. */
     for (uint32_t i = 0; w->files != NULL && i < u->piece->n_made && status == GUFO_OK; i++)
         status = move_to(w, t, u, &u->piece->made[i], error);
     return status;

@@ -165,7 +165,7 @@ static gufo_status scan_values(scan *s, const gufo_imatrix *m, uint64_t index, u
     return status;
 }
 
-/* Numbers are read in pieces: a file may have millions of matrices of a few values each. */
+/* Reads numbers in pieces: a file may have millions of matrices of a few values each. */
 gufo_status gufo_imatrix_scan(const gufo_imatrix *m, uint64_t index, gufo_imatrix_statistics *out,
                               gufo_error *error)
 {

@@ -2,7 +2,7 @@
  *
  * For every tensor, the first answer counts:
  *
- *     a model      whose types these are to be
+ *     a model      that gives the types
  *     kept         by its shape, its name, its type
  *     the user     types for the output and the token embedding, overrides
  *     the target   one type for all (pure), or the mixture of the file type (mix.c)

@@ -120,8 +120,8 @@ static gufo_status scan(data_check *c, const gufo_tensor *tensor, gufo_error *er
     return GUFO_OK;
 }
 
-/* Whether a tensor has data of its own to be checked.  Tensors that overlap break a rule already, and
- * could make the work grow with the square of the file. */
+/* Whether a tensor has data of its own.  A tensor that overlaps breaks a rule already, and many of
+ * them could make the work grow with the square of the file. */
 static bool has_own_data(const gufo_tensor *tensor)
 {
     return !tensor->overlaps;

@@ -70,7 +70,7 @@ static gufo_str scalar_type(const gufo_key_info *info)
     return type;
 }
 
-/* That the key gets a value, under its name of today; no fix for one that is a list. */
+/* The fix that gives the key a value, under its current name; none if the value is a list. */
 static gufo_fix fix_for(check_context *c, const gufo_key_info *info, const char *text)
 {
     bool safe;
@@ -97,8 +97,8 @@ static void report_need(check_context *c, const gufo_arch_key *key, const gufo_k
                       "key \"%s\" is missing; models of architecture %s need it", text, key->arch);
     else if (strcmp(c->arch->status, "standard") == 0)
         schema_report(c, RULE_KEY_SPECIFIED, finding,
-                      "key \"%s\" is missing; the specification requires it, readers in use do "
-                      "not need it",
+                      "key \"%s\" is missing; the specification requires it, although readers in "
+                      "use do without",
                       text);
     else
         schema_report(c, RULE_KEY_EXPECTED, finding,

@@ -1,5 +1,4 @@
-/* Texts that another text defines: the layout of tensor data, and tokenizers that are included as a
- * whole. */
+/* Values that other documents define: the layout of tensor data, and embedded tokenizers. */
 #include <inttypes.h>
 
 #include "schema/check/checks.h"
@@ -39,7 +38,7 @@ static void check_layout(check_context *c)
 
 /* ---- tokenizers ----------------------------------------------------------------------------- */
 
-/* What a tokenizer.json has at least: {"model": {"vocab": ...}}. */
+/* The parts that every tokenizer.json has: {"model": {"vocab": ...}}. */
 typedef struct tokenizer_parts {
     bool in_model; /* the last member of the outermost object is the model */
     bool model, vocabulary;

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "format/rules/rules.h"
 
-/* What a file is judged as; bits, so that a check can be for several. */
+/* The kind of a file; bits, so that a check can apply to several kinds. */
 typedef enum subject_kind {
     KIND_MODEL = 1,
     KIND_VOCABULARY = 2, /* no tensors, whatever general.type says */
@@ -25,25 +25,25 @@ typedef struct check_context {
     gufo_level level; /* that of the options, or its default */
     const gufo_allocator *allocator;
     subject_kind kind;
-    gufo_str architecture;      /* general.architecture, empty without */
-    const gufo_arch_info *arch; /* what is known of it, its keys and tensors; NULL, and no rows */
+    gufo_str architecture;      /* general.architecture; empty if it is missing */
+    const gufo_arch_info *arch; /* its row; NULL: not known, and so are keys and tensors */
     const gufo_arch_key *keys;
     const gufo_arch_tensor *tensors;
     size_t key_count, tensor_count;
     gufo_finding_fn *found;
     void *context;
     gufo_error *error;
-    gufo_status status;          /* a check that runs out of memory says so here */
-    uint64_t listed[RULE_COUNT]; /* findings of the present check */
+    gufo_status status;          /* a check that runs out of memory stores it here */
+    uint64_t listed[RULE_COUNT]; /* findings of the current check */
     char text[640], more[48];
 } check_context;
 
-/* No rule floods: after so many findings of one check the others are only counted. */
+/* Of one rule, a check lists so many findings and counts the rest. */
 enum { FINDINGS_OF_A_RULE = 20 };
 
 /* ---- findings ------------------------------------------------------------------------------- */
 
-/* The beginning of a finding about a metadata entry, a tensor, or something that is missing. */
+/* Begins a finding about a metadata entry, a tensor, or something that is missing. */
 static inline gufo_finding at_entry(const gufo_entry *entry)
 {
     return (gufo_finding){.offset = entry->offset, .subject = entry->key};
@@ -105,22 +105,22 @@ __attribute__((format(printf, 4, 5))) void schema_report(check_context *c, rule_
                                                          gufo_finding finding, const char *format,
                                                          ...);
 
-/* Makes a text for the hint or the fix of the next finding like printf: empty if it does not fit. */
+/* Makes a text for the hint or the fix of the next finding like printf: empty if it does not
+ * fit. */
 __attribute__((format(printf, 2, 3))) const char *schema_text(check_context *c, const char *format,
                                                               ...);
 
-/* Reports for each rule how many more findings there are than were listed.  Done after each check.
- */
+/* Reports for each rule how many findings were not listed.  Called after each check. */
 void schema_report_rest(check_context *c);
 
 /* ---- what is checked ------------------------------------------------------------------------ */
 
-/* The value of "ARCHITECTURE.NAME"; false if it is not there, or of an absurdly long name. */
+/* The value of "ARCHITECTURE.NAME"; false if the key is missing or its name is too long. */
 __attribute__((format(printf, 3, 4))) bool schema_arch_entry(const check_context *c,
                                                              gufo_entry *out, const char *name,
                                                              ...);
 
-/* The number that a key has; false if it is not there, or not such a number. */
+/* The number that a key has; false if the key is missing or has another type. */
 bool schema_check_number(const check_context *c, const char *key, gufo_entry *entry, uint64_t *out);
 
 /* Passes each text of an entry, which may be an array of them, and where it begins in the file. */

@@ -1,5 +1,5 @@
-/* The values of general.*: the syntax of texts (licenses, languages, addresses ...), numbered groups of
- * keys, and what is said of the tensors: quantization version, file type, alignment. */
+/* The values of general.*: the syntax of texts (licenses, languages, addresses ...), numbered
+ * groups of keys, and what is said of the tensors: quantization version, file type, alignment. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ static const struct syntax_of_key {
     {"general.languages", syntax_language, RULE_LANGUAGE, true},
 };
 
-/* A text that must have a syntax. */
+/* A text whose syntax is checked. */
 typedef struct checked_text {
     check_context *c;
     const gufo_entry *entry;
@@ -36,8 +36,8 @@ typedef struct checked_text {
 
 enum { LONGEST_OFFER = 512 };
 
-/* Proposes the text with the hint in the place of the part; in words where there is a choice, or for
- * one of several texts. */
+/* The fix is the text with the hint in place of the part.  A hint in words instead where the hint
+ * is a choice, or the text one of several. */
 static void offer_text(const checked_text *t, gufo_str text, const syntax_result *found,
                        gufo_finding *finding)
 {

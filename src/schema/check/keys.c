@@ -65,14 +65,15 @@ static const char *type_of(const gufo_value *value, char out[64])
     return out;
 }
 
-/* Keys that say how the rest of the file, or a set, is read: a slip in one of them was harmless so
- * far, and the user who fixes it should know what else changes. */
+/* Keys that decide how the rest of the file, or a set, is read.  Readers ignored the misspelt name:
+ * with the right one the file may be read in another way, and the user has to know that. */
 static bool says_layout(const char *key)
 {
     return strcmp(key, "general.alignment") == 0 || strncmp(key, "split.", 6) == 0;
 }
 
-/* The first type of the row that is an array like the value, or none like it: what writers write. */
+/* The first type of the row that is an array like the value, or none like it: what writers
+ * write. */
 static bool type_to_write(const gufo_key_info *info, const gufo_value *value, gufo_value_type *type)
 {
     const char *types = info->type;
@@ -105,7 +106,7 @@ static gufo_fix fix_type(const gufo_entry *entry, const gufo_key_info *info)
     return fix;
 }
 
-/* The right kind of value in a type that is not the one to expect. */
+/* The right kind of value in an unexpected type. */
 static void check_type(check_context *c, const gufo_entry *entry, const gufo_key_info *info,
                        gufo_type_fit fit)
 {
@@ -153,7 +154,7 @@ static void report_contradiction(check_context *c, const gufo_entry *one, const 
                   QUOTED(other->key));
 }
 
-/* A finding that names the right key.  Where both are there, one is too many. */
+/* Reports a key and the right one.  Where both are there, one is too many. */
 static void report_other_name(check_context *c, rule_number rule, const gufo_entry *entry,
                               const char *relation, const char *right, bool certain)
 {

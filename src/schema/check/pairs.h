@@ -7,7 +7,7 @@
 
 typedef struct pair_rules {
     const char *suffixes[2];
-    rule_number pair; /* that the other one is missing */
+    rule_number pair; /* broken if one tensor of a pair is missing */
     /* Looks at each tensor; `paired`: its name has one of the suffixes. */
     void (*look_at)(check_context *c, const gufo_tensor *tensor, bool paired);
     /* Compares the two of a pair; `base` is their name without the suffix. */

@@ -17,7 +17,7 @@
 
 static const char block_mark[] = "{bid}.";
 
-/* What a pattern says behind the number of its block, if it has one of `series`. */
+/* The part of a pattern after the number of its block, if it has one of `series`. */
 static gufo_str part_in_block(const char *pattern, const block_series *series)
 {
     const char *mark = strstr(pattern, block_mark);

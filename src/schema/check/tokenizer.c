@@ -16,7 +16,7 @@
 static const struct {
     const char *name; /* as in gufo_tokenizer_model.arrays */
     const char *key;
-    rule_number rule; /* that a model which uses the list has it */
+    rule_number rule; /* broken if a model that uses the list lacks it */
     bool per_token;   /* one element for each token */
 } lists[LIST_COUNT] = {
     [LIST_TOKENS] = {"tokens", "tokenizer.ggml.tokens", RULE_VOCABULARY_LIST_MISSING, false},

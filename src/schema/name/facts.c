@@ -1,4 +1,4 @@
-/* What a name says as numbers, and the numbers that the convention leaves no choice about.
+/* The numbers in a name, and the checks of those that the convention restricts.
  *
  *     8x7B               8 experts, 7,000,000,000 parameters
  *     00003-of-00009     shard 3 of 9
@@ -77,10 +77,9 @@ const char *name_fault(const gufo_name *name, gufo_str *part)
     *part = size;
     if (size.len > 0 && name_scale(size.data[size.len - 1]) == 0)
         return "does not end in a scale: K, M, B, T or Q, for thousand, million, billion, trillion "
-               "or "
-               "quadrillion";
+               "or quadrillion";
     *part = name->shard;
     if (name->shard.data != NULL && (facts.shard == 0 || facts.shard > facts.shard_count))
-        return "cannot be: the shards of a set are numbered from 00001 to their count";
+        return "is not a shard: shards are numbered from 00001 to their count";
     return NULL;
 }

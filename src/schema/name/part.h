@@ -43,10 +43,9 @@ bool name_stem(gufo_str name, gufo_str *stem);
 /* The file type that an encoding means, in any case; NULL for other encodings. */
 const gufo_file_type *name_file_type(gufo_str encoding);
 /* The parts of a stem that the expression of the specification matches, `versioned` or without its
- * version; what their numbers are does not matter. */
+ * version; the values of their numbers are not checked. */
 bool name_match_parts(gufo_str stem, bool versioned, gufo_name *out);
-/* Why a name whose parts match breaks the convention all the same, and which part; NULL if it does
- * not. */
+/* Why a name whose parts match still breaks the convention, and which part; NULL if it does not. */
 const char *name_fault(const gufo_name *name, gufo_str *part);
 /* The parameters that a letter means: 1000 for 'K'; 0 for a letter that is not a scale. */
 uint64_t name_scale(char letter);

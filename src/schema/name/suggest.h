@@ -21,7 +21,7 @@ void name_set(name_text *out, gufo_str text);
 /* Where `part` begins in the text; false if it is not there. */
 bool name_find(gufo_str text, const char *part, size_t *at);
 
-/* Makes it this size label, with the scale as the convention writes it; false for other text. */
+/* Stores this size label, with the scale as the convention writes it; false for other text. */
 bool name_set_size(name_text *out, gufo_str label);
 /* "8x7B" from the tensors; empty if there is nothing to count. */
 void name_count_size(const gufo_model *model, name_text *out);

@@ -26,7 +26,7 @@ bool name_find(gufo_str text, const char *part, size_t *at)
     return false;
 }
 
-/* Appends all of a piece, or nothing where it has no room. */
+/* Appends a piece, or nothing if it does not fit. */
 static bool append(name_text *out, gufo_str piece)
 {
     if (piece.len > NAME_PART_MAX - out->len)
@@ -37,7 +37,7 @@ static bool append(name_text *out, gufo_str piece)
     return true;
 }
 
-/* A '-' that ends a text that was cut divides nothing. */
+/* Drops a '-' at the end of a text that was cut. */
 static void trim(name_text *text)
 {
     while (text->len > 0 && text->data[text->len - 1] == '-')
@@ -45,8 +45,9 @@ static void trim(name_text *text)
     text->data[text->len] = '\0';
 }
 
-/* Characters outside ASCII that are neither letters nor digits nor marks on them: signs, punctuation
- * of the world's scripts, symbols, pictures, and code points that are no characters. */
+/* Characters outside ASCII that are neither letters nor digits nor marks on them: signs,
+ * punctuation of the world's scripts, symbols, pictures, and code points without a
+ * character. */
 static const struct {
     uint32_t first, last;
 } dividers[] = {
@@ -87,7 +88,7 @@ void name_add(name_text *out, gufo_str text, bool as_base)
             len = 1;
             continue;
         }
-        /* "4bit" has to be divided; but what the base name begins with may be "01ai". */
+        /* "4bit" is divided; but a base name may begin with "01ai". */
         divide = divide || (as_base && !first && digits && !digit);
         digits = divide || !begun ? digit : digits;
         if (divide && !append(out, gufo_str_of("-")))

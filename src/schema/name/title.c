@@ -6,8 +6,8 @@
  *     SQLCoder 4bit                      base name SQLCoder-4-bit: a component that begins with a
  *                                        digit cannot have letters
  *
- *     通义千问 7B                        base name 通义千问: no character of a base name by the
- *                                        convention, but the name of the model
+ *     通义千问 7B                        base name 通义千问: the convention refuses these,
+ *                                        but they are the name of the model
  *
  * Everything but letters, digits and '.' divides words. */
 #include "schema/name/suggest.h"
@@ -18,7 +18,7 @@ static bool is_weight_class(gufo_str word)
     return name_is_size(word) && word.data[word.len - 1] != 'k' && word.data[word.len - 1] != 'K';
 }
 
-/* How far a word, or what divides words, reaches from byte `at` on. */
+/* The end of the word, or of the separator, that begins at byte `at`. */
 static size_t span(gufo_str text, size_t at, bool word)
 {
     while (at < text.len) {
@@ -41,7 +41,7 @@ static gufo_str next_word(gufo_str *text)
     return word;
 }
 
-/* `last`: no word follows, so that a version belongs to the whole even where no size is. */
+/* `last`: no word follows, so that a version is that of the model even without a size. */
 static void read_word(name_title *title, gufo_str word, bool last)
 {
     bool sized = title->size.len > 0, versioned = sized || (last && title->base.len > 0);

@@ -225,8 +225,8 @@ bool gufo_key_accepts(const gufo_key_info *info, const gufo_value *value)
     return false;
 }
 
-/* Whether the value has just this type.  Of elements readers take the bytes, so that the sign makes
- * no difference; an array without any has every type. */
+/* Whether the value has exactly this type.  Readers take the bytes of elements, so that the sign
+ * makes no difference; an empty array has every type. */
 static bool has_type(gufo_str type, const gufo_value *value, bool exactly)
 {
     gufo_value_type declared, own = value->type;

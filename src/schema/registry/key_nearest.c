@@ -1,12 +1,13 @@
-/* Did you mean ...? The known key that is nearest to one that is not known. */
+/* The known key that is nearest to an unknown one, for "did you mean". */
 #include "schema/registry/key.h"
 #include "schema/registry/nearest.h"
 #include "schema/registry/tables.h"
 
 #include <string.h>
 
-/* Names that a key is compared with.  All names of the architecture begin with its own, whatever
- * its length: only what comes behind counts, and only other names of the architecture do. */
+/* Names that a key is compared with.  A key that begins with the name of the architecture is
+ * compared with keys of the architecture only, and without that name, which would hide
+ * differences. */
 typedef struct key_names {
     gufo_str architecture;
     size_t skip; /* "ARCHITECTURE.", or 0 for a key that does not begin with that */

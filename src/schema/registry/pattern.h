@@ -5,9 +5,9 @@
  *     blk.12.attn_q                  blk. {bid} .attn_q
  *     llama.attention.head_count     {arch} .attention.head_count
  *
- * The tables are sorted by pattern.  So the segment of the name is replaced, not the one of the
- * pattern: the name with "{bid}" in it is looked for by halving.  It is never put together, only
- * compared part by part. */
+ * The tables are sorted by pattern.  So the placeholder replaces the segment in the name, and a
+ * binary search finds the name with "{bid}" in it.  That name is never put together, only compared
+ * part by part. */
 #ifndef GUFO_SCHEMA_PATTERN_H
 #define GUFO_SCHEMA_PATTERN_H
 
@@ -24,7 +24,7 @@ typedef struct name_parts {
     size_t count;
 } name_parts;
 
-/* What a segment of digits became. */
+/* The number that a placeholder replaced. */
 typedef struct number_segment {
     bool found;
     uint64_t value; /* of the first such segment */

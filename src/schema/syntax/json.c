@@ -1,4 +1,4 @@
-/* A reader of JSON that only says where the text breaks off. */
+/* A reader of JSON that keeps nothing: it finds where a text stops being JSON. */
 #include "schema/syntax/json.h"
 
 #include "base/text.h"
@@ -17,7 +17,7 @@ static bool fail(reader *r, const char *reason)
     return false;
 }
 
-/* The next byte; 0 at the end, which no value begins with. */
+/* The next byte; 0 at the end, because no value begins with it. */
 static char peek(const reader *r)
 {
     return r->at < r->text.len ? r->text.data[r->at] : '\0';
@@ -54,7 +54,7 @@ static bool read_escape(reader *r)
     return c != '\0' && strchr(plain, c) != NULL;
 }
 
-/* From behind the opening quote; *out is what is between the quotes. */
+/* After the opening quote; *out is the text between the quotes. */
 static bool read_string(reader *r, gufo_str *out)
 {
     size_t start = r->at;
@@ -69,7 +69,7 @@ static bool read_string(reader *r, gufo_str *out)
         if (c < ' ')
             return fail(r, "has a control character in a string");
         if (c == '\\' && !read_escape(r))
-            return fail(r, "has an escape that does not exist");
+            return fail(r, "has an unknown escape");
     }
     return fail(r, "ends inside a string");
 }
@@ -88,7 +88,7 @@ static bool read_number(reader *r)
     if (!take(r, '0') && !read_digits(r))
         return fail(r, "has something that is not a value");
     if (take(r, '.') && !read_digits(r))
-        return fail(r, "has a number without digits behind its point");
+        return fail(r, "has a number without digits after its point");
     if (take(r, 'e') || take(r, 'E')) {
         if (!take(r, '+'))
             (void)take(r, '-');
@@ -132,7 +132,7 @@ static bool read_name(reader *r, unsigned depth)
     return true;
 }
 
-/* From behind the opening bracket. */
+/* After the opening bracket. */
 static bool read_items(reader *r, char end, unsigned depth)
 {
     skip_blanks(r);
@@ -172,7 +172,7 @@ json_fault json_check(gufo_str text, json_member *member, void *context)
     if (read_value(&r, 0)) {
         skip_blanks(&r);
         if (r.at < text.len)
-            r.reason = "goes on behind its value";
+            r.reason = "continues after its value";
     }
     return (json_fault){r.reason, r.at < text.len ? r.at : text.len};
 }

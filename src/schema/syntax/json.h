@@ -4,7 +4,7 @@
 
 #include "gufo/base.h"
 
-/* Deeper texts are refused: each level takes some stack. */
+/* Deeper texts are refused, because each level takes stack. */
 enum { JSON_DEPTH = 256 };
 
 /* Called with each member of an object: how deep the object is (1: the outermost), the name of the
@@ -16,7 +16,7 @@ typedef struct json_fault {
     size_t at;          /* in the text */
 } json_fault;
 
-/* Any bytes, in time in proportion to them.  `member` may be NULL.  Any thread. */
+/* Takes any bytes, in linear time.  `member` may be NULL.  Any thread. */
 json_fault json_check(gufo_str text, json_member *member, void *context);
 
 #endif

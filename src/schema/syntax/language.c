@@ -1,5 +1,5 @@
-/* Languages by their ISO 639 codes.  The languages with a code of two letters (639-1) are listed; the
- * thousands of others have three letters, and any three are taken for one. */
+/* Languages by their ISO 639 codes.  The table lists the languages with a code of two letters
+ * (639-1); the thousands of others have three letters, and any three letters count as a code. */
 #include "base/checked.h"
 #include "schema/syntax/syntax_parts.h"
 

@@ -1,11 +1,11 @@
-/* Lint of chat templates (tokenizer.chat_template): Jinja from untrusted authors, which consumers
+/* Lint of chat templates (tokenizer.chat_template): Jinja from untrusted authors, which readers
  * run.
  *
  * A template may reach through the attributes of any Python object to the interpreter itself, and
  * run commands (CVE-2024-34359, CVE-2026-5760).  The lint reports what leads there, and what makes
  * a template unreadable; what chat templates ordinarily do (namespace, loop, tojson,
  * raise_exception, strftime_now, generation) is not a finding.  It reads the template and does not
- * run it: a name that the template computes piece by piece from what it is given can escape it. */
+ * run it: it misses a name that the template computes piece by piece from its input. */
 #ifndef GUFO_SCHEMA_LINT_H
 #define GUFO_SCHEMA_LINT_H
 
@@ -22,10 +22,10 @@ typedef enum lint_kind {
     LINT_BRACKET,   /* brackets that do not match */
     LINT_BLOCK,     /* if, for, macro ... without their end, or an end without them */
     LINT_STATEMENT, /* {% x %} that no renderer knows */
-    LINT_NESTING,   /* deeper than any reader should have to go */
+    LINT_NESTING,   /* nested deeper than the lint follows */
 } lint_kind;
 
-/* Blocks in blocks, and brackets in brackets, that are followed; more is a finding. */
+/* The lint follows so many blocks in blocks, and brackets in brackets; more is a finding. */
 enum { LINT_BLOCKS = 100, LINT_BRACKETS = 100, LINT_MESSAGE = 256 };
 
 typedef struct lint_finding {
@@ -36,8 +36,7 @@ typedef struct lint_finding {
     const char *message; /* one sentence; lives as long as the call */
 } lint_finding;
 
-/* Whether it is about what a template can do to the one who runs it; the others are about what
- * makes it unreadable. */
+/* Whether the template can harm the program that runs it; other findings make it unreadable. */
 bool lint_is_dangerous(lint_kind kind);
 
 /* Returns whether to continue. */

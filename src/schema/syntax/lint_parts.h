@@ -44,7 +44,7 @@ typedef struct lint {
 __attribute__((format(printf, 5, 6))) void lint_report(lint *l, lint_kind kind, position at,
                                                        gufo_str text, const char *format, ...);
 
-/* Moves l->position on to `offset`, which is not before it. */
+/* Moves l->position forward to `offset`. */
 position lint_position_of(lint *l, size_t offset);
 
 /* Pushes an opening; reports once, as `what`, if it is nested too deep. */

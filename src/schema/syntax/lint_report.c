@@ -1,4 +1,5 @@
-/* What all parts of the lint need: places, findings, what is open, and tokens around the one at hand. */
+/* What all parts of the lint share: places, findings, what is open, and the tokens around the
+ * current one. */
 #include "schema/syntax/lint_parts.h"
 
 #include <stdarg.h>

@@ -15,7 +15,8 @@ static uint64_t utf8_size(uint64_t code)
     return code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
 }
 
-/* The value of `digits` hexadecimal digits at *at, which moves behind them; false without them. */
+/* The value of `digits` hexadecimal digits at *at, which moves past them; false if they are
+ * missing. */
 static bool read_hex(gufo_str text, size_t *at, size_t digits, uint64_t *code)
 {
     *code = 0;
@@ -37,7 +38,7 @@ static bool read_escape(gufo_str text, size_t *at, bool bytes, uint64_t *size)
     uint64_t code;
 
     if (digits == 0 || (bytes && c != 'x')) {
-        /* Python leaves an escape that it does not know as it is. */
+        /* Python keeps an unknown escape as it is. */
         *size += strchr("\\'\"abfnrtv0", c) != NULL ? 1 : 2;
         return true;
     }
@@ -47,7 +48,7 @@ static bool read_escape(gufo_str text, size_t *at, bool bytes, uint64_t *size)
     return true;
 }
 
-/* The bytes that the literal at *at stands for; *at moves behind it. */
+/* The number of bytes that the literal at *at means; *at moves past it. */
 static bool read_literal(gufo_str text, size_t *at, uint64_t *size)
 {
     bool bytes = *at < text.len && text.data[*at] == 'b';
@@ -72,7 +73,7 @@ static bool read_literal(gufo_str text, size_t *at, uint64_t *size)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* What is wrong with a line; NULL if nothing is. */
+/* What is wrong with a line, or NULL. */
 static const char *check_line(gufo_str line)
 {
     size_t digits = str_digits(line, 0), at = digits + 1;
@@ -81,10 +82,10 @@ static const char *check_line(gufo_str line)
     if (digits == 0 || digits == line.len || line.data[digits] != ' ')
         return "does not begin with the number of a token";
     if (!read_literal(line, &at, &size))
-        return "has no text of a token in quotes";
+        return "has no token in quotes";
     if (at == line.len || line.data[at] != ' ' || !str_number(str_from(line, at + 1), &claimed))
         return "does not end with a length";
-    return claimed == size ? NULL : "gives a length that is not that of the token";
+    return claimed == size ? NULL : "gives another length than the token has";
 }
 
 world_fault rwkv_world_check(gufo_str text)

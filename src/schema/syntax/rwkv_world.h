@@ -10,7 +10,7 @@ typedef struct world_fault {
     size_t at;          /* where the line begins in the text */
 } world_fault;
 
-/* Any bytes, in time in proportion to them.  Any thread. */
+/* Takes any bytes, in linear time.  Any thread. */
 world_fault rwkv_world_check(gufo_str text);
 
 #endif

@@ -1,7 +1,6 @@
 /* Strings of metadata that have a fixed form: licenses, languages, UUIDs, DOIs, URLs.
  *
- * Each check takes any bytes, of any length, needs time in proportion to them, keeps nothing on a
- * stack that grows with them, and calls from any thread are fine. */
+ * Each check takes any bytes, of any length, in linear time and constant stack.  Any thread. */
 #ifndef GUFO_SCHEMA_SYNTAX_H
 #define GUFO_SCHEMA_SYNTAX_H
 
@@ -10,12 +9,12 @@
 typedef enum syntax_verdict {
     SYNTAX_OK,
     SYNTAX_DEPRECATED, /* well-formed and known, but no longer to be used */
-    SYNTAX_VARIANT,    /* what is meant is clear, but it is not written in the standard form */
+    SYNTAX_VARIANT,    /* the meaning is clear, but the form is not the standard one */
     SYNTAX_UNKNOWN,    /* well-formed, but not in the list */
     SYNTAX_MALFORMED,
 } syntax_verdict;
 
-/* What a hint stands for. */
+/* What a hint replaces. */
 typedef enum hint_scope {
     HINT_FOR_PART,
     HINT_FOR_TEXT,  /* the whole */
@@ -26,14 +25,14 @@ enum { SYNTAX_HINT = 160 };
 
 /* What a check found.  Reads as
  *     "PART" REASON; did you mean HINT?
- * for example: "apache2" is not an SPDX license id; did you mean Apache-2.0?  Where the part is
- * empty the reason is said of the whole text. */
+ * for example: "apache2" is not an SPDX license id; did you mean Apache-2.0?  If the part
+ * is empty, the reason is about the whole text. */
 typedef struct syntax_result {
     syntax_verdict verdict;
     size_t at;              /* where in the text the part begins */
     gufo_str part;          /* a view into the text; empty if something is missing */
     const char *reason;     /* constant; NULL if the verdict is OK */
-    char hint[SYNTAX_HINT]; /* the text that should be there instead; empty if unknown */
+    char hint[SYNTAX_HINT]; /* the right text; empty if unknown */
     hint_scope scope;
 } syntax_result;
 

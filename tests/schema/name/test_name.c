@@ -135,7 +135,7 @@ static void test_numbers(void **state)
         {{"a-7B-v1-00000-of-00003.gguf",
           {NULL, "a", "7B", NULL, "v1", NULL, NULL, "00000-of-00003"}},
          8,
-         "\"00000-of-00003\" at byte 8 cannot be: the shards"},
+         "\"00000-of-00003\" at byte 8 is not a shard: shards"},
         {{"a-7B-v1-F16-00004-of-00003.gguf",
           {NULL, "a", "7B", NULL, "v1", "F16", NULL, "00004-of-00003"}},
          12,
