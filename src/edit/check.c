@@ -1,8 +1,8 @@
-/* What an edit breaks: the findings about the result that the file does not have as it is.
+/* What an edit breaks: the findings about the result that the file does not have already.
  *
- * The result is read as any reader will, from the header that the document gives.  Two findings are
- * the same if rule and subject are.  For what the edit touches, the sentence counts, too: another
- * wrong value is another fault. */
+ * The check reads the result as any reader will, from the header that the document gives.  Two
+ * findings are the same if rule and subject are the same; for keys and tensors that the edit touches
+ * the message must be the same, too, because another wrong value is another fault. */
 #include <string.h>
 
 #include "base/buffer.h"
