@@ -30,7 +30,7 @@ as_root() {
     elif command -v sudo >/dev/null; then
         sudo "$@"
     else
-        echo "packages are missing, and neither root nor sudo is at hand: $*" >&2
+        echo "packages are missing, and this needs root or sudo to install them: $*" >&2
         return 1
     fi
 }
@@ -50,7 +50,7 @@ missing_packages() {
 install_packages() {
     local missing architecture
     if ! command -v dpkg-query >/dev/null; then
-        echo "no Debian system: taking for granted that these are installed: $*" >&2
+        echo "not a Debian system: assuming that these are installed: $*" >&2
         return 0
     fi
     mapfile -t missing < <(missing_packages "$@")
