@@ -6,6 +6,12 @@
 #include "cli/core/number.c"
 #include "cli/core/progress.c"
 
+size_t terminal_columns(int fd)
+{
+    (void)fd;
+    return 80;
+}
+
 bool signals_stopped(void)
 {
     return false;
