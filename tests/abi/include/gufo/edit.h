@@ -63,7 +63,8 @@ GUFO_MUST_USE GUFO_API gufo_document *gufo_edit_document(gufo_edit *edit);
 
 /* Reports what the edit breaks: the findings of gufo_check about the result that the file does not
  * have as it is.  About what the edit touches, a finding in other words counts as another one; of a
- * rule that the file breaks at more places than are listed, only such findings are reported.
+ * rule that the file breaks at more places than are listed, only such findings are reported, and
+ * also where architecture or tokenizer were not known before, and the rest could not be judged.
  * `offset` is GUFO_NO_OFFSET.  Call this before gufo_edit_apply; the document is laid out again.
  * `options` as for gufo_check; without an allocator there, that of the edit is used.  GUFO_E_ARGUMENT for an edit that was applied, and the errors of
  * gufo_check, gufo_document_layout and gufo_document_header. */

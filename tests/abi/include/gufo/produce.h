@@ -99,6 +99,16 @@ typedef enum gufo_job_flags {
     /* The same, and continue what an interrupted run left, if anything; errors then leave it,
      * too. */
     GUFO_JOB_RESUME = 4,
+    /* With GUFO_JOB_RESUME: the input files are removed while the job works, each as soon as all
+     * that was needed of it is safe on disk; one file that becomes several gets holes instead, piece
+     * by piece.  So the disk needs room for one file, or some pieces, more than the input.  This can
+     * be resumed, and not be undone.  Until the outputs have their names, NAME.moved has the header
+     * of the input NAME, its size and its time, but not what was released of its data: a run is
+     * resumed with a model that is opened from these where NAME is gone (gufo_open_shards).
+     * GUFO_E_ARGUMENT, before anything is written, for an input that is not our own file of one
+     * name, is a symlink, is read twice, or lies on a file system that has no sparse files (or
+     * cannot punch holes). */
+    GUFO_JOB_DELETE_INPUT = 8,
 } gufo_job_flags;
 
 typedef struct gufo_job_options {
@@ -130,6 +140,16 @@ typedef struct gufo_job_options {
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options,
                                                 const gufo_run *run, gufo_error *error);
+/* Whether gufo_job_run with these options would refuse: its errors about outputs, inputs and what
+ * an interrupted run has left, before the work.  Writes nothing that stays.  The job can be run
+ * afterwards. */
+GUFO_MUST_USE GUFO_API gufo_status gufo_job_check(gufo_job *job, const gufo_job_options *options,
+                                                  gufo_error *error);
+/* The last step of a run with GUFO_JOB_DELETE_INPUT, if it was interrupted after its outputs had
+ * their names: `path` is that of the first one.  Removes what is left of the inputs, whose names
+ * were `inputs`, and the journal.  *done says whether there was such a run. */
+GUFO_MUST_USE GUFO_API gufo_status gufo_job_clean(const char *path, const char *const *inputs,
+                                                  size_t count, bool *done, gufo_error *error);
 /* Writes the one file of a job to a descriptor that takes bytes in order (a pipe, a socket, a
  * terminal), which the caller keeps and which must block; bytes sent before a failure stay sent.  A
  * pipe that is closed raises SIGPIPE unless the program ignores it. */

@@ -55,15 +55,17 @@ GUFO_API const gufo_file_type *gufo_file_type_by_name(const char *name);
  * other words in braces for one segment of any name.  registry/keys.tsv; spec, Standardized
  * key-value pairs. */
 typedef struct gufo_key_info {
-    const char *key;      /* "{arch}.attention.head_count" */
-    const char *type;     /* of the value: "uint32", "array[string]", "uint32|array[int32]" */
-    const char *unit;     /* "tokens", "blocks" ...; "" for none */
-    const char *fallback; /* what readers take where the key is missing; "" if nothing is known */
-    const char *since;    /* the year of the first text or program that knows it */
-    const char *status;   /* "standard" (the specification has it), "in use" (readers and writers
+    const char *key;       /* "{arch}.attention.head_count" */
+    const char *type;      /* of the value, as writers write it: "uint32", "array[string]",
+                             "uint32|array[int32]" */
+    const char *specified; /* the type in the specification: "uint64"; "" if it has no such key */
+    const char *unit;      /* "tokens", "blocks" ...; "" for none */
+    const char *fallback;  /* what readers take where the key is missing; "" if nothing is known */
+    const char *since;     /* the year of the first text or program that knows it */
+    const char *status;    /* "standard" (the specification has it), "in use" (readers and writers
                              have it), "deprecated", "community", "misspelt" */
-    const char *group;    /* "General", "Attention", "Tokenizer" ... */
-    const char *summary;  /* one line */
+    const char *group;     /* "General", "Attention", "Tokenizer" ... */
+    const char *summary;   /* one line */
 } gufo_key_info;
 
 GUFO_API const gufo_key_info *gufo_key_at(size_t index); /* NULL past the end */
@@ -85,6 +87,16 @@ GUFO_API const gufo_key_info *gufo_key_nearest(gufo_str key, gufo_str architectu
  * type that holds the value (the specification says uint64 where files have uint32), float32 may be
  * float64; arrays of integers may have any integer elements.  Empty arrays have any type. */
 GUFO_API bool gufo_key_accepts(const gufo_key_info *info, const gufo_value *value);
+
+/* How well the type of a value fits a row. */
+typedef enum gufo_type_fit {
+    GUFO_FIT_NONE = 0,  /* gufo_key_accepts refuses it */
+    GUFO_FIT_KIND = 1,  /* the right kind, but readers in use refuse the type, or misread it */
+    GUFO_FIT_TYPE = 2,  /* a type of the row, as written or as specified */
+    GUFO_FIT_EXACT = 3, /* moreover as specified: a count may be uint32 or uint64; any key that the
+                           specification does not have, or gives no type */
+} gufo_type_fit;
+GUFO_API gufo_type_fit gufo_key_fit(const gufo_key_info *info, const gufo_value *value);
 
 /* The current key for one that is deprecated or misspelt ("{arch}.attention.clamp_kqv" for
  * "mpt.attention.clip_kqv"), NULL if there is none.  *safe (may be NULL): every reader in use knows
