@@ -48,7 +48,9 @@ const command_line command_endian = {
            "Metadata and the numbers inside the blocks of every tensor are swapped.  OUT is of "
            "version 3.  If FILE is the first shard of a set, OUT must have the name of the first "
            "shard of a set of as many.",
-    .examples = {{"gufo endian --to=big model.gguf model-be.gguf", "Writes a big-endian copy."}},
+    .examples = {{"gufo endian --to=big model.gguf model-be.gguf", "Writes a big-endian copy."},
+                 {"gufo endian --to=other --dry-run model-be.gguf model.gguf",
+                  "Shows what becomes of a file of either byte order."}},
     COMMAND_OPTIONS(endian_table, endian_options),
     .run = endian,
 };

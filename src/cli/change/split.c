@@ -91,7 +91,9 @@ const command_line command_split = {
            "FILE may be the first shard of a set, which is then split again.  A tensor that "
            "is larger than the limit gets its own file.",
     .examples = {{"gufo split --max-size=4G model.gguf parts/model",
-                  "Writes parts/model-00001-of-000NN.gguf and so on."}},
+                  "Writes parts/model-00001-of-000NN.gguf and so on."},
+                 {"gufo split --dry-run --max-tensors=128 model.gguf model",
+                  "Shows the files that the same command without --dry-run writes."}},
     COMMAND_OPTIONS(split_table, split_options),
     .run = split,
 };

@@ -64,7 +64,9 @@ const command_line command_strip = {
     .doc = "Write a model without its tensors, or with some of them.\v"
            "What --vocab-only keeps is enough for a tokenizer: general.*, tokenizer.* and the "
            "hyperparameters of the architecture.  Exit status 1 means that no tensor matches GLOB.",
-    .examples = {{"gufo strip --vocab-only model.gguf vocab.gguf", "Writes the vocabulary alone."}},
+    .examples = {{"gufo strip --vocab-only model.gguf vocab.gguf", "Writes the vocabulary alone."},
+                 {"gufo strip --tensors='blk.0.*' model.gguf block.gguf",
+                  "Writes all metadata, and the tensors of the first block."}},
     COMMAND_OPTIONS(strip_table, strip_options),
     .run = strip,
 };
