@@ -133,7 +133,7 @@ Q4_0  file type, general.file_type
     cell most_weights Q4_K
     # What gufo cannot make is not an example of making it.
     run -0 gufo explain Q4_0_4_4
-    cell made 'removed from the format'
+    cell made 'removed'
     lacks 'gufo quantize IN'
 }
 

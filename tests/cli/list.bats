@@ -165,3 +165,18 @@ without() {
     run -0 gufo stats m.gguf
     has blk.0.a_very_long_name_of_a_tensor_that_somebody_gave.weight
 }
+
+@test "list: lines fit a terminal, and a sentence that does not fit is below" {
+    need_terminal
+    local words line
+    for words in types filetypes; do
+        NO_COLOR=1 run -0 on_terminal "$GUFO" list "$words"
+        for line in "${lines[@]}"; do
+            line=${line%$'\r'}
+            [ "${#line}" -le 80 ] || { printf '%s: %d columns\n' "$line" "${#line}"; return 1; }
+        done
+        has '    hard to tell from F16'
+    done
+    run -0 gufo list types
+    has '  quantized      hard to tell from F16'
+}

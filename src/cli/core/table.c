@@ -12,6 +12,7 @@
 enum {
     USUAL_NAME = 44, /* columns; longer names hang over */
     LEAST_NAME = 16, /* on a narrow terminal */
+    BELOW = 4,       /* spaces before what is below the line that it belongs to */
 };
 
 void row_str(table_row *row, gufo_str text)
@@ -99,21 +100,60 @@ static void put_name(const table *t, gufo_str name)
     text_pad(stdout, used < width ? width - used : 0);
 }
 
-void table_put_cells(const table *t, const table_row *row)
+static void put_cells(const table *t, const table_row *row, size_t count)
 {
     put_name(t, row->cells[0]);
-    for (size_t i = 1; i < row->count && i < t->count; i++) {
+    for (size_t i = 1; i < row->count && i < count; i++) {
         int width = t->columns[i].width;
 
         text_pad(stdout, t->gap);
-        printf("%*.*s", i + 1 == t->count && width < 0 ? 0 : width, (int)row->cells[i].len,
+        printf("%*.*s", i + 1 == count && width < 0 ? 0 : width, (int)row->cells[i].len,
                row->cells[i].data);
+    }
+}
+
+void table_put_cells(const table *t, const table_row *row)
+{
+    put_cells(t, row, t->count);
+}
+
+/* Whether the last cell is text for which a terminal has no room beside the others. */
+static bool has_long_end(const table *t, const table_row *row)
+{
+    size_t last = t->count - 1, used = t->indent + name_width(t);
+
+    for (size_t i = 1; i < last; i++)
+        used += t->gap + (size_t)abs(t->columns[i].width);
+    return stdout_columns() > 0 && last > 0 && row->count > last && t->columns[last].width < 0 &&
+           used + t->gap + row->cells[last].len > stdout_columns();
+}
+
+/* Text that does not fit is below, by words. */
+static void put_below(gufo_str text)
+{
+    const size_t room = stdout_columns() > 2 * BELOW ? stdout_columns() - BELOW : 1;
+
+    while (text.len > 0) {
+        size_t len = text.len;
+
+        if (len > room)
+            for (len = room; len > 0 && text.data[len] != ' '; len--)
+                ;
+        if (len == 0)
+            len = strcspn(text.data, " ") < text.len ? strcspn(text.data, " ") : text.len;
+        printf("\n%*s%.*s", BELOW, "", (int)len, text.data);
+        len += len < text.len;
+        text = (gufo_str){text.data + len, text.len - len};
     }
 }
 
 void table_put(const table *t, const table_row *row)
 {
-    table_put_cells(t, row);
+    bool below = has_long_end(t, row);
+
+    put_cells(t, row, t->count - below);
+    if (below)
+        put_below(row->cells[t->count - 1]);
     putchar('\n');
 }
 

@@ -45,7 +45,8 @@ void table_title(bool color, const char *name, uint64_t shown, uint64_t all);
 void table_name(bool color, const char *name);
 
 void table_fit(table *t, const table_row *row);
-/* Write a line.  The table's last column is not padded; cells without a column are left out. */
+/* Write a line.  The table's last column is not padded; cells without a column are left out.  On a
+ * terminal text at the end of a line that is too long goes below it, by table_put. */
 void table_put(const table *t, const table_row *row);
 void table_heads(const table *t);
 /* The same without the end of the line: something else follows. */

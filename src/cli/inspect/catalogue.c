@@ -179,7 +179,7 @@ static bool type_row(size_t index, catalogue_row *out)
     catalogue_put_number(out, 3, type->block_bytes);
     put_bits(out, 4, type);
     out->cells[6] = catalogue_advice(type->name);
-    out->cells[5] = (type->flags & GUFO_ELEMENT_REMOVED) != 0     ? "removed from the format"
+    out->cells[5] = (type->flags & GUFO_ELEMENT_REMOVED) != 0     ? "removed"
                     : (type->flags & GUFO_ELEMENT_QUANTIZED) != 0 ? "quantized"
                                                                   : "plain numbers";
     return true;
@@ -196,9 +196,8 @@ static bool file_type_row(size_t index, catalogue_row *out)
     out->cells[2] = gufo_element_type_by_id(type->base_type)->name;
     put_bits(out, 3, gufo_element_type_by_id(type->base_type));
     out->cells[5] = catalogue_advice(type->name);
-    out->cells[4] = (type->flags & GUFO_FILE_TYPE_REMOVED) == GUFO_FILE_TYPE_REMOVED
-                        ? "removed from the format"
-                    : (type->flags & GUFO_FILE_TYPE_NOT_MADE) != 0 ? "converted from a checkpoint"
+    out->cells[4] = (type->flags & GUFO_FILE_TYPE_REMOVED) == GUFO_FILE_TYPE_REMOVED ? "removed"
+                    : (type->flags & GUFO_FILE_TYPE_NOT_MADE) != 0 ? "from a checkpoint"
                                                                    : "made by gufo quantize";
     if (type->flags != 0)
         out->example = "gufo get FILE general.file_type";
