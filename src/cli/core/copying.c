@@ -34,8 +34,7 @@ static int open_input(copying *job, bool *done)
 
         if (gufo_tensor_count(file) == 0 || gufo_model_has_data(file))
             continue;
-        report_message(job->input, "tensor data cannot be read from a pipe");
-        return CODE_USAGE;
+        return report_as(CODE_USAGE, job->input, "tensor data cannot be read from a pipe");
     }
     return CODE_OK;
 }
@@ -57,10 +56,9 @@ static int report_no_plan(const copying *job, const gufo_error *error)
 
 static int report_failure(const copying *job, const gufo_error *error)
 {
-    if (error->code == GUFO_E_STOPPED && job->deletes) {
-        report_message(job->base.output, "interrupted; the same command continues");
-        return CODE_INTERRUPTED;
-    }
+    if (error->code == GUFO_E_STOPPED && job->deletes)
+        return report_as(CODE_INTERRUPTED, job->base.output,
+                         "interrupted; the same command continues");
     bool one_of_them = error->file[0] != '\0' && error->code != GUFO_E_STOPPED;
     const char *path = one_of_them ? error->file : job->base.output;
 

@@ -1,8 +1,6 @@
 /* Patterns of the shell. */
 #include "cli/core/glob.h"
 
-#include "gufo/format.h"
-
 #include <fnmatch.h>
 
 bool glob_matches(const char *glob, gufo_str name)
@@ -19,6 +17,22 @@ bool glob_matches(const char *glob, gufo_str name)
         copy[i] = name.data[i] != '\0' ? name.data[i] : '\1';
     copy[name.len] = '\0';
     return fnmatch(glob, copy, 0) == 0;
+}
+
+bool glob_next_entry(const char *glob, const gufo_model *model, uint64_t *next, gufo_entry *out)
+{
+    while (gufo_metadata_at(model, (*next)++, out))
+        if (glob_matches(glob, out->key))
+            return true;
+    return false;
+}
+
+bool glob_next_tensor(const char *glob, const gufo_model *model, uint64_t *next, gufo_tensor *out)
+{
+    while (gufo_tensor_at(model, (*next)++, out))
+        if (glob_matches(glob, out->name))
+            return true;
+    return false;
 }
 
 bool glob_selects(const option_texts *globs, gufo_str name)

@@ -160,14 +160,11 @@ void save_remove(const char *path)
 
 int save_report(const char *path, const gufo_error *error)
 {
-    if (error->code == GUFO_E_STOPPED) {
-        report_message(path, "interrupted; nothing was written");
-        return CODE_INTERRUPTED;
-    }
+    if (error->code == GUFO_E_STOPPED)
+        return report_as(CODE_INTERRUPTED, path, "interrupted; nothing was written");
     if (error->code != GUFO_E_EXISTS)
         return report_refusal(path, error);
-    report_message(path, "%s (--force replaces it)", error->message);
-    return CODE_USAGE;
+    return report_as(CODE_USAGE, path, "%s (--force replaces it)", error->message);
 }
 
 int save_check(const char *path, bool force, const output_guard *guard)
@@ -251,8 +248,7 @@ int save_secret(const char *path, gufo_str bytes, bool force, const output_guard
 {
     if (!save_is_stream(path))
         return save(path, bytes, force, true, guard);
-    report_message(path, "a secret is written to a file only, and this is not one");
-    return CODE_USAGE;
+    return report_as(CODE_USAGE, path, "a secret is written to a file only, and this is not one");
 }
 
 /* ---- jobs ----------------------------------------------------------------------------------- */

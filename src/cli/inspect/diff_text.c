@@ -165,10 +165,7 @@ static void put_end(diff_report *r, const gufo_comparison *c, const gufo_error *
         return;
     if (!c->same)
         putc('\n', stdout);
-    text_put(stdout, gufo_str_of(r->paths[0]), TEXT_PLAIN);
-    fputs(" and ", stdout);
-    text_put(stdout, gufo_str_of(r->paths[1]), TEXT_PLAIN);
-    puts(c->same ? " are the same" : " differ");
+    text_print("%s and %s %s\n", r->paths[0], r->paths[1], c->same ? "are the same" : "differ");
     if (!c->same) {
         put_counts("keys", c->entries);
         put_counts("tensors", c->tensors);

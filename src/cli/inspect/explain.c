@@ -71,8 +71,7 @@ static void print_match(const catalogue *c, const catalogue_row *row, const char
 {
     char example[EXAMPLE_SIZE];
 
-    text_put(stdout, gufo_str_of(word), TEXT_PLAIN);
-    printf("  %s\n", c->heading);
+    text_print("%s  %s\n", word, c->heading);
     for (size_t i = 0; c->columns.names[i] != NULL; i++)
         if (*row->cells[i] != '\0') {
             put_name(c->columns.names[i]);
@@ -131,11 +130,9 @@ static int report_unknown(const char *word)
     catalogue_hint hint;
 
     if (strlen(word) <= LONGEST_HINTED && catalogue_nearest(word, &hint))
-        report_message(NULL, "'%s' is not known; did you mean '%.*s%s'?", word,
-                       (int)hint.before.len, hint.before.data, hint.name);
-    else
-        report_message(NULL, "'%.*s' is not known", LONGEST_HINTED, word);
-    return CODE_NO;
+        return report_as(CODE_NO, NULL, "'%s' is not known; did you mean '%.*s%s'?", word,
+                         (int)hint.before.len, hint.before.data, hint.name);
+    return report_as(CODE_NO, NULL, "'%.*s' is not known", LONGEST_HINTED, word);
 }
 
 /* KEY, or KEY=VALUE of an enumerated key, of which `value` is the second half. */

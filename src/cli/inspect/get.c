@@ -66,11 +66,9 @@ static int report_absent(const input *in, const char *key)
     gufo_str nearest = nearest_key(in->model, key);
 
     if (nearest.len > 0)
-        report_message(in->path, "there is no key '%s'; did you mean '%.*s'?", key,
-                       (int)nearest.len, nearest.data);
-    else
-        report_message(in->path, "there is no key '%s'", key);
-    return CODE_NO;
+        return report_as(CODE_NO, in->path, "there is no key '%s'; did you mean '%.*s'?", key,
+                         (int)nearest.len, nearest.data);
+    return report_as(CODE_NO, in->path, "there is no key '%s'", key);
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
@@ -113,12 +111,10 @@ static int print_raw(const input *in, const gufo_entry *entry, const get_options
     output_guard guard;
     int code = CODE_OK;
 
-    if (entry->value.type != GUFO_VALUE_STRING) {
-        report_message(NULL, "--raw and -o write the bytes of a string, but '%.*s' is of type %s",
-                       (int)entry->key.len, entry->key.data,
-                       gufo_value_type_name(entry->value.type));
-        return CODE_USAGE;
-    }
+    if (entry->value.type != GUFO_VALUE_STRING)
+        return report_as(
+            CODE_USAGE, NULL, "--raw and -o write the bytes of a string, but '%.*s' is of type %s",
+            (int)entry->key.len, entry->key.data, gufo_value_type_name(entry->value.type));
     if (options->base.output == NULL || path_is_standard(options->base.output))
         fwrite(bytes.data, 1, bytes.len, stdout);
     else if (!input_guard(in, &guard))
@@ -145,8 +141,7 @@ static int print_entry(const input *in, const gufo_entry *entry, const get_optio
         sound = print_text(&entry->value);
     if (sound)
         return CODE_OK;
-    report_message(in->path, "changed while it was being read");
-    return CODE_FAILED;
+    return report_as(CODE_FAILED, in->path, "changed while it was being read");
 }
 
 static int get(void *context)

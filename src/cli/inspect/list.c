@@ -112,9 +112,9 @@ static int report_no_arch(const char *name)
 
     for (size_t i = 0; gufo_arch_at(i) != NULL; i++)
         suggest_offer(&near, gufo_arch_at(i)->id);
-    report_message(NULL, "there is no architecture '%s'%s", name,
-                   near.name != NULL ? suggest_text(&near, "") : "; 'gufo list archs' lists them");
-    return CODE_NO;
+    return report_as(CODE_NO, NULL, "there is no architecture '%s'%s", name,
+                     near.name != NULL ? suggest_text(&near, "")
+                                       : "; 'gufo list archs' lists them");
 }
 
 static int list_named(void *context)

@@ -59,40 +59,19 @@ static bool is_folder(const char *path)
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-static bool has_key(const gufo_model *model, const char *glob)
-{
-    gufo_entry entry;
-
-    for (uint64_t i = 0; gufo_metadata_at(model, i, &entry); i++)
-        if (glob_matches(glob, entry.key))
-            return true;
-    return false;
-}
-
-static bool has_tensor(const gufo_model *model, const char *glob)
-{
-    gufo_tensor tensor;
-
-    for (uint64_t i = 0; gufo_tensor_at(model, i, &tensor); i++)
-        if (glob_matches(glob, tensor.name))
-            return true;
-    return false;
-}
-
 /* CODE_NO after a report if a GLOB was given that nothing matches. */
 static int report_unmatched(const input *in, const show_options *options)
 {
     const char *keys = options->metadata_glob, *tensors = options->tensor_glob;
+    uint64_t first = 0, first_tensor = 0;
+    gufo_tensor tensor;
+    gufo_entry entry;
     int code = CODE_OK;
 
-    if (keys != NULL && !has_key(in->model, keys)) {
-        report_message(in->path, "no key matches '%s'", keys);
-        code = CODE_NO;
-    }
-    if (tensors != NULL && !has_tensor(in->model, tensors)) {
-        report_message(in->path, "no tensor matches '%s'", tensors);
-        code = CODE_NO;
-    }
+    if (keys != NULL && !glob_next_entry(keys, in->model, &first, &entry))
+        code = report_as(CODE_NO, in->path, "no key matches '%s'", keys);
+    if (tensors != NULL && !glob_next_tensor(tensors, in->model, &first_tensor, &tensor))
+        code = report_as(CODE_NO, in->path, "no tensor matches '%s'", tensors);
     return code;
 }
 
@@ -115,10 +94,8 @@ static int show_file(void *context, const char *path)
     code = report_unmatched(&in, options);
     if (input_damage(&in, !shared->json) != CODE_OK) /* JSON has it in the object */
         code = CODE_NO;
-    if (!sound) {
-        report_message(path, "changed while it was being read");
-        code = CODE_FAILED;
-    }
+    if (!sound)
+        code = report_as(CODE_FAILED, path, "changed while it was being read");
     input_close(&in);
     return code;
 }

@@ -60,9 +60,8 @@ static uint64_t write_entries(json_writer *j, const input *in, const show_option
     uint64_t others = 0;
     gufo_entry entry;
 
-    for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(in->model, i, &entry); i++) {
-        if (!glob_matches(options->metadata_glob, entry.key))
-            continue;
+    for (uint64_t i = 0;
+         !stdout_broken() && glob_next_entry(options->metadata_glob, in->model, &i, &entry);) {
         if (is_extra(in->model, &entry) != extra) {
             others++;
         } else if (extra) {
@@ -95,9 +94,8 @@ static void write_tensors(json_writer *j, const input *in, const show_options *o
     gufo_tensor tensor;
 
     json_begin_array(j, "tensors");
-    for (uint64_t i = 0; !stdout_broken() && gufo_tensor_at(in->model, i, &tensor); i++) {
-        if (!glob_matches(options->tensor_glob, tensor.name))
-            continue;
+    for (uint64_t i = 0;
+         !stdout_broken() && glob_next_tensor(options->tensor_glob, in->model, &i, &tensor);) {
         json_begin_object(j, NULL);
         json_write_str(j, "name", tensor.name);
         model_json_type(j, &tensor);

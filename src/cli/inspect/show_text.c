@@ -89,19 +89,15 @@ static bool write_metadata(const input *in, const show_options *options, bool co
 
     if (terminal > 0) /* long keys leave room for values */
         t.most_name = terminal > 2 * LEAST_COLUMNS ? terminal / 2 : LEAST_COLUMNS;
-    for (uint64_t i = 0; gufo_metadata_at(file, i, &entry); i++) {
-        if (!glob_matches(options->metadata_glob, entry.key))
-            continue;
+    for (uint64_t i = 0; glob_next_entry(options->metadata_glob, file, &i, &entry); shown++) {
         make_metadata_row(&row, &entry);
         table_fit(&t, &row);
-        shown++;
     }
     table_title(color, "Metadata", shown, gufo_model_facts(file).claimed_metadata);
     value_style style = style_of_values(options, &t);
 
-    for (uint64_t i = 0; !stdout_broken() && gufo_metadata_at(file, i, &entry); i++) {
-        if (!glob_matches(options->metadata_glob, entry.key))
-            continue;
+    for (uint64_t i = 0;
+         !stdout_broken() && glob_next_entry(options->metadata_glob, file, &i, &entry);) {
         make_metadata_row(&row, &entry);
         table_put_cells(&t, &row);
         text_pad(stdout, t.gap);
@@ -139,15 +135,13 @@ static uint64_t walk_tensors(const input *in, const char *glob, table *t, bool p
     gufo_tensor tensor;
     table_row row;
 
-    for (uint64_t i = 0; !stdout_broken() && gufo_tensor_at(in->model, i, &tensor); i++) {
-        if (!glob_matches(glob, tensor.name))
-            continue;
+    for (uint64_t i = 0; !stdout_broken() && glob_next_tensor(glob, in->model, &i, &tensor);
+         count++) {
         make_tensor_row(&row, &tensor, shards);
         if (print)
             table_put(t, &row);
         else
             table_fit(t, &row);
-        count++;
     }
     return count;
 }

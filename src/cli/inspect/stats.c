@@ -114,11 +114,9 @@ static int report_all(const input *in, const stats_options *options)
     int code;
 
     select_tensors(&w.report);
-    if (w.report.selected == 0 && options->globs.count > 0) {
-        report_message(in->path, "no tensor matches '%s'%s", options->globs.items[0],
-                       options->globs.count > 1 ? " or the other patterns" : "");
-        return CODE_NO;
-    }
+    if (w.report.selected == 0 && options->globs.count > 0)
+        return report_as(CODE_NO, in->path, "no tensor matches '%s'%s", options->globs.items[0],
+                         options->globs.count > 1 ? " or the other patterns" : "");
     progress_start_beside(&w.bar, shared);
     (shared->json ? stats_json_begin : stats_text_begin)(&w.report);
     code = look_at_all(&w);

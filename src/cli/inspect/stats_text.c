@@ -209,9 +209,7 @@ void stats_text_row(stats_report *r, const stats_row *row)
     if (row->decoded) {
         put_details(r, row);
     } else {
-        text_pad(stdout, 4);
-        text_put(stdout, gufo_str_of(row->failure.message), TEXT_PLAIN);
-        putc('\n', stdout);
+        text_print("    %s\n", row->failure.message);
     }
 }
 
