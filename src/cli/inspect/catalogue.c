@@ -11,12 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void catalogue_put_number(catalogue_row *row, size_t cell, uint64_t number)
-{
-    snprintf(row->numbers[cell], sizeof row->numbers[cell], "%" PRIu64, number);
-    row->cells[cell] = row->numbers[cell];
-}
-
 static const char *const need_names[] = {
     [GUFO_OPTIONAL] = "optional", [GUFO_EXPECTED] = "expected", [GUFO_REQUIRED] = "required"};
 

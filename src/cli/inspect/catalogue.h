@@ -1,9 +1,10 @@
 /* What gufo list and gufo explain know: the tables of the library, all in one shape.
  *
- *     catalogue.c          the tables
- *     catalogue_values.c   what is beside them: advice, types and values of keys
- *     list.c               a whole table
- *     catalogue_words.c    words that are near to a row, and commands as examples */
+ *     catalogue.c             the tables
+ *     catalogue_values.c      what is beside them: types of values, advice, the format's own names
+ *     catalogue_enumerated.c  the values of enumerated keys
+ *     list.c                  a whole table
+ *     catalogue_words.c       words that are near to a row, and commands as examples */
 #ifndef CLI_INSPECT_CATALOGUE_H
 #define CLI_INSPECT_CATALOGUE_H
 
@@ -72,11 +73,10 @@ const char *catalogue_user(const catalogue *c, const char *name, size_t *next);
 void catalogue_write_cells(json_writer *j, const catalogue_columns *columns,
                            const catalogue_row *row);
 
-/* A number as a cell. */
-void catalogue_put_number(catalogue_row *row, size_t cell, uint64_t number);
-
 /* ---- catalogue_values.c --------------------------------------------------------------------- */
 
+/* A number as a cell. */
+void catalogue_put_number(catalogue_row *row, size_t cell, uint64_t number);
 /* A line of advice about an element type or file type; "" if there is none. */
 const char *catalogue_advice(const char *type);
 
@@ -85,6 +85,8 @@ bool catalogue_value_type_row(size_t index, catalogue_row *out);
 
 /* What a word is called here that may be the format's own name of a row: GGML_TYPE_Q4_0 is Q4_0. */
 const char *catalogue_own_name(const catalogue *c, const char *word, char out[CATALOGUE_NAME]);
+
+/* ---- catalogue_enumerated.c ----------------------------------------------------------------- */
 
 /* A value of an enumerated key, and what it means. */
 typedef struct catalogue_value {

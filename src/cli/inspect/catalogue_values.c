@@ -1,12 +1,18 @@
-/* What is beside the tables of the library: types of values, advice, values of enumerated keys, and
- * the format's own names. */
+/* What is beside the tables of the library: types of values, advice, and the format's own names. */
 #include "cli/inspect/catalogue.h"
 
 #include "gufo/format.h"
 #include "gufo/schema.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+
+void catalogue_put_number(catalogue_row *row, size_t cell, uint64_t number)
+{
+    snprintf(row->numbers[cell], sizeof row->numbers[cell], "%" PRIu64, number);
+    row->cells[cell] = row->numbers[cell];
+}
 
 /* ---- advice --------------------------------------------------------------------------------- */
 
@@ -97,46 +103,4 @@ const char *catalogue_own_name(const catalogue *c, const char *word, char out[CA
         return out;
     }
     return word;
-}
-
-/* ---- enumerated keys ------------------------------------------------------------------------ */
-
-/* The values of a key: a row each, or the rows of a list. */
-static const struct {
-    const char *key, *list, *value, *text;
-} enumerated[] = {
-#define LISTED(key, list) {key, list, NULL, NULL},
-#define VALUE(key, value, text) {key, NULL, value, text},
-#include "cli/inspect/enumerations.def"
-#undef LISTED
-#undef VALUE
-};
-
-/* Row `index` of a list as a value: those of types are ids, all others names. */
-static bool listed_value(const catalogue *c, size_t index, catalogue_value *out)
-{
-    bool by_id = strcmp(c->columns.names[1], "id") == 0;
-    catalogue_row row;
-
-    if (!c->row(index, &row))
-        return false;
-    snprintf(out->value, sizeof out->value, "%s", row.cells[by_id ? 1 : 0]);
-    snprintf(out->text, sizeof out->text, "%s", by_id ? row.cells[0] : row.cells[1]);
-    return true;
-}
-
-bool catalogue_value_at(const char *key, size_t index, catalogue_value *out)
-{
-    for (size_t i = 0; i < sizeof enumerated / sizeof *enumerated; i++) {
-        if (strcmp(enumerated[i].key, key) != 0)
-            continue;
-        if (enumerated[i].list != NULL)
-            return listed_value(catalogue_find(enumerated[i].list), index, out);
-        if (index-- > 0)
-            continue;
-        snprintf(out->value, sizeof out->value, "%s", enumerated[i].value);
-        snprintf(out->text, sizeof out->text, "%s", enumerated[i].text);
-        return true;
-    }
-    return false;
 }

@@ -18,15 +18,6 @@ static const command_option diff_table[] = {
     {0},
 };
 
-/* What may differ besides metadata and tensors. */
-const diff_note diff_notes[DIFF_NOTES] = {
-    {GUFO_NOTE_KEY_ORDER, "key_order", "keys are in another order"},
-    {GUFO_NOTE_TENSOR_ORDER, "tensor_order", "tensors are in another order"},
-    {GUFO_NOTE_VERSION, "version", "versions of the format differ"},
-    {GUFO_NOTE_BYTE_ORDER, "byte_order", "byte orders differ"},
-    {GUFO_NOTE_SHARDS, "shards", "numbers of shards differ"},
-};
-
 /* ---- the work ------------------------------------------------------------------------------- */
 
 static bool on_progress(void *context, uint64_t done, uint64_t total)

@@ -1,8 +1,9 @@
 /* gufo diff, as its files see it.
  *
- *     diff.c         the command line, the work, and what may differ besides
+ *     diff.c         the command line, and the work
  *     diff_text.c    lines for people
- *     diff_json.c    one object */
+ *     diff_json.c    one object
+ *     diff_notes.c   what both say besides */
 #ifndef CLI_INSPECT_DIFF_H
 #define CLI_INSPECT_DIFF_H
 

@@ -3,18 +3,13 @@
 
 #include "cli/core/human.h"
 #include "cli/core/number.h"
-#include "cli/core/stdout.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 #include "format/model/model.h"
 
 #include <stdlib.h>
 
-enum {
-    BEFORE_TEXT = 20, /* columns: labels (show_text.c) */
-    LEAST_COLUMNS = 24,
-    PART_COLUMNS = 32, /* of a text inside a line */
-};
+#define PART_COLUMNS 32 /* of a text inside a line */
 
 /* How text shows the value of a key. */
 typedef enum fact_kind { NOT_SHOWN, TEXT, NUMBER, FLOAT, COUNT, LIST } fact_kind;
@@ -105,21 +100,6 @@ static const fact facts[] = {
 
 /* ---- text ----------------------------------------------------------------------------------- */
 
-/* The columns for a text: what a terminal has left. */
-static size_t text_room(void)
-{
-    size_t columns = stdout_columns();
-
-    if (columns == 0)
-        return SIZE_MAX / 2;
-    return columns > BEFORE_TEXT + LEAST_COLUMNS ? columns - BEFORE_TEXT : LEAST_COLUMNS;
-}
-
-void facts_put_str(FILE *out, gufo_str text)
-{
-    text_put_cut(out, text, TEXT_PLAIN, text_room());
-}
-
 /* A number, or the range of an array with one number per block; nothing for anything else.  Returns
  * what follows the words after it. */
 static const char *put_number(FILE *out, const gufo_value *value)
@@ -156,11 +136,11 @@ static void put_list(FILE *out, const gufo_array *array)
 
     while (gufo_array_next(&iter, &item)) {
         fputs(used > 0 ? ", " : "", out);
-        if (used > 0 && used + item.as.str.len + 16 > text_room()) {
+        if (used > 0 && used + item.as.str.len + 16 > facts_room()) {
             fprintf(out, "... (%s)", human_grouped(array->count).text);
             return;
         }
-        used += 2 + text_put_cut(out, item.as.str, TEXT_PLAIN, text_room());
+        used += 2 + text_put_cut(out, item.as.str, TEXT_PLAIN, facts_room());
     }
 }
 
@@ -175,7 +155,8 @@ static const char *put_value(FILE *out, const fact *f, const gufo_value *value)
         return put_number(out, value);
     if (f->kind == TEXT && is_text &&
         (f->unless == NULL || !gufo_str_equal(value->as.str, gufo_str_of(f->unless))))
-        text_put_cut(out, value->as.str, TEXT_PLAIN, f->label != NULL ? text_room() : PART_COLUMNS);
+        text_put_cut(out, value->as.str, TEXT_PLAIN,
+                     f->label != NULL ? facts_room() : PART_COLUMNS);
     if (f->kind == FLOAT && gufo_value_f64(value, &number, NULL) == GUFO_OK)
         fwrite(text, 1, number_f32(text, (float)number), out);
     if (f->kind == COUNT && is_list)

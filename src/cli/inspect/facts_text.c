@@ -2,11 +2,30 @@
 #include "cli/inspect/facts.h"
 
 #include "cli/core/human.h"
+#include "cli/core/stdout.h"
 #include "cli/core/text.h"
 
 #include <inttypes.h>
 
-#define LIST_ITEMS 16
+enum {
+    BEFORE_TEXT = 20, /* columns: labels (show_text.c) */
+    LEAST_COLUMNS = 24,
+    LIST_ITEMS = 16,
+};
+
+size_t facts_room(void)
+{
+    size_t columns = stdout_columns();
+
+    if (columns == 0)
+        return SIZE_MAX / 2;
+    return columns > BEFORE_TEXT + LEAST_COLUMNS ? columns - BEFORE_TEXT : LEAST_COLUMNS;
+}
+
+void facts_put_str(FILE *out, gufo_str text)
+{
+    text_put_cut(out, text, TEXT_PLAIN, facts_room());
+}
 
 void facts_put_parameters(FILE *out, const overview *o)
 {
