@@ -174,6 +174,28 @@ every_fix_works() {
     lacks 'token_embd'
 }
 
+@test "validate --fix: no number changes to fit into another type" {
+    make_gguf m.gguf kv general.architecture string llama kv llama.vocab_size uint64 4294967296 \
+        kv llama.expert_count int64 -2147483649 kv llama.rope.freq_base float64 1e300 \
+        kv tokenizer.ggml.bos_token_id uint64 4294967295 \
+        arr tokenizer.ggml.token_type int64 2 1 2147483648 arr tokenizer.ggml.scores float64 1 1e300 \
+        arr llama.attention.head_count uint64 2 1 2147483647
+    run gufo validate m.gguf
+    has 'key "llama.vocab_size" has type uint64; readers take uint32'
+    lacks '--set=llama.vocab_size'
+    lacks '--set=llama.expert_count'
+    lacks '--set=llama.rope.freq_base'
+    has '--set=tokenizer.ggml.bos_token_id=uint32:4294967295'
+    run gufo validate --fix m.gguf -o out.gguf
+    run -0 gufo show --metadata out.gguf
+    has 'uint64     4294967296'
+    has '-2147483649'
+    has '2147483648'
+    has 'float64    1e300'
+    has 'float64[]  [1] 1e300'
+    has 'int32[]    [2] 1, 2147483647'
+}
+
 @test "validate --fix: two keys to one name, and keys that say how files are read" {
     make_gguf m.gguf kv general.architecture string llama kv general.type string model \
         kv llama.rope.freq_bas float32 2 kv llama.rope.freq_bse float32 3 kv split.cout uint16 2 \

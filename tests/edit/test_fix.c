@@ -187,6 +187,12 @@ static void test_bounds(void **state)
 static void test_refused(void **state)
 {
     fixing m = begin(all_encodings[0]);
+    static const uint8_t bytes[] = {0, 0x80, 0, 0}; /* 32768 */
+    const gufo_value wide = {
+        .type = GUFO_VALUE_ARRAY,
+        .as.array = {GUFO_VALUE_INT32, 1, bytes, sizeof bytes, {3, GUFO_LITTLE_ENDIAN}}};
+    const gufo_value narrow = {.type = GUFO_VALUE_INT16};
+    gufo_error error = no_error();
 
     (void)state;
     refuse(&m, fix_of(GUFO_FIX_SHORTEN, "list", number(4)), GUFO_E_ARGUMENT, "no elements");
@@ -194,6 +200,9 @@ static void test_refused(void **state)
     refuse(&m, fix_of(GUFO_FIX_SHORTEN, "nothing", number(0)), GUFO_E_NOT_FOUND, "nothing");
     refuse(&m, fix_of(GUFO_FIX_RETYPE, "answer", number(0)), GUFO_E_ARGUMENT, "not an array");
     refuse(&m, fix_of(GUFO_FIX_RETYPE, "list", text("")), GUFO_E_ARGUMENT, "numbers only");
+    check_ok(gufo_document_set(gufo_edit_document(m.edit), gufo_str_of("wide"), &wide, &error),
+             &error, "wide");
+    refuse(&m, fix_of(GUFO_FIX_RETYPE, "wide", narrow), GUFO_E_RANGE, "does not fit into int16");
     refuse(&m, fix_of(GUFO_FIX_RETYPE, "nothing", number(0)), GUFO_E_NOT_FOUND, "nothing");
     refuse(&m, fix_of(GUFO_FIX_SUPPLY, "answer", number(0)), GUFO_E_ARGUMENT, "not known");
     refuse(&m, fix_of(GUFO_FIX_RENAME, "nothing", text("something")), GUFO_E_NOT_FOUND, "nothing");

@@ -65,18 +65,6 @@ static gufo_status check_text(gufo_str key, gufo_str text, content_rules rules, 
     return GUFO_OK;
 }
 
-/* Whether an integer fits into its type. */
-static bool number_fits(const gufo_value *value, const value_type_info *info)
-{
-    unsigned bits = 8 * (unsigned)info->size;
-
-    if (bits == 64 || (info->kind != KIND_UNSIGNED && info->kind != KIND_SIGNED))
-        return true;
-    if (info->kind == KIND_UNSIGNED)
-        return value->as.u >> bits == 0;
-    return value->as.i >= -((int64_t)1 << (bits - 1)) && value->as.i < (int64_t)1 << (bits - 1);
-}
-
 gufo_status content_check_value(gufo_str key, const gufo_value *value, content_rules rules,
                                 gufo_error *error)
 {
@@ -89,7 +77,7 @@ gufo_status content_check_value(gufo_str key, const gufo_value *value, content_r
         return check_alignment(value, rules, error);
     if (info->kind == KIND_STRING)
         return check_text(key, value->as.str, rules, error);
-    if (info->kind != KIND_ARRAY && !number_fits(value, info))
+    if (!value_fits(value))
         return refuse(error, GUFO_E_RANGE, "the number for key %s does not fit into %s",
                       QUOTED(key), info->name);
     return GUFO_OK;

@@ -1,8 +1,6 @@
 /* Applies the fix of a finding to the entries. */
 #include "format/document/document.h"
 
-#include <math.h>
-
 #include "base/buffer.h"
 #include "base/bytes.h"
 #include "base/checked.h"
@@ -41,25 +39,6 @@ static gufo_status shorten(gufo_document *document, gufo_str key, uint64_t count
     return status == GUFO_OK ? gufo_document_set(document, key, &entry.value, error) : status;
 }
 
-/* The number in another type: floats are rounded to nearest, integers must fit. */
-static gufo_status convert(gufo_value *number, gufo_value_type type, gufo_error *error)
-{
-    const value_type_info *to = value_type_row((uint32_t)type);
-    gufo_value in = *number;
-    gufo_status status = GUFO_E_ARGUMENT;
-
-    number->type = type;
-    if (to != NULL && to->kind == KIND_UNSIGNED)
-        status = gufo_value_u64(&in, &number->as.u, error);
-    else if (to != NULL && to->kind == KIND_SIGNED)
-        status = gufo_value_i64(&in, &number->as.i, error);
-    else if (to != NULL && to->kind == KIND_FLOAT)
-        status = gufo_value_f64(&in, &number->as.f, error);
-    else
-        return refuse(error, GUFO_E_ARGUMENT, "elements can become numbers only");
-    return status == GUFO_OK ? value_check(number, error) : status;
-}
-
 static gufo_status convert_all(buffer *out, const gufo_array *array, gufo_value_type type,
                                gufo_error *error)
 {
@@ -69,7 +48,7 @@ static gufo_status convert_all(buffer *out, const gufo_array *array, gufo_value_
     gufo_value element;
 
     while (status == GUFO_OK && gufo_array_next(&iter, &element)) {
-        status = convert(&element, type, error);
+        status = value_convert(&element, type, &element, error);
         if (status != GUFO_OK)
             break;
         place = buffer_extend(out, gufo_value_type_size(type));

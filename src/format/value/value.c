@@ -6,6 +6,7 @@
 #include "format/value/value.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -54,6 +55,46 @@ size_t gufo_value_type_size(gufo_value_type type)
     const value_type_info *info = value_type_row((uint32_t)type);
 
     return info != NULL ? info->size : 0;
+}
+
+bool value_fits(const gufo_value *value)
+{
+    const value_type_info *info = value_type_row((uint32_t)value->type);
+    unsigned bits = 8 * (unsigned)info->size;
+
+    if (bits == 64 || (info->kind != KIND_UNSIGNED && info->kind != KIND_SIGNED))
+        return true;
+    if (info->kind == KIND_UNSIGNED)
+        return value->as.u >> bits == 0;
+    return value->as.i >= -((int64_t)1 << (bits - 1)) && value->as.i < (int64_t)1 << (bits - 1);
+}
+
+/* What is too large for float32 would become an infinity. */
+static bool overflows(const gufo_value *value)
+{
+    return value->type == GUFO_VALUE_FLOAT32 && isfinite(value->as.f) && isinf((float)value->as.f);
+}
+
+gufo_status value_convert(const gufo_value *from, gufo_value_type type, gufo_value *out,
+                          gufo_error *error)
+{
+    const value_type_info *info = value_type_row((uint32_t)type);
+    gufo_value to = {.type = type};
+    gufo_status status = GUFO_OK;
+
+    if (info != NULL && info->kind == KIND_UNSIGNED)
+        status = gufo_value_u64(from, &to.as.u, error);
+    else if (info != NULL && info->kind == KIND_SIGNED)
+        status = gufo_value_i64(from, &to.as.i, error);
+    else if (info != NULL && info->kind == KIND_FLOAT)
+        status = gufo_value_f64(from, &to.as.f, error);
+    else
+        return refuse(error, GUFO_E_ARGUMENT, "values can become numbers only");
+    if (status == GUFO_OK && (!value_fits(&to) || overflows(&to)))
+        return refuse(error, GUFO_E_RANGE, "a number does not fit into %s", info->name);
+    if (status == GUFO_OK)
+        *out = to;
+    return status;
 }
 
 bool encoding_swapped(gufo_encoding encoding)

@@ -31,6 +31,14 @@ static inline size_t encoding_length_size(gufo_encoding encoding)
     return encoding.version == 1 ? 4 : 8;
 }
 
+/* Whether an integer, which has 64 bits in memory, fits into the bytes of its type. */
+bool value_fits(const gufo_value *value);
+
+/* The number in another type: floats are rounded to nearest, all others must fit.  `out` may be
+ * `from`, and is left alone by failures. */
+gufo_status value_convert(const gufo_value *from, gufo_value_type type, gufo_value *out,
+                          gufo_error *error);
+
 uint64_t load_length(const uint8_t *at, gufo_encoding encoding);
 
 /* The number or bool of type `type` at `at`. */

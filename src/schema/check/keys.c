@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "format/value/value.h"
 #include "schema/registry/key.h"
 #include "schema/registry/nearest.h"
 #include "schema/check/same_value.h"
@@ -88,6 +89,18 @@ static bool type_to_write(const gufo_key_info *info, const gufo_value *value, gu
     return false;
 }
 
+/* Whether no element changes but for rounding. */
+static bool all_convert(const gufo_array *array, gufo_value_type type)
+{
+    gufo_array_iter iter = gufo_array_start(array);
+    gufo_value element;
+
+    while (gufo_array_next(&iter, &element))
+        if (value_convert(&element, type, &element, NULL) != GUFO_OK)
+            return false;
+    return true;
+}
+
 /* The same number, or numbers, in the type that writers write. */
 static gufo_fix fix_type(const gufo_entry *entry, const gufo_key_info *info)
 {
@@ -97,10 +110,11 @@ static gufo_fix fix_type(const gufo_entry *entry, const gufo_key_info *info)
 
     if (!type_to_write(info, &entry->value, &type))
         return fix;
-    if (to->type == GUFO_VALUE_ARRAY) {
+    if (to->type == GUFO_VALUE_ARRAY && all_convert(&to->as.array, type)) {
         fix.kind = GUFO_FIX_RETYPE;
         *to = (gufo_value){.type = type};
-    } else if (key_convert(&entry->value, type, to)) {
+    } else if (to->type != GUFO_VALUE_ARRAY &&
+               value_convert(&entry->value, type, to, NULL) == GUFO_OK) {
         fix.kind = GUFO_FIX_SET;
     }
     return fix;

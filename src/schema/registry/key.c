@@ -2,7 +2,6 @@
  * takes, and what it is called today (registry/key_aliases.tsv). */
 #include "schema/registry/key.h"
 
-#include "format/value/array.h"
 #include "format/value/value.h"
 #include "base/text.h"
 #include "schema/registry/tables.h"
@@ -169,24 +168,6 @@ bool key_type_named(gufo_str name, gufo_value_type *out)
             return true;
         }
     return false;
-}
-
-bool key_convert(const gufo_value *from, gufo_value_type type, gufo_value *out)
-{
-    value_kind kind = value_type_row(type)->kind;
-    gufo_value to = {.type = type};
-    gufo_status status = GUFO_E_TYPE;
-
-    if (kind == KIND_UNSIGNED)
-        status = gufo_value_u64(from, &to.as.u, NULL);
-    else if (kind == KIND_SIGNED)
-        status = gufo_value_i64(from, &to.as.i, NULL);
-    else if (kind == KIND_FLOAT)
-        status = gufo_value_f64(from, &to.as.f, NULL);
-    if (status != GUFO_OK || value_check(&to, NULL) != GUFO_OK)
-        return false;
-    *out = to;
-    return true;
 }
 
 /* Elements are judged by their type only: an array may have millions of them. */

@@ -13,9 +13,6 @@ bool key_is_integer(gufo_value_type type);
 /* Takes "array[" off the front and "]" off the back of a type; false if they are not there. */
 bool key_strip_array(gufo_str *type);
 
-/* The number in another type, if that holds it. */
-bool key_convert(const gufo_value *from, gufo_value_type type, gufo_value *out);
-
 /* The type with that name; false if there is none. */
 bool key_type_named(gufo_str name, gufo_value_type *out);
 
