@@ -367,7 +367,7 @@ static void test_journal_is_missing(void **state)
         stop_early(&s);
         snprintf(journal.text, sizeof journal.text, "%.400s.part.journal", first.text);
         assert_int_equal(unlink(journal.text), 0);
-        check_refused(&s, GUFO_E_ARGUMENT, "this is what an interrupted run has left of its input");
+        check_refused(&s, GUFO_E_ARGUMENT, "an interrupted run has left this part of its input");
         scene_end(&s);
     }
 }

@@ -335,10 +335,9 @@ static gufo_status check_input(const release *r, uint64_t index, uint64_t units_
     exists = !is_aside(input->name) && lstat(path, &info) == 0;
     mem_free(&r->job->allocator, path);
     if (is_aside(input->name) && (!found || gone))
-        return refuse(
-            error, GUFO_E_ARGUMENT,
-            "an interrupted run has left only this header of its input; the output or its "
-            "journal, which have the rest, is missing");
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "an interrupted run has left this part of its input; the output or its "
+                      "journal, which have the rest, is missing");
     if (exists && (r->holes || !found))
         return refuse(error, GUFO_E_ARGUMENT, "%s%s is in the way", input->name, RELEASE_SUFFIX);
     return GUFO_OK;
