@@ -11,13 +11,13 @@
 
 /* ---- gufo itself ---------------------------------------------------------------------------- */
 
-static bool read_version(void *options, const option_given *given)
+static int read_version(void *options, const option_given *given)
 {
     printf("gufo %s\n", gufo_version());
     built_in_print(stdout);
     ((command_input *)options)->shared->done = true;
     given->state->next = given->state->argc;
-    return true;
+    return CODE_OK;
 }
 
 static const command_option gufo_table[] = {

@@ -24,30 +24,23 @@
 
 /* ---- command line --------------------------------------------------------------------------- */
 
-static bool add_operation(edit_options *o, edit_operation_kind kind, const char *text,
-                          const char *glob)
+/* Of the two arguments of --copy-from, argp reads one. */
+static int read_change(void *options, const option_given *given)
 {
-    edit_operation *added = array_add(&o->operations, &o->count, sizeof *added);
-
-    if (added != NULL)
-        *added = (edit_operation){.kind = kind, .text = text, .glob = glob};
-    return added != NULL;
-}
-
-static bool read_change(void *options, const option_given *given)
-{
-    return add_operation(options, (edit_operation_kind)given->option->lowest, given->text, NULL);
-}
-
-/* The option has two arguments, of which argp reads one. */
-static bool read_copy(void *options, const option_given *given)
-{
+    edit_operation_kind kind = (edit_operation_kind)given->option->lowest;
     struct argp_state *state = given->state;
+    edit_options *o = options;
+    edit_operation *added;
 
-    if (state->next < state->argc)
-        return add_operation(options, EDIT_COPY, given->text, state->argv[state->next++]);
-    report_usage("edit", "--copy-from needs a file and a pattern for keys");
-    return false;
+    if (kind == EDIT_COPY && state->next == state->argc)
+        return report_usage("edit", "--copy-from needs a file and a pattern for keys");
+    added = array_add(&o->operations, &o->count, sizeof *added);
+    if (added == NULL)
+        return CODE_FAILED;
+    *added = (edit_operation){.kind = kind, .text = given->text};
+    if (kind == EDIT_COPY)
+        added->glob = state->argv[state->next++];
+    return CODE_OK;
 }
 
 #define CHANGE(operation) OPTION_READ(read_change), .lowest = (operation)
@@ -73,7 +66,7 @@ static const command_option edit_table[] = {
     {"remove", "GLOB", "Remove keys", CHANGE(EDIT_REMOVE)},
     {"rename", "OLD=NEW", "Rename a key", CHANGE(EDIT_RENAME)},
     {"rename-tensor", "OLD=NEW", "Rename a tensor", CHANGE(EDIT_RENAME_TENSOR)},
-    {"copy-from", "OTHER GLOB", "Set keys as they are in another file", OPTION_READ(read_copy)},
+    {"copy-from", "OTHER GLOB", "Set keys as they are in another file", CHANGE(EDIT_COPY)},
     {.help = "How it is written:", .group = 2},
     {"output", "OUT", "Write a new file and leave FILE unchanged",
      OPTION_TEXT(edit_options, target.output), .letter = 'o', .group = 2},
@@ -99,10 +92,9 @@ static int report_failure(const edit_options *o, const gufo_error *error)
 {
     const char *path = o->target.output != NULL ? o->target.output : o->path;
 
-    if (error->code != GUFO_E_STOPPED)
-        return save_report(path, error);
-    report_message(path, "interrupted; nothing was changed");
-    return CODE_INTERRUPTED;
+    if (error->code == GUFO_E_STOPPED)
+        return report_as(CODE_INTERRUPTED, path, "interrupted; nothing was changed");
+    return save_report(path, error);
 }
 
 static int recover(const edit_options *o, bool asked)
@@ -117,10 +109,9 @@ static int recover(const edit_options *o, bool asked)
 
     if (gufo_edit_recover(o->path, NULL, &recovery, &error) != GUFO_OK)
         return report_error(o->path, &error);
-    if (asked && !o->base.shared->quiet) {
-        text_put(stdout, gufo_str_of(o->path), TEXT_PLAIN);
-        printf(": %s\n", results[recovery]);
-    } else if (!asked && recovery != GUFO_EDIT_RECOVERED_NOTHING)
+    if (asked && !o->base.shared->quiet)
+        text_print("%s: %s\n", o->path, results[recovery]);
+    else if (!asked && recovery != GUFO_EDIT_RECOVERED_NOTHING)
         report_warning(o->path, "%s", results[recovery]);
     return CODE_OK;
 }
@@ -176,8 +167,8 @@ static int write_file(const edit_options *o, gufo_edit *edit, const edit_report 
     code = report_failure(o, &error);
     if (!broken)
         return code;
-    report_message(o->path, "the edit is incomplete; 'gufo edit --recover %s' repairs it", o->path);
-    return CODE_FAILED;
+    return report_as(CODE_FAILED, o->path,
+                     "the edit is incomplete; 'gufo edit --recover %s' repairs it", o->path);
 }
 
 /* With all changes made. */

@@ -63,7 +63,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
     for (size_t i = 0; i < r->count; i++)
         if (r->table[i].name != NULL && r->table[i].key == key)
             return option_store(r->shared->command, r->options[i],
-                                &(option_given){r->rows[i], text, state})
+                                &(option_given){r->rows[i], text, state}) == CODE_OK
                        ? 0
                        : EINVAL;
     return ARGP_ERR_UNKNOWN;

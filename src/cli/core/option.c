@@ -10,29 +10,27 @@
 #include <stdio.h>
 #include <string.h>
 
-bool option_number(const char *command, const char *name, const char *text, uint64_t lowest,
-                   uint64_t highest, uint64_t *out)
+int option_number(const char *command, const char *name, const char *text, uint64_t lowest,
+                  uint64_t highest, uint64_t *out)
 {
     const char *end = text;
     uint64_t value;
 
     if (number_read(&end, &value) && *end == '\0' && value >= lowest && value <= highest) {
         *out = value;
-        return true;
+        return CODE_OK;
     }
-    report_usage(command, "%s needs a whole number from %llu to %llu, not '%s'", name,
-                 (unsigned long long)lowest, (unsigned long long)highest, text);
-    return false;
+    return report_usage(command, "%s needs a whole number from %llu to %llu, not '%s'", name,
+                        (unsigned long long)lowest, (unsigned long long)highest, text);
 }
 
-static bool read_size(const char *command, const command_option *option, const char *text,
-                      uint64_t *out)
+static int read_size(const char *command, const command_option *option, const char *text,
+                     uint64_t *out)
 {
     if (size_read(text, out) && *out >= option->lowest)
-        return true;
-    report_usage(command, "--%s needs a size such as %s, not '%s'", option->name, option->example,
-                 text);
-    return false;
+        return CODE_OK;
+    return report_usage(command, "--%s needs a size such as %s, not '%s'", option->name,
+                        option->example, text);
 }
 
 /* "red, green or blue" */
@@ -49,8 +47,8 @@ static void list_words(const char *const *words, char *out, size_t size)
 }
 
 /* One of option->words; `out` is an unsigned or an enum. */
-static bool read_choice(const char *command, const command_option *option, const char *text,
-                        void *out)
+static int read_choice(const char *command, const command_option *option, const char *text,
+                       void *out)
 {
     char words[128];
     unsigned number = (unsigned)option->lowest;
@@ -61,24 +59,23 @@ static bool read_choice(const char *command, const command_option *option, const
         if (strcmp(text, option->words[i]) != 0)
             continue;
         memcpy(out, &number, sizeof number); /* enums are as large */
-        return true;
+        return CODE_OK;
     }
     list_words(option->words, words, sizeof words);
-    report_usage(command, "--%s is %s, not '%s'%s", option->name, words, text,
-                 suggest_text(&near, ""));
-    return false;
+    return report_usage(command, "--%s is %s, not '%s'%s", option->name, words, text,
+                        suggest_text(&near, ""));
 }
 
-bool option_add(option_texts *texts, const char *text)
+int option_add(option_texts *texts, const char *text)
 {
     const char **added = array_add(&texts->items, &texts->count, sizeof *added);
 
     if (added != NULL)
         *added = text;
-    return added != NULL;
+    return added != NULL ? CODE_OK : CODE_FAILED;
 }
 
-bool option_store(const char *command, void *options, const option_given *given)
+int option_store(const char *command, void *options, const option_given *given)
 {
     const command_option *option = given->option;
     const char *text = given->text != NULL ? given->text : option->fallback;
@@ -89,13 +86,14 @@ bool option_store(const char *command, void *options, const option_given *given)
         *(bool *)((void *)((char *)options + option->given)) = true;
     switch (option->kind) {
     case OPTION_KIND_FLAG:
-        return *(bool *)to = true;
+        *(bool *)to = true;
+        return CODE_OK;
     case OPTION_KIND_BITS:
         *(uint32_t *)to |= (uint32_t)option->lowest;
-        return true;
+        return CODE_OK;
     case OPTION_KIND_TEXT:
         *(const char **)to = text;
-        return true;
+        return CODE_OK;
     case OPTION_KIND_TEXTS:
         return option_add(to, text);
     case OPTION_KIND_NUMBER:
@@ -108,5 +106,5 @@ bool option_store(const char *command, void *options, const option_given *given)
     case OPTION_KIND_READ:
         return option->read(options, given);
     }
-    return false;
+    return CODE_USAGE;
 }

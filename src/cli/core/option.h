@@ -13,8 +13,8 @@ typedef struct option_texts {
     size_t count;
 } option_texts;
 
-/* False after a report. */
-bool option_add(option_texts *texts, const char *text);
+/* Returns the exit code. */
+int option_add(option_texts *texts, const char *text);
 
 typedef struct command_option command_option;
 
@@ -25,8 +25,8 @@ typedef struct option_given {
     struct argp_state *state; /* from which further arguments may be taken */
 } option_given;
 
-/* Reads what is more than a value: false after a report. */
-typedef bool option_reader(void *options, const option_given *given);
+/* Reads what is more than a value.  Returns the exit code. */
+typedef int option_reader(void *options, const option_given *given);
 
 typedef enum option_kind {
     OPTION_KIND_FLAG,   /* bool: true */
@@ -83,12 +83,12 @@ struct command_option {
 
 /* ---- values --------------------------------------------------------------------------------- */
 
-/* False after a report, which names the command that is read. */
+/* Both return CODE_OK, or another code after a report, which names the command that is read. */
 
 /* A whole number from `lowest` to `highest`; `name` is as the user writes it. */
-bool option_number(const char *command, const char *name, const char *text, uint64_t lowest,
-                   uint64_t highest, uint64_t *out);
+int option_number(const char *command, const char *name, const char *text, uint64_t lowest,
+                  uint64_t highest, uint64_t *out);
 /* Stores what is given into the struct of a command's options. */
-bool option_store(const char *command, void *options, const option_given *given);
+int option_store(const char *command, void *options, const option_given *given);
 
 #endif

@@ -14,27 +14,26 @@
 static const char *const color_words[] = {
     [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
 
-static bool read_verbose(void *options, const option_given *given)
+static int read_verbose(void *options, const option_given *given)
 {
     (void)given;
     ((shared_options *)options)->verbose++;
-    return true;
+    return CODE_OK;
 }
 
-static bool read_threads(void *options, const option_given *given)
+static int read_threads(void *options, const option_given *given)
 {
     shared_options *shared = options;
-    uint64_t threads;
+    uint64_t threads = shared->threads;
+    int code = option_number(shared->command, "--threads", given->text, 1, MAX_THREADS, &threads);
 
-    if (!option_number(shared->command, "--threads", given->text, 1, MAX_THREADS, &threads))
-        return false;
     shared->threads = (unsigned)threads;
-    return true;
+    return code;
 }
 
 static uint64_t max_depth;
 
-static bool read_depth(void *options, const option_given *given)
+static int read_depth(void *options, const option_given *given)
 {
     const shared_options *shared = options;
 
@@ -48,14 +47,14 @@ uint64_t options_max_depth(void)
 }
 
 /* Prints the help of the whole parser and ends reading. */
-static bool read_help(void *options, const option_given *given)
+static int read_help(void *options, const option_given *given)
 {
     shared_options *shared = options;
 
     options_print_help(given->state->root_argp, shared, stdout);
     shared->done = true;
     given->state->next = given->state->argc;
-    return true;
+    return CODE_OK;
 }
 
 const command_option options_shared[] = {

@@ -19,7 +19,7 @@
 /* ---- command line --------------------------------------------------------------------------- */
 
 /* A file that an option names: no output may replace it. */
-static bool read_file_name(void *options, const option_given *given)
+static int read_file_name(void *options, const option_given *given)
 {
     quantize_options *o = options;
 
@@ -221,15 +221,15 @@ static int open_types(work *w)
 static int make_overrides(work *w)
 {
     const quantize_options *o = w->options;
+    int code = CODE_OK;
 
     w->overrides = calloc(o->override_count + 1, sizeof *w->overrides);
     if (w->overrides == NULL)
         return report_memory(NULL);
-    for (size_t i = 0; i < o->override_count; i++)
-        if (!quantize_make_override(&o->overrides[i], gufo_model_shard(w->input, 0),
-                                    &w->overrides[i]))
-            return CODE_USAGE;
-    return CODE_OK;
+    for (size_t i = 0; i < o->override_count && code == CODE_OK; i++)
+        code = quantize_make_override(&o->overrides[i], gufo_model_shard(w->input, 0),
+                                      &w->overrides[i]);
+    return code;
 }
 
 /* What helps against something at `path` that exists. */

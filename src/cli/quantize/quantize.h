@@ -59,9 +59,8 @@ typedef struct quantize_options {
 int quantize_read_arguments(quantize_options *options);
 int quantize_name_outputs(quantize_options *options, const gufo_model *input);
 
-/* ---- quantize_values.c: each returns false after a report ----------------------------------- */
+/* ---- quantize_values.c: each returns the exit code ------------------------------------------ */
 
-/* An element type that can be encoded, in upper or lower case. */
 option_reader quantize_read_type;
 /* "1,2,3", added to the list. */
 option_reader quantize_read_layers;
@@ -70,10 +69,10 @@ option_reader quantize_read_rule, quantize_read_rule_file;
 /* "KEY=TYPE:VALUE" */
 option_reader quantize_read_override;
 /* The value of an override for this input. */
-bool quantize_make_override(const override_text *text, const gufo_model *file,
-                            gufo_quantize_override *out);
+int quantize_make_override(const override_text *text, const gufo_model *file,
+                           gufo_quantize_override *out);
 /* TYPE */
-bool quantize_read_target(const char *text, bool pure, gufo_quantize_target *out);
+int quantize_read_target(const char *text, bool pure, gufo_quantize_target *out);
 
 /* ---- quantize_report.c ---------------------------------------------------------------------- */
 

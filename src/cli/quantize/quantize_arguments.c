@@ -54,18 +54,18 @@ static bool is_file(const char *text)
 
 static int read_threads(shared_options *shared, const char *text)
 {
-    uint64_t threads;
+    uint64_t threads = shared->threads;
+    int code = option_number(shared->command, "THREADS", text, 1, 1024, &threads);
 
-    if (!option_number(shared->command, "THREADS", text, 1, 1024, &threads))
-        return CODE_USAGE;
     shared->threads = (unsigned)threads;
-    return CODE_OK;
+    return code;
 }
 
 /* Each becomes an output.  Without any, tensors that are not in the other model stay as they are. */
 static int read_types(quantize_options *o, const char *text)
 {
     char type[TYPE_SIZE];
+    int code;
 
     if (text == NULL)
         o->outputs[o->output_count++].target.name = "COPY";
@@ -73,9 +73,9 @@ static int read_types(quantize_options *o, const char *text)
         if (o->output_count == GUFO_QUANTIZE_TARGETS)
             return report_usage("quantize", "more than %d types", GUFO_QUANTIZE_TARGETS);
         text += first_type(text, type);
-        if (!quantize_read_target(type, o->pure, &o->outputs[o->output_count].target))
-            return CODE_USAGE;
-        o->output_count++;
+        code = quantize_read_target(type, o->pure, &o->outputs[o->output_count++].target);
+        if (code != CODE_OK)
+            return code;
     }
     return CODE_OK;
 }

@@ -1,10 +1,10 @@
 /* What is in the options of gufo quantize. */
-#include "base/distance.h"
 #include "cli/quantize/quantize.h"
 
 #include "cli/core/array.h"
 #include "cli/core/number.h"
 #include "cli/core/report.h"
+#include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
 
 #include <ctype.h>
@@ -17,16 +17,14 @@
 
 enum { NAME_SIZE = 32 };
 
-/* `text` in upper case; false if it is too long to be a name. */
-static bool upper_case(const char *text, char out[NAME_SIZE])
+/* `text` in upper case; "" if it is too long to be a name. */
+static void upper_case(const char *text, char out[NAME_SIZE])
 {
-    size_t len = strlen(text);
+    size_t len = strlen(text) < NAME_SIZE ? strlen(text) : 0;
 
-    if (len >= NAME_SIZE)
-        return false;
-    for (size_t i = 0; i <= len; i++)
+    for (size_t i = 0; i < len; i++)
         out[i] = (char)toupper((unsigned char)text[i]);
-    return true;
+    out[len] = '\0';
 }
 
 static bool can_be_made(const gufo_element_type *type)
@@ -41,170 +39,145 @@ static const char *made_type_name(size_t index)
     return type == NULL ? NULL : can_be_made(type) ? type->name : "";
 }
 
-/* The name that is most like `name`; NULL if none is. */
-static const char *nearest(const char *name, const char *(*name_at)(size_t index))
+/* `before`: "--OPTION: ", or nothing.  Empty names are passed over. */
+static int report_unknown(const char *before, const char *text,
+                          const char *(*name_at)(size_t index))
 {
-    size_t best = strlen(name) / 2 + 1;
-    const char *found = NULL, *candidate;
+    char upper[NAME_SIZE];
+    suggestion near;
+    const char *name;
 
-    for (size_t i = 0; (candidate = name_at(i)) != NULL; i++) {
-        size_t distance = text_distance(gufo_str_of(candidate), gufo_str_of(name), best);
-
-        if (*candidate != '\0' && distance < best) {
-            best = distance;
-            found = candidate;
-        }
-    }
-    return found;
+    upper_case(text, upper);
+    near = suggest_start(upper);
+    for (size_t i = 0; *upper != '\0' && (name = name_at(i)) != NULL; i++)
+        if (*name != '\0')
+            suggest_offer(&near, name);
+    return report_usage("quantize", "%sthere is no type '%s'%s", before, text,
+                        suggest_text(&near, ""));
 }
 
-static void report_unknown(const char *what, const char *text, const char *upper,
-                           const char *(*name_at)(size_t index))
+/* An element type that can be encoded, in upper or lower case. */
+static int read_type(const char *option, const char *text, const gufo_element_type **out)
 {
-    const char *like = upper != NULL ? nearest(upper, name_at) : NULL;
+    char name[NAME_SIZE], before[64];
 
-    if (like != NULL)
-        report_usage("quantize", "%sthere is no type '%s'; did you mean '%s'?", what, text, like);
-    else
-        report_usage("quantize", "%sthere is no type '%s'", what, text);
-}
-
-static bool read_type(const char *option, const char *text, const gufo_element_type **out)
-{
-    char name[NAME_SIZE], what[64];
-    bool fits = upper_case(text, name);
-
-    *out = fits ? gufo_element_type_by_name(name) : NULL;
+    upper_case(text, name);
+    *out = gufo_element_type_by_name(name);
     if (can_be_made(*out))
-        return true;
-    snprintf(what, sizeof what, "--%s: ", option);
+        return CODE_OK;
     if (*out != NULL)
-        report_usage("quantize", "%s%s can no longer be made", what, (*out)->name);
-    else
-        report_unknown(what, text, fits ? name : NULL, made_type_name);
-    return false;
+        return report_usage("quantize", "--%s: %s can no longer be made", option, (*out)->name);
+    snprintf(before, sizeof before, "--%s: ", option);
+    return report_unknown(before, text, made_type_name);
 }
 
-bool quantize_read_type(void *options, const option_given *given)
+int quantize_read_type(void *options, const option_given *given)
 {
     return read_type(given->option->name, given->text,
                      (void *)((char *)options + given->option->place));
 }
 
-bool quantize_read_target(const char *text, bool pure, gufo_quantize_target *out)
+int quantize_read_target(const char *text, bool pure, gufo_quantize_target *out)
 {
-    char name[NAME_SIZE];
-
-    if (gufo_quantize_target_by_name(text, pure, out))
-        return true;
-    report_unknown("", text, upper_case(text, name) ? name : NULL, gufo_quantize_target_name);
-    return false;
+    return gufo_quantize_target_by_name(text, pure, out)
+               ? CODE_OK
+               : report_unknown("", text, gufo_quantize_target_name);
 }
 
 /* ---- numbers -------------------------------------------------------------------------------- */
 
-bool quantize_read_layers(void *context, const option_given *given)
+int quantize_read_layers(void *context, const option_given *given)
 {
     quantize_options *options = context;
     const char *at = given->text;
     uint64_t layer, *added;
 
-    for (;;) {
-        if (!number_read(&at, &layer) || (*at != ',' && *at != '\0')) {
-            report_usage("quantize", "--prune-layers needs numbers with commas, not '%s'",
-                         given->text);
-            return false;
-        }
+    do {
+        if (!number_read(&at, &layer) || (*at != ',' && *at != '\0'))
+            return report_usage("quantize", "--prune-layers needs numbers with commas, not '%s'",
+                                given->text);
         added = array_add(&options->pruned, &options->plan.pruned_count, sizeof *added);
         if (added == NULL)
-            return false;
+            return CODE_FAILED;
         *added = layer;
-        if (*at++ == '\0')
-            return true;
-    }
+    } while (*at++ != '\0');
+    return CODE_OK;
 }
 
 /* ---- types of tensors ----------------------------------------------------------------------- */
 
 /* The last "=" divides: a pattern may hold others. */
-static bool read_rule(quantize_options *options, const char *option, const char *text)
+static int read_rule(quantize_options *options, const char *option, const char *text)
 {
     const char *equals = strrchr(text, '=');
     char message[PATTERN_MESSAGE];
-    type_rule *rule;
     const gufo_element_type *type;
+    type_rule *rule;
     char *regex;
 
-    if (equals == NULL || equals == text) {
-        report_usage("quantize", "--%s needs PATTERN=TYPE, not '%s'", option, text);
-        return false;
-    }
-    if (!read_type(option, equals + 1, &type))
-        return false;
+    if (equals == NULL || equals == text)
+        return report_usage("quantize", "--%s needs PATTERN=TYPE, not '%s'", option, text);
+    if (read_type(option, equals + 1, &type) != CODE_OK)
+        return CODE_USAGE;
     rule = array_add(&options->rules, &options->rule_count, sizeof *rule);
     regex = rule != NULL ? strndup(text, (size_t)(equals - text)) : NULL;
     if (regex == NULL)
-        return false;
+        return CODE_FAILED;
     *rule = (type_rule){.pattern = pattern_new(regex, message), .text = regex, .type = type};
     if (rule->pattern == NULL)
         report_message(NULL, "--%s: pattern '%s': %s", option, regex, message);
-    return rule->pattern != NULL;
+    return rule->pattern != NULL ? CODE_OK : CODE_USAGE;
 }
 
-bool quantize_read_rule(void *options, const option_given *given)
+int quantize_read_rule(void *options, const option_given *given)
 {
     return read_rule(options, given->option->name, given->text);
 }
 
-bool quantize_read_rule_file(void *context, const option_given *given)
+int quantize_read_rule_file(void *context, const option_given *given)
 {
+    static const char blanks[] = " \t\r\n\v\f";
     quantize_options *options = context;
     FILE *in = fopen(given->text, "r");
     char *line = NULL, *rest;
     size_t room = 0;
-    bool good = in != NULL && option_add(&options->read, given->text);
+    int code;
 
     if (in == NULL)
-        report_system(given->text, errno);
-    while (good && getline(&line, &room, in) >= 0)
-        for (char *word = strtok_r(line, " \t\r\n\v\f", &rest); good && word != NULL;
-             word = strtok_r(NULL, " \t\r\n\v\f", &rest))
-            good = read_rule(options, given->option->name, word);
-    if (good && ferror(in)) {
-        report_system(given->text, errno);
-        good = false;
-    }
+        return report_system(given->text, errno);
+    code = option_add(&options->read, given->text);
+    while (code == CODE_OK && getline(&line, &room, in) >= 0)
+        for (char *word = strtok_r(line, blanks, &rest); code == CODE_OK && word != NULL;
+             word = strtok_r(NULL, blanks, &rest))
+            code = read_rule(options, given->option->name, word);
+    if (code == CODE_OK && ferror(in))
+        code = report_system(given->text, errno);
     free(line);
-    if (in != NULL)
-        fclose(in);
-    return good;
+    fclose(in);
+    return code;
 }
 
 /* ---- overrides ------------------------------------------------------------------------------ */
 
-bool quantize_read_override(void *context, const option_given *given)
+int quantize_read_override(void *context, const option_given *given)
 {
     quantize_options *options = context;
     const char *text = given->text, *equals = strchr(text, '=');
     const char *colon = equals != NULL ? strchr(equals, ':') : NULL;
     override_text *override;
 
-    if (colon == NULL || equals == text) {
-        report_usage("quantize", "--override-kv needs KEY=TYPE:VALUE, not '%s'", text);
-        return false;
-    }
+    if (colon == NULL || equals == text)
+        return report_usage("quantize", "--override-kv needs KEY=TYPE:VALUE, not '%s'", text);
     override = array_add(&options->overrides, &options->override_count, sizeof *override);
     if (override == NULL)
-        return false;
+        return CODE_FAILED;
     override->key = strdup(text);
-    if (override->key == NULL) {
-        report_memory(NULL);
-        return false;
-    }
+    if (override->key == NULL)
+        return report_memory(NULL);
     override->key[equals - text] = override->key[colon - text] = '\0';
     override->type = override->key + (equals - text) + 1;
     override->value = override->key + (colon - text) + 1;
-    return true;
+    return CODE_OK;
 }
 
 /* A whole number, in `wanted` if that is an integer type that holds it, else in the first of the
@@ -230,17 +203,26 @@ static bool make_float(const char *text, gufo_value_type wanted, gufo_value *out
     return fits && end != text && *end == '\0';
 }
 
-bool quantize_make_override(const override_text *text, const gufo_model *file,
-                            gufo_quantize_override *out)
+static bool make_bool(const char *text, gufo_value_type wanted, gufo_value *out)
+{
+    (void)wanted;
+    return value_read(GUFO_VALUE_BOOL, text, out);
+}
+
+static bool make_string(const char *text, gufo_value_type wanted, gufo_value *out)
+{
+    (void)wanted;
+    return value_read(GUFO_VALUE_STRING, text, out);
+}
+
+int quantize_make_override(const override_text *text, const gufo_model *file,
+                           gufo_quantize_override *out)
 {
     static const struct {
         const char *name;
         bool (*make)(const char *text, gufo_value_type wanted, gufo_value *out);
-        gufo_value_type type; /* without `make` */
-    } kinds[] = {{"int", make_integer, 0},
-                 {"float", make_float, 0},
-                 {"bool", NULL, GUFO_VALUE_BOOL},
-                 {"str", NULL, GUFO_VALUE_STRING}};
+    } kinds[] = {
+        {"int", make_integer}, {"float", make_float}, {"bool", make_bool}, {"str", make_string}};
     gufo_value_type wanted = GUFO_VALUE_ARRAY; /* none */
     gufo_entry entry;
 
@@ -250,14 +232,12 @@ bool quantize_make_override(const override_text *text, const gufo_model *file,
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (strcmp(kinds[i].name, text->type) != 0)
             continue;
-        if (kinds[i].make != NULL ? kinds[i].make(text->value, wanted, &out->value)
-                                  : value_read(kinds[i].type, text->value, &out->value))
-            return true;
-        report_usage("quantize", "--override-kv %s: '%s' is not a value of type %s", text->key,
-                     text->value, text->type);
-        return false;
+        if (kinds[i].make(text->value, wanted, &out->value))
+            return CODE_OK;
+        return report_usage("quantize", "--override-kv %s: '%s' is not a value of type %s",
+                            text->key, text->value, text->type);
     }
-    report_usage("quantize", "--override-kv %s: the type is int, float, bool or str, not '%s'",
-                 text->key, text->type);
-    return false;
+    return report_usage("quantize",
+                        "--override-kv %s: the type is int, float, bool or str, not '%s'",
+                        text->key, text->type);
 }

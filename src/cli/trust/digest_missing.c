@@ -5,9 +5,9 @@
 static int missing(void *options)
 {
     (void)options;
-    report_message(NULL, "this is a minimal build of gufo, without hashes and signatures: build "
-                         "it without -DGUFO_MINIMAL=ON");
-    return CODE_USAGE;
+    return report_as(CODE_USAGE, NULL,
+                     "this is a minimal build of gufo, without hashes and signatures: build it "
+                     "without -DGUFO_MINIMAL=ON");
 }
 
 const command_line command_hash = {.unread = true, .run = missing};

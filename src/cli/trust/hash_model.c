@@ -14,12 +14,11 @@ int hash_check_algorithms(uint32_t algorithms)
     for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++) {
         const gufo_digest_kind *kind = gufo_digest_kind_of((gufo_digest_algorithm)i);
 
-        if ((algorithms >> i & 1) == 0 || gufo_digest_available((gufo_digest_algorithm)i))
-            continue;
-        report_message(NULL,
-                       "%s is not available: this gufo was built without %s (Debian package %s)",
-                       kind->name, kind->library, kind->package);
-        return CODE_USAGE;
+        if ((algorithms >> i & 1) != 0 && !gufo_digest_available((gufo_digest_algorithm)i))
+            return report_as(
+                CODE_USAGE, NULL,
+                "%s is not available: this gufo was built without %s (Debian package %s)",
+                kind->name, kind->library, kind->package);
     }
     return CODE_OK;
 }
@@ -28,7 +27,7 @@ int hash_check_signatures(void)
 {
     if (gufo_signature_available())
         return CODE_OK;
-    report_message(NULL, "signatures are not available: this gufo was built without libsodium "
-                         "(Debian package libsodium-dev)");
-    return CODE_USAGE;
+    return report_as(CODE_USAGE, NULL,
+                     "signatures are not available: this gufo was built without libsodium (Debian "
+                     "package libsodium-dev)");
 }

@@ -23,32 +23,26 @@ static bool grow(gufo_str *text, size_t room)
 
 static bool read_stream(FILE *in, const char *path, size_t most, gufo_str *text)
 {
-    size_t room = 0, got;
+    size_t room = 0, got = 1;
 
-    do {
-        if (text->len == room) {
-            room = 2 * room + 4096;
-            if (!grow(text, room)) {
-                report_memory(path);
-                return false;
-            }
+    while (got > 0 && text->len <= most) {
+        if (text->len == room && !grow(text, room = 2 * room + 4096)) {
+            report_memory(path);
+            return false;
         }
         got = fread((char *)text->data + text->len, 1, room - text->len, in);
         text->len += got;
-        if (text->len > most) {
-            report_message(path, "the text is too long");
-            return false;
-        }
-    } while (got > 0);
-    if (ferror(in))
+    }
+    if (text->len > most)
+        report_message(path, "the text is too long");
+    else if (ferror(in))
         report_system(path, errno);
-    return !ferror(in);
+    return text->len <= most && !ferror(in);
 }
 
 bool hash_text_read(const char *path, size_t most, gufo_str *text)
 {
-    bool is_stdin = path_is_standard(path);
-    FILE *in = is_stdin ? stdin : fopen(path, "re");
+    FILE *in = path_is_standard(path) ? stdin : fopen(path, "re");
     bool read;
 
     *text = (gufo_str){0};
@@ -60,7 +54,7 @@ bool hash_text_read(const char *path, size_t most, gufo_str *text)
     read = read_stream(in, path, most, text);
     if (!read)
         hash_text_free(text);
-    if (!is_stdin)
+    if (in != stdin)
         (void)fclose(in);
     return read;
 }

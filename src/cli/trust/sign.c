@@ -33,39 +33,40 @@ static const command_option sign_table[] = {
 
 /* ---- manifests ------------------------------------------------------------------------------ */
 
+static const uint32_t signed_algorithms = UINT32_C(1) << GUFO_DIGEST_SHA256;
+
 typedef struct making {
     FILE *out;
     const char *path;
-    progress bar;
 } making;
-
-static const uint32_t signed_algorithms = UINT32_C(1) << GUFO_DIGEST_SHA256;
 
 static bool on_tensor(void *context, uint64_t index, const gufo_tensor *tensor,
                       const gufo_digests *digests)
 {
-    making *m = context;
+    const making *m = context;
 
     (void)index;
     hash_put_lines(m->out, signed_algorithms, digests, m->path, &tensor->name);
     return true;
 }
 
-static int put_manifest(making *m, const input *in, const shared_options *shared)
+static int put_manifest(FILE *out, const input *in, const shared_options *shared)
 {
+    making m = {out, in->path};
     gufo_digest_options options = {
-        .algorithms = signed_algorithms, .tensor = on_tensor, .context = m};
-    gufo_run run = progress_run(&m->bar, shared);
+        .algorithms = signed_algorithms, .tensor = on_tensor, .context = &m};
+    progress bar;
+    gufo_run run = progress_run(&bar, shared);
+    gufo_status status;
     gufo_digests all;
     gufo_error error;
 
-    progress_start(&m->bar, shared->quiet);
-    gufo_status status = gufo_digest_run(in->model, &options, &run, &all, &error);
-
-    progress_end(&m->bar);
+    progress_start(&bar, shared->quiet);
+    status = gufo_digest_run(in->model, &options, &run, &all, &error);
+    progress_end(&bar);
     if (status != GUFO_OK)
         return hash_report(in, &error);
-    hash_put_lines(m->out, signed_algorithms, &all, m->path, NULL);
+    hash_put_lines(out, signed_algorithms, &all, in->path, NULL);
     return CODE_OK;
 }
 
@@ -73,7 +74,7 @@ static int put_manifest(making *m, const input *in, const shared_options *shared
 static int make_manifest(const char *path, const sign_options *options, gufo_str *text)
 {
     char *data = NULL;
-    making m = {.path = path};
+    FILE *out;
     input in;
     int code = hash_check_algorithms(signed_algorithms);
 
@@ -81,11 +82,11 @@ static int make_manifest(const char *path, const sign_options *options, gufo_str
         code = input_open_data(&in, path, &options->input, "hashed");
     if (code != CODE_OK)
         return code;
-    m.out = open_memstream(&data, &text->len);
-    if (m.out != NULL)
-        code = put_manifest(&m, &in, options->base.shared);
+    out = open_memstream(&data, &text->len);
+    if (out != NULL)
+        code = put_manifest(out, &in, options->base.shared);
     input_close(&in);
-    if (m.out == NULL || ferror(m.out) || fclose(m.out) != 0)
+    if (out == NULL || ferror(out) || fclose(out) != 0)
         code = report_memory(path);
     text->data = data;
     return code;
@@ -124,17 +125,14 @@ static void print_signature(const shared_options *shared, const char *path,
 
         json_write_text(&j, "signature", signature_path);
         json_end_document(&j);
-    } else if (!shared->quiet) {
-        text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
-        fputs(": signed in ", stdout);
-        text_put(stdout, gufo_str_of(signature_path), TEXT_PLAIN);
-        putc('\n', stdout);
-    }
+    } else if (!shared->quiet)
+        text_print("%s: signed in %s\n", path, signature_path);
 }
 
 /* What is signed, and where the result goes. */
 typedef struct signing {
-    const char *path; /* of the message */
+    const char *model_path; /* NULL: what is signed is there */
+    const char *path;       /* of the message: the manifest of a model, or any file */
     const char *signature_path;
     const gufo_secret_key *key;
     const sign_options *options;
@@ -156,10 +154,10 @@ static int make_signature(const signing *s, gufo_str message, char text[GUFO_SIG
 }
 
 /* What is read: the model with all its shards, or the manifest; the key and its password. */
-static bool guard_inputs(const signing *s, const char *path, output_guard *guard)
+static bool guard_inputs(const char *path, const sign_options *options, output_guard *guard)
 {
-    const char *const paths[] = {path, s->options->key, s->options->password_file};
-    uint32_t shards = input_named_size(path, s->options->input.single);
+    const char *const paths[] = {path, options->key, options->password_file};
+    uint32_t shards = input_named_size(path, options->input.single);
     bool guarded = save_guard(guard, paths, sizeof paths / sizeof *paths);
 
     for (uint32_t i = 2; guarded && i <= shards; i++) {
@@ -172,30 +170,30 @@ static bool guard_inputs(const signing *s, const char *path, output_guard *guard
 }
 
 /* What is signed: a manifest, or that of a model, which is made. */
-static int make_message(const signing *s, const char *model_path, gufo_str *text)
+static int make_message(const signing *s, gufo_str *text)
 {
     bool force = s->options->base.shared->force;
     int code;
 
-    if (model_path == NULL)
+    if (s->model_path == NULL)
         return hash_text_read(s->path, HASH_MOST_MANIFEST, text) ? CODE_OK : CODE_FAILED;
     code = save_check(s->path, force, &s->inputs);
     if (code == CODE_OK)
         code = save_check(s->signature_path, force, &s->beside);
-    return code == CODE_OK ? make_manifest(model_path, s->options, text) : code;
+    return code == CODE_OK ? make_manifest(s->model_path, s->options, text) : code;
 }
 
 /* The manifest of a model and its signature: both or none. */
-static int sign_guarded(const signing *s, const char *model_path)
+static int sign_guarded(const signing *s)
 {
     const shared_options *shared = s->options->base.shared;
     char signature[GUFO_SIGNATURE_TEXT];
     gufo_str text = {0};
-    int code = make_message(s, model_path, &text);
+    int code = make_message(s, &text);
 
     if (code == CODE_OK)
         code = make_signature(s, text, signature);
-    if (code == CODE_OK && model_path != NULL)
+    if (code == CODE_OK && s->model_path != NULL)
         code = save_bytes(s->path, text, shared->force, &s->inputs);
     hash_text_free(&text);
     if (code != CODE_OK)
@@ -203,7 +201,7 @@ static int sign_guarded(const signing *s, const char *model_path)
     code = save_bytes(s->signature_path, gufo_str_of(signature), shared->force, &s->beside);
     if (code == CODE_OK)
         print_signature(shared, s->path, s->signature_path);
-    else if (model_path != NULL)
+    else if (s->model_path != NULL)
         save_remove(s->path);
     return code;
 }
@@ -211,22 +209,23 @@ static int sign_guarded(const signing *s, const char *model_path)
 static int sign(const char *path, const gufo_secret_key *key, const sign_options *options)
 {
     bool is_model = input_is_gguf(path);
-    char *manifest = is_model ? path_with(path, ".manifest") : NULL, *beside = NULL;
-    signing s = {.path = is_model ? manifest : path,
-                 .signature_path = options->base.output,
+    char *message = path_with(path, is_model ? ".manifest" : "");
+    char *beside = message != NULL ? path_with(message, ".minisig") : NULL;
+    signing s = {.model_path = is_model ? path : NULL,
+                 .path = message,
+                 .signature_path = options->base.output != NULL ? options->base.output : beside,
                  .key = key,
                  .options = options};
     int code = CODE_FAILED;
 
-    if (s.path != NULL && options->base.output == NULL)
-        s.signature_path = beside = path_with(s.path, ".minisig");
-    if (s.path != NULL && s.signature_path != NULL && guard_inputs(&s, path, &s.inputs) &&
-        guard_inputs(&s, path, &s.beside) && (!is_model || save_guard_output(&s.beside, s.path)))
-        code = sign_guarded(&s, is_model ? path : NULL);
+    if (beside != NULL && guard_inputs(path, options, &s.inputs) &&
+        guard_inputs(path, options, &s.beside) &&
+        (!is_model || save_guard_output(&s.beside, s.path)))
+        code = sign_guarded(&s);
     guard_free(&s.inputs);
     guard_free(&s.beside);
     free(beside);
-    free(manifest);
+    free(message);
     return code;
 }
 

@@ -22,13 +22,8 @@ static void print_pair(const shared_options *shared, const char *secret_path,
         json_write_text(&j, "secret", secret_path);
         json_write_text(&j, "public", public_path);
         json_end_document(&j);
-    } else if (!shared->quiet) {
-        printf("key %s: ", id);
-        text_put(stdout, gufo_str_of(secret_path), TEXT_PLAIN);
-        fputs(" (keep it secret), ", stdout);
-        text_put(stdout, gufo_str_of(public_path), TEXT_PLAIN);
-        putc('\n', stdout);
-    }
+    } else if (!shared->quiet)
+        text_print("key %s: %s (keep it secret), %s\n", id, secret_path, public_path);
 }
 
 /* The text of both keys. */

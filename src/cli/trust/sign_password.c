@@ -63,25 +63,12 @@ static ssize_t ask(int terminal, const char *prompt, char *line, size_t size)
     return got;
 }
 
-static bool take(const char *line, ssize_t len, gufo_str *password)
-{
-    char *copy = malloc((size_t)len + 1);
-
-    if (copy == NULL) {
-        report_memory(NULL);
-        return false;
-    }
-    memcpy(copy, line, (size_t)len);
-    password->data = copy;
-    password->len = (size_t)len;
-    return true;
-}
-
 static bool ask_all(int terminal, bool twice, gufo_str *password)
 {
     char first[MOST_PASSWORD], second[MOST_PASSWORD];
     ssize_t len = ask(terminal, "Password: ", first, sizeof first), again = len;
-    bool same = true, taken = false;
+    bool same = true;
+    char *copy = NULL;
 
     if (len >= 0 && twice) {
         again = ask(terminal, "The same once more: ", second, sizeof second);
@@ -91,11 +78,13 @@ static bool ask_all(int terminal, bool twice, gufo_str *password)
         report_message(NULL, "no password was given");
     else if (!same)
         report_message(NULL, "these are two different passwords");
+    else if ((copy = malloc((size_t)len + 1)) == NULL)
+        report_memory(NULL);
     else
-        taken = take(first, len, password);
+        *password = (gufo_str){memcpy(copy, first, (size_t)len), (size_t)len};
     hash_wipe(first, sizeof first);
     hash_wipe(second, sizeof second);
-    return taken;
+    return copy != NULL;
 }
 
 static bool from_terminal(bool twice, gufo_str *password)

@@ -30,6 +30,11 @@ typedef struct verify_work {
     json_writer j;
 } verify_work;
 
+static bool is_good(const signed_text *s)
+{
+    return s->checked && s->result.verdict == GUFO_SIGNATURE_GOOD;
+}
+
 /* Agreement is reported only with -v. */
 static void on_result(void *context, const gufo_manifest_result *result)
 {
@@ -45,58 +50,65 @@ static void on_result(void *context, const gufo_manifest_result *result)
         verify_put_result(result);
 }
 
-static int report_failure(const input *in, const char *manifest_path, const gufo_error *error)
+/* Begins the report on what is at `path`, of which the model may be NULL: a list of results, unless
+ * nothing but a signature is checked. */
+static void begin(verify_work *w, const char *path, const gufo_model *model, const char *list)
 {
-    if (error->role != GUFO_FILE_NONE)
-        return hash_report(in, error);
-    report_error(manifest_path, error);
-    return error->code == GUFO_E_NOT_FOUND ? CODE_NO : CODE_FAILED;
-}
+    const shared_options *shared = w->options->base.shared;
 
-/* `in` is NULL where nothing but a signature is checked. */
-static void begin_json(verify_work *w, const input *in)
-{
-    w->j = json_begin_document(in != NULL ? in->path : w->manifest_path);
-    if (in != NULL) {
-        model_json_shards(&w->j, "shards", in->model);
+    if (!shared->json && !shared->quiet && is_good(&w->signature))
+        verify_put_signature(w->manifest_path, &w->signature);
+    if (!shared->json)
+        return;
+    w->j = json_begin_document(path);
+    if (model != NULL)
+        model_json_shards(&w->j, "shards", model);
+    if (list != NULL)
         json_write_text(&w->j, "manifest", w->manifest_path);
-    }
     if (w->signature.checked)
         verify_write_signature(&w->j, &w->signature);
+    if (list != NULL)
+        json_begin_array(&w->j, list);
+}
+
+/* NULL: the comparison has failed. */
+static void end(verify_work *w, const char *path, const gufo_manifest_summary *summary,
+                const gufo_error *error)
+{
+    const shared_options *shared = w->options->base.shared;
+
+    if (!shared->json && !shared->quiet && summary != NULL)
+        verify_put_summary(path, summary);
+    if (!shared->json)
+        return;
+    json_end_array(&w->j);
+    if (summary != NULL)
+        verify_write_summary(&w->j, summary);
+    else
+        json_write_text(&w->j, "error", error->message);
+    json_end_document(&w->j);
 }
 
 static int compare(verify_work *w, const input *in, const gufo_manifest *manifest)
 {
-    const shared_options *shared = w->options->base.shared;
     gufo_manifest_check check = {
         .manifest = manifest, .path = gufo_str_of(in->path), .result = on_result, .context = w};
-    gufo_run run = progress_run(&w->bar, shared);
+    gufo_run run = progress_run(&w->bar, w->options->base.shared);
     gufo_manifest_summary summary;
+    gufo_status status;
     gufo_error error;
 
-    if (shared->json) {
-        begin_json(w, in);
-        json_begin_array(&w->j, "results");
-    } else if (w->signature.checked && !shared->quiet) {
-        verify_put_signature(w->manifest_path, &w->signature);
-    }
-    progress_start_beside(&w->bar, shared);
-    gufo_status status = gufo_manifest_verify(in->model, &check, &run, &summary, &error);
-
+    begin(w, in->path, in->model, "results");
+    progress_start_beside(&w->bar, w->options->base.shared);
+    status = gufo_manifest_verify(in->model, &check, &run, &summary, &error);
     progress_end(&w->bar);
-    if (shared->json) {
-        json_end_array(&w->j);
-        if (status == GUFO_OK)
-            verify_write_summary(&w->j, &summary);
-        else
-            json_write_text(&w->j, "error", error.message);
-        json_end_document(&w->j);
-    } else if (status == GUFO_OK && !shared->quiet) {
-        verify_put_summary(in->path, &summary);
-    }
-    if (status != GUFO_OK)
-        return report_failure(in, w->manifest_path, &error);
-    return gufo_manifest_agrees(&summary) ? CODE_OK : CODE_NO;
+    end(w, in->path, status == GUFO_OK ? &summary : NULL, &error);
+    if (status == GUFO_OK)
+        return gufo_manifest_agrees(&summary) ? CODE_OK : CODE_NO;
+    if (error.role != GUFO_FILE_NONE)
+        return hash_report(in, &error);
+    report_error(w->manifest_path, &error);
+    return error.code == GUFO_E_NOT_FOUND ? CODE_NO : CODE_FAILED;
 }
 
 static uint32_t algorithms_of(const gufo_manifest *manifest)
@@ -150,20 +162,12 @@ static int verify_file(verify_work *w, const char *path, const gufo_manifest *ma
 /* All bytes of the file, or of every shard: no model needs to open. */
 static int verify_files(verify_work *w, const char *path, const gufo_manifest *manifest)
 {
-    const shared_options *shared = w->options->base.shared;
     uint32_t shards = input_set_size(path, w->options->input.single);
     int code = CODE_OK;
 
     if (path_is_standard(path))
         return report_usage("verify", "the data of a pipe cannot be hashed; give a file");
-    if (shared->json) {
-        w->j = json_begin_document(path);
-        json_write_text(&w->j, "manifest", w->manifest_path);
-        if (w->signature.checked)
-            verify_write_signature(&w->j, &w->signature);
-        json_begin_array(&w->j, "files");
-    } else if (w->signature.checked && !shared->quiet)
-        verify_put_signature(w->manifest_path, &w->signature);
+    begin(w, path, NULL, "files");
     for (uint32_t i = 1; i <= (shards > 0 ? shards : 1); i++) {
         char *shard = shards > 0 ? input_sibling_path(path, i) : path_with(path, "");
 
@@ -171,7 +175,7 @@ static int verify_files(verify_work *w, const char *path, const gufo_manifest *m
             shard != NULL ? worst_code(code, verify_file(w, shard, manifest)) : report_memory(path);
         free(shard);
     }
-    if (shared->json) {
+    if (w->options->base.shared->json) {
         json_end_array(&w->j);
         json_write_bool(&w->j, "agrees", code == CODE_OK);
         json_end_document(&w->j);
@@ -199,15 +203,10 @@ static int verify_text(verify_work *w, const char *path, gufo_str text)
 /* Nothing but the signature of one file. */
 static int finish_signature(verify_work *w)
 {
-    bool good = w->signature.result.verdict == GUFO_SIGNATURE_GOOD;
-
-    if (w->options->base.shared->json) {
-        begin_json(w, NULL);
+    begin(w, w->manifest_path, NULL, NULL);
+    if (w->options->base.shared->json)
         json_end_document(&w->j);
-    } else if (good && !w->options->base.shared->quiet) {
-        verify_put_signature(w->manifest_path, &w->signature);
-    }
-    return good ? CODE_OK : CODE_NO;
+    return is_good(&w->signature) ? CODE_OK : CODE_NO;
 }
 
 /* `path` is NULL if there is just a signed file. */
@@ -232,22 +231,18 @@ static int verify(const char *path, const char *manifest_path, const verify_opti
 
 static int verify_beside(const char *path, const verify_options *options)
 {
-    char *manifest_path;
-    int code;
+    bool is_model = input_is_gguf(path);
+    char *manifest_path = path_with(path, is_model ? ".manifest" : "");
+    int code = CODE_FAILED;
 
-    if (!input_is_gguf(path))
-        return verify(NULL, path, options);
-    manifest_path = path_with(path, ".manifest");
-    if (manifest_path == NULL)
-        return CODE_FAILED;
-    code = verify(path, manifest_path, options);
+    if (manifest_path != NULL)
+        code = verify(is_model ? path : NULL, manifest_path, options);
     free(manifest_path);
     return code;
 }
 
 static int verify_named(void *context)
 {
-    static const char *const missing[] = {"no FILE is given", "no MANIFEST is given"};
     const verify_options *options = context;
     const shared_options *shared = options->base.shared;
 
@@ -256,7 +251,8 @@ static int verify_named(void *context)
     if (shared->arg_count == 1 && options->key != NULL)
         return verify_beside(shared->args[0], options);
     if (shared->arg_count < 2)
-        return report_usage("verify", "%s", missing[shared->arg_count]);
+        return report_usage("verify", "no %s is given",
+                            shared->arg_count == 0 ? "FILE" : "MANIFEST");
     if (shared->arg_count > 2)
         return report_usage("verify", "one FILE and one MANIFEST are compared");
     return verify(shared->args[0], shared->args[1], options);

@@ -32,11 +32,10 @@ static void write_algorithms(json_writer *j, uint32_t algorithms)
 
 void verify_put_result(const gufo_manifest_result *result)
 {
+    gufo_str name = result->whole ? gufo_str_of("all data together") : result->tensor;
+
     printf("%-7s  ", result_names[result->verdict]);
-    if (result->whole)
-        fputs("all data together", stdout);
-    else
-        text_put(stdout, result->tensor, TEXT_PLAIN);
+    text_put(stdout, name, TEXT_PLAIN);
     put_algorithms(result->differing);
 }
 
@@ -59,8 +58,7 @@ void verify_put_file(const char *path, const gufo_manifest_result *result)
                                         [GUFO_MANIFEST_DIFFERS] = "differs from the manifest",
                                         [GUFO_MANIFEST_NEW] = "not in the manifest"};
 
-    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
-    printf(": %s", words[result->verdict]);
+    text_print("%s: %s", path, words[result->verdict]);
     put_algorithms(result->differing != 0 ? result->differing : result->algorithms);
 }
 
@@ -79,9 +77,8 @@ void verify_put_summary(const char *path, const gufo_manifest_summary *s)
                                           [GUFO_MANIFEST_MISSING] = "missing",
                                           [GUFO_MANIFEST_NEW] = "new"};
 
-    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
-    printf(": %llu %s as in the manifest", (unsigned long long)s->tensors[GUFO_MANIFEST_SAME],
-           s->tensors[GUFO_MANIFEST_SAME] == 1 ? "tensor" : "tensors");
+    text_print("%s: %ju %s as in the manifest", path, (uintmax_t)s->tensors[GUFO_MANIFEST_SAME],
+               s->tensors[GUFO_MANIFEST_SAME] == 1 ? "tensor" : "tensors");
     for (unsigned i = GUFO_MANIFEST_SAME + 1; i < sizeof counted / sizeof *counted; i++)
         if (s->tensors[i] > 0)
             printf(", %llu %s", (unsigned long long)s->tensors[i], counted[i]);

@@ -18,16 +18,17 @@ static int report_verdict(const char *path, const char *signature_path, const gu
 
     gufo_key_id_text(key->id, own);
     gufo_key_id_text(result->key_id, other);
-    if (result->verdict == GUFO_SIGNATURE_GOOD)
+    switch (result->verdict) {
+    case GUFO_SIGNATURE_GOOD:
         return CODE_OK;
-    if (result->verdict == GUFO_SIGNATURE_OTHER_KEY)
-        report_message(signature_path, "this signature was made with key %s, not with %s", other,
-                       own);
-    else if (result->verdict == GUFO_SIGNATURE_BAD_COMMENT)
-        report_message(signature_path, "the trusted comment is not what was signed");
-    else
-        report_message(path, "this is not what was signed in %s", signature_path);
-    return CODE_NO;
+    case GUFO_SIGNATURE_OTHER_KEY:
+        return report_as(CODE_NO, signature_path,
+                         "this signature was made with key %s, not with %s", other, own);
+    case GUFO_SIGNATURE_BAD_COMMENT:
+        return report_as(CODE_NO, signature_path, "the trusted comment is not what was signed");
+    default:
+        return report_as(CODE_NO, path, "this is not what was signed in %s", signature_path);
+    }
 }
 
 static int check_parts(const char *path, gufo_str message, const verify_options *options,
@@ -55,18 +56,18 @@ static int check_parts(const char *path, gufo_str message, const verify_options 
 int verify_signature(const char *path, gufo_str message, const verify_options *options,
                      signed_text *s)
 {
-    char *beside;
-    int code;
+    bool is_given = options->signature != NULL;
+    char *signature_path;
+    int code = hash_check_signatures();
 
-    if (hash_check_signatures() != CODE_OK)
-        return CODE_USAGE;
-    if (options->signature != NULL)
-        return check_parts(path, message, options, options->signature, s);
-    if (path_is_standard(path))
+    if (code != CODE_OK)
+        return code;
+    if (!is_given && path_is_standard(path))
         return report_usage("verify", "a manifest from standard input needs --signature");
-    beside = path_with(path, ".minisig");
-    code = beside != NULL ? check_parts(path, message, options, beside, s) : CODE_FAILED;
-    free(beside);
+    signature_path = path_with(is_given ? options->signature : path, is_given ? "" : ".minisig");
+    code = signature_path != NULL ? check_parts(path, message, options, signature_path, s)
+                                  : CODE_FAILED;
+    free(signature_path);
     return code;
 }
 
@@ -75,8 +76,7 @@ void verify_put_signature(const char *path, const signed_text *s)
     char id[17];
 
     gufo_key_id_text(s->result.key_id, id);
-    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
-    printf(": good signature of key %s: ", id);
+    text_print("%s: good signature of key %s: ", path, id);
     text_put(stdout, s->result.trusted_comment, TEXT_PLAIN);
     putc('\n', stdout);
 }
