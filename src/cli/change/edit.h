@@ -64,7 +64,7 @@ int edit_check_changes(gufo_edit *edit, const edit_options *options);
 typedef struct edit_waiting {
     const edit_options *options;
     gufo_document *document;
-    named_list keys;
+    named_list keys; /* to be freed */
 } edit_waiting;
 
 /* An element of an array, or the value of a key, which is there. */
@@ -79,7 +79,6 @@ typedef struct edit_waiting_change {
 
 void edit_waiting_start(edit_waiting *waiting, const edit_options *options,
                         gufo_document *document);
-void edit_waiting_end(edit_waiting *waiting);
 /* These return the exit code, after a report.  Texts in the change live as long as the options. */
 int edit_wait(edit_waiting *waiting, const char *key, const edit_waiting_change *change);
 int edit_waiting_make(edit_waiting *waiting, const char *key);

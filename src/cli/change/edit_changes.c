@@ -156,7 +156,7 @@ int edit_apply_operations(gufo_edit *edit, edit_options *options)
         code = apply_operation(&waiting, &options->operations[i]);
     if (code == CODE_OK)
         code = edit_waiting_make_all(&waiting);
-    edit_waiting_end(&waiting);
+    named_list_free(&waiting.keys);
     return code;
 }
 

@@ -33,11 +33,6 @@ void edit_waiting_start(edit_waiting *w, const edit_options *options, gufo_docum
     w->keys.drop = free_changes;
 }
 
-void edit_waiting_end(edit_waiting *w)
-{
-    named_list_free(&w->keys);
-}
-
 static waiting_key *find_key(const edit_waiting *w, gufo_str key)
 {
     uint64_t slot;
@@ -97,6 +92,7 @@ static bool encode_changed(encoder *e, const gufo_array *array, const waiting_ke
     gufo_value value;
     size_t next = 0;
 
+    sort_items(k->changes, k->count, sizeof *k->changes, comes_before);
     for (uint64_t i = 0; gufo_array_next(&iter, &value); i++) {
         for (; next < k->count && k->changes[next].index == i; next++)
             value = k->changes[next].value;
@@ -106,78 +102,60 @@ static bool encode_changed(encoder *e, const gufo_array *array, const waiting_ke
     return !iter.changed;
 }
 
-static int set_elements(edit_waiting *w, const waiting_key *k, const gufo_array *array)
+static int make_changes(edit_waiting *w, const waiting_key *k)
 {
     encoder e = {.out.allocator = &default_allocator, .big = HOST_IS_BIG_ENDIAN};
-    gufo_value value = {.type = GUFO_VALUE_ARRAY, .as.array = {.type = array->type}};
+    gufo_value value = k->changes[k->count - 1].value;
+    gufo_document_entry entry;
     gufo_error error = {0};
     int code = CODE_OK;
 
-    sort_items(k->changes, k->count, sizeof *k->changes, comes_before);
-    if (!encode_changed(&e, array, k))
-        code = report_memory(w->options->path);
-    value.as.array.count = array->count;
-    value.as.array.data = e.out.data;
-    value.as.array.size = e.out.len;
-    value.as.array.encoding = (gufo_encoding){3, HOST_IS_BIG_ENDIAN};
+    /* The key was there when the changes came, and whatever removes it lets them no longer wait. */
+    if (!gufo_document_find_str(w->document, k->named.name, &entry))
+        return CODE_OK;
+    if (k->changes->index != EDIT_NO_INDEX) {
+        if (!encode_changed(&e, &entry.value.as.array, k))
+            code = report_memory(w->options->path);
+        value = entry.value;
+        value.as.array.data = e.out.data;
+        value.as.array.size = e.out.len;
+        value.as.array.encoding = (gufo_encoding){3, HOST_IS_BIG_ENDIAN};
+    }
     if (code == CODE_OK && gufo_document_set(w->document, k->named.name, &value, &error) != GUFO_OK)
         code = report_refusal(w->options->path, &error);
     buffer_free(&e.out);
     return code;
 }
 
-static int make_changes(edit_waiting *w, const waiting_key *k)
-{
-    const gufo_value *last = &k->changes[k->count - 1].value;
-    gufo_document_entry entry;
-    gufo_error error = {0};
-
-    /* The key was there when the changes came, and whatever removes it lets them no longer wait. */
-    if (!gufo_document_find_str(w->document, k->named.name, &entry))
-        return CODE_OK;
-    if (k->changes->index != EDIT_NO_INDEX)
-        return set_elements(w, k, &entry.value.as.array);
-    if (gufo_document_set(w->document, k->named.name, last, &error) == GUFO_OK)
-        return CODE_OK;
-    return report_refusal(w->options->path, &error);
-}
-
 /* ---- the end of waiting --------------------------------------------------------------------- */
 
-static bool has_token(const waiting_key *k)
+static int make_and_drop(edit_waiting *w, gufo_str key)
 {
-    for (size_t i = 0; i < k->count; i++)
-        if (k->changes[i].is_token)
-            return true;
-    return false;
-}
+    const waiting_key *k = find_key(w, key);
+    int code = k != NULL ? make_changes(w, k) : CODE_OK;
 
-static int make_and_drop(edit_waiting *w, const waiting_key *k)
-{
-    int code = make_changes(w, k);
-
-    (void)named_list_remove_name(&w->keys, k->named.name);
+    (void)named_list_remove_name(&w->keys, key);
     return code;
 }
 
 /* Looks for all texts at once, in the vocabulary as the edit leaves it. */
 static int find_tokens(edit_waiting *w)
 {
-    waiting_key *k = find_key(w, gufo_str_of(EDIT_TOKENS_KEY));
-    int code = k != NULL ? make_and_drop(w, k) : CODE_OK;
-    edit_waiting_change **changes = NULL;
+    int code = make_and_drop(w, gufo_str_of(EDIT_TOKENS_KEY));
+    edit_waiting_change **changes = NULL, **added;
+    const waiting_key *k;
     size_t count = 0;
     uint64_t slot = 0;
 
     while (code == CODE_OK && (k = named_list_next(&w->keys, &slot)) != NULL)
-        for (size_t i = 0; i < k->count && code == CODE_OK; i++)
-            if (k->changes[i].is_token) {
-                edit_waiting_change **added = array_add(&changes, &count, sizeof *changes);
-
-                if (added != NULL)
-                    *added = &k->changes[i];
-                code = added != NULL ? CODE_OK : CODE_FAILED;
-            }
+        for (size_t i = 0; i < k->count && code == CODE_OK; i++) {
+            if (!k->changes[i].is_token)
+                continue;
+            added = array_add(&changes, &count, sizeof *changes);
+            if (added != NULL)
+                *added = &k->changes[i];
+            code = added != NULL ? CODE_OK : CODE_FAILED;
+        }
     if (code == CODE_OK && count > 0)
         code = edit_find_tokens(w, changes, count);
     free(changes);
@@ -186,11 +164,15 @@ static int find_tokens(edit_waiting *w)
 
 int edit_waiting_make(edit_waiting *w, const char *key)
 {
-    waiting_key *k = find_key(w, gufo_str_of(key));
-    int code = k != NULL && has_token(k) ? find_tokens(w) : CODE_OK;
+    const waiting_key *k = find_key(w, gufo_str_of(key));
+    bool has_token = false;
+    int code = CODE_OK;
 
-    k = find_key(w, gufo_str_of(key)); /* that of the tokens does not wait any more */
-    return k != NULL && code == CODE_OK ? make_and_drop(w, k) : code;
+    for (size_t i = 0; k != NULL && i < k->count; i++)
+        has_token = has_token || k->changes[i].is_token;
+    if (has_token)
+        code = find_tokens(w);
+    return code == CODE_OK ? make_and_drop(w, gufo_str_of(key)) : code;
 }
 
 int edit_waiting_make_all(edit_waiting *w)

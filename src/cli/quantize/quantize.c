@@ -6,6 +6,7 @@
 
 #include "cli/quantize/quantize.h"
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/input.h"
 #include "cli/core/progress.h"
@@ -235,12 +236,9 @@ static int make_overrides(work *w)
 /* What helps against something at `path` that exists. */
 static const char *exists_hint(const char *path)
 {
-    static const char suffix[] = ".part.journal";
-    size_t len = strlen(path), suffix_len = sizeof suffix - 1;
-
     if (save_is_stream(path)) /* or a folder */
         return "";
-    if (len > suffix_len && strcmp(path + len - suffix_len, suffix) == 0)
+    if (str_ends(gufo_str_of(path), ".part.journal"))
         return " (--resume continues it, --force starts over)";
     return " (--force replaces it)";
 }

@@ -5,6 +5,7 @@
  *     IN TYPE [THREADS] -o OUT
  *     IN OUT [THREADS]               with --types-from
  *     IN TYPE,TYPE,... [THREADS]     with --to DIR */
+#include "base/text.h"
 #include "cli/core/command_line.h"
 #include "cli/core/path.h"
 #include "cli/core/report.h"
@@ -13,7 +14,6 @@
 
 #include "gufo/name.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,11 +45,8 @@ static bool is_type(const quantize_options *o, const char *text)
 /* Whether it can only be a file: it has a folder, or the suffix. */
 static bool is_file(const char *text)
 {
-    static const char suffix[] = ".gguf";
-    size_t len = strlen(text), suffix_len = sizeof suffix - 1;
-
     return strchr(text, '/') != NULL ||
-           (len > suffix_len && strcmp(text + len - suffix_len, suffix) == 0);
+           (str_ends(gufo_str_of(text), ".gguf") && strcmp(text, ".gguf") != 0);
 }
 
 static int read_threads(shared_options *shared, const char *text)
@@ -128,8 +125,7 @@ static int read_operands(quantize_options *o, operands *given)
         return command_line_twice(shared, given->out);
     if (given->out == NULL)
         given->out = o->base.output;
-    if (at < shared->arg_count && !isdigit((unsigned char)shared->args[at][0]) &&
-        is_type(o, shared->args[at]))
+    if (at < shared->arg_count && !is_digit(shared->args[at][0]) && is_type(o, shared->args[at]))
         return report_usage("quantize", "several types are separated by commas: %s,%s",
                             given->types, shared->args[at]);
     if (at < shared->arg_count)

@@ -1,13 +1,13 @@
 /* What is in the options of gufo quantize. */
 #include "cli/quantize/quantize.h"
 
+#include "base/text.h"
 #include "cli/core/array.h"
 #include "cli/core/number.h"
 #include "cli/core/report.h"
 #include "cli/core/suggest.h"
 #include "cli/core/value_read.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static void upper_case(const char *text, char out[NAME_SIZE])
     size_t len = strlen(text) < NAME_SIZE ? strlen(text) : 0;
 
     for (size_t i = 0; i < len; i++)
-        out[i] = (char)toupper((unsigned char)text[i]);
+        out[i] = to_upper(text[i]);
     out[len] = '\0';
 }
 

@@ -160,16 +160,12 @@ typedef struct proposal {
     gufo_error fault; /* why it does not conform; GUFO_OK: it does */
 } proposal;
 
-static void free_move(rename_move move)
-{
-    free((char *)move.from);
-    free((char *)move.to);
-}
-
 static void free_proposal(proposal *p)
 {
-    for (size_t i = 0; i < p->count; i++)
-        free_move(p->moves[i]);
+    for (size_t i = 0; i < p->count; i++) {
+        free((char *)p->moves[i].from);
+        free((char *)p->moves[i].to);
+    }
     free(p->moves);
 }
 
@@ -177,21 +173,18 @@ static int propose_one(proposal *p, const input *in, size_t index)
 {
     const char *path = gufo_model_name(gufo_model_shard(in->model, index));
     char name[GUFO_NAME_SIZE];
-    rename_move move;
+    rename_move *move;
     gufo_error error;
-    bool copied;
 
     if (gufo_name_suggest(in->model, index, name, &error) != GUFO_OK)
         return report_error(path, &error);
     if (index == 0)
         memcpy(p->first, name, sizeof name);
-    move = (rename_move){strdup(path), path_beside(path, name)};
-    copied = move.from != NULL && move.to != NULL;
-    if (copied && strcmp(move.from, move.to) != 0)
-        p->moves[p->count++] = move;
-    else
-        free_move(move);
-    return copied ? CODE_OK : report_memory(path);
+    if (strcmp(path_name(path), name) == 0)
+        return CODE_OK;
+    move = &p->moves[p->count++];
+    *move = (rename_move){strdup(path), path_beside(path, name)};
+    return move->from != NULL && move->to != NULL ? CODE_OK : report_memory(path);
 }
 
 static int propose(proposal *p, const input *in)
@@ -217,10 +210,9 @@ static int rename_files(proposal *p, bool force, output_guard *kept)
     gufo_error error;
     gufo_status status = GUFO_OK;
 
-    if (p->count == 0)
-        return CODE_OK;
     signals_hold();
-    status = rename_all(p->moves, p->count, force, kept, &failed_path, &error);
+    if (p->count > 0)
+        status = rename_all(p->moves, p->count, force, kept, &failed_path, &error);
     signals_release();
     if (status != GUFO_OK)
         return save_report(failed_path, &error);
@@ -240,16 +232,16 @@ static void write_json(const char *path, const proposal *p, bool renamed)
     json_write_text(&j, "suggested", p->first);
     if (p->fault.code != GUFO_OK)
         json_write_text(&j, "suggested_reason", p->fault.message);
-    if (renamed)
+    if (renamed) {
         json_begin_array(&j, "renamed");
-    for (size_t i = 0; renamed && i < p->count; i++) {
-        json_begin_object(&j, NULL);
-        json_write_text(&j, "from", p->moves[i].from);
-        json_write_text(&j, "to", p->moves[i].to);
-        json_end_object(&j);
-    }
-    if (renamed)
+        for (size_t i = 0; i < p->count; i++) {
+            json_begin_object(&j, NULL);
+            json_write_text(&j, "from", p->moves[i].from);
+            json_write_text(&j, "to", p->moves[i].to);
+            json_end_object(&j);
+        }
         json_end_array(&j);
+    }
     json_end_document(&j);
 }
 
@@ -257,50 +249,36 @@ static void print_moves(const proposal *p)
 {
     if (p->count == 0)
         printf("%s: the file already has that name\n", p->first);
-    for (size_t i = 0; i < p->count; i++) {
-        text_put(stdout, gufo_str_of(p->moves[i].from), TEXT_PLAIN);
-        fputs(" -> ", stdout);
-        text_put(stdout, gufo_str_of(p->moves[i].to), TEXT_PLAIN);
-        putc('\n', stdout);
-    }
+    for (size_t i = 0; i < p->count; i++)
+        text_print("%s -> %s\n", p->moves[i].from, p->moves[i].to);
 }
 
 /* ---- one FILE ------------------------------------------------------------------------------- */
-
-static int finish(const char *path, proposal *p, const name_options *options, output_guard *kept)
-{
-    const shared_options *shared = options->base.shared;
-    int code = options->rename ? rename_files(p, shared->force, kept) : CODE_OK;
-
-    if (code != CODE_OK)
-        return code;
-    if (shared->json)
-        write_json(path, p, options->rename);
-    else if (!options->rename)
-        puts(p->first);
-    else if (!shared->quiet)
-        print_moves(p);
-    return CODE_OK;
-}
 
 /* --suggest and --rename for one FILE.  What was renamed is added to `kept`, files that no other
  * may replace. */
 static int suggest(const char *path, const name_options *options, output_guard *kept)
 {
+    const shared_options *shared = options->base.shared;
     proposal p = {0};
     input in;
     int code;
 
     if (options->rename && path_is_standard(path))
         return report_usage("name", "standard input has no name that could be changed");
-    code = options->rename ? input_open_whole(&in, path, &options->input)
-                           : input_open(&in, path, &options->input);
+    code = (options->rename ? input_open_whole : input_open)(&in, path, &options->input);
     if (code != CODE_OK)
         return code;
     code = propose(&p, &in);
     input_close(&in);
-    if (code == CODE_OK)
-        code = finish(path, &p, options, kept);
+    if (code == CODE_OK && options->rename)
+        code = rename_files(&p, shared->force, kept);
+    if (code == CODE_OK && shared->json)
+        write_json(path, &p, options->rename);
+    else if (code == CODE_OK && !options->rename)
+        puts(p.first);
+    else if (code == CODE_OK && !shared->quiet)
+        print_moves(&p);
     free_proposal(&p);
     return code;
 }

@@ -109,7 +109,7 @@ static int validate(void *context, const char *path)
     if (checked)
         fix_list_settle(&fixes);
     if (fixes.count > 0 && checked) {
-        code = fix_file(&r, &output);
+        code = fix_file(&r);
         if (code == CODE_OK)
             code = check_input(&output, 0);
     }

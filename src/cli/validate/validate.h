@@ -61,8 +61,7 @@ void report_end_object(report *r, uint32_t shards, bool complete, const report *
 /* ---- validate_hint.c ------------------------------------------------------------------------ */
 
 typedef struct hint {
-    bool has_words, has_command;
-    char *words, *command;
+    char *words, *command; /* NULL: there is none */
 } hint;
 
 /* What a user can do about a finding; to be freed with hint_free. */
@@ -86,7 +85,7 @@ void fix_list_settle(fix_list *list);
 void fix_list_free(fix_list *list);
 /* Writes it as a member `name` of an object, or with NULL as an element; `command` may be NULL. */
 void fix_write(json_writer *j, const char *name, const gufo_fix *fix, const char *command);
-/* Writes the fixed file, and prints the fixes; `output` is to become its report. */
-int fix_file(const report *r, const report *output);
+/* Writes the fixed file, and prints the fixes. */
+int fix_file(const report *r);
 
 #endif

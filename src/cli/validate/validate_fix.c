@@ -121,12 +121,12 @@ static const struct {
     [GUFO_FIX_RENAME_TENSOR] = {"rename_tensor", PART_VALUE, "renamed tensor ", " to "},
 };
 
-/* "set general.file_type to 15" */
-static void fix_print(const gufo_fix *fix)
+/* "OUT: set general.file_type to 15" */
+static void fix_print(const char *output, const gufo_fix *fix)
 {
     fix_part part = wordings[fix->kind].part;
 
-    fputs(wordings[fix->kind].before, stdout);
+    text_print("%s: %s", output, wordings[fix->kind].before);
     if (part != PART_NONE) {
         text_put(stdout, fix->key, TEXT_PLAIN);
         fputs(wordings[fix->kind].between, stdout);
@@ -161,66 +161,47 @@ void fix_write(json_writer *j, const char *name, const gufo_fix *fix, const char
 
 /* ---- fixing --------------------------------------------------------------------------------- */
 
-static bool needs_rewrite(const fix_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (list->fixes[i].kind == GUFO_FIX_REWRITE)
-            return true;
-    return false;
-}
-
 static int write_fixed(gufo_edit *edit, const report *r)
 {
     const shared_options *shared = r->options->base.shared;
+    gufo_edit_target target = {.output = r->options->base.output, .replace = shared->force};
     progress bar;
-    const gufo_edit_target target = {.output = r->options->base.output,
-                                     .replace = shared->force,
-                                     .pack = needs_rewrite(r->fixes)};
     const gufo_run how = progress_run(&bar, shared);
     gufo_error error;
-    gufo_status status;
+    gufo_status status = GUFO_OK;
 
+    for (size_t i = 0; i < r->fixes->count && status == GUFO_OK; i++) {
+        const gufo_fix *fix = &r->fixes->fixes[i];
+
+        target.pack = target.pack || fix->kind == GUFO_FIX_REWRITE;
+        status = gufo_document_fix(gufo_edit_document(edit), fix, &error);
+    }
+    if (status != GUFO_OK)
+        return report_error(r->path, &error);
     signals_defer();
     progress_start(&bar, shared->quiet);
     status = gufo_edit_apply(edit, &target, &how, NULL, NULL, &error);
     progress_end(&bar);
-    return status == GUFO_OK ? CODE_OK : save_report(r->options->base.output, &error);
+    return status == GUFO_OK ? CODE_OK : save_report(target.output, &error);
 }
 
-static int make_changes(gufo_edit *edit, const report *r)
-{
-    gufo_error error;
-
-    for (size_t i = 0; i < r->fixes->count; i++)
-        if (gufo_document_fix(gufo_edit_document(edit), &r->fixes->fixes[i], &error) != GUFO_OK)
-            return report_error(r->path, &error);
-    return CODE_OK;
-}
-
-int fix_file(const report *r, const report *output)
+int fix_file(const report *r)
 {
     const shared_options *shared = r->options->base.shared;
-    const gufo_edit_options read_only = {.flags = GUFO_EDIT_READ_ONLY,
-                                         .max_depth = options_max_depth()};
+    const gufo_edit_options read_only = {.flags = GUFO_EDIT_READ_ONLY};
+    gufo_edit *edit;
     gufo_error error;
     int code;
 
     if (r->fixes->failed)
         return report_memory(r->path);
-    gufo_edit *edit = gufo_edit_open(r->path, &read_only, &error);
-
+    edit = gufo_edit_open(r->path, &read_only, &error);
     if (edit == NULL)
         return report_error(r->path, &error);
-    code = make_changes(edit, r);
-    if (code == CODE_OK)
-        code = write_fixed(edit, r);
+    code = write_fixed(edit, r);
     gufo_edit_close(edit);
-    if (code != CODE_OK)
-        return code;
-    for (size_t i = 0; i < r->fixes->count && !shared->quiet && !shared->json; i++) {
-        text_put(stdout, gufo_str_of(output->path), TEXT_PLAIN);
-        fputs(": ", stdout);
-        fix_print(&r->fixes->fixes[i]);
-    }
-    return CODE_OK;
+    for (size_t i = 0; code == CODE_OK && i < r->fixes->count; i++)
+        if (!shared->quiet && !shared->json)
+            fix_print(r->options->base.output, &r->fixes->fixes[i]);
+    return code;
 }

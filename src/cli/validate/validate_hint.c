@@ -8,6 +8,7 @@
  * gets -o OUT. */
 #include "cli/validate/validate.h"
 
+#include "base/text.h"
 #include "cli/core/text.h"
 #include "cli/core/value.h"
 
@@ -72,70 +73,43 @@ static void put_file(FILE *out, const char *path)
     put_word(out, gufo_str_of(path));
 }
 
-/* ---- options of gufo edit ------------------------------------------------------------------- */
+/* ---- gufo edit ------------------------------------------------------------------------------ */
 
-static void put_set(FILE *out, const gufo_fix *fix)
-{
-    bool text = fix->value.type == GUFO_VALUE_STRING;
-
-    fputs(text ? " --set-string=" : " --set=", out);
-    put_word(out, fix->key);
-    putc('=', out);
-    if (!text)
-        fprintf(out, "%s:", gufo_value_type_name(fix->value.type));
-    if (fix->kind == GUFO_FIX_SUPPLY)
-        fputs(text ? "TEXT" : "VALUE", out);
-    else if (text && fix->value.as.str.len > 0)
-        put_word(out, fix->value.as.str);
-    else if (!text)
-        value_put_number(out, &fix->value);
-}
-
-static void put_supply(FILE *out, const gufo_fix *fix)
-{
-    static const char templates[] = "tokenizer.chat_template";
-    size_t len = strlen(templates);
-
-    if (fix->key.len < len || memcmp(fix->key.data, templates, len) != 0) {
-        put_set(out, fix);
-        return;
-    }
-    fputs(" --set-file=", out);
-    put_word(out, fix->key);
-    fputs("=PATH", out);
-}
-
-static void put_rename(FILE *out, const gufo_fix *fix)
-{
-    fputs(fix->kind == GUFO_FIX_RENAME ? " --rename=" : " --rename-tensor=", out);
-    put_word(out, fix->key);
-    putc('=', out);
-    put_word(out, fix->value.as.str);
-}
-
-static void put_remove(FILE *out, const gufo_fix *fix)
-{
-    fputs(" --remove=", out);
-    put_word(out, fix->key);
-}
-
-/* By kind of fix: what makes it an edit; NULL for what only validate --fix does. */
-static void (*const edits[FIX_KINDS])(FILE *out, const gufo_fix *fix) = {
-    [GUFO_FIX_SET] = put_set,
-    [GUFO_FIX_RENAME] = put_rename,
-    [GUFO_FIX_REMOVE] = put_remove,
-    [GUFO_FIX_SUPPLY] = put_supply,
-    [GUFO_FIX_RENAME_TENSOR] = put_rename,
+/* By kind of fix: the option that makes it; NULL for what only validate --fix does. */
+static const char *const edits[FIX_KINDS] = {
+    [GUFO_FIX_SET] = "set",       [GUFO_FIX_SUPPLY] = "set",
+    [GUFO_FIX_RENAME] = "rename", [GUFO_FIX_RENAME_TENSOR] = "rename-tensor",
+    [GUFO_FIX_REMOVE] = "remove",
 };
 
-/* ---- the command ---------------------------------------------------------------------------- */
-
-static bool key_begins(gufo_str key, const char *start)
+/* What a user has to supply has a placeholder: a template is long, and comes from a file. */
+static void put_option(FILE *out, const gufo_fix *fix)
 {
-    return key.len >= strlen(start) && memcmp(key.data, start, strlen(start)) == 0;
+    bool supplies = fix->kind == GUFO_FIX_SUPPLY, sets = supplies || fix->kind == GUFO_FIX_SET;
+    bool is_text = fix->value.type == GUFO_VALUE_STRING;
+    bool from_file = supplies && str_begins(fix->key, "tokenizer.chat_template");
+
+    fprintf(out, " --%s%s=", edits[fix->kind],
+            from_file         ? "-file"
+            : sets && is_text ? "-string"
+                              : "");
+    put_word(out, fix->key);
+    if (fix->kind == GUFO_FIX_REMOVE)
+        return;
+    putc('=', out);
+    if (from_file)
+        fputs("PATH", out);
+    else if (!is_text)
+        fprintf(out, "%s:", gufo_value_type_name(fix->value.type));
+    if (supplies && !from_file)
+        fputs(is_text ? "TEXT" : "VALUE", out);
+    else if (!supplies && !is_text)
+        value_put_number(out, &fix->value);
+    else if (!supplies && fix->value.as.str.len > 0)
+        put_word(out, fix->value.as.str);
 }
 
-/* Whether gufo edit can be told of the key: "=" ends it, and --remove takes a pattern. */
+/* Whether gufo edit takes the key: "=" ends it, and --remove takes a pattern. */
 static bool is_editable(const report *r, const gufo_fix *fix)
 {
     static const char special[] = "=*?[\\";
@@ -150,8 +124,7 @@ static bool is_editable(const report *r, const gufo_fix *fix)
 
 static bool is_writable(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    char *folder = slash == NULL ? strdup(".") : strndup(path, (size_t)(slash - path) + 1);
+    char *folder = path_beside(path, ".");
     bool writable = folder != NULL && access(path, W_OK) == 0 && access(folder, W_OK) == 0;
 
     free(folder);
@@ -162,47 +135,40 @@ static void put_edit(FILE *out, const report *r, const gufo_fix *fix)
 {
     fputs("gufo edit", out);
     put_file(out, r->shard_path);
-    edits[fix->kind](out, fix);
-    if (key_begins(fix->key, "split."))
+    put_option(out, fix);
+    if (str_begins(fix->key, "split."))
         fputs(" --as-is", out);
     if (!is_writable(r->shard_path))
         fputs(" -o OUT", out);
 }
 
+/* ---- what can be done ----------------------------------------------------------------------- */
+
 /* --fix takes one file: --single is for one that has the name of a shard. */
-static void put_fix(FILE *out, const report *r)
+static void put_command(FILE *out, const report *r, const gufo_finding *finding)
 {
+    const gufo_fix *fix = &finding->fix;
+
+    if (fix->kind == GUFO_FIX_NONE || !r->usable || path_is_standard(r->shard_path))
+        return;
+    if (edits[fix->kind] != NULL && is_editable(r, fix))
+        put_edit(out, r, fix);
+    if (edits[fix->kind] != NULL)
+        return;
     fputs("gufo validate --fix", out);
-    if (gufo_shard_path_parse(r->shard_path, NULL, &(uint32_t){0}, &(uint32_t){0}))
+    if (gufo_shard_path_parse(r->shard_path, NULL, NULL, NULL))
         fputs(" --single", out);
     put_file(out, r->shard_path);
     fputs(" -o OUT", out);
 }
 
-static bool has_command(const report *r, const gufo_fix *fix)
-{
-    return fix->kind != GUFO_FIX_NONE && r->usable && !path_is_standard(r->shard_path) &&
-           (edits[fix->kind] == NULL || is_editable(r, fix));
-}
-
-static void put_command(FILE *out, const report *r, const gufo_fix *fix)
-{
-    if (!has_command(r, fix))
-        return;
-    if (edits[fix->kind] != NULL)
-        put_edit(out, r, fix);
-    else
-        put_fix(out, r);
-}
-
-/* ---- words ---------------------------------------------------------------------------------- */
-
-static void put_words(FILE *out, const gufo_finding *finding)
+static void put_words(FILE *out, const report *r, const gufo_finding *finding)
 {
     const gufo_fix *fix = &finding->fix;
     bool proposes = fix->kind == GUFO_FIX_SET || fix->kind == GUFO_FIX_RENAME ||
                     fix->kind == GUFO_FIX_RENAME_TENSOR;
 
+    (void)r;
     if (finding->hint != NULL)
         fputs(finding->hint, out);
     else if (proposes && !fix->certain && fix->value.type == GUFO_VALUE_STRING) {
@@ -212,24 +178,26 @@ static void put_words(FILE *out, const gufo_finding *finding)
     }
 }
 
+/* NULL if nothing is put, or without memory. */
+static char *text_of(void (*put)(FILE *out, const report *r, const gufo_finding *finding),
+                     const report *r, const gufo_finding *finding)
+{
+    char *text = NULL;
+    size_t len = 0;
+    FILE *out = open_memstream(&text, &len);
+
+    if (out == NULL)
+        return NULL;
+    put(out, r, finding);
+    if (fclose(out) == 0 && len > 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
 hint hint_of(const report *r, const gufo_finding *finding)
 {
-    hint h = {0};
-    size_t words_len = 0, command_len = 0;
-    FILE *words = open_memstream(&h.words, &words_len);
-    FILE *command = open_memstream(&h.command, &command_len);
-
-    if (words != NULL) {
-        put_words(words, finding);
-        (void)fclose(words);
-    }
-    if (command != NULL) {
-        put_command(command, r, &finding->fix);
-        (void)fclose(command);
-    }
-    h.has_words = words_len > 0;
-    h.has_command = command_len > 0;
-    return h;
+    return (hint){text_of(put_words, r, finding), text_of(put_command, r, finding)};
 }
 
 void hint_free(const hint *h)

@@ -20,12 +20,6 @@ static void put_colored(const report *r, const char *color, const char *text)
         fputs(text, stdout);
 }
 
-static void put_path(const char *path)
-{
-    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
-    fputs(": ", stdout);
-}
-
 /* ---- findings ------------------------------------------------------------------------------- */
 
 /* At the level of the specification, what that requires is an error. */
@@ -45,7 +39,7 @@ static void print_finding(const report *r, const gufo_finding *finding)
     gufo_severity severity = severity_of(r, finding->rule);
     hint h = hint_of(r, finding);
 
-    put_path(r->shard_path);
+    text_print("%s: ", r->shard_path);
     if (finding->offset != GUFO_NO_OFFSET)
         printf("byte %" PRIu64 ": ", finding->offset);
     put_colored(r, severity_colors[severity], gufo_severity_name(severity));
@@ -53,9 +47,9 @@ static void print_finding(const report *r, const gufo_finding *finding)
     text_put(stdout, gufo_str_of(finding->message), TEXT_PLAIN);
     if (r->options->base.shared->verbose > 0)
         printf(" (%s)", finding->rule->clause);
-    if (h.has_words)
+    if (h.words != NULL)
         print_hint("hint", h.words);
-    if (h.has_command)
+    if (h.command != NULL)
         print_hint("fix", h.command);
     putc('\n', stdout);
     hint_free(&h);
@@ -87,10 +81,10 @@ static void write_finding(report *r, const gufo_finding *finding)
     json_write_str(j, "subject", finding->subject);
     json_write_text(j, "message", finding->message);
     json_write_text(j, "clause", finding->rule->clause);
-    if (h.has_words)
+    if (h.words != NULL)
         json_write_text(j, "hint", h.words);
     if (finding->fix.kind != GUFO_FIX_NONE)
-        fix_write(j, "fix", &finding->fix, h.has_command ? h.command : NULL);
+        fix_write(j, "fix", &finding->fix, h.command);
     if (r->shard != 0)
         json_write_u64(j, "shard", r->shard);
     json_end_object(j);
@@ -146,7 +140,7 @@ void report_verdict(const report *r)
 {
     bool valid = report_is_valid(r);
 
-    put_path(r->path);
+    text_print("%s: ", r->path);
     put_colored(r, valid ? "\033[32m" : "\033[31m", valid ? "valid" : "invalid");
     put_counts(r);
     if (r->shard_count > 0)
