@@ -7,6 +7,7 @@
  * To convert is to merge one. */
 #include "cli/quantize/imatrix.h"
 
+#include "base/text.h"
 #include "cli/commands.h"
 #include "cli/core/input.h"
 #include "cli/core/json.h"
@@ -38,44 +39,20 @@ static const command_option imatrix_table[] = {
 
 static gufo_imatrix_format format_of(const imatrix_options *options, const char *path)
 {
-    const char *dot = strrchr(path, '.');
-
     if (options->format_given)
         return options->format;
-    return dot != NULL && strcmp(dot, ".dat") == 0 ? GUFO_IMATRIX_LEGACY : GUFO_IMATRIX_GGUF;
+    return str_ends(gufo_str_of(path), ".dat") ? GUFO_IMATRIX_LEGACY : GUFO_IMATRIX_GGUF;
 }
 
 /* ---- input ---------------------------------------------------------------------------------- */
 
-/* NULL after a report; *code is then the exit code. */
-static gufo_imatrix *open_imatrix(const char *path, const imatrix_options *options, int *code)
+static int open_imatrix(const char *path, const imatrix_options *options, gufo_imatrix **out)
 {
     gufo_imatrix_options open_options = {.chunk_size = (uint32_t)options->chunk_size, .name = path};
     gufo_error error;
-    gufo_imatrix *imatrix =
-        gufo_imatrix_open(path_is_standard(path) ? "/dev/stdin" : path, &open_options, &error);
 
-    if (imatrix == NULL) {
-        report_error(path, &error);
-        *code = error.code == GUFO_E_ARGUMENT ? CODE_USAGE : CODE_FAILED;
-    }
-    return imatrix;
-}
-
-static int show_all(const imatrix_options *options, char **paths, int count)
-{
-    int worst = CODE_OK;
-
-    for (int i = 0; i < count; i++) {
-        int code = CODE_OK;
-        gufo_imatrix *imatrix = open_imatrix(paths[i], options, &code);
-
-        if (imatrix != NULL)
-            code = imatrix_show(paths[i], imatrix, options);
-        gufo_imatrix_close(imatrix);
-        worst = worst_code(worst, code);
-    }
-    return worst;
+    *out = gufo_imatrix_open(path_is_standard(path) ? "/dev/stdin" : path, &open_options, &error);
+    return *out != NULL ? CODE_OK : report_refusal(path, &error);
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
@@ -89,15 +66,12 @@ static uint64_t count_left_out(const gufo_imatrix *imatrix, gufo_imatrix_format 
     if (format != GUFO_IMATRIX_LEGACY)
         return 0;
     for (uint64_t i = 0; gufo_imatrix_entry_at(imatrix, i, &entry); i++) {
-        bool reached = false;
+        imatrix_unreached u = imatrix_unreached_start(imatrix, i, &entry);
+        uint64_t matrix, unreached = 0;
 
-        for (uint64_t k = 0; k < entry.matrices && !reached; k++) {
-            float count;
-
-            reached = gufo_imatrix_read_counts(imatrix, i, k, 1, &count, NULL) != GUFO_OK ||
-                      !imatrix_is_unreached(count);
-        }
-        left_out += !reached;
+        while (imatrix_unreached_next(&u, &matrix, NULL) && matrix == unreached)
+            unreached++;
+        left_out += unreached == entry.matrices;
     }
     return left_out;
 }
@@ -181,7 +155,7 @@ static int merge(char **inputs, int count, const imatrix_options *options)
     if (opened == NULL)
         return report_memory(NULL);
     for (int i = 0; i < count && code == CODE_OK; i++)
-        opened[i] = open_imatrix(inputs[i], options, &code);
+        code = open_imatrix(inputs[i], options, &opened[i]);
     if (code == CODE_OK)
         code = merge_opened(path, (const gufo_imatrix *const *)opened, (size_t)count, options);
     for (int i = 0; i < count; i++)
@@ -207,30 +181,47 @@ static int convert_named(imatrix_options *options)
 {
     shared_options *shared = options->base.shared;
 
-    if (options->base.output == NULL && shared->arg_count == 3)
-        options->base.output = command_line_take(shared, 2);
-    else if (shared->arg_count == 3)
+    if (shared->arg_count == 3 && options->base.output != NULL)
         return command_line_twice(shared, shared->args[2]);
+    if (shared->arg_count == 3)
+        options->base.output = command_line_take(shared, 2);
     if (options->base.output == NULL || shared->arg_count != 2)
         return report_usage("imatrix", "convert: IN and OUT are needed, no more");
     return merge(shared->args + 1, 1, options);
 }
 
-static int run(void *context)
+static int show_named(imatrix_options *options)
 {
-    imatrix_options *options = context;
     const shared_options *shared = options->base.shared;
-    const char *action = shared->args[0];
+    int worst = CODE_OK;
 
-    if (strcmp(action, "merge") == 0)
-        return merge_named(options);
-    if (strcmp(action, "convert") == 0)
-        return convert_named(options);
-    if (strcmp(action, "show") != 0)
-        return report_usage("imatrix", "'%s' is not show, merge or convert", action);
     if (shared->arg_count < 2 || options->base.output != NULL)
         return report_usage("imatrix", "show: FILE is needed, and nothing is written");
-    return show_all(options, shared->args + 1, shared->arg_count - 1);
+    for (int i = 1; i < shared->arg_count; i++) {
+        gufo_imatrix *imatrix;
+        int code = open_imatrix(shared->args[i], options, &imatrix);
+
+        if (code == CODE_OK)
+            code = imatrix_show(shared->args[i], imatrix, options);
+        gufo_imatrix_close(imatrix);
+        worst = worst_code(worst, code);
+    }
+    return worst;
+}
+
+static int run(void *context)
+{
+    static const struct {
+        const char *name;
+        int (*run)(imatrix_options *options);
+    } actions[] = {{"show", show_named}, {"merge", merge_named}, {"convert", convert_named}};
+    imatrix_options *options = context;
+    const char *action = options->base.shared->args[0];
+
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
+        if (strcmp(action, actions[i].name) == 0)
+            return actions[i].run(options);
+    return report_usage("imatrix", "'%s' is not show, merge or convert", action);
 }
 
 const command_line command_imatrix = {

@@ -16,8 +16,19 @@ typedef struct imatrix_options {
 /* "gguf", "dat": by gufo_imatrix_format. */
 extern const char *const imatrix_formats[];
 
-/* Whether a matrix with this count was never reached: counts are rounded to whole numbers. */
-bool imatrix_is_unreached(float count);
+/* The matrices of an entry that no token reached, one after the other: those whose counts, which are
+ * rounded to whole numbers, are 0. */
+typedef struct imatrix_unreached {
+    const gufo_imatrix *imatrix;
+    uint64_t index, next, end, read; /* those before `read` are in `counts`, or were */
+    float counts[1024];
+    gufo_status status;
+} imatrix_unreached;
+
+imatrix_unreached imatrix_unreached_start(const gufo_imatrix *imatrix, uint64_t index,
+                                          const gufo_imatrix_entry *entry);
+/* False after the last one, or if u->status says so. */
+bool imatrix_unreached_next(imatrix_unreached *u, uint64_t *matrix, gufo_error *error);
 
 /* Prints one importance matrix, as text or JSON.  Returns the exit code. */
 int imatrix_show(const char *path, const gufo_imatrix *imatrix, const imatrix_options *options);

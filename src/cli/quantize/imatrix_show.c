@@ -33,11 +33,6 @@
 const char *const imatrix_formats[] = {
     [GUFO_IMATRIX_GGUF] = "gguf", [GUFO_IMATRIX_LEGACY] = "dat", NULL};
 
-bool imatrix_is_unreached(float count)
-{
-    return count >= 0 && count < 0.5f;
-}
-
 /* Of all entries. */
 typedef struct totals {
     uint64_t matrices, unreached; /* of the stacks of experts */
@@ -83,22 +78,13 @@ static gufo_status add_up(const gufo_imatrix *imatrix, totals *t, gufo_error *er
     return status;
 }
 
-/* The matrices of an entry that no token reached, one after the other. */
-typedef struct unreached {
-    const gufo_imatrix *imatrix;
-    uint64_t index, next, end, read; /* those before `read` are in `counts`, or were */
-    float counts[1024];
-    gufo_status status;
-} unreached;
-
-static unreached unreached_start(const gufo_imatrix *imatrix, uint64_t index,
-                                 const gufo_imatrix_entry *entry)
+imatrix_unreached imatrix_unreached_start(const gufo_imatrix *imatrix, uint64_t index,
+                                          const gufo_imatrix_entry *entry)
 {
-    return (unreached){.imatrix = imatrix, .index = index, .end = entry->matrices};
+    return (imatrix_unreached){.imatrix = imatrix, .index = index, .end = entry->matrices};
 }
 
-/* False after the last one, or if u->status says so. */
-static bool unreached_next(unreached *u, uint64_t *matrix, gufo_error *error)
+bool imatrix_unreached_next(imatrix_unreached *u, uint64_t *matrix, gufo_error *error)
 {
     enum { PIECE = sizeof u->counts / sizeof *u->counts };
 
@@ -111,7 +97,7 @@ static bool unreached_next(unreached *u, uint64_t *matrix, gufo_error *error)
                 return false;
         }
         *matrix = u->next++;
-        if (imatrix_is_unreached(u->counts[*matrix % PIECE]))
+        if (u->counts[*matrix % PIECE] >= 0 && u->counts[*matrix % PIECE] < 0.5f)
             return true;
     }
     return false;
@@ -153,7 +139,7 @@ static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,
                                 const gufo_imatrix_entry *entry, const gufo_imatrix_statistics *s,
                                 gufo_error *error)
 {
-    unreached u = unreached_start(imatrix, index, entry);
+    imatrix_unreached u = imatrix_unreached_start(imatrix, index, entry);
     uint64_t shown = 0, matrix;
 
     put_trouble("values that are NaN or infinite", s->nonfinite);
@@ -163,7 +149,7 @@ static gufo_status put_troubles(const gufo_imatrix *imatrix, uint64_t index,
         return GUFO_OK;
     printf("    never reached: %s of %s (", human_grouped(s->unreached).text,
            human_grouped(entry->matrices).text);
-    for (; shown < UNREACHED_SHOWN && unreached_next(&u, &matrix, error); shown++)
+    for (; shown < UNREACHED_SHOWN && imatrix_unreached_next(&u, &matrix, error); shown++)
         printf("%s%" PRIu64, shown > 0 ? ", " : "", matrix);
     if (shown < s->unreached)
         fputs(", ...", stdout);
@@ -175,12 +161,12 @@ static void add_chunks(table_row *row, const gufo_imatrix *imatrix,
                        const gufo_imatrix_statistics *s)
 {
     double size = gufo_imatrix_chunk_size(imatrix);
+    double lowest = (double)s->lowest_count / size, highest = (double)s->highest_count / size;
 
     if (s->lowest_count == s->highest_count)
-        row_text(row, "%.4g", (double)s->highest_count / size);
+        row_text(row, "%.4g", highest);
     else
-        row_text(row, "%.3g to %.4g", (double)s->lowest_count / size,
-                 (double)s->highest_count / size);
+        row_text(row, "%.3g to %.4g", lowest, highest);
 }
 
 static gufo_status put_entry(const gufo_imatrix *imatrix, uint64_t index, const totals *t,
@@ -211,8 +197,7 @@ static gufo_status show_text(const char *path, const gufo_imatrix *imatrix, gufo
 
     if (status != GUFO_OK)
         return status;
-    text_put(stdout, gufo_str_of(path), TEXT_PLAIN);
-    putchar('\n');
+    text_print("%s\n", path);
     put_facts(imatrix, &t);
     putchar('\n');
     table_title(false, "Entries", count, count);
@@ -231,7 +216,7 @@ static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint
     gufo_imatrix_statistics s;
     gufo_status status = gufo_imatrix_scan(imatrix, index, &s, error);
     uint64_t matrix;
-    unreached u;
+    imatrix_unreached u;
 
     if (status != GUFO_OK || !gufo_imatrix_entry_at(imatrix, index, &entry))
         return status;
@@ -241,9 +226,9 @@ static gufo_status write_entry(json_writer *j, const gufo_imatrix *imatrix, uint
     json_write_u64(j, "matrices", entry.matrices);
     json_write_f32(j, "lowest_count", s.lowest_count);
     json_write_f32(j, "highest_count", s.highest_count);
-    u = unreached_start(imatrix, index, &entry);
+    u = imatrix_unreached_start(imatrix, index, &entry);
     json_begin_array(j, "unreached");
-    while (unreached_next(&u, &matrix, error))
+    while (imatrix_unreached_next(&u, &matrix, error))
         json_write_u64(j, NULL, matrix);
     json_end_array(j);
     json_write_u64(j, "bad_counts", s.bad_counts);
@@ -291,7 +276,5 @@ int imatrix_show(const char *path, const gufo_imatrix *imatrix, const imatrix_op
     gufo_status status = options->base.shared->json ? show_json(path, imatrix, &error)
                                                     : show_text(path, imatrix, &error);
 
-    if (status == GUFO_OK)
-        return CODE_OK;
-    return report_error(path, &error);
+    return status == GUFO_OK ? CODE_OK : report_error(path, &error);
 }
