@@ -159,21 +159,18 @@ static int check_report(const quantize_options *o)
 {
     struct stat info;
     char *folder;
-    int code = CODE_OK;
+    int code;
 
     if (o->report == NULL)
         return CODE_OK;
     if (stat(o->report, &info) == 0 && S_ISDIR(info.st_mode))
         return report_as(CODE_USAGE, o->report, "target exists and is not a regular file");
-    if (save_is_stream(o->report))
-        return CODE_OK;
-    if (!o->base.shared->force && access(o->report, F_OK) == 0)
-        return report_as(CODE_USAGE, o->report, "target exists already (--force replaces it)");
+    code = save_check(o->report, o->base.shared->force, NULL);
+    if (code != CODE_OK || save_is_stream(o->report))
+        return code;
     folder = path_beside(o->report, ".");
     if (folder == NULL)
         code = CODE_FAILED;
-    else if (*path_name(o->report) == '\0')
-        code = report_system(o->report, ENOENT);
     else if (access(folder, W_OK) != 0)
         code = report_system(o->report, errno);
     free(folder);

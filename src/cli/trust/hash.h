@@ -1,7 +1,7 @@
 /* What gufo hash, verify and sign share.
  *
  *     hash.c            gufo hash
- *     hash_model.c      what may go wrong
+ *     hash_model.c      hashing
  *     hash_line.c       lines of a manifest
  *     hash_text.c       small text files: manifests, keys, signatures
  *     verify*.c         gufo verify (verify.h)
@@ -27,6 +27,18 @@ int hash_report(const input *in, const gufo_error *error);
 int hash_check_algorithms(uint32_t algorithms);
 /* The same of signatures. */
 int hash_check_signatures(void);
+
+/* What is hashed, and where it goes: lines, or to standard output with --json, an object. */
+typedef struct hash_request {
+    const shared_options *shared;
+    uint32_t algorithms; /* a bit for each */
+    bool no_tensors;     /* all data together only */
+    FILE *out;
+} hash_request;
+
+/* Opens a model to be hashed, if the algorithms are there; hashes it.  Both return the exit code. */
+int hash_open(input *in, const char *path, const input_options *options, uint32_t algorithms);
+int hash_model(const input *in, const hash_request *request);
 
 /* ---- manifests ------------------------------------------------------------------------------ */
 

@@ -33,60 +33,22 @@ static const command_option sign_table[] = {
 
 /* ---- manifests ------------------------------------------------------------------------------ */
 
-static const uint32_t signed_algorithms = UINT32_C(1) << GUFO_DIGEST_SHA256;
-
-typedef struct making {
-    FILE *out;
-    const char *path;
-} making;
-
-static bool on_tensor(void *context, uint64_t index, const gufo_tensor *tensor,
-                      const gufo_digests *digests)
-{
-    const making *m = context;
-
-    (void)index;
-    hash_put_lines(m->out, signed_algorithms, digests, m->path, &tensor->name);
-    return true;
-}
-
-static int put_manifest(FILE *out, const input *in, const shared_options *shared)
-{
-    making m = {out, in->path};
-    gufo_digest_options options = {
-        .algorithms = signed_algorithms, .tensor = on_tensor, .context = &m};
-    progress bar;
-    gufo_run run = progress_run(&bar, shared);
-    gufo_status status;
-    gufo_digests all;
-    gufo_error error;
-
-    progress_start(&bar, shared->quiet);
-    status = gufo_digest_run(in->model, &options, &run, &all, &error);
-    progress_end(&bar);
-    if (status != GUFO_OK)
-        return hash_report(in, &error);
-    hash_put_lines(out, signed_algorithms, &all, in->path, NULL);
-    return CODE_OK;
-}
-
 /* The manifest of a model, to be freed with hash_text_free. */
 static int make_manifest(const char *path, const sign_options *options, gufo_str *text)
 {
+    hash_request request = {.shared = options->base.shared,
+                            .algorithms = UINT32_C(1) << GUFO_DIGEST_SHA256};
     char *data = NULL;
-    FILE *out;
     input in;
-    int code = hash_check_algorithms(signed_algorithms);
+    int code = hash_open(&in, path, &options->input, request.algorithms);
 
-    if (code == CODE_OK)
-        code = input_open_data(&in, path, &options->input, "hashed");
     if (code != CODE_OK)
         return code;
-    out = open_memstream(&data, &text->len);
-    if (out != NULL)
-        code = put_manifest(out, &in, options->base.shared);
+    request.out = open_memstream(&data, &text->len);
+    if (request.out != NULL)
+        code = hash_model(&in, &request);
     input_close(&in);
-    if (out == NULL || ferror(out) || fclose(out) != 0)
+    if (request.out == NULL || ferror(request.out) || fclose(request.out) != 0)
         code = report_memory(path);
     text->data = data;
     return code;
