@@ -89,7 +89,8 @@ build() {
 # run_stages NAME[:AFTER]...: runs check_NAME of each, two at a time, each on half of the processors: what
 # one of them does on a single one (configuring, the last of its tests) does not leave the others
 # idle.  A stage begins when AFTER has ended; of those that can, the first one begins.  Says what each
-# took.  What it printed is in BUILDS/NAME.log, and is shown if it fails, which ends all.
+# took.  What it printed is in BUILDS/NAME.log; what
+# matters of it is shown if it fails, which ends all.
 run_stages() {
     local waiting=("$@") lanes=2 ended=" " stage pid status
     declare -gA stages_running=()
@@ -111,7 +112,7 @@ run_stages() {
         stage=${stages_running[$pid]}
         unset "stages_running[$pid]"
         if [ "$status" -ne 0 ]; then
-            cat "$builds/$stage.log" >&2
+            grep -vE '^\[ *[0-9]+[/%]|^ +Start +[0-9]+:|Passed +[0-9.]+ sec$' "$builds/$stage.log" >&2
             printf '\nFAILED: %s (%s)\n' "$stage" "$builds/$stage.log" >&2
             return 1
         fi
