@@ -201,15 +201,7 @@ static void warn_of_names(const edit_options *o)
     free(path);
 }
 
-/* What was asked for was not there: everything else is done. */
-static int find_unmatched(const edit_options *o)
-{
-    for (size_t i = 0; i < o->count; i++)
-        if (o->operations[i].unmatched)
-            return CODE_NO;
-    return CODE_OK;
-}
-
+/* What was to be removed or copied may not have been there: everything else is done. */
 static int edit_opened(edit_options *o, gufo_edit *edit)
 {
     edit_report report = {0};
@@ -223,10 +215,8 @@ static int edit_opened(edit_options *o, gufo_edit *edit)
         report_warning(o->path, "a file of version 1 becomes one of version 3");
     if (code == CODE_OK)
         code = finish(o, edit, &report);
-    if (code == CODE_OK)
-        code = find_unmatched(o);
     free(report.text);
-    return code;
+    return code == CODE_OK && o->unmatched ? CODE_NO : code;
 }
 
 /* Whether the output is a file that an operation reads. */

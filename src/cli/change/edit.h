@@ -36,7 +36,6 @@ typedef struct edit_operation {
     const char *text;   /* KEY=VALUE, OLD=NEW, GLOB; of EDIT_COPY the file */
     const char *glob;   /* of EDIT_COPY */
     gufo_model *source; /* of EDIT_COPY, while the edit lives */
-    bool unmatched;     /* it found nothing to remove or to copy */
 } edit_operation;
 
 typedef struct edit_options {
@@ -46,6 +45,7 @@ typedef struct edit_options {
     edit_operation *operations;
     size_t count;
     bool dry_run, recover, as_is;
+    bool unmatched; /* nothing was there to be removed or copied */
 } edit_options;
 
 /* ---- edit_changes.c ------------------------------------------------------------------------- */
@@ -97,7 +97,7 @@ int edit_find_tokens(const edit_waiting *waiting, edit_waiting_change **changes,
 typedef struct edit_change {
     gufo_document *document;
     edit_waiting *waiting;
-    const edit_options *options;
+    edit_options *options;
     edit_operation *operation; /* its text is KEY=REST, unless the option takes no key: */
     const char *option;        /* "--set" */
     const char *key, *rest;    /* NULL */

@@ -24,9 +24,10 @@ static int remove_keys(edit_change *c)
     uint64_t removed;
 
     gufo_document_remove(c->document, matches, &c->operation->text, &removed);
-    c->operation->unmatched = removed == 0;
-    if (removed == 0)
-        report_warning(c->options->path, "--remove %s: there is no such key", c->operation->text);
+    if (removed > 0)
+        return CODE_OK;
+    c->options->unmatched = true;
+    report_warning(c->options->path, "--remove %s: there is no such key", c->operation->text);
     return CODE_OK;
 }
 
@@ -56,10 +57,11 @@ static int copy_keys(edit_change *c)
     code = edit_check(c, operation->text,
                       gufo_document_copy_entries(c->document, operation->source, matches,
                                                  &operation->glob, &copied, &c->error));
-    operation->unmatched = code == CODE_OK && copied == 0;
-    if (operation->unmatched)
-        report_warning(operation->text, "there is no key '%s'", operation->glob);
-    return code;
+    if (code != CODE_OK || copied > 0)
+        return code;
+    c->options->unmatched = true;
+    report_warning(operation->text, "there is no key '%s'", operation->glob);
+    return CODE_OK;
 }
 
 /* ---- all of them ---------------------------------------------------------------------------- */
@@ -85,23 +87,17 @@ static const struct {
 
 static int make_change(edit_change *c)
 {
+    waiters then = kinds[c->operation->kind].waiters;
     int code = CODE_OK;
 
     if (c->index != EDIT_NO_INDEX)
         return edit_set_element(c);
-    switch (kinds[c->operation->kind].waiters) {
-    case KEEP:
-        break;
-    case DROP:
+    if (then == DROP)
         edit_waiting_drop(c->waiting, c->key);
-        break;
-    case MAKE:
+    else if (then == MAKE)
         code = edit_waiting_make(c->waiting, c->key);
-        break;
-    case MAKE_ALL:
+    else if (then == MAKE_ALL)
         code = edit_waiting_make_all(c->waiting);
-        break;
-    }
     return code == CODE_OK ? kinds[c->operation->kind].make(c) : code;
 }
 
@@ -118,12 +114,12 @@ static bool split_index(char *key, uint64_t *index)
     return number_read(&at, index) && strcmp(at, "]") == 0 && *index != EDIT_NO_INDEX;
 }
 
-static int apply_operation(edit_waiting *waiting, edit_operation *operation)
+static int apply_operation(edit_waiting *waiting, edit_options *options, edit_operation *operation)
 {
     const char *text = operation->text, *equals = strchr(text, '=');
     edit_change c = {.document = waiting->document,
                      .waiting = waiting,
-                     .options = waiting->options,
+                     .options = options,
                      .operation = operation,
                      .option = kinds[operation->kind].option,
                      .index = EDIT_NO_INDEX};
@@ -153,7 +149,7 @@ int edit_apply_operations(gufo_edit *edit, edit_options *options)
 
     edit_waiting_start(&waiting, options, gufo_edit_document(edit));
     for (size_t i = 0; i < options->count && code == CODE_OK; i++)
-        code = apply_operation(&waiting, &options->operations[i]);
+        code = apply_operation(&waiting, options, &options->operations[i]);
     if (code == CODE_OK)
         code = edit_waiting_make_all(&waiting);
     named_list_free(&waiting.keys);

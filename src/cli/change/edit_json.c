@@ -27,19 +27,16 @@ typedef struct reader {
 static bool fail(reader *r, const char *what)
 {
     const char *line = r->text;
-    size_t lines = 1;
+    char where[32] = "";
+    size_t number = 1;
 
     if (r->message[0] != '\0')
         return false;
     for (const char *end; (end = memchr(line, '\n', (size_t)(r->at - line))) != NULL;
          line = end + 1)
-        lines++;
-    if (lines == 1)
-        snprintf(r->message, EDIT_JSON_MESSAGE, "character %zu: %s", (size_t)(r->at - line) + 1,
-                 what);
-    else
-        snprintf(r->message, EDIT_JSON_MESSAGE, "line %zu, character %zu: %s", lines,
-                 (size_t)(r->at - line) + 1, what);
+        snprintf(where, sizeof where, "line %zu, ", ++number);
+    snprintf(r->message, EDIT_JSON_MESSAGE, "%scharacter %zu: %s", where,
+             (size_t)(r->at - line) + 1, what);
     return false;
 }
 
@@ -167,33 +164,25 @@ static bool decode_base64(reader *r, size_t start)
     return (size % 4 == 0 && held < 6) || fail(r, "not base64");
 }
 
-/* "base64": " */
-static bool read_base64_key(reader *r)
-{
-    static const char key[] = "base64";
-    buffer *out = &r->to->out;
-    size_t start = out->len;
-
-    if (!read_string(r))
-        return false;
-    if (out->len - start != strlen(key) || memcmp(out->data + start, key, strlen(key)) != 0 ||
-        !take(r, ':') || !take(r, '"'))
-        return fail(r, "expected {\"base64\": \"...\"}");
-    out->len = start;
-    return true;
-}
-
 /* "text" or {"base64": "..."}: any bytes. */
 static bool read_text(reader *r)
 {
+    static const char form[] = "expected {\"base64\": \"...\"}", key[] = "base64";
     bool coded = take(r, '{');
-    size_t start = r->to->out.len;
+    buffer *out = &r->to->out;
+    size_t start = out->len;
 
     if (!take(r, '"'))
-        return fail(r, coded ? "expected {\"base64\": \"...\"}" : "expected a string");
-    if ((coded && !read_base64_key(r)) || !read_string(r))
+        return fail(r, coded ? form : "expected a string");
+    if (!read_string(r))
         return false;
-    return !coded || ((take(r, '}') || fail(r, "expected }")) && decode_base64(r, start));
+    if (!coded)
+        return true;
+    if (out->len - start != strlen(key) || memcmp(out->data + start, key, strlen(key)) != 0 ||
+        !take(r, ':') || !take(r, '"'))
+        return fail(r, form);
+    out->len = start;
+    return read_string(r) && (take(r, '}') || fail(r, "expected }")) && decode_base64(r, start);
 }
 
 /* ---- values --------------------------------------------------------------------------------- */
