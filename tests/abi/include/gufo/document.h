@@ -165,9 +165,9 @@ GUFO_API gufo_status gufo_document_rename(gufo_document *document, gufo_str from
                                           gufo_error *error);
 
 /* Applies the fix of a finding to entries and tensors (format.h).  GUFO_FIX_NONE and
- * GUFO_FIX_REWRITE change nothing: a packed layout does the latter.  GUFO_E_ARGUMENT for
- * GUFO_FIX_SUPPLY, whose value only the caller can know; GUFO_E_NOT_FOUND, GUFO_E_EXISTS and the
- * errors of gufo_document_set and gufo_document_rename_tensor. */
+ * GUFO_FIX_REWRITE change nothing: a packed layout does what the latter asks for.  GUFO_E_ARGUMENT
+ * for GUFO_FIX_SUPPLY, because only the caller knows the value; GUFO_E_NOT_FOUND, GUFO_E_EXISTS
+ * and the errors of gufo_document_set and gufo_document_rename_tensor. */
 GUFO_API gufo_status gufo_document_fix(gufo_document *document, const gufo_fix *fix,
                                        gufo_error *error);
 
@@ -331,15 +331,17 @@ typedef struct gufo_layout {
  * model's layout cannot be kept: no model, a different alignment or byte order, tensors that were
  * added or retyped.  GUFO_E_RANGE if the file would be larger than any file can be, or if an
  * alignment above GUFO_MAX_ALIGNMENT, which was read from a model, needs more padding than
- * twice the bytes of the largest model that something was taken from; GUFO_E_MALFORMED if gufo.padding is needed and an entry that is not a string has its name. */
+ * twice the bytes of the largest model that the document took something from; GUFO_E_MALFORMED if
+ * gufo.padding is needed and an entry that is not a string has its name. */
 GUFO_API gufo_status gufo_document_layout(gufo_document *document,
                                           const gufo_layout_options *options, gufo_layout *out,
                                           gufo_error *error);
-/* The first bytes of the file: header, metadata, infos, and zeros up to data_offset, unless these
- * are more than GUFO_MAX_ALIGNMENT: then they are left out, and *size is metadata_size.  The bytes
- * belong to the document and live until it is changed or laid out again.  GUFO_E_ARGUMENT before
- * gufo_document_layout; GUFO_E_CHANGED if a model that entries came from was changed meanwhile;
- * GUFO_E_MALFORMED for a bool other than 0 and 1 that a lenient open accepted. */
+/* The first bytes of the file: header, metadata, infos, and zeros up to data_offset.  If
+ * there are more zeros than GUFO_MAX_ALIGNMENT, they are left out, and *size is metadata_size.
+ * The bytes belong to the document and live until it is changed or laid out again.
+ * GUFO_E_ARGUMENT before gufo_document_layout; GUFO_E_CHANGED if a model that entries came from
+ * was changed meanwhile; GUFO_E_MALFORMED for a bool other than 0 and 1 that a lenient open
+ * accepted. */
 GUFO_API gufo_status gufo_document_header(gufo_document *document, const void **bytes, size_t *size,
                                           gufo_error *error);
 

@@ -61,13 +61,15 @@ GUFO_API const gufo_model *gufo_edit_model(const gufo_edit *edit);
  * tensors cannot keep their places, only a packed rewrite can write it (gufo_edit_target). */
 GUFO_MUST_USE GUFO_API gufo_document *gufo_edit_document(gufo_edit *edit);
 
-/* Reports what the edit breaks: the findings of gufo_check about the result that the file does not
- * have as it is.  About what the edit touches, a finding in other words counts as another one; of a
- * rule that the file breaks at more places than are listed, only such findings are reported, and
- * also where architecture or tokenizer were not known before, and the rest could not be judged.
- * `offset` is GUFO_NO_OFFSET.  Call this before gufo_edit_apply; the document is laid out again.
- * `options` as for gufo_check; without an allocator there, that of the edit is used.  GUFO_E_ARGUMENT for an edit that was applied, and the errors of
- * gufo_check, gufo_document_layout and gufo_document_header. */
+/* Reports what the edit breaks: the findings of gufo_check about the result, without those that the
+ * file has already.  For a key or tensor that the edit touches, another message is another finding.
+ * Only such findings are reported for a rule that the file breaks at more places than gufo_check
+ * lists, and if the edit makes known an architecture or tokenizer that was not known, because the
+ * file could not be judged by it before.  `offset` is GUFO_NO_OFFSET.
+ * Call this before gufo_edit_apply; it lays out the document again.  `options` are those of
+ * gufo_check; if they have no allocator, that of the edit is used.  GUFO_E_ARGUMENT for an edit
+ * that was applied, and the errors of gufo_check, gufo_document_layout and
+ * gufo_document_header. */
 GUFO_API gufo_status gufo_edit_check(gufo_edit *edit, const gufo_check_options *options,
                                      gufo_finding_fn *found, void *context, gufo_error *error);
 
@@ -100,8 +102,8 @@ typedef struct gufo_edit_target {
     /* Every tensor gets a new place, in the order of the infos: no gaps, zeros as padding, nothing
      * after the end, version 3.  This requires a rewrite. */
     bool pack;
-    /* The result has no gufo.padding.  Ways that would leave room are not used; GUFO_E_ARGUMENT
-     * together with `reserve`. */
+    /* The result has no gufo.padding: gufo does not use a way of writing that leaves room.
+     * GUFO_E_ARGUMENT together with `reserve`. */
     bool no_padding;
     uint64_t reserved[4]; /* must be zero */
 } gufo_edit_target;
@@ -138,8 +140,7 @@ GUFO_MUST_USE GUFO_API gufo_status gufo_edit_apply(gufo_edit *edit, const gufo_e
                                                    bool *recover, gufo_error *error);
 
 /* Writes the result to a descriptor (a pipe, a socket, a terminal), which the caller keeps and
- * which must block; only reserve, pack and
- * no_padding of `target` count. */
+ * which must block; only reserve, pack and no_padding of `target` count. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_edit_stream(gufo_edit *edit, int fd,
                                                     const gufo_edit_target *target,
                                                     const gufo_run *run, gufo_error *error);

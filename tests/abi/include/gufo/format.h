@@ -21,11 +21,11 @@ extern "C" {
 /* ---- limits --------------------------------------------------------------------------------- */
 
 #define GUFO_MAX_DEPTH 16             /* arrays inside arrays: an array of numbers has depth 1 */
-#define GUFO_LARGEST_DEPTH 1024       /* what gufo_open_options.max_depth may ask for */
+#define GUFO_LARGEST_DEPTH 1024       /* the largest gufo_open_options.max_depth */
 #define GUFO_MAX_KEY 65535            /* bytes of a key (spec, gguf_metadata_kv_t) */
 #define GUFO_MAX_NAME 64              /* bytes of a tensor name (spec, gguf_tensor_info_t) */
 #define GUFO_MAX_DIMS 4               /* dimensions of a tensor (spec, gguf_tensor_info_t) */
-#define GUFO_MAX_ALIGNMENT (1u << 24) /* bytes, that can be set; any that is legal can be read */
+#define GUFO_MAX_ALIGNMENT (1u << 24) /* bytes; for writing: larger ones can be read */
 #define GUFO_QUANTIZATION_VERSION 2u  /* the current general.quantization_version */
 #define GUFO_DEFAULT_ALIGNMENT 32u    /* where general.alignment is absent (spec, General) */
 #define GUFO_MAX_COUNT 0x7fffffffu    /* metadata entries, and tensors, of one file */
@@ -163,7 +163,8 @@ typedef enum gufo_open_flags {
      * belong to another tensor or to none.  gufo_tensor.available and .complete still say so. */
     GUFO_OPEN_METADATA_ONLY = 4,
     /* Accept what ggml's reader accepts although the specification forbids it: keys of any bytes
-     * and any length (G203, G204), and a bool other than 0 and 1 (G209).  Keys may then hold NUL bytes: compare them as gufo_str. */
+     * and any length (G203, G204), and a bool other than 0 and 1 (G209).  Keys may then hold NUL
+     * bytes: compare them as gufo_str. */
     GUFO_OPEN_AS_GGML = 8,
     /* Read no byte beyond those that are needed, for a gufo_source whose `size` is only an upper
      * bound; many small reads instead of a few large ones. */
@@ -183,7 +184,7 @@ typedef struct gufo_open_options {
     void *finding_context;
     const char *name;     /* what errors call a descriptor, memory or a source; NULL: nothing */
     uint64_t max_depth;   /* of arrays, up to GUFO_LARGEST_DEPTH; 0: GUFO_MAX_DEPTH.  A program that
-                         * opens deeper ones must not walk them by calling itself */
+                         * opens deeper ones must not walk them by recursion */
     uint64_t reserved[4]; /* zeros; GUFO_E_ARGUMENT for anything else */
 } gufo_open_options;
 
@@ -498,19 +499,19 @@ typedef enum gufo_severity {
 /* "info", "warning", "error"; "unknown" for any other number.  Static; any thread. */
 GUFO_API const char *gufo_severity_name(gufo_severity severity);
 
-/* How much is checked. */
+/* How much gufo_check checks.  Each level includes those before it. */
 typedef enum gufo_level {
     GUFO_LEVEL_DEFAULT = 0,   /* GUFO_LEVEL_MODEL */
     GUFO_LEVEL_STRUCTURE = 1, /* the format: what every reader needs */
-    GUFO_LEVEL_STANDARD = 2,  /* and what the standard says about keys and their values */
-    GUFO_LEVEL_MODEL = 3,     /* and whether the model is complete and agrees with itself */
-    GUFO_LEVEL_SPEC = 4,      /* and what the specification requires, whatever readers accept */
+    GUFO_LEVEL_STANDARD = 2,  /* what the standard says about keys and their values */
+    GUFO_LEVEL_MODEL = 3,     /* whether the model is complete and consistent */
+    GUFO_LEVEL_SPEC = 4,      /* what the specification requires, whatever readers accept */
 } gufo_level;
 
 /* "structure", "standard", "model" (also for GUFO_LEVEL_DEFAULT), "spec"; "unknown" for any other
  * number.  Static; any thread. */
 GUFO_API const char *gufo_level_name(gufo_level level);
-/* The level with that name into *level; false if there is none.  Any thread. */
+/* Stores the level with that name in *level; false if no level has it.  Any thread. */
 GUFO_API bool gufo_level_by_name(const char *name, gufo_level *level);
 
 /* One rule.  Ids never change their meaning.  They begin with G (the format: gufo_open,
@@ -519,8 +520,8 @@ typedef struct gufo_rule {
     const char *id;   /* "G205" */
     const char *name; /* "key-duplicate" */
     gufo_severity severity;
-    gufo_severity spec_severity; /* at GUFO_LEVEL_SPEC: what the specification requires, or calls
-                                    invalid, is an error */
+    gufo_severity spec_severity; /* at GUFO_LEVEL_SPEC: an error where the file breaks
+                                    the words of the specification */
     gufo_level level;            /* the lowest one that checks the rule */
     bool fatal;                  /* gufo_open refuses a file that breaks it */
     gufo_status status;          /* the error code that gufo_open then gives */
@@ -542,8 +543,8 @@ typedef enum gufo_fix_kind {
         4,               /* the array `key` keeps its first `value` (an unsigned number) elements */
     GUFO_FIX_RETYPE = 5, /* the elements of the array `key` get the type of `value` */
     GUFO_FIX_REMOVE = 6, /* key `key` is removed */
-    GUFO_FIX_SUPPLY = 7, /* key `key` gets a value of the type of `value`, which only somebody who
-                             knows the model can give */
+    GUFO_FIX_SUPPLY = 7, /* key `key` gets a value of the type of `value`, which only a person who
+                             knows the model can supply */
     GUFO_FIX_RENAME_TENSOR = 8, /* tensor `key` becomes `value` (a string) */
 } gufo_fix_kind;
 
@@ -561,8 +562,8 @@ typedef struct gufo_finding {
     uint64_t offset;     /* in the file, or GUFO_NO_OFFSET */
     gufo_str subject;    /* the key, the tensor name, "header" ...: raw bytes from the file */
     const char *message; /* one sentence; control characters escaped */
-    const char *hint;    /* what the user can do about it, one clause; NULL if there is no more to
-                            say than what the fix does */
+    const char *hint;    /* what the user can do about it, one clause; NULL if the fix says
+                            all */
     gufo_fix fix;        /* GUFO_FIX_NONE if none is known */
     size_t shard;        /* index of the file in the model; 0 for a single file */
     uint64_t reserved[2];

@@ -39,43 +39,43 @@ typedef struct gufo_name {
 } gufo_name;
 
 /* Whether the name (of a file, without its folder) conforms, and its parts in *out (may be NULL);
- * all absent if not.  The parts are those that the expression of the specification finds, with
- * today's sidecar before it; scale and shard must be those that its text allows.  Any bytes are
- * allowed; time is linear in their number, and no memory is needed.  Any thread.
+ * all absent if not.  The regular expression of the specification finds the parts; before them may
+ * be a sidecar, as today's names have it.  Scale and shard must be those that its text allows.
+ * Any bytes are allowed; time is linear in their number, and no memory is needed.  Any thread.
  * Spec, GGUF Naming Convention. */
 GUFO_API bool gufo_name_match(gufo_str name, gufo_name *out);
 
 /* The same with a reason: GUFO_E_MALFORMED if the name does not conform, and *error says what is
  * missing or refused, with the byte of the name.  If only a scale or the numbers of a shard are
- * wrong, *out (may be NULL) still has the parts; if only the version is missing, also, with the
- * version "v1.0" (static); an encoding must then be a known one, in upper or lower case, because any
- * word could be one.  Any thread. */
+ * wrong, *out (may be NULL) still has the parts.  If only the version is missing, it also has them,
+ * with the version "v1.0" (static); the encoding must then be a known one, in upper or lower case,
+ * because any word could be one.  Any thread. */
 GUFO_API gufo_status gufo_name_explain(gufo_str name, gufo_name *out, gufo_error *error);
 
-/* What the parts of a name say as numbers. */
+/* The numbers in the parts of a name. */
 typedef struct gufo_name_facts {
-    uint64_t experts; /* 8 of "8x7B"; 0 for a model without */
+    uint64_t experts; /* 8 of "8x7B"; 0 for a model without experts */
     uint64_t
         parameters; /* 7,000,000,000 of "8x7B": of one expert and what is shared; 0: not said */
-    uint32_t shard; /* 3 of "00003-of-00009"; 0: a file alone */
+    uint32_t shard; /* 3 of "00003-of-00009"; 0: not a shard */
     uint32_t shard_count;
     uint64_t reserved[4];
 } gufo_name_facts;
 
-/* Of a name that was matched or explained, or that a program has filled in.  What 64 bits do not
- * hold is left out.  Any thread.  Spec, the examples of the naming convention. */
+/* `name` was matched or explained, or a program has filled it in.  A number that does not fit into
+ * 64 bits is 0.  Any thread.  Spec, the examples of the naming convention. */
 GUFO_API gufo_name_facts gufo_name_read_facts(const gufo_name *name);
 
 /* Writes the name with these parts, and a hyphen between each two: at most `size` bytes with the
- * terminator.  Returns the bytes
- * that are needed without it, like snprintf.  The content of the parts is not checked.  Any
- * thread. */
+ * terminator.  Returns the bytes that are needed without it, like snprintf.  The content of the
+ * parts is not checked.  Any thread. */
 GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
 
 /* Room for every name that a file can have, with the terminator. */
 #define GUFO_NAME_SIZE 256
 
-/* The name that the convention gives shard `shard`, from 0, of a model, made from its metadata and tensors:
+/* The name that the convention gives shard `shard`, from 0, of a model, made from its metadata and
+ * tensors:
  *
  *     sidecar     mmproj for general.type "mmproj" and architecture "clip"; mtp for files with
  *                 nextn tensors that lack the first block
@@ -91,10 +91,10 @@ GUFO_API size_t gufo_name_format(char *out, size_t size, const gufo_name *name);
  *     shard       split.no and split.count
  *
  * Characters that are neither letters nor digits become '-'.  The name conforms, with two
- * exceptions: letters outside ASCII are kept, which the expression refuses, and an unknown size is
- * left out.  GUFO_E_SHARDS for a shard that was opened alone and lacks what is needed: the metadata is
- * in the first shard, and the size is counted from all shards.  GUFO_E_RANGE if there is no such
- * shard.  Any thread. */
+ * exceptions: letters outside ASCII are kept, although the expression refuses them, and an unknown
+ * size is left out.  GUFO_E_SHARDS for a shard that was opened alone: the metadata is in the first
+ * shard, and the size is counted from all shards.  GUFO_E_RANGE if the model has no such shard.
+ * Any thread. */
 GUFO_API gufo_status gufo_name_suggest(const gufo_model *model, size_t shard,
                                        char out[GUFO_NAME_SIZE], gufo_error *error);
 

@@ -66,8 +66,8 @@ GUFO_API bool gufo_job_output_at(const gufo_job *job, size_t index, gufo_job_out
 /* The path of output `index` for what gufo_job_run is given as `path`: that path for one file; for
  * a split, `path` is the prefix of all names; for any other set it is the path of the first shard,
  * whose name must contain the number of shards; of several models it is the path of the one that
- * output `index` belongs to.  Writes at most `size` bytes with the terminator
- * and returns the bytes that are needed without it, like snprintf. */
+ * output `index` belongs to.  Writes at most `size` bytes with the terminator and returns the bytes
+ * that are needed without it, like snprintf. */
 GUFO_API size_t gufo_job_output_path(const gufo_job *job, const char *path, size_t index, char *out,
                                      size_t size);
 
@@ -99,15 +99,15 @@ typedef enum gufo_job_flags {
     /* The same, and continue what an interrupted run left, if anything; errors then leave it,
      * too. */
     GUFO_JOB_RESUME = 4,
-    /* With GUFO_JOB_RESUME: the input files are removed while the job works, each as soon as all
-     * that was needed of it is safe on disk; one file that becomes several gets holes instead, piece
-     * by piece.  So the disk needs room for one file, or some pieces, more than the input.  This can
-     * be resumed, and not be undone.  Until the outputs have their names, NAME.moved has the header
-     * of the input NAME, its size and its time, but not what was released of its data: a run is
-     * resumed with a model that is opened from these where NAME is gone (gufo_open_shards).
-     * GUFO_E_ARGUMENT, before anything is written, for an input that is not our own file of one
-     * name, is a symlink, is read twice, or lies on a file system that has no sparse files (or
-     * cannot punch holes). */
+    /* With GUFO_JOB_RESUME: removes each input file while the job works, as soon as everything that
+     * is needed of it is synced; if one file becomes several, it punches holes into the file
+     * instead, piece by piece.  So the disk needs room for one file, or some pieces, more than the
+     * input.  The job can be resumed, but not undone.  Until the outputs have their names,
+     * NAME.moved has the header of the input NAME, its size and its time, but not the data that was
+     * released: where NAME is gone, open NAME.moved to resume the run (gufo_open_shards).
+     * GUFO_E_ARGUMENT, before anything is written, for an input that another user owns, that has
+     * other hard links, is a symlink, is read twice, or is on a file system without sparse files
+     * (or without holes, where these are needed). */
     GUFO_JOB_DELETE_INPUT = 8,
 } gufo_job_flags;
 
@@ -119,7 +119,7 @@ typedef struct gufo_job_options {
     const char *const *also_read;
     size_t also_read_count;
     /* For a job that makes several models from one reading (gufo_quantize_options.more_targets):
-     * the paths of the models after the first, as `path`. */
+     * the paths of the models after the first, each like `path`. */
     const char *const *more_paths;
     size_t more_count;
     uint64_t reserved[2]; /* must be zero */
@@ -140,14 +140,14 @@ typedef struct gufo_job_options {
  *   GUFO_E_IO, GUFO_E_TRUNCATED, GUFO_E_MALFORMED, GUFO_E_MEMORY */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_run(gufo_job *job, const gufo_job_options *options,
                                                 const gufo_run *run, gufo_error *error);
-/* Whether gufo_job_run with these options would refuse: its errors about outputs, inputs and what
- * an interrupted run has left, before the work.  Writes nothing that stays.  The job can be run
+/* Whether gufo_job_run with these options would refuse: gives its errors about outputs, inputs and
+ * the files of an interrupted run, without doing the work.  Leaves no file.  The job can be run
  * afterwards. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_check(gufo_job *job, const gufo_job_options *options,
                                                   gufo_error *error);
-/* The last step of a run with GUFO_JOB_DELETE_INPUT, if it was interrupted after its outputs had
- * their names: `path` is that of the first one.  Removes what is left of the inputs, whose names
- * were `inputs`, and the journal.  *done says whether there was such a run. */
+/* Does the last step of a run with GUFO_JOB_DELETE_INPUT that was interrupted after its outputs got
+ * their names: removes what is left of the inputs, whose names were `inputs`, and the journal.
+ * `path` is that of the first output.  *done says whether gufo found such a run. */
 GUFO_MUST_USE GUFO_API gufo_status gufo_job_clean(const char *path, const char *const *inputs,
                                                   size_t count, bool *done, gufo_error *error);
 /* Writes the one file of a job to a descriptor that takes bytes in order (a pipe, a socket, a

@@ -71,10 +71,10 @@ typedef struct gufo_recipe_options {
     bool (*has_importance)(void *context, gufo_str name);
     void *importance_context;
     const gufo_allocator *allocator; /* NULL: malloc */
-    /* The type that a tensor has in another model, whose types these are to be; NULL: it is not
-     * there.  Asked before anything else, whatever shape and name, for all tensors that can be
-     * decoded but whole numbers; the target is then about those that are not there.  May be
-     * NULL. */
+    /* Returns the type that a tensor has in another model, which gives the types; NULL if that
+     * model lacks the tensor: the target then decides.  Called before any other rule, whatever
+     * shape and name the tensor has, for every tensor that can be decoded and does not hold
+     * integers.  May be NULL. */
     const gufo_element_type *(*model_type)(void *context, gufo_str name);
     void *model_context;
     uint64_t reserved[2]; /* must be zero */
@@ -315,7 +315,7 @@ typedef enum gufo_quantize_flags {
 /* Bytes of memory that writing uses where gufo_run does not say. */
 #define GUFO_QUANTIZE_MEMORY (UINT64_C(512) << 20)
 
-/* Types that one reading makes at most. */
+/* At most so many types from one reading. */
 #define GUFO_QUANTIZE_TARGETS 32
 
 typedef struct gufo_quantize_options {
@@ -333,7 +333,7 @@ typedef struct gufo_quantize_options {
     gufo_effort effort;
     const gufo_allocator *allocator; /* NULL: malloc.  From several threads while writing */
     /* Targets beside recipe.target, each with its own model: rows are read and decoded once and
-     * encoded for every target.  All other options are about all of them. */
+     * encoded for every target.  All other options apply to all targets. */
     const gufo_quantize_target *more_targets;
     size_t more_count;    /* below GUFO_QUANTIZE_TARGETS */
     uint64_t reserved[2]; /* must be zero */
@@ -388,9 +388,9 @@ GUFO_API bool gufo_quantizer_target_tensor_at(const gufo_quantizer *quantizer, s
 GUFO_API uint64_t gufo_quantizer_output_size(const gufo_quantizer *quantizer);
 GUFO_API uint64_t gufo_quantizer_target_size(const gufo_quantizer *quantizer, size_t target);
 
-/* The job that writes the outputs, once (produce.h); it belongs to the quantizer.  Of several
- * targets gufo_job_options.more_paths has the paths of those after the first: either all of their
- * files appear or none, and outputs are counted target by target.  With
+/* The job that writes the outputs, once (produce.h); it belongs to the quantizer.  With
+ * several targets, gufo_job_options.more_paths has the paths after the first: either all files
+ * appear or none, and outputs are counted target by target.  With
  * GUFO_QUANTIZE_KEEP_SPLIT and several shards the path of gufo_job_run is that of the first of
  * them, or "NAME.gguf", which gives NAME-00001-of-000NN.gguf and so on.  With GUFO_JOB_RESUMABLE or
  * GUFO_JOB_RESUME an interrupted run can be resumed with the same input and options; a made model

@@ -60,7 +60,7 @@ typedef struct gufo_key_info {
                              "uint32|array[int32]" */
     const char *specified; /* the type in the specification: "uint64"; "" if it has no such key */
     const char *unit;      /* "tokens", "blocks" ...; "" for none */
-    const char *fallback;  /* what readers take where the key is missing; "" if nothing is known */
+    const char *fallback;  /* what readers assume where the key is missing; "" if not known */
     const char *since;     /* the year of the first text or program that knows it */
     const char *status;    /* "standard" (the specification has it), "in use" (readers and writers
                              have it), "deprecated", "community", "misspelt" */
@@ -75,10 +75,10 @@ GUFO_API const gufo_key_info *gufo_key_at(size_t index); /* NULL past the end */
  * takes precedence over a pattern. */
 GUFO_API const gufo_key_info *gufo_key_find(gufo_str key, gufo_str architecture);
 
-/* The row whose key is nearest to one that is not known, as gufo_key_find looks for it, and its name
- * in a file of that architecture, terminated, into `out`: "llama.context_length" for
- * "lama.contxt_length".  NULL if none is near enough to be what was meant; *out is then not defined.
- * It compares the key with every row; any thread. */
+/* The row whose key is nearest to an unknown one; `architecture` is as in gufo_key_find.  Writes
+ * the name of that key in a file of the architecture, terminated, into `out`:
+ * "llama.context_length" for "lama.contxt_length".  NULL if no key is near enough; *out is then
+ * not defined. It compares the key with every row.  Any thread. */
 #define GUFO_KEY_NAME_SIZE 256
 GUFO_API const gufo_key_info *gufo_key_nearest(gufo_str key, gufo_str architecture,
                                                char out[GUFO_KEY_NAME_SIZE]);
@@ -93,8 +93,8 @@ typedef enum gufo_type_fit {
     GUFO_FIT_NONE = 0,  /* gufo_key_accepts refuses it */
     GUFO_FIT_KIND = 1,  /* the right kind, but readers in use refuse the type, or misread it */
     GUFO_FIT_TYPE = 2,  /* a type of the row, as written or as specified */
-    GUFO_FIT_EXACT = 3, /* moreover as specified: a count may be uint32 or uint64; any key that the
-                           specification does not have, or gives no type */
+    GUFO_FIT_EXACT = 3, /* the specified type: a count may be uint32 or uint64; also for every type
+                           of the row if the specification gives none */
 } gufo_type_fit;
 GUFO_API gufo_type_fit gufo_key_fit(const gufo_key_info *info, const gufo_value *value);
 
