@@ -39,7 +39,7 @@ static int run_named(int count, char **arguments, shared_options *shared)
         }
         suggest_offer(&near, each->name);
     }
-    return report_usage(NULL, "there is no command '%s'%s", name, suggest_text(&near, ""));
+    return report_usage(NULL, "unknown command '%s'%s", name, suggest_text(&near, ""));
 }
 
 static int run(void *options)

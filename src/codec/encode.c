@@ -18,7 +18,7 @@ static gufo_status check_options(const gufo_element_type *type, const gufo_encod
                                  gufo_error *error)
 {
     if ((type->flags & GUFO_ELEMENT_ENCODES) == 0)
-        return refuse(error, GUFO_E_TYPE, "there is no encoder for %s", type->name);
+        return refuse(error, GUFO_E_TYPE, "%s cannot be encoded", type->name);
     if (!gufo_cpu_available(options->cpu))
         return fail_cpu(options->cpu, error);
     if (options->effort != GUFO_EFFORT_REFERENCE && options->effort != GUFO_EFFORT_HIGH)

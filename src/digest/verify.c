@@ -214,9 +214,8 @@ static gufo_status take_lines(verifier *v, gufo_error *error)
         if (line->name.len == v->file.len)
             status = take_whole(v, line, error);
         else if (gufo_digest_kind_of(line->algorithm)->file_only)
-            status = refuse(error, GUFO_E_MALFORMED,
-                            "line %" PRIu64 ": there is no %s of a single tensor", line->number,
-                            gufo_digest_kind_of(line->algorithm)->name);
+            status = refuse(error, GUFO_E_MALFORMED, "line %" PRIu64 ": a single tensor has no %s",
+                            line->number, gufo_digest_kind_of(line->algorithm)->name);
         else
             v->order[v->order_count++] = (uint32_t)i;
     }

@@ -69,7 +69,7 @@ static gufo_status check_layers(const planning *p, gufo_error *error)
             found = layer_find(tensor.name, &layer, &at, &len) && layer == p->pruned.layers[i];
         }
         if (!found)
-            return refuse(error, GUFO_E_ARGUMENT, "there is no layer %" PRIu64 " to leave out",
+            return refuse(error, GUFO_E_ARGUMENT, "the model has no layer %" PRIu64 " to leave out",
                           p->pruned.layers[i]);
     }
     return GUFO_OK;

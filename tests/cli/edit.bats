@@ -368,7 +368,7 @@ refused() {
     run -1 --separate-stderr gufo edit model.gguf --set-string general.name=found --copy-from model.gguf 'nothing*'
     [ "$(value general.name)" = found ]
     run -1 --separate-stderr gufo edit model.gguf --remove 'nothing*'
-    same_error "gufo: model.gguf: warning: --remove nothing*: there is no such key"
+    same_error "gufo: model.gguf: warning: --remove nothing*: no key matches"
 }
 
 @test "a dry run refuses what an edit would" {
@@ -672,7 +672,7 @@ kill_at_random() {
     make_model model.gguf
     run gufo edit --recover model.gguf
     [ "$status" -eq 0 ]
-    same "model.gguf: there is nothing to recover"
+    same "model.gguf: no edit was interrupted"
     printf 'GUFO-EDJ%092d' 1 >model.gguf.gufo-journal
     gufo show model.gguf >/dev/null
     run gufo edit --recover model.gguf

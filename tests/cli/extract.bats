@@ -72,7 +72,7 @@ hex() {
     run -2 --separate-stderr gufo extract m.gguf '?*' -o all.raw
     [[ "$stderr" == *'safetensors holds several' ]]
     run -1 --separate-stderr gufo extract m.gguf a nothing -o x.safetensors
-    same_error "gufo: m.gguf: there is no tensor 'nothing'"
+    same_error "gufo: m.gguf: no tensor matches 'nothing'"
     [ ! -e x.safetensors ]
 }
 

@@ -138,13 +138,13 @@ load common
     make_model m.gguf
     run -1 --separate-stderr gufo get m.gguf llama.block_cuont
     same ''
-    same_error "gufo: m.gguf: there is no key 'llama.block_cuont'; did you mean 'llama.block_count'?"
+    same_error "gufo: m.gguf: no key is named 'llama.block_cuont'; did you mean 'llama.block_count'?"
     run -1 --separate-stderr gufo get m.gguf context_length
-    same_error "gufo: m.gguf: there is no key 'context_length'; did you mean 'llama.context_length'?"
+    same_error "gufo: m.gguf: no key is named 'context_length'; did you mean 'llama.context_length'?"
     run -1 --separate-stderr gufo get m.gguf completely.different
-    same_error "gufo: m.gguf: there is no key 'completely.different'"
+    same_error "gufo: m.gguf: no key is named 'completely.different'"
     run -1 --separate-stderr gufo get m.gguf ''
-    [[ "$stderr" == "gufo: m.gguf: there is no key ''"* ]]
+    [[ "$stderr" == "gufo: m.gguf: no key is named ''"* ]]
 }
 
 @test "get: a set has the metadata of its first shard" {

@@ -109,10 +109,10 @@ without() {
 @test "list: an architecture that is not known" {
     run -1 --separate-stderr gufo list keys --arch lama
     same ''
-    same_error "gufo: there is no architecture 'lama'; did you mean 'llama'?"
+    same_error "gufo: unknown architecture 'lama'; did you mean 'llama'?"
     run -1 --separate-stderr gufo list keys --arch ''
     run -1 --separate-stderr gufo list keys --arch $'\e[31m\n'
-    same_error "gufo: there is no architecture '\\u{1b}[31m\\n'; 'gufo list archs' lists them"
+    same_error "gufo: unknown architecture '\\u{1b}[31m\\n'; 'gufo list archs' lists them"
 }
 
 @test "list: wrong usage" {
@@ -120,13 +120,13 @@ without() {
     same ''
     [[ "$stderr" == 'gufo: one of keys, archs, '* ]]
     run -2 --separate-stderr gufo list llamas
-    same_error "gufo: there is no list of 'llamas' (see gufo help list)"
+    same_error "gufo: unknown list 'llamas' (see gufo help list)"
     run -2 gufo list keys archs
     run -2 gufo list keys --arch
     run -2 --separate-stderr gufo list types --arch llama
     same_error 'gufo: --arch is for keys and tensors, not for types (see gufo help list)'
     run -2 --separate-stderr gufo list $'\e[31m'
-    same_error "gufo: there is no list of '\\u{1b}[31m' (see gufo help list)"
+    same_error "gufo: unknown list '\\u{1b}[31m' (see gufo help list)"
 }
 
 @test "list: the rules are those of validate --list-rules" {

@@ -108,7 +108,7 @@ nothing_new() {
     for force in '' --force; do
         # shellcheck disable=SC2086
         run -2 --separate-stderr gufo merge $force s-00001-of-00003.gguf out.gguf
-        same_error "gufo: out.gguf: this is a GGUF file, which is not taken for the output by its place; '-o out.gguf --force' replaces it"
+        same_error "gufo: out.gguf: this is a GGUF file, so that it is not taken for the output; '-o out.gguf --force' replaces it"
     done
     run -2 --separate-stderr gufo merge s-00001-of-00003.gguf
     same_error 'gufo: s-00001-of-00003.gguf: this is an input; the output is given by -o OUT'

@@ -51,7 +51,7 @@ make_unnamed_shards() {
     run -1 gufo name --json Hermes-2-Pro-Llama-3-8B-F16.gguf
     same '{"name":"Hermes-2-Pro-Llama-3-8B-F16.gguf","conforming":false,"sidecar":null,"base_name":"Hermes-2-Pro-Llama-3","size_label":"8B","fine_tune":null,"version":"v1.0","encoding":"F16","type":null,"shard":null,"expert_count":0,"parameter_count":8000000000,"shard_number":null,"shard_count":null,"reason":"the version is missing after \"8B\"; v1.0 is assumed"}'
     run -1 gufo name --json not-a-known-arrangement.gguf
-    same '{"name":"not-a-known-arrangement.gguf","conforming":false,"sidecar":null,"base_name":null,"size_label":null,"fine_tune":null,"version":null,"encoding":null,"type":null,"shard":null,"expert_count":null,"parameter_count":null,"shard_number":null,"shard_count":null,"reason":"there is no size label such as 7B or 8x7B, and no version such as v1.0"}'
+    same '{"name":"not-a-known-arrangement.gguf","conforming":false,"sidecar":null,"base_name":null,"size_label":null,"fine_tune":null,"version":null,"encoding":null,"type":null,"shard":null,"expert_count":null,"parameter_count":null,"shard_number":null,"shard_count":null,"reason":"a size label such as 7B or 8x7B and a version such as v1.0 are missing"}'
     run -1 gufo name ''
     same ': does not conform: the name does not end in .gguf'
     run -1 gufo name $'a\n-7B-v1'
@@ -75,7 +75,7 @@ make_unnamed_shards() {
     same Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf
     [ -e m.gguf ]
     run -0 gufo name --suggest --json m.gguf
-    same '{"path":"m.gguf","name":"m.gguf","conforming":false,"sidecar":null,"base_name":null,"size_label":null,"fine_tune":null,"version":null,"encoding":null,"type":null,"shard":null,"expert_count":null,"parameter_count":null,"shard_number":null,"shard_count":null,"reason":"there is no size label such as 7B or 8x7B, and no version such as v1.0","suggested":"Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf"}'
+    same '{"path":"m.gguf","name":"m.gguf","conforming":false,"sidecar":null,"base_name":null,"size_label":null,"fine_tune":null,"version":null,"encoding":null,"type":null,"shard":null,"expert_count":null,"parameter_count":null,"shard_number":null,"shard_count":null,"reason":"a size label such as 7B or 8x7B and a version such as v1.0 are missing","suggested":"Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf"}'
     run -0 gufo name "$(gufo name --suggest m.gguf)"
     run -3 --separate-stderr gufo name --suggest m.gguf missing.gguf
     same Llama-3-1-8B-Instruct-it-v1.2-Q4_K_M.gguf
@@ -201,7 +201,7 @@ s-00002-of-00002.gguf -> Tiny-0.024K-v1.0-F32-00002-of-00002.gguf'
     run -3 --separate-stderr gufo name --suggest s-00002-of-00002.gguf
     same_error "gufo: s-00002-of-00002.gguf: this is not the first shard of its set, which has the metadata that a name is made from"
     run -3 --separate-stderr gufo name --suggest --single s-00001-of-00002.gguf
-    has_size="there is no general.size_label, and the size cannot be counted from one shard of 2"
+    has_size="general.size_label is missing, and the size cannot be counted from one shard of 2"
     same_error "gufo: s-00001-of-00002.gguf: $has_size"
     rm s-00002-of-00002.gguf
     run -3 gufo name --rename s-00001-of-00002.gguf

@@ -81,9 +81,9 @@ need_patterns() {
 @test "quantize: unknown words and the nearest known one" {
     sample
     run -2 --separate-stderr gufo quantize sample.gguf out.gguf Q4_X_M
-    same_error "gufo: there is no type 'Q4_X_M'; did you mean 'Q4_K_M'? (see gufo help quantize)"
+    same_error "gufo: unknown type 'Q4_X_M'; did you mean 'Q4_K_M'? (see gufo help quantize)"
     run -2 --separate-stderr gufo quantize --output-tensor-type q8_k0 sample.gguf out.gguf Q8_0
-    [[ "$stderr" == "gufo: --output-tensor-type: there is no type 'q8_k0'; did you mean 'Q8_"* ]]
+    [[ "$stderr" == "gufo: --output-tensor-type: unknown type 'q8_k0'; did you mean 'Q8_"* ]]
     run -2 --separate-stderr gufo quantize --output-tensor-type Q4_2 sample.gguf out.gguf Q8_0
     [[ "$stderr" == *"Q4_2 can no longer be made"* ]]
     run -2 --separate-stderr gufo quantize sample.gguf out.gguf nothing_like_a_type
@@ -164,7 +164,7 @@ need_patterns() {
     run -2 --separate-stderr gufo quantize --tensor-type 'a' sample.gguf four.gguf Q4_0
     [[ "$stderr" == "gufo: --tensor-type needs PATTERN=TYPE"* ]]
     run -2 --separate-stderr gufo quantize --tensor-type 'a=' sample.gguf four.gguf Q4_0
-    same_error "gufo: --tensor-type: there is no type '' (see gufo help quantize)"
+    same_error "gufo: --tensor-type: unknown type '' (see gufo help quantize)"
     printf 'attn_q=Q5_1\r\nattn_k\r\n' >types
     run -2 --separate-stderr gufo quantize --tensor-type-file types sample.gguf four.gguf Q4_0
     same_error "gufo: --tensor-type-file needs PATTERN=TYPE, not 'attn_k' (see gufo help quantize)"
@@ -229,7 +229,7 @@ need_patterns() {
     run -1 gufo show -q --tensors='blk.1.*' out.gguf
     has 'Tensors (0 of 12)'
     run -2 --separate-stderr gufo quantize --prune-layers 9 sample.gguf two.gguf Q8_0
-    same_error 'gufo: sample.gguf: there is no layer 9 to leave out'
+    same_error 'gufo: sample.gguf: the model has no layer 9 to leave out'
 }
 
 @test "quantize: a dry run writes nothing" {
@@ -544,11 +544,11 @@ interrupt() {
     run -2 --separate-stderr gufo quantize --to models sample.gguf Q4_0 Q8_0
     same_error 'gufo: several types are separated by commas: Q4_0,Q8_0 (see gufo help quantize)'
     run -2 --separate-stderr gufo quantize --to models sample.gguf out.gguf Q4_0,Q8_0
-    same_error 'gufo: with --to DIR there is no OUT; types are separated by commas (see gufo help quantize)'
+    same_error 'gufo: --to DIR takes no OUT; types are separated by commas (see gufo help quantize)'
     run -2 --separate-stderr gufo quantize --to models sample.gguf Q4_0,
-    same_error "gufo: there is no type '' (see gufo help quantize)"
+    same_error "gufo: unknown type '' (see gufo help quantize)"
     run -2 --separate-stderr gufo quantize --to models sample.gguf Q4_0,Q8_X
-    [[ "$stderr" == "gufo: there is no type 'Q8_X'; did you mean 'Q8_0'?"* ]]
+    [[ "$stderr" == "gufo: unknown type 'Q8_X'; did you mean 'Q8_0'?"* ]]
     run -3 --separate-stderr gufo quantize --to missing sample.gguf Q4_0,Q8_0
     same_error 'gufo: missing: No such file or directory'
     run -3 --separate-stderr gufo quantize --to sample.gguf sample.gguf Q4_0,Q8_0

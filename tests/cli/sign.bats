@@ -161,7 +161,7 @@ END
     same_error 'gufo: p.key: the password of this secret key is wrong'
     # Without a terminal there is no way to ask.
     run -3 --separate-stderr setsid "$GUFO" sign --force --key p.key manifest
-    same_error 'gufo: there is no terminal to ask for the password; give --password-file'
+    same_error 'gufo: cannot ask for the password without a terminal; give --password-file'
 }
 
 @test "sign: a password costs as much to guess as minisign's" {

@@ -179,7 +179,7 @@ refused() {
     gufo show model.gguf >/dev/null
     run --separate-stderr gufo edit --recover model.gguf
     [ "$status" -eq 0 ]
-    [ "$output" = 'model.gguf: there is nothing to recover' ]
+    [ "$output" = 'model.gguf: no edit was interrupted' ]
     gufo edit -q model.gguf --set general.name=Other
     [ "$(gufo get model.gguf general.name)" = Other ]
     cmp model.gguf.gufo-journal before
@@ -214,7 +214,7 @@ refused() {
     make_model $'a\x1bb.gguf'
     run gufo edit --recover $'a\x1bb.gguf'
     [ "$status" -eq 0 ]
-    same 'a\u{1b}b.gguf: there is nothing to recover'
+    same 'a\u{1b}b.gguf: no edit was interrupted'
 }
 
 @test "keys and signatures are read to 64 KiB" {

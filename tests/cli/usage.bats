@@ -48,13 +48,13 @@ load common
 @test "usage: an unknown command suggests the nearest" {
     run -2 --separate-stderr gufo shwo m.gguf
     same ''
-    same_error "gufo: there is no command 'shwo'; did you mean 'show'? (see gufo --help)"
+    same_error "gufo: unknown command 'shwo'; did you mean 'show'? (see gufo --help)"
     run -2 --separate-stderr gufo validat
     [[ "$stderr" == *"did you mean 'validate'?"* ]]
     run -2 --separate-stderr gufo help gte
     [[ "$stderr" == *"did you mean 'get'?"* ]]
     run -2 --separate-stderr gufo xylophone
-    same_error "gufo: there is no command 'xylophone' (see gufo --help)"
+    same_error "gufo: unknown command 'xylophone' (see gufo --help)"
 }
 
 @test "usage: every command has a line in the list, a text, its operands and an example" {
@@ -76,7 +76,7 @@ Examples:
         # shellcheck disable=SC2086
         run -2 --separate-stderr gufo $arguments
         same ''
-        [[ "$stderr" == "gufo: there is no option '"*"'; did you mean '$nearest'? (see gufo"*')' ]] ||
+        [[ "$stderr" == "gufo: unknown option '"*"'; did you mean '$nearest'? (see gufo"*')' ]] ||
             { echo "$arguments: $stderr"; return 1; }
     done <<'END'
 --quiet show --qiet m.gguf
@@ -87,16 +87,16 @@ Examples:
 --set-string edit m.gguf --set_string=a=b
 END
     run -2 --separate-stderr gufo show m.gguf --xylophone
-    same_error "gufo: there is no option '--xylophone' (see gufo help show)"
+    same_error "gufo: unknown option '--xylophone' (see gufo help show)"
     run -2 --separate-stderr gufo show m.gguf -jx
-    same_error "gufo: there is no option '-jx' (see gufo help show)"
+    same_error "gufo: unknown option '-jx' (see gufo help show)"
 }
 
 @test "usage: a word of a list that is not known suggests the nearest" {
     run -2 --separate-stderr gufo list kyes
-    same_error "gufo: there is no list of 'kyes'; did you mean 'keys'? (see gufo help list)"
+    same_error "gufo: unknown list 'kyes'; did you mean 'keys'? (see gufo help list)"
     run -1 --separate-stderr gufo list keys --arch=lama
-    same_error "gufo: there is no architecture 'lama'; did you mean 'llama'?"
+    same_error "gufo: unknown architecture 'lama'; did you mean 'llama'?"
     run -2 --separate-stderr gufo validate --level=standrad m.gguf
     [[ "$stderr" == *"not 'standrad'; did you mean 'standard'? (see gufo help validate)" ]]
 }
@@ -105,7 +105,7 @@ END
     make_model m.gguf
     run -0 gufo edit -q --set-string general.name=x m.gguf --threads 2
     run -1 --separate-stderr gufo edit --remove --qiet m.gguf
-    same_error 'gufo: m.gguf: warning: --remove --qiet: there is no such key'
+    same_error 'gufo: m.gguf: warning: --remove --qiet: no key matches'
     run -1 --separate-stderr gufo edit -q --copy-from m.gguf '--none*' m.gguf
     same_error ''
     run -0 gufo --thr=2 show --tens m.gguf
@@ -156,7 +156,7 @@ END
 @test "usage: an unknown option cannot act on the terminal" {
     run --separate-stderr gufo show $'--\033[31mred'
     [ "$status" -eq 2 ]
-    same_error "gufo: there is no option '--\\u{1b}[31mred' (see gufo help show)"
+    same_error "gufo: unknown option '--\\u{1b}[31mred' (see gufo help show)"
 }
 
 @test "usage: --output gives what is else the operand OUT" {

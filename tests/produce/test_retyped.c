@@ -244,7 +244,7 @@ static void test_refused(void **state)
         const char *reason;
     } rows[] = {
         {"F32", "IQ2_XXS", ROWS, "needs importance data"},
-        {"F32", "Q4_0_4_4", ROWS, "no encoder"},
+        {"F32", "Q4_0_4_4", ROWS, "cannot be encoded"},
         {"Q4_0_4_4", "F16", ROWS - 2, "groups of its own type"},
         {"Q4_2", "F16", ROWS, "cannot be decoded"}, /* nobody recorded its layout */
     };

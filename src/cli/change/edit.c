@@ -77,7 +77,7 @@ static const command_option edit_table[] = {
      OPTION_SIZE(edit_options, target.reserve, 0, "64K or 1Mi"), .group = 2},
     {"no-padding", NULL, "Leave no room for later edits, and remove gufo.padding",
      OPTION_FLAG(edit_options, target.no_padding), .group = 2},
-    {"as-is", NULL, "Also make changes that would be refused: slips, errors, split keys",
+    {"as-is", NULL, "Also make changes that gufo refuses: misspelt keys, errors, split keys",
      OPTION_FLAG(edit_options, as_is), .group = 2},
     {"dry-run", NULL, "Show the differences and change nothing", OPTION_FLAG(edit_options, dry_run),
      .group = 2},
@@ -100,7 +100,7 @@ static int report_failure(const edit_options *o, const gufo_error *error)
 static int recover(const edit_options *o, bool asked)
 {
     static const char *const results[] = {
-        [GUFO_EDIT_RECOVERED_NOTHING] = "there is nothing to recover",
+        [GUFO_EDIT_RECOVERED_NOTHING] = "no edit was interrupted",
         [GUFO_EDIT_RECOVERED_OLD] = "the file is as it was before the interrupted edit",
         [GUFO_EDIT_RECOVERED_NEW] = "the interrupted edit is complete now",
     };
@@ -277,7 +277,7 @@ static int check_arguments(const edit_options *o)
         return report_usage("edit", "--reserve and --no-padding exclude each other");
     if (!o->recover && o->count == 0 && o->target.output == NULL && o->target.reserve == 0 &&
         !o->target.no_padding && o->target.in_place != GUFO_EDIT_IN_PLACE_NEVER)
-        return report_usage("edit", "there is nothing to change");
+        return report_usage("edit", "no change is given");
     if (is_stream(o) && o->base.shared->json && !o->dry_run)
         return report_usage("edit", "--json needs an output that is a file");
     return CODE_OK;
@@ -307,7 +307,7 @@ static void release(void *context)
 
 const command_line command_edit = {
     .operands = {"--set=KEY=VALUE|--remove=GLOB|... FILE\n--recover FILE", 1, 1,
-                 "one FILE is needed, and nothing else"},
+                 "exactly one FILE is needed"},
     .doc =
         "Change the metadata of a model.\v"
         "Tensor data is not written: the new metadata goes over the old one, or into blocks that "
@@ -315,15 +315,14 @@ const command_line command_edit = {
         "writes a new file under the same name, and the system shares or copies the data.  -v "
         "shows which.\n\n"
         "TYPE is uint8 to uint64, int8 to int64, float32, float64, bool or string.  "
-        "Without TYPE a value has the type of the key, in the file or else in the registry; that "
-        "of a key that is in neither is bool, integer, float32 or string, as the value looks.  An "
+        "Without TYPE a value has the type that the key has in the file, or else in the registry; "
+        "if neither has the key, it becomes bool, integer, float32 or string, as it looks.  An "
         "array is JSON.  KEY[i]=VALUE sets one element of an array, from 0.  A token id may also "
         "be given by the text of the token.\n\n"
-        "Keys that are nearly known ones, and changes after which gufo validate finds an error "
-        "that it did not find before, are refused without --as-is.  An edit that was interrupted "
-        "is completed by --recover FILE, or by the next edit.  Exit status 1 means that what was "
-        "to "
-        "be removed, renamed or copied is not there.",
+        "Without --as-is, gufo refuses a key that is nearly a known one, and a change after which "
+        "gufo validate finds a new error.  --recover FILE, or the next edit, completes an edit "
+        "that was interrupted.  Exit status 1 means that FILE, or OTHER, lacks the key or tensor "
+        "to remove, rename or copy.",
     .examples = {{"gufo edit --set general.name='My model' model.gguf", "Changes the file itself."},
                  {"gufo edit --set tokenizer.ggml.eos_token_id='<|im_end|>' model.gguf",
                   "Looks the token up in the vocabulary."},

@@ -27,7 +27,7 @@ static int remove_keys(edit_change *c)
     if (removed > 0)
         return CODE_OK;
     c->options->unmatched = true;
-    report_warning(c->options->path, "--remove %s: there is no such key", c->operation->text);
+    report_warning(c->options->path, "--remove %s: no key matches", c->operation->text);
     return CODE_OK;
 }
 
@@ -60,7 +60,7 @@ static int copy_keys(edit_change *c)
     if (code != CODE_OK || copied > 0)
         return code;
     c->options->unmatched = true;
-    report_warning(operation->text, "there is no key '%s'", operation->glob);
+    report_warning(operation->text, "no key matches '%s'", operation->glob);
     return CODE_OK;
 }
 

@@ -72,7 +72,7 @@ static int choose(extract_options *o)
         code = report_memory(NULL);
     for (int i = 1; i < shared->arg_count && code == CODE_OK; i++)
         if (!mark(chosen, job->model, shared->args[i])) {
-            report_message(job->input, "there is no tensor '%s'", shared->args[i]);
+            report_message(job->input, "no tensor matches '%s'", shared->args[i]);
             code = CODE_NO;
         }
     for (size_t i = 0; i < count && code == CODE_OK; i++)
@@ -179,11 +179,12 @@ static void release(void *context)
 const command_line command_extract = {
     .operands = {"FILE TENSOR...", 2, 0, "FILE and TENSOR are needed"},
     .doc = "Write tensors of a model to a file of another format.\v"
-           "TENSOR is a name or a GLOB; only safetensors holds several.  raw without --dtype is "
-           "the bytes as they are stored; everything else is little-endian.  Without --dtype, npy "
+           "TENSOR is a name or a GLOB; only safetensors holds several.  raw without --dtype "
+           "writes the bytes as they are stored; everything else is little-endian.  Without "
+           "--dtype, npy "
            "and safetensors keep plain numbers as they are and get quantized ones as f32.  Without "
            "-o, OUT is the name of the tensor with the name of the format appended.  Exit status 1 "
-           "means that there is no such tensor.",
+           "means that FILE has no such tensor.",
     .examples = {{"gufo extract --dtype=f32 -o row.npy model.gguf output_norm.weight",
                   "Writes one tensor for NumPy."},
                  {"gufo extract -o block.safetensors model.gguf 'blk.0.*'",

@@ -41,7 +41,7 @@ static int take_output(copying *job)
         return report_as(CODE_USAGE, last, "this is an input; the output is given by -o OUT");
     if (input_is_gguf(last))
         return report_as(CODE_USAGE, last,
-                         "this is a GGUF file, which is not taken for the output by its place; "
+                         "this is a GGUF file, so that it is not taken for the output; "
                          "'-o %s --force' replaces it",
                          last);
     if (shared->arg_count == 1)

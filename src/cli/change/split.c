@@ -27,7 +27,7 @@ static const command_option split_table[] = {
      OPTION_FLAG(split_options, job.deletes)},
     {"dry-run", NULL, "Show which files would be written, but write nothing",
      OPTION_FLAG(split_options, job.dry_run)},
-    {"output", "OUTPREFIX", "How the names of the files begin", OPTION_OUTPUT},
+    {"output", "OUTPREFIX", "The beginning of the names of the files", OPTION_OUTPUT},
     {.help = "Options of llama-gguf-split:", .group = 2},
     {"split", NULL, "Split; without a limit, at most 128 tensors per file",
      OPTION_FLAG(split_options, splits), .group = 2},

@@ -101,7 +101,7 @@ static int report_unknown(const shared_options *shared, const words_rows *all, c
     near = suggest_start(name);
     for (size_t i = 0; i < all->count; i++)
         suggest_offer(&near, all->rows[i]->name);
-    return report_usage(shared->command, "there is no option '%.*s'%s", (int)len, word,
+    return report_usage(shared->command, "unknown option '%.*s'%s", (int)len, word,
                         suggest_text(&near, "--"));
 }
 

@@ -66,9 +66,9 @@ static int report_absent(const input *in, const char *key)
     gufo_str nearest = nearest_key(in->model, key);
 
     if (nearest.len > 0)
-        return report_as(CODE_NO, in->path, "there is no key '%s'; did you mean '%.*s'?", key,
+        return report_as(CODE_NO, in->path, "no key is named '%s'; did you mean '%.*s'?", key,
                          (int)nearest.len, nearest.data);
-    return report_as(CODE_NO, in->path, "there is no key '%s'", key);
+    return report_as(CODE_NO, in->path, "no key is named '%s'", key);
 }
 
 /* ---- output --------------------------------------------------------------------------------- */
@@ -169,7 +169,7 @@ const command_line command_get = {
     .operands = {"FILE KEY", 2, 2, "FILE and KEY are needed, and nothing else"},
     .doc = "Print the value of a metadata key.\v"
            "Arrays are printed with one element per line.  With --json the key is printed with its "
-           "type and value.  Exit status 1 means that there is no such key.",
+           "type and value.  Exit status 1 means that FILE has no such key.",
     .examples = {{"gufo get model.gguf general.name", "Prints the name of the model."},
                  {"gufo get -o template.jinja model.gguf tokenizer.chat_template",
                   "Writes the chat template to a file."}},

@@ -103,7 +103,7 @@ static int report_no_list(const char *name)
 
     for (size_t i = 0; i < catalogue_count; i++)
         suggest_offer(&near, catalogues[i].name);
-    return report_usage("list", "there is no list of '%s'%s", name, suggest_text(&near, ""));
+    return report_usage("list", "unknown list '%s'%s", name, suggest_text(&near, ""));
 }
 
 static int report_no_arch(const char *name)
@@ -112,7 +112,7 @@ static int report_no_arch(const char *name)
 
     for (size_t i = 0; gufo_arch_at(i) != NULL; i++)
         suggest_offer(&near, gufo_arch_at(i)->id);
-    return report_as(CODE_NO, NULL, "there is no architecture '%s'%s", name,
+    return report_as(CODE_NO, NULL, "unknown architecture '%s'%s", name,
                      near.name != NULL ? suggest_text(&near, "")
                                        : "; 'gufo list archs' lists them");
 }
@@ -138,7 +138,7 @@ const command_line command_list = {
                  1,
                  "one of keys, archs, tensors, types, filetypes, valuetypes, tokenizers, "
                  "pretokenizers, rules is needed"},
-    .doc = "List what is known of GGUF files.\v"
+    .doc = "List the keys, tensors, types and other words that gufo knows.\v"
            "In names of keys and tensors {arch} is a placeholder for the architecture, {id}, {bid} "
            "and {xid} for numbers, {name} for any word.  'gufo explain' describes each row.",
     .examples = {{"gufo list filetypes", "The types that quantize takes."},

@@ -83,12 +83,11 @@ static int ls(void *context)
 
 const command_line command_ls = {
     .operands = {.names = "[FILE|DIR...]"},
-    .doc =
-        "List models: name, architecture, parameters, quantization, size, context and date.\v"
-        "A folder (by default this one) means the files in it whose names end in '.gguf', and "
-        "blobs named sha256-... that are GGUF files; a set of shards is one model, and so are "
-        "several links to one file.  Only headers are read.  What is wrong with a broken file is "
-        "reported, and the exit status is 3; it is 1 if there is no model.",
+    .doc = "List models: name, architecture, parameters, quantization, size, context and date.\v"
+           "A folder (by default this one) means the files in it whose names end in '.gguf', and "
+           "blobs named sha256-... that are GGUF files; a set of shards is one model, and so are "
+           "several links to one file.  gufo reads only headers.  It reports what is wrong with a "
+           "broken file; the exit status is then 3.  It is 1 if no model was found.",
     .examples = {{"gufo ls -r --sort=size ~/models",
                   "All models below a folder, the largest first."},
                  {"gufo ls --caches", "What Hugging Face, llama.cpp, Ollama and LM Studio keep."}},

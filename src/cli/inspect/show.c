@@ -115,13 +115,14 @@ static int show(void *context)
 const command_line command_show = {
     .operands = {"FILE...", 1, 0, "no FILE is given"},
     .doc =
-        "Show what a model file is, its metadata and its tensors.\v"
+        "Show a summary of a model file, its metadata and its tensors.\v"
         "FILE may be '-' for standard input.  The first shard of a set "
         "(NAME-00001-of-000NN.gguf) means the whole set.\n\n"
-        "On a terminal, values are as long as its lines, tensors that differ in a number alone "
-        "share a line, and a pager (GUFO_PAGER, PAGER, less) shows what is more than a screen.  "
-        "Elsewhere nothing depends on a terminal: strings are whole, arrays show 8 elements, and "
-        "each tensor has a line.\n\n"
+        "On a terminal, values are cut at the end of the line, tensors whose names differ only in "
+        "a "
+        "number share a line, and a pager (GUFO_PAGER, PAGER, less) shows output that is longer "
+        "than a screen.  Elsewhere strings are whole, arrays show 8 elements, and each tensor has "
+        "a line.\n\n"
         "Exit status 1 means that a GLOB matches nothing.",
     .examples = {{"gufo show model.gguf", "The summary, all metadata and all tensors."},
                  {"gufo show --metadata='llama.*' --tensors='blk.0.*' model.gguf",

@@ -196,7 +196,7 @@ static int show_named(imatrix_options *options)
     int worst = CODE_OK;
 
     if (shared->arg_count < 2 || options->base.output != NULL)
-        return report_usage("imatrix", "show: FILE is needed, and nothing is written");
+        return report_usage("imatrix", "show needs a FILE and takes no output");
     for (int i = 1; i < shared->arg_count; i++) {
         gufo_imatrix *imatrix;
         int code = open_imatrix(shared->args[i], options, &imatrix);
@@ -229,11 +229,12 @@ const command_line command_imatrix = {
                  "show, merge or convert is missing"},
     .doc =
         "Show, merge and convert importance matrices.\v"
-        "For every tensor, 'show' prints how much text went into it, which experts never saw any, "
-        "and what cannot be used.  'merge' writes the sum of several, 'convert' one in the other "
-        "format: GGUF, or the old one of imatrix.dat.  OUT may be '-' for standard output.",
-    .examples = {{"gufo imatrix show imatrix.gguf", "Shows what went into it."},
-                 {"gufo imatrix merge all.gguf wiki.dat code.dat", "Adds two of them."}},
+        "For every tensor, 'show' prints how much text its numbers come from, which experts got "
+        "no token, and which values cannot be used.  'merge' writes the sum of several matrices, "
+        "'convert' writes one in the other format: GGUF, or the old one of imatrix.dat.  OUT may "
+        "be '-' for standard output.",
+    .examples = {{"gufo imatrix show imatrix.gguf", "Shows how much text every tensor has seen."},
+                 {"gufo imatrix merge all.gguf wiki.dat code.dat", "Adds two matrices."}},
     COMMAND_OPTIONS(imatrix_table, imatrix_options),
     .run = run,
 };

@@ -107,7 +107,7 @@ static int check_operands(const quantize_options *o, const operands *given)
     if (o->folder == NULL && o->output_count > 1)
         wrong = "several types need --to DIR";
     else if (o->folder != NULL && given->out != NULL)
-        wrong = "with --to DIR there is no OUT; types are separated by commas";
+        wrong = "--to DIR takes no OUT; types are separated by commas";
     else if (o->types_from != NULL && o->output_count > 1)
         wrong = "--types-from gives one type to every tensor: several TYPEs make no sense";
     else if (o->types_from != NULL && (o->folder != NULL || given->out == NULL))

@@ -52,8 +52,7 @@ static int report_unknown(const char *before, const char *text,
     for (size_t i = 0; *upper != '\0' && (name = name_at(i)) != NULL; i++)
         if (*name != '\0')
             suggest_offer(&near, name);
-    return report_usage("quantize", "%sthere is no type '%s'%s", before, text,
-                        suggest_text(&near, ""));
+    return report_usage("quantize", "%sunknown type '%s'%s", before, text, suggest_text(&near, ""));
 }
 
 /* An element type that can be encoded, in upper or lower case. */

@@ -18,14 +18,15 @@
 
 static const command_option sign_table[] = {
     {"key", "SECRET", "The secret key to sign with", OPTION_TEXT(sign_options, key), .letter = 'k'},
-    {"password-file", "FILE", "The password of the key is the first line of FILE (default: ask)",
+    {"password-file", "FILE",
+     "Read the password of the key from the first line of FILE (default: ask)",
      OPTION_TEXT(sign_options, password_file)},
     {"comment", "TEXT", "A trusted comment (default: the time and the file's name)",
      OPTION_TEXT(sign_options, comment)},
-    {"output", "OUT", "Where the signature goes (default: beside, with .minisig)", OPTION_OUTPUT},
+    {"output", "OUT", "The file for the signature (default: FILE.minisig)", OPTION_OUTPUT},
     {"generate", NULL, "Make a pair of keys, NAME.key and NAME.pub",
      OPTION_FLAG(sign_options, generate), .group = 2},
-    {"no-password", NULL, "The new secret key is not encrypted",
+    {"no-password", NULL, "Do not encrypt the new secret key",
      OPTION_FLAG(sign_options, no_password), .group = 2},
     OPTION_SINGLE(sign_options),
     {0},

@@ -93,7 +93,8 @@ static bool from_terminal(bool twice, gufo_str *password)
     bool taken;
 
     if (terminal < 0) {
-        report_message(NULL, "there is no terminal to ask for the password; give --password-file");
+        report_message(NULL,
+                       "cannot ask for the password without a terminal; give --password-file");
         return false;
     }
     taken = ask_all(terminal, twice, password);

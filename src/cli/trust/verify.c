@@ -261,10 +261,10 @@ static int verify_named(void *context)
 const command_line command_verify = {
     .operands = {.names = "FILE MANIFEST\n--key=PUB FILE [MANIFEST]"},
     .doc = "Compare a model with a manifest of its hashes.\v"
-           "The manifest is one of gufo hash or of llama-gguf-hash, or a file of sha256sum (or "
-           "sha1sum, b2sum, xxhsum), which is about all bytes of files; - reads it from standard "
-           "input.  With --key it may be left out: it is FILE.manifest then, or FILE itself if "
-           "FILE is not a model.  Exit status 1 means that something differs, is missing or new, "
+           "The manifest is the output of gufo hash or llama-gguf-hash, or of sha256sum, sha1sum, "
+           "b2sum or xxhsum, which hash all bytes of a file; - reads it from standard input.  With "
+           "--key it may be left out: it is then FILE.manifest, or FILE itself if FILE is not a "
+           "model.  Exit status 1 means that something differs, is missing or new, "
            "or that the signature is not good.",
     .examples = {{"gufo verify model.gguf model.manifest", "Names each tensor that differs."},
                  {"gufo verify --key=publisher.pub model.gguf",

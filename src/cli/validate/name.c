@@ -28,7 +28,8 @@ typedef struct name_options {
 static const command_option name_table[] = {
     {"suggest", NULL, "Make a name by the convention from the metadata and the tensors of FILE",
      OPTION_FLAG(name_options, suggest)},
-    {"rename", NULL, "Rename FILE to it; for the first shard of a set, rename all of its shards",
+    {"rename", NULL,
+     "Rename FILE to the suggested name; for the first shard of a set, rename all of its shards",
      OPTION_FLAG(name_options, rename)},
     OPTION_SINGLE(name_options),
     {0},

@@ -23,8 +23,8 @@ static const char *const levels[] = {"structure", "standard", "model", "spec", N
 static const command_option validate_table[] = {
     {"level", "structure|standard|model|spec",
      "How much to check: whether the file can be read; whether keys and values follow the "
-     "standard; whether the model is complete and agrees with itself (the default); whether all "
-     "of it is as the specification requires, even where readers do without",
+     "standard; whether the model is complete and consistent (the default); whether the "
+     "file has all that the specification requires, even where readers do without",
      OPTION_CHOICE(validate_options, level, levels, GUFO_LEVEL_STRUCTURE)},
     {"strict", NULL, "Treat warnings as errors", OPTION_FLAG(validate_options, strict)},
     {"data", NULL,
@@ -32,7 +32,7 @@ static const command_option validate_table[] = {
      OPTION_FLAG(validate_options, data)},
     {"fix", NULL, "Write a copy in which every fault that has one right answer is fixed",
      OPTION_FLAG(validate_options, fix)},
-    {"output", "OUT", "With --fix: where to write it", OPTION_OUTPUT},
+    {"output", "OUT", "With --fix: the file to write", OPTION_OUTPUT},
     {"list-rules", NULL, "List all rules that are checked",
      OPTION_FLAG(validate_options, list_rules)},
     OPTION_SINGLE(validate_options),
@@ -142,14 +142,14 @@ static int validate_all(void *context)
 
 const command_line command_validate = {
     .operands = {.names = "FILE...\n--fix FILE -o OUT\n--list-rules"},
-    .doc = "Check files against the GGUF format and what is known of models, and report every "
+    .doc = "Check files against the GGUF format and the registry of models, and report every "
            "fault.\v"
            "Errors make a file invalid: exit status 1.  Warnings do so with --strict.  -v also "
-           "shows remarks on what other tools refuse.  With -q, the exit status is the only "
+           "shows remarks about what other tools refuse.  With -q, the exit status is the only "
            "result.",
     .examples = {{"gufo validate model.gguf", "Checks everything but the numbers in the tensors."},
                  {"gufo validate --data --strict model.gguf",
-                  "Checks the numbers, too, and takes warnings for errors."},
+                  "Checks the numbers, too, and treats warnings as errors."},
                  {"gufo validate --fix model.gguf -o fixed.gguf",
                   "Writes a copy without the faults that have one right answer."}},
     COMMAND_OPTIONS(validate_table, validate_options),

@@ -206,7 +206,7 @@ gufo_status named_list_need(const named_list *list, gufo_str name, uint64_t *slo
 {
     if (named_list_find(list, name, slot))
         return GUFO_OK;
-    return refuse(error, GUFO_E_NOT_FOUND, "there is no %s %s", list->what, QUOTED(name));
+    return refuse(error, GUFO_E_NOT_FOUND, "no %s is named %s", list->what, QUOTED(name));
 }
 
 /* ---- removing and renaming ------------------------------------------------------------------ */

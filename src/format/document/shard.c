@@ -15,8 +15,8 @@ static gufo_status check_shard(uint64_t index, uint64_t count, uint64_t tensors,
     if (count > GUFO_MAX_SHARDS)
         return refuse(error, GUFO_E_LIMIT, "more than %d shards would be needed", GUFO_MAX_SHARDS);
     if (index >= count)
-        return refuse(error, GUFO_E_ARGUMENT, "there is no shard %" PRIu64 " of %" PRIu64, index,
-                      count);
+        return refuse(error, GUFO_E_ARGUMENT, "the model has no shard %" PRIu64 " of %" PRIu64,
+                      index, count);
     if (tensors > INT32_MAX)
         return refuse(error, GUFO_E_LIMIT, "split.tensors.count cannot hold so many tensors");
     return GUFO_OK;

@@ -126,7 +126,7 @@ static const char *not_encoded(const planned *p)
     if (merged != NULL && merged->plain == p->tensor.type)
         return NULL;
     if (to == NULL || (to->flags & GUFO_ELEMENT_ENCODES) == 0)
-        return "there is no encoder for that type";
+        return "that type cannot be encoded";
     if ((to->flags & GUFO_ELEMENT_NEEDS_IMPORTANCE) != 0)
         return "that type needs importance data, which only quantizing has";
     return NULL;
@@ -258,7 +258,7 @@ gufo_job *gufo_job_of_documents(gufo_document *const *documents, size_t count,
     if (job == NULL)
         return NULL;
     if (count == 0)
-        status = refuse(error, GUFO_E_ARGUMENT, "there is no document");
+        status = refuse(error, GUFO_E_ARGUMENT, "the document is missing");
     if (status == GUFO_OK && options != NULL)
         status = reserved_check(options->reserved, "gufo_job_plan_options", error);
     job->naming = count > 1 ? JOB_NAMED_SET : JOB_NAMED_FILE;

@@ -172,7 +172,7 @@ static gufo_status check_place(const gufo_job *job, const piece *p, uint64_t off
     if (job->given->stream.failed)
         return refuse(error, GUFO_E_ARGUMENT, "the output of the job failed before");
     if (p == NULL)
-        return refuse(error, GUFO_E_RANGE, "there is no such tensor");
+        return refuse(error, GUFO_E_RANGE, "no such tensor");
     if (p->how != PIECE_GIVEN)
         return refuse(error, GUFO_E_ARGUMENT, "tensor %s comes from a model, and is not given",
                       QUOTED(p->name));

@@ -111,7 +111,7 @@ gufo_imatrix *gufo_imatrix_merge(const gufo_imatrix *const *inputs, size_t count
 
     options = options != NULL ? options : &default_options;
     if (count == 0 || count > SIZE_MAX / each) {
-        (void)refuse(error, GUFO_E_ARGUMENT, "there is nothing to merge");
+        (void)refuse(error, GUFO_E_ARGUMENT, "nothing to merge");
         return NULL;
     }
     if (reserved_check(options->reserved, "gufo_imatrix_merge_options", error) != GUFO_OK)

@@ -15,7 +15,8 @@ gufo_status gufo_imatrix_match(const gufo_imatrix *m, gufo_str name, uint64_t co
     uint64_t values;
 
     if (!imatrix_find(m, name, index))
-        return refuse(error, GUFO_E_NOT_FOUND, "there is no entry for %s", QUOTED(name));
+        return refuse(error, GUFO_E_NOT_FOUND, "the importance matrix has no entry for %s",
+                      QUOTED(name));
     entry = imatrix_entry_at(m, *index);
     if (!checked_mul(columns, matrices, &values) || values != entry->values ||
         (entry->matrices != 1 && entry->matrices != matrices))
@@ -177,7 +178,7 @@ gufo_status gufo_imatrix_scan(const gufo_imatrix *m, uint64_t index, gufo_imatri
 
     *out = (gufo_imatrix_statistics){0};
     if (index >= m->entries.count)
-        return refuse(error, GUFO_E_RANGE, "there is no entry %" PRIu64, index);
+        return refuse(error, GUFO_E_RANGE, "the importance matrix has no entry %" PRIu64, index);
     matrices = imatrix_entry_at(m, index)->matrices;
     for (uint64_t first = 0; first < matrices && status == GUFO_OK; first += n) {
         n = (size_t)smaller(matrices - first, IMATRIX_CHUNK);

@@ -105,7 +105,7 @@ static gufo_status fail_after_size(const inquiry *q, size_t after)
     if (refused.len > 0)
         return fail_part(q, refused,
                          "is refused: a fine tune holds ASCII letters, digits, blanks and '-'",
-                         found ? "" : "; and there is no version such as v1.0");
+                         found ? "" : "; and a version such as v1.0 is missing");
     if (!found)
         return fail_at(q, place(q, stem) + stem.len, "the version is missing, such as v1.0");
     if (end == after + 2)
@@ -147,7 +147,7 @@ static gufo_status fail_unsized(const inquiry *q)
     return find_version(q->stem, 0, &version)
                ? fail_size(q, version)
                : fail_at(q, place(q, q->stem) + q->stem.len,
-                         "there is no size label such as 7B or 8x7B, and no version such as v1.0");
+                         "a size label such as 7B or 8x7B and a version such as v1.0 are missing");
 }
 
 static gufo_status fail_parts(const inquiry *q)

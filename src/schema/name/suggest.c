@@ -277,7 +277,7 @@ static gufo_status suggest_alone(const gufo_model *model, char out[GUFO_NAME_SIZ
     make(&d);
     if (d.size.len == 0 && count > 1 && d.sidecar.len == 0 && d.type.len == 0)
         return refuse(error, GUFO_E_SHARDS,
-                      "there is no general.size_label, and the size cannot be counted from one "
+                      "general.size_label is missing, and the size cannot be counted from one "
                       "shard of %" PRIu64,
                       count);
     return write_name(&d, number + 1, count, out, error);
@@ -290,7 +290,7 @@ gufo_status gufo_name_suggest(const gufo_model *model, size_t shard, char out[GU
     draft d = {.model = model, .counts_tensors = true};
 
     if (shard >= count)
-        return refuse(error, GUFO_E_RANGE, "there is no shard %zu", shard + 1);
+        return refuse(error, GUFO_E_RANGE, "the model has no shard %zu", shard + 1);
     if (count == 1)
         return suggest_alone(model, out, error);
     make(&d);

@@ -139,11 +139,11 @@ static void test_numbers(void **state)
         {{"a-7B-v1-F16-00004-of-00003.gguf",
           {NULL, "a", "7B", NULL, "v1", "F16", NULL, "00004-of-00003"}},
          12,
-         "shards of a set are numbered from 00001"},
+         "shards are numbered from 00001"},
         {{"a-7B-v1-00000-of-00000.gguf",
           {NULL, "a", "7B", NULL, "v1", NULL, NULL, "00000-of-00000"}},
          8,
-         "shards of a set are numbered from 00001"},
+         "shards are numbered from 00001"},
     };
 
     (void)state;
@@ -205,11 +205,11 @@ static void test_reasons(void **state)
         uint64_t offset;
         const char *part;
     } rows[] = {
-        {"not-a-known-arrangement.gguf", 23, "no size label"},
+        {"not-a-known-arrangement.gguf", 23, "a size label"},
         {"a-7B-v1.0", 9, "does not end in .gguf"},
         {"a-7B-v1.GGUF", 12, "does not end in .gguf"},
         {"", 0, "does not end in .gguf"},
-        {".gguf", 0, "no size label"},
+        {".gguf", 0, "a size label"},
         {"a_b-7B-v1.gguf", 1, "\"_\" at byte 1 is refused"},
         {"mtp-a_b-7B-v1.gguf", 5, "\"_\" at byte 5 is refused"},
         {"Llama-3.1-8B-v1.0.gguf", 7, "\"3.1\" is not a size label"},
@@ -217,7 +217,7 @@ static void test_reasons(void **state)
         {"a-v1.gguf", 2, "size label is missing"},
         {"a-v1.0-F16.gguf", 2, "size label is missing"},
         {"a-7B-x.y-v1.gguf", 6, "\".\" at byte 6 is refused"},
-        {"a-7B-A3B-x_y.gguf", 10, "no version"},
+        {"a-7B-A3B-x_y.gguf", 10, "a version such as v1.0 is missing"},
         {"a-7B--v1.gguf", 5, "fine tune is empty"},
         {"a-7B-v1--F16.gguf", 8, "empty"},
         {"a-7B-v1-LoRA-F16.gguf", 13, "\"F16\" at byte 13 cannot be there"},
@@ -620,7 +620,8 @@ static void test_suggest_shard(void **state)
     check_status(suggest(&labelled, 1, 3, text, &error), GUFO_E_SHARDS, &error, "the second");
     check_ok(suggest(&unlabelled, 0, 3, text, &error), &error, "general.name says the size");
     unlabelled.facts[0].text = "Mistral";
-    check_status(suggest(&unlabelled, 0, 3, text, &error), GUFO_E_SHARDS, &error, "no size");
+    check_status(suggest(&unlabelled, 0, 3, text, &error), GUFO_E_SHARDS, &error,
+                 "size_label is missing");
     check(strstr(error.message, "general.size_label") != NULL, "%s", error.message);
 }
 
