@@ -175,8 +175,8 @@ without() {
             line=${line%$'\r'}
             [ "${#line}" -le 80 ] || { printf '%s: %d columns\n' "$line" "${#line}"; return 1; }
         done
-        has '    hard to tell from F16'
+        has '    hardly different from F16'
     done
     run -0 gufo list types
-    has '  quantized      hard to tell from F16'
+    has '  quantized      hardly different from F16'
 }
