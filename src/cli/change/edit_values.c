@@ -11,11 +11,10 @@
  * An array is JSON, where the key takes one. */
 #include "cli/change/edit.h"
 
-#include "base/memory.h"
 #include "cli/core/report.h"
+#include "cli/core/small_file.h"
 #include "cli/core/value_read.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +31,7 @@ int edit_check(const edit_change *c, const char *text, gufo_status status)
 }
 
 /* Bytes of a file that become a value, which is kept in memory. */
-#define LARGEST_VALUE (UINT64_C(256) << 20)
+#define LARGEST_VALUE ((size_t)256 << 20)
 
 /* ---- types ---------------------------------------------------------------------------------- */
 
@@ -244,68 +243,34 @@ int edit_set_string(edit_change *c)
 
 /* ---- from a file ---------------------------------------------------------------------------- */
 
-/* All of `in`, unless it is too large for a value, as a device without an end is. */
-static bool read_bytes(FILE *in, buffer *out)
+static int read_file(const char *path, gufo_str *bytes)
 {
-    const size_t piece = 1 << 14;
-    size_t got = piece;
-
-    while (got > 0 && out->len <= LARGEST_VALUE) {
-        void *to = buffer_extend(out, piece);
-
-        if (to == NULL)
-            return false;
-        got = fread(to, 1, piece, in);
-        out->len -= piece - got;
-    }
-    return !ferror(in);
-}
-
-/* The content of a file, and a NUL behind it.  Returns the exit code. */
-static int read_file(const char *path, buffer *out)
-{
-    FILE *in = fopen(path, "rb");
-    int code = CODE_OK;
-
-    if (in == NULL || !read_bytes(in, out))
-        code = report_system(path, errno);
-    else if (out->len > LARGEST_VALUE)
-        code = report_as(CODE_FAILED, path,
-                         "there are more than 256 MiB, too many for the value of a key");
-    else if (buffer_extend(out, 1) == NULL)
-        code = report_memory(path);
-    else
-        out->data[--out->len] = '\0';
-    if (in != NULL)
-        fclose(in);
-    return code;
+    return small_file_read(path, LARGEST_VALUE,
+                           "there are more than 256 MiB, too many for the value of a key", bytes);
 }
 
 int edit_set_file(edit_change *c)
 {
-    buffer bytes = {.allocator = &default_allocator};
+    gufo_str bytes;
     int code = read_file(c->rest, &bytes);
 
     if (code == CODE_OK)
-        code = set_text(c, (gufo_str){(const char *)bytes.data, bytes.len});
-    buffer_free(&bytes);
+        code = set_text(c, bytes);
+    small_file_free(&bytes);
     return code;
 }
 
-/* ---- JSON ----------------------------------------------------------------------------------- */
-
 static int set_json_file(edit_change *c, const char *path, const edit_types *types)
 {
-    buffer bytes = {.allocator = &default_allocator};
+    gufo_str bytes;
     int code = read_file(path, &bytes);
-    const char *text = (const char *)bytes.data;
 
-    if (code == CODE_OK && strlen(text) < bytes.len)
-        code =
-            report_as(CODE_USAGE, path, "byte %zu is NUL, which JSON does not have", strlen(text));
+    if (code == CODE_OK && strlen(bytes.data) < bytes.len)
+        code = report_as(CODE_USAGE, path, "byte %zu is NUL, which JSON does not have",
+                         strlen(bytes.data));
     if (code == CODE_OK)
-        code = set_json(c, path, text, types);
-    buffer_free(&bytes);
+        code = set_json(c, path, bytes.data, types);
+    small_file_free(&bytes);
     return code;
 }
 

@@ -47,14 +47,16 @@ static bool is_meant(const char *wanted, bool is_name, gufo_str name)
 }
 
 /* Marks the tensors that one argument means; false if there is none. */
-static bool mark(bool *chosen, const gufo_model *set, const char *wanted)
+static bool mark(uint64_t *chosen, const gufo_model *set, const char *wanted)
 {
     gufo_tensor tensor;
     bool is_name = gufo_tensor_find(set, wanted, &tensor), found = false;
 
     for (uint64_t i = 0; gufo_tensor_at(set, i, &tensor); i++)
-        if (is_meant(wanted, is_name, tensor.name))
-            found = chosen[i] = true;
+        if (is_meant(wanted, is_name, tensor.name)) {
+            chosen[i] = 1;
+            found = true;
+        }
     return found;
 }
 
@@ -64,22 +66,18 @@ static int choose(extract_options *o)
     const copying *job = &o->job;
     const shared_options *shared = job->base.shared;
     size_t count = (size_t)gufo_tensor_count(job->model); /* in memory, so it fits */
-    bool *chosen = calloc(count + 1, sizeof *chosen);
-    int code = CODE_OK;
 
     o->tensors = calloc(count + 1, sizeof *o->tensors);
-    if (chosen == NULL || o->tensors == NULL)
-        code = report_memory(NULL);
-    for (int i = 1; i < shared->arg_count && code == CODE_OK; i++)
-        if (!mark(chosen, job->model, shared->args[i])) {
-            report_message(job->input, "no tensor matches '%s'", shared->args[i]);
-            code = CODE_NO;
-        }
-    for (size_t i = 0; i < count && code == CODE_OK; i++)
-        if (chosen[i])
+    if (o->tensors == NULL)
+        return report_memory(NULL);
+    for (int i = 1; i < shared->arg_count; i++)
+        if (!mark(o->tensors, job->model, shared->args[i]))
+            return report_as(CODE_NO, job->input, "no tensor matches '%s'", shared->args[i]);
+    /* No number is written over a mark that is still to be read. */
+    for (size_t i = 0; i < count; i++)
+        if (o->tensors[i] != 0)
             o->tensors[o->tensor_count++] = i;
-    free(chosen);
-    return code;
+    return CODE_OK;
 }
 
 /* ---- where to ------------------------------------------------------------------------------- */

@@ -3,7 +3,6 @@
  *     hash.c            gufo hash
  *     hash_model.c      hashing
  *     hash_line.c       lines of a manifest
- *     hash_text.c       small text files: manifests, keys, signatures
  *     verify*.c         gufo verify (verify.h)
  *     sign*.c           gufo sign (sign.h)
  *     digest_missing.c  instead of all these where the library was left out */
@@ -13,6 +12,7 @@
 #include "cli/core/input.h"
 #include "cli/core/json.h"
 #include "cli/core/progress.h"
+#include "cli/core/small_file.h"
 
 #include "gufo/digest.h"
 
@@ -53,12 +53,6 @@ void hash_put_lines(FILE *out, uint32_t algorithms, const gufo_digests *digests,
 #define HASH_MOST_MANIFEST ((size_t)1 << 30)
 #define HASH_MOST_KEY ((size_t)64 << 10)
 
-/* A small file, "-" for standard input, to be freed with hash_text_free.  False after a report, as
- * for one with `most` bytes or more. */
-bool hash_text_read(const char *path, size_t most, gufo_str *text);
-/* Overwrites it, too: it may be a key. */
-void hash_text_free(gufo_str *text);
-/* Overwrites bytes that were secret. */
-void hash_wipe(void *data, size_t size);
+#define HASH_TOO_LONG "the text is too long"
 
 #endif

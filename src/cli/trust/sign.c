@@ -34,7 +34,7 @@ static const command_option sign_table[] = {
 
 /* ---- manifests ------------------------------------------------------------------------------ */
 
-/* The manifest of a model, to be freed with hash_text_free. */
+/* The manifest of a model, to be freed with small_file_free. */
 static int make_manifest(const char *path, const sign_options *options, gufo_str *text)
 {
     hash_request request = {.shared = options->base.shared,
@@ -139,7 +139,7 @@ static int make_message(const signing *s, gufo_str *text)
     int code;
 
     if (s->model_path == NULL)
-        return hash_text_read(s->path, HASH_MOST_MANIFEST, text) ? CODE_OK : CODE_FAILED;
+        return small_file_read(s->path, HASH_MOST_MANIFEST, HASH_TOO_LONG, text);
     code = save_check(s->path, force, &s->inputs);
     if (code == CODE_OK)
         code = save_check(s->signature_path, force, &s->beside);
@@ -158,7 +158,7 @@ static int sign_guarded(const signing *s)
         code = make_signature(s, text, signature);
     if (code == CODE_OK && s->model_path != NULL)
         code = save_bytes(s->path, text, shared->force, &s->inputs);
-    hash_text_free(&text);
+    small_file_free(&text);
     if (code != CODE_OK)
         return code;
     code = save_bytes(s->signature_path, gufo_str_of(signature), shared->force, &s->beside);

@@ -25,7 +25,7 @@ int sign_generate(const char *name, const sign_options *options);
 int sign_read_key(const sign_options *options, gufo_secret_key *key);
 
 /* Reads a password: the first line of the file `path`, or, if that is NULL, from the terminal,
- * without showing it and `twice` for a new one.  To be freed with hash_text_free.  False after a
+ * without showing it and `twice` for a new one.  To be freed with small_file_free.  False after a
  * report. */
 bool sign_password(const char *path, bool twice, gufo_str *password);
 

@@ -98,8 +98,8 @@ int sign_generate(const char *name, const sign_options *options)
         return CODE_FAILED;
     code = make_pair(&p, password, &error) == GUFO_OK ? save_pair(name, &p, options)
                                                       : report_error(name, &error);
-    hash_wipe(p.secret_text, sizeof p.secret_text);
-    hash_text_free(&password);
+    small_file_wipe(p.secret_text, sizeof p.secret_text);
+    small_file_free(&password);
     return code;
 }
 
@@ -117,7 +117,7 @@ static int parse_key(gufo_str text, const sign_options *options, gufo_secret_key
         return CODE_FAILED;
     gufo_status status = gufo_secret_key_parse(text, password, key, &error);
 
-    hash_text_free(&password);
+    small_file_free(&password);
     return status == GUFO_OK ? CODE_OK : report_error(options->key, &error);
 }
 
@@ -126,9 +126,9 @@ int sign_read_key(const sign_options *options, gufo_secret_key *key)
     gufo_str text;
     int code;
 
-    if (!hash_text_read(options->key, HASH_MOST_KEY, &text))
+    if (small_file_read(options->key, HASH_MOST_KEY, HASH_TOO_LONG, &text) != CODE_OK)
         return CODE_FAILED;
     code = parse_key(text, options, key);
-    hash_text_free(&text);
+    small_file_free(&text);
     return code;
 }

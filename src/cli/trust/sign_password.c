@@ -82,8 +82,8 @@ static bool ask_all(int terminal, bool twice, gufo_str *password)
         report_memory(NULL);
     else
         *password = (gufo_str){memcpy(copy, first, (size_t)len), (size_t)len};
-    hash_wipe(first, sizeof first);
-    hash_wipe(second, sizeof second);
+    small_file_wipe(first, sizeof first);
+    small_file_wipe(second, sizeof second);
     return copy != NULL;
 }
 
@@ -106,7 +106,7 @@ bool sign_password(const char *path, bool twice, gufo_str *password)
 {
     if (path == NULL)
         return from_terminal(twice, password);
-    if (!hash_text_read(path, HASH_MOST_KEY, password))
+    if (small_file_read(path, HASH_MOST_KEY, HASH_TOO_LONG, password) != CODE_OK)
         return false;
     for (size_t i = 0; i < password->len; i++)
         if (password->data[i] == '\n' || password->data[i] == '\r')

@@ -216,7 +216,7 @@ static int verify(const char *path, const char *manifest_path, const verify_opti
     gufo_str text;
     int code = CODE_OK;
 
-    if (!hash_text_read(manifest_path, HASH_MOST_MANIFEST, &text))
+    if (small_file_read(manifest_path, HASH_MOST_MANIFEST, HASH_TOO_LONG, &text) != CODE_OK)
         return CODE_FAILED;
     if (options->key != NULL)
         code = verify_signature(manifest_path, text, options, &w.signature);
@@ -224,8 +224,8 @@ static int verify(const char *path, const char *manifest_path, const verify_opti
         code = finish_signature(&w);
     else if (code == CODE_OK)
         code = verify_text(&w, path, text);
-    hash_text_free(&w.signature.text);
-    hash_text_free(&text);
+    small_file_free(&w.signature.text);
+    small_file_free(&text);
     return code;
 }
 

@@ -38,14 +38,14 @@ static int check_parts(const char *path, gufo_str message, const verify_options 
     gufo_public_key key;
     gufo_error error;
 
-    if (!hash_text_read(options->key, HASH_MOST_KEY, &key_text))
+    if (small_file_read(options->key, HASH_MOST_KEY, HASH_TOO_LONG, &key_text) != CODE_OK)
         return CODE_FAILED;
     gufo_status status = gufo_public_key_parse(key_text, &key, &error);
 
-    hash_text_free(&key_text);
+    small_file_free(&key_text);
     if (status != GUFO_OK)
         return report_error(options->key, &error);
-    if (!hash_text_read(signature_path, HASH_MOST_KEY, &s->text))
+    if (small_file_read(signature_path, HASH_MOST_KEY, HASH_TOO_LONG, &s->text) != CODE_OK)
         return CODE_FAILED;
     if (gufo_signature_check(&key, message, s->text, &s->result, &error) != GUFO_OK)
         return report_error(signature_path, &error);

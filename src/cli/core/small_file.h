@@ -1,0 +1,16 @@
+/* Files that are read as a whole: manifests, keys, passwords, values of metadata. */
+#ifndef CLI_CORE_SMALL_FILE_H
+#define CLI_CORE_SMALL_FILE_H
+
+#include "gufo/base.h"
+
+/* All bytes of a file, "-" for standard input, and a NUL behind them: to be freed with
+ * small_file_free.  Returns the exit code: one with more than `most` bytes, as a device without an
+ * end has, is reported as `too_long`. */
+int small_file_read(const char *path, size_t most, const char *too_long, gufo_str *bytes);
+/* Overwrites them, too: they may be secret. */
+void small_file_free(gufo_str *bytes);
+/* Overwrites bytes that were secret. */
+void small_file_wipe(const void *data, size_t size);
+
+#endif
