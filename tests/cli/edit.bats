@@ -333,6 +333,11 @@ refused() {
     run --separate-stderr gufo edit model.gguf --set-json general.tags=@/dev/zero
     [ "$status" -eq 3 ]
     same_error "gufo: /dev/zero: there are more than 256 MiB, too many for the value of a key"
+    gufo edit model.gguf --set-json general.tags=@- --set-file a.text=/dev/null <<<'["from", "a pipe"]'
+    [ "$(value general.tags | tr '\n' ' ')" = "from a pipe " ]
+    printf 'text' | gufo edit model.gguf --set-file a.text=-
+    [ "$(value a.text)" = text ]
+    cp before.gguf model.gguf
     run -2 gufo edit --force model.gguf -o tags.json --set-json general.tags=@tags.json
     cmp model.gguf before.gguf
 }

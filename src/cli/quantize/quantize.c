@@ -421,8 +421,10 @@ static void release(void *context)
 {
     quantize_options *o = context;
 
-    for (size_t i = 0; i < o->rule_count; i++)
-        pattern_free(o->rules[i].pattern), free(o->rules[i].text);
+    for (size_t i = 0; i < o->rule_count; i++) {
+        pattern_free(o->rules[i].pattern);
+        free(o->rules[i].text);
+    }
     for (size_t i = 0; i < o->override_count; i++)
         free(o->overrides[i].key);
     free(o->rules);

@@ -2,7 +2,6 @@
  *
  *     hash.c            gufo hash
  *     hash_model.c      hashing
- *     hash_line.c       lines of a manifest
  *     verify*.c         gufo verify (verify.h)
  *     sign*.c           gufo sign (sign.h)
  *     digest_missing.c  instead of all these where the library was left out */
@@ -39,12 +38,6 @@ typedef struct hash_request {
 /* Opens a model to be hashed, if the algorithms are there; hashes it.  Both return the exit code. */
 int hash_open(input *in, const char *path, const input_options *options, uint32_t algorithms);
 int hash_model(const input *in, const hash_request *request);
-
-/* ---- manifests ------------------------------------------------------------------------------ */
-
-/* The lines of a tensor, or of all data if `tensor` is NULL. */
-void hash_put_lines(FILE *out, uint32_t algorithms, const gufo_digests *digests, const char *path,
-                    const gufo_str *tensor);
 
 /* ---- text ----------------------------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
 #include "cli/core/model_json.h"
 #include "cli/core/report.h"
 #include "cli/core/stdout.h"
+#include "cli/core/text.h"
 
 int hash_report(const input *in, const gufo_error *error)
 {
@@ -32,6 +33,41 @@ int hash_check_signatures(void)
     return report_as(CODE_USAGE, NULL,
                      "signatures are not available: this gufo was built without libsodium (Debian "
                      "package libsodium-dev)");
+}
+
+/* ---- lines of a manifest --------------------------------------------------------------------- */
+
+/* Names go out as they are, so that other tools find their own lines; but one that would break the
+ * line, or act on a terminal, or is not text, is escaped, and a backslash before the line says
+ * so. */
+static void put_name(FILE *out, gufo_str name, bool escaped)
+{
+    if (escaped)
+        text_put(out, name, TEXT_QUOTED);
+    else
+        fwrite(name.data, 1, name.len, out);
+}
+
+/* Of a tensor, or of all data if `tensor` is NULL. */
+static void put_lines(FILE *out, uint32_t algorithms, const gufo_digests *digests, const char *path,
+                      const gufo_str *tensor)
+{
+    gufo_str file = gufo_str_of(path);
+    bool escaped = !text_is_clean(file) || (tensor != NULL && !text_is_clean(*tensor));
+    char text[GUFO_DIGEST_TEXT];
+
+    for (unsigned i = 0; i < GUFO_DIGEST_COUNT; i++) {
+        if ((algorithms >> i & 1) == 0 || (tensor != NULL && gufo_digest_kind_of(i)->file_only))
+            continue;
+        (void)gufo_digest_text(i, digests->bytes[i], text);
+        fprintf(out, "%s%-8s  %s  ", escaped ? "\\" : "", gufo_digest_kind_of(i)->name, text);
+        put_name(out, file, escaped);
+        if (tensor != NULL) {
+            putc(':', out);
+            put_name(out, *tensor, escaped);
+        }
+        putc('\n', out);
+    }
 }
 
 /* ---- hashing -------------------------------------------------------------------------------- */
@@ -78,7 +114,7 @@ static bool on_tensor(void *context, uint64_t index, const gufo_tensor *tensor,
         write_digests(&w->j, request->algorithms, digests, false);
         json_end_object(&w->j);
     } else
-        hash_put_lines(request->out, request->algorithms, digests, w->path, &tensor->name);
+        put_lines(request->out, request->algorithms, digests, w->path, &tensor->name);
     return request->out != stdout || !stdout_broken();
 }
 
@@ -131,7 +167,7 @@ int hash_model(const input *in, const hash_request *request)
     if (json)
         end_json(&w, &all, status == GUFO_OK ? NULL : &error);
     else if (status == GUFO_OK)
-        hash_put_lines(request->out, request->algorithms, &all, in->path, NULL);
+        put_lines(request->out, request->algorithms, &all, in->path, NULL);
     /* It stops if standard output has no reader. */
     if (status == GUFO_OK || (status == GUFO_E_STOPPED && request->out == stdout))
         return CODE_OK;

@@ -35,19 +35,24 @@ static bool is_good(const signed_text *s)
     return s->checked && s->result.verdict == GUFO_SIGNATURE_GOOD;
 }
 
+static void report(verify_work *w, const gufo_manifest_result *result, const char *file)
+{
+    const shared_options *shared = w->options->base.shared;
+
+    progress_end(&w->bar);
+    if (shared->json)
+        verify_write_result(&w->j, result, file);
+    else if (!shared->quiet)
+        verify_put_result(result, file);
+}
+
 /* Agreement is reported only with -v. */
 static void on_result(void *context, const gufo_manifest_result *result)
 {
     verify_work *w = context;
-    const shared_options *shared = w->options->base.shared;
 
-    if (result->verdict == GUFO_MANIFEST_SAME && shared->verbose == 0)
-        return;
-    progress_end(&w->bar);
-    if (shared->json)
-        verify_write_result(&w->j, result);
-    else if (!shared->quiet)
-        verify_put_result(result);
+    if (result->verdict != GUFO_MANIFEST_SAME || w->options->base.shared->verbose > 0)
+        report(w, result, NULL);
 }
 
 /* Begins the report on what is at `path`, of which the model may be NULL: a list of results, unless
@@ -147,16 +152,13 @@ static int verify_file(verify_work *w, const char *path, const gufo_manifest *ma
 
     progress_start_beside(&w->bar, shared);
     status = gufo_manifest_verify_file(manifest, path, &run, &result, &error);
+    if (status == GUFO_OK)
+        report(w, &result, path);
     progress_end(&w->bar);
-    if (status != GUFO_OK) {
-        report_error(error.role != GUFO_FILE_NONE ? path : w->manifest_path, &error);
-        return status == GUFO_E_NOT_FOUND ? CODE_NO : CODE_FAILED;
-    }
-    if (shared->json)
-        verify_write_file(&w->j, path, &result);
-    else if (!shared->quiet)
-        verify_put_file(path, &result);
-    return result.verdict == GUFO_MANIFEST_SAME ? CODE_OK : CODE_NO;
+    if (status == GUFO_OK)
+        return result.verdict == GUFO_MANIFEST_SAME ? CODE_OK : CODE_NO;
+    report_error(error.role != GUFO_FILE_NONE ? path : w->manifest_path, &error);
+    return status == GUFO_E_NOT_FOUND ? CODE_NO : CODE_FAILED;
 }
 
 /* All bytes of the file, or of every shard: no model needs to open. */

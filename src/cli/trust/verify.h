@@ -30,12 +30,9 @@ void verify_put_signature(const char *path, const signed_text *s);
 /* "signature":{...} */
 void verify_write_signature(json_writer *j, const signed_text *s);
 
-/* A line, or an object. */
-void verify_put_result(const gufo_manifest_result *result);
-void verify_write_result(json_writer *j, const gufo_manifest_result *result);
-/* The same about all bytes of a file. */
-void verify_put_file(const char *path, const gufo_manifest_result *result);
-void verify_write_file(json_writer *j, const char *path, const gufo_manifest_result *result);
+/* A line, or an object: about a tensor, or about all bytes of a file. */
+void verify_put_result(const gufo_manifest_result *result, const char *file);
+void verify_write_result(json_writer *j, const gufo_manifest_result *result, const char *file);
 /* The last line, or the last members. */
 void verify_put_summary(const char *path, const gufo_manifest_summary *s);
 void verify_write_summary(json_writer *j, const gufo_manifest_summary *s);

@@ -30,44 +30,43 @@ static void write_algorithms(json_writer *j, uint32_t algorithms)
     json_end_array(j);
 }
 
-void verify_put_result(const gufo_manifest_result *result)
+/* Those that differ; of a file that does not, all that were compared. */
+static uint32_t shown_algorithms(const gufo_manifest_result *result, const char *file)
 {
-    gufo_str name = result->whole ? gufo_str_of("all data together") : result->tensor;
-
-    printf("%-7s  ", result_names[result->verdict]);
-    text_put(stdout, name, TEXT_PLAIN);
-    put_algorithms(result->differing);
+    return result->differing != 0 || file == NULL ? result->differing : result->algorithms;
 }
 
-void verify_write_result(json_writer *j, const gufo_manifest_result *result)
+void verify_put_result(const gufo_manifest_result *result, const char *file)
 {
+    static const char *const of_files[] = {[GUFO_MANIFEST_SAME] =
+                                               "all bytes are as in the manifest",
+                                           [GUFO_MANIFEST_DIFFERS] = "differs from the manifest",
+                                           [GUFO_MANIFEST_NEW] = "not in the manifest"};
+
+    if (file != NULL)
+        text_print("%s: %s", file, of_files[result->verdict]);
+    else {
+        printf("%-7s  ", result_names[result->verdict]);
+        text_put(stdout, result->whole ? gufo_str_of("all data together") : result->tensor,
+                 TEXT_PLAIN);
+    }
+    put_algorithms(shown_algorithms(result, file));
+}
+
+void verify_write_result(json_writer *j, const gufo_manifest_result *result, const char *file)
+{
+    uint32_t algorithms = shown_algorithms(result, file);
+
     json_begin_object(j, NULL);
-    if (result->whole)
+    if (file != NULL)
+        json_write_text(j, "file", file);
+    else if (result->whole)
         json_write_null(j, "tensor");
     else
         json_write_str(j, "tensor", result->tensor);
     json_write_text(j, "verdict", result_names[result->verdict]);
-    if (result->differing != 0)
-        write_algorithms(j, result->differing);
-    json_end_object(j);
-}
-
-void verify_put_file(const char *path, const gufo_manifest_result *result)
-{
-    static const char *const words[] = {[GUFO_MANIFEST_SAME] = "all bytes are as in the manifest",
-                                        [GUFO_MANIFEST_DIFFERS] = "differs from the manifest",
-                                        [GUFO_MANIFEST_NEW] = "not in the manifest"};
-
-    text_print("%s: %s", path, words[result->verdict]);
-    put_algorithms(result->differing != 0 ? result->differing : result->algorithms);
-}
-
-void verify_write_file(json_writer *j, const char *path, const gufo_manifest_result *result)
-{
-    json_begin_object(j, NULL);
-    json_write_text(j, "file", path);
-    json_write_text(j, "verdict", result_names[result->verdict]);
-    write_algorithms(j, result->differing != 0 ? result->differing : result->algorithms);
+    if (file != NULL || algorithms != 0)
+        write_algorithms(j, algorithms);
     json_end_object(j);
 }
 
