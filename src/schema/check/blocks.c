@@ -67,21 +67,33 @@ static bool is_met(const block_walk *w, const tensor_need *need)
     return false;
 }
 
-/* The name that is missing, with the number of its block. */
+/* Patterns of names, with the number of the block. */
+static void put_block(char *out, size_t size, const char *pattern, uint64_t block)
+{
+    static const char placeholder[] = "{bid}";
+    const char *mark;
+    size_t len = 0;
+
+    while ((mark = strstr(pattern, placeholder)) != NULL && len < size) {
+        len += (size_t)snprintf(out + len, size - len, "%.*s%" PRIu64, (int)(mark - pattern),
+                                pattern, block);
+        pattern = mark + strlen(placeholder);
+    }
+    if (len < size)
+        (void)snprintf(out + len, size - len, "%s", pattern);
+}
+
+/* The name that is missing, and those that may be there instead. */
 static void report_need(block_walk *w, const tensor_need *need, uint64_t block)
 {
-    const char *pattern = need->row->name, *mark = strstr(pattern, "{bid}");
-    char name[GUFO_MAX_NAME + 32];
+    char name[GUFO_MAX_NAME + 32], pattern[GUFO_MAX_NAME], instead[4 * GUFO_MAX_NAME];
 
-    if (need->series != NULL && mark != NULL)
-        (void)snprintf(name, sizeof name, "%.*s%" PRIu64 "%s.weight", (int)(mark - pattern),
-                       pattern, block, mark + strlen("{bid}"));
-    else
-        (void)snprintf(name, sizeof name, "%s.weight", pattern);
+    (void)snprintf(pattern, sizeof pattern, "%s.weight", need->row->name);
+    put_block(name, sizeof name, pattern, block);
+    put_block(instead, sizeof instead, need->row->instead, block);
     schema_report(w->t->c, RULE_TENSOR_REQUIRED, at_missing(name),
                   "tensor \"%s\" is missing; models of architecture %s need it%s%s", name,
-                  w->t->c->arch->id, *need->row->instead != '\0' ? ", or " : "",
-                  need->row->instead);
+                  w->t->c->arch->id, *instead != '\0' ? ", or " : "", instead);
 }
 
 /* What the present group lacks. */
