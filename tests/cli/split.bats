@@ -267,6 +267,7 @@ microseconds() {
 
 @test "split: the options of llama-gguf-split" {
     sample
+    run -0 gufo split --split_max_tensors=8 --dry-run sample.gguf s
     run -0 gufo split --split --split-max-tensors 8 sample.gguf s
     [ "${#lines[@]}" -eq 3 ]
     run -0 gufo split --split-max-size 1M --no-tensor-first-split sample.gguf m --dry-run

@@ -105,6 +105,17 @@ static int report_unknown(const shared_options *shared, const words_rows *all, c
                         suggest_text(&near, "--"));
 }
 
+/* llama-gguf-split also takes --split_max_size.  False if the name has no underscore. */
+static bool replace_underscores(char *word)
+{
+    char *end = word + strcspn(word, "="), *at = word;
+    bool any = false;
+
+    for (; (at = memchr(at, '_', (size_t)(end - at))) != NULL; any = true)
+        *at = '-';
+    return any;
+}
+
 /* Of all words up to the first command, if that reads what follows. */
 static int check_words(const command_line *line, int argc, char **argv,
                        const shared_options *shared)
@@ -112,7 +123,8 @@ static int check_words(const command_line *line, int argc, char **argv,
     words_reader reader = words_start(line);
 
     for (int i = 1; i < argc && !reader.all_operands; i++)
-        if (words_next(&reader, argv[i]) == WORD_UNKNOWN)
+        if (words_next(&reader, argv[i]) == WORD_UNKNOWN &&
+            !(replace_underscores(argv[i]) && words_next(&reader, argv[i]) != WORD_UNKNOWN))
             return report_unknown(shared, &reader.all, argv[i]);
     return CODE_OK;
 }
