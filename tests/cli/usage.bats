@@ -84,7 +84,7 @@ Examples:
 --max-array show m.gguf --max-aray=3
 --version --verison
 --tensor-type quantize --tenser-type x=y m.gguf Q8_0
---set-string edit m.gguf --set_string=a=b
+--set-string edit m.gguf --set_strng=a=b
 END
     run -2 --separate-stderr gufo show m.gguf --xylophone
     same_error "gufo: unknown option '--xylophone' (see gufo help show)"

@@ -114,7 +114,7 @@ static bool has_zero(const uint64_t *dims)
 
 void schema_tensor_shape(tensor_context *t, const named_tensor *v)
 {
-    uint64_t expected[GUFO_MAX_DIMS] = {1, 1, 1, 1}, rows;
+    uint64_t expected[GUFO_MAX_DIMS] = {1, 1, 1, 1}, rows = 0;
     shape_lookup lookup = {.t = t};
     const char *shape;
     unsigned count;
