@@ -58,7 +58,8 @@ static const command_option edit_table[] = {
      CHANGE(EDIT_SET)},
     {"set-string", "KEY=TEXT", "Set a string, whatever the value looks like",
      CHANGE(EDIT_SET_STRING)},
-    {"set-file", "KEY=PATH", "Set a string to the bytes of a file ('-': standard input)", CHANGE(EDIT_SET_FILE)},
+    {"set-file", "KEY=PATH", "Set a string to the bytes of a file ('-': standard input)",
+     CHANGE(EDIT_SET_FILE)},
     {"set-json", "KEY=[TYPE:]JSON|@PATH",
      "Set an array, as in KEY=uint32:[1,2], from the command line or a file; TYPE is that of its "
      "elements",
