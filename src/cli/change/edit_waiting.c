@@ -151,7 +151,7 @@ static int find_tokens(edit_waiting *w)
         for (size_t i = 0; i < k->count && code == CODE_OK; i++) {
             if (!k->changes[i].is_token)
                 continue;
-            added = array_add(&changes, &count, sizeof *changes);
+            added = array_add(&changes, &count, sizeof(edit_waiting_change *));
             if (added != NULL)
                 *added = &k->changes[i];
             code = added != NULL ? CODE_OK : CODE_FAILED;

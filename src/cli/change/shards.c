@@ -163,7 +163,7 @@ static int list_by_keys(shard_list *list, const shared_options *shared, bool del
 
 static int open_list(copying *job, const shard_list *list)
 {
-    gufo_input *inputs = calloc(list->count, sizeof *inputs);
+    gufo_input *inputs = calloc(list->count + 1, sizeof *inputs); /* never of 0 bytes */
     bool pending = false;
     gufo_error error;
 
