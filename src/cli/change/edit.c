@@ -31,6 +31,7 @@ static int read_change(void *options, const option_given *given)
     struct argp_state *state = given->state;
     edit_options *o = options;
     edit_operation *added;
+    const char *path;
 
     if (kind == EDIT_COPY && state->next == state->argc)
         return report_usage("edit", "--copy-from needs a file and a pattern for keys");
@@ -40,7 +41,8 @@ static int read_change(void *options, const option_given *given)
     *added = (edit_operation){.kind = kind, .text = given->text};
     if (kind == EDIT_COPY)
         added->glob = state->argv[state->next++];
-    return CODE_OK;
+    path = edit_operand(added);
+    return path != NULL ? option_add(&o->read, path) : CODE_OK;
 }
 
 #define CHANGE(operation) OPTION_READ(read_change), .lowest = (operation)
@@ -220,19 +222,6 @@ static int edit_opened(edit_options *o, gufo_edit *edit)
     return code == CODE_OK && o->unmatched ? CODE_NO : code;
 }
 
-/* Whether the output is a file that an operation reads. */
-static bool replaces_operand(const edit_options *o)
-{
-    for (size_t i = 0; i < o->count; i++) {
-        const edit_operation *operation = &o->operations[i];
-        const char *path = edit_operand(operation);
-
-        if (path != NULL && save_would_replace(o->target.output, &path, 1))
-            return true;
-    }
-    return false;
-}
-
 static int edit_file(edit_options *o)
 {
     bool reads = o->target.output != NULL;
@@ -248,7 +237,7 @@ static int edit_file(edit_options *o)
         code = recover(o, false);
     if (code != CODE_OK)
         return code;
-    if (replaces_operand(o))
+    if (save_would_replace(o->target.output, o->read.items, o->read.count))
         return CODE_USAGE;
     if (o->dry_run)
         code = save_check_dry(o->target.output, o->path, o->target.replace);
@@ -304,6 +293,7 @@ static void release(void *context)
     for (size_t i = 0; i < o->count; i++)
         gufo_close(o->operations[i].source);
     free(o->operations);
+    free(o->read.items);
 }
 
 const command_line command_edit = {

@@ -44,6 +44,7 @@ typedef struct edit_options {
     gufo_edit_target target;
     edit_operation *operations;
     size_t count;
+    option_texts read; /* files that operations name: the output may not replace them */
     bool dry_run, recover, as_is;
     bool unmatched; /* nothing was there to be removed or copied */
 } edit_options;
