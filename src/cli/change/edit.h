@@ -121,6 +121,8 @@ typedef struct edit_types {
     size_t count;
 } edit_types;
 
+/* That of the file as it is edited; empty if it names none. */
+gufo_str edit_architecture(const gufo_document *document);
 /* The row of the registry for a key, in this document or else in any; NULL if there is none. */
 const gufo_key_info *edit_key_info(const gufo_document *document, gufo_str key);
 /* The types that the key of a change may have, the best one first; none where nothing is known. */

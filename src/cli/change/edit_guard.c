@@ -124,14 +124,10 @@ static void finish(guard *g)
 int edit_guard(gufo_edit *edit, const edit_options *options, bool is_shard)
 {
     const gufo_check_options how = {.single = is_shard};
-    guard g = {.options = options};
-    gufo_document_entry architecture;
+    guard g = {.options = options, .architecture = edit_architecture(gufo_edit_document(edit))};
     gufo_error error = {0};
     gufo_status status;
 
-    if (gufo_document_find(gufo_edit_document(edit), "general.architecture", &architecture) &&
-        architecture.value.type == GUFO_VALUE_STRING)
-        g.architecture = architecture.value.as.str;
     status = gufo_document_changes(gufo_edit_document(edit), judge_key, &g, &error);
     if (status == GUFO_OK && g.refused == 0)
         status = gufo_edit_check(edit, &how, judge_finding, &g, &error);

@@ -3,21 +3,24 @@
  * the order in which writers prefer them ("uint32|array[int32]"). */
 #include "cli/change/edit.h"
 
-#include "gufo/schema.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "base/text.h"
+#include "schema/registry/key.h"
 
 /* ---- the registry --------------------------------------------------------------------------- */
 
+gufo_str edit_architecture(const gufo_document *document)
+{
+    gufo_document_entry entry;
+    bool found = gufo_document_find(document, "general.architecture", &entry) &&
+                 entry.value.type == GUFO_VALUE_STRING;
+
+    return found ? entry.value.as.str : (gufo_str){"", 0};
+}
+
 const gufo_key_info *edit_key_info(const gufo_document *document, gufo_str key)
 {
-    const gufo_key_info *info = NULL;
-    gufo_document_entry entry;
+    const gufo_key_info *info = gufo_key_find(key, edit_architecture(document));
 
-    if (gufo_document_find(document, "general.architecture", &entry) &&
-        entry.value.type == GUFO_VALUE_STRING)
-        info = gufo_key_find(key, entry.value.as.str);
     /* A key of another architecture has the same type there. */
     return info != NULL ? info : gufo_key_find(key, (gufo_str){"", 0});
 }
@@ -25,15 +28,11 @@ const gufo_key_info *edit_key_info(const gufo_document *document, gufo_str key)
 /* The next type of a list, which *at moves past. */
 static bool next_type(const char **at, edit_type *out)
 {
-    static const char array[] = "array[";
-    char name[16];
+    gufo_str type = str_piece(at, '|');
 
-    for (out->is_array = false; strncmp(*at, array, strlen(array)) == 0; *at += strlen(array))
+    for (out->is_array = false; key_strip_array(&type);)
         out->is_array = true;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(*at, "]|"), *at);
-    *at += strcspn(*at, "|");
-    *at += **at == '|';
-    return gufo_value_type_by_name(name, &out->type);
+    return key_type_named(type, &out->type);
 }
 
 /* ---- the value that is there ---------------------------------------------------------------- */

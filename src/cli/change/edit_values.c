@@ -14,6 +14,7 @@
 #include "cli/core/report.h"
 #include "cli/core/small_file.h"
 #include "cli/core/value_read.h"
+#include "schema/registry/key.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -54,13 +55,9 @@ static gufo_value_type guess(const char *text)
 /* "TYPE:" at the beginning of the text; its length, 0 if there is none. */
 static size_t type_prefix(const char *text, gufo_value_type *type)
 {
-    char name[16];
     size_t len = strcspn(text, ":");
 
-    if (text[len] == '\0' || len >= sizeof name)
-        return 0;
-    snprintf(name, sizeof name, "%.*s", (int)len, text);
-    return gufo_value_type_by_name(name, type) ? len + 1 : 0;
+    return text[len] == ':' && key_type_named((gufo_str){text, len}, type) ? len + 1 : 0;
 }
 
 const char *edit_operand(const edit_operation *operation)

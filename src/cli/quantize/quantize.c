@@ -174,7 +174,6 @@ typedef struct work {
     gufo_imatrix *whole, *imatrix; /* the same, or what is used of it */
     gufo_quantize_override *overrides;
     gufo_quantizer *quantizer;
-    gufo_quantize_target more[GUFO_QUANTIZE_TARGETS];
     output_guard guard; /* what the report may not replace */
     gufo_cpu cpu;
     progress bar;
@@ -204,7 +203,7 @@ static int open_imatrix(work *w)
 static int open_types(work *w)
 {
     quantize_options *o = w->options;
-    gufo_quantize_target *target = &o->outputs[0].target;
+    gufo_quantize_target *target = &o->targets[0];
     uint64_t file_type;
 
     if (o->types_from == NULL)
@@ -292,10 +291,8 @@ static int plan(work *w)
     options->overrides = w->overrides;
     options->override_count = o->override_count;
     options->pruned_layers = o->pruned;
-    options->recipe.target = o->outputs[0].target;
-    for (size_t i = 1; i < o->output_count; i++)
-        w->more[i - 1] = o->outputs[i].target;
-    options->more_targets = w->more;
+    options->recipe.target = o->targets[0];
+    options->more_targets = o->targets + 1;
     options->more_count = o->output_count - 1;
     if (w->imatrix != NULL && gufo_imatrix_entry_count(w->imatrix) > 0) {
         options->importance = w->imatrix;
@@ -321,7 +318,7 @@ static bool guard_outputs(work *w)
     bool guarded = true;
 
     for (size_t i = 0; !o->dry_run && guarded && i < count; i++) {
-        char *path = save_output_path(job, o->outputs[i / each].path, i);
+        char *path = save_output_path(job, o->paths[i / each], i);
 
         guarded = path != NULL && save_guard_output(&w->guard, path);
         free(path);
@@ -347,19 +344,16 @@ static gufo_status run_job(work *w, gufo_error *error)
 {
     const quantize_options *o = w->options;
     const shared_options *shared = o->base.shared;
-    const char *more[GUFO_QUANTIZE_TARGETS];
-    const gufo_job_options options = {.path = o->outputs[0].path,
+    const gufo_job_options options = {.path = o->paths[0],
                                       .flags = GUFO_JOB_RESUMABLE |
                                                (shared->force ? GUFO_JOB_REPLACE : 0u) |
                                                (o->resume ? GUFO_JOB_RESUME : 0u),
                                       .also_read = o->read.items,
                                       .also_read_count = o->read.count,
-                                      .more_paths = more,
+                                      .more_paths = (const char *const *)o->paths + 1,
                                       .more_count = o->output_count - 1};
     gufo_run how = progress_run(&w->bar, shared);
 
-    for (size_t i = 1; i < o->output_count; i++)
-        more[i - 1] = o->outputs[i].path;
     how.cpu = w->cpu;
     how.memory = o->memory;
     return gufo_job_run(gufo_quantizer_job(w->quantizer), &options, &how, error);
@@ -382,7 +376,7 @@ static int run(work *w)
     if (status == GUFO_OK)
         return CODE_OK;
     if (status == GUFO_E_STOPPED)
-        return report_as(CODE_INTERRUPTED, o->outputs[0].path,
+        return report_as(CODE_INTERRUPTED, o->paths[0],
                          "interrupted; what is done is kept beside it; the same command with "
                          "--resume continues");
     named = error.role != GUFO_FILE_NONE && error.file[0] != '\0';
@@ -432,7 +426,7 @@ static void release(void *context)
     free(o->pruned);
     free(o->read.items);
     for (size_t i = 0; i < o->output_count; i++)
-        free(o->outputs[i].path);
+        free(o->paths[i]);
 }
 
 static int quantize_named(void *context)

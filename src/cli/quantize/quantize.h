@@ -26,19 +26,14 @@ typedef struct override_text {
     const char *type, *value;
 } override_text;
 
-/* A TYPE, and the model that is made of it. */
-typedef struct quantize_output {
-    gufo_quantize_target target;
-    char *path; /* owned; NULL: not known yet, or with --dry-run not at all */
-} quantize_output;
-
 typedef struct quantize_options {
     command_input base;
     const char *input;
-    const char *folder, *types_from; /* NULL if not given */
-    quantize_output outputs[GUFO_QUANTIZE_TARGETS];
-    size_t output_count;
-    gufo_quantize_options plan; /* what the library is asked for */
+    const char *folder, *types_from;                     /* NULL if not given */
+    gufo_quantize_target targets[GUFO_QUANTIZE_TARGETS]; /* the TYPEs, */
+    char *paths[GUFO_QUANTIZE_TARGETS]; /* and what is made: owned; NULL: not known (yet) */
+    size_t output_count;                /* of both */
+    gufo_quantize_options plan;         /* what the library is asked for */
     bool pure, dry_run, resume;
     const char *imatrix, *report;
     option_texts read;               /* files that options name: no output may replace them */

@@ -65,12 +65,12 @@ static int read_types(quantize_options *o, const char *text)
     int code;
 
     if (text == NULL)
-        o->outputs[o->output_count++].target.name = "COPY";
+        o->targets[o->output_count++].name = "COPY";
     for (; text != NULL; text = *text != '\0' ? text + 1 : NULL) {
         if (o->output_count == GUFO_QUANTIZE_TARGETS)
             return report_usage("quantize", "more than %d types", GUFO_QUANTIZE_TARGETS);
         text += first_type(text, type);
-        code = quantize_read_target(type, o->pure, &o->outputs[o->output_count++].target);
+        code = quantize_read_target(type, o->pure, &o->targets[o->output_count++]);
         if (code != CODE_OK)
             return code;
     }
@@ -142,14 +142,13 @@ static int read_operands(quantize_options *o, operands *given)
 /* "DIR/ggml-model-TYPE.gguf" for "DIR/IN". */
 static int set_output(quantize_options *o, const char *out)
 {
-    quantize_output *first = &o->outputs[0];
     char name[128];
 
     if (o->folder != NULL || (out == NULL && o->dry_run))
         return CODE_OK;
-    snprintf(name, sizeof name, "ggml-model-%s.gguf", first->target.name);
-    first->path = out != NULL ? path_with(out, "") : path_beside(o->input, name);
-    return first->path != NULL ? CODE_OK : CODE_FAILED;
+    snprintf(name, sizeof name, "ggml-model-%s.gguf", o->targets[0].name);
+    o->paths[0] = out != NULL ? path_with(out, "") : path_beside(o->input, name);
+    return o->paths[0] != NULL ? CODE_OK : CODE_FAILED;
 }
 
 /* ---- checks --------------------------------------------------------------------------------- */
@@ -188,7 +187,7 @@ static int check_folder(const char *folder)
 
 static int check_arguments(const quantize_options *o)
 {
-    const char *output = o->dry_run ? NULL : o->outputs[0].path;
+    const char *output = o->dry_run ? NULL : o->paths[0];
 
     if (path_is_standard(o->input) || (output != NULL && path_is_standard(output)))
         return report_usage("quantize", "IN and OUT must be files, not '-'");
@@ -200,7 +199,7 @@ static int check_arguments(const quantize_options *o)
     if (output != NULL && save_is_pending(output, true))
         return CODE_USAGE;
     for (size_t i = 0; o->dry_run && i < o->output_count; i++)
-        if (save_check_dry(o->outputs[i].path, o->input, o->base.shared->force) != CODE_OK)
+        if (save_check_dry(o->paths[i], o->input, o->base.shared->force) != CODE_OK)
             return CODE_USAGE;
     if (o->folder != NULL && check_folder(o->folder) != CODE_OK)
         return CODE_FAILED;
@@ -227,30 +226,30 @@ int quantize_read_arguments(quantize_options *o)
 
 /* The parts of IN's name, or of the one that its content suggests; the file type of the copy stays
  * what it is. */
-static int name_output(const quantize_options *o, const gufo_name *parts, quantize_output *output)
+static int name_output(quantize_options *o, const gufo_name *parts, size_t index)
 {
     gufo_name name = *parts;
     char text[GUFO_NAME_SIZE];
     char *slash;
 
     name.shard = (gufo_str){0};
-    if (output->target.base_type != NULL)
-        name.encoding = gufo_str_of(output->target.name);
+    if (o->targets[index].base_type != NULL)
+        name.encoding = gufo_str_of(o->targets[index].name);
     if (gufo_name_format(text, sizeof text, &name) >= sizeof text)
         return report_as(CODE_USAGE, o->input, "the name of the output would be too long");
     slash = path_with(o->folder, "/");
-    output->path = slash != NULL ? path_with(slash, text) : NULL;
+    o->paths[index] = slash != NULL ? path_with(slash, text) : NULL;
     free(slash);
-    return output->path != NULL ? CODE_OK : CODE_FAILED;
+    return o->paths[index] != NULL ? CODE_OK : CODE_FAILED;
 }
 
 static int check_names(const quantize_options *o)
 {
     for (size_t i = 0; i < o->output_count; i++)
         for (size_t k = 0; k < i; k++)
-            if (strcmp(o->outputs[i].path, o->outputs[k].path) == 0)
+            if (strcmp(o->paths[i], o->paths[k]) == 0)
                 return report_usage("quantize", "two of the types would have the same output, %s",
-                                    o->outputs[i].path);
+                                    o->paths[i]);
     return CODE_OK;
 }
 
@@ -269,13 +268,12 @@ int quantize_name_outputs(quantize_options *o, const gufo_model *input)
         (void)gufo_name_match(gufo_str_of(suggested), &parts);
     }
     for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
-        code = name_output(o, &parts, &o->outputs[i]);
+        code = name_output(o, &parts, i);
     if (code == CODE_OK)
         code = check_names(o);
     for (size_t i = 0; i < o->output_count && code == CODE_OK; i++)
-        if (o->dry_run
-                ? save_check_dry(o->outputs[i].path, o->input, o->base.shared->force) != CODE_OK
-                : save_is_pending(o->outputs[i].path, true))
+        if (o->dry_run ? save_check_dry(o->paths[i], o->input, o->base.shared->force) != CODE_OK
+                       : save_is_pending(o->paths[i], true))
             code = CODE_USAGE;
     return code;
 }

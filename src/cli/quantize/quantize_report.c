@@ -48,7 +48,7 @@ typedef struct outcome {
 
 static outcome outcome_of(const gufo_quantizer *q, const quantize_options *options, size_t output)
 {
-    const gufo_quantize_target *target = &options->outputs[output].target;
+    const gufo_quantize_target *target = &options->targets[output];
     bool like_other = options->types_from != NULL && target->base_type == NULL;
 
     return (outcome){options, q, output, like_other ? options->types_from : target->name};
@@ -161,7 +161,7 @@ static void print_headline(const outcome *o, const type_sum *all)
     bool named = o->options->folder != NULL;
 
     text_print("%s as %s%s%s: %s of tensors become %s\n", o->options->input, o->type,
-               named ? ", " : "", named ? o->options->outputs[o->output].path : "",
+               named ? ", " : "", named ? o->options->paths[o->output] : "",
                human_bytes(all->bytes_before).text, human_bytes(all->bytes).text);
 }
 
@@ -233,7 +233,7 @@ static void write_outcome(const outcome *o, const type_sums *sums)
     json_writer j = json_begin_document(options->input);
     gufo_quantizer_tensor tensor;
 
-    json_write_text(&j, "output", options->dry_run ? NULL : options->outputs[o->output].path);
+    json_write_text(&j, "output", options->dry_run ? NULL : options->paths[o->output]);
     json_write_text(&j, "type", o->type);
     json_write_u64(&j, "output_size", gufo_quantizer_target_size(o->quantizer, o->output));
     json_write_u64(&j, "size_before", sums->all.bytes_before);
