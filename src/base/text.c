@@ -1,3 +1,5 @@
+/* Texts of tables and files: lists in one text, and comparison without case.  ASCII letters alone
+ * have two cases, so that no locale changes what a file means. */
 #include "base/text.h"
 
 #include "base/checked.h"

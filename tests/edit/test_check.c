@@ -14,7 +14,7 @@ typedef struct checked {
     gufo_document *document;
 } checked;
 
-/* A llama file that has `tensors` of names that nobody knows. */
+/* A llama file that has `tensors` with unknown names. */
 static checked begin(encoding e, uint64_t tensors)
 {
     checked c = {.f = folder_new()};

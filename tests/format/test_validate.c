@@ -1138,8 +1138,8 @@ static void test_split_total(void **state)
     }
 }
 
-/* Without elements there is no data, and the file may end where the padding would begin, or inside
- * it.  ggml wants all of it. */
+/* A file without elements may end where the padding would begin, or inside it.  ggml wants all of
+ * it. */
 static void test_ends_before_data(void **state)
 {
     const uint64_t dims[1] = {0};

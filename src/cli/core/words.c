@@ -10,7 +10,7 @@ static void add_rows(words_rows *all, const command_option *row)
             all->rows[all->count++] = row;
 }
 
-words_rows words_rows_of(const command_line *line)
+static words_rows rows_of(const command_line *line)
 {
     words_rows all = {.count = 0};
 
@@ -35,8 +35,7 @@ const command_option *words_find(const words_rows *all, const char *name, size_t
 
 words_reader words_start(const command_line *line)
 {
-    return (words_reader){.all = words_rows_of(line),
-                          .in_order = (line->flags & ARGP_IN_ORDER) != 0};
+    return (words_reader){.all = rows_of(line), .in_order = (line->flags & ARGP_IN_ORDER) != 0};
 }
 
 /* An argument in the same word is all of it, but for an option that takes two. */

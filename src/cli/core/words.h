@@ -14,8 +14,6 @@ typedef struct words_rows {
     size_t count;
 } words_rows;
 
-words_rows words_rows_of(const command_line *line);
-
 typedef enum word_kind { WORD_OPERAND, WORD_OPTION, WORD_ARGUMENT, WORD_UNKNOWN } word_kind;
 
 typedef struct words_reader {

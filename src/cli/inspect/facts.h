@@ -29,8 +29,7 @@ fact_text facts_put_parameters, facts_put_quantization, facts_put_size, facts_pu
     facts_put_tokens, facts_put_templates, facts_put_parents, facts_put_format, facts_put_complete;
 fact_json facts_write_sums, facts_write_tokens, facts_write_templates, facts_write_parents;
 
-/* The columns for a text: what a terminal has left; and as much of a text as fits. */
+/* The columns that a terminal has left for a text. */
 size_t facts_room(void);
-void facts_put_str(FILE *out, gufo_str text);
 
 #endif

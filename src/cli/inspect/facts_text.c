@@ -22,7 +22,8 @@ size_t facts_room(void)
     return columns > BEFORE_TEXT + LEAST_COLUMNS ? columns - BEFORE_TEXT : LEAST_COLUMNS;
 }
 
-void facts_put_str(FILE *out, gufo_str text)
+/* As much of a text as fits. */
+static void put_str(FILE *out, gufo_str text)
 {
     text_put_cut(out, text, TEXT_PLAIN, facts_room());
 }
@@ -94,7 +95,7 @@ void facts_put_templates(FILE *out, const overview *o)
     }
     for (size_t i = 0; i < LIST_ITEMS && overview_next_template(o->model, &position, &name); i++) {
         fputs(before, out);
-        facts_put_str(out, name);
+        put_str(out, name);
         before = ", ";
     }
     if (before[0] == '\0' && gufo_metadata_find(o->model, "tokenizer.ggml.tokens", &tokens))
@@ -108,10 +109,10 @@ void facts_put_parents(FILE *out, const overview *o)
 
     for (uint64_t i = 0; i < LIST_ITEMS && overview_parent_at(o->model, i, &parent); i++) {
         fputs(i > 0 ? "\n" : "", out);
-        facts_put_str(out, parent.name.len > 0 ? parent.name : parent.url);
+        put_str(out, parent.name.len > 0 ? parent.name : parent.url);
         if (parent.organization.len > 0) {
             fputs(" by ", out);
-            facts_put_str(out, parent.organization);
+            put_str(out, parent.organization);
         }
     }
 }

@@ -36,7 +36,7 @@ typedef struct ls_fault {
     uint64_t offset; /* GUFO_NO_OFFSET: nowhere in it */
 } ls_fault;
 
-/* A file, then a model: the first shard of a set stands for it. */
+/* A file, then a model: of a set, the first shard. */
 typedef struct ls_file {
     char *path;
     char *tag;         /* the name that a cache gives it; NULL: none */

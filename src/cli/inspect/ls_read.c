@@ -99,7 +99,7 @@ static bool link_before(const void *a, const void *b)
     return order < 0 || (order == 0 && strcmp(x->path, y->path) < 0);
 }
 
-/* The first file of each set stands for it, and the first of several links to a file. */
+/* Keeps the first file of each set, and the first of several links to a file. */
 static void join(ls_files *files)
 {
     ls_file *items = files->items, *kept = items;

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 typedef struct pager {
-    pid_t process; /* 0: there is no pager */
+    pid_t process; /* 0: without a pager */
     int terminal;  /* standard output before */
     int errors;    /* standard error before; -1: it stayed where it was */
     const char *command;

@@ -41,7 +41,7 @@ typedef struct syntax_result {
  * before an unknown id, that before operators in lower case, that before a deprecated id. */
 syntax_result syntax_license(gufo_str text);
 
-/* A language as ISO 639 codes it: two letters (639-1), or any three where there are no two.  For
+/* A language as ISO 639 codes it: two letters (639-1), or any three for a language without two.  For
  * other spellings (three letters, capitals, regions, English names) the hint is the code. */
 syntax_result syntax_language(gufo_str text);
 

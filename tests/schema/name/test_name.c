@@ -391,7 +391,7 @@ typedef struct shape {
 } shape;
 
 typedef struct model {
-    const char *expected; /* NULL: there is no suggestion */
+    const char *expected; /* NULL: none */
     fact facts[7];
     int file_type; /* -1: none */
     shape tensors[6];

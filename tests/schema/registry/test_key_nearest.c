@@ -40,7 +40,7 @@ static void test_nearest(void **state)
     }
 }
 
-/* A name that does not fit is no suggestion. */
+/* A name that does not fit is not suggested. */
 static void test_long(void **state)
 {
     char architecture[300], key[400], name[GUFO_KEY_NAME_SIZE];
