@@ -416,10 +416,10 @@ need_patterns() {
     lacks ' % ['
 }
 
-# A gigabyte that takes no room on the disk, and a while to read; an eighth of it where sanitizers
+# Half a gigabyte that takes no room on the disk, and a while to read; a quarter of it where sanitizers
 # make everything slow.
 make_large() {
-    local rows=65536
+    local rows=32768
     [ -z "${GUFO_SANITIZE:-}" ] || rows=8192
     make_gguf large.gguf nopad tensor a.weight 0 "4096x$rows" 0
     truncate -s "+$((4096 * rows * 4))" large.gguf
