@@ -242,7 +242,7 @@ refused() {
 }
 
 @test "one element of an array" {
-    local i changes=()
+    local changes
     make_model model.gguf
     gufo edit model.gguf --set-json 'a.list=int8:[1,2,3]' --set-json 'a.deep=int8:[[1]]'
     cp model.gguf before.gguf
@@ -268,9 +268,8 @@ refused() {
     same_error "gufo: --set a.list[3]=1: the array has 3 elements, counted from 0 (see gufo help edit)"
     cmp model.gguf before.gguf
     # Many at once.
-    for ((i = 0; i < 3000; i++)); do
-        changes+=(--set "a.list[$((i % 3))]=$((i % 100))" --set "a.x$i=1")
-    done
+    mapfile -t changes < <(seq 0 2999 |
+        awk '{ printf "--set\na.list[%d]=%d\n--set\na.x%d=1\n", $1 % 3, $1 % 100, $1 }')
     gufo edit model.gguf "${changes[@]}"
     [ "$(value a.list | tr '\n' ' ')" = "97 98 99 " ]
 }
@@ -330,9 +329,6 @@ refused() {
     run --separate-stderr gufo edit model.gguf --set-json general.tags=@missing.json
     [ "$status" -eq 3 ]
     same_error "gufo: missing.json: No such file or directory"
-    run --separate-stderr gufo edit model.gguf --set-json general.tags=@/dev/zero
-    [ "$status" -eq 3 ]
-    same_error "gufo: /dev/zero: there are more than 256 MiB, too many for the value of a key"
     gufo edit model.gguf --set-json general.tags=@- --set-file a.text=/dev/null <<<'["from", "a pipe"]'
     [ "$(value general.tags | tr '\n' ' ')" = "from a pipe " ]
     printf 'text' | gufo edit model.gguf --set-file a.text=-
@@ -550,15 +546,23 @@ refused() {
     same_error "gufo: --reserve and --no-padding exclude each other (see gufo help edit)"
 }
 
-@test "a file without an end is not a value" {
+@test "an empty file and a pipe are values" {
     make_model model.gguf
-    cp model.gguf before.gguf
-    run --separate-stderr gufo edit model.gguf --set-file a.b=/dev/zero
-    [ "$status" -eq 3 ]
-    same_error "gufo: /dev/zero: there are more than 256 MiB, too many for the value of a key"
-    cmp model.gguf before.gguf
     gufo edit model.gguf --set-file a.b=/dev/null --set-file a.c=<(printf text)
     [ "$(value a.b)" = "" ] && [ "$(value a.c)" = text ]
+}
+
+@test "a file without an end is not a value" {
+    local change
+    [ -z "${GUFO_SANITIZE:-}" ] || skip "256 MiB take long"
+    make_model model.gguf
+    cp model.gguf before.gguf
+    for change in --set-file=a.b=/dev/zero --set-json=general.tags=@/dev/zero; do
+        run --separate-stderr gufo edit model.gguf "$change"
+        [ "$status" -eq 3 ]
+        same_error "gufo: /dev/zero: there are more than 256 MiB, too many for the value of a key"
+    done
+    cmp model.gguf before.gguf
 }
 
 @test "shards" {

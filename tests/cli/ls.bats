@@ -187,12 +187,9 @@ b.gguf  qwen2      10  F32    256 bytes    1,024  2026-03-01'
 @test "ls: thousands of models, some of them broken" {
     small m.gguf M 1
     mkdir many
-    for i in {1000..2999}; do
-        printf -v names '%s many/%s.gguf' "$names" "$i"
-    done
-    # shellcheck disable=SC2086
-    head -c 100 m.gguf | tee $names >/dev/null
-    for i in {1000..1049}; do cp m.gguf "many/$i.gguf"; done
+    # shellcheck disable=SC2046
+    head -c 100 m.gguf | tee $(seq -f "many/%.0f.gguf" 1000 2999) >/dev/null
+    tee $(seq -f "many/%.0f.gguf" 1000 1049) <m.gguf >/dev/null
     for threads in 1 8; do
         run -3 --separate-stderr gufo ls --threads $threads many
         [ "${#lines[@]}" -eq 2001 ]
