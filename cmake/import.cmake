@@ -1,0 +1,31 @@
+# The room import: libgufo_import, static and shared, which makes GGUF models of other files.
+#
+# It builds jobs for the engine, whose functions libgufo does not show to others: both forms have their own
+# copy of what they use of it, and do not show it either.
+
+if(NOT GUFO_IMPORT)
+    return()
+endif()
+
+file(GLOB_RECURSE import_sources CONFIGURE_DEPENDS src/import/*.c)
+add_library(gufo_import_objects OBJECT ${import_sources})
+set_target_properties(gufo_import_objects PROPERTIES POSITION_INDEPENDENT_CODE ON)
+target_include_directories(gufo_import_objects PRIVATE include src)
+target_link_libraries(gufo_import_objects PRIVATE gufo_flags Threads::Threads)
+
+gufo_archive(gufo_import_static gufo_import OBJECTS gufo_import_objects INSIDE gufo_internal)
+add_library(gufo_import_shared SHARED $<TARGET_OBJECTS:gufo_import_objects>)
+set_target_properties(gufo_import_shared PROPERTIES OUTPUT_NAME gufo_import LINKER_LANGUAGE C
+    EXPORT_NAME gufo_import VERSION ${PROJECT_VERSION} SOVERSION ${gufo_soversion}
+    INSTALL_RPATH "$ORIGIN") # libgufo.so lies beside it
+# Not installed, for the command and the tests: with private functions within reach.
+add_library(gufo_import_internal STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:gufo_import_objects>)
+set_target_properties(gufo_import_internal PROPERTIES LINKER_LANGUAGE C)
+foreach(form static shared internal)
+    target_link_libraries(gufo_import_${form} PRIVATE m Threads::Threads $<BUILD_INTERFACE:gufo_flags>)
+    target_link_libraries(gufo_import_${form} PUBLIC gufo_${form})
+endforeach()
+target_link_libraries(gufo_import_shared PRIVATE $<BUILD_INTERFACE:gufo_internal>)
+target_link_options(gufo_import_shared PRIVATE LINKER:--exclude-libs,libgufo_internal.a)
+add_library(gufo::gufo_import ALIAS gufo_import_shared)
+add_library(gufo::gufo_import_static ALIAS gufo_import_static)

@@ -1,0 +1,150 @@
+/* Floor 7: models in other formats, as the GGUF models that they become.
+ *
+ * A separate library (libgufo_import).  Opening such a file looks at its header, its vocabulary and
+ * the places of its tensors; data is read when it is asked for:
+ *
+ *     open     gufo_import_legacy                   GGML, GGMF, GGJT ... files
+ *     look     gufo_import_facts, _setting_at ...   what the file is, what it lacks
+ *     use      gufo_import_model                    everything that takes a gufo_model
+ *     write    gufo_import_job, gufo_job_run        the GGUF file
+ *
+ * docs/legacy.md tells of the formats. */
+#ifndef GUFO_IMPORT_H
+#define GUFO_IMPORT_H
+
+#include "produce.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct gufo_import gufo_import;
+
+/* ==== Part 1: opening ======================================================================== */
+
+typedef enum gufo_legacy_flags {
+    /* Read all tensors that are in blocks which no longer exist, before their types are chosen: what
+     * today's blocks hold to the last bit, what they round and by how much, and which numbers are too large
+     * for them.  Without it the types are those that nearly every file gets, and a number that
+     * does not fit is found when its rows are made. */
+    GUFO_LEGACY_MEASURE = 1,
+    /* The rows of query_key_value are in the order of Hugging Face although the header is one of a
+     * program that changed it (Falcon files of 13 and 14 June 2023). */
+    GUFO_LEGACY_FALCON_GROUPED = 2,
+} gufo_legacy_flags;
+
+/* What tensors become whose blocks no longer exist. */
+typedef enum gufo_legacy_keep {
+    GUFO_LEGACY_NEAREST = 0, /* today's type of the same name; F16 without one, F32 where F16 overflows */
+    GUFO_LEGACY_F16 = 1,     /* all quantized tensors: F16, or F32 where F16 overflows */
+    GUFO_LEGACY_F32 = 2,     /* all quantized tensors */
+} gufo_legacy_keep;
+
+typedef struct gufo_legacy_options {
+    uint32_t flags;   /* of gufo_legacy_flags */
+    const char *arch; /* "llama", "gpt2", "starcoder", "rwkv7" ...: what the file is, where it is in
+                         doubt; NULL: it is recognised */
+    gufo_legacy_keep keep;
+    /* Entries that the caller knows: they replace what the file, or a default, says.  Their keys may be those
+     * of a family's settings (gufo_import_setting_at) or any other; of those that are not of the model's
+     * architecture none is taken (a settings file may know several). */
+    const gufo_document *known;
+    /* A model with the tokenizer of this one: its tokenizer.* keys are taken instead of those that
+     * can be made of the file.  Must outlive the import. */
+    const gufo_model *vocabulary;
+    const gufo_run *run; /* for GUFO_LEGACY_MEASURE: threads, progress; may be NULL */
+    const gufo_allocator *allocator; /* NULL: malloc */
+    uint64_t reserved[4];            /* must be zero */
+} gufo_legacy_options;
+
+/* Opens a file of a format before GGUF, or of GGUF version 1 or 2.  `path` is the first part of those
+ * that are in several (PATH, PATH.1, PATH.2 ...); `options` may be NULL.  Freed with gufo_import_close.
+ * NULL on failure:
+ *   GUFO_E_FORMAT, GUFO_E_MALFORMED, GUFO_E_TRUNCATED, GUFO_E_RANGE   what is wrong with it, and where
+ *   GUFO_E_ARGUMENT   no such `arch`; GGUF version 3, which needs no migration
+ *   GUFO_E_TYPE       a format that cannot become GGUF: adapters, sessions, unknown families
+ *   GUFO_E_IO, GUFO_E_MEMORY, GUFO_E_STOPPED */
+GUFO_MUST_USE GUFO_API gufo_import *gufo_import_legacy(const char *path,
+                                                       const gufo_legacy_options *options,
+                                                       gufo_error *error);
+/* NULL is allowed.  Models and jobs of the import must be gone. */
+GUFO_API void gufo_import_close(gufo_import *import);
+
+/* Whether a file begins as one that gufo_import_legacy takes, by its first bytes (32 are enough): "GGJT
+ * version 1" ...; NULL if not.  Static; any thread. */
+GUFO_API const char *gufo_legacy_recognise(const void *data, size_t size);
+
+/* ==== Part 2: looking ======================================================================== */
+
+typedef struct gufo_import_facts {
+    const char *family;       /* "llama", "gpt-2", "whisper" ... */
+    const char *container;    /* "GGJT" */
+    uint32_t version;         /* of the container; 0: it has none */
+    uint32_t generation;      /* of its blocks: 0, 1 or 2 */
+    uint32_t parts;           /* files */
+    uint64_t size;            /* bytes of all parts */
+    uint64_t vocabulary;      /* tokens; 0: none */
+    uint64_t lossy_tokens;    /* whose bytes the old converter did not keep */
+    const char *doubt;        /* a sentence about what else it could be; NULL: no doubt */
+    uint64_t reserved[8];
+} gufo_import_facts;
+
+GUFO_API gufo_import_facts gufo_import_describe(const gufo_import *import);
+
+/* Where the value of a setting comes from. */
+typedef enum gufo_setting_origin {
+    GUFO_SETTING_FILE = 0,    /* the old file says so, or its shapes do */
+    GUFO_SETTING_KNOWN = 1,   /* gufo_legacy_options.known or .vocabulary */
+    GUFO_SETTING_ASSUMED = 2, /* what nearly all files of this family have */
+    GUFO_SETTING_MISSING = 3, /* nothing is known: only a person can say */
+} gufo_setting_origin;
+
+/* One key that the file lacks. */
+typedef struct gufo_import_setting {
+    gufo_str key;
+    gufo_setting_origin origin;
+    bool required;    /* readers need it */
+    gufo_value value; /* of a missing one: its type */
+    const char *why;  /* one sentence: where the value comes from, or what is needed */
+    uint64_t reserved[4];
+} gufo_import_setting;
+
+/* Settings that are known, assumed or missing, in the order of the file; false past the end. */
+GUFO_API bool gufo_import_setting_at(const gufo_import *import, uint64_t index,
+                                     gufo_import_setting *out);
+
+/* One tensor of the GGUF model. */
+typedef struct gufo_import_tensor {
+    gufo_str source;     /* its name in the old file (the first one of several) */
+    gufo_str name;       /* its name now */
+    const char *from;    /* the old type: "Q4_0 (generation 1)" */
+    const gufo_element_type *to;
+    bool measured;       /* GUFO_LEGACY_MEASURE, or nothing to measure */
+    bool exact;          /* the same numbers */
+    double max_abs_err;  /* the largest difference of a number */
+    uint64_t reserved[4];
+} gufo_import_tensor;
+
+GUFO_API bool gufo_import_tensor_at(const gufo_import *import, uint64_t index,
+                                    gufo_import_tensor *out);
+
+/* Warnings, sentences, in order; NULL past the end. */
+GUFO_API const char *gufo_import_warning_at(const gufo_import *import, uint64_t index);
+
+/* ==== Part 3: using ========================================================================== */
+
+/* The model that the file becomes; lives as long as the import. */
+GUFO_API const gufo_model *gufo_import_model(const gufo_import *import);
+
+/* Plans the GGUF file: the import must outlive the job, and only one job can be made of it.
+ * GUFO_E_ARGUMENT for a second one. */
+GUFO_MUST_USE GUFO_API gufo_job *gufo_import_job(gufo_import *import, gufo_error *error);
+
+/* The path of part `index` of the old file; NULL past the end. */
+GUFO_API const char *gufo_import_part_at(const gufo_import *import, uint32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
