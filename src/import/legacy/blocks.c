@@ -339,26 +339,44 @@ enum {
     PART = 2048
 }; /* elements: whole blocks of every layout, and all copies fit the nearest cache */
 
-/* Bits of a magnitude are in the order of magnitudes; those of infinities and NaN follow. */
-static uint32_t worst_difference(const float *a, const float *b, uint64_t count)
-{
-    uint32_t worst = 0;
+enum { LANES = 16 };
 
-    for (uint64_t i = 0; i < count; i++) {
-        uint32_t magnitude = float_to_bits(a[i] - b[i]) & 0x7fffffffu;
-        worst = magnitude > worst ? magnitude : worst;
-    }
-    return worst;
+/* Bits of a magnitude are in the order of magnitudes; those of infinities and NaN follow. */
+static inline int32_t magnitude_bits(float value)
+{
+    return (int32_t)(float_to_bits(value) & 0x7fffffffu);
+}
+
+static inline int32_t worse(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Lanes, because compilers take no maximum along an array in vectors. */
+static int32_t worst_difference(const float *a, const float *b, uint64_t count)
+{
+    int32_t worst[LANES] = {0};
+    uint64_t i = 0;
+
+    for (; i + LANES <= count; i += LANES)
+        for (uint32_t k = 0; k < LANES; k++)
+            worst[k] = worse(worst[k], magnitude_bits(a[i + k] - b[i + k]));
+    for (; i < count; i++)
+        worst[0] = worse(worst[0], magnitude_bits(a[i] - b[i]));
+    for (uint32_t k = 1; k < LANES; k++)
+        worst[0] = worse(worst[0], worst[k]);
+    return worst[0];
 }
 
 static void add_differences(const float *old, const float *new, uint64_t count, legacy_loss *loss)
 {
-    uint32_t worst = worst_difference(old, new, count);
+    int32_t worst = worst_difference(old, new, count);
+    float change = float_from_bits((uint32_t)worst);
 
-    if (worst >= 0x7f800000u)
+    if (worst >= 0x7f800000)
         loss->overflows = true;
-    else if (float_from_bits(worst) > loss->max_abs_err)
-        loss->max_abs_err = float_from_bits(worst);
+    else if (change > loss->max_abs_err)
+        loss->max_abs_err = change;
     loss->inexact |= worst != 0;
 }
 
@@ -368,8 +386,8 @@ static uint64_t count_odd_scales(const legacy_layout *layout, const uint8_t *blo
 
     for (uint64_t b = 0; b < blocks; b++, block += layout->block_bytes)
         for (uint32_t i = 0; i < layout->single_scales; i++) {
-            float scale = float_from_bits(float_to_bits(load_single(block + 4 * i)) & 0x7fffffffu);
-            odd += !(scale == 0 || (scale >= 1e-8f && scale <= 1e3f));
+            float scale = load_single(block + 4 * i), size = scale < 0 ? -scale : scale;
+            odd += !(size == 0 || (size >= 1e-8f && size <= 1e3f));
         }
     return odd;
 }
