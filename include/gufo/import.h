@@ -67,7 +67,7 @@ typedef struct gufo_legacy_options {
 GUFO_MUST_USE GUFO_API gufo_import *gufo_import_legacy(const char *path,
                                                        const gufo_legacy_options *options,
                                                        gufo_error *error);
-/* NULL is allowed.  Models and jobs of the import must be gone. */
+/* NULL is allowed.  Jobs of the import must be gone; its model goes with it. */
 GUFO_API void gufo_import_close(gufo_import *import);
 
 /* Whether a file begins as one that gufo_import_legacy takes, by its first bytes (32 are enough): "GGJT
@@ -133,11 +133,10 @@ GUFO_API const char *gufo_import_warning_at(const gufo_import *import, uint64_t 
 
 /* ==== Part 3: using ========================================================================== */
 
-/* The model that the file becomes; lives as long as the import. */
+/* The model that the file becomes (of a GGUF file: the file itself); lives as long as the import. */
 GUFO_API const gufo_model *gufo_import_model(const gufo_import *import);
 
-/* Plans the GGUF file: the import must outlive the job, and only one job can be made of it.
- * GUFO_E_ARGUMENT for a second one. */
+/* Plans the GGUF file; the import must outlive the job. */
 GUFO_MUST_USE GUFO_API gufo_job *gufo_import_job(gufo_import *import, gufo_error *error);
 
 /* The path of part `index` of the old file; NULL past the end. */

@@ -22,6 +22,7 @@
  *              move.c       a unit whose bytes do not change
  *              cells.c      the shape of a transposed piece
  *              transpose.c  columns that become rows, a band at a time
+ *              peek.c       rows of a piece, without a run
  *              work.c       threads with their memory
  *              units.c      all units in a row
  *     run/     targets.c    temporary files and their names; parts.c: what an interrupted run left
@@ -290,6 +291,11 @@ gufo_job *job_planned(gufo_job *job, gufo_status status, gufo_error *error);
 /* Does all units and writes nothing: what the hooks have measured is in job_result.  Once per job,
  * in place of gufo_job_run, and with its errors. */
 gufo_status job_measure(gufo_job *job, const gufo_run *run, gufo_error *error);
+
+/* Rows [row, row + count) of piece `index`, which passes the bytes of its sources: what a run would write,
+ * without one.  A transposed piece has plain numbers of one type, and one slice.  Any thread. */
+gufo_status job_peek(const gufo_job *job, uint64_t index, uint64_t row, uint64_t count, void *out,
+                     gufo_error *error);
 
 /* The bytes before the pieces of a target; they live until the document changes. */
 gufo_status job_header(const job_target *target, const void **bytes, size_t *size,

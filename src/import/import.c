@@ -1,0 +1,183 @@
+/* What all importers share: questions about an import, its model, and its job. */
+#include "import/import.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+/* ---- filling -------------------------------------------------------------------------------- */
+
+gufo_status import_add_setting(gufo_import *im, gufo_str key, gufo_setting_origin origin,
+                               bool required, gufo_value_type type, const char *why,
+                               gufo_error *error)
+{
+    import_setting *list = mem_grow(&im->allocator, im->settings, im->setting_count,
+                                    &im->setting_room, sizeof *list);
+    char *own = mem_text(&im->allocator, key);
+
+    if (list != NULL)
+        im->settings = list;
+    if (list == NULL || own == NULL) {
+        mem_free(&im->allocator, own);
+        return fail_memory(error);
+    }
+    list[im->setting_count++] = (import_setting){.key = own,
+                                                 .shown = {.key = {own, key.len},
+                                                           .origin = origin,
+                                                           .required = required,
+                                                           .value = {.type = type},
+                                                           .why = why}};
+    return GUFO_OK;
+}
+
+gufo_status import_warn(gufo_import *im, gufo_error *error, const char *format, ...)
+{
+    char text[GUFO_MESSAGE_SIZE];
+    char **list = mem_grow(&im->allocator, im->warnings, im->warning_count, &im->warning_room,
+                           sizeof *list);
+    va_list arguments;
+
+    if (list == NULL)
+        return fail_memory(error);
+    im->warnings = list;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    list[im->warning_count] = mem_text(&im->allocator, gufo_str_of(text));
+    if (list[im->warning_count] == NULL)
+        return fail_memory(error);
+    im->warning_count++;
+    return GUFO_OK;
+}
+
+/* ---- the job -------------------------------------------------------------------------------- */
+
+gufo_job *gufo_import_job(gufo_import *im, gufo_error *error)
+{
+    gufo_job *job = job_new(&im->allocator, error);
+    gufo_status status;
+
+    if (job == NULL)
+        return NULL;
+    status = im->kind->plan(im, job, error);
+    return job_planned(job, status, error);
+}
+
+/* ---- the model ------------------------------------------------------------------------------ */
+
+static bool entry_at(void *context, uint64_t index, gufo_entry *out)
+{
+    const gufo_import *im = context;
+    gufo_document_entry entry;
+
+    if (!gufo_document_entry_at(im->document, index, &entry))
+        return false;
+    out->key = entry.key;
+    out->value = entry.value;
+    return true;
+}
+
+static bool tensor_at(void *context, uint64_t index, gufo_tensor *out)
+{
+    const gufo_import *im = context;
+    gufo_document_tensor tensor;
+
+    if (!gufo_document_tensor_at(im->document, index, &tensor))
+        return false;
+    out->name = tensor.name;
+    out->type = tensor.type;
+    out->n_dims = tensor.n_dims;
+    memcpy(out->dims, tensor.dims, sizeof out->dims);
+    return true;
+}
+
+/* A row of the model is one row of its piece, or, where these are single numbers, as many as it has. */
+static gufo_status read_rows(void *context, uint64_t index, uint64_t first, uint64_t count,
+                             void *out, gufo_error *error)
+{
+    const gufo_import *im = context;
+    const piece *p = &im->peeked->pieces[index];
+    gufo_document_tensor tensor;
+    uint64_t each;
+
+    if (!gufo_document_tensor_at(im->document, index, &tensor))
+        return refuse(error, GUFO_E_ARGUMENT, "no such tensor");
+    each = tensor.dims[0] / p->columns;
+    return job_peek(im->peeked, index, first * each, count * each, out, error);
+}
+
+gufo_status import_open_model(gufo_import *im, gufo_error *error)
+{
+    gufo_provider provider = {.context = im,
+                              .entry_count = gufo_document_entry_count(im->document),
+                              .tensor_count = gufo_document_tensor_count(im->document),
+                              .entry_at = entry_at,
+                              .tensor_at = tensor_at,
+                              .read_rows = read_rows};
+    gufo_open_options options = {.allocator = &im->allocator};
+    gufo_error reason = {.code = GUFO_OK};
+
+    im->peeked = gufo_import_job(im, &reason);
+    if (im->peeked == NULL)
+        return fail_as(error, &reason);
+    im->opened = gufo_open_provider(&provider, &options, &reason);
+    return im->opened != NULL ? GUFO_OK : fail_as(error, &reason);
+}
+
+const gufo_model *gufo_import_model(const gufo_import *im)
+{
+    return im->opened;
+}
+
+/* ---- questions ------------------------------------------------------------------------------ */
+
+gufo_import_facts gufo_import_describe(const gufo_import *im)
+{
+    return im->facts;
+}
+
+bool gufo_import_setting_at(const gufo_import *im, uint64_t index, gufo_import_setting *out)
+{
+    gufo_document_entry entry;
+
+    if (index >= im->setting_count)
+        return false;
+    *out = im->settings[index].shown;
+    if (gufo_document_find_str(im->document, out->key, &entry))
+        out->value = entry.value;
+    return true;
+}
+
+bool gufo_import_tensor_at(const gufo_import *im, uint64_t index, gufo_import_tensor *out)
+{
+    return im->kind->tensor_at(im, index, out);
+}
+
+const char *gufo_import_warning_at(const gufo_import *im, uint64_t index)
+{
+    return index < im->warning_count ? im->warnings[index] : NULL;
+}
+
+const char *gufo_import_part_at(const gufo_import *im, uint32_t index)
+{
+    return im->kind->part_at(im, index);
+}
+
+void gufo_import_close(gufo_import *im)
+{
+    if (im == NULL)
+        return;
+    gufo_close(im->opened);
+    gufo_job_free(im->peeked);
+    gufo_document_free(im->document);
+    for (uint64_t i = 0; i < im->setting_count; i++)
+        mem_free(&im->allocator, im->settings[i].key);
+    for (uint64_t i = 0; i < im->warning_count; i++)
+        mem_free(&im->allocator, im->warnings[i]);
+    mem_free(&im->allocator, im->settings);
+    mem_free(&im->allocator, im->warnings);
+    im->kind->close(im);
+}

@@ -1,0 +1,46 @@
+/* The private part of an import: what every importer fills. */
+#ifndef IMPORT_IMPORT_H
+#define IMPORT_IMPORT_H
+
+#include "gufo/import.h"
+#include "produce/produce.h"
+
+/* What an importer is, to the functions that all of them share. */
+typedef struct import_kind {
+    /* Plans the file: all inputs, the target of the document, and its pieces, one for each tensor. */
+    gufo_status (*plan)(const gufo_import *import, gufo_job *job, gufo_error *error);
+    bool (*tensor_at)(const gufo_import *import, uint64_t index, gufo_import_tensor *out);
+    const char *(*part_at)(const gufo_import *import, uint32_t index);
+    void (*close)(gufo_import *import); /* what the importer has beyond the fields below */
+} import_kind;
+
+typedef struct import_setting {
+    gufo_import_setting shown; /* its key is `key` */
+    char *key;
+} import_setting;
+
+/* The first member of what an importer makes. */
+struct gufo_import {
+    gufo_allocator allocator;
+    const import_kind *kind;
+    gufo_import_facts facts;
+    gufo_document *document;
+    import_setting *settings;
+    char **warnings;
+    uint64_t setting_count, setting_room, warning_count, warning_room;
+    gufo_job *peeked;   /* makes rows of the model */
+    gufo_model *opened; /* the model, which is freed with the import */
+};
+
+/* Adds a setting that is known, assumed or missing; its value is that of the document, or the type of one.
+ * `why` is static. */
+gufo_status import_add_setting(gufo_import *import, gufo_str key, gufo_setting_origin origin,
+                               bool required, gufo_value_type type, const char *why,
+                               gufo_error *error);
+__attribute__((format(printf, 3, 4))) gufo_status import_warn(gufo_import *import,
+                                                              gufo_error *error,
+                                                              const char *format, ...);
+/* Opens the model that the document describes, whose rows the plan makes. */
+gufo_status import_open_model(gufo_import *import, gufo_error *error);
+
+#endif

@@ -1,0 +1,505 @@
+/* The tables of families (docs/legacy.md). */
+#include "import/legacy/families.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* NAME(old, new, shape), and with an order; a pair has .weight and .bias. */
+#define NAME(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, false}
+#define OPTIONAL(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_ROWS, true}
+#define ORDERED(old, new, shape, order) {old, new, shape, order, DIVIDED_ROWS, false}
+#define COLUMNS(old, new, shape) {old, new, shape, ORDER_AS_IS, DIVIDED_COLUMNS, false}
+#define DROPPED(old) {old, NULL, "?", ORDER_DROP, DIVIDED_ROWS, true}
+#define PAIR(old, new, weight_shape, bias_shape, order) \
+    ORDERED(old ".weight", new ".weight", weight_shape, order), \
+        ORDERED(old ".bias", new ".bias", bias_shape, order)
+#define NORM(old, new) PAIR(old, new, "E", "E", ORDER_AS_IS)
+#define END_OF_NAMES {NULL, NULL, NULL, ORDER_AS_IS, DIVIDED_ROWS, false}
+
+static const legacy_name llama_names[] = {
+    COLUMNS("tok_embeddings.weight", "token_embd.weight", "EV"),
+    NAME("norm.weight", "output_norm.weight", "E"),
+    NAME("output.weight", "output.weight", "EV"),
+    NAME("layers.%.attention.wq.weight", "blk.%.attn_q.weight", "EE"),
+    NAME("layers.%.attention.wk.weight", "blk.%.attn_k.weight", "EK"),
+    NAME("layers.%.attention.wv.weight", "blk.%.attn_v.weight", "EK"),
+    COLUMNS("layers.%.attention.wo.weight", "blk.%.attn_output.weight", "EE"),
+    NAME("layers.%.attention_norm.weight", "blk.%.attn_norm.weight", "E"),
+    NAME("layers.%.feed_forward.w1.weight", "blk.%.ffn_gate.weight", "EF"),
+    COLUMNS("layers.%.feed_forward.w2.weight", "blk.%.ffn_down.weight", "FE"),
+    NAME("layers.%.feed_forward.w3.weight", "blk.%.ffn_up.weight", "EF"),
+    NAME("layers.%.ffn_norm.weight", "blk.%.ffn_norm.weight", "E"),
+    DROPPED("rope.freqs"),
+    DROPPED("layers.%.attention.inner_attention.rope.freqs"),
+    END_OF_NAMES,
+};
+
+/* gpt-2 calls weight and bias g and b, or w and b. */
+#define GPT2_NORM(old, new) NAME(old "/g", new ".weight", "E"), NAME(old "/b", new ".bias", "E")
+#define GPT2_PAIR(old, new, weight_shape, bias_shape, order) \
+    ORDERED(old "/w", new ".weight", weight_shape, order),   \
+        NAME(old "/b", new ".bias", bias_shape)
+
+static const legacy_name gpt2_names[] = {
+    NAME("model/wte", "token_embd.weight", "EV"),
+    NAME("model/wpe", "position_embd.weight", "EC"),
+    GPT2_NORM("model/ln_f", "output_norm"),
+    OPTIONAL("model/lm_head", "output.weight", "EV"),
+    GPT2_NORM("model/h%/ln_1", "blk.%.attn_norm"),
+    GPT2_NORM("model/h%/ln_2", "blk.%.ffn_norm"),
+    GPT2_PAIR("model/h%/attn/c_attn", "blk.%.attn_qkv", "EQ", "Q", ORDER_FLIPPED),
+    GPT2_PAIR("model/h%/attn/c_proj", "blk.%.attn_output", "EE", "E", ORDER_FLIPPED),
+    GPT2_PAIR("model/h%/mlp/c_fc", "blk.%.ffn_up", "EF", "F", ORDER_FLIPPED),
+    GPT2_PAIR("model/h%/mlp/c_proj", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    END_OF_NAMES,
+};
+
+static const legacy_name starcoder_names[] = {
+    NAME("model/wte", "token_embd.weight", "EV"),
+    NAME("model/wpe", "position_embd.weight", "EC"),
+    GPT2_NORM("model/ln_f", "output_norm"),
+    OPTIONAL("model/lm_head", "output.weight", "EV"),
+    GPT2_NORM("model/h%/ln_1", "blk.%.attn_norm"),
+    GPT2_NORM("model/h%/ln_2", "blk.%.ffn_norm"),
+    ORDERED("model/h%/attn/c_attn/w", "blk.%.attn_qkv.weight", "EQ", ORDER_ONE_KV),
+    ORDERED("model/h%/attn/c_attn/b", "blk.%.attn_qkv.bias", "Q", ORDER_ONE_KV),
+    GPT2_PAIR("model/h%/attn/c_proj", "blk.%.attn_output", "EE", "E", ORDER_AS_IS),
+    GPT2_PAIR("model/h%/mlp/c_fc", "blk.%.ffn_up", "EF", "F", ORDER_AS_IS),
+    GPT2_PAIR("model/h%/mlp/c_proj", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    END_OF_NAMES,
+};
+
+static const legacy_name gptj_names[] = {
+    NAME("transformer.wte.weight", "token_embd.weight", "EV"),
+    NORM("transformer.ln_f", "output_norm"),
+    NAME("lm_head.weight", "output.weight", "EV"),
+    NAME("lm_head.bias", "output.bias", "V"),
+    NORM("transformer.h.%.ln_1", "blk.%.attn_norm"),
+    ORDERED("transformer.h.%.attn.q_proj.weight", "blk.%.attn_q.weight", "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.attn.k_proj.weight", "blk.%.attn_k.weight", "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.attn.v_proj.weight", "blk.%.attn_v.weight", "EE", ORDER_FLIPPED),
+    ORDERED("transformer.h.%.attn.out_proj.weight", "blk.%.attn_output.weight", "EE",
+            ORDER_FLIPPED),
+    ORDERED("transformer.h.%.mlp.fc_in.weight", "blk.%.ffn_up.weight", "EF", ORDER_FLIPPED),
+    NAME("transformer.h.%.mlp.fc_in.bias", "blk.%.ffn_up.bias", "F"),
+    PAIR("transformer.h.%.mlp.fc_out", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    DROPPED("transformer.h.%.attn.bias"),
+    DROPPED("transformer.h.%.attn.masked_bias"),
+    END_OF_NAMES,
+};
+
+static const legacy_name gptneox_names[] = {
+    NAME("gpt_neox.embed_in.weight", "token_embd.weight", "EV"),
+    NORM("gpt_neox.final_layer_norm", "output_norm"),
+    NAME("embed_out.weight", "output.weight", "EV"),
+    NORM("gpt_neox.layers.%.input_layernorm", "blk.%.attn_norm"),
+    NORM("gpt_neox.layers.%.post_attention_layernorm", "blk.%.ffn_norm"),
+    PAIR("gpt_neox.layers.%.attention.query_key_value", "blk.%.attn_qkv", "EQ", "Q", ORDER_HEADS),
+    PAIR("gpt_neox.layers.%.attention.dense", "blk.%.attn_output", "EE", "E", ORDER_AS_IS),
+    PAIR("gpt_neox.layers.%.mlp.dense_h_to_4h", "blk.%.ffn_up", "EF", "F", ORDER_AS_IS),
+    PAIR("gpt_neox.layers.%.mlp.dense_4h_to_h", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    DROPPED("gpt_neox.layers.%.attention.bias"),
+    DROPPED("gpt_neox.layers.%.attention.masked_bias"),
+    DROPPED("gpt_neox.layers.%.attention.rotary_emb.inv_freq"),
+    END_OF_NAMES,
+};
+
+static const legacy_name mpt_names[] = {
+    NAME("transformer.wte.weight", "token_embd.weight", "EV"),
+    NAME("transformer.norm_f.weight", "output_norm.weight", "E"),
+    NAME("transformer.blocks.%.norm_1.weight", "blk.%.attn_norm.weight", "E"),
+    NAME("transformer.blocks.%.norm_2.weight", "blk.%.ffn_norm.weight", "E"),
+    NAME("transformer.blocks.%.attn.Wqkv.weight", "blk.%.attn_qkv.weight", "EQ"),
+    NAME("transformer.blocks.%.attn.out_proj.weight", "blk.%.attn_output.weight", "EE"),
+    NAME("transformer.blocks.%.ffn.up_proj.weight", "blk.%.ffn_up.weight", "EF"),
+    NAME("transformer.blocks.%.ffn.down_proj.weight", "blk.%.ffn_down.weight", "FE"),
+    END_OF_NAMES,
+};
+
+static const legacy_name bloom_names[] = {
+    NAME("tok_embeddings.weight", "token_embd.weight", "EV"),
+    NORM("norm", "token_embd_norm"),
+    NORM("output_norm", "output_norm"),
+    OPTIONAL("output.weight", "output.weight", "EV"),
+    NORM("layers.%.attention_norm", "blk.%.attn_norm"),
+    NORM("layers.%.ffn_norm", "blk.%.ffn_norm"),
+    PAIR("layers.%.attention.query_key_value", "blk.%.attn_qkv", "EQ", "Q", ORDER_AS_IS),
+    PAIR("layers.%.attention.wo", "blk.%.attn_output", "EE", "E", ORDER_AS_IS),
+    PAIR("layers.%.feed_forward.w1", "blk.%.ffn_up", "EF", "F", ORDER_AS_IS),
+    PAIR("layers.%.feed_forward.w2", "blk.%.ffn_down", "FE", "E", ORDER_AS_IS),
+    END_OF_NAMES,
+};
+
+/* A layer has input_layernorm (7B) or ln_attn and ln_mlp (40B): a name of which another row may take the
+ * place is optional. */
+static const legacy_name falcon_names[] = {
+    NAME("transformer.word_embeddings.weight", "token_embd.weight", "EV"),
+    NORM("transformer.ln_f", "output_norm"),
+    NAME("lm_head.weight", "output.weight", "EV"),
+    OPTIONAL("transformer.h.%.input_layernorm.weight", "blk.%.attn_norm.weight", "E"),
+    OPTIONAL("transformer.h.%.input_layernorm.bias", "blk.%.attn_norm.bias", "E"),
+    OPTIONAL("transformer.h.%.ln_attn.weight", "blk.%.attn_norm_2.weight", "E"),
+    OPTIONAL("transformer.h.%.ln_attn.bias", "blk.%.attn_norm_2.bias", "E"),
+    OPTIONAL("transformer.h.%.ln_mlp.weight", "blk.%.attn_norm.weight", "E"),
+    OPTIONAL("transformer.h.%.ln_mlp.bias", "blk.%.attn_norm.bias", "E"),
+    ORDERED("transformer.h.%.self_attention.query_key_value.weight", "blk.%.attn_qkv.weight", "EQ",
+            ORDER_GROUPS),
+    NAME("transformer.h.%.self_attention.dense.weight", "blk.%.attn_output.weight", "EE"),
+    NAME("transformer.h.%.mlp.dense_h_to_4h.weight", "blk.%.ffn_up.weight", "EF"),
+    NAME("transformer.h.%.mlp.dense_4h_to_h.weight", "blk.%.ffn_down.weight", "FE"),
+    END_OF_NAMES,
+};
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+#define U32 GUFO_VALUE_UINT32
+#define U64 GUFO_VALUE_UINT64
+#define F32 GUFO_VALUE_FLOAT32
+#define FIELD(key, type, field) {"{arch}." key, type, FROM_FIELD, field, 0, false, 0, NULL, NULL}
+#define SHAPE(key, letter) {"{arch}." key, U32, FROM_SHAPE, FIELD_END, letter, false, 0, NULL, NULL}
+#define TABLE(key, type, number) \
+    {"{arch}." key, type, FROM_TABLE, FIELD_END, 0, false, number, NULL, NULL}
+#define GUESS(key, type, number, why) \
+    {"{arch}." key, type, ASSUMED, FIELD_END, 0, false, number, NULL, why}
+#define END_OF_KEYS {NULL, U32, FROM_TABLE, FIELD_END, 0, false, 0, NULL, NULL}
+
+#define LAYER_NORM                                            \
+    GUESS("attention.layer_norm_epsilon", F32, 1e-5,          \
+          "the programs that ran these files had it built in")
+#define CONTEXT_2048 \
+    GUESS("context_length", U32, 2048, "the file does not say it; most models of the family have it")
+
+static const legacy_key llama_keys[] = {
+    GUESS("context_length", U32, 2048, "LLaMA has 2048, Llama 2 has 4096"),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    FIELD("block_count", U32, FIELD_LAYER),
+    SHAPE("feed_forward_length", 'F'),
+    {"{arch}.rope.dimension_count", U32, FROM_HEAD_SIZE, FIELD_END, 0, false, 0, NULL, NULL},
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    {"{arch}.attention.head_count_kv", U32, FROM_KV_SHAPE, FIELD_END, 'K', false, 0, NULL, NULL},
+    GUESS("attention.layer_norm_rms_epsilon", F32, 5e-6,
+          "between LLaMA, which has 1e-6, and Llama 2, which has 1e-5"),
+    END_OF_KEYS,
+};
+
+static const legacy_key gpt2_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),       FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),             FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD), LAYER_NORM,
+    END_OF_KEYS,
+};
+
+static const legacy_key starcoder_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),        FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),              FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD), TABLE("attention.head_count_kv", U32, 1),
+    LAYER_NORM,                                     END_OF_KEYS,
+};
+
+static const legacy_key gptj_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),        FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),              FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD), FIELD("rope.dimension_count", U32, FIELD_ROT),
+    LAYER_NORM,                                     END_OF_KEYS,
+};
+
+static const legacy_key gptneox_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    FIELD("block_count", U32, FIELD_LAYER),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("rope.dimension_count", U32, FIELD_ROT),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    FIELD("use_parallel_residual", GUFO_VALUE_BOOL, FIELD_PARALLEL),
+    LAYER_NORM,
+    END_OF_KEYS,
+};
+
+static const legacy_key mpt_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    FIELD("block_count", U32, FIELD_LAYER),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    LAYER_NORM,
+    {"{arch}.attention.clamp_kqv", F32, FROM_FIELD, FIELD_CLIP, 0, true, 0, NULL, NULL},
+    FIELD("attention.max_alibi_bias", F32, FIELD_ALIBI),
+    END_OF_KEYS,
+};
+
+static const legacy_key replit_keys[] = {
+    FIELD("context_length", U32, FIELD_CTX),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    FIELD("block_count", U32, FIELD_LAYER),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    LAYER_NORM,
+    GUESS("attention.max_alibi_bias", F32, 8, "the programs that ran these files had it built in"),
+    END_OF_KEYS,
+};
+
+static const legacy_key bloom_keys[] = {
+    CONTEXT_2048,
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    FIELD("attention.head_count_kv", U32, FIELD_HEAD),
+    LAYER_NORM,
+    END_OF_KEYS,
+};
+
+static const legacy_key falcon_keys[] = {
+    CONTEXT_2048,
+    {"{arch}.tensor_data_layout", GUFO_VALUE_STRING, FROM_TABLE, FIELD_END, 0, false, 0, "jploski",
+     NULL},
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("attention.head_count", U32, FIELD_HEAD),
+    FIELD("attention.head_count_kv", U32, FIELD_HEAD_KV),
+    LAYER_NORM,
+    END_OF_KEYS,
+};
+
+static const legacy_key whisper_keys[] = {
+    FIELD("encoder.context_length", U64, FIELD_AUDIO_CTX),
+    FIELD("encoder.embedding_length", U64, FIELD_AUDIO_STATE),
+    FIELD("encoder.block_count", U64, FIELD_AUDIO_LAYER),
+    FIELD("encoder.mels_count", U64, FIELD_MELS),
+    FIELD("encoder.attention.head_count", U64, FIELD_AUDIO_HEAD),
+    FIELD("decoder.context_length", U64, FIELD_TEXT_CTX),
+    FIELD("decoder.embedding_length", U64, FIELD_TEXT_STATE),
+    FIELD("decoder.block_count", U64, FIELD_TEXT_LAYER),
+    FIELD("decoder.attention.head_count", U64, FIELD_TEXT_HEAD),
+    END_OF_KEYS,
+};
+
+static const legacy_key rwkv_keys[] = {
+    GUESS("context_length", U32, 1024, "the file does not say it; the first models were trained with it"),
+    FIELD("block_count", U32, FIELD_LAYER),
+    FIELD("embedding_length", U32, FIELD_EMBD),
+    SHAPE("feed_forward_length", 'F'),
+    END_OF_KEYS,
+};
+
+/* ---- families ------------------------------------------------------------------------------- */
+
+#define NO_TEXT {LEGACY_TEXTS_NONE, NULL, NULL, -1, -1, -1, -1}
+
+static const legacy_family llama = {
+    "llama", "llama", {LEGACY_TEXTS_PIECES, "llama", "default", 1, 2, 0, -1}, llama_names, llama_keys};
+static const legacy_family gpt2 = {
+    "gpt2", "gpt2", {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1}, gpt2_names, gpt2_keys};
+const legacy_family legacy_starcoder = {"starcoder",
+                                        "starcoder",
+                                        {LEGACY_TEXTS_BYTES, "gpt2", "starcoder", 0, 0, -1, -1},
+                                        starcoder_names,
+                                        starcoder_keys};
+static const legacy_family gptj = {
+    "gptj", "gptj", {LEGACY_TEXTS_BYTES, "gpt2", "gpt-2", 50256, 50256, -1, -1}, gptj_names, gptj_keys};
+static const legacy_family gptneox = {"gptneox",
+                                      "gptneox",
+                                      {LEGACY_TEXTS_DECODED, "gpt2", "olmo", 0, 0, -1, -1},
+                                      gptneox_names,
+                                      gptneox_keys};
+static const legacy_family mpt = {
+    "mpt", "mpt", {LEGACY_TEXTS_LATIN, "gpt2", "mpt", 0, 0, -1, -1}, mpt_names, mpt_keys};
+static const legacy_family replit = {
+    "replit", "mpt", {LEGACY_TEXTS_UNIGRAM, "t5", NULL, 1, 2, 0, -1}, mpt_names, replit_keys};
+static const legacy_family bloom = {
+    "bloom", "bloom", {LEGACY_TEXTS_DECODED, "gpt2", "bloom", 1, 2, 0, 3}, bloom_names, bloom_keys};
+static const legacy_family falcon = {
+    "falcon", "falcon", {LEGACY_TEXTS_BYTES, "gpt2", "falcon", 11, 11, -1, -1}, falcon_names, falcon_keys};
+static const legacy_family whisper = {
+    "whisper", "whisper", {LEGACY_TEXTS_WHISPER, "gpt2", NULL, -1, -1, -1, -1}, NULL, whisper_keys};
+static const legacy_family silero = {"silero", "silero", NO_TEXT, NULL, NULL};
+static const legacy_family rwkv = {"rwkv", "rwkv", NO_TEXT, NULL, rwkv_keys};
+
+/* ---- headers -------------------------------------------------------------------------------- */
+
+#define GPT2_FIELDS                                                                 \
+    {                                                                               \
+        FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_FTYPE    \
+    }
+#define LLAMA_FIELDS                                                                          \
+    {                                                                                         \
+        FIELD_VOCAB, FIELD_EMBD, FIELD_MULT, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_FTYPE  \
+    }
+#define FALCON_FIELDS                                                                  \
+    {                                                                                  \
+        FIELD_VOCAB, FIELD_EMBD, FIELD_HEAD, FIELD_HEAD_KV, FIELD_LAYER, FIELD_RELEASE,\
+            FIELD_FTYPE                                                                \
+    }
+
+const legacy_form legacy_forms[] = {
+    {&silero, CONTAINER_GGML, 0, 0, FORM_SILERO, {FIELD_END}, "_model.", NULL},
+    {&whisper,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_COUNTED | FORM_FEWER | FORM_FACTOR | FORM_MELS | FORM_EMPTY,
+     {FIELD_VOCAB, FIELD_AUDIO_CTX, FIELD_AUDIO_STATE, FIELD_AUDIO_HEAD, FIELD_AUDIO_LAYER,
+      FIELD_TEXT_CTX, FIELD_TEXT_STATE, FIELD_TEXT_HEAD, FIELD_TEXT_LAYER, FIELD_MELS, FIELD_FTYPE},
+     "encoder. decoder.",
+     NULL},
+    {&gpt2, CONTAINER_GGML, 0, 0, FORM_VOCAB | FORM_COUNTED | FORM_FACTOR, GPT2_FIELDS, "model/", NULL},
+    {&gptj,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_COUNTED | FORM_FACTOR,
+     {FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_FTYPE},
+     "transformer. lm_head.",
+     NULL},
+    {&gptneox,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_FACTOR,
+     {FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_PARALLEL, FIELD_FTYPE},
+     "gpt_neox. embed_out.",
+     NULL},
+    {&gptneox,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_FACTOR,
+     {FIELD_VOCAB, FIELD_CTX, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_ROT, FIELD_FTYPE},
+     "gpt_neox. embed_out.",
+     NULL},
+    {&mpt,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_FACTOR,
+     {FIELD_EMBD, FIELD_CTX, FIELD_HEAD, FIELD_LAYER, FIELD_VOCAB, FIELD_ALIBI, FIELD_CLIP, FIELD_FTYPE},
+     "transformer.",
+     NULL},
+    {&replit,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_SCORES | FORM_FACTOR,
+     {FIELD_EMBD, FIELD_CTX, FIELD_HEAD, FIELD_LAYER, FIELD_VOCAB, FIELD_FTYPE},
+     "transformer.",
+     NULL},
+    {&llama, CONTAINER_GGML, 0, 0, FORM_VOCAB | FORM_PARTS, LLAMA_FIELDS,
+     "tok_embeddings. layers. norm. output. rope.", NULL},
+    /* Some builds of July 2023 took a score for granted here, too. */
+    {&llama, CONTAINER_GGML, 0, 0, FORM_VOCAB | FORM_SCORES | FORM_PARTS, LLAMA_FIELDS,
+     "tok_embeddings. layers. norm. output. rope.", NULL},
+    {&bloom,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB,
+     {FIELD_VOCAB, FIELD_EMBD, FIELD_MULT, FIELD_HEAD, FIELD_LAYER, FIELD_FTYPE},
+     "tok_embeddings. layers. norm. output",
+     NULL},
+    {&falcon, CONTAINER_GGML, 0, 0, FORM_VOCAB | FORM_FACTOR, FALCON_FIELDS,
+     "transformer. lm_head.",
+     "Falcon files of 13 and 14 June 2023 have the same header and q, k and v in another order"},
+    {&falcon,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_FACTOR | FORM_GROUPED,
+     {FIELD_VOCAB, FIELD_EMBD, FIELD_HEAD, FIELD_HEAD_KV, FIELD_LAYER, FIELD_FTYPE},
+     "transformer. lm_head.",
+     NULL},
+    {&falcon,
+     CONTAINER_GGML,
+     0,
+     0,
+     FORM_VOCAB | FORM_FACTOR,
+     {FIELD_VOCAB, FIELD_EMBD, FIELD_HEAD, FIELD_LAYER, FIELD_FTYPE},
+     "transformer. lm_head.",
+     NULL},
+    {&llama, CONTAINER_GGMF, 1, 1, FORM_VOCAB | FORM_SCORES | FORM_PARTS, LLAMA_FIELDS,
+     "tok_embeddings. layers. norm. output. rope.", NULL},
+    {&falcon, CONTAINER_GGMF, 1, 1, FORM_VOCAB | FORM_SCORES, FALCON_FIELDS, "transformer. lm_head.",
+     NULL},
+    {&llama, CONTAINER_GGJT, 1, 3, FORM_VOCAB | FORM_SCORES | FORM_ALIGNED, LLAMA_FIELDS,
+     "tok_embeddings. layers. norm. output. rope.", NULL},
+    {&falcon, CONTAINER_GGJT, 3, 3, FORM_VOCAB | FORM_SCORES | FORM_ALIGNED, FALCON_FIELDS,
+     "transformer. lm_head.", NULL},
+    {&falcon,
+     CONTAINER_GGCC,
+     10,
+     10,
+     FORM_VOCAB | FORM_SCORES | FORM_ALIGNED,
+     {FIELD_VOCAB, FIELD_EMBD, FIELD_HEAD, FIELD_HEAD_KV, FIELD_LAYER, FIELD_RELEASE, FIELD_FTYPE,
+      FIELD_MERGES},
+     "transformer. lm_head.",
+     NULL},
+    {&rwkv,
+     CONTAINER_RWKV,
+     100,
+     101,
+     0,
+     {FIELD_VOCAB, FIELD_EMBD, FIELD_LAYER, FIELD_FTYPE},
+     "emb. blocks. ln_out. head.",
+     NULL},
+    {NULL, CONTAINER_GGML, 0, 0, 0, {FIELD_END}, NULL, NULL},
+};
+
+/* ---- finding -------------------------------------------------------------------------------- */
+
+const legacy_family *legacy_family_find(const char *name)
+{
+    if (strcmp(name, legacy_starcoder.name) == 0)
+        return &legacy_starcoder;
+    if (strcmp(name, "rwkv6") == 0 || strcmp(name, "rwkv7") == 0)
+        return &rwkv;
+    for (const legacy_form *form = legacy_forms; form->family != NULL; form++)
+        if (strcmp(form->family->name, name) == 0)
+            return form->family;
+    return NULL;
+}
+
+/* Whether a name is `pattern`; the number in the place of % into *layer. */
+static bool matches(const char *pattern, gufo_str name, uint64_t *layer)
+{
+    size_t at = 0;
+
+    *layer = UINT64_MAX;
+    for (; *pattern != '\0'; pattern++) {
+        if (*pattern != '%') {
+            if (at == name.len || name.data[at] != *pattern)
+                return false;
+            at++;
+            continue;
+        }
+        size_t digits = str_digits(name, at);
+
+        if (digits == 0 || digits > 9 || !str_number((gufo_str){name.data + at, digits}, layer))
+            return false;
+        at += digits;
+    }
+    return at == name.len;
+}
+
+const legacy_name *legacy_name_find(const legacy_family *family, gufo_str name, uint64_t *layer)
+{
+    for (const legacy_name *row = family->names; row->old_name != NULL; row++)
+        if (matches(row->old_name, name, layer))
+            return row;
+    return NULL;
+}
+
+void legacy_name_write(const legacy_name *row, uint64_t layer, char *out, size_t size)
+{
+    const char *number = strchr(row->name, '%');
+
+    if (number == NULL)
+        (void)snprintf(out, size, "%s", row->name);
+    else
+        (void)snprintf(out, size, "%.*s%" PRIu64 "%s", (int)(number - row->name), row->name, layer,
+                       number + 1);
+}

@@ -1,0 +1,147 @@
+/* What is known of the families of old files: one row per header that occurred, name, key. */
+#ifndef IMPORT_LEGACY_FAMILIES_H
+#define IMPORT_LEGACY_FAMILIES_H
+
+#include "import/legacy/vocabulary.h"
+
+/* ---- headers -------------------------------------------------------------------------------- */
+
+/* The numbers of a header. */
+typedef enum legacy_field {
+    FIELD_END,
+    FIELD_VOCAB,
+    FIELD_CTX,
+    FIELD_EMBD,
+    FIELD_MULT,
+    FIELD_HEAD,
+    FIELD_HEAD_KV,
+    FIELD_LAYER,
+    FIELD_ROT,
+    FIELD_PARALLEL,
+    FIELD_ALIBI, /* a float, as the next one */
+    FIELD_CLIP,
+    FIELD_RELEASE, /* 7 or 40: the Falcon */
+    FIELD_FTYPE,
+    FIELD_MERGES,
+    FIELD_AUDIO_CTX,
+    FIELD_AUDIO_STATE,
+    FIELD_AUDIO_HEAD,
+    FIELD_AUDIO_LAYER,
+    FIELD_TEXT_CTX,
+    FIELD_TEXT_STATE,
+    FIELD_TEXT_HEAD,
+    FIELD_TEXT_LAYER,
+    FIELD_MELS,
+    FIELD_COUNT,
+} legacy_field;
+
+enum { LEGACY_MAX_FIELDS = 16 };
+
+typedef enum legacy_container {
+    CONTAINER_GGML,
+    CONTAINER_GGMF,
+    CONTAINER_GGJT,
+    CONTAINER_GGCC,
+    CONTAINER_RWKV, /* GGMF with a version of rwkv.cpp */
+} legacy_container;
+
+typedef enum legacy_form_flags {
+    FORM_VOCAB = 1,       /* a vocabulary follows the header */
+    FORM_COUNTED = 2,     /* its count is said once more, or is another one */
+    FORM_FEWER = 4,       /* that count may be smaller */
+    FORM_SCORES = 8,      /* each token has a score */
+    FORM_ALIGNED = 16,    /* data begins at multiples of 32 */
+    FORM_FACTOR = 32,     /* ftype is 1000 * generation + ftype */
+    FORM_GROUPED = 64,    /* q, k and v of Falcon in groups */
+    FORM_MELS = 128,      /* mel filters before the vocabulary */
+    FORM_SILERO = 256,    /* the header of silero VAD */
+    FORM_PARTS = 512,     /* may be in several files */
+    FORM_EMPTY = 1024,    /* a file without tensors is valid */
+} legacy_form_flags;
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* What is done with the rows of a tensor. */
+typedef enum legacy_order {
+    ORDER_AS_IS,
+    ORDER_DROP,        /* the tensor is not part of the model */
+    ORDER_FLIPPED,     /* a matrix that files of 2022 have the other way round */
+    ORDER_HEADS,       /* [head][q k v] becomes [q k v][head] */
+    ORDER_GROUPS,      /* the same by groups of heads, in FORM_GROUPED files */
+    ORDER_ONE_KV,      /* k and v of all heads are copies of one, which is kept */
+} legacy_order;
+
+/* How LLaMA's parts divide a matrix. */
+typedef enum legacy_division {
+    DIVIDED_ROWS,
+    DIVIDED_COLUMNS,
+} legacy_division;
+
+typedef struct legacy_name {
+    const char *old_name; /* "%" is the number of a layer */
+    const char *name;
+    /* Its dimensions: E embedding, V vocabulary, C context, F feed forward, K keys and values, Q all three
+     * of attention, 1; "?" any.  A letter means the same everywhere in the file. */
+    const char *shape;
+    legacy_order order;
+    legacy_division division;
+    bool optional;
+} legacy_name;
+
+/* ---- keys ----------------------------------------------------------------------------------- */
+
+typedef enum legacy_source {
+    FROM_FIELD,     /* of the header */
+    FROM_SHAPE,     /* the dimension that the letter `shape` stands for */
+    FROM_HEAD_SIZE, /* embedding / heads */
+    FROM_KV_SHAPE,  /* K / head size */
+    FROM_TABLE,     /* `number` or `text`: what all such files have */
+    ASSUMED,        /* `number`: what nearly all such files have */
+} legacy_source;
+
+typedef struct legacy_key {
+    const char *key; /* "{arch}." stands for the architecture */
+    gufo_value_type type;
+    legacy_source from;
+    legacy_field field;
+    char shape;
+    bool positive; /* left out unless it is above zero */
+    double number;
+    const char *text;
+    const char *why; /* of an assumed one */
+} legacy_key;
+
+/* ---- families ------------------------------------------------------------------------------- */
+
+typedef struct legacy_family {
+    const char *name; /* what it is called, and what --arch calls it */
+    const char *arch; /* general.architecture */
+    legacy_text_rule text;
+    const legacy_name *names; /* ended by a row without a name; NULL: names stay */
+    const legacy_key *keys;   /* likewise */
+} legacy_family;
+
+/* A header that occurred. */
+typedef struct legacy_form {
+    const legacy_family *family;
+    legacy_container container;
+    uint32_t first_version, last_version; /* 0: it has none */
+    uint32_t flags;
+    uint8_t fields[LEGACY_MAX_FIELDS]; /* ended by FIELD_END */
+    const char *name_start;            /* what the first tensor's name begins with: words */
+    const char *doubt;                 /* what else such a file could be, a sentence; NULL */
+} legacy_form;
+
+/* All of them, those first that are told apart most surely; ended by one without a family. */
+extern const legacy_form legacy_forms[];
+extern const legacy_family legacy_starcoder; /* has the header and the names of gpt2 */
+
+/* The family that --arch names; NULL: none. */
+const legacy_family *legacy_family_find(const char *name);
+
+/* The row of a tensor's name; *layer becomes the number in it, UINT64_MAX without one.  NULL: unknown. */
+const legacy_name *legacy_name_find(const legacy_family *family, gufo_str name, uint64_t *layer);
+/* Writes the new name of a row for a layer. */
+void legacy_name_write(const legacy_name *row, uint64_t layer, char *out, size_t size);
+
+#endif

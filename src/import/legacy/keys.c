@@ -1,0 +1,440 @@
+/* The keys of the GGUF model: what the header says, what shapes say, what the caller knows, and what all such
+ * files have. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "gufo/schema.h"
+#include "import/legacy/import.h"
+
+enum { KEY_ROOM = 128 };
+
+/* What is being filled, with the caller's options. */
+typedef struct filling {
+    legacy_import *im;
+    gufo_document *document;
+    const gufo_legacy_options *options;
+    const char *arch;
+} filling;
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* "{arch}." at the beginning of a key is the architecture. */
+static gufo_str key_of(const filling *f, const char *key, char out[KEY_ROOM])
+{
+    const char *rest = strncmp(key, "{arch}", 6) == 0 ? key + 6 : key;
+
+    (void)snprintf(out, KEY_ROOM, "%s%s", rest == key ? "" : f->arch, rest);
+    return gufo_str_of(out);
+}
+
+static bool is_known(const filling *f, gufo_str key)
+{
+    return f->options->known != NULL && gufo_document_find_str(f->options->known, key, NULL);
+}
+
+static gufo_status set(const filling *f, gufo_str key, const gufo_value *value, gufo_error *error)
+{
+    return gufo_document_set(f->document, key, value, error);
+}
+
+static gufo_status set_text(const filling *f, const char *key, const char *text, gufo_error *error)
+{
+    return gufo_document_set_text(f->document, key, text, error);
+}
+
+/* ---- rows of the table ---------------------------------------------------------------------- */
+
+static double number_of(const legacy_import *im, const legacy_key *key)
+{
+    const legacy_file *file = &im->file;
+    double size = file->parts[0].fields[FIELD_HEAD].i == 0
+                      ? 1
+                      : (double)field_of(file, FIELD_EMBD) / field_of(file, FIELD_HEAD);
+
+    switch (key->from) {
+    case FROM_FIELD:
+        return key->type == GUFO_VALUE_FLOAT32 ? (double)file->parts[0].fields[key->field].f
+                                               : (double)field_of(file, key->field);
+    case FROM_SHAPE:
+        return (double)im->shapes.size[(unsigned char)key->shape];
+    case FROM_HEAD_SIZE:
+        return size;
+    case FROM_KV_SHAPE:
+        return (double)im->shapes.size[(unsigned char)key->shape] / size;
+    default:
+        return key->number;
+    }
+}
+
+/* A header without a field has what such files have had by default. */
+static bool has_field(const legacy_file *file, legacy_field field)
+{
+    for (const uint8_t *f = file->form->fields; *f != FIELD_END; f++)
+        if (*f == field)
+            return true;
+    return false;
+}
+
+static gufo_value value_of(const legacy_import *im, const legacy_key *key)
+{
+    double number = number_of(im, key);
+    gufo_value value = {.type = key->type};
+
+    if (key->from == FROM_FIELD && !has_field(&im->file, key->field))
+        number = 1; /* parallel residual, one head of keys */
+    switch (key->type) {
+    case GUFO_VALUE_STRING:
+        value.as.str = gufo_str_of(key->text);
+        break;
+    case GUFO_VALUE_BOOL:
+        value.as.b = number != 0;
+        break;
+    case GUFO_VALUE_FLOAT32:
+        value.as.f = (double)(float)number;
+        break;
+    default:
+        value.as.u = (uint64_t)number;
+    }
+    return value;
+}
+
+static gufo_status check_kv(const filling *f, const legacy_key *key, double heads, gufo_error *error)
+{
+    double all = field_of(&f->im->file, FIELD_HEAD);
+
+    (void)key;
+    if (heads >= 1 && (double)(uint64_t)heads == heads && (uint64_t)all % (uint64_t)heads == 0)
+        return GUFO_OK;
+    return refuse(error, GUFO_E_MALFORMED,
+                  "the keys of attention have %g heads, of which %g of queries are no multiple",
+                  heads, all);
+}
+
+static gufo_status set_row(const filling *f, const legacy_key *key, gufo_error *error)
+{
+    char room[KEY_ROOM];
+    gufo_str name = key_of(f, key->key, room);
+    gufo_value value = value_of(f->im, key);
+    bool known = is_known(f, name);
+    gufo_status status = GUFO_OK;
+
+    if (key->positive && value.as.f <= 0 && !known)
+        return GUFO_OK;
+    if (key->from == FROM_KV_SHAPE)
+        status = check_kv(f, key, number_of(f->im, key), error);
+    if (status == GUFO_OK)
+        status = set(f, name, &value, error);
+    if (status == GUFO_OK && key->from == ASSUMED)
+        status = import_add_setting(&f->im->base, name,
+                                    known ? GUFO_SETTING_KNOWN : GUFO_SETTING_ASSUMED, true,
+                                    key->type, known ? "given" : key->why, error);
+    return status;
+}
+
+static gufo_status set_rows(const filling *f, gufo_error *error)
+{
+    const legacy_key *key = f->im->file.family->keys;
+    gufo_status status = GUFO_OK;
+
+    for (; key != NULL && key->key != NULL && status == GUFO_OK; key++)
+        status = set_row(f, key, error);
+    return status;
+}
+
+/* ---- silero --------------------------------------------------------------------------------- */
+
+static gufo_status set_silero(const filling *f, gufo_error *error)
+{
+    const silero_header *s = &f->im->file.parts[0].silero;
+    const struct {
+        const char *key;
+        int32_t value;
+    } numbers[] = {
+        {"silero.window_size", s->window},        {"silero.context_size", s->context},
+        {"silero.block_count", s->layers},        {"silero.lstm.input_length", s->lstm_input},
+        {"silero.lstm.hidden_length", s->lstm_hidden}, {"silero.final.input_length", s->final_in},
+        {"silero.final.output_length", s->final_out},
+    };
+    int32_t lists[3][SILERO_MAX_LAYERS];
+    static const char *const names[3] = {"silero.encoder.input_lengths",
+                                         "silero.encoder.output_lengths",
+                                         "silero.encoder.kernel_sizes"};
+    char version[48];
+    gufo_status status = set_text(f, "silero.model_type", s->type, error);
+
+    (void)snprintf(version, sizeof version, "%" PRId32 ".%" PRId32 ".%" PRId32, s->version[0],
+                   s->version[1], s->version[2]);
+    if (status == GUFO_OK)
+        status = set_text(f, "general.version", version, error);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GUFO_OK; i++)
+        status = gufo_document_set_i32(f->document, numbers[i].key, numbers[i].value, error);
+    for (int32_t i = 0; i < s->layers; i++) {
+        lists[0][i] = s->encoder[i].in;
+        lists[1][i] = s->encoder[i].out;
+        lists[2][i] = s->encoder[i].kernel;
+    }
+    for (int i = 0; i < 3 && status == GUFO_OK; i++) {
+        gufo_items items = {GUFO_VALUE_INT32, (uint64_t)s->layers, lists[i]};
+
+        status = gufo_document_set_array(f->document, names[i], &items, error);
+    }
+    return status;
+}
+
+/* ---- general -------------------------------------------------------------------------------- */
+
+/* The element type that most numbers have. */
+static const gufo_element_type *most_type(const legacy_import *im)
+{
+    uint64_t counts[64] = {0}, best = 0;
+    const gufo_element_type *type = gufo_element_type_by_id(GUFO_TYPE_F32);
+
+    for (uint64_t i = 0; i < im->tensor_count; i++) {
+        const legacy_tensor *t = &im->tensors[i];
+        uint64_t elements = t->dims[0] * t->dims[1] * t->dims[2] * t->dims[3];
+
+        counts[t->type->id] += elements;
+        if (counts[t->type->id] > best) {
+            best = counts[t->type->id];
+            type = t->type;
+        }
+    }
+    return type;
+}
+
+static bool has_type(const legacy_import *im, uint32_t id)
+{
+    for (uint64_t i = 0; i < im->tensor_count; i++)
+        if (im->tensors[i].type->id == id)
+            return true;
+    return false;
+}
+
+/* The header's file type where it is still one and tensors have its type; else that of the most
+ * numbers. */
+static const gufo_file_type *file_type(const legacy_import *im)
+{
+    const legacy_file *file = &im->file;
+    const gufo_file_type *said = file->form->container == CONTAINER_RWKV ||
+                                         (file->form->flags & FORM_SILERO) != 0
+                                     ? NULL
+                                     : gufo_file_type_by_id((uint64_t)file->ftype);
+    const gufo_element_type *most = most_type(im);
+
+    if (said != NULL && (said->flags & GUFO_FILE_TYPE_REMOVED) == 0 &&
+        has_type(im, said->base_type) &&
+        (said->id != GUFO_FILE_TYPE_F32 || most->id == GUFO_TYPE_F32))
+        return said;
+    return gufo_file_type_by_name(most->name);
+}
+
+/* What the header calls the file; retired names are names, too. */
+static void describe(const legacy_import *im, char *out, size_t size)
+{
+    const legacy_file *file = &im->file;
+    const gufo_file_type *said = gufo_file_type_by_id((uint64_t)file->ftype);
+    const char *container = file->form->container == CONTAINER_RWKV
+                                ? "GGMF"
+                                : legacy_container_name(file->form->container);
+    const char *name = said != NULL ? said->name : "mixed";
+
+    if (file->form->container == CONTAINER_RWKV || (file->form->flags & FORM_SILERO) != 0)
+        name = file_type(im) != NULL ? file_type(im)->name : "mixed";
+    (void)snprintf(out, size, "converted from legacy %sv%" PRIu32 " %s%s format", container,
+                   file->version != 0 ? file->version : 1,
+                   strcmp(name, "F32") == 0 ? "ALL_" : "MOSTLY_", name);
+}
+
+static gufo_status set_general(const filling *f, gufo_error *error)
+{
+    const legacy_file *file = &f->im->file;
+    const char *slash = strrchr(file->parts[0].path, '/');
+    const char *name = slash != NULL ? slash + 1 : file->parts[0].path;
+    char text[KEY_ROOM * 2];
+    gufo_status status = set_text(f, "general.architecture", f->arch, error);
+
+    if (status == GUFO_OK)
+        status = set_text(f, "general.name", name, error);
+    describe(f->im, text, sizeof text);
+    if (status == GUFO_OK)
+        status = set_text(f, "general.description", text, error);
+    (void)snprintf(text, sizeof text, "%s%s%.0" PRIu32, legacy_container_name(file->form->container),
+                   file->version != 0 ? " version " : "", file->version);
+    if (status == GUFO_OK)
+        status = set_text(f, "general.source.format", text, error);
+    if (status == GUFO_OK)
+        status = set_text(f, "general.source.file", name, error);
+    return status;
+}
+
+/* What depends on the types that were chosen. */
+static gufo_status set_types(const filling *f, gufo_error *error)
+{
+    const gufo_file_type *type = file_type(f->im);
+    gufo_status status = GUFO_OK;
+    bool quantized = false;
+
+    if (type != NULL)
+        status = gufo_document_set_u32(f->document, "general.file_type", type->id, error);
+    for (uint64_t i = 0; i < f->im->tensor_count; i++)
+        quantized |= (f->im->tensors[i].type->flags & GUFO_ELEMENT_QUANTIZED) != 0;
+    if (status == GUFO_OK && quantized)
+        status = gufo_document_set_u32(f->document, "general.quantization_version", 2, error);
+    return status;
+}
+
+/* ---- rwkv ----------------------------------------------------------------------------------- */
+
+typedef struct rwkv_mark {
+    const char *name; /* of a tensor that came with it */
+    uint32_t version;
+} rwkv_mark;
+
+/* The highest version of which a tensor is there. */
+static uint32_t rwkv_version(const legacy_part *part)
+{
+    static const rwkv_mark marks[] = {{"blocks.0.att.r_k", 7},
+                                      {"blocks.0.att.k_k", 7},
+                                      {"blocks.0.att.time_maa_x", 6},
+                                      {"blocks.0.att.ln_x.weight", 5}};
+
+    for (size_t k = 0; k < sizeof marks / sizeof *marks; k++)
+        for (uint64_t i = 0; i < part->record_count; i++)
+            if (gufo_str_equal(part->records[i].name, gufo_str_of(marks[k].name)))
+                return marks[k].version;
+    return 4;
+}
+
+static gufo_status set_rwkv(const filling *f, gufo_error *error)
+{
+    gufo_status status = gufo_document_set_u32(f->document, "rwkv.architecture_version",
+                                               rwkv_version(&f->im->file.parts[0]), error);
+
+    if (status == GUFO_OK)
+        status = import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.model"),
+                                    GUFO_SETTING_MISSING, false, GUFO_VALUE_STRING,
+                                    "the file has no vocabulary: take it from a model that has it",
+                                    error);
+    return status;
+}
+
+/* ---- the tokenizer -------------------------------------------------------------------------- */
+
+static bool is_tokenizer_key(void *context, gufo_str key)
+{
+    (void)context;
+    return str_begins(key, "tokenizer.");
+}
+
+static gufo_status take_vocabulary(const filling *f, gufo_error *error)
+{
+    uint64_t count = (uint64_t)field_of(&f->im->file, FIELD_VOCAB);
+    gufo_document_entry tokens;
+    gufo_status status = gufo_document_copy_entries(f->document, f->options->vocabulary,
+                                                    is_tokenizer_key, NULL, NULL, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (!gufo_document_find(f->document, "tokenizer.ggml.tokens", &tokens) ||
+        tokens.value.type != GUFO_VALUE_ARRAY)
+        return refuse(error, GUFO_E_ARGUMENT, "the model of the vocabulary has no tokens");
+    if (count != 0 && tokens.value.as.array.count != count)
+        return refuse(error, GUFO_E_ARGUMENT,
+                      "the vocabulary has %" PRIu64 " tokens, but the model has %" PRIu64,
+                      tokens.value.as.array.count, count);
+    return import_add_setting(&f->im->base, gufo_str_of("tokenizer.ggml.model"),
+                              GUFO_SETTING_KNOWN, true, GUFO_VALUE_STRING,
+                              "taken from another model", error);
+}
+
+static gufo_status report_vocabulary(const filling *f, const legacy_text_report *report,
+                                     gufo_error *error)
+{
+    const legacy_family *family = f->im->file.family;
+    bool merged = strcmp(family->text.model, "gpt2") == 0;
+    bool scored = family->text.texts == LEGACY_TEXTS_PIECES;
+    gufo_status status = GUFO_OK;
+
+    f->im->base.facts.lossy_tokens = report->lossy;
+    if (report->lossy > 0)
+        status = import_warn(&f->im->base, error,
+                             "%" PRIu64 " tokens have lost bytes in the old file; a GGUF model with "
+                             "the same vocabulary has them",
+                             report->lossy);
+    if (status == GUFO_OK && merged && !report->merges)
+        status = import_add_setting(
+            &f->im->base, gufo_str_of("tokenizer.ggml.merges"), GUFO_SETTING_MISSING, true,
+            GUFO_VALUE_ARRAY, "the file has none, and they cannot be found from its tokens", error);
+    if (status == GUFO_OK && scored && !f->im->file.parts[0].vocabulary.has_scores)
+        status = import_add_setting(
+            &f->im->base, gufo_str_of("tokenizer.ggml.scores"), GUFO_SETTING_ASSUMED, true,
+            GUFO_VALUE_ARRAY, "the file has none: with zeros texts are divided badly", error);
+    return status;
+}
+
+static gufo_status set_tokenizer(const filling *f, gufo_error *error)
+{
+    const legacy_file *file = &f->im->file;
+    legacy_text_report report = {0};
+    gufo_status status;
+
+    if (f->options->vocabulary != NULL)
+        return take_vocabulary(f, error);
+    if (file->family->text.texts == LEGACY_TEXTS_NONE)
+        return GUFO_OK;
+    status = legacy_set_vocabulary(f->document, &file->parts[0].vocabulary, &file->family->text,
+                                   (uint64_t)field_of(file, FIELD_VOCAB), &f->im->base.allocator,
+                                   &report, error);
+    return status == GUFO_OK ? report_vocabulary(f, &report, error) : status;
+}
+
+/* ---- what the caller knows ------------------------------------------------------------------ */
+
+/* Keys of another family's architecture are for other files. */
+static bool is_of_other(const filling *f, gufo_str key)
+{
+    for (const legacy_form *form = legacy_forms; form->family != NULL; form++) {
+        const char *arch = form->family->arch;
+        size_t len = strlen(arch);
+
+        if (strcmp(arch, f->arch) != 0 && str_begins(key, arch) && key.len > len &&
+            key.data[len] == '.')
+            return true;
+    }
+    return false;
+}
+
+static gufo_status set_known(const filling *f, gufo_error *error)
+{
+    gufo_document_entry entry;
+    gufo_status status = GUFO_OK;
+
+    if (f->options->known == NULL)
+        return GUFO_OK;
+    for (uint64_t i = 0;
+         status == GUFO_OK && gufo_document_entry_at(f->options->known, i, &entry); i++)
+        if (!is_of_other(f, entry.key))
+            status = set(f, entry.key, &entry.value, error);
+    return status;
+}
+
+gufo_status legacy_set_keys(legacy_import *im, const gufo_legacy_options *options,
+                            gufo_error *error)
+{
+    filling f = {im, im->base.document, options, im->file.family->arch};
+    gufo_status status = set_general(&f, error);
+
+    if (status == GUFO_OK)
+        status = set_types(&f, error);
+    if (status == GUFO_OK)
+        status = set_rows(&f, error);
+    if (status == GUFO_OK && (im->file.form->flags & FORM_SILERO) != 0)
+        status = set_silero(&f, error);
+    if (status == GUFO_OK && im->file.form->container == CONTAINER_RWKV)
+        status = set_rwkv(&f, error);
+    if (status == GUFO_OK)
+        status = set_tokenizer(&f, error);
+    return status == GUFO_OK ? set_known(&f, error) : status;
+}

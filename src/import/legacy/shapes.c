@@ -1,0 +1,213 @@
+/* Whether the tensors of an old file are those of a model.
+ *
+ * A letter in the shape of a name means the same number everywhere: those of the header are known, others
+ * are what the first tensor has there.  So a file in which a width is wrong, or a layer is missing, is
+ * refused before anything is made of it. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "format/file/name_index.h"
+#include "import/legacy/plan.h"
+
+/* ---- dimensions ----------------------------------------------------------------------------- */
+
+void legacy_whole(const legacy_file *file, const legacy_record *record, const legacy_name *row,
+                  uint64_t ne[LEGACY_MAX_DIMS])
+{
+    memcpy(ne, record->ne, sizeof record->ne);
+    if (record->n_dims == 2)
+        ne[row != NULL && row->division == DIVIDED_COLUMNS ? 0 : 1] *= file->part_count;
+}
+
+static gufo_status fail_shape(const legacy_record *r, const uint64_t *ne, uint32_t dim,
+                              uint64_t expected, gufo_error *error)
+{
+    return fail_with(error, GUFO_E_MALFORMED, r->header,
+                     "dimension %" PRIu32 " of tensor %s is %" PRIu64 ", not %" PRIu64, dim,
+                     QUOTED(r->name), ne[dim], expected);
+}
+
+/* Matrices of 2022 are recognised by one whose width is the embedding on the wrong side. */
+static bool is_flipped(const legacy_shapes *s, const legacy_name *row, const legacy_record *r)
+{
+    uint64_t embedding = s->size['E'];
+
+    return row->order == ORDER_FLIPPED && r->n_dims == 2 && r->ne[0] != embedding &&
+           r->ne[1] == embedding;
+}
+
+static gufo_status check_shape(const legacy_file *file, legacy_shapes *s, const legacy_name *row,
+                               const legacy_record *r, gufo_error *error)
+{
+    uint64_t ne[LEGACY_MAX_DIMS];
+    uint32_t n = (uint32_t)strlen(row->shape);
+    bool flip = s->flipped && row->order == ORDER_FLIPPED && n == 2;
+
+    if (row->shape[0] == '?')
+        return GUFO_OK;
+    legacy_whole(file, r, row, ne);
+    if (r->n_dims != n)
+        return fail_with(error, GUFO_E_MALFORMED, r->header,
+                         "tensor %s has %" PRIu32 " dimensions, not %" PRIu32, QUOTED(r->name),
+                         r->n_dims, n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t *size = &s->size[(unsigned char)row->shape[flip ? n - 1 - i : i]];
+
+        if (*size == 0)
+            *size = ne[i];
+        if (*size != ne[i])
+            return fail_shape(r, ne, i, *size, error);
+    }
+    return GUFO_OK;
+}
+
+static void preset(const legacy_file *file, legacy_shapes *s)
+{
+    s->size['E'] = (uint64_t)field_of(file, FIELD_EMBD);
+    s->size['V'] = (uint64_t)field_of(file, FIELD_VOCAB);
+    s->size['C'] = (uint64_t)field_of(file, FIELD_CTX);
+    s->size['1'] = 1;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static gufo_str name_of(const void *owner, uint64_t index)
+{
+    return ((const legacy_part *)owner)->records[index].name;
+}
+
+static gufo_status check_unique(const legacy_file *file, gufo_error *error)
+{
+    const legacy_part *part = &file->parts[0];
+    name_index names;
+    uint64_t first;
+    gufo_status status =
+        name_index_new(&names, part->record_count, name_of, part, file->allocator, error);
+
+    if (status != GUFO_OK)
+        return status;
+    for (uint64_t i = 0; i < part->record_count && status == GUFO_OK; i++)
+        if (!name_index_add(&names, i, &first))
+            status = fail_with(error, GUFO_E_MALFORMED, part->records[i].header,
+                               "tensor %s occurs twice", QUOTED(part->records[i].name));
+    name_index_free(&names, file->allocator);
+    return status;
+}
+
+/* How often each row of the table was found. */
+enum { MOST_NAMES = 64 };
+
+typedef struct census {
+    uint64_t found[MOST_NAMES];
+    uint64_t layers;
+} census;
+
+static gufo_status check_record(const legacy_file *file, legacy_shapes *s, census *c,
+                                const legacy_record *r, gufo_error *error)
+{
+    uint64_t layer;
+    const legacy_name *row = legacy_name_find(file->family, r->name, &layer);
+
+    if (row == NULL)
+        return fail_with(error, GUFO_E_TYPE, r->header, "tensor %s is not one of a %s model",
+                         QUOTED(r->name), file->family->name);
+    if (layer != UINT64_MAX && layer >= c->layers)
+        return fail_with(error, GUFO_E_MALFORMED, r->header,
+                         "tensor %s is of layer %" PRIu64 ", but there are %" PRIu64 " layers",
+                         QUOTED(r->name), layer, c->layers);
+    c->found[row - file->family->names]++;
+    return check_shape(file, s, row, r, error);
+}
+
+static gufo_status check_complete(const legacy_file *file, const census *c, gufo_error *error)
+{
+    const legacy_name *names = file->family->names;
+
+    for (size_t i = 0; names[i].old_name != NULL; i++) {
+        uint64_t expected = strchr(names[i].old_name, '%') != NULL ? c->layers : 1;
+
+        if (names[i].optional ? c->found[i] != 0 && c->found[i] != expected
+                              : c->found[i] != expected)
+            return fail_with(error, GUFO_E_MALFORMED, file->parts[0].source.size,
+                             "%" PRIu64 " of %" PRIu64 " tensors %s are there: the file was cut off, "
+                             "or is no complete model",
+                             c->found[i], expected, names[i].old_name);
+    }
+    return GUFO_OK;
+}
+
+/* ---- starcoder ------------------------------------------------------------------------------ */
+
+/* Whether the rows of k, and those of v, are the same for every head. */
+static gufo_status has_one_kv(const legacy_file *file, const legacy_record *r, bool *one,
+                              gufo_error *error)
+{
+    uint64_t embedding = (uint64_t)field_of(file, FIELD_EMBD);
+    uint64_t heads = (uint64_t)field_of(file, FIELD_HEAD), size = r->size / r->ne[1];
+    uint8_t *rows = mem_alloc(file->allocator, (size_t)size * 2);
+    gufo_status status = rows != NULL ? GUFO_OK : fail_memory(error);
+
+    *one = heads > 1 && r->n_dims == 2 && r->ne[1] == 3 * embedding;
+    for (uint64_t i = 0; status == GUFO_OK && *one && i < 2 * heads; i++) {
+        uint64_t row = embedding + i * (embedding / heads);
+        bool first = i % heads == 0; /* of k, and of v */
+
+        status = source_read(&file->parts[0].source, r->offset + row * size,
+                             first ? rows : rows + size, (size_t)size, error);
+        *one = first || memcmp(rows, rows + size, (size_t)size) == 0;
+    }
+    mem_free(file->allocator, rows);
+    return status;
+}
+
+/* A trained gpt-2 never has equal heads; starcoder's converter copied the only one. */
+static gufo_status find_starcoder(legacy_file *file, gufo_error *error)
+{
+    const legacy_part *part = &file->parts[0];
+    bool one = true, any = false, wanted = file->family == &legacy_starcoder;
+    gufo_status status = GUFO_OK;
+
+    for (uint64_t i = 0; i < part->record_count && status == GUFO_OK && one; i++) {
+        const legacy_record *r = &part->records[i];
+        uint64_t layer;
+        const legacy_name *row = legacy_name_find(&legacy_starcoder, r->name, &layer);
+
+        if (row == NULL || row->order != ORDER_ONE_KV || r->n_dims != 2)
+            continue;
+        any = true;
+        status = has_one_kv(file, r, &one, error);
+        if (status == GUFO_OK && wanted && !one)
+            status = fail_with(error, GUFO_E_MALFORMED, r->offset,
+                               "tensor %s has different keys and values in its heads, so it is not "
+                               "one of a starcoder model",
+                               QUOTED(r->name));
+    }
+    if (status == GUFO_OK && any && one)
+        file->family = &legacy_starcoder;
+    return status;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+gufo_status legacy_check_shapes(legacy_file *file, legacy_shapes *s, gufo_error *error)
+{
+    const legacy_part *part = &file->parts[0];
+    census c = {.layers = (uint64_t)field_of(file, FIELD_LAYER)};
+    gufo_status status = check_unique(file, error);
+    uint64_t layer;
+
+    *s = (legacy_shapes){.flipped = false};
+    preset(file, s);
+    if (status != GUFO_OK || file->family->names == NULL)
+        return status;
+    if (strcmp(file->family->name, "gpt2") == 0 || file->family == &legacy_starcoder)
+        status = find_starcoder(file, error);
+    for (uint64_t i = 0; i < part->record_count && !s->flipped; i++) {
+        const legacy_name *row = legacy_name_find(file->family, part->records[i].name, &layer);
+
+        s->flipped = row != NULL && is_flipped(s, row, &part->records[i]);
+    }
+    for (uint64_t i = 0; i < part->record_count && status == GUFO_OK; i++)
+        status = check_record(file, s, &c, &part->records[i], error);
+    return status == GUFO_OK ? check_complete(file, &c, error) : status;
+}

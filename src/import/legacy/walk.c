@@ -1,0 +1,542 @@
+/* One file, by one of the headers that occurred:
+ *
+ *     magic [version] | numbers | [mel filters] | [count] tokens | record, record ... to the last byte
+ *
+ *     record:  n_dims | length of the name | type | dims | name | [zeros to a multiple of 32] | data
+ *
+ * Nothing says how many records there are, so every size has to be right: one wrong block size, and the
+ * next record makes no sense. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/checked.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/utf8.h"
+#include "import/legacy/file.h"
+
+typedef struct walk {
+    const legacy_file *file;
+    legacy_part *part;
+    const legacy_form *form;
+    uint32_t version;
+    unsigned generation;
+    reader in;
+} walk;
+
+static const char *const field_names[FIELD_COUNT] = {
+    [FIELD_VOCAB] = "n_vocab",
+    [FIELD_CTX] = "n_ctx",
+    [FIELD_EMBD] = "n_embd",
+    [FIELD_MULT] = "n_mult",
+    [FIELD_HEAD] = "n_head",
+    [FIELD_HEAD_KV] = "n_head_kv",
+    [FIELD_LAYER] = "n_layer",
+    [FIELD_ROT] = "n_rot",
+    [FIELD_PARALLEL] = "par_res",
+    [FIELD_ALIBI] = "alibi_bias_max",
+    [FIELD_CLIP] = "clip_qkv",
+    [FIELD_RELEASE] = "version",
+    [FIELD_FTYPE] = "ftype",
+    [FIELD_MERGES] = "n_bpe_merges",
+    [FIELD_AUDIO_CTX] = "n_audio_ctx",
+    [FIELD_AUDIO_STATE] = "n_audio_state",
+    [FIELD_AUDIO_HEAD] = "n_audio_head",
+    [FIELD_AUDIO_LAYER] = "n_audio_layer",
+    [FIELD_TEXT_CTX] = "n_text_ctx",
+    [FIELD_TEXT_STATE] = "n_text_state",
+    [FIELD_TEXT_HEAD] = "n_text_head",
+    [FIELD_TEXT_LAYER] = "n_text_layer",
+    [FIELD_MELS] = "n_mels",
+};
+
+/* The range of a number; those of no model are refused before they are used for anything. */
+typedef struct field_range {
+    int32_t least, most;
+} field_range;
+
+static field_range range_of(legacy_field field)
+{
+    switch (field) {
+    case FIELD_VOCAB:
+        return (field_range){1, LEGACY_MAX_VOCABULARY};
+    case FIELD_ROT:
+    case FIELD_MULT:
+    case FIELD_FTYPE:
+    case FIELD_MERGES:
+        return (field_range){0, 1 << 24};
+    case FIELD_PARALLEL:
+        return (field_range){0, 1};
+    case FIELD_RELEASE:
+        return (field_range){7, 40};
+    case FIELD_LAYER:
+    case FIELD_AUDIO_LAYER:
+    case FIELD_TEXT_LAYER:
+        return (field_range){1, 1 << 12};
+    default:
+        return (field_range){1, 1 << 24};
+    }
+}
+
+static bool is_float(legacy_field field)
+{
+    return field == FIELD_ALIBI || field == FIELD_CLIP;
+}
+
+/* ---- the header ----------------------------------------------------------------------------- */
+
+static gufo_status read_field(walk *w, legacy_field field, gufo_error *error)
+{
+    legacy_number *out = &w->part->fields[field];
+    uint64_t at = w->in.at;
+    field_range range = range_of(field);
+    gufo_status status;
+
+    if (is_float(field)) {
+        status = reader_f32(&w->in, &out->f, error);
+        if (status == GUFO_OK && !(out->f >= 0 && out->f <= 1e6F))
+            status = fail_with(error, GUFO_E_MALFORMED, at, "%s is %g, which no model has",
+                               field_names[field], (double)out->f);
+        return status;
+    }
+    status = reader_i32(&w->in, &out->i, error);
+    if (status == GUFO_OK && (out->i < range.least || out->i > range.most))
+        status = fail_with(error, GUFO_E_MALFORMED, at, "%s is %" PRId32 ", which no model has",
+                           field_names[field], out->i);
+    return status;
+}
+
+static gufo_status check_heads(const walk *w, legacy_field width, legacy_field heads,
+                               gufo_error *error)
+{
+    int32_t n = w->part->fields[width].i, h = w->part->fields[heads].i;
+
+    if (h == 0 || n % h == 0)
+        return GUFO_OK;
+    return fail_with(error, GUFO_E_MALFORMED, w->in.at,
+                     "%s is %" PRId32 ", which %s, %" PRId32 ", does not divide", field_names[width],
+                     n, field_names[heads], h);
+}
+
+/* The generation of blocks: by the version, or by a factor in the ftype. */
+static gufo_status find_generation(walk *w, gufo_error *error)
+{
+    int32_t ftype = w->part->fields[FIELD_FTYPE].i;
+
+    switch (w->form->container) {
+    case CONTAINER_GGJT:
+        w->generation = w->version - 1;
+        break;
+    case CONTAINER_GGCC:
+        w->generation = 2;
+        break;
+    case CONTAINER_RWKV:
+        w->generation = w->version == 100 ? 0 : 2;
+        break;
+    default:
+        w->generation = (w->form->flags & FORM_FACTOR) != 0 ? (unsigned)(ftype / 1000) : 0;
+    }
+    if (w->generation > 2)
+        return fail_with(error, GUFO_E_MALFORMED, w->in.at,
+                         "ftype is %" PRId32 ": blocks of generation %u were never made", ftype,
+                         w->generation);
+    return GUFO_OK;
+}
+
+static gufo_status read_silero(walk *w, gufo_error *error)
+{
+    silero_header *s = &w->part->silero;
+    uint64_t at = w->in.at;
+    uint32_t length;
+    gufo_status status = reader_u32(&w->in, &length, error);
+    int32_t *const numbers[] = {&s->version[0], &s->version[1], &s->version[2],
+                                &s->window,     &s->context,    &s->layers};
+    int32_t *const last[] = {&s->lstm_input, &s->lstm_hidden, &s->final_in, &s->final_out};
+
+    if (status == GUFO_OK && length != strlen("silero-16k"))
+        return fail_with(error, GUFO_E_MALFORMED, at, "not a header of silero VAD");
+    if (status == GUFO_OK)
+        status = reader_bytes(&w->in, s->type, length, error);
+    if (status == GUFO_OK && strcmp(s->type, "silero-16k") != 0)
+        return fail_with(error, GUFO_E_MALFORMED, at, "not a header of silero VAD");
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && status == GUFO_OK; i++)
+        status = reader_i32(&w->in, numbers[i], error);
+    if (status == GUFO_OK && (s->layers < 0 || s->layers > SILERO_MAX_LAYERS))
+        return fail_with(error, GUFO_E_MALFORMED, w->in.at - 4,
+                         "n_encoder_layers is %" PRId32 ", which no model has", s->layers);
+    for (int32_t i = 0; status == GUFO_OK && i < s->layers; i++) {
+        status = reader_i32(&w->in, &s->encoder[i].in, error);
+        if (status == GUFO_OK)
+            status = reader_i32(&w->in, &s->encoder[i].out, error);
+        if (status == GUFO_OK)
+            status = reader_i32(&w->in, &s->encoder[i].kernel, error);
+    }
+    for (size_t i = 0; i < sizeof last / sizeof *last && status == GUFO_OK; i++)
+        status = reader_i32(&w->in, last[i], error);
+    w->generation = 2;
+    return status;
+}
+
+static gufo_status read_header(walk *w, gufo_error *error)
+{
+    gufo_status status = GUFO_OK;
+
+    w->in.inside = "the header";
+    if ((w->form->flags & FORM_SILERO) != 0)
+        return read_silero(w, error);
+    for (const uint8_t *f = w->form->fields; *f != FIELD_END && status == GUFO_OK; f++)
+        status = read_field(w, (legacy_field)*f, error);
+    if (status == GUFO_OK)
+        status = check_heads(w, FIELD_EMBD, FIELD_HEAD, error);
+    if (status == GUFO_OK)
+        status = check_heads(w, FIELD_HEAD, FIELD_HEAD_KV, error);
+    if (status == GUFO_OK)
+        status = check_heads(w, FIELD_AUDIO_STATE, FIELD_AUDIO_HEAD, error);
+    if (status == GUFO_OK)
+        status = check_heads(w, FIELD_TEXT_STATE, FIELD_TEXT_HEAD, error);
+    if (status == GUFO_OK)
+        status = find_generation(w, error);
+    return status;
+}
+
+static gufo_status read_mels(walk *w, gufo_error *error)
+{
+    legacy_part *part = w->part;
+    uint64_t at = w->in.at;
+    gufo_status status;
+
+    w->in.inside = "the mel filters";
+    status = reader_i32(&w->in, &part->mel_rows, error);
+    if (status == GUFO_OK)
+        status = reader_i32(&w->in, &part->mel_columns, error);
+    if (status != GUFO_OK)
+        return status;
+    if (part->mel_rows < 1 || part->mel_columns < 1)
+        return fail_with(error, GUFO_E_MALFORMED, at,
+                         "%" PRId32 " mel filters of %" PRId32 " numbers, which no model has",
+                         part->mel_rows, part->mel_columns);
+    part->mel_offset = w->in.at;
+    return reader_skip(&w->in, (uint64_t)part->mel_rows * (uint64_t)part->mel_columns * 4, error);
+}
+
+/* ---- the vocabulary ------------------------------------------------------------------------- */
+
+/* A text with its length before it; its place in `texts` for now, since that may move. */
+static gufo_status read_text(walk *w, gufo_str *out, gufo_error *error)
+{
+    buffer *texts = &w->part->texts;
+    uint64_t at = w->in.at;
+    uint32_t length;
+    void *room;
+    gufo_status status = reader_u32(&w->in, &length, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (length > LEGACY_MAX_TOKEN)
+        return fail_with(error, GUFO_E_MALFORMED, at, "a token of %" PRIu32 " bytes, more than %d",
+                         length, LEGACY_MAX_TOKEN);
+    *out = (gufo_str){NULL, length};
+    room = buffer_extend(texts, length);
+    if (room == NULL)
+        return fail_memory(error);
+    return reader_bytes(&w->in, room, length, error);
+}
+
+static gufo_status read_tokens(walk *w, uint64_t count, gufo_error *error)
+{
+    legacy_vocabulary *v = &w->part->vocabulary;
+    bool scores = (w->form->flags & FORM_SCORES) != 0;
+    gufo_status status = GUFO_OK;
+
+    if (count > reader_left(&w->in) / (scores ? 8 : 4))
+        return fail_with(error, GUFO_E_TRUNCATED, w->in.at,
+                         "%" PRIu64 " tokens are announced, but only %" PRIu64 " bytes are left",
+                         count, reader_left(&w->in));
+    v->tokens = mem_array(w->file->allocator, count, sizeof *v->tokens);
+    if (v->tokens == NULL)
+        return fail_memory(error);
+    v->has_scores = scores;
+    for (; v->count < count && status == GUFO_OK; v->count += status == GUFO_OK) {
+        status = read_text(w, &v->tokens[v->count].bytes, error);
+        if (status == GUFO_OK && scores)
+            status = reader_f32(&w->in, &v->tokens[v->count].score, error);
+    }
+    return status;
+}
+
+/* Two halves, which become one text with a blank between them. */
+static gufo_status read_merge(walk *w, gufo_str *out, gufo_error *error)
+{
+    gufo_str first, second;
+    gufo_status status = read_text(w, &first, error);
+    char *blank;
+
+    if (status != GUFO_OK)
+        return status;
+    blank = buffer_extend(&w->part->texts, 1);
+    if (blank == NULL)
+        return fail_memory(error);
+    *blank = ' ';
+    status = read_text(w, &second, error);
+    if (status == GUFO_OK)
+        *out = (gufo_str){NULL, first.len + 1 + second.len};
+    return status;
+}
+
+static gufo_status read_merges(walk *w, gufo_error *error)
+{
+    legacy_vocabulary *v = &w->part->vocabulary;
+    uint64_t at = w->in.at;
+    uint32_t count;
+    gufo_status status = reader_u32(&w->in, &count, error);
+
+    if (status != GUFO_OK)
+        return status;
+    if (count != (uint32_t)w->part->fields[FIELD_MERGES].i)
+        return fail_with(error, GUFO_E_MALFORMED, at,
+                         "%" PRIu32 " merges follow, but the header says %" PRId32, count,
+                         w->part->fields[FIELD_MERGES].i);
+    if (count > reader_left(&w->in) / 8)
+        return fail_with(error, GUFO_E_TRUNCATED, at,
+                         "%" PRIu32 " merges are announced, but only %" PRIu64 " bytes are left",
+                         count, reader_left(&w->in));
+    v->merges = mem_array(w->file->allocator, count, sizeof *v->merges);
+    if (v->merges == NULL)
+        return fail_memory(error);
+    for (; v->merge_count < count && status == GUFO_OK; v->merge_count += status == GUFO_OK)
+        status = read_merge(w, &v->merges[v->merge_count], error);
+    return status;
+}
+
+/* Texts were read one after the other; now they stay where they are. */
+static void place_texts(legacy_part *part)
+{
+    legacy_vocabulary *v = &part->vocabulary;
+    const char *at = (const char *)part->texts.data;
+
+    for (uint64_t i = 0; i < v->count; at += v->tokens[i++].bytes.len)
+        v->tokens[i].bytes.data = at;
+    for (uint64_t i = 0; i < v->merge_count; at += v->merges[i++].len)
+        v->merges[i].data = at;
+}
+
+static gufo_status read_vocabulary(walk *w, gufo_error *error)
+{
+    uint32_t flags = w->form->flags, announced = (uint32_t)w->part->fields[FIELD_VOCAB].i;
+    uint32_t count = announced;
+    uint64_t at = w->in.at;
+    gufo_status status = GUFO_OK;
+
+    w->in.inside = "the vocabulary";
+    if ((flags & FORM_COUNTED) != 0)
+        status = reader_u32(&w->in, &count, error);
+    if (status == GUFO_OK && (count > announced || (count < announced && !(flags & FORM_FEWER))))
+        return fail_with(error, GUFO_E_MALFORMED, at,
+                         "the vocabulary has %" PRIu32 " tokens, but the header says %" PRIu32,
+                         count, announced);
+    if (status == GUFO_OK)
+        status = read_tokens(w, count, error);
+    if (status == GUFO_OK && w->form->container == CONTAINER_GGCC)
+        status = read_merges(w, error);
+    place_texts(w->part);
+    return status;
+}
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static bool is_name(gufo_str name)
+{
+    for (size_t i = 0; i < name.len; i++)
+        if (name.data[i] <= ' ' || name.data[i] > '~')
+            return false;
+    return name.len > 0;
+}
+
+static gufo_status read_name(walk *w, uint32_t length, uint64_t at, gufo_str *out,
+                             gufo_error *error)
+{
+    char *room;
+    gufo_status status;
+
+    if (length == 0 || length > LEGACY_MAX_NAME)
+        return fail_with(error, GUFO_E_MALFORMED, at,
+                         "a tensor's name has %" PRIu32 " bytes; 1 to %d are possible", length,
+                         LEGACY_MAX_NAME);
+    room = buffer_extend(&w->part->names, length);
+    if (room == NULL)
+        return fail_memory(error);
+    status = reader_bytes(&w->in, room, length, error);
+    *out = (gufo_str){room, length};
+    if (status == GUFO_OK && !is_name(*out))
+        status = fail_with(error, GUFO_E_MALFORMED, at, "%s is not the name of a tensor",
+                           QUOTED(*out));
+    out->data = NULL; /* names may move */
+    return status;
+}
+
+/* Data of a tensor: its bytes have to be inside the file. */
+static gufo_status measure(walk *w, legacy_record *r, gufo_error *error)
+{
+    uint64_t elements = 1;
+
+    for (uint32_t i = 0; i < r->n_dims; i++)
+        if (r->ne[i] == 0 || !checked_mul(elements, r->ne[i], &elements))
+            return fail_with(error, GUFO_E_MALFORMED, r->header,
+                             "dimension %" PRIu32 " of a tensor is %" PRIu64
+                             ", which no tensor has",
+                             i, r->ne[i]);
+    if (r->ne[0] % r->layout->block_length != 0)
+        return fail_with(error, GUFO_E_MALFORMED, r->header,
+                         "rows of %" PRIu64 " numbers do not fill blocks of %s, which have %" PRIu32
+                         "%s",
+                         r->ne[0], r->layout->name, r->layout->block_length,
+                         r->layout->block_length == 256
+                             ? " (programs built with LLAMA_QKK_64 made others, which GGUF has "
+                               "no type for)"
+                             : "");
+    if (!checked_mul(elements / r->layout->block_length, r->layout->block_bytes, &r->size))
+        return fail_with(error, GUFO_E_MALFORMED, r->header,
+                         "a tensor of %" PRIu64 " numbers, more than any file holds", elements);
+    if ((w->form->flags & FORM_ALIGNED) != 0) {
+        uint64_t place;
+
+        if (!checked_align(w->in.at, LEGACY_ALIGNMENT, &place))
+            return fail_with(error, GUFO_E_MALFORMED, w->in.at, "the file is too large");
+        if (reader_skip(&w->in, place - w->in.at, error) != GUFO_OK)
+            return GUFO_E_TRUNCATED;
+    }
+    r->offset = w->in.at;
+    w->in.inside = "the data of a tensor";
+    return reader_skip(&w->in, r->size, error);
+}
+
+static gufo_status read_record(walk *w, legacy_record *r, gufo_error *error)
+{
+    uint32_t type = 0, length = 0;
+    gufo_status status;
+
+    w->in.inside = "the description of a tensor";
+    *r = (legacy_record){.header = w->in.at};
+    for (int i = 0; i < LEGACY_MAX_DIMS; i++)
+        r->ne[i] = 1;
+    status = reader_u32(&w->in, &r->n_dims, error);
+    if (status == GUFO_OK)
+        status = reader_u32(&w->in, &length, error);
+    if (status == GUFO_OK)
+        status = reader_u32(&w->in, &type, error);
+    if (status == GUFO_OK && r->n_dims > LEGACY_MAX_DIMS)
+        status = fail_with(error, GUFO_E_MALFORMED, r->header,
+                           "a tensor with %" PRIu32 " dimensions; 0 to %d are possible", r->n_dims,
+                           LEGACY_MAX_DIMS);
+    for (uint32_t i = 0; i < r->n_dims && status == GUFO_OK; i++) {
+        uint32_t n = 0;
+
+        status = reader_u32(&w->in, &n, error);
+        r->ne[i] = n;
+    }
+    if (status == GUFO_OK)
+        status = read_name(w, length, r->header, &r->name, error);
+    if (status != GUFO_OK)
+        return status;
+    r->layout = w->form->container == CONTAINER_RWKV
+                    ? legacy_layout_find_rwkv(type, w->generation)
+                    : legacy_layout_find(type, w->generation);
+    if (r->layout == NULL)
+        return fail_with(error, GUFO_E_MALFORMED, r->header + 8,
+                         "tensor type %" PRIu32 " does not exist in such a file", type);
+    return measure(w, r, error);
+}
+
+/* Whether a name begins with one of the words of the form. */
+static bool fits_form(const legacy_form *form, gufo_str name)
+{
+    const char *at = form->name_start;
+
+    while (*at != '\0') {
+        gufo_str word = str_piece(&at, ' ');
+
+        if (word.len > 0 && word.len <= name.len && memcmp(word.data, name.data, word.len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static gufo_status add_record(walk *w, gufo_error *error)
+{
+    legacy_part *part = w->part;
+    size_t names = part->names.len;
+    legacy_record *list, record;
+    gufo_status status = read_record(w, &record, error);
+    gufo_str name;
+
+    if (status != GUFO_OK)
+        return status;
+    name = (gufo_str){(const char *)part->names.data + names, record.name.len};
+    if (!fits_form(w->form, name))
+        return fail_with(error, GUFO_E_TYPE, record.header,
+                         "tensor %s is not one of a %s model", QUOTED(name),
+                         w->form->family->name);
+    list = mem_grow(w->file->allocator, part->records, part->record_count, &part->record_room,
+                    sizeof *list);
+    if (list == NULL)
+        return fail_memory(error);
+    part->records = list;
+    list[part->record_count++] = record;
+    return GUFO_OK;
+}
+
+static void place_names(legacy_part *part)
+{
+    const char *at = (const char *)part->names.data;
+
+    for (uint64_t i = 0; i < part->record_count; at += part->records[i++].name.len)
+        part->records[i].name.data = at;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+void legacy_part_clear(const legacy_file *file, legacy_part *part)
+{
+    mem_free(file->allocator, part->vocabulary.tokens);
+    mem_free(file->allocator, part->vocabulary.merges);
+    mem_free(file->allocator, part->records);
+    buffer_free(&part->texts);
+    buffer_free(&part->names);
+    *part = (legacy_part){.path = part->path, .source = part->source};
+    part->texts.allocator = part->names.allocator = file->allocator;
+}
+
+gufo_status legacy_walk(legacy_file *file, legacy_part *part, const legacy_form *form,
+                        uint32_t version, uint64_t *reached, gufo_error *error)
+{
+    walk w = {.file = file,
+              .part = part,
+              .form = form,
+              .version = version,
+              .in = {.source = &part->source, .at = version != 0 ? 8 : 4}};
+    gufo_status status;
+
+    legacy_part_clear(file, part);
+    status = read_header(&w, error);
+    if (status == GUFO_OK && (form->flags & FORM_MELS) != 0)
+        status = read_mels(&w, error);
+    if (status == GUFO_OK && (form->flags & FORM_VOCAB) != 0)
+        status = read_vocabulary(&w, error);
+    part->head = w.in.at;
+    if (status == GUFO_OK && reader_left(&w.in) == 0 && (form->flags & FORM_EMPTY) == 0)
+        status = fail_with(error, GUFO_E_TRUNCATED, w.in.at, "the file has no tensors");
+    while (status == GUFO_OK && reader_left(&w.in) > 0)
+        status = add_record(&w, error);
+    place_names(part);
+    *reached = w.in.at;
+    if (status == GUFO_OK) {
+        file->generation = w.generation;
+        file->version = version;
+        file->form = form;
+        file->family = form->family;
+        file->ftype = part->fields[FIELD_FTYPE].i;
+        if ((form->flags & FORM_FACTOR) != 0)
+            file->ftype %= 1000;
+    }
+    return status;
+}
